@@ -1,0 +1,66 @@
+// This file is the referee: Check tells whether Counts satisfy (6)-(9), (15) and (16).
+
+package p2
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apportion/apportion"
+)
+
+// ErrViolated is what every violation found by Check is.
+var ErrViolated = errors.New("p2: constraint violated")
+
+// Check returns nil if counts is a solution of inst: one entry per application, ascending servers
+// that exist, positive counts, capacities (6) held exactly, bounds (7)(8), fairness loss (15) within
+// LossTolerance and adjustments (16). Otherwise it returns the first violation, wrapping
+// ErrViolated. O(applications + placements + servers) times kinds.
+func (inst *Instance) Check(counts Counts) error {
+	if len(counts) != len(inst.Apps) {
+		return fmt.Errorf("%w: %d entries for %d applications", ErrViolated, len(counts), len(inst.Apps))
+	}
+	for i := range inst.Apps {
+		if err := inst.checkApp(i, counts[i]); err != nil {
+			return err
+		}
+	}
+	used, err := inst.Used(counts)
+	if err != nil {
+		return fmt.Errorf("%w: (6): %w", ErrViolated, err)
+	}
+	for j, capacity := range inst.Capacity {
+		if !used[j].FitsIn(capacity) {
+			return fmt.Errorf("%w: (6): server %d uses %v of %v", ErrViolated, j, used[j], capacity)
+		}
+	}
+	if loss := inst.FairnessLoss(counts); loss > inst.LossBudget+LossTolerance {
+		return fmt.Errorf("%w: (15): loss %g, budget %g", ErrViolated, loss, inst.LossBudget)
+	}
+	if adjusted := inst.AdjustedApps(counts); adjusted > inst.AdjustBudget {
+		return fmt.Errorf("%w: (16): %d adjusted, budget %d", ErrViolated, adjusted, inst.AdjustBudget)
+	}
+	return nil
+}
+
+func (inst *Instance) checkApp(i int, placed []Placed) error {
+	var n int64
+	last := -1
+	for _, p := range placed {
+		if p.Server <= last || p.Server >= len(inst.Capacity) || p.Count <= 0 {
+			return fmt.Errorf("%w: (9): application %d has %d containers on server %d after server %d",
+				ErrViolated, i, p.Count, p.Server, last)
+		}
+		last = p.Server
+		sum, ok := apportion.Add64(n, p.Count)
+		if !ok {
+			return fmt.Errorf("%w: (7): application %d: %w", ErrViolated, i, apportion.ErrOverflow)
+		}
+		n = sum
+	}
+	if app := &inst.Apps[i]; n < app.Min || n > app.Max {
+		return fmt.Errorf("%w: (7)(8): application %d has %d containers, bounds %d and %d",
+			ErrViolated, i, n, app.Min, app.Max)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+// This file recomputes an upper bound of P2 from multipliers alone: Lagrangian relaxation of the
+// capacities (6) and the fairness budget (15), with the adjustment budget (16) kept exactly.
+
+package p2
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// ErrMultipliers is returned by DualBound for multipliers of the wrong shape, or with an entry
+// that is negative, infinite or NaN.
+var ErrMultipliers = errors.New("p2: multipliers must be finite, not negative, one for each server and kind")
+
+// DualBound returns an upper bound on the utilization of every solution of inst, proved by m:
+//
+//	bound = sum_jk p_jk c_jk + lambda LossBudget + sum_new free_i + sum_running keep_i
+//	        + the AdjustBudget largest positive gains free_i - keep_i
+//	free_i = max over n in [min, max] of fill_i(n) - lambda |delta_i n - share_i|
+//	fill_i(n) = the n containers with the largest v_i - p_j d_i, at most floor(c_j/d_i) of them
+//	        on server j
+//	keep_i = sum_j xprev_ij (v_i - p_j d_i) - lambda |delta_i nprev_i - share_i|
+//
+// A running application that cannot stay as it is (displaced, outside its bounds, too large for a
+// server by itself) must take its gain and uses up the budget. The bound is -Inf where the
+// minimum of an application does not fit the empty cluster, or more applications must move than
+// the budget allows. Weak duality makes it valid for any m, whoever computed it.
+//
+// Cost: O(applications x servers x (kinds + log servers)).
+func DualBound(inst *Instance, m *Multipliers) (float64, error) {
+	if err := m.check(inst); err != nil {
+		return 0, err
+	}
+	bound := float64(m.Loss * inst.LossBudget)
+	for j, prices := range m.Server {
+		for k, price := range prices {
+			bound += float64(price * float64(inst.Capacity[j][k]))
+		}
+	}
+	var gains []float64
+	left := inst.AdjustBudget
+	for i := range inst.Apps {
+		free, keep := m.free(inst, i), m.keep(inst, i)
+		switch {
+		case !inst.Apps[i].Running:
+			bound += free
+		case math.IsInf(keep, -1):
+			bound += free
+			left--
+		default:
+			bound += keep
+			gains = append(gains, free-keep)
+		}
+	}
+	if left < 0 {
+		return math.Inf(-1), nil
+	}
+	slices.SortFunc(gains, func(a, b float64) int { return compareFloats(b, a) })
+	for _, gain := range gains[:min(left, int64(len(gains)))] {
+		bound += math.Max(0, gain)
+	}
+	return bound, nil
+}
+
+func (m *Multipliers) check(inst *Instance) error {
+	if !priceOK(m.Loss) || len(m.Server) != len(inst.Capacity) {
+		return ErrMultipliers
+	}
+	for j, prices := range m.Server {
+		if len(prices) != len(inst.Capacity[j]) || slices.ContainsFunc(prices, func(p float64) bool { return !priceOK(p) }) {
+			return ErrMultipliers
+		}
+	}
+	return nil
+}
+
+func priceOK(p float64) bool { return p >= 0 && !math.IsInf(p, 1) }
+
+// profit returns v_i - p_j d_i.
+func (m *Multipliers) profit(inst *Instance, i, j int) float64 {
+	app := &inst.Apps[i]
+	profit := app.Value
+	for k, d := range app.Demand {
+		profit -= float64(m.Server[j][k] * float64(d))
+	}
+	return profit
+}
+
+// keep returns keep_i, or -Inf where the application cannot stay as it is.
+func (m *Multipliers) keep(inst *Instance, i int) float64 {
+	app := &inst.Apps[i]
+	n := Containers(app.Previous)
+	if !app.Running || app.Displaced || n < app.Min || n > app.Max {
+		return math.Inf(-1)
+	}
+	keep := -float64(m.Loss * app.Loss(n))
+	for _, p := range app.Previous {
+		if p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) {
+			return math.Inf(-1)
+		}
+		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server))
+	}
+	return keep
+}
+
+// step is a run of containers with the same profit: those that one server can hold.
+type step struct {
+	profit float64
+	count  int64
+}
+
+// free returns free_i. fill_i is concave in n and so is minus the loss, so the maximum is at an end
+// of a step, next to the n whose share is share_i, or at a bound.
+func (m *Multipliers) free(inst *Instance, i int) float64 {
+	app := &inst.Apps[i]
+	steps := make([]step, len(inst.Capacity))
+	for j := range steps {
+		steps[j] = step{m.profit(inst, i, j), app.Demand.CountIn(inst.Capacity[j])}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
+	at := app.fairCount()
+	best, filled, n := math.Inf(-1), 0.0, int64(0)
+	try := func(n int64, value float64) {
+		if n >= app.Min && n <= app.Max {
+			best = math.Max(best, value-float64(m.Loss*app.Loss(n)))
+		}
+	}
+	try(0, 0)
+	for _, s := range steps {
+		end := n + min(s.count, app.Max-n)
+		for _, stop := range [...]int64{app.Min, at, at + 1, end} {
+			if stop > n && stop <= end {
+				try(stop, filled+float64(float64(stop-n)*s.profit))
+			}
+		}
+		filled += float64(float64(end-n) * s.profit)
+		n = end
+	}
+	return best
+}
+
+// fairCount returns floor(share_i / delta_i), or 0 where delta_i is 0.
+func (a *App) fairCount() int64 {
+	if a.Delta <= 0 {
+		return 0
+	}
+	return int64(math.Min(a.Share/a.Delta, float64(a.Max)))
+}
+
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,83 @@
+// This file computes equations (1)-(4) for any Counts, [Dorm §IV-A].
+
+package p2
+
+import "github.com/apportion/apportion"
+
+// Objective returns the utilization (10): the sum of v_i n_i, in the order of the applications.
+func (inst *Instance) Objective(counts Counts) float64 {
+	var sum float64
+	for i := range inst.Apps {
+		sum += float64(inst.Apps[i].Value * float64(Containers(counts[i])))
+	}
+	return sum
+}
+
+// FairnessLoss returns the sum of l_i (2).
+func (inst *Instance) FairnessLoss(counts Counts) float64 {
+	var sum float64
+	for i := range inst.Apps {
+		sum += inst.Apps[i].Loss(Containers(counts[i]))
+	}
+	return sum
+}
+
+// AdjustedApps returns the sum of r_i (4).
+func (inst *Instance) AdjustedApps(counts Counts) int64 {
+	var sum int64
+	for i := range inst.Apps {
+		if inst.Apps[i].Adjusted(counts[i]) {
+			sum++
+		}
+	}
+	return sum
+}
+
+// Moved returns how many containers counts creates or destroys for running applications: the sum
+// of |x[i][j] - xprev[i][j]|.
+func (inst *Instance) Moved(counts Counts) int64 {
+	var moved int64
+	for i := range inst.Apps {
+		if inst.Apps[i].Running {
+			moved += difference(inst.Apps[i].Previous, counts[i])
+		}
+	}
+	return moved
+}
+
+// difference returns the sum over servers of |a - b|; both ascend in Server.
+func difference(a, b []Placed) int64 {
+	var sum int64
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Server < b[0].Server:
+			sum += a[0].Count
+			a = a[1:]
+		case len(a) == 0 || b[0].Server < a[0].Server:
+			sum += b[0].Count
+			b = b[1:]
+		default:
+			sum += max(a[0].Count-b[0].Count, b[0].Count-a[0].Count)
+			a, b = a[1:], b[1:]
+		}
+	}
+	return sum
+}
+
+// Used returns the resources that counts uses on every server, in one new vector per server. The
+// counts must pass Check or come from an Instance's own Previous; sums that leave int64 give
+// ErrOverflow.
+func (inst *Instance) Used(counts Counts) ([]apportion.Resources, error) {
+	used := make([]apportion.Resources, len(inst.Capacity))
+	for j := range used {
+		used[j] = make(apportion.Resources, len(inst.Total))
+	}
+	for i := range counts {
+		for _, p := range counts[i] {
+			if err := apportion.AddTimesTo(used[p.Server], used[p.Server], p.Count, inst.Apps[i].Demand); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return used, nil
+}
