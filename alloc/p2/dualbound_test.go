@@ -1,0 +1,83 @@
+package p2_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// zero returns multipliers of 0 for inst: the bound is then what each application could use alone.
+func zero(inst *p2.Instance) *p2.Multipliers {
+	m := &p2.Multipliers{Server: make([][]float64, len(inst.Capacity))}
+	for j := range m.Server {
+		m.Server[j] = make([]float64, len(inst.Total))
+	}
+	return m
+}
+
+func TestDualBound(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*p2.Instance, *p2.Multipliers)
+		want   float64
+	}{
+		// Kept: LR 2 x 3/16, MF 3 x 5/16; NN 5/4; the better of the two gains: LR to 6 gives 4 x 3/16.
+		{"no prices", func(*p2.Instance, *p2.Multipliers) {}, 2*3./16 + 3*5./16 + 5./4 + 4*3./16},
+		{"nothing may move", func(i *p2.Instance, _ *p2.Multipliers) { i.AdjustBudget = 0 }, 2*3./16 + 3*5./16 + 5./4},
+		{"everything may move", func(i *p2.Instance, _ *p2.Multipliers) { i.AdjustBudget = 2 }, 6*3./16 + 4*5./16 + 5./4},
+		// MF must move, so its gain of one container uses up the budget that LR would have taken.
+		{"one must move", func(i *p2.Instance, _ *p2.Multipliers) { i.Apps[1].Displaced = true }, 2*3./16 + 4*5./16 + 5./4},
+		{"more must move than may", func(i *p2.Instance, _ *p2.Multipliers) {
+			i.Apps[0].Displaced, i.Apps[1].Displaced = true, true
+		}, math.Inf(-1)},
+		{"kept outside its bounds", func(i *p2.Instance, _ *p2.Multipliers) { i.Apps[1].Max = 2 }, 2*3./16 + 2*5./16 + 5./4},
+		{"a server that shrank", func(i *p2.Instance, _ *p2.Multipliers) { i.Capacity[1][0] = 2 }, 2*3./16 + 3*5./16 + 5./4},
+		{"a minimum that does not fit", func(i *p2.Instance, _ *p2.Multipliers) { i.Apps[2].Min, i.Apps[2].Max = 2, 2 }, math.Inf(-1)},
+		// At a price of 3/16 a CPU, LR is worth nothing, MF loses 1/16 a container and NN gains 17/16:
+		// 8 CPUs cost 1.5, keeping MF -3/16; freed MF falls to 1 container.
+		{"a price for CPUs", func(_ *p2.Instance, m *p2.Multipliers) { m.Server[0][0], m.Server[1][0] = 3./16, 3./16 }, 1.5 - 1./16 + 17./16},
+		// On the second server only, MF's two there lose 1/16 each; freed, it takes 2 on the first: a
+		// gain of 7/16, more than the 6/16 of LR with 4 on the first.
+		{"a price on one server", func(_ *p2.Instance, m *p2.Multipliers) { m.Server[1][0] = 3. / 16 },
+			.75 + 2*3./16 + (5./16 - 2./16) + 5./4 + 7./16},
+		// Loss at price 1: LR 2 loses 1/24 kept; MF 3 loses 1/6; NN 0. Freed LR: n=6 gains 4*3/16 and loses
+		// 6/8 - 7/24 - 1/24 = 5/12 more; freed MF: n=4 gains 5/16, loses 1/4 more.
+		{"a price for loss", func(_ *p2.Instance, m *p2.Multipliers) { m.Loss = 1 },
+			1 + 2*3./16 - 1./24 + 3*5./16 - 1./6 + 5./4 + 4*3./16 - 5./12},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inst := tiny()
+			m := zero(inst)
+			c.change(inst, m)
+			got, err := p2.DualBound(inst, m)
+			if err != nil || got != c.want && math.Abs(got-c.want) > 1e-12 {
+				t.Errorf("DualBound() = %.15g, %v; want %.15g", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestDualBoundRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*p2.Multipliers)
+	}{
+		{"a server without prices", func(m *p2.Multipliers) { m.Server = m.Server[:1] }},
+		{"a kind without a price", func(m *p2.Multipliers) { m.Server[1] = m.Server[1][:2] }},
+		{"a negative price", func(m *p2.Multipliers) { m.Server[0][1] = -1e-9 }},
+		{"a price that is NaN", func(m *p2.Multipliers) { m.Server[0][1] = math.NaN() }},
+		{"an infinite price", func(m *p2.Multipliers) { m.Server[0][1] = math.Inf(1) }},
+		{"a negative price for loss", func(m *p2.Multipliers) { m.Loss = -1 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inst := tiny()
+			m := zero(inst)
+			c.change(m)
+			if _, err := p2.DualBound(inst, m); !errors.Is(err, p2.ErrMultipliers) {
+				t.Errorf("DualBound() = %v, want %v", err, p2.ErrMultipliers)
+			}
+		})
+	}
+}
