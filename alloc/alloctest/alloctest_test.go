@@ -1,0 +1,166 @@
+package alloctest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// held returns what runs now, as Counts.
+func held(inst *p2.Instance) p2.Counts {
+	counts := make(p2.Counts, len(inst.Apps))
+	for i := range inst.Apps {
+		counts[i] = inst.Apps[i].Previous
+	}
+	return counts
+}
+
+// checkSound asserts what every instance here promises.
+func checkSound(t *testing.T, inst *p2.Instance) {
+	t.Helper()
+	used, err := inst.Used(held(inst))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := make(apportion.Resources, kinds)
+	for j, capacity := range inst.Capacity {
+		if !used[j].FitsIn(capacity) {
+			t.Errorf("server %d holds %v of %v", j, used[j], capacity)
+		}
+		if err := apportion.AddTo(total, total, capacity); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !total.Equal(inst.Total) {
+		t.Errorf("Total %v, the sum is %v", inst.Total, total)
+	}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		n := p2.Containers(app.Previous)
+		if app.Running != (n > 0) || n > app.Max || app.Running && n < app.Min {
+			t.Errorf("application %d: running %v with %d containers of %d to %d", i, app.Running, n, app.Min, app.Max)
+		}
+		var value float64
+		for k, q := range app.Demand {
+			value += float64(q) / float64(inst.Total[k])
+		}
+		delta, _ := app.Demand.DominantShare(inst.Total)
+		if math.Abs(value-app.Value) > 1e-12 || delta != app.Delta || !(app.Share >= 0 && app.Share <= 1) {
+			t.Errorf("application %d: value %g delta %g share %g", i, app.Value, app.Delta, app.Share)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	references := References()
+	if len(references) != 38 {
+		t.Fatalf("%d references", len(references))
+	}
+	relaxed := 0
+	for _, ref := range references {
+		t.Run(ref.Name, func(t *testing.T) {
+			checkSound(t, ref.Instance)
+			if !(ref.Objective > 0 && ref.Bound >= ref.Objective-1e-9 && ref.Bound <= float64(kinds)*1.001) {
+				t.Errorf("objective %g, bound %g", ref.Objective, ref.Bound)
+			}
+			// Where everything may stay, staying is a solution (but for the loss), so that the
+			// reference is at least as good.
+			if now := ref.Instance.Objective(held(ref.Instance)); now > ref.Bound+1e-9 {
+				t.Errorf("what runs now is worth %g, the bound is %g", now, ref.Bound)
+			}
+		})
+		if ref.Relaxed {
+			relaxed++
+		}
+	}
+	if relaxed != 7 {
+		t.Errorf("%d references are relaxations", relaxed)
+	}
+}
+
+func TestGenerators(t *testing.T) {
+	generators := map[string]func(uint64, int, int, bool) *p2.Instance{"Table2": Table2, "Mixed": Mixed}
+	for name, generate := range generators {
+		for _, previous := range []bool{false, true} {
+			for seed := range uint64(20) {
+				inst := generate(seed, 20, 30, previous)
+				checkSound(t, inst)
+				if len(inst.Capacity) != 20 || len(inst.Apps) != 30 || inst.LossBudget != 1 {
+					t.Fatalf("%s: %d servers, %d applications, budget %g", name, len(inst.Capacity), len(inst.Apps), inst.LossBudget)
+				}
+				running := 0
+				for i := range inst.Apps {
+					if inst.Apps[i].Running {
+						running++
+					}
+				}
+				if previous != (running > 0) || running > 28 || inst.AdjustBudget != int64(running+9)/10 {
+					t.Errorf("%s: %d running, adjustment budget %d", name, running, inst.AdjustBudget)
+				}
+				if inst.Apps[28].Running || inst.Apps[29].Running {
+					t.Errorf("%s: the newcomers run", name)
+				}
+				if diff := cmp.Diff(inst, generate(seed, 20, 30, previous)); diff != "" {
+					t.Errorf("%s: the same seed gives another instance:\n%s", name, diff)
+				}
+				if cmp.Equal(inst, generate(seed+1, 20, 30, previous)) {
+					t.Errorf("%s: seeds %d and %d give the same instance", name, seed, seed+1)
+				}
+			}
+		}
+	}
+}
+
+// Reference: [Dorm] §V: 20 slaves with 240 CPUs, 5 GPUs and 2.5 TB.
+func TestTable2IsTheTestbed(t *testing.T) {
+	if got := Table2(0, 20, 50, false).Total; !got.Equal(apportion.Resources{240, 5, 2560}) {
+		t.Errorf("total %v", got)
+	}
+	number := 0
+	for _, row := range tableII {
+		number += row.number
+	}
+	if number != 50 {
+		t.Errorf("%d applications", number)
+	}
+}
+
+// A full cluster is full: no running application fits one more container within its maximum.
+func TestPreviousIsFull(t *testing.T) {
+	inst := Table2(3, 20, 30, true)
+	claims := []claim{}
+	for i := range inst.Apps {
+		claims = append(claims, claim{inst.Apps[i].Demand, 1, inst.Apps[i].Min, inst.Apps[i].Max})
+	}
+	counts := handOut(inst, claims)
+	left := make([]apportion.Resources, len(inst.Capacity))
+	for j, capacity := range inst.Capacity {
+		left[j] = capacity.Clone()
+		for i := range counts {
+			if err := apportion.AddTimesTo(left[j], left[j], -counts[i][j], claims[i].demand); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, row := range counts {
+		var n int64
+		for _, c := range row {
+			n += c
+		}
+		for j := range left {
+			if n < claims[i].max && claims[i].demand.FitsIn(left[j]) {
+				t.Errorf("application %d fits on server %d", i, j)
+			}
+		}
+	}
+}
+
+func ExampleTable2() {
+	inst := Table2(1, 20, 30, true)
+	_ = inst // hand it to a p2.Solver, then verify with inst.Check and p2.DualBound
+	// Output:
+}

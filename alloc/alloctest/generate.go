@@ -1,0 +1,194 @@
+// This file draws random instances: the paper's testbed and workload, and mixed clusters.
+
+package alloctest
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/drf"
+)
+
+// The kinds of every instance here: CPUs, GPUs, memory in GB.
+const kinds = 3
+
+// tableII is the workload of [Dorm, Table II]; number is out of 50.
+var tableII = [...]struct {
+	claim
+	number int
+}{
+	{claim{apportion.Resources{2, 0, 8}, 1, 1, 32}, 20}, // LR
+	{claim{apportion.Resources{2, 0, 6}, 2, 1, 32}, 20}, // MF
+	{claim{apportion.Resources{4, 0, 6}, 4, 1, 8}, 6},   // CaffeNet
+	{claim{apportion.Resources{4, 1, 32}, 1, 1, 5}, 1},  // VGG-16
+	{claim{apportion.Resources{6, 1, 16}, 1, 1, 5}, 1},  // GoogLeNet
+	{claim{apportion.Resources{6, 1, 16}, 2, 1, 5}, 1},  // AlexNet
+	{claim{apportion.Resources{4, 1, 32}, 4, 1, 5}, 1},  // ResNet-50
+}
+
+// shapes are the servers of a mixed cluster.
+var shapes = [...]apportion.Resources{
+	{16, 0, 64}, {32, 1, 128}, {48, 0, 192}, {64, 2, 256}, {96, 8, 768}, {128, 4, 512},
+}
+
+// Table2 draws applications from the paper's Table II for servers of 12 CPU and 128 GB, of which
+// every fourth has a GPU; 20 servers are the paper's testbed. With previous, the cluster is full:
+// two of the applications that filled it have finished, and the last two in the list are new.
+// It needs servers >= 1 and apps >= 1, with previous apps >= 3.
+func Table2(seed uint64, servers, apps int, previous bool) *p2.Instance {
+	g := generator{rand: newRand(seed), previous: previous, draw: drawTable2}
+	capacity := make([]apportion.Resources, servers)
+	for j := range capacity {
+		capacity[j] = apportion.Resources{12, 0, 128}
+		if j%4 == 0 {
+			capacity[j][1] = 1
+		}
+	}
+	return g.instance(capacity, apps)
+}
+
+func drawTable2(r *rand.Rand) claim {
+	at := r.IntN(50)
+	for _, row := range tableII {
+		if at -= row.number; at < 0 {
+			return row.claim
+		}
+	}
+	panic("the numbers of Table II sum to 50")
+}
+
+// Mixed draws servers of six shapes, 16 to 128 CPU with up to 8 GPU, and applications of which
+// nearly every one has a demand of its own; a third want GPUs. The rest is as in [Table2].
+func Mixed(seed uint64, servers, apps int, previous bool) *p2.Instance {
+	g := generator{rand: newRand(seed), previous: previous, draw: drawMixed}
+	capacity := make([]apportion.Resources, servers)
+	for j := range capacity {
+		capacity[j] = shapes[g.rand.IntN(len(shapes))].Clone()
+	}
+	return g.instance(capacity, apps)
+}
+
+func drawMixed(r *rand.Rand) claim {
+	weight := pick(r, 1.0, 1, 1, 2, 4)
+	if r.IntN(3) > 0 {
+		cpu := pick[int64](r, 1, 2, 3, 4, 6, 8, 12, 16)
+		memory := cpu * pick[int64](r, 1, 2, 4, 6, 8)
+		return claim{apportion.Resources{cpu, 0, memory}, weight, 1, pick[int64](r, 4, 8, 16, 32, 64)}
+	}
+	gpu := pick[int64](r, 1, 1, 1, 1, 2, 4)
+	cpu := gpu * pick[int64](r, 2, 4, 6, 8, 12)
+	memory := gpu * pick[int64](r, 8, 16, 32, 60)
+	return claim{apportion.Resources{cpu, gpu, memory}, weight, 1, pick[int64](r, 1, 2, 4, 8, 16)}
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
+
+// generator is where an instance comes from.
+type generator struct {
+	rand     *rand.Rand
+	draw     func(*rand.Rand) claim
+	previous bool
+}
+
+// instance draws the applications and, with previous, what they hold.
+func (g *generator) instance(capacity []apportion.Resources, apps int) *p2.Instance {
+	claims := make([]claim, apps)
+	for i := range claims {
+		claims[i] = g.draw(g.rand)
+	}
+	inst := newInstance(capacity, claims)
+	if g.previous {
+		fill(inst, claims)
+		for range 2 { // finished: the newcomers come last
+			done := g.rand.IntN(apps - 2)
+			claims = append(append(claims[:done:done], claims[done+1:]...), g.draw(g.rand))
+			held := append(inst.Apps[:done:done], inst.Apps[done+1:]...)
+			inst.Apps = append(held, newInstance(capacity, claims[apps-1:]).Apps...)
+		}
+	}
+	setShares(inst, claims)
+	inst.LossBudget = ceil(0.1 * 2 * kinds)
+	running := 0
+	for i := range inst.Apps {
+		inst.Apps[i].Running = len(inst.Apps[i].Previous) > 0
+		if inst.Apps[i].Running {
+			running++
+		}
+	}
+	inst.AdjustBudget = int64(ceil(0.1 * float64(running)))
+	return inst
+}
+
+// ceil rounds up, but not for the rounding error of a product such as 0.1 * 2 * 3.
+func ceil(x float64) float64 { return math.Ceil(x - 1e-9) }
+
+// setShares gives every application its theoretical share.
+func setShares(inst *p2.Instance, claims []claim) {
+	due := make([]drf.Claim, len(claims))
+	for i, c := range claims {
+		due[i] = drf.Claim{ID: strconv.Itoa(i), Demand: c.demand, Weight: c.weight, Min: c.min, Max: c.max}
+	}
+	filling, err := drf.Fill(inst.Total, due)
+	if err != nil {
+		panic(err) // the generators' claims are sound
+	}
+	for i := range inst.Apps {
+		inst.Apps[i].Share = filling.Claims[i].Share
+	}
+}
+
+// fill gives every application its place in a full cluster.
+func fill(inst *p2.Instance, claims []claim) {
+	counts := handOut(inst, claims)
+	for i, row := range counts {
+		for j, n := range row {
+			if n > 0 {
+				inst.Apps[i].Previous = append(inst.Apps[i].Previous, p2.Placed{Server: j, Count: n})
+			}
+		}
+	}
+}
+
+// handOut hands out containers one at a time: the next one goes to the application of the smallest
+// weighted share, on the first server with room for it. It returns how many of each application
+// are on each server.
+func handOut(inst *p2.Instance, claims []claim) [][]int64 {
+	left := make([]apportion.Resources, len(inst.Capacity))
+	for j, capacity := range inst.Capacity {
+		left[j] = capacity.Clone()
+	}
+	counts := make([][]int64, len(claims)) // by application, by server
+	total := make([]int64, len(claims))
+	open := make([]int, len(claims)) // the first server that may still have room
+	for i := range counts {
+		counts[i] = make([]int64, len(left))
+	}
+	for {
+		next, least := -1, math.Inf(1)
+		for i, c := range claims {
+			level := float64(total[i]) * inst.Apps[i].Delta / c.weight
+			if open[i] < len(left) && total[i] < c.max && level < least {
+				next, least = i, level
+			}
+		}
+		if next < 0 {
+			return counts
+		}
+		demand := claims[next].demand
+		for open[next] < len(left) && !demand.FitsIn(left[open[next]]) {
+			open[next]++
+		}
+		if j := open[next]; j < len(left) {
+			for k, q := range demand {
+				left[j][k] -= q
+			}
+			counts[next][j]++
+			total[next]++
+		}
+	}
+}

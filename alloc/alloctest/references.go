@@ -1,0 +1,107 @@
+// This file reads the reference instances: P2 problems with the best answer that a general solver
+// found.
+
+package alloctest
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+//go:embed testdata/p2/*.json
+var files embed.FS
+
+// Reference is an instance and what HiGHS 1.15 found out about it with two threads in at most a
+// minute.
+type Reference struct {
+	// Name is "mix_SERVERSxAPPLICATIONS_state_number": mix is table2 or mixed, state is fresh
+	// (nothing runs) or prev (a full cluster, two applications new).
+	Name     string
+	Instance *p2.Instance
+	// Objective is the utilization of the best solution found, Bound the proven upper bound.
+	Objective, Bound float64
+	// Relaxed says that the model pooled equal servers: Objective is then itself only an upper
+	// bound, though one that is nearly always attainable.
+	Relaxed bool
+}
+
+// file is the form of testdata/p2.
+type file struct {
+	Kinds        []string
+	Servers      []apportion.Resources
+	Applications []struct {
+		Demand   apportion.Resources
+		Max, Min int64
+	}
+	Previous         map[string]map[string]int64
+	TheoreticalShare []float64 `json:"theoretical_share"`
+	LossBudget       float64   `json:"loss_budget"`
+	AdjustBudget     *int64    `json:"adjust_budget"`
+	Reference        struct {
+		Model            string
+		Objective, Bound float64
+	}
+}
+
+// References returns the 38 reference instances in the order of their names. Every call builds
+// new ones.
+func References() []Reference {
+	entries, err := files.ReadDir("testdata/p2")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	references := make([]Reference, len(entries))
+	for e, entry := range entries {
+		data, err := files.ReadFile("testdata/p2/" + entry.Name())
+		if err == nil {
+			references[e], err = parse(strings.TrimSuffix(entry.Name(), path.Ext(entry.Name())), data)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("alloctest: %s: %v", entry.Name(), err))
+		}
+	}
+	return references
+}
+
+func parse(name string, data []byte) (Reference, error) {
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil {
+		return Reference{}, err
+	}
+	claims := make([]claim, len(f.Applications))
+	for i, a := range f.Applications {
+		claims[i] = claim{demand: a.Demand, min: a.Min, max: a.Max}
+	}
+	inst := newInstance(f.Servers, claims)
+	inst.LossBudget = f.LossBudget
+	if f.AdjustBudget != nil {
+		inst.AdjustBudget = *f.AdjustBudget
+	}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Share = f.TheoreticalShare[i]
+		previous, running := f.Previous[strconv.Itoa(i)]
+		app.Running = running
+		for server, count := range previous {
+			j, err := strconv.Atoi(server)
+			if err != nil {
+				return Reference{}, err
+			}
+			app.Previous = append(app.Previous, p2.Placed{Server: j, Count: count})
+		}
+		sort.Slice(app.Previous, func(a, b int) bool { return app.Previous[a].Server < app.Previous[b].Server })
+	}
+	return Reference{
+		Name: name, Instance: inst,
+		Objective: f.Reference.Objective, Bound: f.Reference.Bound,
+		Relaxed: f.Reference.Model == "class relaxation",
+	}, nil
+}

@@ -1,0 +1,100 @@
+// This file writes P2 with one decision for every running application: stay or be placed anew.
+
+package alloc
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// disjunctive builds, with z_i = 1 - r_i for running applications,
+//
+//	x_ij = z_i xprev_ij + y_ij
+//	max  sum v_i x_ij                                                             (10)
+//	s.t. sum_i d_ik x_ij <= c_jk                                                  (6)
+//	     min_i (1 - z_i) <= sum_j y_ij <= max_i (1 - z_i)                         (7)(8)
+//	     y_ij <= u_ij (1 - z_i)                                                   instead of (13)(14)
+//	     l_i >= |delta_i sum_j y_ij - s^_i (1 - z_i)|                             (11)(12)
+//	     sum_i l_i + z_i |delta_i nprev_i - s^_i| <= LossBudget                   (15)
+//	     sum_i (1 - z_i) <= AdjustBudget                                          (16)
+//
+// and y alone for new ones. An integer point is one of the verbatim form and the other way round,
+// except that an application placed anew exactly where it was counts as adjusted here.
+func disjunctive(b *builder) *Model {
+	y := b.cells("y", b.inst.Capacity, ones(len(b.inst.Capacity)))
+	stays := make([]milp.Var, len(b.inst.Apps))
+	var losses, adjusted []milp.Term
+	running := 0.0
+	capacities := b.capacities(y, len(b.inst.Capacity))
+	for a := range b.inst.Apps {
+		app := &b.inst.Apps[a]
+		terms := sum(nil, y.vars[a], 1)
+		if !app.Running {
+			b.Row(name("c7_a", a), float64(app.Min), terms, float64(app.Max))
+			losses = append(losses, term(b.loss("l", a, sum(nil, y.vars[a], app.Delta), app.Share), 1))
+			continue
+		}
+		z := b.stay(a)
+		stays[a] = z
+		held := p2.Containers(app.Previous)
+		b.cost = append(b.cost, term(z, app.Value*float64(held)))
+		for _, placed := range app.Previous {
+			for k, d := range app.Demand {
+				if d > 0 {
+					rows := capacities[placed.Server]
+					rows[k] = append(rows[k], term(z, float64(d)*float64(placed.Count)))
+				}
+			}
+		}
+		b.AtMost(name("c7_a", a), append(terms, term(z, float64(app.Max))), float64(app.Max))
+		b.AtLeast(name("c8_a", a), append(terms, term(z, float64(app.Min))), float64(app.Min))
+		for s, j := range y.servers[a] {
+			u := float64(y.upper[a][s])
+			b.AtMost(name("c9_a", a, "_s", j), []milp.Term{term(y.vars[a][s], 1), term(z, u)}, u)
+		}
+		moved := append(sum(nil, y.vars[a], app.Delta), term(z, app.Share))
+		losses = append(losses, term(b.loss("l", a, moved, app.Share), 1), term(z, app.Loss(held)))
+		adjusted = append(adjusted, term(z, -1))
+		running++
+	}
+	for j, kinds := range capacities {
+		for k, terms := range kinds {
+			if len(terms) > 0 {
+				b.AtMost(name("c6_s", j, "_k", k), terms, float64(b.inst.Capacity[j][k]))
+			}
+		}
+	}
+	b.AtMost("c15", losses, b.inst.LossBudget+p2.LossTolerance)
+	b.AtMost("c16", adjusted, float64(b.inst.AdjustBudget)-running)
+	b.Maximize(b.cost, 0)
+	return &Model{
+		levels: levels{loss: expressionOf(losses), adjusted: expressionOf(adjusted)},
+		decode: func(values []float64) p2.Counts {
+			counts := y.counts(values)
+			for a := range b.inst.Apps {
+				if app := &b.inst.Apps[a]; app.Running && values[stays[a].Index()] > 0.5 {
+					counts[a] = append([]p2.Placed(nil), app.Previous...)
+				}
+			}
+			return counts
+		},
+	}
+}
+
+// stay adds z_a; it is 0 where the application cannot stay as it is.
+func (b *builder) stay(a int) milp.Var {
+	app := &b.inst.Apps[a]
+	n := p2.Containers(app.Previous)
+	upper := 1.0
+	if app.Displaced || n < app.Min || n > app.Max {
+		upper = 0
+	}
+	for _, placed := range app.Previous {
+		if placed.Count > app.Demand.CountIn(b.inst.Capacity[placed.Server]) {
+			upper = 0
+		}
+	}
+	return b.Integer(0, math.Max(0, upper), name("z_a", a))
+}

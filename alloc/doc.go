@@ -1,0 +1,54 @@
+// Package alloc is Dorm's utilization-fairness optimizer: given a cluster, its applications and
+// what is running now, it decides who should have how many containers on which server, proves how
+// good that is, and lists what to create and destroy.
+//
+// # What it computes
+//
+// [Reallocate] takes the decision at every arrival and completion by solving P2: the most
+// utilization within a budget of fairness loss and a budget of adjusted applications. [NewPlan]
+// turns the decision into steps, [Explain] says why it is what it is, [Measure] computes equations
+// (1)-(4) for any allocation. [BuildModel] writes P2 as a mixed-integer program in three forms, and
+// [FromMILP] lets any milp.Solver take the decision; the default solver is package embedded.
+//
+// # Notation
+//
+//	symbol      Go name                 unit                       where
+//	d[i][k]     Application.Demand      of the kind, per container Dorm §III-B
+//	w_i         Application.Weight      -                          Dorm §III-B
+//	n^max       Application.Max         containers                 Dorm (7)
+//	n^min       Application.Min         containers                 Dorm (8)
+//	c[j][k]     Server.Capacity         of the kind                Dorm (6)
+//	x[i][j]     Allocation[app][server] containers                 Dorm (9)
+//	u_k         Metrics.Utilization     share of the cluster       Dorm (1)
+//	s_i, s^_i   Share.Actual, .Theoretical   dominant share        Dorm (2)
+//	r_i         Share.Adjusted          -                          Dorm (3)
+//	theta1      Problem.Theta1          -                          Dorm (15)
+//	theta2      Problem.Theta2          -                          Dorm (16)
+//
+// # Contract
+//
+// Inputs are read, never changed and never retained; results are the caller's. The same problem
+// gives the same decision, whatever the order of maps and the number of CPUs, unless the context
+// ends the search. Every allocation is checked against (6)-(9), (15) and (16) by code that the
+// solver does not share. Infeasible problems and waiting applications are results with a reason;
+// errors are bad input, all faults of it at once.
+//
+// # Deviations
+//
+// The paper leaves these open; TestPaper and TestOptions pin each reading.
+//
+//   - A_r in (15) and (16) is never defined: (15) sums over A^t as (2) does, (16) over the
+//     applications of A^t that also ran before, since only they have an r.
+//   - The ceilings of (15) and (16) are taken as printed; Options.NoCeil15 and NoCeil16 drop them.
+//     m counts the kinds that the cluster has any of.
+//   - Theoretical shares hold every application within its bounds, see BoundedDRF.
+//   - A newcomer that the empty cluster could not hold is left out of P2 and reported: the paper's
+//     "keep the existing allocation" would block every later newcomer.
+//   - Among the many optima of P2 the preference follows P1: see p2.Rank.
+//
+// # References
+//
+//	[Dorm]     P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
+//	           Clusters: A Dynamically-Partitioned Approach. 2017.
+//	[Ghodsi11] A. Ghodsi et al. Dominant Resource Fairness. NSDI 2011.
+package alloc

@@ -1,0 +1,274 @@
+// This file implements the search for a good solution: annealing with ruin and recreate,
+// [Schrimpf00], on containers and on the set of free applications at once.
+
+package embedded
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+const (
+	// checkEvery is how many moves pass between two looks at the context.
+	checkEvery = 64
+	// hot is the first temperature in mean values of a container; it is halved halvings times.
+	hot      = 2.0
+	halvings = 10
+	// heavier is the factor by which penalties grow while no solution is found.
+	heavier = 4
+	// tieAdjust is the utilization that one more freed application must bring, in tieLoss.
+	tieAdjust = 0.01
+)
+
+// incumbent is the best state met that is a solution.
+type incumbent struct {
+	found     bool
+	on        [][]slot
+	free      []bool
+	objective float64
+	loss      float64
+	freed     int64
+}
+
+// annealer searches from one state.
+type annealer struct {
+	s    *state
+	rng  rng
+	best incumbent
+	// The guide: prices of the root bound, by server.
+	price     []float64
+	lambda    float64
+	score     []float64 // by application: what freeing it is worth
+	keepables []int32
+	// The energy's weights.
+	missingWeight, lossWeight, lossLimit float64
+	moves                                int64
+	// Scratch of recreate.
+	cand    []candidate
+	inverse []float64
+	charge  float64
+	noise   float64
+	filled  int     // touched servers that were filled
+	fresh   []int32 // applications that this move freed
+}
+
+func newAnnealer(s *state, seed uint64) *annealer {
+	a := &annealer{
+		s: s, rng: rng(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.apps)),
+		lossWeight: 1, lossLimit: s.p.inst.LossBudget + p2.LossTolerance/2,
+		inverse: make([]float64, s.p.kinds),
+	}
+	for i := range s.p.apps {
+		if s.p.apps[i].keepable {
+			a.keepables = append(a.keepables, int32(i))
+		}
+	}
+	a.missingWeight = 0.5
+	for t := range s.p.types {
+		a.missingWeight = math.Max(a.missingWeight, 2*s.p.types[t].value)
+	}
+	return a
+}
+
+// guide takes over the prices and scores of the root bound.
+func (a *annealer) guide(d *dual, pr *prices) {
+	k := d.p.kinds
+	for j, g := range d.classOf {
+		copy(a.price[j*k:(j+1)*k], pr.server[int(g)*k:(int(g)+1)*k])
+	}
+	a.lambda = pr.loss
+	a.lossWeight = math.Max(a.lossWeight, 3*pr.loss)
+	for _, sc := range d.scores {
+		a.score[sc.app] = sc.gain
+	}
+}
+
+// energy is what the search maximizes: utilization, less penalties for what makes the state no
+// solution, less very little for loss and freed applications, so that they decide among equals.
+func (a *annealer) energy() float64 {
+	s := a.s
+	e := s.objective - float64(s.p.tieLoss*s.loss) - float64(float64(tieAdjust*s.p.tieLoss)*float64(s.freed))
+	e -= float64(a.missingWeight * float64(s.missing))
+	if s.loss > a.lossLimit {
+		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
+	}
+	if over := s.freed - s.p.budget; over > 0 {
+		e -= float64(over)
+	}
+	return e
+}
+
+// insist makes it dearer to be no solution.
+func (a *annealer) insist() {
+	a.missingWeight *= heavier
+	a.lossWeight *= heavier
+}
+
+// construct completes the first state greedily.
+func (a *annealer) construct() {
+	a.s.begin()
+	a.filled = 0
+	for j := range a.s.p.servers {
+		a.s.touch(j)
+	}
+	if len(a.s.active) > 0 {
+		a.recreate()
+	}
+	a.record()
+}
+
+// unit returns the unit of temperature: the mean value of a container.
+func (a *annealer) unit() float64 {
+	var sum float64
+	for i := range a.s.p.apps {
+		sum += a.s.p.types[a.s.p.apps[i].typ].value
+	}
+	return sum / float64(max(1, len(a.s.p.apps)))
+}
+
+// run makes moves at temperatures that start at heat and are halved halvings times on the way, and
+// leaves the state wherever it ends; it ends early once the incumbent is worth goal. Acceptance is
+// by a random threshold and cooling by halves, which need no exponential function and so are the
+// same on every machine.
+func (a *annealer) run(ctx context.Context, moves int64, heat, goal float64) {
+	if len(a.s.active) == 0 && a.s.p.budget <= 0 {
+		return
+	}
+	current, threshold := a.energy(), heat
+	for m := range moves {
+		if m%checkEvery == 0 {
+			if ctx.Err() != nil || a.best.found && a.best.objective >= goal {
+				return
+			}
+			cooled, part := math.Modf(halvings * float64(m) / float64(moves))
+			threshold = math.Ldexp(heat, -int(cooled)) * (1 - part/2)
+		}
+		a.moves++
+		if a.step(current - float64(threshold*a.square())) {
+			if e := a.energy(); e != current {
+				if e > current {
+					a.record()
+				}
+				current = e
+			}
+		}
+	}
+}
+
+// square returns the square of a random number in [0, 1): most thresholds are small.
+func (a *annealer) square() float64 {
+	u := a.rng.float()
+	return u * u
+}
+
+// step makes one move and keeps it if the energy is at least least; otherwise it undoes it.
+func (a *annealer) step(least float64) bool {
+	a.s.begin()
+	if a.ruin() {
+		if len(a.s.active) > 0 {
+			a.recreate()
+		}
+		if a.energy() >= least {
+			return true
+		}
+	}
+	a.s.undo()
+	return false
+}
+
+// polish tries to send every freed application back to what it held, and keeps what is preferred.
+func (a *annealer) polish() {
+	a.restore()
+	for _, i := range a.keepables {
+		if !a.best.found || !a.s.free[i] {
+			continue
+		}
+		a.s.begin()
+		a.filled, a.fresh = 0, a.fresh[:0]
+		if a.keepApp(i) {
+			if len(a.s.active) > 0 {
+				a.recreate()
+			}
+			if a.feasible() && a.preferred() {
+				a.record()
+				continue
+			}
+		}
+		a.s.undo()
+	}
+}
+
+// feasible reports whether the state is a solution.
+func (a *annealer) feasible() bool {
+	return a.s.missing == 0 && a.s.freed <= a.s.p.budget && a.s.loss <= a.lossLimit
+}
+
+// record keeps the state if it is a solution and preferred to the incumbent: more utilization, then
+// less loss, then fewer freed applications.
+func (a *annealer) record() {
+	if !a.feasible() || a.best.found && !a.preferred() {
+		return
+	}
+	a.best.found = true
+	a.best.objective, a.best.loss, a.best.freed = a.s.objective, a.s.loss, a.s.freed
+	a.best.free = append(a.best.free[:0], a.s.free...)
+	if a.best.on == nil {
+		a.best.on = make([][]slot, len(a.s.on))
+	}
+	for j, slots := range a.s.on {
+		a.best.on[j] = append(a.best.on[j][:0], slots...)
+	}
+}
+
+func (a *annealer) preferred() bool {
+	if d := a.s.objective - a.best.objective; math.Abs(d) > p2.ObjectiveTolerance {
+		return d > 0
+	}
+	if d := a.s.loss - a.best.loss; math.Abs(d) > p2.LossTolerance {
+		return d < 0
+	}
+	return a.s.freed < a.best.freed
+}
+
+// restore goes back to the incumbent. The containers go first, then those that it frees are freed,
+// then those that it keeps are kept: in this order everything fits at any time.
+func (a *annealer) restore() {
+	s := a.s
+	if !a.best.found {
+		return
+	}
+	for j := range s.on {
+		for len(s.on[j]) > 0 {
+			sl := s.on[j][len(s.on[j])-1]
+			s.put(j, sl.typ, -sl.count)
+		}
+	}
+	for _, i := range a.keepables {
+		if a.best.free[i] && !s.free[i] {
+			s.unpin(i)
+			a.putHeld(i, -1)
+		}
+	}
+	for _, i := range a.keepables {
+		if !a.best.free[i] && s.free[i] {
+			a.putHeld(i, 1)
+			s.pin(i)
+		}
+	}
+	for j, slots := range a.best.on {
+		for _, sl := range slots {
+			s.put(j, sl.typ, sl.count)
+		}
+	}
+	s.objective, s.loss = a.best.objective, a.best.loss
+	s.begin()
+}
+
+// putHeld places (times 1) or removes (times -1) what application i holds.
+func (a *annealer) putHeld(i int32, times int64) {
+	for _, placed := range a.s.p.inst.Apps[i].Previous {
+		a.s.put(placed.Server, a.s.p.apps[i].typ, times*placed.Count)
+	}
+}

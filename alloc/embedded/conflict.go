@@ -1,0 +1,318 @@
+// This file proves that an instance has no solution and says why: by counting before the search,
+// by prices after it, by enumeration where the instance is small.
+
+package embedded
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// plainConflict returns the first reason that counting finds, or nil. The search relies on it: past
+// it every minimum fits the empty cluster, and sums of minima do not overflow.
+func (p *problem) plainConflict() *p2.Conflict {
+	for _, find := range [...]func() *p2.Conflict{
+		p.oneTooLarge, p.allTooLarge, p.tooManyMoves, p.tooMuchLoss,
+	} {
+		if conflict := find(); conflict != nil {
+			return conflict
+		}
+	}
+	return nil
+}
+
+// oneTooLarge finds an application whose minimum the empty cluster does not hold.
+func (p *problem) oneTooLarge() *p2.Conflict {
+	for i := range p.apps {
+		a := &p.apps[i]
+		if a.min <= a.max {
+			continue
+		}
+		c := &p2.Conflict{
+			Constraints: []p2.Constraint{p2.Capacity, p2.Minimum},
+			Apps:        []int{i}, Kind: -1, Need: float64(a.min), Have: float64(a.max),
+		}
+		for k, q := range p.demandOf(a.typ) {
+			var largest int64
+			for j := range p.servers {
+				largest = max(largest, p.capacity[j*p.kinds+k])
+			}
+			if q > largest {
+				c.Kind, c.Need, c.Have = k, float64(q), float64(largest)
+				break
+			}
+		}
+		return c
+	}
+	return nil
+}
+
+// allTooLarge finds a kind of which the minima together demand more than there is.
+func (p *problem) allTooLarge() *p2.Conflict {
+	for k := range p.kinds {
+		var need int64
+		var apps []int
+		for i := range p.apps {
+			if use := mulSaturated(p.apps[i].min, p.demandOf(p.apps[i].typ)[k]); use > 0 {
+				need = addSaturated(need, use)
+				apps = append(apps, i)
+			}
+		}
+		if need > p.total[k] {
+			return &p2.Conflict{
+				Constraints: []p2.Constraint{p2.Capacity, p2.Minimum},
+				Apps:        apps, Kind: k, Need: float64(need), Have: float64(p.total[k]),
+			}
+		}
+	}
+	return nil
+}
+
+// tooManyMoves finds more applications that must move than the budget allows: those that cannot
+// stay by themselves, and one of those on each server that shrank below what they hold there.
+func (p *problem) tooManyMoves() *p2.Conflict {
+	c := &p2.Conflict{Kind: -1, Have: float64(p.inst.AdjustBudget)}
+	need := int64(len(p.mustMove))
+	involved := make([]bool, len(p.apps))
+	for _, i := range p.mustMove {
+		involved[i] = true
+	}
+	for j, lodgers := range p.lodgers {
+		if p.overfull(j) && !anyOf(involved, lodgers) {
+			need++
+			for _, i := range lodgers {
+				involved[i] = true
+			}
+		}
+	}
+	if need <= p.inst.AdjustBudget {
+		return nil
+	}
+	c.Constraints = p.causes(need > int64(len(p.mustMove)))
+	for i, yes := range involved {
+		if yes {
+			c.Apps = append(c.Apps, i)
+		}
+	}
+	c.Need = float64(need)
+	return c
+}
+
+// causes lists why applications must move: a server that became too small, a minimum above what
+// is held; a displaced one, or one above its maximum, needs no further reason.
+func (p *problem) causes(shrank bool) []p2.Constraint {
+	below := false
+	for _, i := range p.mustMove {
+		app := &p.inst.Apps[i]
+		below = below || p.apps[i].held < app.Min
+		for _, placed := range app.Previous {
+			shrank = shrank || placed.Count > p.fit(placed.Server, p.apps[i].typ)
+		}
+	}
+	constraints := []p2.Constraint{p2.Adjust}
+	if shrank {
+		constraints = append(constraints, p2.Capacity)
+	}
+	if below {
+		constraints = append(constraints, p2.Minimum)
+	}
+	return constraints
+}
+
+func anyOf(marked []bool, apps []int32) bool {
+	for _, i := range apps {
+		if marked[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// overfull reports whether the lodgers of server j do not fit it together.
+func (p *problem) overfull(j int) bool {
+	for k := range p.kinds {
+		var used int64
+		for _, i := range p.lodgers[j] {
+			for _, placed := range p.inst.Apps[i].Previous {
+				if placed.Server == j {
+					used = addSaturated(used, mulSaturated(placed.Count, p.demandOf(p.apps[i].typ)[k]))
+				}
+			}
+		}
+		if used > p.capacity[j*p.kinds+k] {
+			return true
+		}
+	}
+	return false
+}
+
+// tooMuchLoss finds that even the least loss exceeds the budget, with as few other constraints as
+// that takes: none, the minima, the adjustment budget, or both.
+func (p *problem) tooMuchLoss() *p2.Conflict {
+	for _, with := range [...]struct{ minima, adjust bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		need := p.totalLoss(with.minima, with.adjust)
+		if need <= p.inst.LossBudget+p2.LossTolerance {
+			continue
+		}
+		c := &p2.Conflict{Constraints: []p2.Constraint{p2.Fairness}, Kind: -1, Need: need, Have: p.inst.LossBudget}
+		if with.adjust {
+			c.Constraints = append(c.Constraints, p2.Adjust)
+		}
+		if with.minima {
+			c.Constraints = append(c.Constraints, p2.Minimum)
+		}
+		return c
+	}
+	return nil
+}
+
+// totalLoss returns the least loss that all applications can have one by one, within their minima
+// or not; with adjust, those that may stay do so but for the ones where moving saves most.
+func (p *problem) totalLoss(minima, adjust bool) float64 {
+	var total float64
+	var savings []score
+	for i := range p.apps {
+		a := &p.apps[i]
+		loss := p.leastLoss(int32(i), minima)
+		if adjust && a.keepable {
+			savings = append(savings, score{a.heldLoss - loss, int32(i)})
+			loss = a.heldLoss
+		}
+		total += loss
+	}
+	sortScores(savings)
+	for s, saving := range savings {
+		if int64(s) < p.budget && saving.gain > 0 {
+			total -= saving.gain
+		}
+	}
+	return total
+}
+
+// leastLoss returns the least loss that application i can have within its bounds, or within its
+// maximum alone.
+func (p *problem) leastLoss(i int32, minima bool) float64 {
+	a := &p.apps[i]
+	n := a.fair
+	if minima {
+		n = max(n, a.min)
+	}
+	return math.Min(p.loss(i, n), p.loss(i, min(n+1, a.max)))
+}
+
+const (
+	// proofRounds is how many subgradient rounds a proof of infeasibility may take.
+	proofRounds = 400
+	// proofMargin is how far below zero a bound on zero must come: well above rounding.
+	proofMargin = 1e-7
+)
+
+// pricedConflict looks for prices that prove infeasibility: were every container worth nothing, the
+// optimum would be 0, so that a dual bound below 0 is a contradiction. Without a price on loss it
+// needs no fairness; with price 1 it says how much loss there must be.
+func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
+	worthless := *r.p.inst
+	worthless.Apps = append([]p2.App(nil), worthless.Apps...)
+	for i := range worthless.Apps {
+		worthless.Apps[i].Value = 0
+	}
+	for _, lambda := range [...]float64{0, 1} {
+		asc := newAscent(newDual(newProblem(&worthless), false))
+		asc.fixLoss(lambda)
+		r.extra += int64(asc.run(ctx, proofRounds, -2*proofMargin))
+		if asc.bound > -proofMargin {
+			continue
+		}
+		c := &p2.Conflict{Constraints: []p2.Constraint{p2.Capacity, p2.Minimum}, Kind: -1}
+		if lambda > 0 {
+			c.Constraints = append(c.Constraints, p2.Fairness)
+			c.Need, c.Have = r.p.inst.LossBudget-asc.bound, r.p.inst.LossBudget
+		} else {
+			c.Need, c.Have = asc.sides()
+		}
+		if r.p.keepable > r.p.budget {
+			c.Constraints = append(c.Constraints, p2.Adjust)
+		}
+		return c
+	}
+	return nil
+}
+
+// smallConflict returns a smallest set of constraints that cannot hold together, found by leaving
+// out one after the other and enumerating the rest; capacity always holds. limit bounds the nodes
+// of each enumeration; what cannot be decided stays in.
+func (p *problem) smallConflict(ctx context.Context, limit int64) *p2.Conflict {
+	relaxed := *p.inst
+	relaxed.Apps = append([]p2.App(nil), p.inst.Apps...)
+	c := &p2.Conflict{Constraints: []p2.Constraint{p2.Capacity}, Kind: -1}
+	for _, constraint := range [...]p2.Constraint{p2.Fairness, p2.Adjust, p2.Minimum} {
+		without := relax(&relaxed, constraint)
+		if e, done := enumeratePlain(ctx, without, limit); done && !e.found {
+			relaxed = *without
+			continue
+		}
+		c.Constraints = append(c.Constraints, constraint)
+	}
+	c.Need, c.Have = sides(ctx, &relaxed, c.Constraints[1], limit)
+	return c
+}
+
+// noBudget is a budget that nothing exceeds.
+const noBudget = 1e15
+
+// relax returns inst without constraint.
+func relax(inst *p2.Instance, constraint p2.Constraint) *p2.Instance {
+	without := *inst
+	switch constraint {
+	case p2.Fairness:
+		without.LossBudget = noBudget
+	case p2.Adjust:
+		without.AdjustBudget = int64(len(inst.Apps))
+	case p2.Minimum:
+		without.Apps = append([]p2.App(nil), inst.Apps...)
+		for i := range without.Apps {
+			without.Apps[i].Min = 0
+		}
+	}
+	return &without
+}
+
+// enumeratePlain enumerates inst without prices.
+func enumeratePlain(ctx context.Context, inst *p2.Instance, limit int64) (*enumeration, bool) {
+	d := newDual(newProblem(inst), false)
+	pr := &prices{server: make([]float64, len(d.used))}
+	d.evaluate(pr)
+	return enumerate(ctx, d, pr, nil, limit)
+}
+
+// sides returns the two sides of the violated constraint: the least loss, the fewest adjustments
+// against the budget; or the sum of the minima against what can be had of it.
+func sides(ctx context.Context, inst *p2.Instance, constraint p2.Constraint, limit int64) (need, have float64) {
+	without := relax(inst, constraint)
+	without.Apps = append([]p2.App(nil), without.Apps...)
+	for i := range without.Apps {
+		app := &without.Apps[i]
+		switch constraint {
+		case p2.Fairness:
+			app.Value = 0
+		case p2.Adjust:
+			app.Value, app.Delta, app.Share = 0, 0, 0
+		default:
+			least := inst.Apps[i].Min
+			app.Value, app.Max = float64(min(1, least)), max(1, least)
+			need += float64(least)
+		}
+	}
+	e, done := enumeratePlain(ctx, without, limit)
+	switch {
+	case !done || !e.found:
+		return 0, 0
+	case constraint == p2.Fairness:
+		return e.best.loss, inst.LossBudget
+	case constraint == p2.Adjust:
+		return float64(e.best.adjusted), float64(inst.AdjustBudget)
+	}
+	return need, e.best.objective
+}

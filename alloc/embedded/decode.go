@@ -1,0 +1,148 @@
+// This file turns the incumbent, containers by type, into Counts by application.
+
+package embedded
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// decode hands the containers of every type to its free applications: first how many each gets, by
+// least loss, then where, close to where it has them now.
+func (p *problem) decode(best *incumbent) p2.Counts {
+	counts := make(p2.Counts, len(p.apps))
+	where := make([][]p2.Placed, len(p.types))
+	for j, slots := range best.on {
+		for _, sl := range slots {
+			where[sl.typ] = append(where[sl.typ], p2.Placed{Server: j, Count: sl.count})
+		}
+	}
+	for i := range p.apps {
+		if p.apps[i].keepable && !best.free[i] {
+			counts[i] = slices.Clone(p.inst.Apps[i].Previous)
+		}
+	}
+	for t := range p.types {
+		var members []int32
+		for _, i := range p.types[t].members {
+			if best.free[i] {
+				members = append(members, i)
+			}
+		}
+		if len(members) > 0 {
+			p.deal(members, where[t], counts)
+		}
+	}
+	return counts
+}
+
+// share returns how many of total containers each member gets: minima, then the cheapest steps of
+// the loss as pool describes them; among equal steps those that lead to what is held now.
+func (p *problem) share(members []int32, total int64) []int64 {
+	n := make([]int64, len(members))
+	for m, i := range members {
+		n[m] = p.apps[i].min
+		total -= n[m]
+	}
+	raise := func(m int, to int64) {
+		more := min(total, max(0, min(to, p.apps[members[m]].max)-n[m]))
+		n[m] += more
+		total -= more
+	}
+	for _, preferHeld := range [...]bool{true, false} {
+		for m, i := range members {
+			if a := &p.apps[i]; preferHeld {
+				raise(m, min(a.held, a.fair))
+			} else {
+				raise(m, a.fair)
+			}
+		}
+	}
+	for _, m := range p.byFraction(members, n) {
+		raise(m, n[m]+1)
+	}
+	for m, i := range members {
+		raise(m, p.apps[i].held)
+	}
+	for m := range members {
+		raise(m, p.apps[members[m]].max)
+	}
+	return n
+}
+
+// byFraction lists the members that stand at their fair count below their maximum, in the order of
+// their fractional step, ties to those that held more.
+func (p *problem) byFraction(members []int32, n []int64) []int {
+	var order []int
+	for m, i := range members {
+		if a := &p.apps[i]; n[m] == a.fair && a.fair < a.max {
+			order = append(order, m)
+		}
+	}
+	slope := func(m int) float64 { return p.loss(members[m], n[m]+1) - p.loss(members[m], n[m]) }
+	slices.SortStableFunc(order, func(x, y int) int {
+		if c := cmp.Compare(slope(x), slope(y)); c != 0 {
+			return c
+		}
+		return cmp.Compare(p.apps[members[y]].held, p.apps[members[x]].held)
+	})
+	return order
+}
+
+// deal gives each member its number of the containers in where: first to members that can have
+// exactly what they hold, then what overlaps, then the rest, last servers first.
+func (p *problem) deal(members []int32, where []p2.Placed, counts p2.Counts) {
+	var total int64
+	at := make(map[int]int, len(where)) // server -> entry of where
+	for w, placed := range where {
+		total += placed.Count
+		at[placed.Server] = w
+	}
+	n := p.share(members, total)
+	got := make([]map[int]int64, len(members))
+	take := func(m, w int, most int64) {
+		if c := min(most, n[m], where[w].Count); c > 0 {
+			got[m][where[w].Server] += c
+			n[m] -= c
+			where[w].Count -= c
+		}
+	}
+	for m := range members {
+		got[m] = make(map[int]int64)
+	}
+	for _, exact := range [...]bool{true, false} {
+		for m, i := range members {
+			previous := p.inst.Apps[i].Previous
+			missing := func(h p2.Placed) bool {
+				w, there := at[h.Server]
+				return !there || where[w].Count < h.Count
+			}
+			if exact && (n[m] != p.apps[i].held || slices.ContainsFunc(previous, missing)) {
+				continue
+			}
+			for _, h := range previous {
+				if w, there := at[h.Server]; there && got[m][h.Server] == 0 {
+					take(m, w, h.Count)
+				}
+			}
+		}
+	}
+	last := len(where) - 1
+	for m := range members {
+		for n[m] > 0 {
+			if where[last].Count == 0 {
+				last--
+				continue
+			}
+			take(m, last, n[m])
+		}
+	}
+	for m, i := range members {
+		for server, count := range got[m] {
+			counts[i] = append(counts[i], p2.Placed{Server: server, Count: count})
+		}
+		slices.SortFunc(counts[i], func(a, b p2.Placed) int { return cmp.Compare(a.Server, b.Server) })
+	}
+}

@@ -1,0 +1,77 @@
+package alloc_test
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+// genProblem draws a small problem: one to three kinds, one to four servers, one to five
+// applications, some of them running where they fit, thresholds and options of every sort.
+func genProblem(t *rapid.T) *alloc.Problem {
+	kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
+	p := &alloc.Problem{
+		Kinds:  apportion.Kinds{"cpu", "gpu", "memory"}[:kinds],
+		Theta1: rapid.SampledFrom([]float64{0, .1, .3, 1}).Draw(t, "theta1"),
+		Theta2: rapid.SampledFrom([]float64{0, .1, .5, 1}).Draw(t, "theta2"),
+		Options: alloc.Options{
+			Share:       rapid.SampledFrom([]alloc.ShareRule{alloc.BoundedDRF, alloc.PureDRF, alloc.WholeDRF}).Draw(t, "share"),
+			NoCeil15:    rapid.Bool().Draw(t, "no ceil 15"),
+			NoCeil16:    rapid.Bool().Draw(t, "no ceil 16"),
+			AdmitPrefix: rapid.Bool().Draw(t, "admit prefix"),
+		},
+	}
+	for j := range rapid.IntRange(1, 4).Draw(t, "servers") {
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprintf("s%d", j), Capacity: genVector(t, "capacity", kinds, 8)})
+	}
+	for i := range rapid.IntRange(1, 5).Draw(t, "applications") {
+		demand := genVector(t, "demand", kinds, 3)
+		if demand.IsZero() {
+			demand[0] = 1
+		}
+		least := rapid.Int64Range(0, 2).Draw(t, "min")
+		p.Applications = append(p.Applications, alloc.Application{
+			ID: fmt.Sprintf("a%d", i), Demand: demand, Weight: rapid.SampledFrom([]float64{.5, 1, 2, 4}).Draw(t, "weight"),
+			Min: least, Max: max(1, least) + rapid.Int64Range(0, 4).Draw(t, "max"),
+			Start: []string{"start", fmt.Sprint(i)}, Resume: []string{"resume", fmt.Sprint(i)},
+		})
+	}
+	p.Previous = genPrevious(t, p)
+	return p
+}
+
+func genVector(t *rapid.T, name string, n int, top int64) apportion.Resources {
+	return rapid.SliceOfN(rapid.Int64Range(0, top), n, n).Draw(t, name)
+}
+
+// genPrevious places containers of some of the applications where there is room, and of one that
+// has finished.
+func genPrevious(t *rapid.T, p *alloc.Problem) alloc.Allocation {
+	previous := alloc.Allocation{}
+	for _, server := range p.Servers {
+		left := server.Capacity.Clone()
+		for _, app := range p.Applications {
+			if app.ID == "a0" || !rapid.Bool().Draw(t, "runs here") {
+				continue
+			}
+			n := min(app.Demand.CountIn(left), app.Max-previous.Containers(app.ID), rapid.Int64Range(0, 2).Draw(t, "runs"))
+			if n <= 0 {
+				continue
+			}
+			if previous[app.ID] == nil {
+				previous[app.ID] = map[string]int64{}
+			}
+			previous[app.ID][server.ID] = n
+			if err := apportion.AddTimesTo(left, left, -n, app.Demand); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if rapid.Bool().Draw(t, "one has finished") {
+		previous["done"] = map[string]int64{p.Servers[0].ID: 1}
+	}
+	return previous
+}

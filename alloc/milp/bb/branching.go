@@ -1,0 +1,75 @@
+// This file implements the choice of the branching variable by pseudo-costs, [BGGHRV71].
+
+package bb
+
+import "math"
+
+const (
+	// leastGain stands for a gain of 0 in a product of gains, so that the other one still counts.
+	leastGain = 1e-6
+)
+
+// pseudocosts holds for every variable what branching on it raised the bound by, for one unit of
+// change of its value: the sums and the number of observations, down and up.
+type pseudocosts struct {
+	sum   [2][]float64
+	count [2][]float64
+	total [2]float64 // sums over all variables
+	seen  [2]float64
+}
+
+func newPseudocosts(n int) pseudocosts {
+	var p pseudocosts
+	for side := range p.sum {
+		p.sum[side], p.count[side] = make([]float64, n), make([]float64, n)
+	}
+	return p
+}
+
+// learn records the bound of a node that was branched to.
+func (p *pseudocosts) learn(n *node, bound float64) {
+	if n.parent == nil {
+		return
+	}
+	side, distance := 0, n.from-n.upper
+	if n.up() {
+		side, distance = 1, n.lower-n.from
+	}
+	if distance <= wholeTol || math.IsInf(bound-n.bound, 0) {
+		return
+	}
+	gain := (bound - n.bound) / distance
+	p.sum[side][n.variable] += gain
+	p.count[side][n.variable]++
+	p.total[side] += gain
+	p.seen[side]++
+}
+
+// gain returns the expected gain of one unit: the variable's mean, else the mean of all, else 1.
+func (p *pseudocosts) gain(side, j int) float64 {
+	switch {
+	case p.count[side][j] > 0:
+		return p.sum[side][j] / p.count[side][j]
+	case p.seen[side] > 0:
+		return p.total[side] / p.seen[side]
+	}
+	return 1
+}
+
+// choose returns the integer variable whose value in the relaxation is not whole and whose two
+// branches promise the largest product of gains, the first on a tie; -1 where all are whole.
+func (p *pseudocosts) choose(s *search) int {
+	best, score := -1, -1.0
+	for j, x := range s.lp.x[:s.lp.n] {
+		if !s.model.Variable(j).Integer || math.Abs(x-math.Round(x)) <= wholeTol {
+			continue
+		}
+		part := x - math.Floor(x)
+		down := math.Max(leastGain, float64(p.gain(0, j)*part))
+		up := math.Max(leastGain, float64(p.gain(1, j)*(1-part)))
+		if down*up > score {
+			best, score = j, down*up
+		}
+	}
+	return best
+}

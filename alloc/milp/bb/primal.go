@@ -1,0 +1,115 @@
+// This file implements the primal simplex method for bounded variables, [Maros03] ch. 9: phase 2
+// alone, because the dual method provides the feasible basis.
+
+package bb
+
+import "math"
+
+// primal minimises the costs in use from a basis that is feasible within the tolerance.
+func (s *simplex) primal() outcome {
+	stall := 0
+	for iteration := 1; ; iteration++ {
+		if iteration%stopEvery == 0 && s.stop() {
+			return stopped
+		}
+		if iteration > 100+20*(s.m+s.n) {
+			return trouble
+		}
+		if s.pivots >= refactorEvery && !s.refactor() {
+			return trouble
+		}
+		j := s.entering(stall >= stallLimit)
+		if j < 0 {
+			return optimal
+		}
+		s.computeColumn(j)
+		direction := 1.0
+		if s.d[j] > 0 {
+			direction = -1
+		}
+		r, step := s.primalRatio(j, direction)
+		if math.IsInf(step, 1) {
+			return unbounded
+		}
+		if step*math.Abs(s.d[j]) > dualTol*primalTol {
+			stall = 0
+		} else {
+			stall++
+		}
+		s.primalPivot(r, j, direction*step)
+	}
+}
+
+// entering returns the nonbasic variable with the largest reduced cost of the wrong sign, the
+// first one where first is set ([Bland77]: no cycling); -1 at the optimum.
+func (s *simplex) entering(first bool) int {
+	best, size := -1, dualTol
+	for j, d := range s.d {
+		if s.place[j] >= 0 || math.Abs(d) <= size {
+			continue
+		}
+		if d < 0 && s.x[j] < s.upper[j] || d > 0 && s.x[j] > s.lower[j] {
+			best, size = j, math.Abs(d)
+			if first {
+				break
+			}
+		}
+	}
+	return best
+}
+
+// primalRatio returns how far variable j can move in that direction and the row that stops it; -1
+// where its own other bound does. The first pass allows each row its tolerance, the second
+// takes the largest pivot among the rows that stop it by then ([Maros03] §6.2.2).
+func (s *simplex) primalRatio(j int, direction float64) (row int, step float64) {
+	own := s.upper[j] - s.lower[j]
+	reach := math.Inf(1)
+	for r, a := range s.column {
+		if room, rate := s.room(r, -direction*a); rate > pivotTol {
+			reach = math.Min(reach, (room+primalTol)/rate)
+		}
+	}
+	if own <= reach {
+		return -1, own
+	}
+	row, size := -1, 0.0
+	for r, a := range s.column {
+		if room, rate := s.room(r, -direction*a); rate > pivotTol && rate > size && room <= reach*rate {
+			row, size, step = r, rate, math.Max(0, room/rate)
+		}
+	}
+	if row < 0 {
+		return -1, reach // +Inf: nothing stops it
+	}
+	return row, step
+}
+
+// room returns how far the variable basic in row r is from the bound towards which it moves, and
+// the size of its rate.
+func (s *simplex) room(r int, rate float64) (room, size float64) {
+	j := s.basis[r]
+	if rate > 0 {
+		return s.upper[j] - s.x[j], rate
+	}
+	return s.x[j] - s.lower[j], -rate
+}
+
+// primalPivot moves variable j by step and, where a row stopped it, exchanges.
+func (s *simplex) primalPivot(r, j int, step float64) {
+	s.move(j, step)
+	if r < 0 {
+		s.x[j] = nearest(s.x[j], s.lower[j], s.upper[j])
+		return
+	}
+	leaving := s.basis[r]
+	s.x[leaving] = nearest(s.x[leaving], s.lower[leaving], s.upper[leaving])
+	s.priceRow(r)
+	ratio := s.d[j] / s.column[r]
+	for k, a := range s.row {
+		if s.place[k] < 0 && math.Abs(a) > dropTol {
+			s.d[k] -= float64(ratio * a)
+		}
+	}
+	s.d[leaving], s.d[j] = -ratio, 0
+	s.exchange(r, j)
+}

@@ -1,0 +1,327 @@
+// This file implements the state that the dual and the primal simplex method share: a basis with
+// its explicit inverse, values and reduced costs.
+
+package bb
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// primalTol is what a basic variable may miss its bound by, relative to 1 + the bound's size.
+	primalTol = 1e-9
+	// dualTol is the wrong sign that a reduced cost may have; costs are scaled to below 1.
+	dualTol = 1e-9
+	// pivotTol is the least size of a pivot; smaller ones would spoil the inverse.
+	pivotTol = 1e-7
+	// dropTol is the size below which an entry of a computed row is taken for rounding.
+	dropTol = 1e-13
+	// driftTol is the relative difference of a pivot's two computations, by row and by column, from
+	// which the inverse is made afresh.
+	driftTol = 1e-7
+	// roundTol is how far beyond a whole number a bound of an integer variable may lie and still
+	// include it.
+	roundTol = 1e-9
+	// refactorEvery is the number of pivots after which the inverse is made afresh.
+	refactorEvery = 100
+	// stallLimit is the number of pivots without progress after which costs are perturbed, or the
+	// smallest index decides.
+	stallLimit = 60
+	// perturbation is the size of the change of a cost that ends a stall.
+	perturbation = 1e-6
+	// boundEvery is the number of pivots between two looks at the Lagrangian bound.
+	boundEvery = 4
+	// stopEvery is the number of pivots between two questions whether to stop.
+	stopEvery = 16
+)
+
+// outcome is how a simplex run ended.
+type outcome int8
+
+const (
+	optimal    outcome = iota
+	infeasible         // proven by a row of the inverse
+	unbounded          // proven by a ray
+	cutoff             // the Lagrangian bound passed the limit
+	stopped            // the caller asked to
+	trouble            // numerical: no claim
+)
+
+// simplex is a relaxation with a basis. The zero values of its slices are an identity basis of the
+// slacks; see newSimplex.
+type simplex struct {
+	*relaxation
+	work    []float64 // the costs in use: cost, shifted or perturbed for a while
+	shifted bool      // work differs from cost
+	x, d    []float64 // n+m: values; reduced costs of work
+	basis   []int32   // row -> the variable basic there
+	place   []int32   // variable -> its row, or -1
+	inverse []float64 // m*m by rows: row r of the basis inverse
+	norms   []float64 // squared length of each of its rows: exact dual steepest edge weights
+	pivots  int       // since the inverse was made
+	total   int       // pivots of all time
+	stop    func() bool
+
+	row    []float64 // n+m: scratch, a row of B^-1 [A I]
+	column []float64 // m: scratch, a column of it
+	y      []float64 // m: scratch, multipliers
+}
+
+func newSimplex(r *relaxation, stop func() bool) *simplex {
+	m, all := r.m, r.n+r.m
+	s := &simplex{
+		relaxation: r, stop: stop,
+		work: append([]float64(nil), r.cost...),
+		x:    make([]float64, all), d: append([]float64(nil), r.cost...),
+		basis: make([]int32, m), place: make([]int32, all),
+		inverse: make([]float64, m*m), norms: make([]float64, m),
+		row: make([]float64, all), column: make([]float64, m), y: make([]float64, m),
+	}
+	for j := range s.place {
+		s.place[j] = -1
+	}
+	for i := range m {
+		s.basis[i], s.place[r.n+i] = int32(r.n+i), int32(i)
+		s.inverse[i*m+i], s.norms[i] = 1, 1
+	}
+	return s
+}
+
+// bytesFor returns the memory of a simplex of that size: the inverse and the vectors.
+func bytesFor(m, n, nonzeros int) float64 {
+	return 8*float64(m)*float64(m) + 80*float64(m+n) + 24*float64(nonzeros)
+}
+
+// inverseRow returns row r of the inverse.
+func (s *simplex) inverseRow(r int) []float64 { return s.inverse[r*s.m : (r+1)*s.m] }
+
+// priceRow sets s.row to row r of B^-1 [A I].
+func (s *simplex) priceRow(r int) {
+	clear(s.row[:s.n])
+	for i, factor := range s.inverseRow(r) {
+		s.row[s.n+i] = factor
+		if math.Abs(factor) > dropTol {
+			s.addRow(s.row, i, factor)
+		}
+	}
+}
+
+// computeColumn sets s.column to B^-1 times the column of variable j.
+func (s *simplex) computeColumn(j int) {
+	if i := j - s.n; i >= 0 {
+		for r := range s.column {
+			s.column[r] = s.inverse[r*s.m+i]
+		}
+		return
+	}
+	from, to := s.columns.Start[j], s.columns.Start[j+1]
+	for r := range s.column {
+		row, sum := s.inverseRow(r), 0.0
+		for k := from; k < to; k++ {
+			sum += float64(row[s.columns.Rows[k]] * s.columns.Coefs[k])
+		}
+		s.column[r] = sum
+	}
+}
+
+// exchange makes variable j basic in row r, whose column s.column holds, and the variable there
+// nonbasic. It updates the inverse and its norms.
+func (s *simplex) exchange(r, j int) {
+	pivotRow := s.inverseRow(r)
+	pivot := s.column[r]
+	sum := 0.0
+	for k := range pivotRow {
+		pivotRow[k] /= pivot
+		sum += float64(pivotRow[k] * pivotRow[k])
+	}
+	s.norms[r] = sum
+	for i, factor := range s.column {
+		if i == r || math.Abs(factor) <= dropTol {
+			continue
+		}
+		row, sum := s.inverseRow(i), 0.0
+		for k, x := range pivotRow {
+			if x != 0 {
+				row[k] -= float64(factor * x)
+			}
+			sum += float64(row[k] * row[k])
+		}
+		s.norms[i] = sum
+	}
+	s.place[s.basis[r]] = -1
+	s.basis[r], s.place[j] = int32(j), int32(r)
+	s.pivots++
+	s.total++
+}
+
+// refactor makes the inverse afresh and recomputes what depends on it. It reports false if the
+// basis is singular; the slacks are the basis then.
+//
+// Rows whose own slack is basic need no inversion: with R the rows without and J the basic model
+// variables, only A[R][J] is inverted; the other rows are -A[S][J] times that.
+func (s *simplex) refactor() bool {
+	var inverted mat.Dense
+	rows, vars := s.kernel()
+	if len(rows) > 0 {
+		if err := inverted.Inverse(s.kernelMatrix(rows, vars)); err != nil {
+			s.slackBasis()
+			s.recompute()
+			return false
+		}
+	}
+	s.setInverse(&inverted, rows, vars)
+	s.recompute()
+	return true
+}
+
+// kernel returns the rows whose slack is not basic and the basic model variables, equally many.
+func (s *simplex) kernel() (rows, vars []int32) {
+	for i := range s.m {
+		if s.place[s.n+i] < 0 {
+			rows = append(rows, int32(i))
+		}
+	}
+	for j := range s.n {
+		if s.place[j] >= 0 {
+			vars = append(vars, int32(j))
+		}
+	}
+	return rows, vars
+}
+
+// kernelMatrix returns A[rows][vars].
+func (s *simplex) kernelMatrix(rows, vars []int32) *mat.Dense {
+	position := make([]int, s.m) // of a row in rows, plus 1
+	for k, i := range rows {
+		position[i] = k + 1
+	}
+	kernel := mat.NewDense(len(rows), len(rows), nil)
+	for c, j := range vars {
+		for at := s.columns.Start[j]; at < s.columns.Start[j+1]; at++ {
+			if k := position[s.columns.Rows[at]]; k > 0 {
+				kernel.Set(k-1, c, s.columns.Coefs[at])
+			}
+		}
+	}
+	return kernel
+}
+
+// setInverse writes the inverse of the whole basis from that of its kernel. A slack that is basic
+// moves to its own row.
+func (s *simplex) setInverse(inverted *mat.Dense, rows, vars []int32) {
+	clear(s.inverse)
+	for i := range s.m {
+		if s.place[s.n+i] >= 0 {
+			s.basis[i], s.place[s.n+i] = int32(s.n+i), int32(i)
+			s.inverse[i*s.m+i] = 1
+		}
+	}
+	for c, j := range vars {
+		r := rows[c]
+		s.basis[r], s.place[j] = j, r
+		row := s.inverseRow(int(r))
+		for k, i := range rows {
+			row[i] = inverted.At(c, k)
+		}
+	}
+	for _, j := range vars {
+		from := s.inverseRow(int(s.place[j]))
+		for at := s.columns.Start[j]; at < s.columns.Start[j+1]; at++ {
+			i := int(s.columns.Rows[at])
+			if s.place[s.n+i] < 0 {
+				continue
+			}
+			to := s.inverseRow(i)
+			for _, k := range rows {
+				to[k] -= float64(s.columns.Coefs[at] * from[k])
+			}
+		}
+	}
+	for r := range s.norms {
+		sum := 0.0
+		for _, x := range s.inverseRow(r) {
+			sum += float64(x * x)
+		}
+		s.norms[r] = sum
+	}
+	s.pivots = 0
+}
+
+// slackBasis makes the slacks the basis.
+func (s *simplex) slackBasis() {
+	for j := range s.n {
+		s.place[j] = -1
+	}
+	for i := range s.m {
+		s.basis[i], s.place[s.n+i] = int32(s.n+i), int32(i)
+	}
+	s.setInverse(nil, nil, nil)
+}
+
+// recompute sets values of basic variables and reduced costs from the inverse.
+func (s *simplex) recompute() {
+	s.computeBasics()
+	s.multipliers(s.work)
+	s.reducedCosts(s.d, s.work, s.y)
+	for _, j := range s.basis {
+		s.d[j] = 0
+	}
+}
+
+// computeBasics sets the basic variables: x_B = -B^-1 N x_N.
+func (s *simplex) computeBasics() {
+	load := s.column // N x_N, row by row
+	for i := range load {
+		load[i] = 0
+		if s.place[s.n+i] < 0 {
+			load[i] = s.x[s.n+i]
+		}
+		for k := s.rowStart[i]; k < s.rowStart[i+1]; k++ {
+			if j := s.rowCols[k]; s.place[j] < 0 {
+				load[i] += float64(s.rowCoefs[k] * s.x[j])
+			}
+		}
+	}
+	for r, j := range s.basis {
+		sum := 0.0
+		for i, factor := range s.inverseRow(r) {
+			sum -= float64(factor * load[i])
+		}
+		s.x[j] = sum
+	}
+}
+
+// multipliers sets s.y = cost_B B^-1.
+func (s *simplex) multipliers(cost []float64) {
+	clear(s.y)
+	for r, j := range s.basis {
+		if c := cost[j]; c != 0 {
+			for i, factor := range s.inverseRow(r) {
+				s.y[i] += float64(c * factor)
+			}
+		}
+	}
+}
+
+// bound returns the Lagrangian bound of the present basis for the true costs. It holds whatever the
+// inverse is worth, because the reduced costs are recomputed from the multipliers.
+func (s *simplex) bound() float64 {
+	s.multipliers(s.cost)
+	s.reducedCosts(s.row, s.cost, s.y)
+	return s.leastValue(s.row, dualTol)
+}
+
+// miss returns by how much the variable basic in row r misses a bound (negative: below the lower),
+// 0 within the tolerance.
+func (s *simplex) miss(r int) float64 {
+	j := s.basis[r]
+	if below := s.x[j] - s.lower[j]; below < -primalTol*(1+math.Abs(s.lower[j])) {
+		return below
+	}
+	if above := s.x[j] - s.upper[j]; above > primalTol*(1+math.Abs(s.upper[j])) {
+		return above
+	}
+	return 0
+}

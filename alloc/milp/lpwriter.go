@@ -1,0 +1,192 @@
+// This file implements the LP-format writer: the model for people to look at, and for solvers.
+
+package milp
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// lpLine is where a line of terms is broken; solvers read at most 255 to 510 characters.
+const lpLine = 96
+
+// WriteLP writes the model in the LP format that CPLEX introduced. Characters that the format does
+// not allow in a name become "_"; a name that is there already gets "~" and the index. O(nonzeros).
+func (m *Model) WriteLP(w io.Writer) error {
+	out := &lpWriter{
+		Writer:    bufio.NewWriter(w),
+		variables: lpNames(m.Variables(), m.VariableName),
+		rows:      lpNames(m.Rows(), m.RowName),
+	}
+	if m.name != "" {
+		out.WriteString("\\ " + m.name + "\n")
+	}
+	out.writeObjective(m)
+	out.WriteString("Subject To\n")
+	for i := range m.Rows() {
+		out.writeRow(i, m.Row(i))
+	}
+	out.writeBounds(m)
+	out.writeKinds(m)
+	out.WriteString("End\n")
+	return out.Flush()
+}
+
+type lpWriter struct {
+	*bufio.Writer
+	variables, rows []string
+	column          int  // characters in this line
+	first           bool // no term of this sum is written
+}
+
+// lpNames returns one legal name for each thing, no two alike.
+func lpNames(count int, name func(int) string) []string {
+	names := make([]string, count)
+	seen := make(map[string]bool, count)
+	for k := range names {
+		legal := lpName(name(k))
+		if seen[legal] {
+			legal += "~" + strconv.Itoa(k)
+		}
+		for seen[legal] {
+			legal += "~"
+		}
+		seen[legal] = true
+		names[k] = legal
+	}
+	return names
+}
+
+// lpName replaces what LP does not allow. A name that starts like a number gets a "_" in front.
+func lpName(name string) string {
+	legal := strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
+			strings.ContainsRune("!\"#$%&(),.;?@_'`{}~", c) {
+			return c
+		}
+		return '_'
+	}, name)
+	if legal == "" || strings.ContainsRune("0123456789.eE", rune(legal[0])) {
+		legal = "_" + legal
+	}
+	return legal
+}
+
+// writeObjective writes the sense and the objective with its constant.
+func (w *lpWriter) writeObjective(m *Model) {
+	if m.sense == Maximize {
+		w.WriteString("Maximize\n")
+	} else {
+		w.WriteString("Minimize\n")
+	}
+	w.start(" obj:")
+	for j, cost := range m.cost {
+		if cost != 0 {
+			w.term(cost, w.variables[j])
+		}
+	}
+	if m.constant != 0 || w.first {
+		w.term(m.constant, "")
+	}
+	w.WriteByte('\n')
+}
+
+// writeRow writes " name: lower <= terms <= upper", in the shorter forms where they say the same.
+func (w *lpWriter) writeRow(i int, row Row) {
+	lower, upper := formatNumber(row.Lower), formatNumber(row.Upper)
+	noLower, noUpper := math.IsInf(row.Lower, -1), math.IsInf(row.Upper, 1)
+	w.start(" " + w.rows[i] + ":")
+	if !noLower && row.Lower != row.Upper && !noUpper || noLower && noUpper {
+		w.put(" " + strings.TrimPrefix(lower, "+") + " <=")
+	}
+	for k, coef := range row.Coefs {
+		w.term(coef, w.variables[row.Columns[k]])
+	}
+	if len(row.Coefs) == 0 {
+		w.put(" 0")
+		if len(w.variables) > 0 {
+			w.put(" " + w.variables[0])
+		}
+	}
+	switch {
+	case row.Lower == row.Upper:
+		w.put(" = " + upper)
+	case noUpper && !noLower:
+		w.put(" >= " + lower)
+	default:
+		w.put(" <= " + upper)
+	}
+	w.WriteByte('\n')
+}
+
+// writeBounds writes one line for each variable that is not in [0, +Inf).
+func (w *lpWriter) writeBounds(m *Model) {
+	w.WriteString("Bounds\n")
+	for j, name := range w.variables {
+		lower, upper := m.lower[j], m.upper[j]
+		switch {
+		case math.IsInf(lower, -1) && math.IsInf(upper, 1):
+			w.WriteString(" " + name + " free\n")
+		case lower == upper:
+			w.WriteString(" " + name + " = " + formatNumber(lower) + "\n")
+		case math.IsInf(upper, 1) && lower != 0:
+			w.WriteString(" " + name + " >= " + formatNumber(lower) + "\n")
+		case !math.IsInf(upper, 1):
+			w.WriteString(" " + formatNumber(lower) + " <= " + name + " <= " + formatNumber(upper) + "\n")
+		}
+	}
+}
+
+// writeKinds lists the integer variables, if there are any.
+func (w *lpWriter) writeKinds(m *Model) {
+	if m.Integers() == 0 {
+		return
+	}
+	w.WriteString("General\n")
+	w.column = 0
+	for j, integer := range m.integer {
+		if integer {
+			w.put(" " + w.variables[j])
+		}
+	}
+	w.WriteByte('\n')
+}
+
+// start begins a line.
+func (w *lpWriter) start(text string) {
+	w.WriteString(text)
+	w.column, w.first = len(text), true
+}
+
+// term writes " + 2 x", as the first term " 2 x"; without a variable a number.
+func (w *lpWriter) term(coef float64, variable string) {
+	sign := " + "
+	if w.first {
+		sign = " "
+	}
+	if coef < 0 {
+		sign, coef = " - ", -coef
+	}
+	w.first = false
+	switch {
+	case variable == "":
+		w.put(sign + formatNumber(coef))
+	case coef == 1:
+		w.put(sign + variable)
+	default:
+		w.put(sign + formatNumber(coef) + " " + variable)
+	}
+}
+
+// put writes text, in a new line where this one is full.
+func (w *lpWriter) put(text string) {
+	if w.column+len(text) > lpLine {
+		w.WriteString("\n  ")
+		w.column = 2
+	}
+	w.WriteString(text)
+	w.column += len(text)
+}

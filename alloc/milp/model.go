@@ -1,0 +1,195 @@
+// This file implements Model: an immutable program, stored by rows.
+
+package milp
+
+import (
+	"math"
+	"strconv"
+)
+
+// Sense is the direction of an objective.
+type Sense int8
+
+// The two senses. A model without an objective minimises zero.
+const (
+	Minimize Sense = iota
+	Maximize
+)
+
+// String returns "minimize" or "maximize".
+func (s Sense) String() string {
+	if s == Maximize {
+		return "maximize"
+	}
+	return "minimize"
+}
+
+// Variable is what a model says of one variable, its name apart.
+type Variable struct {
+	// Lower and Upper bound the variable; either may be infinite.
+	Lower, Upper float64
+	// Cost is the variable's coefficient in the objective.
+	Cost float64
+	// Integer says that only whole values are feasible.
+	Integer bool
+}
+
+// Row is what a model says of one row, its name apart: Lower <= sum of Coefs[k] times the variable
+// Columns[k] <= Upper. Columns ascend and no coefficient is zero. Both slices are the model's own:
+// read-only.
+type Row struct {
+	Lower, Upper float64
+	Columns      []int32
+	Coefs        []float64
+}
+
+// Model is an immutable program; make one with a Builder or ReadMPS.
+type Model struct {
+	name     string
+	sense    Sense
+	constant float64
+	// One entry a variable. cost[j] belongs to variable j.
+	cost, lower, upper []float64
+	integer            []bool
+	columnNames        names
+	// One entry a row; rowStart has one more: row i is columns[rowStart[i]:rowStart[i+1]].
+	rowLower, rowUpper []float64
+	rowStart           []int
+	columns            []int32
+	coefs              []float64
+	rowNames           names
+}
+
+// Name returns the name of the model, or "".
+func (m *Model) Name() string { return m.name }
+
+// Sense returns the direction of the objective.
+func (m *Model) Sense() Sense { return m.sense }
+
+// Constant returns the objective's constant.
+func (m *Model) Constant() float64 { return m.constant }
+
+// Variables returns the number of variables.
+func (m *Model) Variables() int { return len(m.lower) }
+
+// Rows returns the number of rows.
+func (m *Model) Rows() int { return len(m.rowLower) }
+
+// Nonzeros returns the number of coefficients of all rows.
+func (m *Model) Nonzeros() int { return len(m.coefs) }
+
+// Integers returns the number of integer variables. O(variables).
+func (m *Model) Integers() int {
+	count := 0
+	for _, integer := range m.integer {
+		if integer {
+			count++
+		}
+	}
+	return count
+}
+
+// Variable returns variable j, for j in [0, Variables()).
+func (m *Model) Variable(j int) Variable {
+	return Variable{Lower: m.lower[j], Upper: m.upper[j], Cost: m.cost[j], Integer: m.integer[j]}
+}
+
+// Row returns row i, for i in [0, Rows()). O(1).
+func (m *Model) Row(i int) Row {
+	from, to := m.rowStart[i], m.rowStart[i+1]
+	return Row{
+		Lower: m.rowLower[i], Upper: m.rowUpper[i],
+		Columns: m.columns[from:to:to], Coefs: m.coefs[from:to:to],
+	}
+}
+
+// VariableName returns the name of variable j: its own, else that of NameVariables, else "x" and
+// the index.
+func (m *Model) VariableName(j int) string { return m.columnNames.of(j, "x") }
+
+// RowName returns the name of row i: its own, else that of NameRows, else "c" and the index.
+func (m *Model) RowName(i int) string { return m.rowNames.of(i, "c") }
+
+// Columns is the matrix of a model by columns: column j holds Coefs[k] in row Rows[k], for k in
+// [Start[j], Start[j+1]), rows ascending.
+type Columns struct {
+	Start []int
+	Rows  []int32
+	Coefs []float64
+}
+
+// ByColumns returns the matrix by columns; it is the caller's. O(variables + rows + nonzeros).
+func (m *Model) ByColumns() Columns {
+	c := Columns{
+		Start: make([]int, len(m.lower)+1),
+		Rows:  make([]int32, len(m.coefs)),
+		Coefs: make([]float64, len(m.coefs)),
+	}
+	for _, j := range m.columns {
+		c.Start[j+1]++
+	}
+	for j := range m.lower {
+		c.Start[j+1] += c.Start[j]
+	}
+	next := append([]int(nil), c.Start...)
+	for i := range m.rowLower {
+		for k := m.rowStart[i]; k < m.rowStart[i+1]; k++ {
+			at := next[m.columns[k]]
+			next[m.columns[k]]++
+			c.Rows[at], c.Coefs[at] = int32(i), m.coefs[k]
+		}
+	}
+	return c
+}
+
+// Activity returns the value of row i at the point values, which has one value a variable.
+func (m *Model) Activity(i int, values []float64) float64 {
+	sum := 0.0
+	for k := m.rowStart[i]; k < m.rowStart[i+1]; k++ {
+		sum += float64(m.coefs[k] * values[m.columns[k]])
+	}
+	return sum
+}
+
+// Objective returns the objective at the point values, which has one value a variable.
+func (m *Model) Objective(values []float64) float64 {
+	sum := m.constant
+	for j, cost := range m.cost {
+		sum += float64(cost * values[j])
+	}
+	return sum
+}
+
+// names gives things names: those given one by one, else a function of the index.
+type names struct {
+	given []string // empty, or one a thing
+	lazy  func(index int) string
+}
+
+// add names thing i, which is the last one; nothing is stored before the first real name.
+func (n *names) add(i int, name string) {
+	if name != "" && len(n.given) < i {
+		n.given = append(n.given, make([]string, i-len(n.given))...)
+	}
+	if name != "" || len(n.given) > 0 {
+		n.given = append(n.given, name)
+	}
+}
+
+func (n *names) of(i int, prefix string) string {
+	if i < len(n.given) && n.given[i] != "" {
+		return n.given[i]
+	}
+	if n.lazy != nil {
+		return n.lazy(i)
+	}
+	return prefix + strconv.Itoa(i)
+}
+
+// worst returns the objective that is worse than every other: what an unsolved model has.
+func (s Sense) worst() float64 {
+	if s == Maximize {
+		return math.Inf(-1)
+	}
+	return math.Inf(1)
+}

@@ -1,0 +1,181 @@
+// This file implements the referee, which re-checks a solver's answer from the model alone.
+
+package milp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// objectiveTolerance is what two computations of the objective, or a bound and an objective, may
+// differ by in the wrong direction, relative to the sum of the sizes of the objective's terms (at
+// least 1): back-ends sum in another order, on values within their own feasibility tolerance.
+const objectiveTolerance = 1e-6
+
+// WrongAnswerError reports that a back-end's answer does not hold: a bug in it or numerical
+// trouble, never the caller's fault.
+type WrongAnswerError struct {
+	// Solver is the Go type of the back-end.
+	Solver string
+	// Answer is what it said.
+	Answer Solution
+	// Err is what is wrong with it; [apportion.Faults] for a point that is not feasible.
+	Err error
+}
+
+// Error returns "milp: wrong answer of bb.Solver (optimal): row "cap": activity is out of range".
+func (e *WrongAnswerError) Error() string {
+	return fmt.Sprintf("milp: wrong answer of %s (%s): %v", e.Solver, e.Answer.Status, e.Err)
+}
+
+// Unwrap returns what is wrong with the answer.
+func (e *WrongAnswerError) Unwrap() error { return e.Err }
+
+// Verify checks a point against the model: a value for every variable, finite, within its bounds,
+// whole where the variable is integer, and every row within its bounds. A bound b may be missed by
+// feasibility*max(1, |b|), a whole number by integrality. It returns nil or every fault as
+// [apportion.Faults]. O(nonzeros).
+func (m *Model) Verify(values []float64, feasibility, integrality float64) error {
+	var faults apportion.Faults
+	if len(values) != m.Variables() {
+		faults.Add("point", "values", apportion.ErrLength,
+			fmt.Sprintf("%d values for %d variables", len(values), m.Variables()))
+		return faults.Err()
+	}
+	for j, x := range values {
+		fault, detail := misses(x, m.lower[j], m.upper[j], feasibility)
+		if fault == nil && m.integer[j] && math.Abs(x-math.Round(x)) > integrality {
+			fault, detail = apportion.ErrRange, formatNumber(x)+" is not whole"
+		}
+		if fault != nil {
+			faults.Add("variable "+strconv.Quote(m.VariableName(j)), "value", fault, detail)
+		}
+	}
+	for i := range m.rowLower {
+		if fault, detail := misses(m.Activity(i, values), m.rowLower[i], m.rowUpper[i], feasibility); fault != nil {
+			faults.Add("row "+strconv.Quote(m.RowName(i)), "activity", fault, detail)
+		}
+	}
+	return faults.Err()
+}
+
+// misses says how x misses [lower, upper], nil if it does not.
+func misses(x, lower, upper, tolerance float64) (fault error, detail string) {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return apportion.ErrNotFinite, formatNumber(x)
+	case lower-x > tolerance*math.Max(1, math.Abs(lower)):
+		return apportion.ErrRange, formatNumber(x) + " < " + formatNumber(lower)
+	case x-upper > tolerance*math.Max(1, math.Abs(upper)):
+		return apportion.ErrRange, formatNumber(x) + " > " + formatNumber(upper)
+	}
+	return nil, ""
+}
+
+// referee checks the solver's answer and completes it: whole values made exactly whole, Objective
+// recomputed, Bound of a model without solutions set.
+func referee(m *Model, opts *Options, s *Solution) error {
+	if math.IsNaN(s.Bound) {
+		return errors.New("the bound is NaN")
+	}
+	switch s.Status {
+	case Optimal, Feasible:
+		if s.Values == nil {
+			return errors.New("no values")
+		}
+		return checkPoint(m, opts, s)
+	case Cancelled:
+		if s.Values != nil {
+			return checkPoint(m, opts, s)
+		}
+		s.Objective = math.NaN()
+		return nil
+	case Infeasible, Unbounded, LimitReached:
+		if s.Values != nil {
+			return errors.New("values without a solution")
+		}
+		s.Objective = math.NaN()
+		return checkNoPoint(m, opts, s)
+	}
+	return errors.New("no outcome")
+}
+
+// checkPoint checks the values, and their objective against the bound.
+func checkPoint(m *Model, opts *Options, s *Solution) error {
+	if err := m.Verify(s.Values, opts.FeasibilityTolerance, opts.IntegralityTolerance); err != nil {
+		return err
+	}
+	for j, integer := range m.integer {
+		if integer {
+			s.Values[j] = math.Round(s.Values[j]) + 0 // never -0
+		}
+	}
+	if err := m.Verify(s.Values, opts.FeasibilityTolerance, 0); err != nil {
+		return fmt.Errorf("with integer variables rounded: %w", err)
+	}
+	s.Objective = m.Objective(s.Values)
+	slack := objectiveTolerance * m.objectiveScale(s.Values)
+	if shortfall := m.sense.loss(s.Objective, s.Bound); shortfall < -slack {
+		return fmt.Errorf("objective %g is better than bound %g", s.Objective, s.Bound)
+	}
+	gap := math.Abs(s.Objective - s.Bound)
+	allowed := max(opts.AbsoluteGap, opts.RelativeGap*math.Abs(s.Objective)) + slack
+	if s.Status == Optimal && !(gap <= allowed) {
+		return fmt.Errorf("objective %g and bound %g are further apart than asked", s.Objective, s.Bound)
+	}
+	return nil
+}
+
+// checkNoPoint holds a claim without values against what is known: a hint that is feasible refutes
+// infeasibility, costs on bounded variables alone refute unboundedness.
+func checkNoPoint(m *Model, opts *Options, s *Solution) error {
+	known := opts.Hint != nil && m.Verify(opts.Hint, 0, 0) == nil
+	switch {
+	case s.Status == Infeasible && known:
+		return errors.New("the starting solution is feasible")
+	case s.Status == LimitReached && known && m.sense.loss(m.Objective(opts.Hint), s.Bound) <
+		-objectiveTolerance*m.objectiveScale(opts.Hint):
+		return errors.New("the starting solution is better than the bound")
+	case s.Status == Infeasible:
+		s.Bound = m.sense.worst()
+	case s.Status == Unbounded:
+		s.Bound = -m.sense.worst()
+		if !m.mayBeUnbounded() {
+			return errors.New("every variable with a cost is bounded")
+		}
+	}
+	return nil
+}
+
+// objectiveScale returns the sum of the sizes of the objective's terms, at least 1.
+func (m *Model) objectiveScale(values []float64) float64 {
+	scale := math.Max(1, math.Abs(m.constant))
+	for j, cost := range m.cost {
+		scale += math.Abs(cost * values[j])
+	}
+	return scale
+}
+
+// mayBeUnbounded reports whether some variable can improve the objective without end, as far as
+// its own bounds go.
+func (m *Model) mayBeUnbounded() bool {
+	for j, cost := range m.cost {
+		gain := cost * -m.sense.worst() // +Inf where a larger x is better; NaN without a cost
+		if gain > 0 && math.IsInf(m.upper[j], 1) || gain < 0 && math.IsInf(m.lower[j], -1) {
+			return true
+		}
+	}
+	return false
+}
+
+// loss returns how much worse objective is than bound.
+func (s Sense) loss(objective, bound float64) float64 {
+	if s == Maximize {
+		return bound - objective
+	}
+	return objective - bound
+}

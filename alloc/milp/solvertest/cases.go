@@ -1,0 +1,233 @@
+// This file holds the tiny models with known answers.
+
+package solvertest
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+var inf = math.Inf(1)
+
+// sum returns coefs[k] times vars[k], added up.
+func sum(vars []milp.Var, coefs ...float64) []milp.Term {
+	terms := make([]milp.Term, len(coefs))
+	for k, coef := range coefs {
+		terms[k] = milp.Term{Var: vars[k], Coef: coef}
+	}
+	return terms
+}
+
+// continuous and integers return one variable for each pair of bounds.
+func continuous(b *milp.Builder, bounds ...[2]float64) []milp.Var {
+	vars := make([]milp.Var, len(bounds))
+	for k, bound := range bounds {
+		vars[k] = b.Continuous(bound[0], bound[1], "")
+	}
+	return vars
+}
+
+func integers(b *milp.Builder, bounds ...[2]float64) []milp.Var {
+	vars := make([]milp.Var, len(bounds))
+	for k, bound := range bounds {
+		vars[k] = b.Integer(bound[0], bound[1], "")
+	}
+	return vars
+}
+
+// cases returns all of them.
+func cases() []oneCase {
+	all := integerCases()
+	all = append(all, boundCases()...)
+	all = append(all, rowCases()...)
+	return append(all, outcomeCases()...)
+}
+
+// integerCases need integer variables with finite bounds alone.
+func integerCases() []oneCase {
+	box := [2]float64{0, 10}
+	bit := [2]float64{0, 1}
+	return []oneCase{
+		{name: "no variables", build: func(b *milp.Builder) { b.Minimize(nil, 7) },
+			want: milp.Optimal, objective: 7, values: []float64{}},
+		{name: "no rows, minimise", build: func(b *milp.Builder) {
+			b.Minimize(sum(integers(b, [2]float64{-2, 3}, [2]float64{-2, 3}), 1, -1), 0)
+		}, want: milp.Optimal, objective: -5, values: []float64{-2, 3}},
+		{name: "no rows, maximise", build: func(b *milp.Builder) {
+			b.Maximize(sum(integers(b, [2]float64{-2, 3}, [2]float64{-2, 3}), 1, -1), 0)
+		}, want: milp.Optimal, objective: 5, values: []float64{3, -2}},
+		{name: "no objective", build: func(b *milp.Builder) {
+			b.Equal("", sum(integers(b, box, box), 3, 5), 19)
+		}, want: milp.Optimal, objective: 0, values: []float64{3, 2}},
+		{name: "objective constant", build: func(b *milp.Builder) {
+			b.Maximize(sum(integers(b, box), 2), -100.5)
+		}, want: milp.Optimal, objective: -80.5, values: []float64{10}},
+		{name: "knapsack", build: func(b *milp.Builder) { // its relaxation is worth 21.66
+			x := integers(b, bit, bit, bit, bit)
+			b.AtMost("", sum(x, 5, 7, 4, 3), 14)
+			b.Maximize(sum(x, 8, 11, 6, 4), 0)
+		}, want: milp.Optimal, objective: 21, values: []float64{0, 1, 1, 1}},
+		{name: "rounding is wrong", build: func(b *milp.Builder) { // relaxation (3.33, 3.33)
+			x := integers(b, box, box)
+			b.AtMost("", sum(x, 2, 1), 10)
+			b.AtMost("", sum(x, 1, 2), 10)
+			b.AtLeast("", sum(x, 1, -1), 1)
+			b.Maximize(sum(x, 1, 1.01), 0)
+		}, want: milp.Optimal, objective: 6.02, values: []float64{4, 2}},
+		{name: "fixed variables", build: func(b *milp.Builder) {
+			x := integers(b, [2]float64{3, 3}, [2]float64{-4, -4}, box)
+			b.AtMost("", sum(x, 1, 1, 1), 5)
+			b.Maximize(sum(x, 1, 1, 1), 0)
+		}, want: milp.Optimal, objective: 5, values: []float64{3, -4, 6}},
+		{name: "fractional bounds of integers", build: func(b *milp.Builder) {
+			b.Maximize(sum(integers(b, [2]float64{-2.5, 2.5}, [2]float64{-2.5, 2.5}), 1, -1), 0)
+		}, want: milp.Optimal, objective: 4, values: []float64{2, -2}},
+		{name: "variable in no row", build: func(b *milp.Builder) {
+			x := integers(b, box, box)
+			b.AtMost("", sum(x, 1), 4)
+			b.Maximize(sum(x, 1, 1), 0)
+		}, want: milp.Optimal, objective: 14, values: []float64{4, 10}},
+	}
+}
+
+// boundCases use continuous variables and every sort of bound.
+func boundCases() []oneCase {
+	return []oneCase{
+		{name: "free variable", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{-inf, inf})
+			b.AtLeast("", sum(x, 2), -7)
+			b.Minimize(sum(x, 1), 0)
+		}, want: milp.Optimal, objective: -3.5, values: []float64{-3.5}},
+		{name: "negative bounds", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{-5, -1}, [2]float64{-inf, -2})
+			b.AtLeast("", sum(x, 1, 1), -6)
+			b.Minimize(sum(x, 1, 2), 0)
+		}, want: milp.Optimal, objective: -11, values: []float64{-1, -5}},
+		{name: "infinite bounds of integers", build: func(b *milp.Builder) {
+			x := integers(b, [2]float64{-inf, inf}, [2]float64{0, inf})
+			b.AtLeast("", sum(x, 2, 3), -7.5)
+			b.AtMost("", sum(x, 0, 1), 2.5)
+			b.Minimize(sum(x, 2, 3.1), 0)
+		}, want: milp.Optimal, objective: -6.9, values: []float64{-5, 1}},
+		{name: "free variables by equations", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{-inf, inf}, [2]float64{-inf, inf})
+			b.Equal("", sum(x, 1, 1), 3)
+			b.Equal("", sum(x, 1, -1), 8)
+			b.Maximize(sum(x, 1), 1)
+		}, want: milp.Optimal, objective: 6.5, values: []float64{5.5, -2.5}},
+		{name: "mixed", build: func(b *milp.Builder) {
+			x := append(integers(b, [2]float64{0, 9}), continuous(b, [2]float64{0, 1.5})...)
+			b.AtMost("", sum(x, 3, 2), 10)
+			b.Maximize(sum(x, 4, 3), 0)
+		}, want: milp.Optimal, objective: 13.5, values: []float64{3, 0.5}},
+	}
+}
+
+// rowCases use every sort of row.
+func rowCases() []oneCase {
+	unit := [2]float64{0, 1}
+	box := [2]float64{-10, 10}
+	return []oneCase{
+		{name: "range row", build: func(b *milp.Builder) {
+			x := integers(b, box, box)
+			b.Row("", -3.5, sum(x, 1, 1), 4.5)
+			b.Row("", 1, sum(x, 1, -1), 2)
+			b.Minimize(sum(x, 3, 2), 0)
+		}, want: milp.Optimal, objective: -7, values: []float64{-1, -2}},
+		{name: "empty and free rows", build: func(b *milp.Builder) {
+			x := integers(b, box)
+			b.Row("", -1, nil, 1)
+			b.Row("", -inf, sum(x, 1), inf)
+			b.Row("", -inf, nil, inf)
+			b.Maximize(sum(x, 1), 0)
+		}, want: milp.Optimal, objective: 10, values: []float64{10}},
+		{name: "redundant and parallel equations", build: func(b *milp.Builder) {
+			x := continuous(b, box, box)
+			b.Equal("", sum(x, 1, 2), 3)
+			b.Equal("", sum(x, 2, 4), 6)
+			b.Equal("", sum(x, 3, 1), 4)
+			b.Maximize(sum(x, 1, 1), 0)
+		}, want: milp.Optimal, objective: 2, values: []float64{1, 1}},
+		{name: "degenerate vertex", build: func(b *milp.Builder) { // five rows meet in the optimum
+			x := continuous(b, [2]float64{0, inf}, [2]float64{0, inf})
+			for _, c := range [][2]float64{{1, 0}, {0, 1}, {1, 1}, {2, 1}, {1, 2}} {
+				b.AtMost("", sum(x, c[0], c[1]), c[0]+c[1])
+			}
+			b.Maximize(sum(x, 1, 1), 0)
+		}, want: milp.Optimal, objective: 2, values: []float64{1, 1}},
+		{name: "cycling example of Beale", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{0, inf}, [2]float64{0, inf}, [2]float64{0, inf}, [2]float64{0, inf})
+			b.AtMost("", sum(x, 0.25, -60, -0.04, 9), 0)
+			b.AtMost("", sum(x, 0.5, -90, -0.02, 3), 0)
+			b.AtMost("", sum(x, 0, 0, 1), 1)
+			b.Minimize(sum(x, -0.75, 150, -0.02, 6), 0)
+		}, want: milp.Optimal, objective: -0.05, values: []float64{0.04, 0, 1, 0}},
+		{name: "rows of very different size", build: func(b *milp.Builder) {
+			x := integers(b, [2]float64{0, 100}, [2]float64{0, 100})
+			b.AtMost("", sum(x, 4e9, 8e9), 9e10) // bytes
+			b.AtMost("", sum(x, 2, 1), 30)
+			b.AtMost("", sum(x, 1e-3, 1e-3), 0.0152)
+			b.Maximize(sum(x, 1, 1.5), 0)
+		}, want: milp.Optimal, objective: 18.5, values: []float64{8, 7}},
+		{name: "assignment", build: func(b *milp.Builder) {
+			x := integers(b, unit, unit, unit, unit)
+			b.Equal("", sum(x, 1, 1), 1)
+			b.Equal("", sum(x, 0, 0, 1, 1), 1)
+			b.Equal("", sum(x, 1, 0, 1), 1)
+			b.Equal("", sum(x, 0, 1, 0, 1), 1)
+			b.Minimize(sum(x, 5, 4, 3, 3), 0)
+		}, want: milp.Optimal, objective: 7, values: []float64{0, 1, 1, 0}},
+	}
+}
+
+// outcomeCases have no optimum.
+func outcomeCases() []oneCase {
+	box := [2]float64{0, 10}
+	return []oneCase{
+		{name: "infeasible rows", build: func(b *milp.Builder) {
+			x := integers(b, box, box)
+			b.AtLeast("", sum(x, 1, 1), 7)
+			b.AtMost("", sum(x, 1, 1), 6)
+		}, want: milp.Infeasible},
+		{name: "infeasible empty row", build: func(b *milp.Builder) {
+			integers(b, box)
+			b.AtLeast("", nil, 1)
+		}, want: milp.Infeasible},
+		{name: "infeasible by parity", build: func(b *milp.Builder) { // the relaxation is feasible
+			b.Equal("", sum(integers(b, box, box), 2, 4), 7)
+		}, want: milp.Infeasible},
+		{name: "no integer between the bounds", build: func(b *milp.Builder) {
+			b.Maximize(sum(integers(b, [2]float64{0.2, 0.8}), 1), 0)
+		}, want: milp.Infeasible},
+		{name: "infeasible, continuous", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{-inf, inf}, [2]float64{0, inf})
+			b.Equal("", sum(x, 1, 1), 1)
+			b.Equal("", sum(x, 1, 1), 2)
+			b.Minimize(sum(x, 1), 0)
+		}, want: milp.Infeasible},
+		{name: "unbounded above", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{0, inf}, [2]float64{0, inf})
+			b.AtMost("", sum(x, 1, -1), 1)
+			b.Maximize(sum(x, 1), 0)
+		}, want: milp.Unbounded},
+		{name: "unbounded below", build: func(b *milp.Builder) {
+			b.Minimize(sum(continuous(b, [2]float64{-inf, 0}), 1), 0)
+		}, want: milp.Unbounded},
+		{name: "unbounded integers", build: func(b *milp.Builder) {
+			x := integers(b, [2]float64{0, inf}, [2]float64{0, inf})
+			b.Equal("", sum(x, 2, -3), 1)
+			b.Maximize(sum(x, 1), 0)
+		}, want: milp.Unbounded},
+		{name: "unbounded relaxation, infeasible integers", build: func(b *milp.Builder) {
+			x := append(integers(b, box, box), continuous(b, [2]float64{0, inf})...)
+			b.Equal("", sum(x, 2, 4), 7)
+			b.Maximize(sum(x, 0, 0, 1), 0)
+		}, want: milp.Infeasible},
+		{name: "unbounded direction, infeasible rows", build: func(b *milp.Builder) {
+			x := continuous(b, [2]float64{0, inf}, [2]float64{0, 1})
+			b.AtLeast("", sum(x, 0, 1), 2)
+			b.Maximize(sum(x, 1), 0)
+		}, want: milp.Infeasible},
+	}
+}

@@ -1,0 +1,121 @@
+// This file holds the checks of searches that are cut short.
+
+package solvertest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// The market split problem of this size keeps solvers busy for minutes at least: five products,
+// fifty customers ([CornuejolsDawande98]).
+const (
+	products  = 5
+	customers = 50
+)
+
+// marketSplit returns the problem of splitting customers in two halves by every product. With
+// slack, a difference is allowed and minimised, so that every split is feasible.
+func marketSplit(slack bool) *milp.Model {
+	random := rand.New(rand.NewPCG(1998, products))
+	b := milp.NewBuilder("market split")
+	half := make([]milp.Var, customers)
+	for k := range half {
+		half[k] = b.Binary("")
+	}
+	var cost []milp.Term
+	for range products {
+		var terms []milp.Term
+		total := 0
+		for _, x := range half {
+			demand := random.IntN(100)
+			total += demand
+			terms = append(terms, milp.Term{Var: x, Coef: float64(demand)})
+		}
+		if slack {
+			more, less := b.Integer(0, float64(total), ""), b.Integer(0, float64(total), "")
+			terms = append(terms, milp.Term{Var: more, Coef: 1}, milp.Term{Var: less, Coef: -1})
+			cost = append(cost, milp.Term{Var: more, Coef: 1}, milp.Term{Var: less, Coef: 1})
+		}
+		b.Equal("", terms, float64(total/2))
+	}
+	b.Minimize(cost, 0)
+	model, err := b.Build()
+	if err != nil {
+		panic("solvertest: " + err.Error())
+	}
+	return model
+}
+
+// limitChecks covers each limit, with and without a feasible point, and cancellation.
+func limitChecks() []check {
+	soon := 300 * time.Millisecond
+	return []check{
+		{"limit/nodes, no solution", milp.CanInteger | milp.CanNodeLimit,
+			limited(false, &milp.Options{NodeLimit: 1})},
+		{"limit/nodes, solution", milp.CanInteger | milp.CanNodeLimit,
+			limited(true, &milp.Options{NodeLimit: 500})},
+		{"limit/time, no solution", milp.CanInteger | milp.CanTimeLimit,
+			limited(false, &milp.Options{TimeLimit: soon})},
+		{"limit/time, solution", milp.CanInteger | milp.CanTimeLimit,
+			limited(true, &milp.Options{TimeLimit: soon})},
+		{"limit/memory", milp.CanInteger | milp.CanMemoryLimit,
+			limited(false, &milp.Options{MemoryLimitBytes: 1})},
+		{"cancel/before the start", milp.CanInteger | milp.CanInterrupt,
+			func(solver milp.Solver) error { return cancelled(solver, 0) }},
+		{"cancel/in the middle", milp.CanInteger | milp.CanInterrupt,
+			func(solver milp.Solver) error { return cancelled(solver, soon) }},
+	}
+}
+
+// limited solves the market split and expects that the limit ends the search.
+func limited(slack bool, opts *milp.Options) func(milp.Solver) error {
+	return func(solver milp.Solver) error {
+		start := time.Now()
+		got, err := milp.Solve(context.Background(), solver, marketSplit(slack), opts)
+		if err != nil {
+			return err
+		}
+		if took := time.Since(start); took > opts.TimeLimit+Patience {
+			return fmt.Errorf("returned after %v", took)
+		}
+		want := milp.LimitReached
+		if slack {
+			want = milp.Feasible
+		}
+		if got.Status != want {
+			return fmt.Errorf("status %v (%s), want %v", got.Status, got.Reason, want)
+		}
+		return nil
+	}
+}
+
+// cancelled ends the context of a search after that time; 0: before it starts.
+func cancelled(solver milp.Solver, after time.Duration) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if after == 0 {
+		cancel()
+	} else {
+		defer time.AfterFunc(after, cancel).Stop()
+	}
+	start := time.Now()
+	got, err := milp.Solve(ctx, solver, marketSplit(true), nil)
+	if err != nil {
+		return err
+	}
+	if took := time.Since(start); took > after+Patience {
+		return fmt.Errorf("returned %v after the cancellation", took-after)
+	}
+	if got.Status != milp.Cancelled {
+		return fmt.Errorf("status %v (%s), want cancelled", got.Status, got.Reason)
+	}
+	if after > 0 && !got.HasSolution() {
+		return fmt.Errorf("no solution after %v, where every split is one", after)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+// This file holds the checks of options: hints, gaps, logs, refusals.
+
+package solvertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// knapsack returns max 8a + 11b + 6c + 4d with 5a + 7b + 4c + 3d <= 14 over bits: 21 at (0,1,1,1).
+func knapsack() *milp.Model {
+	model, err := build("knapsack", func(b *milp.Builder) {
+		x := []milp.Var{b.Binary("a"), b.Binary("b"), b.Binary("c"), b.Binary("d")}
+		b.AtMost("weight", sum(x, 5, 7, 4, 3), 14)
+		b.Maximize(sum(x, 8, 11, 6, 4), 0)
+	})
+	if err != nil {
+		panic("solvertest: " + err.Error())
+	}
+	return model
+}
+
+// optionChecks covers every option that is not a limit.
+func optionChecks() []check {
+	nan := math.NaN()
+	all := []check{
+		{"option/invalid", milp.CanInteger, invalid},
+		{"option/refusals", milp.CanInteger, refusals},
+		{"option/log", milp.CanInteger | milp.CanLog, logged},
+		{"option/gap", milp.CanInteger | milp.CanGaps, gap},
+		{"option/concurrent", milp.CanInteger, concurrent},
+	}
+	for name, opts := range map[string]milp.Options{
+		"optimal hint":    {Hint: []float64{0, 1, 1, 1}},
+		"feasible hint":   {Hint: []float64{1, 0, 0, 0}},
+		"partial hint":    {Hint: []float64{nan, 1, nan, nan}},
+		"infeasible hint": {Hint: []float64{1, 1, 1, 1}},
+		"foolish hint":    {Hint: []float64{-7, 0.5, 1e15, nan}},
+		"tolerances":      {FeasibilityTolerance: 1e-7, IntegralityTolerance: 1e-7},
+		"workers":         {Workers: 2},
+		"seed":            {Seed: 42},
+	} {
+		all = append(all, check{"option/" + name, milp.CanInteger | needsOf(opts), func(solver milp.Solver) error {
+			return stillRight(solver, opts)
+		}})
+	}
+	slices.SortFunc(all[5:], func(x, y check) int { return strings.Compare(x.name, y.name) })
+	return all
+}
+
+// needsOf returns the capabilities that these options call for.
+func needsOf(opts milp.Options) milp.Capability {
+	switch {
+	case opts.Hint != nil:
+		return milp.CanHint
+	case opts.Workers > 1:
+		return milp.CanWorkers
+	case opts.Seed != 0:
+		return milp.CanSeed
+	}
+	return milp.CanTolerances
+}
+
+// stillRight solves the knapsack under options that must not change the answer, and checks that
+// the options are left alone.
+func stillRight(solver milp.Solver, opts milp.Options) error {
+	before := slices.Clone(opts.Hint)
+	got, err := milp.Solve(context.Background(), solver, knapsack(), &opts)
+	if err != nil {
+		return err
+	}
+	for j, x := range before {
+		if x != opts.Hint[j] && !math.IsNaN(x) {
+			return fmt.Errorf("the hint was changed to %v", opts.Hint)
+		}
+	}
+	return oneCase{want: milp.Optimal, objective: 21, values: []float64{0, 1, 1, 1}}.compare(got)
+}
+
+// invalid expects bad options to be refused with the status Invalid.
+func invalid(solver milp.Solver) error {
+	for _, opts := range []milp.Options{
+		{NodeLimit: -1}, {TimeLimit: -1}, {RelativeGap: math.NaN()}, {Hint: []float64{1}},
+	} {
+		got, err := milp.Solve(context.Background(), solver, knapsack(), &opts)
+		if err == nil || got.Status != milp.Invalid {
+			return fmt.Errorf("options %+v: status %v, error %v, want invalid and an error", opts, got.Status, err)
+		}
+	}
+	return nil
+}
+
+// refusals asks for everything that the back-end does not claim; each must be a CapabilityError.
+func refusals(solver milp.Solver) error {
+	lacks := milp.CanEverything &^ milp.Capabilities(solver)
+	for capability, opts := range map[milp.Capability]milp.Options{
+		milp.CanTimeLimit: {TimeLimit: 1e9}, milp.CanNodeLimit: {NodeLimit: 9}, milp.CanMemoryLimit: {MemoryLimitBytes: 9},
+		milp.CanGaps: {RelativeGap: 0.1}, milp.CanTolerances: {FeasibilityTolerance: 1e-7}, milp.CanWorkers: {Workers: 2},
+		milp.CanSeed: {Seed: 1}, milp.CanLog: {Log: func(milp.Progress) {}}, milp.CanHint: {Hint: make([]float64, 4)},
+	} {
+		if capability&lacks == 0 {
+			continue
+		}
+		_, err := milp.Solve(context.Background(), solver, knapsack(), &opts)
+		var refusal *milp.CapabilityError
+		if !errors.As(err, &refusal) || refusal.Missing != capability {
+			return fmt.Errorf("%v is not claimed, but the error is %v", capability, err)
+		}
+	}
+	return nil
+}
+
+// logged expects at least one call of the log.
+func logged(solver milp.Solver) error {
+	calls := 0
+	opts := &milp.Options{Log: func(milp.Progress) { calls++ }}
+	if _, err := milp.Solve(context.Background(), solver, knapsack(), opts); err != nil {
+		return err
+	}
+	if calls == 0 {
+		return errors.New("the log was never called")
+	}
+	return nil
+}
+
+// gap asks for half the optimum: the answer is optimal within that gap.
+func gap(solver milp.Solver) error {
+	got, err := milp.Solve(context.Background(), solver, knapsack(), &milp.Options{RelativeGap: 0.5})
+	if err != nil {
+		return err
+	}
+	if got.Status != milp.Optimal || got.Gap() > 0.5+answerTol {
+		return fmt.Errorf("status %v with gap %g, want optimal within 0.5", got.Status, got.Gap())
+	}
+	return nil
+}
+
+// concurrent solves the knapsack four times at once with one back-end.
+func concurrent(solver milp.Solver) error {
+	var (
+		group sync.WaitGroup
+		errs  [4]error
+	)
+	for k := range errs {
+		group.Go(func() { errs[k] = stillRight(solver, milp.Options{}) })
+	}
+	group.Wait()
+	return errors.Join(errs[:]...)
+}

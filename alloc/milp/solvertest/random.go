@@ -1,0 +1,122 @@
+// This file holds the random models, compared with exhaustive enumeration.
+
+package solvertest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/oracle/milporacle"
+)
+
+// modelsPerFamily is the number of random models of each family.
+const modelsPerFamily = 150
+
+// family is a distribution of random models.
+type family struct {
+	name                 string
+	integers, continuous int // at most
+	width                int // of the integer variables' bounds, at most
+	equations            bool
+}
+
+// randomChecks returns one check a family.
+func randomChecks() []check {
+	var all []check
+	for _, f := range []family{
+		{name: "binary", integers: 8, width: 1},
+		{name: "binary with equations", integers: 8, width: 1, equations: true},
+		{name: "integer", integers: 3, width: 9},
+		{name: "continuous", continuous: 3},
+		{name: "mixed", integers: 3, continuous: 2, width: 4},
+		{name: "mixed with equations", integers: 3, continuous: 2, width: 4, equations: true},
+	} {
+		var needs milp.Capability
+		if f.integers > 0 {
+			needs |= milp.CanInteger
+		}
+		if f.continuous > 0 {
+			needs |= milp.CanContinuous
+		}
+		all = append(all, check{"random/" + f.name, needs, f.compare})
+	}
+	return all
+}
+
+// compare solves the models of the family both ways.
+func (f family) compare(solver milp.Solver) error {
+	for seed := range uint64(modelsPerFamily) {
+		model := f.model(rand.New(rand.NewPCG(seed, uint64(f.integers+16*f.continuous))))
+		want := milporacle.Solve(model)
+		got, err := milp.Solve(context.Background(), solver, model, nil)
+		if err != nil {
+			return fmt.Errorf("model %d: %w", seed, err)
+		}
+		expected := oneCase{want: milp.Infeasible}
+		if want.Feasible {
+			expected = oneCase{want: milp.Optimal, objective: want.Objective}
+		}
+		if err := expected.compare(got); err != nil {
+			return fmt.Errorf("model %d: %w", seed, err)
+		}
+	}
+	return nil
+}
+
+// model draws one model: small whole coefficients, so that ties and degenerate vertices are common,
+// bounds of either sign, every sort of row.
+func (f family) model(random *rand.Rand) *milp.Model {
+	b := milp.NewBuilder(f.name)
+	var vars []milp.Var
+	for range atMost(random, f.integers) {
+		low := random.IntN(5) - 2
+		vars = append(vars, b.Integer(float64(low), float64(low+1+random.IntN(max(1, f.width))), ""))
+	}
+	for range atMost(random, f.continuous) {
+		low := float64(random.IntN(9)-4) / 2
+		vars = append(vars, b.Continuous(low, low+float64(random.IntN(12))/2, ""))
+	}
+	for range random.IntN(5) {
+		low := float64(random.IntN(21) - 14)
+		terms := randomTerms(random, vars)
+		switch kind := random.IntN(4); {
+		case kind == 0 && f.equations:
+			b.Equal("", terms, low+8)
+		case kind == 1:
+			b.AtLeast("", terms, low)
+		case kind == 2:
+			b.Row("", low, terms, low+float64(random.IntN(6)))
+		default:
+			b.AtMost("", terms, low+10)
+		}
+	}
+	if cost := randomTerms(random, vars); random.IntN(2) == 0 {
+		b.Minimize(cost, float64(random.IntN(5)))
+	} else {
+		b.Maximize(cost, float64(random.IntN(5)))
+	}
+	model, err := b.Build()
+	if err != nil {
+		panic("solvertest: " + err.Error())
+	}
+	return model
+}
+
+func atMost(random *rand.Rand, most int) int {
+	if most == 0 {
+		return 0
+	}
+	return 1 + random.IntN(most)
+}
+
+func randomTerms(random *rand.Rand, vars []milp.Var) []milp.Term {
+	var terms []milp.Term
+	for _, x := range vars {
+		if coef := random.IntN(13) - 6; random.IntN(4) > 0 {
+			terms = append(terms, milp.Term{Var: x, Coef: float64(coef)})
+		}
+	}
+	return terms
+}

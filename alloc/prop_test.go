@@ -1,0 +1,183 @@
+package alloc_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+// exceeds returns a server where a holds more than its capacity, or "".
+func exceeds(p *alloc.Problem, a alloc.Allocation) string {
+	for _, server := range p.Servers {
+		used := make(apportion.Resources, len(p.Kinds))
+		for _, app := range p.Applications {
+			for k, d := range app.Demand {
+				used[k] += d * a[app.ID][server.ID]
+			}
+		}
+		if !used.FitsIn(server.Capacity) {
+			return server.ID
+		}
+	}
+	return ""
+}
+
+// A decision holds every constraint of P2, recomputed here from the problem's own words.
+func TestReallocateHoldsConstraints(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		d, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if server := exceeds(p, d.Allocation); server != "" {
+			t.Fatalf("server %s is overfilled", server)
+		}
+		waits := map[string]bool{}
+		for _, w := range d.Waiting {
+			waits[w.ID] = true
+			if w.Reason.Text == "" {
+				t.Errorf("%s waits for no reason", w.ID)
+			}
+		}
+		adjusted, loss := 0, 0.0
+		for i, app := range p.Applications {
+			n := d.Allocation.Containers(app.ID)
+			if waits[app.ID] != (n == 0) {
+				t.Errorf("%s has %d containers, waiting: %v", app.ID, n, waits[app.ID])
+			}
+			loss += d.Shares[i].Loss
+			changed := p.Previous.Containers(app.ID) > 0 && !cmp.Equal(p.Previous[app.ID], d.Allocation[app.ID])
+			if changed {
+				adjusted++
+			}
+			if d.Shares[i].Adjusted != changed || d.Shares[i].Containers != n {
+				t.Errorf("share of %s: %+v", app.ID, d.Shares[i])
+			}
+			if d.Status == alloc.Decided && n > 0 && (n < app.Min || n > app.Max) {
+				t.Errorf("%s has %d containers of [%d, %d]", app.ID, n, app.Min, app.Max)
+			}
+		}
+		if math.Abs(loss-d.Metrics.FairnessLoss) > 1e-9 || adjusted != d.Metrics.Adjusted {
+			t.Errorf("loss %g, adjusted %d; the metrics say %+v", loss, adjusted, d.Metrics)
+		}
+		if d.Status == alloc.Decided && (loss > d.Metrics.LossBudget+1e-9 || int64(adjusted) > d.Metrics.AdjustBudget) {
+			t.Errorf("loss %g, adjusted %d exceed their budgets: %+v", loss, adjusted, d.Metrics)
+		}
+		if d.Status == alloc.Kept && adjusted > 0 {
+			t.Error("kept, and yet adjusted")
+		}
+		if e := alloc.Explain(p, d); len(e.Applications) != len(p.Applications) || len(e.Kinds) != len(p.Kinds) {
+			t.Errorf("explanation of %d applications, %d kinds", len(e.Applications), len(e.Kinds))
+		}
+	})
+}
+
+// Executed step by step, a plan never overfills a server, leads to the new allocation, and saves
+// what it kills before it touches a container.
+func TestPlanExecutes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		d, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := p.Previous.Clone()
+		saved := map[string]bool{}
+		for _, step := range alloc.NewPlan(p, d.Allocation).Steps {
+			switch step.Action {
+			case alloc.Save:
+				saved[step.Application] = true
+			case alloc.Destroy:
+				now[step.Application][step.Server] -= step.Containers
+			case alloc.Create:
+				if now[step.Application] == nil {
+					now[step.Application] = map[string]int64{}
+				}
+				now[step.Application][step.Server] += step.Containers
+				if p.Previous.Containers(step.Application) > 0 && !saved[step.Application] {
+					t.Errorf("%s grows before its state is saved", step.Application)
+				}
+			case alloc.Start, alloc.Resume:
+				if diff := cmp.Diff(d.Allocation[step.Application], now.Clone()[step.Application]); diff != "" {
+					t.Errorf("%s of %s before its containers are there:\n%s", step.Action, step.Application, diff)
+				}
+			}
+			if server := exceeds(p, now); server != "" {
+				t.Fatalf("after %+v server %s is overfilled", step, server)
+			}
+		}
+		if diff := cmp.Diff(d.Allocation, now.Clone()); diff != "" {
+			t.Errorf("the plan leads elsewhere (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Decided again on its own outcome, nothing more is adjusted: repeated decisions do not churn.
+func TestReallocateFixedPoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		p.Theta2 = 1 // every step towards a better allocation is taken at once
+		first, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Previous = first.Allocation
+		second, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first.Status != alloc.Decided || second.Status != alloc.Decided || len(first.Waiting)+len(second.Waiting) > 0 {
+			return // another set of applications: another problem
+		}
+		if diff := cmp.Diff(first.Allocation, second.Allocation); diff != "" && second.Objective <= first.Objective+1e-9 &&
+			second.Metrics.FairnessLoss >= first.Metrics.FairnessLoss-1e-9 {
+			t.Errorf("changed without gain (-first +second):\n%s", diff)
+		}
+	})
+}
+
+// The order in which servers and maps are written down changes neither utilization nor loss.
+func TestReallocateOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		p.Options.AdmitPrefix = false // it depends on the order of applications by definition
+		want, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := *p
+		q.Servers = slices.Clone(p.Servers)
+		rng := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "shuffle")))
+		rng.Shuffle(len(q.Servers), func(a, b int) { q.Servers[a], q.Servers[b] = q.Servers[b], q.Servers[a] })
+		got, err := alloc.Reallocate(context.Background(), &q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-9 {
+			t.Errorf("%s with %g after shuffling the servers, %s with %g before", got.Status, got.Objective, want.Status, want.Objective)
+		}
+	})
+}
+
+func TestDeterministic(t *testing.T) {
+	p := testbed()
+	p.Previous = alloc.Allocation{"LR": {"slavea": 3, "slaveb": 4}, "MF": {"slavec": 6}, "ResNet-50": {"slavee": 1}}
+	want := reallocate(t, p)
+	for range 50 {
+		q := *p
+		q.Previous = p.Previous.Clone() // another map, another order
+		got := reallocate(t, &q)
+		if diff := cmp.Diff(want.Allocation, got.Allocation); diff != "" || got.Bound != want.Bound {
+			t.Fatalf("bound %g and %g; allocation (-first +again):\n%s", want.Bound, got.Bound, diff)
+		}
+	}
+}

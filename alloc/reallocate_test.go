@@ -1,0 +1,276 @@
+package alloc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// A newcomer that the empty cluster could not hold waits, with that reason, and blocks nobody.
+func TestUnservable(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		app    alloc.Application
+		reason string
+		kind   string
+	}{
+		{"a kind of which there is none", alloc.Application{Demand: apportion.Resources{1, 1, 1}, Min: 1, Max: 2}, "of which the cluster has none", "gpu"},
+		{"larger than any server", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 1, Max: 2}, "0 fit the empty cluster", ""},
+		{"a minimum above what fits", alloc.Application{Demand: apportion.Resources{2, 0, 1}, Min: 5, Max: 9}, "needs 5 containers and 4 fit", ""},
+		{"nothing fits and nothing is asked", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}, "needs 1 containers and 0 fit", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := tiny(nil, "LR")
+			p.Servers[0].Capacity[1] = 0
+			c.app.ID, c.app.Weight = "giant", 1
+			p.Applications = append([]alloc.Application{c.app}, p.Applications...)
+			d := reallocate(t, p)
+			if d.Status != alloc.Decided || d.Allocation.Containers("LR") != 6 || len(d.Waiting) != 1 {
+				t.Fatalf("%s, allocation %v, waiting %+v", d.Status, d.Allocation, d.Waiting)
+			}
+			w := d.Waiting[0]
+			if w.ID != "giant" || !strings.Contains(w.Reason.Text, c.reason) || w.Reason.Kind != c.kind {
+				t.Errorf("%s waits because of %+v, want %q", w.ID, w.Reason, c.reason)
+			}
+			if s := d.Shares[0]; s.Theoretical != 0 || s.Loss != 0 || math.IsNaN(s.Actual) {
+				t.Errorf("share %+v, want nothing", s)
+			}
+			if text := alloc.Explain(p, d).Applications[0].Text; !strings.Contains(text, c.reason) {
+				t.Errorf("explained as %q", text)
+			}
+		})
+	}
+}
+
+// Two newcomers wait; only the first fits beside what runs.
+func TestAdmitPrefix(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 4, "s1": 2}}, "LR", "MF")
+	p.Applications[1].Min = 1
+	p.Applications = append(p.Applications,
+		alloc.Application{ID: "late", Demand: apportion.Resources{2, 0, 2}, Weight: 1, Min: 2, Max: 2},
+		alloc.Application{ID: "tiny", Demand: apportion.Resources{0, 0, 1}, Weight: 1, Min: 1, Max: 1})
+	p.Theta1, p.Theta2 = 1, 0
+	if d := reallocate(t, p); d.Status != alloc.Kept || len(d.Waiting) != 3 {
+		t.Fatalf("without AdmitPrefix: %s, waiting %+v", d.Status, d.Waiting)
+	}
+	p.Options.AdmitPrefix = true
+	d := reallocate(t, p)
+	if d.Status != alloc.Decided || d.Allocation.Containers("MF") != 1 || d.Allocation.Containers("LR") != 6 {
+		t.Fatalf("with AdmitPrefix: %s, %v", d.Status, d.Allocation)
+	}
+	// "tiny" would fit, but stands behind "late" in the queue.
+	if len(d.Waiting) != 2 || d.Waiting[0].ID != "late" || d.Waiting[1].ID != "tiny" || d.Waiting[0].Reason.Text == "" {
+		t.Errorf("waiting %+v, want late and tiny with a reason", d.Waiting)
+	}
+}
+
+// A server fails, another shrinks: what stood there must move, and is charged to the budget.
+func TestDisplaced(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 1, "gone": 3}, "MF": {"s1": 2}}, "LR", "MF")
+	p.Servers[1].Capacity = apportion.Resources{2, 0, 4} // MF's two containers no longer fit
+	p.Options.Displace = true
+	p.Theta1, p.Theta2 = 1, 1
+	d := reallocate(t, p)
+	if d.Status != alloc.Decided || d.Metrics.Adjusted != 2 {
+		t.Errorf("%s with %d adjusted, want 2", d.Status, d.Metrics.Adjusted)
+	}
+	if server := exceeds(p, d.Allocation); server != "" {
+		t.Errorf("server %s is overfilled", server)
+	}
+	p.Theta2 = .5 // one of the two may move
+	d = reallocate(t, p)
+	if d.Status != alloc.Kept || d.Reason.Constraint != p2.Adjust && d.Reason.Constraint != p2.Capacity || d.Reason.Need != 2 {
+		t.Fatalf("%s because of %+v, want kept: two must move", d.Status, d.Reason)
+	}
+	want := alloc.Allocation{"LR": {"s0": 1}, "MF": {"s1": 2}}
+	if diff := cmp.Diff(want, d.Allocation); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	d, err := alloc.Reallocate(ctx, testbed(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Interrupted {
+		t.Error("not marked as interrupted")
+	}
+	if d.Status == alloc.Decided && d.Objective > d.Bound {
+		t.Errorf("objective %g above the bound %g", d.Objective, d.Bound)
+	}
+}
+
+// fake answers with whatever it holds.
+type fake struct {
+	solution *p2.Solution
+	err      error
+}
+
+func (f fake) Solve(context.Context, *p2.Instance) (*p2.Solution, error) { return f.solution, f.err }
+
+// The referee believes no solver.
+func TestWrongSolver(t *testing.T) {
+	right := p2.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name string
+		f    fake
+		want error
+	}{
+		{"right", fake{&p2.Solution{Status: p2.Optimal, Counts: right, Objective: 1.125, Bound: 1.125}, nil}, nil},
+		{"an error", fake{nil, broken}, broken},
+		{"overfilled", fake{&p2.Solution{Status: p2.Optimal, Counts: p2.Counts{{{Server: 0, Count: 5}}}, Objective: .9375, Bound: 2}, nil}, alloc.ErrSolver},
+		{"another objective", fake{&p2.Solution{Status: p2.Optimal, Counts: right, Objective: 1.2, Bound: 1.2}, nil}, alloc.ErrSolver},
+		{"a bound below", fake{&p2.Solution{Status: p2.Optimal, Counts: right, Objective: 1.125, Bound: 1}, nil}, alloc.ErrSolver},
+		{"no counts", fake{&p2.Solution{Status: p2.Optimal, Objective: 1.125, Bound: 1.125}, nil}, alloc.ErrSolver},
+	} {
+		if _, err := alloc.Reallocate(context.Background(), tiny(nil, "LR"), c.f); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// A solver without a solution or a proof leaves things as they are, and says so.
+func TestUnknownKeeps(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 3}}, "LR", "NN")
+	for _, c := range []struct {
+		solution p2.Solution
+		text     string
+	}{
+		{p2.Solution{Status: p2.Unknown, Bound: 3}, "within the effort"},
+		{p2.Solution{Status: p2.Unknown, Bound: 3, Interrupted: true}, "interrupted"},
+		{p2.Solution{Status: p2.Infeasible}, "no solution"},
+	} {
+		d, err := alloc.Reallocate(context.Background(), p, fake{&c.solution, nil})
+		if err != nil || d.Status != alloc.Kept || !strings.Contains(d.Reason.Text, c.text) {
+			t.Errorf("%v, %+v; want kept because of %q", err, d.Reason, c.text)
+		}
+	}
+}
+
+// Quantities near the end of int64, demands of one unit: nothing overflows.
+func TestHugeQuantities(t *testing.T) {
+	p := &alloc.Problem{
+		Kinds: apportion.Kinds{"bytes"},
+		Servers: []apportion.Server{
+			{ID: "a", Capacity: apportion.Resources{math.MaxInt64 - 10}},
+			{ID: "b", Capacity: apportion.Resources{10}},
+		},
+		Applications: []alloc.Application{
+			{ID: "half", Demand: apportion.Resources{math.MaxInt64/2 - 5}, Weight: 1e12, Min: 1, Max: math.MaxInt64},
+			{ID: "unit", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 7},
+		},
+		Theta1: 1, Theta2: 1,
+	}
+	d := reallocate(t, p)
+	if d.Status != alloc.Decided || exceeds(p, d.Allocation) != "" {
+		t.Errorf("%s: %v %+v", d.Status, d.Allocation, d.Reason)
+	}
+	p.Applications[0].Min = math.MaxInt64
+	d = reallocate(t, p)
+	if len(d.Waiting) != 1 || d.Waiting[0].ID != "half" {
+		t.Errorf("waiting %+v, want half", d.Waiting)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN")
+	m, err := alloc.Measure(p, alloc.Allocation{"LR": {"s0": 1}, "MF": {"s0": 1, "s1": 2}, "NN": {"s0": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "cpu", m.Utilization[0], 1)
+	near(t, "gpu", m.Utilization[1], 1)
+	near(t, "memory", m.Utilization[2], 12./32)
+	near(t, "utilization", m.ResourceUtilization, 2.375)
+	near(t, "loss", m.FairnessLoss, 1./3)
+	if m.Adjusted != 1 {
+		t.Errorf("adjusted %d, want 1", m.Adjusted)
+	}
+	for _, c := range []struct {
+		name       string
+		allocation alloc.Allocation
+		want       error
+	}{
+		{"unknown application", alloc.Allocation{"XX": {"s0": 1}}, apportion.ErrUnknown},
+		{"unknown server", alloc.Allocation{"LR": {"s7": 1}}, apportion.ErrUnknown},
+		{"below zero", alloc.Allocation{"LR": {"s0": -1}}, apportion.ErrNegative},
+		{"overflow", alloc.Allocation{"MF": {"s0": math.MaxInt64}}, apportion.ErrOverflow},
+	} {
+		if _, err := alloc.Measure(p, c.allocation); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// Capacities and thresholds from the lists of faults found in other schedulers.
+func TestEdges(t *testing.T) {
+	t.Run("a drained server keeps nothing", func(t *testing.T) {
+		p := tiny(nil, "LR")
+		p.Servers[1].Capacity = apportion.Resources{0, 0, 0}
+		if d := reallocate(t, p); d.Allocation["LR"]["s0"] != 4 || len(d.Allocation["LR"]) != 1 {
+			t.Errorf("%v, want four on s0", d.Allocation)
+		}
+	})
+	t.Run("a cluster of nothing", func(t *testing.T) {
+		p := tiny(nil, "LR", "MF")
+		for j := range p.Servers {
+			p.Servers[j].Capacity = apportion.Resources{0, 0, 0}
+		}
+		d := reallocate(t, p)
+		if len(d.Waiting) != 2 || d.Objective != 0 || math.IsNaN(d.Metrics.ResourceUtilization) || math.IsNaN(d.Gap) {
+			t.Errorf("%+v, want both waiting and zeros", d)
+		}
+	})
+	t.Run("ids that prefix one another", func(t *testing.T) {
+		p := tiny(alloc.Allocation{"a": {"s0": 1}, "a/b": {"s0": 2}}, "LR", "LR", "LR")
+		for i, id := range []string{"a", "a/b", "aa"} {
+			p.Applications[i].ID = id
+		}
+		p.Theta2 = 0
+		d := reallocate(t, p)
+		if d.Allocation["a"]["s0"] != 1 || d.Allocation["a/b"]["s0"] != 2 {
+			t.Errorf("%v: nothing may move", d.Allocation)
+		}
+	})
+	t.Run("one application, one container", func(t *testing.T) {
+		p := tiny(nil, "NN")
+		if d := reallocate(t, p); d.Objective != 5./4 || d.Gap != 0 {
+			t.Errorf("objective %g, gap %g", d.Objective, d.Gap)
+		}
+	})
+	t.Run("a tiny newcomer does not evict beyond the budget", func(t *testing.T) {
+		p := tiny(alloc.Allocation{"LR": {"s0": 3, "s1": 3}, "MF": {"s1": 0}}, "LR", "MF")
+		p.Applications[1].Demand = apportion.Resources{2, 0, 2}
+		p.Theta1, p.Theta2 = 1, 0
+		if d := reallocate(t, p); d.Metrics.Adjusted != 0 {
+			t.Errorf("%d adjusted, budget 0", d.Metrics.Adjusted)
+		}
+	})
+	t.Run("many of everything", func(t *testing.T) {
+		p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Theta1: 1, Theta2: 1}
+		for j := range 200 {
+			p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{int64(4 + j%5)}})
+		}
+		for i := range 300 {
+			p.Applications = append(p.Applications, alloc.Application{ID: fmt.Sprint("a", i),
+				Demand: apportion.Resources{int64(1 + i%3)}, Weight: 1 + float64(i%4), Min: 1, Max: int64(2 + i%7)})
+		}
+		d := reallocate(t, p)
+		if d.Status != alloc.Decided || d.Gap > .01 || exceeds(p, d.Allocation) != "" {
+			t.Errorf("%s, gap %g", d.Status, d.Gap)
+		}
+	})
+}

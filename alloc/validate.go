@@ -1,0 +1,168 @@
+// This file checks a Problem before anything is computed, and names every fault.
+
+package alloc
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// The sorts of bad input that only an allocation can have; the others are those of package
+// apportion.
+var (
+	// ErrNoDemand: an application whose demand is zero in every kind.
+	ErrNoDemand = errors.New("demands nothing")
+	// ErrOverfilled: a Previous that holds more on a server than its capacity.
+	ErrOverfilled = errors.New("holds more than its capacity")
+)
+
+// Validate returns every fault of p as apportion.Faults, or nil. Each fault names the server or
+// application and the field:
+//
+//	nothing in Kinds, Servers or Applications; an empty ID     apportion.ErrEmpty
+//	a repeated kind or ID                                       apportion.ErrDuplicate
+//	a Capacity or Demand that is not one quantity per kind      apportion.ErrLength
+//	a negative quantity, count, Max or Min                      apportion.ErrNegative
+//	a Demand of zero in every kind                              ErrNoDemand
+//	Min above Max                                               apportion.ErrConflict
+//	Max zero; Weight zero or below; a Theta outside [0, 1]      apportion.ErrRange
+//	a Weight or Theta that is NaN or infinite                   apportion.ErrNotFinite
+//	capacities or held resources whose sum leaves int64         apportion.ErrOverflow
+//	a Previous that names a server which is not there           apportion.ErrUnknown
+//	a Previous that overfills a server                          ErrOverfilled
+//
+// The last two are accepted with Options.Displace. O(input size).
+func (p *Problem) Validate() error {
+	var faults apportion.Faults
+	if err := p.Kinds.Validate(); err != nil {
+		errors.As(err, &faults)
+	}
+	apportion.CheckServers(&faults, p.Kinds, p.Servers)
+	p.checkApplications(&faults)
+	checkTheta(&faults, "Theta1", p.Theta1)
+	checkTheta(&faults, "Theta2", p.Theta2)
+	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {
+		faults.Add("", "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
+	}
+	if len(faults) == 0 {
+		p.checkPrevious(&faults)
+	}
+	return faults.Err()
+}
+
+func (p *Problem) checkApplications(faults *apportion.Faults) {
+	if len(p.Applications) == 0 {
+		faults.Add("", "Applications", apportion.ErrEmpty, "")
+	}
+	seen := make(map[string]bool, len(p.Applications))
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		item := apportion.Item("application", app.ID, i)
+		apportion.CheckID(faults, seen, app.ID, item)
+		apportion.CheckResources(faults, p.Kinds, app.Demand, item, "Demand")
+		if app.Demand.IsZero() {
+			faults.Add(item, "Demand", ErrNoDemand, "")
+		}
+		apportion.CheckWeight(faults, app.Weight, item)
+		checkBounds(faults, app, item)
+	}
+}
+
+func checkBounds(faults *apportion.Faults, app *Application, item string) {
+	if app.Min < 0 {
+		faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(app.Min, 10))
+	}
+	switch {
+	case app.Max < 0:
+		faults.Add(item, "Max", apportion.ErrNegative, strconv.FormatInt(app.Max, 10))
+	case app.Max == 0:
+		faults.Add(item, "Max", apportion.ErrRange, "0 containers at most")
+	case app.Min > app.Max:
+		faults.Add(item, "Min", apportion.ErrConflict,
+			strconv.FormatInt(app.Min, 10)+" is above Max "+strconv.FormatInt(app.Max, 10))
+	}
+}
+
+func checkTheta(faults *apportion.Faults, field string, theta float64) {
+	switch {
+	case math.IsNaN(theta) || math.IsInf(theta, 0):
+		faults.Add("", field, apportion.ErrNotFinite, formatFloat(theta))
+	case theta < 0 || theta > 1:
+		faults.Add("", field, apportion.ErrRange, formatFloat(theta)+" is not in [0, 1]")
+	}
+}
+
+// checkPrevious runs on servers and applications that are right by themselves. Applications that
+// have finished are not charged: their containers are gone.
+func (p *Problem) checkPrevious(faults *apportion.Faults) {
+	index := serverIndex(p.Servers)
+	used := make([]apportion.Resources, len(p.Servers))
+	for j := range used {
+		used[j] = make(apportion.Resources, len(p.Kinds))
+	}
+	applications := appIndex(p.Applications)
+	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
+		i, running := applications[id]
+		item := apportion.Item("application", id, 0)
+		total := int64(0)
+		for _, server := range slices.Sorted(maps.Keys(p.Previous[id])) {
+			count := p.Previous[id][server]
+			field := "Previous[" + server + "]"
+			if count < 0 {
+				faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(count, 10))
+				continue
+			}
+			sum, ok := apportion.Add64(total, count)
+			if !ok {
+				faults.Add(item, field, apportion.ErrOverflow, "")
+				continue
+			}
+			total = sum
+			j, known := index[server]
+			switch {
+			case !running || count == 0:
+			case !known && !p.Options.Displace:
+				faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
+			case known:
+				if apportion.AddTimesTo(used[j], used[j], count, p.Applications[i].Demand) != nil {
+					faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
+				}
+			}
+		}
+	}
+	if len(*faults) == 0 && !p.Options.Displace {
+		p.checkFill(faults, used)
+	}
+}
+
+func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources) {
+	for j, server := range p.Servers {
+		if !used[j].FitsIn(server.Capacity) {
+			faults.Add(apportion.Item("server", server.ID, j), "Previous", ErrOverfilled,
+				p.Kinds.Format(used[j])+" of "+p.Kinds.Format(server.Capacity))
+		}
+	}
+}
+
+func serverIndex(servers []apportion.Server) map[string]int {
+	index := make(map[string]int, len(servers))
+	for j, server := range servers {
+		index[server.ID] = j
+	}
+	return index
+}
+
+func appIndex(apps []Application) map[string]int {
+	index := make(map[string]int, len(apps))
+	for i := range apps {
+		index[apps[i].ID] = i
+	}
+	return index
+}
+
+func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

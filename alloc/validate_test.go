@@ -1,0 +1,111 @@
+package alloc_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+func TestValidate(t *testing.T) {
+	lr := func(p *alloc.Problem) *alloc.Application { return &p.Applications[0] }
+	for _, bad := range []struct {
+		name   string
+		break_ func(*alloc.Problem)
+		item   string
+		field  string
+		want   error
+	}{
+		{"no kinds", func(p *alloc.Problem) { p.Kinds = nil }, "", "Kinds", apportion.ErrEmpty},
+		{"a kind twice", func(p *alloc.Problem) { p.Kinds[1] = "cpu" }, "", "Kinds[1]", apportion.ErrDuplicate},
+		{"no servers", func(p *alloc.Problem) { p.Servers = nil }, "", "Servers", apportion.ErrEmpty},
+		{"no applications", func(p *alloc.Problem) { p.Applications = nil }, "", "Applications", apportion.ErrEmpty},
+		{"a server without a name", func(p *alloc.Problem) { p.Servers[1].ID = "" }, "server 1", "ID", apportion.ErrEmpty},
+		{"a server twice", func(p *alloc.Problem) { p.Servers[1].ID = "s0" }, `server "s0"`, "ID", apportion.ErrDuplicate},
+		{"a negative capacity", func(p *alloc.Problem) { p.Servers[0].Capacity[2] = -1 }, `server "s0"`, "Capacity[memory]", apportion.ErrNegative},
+		{"a short capacity", func(p *alloc.Problem) { p.Servers[0].Capacity = apportion.Resources{4} }, `server "s0"`, "Capacity", apportion.ErrLength},
+		{"capacities that overflow", func(p *alloc.Problem) { p.Servers[0].Capacity[0] = math.MaxInt64 }, "", "Servers", apportion.ErrOverflow},
+		{"an application without a name", func(p *alloc.Problem) { lr(p).ID = "" }, "application 0", "ID", apportion.ErrEmpty},
+		{"an application twice", func(p *alloc.Problem) { lr(p).ID = "MF" }, `application "MF"`, "ID", apportion.ErrDuplicate},
+		{"a demand of nothing", func(p *alloc.Problem) { lr(p).Demand = make(apportion.Resources, 3) }, `application "LR"`, "Demand", alloc.ErrNoDemand},
+		{"a negative demand", func(p *alloc.Problem) { lr(p).Demand[0] = -2 }, `application "LR"`, "Demand[cpu]", apportion.ErrNegative},
+		{"a long demand", func(p *alloc.Problem) { lr(p).Demand = make(apportion.Resources, 4) }, `application "LR"`, "Demand", apportion.ErrLength},
+		{"weight zero", func(p *alloc.Problem) { lr(p).Weight = 0 }, `application "LR"`, "Weight", apportion.ErrRange},
+		{"weight negative", func(p *alloc.Problem) { lr(p).Weight = -1 }, `application "LR"`, "Weight", apportion.ErrRange},
+		{"weight NaN", func(p *alloc.Problem) { lr(p).Weight = math.NaN() }, `application "LR"`, "Weight", apportion.ErrNotFinite},
+		{"weight infinite", func(p *alloc.Problem) { lr(p).Weight = math.Inf(1) }, `application "LR"`, "Weight", apportion.ErrNotFinite},
+		{"minimum above maximum", func(p *alloc.Problem) { lr(p).Min = 7 }, `application "LR"`, "Min", apportion.ErrConflict},
+		{"minimum negative", func(p *alloc.Problem) { lr(p).Min = -1 }, `application "LR"`, "Min", apportion.ErrNegative},
+		{"maximum zero", func(p *alloc.Problem) { lr(p).Min, lr(p).Max = 0, 0 }, `application "LR"`, "Max", apportion.ErrRange},
+		{"maximum negative", func(p *alloc.Problem) { lr(p).Max = -3 }, `application "LR"`, "Max", apportion.ErrNegative},
+		{"theta1 above one", func(p *alloc.Problem) { p.Theta1 = 1.5 }, "", "Theta1", apportion.ErrRange},
+		{"theta1 NaN", func(p *alloc.Problem) { p.Theta1 = math.NaN() }, "", "Theta1", apportion.ErrNotFinite},
+		{"theta2 negative", func(p *alloc.Problem) { p.Theta2 = -.1 }, "", "Theta2", apportion.ErrRange},
+		{"theta2 infinite", func(p *alloc.Problem) { p.Theta2 = math.Inf(-1) }, "", "Theta2", apportion.ErrNotFinite},
+		{"an unknown share rule", func(p *alloc.Problem) { p.Options.Share = "fairest" }, "", "Options.Share", apportion.ErrUnknown},
+		{"previous on an unknown server", func(p *alloc.Problem) { p.Previous["LR"]["s9"] = 1 }, `application "LR"`, "Previous[s9]", apportion.ErrUnknown},
+		{"previous that overfills", func(p *alloc.Problem) { p.Previous["LR"]["s0"] = 5 }, `server "s0"`, "Previous", alloc.ErrOverfilled},
+		{"previous that overfills together", func(p *alloc.Problem) { p.Previous["MF"]["s0"] = 1 }, `server "s0"`, "Previous", alloc.ErrOverfilled},
+		{"previous below zero", func(p *alloc.Problem) { p.Previous["LR"]["s0"] = -1 }, `application "LR"`, "Previous[s0]", apportion.ErrNegative},
+		{"previous that overflows", func(p *alloc.Problem) { p.Previous["MF"]["s0"] = math.MaxInt64 }, `application "MF"`, "Previous[s0]", apportion.ErrOverflow},
+	} {
+		t.Run(bad.name, func(t *testing.T) {
+			p := tiny(alloc.Allocation{"LR": {"s0": 4, "s1": 2}, "MF": {"s1": 1}}, "LR", "MF")
+			if err := p.Validate(); err != nil {
+				t.Fatal("before the change:", err)
+			}
+			bad.break_(p)
+			err := p.Validate()
+			if !errors.Is(err, bad.want) {
+				t.Fatalf("Validate() = %v, want %v", err, bad.want)
+			}
+			var faults apportion.Faults
+			if !errors.As(err, &faults) || !names(faults, bad.item, bad.field) {
+				t.Errorf("Validate() = %v, want a fault of %q in %q", err, bad.field, bad.item)
+			}
+			if _, err := alloc.Reallocate(context.Background(), p, nil); !errors.Is(err, bad.want) {
+				t.Errorf("Reallocate() = %v, want %v", err, bad.want)
+			}
+			if _, err := alloc.Measure(p, nil); !errors.Is(err, bad.want) {
+				t.Errorf("Measure() = %v, want %v", err, bad.want)
+			}
+		})
+	}
+}
+
+func names(faults apportion.Faults, item, field string) bool {
+	for _, fault := range faults {
+		if fault.Item == item && fault.Field == field {
+			return true
+		}
+	}
+	return false
+}
+
+func TestValidateNamesEveryFault(t *testing.T) {
+	p := tiny(nil, "LR", "MF", "NN")
+	p.Servers[1].Capacity[0] = -4
+	p.Applications[0].Weight = math.NaN()
+	p.Applications[1].Min = 9
+	p.Applications[2].ID = "MF"
+	p.Theta2 = 2
+	var faults apportion.Faults
+	if err := p.Validate(); !errors.As(err, &faults) || len(faults) != 5 {
+		t.Fatalf("%d faults, want 5:\n%v", len(faults), faults)
+	}
+}
+
+// Servers fail and shrink: with Displace that is a legal Previous.
+func TestValidateDisplace(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 5, "gone": 2}, "finished": {"gone": 3, "s0": 9}}, "LR")
+	if err := p.Validate(); !errors.Is(err, apportion.ErrUnknown) {
+		t.Errorf("without Displace: %v, want %v", err, apportion.ErrUnknown)
+	}
+	p.Options.Displace = true
+	if err := p.Validate(); err != nil {
+		t.Errorf("with Displace: %v", err)
+	}
+}
