@@ -84,7 +84,7 @@ func Explain(p *Problem, d *Decision) *Explanation {
 		case w != nil && (!asked || d.Status == Kept):
 			stop.Constraint, stop.Kind, stop.Text = w.Reason.Constraint, w.Reason.Kind, w.Reason.Text
 		case d.Status == Kept:
-			stop.Text = "kept as it was: " + d.Reason.Text
+			stop.Text = "kept as it was"
 		default:
 			e.stop(&stop, a)
 		}
@@ -143,7 +143,7 @@ func (e *explainer) stop(s *Stop, a int) {
 		s.Text = "no server can hold one container"
 	case app.Running && !app.Adjusted(e.counts[a]) && e.adjusted >= e.instance.AdjustBudget:
 		s.Constraint, s.Price = p2.Adjust, e.price(func(m *p2.Multipliers) float64 { return m.Adjust })
-		s.Text = fmt.Sprintf("there is room, but %d applications are adjusted already, all that may be", e.adjusted)
+		s.Text = fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", e.instance.AdjustBudget, e.adjusted)
 	case e.loss+change > e.instance.LossBudget+p2.LossTolerance:
 		s.Constraint, s.Price = p2.Fairness, e.price(func(m *p2.Multipliers) float64 { return m.Loss * change })
 		s.Text = fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", e.loss+change, e.instance.LossBudget)

@@ -199,7 +199,7 @@ func (r *resolved) lossBudget() float64 {
 	if r.problem.Options.NoCeil15 {
 		return budget
 	}
-	return math.Ceil(budget - ceilTolerance)
+	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
 }
 
 // adjustBudget returns the right side of (16). Without the ceiling it is rounded down, which

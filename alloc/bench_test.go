@@ -1,0 +1,118 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/milp/bb"
+)
+
+// table2 is the paper's cluster with n applications of Table II in turn; where previous is set, all but
+// the last two hold one container already.
+func table2(servers, n int, previous bool) *alloc.Problem {
+	types := testbed().Applications
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}, Theta1: .1, Theta2: .1, Previous: alloc.Allocation{}}
+	for j := range servers {
+		capacity := apportion.Resources{12, 0, 128}
+		if j%4 == 0 {
+			capacity[1] = 1
+		}
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: capacity})
+	}
+	left := make([]apportion.Resources, servers)
+	for j := range left {
+		left[j] = p.Servers[j].Capacity.Clone()
+	}
+	for i := range n {
+		app := types[[...]int{0, 1, 0, 1, 2, 0, 1, 0, 3, 1}[i%10]]
+		app.ID = fmt.Sprint(app.ID, i)
+		p.Applications = append(p.Applications, app)
+		for step := 0; previous && i < n-2 && step < servers; step++ {
+			j := (i + step) % servers
+			if app.Demand.FitsIn(left[j]) {
+				p.Previous[app.ID] = map[string]int64{p.Servers[j].ID: 1}
+				for k, d := range app.Demand {
+					left[j][k] -= d
+				}
+				break
+			}
+		}
+	}
+	return p
+}
+
+func BenchmarkReallocate(b *testing.B) {
+	for _, size := range []struct{ servers, apps int }{{20, 30}, {20, 50}, {100, 100}} {
+		for _, previous := range []bool{false, true} {
+			b.Run(fmt.Sprintf("servers=%d/apps=%d/previous=%v", size.servers, size.apps, previous), func(b *testing.B) {
+				p := table2(size.servers, size.apps, previous)
+				b.ReportAllocs()
+				for b.Loop() {
+					d, err := alloc.Reallocate(context.Background(), p, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(100*d.Gap, "gap-%")
+				}
+			})
+		}
+	}
+}
+
+// The work around the solver alone: validation, shares by DRF, indices.
+func BenchmarkInstance(b *testing.B) {
+	for _, size := range []struct{ servers, apps int }{{20, 50}, {1000, 500}} {
+		b.Run(fmt.Sprintf("servers=%d/apps=%d", size.servers, size.apps), func(b *testing.B) {
+			p := table2(size.servers, size.apps, true)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := p.Instance(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkBuildModel(b *testing.B) {
+	inst, _, err := table2(20, 50, true).Instance()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, form := range forms {
+		b.Run("form="+string(form), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				model, err := alloc.BuildModel(inst, form)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(model.MILP.Nonzeros()), "nonzeros")
+			}
+		})
+	}
+}
+
+// A general solver on the tiny cluster, beside the embedded one.
+func BenchmarkTiny(b *testing.B) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN")
+	b.Run("solver=embedded", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := alloc.Reallocate(context.Background(), p, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, form := range forms {
+		b.Run("solver=bb/form="+string(form), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, nil)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+// One application runs on both servers when a second, which needs a GPU, arrives.
+func ExampleReallocate() {
+	problem := &alloc.Problem{
+		Kinds: apportion.Kinds{"cpu", "gpu"},
+		Servers: []apportion.Server{
+			{ID: "s1", Capacity: apportion.Resources{8, 2}},
+			{ID: "s2", Capacity: apportion.Resources{8, 0}},
+		},
+		Applications: []alloc.Application{
+			{ID: "lr", Demand: apportion.Resources{2, 0}, Weight: 1, Max: 8, Min: 1},
+			{ID: "resnet", Demand: apportion.Resources{2, 1}, Weight: 2, Max: 2, Min: 1},
+		},
+		Previous: alloc.Allocation{"lr": {"s1": 4, "s2": 4}},
+		Theta1:   0.5,
+		Theta2:   0.1,
+	}
+	decision, err := alloc.Reallocate(context.Background(), problem, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: utilization %.3f of at most %.3f\n", decision.Status, decision.Objective, decision.Bound)
+	fmt.Println(decision.Allocation)
+	for _, step := range alloc.NewPlan(problem, decision.Allocation).Steps {
+		fmt.Println(step.Action, step.Application, step.Server, step.Containers)
+	}
+	// Output:
+	// decided: utilization 2.000 of at most 2.000
+	// map[lr:map[s1:2 s2:4] resnet:map[s1:2]]
+	// save lr  0
+	// destroy lr s1 2
+	// create resnet s1 2
+	// start resnet  0
+	// resume lr  0
+}
+
+func ExampleProblem_Validate() {
+	problem := &alloc.Problem{
+		Kinds:   apportion.Kinds{"cpu", "gpu"},
+		Servers: []apportion.Server{{ID: "s1", Capacity: apportion.Resources{8, -2}}},
+		Applications: []alloc.Application{
+			{ID: "lr", Demand: apportion.Resources{2, 0}, Weight: 0, Max: 2, Min: 3},
+		},
+	}
+	fmt.Println(problem.Validate())
+	// Output:
+	// server "s1": Capacity[gpu] is negative: -2
+	// application "lr": Weight is out of range: 0 is not positive
+	// application "lr": Min contradicts another field: 3 is above Max 2
+}

@@ -1,0 +1,46 @@
+package alloc_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/apportion/apportion/alloc"
+)
+
+// Whatever a problem says, the answer is faults, or a decision whose plan can be made and explained.
+func FuzzReallocate(f *testing.F) {
+	for _, p := range []*alloc.Problem{
+		tiny(nil, "LR"),
+		tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN"),
+	} {
+		text, err := json.Marshal(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p := new(alloc.Problem)
+		if json.Unmarshal(text, p) != nil || len(p.Servers) > 6 || len(p.Applications) > 6 || len(p.Kinds) > 4 {
+			return
+		}
+		d, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			if p.Validate() == nil {
+				t.Fatalf("a valid problem gave %v", err)
+			}
+			return
+		}
+		if server := exceeds(p, d.Allocation); server != "" && d.Status == alloc.Decided {
+			t.Errorf("server %s is overfilled", server)
+		}
+		if m, err := alloc.Measure(p, d.Allocation); err != nil || d.Status == alloc.Kept && m.FairnessLoss != d.Metrics.FairnessLoss {
+			t.Errorf("measured %+v, %v; the decision says %+v", m, err, d.Metrics)
+		}
+		alloc.NewPlan(p, d.Allocation)
+		if text := alloc.Explain(p, d).String(); text == "" {
+			t.Error("explained by nothing")
+		}
+	})
+}
