@@ -1,0 +1,210 @@
+// This file measures the package against the plainest way to do the same: container/heap, a sorted
+// slice.
+
+package drf_test
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+)
+
+// benchInstance has claims whose demands, weights and bounds all differ.
+func benchInstance(claims, kinds int) instance {
+	random := rand.New(rand.NewPCG(1, uint64(claims)))
+	in := instance{capacity: make(apportion.Resources, kinds)}
+	for i := range claims {
+		claim := drf.Claim{
+			ID:     fmt.Sprintf("queue-%06d", i),
+			Demand: make(apportion.Resources, kinds),
+			Weight: 1 + float64(random.IntN(8)),
+			Min:    random.Int64N(3),
+		}
+		claim.Max = claim.Min + 1 + random.Int64N(40)
+		for k := range claim.Demand {
+			claim.Demand[k] = 1 + random.Int64N(16)
+			in.capacity[k] += 12 * claim.Demand[k]
+		}
+		in.claims = append(in.claims, claim)
+	}
+	return in
+}
+
+func BenchmarkFill(b *testing.B) {
+	for _, claims := range []int{100, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("claims=%d/kinds=3", claims), func(b *testing.B) {
+			in := benchInstance(claims, 3)
+			b.ReportAllocs()
+			for b.Loop() {
+				in.fill(b)
+			}
+		})
+	}
+}
+
+func BenchmarkFillWhole(b *testing.B) {
+	for _, claims := range []int{100, 10_000} {
+		b.Run(fmt.Sprintf("claims=%d/kinds=3", claims), func(b *testing.B) {
+			in := benchInstance(claims, 3)
+			b.ReportAllocs()
+			var total int64
+			for b.Loop() {
+				total = 0
+				for _, n := range containers(in.whole(b, nil)) {
+					total += n
+				}
+			}
+			b.ReportMetric(float64(total), "containers/op")
+		})
+	}
+}
+
+// benchSorter has clients that hold random amounts.
+func benchSorter(b *testing.B, clients int) (*drf.Sorter, []apportion.Resources) {
+	in := benchInstance(clients, 3)
+	sorter := newSorter(b, in.capacity...)
+	demands := make([]apportion.Resources, clients)
+	for i, claim := range in.claims {
+		add(b, sorter, claim.ID, claim.Weight, claim.Demand...)
+		demands[i] = claim.Demand
+	}
+	return sorter, demands
+}
+
+func BenchmarkShare(b *testing.B) {
+	sorter, _ := benchSorter(b, 1000)
+	clients := sorter.Order(nil)
+	total, held := apportion.Resources{1000, 2000, 3000}, apportion.Resources{17, 19, 100}
+	b.Run("of=client", func(b *testing.B) {
+		var sum float64
+		for i := 0; b.Loop(); i++ {
+			share, _ := clients[i%1000].Share()
+			sum += share
+		}
+		sink = sum
+	})
+	b.Run("of=resources", func(b *testing.B) {
+		var sum float64
+		for b.Loop() {
+			share, _ := held.DominantShare(total)
+			sum += share
+		}
+		sink = sum
+	})
+}
+
+var sink float64
+
+func BenchmarkSorterNext(b *testing.B) {
+	for _, clients := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			sorter, demands := benchSorter(b, clients)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if err := sorter.Allocate(sorter.Next(), demands[i%clients]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("clients=%d/baseline=container-heap", clients), func(b *testing.B) {
+			plain, demands := benchPlain(clients)
+			heap.Init(plain)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				plain.clients[0].allocate(plain.total, demands[i%clients])
+				heap.Fix(plain, 0)
+			}
+		})
+	}
+}
+
+// The order is shuffled before each run by allocating to every client, which is not measured.
+func BenchmarkSorterOrder(b *testing.B) {
+	for _, clients := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			sorter, demands := benchSorter(b, clients)
+			dst, random := sorter.Order(nil), rand.New(rand.NewPCG(3, 4))
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				for _, client := range slices.Clone(dst) {
+					if err := sorter.Allocate(client, demands[random.IntN(clients)]); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.StartTimer()
+				dst = sorter.Order(dst[:0])
+			}
+		})
+		b.Run(fmt.Sprintf("clients=%d/baseline=sorted-slice", clients), func(b *testing.B) {
+			plain, demands := benchPlain(clients)
+			random := rand.New(rand.NewPCG(3, 4))
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				for _, client := range plain.clients {
+					client.allocate(plain.total, demands[random.IntN(clients)])
+				}
+				b.StartTimer()
+				slices.SortFunc(plain.clients, comparePlain)
+			}
+		})
+	}
+}
+
+// plainClient and plainHeap are what one writes without this package: rounded shares.
+type plainClient struct {
+	id     string
+	weight float64
+	held   apportion.Resources
+	level  float64
+}
+
+func (c *plainClient) allocate(total, r apportion.Resources) {
+	c.level = 0
+	for k := range r {
+		c.held[k] += r[k]
+		c.level = max(c.level, float64(c.held[k])/float64(total[k])/c.weight)
+	}
+}
+
+func comparePlain(a, b *plainClient) int {
+	switch {
+	case a.level < b.level:
+		return -1
+	case a.level > b.level:
+		return 1
+	default:
+		return strings.Compare(a.id, b.id)
+	}
+}
+
+type plainHeap struct {
+	total   apportion.Resources
+	clients []*plainClient
+}
+
+func (h *plainHeap) Len() int           { return len(h.clients) }
+func (h *plainHeap) Less(i, j int) bool { return comparePlain(h.clients[i], h.clients[j]) < 0 }
+func (h *plainHeap) Swap(i, j int)      { h.clients[i], h.clients[j] = h.clients[j], h.clients[i] }
+func (h *plainHeap) Push(x any)         { h.clients = append(h.clients, x.(*plainClient)) }
+func (h *plainHeap) Pop() any           { panic("not used") }
+
+func benchPlain(clients int) (*plainHeap, []apportion.Resources) {
+	in := benchInstance(clients, 3)
+	plain := &plainHeap{total: in.capacity}
+	demands := make([]apportion.Resources, clients)
+	for i, claim := range in.claims {
+		client := &plainClient{id: claim.ID, weight: claim.Weight, held: make(apportion.Resources, 3)}
+		client.allocate(in.capacity, claim.Demand)
+		plain.clients = append(plain.clients, client)
+		demands[i] = claim.Demand
+	}
+	return plain, demands
+}

@@ -1,0 +1,162 @@
+// This file holds Claim, what a filling is asked to serve, and the checks on it.
+
+package drf
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// NoMax as [Claim.Max] means that a claim may have any number of containers.
+const NoMax = math.MaxInt64
+
+// Weights lie in [MinWeight, MaxWeight], about 6e-61 to 2e60. Inside this range no rate, share or
+// level of a filling can overflow or lose precision to underflow, whatever the quantities.
+const (
+	MinWeight = 0x1p-200
+	MaxWeight = 0x1p200
+)
+
+// The sorts of bad input that only this package knows. They come inside an
+// [apportion.FieldError].
+var (
+	ErrNoDemand = errors.New("demands nothing")
+	ErrNotHeld  = errors.New("is more than the client holds")
+	ErrHolding  = errors.New("still holds resources")
+)
+
+// Claim is what one client (a queue, a user, an application) asks for: containers that are all
+// alike.
+type Claim struct {
+	// ID names the claim; not empty, unique in its list.
+	ID string
+	// Demand is what one container needs, one quantity a kind; at least one is positive.
+	Demand apportion.Resources
+	// Weight is how large a share is due to this claim in proportion to the others; in
+	// [MinWeight, MaxWeight].
+	Weight float64
+	// Min and Max bound the number of containers, 0 <= Min <= Max. Max 0 means none at all, as
+	// for a queue that is paused; NoMax means no bound.
+	Min, Max int64
+}
+
+// check returns everything that is wrong with capacity and claims as Faults.
+func check(capacity apportion.Resources, claims []Claim) error {
+	var faults apportion.Faults
+	kinds := checkCapacity(&faults, capacity, "Capacity")
+	seen := make(map[string]bool)
+	unique := distinct(claims)
+	for i := range claims {
+		claim, before := &claims[i], len(faults)
+		if !unique {
+			apportion.CheckID(&faults, seen, claim.ID, "")
+		}
+		apportion.CheckResources(&faults, kinds, claim.Demand, "", "Demand")
+		if len(faults) == before && claim.Demand.IsZero() {
+			faults.Add("", "Demand", ErrNoDemand, "")
+		}
+		checkWeight(&faults, claim.Weight, "")
+		checkBounds(&faults, claim)
+		for _, fault := range faults[before:] { // named only now: a sound claim costs no text
+			fault.Item = apportion.Item("claim", claim.ID, i)
+		}
+	}
+	return faults.Err()
+}
+
+// checkCapacity adds the faults of a vector that gives the number of kinds, and returns the kinds,
+// named by position.
+func checkCapacity(faults *apportion.Faults, capacity apportion.Resources, field string) apportion.Kinds {
+	kinds := make(apportion.Kinds, len(capacity))
+	for k := range kinds {
+		kinds[k] = strconv.Itoa(k)
+	}
+	if len(capacity) == 0 {
+		faults.Add("", field, apportion.ErrEmpty, "")
+	}
+	apportion.CheckResources(faults, kinds, capacity, "", field)
+	return kinds
+}
+
+// checkWeight adds a weight that is not positive, not finite or outside [MinWeight, MaxWeight].
+func checkWeight(faults *apportion.Faults, weight float64, item string) {
+	before := len(*faults)
+	apportion.CheckWeight(faults, weight, item)
+	if len(*faults) == before && (weight < MinWeight || weight > MaxWeight) {
+		faults.Add(item, "Weight", apportion.ErrRange, fmt.Sprintf("%g is outside [%g, %g]", weight, MinWeight, MaxWeight))
+	}
+}
+
+// checkBounds adds negative bounds, and a Min above Max.
+func checkBounds(faults *apportion.Faults, claim *Claim) {
+	if claim.Min < 0 {
+		faults.Add("", "Min", apportion.ErrNegative, strconv.FormatInt(claim.Min, 10))
+	}
+	if claim.Max < 0 {
+		faults.Add("", "Max", apportion.ErrNegative, strconv.FormatInt(claim.Max, 10))
+	} else if claim.Min > claim.Max {
+		faults.Add("", "Min", apportion.ErrConflict, fmt.Sprintf("%d is above Max %d", claim.Min, claim.Max))
+	}
+}
+
+// unservable returns the first kind that demand needs and capacity has none of, or -1.
+func unservable(capacity, demand apportion.Resources) int {
+	for k, q := range demand {
+		if q > 0 && capacity[k] == 0 {
+			return k
+		}
+	}
+	return -1
+}
+
+// afterFloors returns what Min containers of every claim that can be served leave of capacity, and
+// -1. Where a kind does not suffice it returns all of capacity and the first such kind.
+func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.Resources, short int) {
+	room, short = capacity.Clone(), len(capacity)
+	for i := range claims {
+		claim := &claims[i]
+		if claim.Min == 0 || unservable(capacity, claim.Demand) >= 0 {
+			continue
+		}
+		for k, q := range claim.Demand {
+			if high, amount := bits.Mul64(uint64(claim.Min), uint64(q)); high > 0 || amount > uint64(room[k]) {
+				short = min(short, k)
+			} else {
+				room[k] -= int64(amount)
+			}
+		}
+	}
+	if short < len(capacity) {
+		return capacity.Clone(), short
+	}
+	return room, -1
+}
+
+// distinct reports whether all IDs are different and none is empty. Its table of hashes is several
+// times faster than a map of strings.
+func distinct(claims []Claim) bool {
+	size := 1 << bits.Len(uint(2*len(claims)))
+	table := make([]uint64, size) // upper half of the hash, then the position plus 1
+	seed := maphash.MakeSeed()
+	for i := range claims {
+		id := claims[i].ID
+		if id == "" {
+			return false
+		}
+		hash := maphash.String(seed, id)
+		at := int(hash) & (size - 1)
+		for ; table[at] != 0; at = (at + 1) & (size - 1) {
+			if table[at]>>32 == hash>>32 && claims[uint32(table[at])-1].ID == id {
+				return false
+			}
+		}
+		table[at] = hash>>32<<32 | uint64(i+1)
+	}
+	return true
+}

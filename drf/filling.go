@@ -1,0 +1,96 @@
+// This file holds Filling, the answer of Fill and FillWhole, and the reasons why claims stop.
+
+package drf
+
+import (
+	"github.com/apportion/apportion"
+)
+
+// Amount is how containers are counted: divisible ones in fractions, whole ones exactly.
+type Amount interface{ float64 | int64 }
+
+// Filling says who deserves how much.
+type Filling[N Amount] struct {
+	// Claims has one entry for each claim, in the order of the input.
+	Claims []Filled[N]
+	// Unused is what is left of the capacity, one quantity for each kind.
+	Unused []N
+	// ShortOf is the first kind that does not suffice for all Min together; then the filling
+	// was made as if every Min were 0. It is -1 where every Min is honoured. Claims that cannot
+	// be served do not count.
+	ShortOf int
+	// HaltedBy is the position of the claim whose container did not fit and ended the filling,
+	// where the option StopAtFirst asked for that; else -1.
+	HaltedBy int
+}
+
+// Filled is what one claim gets.
+type Filled[N Amount] struct {
+	ID string
+	// Containers is their number, in [Min, Max] unless Min was dropped.
+	Containers N
+	// Share is the dominant share: the largest part of the capacity that the claim has of any
+	// kind; in [0, 1]. The share of a claim that cannot be served is 0.
+	Share float64
+	// Level is the weighted share, Share/Weight, up to which the filling had risen when the
+	// claim stopped. A divisible claim that is held up by its Min has a Share above
+	// Level*Weight.
+	Level float64
+	// StoppedBy is the reason why the claim has no more.
+	StoppedBy Stop
+}
+
+// Stop is why a claim has no more containers.
+type Stop struct {
+	Cause Cause
+	// Kind is the kind of resource behind the cause, -1 where there is none (AtMax).
+	Kind int
+}
+
+// String returns for instance "short of kind 1".
+func (s Stop) String() string { return s.Text(nil) }
+
+// Text is String with the names of the kinds.
+func (s Stop) Text(kinds apportion.Kinds) string {
+	switch s.Cause {
+	case AtMax:
+		return "at its maximum"
+	case Exhausted:
+		return "short of " + kinds.Name(s.Kind)
+	case Unservable:
+		return "cannot be served: there is no " + kinds.Name(s.Kind)
+	default:
+		return "ended by another claim short of " + kinds.Name(s.Kind)
+	}
+}
+
+// Cause is the sort of reason why a claim stops.
+type Cause int
+
+const (
+	// AtMax: the claim has Max containers.
+	AtMax Cause = iota
+	// Exhausted: what is left of a kind that the claim demands is nothing (divisible), or less
+	// than its next container needs (whole).
+	Exhausted
+	// Unservable: the claim demands a kind of which there is none at all; it gets nothing.
+	Unservable
+	// Halted: the container of another claim did not fit, and StopAtFirst was set.
+	Halted
+)
+
+// String returns the cause in one word.
+func (c Cause) String() string {
+	switch c {
+	case AtMax:
+		return "max"
+	case Exhausted:
+		return "exhausted"
+	case Unservable:
+		return "unservable"
+	case Halted:
+		return "halted"
+	default:
+		return "unknown cause"
+	}
+}

@@ -1,0 +1,79 @@
+// This file implements the exact comparison of weighted shares.
+
+package drf
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+)
+
+// ratio is a weight as the integer mantissa times 2^exponent, which is exact.
+type ratio struct {
+	mantissa uint64
+	exponent int
+}
+
+func newRatio(weight float64) ratio {
+	fraction, exponent := math.Frexp(weight)
+	return ratio{uint64(fraction * (1 << 53)), exponent - 53}
+}
+
+// level is a weighted share as the exact fraction amount/(total*weight): how much of a kind a
+// client holds, how much of it there is, and the client's weight.
+type level struct {
+	amount, total int64
+	weight        ratio
+}
+
+// compareLevels compares a and b without rounding. Both sides of
+//
+//	a.amount * b.total * b.weight  against  b.amount * a.total * a.weight
+//
+// are products of three integers, at most 63+63+53 bits long, times powers of two. total and
+// weight must be positive, amount may be zero.
+func compareLevels(a, b *level) int {
+	if a.amount == 0 || b.amount == 0 || a.total == b.total && a.weight == b.weight {
+		return cmp.Compare(a.amount, b.amount)
+	}
+	return compareProducts(multiply(a.amount, b.total, b.weight), multiply(b.amount, a.total, a.weight))
+}
+
+// product is the number (hi, mid, lo) * 2^exponent, shifted so that the top bit of hi is set. That
+// makes it unique: two products are equal exactly if their fields are.
+type product struct {
+	exponent    int
+	hi, mid, lo uint64
+}
+
+// multiply returns x*y*weight, all positive.
+func multiply(x, y int64, weight ratio) product {
+	high, low := bits.Mul64(uint64(x), uint64(y))
+	carry, lo := bits.Mul64(low, weight.mantissa)
+	hi, mid := bits.Mul64(high, weight.mantissa)
+	mid, over := bits.Add64(mid, carry, 0)
+	p := product{exponent: weight.exponent, hi: hi + over, mid: mid, lo: lo}
+	for p.hi == 0 { // at most twice: the product is not zero
+		p.hi, p.mid, p.lo = p.mid, p.lo, 0
+		p.exponent -= 64
+	}
+	shift := bits.LeadingZeros64(p.hi)
+	p.exponent -= shift
+	p.hi = p.hi<<shift | p.mid>>(64-shift)
+	p.mid = p.mid<<shift | p.lo>>(64-shift)
+	p.lo <<= shift
+	return p
+}
+
+func compareProducts(p, q product) int {
+	if p.exponent != q.exponent {
+		return cmp.Compare(p.exponent, q.exponent)
+	}
+	if p.hi != q.hi {
+		return cmp.Compare(p.hi, q.hi)
+	}
+	if p.mid != q.mid {
+		return cmp.Compare(p.mid, q.mid)
+	}
+	return cmp.Compare(p.lo, q.lo)
+}

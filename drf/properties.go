@@ -1,0 +1,149 @@
+// This file implements the five properties that Verify checks, [Ghodsi11] §3.
+
+package drf
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/apportion/apportion"
+)
+
+// verifier holds a division while its properties are checked.
+type verifier struct {
+	capacity apportion.Resources
+	claims   []Claim
+	has      []float64
+	whole    []int64 // has as integers; nil: containers are divisible
+	report   Report
+}
+
+func (v *verifier) violate(p Property, claim int, got, limit float64) {
+	v.report = append(v.report, Violation{Property: p, Claim: v.claims[claim].ID, Kind: -1, Got: got, Limit: limit})
+}
+
+// exceeds reports whether x is above limit by more than rounding.
+func exceeds(x, limit float64) bool { return x > limit+verifyTolerance*max(1, math.Abs(limit)) }
+
+// used returns how much of kind k is handed out, exactly for whole containers.
+func (v *verifier) used(k int) (amount float64, over bool) {
+	if v.whole == nil {
+		for i := range v.claims {
+			amount += float64(v.has[i] * float64(v.claims[i].Demand[k]))
+		}
+		return amount, amount > float64(v.capacity[k])*(1+verifyTolerance)
+	}
+	var sum, term big.Int
+	for i, n := range v.whole {
+		term.Mul(big.NewInt(n), big.NewInt(v.claims[i].Demand[k]))
+		sum.Add(&sum, &term)
+	}
+	amount, _ = new(big.Float).SetInt(&sum).Float64()
+	return amount, sum.Cmp(big.NewInt(v.capacity[k])) > 0
+}
+
+func (v *verifier) checkCapacity() {
+	for k, c := range v.capacity {
+		if amount, over := v.used(k); over {
+			v.report = append(v.report, Violation{Property: WithinCapacity, Kind: k, Got: amount, Limit: float64(c)})
+		}
+	}
+}
+
+func (v *verifier) checkBounds() {
+	for i := range v.claims {
+		low, high := v.claims[i].Min, v.claims[i].Max
+		if unservable(v.capacity, v.claims[i].Demand) >= 0 {
+			low, high = 0, 0
+		}
+		var below, above bool
+		if v.whole != nil {
+			below, above = v.whole[i] < low, v.whole[i] > high
+		} else {
+			below, above = exceeds(float64(low), v.has[i]), exceeds(v.has[i], float64(high))
+		}
+		switch {
+		case below:
+			v.violate(WithinBounds, i, v.has[i], float64(low))
+		case above:
+			v.violate(WithinBounds, i, v.has[i], float64(high))
+		}
+	}
+}
+
+// checkPareto looks for claims that could have more of what is left. Of a divisible kind a part of
+// verifyTolerance of the capacity counts as nothing.
+func (v *verifier) checkPareto() {
+	left := make([]float64, len(v.capacity))
+	for k, c := range v.capacity {
+		amount, _ := v.used(k)
+		left[k] = float64(c) - amount
+		if v.whole == nil && left[k] <= verifyTolerance*float64(c) {
+			left[k] = 0
+		}
+	}
+	for i := range v.claims {
+		claim, n := &v.claims[i], v.has[i]
+		more := min(quotient(left, claim.Demand, 1), float64(claim.Max)-n)
+		if v.whole != nil && more >= 1 || v.whole == nil && exceeds(more, 0) {
+			v.violate(ParetoEfficient, i, n, n+more)
+		}
+	}
+}
+
+// checkEnvy compares each claim with what every other one has.
+func (v *verifier) checkEnvy() {
+	bundle := make([]float64, len(v.capacity))
+	for j := range v.claims {
+		other, n := &v.claims[j], v.has[j]
+		if n <= float64(other.Min) {
+			continue
+		}
+		if v.whole != nil {
+			n--
+		}
+		for k, q := range other.Demand {
+			bundle[k] = n * float64(q)
+		}
+		for i := range v.claims {
+			claim := &v.claims[i]
+			possible := min(quotient(bundle, claim.Demand, claim.Weight/other.Weight), float64(claim.Max))
+			if i != j && exceeds(possible, v.has[i]) {
+				v.violate(EnvyFree, i, v.has[i], possible)
+				v.report[len(v.report)-1].Other = other.ID
+			}
+		}
+	}
+}
+
+// checkIncentive compares each claim with a part of the cluster of its own.
+func (v *verifier) checkIncentive() {
+	weights, whole := 0.0, make([]float64, len(v.capacity))
+	for i := range v.claims {
+		weights += v.claims[i].Weight
+	}
+	for k, c := range v.capacity {
+		whole[k] = float64(c)
+	}
+	for i := range v.claims {
+		claim := &v.claims[i]
+		due := min(quotient(whole, claim.Demand, claim.Weight/weights), float64(claim.Max))
+		if v.whole != nil {
+			due = math.Floor(due * (1 + verifyTolerance))
+		}
+		if exceeds(due, v.has[i]) {
+			v.violate(SharingIncentive, i, v.has[i], due)
+		}
+	}
+}
+
+// quotient returns how many containers of demand, in fractions, fit in scale times bundle.
+func quotient(bundle []float64, demand apportion.Resources, scale float64) float64 {
+	most := math.Inf(1)
+	for k, q := range demand {
+		if q > 0 {
+			most = min(most, bundle[k]*scale/float64(q))
+		}
+	}
+	return most
+}

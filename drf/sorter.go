@@ -1,0 +1,257 @@
+// This file implements Sorter, the order of clients by weighted dominant share, kept up to date
+// while resources come and go, [Ghodsi11] Algorithm 1.
+
+package drf
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// Sorter keeps clients in the order in which they are due to be served: the least weighted
+// dominant share first, equal ones by ID. Equality is decided exactly, not on rounded shares.
+//
+// A scheduler asks Next whom to serve, starts a container for that client and reports it with
+// Allocate. Next takes constant time; Allocate, Release, SetWeight and SetActive take
+// O(K + log n) for n active clients and K kinds and allocate no memory. Allocations are whatever
+// the caller reports: more than the total is legal, as happens when servers vanish. On an error
+// nothing changes. A Sorter must not be used by several goroutines at once.
+//
+// Source: [Ghodsi11] Algorithm 1.
+type Sorter struct {
+	total   apportion.Resources
+	kinds   apportion.Kinds // numbers, for messages
+	clients map[string]*Client
+	queue   queue
+}
+
+// Client is one client of a [Sorter]: the handle by which it is called.
+type Client struct {
+	sorter *Sorter // nil once removed
+	id     string
+	weight float64
+	held   apportion.Resources
+	exact  level // weighted dominant share, kept up to date
+	kind   int   // of the dominant share, -1 while that is 0
+	place  int   // in the queue, -1 while inactive
+	claim  int   // position among the claims of FillWhole; else unused
+}
+
+// NewSorter returns a sorter without clients for a cluster that has total. Kinds with total 0 take
+// no part in shares. The error is [apportion.Faults]: no kinds at all, or a negative quantity.
+func NewSorter(total apportion.Resources) (*Sorter, error) {
+	var faults apportion.Faults
+	kinds := checkCapacity(&faults, total, "Total")
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	return &Sorter{total: total.Clone(), kinds: kinds, clients: make(map[string]*Client)}, nil
+}
+
+// SetTotal changes what the cluster has and orders all clients anew, in O(K n). A total below what
+// is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
+func (s *Sorter) SetTotal(total apportion.Resources) error {
+	var faults apportion.Faults
+	apportion.CheckResources(&faults, s.kinds, total, "", "Total")
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	copy(s.total, total)
+	for _, client := range s.clients {
+		client.rate()
+	}
+	s.queue.heapify()
+	return nil
+}
+
+// Add adds an active client that holds nothing. The error is [apportion.Faults]: an empty or
+// repeated id, a weight outside [MinWeight, MaxWeight].
+func (s *Sorter) Add(id string, weight float64) (*Client, error) {
+	var faults apportion.Faults
+	item := clientItem(id)
+	switch {
+	case id == "":
+		faults.Add(item, "ID", apportion.ErrEmpty, "")
+	case s.clients[id] != nil:
+		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
+	}
+	checkWeight(&faults, weight, item)
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	client := newClient(s, id, weight, make(apportion.Resources, len(s.total)))
+	s.clients[id] = &client
+	s.queue.push(&client)
+	return &client, nil
+}
+
+// newClient returns a client that holds nothing and is not in the queue.
+func newClient(s *Sorter, id string, weight float64, held apportion.Resources) Client {
+	return Client{
+		sorter: s, id: id, weight: weight, held: held,
+		exact: level{total: 1, weight: newRatio(weight)}, kind: -1, place: -1,
+	}
+}
+
+// Remove takes a client out for good. A client that still holds resources is not removed
+// (ErrHolding): those resources are in use, and nobody could release them later. Take it out of
+// the order with SetActive meanwhile. The error is an [*apportion.FieldError].
+func (s *Sorter) Remove(client *Client) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	if !client.held.IsZero() {
+		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
+	}
+	s.queue.remove(client)
+	delete(s.clients, client.id)
+	client.sorter = nil
+	return nil
+}
+
+// Lookup returns the client called id, or nil.
+func (s *Sorter) Lookup(id string) *Client { return s.clients[id] }
+
+// Len returns the number of clients, active or not.
+func (s *Sorter) Len() int { return len(s.clients) }
+
+// SetActive takes a client into the order or out of it; it keeps what it holds. Doing so twice
+// changes nothing. The error is [*apportion.FieldError], ErrUnknown.
+func (s *Sorter) SetActive(client *Client, active bool) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	switch {
+	case active && client.place < 0:
+		s.queue.push(client)
+	case !active:
+		s.queue.remove(client)
+	}
+	return nil
+}
+
+// SetWeight changes the weight of a client. The error is [*apportion.FieldError] with ErrUnknown,
+// or [apportion.Faults] for a weight outside [MinWeight, MaxWeight].
+func (s *Sorter) SetWeight(client *Client, weight float64) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	checkWeight(&faults, weight, clientItem(client.id))
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	client.weight, client.exact.weight = weight, newRatio(weight)
+	s.queue.fix(client)
+	return nil
+}
+
+// Allocate adds r to what a client holds. The error is an [*apportion.FieldError] (ErrUnknown,
+// ErrOverflow) or [apportion.Faults] (ErrLength, ErrNegative).
+func (s *Sorter) Allocate(client *Client, r apportion.Resources) error {
+	if err := s.checkCall(client, r); err != nil {
+		return err
+	}
+	if err := apportion.AddTo(client.held, client.held, r); err != nil {
+		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
+	}
+	client.rate()
+	s.queue.fix(client)
+	return nil
+}
+
+// Release takes r off what a client holds. The error is an [*apportion.FieldError] (ErrUnknown,
+// ErrNotHeld) or [apportion.Faults] (ErrLength, ErrNegative).
+func (s *Sorter) Release(client *Client, r apportion.Resources) error {
+	if err := s.checkCall(client, r); err != nil {
+		return err
+	}
+	if !r.FitsIn(client.held) {
+		return &apportion.FieldError{
+			Item: clientItem(client.id), Field: "Release", Err: ErrNotHeld,
+			Detail: s.kinds.Format(r) + ", held " + s.kinds.Format(client.held),
+		}
+	}
+	for k, q := range r {
+		client.held[k] -= q
+	}
+	client.rate()
+	s.queue.fix(client)
+	return nil
+}
+
+// Next returns the active client that is due to be served, nil where none is active.
+func (s *Sorter) Next() *Client {
+	if len(s.queue) == 0 {
+		return nil
+	}
+	return s.queue[0].client
+}
+
+// Order appends all active clients to dst, in order, and returns it. It takes O(n log n), and
+// less where little has changed since the last call; it allocates only if dst is too short.
+func (s *Sorter) Order(dst []*Client) []*Client {
+	s.queue.sort()
+	dst = slices.Grow(dst, len(s.queue))
+	for i := range s.queue {
+		dst = append(dst, s.queue[i].client)
+	}
+	return dst
+}
+
+// own refuses a client that is not of this sorter (any more).
+func (s *Sorter) own(client *Client) error {
+	if client == nil || client.sorter != s {
+		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
+	}
+	return nil
+}
+
+func (s *Sorter) checkCall(client *Client, r apportion.Resources) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	apportion.CheckResources(&faults, s.kinds, r, "", "Resources")
+	for _, fault := range faults {
+		fault.Item = clientItem(client.id)
+	}
+	return faults.Err()
+}
+
+func clientItem(id string) string { return "client " + strconv.Quote(id) }
+
+// ID returns the name under which the client was added.
+func (c *Client) ID() string { return c.id }
+
+// Weight returns the client's weight.
+func (c *Client) Weight() float64 { return c.weight }
+
+// Held returns a copy of what the client holds.
+func (c *Client) Held() apportion.Resources { return c.held.Clone() }
+
+// Active reports whether the client is in the order.
+func (c *Client) Active() bool { return c.place >= 0 }
+
+// Share returns the dominant share and its kind, 0 and -1 for a client without any. The share is
+// above 1 where more is allocated than there is. A removed client has share 0.
+func (c *Client) Share() (share float64, kind int) {
+	return float64(c.exact.amount) / float64(c.exact.total), c.kind
+}
+
+// Level returns Share/Weight, the rounded form of what the order compares exactly.
+func (c *Client) Level() float64 {
+	share, _ := c.Share()
+	return share / c.weight
+}
+
+// rate finds the dominant share anew.
+func (c *Client) rate() {
+	_, c.kind = c.held.DominantShare(c.sorter.total)
+	c.exact.amount, c.exact.total = 0, 1
+	if c.kind >= 0 {
+		c.exact.amount, c.exact.total = c.held[c.kind], c.sorter.total[c.kind]
+	}
+}

@@ -1,0 +1,150 @@
+// This file implements Verify, the properties of a fair division, [Ghodsi11] §3 and §5.
+
+package drf
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apportion/apportion"
+)
+
+// verifyTolerance is the relative slack that Verify allows divisible containers: what a filling
+// strays from an exact one by rounding, with a wide margin.
+const verifyTolerance = 1e-9
+
+// Property is one of the promises that Verify checks.
+type Property int
+
+const (
+	// WithinCapacity: of no kind is more handed out than there is.
+	WithinCapacity Property = iota
+	// WithinBounds: each claim has from Min to Max containers, or none if it cannot be served.
+	WithinBounds
+	// ParetoEfficient: no claim below Max could have more out of what is unused: for divisible
+	// containers any more, for whole ones one more.
+	ParetoEfficient
+	// EnvyFree: no claim could run more containers, up to its Max, with what another one has,
+	// scaled by the quotient of their weights. Whole containers: with what the other one has
+	// less one container of it, counted in fractions. What the other one has as its Min is not
+	// envied.
+	EnvyFree
+	// SharingIncentive: each claim has at least what it could run, up to its Max, on a part of
+	// the cluster of its own, Weight over the sum of the weights of all. Whole containers: on
+	// whole containers of that part. Min of others and large containers can break it.
+	SharingIncentive
+)
+
+// String returns the property in words.
+func (p Property) String() string {
+	switch p {
+	case WithinCapacity:
+		return "capacity"
+	case WithinBounds:
+		return "bounds"
+	case ParetoEfficient:
+		return "Pareto efficiency"
+	case EnvyFree:
+		return "envy-freeness"
+	case SharingIncentive:
+		return "sharing incentive"
+	default:
+		return "unknown property"
+	}
+}
+
+// Violation is one broken promise.
+type Violation struct {
+	Property Property
+	// Claim and Other are IDs: who is wronged, and whom it envies; empty where the property is
+	// about neither.
+	Claim, Other string
+	// Kind is the kind of resource that is overdrawn (WithinCapacity), else -1.
+	Kind int
+	// Got is the number of containers that the claim has (for WithinCapacity, the quantity that
+	// is handed out), Limit the number that it should have at least (EnvyFree,
+	// SharingIncentive, ParetoEfficient: at least that many are possible) or the bound that it
+	// breaks.
+	Got, Limit float64
+}
+
+// String returns the violation as one sentence with its numbers.
+func (v Violation) String() string {
+	switch v.Property {
+	case WithinCapacity:
+		return fmt.Sprintf("%v: %.9g of kind %d handed out, there is %.9g", v.Property, v.Got, v.Kind, v.Limit)
+	case WithinBounds:
+		return fmt.Sprintf("%v: claim %q has %.9g containers, its bound is %.9g", v.Property, v.Claim, v.Got, v.Limit)
+	case EnvyFree:
+		return fmt.Sprintf("%v: claim %q has %.9g containers and could run %.9g with what %q has", v.Property, v.Claim, v.Got, v.Limit, v.Other)
+	default:
+		return fmt.Sprintf("%v: claim %q has %.9g containers and could have %.9g", v.Property, v.Claim, v.Got, v.Limit)
+	}
+}
+
+// Report lists the broken promises, property by property, in the order of the claims. An empty one
+// is a proof that the division is fair.
+type Report []Violation
+
+// Holds reports whether no violation is one of p.
+func (r Report) Holds(p Property) bool {
+	for i := range r {
+		if r[i].Property == p {
+			return false
+		}
+	}
+	return true
+}
+
+// Verify checks a division, however it came about: containers[i] is what claims[i] has. Capacity
+// and bounds of whole containers are checked exactly, all else with a relative tolerance of 1e-9.
+//
+// The fillings of this package are within capacity, within bounds (if Min is not dropped) and
+// Pareto efficient (whole containers: without StopAtFirst). [Fill] is envy-free, and without any
+// Min gives everyone its sharing incentive. [FillWhole] with StopAtFirst and without Max is
+// envy-free up to one container; without StopAtFirst it may fall short of that where containers
+// differ in size.
+//
+// The time is O(K n²). The error is [apportion.Faults]: bad claims, another number of containers
+// than of claims (ErrLength), one that is negative or not finite.
+//
+// Source: [Ghodsi11] §3; envy up to one container [Parkes15].
+func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers []N) (Report, error) {
+	if err := check(capacity, claims); err != nil {
+		return nil, err
+	}
+	if err := checkContainers(claims, containers); err != nil {
+		return nil, err
+	}
+	v := &verifier{capacity: capacity, claims: claims, has: make([]float64, len(claims))}
+	for i, n := range containers {
+		v.has[i] = float64(n)
+	}
+	if whole, ok := any(containers).([]int64); ok {
+		v.whole = whole
+	}
+	v.checkCapacity()
+	v.checkBounds()
+	v.checkPareto()
+	v.checkEnvy()
+	v.checkIncentive()
+	return v.report, nil
+}
+
+func checkContainers[N Amount](claims []Claim, containers []N) error {
+	var faults apportion.Faults
+	if len(containers) != len(claims) {
+		faults.Add("", "Containers", apportion.ErrLength, fmt.Sprintf("%d numbers for %d claims", len(containers), len(claims)))
+		return faults.Err()
+	}
+	for i, n := range containers {
+		item := apportion.Item("claim", claims[i].ID, i)
+		switch number := float64(n); {
+		case math.IsNaN(number) || math.IsInf(number, 0):
+			faults.Add(item, "Containers", apportion.ErrNotFinite, fmt.Sprint(n))
+		case number < 0:
+			faults.Add(item, "Containers", apportion.ErrNegative, fmt.Sprint(n))
+		}
+	}
+	return faults.Err()
+}

@@ -1,0 +1,330 @@
+// This file implements progressive filling of divisible containers, [Ghodsi11] §4.1 and §4.3 with
+// the rounds of [Parkes15] and bounds on the number of containers.
+
+package drf
+
+import (
+	"math"
+
+	"github.com/apportion/apportion"
+)
+
+// levelTolerance is the relative distance within which two kinds count as used up at the same
+// level: the rounding of a handful of float operations, so that an exact tie stays one.
+const levelTolerance = 0x1p-48
+
+// Fill raises the weighted dominant share of all claims together, as water rises in a vessel. A
+// claim i with dominant share delta[i] a container has
+//
+//	n[i] = clamp(level * Weight[i] / delta[i], Min[i], Max[i])
+//
+// containers, until a kind that it demands is used up; then it keeps what it has, and the others
+// go on. Kinds of capacity zero take no part in shares, and a claim that demands one gets nothing.
+// If all Min together do not fit, they are dropped (see [Filling].ShortOf).
+//
+// The result is exact up to the rounding of a handful of float operations; against the same in
+// rational numbers the tests allow a relative 1e-9. The order of the claims has no influence, not even on the
+// last bit. The error is [apportion.Faults] with every fault of the input.
+//
+// The time is O(K² n) for n claims and K kinds: each claim meets at most two events, and each of
+// the K kinds that may be used up looks at every claim once. The scratch is O(n).
+//
+// Source: [Ghodsi11] §4.1 (progressive filling), §4.3 (weights); [Parkes15] (zero demands).
+func Fill(capacity apportion.Resources, claims []Claim) (*Filling[float64], error) {
+	if err := check(capacity, claims); err != nil {
+		return nil, err
+	}
+	w := newWater(capacity, claims)
+	w.start()
+	for w.active > 0 {
+		level, kind := w.nextUsedUp()
+		switch event := w.nextEvent(); {
+		case event.level <= level && event.leaves:
+			w.leaveFloor(event)
+		case event.level <= level && event.claim >= 0:
+			w.reachCap(event)
+		default:
+			w.freeze(level, kind)
+		}
+	}
+	return w.finish(), nil
+}
+
+// The states of a claim during the filling.
+const (
+	stopped = iota
+	atFloor
+	growing
+)
+
+// water is the state of a filling at one level.
+type water struct {
+	capacity apportion.Resources
+	claims   []Claim
+	out      *Filling[float64]
+
+	tub    []inTub
+	active int // claims that are not stopped
+	floors bool
+
+	leave, cap []event // by level, those to come
+	level      float64
+
+	kinds []kindLevel
+}
+
+// inTub is one claim in the water.
+type inTub struct {
+	pace  float64 // containers for each unit of level: Weight/delta
+	delta float64 // dominant share of one container
+	state int
+}
+
+// kindLevel is the use of one kind: what is fixed, and what grows with the level.
+type kindLevel struct {
+	// room is the capacity less what claims at Min or Max hold, which is exact.
+	room int64
+	// frozen is what claims hold that a used-up kind stopped between two containers.
+	frozen float64
+	// rate is the use for each unit of level by the claims that grow.
+	rate, freezing exactSum
+	used           bool // up
+}
+
+// event is a level at which a claim leaves its floor or reaches its cap.
+type event struct {
+	level  float64
+	claim  int32 // -1: no event is left
+	leaves bool
+}
+
+func newWater(capacity apportion.Resources, claims []Claim) *water {
+	w := &water{
+		capacity: capacity,
+		claims:   claims,
+		out: &Filling[float64]{
+			Claims:   make([]Filled[float64], len(claims)),
+			Unused:   make([]float64, len(capacity)),
+			HaltedBy: -1,
+		},
+		tub:   make([]inTub, len(claims)),
+		kinds: make([]kindLevel, len(capacity)),
+	}
+	room, short := afterFloors(capacity, claims)
+	w.out.ShortOf, w.floors = short, short < 0
+	for k := range w.kinds {
+		w.kinds[k].room = room[k]
+		w.kinds[k].used = capacity[k] == 0
+	}
+	return w
+}
+
+// floor returns the number of containers that claim i starts with.
+func (w *water) floor(i int32) int64 {
+	if w.floors {
+		return w.claims[i].Min
+	}
+	return 0
+}
+
+// start puts every claim into the water at level 0 and lists the events in order.
+func (w *water) start() {
+	events := make([]event, 0, 2*len(w.claims))
+	w.leave, w.cap = events[:0:len(w.claims)], events[len(w.claims):len(w.claims)]
+	for i := range int32(len(w.claims)) {
+		claim, in := &w.claims[i], &w.tub[i]
+		w.out.Claims[i].ID = claim.ID
+		if k := unservable(w.capacity, claim.Demand); k >= 0 {
+			w.out.Claims[i].StoppedBy = Stop{Unservable, k}
+			continue
+		}
+		w.active++
+		in.delta, _ = claim.Demand.DominantShare(w.capacity)
+		in.pace = claim.Weight / in.delta
+		in.state = atFloor
+		switch floor := w.floor(i); {
+		case floor == 0 && claim.Max > 0:
+			w.grow(i)
+		case floor < claim.Max:
+			w.leave = append(w.leave, event{float64(floor) / in.pace, i, true})
+		}
+		// A cap that does not fit by itself is never reached: a kind is used up before.
+		if claim.Max <= claim.Demand.CountIn(w.capacity) {
+			w.cap = append(w.cap, event{float64(claim.Max) / in.pace, i, false})
+		}
+	}
+	// The order within a level does not matter: every sum is exact.
+	scratch := make([]event, len(w.claims))
+	sortByLevel(w.leave, scratch)
+	sortByLevel(w.cap, scratch)
+}
+
+// sortByLevel sorts events in linear time, digit by digit from the lowest: the bits of floats that
+// are not negative are in the order of the floats. An even number of passes brings the events back
+// from scratch.
+func sortByLevel(events, scratch []event) {
+	const digit, base = 8, 1 << 8
+	from, to := events, scratch[:len(events)]
+	for shift := 0; shift < 64; shift += digit {
+		var start [base + 1]int
+		for i := range from {
+			start[math.Float64bits(from[i].level)>>shift%base+1]++
+		}
+		for d := range base {
+			start[d+1] += start[d]
+		}
+		for i := range from {
+			d := math.Float64bits(from[i].level) >> shift % base
+			to[start[d]] = from[i]
+			start[d]++
+		}
+		from, to = to, from
+	}
+}
+
+// rate returns the use of kind k for each unit of level by claim i while it grows.
+func (w *water) rate(i int32, k int) float64 {
+	return w.tub[i].pace * float64(w.claims[i].Demand[k])
+}
+
+func (w *water) grow(i int32) {
+	w.tub[i].state = growing
+	for k := range w.kinds {
+		w.kinds[k].rate.add(w.rate(i, k))
+	}
+}
+
+// nextUsedUp returns the level at which the next kind is used up if nothing else happens before,
+// and that kind; +Inf and -1 where none will be.
+func (w *water) nextUsedUp() (level float64, kind int) {
+	level, kind = math.Inf(1), -1
+	for k := range w.kinds {
+		if w.kinds[k].used {
+			continue
+		}
+		if at := w.usedUpAt(k); at < level {
+			level, kind = at, k
+		}
+	}
+	return level, kind
+}
+
+// usedUpAt returns the level at which kind k is used up if nothing else happens before.
+func (w *water) usedUpAt(k int) float64 {
+	kind := &w.kinds[k]
+	left := float64(kind.room) - kind.frozen
+	if left <= 0 {
+		return w.level
+	}
+	return max(w.level, left/kind.rate.value()) // +Inf where nothing grows
+}
+
+// nextEvent returns the first event that concerns a claim still active, without taking it off its
+// list. Leaving a floor comes before reaching a cap at the same level.
+func (w *water) nextEvent() event {
+	for len(w.leave) > 0 && w.tub[w.leave[0].claim].state == stopped {
+		w.leave = w.leave[1:]
+	}
+	for len(w.cap) > 0 && w.tub[w.cap[0].claim].state == stopped {
+		w.cap = w.cap[1:]
+	}
+	switch {
+	case len(w.leave) > 0 && (len(w.cap) == 0 || w.leave[0].level <= w.cap[0].level):
+		return w.leave[0]
+	case len(w.cap) > 0:
+		return w.cap[0]
+	default:
+		return event{level: math.Inf(1), claim: -1}
+	}
+}
+
+// leaveFloor lets a claim grow: its use of each kind now follows the level.
+func (w *water) leaveFloor(e event) {
+	w.leave = w.leave[1:]
+	w.level = max(w.level, e.level)
+	for k, q := range w.claims[e.claim].Demand {
+		w.kinds[k].room += w.floor(e.claim) * q
+	}
+	w.grow(e.claim)
+}
+
+// reachCap stops a claim at Max.
+func (w *water) reachCap(e event) {
+	w.cap = w.cap[1:]
+	w.level = max(w.level, e.level)
+	claim := &w.claims[e.claim]
+	for k, q := range claim.Demand {
+		kind := &w.kinds[k]
+		if w.tub[e.claim].state == growing {
+			kind.rate.sub(w.rate(e.claim, k))
+		} else {
+			kind.room += w.floor(e.claim) * q
+		}
+		kind.room -= claim.Max * q
+	}
+	w.out.Claims[e.claim].Share = float64(claim.Max) * w.tub[e.claim].delta
+	w.stop(e.claim, float64(claim.Max), Stop{AtMax, -1})
+}
+
+// freeze raises the level to the one where kind is used up and stops every claim that demands it,
+// or another kind that is used up at that level too.
+func (w *water) freeze(level float64, kind int) {
+	w.kinds[kind].used = true
+	for k := range w.kinds {
+		if !w.kinds[k].used && w.usedUpAt(k) <= level*(1+levelTolerance) {
+			w.kinds[k].used = true
+		}
+	}
+	w.level = level
+	for i := range int32(len(w.claims)) {
+		if w.tub[i].state == stopped {
+			continue
+		}
+		for k, q := range w.claims[i].Demand {
+			if q > 0 && w.kinds[k].used {
+				w.freezeClaim(i, k)
+				break
+			}
+		}
+	}
+	for k := range w.kinds {
+		kind := &w.kinds[k]
+		kind.frozen += float64(level * kind.freezing.value())
+		kind.freezing = exactSum{}
+	}
+}
+
+// freezeClaim stops claim i at the present level because kind is used up.
+func (w *water) freezeClaim(i int32, kind int) {
+	claim, in, floor := &w.claims[i], &w.tub[i], float64(w.floor(i))
+	if in.state == atFloor { // its use is in room already
+		w.out.Claims[i].Share = floor * in.delta
+		w.stop(i, floor, Stop{Exhausted, kind})
+		return
+	}
+	for k := range w.kinds {
+		rate := w.rate(i, k)
+		w.kinds[k].rate.sub(rate)
+		w.kinds[k].freezing.add(rate)
+	}
+	w.out.Claims[i].Share = w.level * claim.Weight
+	w.stop(i, min(max(in.pace*w.level, floor), float64(claim.Max)), Stop{Exhausted, kind})
+}
+
+// stop takes claim i out of the filling at the present level.
+func (w *water) stop(i int32, containers float64, why Stop) {
+	w.tub[i].state = stopped
+	w.active--
+	filled := &w.out.Claims[i]
+	filled.Containers, filled.Level, filled.StoppedBy = containers, w.level, why
+}
+
+// finish returns the filling once no claim is active.
+func (w *water) finish() *Filling[float64] {
+	for k := range w.kinds {
+		if kind := &w.kinds[k]; !kind.used {
+			w.out.Unused[k] = max(0, float64(kind.room)-kind.frozen)
+		}
+	}
+	return w.out
+}

@@ -1,0 +1,197 @@
+// This file implements progressive filling in rational numbers, [Ghodsi11] §4.1 and Algorithm 1,
+// as slowly and plainly as possible.
+
+// Package drforacle is the twin of package drf for its tests. It computes in rational numbers,
+// keeps no running sums and no queues: every step looks at every claim anew.
+package drforacle
+
+import "math/big"
+
+// Claim is one client; see drf.Claim.
+type Claim struct {
+	ID       string
+	Demand   []int64
+	Weight   float64
+	Min, Max int64
+}
+
+// Fill returns the divisible containers of each claim and whether their minima were honoured.
+func Fill(capacity []int64, claims []Claim) (containers []*big.Rat, floors bool) {
+	counts, floors := start(capacity, claims)
+	for {
+		step := smallestStep(capacity, claims, counts)
+		if step == nil {
+			return counts, floors
+		}
+		low := lowest(capacity, claims, counts)
+		for _, i := range low {
+			counts[i].Add(counts[i], new(big.Rat).Mul(step, pace(capacity, claims[i])))
+		}
+	}
+}
+
+// lowest lists the claims at the lowest weighted share among those that may still grow.
+func lowest(capacity []int64, claims []Claim, counts []*big.Rat) []int {
+	var low []int
+	for i, claim := range claims {
+		if !mayGrow(capacity, claims, counts, i) {
+			continue
+		}
+		if len(low) > 0 {
+			switch weighted(capacity, claim, counts[i]).Cmp(weighted(capacity, claims[low[0]], counts[low[0]])) {
+			case 1:
+				continue
+			case -1:
+				low = nil
+			}
+		}
+		low = append(low, i)
+	}
+	return low
+}
+
+// smallestStep returns by how much the level of the lowest claims rises until they meet the next
+// claim, one has its maximum, or a kind is used up; nil where nobody may grow.
+func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat {
+	low := lowest(capacity, claims, counts)
+	if len(low) == 0 {
+		return nil
+	}
+	var step *big.Rat
+	shorten := func(s *big.Rat) {
+		if s.Sign() > 0 && (step == nil || s.Cmp(step) < 0) {
+			step = s
+		}
+	}
+	level := weighted(capacity, claims[low[0]], counts[low[0]])
+	for i, claim := range claims {
+		if mayGrow(capacity, claims, counts, i) {
+			shorten(new(big.Rat).Sub(weighted(capacity, claim, counts[i]), level))
+			top := new(big.Rat).SetInt64(claim.Max)
+			shorten(new(big.Rat).Sub(weighted(capacity, claim, top), level))
+		}
+	}
+	for k := range capacity {
+		rate := new(big.Rat)
+		for _, i := range low {
+			rate.Add(rate, new(big.Rat).Mul(pace(capacity, claims[i]), whole(claims[i].Demand[k])))
+		}
+		if rate.Sign() > 0 {
+			shorten(new(big.Rat).Quo(left(capacity, claims, counts, k), rate))
+		}
+	}
+	return step
+}
+
+// Whole returns the containers of each claim handed out one by one to the lowest weighted share,
+// then the smallest ID. stopAtFirst ends with the first container that does not fit.
+func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int64, floors bool) {
+	counts, floors := start(capacity, claims)
+	blocked := make([]bool, len(claims))
+	for {
+		next := -1
+		for i := range claims {
+			if blocked[i] || unservable(capacity, claims[i]) || counts[i].Cmp(whole(claims[i].Max)) >= 0 {
+				continue
+			}
+			if next < 0 || before(capacity, claims[i], counts[i], claims[next], counts[next]) {
+				next = i
+			}
+		}
+		if next < 0 {
+			break
+		}
+		fits := true
+		for k := range capacity {
+			fits = fits && left(capacity, claims, counts, k).Cmp(whole(claims[next].Demand[k])) >= 0
+		}
+		if fits {
+			counts[next].Add(counts[next], whole(1))
+			continue
+		}
+		if stopAtFirst {
+			break
+		}
+		blocked[next] = true
+	}
+	for _, count := range counts {
+		containers = append(containers, count.Num().Int64())
+	}
+	return containers, floors
+}
+
+func before(capacity []int64, a Claim, n *big.Rat, b Claim, m *big.Rat) bool {
+	order := weighted(capacity, a, n).Cmp(weighted(capacity, b, m))
+	return order < 0 || order == 0 && a.ID < b.ID
+}
+
+// start returns the minima, or zeros where they do not fit together.
+func start(capacity []int64, claims []Claim) ([]*big.Rat, bool) {
+	counts, zeros := make([]*big.Rat, len(claims)), make([]*big.Rat, len(claims))
+	for i, claim := range claims {
+		counts[i], zeros[i] = new(big.Rat), new(big.Rat)
+		if !unservable(capacity, claim) {
+			counts[i].SetInt64(claim.Min)
+		}
+	}
+	for k := range capacity {
+		if left(capacity, claims, counts, k).Sign() < 0 {
+			return zeros, false
+		}
+	}
+	return counts, true
+}
+
+func mayGrow(capacity []int64, claims []Claim, counts []*big.Rat, i int) bool {
+	if unservable(capacity, claims[i]) || counts[i].Cmp(whole(claims[i].Max)) >= 0 {
+		return false
+	}
+	for k, q := range claims[i].Demand {
+		if q > 0 && left(capacity, claims, counts, k).Sign() <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func unservable(capacity []int64, claim Claim) bool {
+	for k, q := range claim.Demand {
+		if q > 0 && capacity[k] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func left(capacity []int64, claims []Claim, counts []*big.Rat, k int) *big.Rat {
+	room := whole(capacity[k])
+	for i, claim := range claims {
+		room.Sub(room, new(big.Rat).Mul(counts[i], whole(claim.Demand[k])))
+	}
+	return room
+}
+
+// delta is the dominant share of one container.
+func delta(capacity []int64, claim Claim) *big.Rat {
+	most := new(big.Rat)
+	for k, q := range claim.Demand {
+		if capacity[k] > 0 {
+			if share := big.NewRat(q, capacity[k]); share.Cmp(most) > 0 {
+				most = share
+			}
+		}
+	}
+	return most
+}
+
+// pace is the number of containers for each unit of level.
+func pace(capacity []int64, claim Claim) *big.Rat {
+	return new(big.Rat).Quo(new(big.Rat).SetFloat64(claim.Weight), delta(capacity, claim))
+}
+
+// weighted is the weighted dominant share of n containers.
+func weighted(capacity []int64, claim Claim, n *big.Rat) *big.Rat {
+	return new(big.Rat).Quo(n, pace(capacity, claim))
+}
+
+func whole(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
