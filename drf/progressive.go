@@ -22,8 +22,9 @@ type WholeOptions struct {
 // zero take no part in shares, and a claim that demands one gets nothing. The order of the claims
 // has no influence. The error is [apportion.Faults] with every fault of the input.
 //
-// The time is O(K n + c (K + log n)) for n claims, K kinds and c containers handed out above Min.
-// Choose units so that c is a number of containers and not of bytes.
+// The time is O(K n + c (K + log n)) for n claims, K kinds and c containers handed out above Min;
+// where c is many times n, containers are taken in bulk up to just before the next refusal, so that
+// c counts only about leapEvery n containers for each claim that is refused one.
 //
 // Source: [Ghodsi11] Algorithm 1; weights §4.3.
 func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptions) (*Filling[int64], error) {
@@ -34,7 +35,7 @@ func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptio
 		options = &WholeOptions{}
 	}
 	p := newProgress(capacity, claims)
-	for client := p.sorter.Next(); client != nil; client = p.sorter.Next() {
+	for client := p.next(); client != nil; client = p.next() {
 		lacking := p.give(client)
 		if lacking < 0 {
 			continue
@@ -54,6 +55,8 @@ type progress struct {
 	clients []Client // one for each claim
 	sorter  Sorter
 	room    apportion.Resources
+	scratch apportion.Resources // of leap
+	single  int                 // containers handed out since the last leap
 	out     *Filling[int64]
 }
 
@@ -65,6 +68,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 		out:     &Filling[int64]{Claims: make([]Filled[int64], len(claims)), HaltedBy: -1},
 	}
 	p.room, p.out.ShortOf = afterFloors(capacity, claims)
+	p.scratch = make(apportion.Resources, len(capacity))
 	held := make(apportion.Resources, len(claims)*len(capacity))
 	for i := range claims {
 		claim, client := &claims[i], &p.clients[i]
@@ -87,6 +91,17 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 	return p
 }
 
+// next returns the client that is due, nil at the end, after a leap if many containers were handed
+// out one by one.
+func (p *progress) next() *Client {
+	p.single++
+	if n := len(p.sorter.queue); n > 0 && p.single > leapEvery*(n+1) {
+		p.single = 0
+		p.leap()
+	}
+	return p.sorter.Next()
+}
+
 // give gives a client its next container and returns -1, or returns the first kind that lacks for
 // it.
 func (p *progress) give(client *Client) int {
@@ -96,9 +111,7 @@ func (p *progress) give(client *Client) int {
 			return k
 		}
 	}
-	for k, q := range claim.Demand {
-		p.room[k] -= q
-	}
+	p.withdraw(claim.Demand, 1)
 	p.grant(client, 1)
 	if p.out.Claims[client.claim].Containers == claim.Max {
 		p.stop(client, Stop{AtMax, -1})

@@ -216,3 +216,42 @@ type instanceView struct {
 	Capacity apportion.Resources
 	Claims   []drf.Claim
 }
+
+// Many containers for each claim, so that most are handed out by leaps.
+func TestPropFillWholeLeaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := genInstance(t, limits{claims: 4, capacity: 400, demand: 5, min: 3, max: 90})
+		stop := rapid.Bool().Draw(t, "stop")
+		want, _ := drforacle.Whole(in.capacity, in.twin(), stop)
+		if got := containers(in.whole(t, &drf.WholeOptions{StopAtFirst: stop})); !slices.Equal(got, want) {
+			t.Fatalf("containers %v, want %v", got, want)
+		}
+	})
+}
+
+// More containers than could ever be handed out one by one.
+func TestFillWholeHuge(t *testing.T) {
+	claims := []drf.Claim{
+		{ID: "a", Demand: apportion.Resources{1, 0}, Weight: 1, Max: drf.NoMax},
+		{ID: "b", Demand: apportion.Resources{2, 3}, Weight: 2, Max: drf.NoMax, Min: 5},
+		{ID: "c", Demand: apportion.Resources{1, 1}, Weight: 1e12, Max: 1 << 40},
+	}
+	capacity := apportion.Resources{1 << 60, 1 << 59}
+	filling, err := drf.FillWhole(capacity, claims, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	divisible, err := drf.Fill(capacity, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range filling.Claims {
+		if want := divisible.Claims[i].Containers; math.Abs(float64(got.Containers)-want) > 2+1e-12*want {
+			t.Errorf("%s has %d containers, divisible ones would be %.17g", got.ID, got.Containers, want)
+		}
+	}
+	report, err := drf.Verify(capacity, claims, containers(filling))
+	if err != nil || !report.Holds(drf.WithinCapacity) || !report.Holds(drf.ParetoEfficient) || !report.Holds(drf.WithinBounds) {
+		t.Errorf("%v, %v", report, err)
+	}
+}
