@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
 )
 
 // The sorts of bad input that only an allocation can have; the others are those of package
@@ -30,7 +31,8 @@ var (
 //	a negative quantity, count, Max or Min                      apportion.ErrNegative
 //	a Demand of zero in every kind                              ErrNoDemand
 //	Min above Max                                               apportion.ErrConflict
-//	Max zero; Weight zero or below; a Theta outside [0, 1]      apportion.ErrRange
+//	Max zero; Weight zero, below or outside drf's range;
+//	a Theta outside [0, 1]                                      apportion.ErrRange
 //	a Weight or Theta that is NaN or infinite                   apportion.ErrNotFinite
 //	capacities or held resources whose sum leaves int64         apportion.ErrOverflow
 //	a Previous that names a server which is not there           apportion.ErrUnknown
@@ -68,8 +70,18 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		if app.Demand.IsZero() {
 			faults.Add(item, "Demand", ErrNoDemand, "")
 		}
-		apportion.CheckWeight(faults, app.Weight, item)
+		checkWeight(faults, app.Weight, item)
 		checkBounds(faults, app, item)
+	}
+}
+
+// checkWeight adds a weight that is not positive, not finite, or outside the range in which shares
+// are exact.
+func checkWeight(faults *apportion.Faults, weight float64, item string) {
+	before := len(*faults)
+	apportion.CheckWeight(faults, weight, item)
+	if len(*faults) == before && (weight < drf.MinWeight || weight > drf.MaxWeight) {
+		faults.Add(item, "Weight", apportion.ErrRange, formatFloat(weight))
 	}
 }
 

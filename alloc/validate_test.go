@@ -35,6 +35,8 @@ func TestValidate(t *testing.T) {
 		{"a long demand", func(p *alloc.Problem) { lr(p).Demand = make(apportion.Resources, 4) }, `application "LR"`, "Demand", apportion.ErrLength},
 		{"weight zero", func(p *alloc.Problem) { lr(p).Weight = 0 }, `application "LR"`, "Weight", apportion.ErrRange},
 		{"weight negative", func(p *alloc.Problem) { lr(p).Weight = -1 }, `application "LR"`, "Weight", apportion.ErrRange},
+		{"weight beyond shares", func(p *alloc.Problem) { lr(p).Weight = 1e300 }, `application "LR"`, "Weight", apportion.ErrRange},
+		{"weight below shares", func(p *alloc.Problem) { lr(p).Weight = 1e-300 }, `application "LR"`, "Weight", apportion.ErrRange},
 		{"weight NaN", func(p *alloc.Problem) { lr(p).Weight = math.NaN() }, `application "LR"`, "Weight", apportion.ErrNotFinite},
 		{"weight infinite", func(p *alloc.Problem) { lr(p).Weight = math.Inf(1) }, `application "LR"`, "Weight", apportion.ErrNotFinite},
 		{"minimum above maximum", func(p *alloc.Problem) { lr(p).Min = 7 }, `application "LR"`, "Min", apportion.ErrConflict},
