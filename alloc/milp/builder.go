@@ -105,8 +105,8 @@ func (b *Builder) variable(v Variable, name string) Var {
 		return Var{b, -1}
 	}
 	b.checkInterval(place{"variable", name, j}, v.Lower, v.Upper)
-	b.model.lower = append(b.model.lower, v.Lower)
-	b.model.upper = append(b.model.upper, v.Upper)
+	b.model.lower = append(b.model.lower, v.Lower+0) // never -0
+	b.model.upper = append(b.model.upper, v.Upper+0)
 	b.model.integer = append(b.model.integer, v.Integer)
 	b.checkName("variable", name)
 	b.model.columnNames.add(j, name)
@@ -127,8 +127,8 @@ func (b *Builder) Row(name string, lower float64, terms []Term, upper float64) i
 	if i == 0 {
 		m.rowStart = append(m.rowStart[:0], 0)
 	}
-	m.rowLower = append(m.rowLower, lower)
-	m.rowUpper = append(m.rowUpper, upper)
+	m.rowLower = append(m.rowLower, lower+0) // never -0
+	m.rowUpper = append(m.rowUpper, upper+0)
 	m.rowNames.add(i, name)
 	b.addTerms(terms, place{"row", name, i})
 	m.rowStart = append(m.rowStart, len(m.columns))
@@ -162,10 +162,13 @@ func (b *Builder) objective(sense Sense, terms []Term, constant float64) {
 		return
 	}
 	b.checkNumber("objective", "constant", constant)
-	b.model.sense, b.model.constant = sense, constant
+	b.model.sense, b.model.constant = sense, constant+0 // never -0
 	b.cost = b.cost[:0]
 	for _, term := range terms {
-		b.checkTerm(term, place{what: "objective"})
+		if !b.sound(term) {
+			b.failTerm(term, place{what: "objective"})
+			return
+		}
 		b.cost = append(b.cost, term)
 	}
 }
@@ -205,7 +208,7 @@ func (b *Builder) settleCosts() {
 	}
 	for j, cost := range b.model.cost {
 		if !(math.Abs(cost) < Infinite) {
-			b.failTerm(place{what: "objective"}, Term{Var{b, int32(j)}, cost})
+			b.failTerm(Term{Var{b, int32(j)}, cost}, place{what: "objective"})
 		}
 	}
 }
@@ -215,7 +218,10 @@ func (b *Builder) addTerms(terms []Term, at place) {
 	b.row = b.row[:0]
 	ascending := true
 	for _, term := range terms {
-		b.checkTerm(term, at)
+		if !b.sound(term) {
+			b.failTerm(term, at)
+			return
+		}
 		if n := len(b.row); n > 0 && b.row[n-1].column >= term.Var.index {
 			ascending = false
 		}
@@ -234,29 +240,24 @@ func (b *Builder) addTerms(terms []Term, at place) {
 			b.model.coefs = append(b.model.coefs, sum.coef)
 		}
 		if math.Abs(sum.coef) >= Infinite {
-			b.failTerm(at, Term{Var{b, sum.column}, sum.coef})
+			b.failTerm(Term{Var{b, sum.column}, sum.coef}, at)
 		}
 	}
 }
 
-// checkTerm keeps a variable of another builder, or a coefficient that is no finite number, as
-// the fault.
-func (b *Builder) checkTerm(term Term, at place) {
-	known := term.Var.owner == b && term.Var.index >= 0 && int(term.Var.index) < len(b.model.lower)
-	if !known && b.err == nil {
-		b.fail(at.String(), "variable", apportion.ErrUnknown, "not of this builder")
-	}
-	if !(math.Abs(term.Coef) < Infinite) {
-		b.failTerm(at, term)
-	}
+// sound reports whether a term has a variable of this builder and a coefficient that is finite.
+func (b *Builder) sound(term Term) bool {
+	return term.Var.owner == b && uint32(term.Var.index) < uint32(len(b.model.lower)) &&
+		math.Abs(term.Coef) < Infinite
 }
 
-func (b *Builder) failTerm(at place, term Term) {
-	if b.err != nil {
+// failTerm keeps what is wrong with a term as the fault.
+func (b *Builder) failTerm(term Term, at place) {
+	if term.Var.owner != b || b.err != nil {
+		b.fail(at.String(), "variable", apportion.ErrUnknown, "not of this builder")
 		return
 	}
-	field := "coefficient of " + b.model.VariableName(term.Var.Index())
-	b.checkNumber(at.String(), field, term.Coef)
+	b.checkNumber(at.String(), "coefficient of "+b.model.VariableName(term.Var.Index()), term.Coef)
 }
 
 // checkInterval keeps NaN, crossed bounds, and bounds that leave nothing (a lower of +Inf) as the

@@ -89,11 +89,13 @@ func ExampleSolve() {
 		fmt.Println(err)
 		return
 	}
-	for _, limit := range []int64{6, 0} {
+	for _, limit := range []int64{14, 0} {
 		answer, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: limit})
 		fmt.Println(answer.Status, answer.Objective, answer.Bound, err)
 	}
 	// Output:
+	// feasible 105 113 <nil>
+	// optimal 112 112 <nil>
 }
 
 // What a back-end cannot honour is an error before the call.

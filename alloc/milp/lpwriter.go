@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,7 +61,15 @@ func lpNames(count int, name func(int) string) []string {
 	return names
 }
 
-// lpName replaces what LP does not allow. A name that starts like a number gets a "_" in front.
+// lpWords are names that a reader of LP takes for words of the format.
+var lpWords = []string{
+	"bin", "binaries", "binary", "bound", "bounds", "end", "free", "gen", "general", "generals", "inf",
+	"infinity", "int", "integer", "integers", "max", "maximise", "maximize", "maximum", "min", "minimise",
+	"minimize", "minimum", "s.t.", "semi", "sos", "sos1", "sos2", "st", "st.", "subject", "such",
+}
+
+// lpName replaces what LP does not allow. A name that starts like a number, or is a word of the
+// format, gets a "_" in front.
 func lpName(name string) string {
 	legal := strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
@@ -69,8 +78,9 @@ func lpName(name string) string {
 		}
 		return '_'
 	}, name)
-	if legal == "" || strings.ContainsRune("0123456789.eE", rune(legal[0])) {
-		legal = "_" + legal
+	if number := strings.TrimLeft(legal, "eE"); legal == "" || number == "" || legal[0] == '.' ||
+		number[0] >= '0' && number[0] <= '9' || slices.Contains(lpWords, strings.ToLower(legal)) {
+		return "_" + legal
 	}
 	return legal
 }

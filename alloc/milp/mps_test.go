@@ -209,27 +209,37 @@ func TestMPSErrors(t *testing.T) {
 	}
 }
 
-// endless is an input without an end.
-type endless struct{ line string }
+// endless is a well-formed input without an end; it counts what is read.
+type endless struct {
+	line string
+	read int64
+}
 
-func (e endless) Read(p []byte) (int, error) {
-	n := 0
+func (e *endless) Read(p []byte) (n int, err error) {
 	for n+len(e.line) <= len(p) {
 		n += copy(p[n:], e.line)
 	}
+	if n == 0 {
+		n = copy(p, e.line)
+	}
+	e.read += int64(n)
 	return n, nil
 }
 
 // TestMPSLimit: an endless input ends at MaxBytes, with memory in proportion.
 func TestMPSLimit(t *testing.T) {
 	const limit = 1 << 20
-	for _, line := range []string{"ROWS\n N o\n", "* nothing at all", "                "} {
+	for _, line := range []string{"* comment\n", "\n"} {
+		input := &endless{line: line}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := ReadMPS(endless{line}, &MPSOptions{MaxBytes: limit})
+		_, err := ReadMPS(input, &MPSOptions{MaxBytes: limit})
 		runtime.ReadMemStats(&after)
-		if err == nil {
-			t.Errorf("%q: no error", line)
+		if err == nil || !strings.Contains(err.Error(), "longer than") {
+			t.Errorf("%q: %v", line, err)
+		}
+		if input.read > limit+64<<10 {
+			t.Errorf("%q: %d bytes read", line, input.read)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 60*limit {
 			t.Errorf("%q: %d bytes allocated", line, used)

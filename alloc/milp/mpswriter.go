@@ -4,10 +4,11 @@ package milp
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/apportion/apportion"
 )
@@ -15,83 +16,86 @@ import (
 // WriteMPS writes the model in free MPS form. Reading it back gives an equal model, see the package
 // documentation for the one exception. Two variables or two rows of one name (a generated name may
 // meet a given one), and names that the format cannot carry, are an error. O(nonzeros) and one copy
-// of the matrix.
+// of the matrix and of the names.
 func (m *Model) WriteMPS(w io.Writer) error {
-	objective, err := m.mpsNames()
+	out, err := newMPSWriter(m, w)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "NAME %s\n", m.name)
 	if m.sense == Maximize {
 		fmt.Fprint(out, "OBJSENSE\n    MAX\n")
 	}
-	fmt.Fprintf(out, "ROWS\n N %s\n", objective)
-	for i := range m.rowLower {
+	fmt.Fprintf(out, "ROWS\n N %s\n", out.objective)
+	for i, name := range out.rows {
 		kind, _, _ := rangeOf(m.rowLower[i], m.rowUpper[i])
-		fmt.Fprintf(out, " %c %s\n", kind, m.RowName(i))
+		fmt.Fprintf(out, " %c %s\n", kind, name)
 	}
-	m.writeColumns(out, objective)
-	m.writeSides(out, objective)
-	m.writeBounds(out)
+	out.writeColumns(m)
+	out.writeSides(m)
+	out.writeBounds(m)
 	fmt.Fprint(out, "ENDATA\n")
 	return out.Flush()
 }
 
-// mpsNames checks the names and returns one for the objective that no row has.
-func (m *Model) mpsNames() (objective string, err error) {
-	variables, rows := map[string]bool{}, map[string]bool{}
+type mpsWriter struct {
+	*bufio.Writer
+	variables, rows []string
+	objective       string // a name that no row has
+}
+
+// newMPSWriter checks the names.
+func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
+	out := &mpsWriter{Writer: bufio.NewWriter(w), objective: "OBJ"}
 	var faults apportion.Faults
+	seen := make(map[string]bool, m.Variables())
 	for j := range m.lower {
-		checkMPSName(&faults, variables, m.VariableName(j), fmt.Sprintf("variable %d", j))
+		out.variables = append(out.variables, m.VariableName(j))
+		checkMPSName(&faults, seen, out.variables[j], fmt.Sprintf("variable %d", j))
 	}
+	seen = make(map[string]bool, m.Rows())
 	for i := range m.rowLower {
-		checkMPSName(&faults, rows, m.RowName(i), fmt.Sprintf("row %d", i))
+		out.rows = append(out.rows, m.RowName(i))
+		checkMPSName(&faults, seen, out.rows[i], fmt.Sprintf("row %d", i))
 	}
-	objective = "OBJ"
-	for rows[objective] {
-		objective += "_"
+	for seen[out.objective] {
+		out.objective += "_"
 	}
-	return objective, faults.Err()
+	return out, faults.Err()
 }
 
 func checkMPSName(faults *apportion.Faults, seen map[string]bool, name, item string) {
 	apportion.CheckID(faults, seen, name, item)
-	var b Builder
-	b.checkName(item, name)
-	if fault := new(apportion.FieldError); errors.As(b.err, &fault) {
-		*faults = append(*faults, fault)
-	}
-	if name == "'MARKER'" {
-		faults.Add(item, "name", apportion.ErrRange, name+" is a word of the format")
+	if strings.ContainsFunc(name, breaksName) || name == "'MARKER'" {
+		faults.Add(item, "name", apportion.ErrRange, strconv.Quote(name)+" cannot stand in an MPS file")
 	}
 }
 
 // writeColumns writes COLUMNS. A variable that occurs nowhere gets a cost of 0, so that it is there.
-func (m *Model) writeColumns(out *bufio.Writer, objective string) {
+func (out *mpsWriter) writeColumns(m *Model) {
 	fmt.Fprint(out, "COLUMNS\n")
 	matrix := m.ByColumns()
 	integer := false
 	for j, cost := range m.cost {
 		if m.integer[j] != integer {
 			integer = !integer
-			writeMarker(out, integer)
+			out.writeMarker(integer)
 		}
-		name := m.VariableName(j)
+		name := out.variables[j]
 		from, to := matrix.Start[j], matrix.Start[j+1]
 		if cost != 0 || from == to {
-			fmt.Fprintf(out, " %s %s %s\n", name, objective, formatNumber(cost))
+			fmt.Fprintf(out, " %s %s %s\n", name, out.objective, formatNumber(cost))
 		}
 		for k := from; k < to; k++ {
-			fmt.Fprintf(out, " %s %s %s\n", name, m.RowName(int(matrix.Rows[k])), formatNumber(matrix.Coefs[k]))
+			fmt.Fprintf(out, " %s %s %s\n", name, out.rows[matrix.Rows[k]], formatNumber(matrix.Coefs[k]))
 		}
 	}
 	if integer {
-		writeMarker(out, false)
+		out.writeMarker(false)
 	}
 }
 
-func writeMarker(out *bufio.Writer, integer bool) {
+func (out *mpsWriter) writeMarker(integer bool) {
 	word := "INTEND"
 	if integer {
 		word = "INTORG"
@@ -100,20 +104,20 @@ func writeMarker(out *bufio.Writer, integer bool) {
 }
 
 // writeSides writes RHS and RANGES.
-func (m *Model) writeSides(out *bufio.Writer, objective string) {
+func (out *mpsWriter) writeSides(m *Model) {
 	fmt.Fprint(out, "RHS\n")
 	if m.constant != 0 {
-		fmt.Fprintf(out, " RHS %s %s\n", objective, formatNumber(-m.constant))
+		fmt.Fprintf(out, " RHS %s %s\n", out.objective, formatNumber(-m.constant))
 	}
 	for i := range m.rowLower {
 		if _, rhs, _ := rangeOf(m.rowLower[i], m.rowUpper[i]); rhs != 0 {
-			fmt.Fprintf(out, " RHS %s %s\n", m.RowName(i), formatNumber(rhs))
+			fmt.Fprintf(out, " RHS %s %s\n", out.rows[i], formatNumber(rhs))
 		}
 	}
 	fmt.Fprint(out, "RANGES\n")
 	for i := range m.rowLower {
 		if _, _, width := rangeOf(m.rowLower[i], m.rowUpper[i]); width != 0 {
-			fmt.Fprintf(out, " RANGES %s %s\n", m.RowName(i), formatNumber(width))
+			fmt.Fprintf(out, " RANGES %s %s\n", out.rows[i], formatNumber(width))
 		}
 	}
 }
@@ -131,29 +135,19 @@ func rangeOf(lower, upper float64) (kind byte, rhs, width float64) {
 	case lower == upper:
 		return 'E', lower, 0
 	}
-	// A float64 can join both ends only from the end of smaller size: its unit is the finer one.
+	// The width joins both ends best from the one of smaller size: its unit is the finer one.
 	if math.Abs(lower) <= math.Abs(upper) {
-		return 'G', lower, joining(upper-lower, func(w float64) bool { return lower+w == upper })
+		return 'G', lower, upper - lower
 	}
-	return 'L', upper, joining(upper-lower, func(w float64) bool { return upper-w == lower })
-}
-
-// joining returns the width or a neighbour of it that fits, else the width.
-func joining(width float64, fits func(float64) bool) float64 {
-	for _, w := range []float64{width, math.Nextafter(width, 0), math.Nextafter(width, math.Inf(1))} {
-		if fits(w) {
-			return w
-		}
-	}
-	return width
+	return 'L', upper, upper - lower
 }
 
 // writeBounds writes BOUNDS: all that differs from [0, +Inf), and everything about integer
 // variables and negative upper bounds, where dialects differ.
-func (m *Model) writeBounds(out *bufio.Writer) {
+func (out *mpsWriter) writeBounds(m *Model) {
 	fmt.Fprint(out, "BOUNDS\n")
 	for j, lower := range m.lower {
-		upper, name := m.upper[j], m.VariableName(j)
+		upper, name := m.upper[j], out.variables[j]
 		noLower, noUpper := math.IsInf(lower, -1), math.IsInf(upper, 1)
 		switch {
 		case noLower && noUpper:

@@ -134,3 +134,25 @@ func TestLog(t *testing.T) {
 		}
 	}
 }
+
+// TestNearlyWhole: a switch at 5e-7 counts as whole, but its rounding to 0 takes the load with it.
+// The rounded point is feasible and worth 0, its relaxation 5e-4: the node is split on until the
+// bound is 0 too.
+func TestNearlyWhole(t *testing.T) {
+	b := milp.NewBuilder("")
+	open, load := b.Binary("open"), b.Continuous(0, 0.5, "load")
+	b.AtMost("", []milp.Term{{Var: load, Coef: 1}, {Var: open, Coef: -1e6}}, 0)
+	b.Maximize([]milp.Term{{Var: load, Coef: 1e-3}, {Var: open, Coef: -1}}, 0)
+	model, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: 1})
+	if err != nil || first.Status != milp.Feasible || first.Objective != 0 || first.Bound < 4e-4 {
+		t.Errorf("after one node: %+v, %v", first, err)
+	}
+	got, err := milp.Solve(context.Background(), bb.Solver{}, model, nil)
+	if err != nil || got.Status != milp.Optimal || got.Objective != 0 || got.Bound > 1e-8 || got.Nodes < 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

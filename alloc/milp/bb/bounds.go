@@ -9,6 +9,10 @@ import "math"
 // the next multiple or compared with the gap.
 const grainTol = 1e-6
 
+// attainTol is the difference between a point's objective and its relaxation's bound that counts as
+// rounding, relative to the sum of the sizes of the objective's terms.
+const attainTol = 1e-9
+
 // slack returns how far below the best objective a bound counts as closed.
 func (s *search) slack() float64 {
 	objective := s.outward(s.best)
@@ -22,6 +26,17 @@ func (s *search) limit() float64 {
 		return math.Inf(1)
 	}
 	return s.best - math.Max(s.slack(), s.grain*(1-grainTol))
+}
+
+// attains reports whether the best point is worth the bound of the node that it was found in, up to
+// the gap and the rounding of both sums: the node is done then, and its bound is the objective.
+// Where rounding its integer variables cost the point more than that, the node is split on.
+func (s *search) attains(bound float64) bool {
+	size := 0.0
+	for j, x := range s.incumbent {
+		size += math.Abs(s.lp.cost[j] * x)
+	}
+	return s.best-bound <= s.slack()+float64(attainTol*size)
 }
 
 // roundUp raises a bound to the next multiple of the grain.
@@ -62,6 +77,9 @@ func (s *search) keepRoot(bound float64) {
 // worth finding; the same downwards. What is cut off counts as pruned at the
 // limit, where no grain says that it is not better at all.
 func (s *search) tightenRoot() {
+	if s.incumbent == nil {
+		return
+	}
 	limit := s.limit()
 	room := limit - s.rootBound
 	if s.grain == 0 || s.slack() > s.grain {

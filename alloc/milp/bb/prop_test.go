@@ -92,3 +92,30 @@ func TestDeterministic(t *testing.T) {
 		}
 	})
 }
+
+// TestReducedCostFixing solves knapsacks from a poor starting solution, so that many variables are
+// fixed by the root's reduced costs, and holds the optimum against enumeration.
+func TestReducedCostFixing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := milp.NewBuilder("")
+		var weight, second, value []milp.Term
+		for range 7 {
+			x := b.Integer(0, float64(rapid.IntRange(1, 2).Draw(t, "most")), "")
+			weight = append(weight, milp.Term{Var: x, Coef: float64(rapid.IntRange(1, 30).Draw(t, "weight"))})
+			second = append(second, milp.Term{Var: x, Coef: float64(rapid.IntRange(0, 9).Draw(t, "second"))})
+			value = append(value, milp.Term{Var: x, Coef: float64(rapid.IntRange(1, 40).Draw(t, "value")) / 4})
+		}
+		b.AtMost("", weight, 50)
+		b.AtMost("", second, 25)
+		b.Maximize(value, 0)
+		model, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := milporacle.Solve(model)
+		got, err := milp.Solve(context.Background(), Solver{}, model, &milp.Options{Hint: make([]float64, 7)})
+		if err != nil || got.Status != milp.Optimal || math.Abs(got.Objective-want.Objective) > 1e-9 {
+			t.Fatalf("%+v (%v), want %v", got, err, want.Objective)
+		}
+	})
+}

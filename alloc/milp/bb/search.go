@@ -131,6 +131,7 @@ func (s *search) process(n *node) (child *node, result outcome) {
 	lagrangian := s.lp.bound()
 	if n.parent == nil {
 		s.keepRoot(lagrangian)
+		s.tightenRoot()
 	}
 	bound := math.Max(n.bound, s.roundUp(lagrangian))
 	s.costs.learn(n, bound)
@@ -140,8 +141,7 @@ func (s *search) process(n *node) (child *node, result outcome) {
 	}
 	j := -1
 	if result == optimal {
-		if j = s.costs.choose(s); j < 0 && s.accept() {
-			s.prune(bound)
+		if j = s.costs.choose(s); j < 0 && s.accept() && s.attains(bound) {
 			return nil, optimal
 		}
 	}

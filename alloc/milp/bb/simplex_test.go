@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
@@ -213,4 +214,113 @@ func shuffled(t *testing.T, seed, variant uint64) *milp.Model {
 		t.Fatal(err)
 	}
 	return model
+}
+
+// TestPrimalFlips: variables that reach their other bound before any row stops them need no pivot.
+func TestPrimalFlips(t *testing.T) {
+	b := milp.NewBuilder("")
+	x, y := b.Continuous(0, 1, ""), b.Continuous(0, 5, "")
+	b.AtMost("", []milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: 1}}, 10)
+	b.Maximize([]milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: 1}}, 0)
+	model, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSimplex(newRelaxation(model), func() bool { return false })
+	s.recompute()
+	if got := s.primal(); got != optimal || s.x[0] != 1 || s.x[1] != 5 || s.total != 0 {
+		t.Errorf("outcome %v at %v after %d pivots", got, s.x, s.total)
+	}
+}
+
+// TestProvesInfeasible: a combination of rows proves infeasibility only when its whole range over
+// the bounds lies on one side of 0.
+func TestProvesInfeasible(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		row, lower, upper []float64
+		want              bool
+	}{
+		{[]float64{1, 1}, []float64{1, 0}, []float64{2, 5}, true},
+		{[]float64{1, 1}, []float64{-2, -5}, []float64{-1, 0}, true},
+		{[]float64{1, -1}, []float64{1, 0}, []float64{2, 5}, false},
+		{[]float64{1, 1}, []float64{0, 0}, []float64{2, 5}, false},                   // 0 is attained
+		{[]float64{1, 1}, []float64{1e-12, 0}, []float64{2, 5}, false},               // within rounding
+		{[]float64{1, 1}, []float64{1, -inf}, []float64{2, 5}, false},                // no end below
+		{[]float64{1, 1e-14}, []float64{1, -inf}, []float64{2, inf}, true},           // noise on a free variable
+		{[]float64{1, -1}, []float64{1, -inf}, []float64{2, 0.5}, true},              // 1 - 0.5
+		{[]float64{-1, 1}, []float64{-inf, 3}, []float64{2, inf}, true},              // -2 + 3
+		{[]float64{1, 1}, []float64{1e6 + 1e-4, -1e6}, []float64{1e6 + 1, 0}, false}, // 1e-4 of 1e6: rounding
+	} {
+		s := &simplex{relaxation: &relaxation{lower: c.lower, upper: c.upper}, row: c.row}
+		if got := s.provesInfeasible(); got != c.want {
+			t.Errorf("%v over %v..%v: %v", c.row, c.lower, c.upper, got)
+		}
+	}
+}
+
+// TestPerturb: costs move so that the basis stays dual feasible, and solve still ends at the true
+// optimum.
+func TestPerturb(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		model := genLP(t)
+		s := newSimplex(newRelaxation(model), func() bool { return false })
+		want := s.solve(math.Inf(1))
+		objective := model.Objective(s.x[:s.n])
+		if want != optimal {
+			t.Skip("no optimum")
+		}
+		s.perturb()
+		for j, d := range s.d {
+			if s.place[j] < 0 && s.lower[j] < s.upper[j] && (s.x[j] == s.lower[j] && d < -dualTol || s.x[j] == s.upper[j] && d > dualTol) {
+				t.Fatalf("variable %d at %g has reduced cost %g", j, s.x[j], d)
+			}
+		}
+		if again := s.solve(math.Inf(1)); again != want || math.Abs(model.Objective(s.x[:s.n])-objective) > 1e-6*(1+math.Abs(objective)) {
+			t.Fatalf("outcome %v with %g, before %g", again, model.Objective(s.x[:s.n]), objective)
+		}
+	})
+}
+
+// TestTightenRoot: with room 10 to the best objective, a reduced cost of 3 leaves three steps up
+// from the lower bound, one of -4 two steps down from the upper; continuous variables stay.
+func TestTightenRoot(t *testing.T) {
+	b := milp.NewBuilder("")
+	b.Integer(0, 9, "")
+	b.Integer(0, 9, "")
+	b.Continuous(0, 9, "")
+	b.Integer(0, 9, "")
+	model, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSearch(model, &milp.Options{}, &budget{ctx: context.Background()})
+	s.rootCosts = []float64{3, -4, 5, 0}
+	s.rootBound, s.best = 90, 100
+	s.tightenRoot()
+	if s.rootUpper[0] != 9 || s.pruned < math.Inf(1) {
+		t.Error("tightened without an incumbent")
+	}
+	s.incumbent = []float64{0, 0, 0, 0}
+	s.tightenRoot()
+	if !slices.Equal(s.rootLower, []float64{0, 7, 0, 0}) || !slices.Equal(s.rootUpper, []float64{3, 9, 9, 9}) || s.pruned != 100 {
+		t.Errorf("bounds %v..%v, pruned %v", s.rootLower, s.rootUpper, s.pruned)
+	}
+}
+
+// TestHintTightensRoot: a starting solution fixes variables as soon as the root is solved.
+func TestHintTightensRoot(t *testing.T) {
+	model := shuffled(t, 1, 0)
+	best, err := milp.Solve(context.Background(), Solver{}, model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &milp.Options{RelativeGap: 1e-9, AbsoluteGap: 1e-9, FeasibilityTolerance: 1e-6}
+	s := newSearch(model, opts, &budget{ctx: context.Background()})
+	s.tryHint(best.Values)
+	before := append([]float64(nil), s.rootUpper...)
+	s.process(s.current)
+	if s.incumbent == nil || slices.Equal(before, s.rootUpper) {
+		t.Error("no bound moved")
+	}
 }

@@ -83,6 +83,9 @@ func limited(slack bool, opts *milp.Options) func(milp.Solver) error {
 		if took := time.Since(start); took > opts.TimeLimit+Patience {
 			return fmt.Errorf("returned after %v", took)
 		}
+		if opts.NodeLimit > 0 && got.Nodes > 2*opts.NodeLimit+10 {
+			return fmt.Errorf("%d nodes with a limit of %d", got.Nodes, opts.NodeLimit)
+		}
 		want := milp.LimitReached
 		if slack {
 			want = milp.Feasible

@@ -1,0 +1,234 @@
+package solvertest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/bb"
+)
+
+// mutant is the reference back-end with a fault.
+type mutant struct {
+	name string
+	// can replaces the capabilities; 0: those of the reference.
+	can milp.Capability
+	// before changes what the reference is given, after what it answers; nil: nothing.
+	before func(*call)
+	after  func(*milp.Solution) error
+	// caught is part of the name of a check that must fail.
+	caught string
+}
+
+func (m mutant) Capabilities() milp.Capability {
+	if m.can != 0 {
+		return m.can
+	}
+	return bb.Solver{}.Capabilities()
+}
+
+func (m mutant) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
+	c := call{ctx, model, *opts}
+	if m.before != nil {
+		m.before(&c)
+	}
+	answer, err := bb.Solver{}.Solve(c.ctx, c.model, &c.opts)
+	if m.after != nil && err == nil {
+		err = m.after(&answer)
+	}
+	return answer, err
+}
+
+// edit changes a model; nil functions change nothing.
+type edit struct {
+	variable func(j int, v *milp.Variable)
+	row      func(r *milp.Row)
+	minimise bool
+}
+
+// apply returns a copy of the model with the changes.
+func (e edit) apply(m *milp.Model) *milp.Model {
+	b := milp.NewBuilder("")
+	vars := make([]milp.Var, m.Variables())
+	var cost []milp.Term
+	for j := range vars {
+		v := m.Variable(j)
+		if e.variable != nil {
+			e.variable(j, &v)
+		}
+		if v.Integer {
+			vars[j] = b.Integer(v.Lower, v.Upper, "")
+		} else {
+			vars[j] = b.Continuous(v.Lower, v.Upper, "")
+		}
+		cost = append(cost, milp.Term{Var: vars[j], Coef: v.Cost})
+	}
+	for i := range m.Rows() {
+		r := m.Row(i)
+		if e.row != nil {
+			e.row(&r)
+		}
+		var terms []milp.Term
+		for k, j := range r.Columns {
+			terms = append(terms, milp.Term{Var: vars[j], Coef: r.Coefs[k]})
+		}
+		b.Row("", r.Lower, terms, r.Upper)
+	}
+	if m.Sense() == milp.Maximize && !e.minimise {
+		b.Maximize(cost, m.Constant())
+	} else {
+		b.Minimize(cost, m.Constant())
+	}
+	model, err := b.Build()
+	if err != nil {
+		panic(err)
+	}
+	return model
+}
+
+// call is what a back-end is called with.
+type call struct {
+	ctx   context.Context
+	model *milp.Model
+	opts  milp.Options
+}
+
+// editing returns a before that changes the model.
+func editing(e edit) func(*call) { return func(c *call) { c.model = e.apply(c.model) } }
+
+// turning returns an after that replaces one status by another.
+func turning(from, to milp.Status) func(*milp.Solution) error {
+	return func(s *milp.Solution) error {
+		if s.Status == from {
+			s.Status = to
+		}
+		return nil
+	}
+}
+
+// capped keeps a mutant that ignores its limits from running for ever.
+const capped = time.Second
+
+// mutants returns back-ends with one fault each.
+func mutants() []mutant {
+	return append(modelMutants(), answerMutants()...)
+}
+
+// modelMutants misread the model.
+func modelMutants() []mutant {
+	inf := math.Inf(1)
+	return []mutant{
+		{name: "minimises always", caught: "model/", before: editing(edit{minimise: true})},
+		{name: "forgets integrality", caught: "model/", before: editing(edit{variable: func(_ int, v *milp.Variable) { v.Integer = false }})},
+		{name: "treats every variable as integer", caught: "model/mixed",
+			before: editing(edit{variable: func(_ int, v *milp.Variable) { v.Integer = true }})},
+		{name: "takes no lower bound below 0", caught: "model/negative bounds",
+			before: editing(edit{variable: func(_ int, v *milp.Variable) {
+				v.Lower = math.Max(v.Lower, 0)
+				v.Upper = math.Max(v.Upper, v.Lower)
+			}})},
+		{name: "takes 1000 for infinite", caught: "model/unbounded",
+			before: editing(edit{variable: func(_ int, v *milp.Variable) {
+				v.Lower, v.Upper = math.Max(v.Lower, -1000), math.Min(v.Upper, 1000)
+			}})},
+		{name: "forgets the lower side of ranges", caught: "model/range row",
+			before: editing(edit{row: func(r *milp.Row) {
+				if r.Lower != r.Upper && r.Upper < inf {
+					r.Lower = -inf
+				}
+			}})},
+		{name: "forgets empty rows", caught: "model/infeasible empty row",
+			before: editing(edit{row: func(r *milp.Row) {
+				if len(r.Coefs) == 0 {
+					r.Lower, r.Upper = -inf, inf
+				}
+			}})},
+	}
+}
+
+// answerMutants misread the options or the outcome.
+func answerMutants() []mutant {
+	return []mutant{
+		{name: "calls unbounded infeasible", caught: "model/unbounded", after: turning(milp.Unbounded, milp.Infeasible)},
+		{name: "calls infeasible a limit", caught: "model/infeasible", after: turning(milp.Infeasible, milp.LimitReached)},
+		{name: "claims optimality of what it has", caught: "limit/nodes, solution", after: turning(milp.Feasible, milp.Optimal)},
+		{name: "gives an error for a limit", caught: "limit/", after: func(s *milp.Solution) error {
+			if s.Status == milp.LimitReached {
+				return errors.New("limit")
+			}
+			return nil
+		}},
+		{name: "ignores the node limit", caught: "limit/nodes", before: func(c *call) {
+			if c.opts.NodeLimit > 0 {
+				c.opts.NodeLimit, c.opts.TimeLimit = 0, capped
+			}
+		}},
+		{name: "ignores the context", caught: "cancel/in the middle", before: func(c *call) {
+			if c.ctx = context.Background(); c.opts.TimeLimit == 0 {
+				c.opts.TimeLimit = capped
+			}
+		}},
+		{name: "drops its incumbent when cancelled", caught: "cancel/in the middle", after: func(s *milp.Solution) error {
+			if s.Status == milp.Cancelled {
+				s.Values = nil
+			}
+			return nil
+		}},
+		{name: "believes hints", caught: "hint", before: func(c *call) {
+			editing(edit{variable: func(j int, v *milp.Variable) {
+				if c.opts.Hint == nil {
+					return
+				}
+				if x := math.Round(c.opts.Hint[j]); x >= v.Lower && x <= v.Upper {
+					v.Lower, v.Upper = x, x
+				}
+			}})(c)
+		}},
+		{name: "claims a log and never calls it", caught: "option/log", before: func(c *call) { c.opts.Log = nil }},
+	}
+}
+
+// TestMutantsAreCaught: the suite finds every planted fault, by the check that is meant for it.
+func TestMutantsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	for _, m := range mutants() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var failed []string
+			for _, c := range checks() {
+				if strings.Contains(c.name, m.caught) && c.needs&^m.Capabilities() == 0 && c.run(m) != nil {
+					failed = append(failed, c.name)
+				}
+			}
+			if len(failed) == 0 {
+				t.Errorf("no check named %q failed", m.caught)
+			}
+		})
+	}
+}
+
+// TestRandomChecksFindFaults: each comparison with the enumeration notices a row that is a little
+// too tight.
+func TestRandomChecksFindFaults(t *testing.T) {
+	tight := mutant{before: editing(edit{row: func(r *milp.Row) {
+		if r.Lower < r.Upper-1 {
+			r.Upper--
+		}
+	}})}
+	for _, c := range randomChecks() {
+		if c.run(tight) == nil {
+			t.Errorf("%s: passed", c.name)
+		}
+	}
+}
+
+// TestSkips: a back-end that claims little passes what is left.
+func TestSkips(t *testing.T) {
+	Run(t, func(*testing.T) milp.Solver { return mutant{can: milp.CanInteger | milp.CanInterrupt} })
+}

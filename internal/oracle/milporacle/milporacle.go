@@ -1,0 +1,192 @@
+// This file implements an exhaustive solver of tiny mixed-integer programs.
+
+// Package milporacle solves tiny mixed-integer programs by trying everything, for tests.
+//
+// # What it computes
+//
+// The optimum of a [milp.Model] whose variables all have finite bounds. Every combination of
+// integer values is tried. For each, the continuous rest is a linear program in a bounded polytope:
+// its optimum is at a vertex, and a vertex is where as many bounds (of rows or variables) meet as
+// there are continuous variables; every choice of bounds is tried.
+//
+// # Contract
+//
+// At most [MaxPoints] combinations of integers, four continuous variables and a handful of rows.
+// A model beyond that, or with an infinite bound, panics: a test that asks for it is wrong.
+//
+// # References
+//
+// [Schrijver86] A. Schrijver, Theory of Linear and Integer Programming, Wiley 1986, §8.5: the
+// minimum of a linear function over a polytope is attained at a vertex.
+package milporacle
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+const (
+	// MaxPoints is the number of combinations of integer values that Solve is willing to try.
+	MaxPoints = 1 << 20
+	// tolerance is what a vertex may miss a bound by: rounding in a system of at most four
+	// equations.
+	tolerance = 1e-9
+)
+
+// Answer is the optimum of a model.
+type Answer struct {
+	// Feasible says whether there is a feasible point. Objective and Values mean something only then.
+	Feasible  bool
+	Objective float64
+	Values    []float64
+}
+
+// Solve returns the optimum: the first best point in the order in which points are tried.
+func Solve(m *milp.Model) Answer {
+	s := &search{model: m, values: make([]float64, m.Variables())}
+	points := 1.0
+	for j := range m.Variables() {
+		v := m.Variable(j)
+		if math.IsInf(v.Lower, 0) || math.IsInf(v.Upper, 0) {
+			panic("milporacle: infinite bound of " + m.VariableName(j))
+		}
+		if v.Integer {
+			points *= math.Max(0, math.Floor(v.Upper)-math.Ceil(v.Lower)+1)
+		} else {
+			s.continuous = append(s.continuous, j)
+		}
+	}
+	if points > MaxPoints || len(s.continuous) > 4 {
+		panic(fmt.Sprintf("milporacle: %g points, %d continuous variables", points, len(s.continuous)))
+	}
+	s.assign(0)
+	return s.answer
+}
+
+type search struct {
+	model      *milp.Model
+	continuous []int
+	values     []float64
+	answer     Answer
+}
+
+// assign tries every value of the integer variables from j on.
+func (s *search) assign(j int) {
+	if j == len(s.values) {
+		s.fillContinuous()
+		return
+	}
+	v := s.model.Variable(j)
+	if !v.Integer {
+		s.assign(j + 1)
+		return
+	}
+	for x := math.Ceil(v.Lower); x <= v.Upper; x++ {
+		s.values[j] = x
+		s.assign(j + 1)
+	}
+}
+
+// fillContinuous tries every vertex in the continuous variables.
+func (s *search) fillContinuous() {
+	for _, j := range s.continuous {
+		s.values[j] = 0
+	}
+	var planes [][]float64
+	for _, j := range s.continuous {
+		v := s.model.Variable(j)
+		planes = append(planes, s.plane([]int32{int32(j)}, []float64{1}, v.Lower))
+		planes = append(planes, s.plane([]int32{int32(j)}, []float64{1}, v.Upper))
+	}
+	for i := range s.model.Rows() {
+		row := s.model.Row(i)
+		for _, side := range []float64{row.Lower, row.Upper} {
+			if !math.IsInf(side, 0) && len(s.continuous) > 0 {
+				planes = append(planes, s.plane(row.Columns, row.Coefs, side-s.model.Activity(i, s.values)))
+			}
+		}
+	}
+	s.choose(planes, nil)
+}
+
+// plane returns the equation coefficients . continuous variables = right-hand side.
+func (s *search) plane(columns []int32, coefs []float64, rhs float64) []float64 {
+	equation := make([]float64, len(s.continuous)+1)
+	for k, column := range columns {
+		for c, j := range s.continuous {
+			if int(column) == j {
+				equation[c] = coefs[k]
+			}
+		}
+	}
+	equation[len(s.continuous)] = rhs
+	return equation
+}
+
+// choose tries every choice of as many planes as there are continuous variables.
+func (s *search) choose(planes, chosen [][]float64) {
+	if len(chosen) == len(s.continuous) {
+		if x, ok := meet(chosen); ok {
+			s.consider(x)
+		}
+		return
+	}
+	for k := range planes {
+		s.choose(planes[k+1:], append(chosen[:len(chosen):len(chosen)], planes[k]))
+	}
+}
+
+// meet solves a square system by Gauss-Jordan elimination; false where it is singular.
+func meet(equations [][]float64) (x []float64, ok bool) {
+	n := len(equations)
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = append([]float64(nil), equations[i]...)
+	}
+	for c := range n {
+		pivot := c
+		for i := c; i < n; i++ {
+			if math.Abs(a[i][c]) > math.Abs(a[pivot][c]) {
+				pivot = i
+			}
+		}
+		a[c], a[pivot] = a[pivot], a[c]
+		if math.Abs(a[c][c]) < tolerance {
+			return nil, false
+		}
+		for i := range n {
+			if factor := a[i][c] / a[c][c]; i != c {
+				for k := range a[i] {
+					a[i][k] -= float64(factor * a[c][k])
+				}
+			}
+		}
+	}
+	x = make([]float64, n)
+	for i := range x {
+		x[i] = a[i][n] / a[i][i]
+	}
+	return x, true
+}
+
+// consider keeps the point if it is feasible and better than the best.
+func (s *search) consider(x []float64) {
+	for c, j := range s.continuous {
+		s.values[j] = x[c]
+	}
+	if s.model.Verify(s.values, tolerance, 0) == nil {
+		objective := s.model.Objective(s.values)
+		better := objective < s.answer.Objective
+		if s.model.Sense() == milp.Maximize {
+			better = objective > s.answer.Objective
+		}
+		if !s.answer.Feasible || better {
+			s.answer = Answer{true, objective, append([]float64(nil), s.values...)}
+		}
+	}
+	for _, j := range s.continuous {
+		s.values[j] = 0
+	}
+}
