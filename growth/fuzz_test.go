@@ -1,0 +1,42 @@
+// This file gives a series anything a job may print.
+
+package growth_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/growth"
+)
+
+// FuzzSeries checks that every number a series tells is finite and not negative, whatever it was
+// told.
+func FuzzSeries(f *testing.F) {
+	var nan [24]byte
+	binary.LittleEndian.PutUint64(nan[8:], math.Float64bits(math.NaN()))
+	f.Add(nan[:])
+	f.Add(make([]byte, 24*40))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s growth.Series
+		for len(data) >= 24 {
+			at := time.Duration(binary.LittleEndian.Uint64(data))
+			value := math.Float64frombits(binary.LittleEndian.Uint64(data[8:]))
+			usage := math.Float64frombits(binary.LittleEndian.Uint64(data[16:]))
+			data = data[24:]
+			s.Add(at, value, usage)
+			for _, n := range []growth.Normalization{growth.FirstValue, growth.Raw, growth.LargestGrowth} {
+				before, _ := s.GainBefore(n)
+				for _, got := range []float64{s.Gain(n), before, s.Progress(n), s.Efficiency(n)} {
+					if !(got >= 0 && got <= math.MaxFloat64) {
+						t.Fatalf("%v is no growth (%v)", got, n)
+					}
+				}
+			}
+			if s.Measured() {
+				growth.Prospect{Alpha: 0.05}.Judge(&s)
+			}
+		}
+	})
+}

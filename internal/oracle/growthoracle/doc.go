@@ -1,0 +1,8 @@
+// Package growthoracle holds the dumb twins of package growth and of placement's rebalancing: the
+// listings of [Zheng] written down line by line over maps and whole histories, for tests only.
+//
+// # References
+//
+//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
+//	        Containers. Master's thesis.
+package growthoracle
