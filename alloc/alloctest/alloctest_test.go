@@ -158,9 +158,3 @@ func TestPreviousIsFull(t *testing.T) {
 		}
 	}
 }
-
-func ExampleTable2() {
-	inst := Table2(1, 20, 30, true)
-	_ = inst // hand it to a p2.Solver, then verify with inst.Check and p2.DualBound
-	// Output:
-}

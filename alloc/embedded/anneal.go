@@ -178,28 +178,6 @@ func (a *annealer) step(least float64) bool {
 	return false
 }
 
-// polish tries to send every freed application back to what it held, and keeps what is preferred.
-func (a *annealer) polish() {
-	a.restore()
-	for _, i := range a.keepables {
-		if !a.best.found || !a.s.free[i] {
-			continue
-		}
-		a.s.begin()
-		a.filled, a.fresh = 0, a.fresh[:0]
-		if a.keepApp(i) {
-			if len(a.s.active) > 0 {
-				a.recreate()
-			}
-			if a.feasible() && a.preferred() {
-				a.record()
-				continue
-			}
-		}
-		a.s.undo()
-	}
-}
-
 // feasible reports whether the state is a solution.
 func (a *annealer) feasible() bool {
 	return a.s.missing == 0 && a.s.freed <= a.s.p.budget && a.s.loss <= a.lossLimit

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -44,5 +43,3 @@ func BenchmarkSize(b *testing.B) {
 		}
 	}
 }
-
-var background = context.Background()

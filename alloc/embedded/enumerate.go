@@ -183,9 +183,6 @@ func (e *enumeration) hopeless(i int, at *rank) bool {
 	}
 	after := e.after[i]
 	bound += after[min(spareAdjust, int64(len(after)-1))]
-	if bound > e.best.objective+p2.ObjectiveTolerance {
-		return false
-	}
 	hope := rank{bound, least, at.adjusted, at.moved}
 	return e.beaten(&hope)
 }

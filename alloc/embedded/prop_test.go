@@ -3,11 +3,13 @@ package embedded
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/p2"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
@@ -126,4 +128,131 @@ func TestSearchAgainstOracle(t *testing.T) {
 			t.Logf("search stays at %g of %g", sol.Objective, inst.Objective(want))
 		}
 	})
+}
+
+// damage does to a sound instance what happens to clusters: servers shrink, fail and come back
+// empty, bounds and budgets change.
+func damage(t *rapid.T, inst *p2.Instance) *p2.Instance {
+	for j := range inst.Capacity {
+		switch rapid.IntRange(0, 9).Draw(t, "server") {
+		case 0:
+			clear(inst.Capacity[j])
+		case 1:
+			for k := range inst.Capacity[j] {
+				inst.Capacity[j][k] /= 2
+			}
+		}
+	}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		switch rapid.IntRange(0, 19).Draw(t, "application") {
+		case 0:
+			app.Displaced = app.Running
+		case 1:
+			app.Min, app.Max = 0, max(1, app.Max/2)
+		case 2:
+			app.Min = min(app.Min+2, app.Max)
+		case 3:
+			app.Share = 0
+		}
+	}
+	inst.AdjustBudget = rapid.SampledFrom([]int64{0, 1, 2, 4, 100}).Draw(t, "adjust budget")
+	inst.LossBudget = rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 6}).Draw(t, "loss budget")
+	return finish(inst)
+}
+
+// On damaged clusters of some size every answer passes the referee, its bound is recomputed, no
+// other seed finds more than the bound, and none finds a solution where infeasibility was proven.
+func TestDamagedClusters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		generate := rapid.SampledFrom([]func(uint64, int, int, bool) *p2.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
+		inst := damage(t, generate(rapid.Uint64Range(0, 100).Draw(t, "seed"), 8, 10, rapid.Bool().Draw(t, "previous")))
+		first := solve(t, &Options{Effort: Quick}, inst)
+		second := solve(t, &Options{Effort: Quick, Seed: 1}, inst)
+		for _, sol := range []*p2.Solution{first, second} {
+			if sol.Status == p2.Infeasible {
+				if first.Status.HasSolution() || second.Status.HasSolution() {
+					t.Fatalf("%v and %v; conflict %+v", first.Status, second.Status, sol.Conflict)
+				}
+				if !(sol.Conflict.Need > sol.Conflict.Have) {
+					t.Fatalf("conflict %+v", sol.Conflict)
+				}
+				continue
+			}
+			if sol.Status.HasSolution() {
+				if err := inst.Check(sol.Counts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkBound(t, inst, sol, max(first.Objective, second.Objective))
+		}
+	})
+}
+
+// Another unit of measure changes nothing: all quantities of a kind times a power of two, up to
+// the edge of int64.
+func TestUnitsDoNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := tiny(t)
+		scaled := clone(inst)
+		for k := range inst.Total {
+			shift := rapid.IntRange(0, 58).Draw(t, "shift")
+			for j := range scaled.Capacity {
+				scaled.Capacity[j][k] <<= shift
+			}
+			for i := range scaled.Apps {
+				scaled.Apps[i].Demand[k] <<= shift
+			}
+		}
+		finish(scaled)
+		want, got := solve(t, &Options{Effort: Quick}, inst), solve(t, &Options{Effort: Quick}, scaled)
+		if diff := cmp.Diff(want.Counts, got.Counts); diff != "" || want.Status != got.Status || want.Bound != got.Bound {
+			t.Fatalf("%v with bound %g, scaled %v with bound %g (-want +got):\n%s", want.Status, want.Bound, got.Status, got.Bound, diff)
+		}
+	})
+}
+
+// The order of servers and applications does not change what is proven: status and every level of
+// the preference but the last.
+func TestShuffled(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := tiny(t)
+		servers := rapid.Permutation(identity(len(inst.Capacity))).Draw(t, "servers")
+		apps := rapid.Permutation(identity(len(inst.Apps))).Draw(t, "applications")
+		shuffled := clone(inst)
+		at := make([]int, len(servers)) // where server j went
+		for to, from := range servers {
+			shuffled.Capacity[to] = inst.Capacity[from]
+			at[from] = to
+		}
+		for to, from := range apps {
+			app := inst.Apps[from]
+			app.Previous = nil
+			for _, placed := range inst.Apps[from].Previous {
+				app.Previous = append(app.Previous, p2.Placed{Server: at[placed.Server], Count: placed.Count})
+			}
+			slices.SortFunc(app.Previous, func(a, b p2.Placed) int { return a.Server - b.Server })
+			shuffled.Apps[to] = app
+		}
+		want, got := solve(t, nil, inst), solve(t, nil, shuffled)
+		if want.Status != got.Status {
+			t.Fatalf("%v, shuffled %v", want.Status, got.Status)
+		}
+		if want.Status != p2.Optimal {
+			return
+		}
+		a := rank{want.Objective, inst.FairnessLoss(want.Counts), inst.AdjustedApps(want.Counts), inst.Moved(want.Counts)}
+		b := rank{got.Objective, shuffled.FairnessLoss(got.Counts), shuffled.AdjustedApps(got.Counts), shuffled.Moved(got.Counts)}
+		if a.compare(&b) != 0 {
+			t.Fatalf("%+v, shuffled %+v", a, b)
+		}
+	})
+}
+
+func identity(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }

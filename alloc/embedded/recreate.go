@@ -33,6 +33,7 @@ func (a *annealer) recreate() {
 	}
 	a.charge = priceShares[a.rng.below(len(priceShares))]
 	a.noise = a.rng.float()
+	// The list may grow on the way; filled counts how far it was worked off.
 	for len(s.touched) > a.filled {
 		j := int(s.touched[a.filled])
 		a.filled++
@@ -116,6 +117,7 @@ func (a *annealer) fill(j int) {
 		}
 		for c := 0; c < len(a.cand); {
 			t := a.cand[c].typ
+			// What does not fit now never will: left only shrinks during a fill.
 			if a.s.pools[t].n >= a.s.pools[t].max || !a.s.fitsOne(j, t) || !a.welcome(t) {
 				last := len(a.cand) - 1
 				a.cand[c] = a.cand[last]
@@ -142,6 +144,7 @@ func (a *annealer) placeSome(j, c int) {
 	s, t := a.s, a.cand[c].typ
 	n := min(s.room(j, t), s.pools[t].max-s.pools[t].n)
 	if n > 4 {
+		// In bulk where many fit, so that counts of any size take few steps.
 		n = 1 + int64(float64(a.rng.float()*float64(n/2)))
 	} else {
 		n = 1

@@ -22,7 +22,8 @@ const (
 
 const (
 	// warmUp is the part of the moves made before there are prices: the step rule of the root
-	// bound needs an incumbent. polishing is the part made at the end at no temperature.
+	// bound needs an incumbent. polishing is the part made at the end at no temperature, for what
+	// is preferred among equals.
 	warmUp, polishing = 0.1, 0.1
 	// warmUps is how often it is repeated, with heavier penalties, while no solution is found.
 	warmUps = 4
@@ -76,6 +77,8 @@ func (s *Solver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, er
 	}
 	run := &run{p: p, opts: s.opts, a: newAnnealer(newState(p), s.opts.Seed)}
 	run.search(ctx)
+	// Enumeration replaces the search's answer where it can finish; prices come last, because they
+	// only matter when nothing was found.
 	sol := run.solution()
 	if run.enumerable() {
 		run.enumerate(ctx, sol)
@@ -107,6 +110,7 @@ type run struct {
 func (r *run) search(ctx context.Context) {
 	moves := math.Min(float64(r.opts.Effort)*float64(r.p.servers+len(r.p.apps)), mostMoves)
 	heat := hot * r.a.unit()
+	// An incumbent first: the root bound needs one to aim at.
 	r.a.construct()
 	for range warmUps {
 		r.a.run(ctx, int64(warmUp*moves), heat, math.Inf(1))
@@ -119,10 +123,10 @@ func (r *run) search(ctx context.Context) {
 	r.root.improve(ctx, r.target())
 	r.a.guide(r.root.d, r.root.ascent.best)
 	r.a.run(ctx, int64(moves), heat, r.goal())
+	// With the better incumbent the step rule comes further down.
 	r.root.improve(ctx, r.target())
 	r.a.restore()
 	r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1))
-	r.a.polish()
 }
 
 // target is what the root bound should come down to.

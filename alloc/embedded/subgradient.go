@@ -14,6 +14,9 @@ const (
 	startPrice = 0.8
 	// targetShare is how much of the incumbent's value the step rule aims at.
 	targetShare = 0.999
+	// keptLossScale is the scale of lambda where applications may stay: the loss then jumps by
+	// whole applications, and a full scale makes lambda swing.
+	keptLossScale = 0.05
 	// deflection is the weight of the newest subgradient in the direction.
 	deflection = 0.25
 	// firstStep, shrink and patience: the step's factor starts at firstStep and shrinks after
@@ -22,6 +25,10 @@ const (
 	shrink    = 0.75
 	patience  = 10
 	lastStep  = 1e-4
+	// progress is the relative gain that counts as improvement; lastGain is rounding.
+	progress, lastGain = 1e-5, 1e-12
+	// flat is the square of the length below which a direction is zero.
+	flat = 1e-18
 )
 
 // ascent is the state of the method.
@@ -42,7 +49,7 @@ func newAscent(d *dual) *ascent {
 	a := &ascent{d: d, scale: make([]float64, len(d.used)), capacity: make([]float64, len(d.used)), lossScale: 1}
 	a.at = &prices{server: make([]float64, len(d.used))}
 	if p.keepable > 0 {
-		a.lossScale = 0.05
+		a.lossScale = keptLossScale
 	}
 	for j := range p.servers {
 		for k := range p.kinds {
@@ -97,7 +104,7 @@ func (a *ascent) run(ctx context.Context, rounds int, incumbent float64) int {
 	a.d.evaluate(a.at)
 	clear(a.direction)
 	for round := range rounds {
-		if theta < lastStep || a.bound <= incumbent+1e-12 || ctx.Err() != nil {
+		if theta < lastStep || a.bound <= incumbent+lastGain || ctx.Err() != nil {
 			return round
 		}
 		if !a.move(theta * (bound - target)) {
@@ -105,8 +112,9 @@ func (a *ascent) run(ctx context.Context, rounds int, incumbent float64) int {
 		}
 		bound = a.d.evaluate(a.at)
 		stale++
-		if bound < a.bound-1e-12 {
-			if bound < a.bound-1e-5*math.Abs(a.bound) {
+		if bound < a.bound-lastGain {
+			// Tiny gains are kept, but do not count as progress.
+			if bound < a.bound-float64(progress*math.Abs(a.bound)) {
 				stale = 0
 			}
 			a.bound = bound
@@ -134,7 +142,7 @@ func (a *ascent) move(length float64) bool {
 	for gk, used := range d.used {
 		g := used - a.capacity[gk]
 		if g < 0 && a.at.server[gk] == 0 {
-			g = 0
+			g = 0 // the price cannot fall below zero
 		}
 		blend(gk, g*a.scale[gk])
 	}
@@ -152,7 +160,7 @@ func (a *ascent) move(length float64) bool {
 
 // shift goes length along the direction, whose squared length is norm.
 func (a *ascent) shift(length, norm float64) bool {
-	if norm < 1e-18 {
+	if norm < flat {
 		return false
 	}
 	factor, last := length/norm, len(a.at.server)

@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// crowd is n equal applications of one container each on servers of equal capacity: too many cells
+// to enumerate.
+func crowd(servers, n int, capacity, demand int64, share float64) *p2.Instance {
+	inst := &p2.Instance{LossBudget: 100, AdjustBudget: 100}
+	for range servers {
+		inst.Capacity = append(inst.Capacity, apportion.Resources{capacity})
+	}
+	for range n {
+		inst.Apps = append(inst.Apps, p2.App{Demand: apportion.Resources{demand}, Min: 1, Max: 1, Share: share})
+	}
+	return finish(inst)
+}
+
+// Three containers of (3 CPU, 1 GPU), of which each of two servers with GPUs has CPU for one: the
+// sums fit, prices on those CPUs prove that the minima do not.
+func TestPricedConflictOfMinima(t *testing.T) {
+	inst := &p2.Instance{LossBudget: 100, AdjustBudget: 100}
+	for j := range 20 {
+		inst.Capacity = append(inst.Capacity, apportion.Resources{4, 0})
+		if j < 2 {
+			inst.Capacity[j][1] = 2
+		}
+	}
+	for range 4 {
+		inst.Apps = append(inst.Apps, p2.App{Demand: apportion.Resources{3, 1}, Min: 1, Max: 1})
+	}
+	inst.Apps[3] = p2.App{Demand: apportion.Resources{1, 0}, Max: 1}
+	sol := solve(t, &Options{Effort: Quick}, finish(inst))
+	if sol.Status != p2.Infeasible {
+		t.Fatalf("status %v", sol.Status)
+	}
+	want := []p2.Constraint{p2.Capacity, p2.Minimum}
+	if diff := cmp.Diff(want, sol.Conflict.Constraints); diff != "" {
+		t.Errorf("constraints (-want +got):\n%s", diff)
+	}
+	// What must be placed costs at most 9/8 of what there is, and more than that.
+	if c := sol.Conflict; !(c.Need > 1) || c.Need > 9.0/8+1e-9 || c.Have != 1 {
+		t.Errorf("need %g, have %g", c.Need, c.Have)
+	}
+	inst.Apps = inst.Apps[1:]
+	if fits := solve(t, &Options{Effort: Quick}, finish(inst)); !fits.Status.HasSolution() {
+		t.Errorf("two are %v", fits.Status)
+	}
+}
+
+// Twenty applications that may have one container each or none, on servers for ten of them: ten get
+// nothing of their share, more loss than the budget, which prices prove with the amount.
+func TestPricedConflictOfLoss(t *testing.T) {
+	inst := crowd(10, 20, 3, 3, 0.1)
+	for i := range inst.Apps {
+		inst.Apps[i].Min = 0
+	}
+	inst.LossBudget = 0.5
+	sol := solve(t, &Options{Effort: Quick}, inst)
+	if sol.Status != p2.Infeasible {
+		t.Fatalf("status %v", sol.Status)
+	}
+	want := []p2.Constraint{p2.Capacity, p2.Minimum, p2.Fairness}
+	if diff := cmp.Diff(want, sol.Conflict.Constraints); diff != "" {
+		t.Errorf("constraints (-want +got):\n%s", diff)
+	}
+	const least = 1.0 // ten containers of a tenth
+	if c := sol.Conflict; c.Need > least+1e-9 || c.Need <= c.Have || c.Have != 0.5 {
+		t.Errorf("need %g, have %g; the least loss is %g", c.Need, c.Have, least)
+	}
+	inst.LossBudget = least + 1e-3
+	if fits := solve(t, &Options{Effort: Quick}, inst); !fits.Status.HasSolution() {
+		t.Errorf("with budget %g: %v", inst.LossBudget, fits.Status)
+	}
+}
+
+// Each way of counting, on the smallest instance that shows it and next to one that is just
+// feasible.
+func TestPlainConflict(t *testing.T) {
+	held := func(count int64) []p2.Placed { return []p2.Placed{{Server: 0, Count: count}} }
+	tests := []struct {
+		name       string
+		inst       *p2.Instance
+		repair     func(*p2.Instance)
+		need, have float64
+		kind       int
+	}{
+		{
+			"one too large", crowd(2, 1, 3, 4, 0),
+			func(in *p2.Instance) { in.Apps[0].Demand[0] = 3 }, 4, 3, 0,
+		}, {
+			"together too large", crowd(2, 3, 3, 3, 0),
+			func(in *p2.Instance) { in.Apps = in.Apps[:2] }, 9, 6, 0,
+		}, {
+			"must move", func() *p2.Instance {
+				in := crowd(1, 2, 4, 1, 0)
+				in.AdjustBudget = 0
+				in.Apps[1].Running, in.Apps[1].Previous = true, held(2)
+				return in
+			}(),
+			func(in *p2.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
+		}, {
+			"loss", func() *p2.Instance {
+				in := crowd(1, 1, 4, 1, 1)
+				in.LossBudget = 0.5
+				return in
+			}(),
+			func(in *p2.Instance) { in.LossBudget = 0.75 }, 0.75, 0.5, -1,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := newProblem(test.inst).plainConflict()
+			if c == nil {
+				t.Fatal("no conflict")
+			}
+			if math.Abs(c.Need-test.need) > 1e-9 || c.Have != test.have || c.Kind != test.kind {
+				t.Errorf("%+v, want need %g, have %g, kind %d", c, test.need, test.have, test.kind)
+			}
+			test.repair(test.inst)
+			if c := newProblem(finish(test.inst)).plainConflict(); c != nil {
+				t.Errorf("repaired, still %+v", c)
+			}
+			if sol := solve(t, nil, test.inst); sol.Status != p2.Optimal {
+				t.Errorf("repaired, %v", sol.Status)
+			}
+		})
+	}
+}
+
+// A proof needs no time: with a context that has ended nothing is called infeasible unproven.
+func TestNoConflictWithoutProof(t *testing.T) {
+	inst := crowd(20, 20, 3, 2, 0)
+	p := newProblem(inst)
+	r := &run{p: p, opts: Options{Effort: Quick}, a: newAnnealer(newState(p), 0)}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r.search(ctx)
+	if c := r.pricedConflict(ctx); c != nil {
+		t.Errorf("%+v for an instance that has a solution", c)
+	}
+}

@@ -1,0 +1,254 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// fuse is a context that ends after a number of looks at it.
+type fuse struct {
+	context.Context
+	left int
+}
+
+func (f *fuse) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever the context ends, the answer is a solution with a valid bound, and says so.
+func TestCancelled(t *testing.T) {
+	for _, inst := range []*p2.Instance{alloctest.Table2(1, 20, 30, true), alloctest.Mixed(2, 20, 30, false)} {
+		full := solve(t, nil, inst)
+		finished := 0
+		for _, left := range []int{0, 1, 2, 5, 10, 50, 100, 200, 400, 800, 1 << 20} {
+			sol, err := New(nil).Solve(&fuse{context.Background(), left}, inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sol.Interrupted {
+				finished++
+				if diff := cmp.Diff(full, sol); diff != "" {
+					t.Errorf("not cut short, but different:\n%s", diff)
+				}
+				continue
+			}
+			// At first there may be no solution yet; a few hundred moves on there is one.
+			if sol.Status == p2.Feasible {
+				if err := inst.Check(sol.Counts); err != nil {
+					t.Errorf("after %d looks: %v", left, err)
+				}
+			} else if sol.Status != p2.Unknown || left >= 10 {
+				t.Errorf("after %d looks: status %v", left, sol.Status)
+			}
+			checkBound(t, inst, sol, full.Objective)
+			if sol.Effort > full.Effort || left == 0 && sol.Effort > 0 {
+				t.Errorf("after %d looks: effort %d, uncut %d", left, sol.Effort, full.Effort)
+			}
+		}
+		if full.Interrupted || finished != 1 {
+			t.Errorf("%d fuses reached the end, want the longest", finished)
+		}
+	}
+}
+
+// The same instance gives the same answer, also from one Solver in several goroutines.
+func TestDeterministic(t *testing.T) {
+	for _, inst := range []*p2.Instance{
+		alloctest.Table2(1, 12, 15, true), alloctest.Mixed(2, 12, 15, true), alloctest.Mixed(3, 12, 15, false),
+	} {
+		before := clone(inst)
+		solver := New(&Options{Effort: Quick})
+		want := solve(t, &Options{Effort: Quick}, inst)
+		var group sync.WaitGroup
+		for range 50 {
+			group.Go(func() {
+				got, err := solver.Solve(context.Background(), inst)
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("error %v, answer (-want +got):\n%s", err, diff)
+				}
+			})
+		}
+		group.Wait()
+		if diff := cmp.Diff(before, inst); diff != "" {
+			t.Errorf("Solve changed the instance:\n%s", diff)
+		}
+		if other := solve(t, &Options{Effort: Quick, Seed: 9}, inst); other.Effort == want.Effort && cmp.Equal(other, want) {
+			t.Errorf("another seed takes the same way")
+		}
+	}
+}
+
+func clone(inst *p2.Instance) *p2.Instance {
+	c := *inst
+	c.Total = inst.Total.Clone()
+	c.Capacity = append([]apportion.Resources(nil), inst.Capacity...)
+	for j := range c.Capacity {
+		c.Capacity[j] = c.Capacity[j].Clone()
+	}
+	c.Apps = append([]p2.App(nil), inst.Apps...)
+	for i := range c.Apps {
+		c.Apps[i].Demand = c.Apps[i].Demand.Clone()
+		c.Apps[i].Previous = append([]p2.Placed(nil), c.Apps[i].Previous...)
+	}
+	return &c
+}
+
+// rerun makes counts what runs now.
+func rerun(inst *p2.Instance, counts p2.Counts) *p2.Instance {
+	next := clone(inst)
+	running := 0
+	for i := range next.Apps {
+		app := &next.Apps[i]
+		app.Displaced, app.Previous = false, counts[i]
+		if app.Running = len(counts[i]) > 0; app.Running {
+			running++
+		}
+	}
+	next.AdjustBudget = int64(running+9) / 10
+	return next
+}
+
+// With its own answer as what runs now, the solver changes something only for more utilization, or
+// for less loss at the same; as soon as it finds neither, nothing changes for ever.
+func TestFixedPoint(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, inst := range []*p2.Instance{
+			alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true), alloctest.Table2(seed, 8, 6, false),
+		} {
+			sol := solve(t, nil, inst)
+			for round := 0; ; round++ {
+				inst = rerun(inst, sol.Counts)
+				next := solve(t, nil, inst)
+				more := next.Objective - sol.Objective
+				less := inst.FairnessLoss(sol.Counts) - inst.FairnessLoss(next.Counts)
+				if more < -p2.ObjectiveTolerance || more <= p2.ObjectiveTolerance && less < -p2.LossTolerance {
+					t.Fatalf("seed %d round %d: utilization %+g, loss %+g", seed, round, more, -less)
+				}
+				if more <= p2.ObjectiveTolerance && less <= p2.LossTolerance {
+					if adjusted := inst.AdjustedApps(next.Counts); adjusted > 0 {
+						t.Errorf("seed %d round %d: nothing gained, %d adjusted", seed, round, adjusted)
+					}
+					break
+				}
+				if round > 30 {
+					t.Fatalf("seed %d: no end", seed)
+				}
+				sol = next
+			}
+		}
+	}
+}
+
+// A fixed point of an instance that is proven: nothing may change in the very next round.
+func TestFixedPointProven(t *testing.T) {
+	inst := worked(lr(0.75))
+	sol := solve(t, nil, inst)
+	again := solve(t, nil, rerun(inst, sol.Counts))
+	if diff := cmp.Diff(sol.Counts, again.Counts); diff != "" || again.Proven != p2.ByOrder {
+		t.Errorf("proven by %v (-first +second):\n%s", again.Proven, diff)
+	}
+}
+
+// A target gap stops the search early, with that gap or a better one.
+func TestGap(t *testing.T) {
+	inst := alloctest.Table2(1, 20, 30, false)
+	full, early := solve(t, nil, inst), solve(t, &Options{Gap: 0.05}, inst)
+	if early.Gap() > 0.05 {
+		t.Errorf("gap %g", early.Gap())
+	}
+	if early.Effort >= full.Effort/2 {
+		t.Errorf("effort %d, without a target %d", early.Effort, full.Effort)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, opts := range []*Options{nil, {}, {Effort: -5}, {Gap: math.NaN()}, {Gap: -1}, {Gap: 2}} {
+		if got := New(opts).opts; got != (Options{Effort: Default}) {
+			t.Errorf("New(%v) uses %v", opts, got)
+		}
+	}
+	opts := Options{Effort: Quick, Gap: 0.5, Seed: 3}
+	if got := New(&opts).opts; got != opts {
+		t.Errorf("New(%v) uses %v", opts, got)
+	}
+}
+
+// More effort may be any number; the largest one ends with the context.
+func TestLargestEffort(t *testing.T) {
+	inst := alloctest.Mixed(1, 20, 30, true)
+	sol, err := New(&Options{Effort: math.MaxInt64}).Solve(&fuse{context.Background(), 500}, inst)
+	if err != nil || !sol.Interrupted || !sol.Status.HasSolution() {
+		t.Errorf("%v, %+v", err, sol)
+	}
+}
+
+// Solve refuses what is no instance, naming the place.
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name   string
+		damage func(*p2.Instance)
+		field  string
+		err    error
+	}{
+		{"no servers", func(in *p2.Instance) { in.Capacity = nil }, "Capacity", apportion.ErrEmpty},
+		{"length", func(in *p2.Instance) { in.Capacity[1] = apportion.Resources{1} }, "Capacity[1]", apportion.ErrLength},
+		{"negative", func(in *p2.Instance) { in.Capacity[0][1] = -1 }, "Capacity[0]", apportion.ErrNegative},
+		{"overflow", func(in *p2.Instance) {
+			in.Capacity[0][0], in.Capacity[1][0] = math.MaxInt64, 1
+		}, "Capacity[1]", apportion.ErrOverflow},
+		{"total", func(in *p2.Instance) { in.Total[0]++ }, "Total", apportion.ErrConflict},
+		{"loss budget", func(in *p2.Instance) { in.LossBudget = math.NaN() }, "LossBudget", apportion.ErrNotFinite},
+		{"demand length", func(in *p2.Instance) { in.Apps[0].Demand = nil }, "Apps[0].Demand", apportion.ErrLength},
+		{"demand zero", func(in *p2.Instance) { in.Apps[0].Demand = make(apportion.Resources, 3) }, "Apps[0].Demand", apportion.ErrRange},
+		{"bounds", func(in *p2.Instance) { in.Apps[0].Min = 7 }, "Apps[0].Min", apportion.ErrRange},
+		{"max zero", func(in *p2.Instance) { in.Apps[0].Min, in.Apps[0].Max = 0, 0 }, "Apps[0].Min", apportion.ErrRange},
+		{"share", func(in *p2.Instance) { in.Apps[0].Share = math.Inf(1) }, "Apps[0].Value", apportion.ErrNotFinite},
+		{"server", func(in *p2.Instance) { in.Apps[0].Previous[1].Server = 2 }, "Apps[0].Previous", apportion.ErrRange},
+		{"order", func(in *p2.Instance) { in.Apps[0].Previous[1].Server = 0 }, "Apps[0].Previous", apportion.ErrRange},
+		{"count", func(in *p2.Instance) { in.Apps[0].Previous[0].Count = 0 }, "Apps[0].Previous", apportion.ErrRange},
+		{"held", func(in *p2.Instance) { in.Apps[0].Previous[0].Count = math.MaxInt64 }, "Apps[0].Previous", apportion.ErrRange},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}))
+			test.damage(inst)
+			sol, err := New(nil).Solve(context.Background(), inst)
+			var fault *apportion.FieldError
+			if sol != nil || !errors.As(err, &fault) || fault.Field != test.field || !errors.Is(err, test.err) {
+				t.Errorf("solution %v, error %v; want %v in %s", sol, err, test.err, test.field)
+			}
+		})
+	}
+}
+
+// Prices are always there, those of the bound, and Adjust is what one more adjustment is worth:
+// with that budget the bound at the same prices rises by just as much.
+func TestAdjustPrice(t *testing.T) {
+	inst := alloctest.Table2(1, 20, 30, true)
+	sol := solve(t, nil, inst)
+	more := *inst
+	more.AdjustBudget++
+	now, err := p2.DualBound(inst, sol.Multipliers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, err := p2.DualBound(&more, sol.Multipliers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(then-now-sol.Multipliers.Adjust) > 1e-9 || sol.Multipliers.Adjust <= 0 {
+		t.Errorf("Adjust %g, the bound rises by %g", sol.Multipliers.Adjust, then-now)
+	}
+}

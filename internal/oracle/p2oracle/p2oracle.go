@@ -1,0 +1,104 @@
+// Package p2oracle is the exhaustive twin of every P2 solver: it tries every allocation of a tiny
+// instance and compares them literally. It shares nothing with a solver but the definitions of
+// package p2, has no bound, no symmetry and no cleverness, and serves tests only.
+//
+// # Contract
+//
+// Best is deterministic and takes time exponential in servers x applications.
+//
+// # References
+//
+//	[Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
+//	       Clusters: A Dynamically-Partitioned Approach. 2017. (5)-(16).
+package p2oracle
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// Best returns the allocation that the lexicographic preference of [p2.Rank] puts first and the
+// number of allocations that are solutions; nil and 0 where there is none.
+func Best(inst *p2.Instance) (p2.Counts, int) {
+	w := walk{inst: inst, x: make([][]int64, len(inst.Apps))}
+	for i := range w.x {
+		w.x[i] = make([]int64, len(inst.Capacity))
+	}
+	w.visit(0)
+	return w.best, w.solutions
+}
+
+type walk struct {
+	inst      *p2.Instance
+	x         [][]int64
+	best      p2.Counts
+	solutions int
+}
+
+// visit tries every value of the cell-th x[i][j] that its server and its application's maximum
+// allow by themselves; the first cell changes slowest, so that x comes in lexicographic order.
+func (w *walk) visit(cell int) {
+	servers := len(w.inst.Capacity)
+	if cell == len(w.x)*servers {
+		w.judge()
+		return
+	}
+	i, j := cell/servers, cell%servers
+	app := &w.inst.Apps[i]
+	for n := range min(app.Max, app.Demand.CountIn(w.inst.Capacity[j])) + 1 {
+		w.x[i][j] = n
+		if !w.fits(j) {
+			break
+		}
+		w.visit(cell + 1)
+	}
+	w.x[i][j] = 0
+}
+
+// fits reports whether server j holds what is on it so far.
+func (w *walk) fits(j int) bool {
+	for k, capacity := range w.inst.Capacity[j] {
+		var used int64
+		for i := range w.x {
+			used += w.x[i][j] * w.inst.Apps[i].Demand[k]
+		}
+		if used > capacity {
+			return false
+		}
+	}
+	return true
+}
+
+// judge keeps x if it is a solution and preferred to the best so far.
+func (w *walk) judge() {
+	counts := make(p2.Counts, len(w.x))
+	for i, row := range w.x {
+		for j, n := range row {
+			if n > 0 {
+				counts[i] = append(counts[i], p2.Placed{Server: j, Count: n})
+			}
+		}
+	}
+	if w.inst.Check(counts) != nil {
+		return
+	}
+	w.solutions++
+	if w.best == nil || w.preferred(counts) {
+		w.best = counts
+	}
+}
+
+// preferred compares the four levels in turn; x itself decides by the order of the visits.
+func (w *walk) preferred(counts p2.Counts) bool {
+	if d := w.inst.Objective(counts) - w.inst.Objective(w.best); math.Abs(d) > p2.ObjectiveTolerance {
+		return d > 0
+	}
+	if d := w.inst.FairnessLoss(counts) - w.inst.FairnessLoss(w.best); math.Abs(d) > p2.LossTolerance {
+		return d < 0
+	}
+	if a, b := w.inst.AdjustedApps(counts), w.inst.AdjustedApps(w.best); a != b {
+		return a < b
+	}
+	return w.inst.Moved(counts) < w.inst.Moved(w.best)
+}

@@ -1,0 +1,62 @@
+package p2oracle
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// oneKind is one application of demand 1 on two servers of capacity 2.
+func oneKind(share float64, previous []p2.Placed) *p2.Instance {
+	return &p2.Instance{
+		Capacity: []apportion.Resources{{2}, {2}}, Total: apportion.Resources{4}, LossBudget: 2, AdjustBudget: 1,
+		Apps: []p2.App{{
+			Demand: apportion.Resources{1}, Min: 1, Max: 3, Value: 0.25, Delta: 0.25,
+			Share: share, Running: previous != nil, Previous: previous,
+		}},
+	}
+}
+
+func TestBest(t *testing.T) {
+	tests := []struct {
+		name      string
+		share     float64
+		previous  []p2.Placed
+		adjust    int64
+		want      p2.Counts
+		solutions int
+	}{
+		// Of (1,2) and (2,1) the first is lexicographically smaller.
+		{"fresh", 0.75, nil, 1, p2.Counts{{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}, 7},
+		// (2,1) moves one container, (1,2) three.
+		{"moved", 0.75, []p2.Placed{{Server: 0, Count: 2}}, 1, p2.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 1}}}, 7},
+		{"pinned", 0.75, []p2.Placed{{Server: 0, Count: 2}}, 0, p2.Counts{{{Server: 0, Count: 2}}}, 1},
+		{"impossible", 0.75, []p2.Placed{{Server: 0, Count: 3}}, 0, nil, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inst := oneKind(test.share, test.previous)
+			inst.AdjustBudget = test.adjust
+			got, solutions := Best(inst)
+			if diff := cmp.Diff(test.want, got); diff != "" || solutions != test.solutions {
+				t.Errorf("%d solutions, want %d; best (-want +got):\n%s", solutions, test.solutions, diff)
+			}
+		})
+	}
+}
+
+// At equal utilization the smaller loss wins, whatever comes first in the order of x.
+func TestBestPrefersLessLoss(t *testing.T) {
+	inst := oneKind(0.25, nil)
+	inst.Apps = append(inst.Apps, inst.Apps[0])
+	inst.Apps[1].Share = 0.75
+	inst.Capacity = []apportion.Resources{{4}}
+	got, _ := Best(inst)
+	want := p2.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
