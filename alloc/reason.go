@@ -22,37 +22,49 @@ func (r *resolved) reason(a *attempt) *Reason {
 		return &Reason{Text: "P2 has no solution"}
 	}
 	conflict := a.solution.Conflict
-	reason := &Reason{Need: conflict.Need, Have: conflict.Have}
-	names := make([]string, len(conflict.Constraints))
-	for c, constraint := range conflict.Constraints {
-		names[c] = string(constraint)
-	}
-	if len(names) > 0 {
-		reason.Constraint = conflict.Constraints[0]
-	}
+	reason := &Reason{Constraint: conflict.Constraints[0], Need: conflict.Need, Have: conflict.Have}
 	for _, app := range conflict.Apps {
 		reason.Applications = append(reason.Applications, r.problem.Applications[a.apps[app]].ID)
 	}
 	if conflict.Kind >= 0 {
 		reason.Kind = r.problem.Kinds.Name(conflict.Kind)
 	}
-	reason.Text = reasonText(reason, names)
+	reason.Text = reasonText(reason, conflict.Constraints[1:])
 	return reason
 }
 
-func reasonText(reason *Reason, constraints []string) string {
+// reasonText says for instance "adjustment (16) needs at least 2 and has 1, with capacity (6) held".
+func reasonText(reason *Reason, held []p2.Constraint) string {
 	var text strings.Builder
-	text.WriteString("P2 has no solution: " + strings.Join(constraints, " and ") + " cannot be met")
+	text.WriteString("P2 has no solution: " + string(reason.Constraint))
 	if len(reason.Applications) > 0 {
 		text.WriteString(" for " + listIDs(reason.Applications))
 	}
-	if reason.Kind != "" {
-		text.WriteString(" in " + reason.Kind)
-	}
 	if reason.Need != reason.Have {
-		fmt.Fprintf(&text, ": at least %.6g is needed, %.6g is there", reason.Need, reason.Have)
+		fmt.Fprintf(&text, " needs at least %.6g%s and has %.6g", reason.Need, unit(reason), reason.Have)
+	} else {
+		text.WriteString(" cannot be met")
+	}
+	for h, constraint := range held {
+		text.WriteString([...]string{", with ", " and "}[min(h, 1)] + string(constraint))
+	}
+	if len(held) > 0 {
+		text.WriteString(" held")
 	}
 	return text.String()
+}
+
+// unit names what Need and Have of a reason count.
+func unit(reason *Reason) string {
+	switch {
+	case reason.Kind != "":
+		return " " + reason.Kind
+	case reason.Constraint == p2.Capacity:
+		return " of all there is"
+	case reason.Constraint == p2.Minimum:
+		return " containers"
+	}
+	return "" // shares, or applications
 }
 
 // listIDs quotes the first few ids and counts the rest.

@@ -31,7 +31,7 @@ func (p *problem) oneTooLarge() *p2.Conflict {
 			continue
 		}
 		c := &p2.Conflict{
-			Constraints: []p2.Constraint{p2.Capacity, p2.Minimum},
+			Constraints: []p2.Constraint{p2.Minimum, p2.Capacity},
 			Apps:        []int{i}, Kind: -1, Need: float64(a.min), Have: float64(a.max),
 		}
 		for k, q := range p.demandOf(a.typ) {
@@ -40,6 +40,7 @@ func (p *problem) oneTooLarge() *p2.Conflict {
 				largest = max(largest, p.capacity[j*p.kinds+k])
 			}
 			if q > largest {
+				c.Constraints[0], c.Constraints[1] = p2.Capacity, p2.Minimum
 				c.Kind, c.Need, c.Have = k, float64(q), float64(largest)
 				break
 			}
@@ -227,7 +228,7 @@ func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
 		}
 		c := &p2.Conflict{Constraints: []p2.Constraint{p2.Capacity, p2.Minimum}, Kind: -1}
 		if lambda > 0 {
-			c.Constraints = append(c.Constraints, p2.Fairness)
+			c.Constraints = []p2.Constraint{p2.Fairness, p2.Minimum, p2.Capacity}
 			c.Need, c.Have = r.p.inst.LossBudget-asc.bound, r.p.inst.LossBudget
 		} else {
 			c.Need, c.Have = asc.sides()
@@ -246,7 +247,7 @@ func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
 func (p *problem) smallConflict(ctx context.Context, limit int64) *p2.Conflict {
 	relaxed := *p.inst
 	relaxed.Apps = append([]p2.App(nil), p.inst.Apps...)
-	c := &p2.Conflict{Constraints: []p2.Constraint{p2.Capacity}, Kind: -1}
+	c := &p2.Conflict{Kind: -1}
 	for _, constraint := range [...]p2.Constraint{p2.Fairness, p2.Adjust, p2.Minimum} {
 		without := relax(&relaxed, constraint)
 		if e, done := enumeratePlain(ctx, without, limit); done && !e.found {
@@ -255,7 +256,8 @@ func (p *problem) smallConflict(ctx context.Context, limit int64) *p2.Conflict {
 		}
 		c.Constraints = append(c.Constraints, constraint)
 	}
-	c.Need, c.Have = sides(ctx, &relaxed, c.Constraints[1], limit)
+	c.Constraints = append(c.Constraints, p2.Capacity)
+	c.Need, c.Have = sides(ctx, &relaxed, c.Constraints[0], limit)
 	return c
 }
 

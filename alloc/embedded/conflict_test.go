@@ -68,7 +68,7 @@ func TestPricedConflictOfLoss(t *testing.T) {
 	if sol.Status != p2.Infeasible {
 		t.Fatalf("status %v", sol.Status)
 	}
-	want := []p2.Constraint{p2.Capacity, p2.Minimum, p2.Fairness}
+	want := []p2.Constraint{p2.Fairness, p2.Minimum, p2.Capacity}
 	if diff := cmp.Diff(want, sol.Conflict.Constraints); diff != "" {
 		t.Errorf("constraints (-want +got):\n%s", diff)
 	}

@@ -91,8 +91,8 @@ func TestWorkedConflicts(t *testing.T) {
 		want       []p2.Constraint
 		need, have float64
 	}{
-		{"third", third, []p2.Constraint{p2.Capacity, p2.Adjust, p2.Minimum}, 1, 0},
-		{"second", second, []p2.Constraint{p2.Capacity, p2.Fairness, p2.Adjust}, 5.0 / 6, 0.6},
+		{"third", third, []p2.Constraint{p2.Adjust, p2.Minimum, p2.Capacity}, 1, 0},
+		{"second", second, []p2.Constraint{p2.Fairness, p2.Adjust, p2.Capacity}, 5.0 / 6, 0.6},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

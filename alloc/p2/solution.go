@@ -127,11 +127,19 @@ const (
 // Conflict explains why an Instance has no solution: the named constraints cannot hold together
 // for the named applications.
 type Conflict struct {
+	// Constraints has at least one entry; Need and Have are the two sides of the first one, the
+	// others held:
+	//
+	//	Capacity, Kind >= 0   units of that kind
+	//	Capacity, Kind -1     parts of all there is, each kind counted at a price
+	//	Minimum               containers
+	//	Fairness              shares
+	//	Adjust                applications
 	Constraints []Constraint
 	// Apps are the applications involved, ascending; empty: all of them.
 	Apps []int
 	// Kind is the kind of resource that is short, or -1.
 	Kind int
-	// Need and Have are the two sides of the violated inequality, in the unit of the constraint.
+	// Need is the least that the others leave possible, Have what there is; both 0: not known.
 	Need, Have float64
 }
