@@ -1,3 +1,72 @@
-// Package apportion is the vocabulary of a library that answers the questions every scheduler of
-// a machine-learning cluster has.
+// Package apportion is a library for schedulers of clusters that train machine-learning models. It
+// answers four questions, in packages that only compute, and leaves everything else to its importer:
+//
+//   - drf: who deserves how much? Dominant resource fairness, divisible and in whole containers.
+//   - alloc: who gets how many containers on which server right now? Dorm's utilization-fairness
+//     optimizer, with an upper bound, a plan of what to create and destroy, and an explanation.
+//   - primaldual: should this job be admitted, and when should it run? OASiS: admission by prices of
+//     future resources, with the best schedule of workers and parameter servers.
+//   - growth and placement: who still profits from resources, and where should the others go?
+//     FlowCon's and SpeCon's classifiers, host choice, rebalancing and packers.
+//
+// This package itself is their vocabulary: [Kinds] names the kinds of resources, [Resources] is an
+// exact vector of quantities, [Server] a machine, [FieldError] and [Faults] what is wrong with an
+// input.
+//
+// # House rules
+//
+// Quantities are int64 in the caller's own units, exact and checked for overflow. Shares, prices and
+// utilities are float64, compared within tolerances that have names.
+//
+// Inputs are read, never changed and never retained; what is returned is the caller's. Where a
+// method takes a destination to avoid allocating, it says so.
+//
+// The same input gives the same output, whatever the order of maps and the number of CPUs. Ties are
+// broken by rules that the documentation states. Nothing reads a clock, draws from a global random
+// source, starts a goroutine, logs or touches a disk, except back-ends of solvers and checkpoints.
+// Effort is a number of steps, not of seconds; a context may end a search early, and then the
+// result says so.
+//
+// An error means that the input is bad, and names the item and the field of every fault, or that a
+// call could not run. What cannot be had (a rejected job, an application that must wait, an
+// infeasible program) is a result with a reason and the numbers behind it.
+//
+// Every optimum comes with a bound that anyone can recompute, every share vector with a check.
+//
+// # Index
+//
+// Where each part of the papers is: paper and section, file, names.
+//
+//	[Ghodsi11 §4.1, §4.3]	drf/waterfill.go	Fill
+//	[Ghodsi11 Algorithm 1]	drf/progressive.go	FillWhole
+//	[Ghodsi11 Algorithm 1]	drf/sorter.go	Sorter
+//	[Ghodsi11 §3]	drf/verify.go	Verify
+//	[Dorm §III-B]	alloc/problem.go	Application, Problem
+//	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
+//	[Dorm §III-C2]	alloc/plan.go	NewPlan
+//	[Dorm (1)-(4)]	alloc/metrics.go	Measure
+//	[Dorm (6)-(18)]	alloc/model.go	BuildModel
+//	[Dorm (10)-(16)]	alloc/p2/instance.go	Instance
+//	[Dorm (6)-(9), (15), (16)]	alloc/p2/check.go	Instance.Check
+//	[Dorm P2, weak duality]	alloc/p2/dualbound.go	DualBound
+//	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
+//	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
+//	[linear programs, no paper]	alloc/milp/builder.go	Builder
+//	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
+//	[Zheng (4.3)]	growth/optimum.go	Optimize
+//	[Zheng Algorithms 1, 2]	growth/flowcon.go	FlowCon
+//	[Zheng Algorithm 1, limits]	growth/limits.go	Limit
+//	[Zheng Algorithm 3]	growth/specon.go	SpeCon
+//	[Zheng Algorithm 4]	placement/host.go	ChooseHost
+//	[Zheng Algorithm 4, line 3]	placement/score.go	Weights
+//	[Zheng Algorithm 5]	placement/rebalance.go	Rebalance
+//
+// # References
+//
+//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
+//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
+//   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant
+//     Resource Fairness: Fair Allocation of Multiple Resource Types. NSDI 2011.
+//   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
+//     Containers. Master's thesis (FlowCon and SpeCon).
 package apportion

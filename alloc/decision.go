@@ -78,8 +78,8 @@ type Reason struct {
 	// Kind is the kind of resource that is short, if it is one.
 	Kind string `json:"kind,omitempty"`
 	// Need and Have are the two sides of the inequality that does not hold.
-	Need float64 `json:"need,omitempty"`
-	Have float64 `json:"have,omitempty"`
+	Need float64 `json:"need"`
+	Have float64 `json:"have"`
 	// Text is the whole in one sentence.
 	Text string `json:"text"`
 }

@@ -75,7 +75,7 @@ func TestFillEdges(t *testing.T) {
 		{
 			"weights far apart", apportion.Resources{3_000_000_000_003},
 			[]drf.Claim{claim("a", 1e12, 0, top, 3), claim("b", 1, 0, top, 1)},
-			[]float64{1e12 + 1 - (1e12+1)/(1e12+1), 3}, []drf.Stop{exhausted(0), exhausted(0)}, []float64{0}, -1,
+			[]float64{1e12, 3}, []drf.Stop{exhausted(0), exhausted(0)}, []float64{0}, -1,
 		},
 		{
 			// The rate of a is 2^60 times that of b. A float sum would forget b when a stops.

@@ -47,33 +47,33 @@ func (m *Model) Verify(values []float64, feasibility, integrality float64) error
 		return faults.Err()
 	}
 	for j, x := range values {
-		fault, detail := misses(x, m.lower[j], m.upper[j], feasibility)
+		detail, fault := misses(x, m.lower[j], m.upper[j], feasibility)
 		if fault == nil && m.integer[j] && math.Abs(x-math.Round(x)) > integrality {
-			fault, detail = apportion.ErrRange, formatNumber(x)+" is not whole"
+			detail, fault = formatNumber(x)+" is not whole", apportion.ErrRange
 		}
 		if fault != nil {
 			faults.Add("variable "+strconv.Quote(m.VariableName(j)), "value", fault, detail)
 		}
 	}
 	for i := range m.rowLower {
-		if fault, detail := misses(m.Activity(i, values), m.rowLower[i], m.rowUpper[i], feasibility); fault != nil {
+		if detail, fault := misses(m.Activity(i, values), m.rowLower[i], m.rowUpper[i], feasibility); fault != nil {
 			faults.Add("row "+strconv.Quote(m.RowName(i)), "activity", fault, detail)
 		}
 	}
 	return faults.Err()
 }
 
-// misses says how x misses [lower, upper], nil if it does not.
-func misses(x, lower, upper, tolerance float64) (fault error, detail string) {
+// misses says how x misses [lower, upper]: the value and the fault; nil if it does not.
+func misses(x, lower, upper, tolerance float64) (detail string, fault error) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
-		return apportion.ErrNotFinite, formatNumber(x)
+		return formatNumber(x), apportion.ErrNotFinite
 	case lower-x > tolerance*math.Max(1, math.Abs(lower)):
-		return apportion.ErrRange, formatNumber(x) + " < " + formatNumber(lower)
+		return formatNumber(x) + " < " + formatNumber(lower), apportion.ErrRange
 	case x-upper > tolerance*math.Max(1, math.Abs(upper)):
-		return apportion.ErrRange, formatNumber(x) + " > " + formatNumber(upper)
+		return formatNumber(x) + " > " + formatNumber(upper), apportion.ErrRange
 	}
-	return nil, ""
+	return "", nil
 }
 
 // referee checks the solver's answer and completes it: whole values made exactly whole, Objective

@@ -1,0 +1,81 @@
+# Every target visits every module: the library, its examples, its tools. Run them from this folder.
+
+# The folders that hold a go.mod. The library comes last, so that its results end the output.
+MODULES := $(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.cache/*' -exec dirname {} \; | sort -r)
+
+# $(call each,COMMAND) runs COMMAND in every module and fails if it failed in any.
+each = @status=0; for module in $(MODULES); do echo "\# $$module"; (cd $$module && $(1)) || status=1; done; exit $$status
+
+# staticcheck at the version that internal/tools/go.mod pins, run on the module in the current folder.
+STATICCHECK := go tool -modfile='$(CURDIR)/internal/tools/go.mod' staticcheck
+
+FUZZTIME ?= 10s
+BENCH ?= .
+COUNT ?= 1
+
+.PHONY: test
+test: ## all tests of every module
+	$(call each,go test ./...)
+
+.PHONY: race
+race: ## all tests with the race detector, which makes them slow: the short form
+	$(call each,RAPID_CHECKS=20 go test -race -short ./...)
+
+.PHONY: invariants
+invariants: ## all tests with the costly internal checks on
+	$(call each,go test -tags invariants ./...)
+
+.PHONY: cover
+cover: ## statement coverage of every package
+	$(call each,go test -cover ./...)
+
+.PHONY: bench
+bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
+	$(call each,go test -run '^$$' -bench '$(BENCH)' -count $(COUNT) ./...)
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME
+	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) "$(CURDIR)/$$module" || exit 1; done
+
+.PHONY: rewrite
+rewrite: ## write the golden files again; read the difference before you commit it
+	$(call each,packages=$$(grep -rl --include='*_test.go' cockroachdb/datadriven . | xargs -r -n 1 dirname | sort -u); \
+		test -z "$$packages" || go test $$packages -rewrite)
+
+.PHONY: lint
+lint: format vet staticcheck tidy ## everything that looks at the source only
+
+.PHONY: format
+format: ## fails if gofmt would change a file
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }
+
+.PHONY: vet
+vet: ## go vet
+	$(call each,go vet ./...)
+
+.PHONY: staticcheck
+staticcheck: ## staticcheck
+	$(call each,$(STATICCHECK) ./...)
+
+.PHONY: tidy
+tidy: ## fails if go mod tidy would change a file
+	$(call each,go mod tidy -diff)
+
+.PHONY: build
+build: ## everything, without a C compiler
+	$(call each,CGO_ENABLED=0 go build -o /dev/null ./...)
+
+# An example runs with the arguments in its smoke.args: one run a line, none if there is no such
+# file. ARGUMENTS are the shell's, relative to the module of the examples.
+.PHONY: examples
+examples: ## runs every example with small settings
+	@set -e; cd examples; for dir in $$(go list -f '{{if eq .Name "main"}}{{.Dir}}{{end}}' ./...); do \
+		example=./$${dir#"$$PWD"/}; \
+		if test -f "$$example/smoke.args"; then cat "$$example/smoke.args"; else echo; fi | while read -r args; do \
+			echo "# go run $$example $$args"; sh -c "go run $$example $$args" </dev/null; \
+		done; \
+	done
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile

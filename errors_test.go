@@ -1,0 +1,57 @@
+// This file tests FieldError and Faults: their texts, and what errors.Is and errors.As find in them.
+
+package apportion_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/apportion/apportion"
+)
+
+func TestFieldErrorText(t *testing.T) {
+	for _, test := range []struct {
+		fault apportion.FieldError
+		want  string
+	}{
+		{apportion.FieldError{Item: `server "a"`, Field: "Capacity[gpu]", Detail: "-3", Err: apportion.ErrNegative}, `server "a": Capacity[gpu] is negative: -3`},
+		{apportion.FieldError{Field: "Servers", Err: apportion.ErrEmpty}, "Servers is empty"},
+		{apportion.FieldError{Item: "claim 3", Err: apportion.ErrDuplicate}, "claim 3: is there twice"},
+		{apportion.FieldError{Err: apportion.ErrUnknown, Detail: "x"}, "is unknown: x"},
+	} {
+		if got := test.fault.Error(); got != test.want {
+			t.Errorf("Error() = %q, want %q", got, test.want)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	var faults apportion.Faults
+	if err := faults.Err(); err != nil {
+		t.Errorf("no fault, but Err() = %v", err)
+	}
+	faults.Add(`claim "a"`, "Weight", apportion.ErrNotFinite, "NaN")
+	faults.Add(`claim "b"`, "Min", apportion.ErrConflict, "5 is above Max 3")
+	err := fmt.Errorf("drf: %w", faults.Err())
+
+	const text = "drf: claim \"a\": Weight is not a finite number: NaN\nclaim \"b\": Min contradicts another field: 5 is above Max 3"
+	if err.Error() != text {
+		t.Errorf("Error() = %q, want %q", err, text)
+	}
+	for sort, want := range map[error]bool{
+		apportion.ErrNotFinite: true, apportion.ErrConflict: true, apportion.ErrRange: false,
+	} {
+		if got := errors.Is(err, sort); got != want {
+			t.Errorf("errors.Is(err, %q) = %v, want %v", sort, got, want)
+		}
+	}
+	var first *apportion.FieldError
+	if !errors.As(err, &first) || first != faults[0] {
+		t.Errorf("errors.As found %v, want the first fault", first)
+	}
+	var all apportion.Faults
+	if !errors.As(err, &all) || len(all) != 2 {
+		t.Errorf("errors.As found %d faults, want 2", len(all))
+	}
+}

@@ -1,0 +1,91 @@
+// This file runs the command on the cases in testdata/cases and holds every input, output and error
+// to its schema.
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A case is a subcommand with flags as name=value, and its input; the answer is what it prints, on
+// standard error after the exit code where that is not 0.
+func TestCases(t *testing.T) {
+	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			args := []string{d.Cmd}
+			for _, arg := range d.CmdArgs {
+				args = append(args, "-"+arg.Key, arg.Vals[0])
+			}
+			code, out, errs := call(t, d.Input, args...)
+			if code != answered {
+				checkSchema(t, "error.json", errs)
+				return fmt.Sprintf("exit %d\n%s", code, errs)
+			}
+			if d.Cmd == "drf" || d.Cmd == "dorm" {
+				checkSchema(t, d.Cmd+".input.json", d.Input)
+			}
+			if d.Cmd != "mps" {
+				checkSchema(t, d.Cmd+".output.json", out)
+			}
+			return rounded(out)
+		})
+	})
+}
+
+var fraction = regexp.MustCompile(`-?[0-9]+\.[0-9]+(e[-+]?[0-9]+)?`)
+
+// rounded returns text with its fractions rounded to six digits.
+func rounded(text string) string {
+	return fraction.ReplaceAllStringFunc(text, func(digits string) string {
+		value, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			return digits
+		}
+		return fmt.Sprintf("%.6g", value)
+	})
+}
+
+// call runs the command twice and makes sure that both runs print the same.
+func call(t *testing.T, input string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	for try := range 2 {
+		var outBuffer, errBuffer bytes.Buffer
+		c := run(t.Context(), args, strings.NewReader(input), &outBuffer, &errBuffer)
+		if try > 0 && (c != code || outBuffer.String() != out || errBuffer.String() != errs) {
+			t.Errorf("%v: the second run prints\n%s%s, the first\n%s%s", args, &outBuffer, &errBuffer, out, errs)
+		}
+		code, out, errs = c, outBuffer.String(), errBuffer.String()
+	}
+	return code, out, errs
+}
+
+// schema returns a schema of the folder beside this file.
+func schema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	s, err := compiler.Compile("schema/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func checkSchema(t *testing.T, name, text string) {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if err := schema(t, name).Validate(value); err != nil {
+		t.Errorf("%v\nin\n%s", err, text)
+	}
+}

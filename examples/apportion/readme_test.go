@@ -1,0 +1,115 @@
+// This file runs the commands of the README and compares what they print, and compares its tables
+// with the schemas.
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// console matches a block of commands and what they print.
+var console = regexp.MustCompile("(?s)```console\n.*?```")
+
+func TestReadmeCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := console.ReplaceAllStringFunc(string(readme), func(block string) string { return session(t, block) })
+	switch {
+	case want == string(readme):
+	case flag.Lookup("rewrite").Value.String() == "true":
+		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("README.md against what the commands print (-README +now):\n%s", cmp.Diff(string(readme), want))
+	}
+}
+
+// session returns a block of commands with what they print now.
+func session(t *testing.T, block string) string {
+	text := "```console\n"
+	for line := range strings.Lines(block) {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		out, err := exec.Command("sh", "-c", command).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s%v\n%s", line, err, out)
+		}
+		text += line + strings.TrimSuffix(string(out), "\n") + "\n"
+	}
+	return text + "```"
+}
+
+// TestReadmeFields looks for every field of every schema in a table of the README.
+func TestReadmeFields(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables strings.Builder
+	for line := range strings.Lines(string(readme)) {
+		if strings.HasPrefix(line, "|") || strings.HasPrefix(line, "A reason") || strings.HasPrefix(line, "`kind`") {
+			tables.WriteString(line)
+		}
+	}
+	paths, err := filepath.Glob("schema/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no schemas", err)
+	}
+	for _, path := range paths {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var value any
+		if err := json.Unmarshal(source, &value); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, name := range properties(value) {
+			if !regexp.MustCompile("`([^`]*[].])?" + name + "(\\[\\])?[.`]").MatchString(tables.String()) {
+				t.Errorf("%s has the field %q, which no table of the README has", path, name)
+			}
+		}
+	}
+}
+
+// properties returns the names of all properties in a schema.
+func properties(schema any) []string {
+	var names []string
+	switch s := schema.(type) {
+	case []any:
+		for _, element := range s {
+			names = append(names, properties(element)...)
+		}
+	case map[string]any:
+		fields, _ := s["properties"].(map[string]any)
+		names = slices.AppendSeq(names, maps.Keys(fields))
+		for _, element := range s {
+			names = append(names, properties(element)...)
+		}
+	}
+	return names
+}

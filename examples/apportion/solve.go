@@ -1,0 +1,52 @@
+// This file implements "apportion solve": any mixed-integer program in MPS form.
+
+package main
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// solveOutput is the output of "solve". Numbers that do not exist are left out.
+type solveOutput struct {
+	Status string `json:"status"`
+	// Reason says what ended the search early.
+	Reason    string   `json:"reason,omitempty"`
+	Sense     string   `json:"sense"`
+	Objective *float64 `json:"objective,omitempty"`
+	Bound     *float64 `json:"bound,omitempty"`
+	Gap       *float64 `json:"gap,omitempty"`
+	Nodes     int64    `json:"nodes"`
+	// Values has the variables that are not 0.
+	Values map[string]float64 `json:"values"`
+}
+
+func answerSolve(ctx context.Context, c *command) error {
+	model, err := milp.ReadMPS(c.in, &milp.MPSOptions{MaxBytes: maxInput})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := c.limited(ctx)
+	defer cancel()
+	solution, err := milp.Solve(ctx, backends[c.solver].general, model, nil)
+	if err != nil {
+		return err
+	}
+	out := solveOutput{
+		Status:    solution.Status.String(),
+		Reason:    solution.Reason,
+		Sense:     model.Sense().String(),
+		Objective: finite(solution.Objective),
+		Bound:     finite(solution.Bound),
+		Gap:       finite(solution.Gap()),
+		Nodes:     solution.Nodes,
+		Values:    map[string]float64{},
+	}
+	for j, value := range solution.Values {
+		if value != 0 {
+			out.Values[model.VariableName(j)] = value
+		}
+	}
+	return c.write(out)
+}

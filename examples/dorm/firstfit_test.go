@@ -1,0 +1,54 @@
+// This file adds a simple solver to the choices of -solver, so that the tests of what is printed do
+// not depend on the solvers of the library.
+
+package main
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+func init() {
+	solvers["first-fit"] = func() p2.Solver { return firstFit{} }
+}
+
+// firstFit keeps everyone where they are and gives newcomers what fits, server by server, at most 12
+// containers. Where the thresholds refuse that it gives up.
+type firstFit struct{}
+
+// Solve implements p2.Solver.
+func (firstFit) Solve(_ context.Context, inst *p2.Instance) (*p2.Solution, error) {
+	counts := make(p2.Counts, len(inst.Apps))
+	for i := range inst.Apps {
+		counts[i] = inst.Apps[i].Previous
+	}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		left := min(app.Max, 12)
+		if app.Running {
+			continue
+		}
+		used, err := inst.Used(counts)
+		if err != nil {
+			return nil, err
+		}
+		for j, capacity := range inst.Capacity {
+			n := left
+			for k, d := range app.Demand {
+				if d > 0 {
+					n = min(n, (capacity[k]-used[j][k])/d)
+				}
+			}
+			if n > 0 {
+				counts[i] = append(counts[i], p2.Placed{Server: j, Count: n})
+				left -= n
+			}
+		}
+	}
+	if inst.Check(counts) != nil {
+		return &p2.Solution{Status: p2.Unknown}, nil
+	}
+	objective := inst.Objective(counts)
+	return &p2.Solution{Status: p2.Feasible, Counts: counts, Objective: objective, Bound: 2 * objective}, nil
+}

@@ -1,0 +1,145 @@
+// This file computes the numbers of the tables from the runs of a study.
+
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/internal/sim"
+)
+
+// early is the period in which the paper compares utilization, [Dorm §V-B1].
+const early = 5 * time.Hour
+
+// measure is a row of a table: a number for each run, from it and the baseline's run of the same
+// scenario.
+type measure struct {
+	name string
+	// of returns the number of a run; NaN where it has none.
+	of func(s *study, run, base *played) float64
+	// paper is the paper's number for each policy; empty: none.
+	paper [4]string
+	// decimals to print.
+	decimals int
+}
+
+var measures = []measure{
+	{"utilization, mean of the first 5 h", meanUtilization, [4]string{"", "", "", ""}, 2},
+	{"  times the baseline's, mean over time", utilizationFactor, [4]string{"", "2.55", "2.46", "2.32"}, 2},
+	{"utilization, largest in the first 5 h", maxUtilization, [4]string{"1.8", "", "", ""}, 2},
+	{"utilization, mean of the whole period", wholeUtilization, [4]string{}, 2},
+	{"fairness loss, mean", meanLoss, [4]string{}, 2},
+	{"  how many times less than the baseline's", lossFactor, [4]string{"", "", "", "1.52"}, 2},
+	{"fairness loss, largest", maxLoss, [4]string{"", "1.5", "", "0.6"}, 2},
+	{"  times the baseline's largest", maxLossFactor, [4]string{"", "1.78", "", ""}, 2},
+	{"fairness loss of the running only, mean", meanRunningLoss, [4]string{}, 2},
+	{"applications adjusted, most at once", mostAdjusted, [4]string{"", "", "2", "2"}, 1},
+	{"applications adjusted, whole period", totalAdjusted, [4]string{"", "", "80", "76"}, 0},
+	{"applications running, most at once", mostRunning, [4]string{}, 0},
+	{"hours from submission to start, mean", queueing, [4]string{}, 2},
+	{"hours from start to completion, mean", running, [4]string{}, 2},
+	{"speed-up, start to completion", speedup, [4]string{"", "2.79", "2.73", "2.72"}, 2},
+	{"speed-up, submission to completion", responseSpeedup, [4]string{}, 2},
+}
+
+func total(s *sim.Sample) float64       { return s.Total }
+func loss(s *sim.Sample) float64        { return s.FairnessLoss }
+func runningLoss(s *sim.Sample) float64 { return s.RunningLoss }
+func adjusted(s *sim.Sample) float64    { return float64(s.Adjusted) }
+
+func (s *study) early() time.Duration { return min(early, s.measured) }
+
+func meanUtilization(s *study, run, _ *played) float64 { return run.Mean(0, s.early(), total) }
+func maxUtilization(s *study, run, _ *played) float64  { return run.Max(0, s.early(), total) }
+
+func wholeUtilization(s *study, run, _ *played) float64 { return run.Mean(0, s.measured, total) }
+func meanLoss(s *study, run, _ *played) float64         { return run.Mean(0, s.measured, loss) }
+func maxLoss(s *study, run, _ *played) float64          { return run.Max(0, s.measured, loss) }
+func meanRunningLoss(s *study, run, _ *played) float64  { return run.Mean(0, s.measured, runningLoss) }
+func mostAdjusted(s *study, run, _ *played) float64     { return run.Max(0, s.measured, adjusted) }
+func totalAdjusted(s *study, run, _ *played) float64    { return float64(run.Adjusted(s.measured)) }
+
+func mostRunning(s *study, run, _ *played) float64 {
+	return run.Max(0, s.measured, func(s *sim.Sample) float64 { return float64(s.Running) })
+}
+
+func lossFactor(s *study, run, base *played) float64 {
+	return meanLoss(s, base, nil) / meanLoss(s, run, nil)
+}
+
+func maxLossFactor(s *study, run, base *played) float64 {
+	return maxLoss(s, run, nil) / maxLoss(s, base, nil)
+}
+
+// utilizationFactor averages, over the minutes of the first 5 hours in which the baseline uses
+// anything, how many times as much the run uses.
+func utilizationFactor(s *study, run, base *played) float64 {
+	var factors []float64
+	for at := time.Duration(0); at < s.early(); at += time.Minute {
+		if used := base.Mean(at, at+time.Minute, total); used > 0 {
+			factors = append(factors, run.Mean(at, at+time.Minute, total)/used)
+		}
+	}
+	return mean(factors)
+}
+
+func queueing(_ *study, run, _ *played) float64 {
+	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Queueing().Hours() })
+}
+
+func running(_ *study, run, _ *played) float64 {
+	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Running().Hours() })
+}
+
+func speedup(_ *study, run, base *played) float64 {
+	return meanOutcome(run, func(i int, o *sim.Outcome) float64 { return appSpeedup(o, &base.Outcomes[i]) })
+}
+
+func responseSpeedup(_ *study, run, base *played) float64 {
+	return meanOutcome(run, func(i int, o *sim.Outcome) float64 {
+		return float64(base.Outcomes[i].Response()) / float64(o.Response())
+	})
+}
+
+// appSpeedup is how many times faster an application ran than under the baseline.
+func appSpeedup(o, base *sim.Outcome) float64 { return float64(base.Running()) / float64(o.Running()) }
+
+// meanOutcome averages over the applications that completed.
+func meanOutcome(run *played, of func(i int, o *sim.Outcome) float64) float64 {
+	var values []float64
+	for i := range run.Outcomes {
+		if o := &run.Outcomes[i]; o.Completed {
+			values = append(values, of(i, o))
+		}
+	}
+	return mean(values)
+}
+
+// mean returns the average, NaN of nothing.
+func mean(values []float64) float64 {
+	var sum float64
+	for _, value := range values {
+		sum += value
+	}
+	return sum / float64(len(values))
+}
+
+// median returns the middle value, NaN of nothing.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// over returns the measure of a policy for every scenario of the study.
+func (m *measure) over(s *study, policy int) []float64 {
+	values := make([]float64, len(s.runs))
+	for i, runs := range s.runs {
+		values[i] = m.of(s, runs[policy], runs[0])
+	}
+	return values
+}

@@ -1,0 +1,133 @@
+// This file checks the measures on runs small enough to count by hand.
+
+package main
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/plot"
+
+	"github.com/apportion/apportion/internal/sim"
+)
+
+// twoRuns is a study of one scenario with two applications, of which the second never completes
+// under the policy. The baseline uses nothing in the first hour.
+func twoRuns() (s *study, run, base *played) {
+	const h = time.Hour
+	base = &played{Result: &sim.Result{
+		Samples: []sim.Sample{
+			{At: 1 * h, Total: 1, FairnessLoss: 0.5, RunningLoss: 0.4, Running: 1},
+			{At: 3 * h, Total: 0.5, FairnessLoss: 1, RunningLoss: 0.2, Running: 2},
+		},
+		Outcomes: []sim.Outcome{
+			{Started: true, Completed: true, Arrival: 1 * h, Start: 2 * h, Completion: 6 * h},
+			{Started: true, Completed: true, Arrival: 1 * h, Start: 1 * h, Completion: 9 * h},
+		},
+	}}
+	run = &played{Result: &sim.Result{
+		Samples: []sim.Sample{
+			{At: 0, Total: 2, FairnessLoss: 0.25, RunningLoss: 0.25, Running: 1, Adjusted: 2},
+			{At: 9 * h, Total: 9, FairnessLoss: 9, RunningLoss: 9, Running: 9, Adjusted: 9},
+		},
+		Outcomes: []sim.Outcome{
+			{Started: true, Completed: true, Arrival: 1 * h, Start: 1 * h, Completion: 2 * h},
+			{Started: true, Arrival: 1 * h, Start: 1 * h},
+		},
+	}}
+	s = &study{measured: 8 * h, policies: []string{"base", "run"}, runs: [][]*played{{base, run}}}
+	return s, run, base
+}
+
+func TestMeasures(t *testing.T) {
+	s, run, base := twoRuns()
+	for _, test := range []struct {
+		name string
+		of   func(s *study, run, base *played) float64
+		want float64
+	}{
+		{"mean utilization", meanUtilization, 2},
+		{"factor of the 4 hours in which the baseline works", utilizationFactor, (2*2 + 2*4) / 4.},
+		{"largest utilization", maxUtilization, 2},
+		{"utilization of 8 hours", wholeUtilization, 2},
+		{"mean loss", meanLoss, 0.25},
+		{"loss factor", lossFactor, (2*0.5 + 5*1) / 8 / 0.25},
+		{"largest loss", maxLoss, 0.25},
+		{"largest loss factor", maxLossFactor, 0.25},
+		{"running loss", meanRunningLoss, 0.25},
+		{"most adjusted", mostAdjusted, 2},
+		{"adjusted", totalAdjusted, 2},
+		{"most running", mostRunning, 1},
+		{"queueing", queueing, 0},
+		{"running", running, 1},
+		{"speed-up", speedup, 4},
+		{"response", responseSpeedup, 5},
+	} {
+		if got := test.of(s, run, base); math.Abs(got-test.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if got := median([]float64{3, 1, 2}); got != 2 {
+		t.Errorf("median %v, want 2", got)
+	}
+	if got := median(nil); !math.IsNaN(got) {
+		t.Errorf("median of nothing %v", got)
+	}
+}
+
+// A number that no run has is printed as a dash, and equal ones without a range.
+func TestCells(t *testing.T) {
+	s, run, _ := twoRuns()
+	s.paper = true
+	m := &measure{of: speedup, decimals: 1, paper: [4]string{"", "2.7"}}
+	if got, want := s.cell(m, 1), "4.0 / 2.7"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	run.Outcomes[0].Completed = false
+	if got, want := s.cell(m, 1), "- / 2.7"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.runs = append(s.runs, s.runs[0])
+	m.of = func(s *study, run, _ *played) float64 { s.measured += time.Hour; return s.measured.Hours() }
+	if got, want := s.cell(m, 0), "9.5 (9.0-10.0)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 24, "0 4 8 12 16 20 24"}, {0, 2.36, "0 0.4 0.8 1.2 1.6 2"}, {-0.5, 8.5, "0 2 4 6 8"},
+		{0, 189, "0 40 80 120 160"}, {0, 1.05, "0 0.2 0.4 0.6 0.8 1"}, {0, 8, "0 1 2 3 4 5 6 7 8"},
+		{1, 1, ""}, {0, math.Inf(1), ""}, {math.NaN(), 1, ""},
+	} {
+		if got := labels(roundTicks{}.Ticks(test.low, test.high)); got != test.want {
+			t.Errorf("%v to %v: %s, want %s", test.low, test.high, got, test.want)
+		}
+	}
+}
+
+func labels(ticks []plot.Tick) string {
+	var all []string
+	for _, tick := range ticks {
+		all = append(all, tick.Label)
+	}
+	return strings.Join(all, " ")
+}
+
+// Progress is for people: nothing is written to what is not a terminal.
+func TestProgressIsQuiet(t *testing.T) {
+	var text bytes.Buffer
+	progress(&text, 1)()
+	if text.Len() > 0 {
+		t.Errorf("wrote %q", text.String())
+	}
+}

@@ -1,0 +1,95 @@
+// This file prints the table of a study.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// report prints the measures of the study, a column for each policy: the mean over the scenarios,
+// in brackets the least and the largest, and the paper's number after a slash where it has one.
+func (s *study) report(w io.Writer) error {
+	fmt.Fprintln(w, s.title)
+	fmt.Fprintf(w, "Workloads: %d; applications in each: %d, of which %.0f %% run for more than 6 h under Swarm; period: %.4g h.\n",
+		len(s.scenarios), len(s.scenarios[0].Apps), 100*s.longShare(), s.measured.Hours())
+	if s.paper {
+		fmt.Fprintln(w, "Each cell: mean over the workloads (least-largest) / paper.")
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\t"+strings.Join(s.policies, "\t"))
+	for i := range measures {
+		m := &measures[i]
+		cells := []string{m.name}
+		for p := range s.policies {
+			cells = append(cells, s.cell(m, p))
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	s.reportSolver(w)
+	return nil
+}
+
+func (s *study) cell(m *measure, policy int) string {
+	values := m.over(s, policy)
+	text := number(mean(values), m.decimals)
+	low, high := number(slices.Min(values), m.decimals), number(slices.Max(values), m.decimals)
+	if text != noNumber && low != high {
+		text += " (" + low + "-" + high + ")"
+	}
+	if s.paper && m.paper[policy] != "" {
+		text += " / " + m.paper[policy]
+	}
+	return text
+}
+
+// noNumber stands where a run has no such number, or a ratio to zero.
+const noNumber = "-"
+
+func number(x float64, decimals int) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return noNumber
+	}
+	return strconv.FormatFloat(x, 'f', decimals, 64)
+}
+
+// longShare returns the share of applications that run longer than the paper's 6 hours under the
+// baseline.
+func (s *study) longShare() float64 {
+	long, all := 0, 0
+	for _, scenario := range s.scenarios {
+		for i := range scenario.Apps {
+			all++
+			if scenario.Apps[i].Duration > longRunning {
+				long++
+			}
+		}
+	}
+	return float64(long) / float64(all)
+}
+
+// reportSolver says how good the decisions were.
+func (s *study) reportSolver(w io.Writer) {
+	decisions, kept := 0, 0
+	var gaps []float64
+	for _, runs := range s.runs {
+		for _, run := range runs {
+			decisions += run.decisions
+			kept += run.kept
+			gaps = append(gaps, run.gaps...)
+		}
+	}
+	if len(gaps) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%d decisions by Dorm, %d of them kept the allocation as it was;\n", decisions, kept)
+	fmt.Fprintf(w, "solver %s: gap to its proven bound, median %.2f %%, largest %.2f %%.\n", s.solver, 100*median(gaps), 100*slices.Max(gaps))
+}

@@ -1,0 +1,147 @@
+// This file plays studies: the same scenarios under every policy, side by side.
+
+package main
+
+import (
+	"context"
+	"io"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/internal/sim"
+)
+
+// solvers are the choices of -solver.
+var solvers = map[string]func() p2.Solver{
+	"embedded": func() p2.Solver { return embedded.New(nil) },
+}
+
+func solverNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(solvers)), ", ")
+}
+
+// policyNames are the policies of every study, the baseline first.
+var policyNames = []string{"Swarm", "Dorm-1", "Dorm-2", "Dorm-3"}
+
+// study is a set of scenarios, and what became of each under each policy.
+type study struct {
+	name, title string
+	scenarios   []*sim.Scenario
+	// paper says that the paper's numbers belong beside the results.
+	paper    bool
+	measured time.Duration
+	solver   string
+	reading  alloc.Options
+	policies []string
+	// runs[i][p] is scenario i under policies[p].
+	runs [][]*played
+}
+
+// played is one run of one policy.
+type played struct {
+	*sim.Result
+	// decisions, kept and gaps say what the optimizer did; none for the baseline.
+	decisions, kept int
+	gaps            []float64
+}
+
+// makePolicy returns a policy that reports to run.
+func (s *study) makePolicy(name string, run *played) sim.Policy {
+	for _, dorm := range sim.Dorm123(solvers[s.solver]()) {
+		if dorm.Label == name {
+			dorm.Options, dorm.Observe = s.reading, run.observe
+			return dorm
+		}
+	}
+	return sim.Swarm{}
+}
+
+func (p *played) observe(d *alloc.Decision) {
+	p.decisions++
+	if d.Status == alloc.Kept {
+		p.kept++
+		return
+	}
+	p.gaps = append(p.gaps, d.Gap)
+}
+
+// task is one run to be made.
+type task struct {
+	study            *study
+	scenario, policy int
+}
+
+// play fills in the runs of all studies, on all CPUs. Every run is independent of the others, so
+// the results do not depend on who finishes first.
+func play(ctx context.Context, stderr io.Writer, studies []*study) error {
+	var tasks []task
+	for _, s := range studies {
+		s.runs = make([][]*played, len(s.scenarios))
+		for i := range s.scenarios {
+			s.runs[i] = make([]*played, len(s.policies))
+			for p := range s.policies {
+				tasks = append(tasks, task{s, i, p})
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tick := progress(stderr, len(tasks))
+	queue := make(chan task)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for t := range queue {
+				if err := t.play(ctx); err != nil {
+					cancel(err)
+				}
+				tick()
+			}
+		})
+	}
+	for _, t := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- t
+	}
+	close(queue)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+func (t task) play(ctx context.Context) error {
+	s, run := t.study, &played{}
+	result, err := sim.Run(ctx, s.scenarios[t.scenario], s.makePolicy(s.policies[t.policy], run))
+	run.Result = result
+	s.runs[t.scenario][t.policy] = run
+	return err
+}
+
+// progress returns what to call after each of n steps. It draws a bar on stderr if that is a
+// terminal.
+func progress(stderr io.Writer, n int) (tick func()) {
+	file, ok := stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func() {}
+	}
+	bar := progressbar.NewOptions(n,
+		progressbar.OptionSetWriter(stderr),
+		progressbar.OptionSetDescription("simulating"),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish(),
+	)
+	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no reason to stop
+}

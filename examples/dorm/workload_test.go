@@ -1,0 +1,136 @@
+// This file checks the workload against what the paper says of it.
+
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/sim"
+)
+
+func long(apps int) settings {
+	return baseSettings(&options{apps: apps})
+}
+
+// Reference: [Dorm] §V-A1: 20 slaves, 240 CPU cores, 5 GPUs, 2.5 TB.
+func TestTestbed(t *testing.T) {
+	total, err := apportion.Total(testbed(), len(paperKinds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (apportion.Resources{240, 5, 2560}); !total.Equal(want) || len(testbed()) != 20 {
+		t.Errorf("%d slaves with %v, want 20 with %v", len(testbed()), total, want)
+	}
+}
+
+// Reference: [Dorm] Table II: 50 applications, so many of each model.
+func TestWorkloadIsTableII(t *testing.T) {
+	scenario := paperScenario(long(paperApps), 3)
+	if err := scenario.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	counts := make(map[string]int)
+	for i := range scenario.Apps {
+		counts[modelOf(&scenario.Apps[i])]++
+	}
+	for i := range tableII {
+		if got := counts[tableII[i].name]; got != tableII[i].number {
+			t.Errorf("%d applications of %s, want %d", got, tableII[i].name, tableII[i].number)
+		}
+	}
+	if len(scenario.Apps) != paperApps {
+		t.Errorf("%d applications, want %d", len(scenario.Apps), paperApps)
+	}
+	if n := len(paperScenario(long(2*paperApps+1), 3).Apps); n != 2*paperApps+1 {
+		t.Errorf("%d applications, want %d", n, 2*paperApps+1)
+	}
+}
+
+// Reference: [Dorm] §V-B1: the baseline can only handle the first 15 submitted applications. True
+// of LR, MF and CaffeNet, which use 16 of the 240 cores each.
+func TestBaselineHandlesFifteen(t *testing.T) {
+	scenario := paperScenario(long(paperApps), 1)
+	scenario.Apps = slices.DeleteFunc(scenario.Apps, func(app sim.App) bool { return app.Demand[1] > 0 })
+	for i := range scenario.Apps {
+		scenario.Apps[i].Duration = 1000 * time.Hour
+	}
+	scenario.Horizon = 100 * time.Hour
+	result, err := sim.Run(t.Context(), scenario, sim.Swarm{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range result.Outcomes {
+		if started := result.Outcomes[i].Started; started != (i < 15) {
+			t.Errorf("submission %d started: %t", i+1, started)
+		}
+	}
+}
+
+// Reference: [Dorm] §I: about 90 % run for more than 6 hours; §V-A3: every 20 minutes.
+func TestDurationsAndArrivals(t *testing.T) {
+	const n = 20_000
+	scenario := paperScenario(long(n), 7)
+	hours := make([]float64, n)
+	above := 0
+	for i := range scenario.Apps {
+		hours[i] = scenario.Apps[i].Duration.Hours()
+		if hours[i] > 6 {
+			above++
+		}
+	}
+	if share := float64(above) / n; math.Abs(share-0.9) > 0.01 {
+		t.Errorf("%v of the durations are above 6 h, want 0.9", share)
+	}
+	if m := median(hours); math.Abs(m-8) > 0.1 {
+		t.Errorf("median %v h, want 8", m)
+	}
+	if gap := scenario.Apps[n-1].Arrival.Minutes() / n; math.Abs(gap-20) > 0.5 {
+		t.Errorf("an arrival every %v minutes, want 20", gap)
+	}
+	set := long(n)
+	set.scale = shortScale
+	for i, app := range paperScenario(set, 7).Apps {
+		if d := 2*app.Duration - scenario.Apps[i].Duration; d < -time.Second || d > time.Second || app.Arrival != scenario.Apps[i].Arrival {
+			t.Fatalf("short application %d: %v from %v, long one %v from %v", i, app.Duration, app.Arrival,
+				scenario.Apps[i].Duration, scenario.Apps[i].Arrival)
+		}
+	}
+}
+
+// The extract has all its jobs, and each becomes the application that the rule says.
+func TestTraceScenario(t *testing.T) {
+	scenario, err := traceScenario(itpDay, traceJobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scenario.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if len(scenario.Apps) != traceJobs {
+		t.Fatalf("%d applications, want %d", len(scenario.Apps), traceJobs)
+	}
+	// c07-1287,4599,6415,8: submitted after 4599 s, 6415 s on 8 GPUs.
+	if a := scenario.Apps[1]; a.Arrival != 4599*time.Second || a.Duration != 6415*time.Second || a.Fixed != 8 || a.Max != 32 || a.Min != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestTraceScenarioRefuses(t *testing.T) {
+	header, _, _ := strings.Cut(string(itpDay), "\n")
+	for _, line := range []string{
+		"j,0,100,,,,,g,,,,,,,,",    // GPUs unknown
+		"j,0,,1,,,,g,,,,,,,,",      // duration unknown
+		"j,0,100,0.5,,,,g,,,,,,,,", // part of a GPU
+		"j,0,100,0,,,,g,,,,,,,,",   // no GPU
+		"j,0,x,1,,,,g,,,,,,,,",     // no number
+	} {
+		if _, err := traceScenario([]byte(header+"\n"+line+"\n"), 5); err == nil {
+			t.Errorf("%s was made an application", line)
+		}
+	}
+}

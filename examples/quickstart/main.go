@@ -1,0 +1,96 @@
+// This file tells the story of [Dorm] Fig. 5: a third application arrives in a cluster of three.
+
+// Quickstart takes one decision: who gets how many containers on which server, what to do to get
+// there, and why.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+// run asks and prints. app-1 and app-2 are running; app-3 needs the GPUs of slave-1, which is full.
+func run(w io.Writer) error {
+	problem := &alloc.Problem{
+		Kinds: apportion.Kinds{"cpu", "gpu", "memory"},
+		Servers: []apportion.Server{
+			{ID: "slave-1", Capacity: apportion.Resources{6, 2, 48}},
+			{ID: "slave-2", Capacity: apportion.Resources{4, 0, 32}},
+			{ID: "slave-3", Capacity: apportion.Resources{4, 0, 32}},
+		},
+		Applications: []alloc.Application{
+			{ID: "app-1", Executor: "MxNet", Demand: apportion.Resources{1, 0, 8}, Weight: 1, Max: 6, Min: 1},
+			{ID: "app-2", Executor: "TensorFlow", Demand: apportion.Resources{1, 0, 8}, Weight: 1, Max: 8, Min: 1,
+				Resume: []string{"resume.sh"}},
+			{ID: "app-3", Executor: "MPI-Caffe", Demand: apportion.Resources{1, 1, 8}, Weight: 2, Max: 5, Min: 1,
+				Start: []string{"start.sh"}},
+		},
+		Previous: alloc.Allocation{
+			"app-1": {"slave-1": 2, "slave-2": 4},
+			"app-2": {"slave-1": 4, "slave-3": 4},
+		},
+		Theta1: 0.1, // tolerate a tenth of the largest possible fairness loss
+		Theta2: 0.1, // adjust one running application in ten, rounded up
+	}
+	decision, err := alloc.Reallocate(context.Background(), problem, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: utilization %.4g, at most %.4g is possible\n\n", decision.Status, decision.Objective, decision.Bound)
+	printAllocation(w, problem, decision)
+	printPlan(w, alloc.NewPlan(problem, decision.Allocation))
+	fmt.Fprintf(w, "\nwhy not more:\n%s", alloc.Explain(problem, decision))
+	return nil
+}
+
+// printAllocation prints a line for each application: its shares and its containers by server.
+func printAllocation(w io.Writer, problem *alloc.Problem, decision *alloc.Decision) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(table, "\tshare\tfair share")
+	for _, server := range problem.Servers {
+		fmt.Fprint(table, "\t", server.ID)
+	}
+	fmt.Fprintln(table)
+	for _, share := range decision.Shares {
+		fmt.Fprintf(table, "%s\t%.4f\t%.4f", share.ID, share.Actual, share.Theoretical)
+		for _, server := range problem.Servers {
+			before, after := problem.Previous[share.ID][server.ID], decision.Allocation[share.ID][server.ID]
+			fmt.Fprintf(table, "\t%d", after)
+			if after != before {
+				fmt.Fprintf(table, " (was %d)", before)
+			}
+		}
+		fmt.Fprintln(table)
+	}
+	table.Flush()
+}
+
+func printPlan(w io.Writer, plan *alloc.Plan) {
+	fmt.Fprintln(w, "\nplan:")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, step := range plan.Steps {
+		fmt.Fprintf(table, "%d\t%s\t%s", i+1, step.Action, step.Application)
+		if step.Containers > 0 {
+			fmt.Fprintf(table, "\t%d on %s", step.Containers, step.Server)
+		}
+		if len(step.Command) > 0 {
+			fmt.Fprintf(table, "\t%s", strings.Join(step.Command, " "))
+		}
+		fmt.Fprintln(table)
+	}
+	table.Flush()
+}

@@ -1,0 +1,28 @@
+// Package lint holds this project to its own rules. Its test reads every Go file of the
+// repository and fails where one breaks a rule.
+//
+// # What it checks
+//
+//   - Packages that compute (drf, alloc, primaldual, growth, placement) have no effects: no
+//     goroutine, clock, global random source, disk, network, log or printing. Back-ends of
+//     alloc/milp are exempt.
+//   - The library imports the standard library, itself and the few modules that are named here;
+//     its folders import each other only downward.
+//   - Every exported name and every package has a comment.
+//   - No function is longer than 80 lines and none takes more than five parameters.
+//   - The index in the root package comment names files and symbols that exist, and no folder of
+//     algorithms is missing in it.
+//
+// # The index
+//
+// A row of the index is a line of a preformatted block in the root doc.go with three cells, a tab
+// between them: the place in a paper, in brackets; a file; the names declared in that file, with
+// commas between them, a method as Type.Method.
+//
+//	[Dorm §IV-A (1)-(4)]	alloc/p2/metrics.go	Instance.Objective, Instance.FairnessLoss
+//
+// # Deviations
+//
+// Rules look at syntax, not at types: a local variable that has the name of a forbidden package is
+// taken for the package. Call it something else.
+package lint

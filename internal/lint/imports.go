@@ -1,0 +1,70 @@
+// This file implements the rules on imports: which modules the library needs, and which of its
+// folders may import which.
+
+package lint
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/apportion/apportion"
+
+// allowedModules are the modules that a program gets into its build by importing this library.
+var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp"}
+
+// layers says what the files of a folder may import of this module: the root, their own folder and
+// the folders listed, each with all that lies below. The first folder that a file lies in counts; a
+// folder that is not here may import everything.
+var layers = []struct {
+	folder string
+	below  []string
+}{
+	{".", nil},
+	{"drf", []string{"internal/invariant"}},
+	{"placement", []string{"internal/invariant"}},
+	{"growth", []string{"internal/invariant"}},
+	{"checkpoint", []string{"internal/invariant"}},
+	{"alloc/milp", []string{"internal/invariant"}},
+	{"alloc", []string{"drf", "placement", "internal/invariant"}},
+	{"primaldual", []string{"alloc/milp", "placement", "internal/invariant"}},
+	{"internal/invariant", nil},
+}
+
+func (t *files) checkImports(f *file) {
+	for _, spec := range f.syntax.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		own, isOwn := strings.CutPrefix(name+"/", module+"/")
+		switch {
+		case f.nested:
+		case isOwn:
+			if !mayImport(f.dir, strings.TrimSuffix(own, "/")) {
+				t.add(f, spec.Pos(), "%s may not import %s", f.dir, name)
+			}
+		case !isStandard(name) && !slices.ContainsFunc(allowedModules, func(m string) bool { return within(name, m) }):
+			t.add(f, spec.Pos(), "imports %s, which is not on the list of modules", name)
+		}
+	}
+}
+
+// mayImport reports whether the files of dir may import this module's package in the folder own;
+// "" is the root. Helpers for tests may import the oracles too.
+func mayImport(dir, own string) bool {
+	if helpsTests(dir) && within(own, "internal/oracle") {
+		return true
+	}
+	for _, layer := range layers {
+		if within(dir, layer.folder) {
+			return own == "" || within(own, layer.folder) ||
+				slices.ContainsFunc(layer.below, func(folder string) bool { return within(own, folder) })
+		}
+	}
+	return true
+}
+
+// isStandard reports whether a path is one of the standard library: its first element has no dot.
+func isStandard(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(first, ".")
+}

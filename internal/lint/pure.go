@@ -1,0 +1,95 @@
+// This file implements the rule that packages which compute have no effects.
+
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// computing are the folders of the packages that compute, and effectful those below them that may
+// have effects: back-ends that call solvers outside.
+var (
+	computing = []string{"drf", "alloc", "primaldual", "growth", "placement"}
+	effectful = []string{"alloc/milp/bb", "alloc/milp/ortools"}
+)
+
+// computes reports whether f belongs to a package that computes. Helpers for tests do not.
+func (f *file) computes() bool {
+	in := func(folder string) bool { return within(f.dir, folder) }
+	return !f.nested && slices.ContainsFunc(computing, in) && !slices.ContainsFunc(effectful, in) &&
+		!helpsTests(f.dir)
+}
+
+// helpsTests reports whether dir holds helpers for tests: it is called xtest, as net/http/httptest.
+func helpsTests(dir string) bool { return strings.HasSuffix(dir, "test") }
+
+// forbidden maps the import path of a package to the names in it that a computing package may not
+// use; nil stands for all of them.
+var forbidden = map[string][]string{
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	"os":   nil, "os/exec": nil, "os/signal": nil, "io/ioutil": nil, "syscall": nil,
+	"log": nil, "log/slog": nil, "net": nil, "net/http": nil, "crypto/rand": nil, "C": nil, "unsafe": nil,
+}
+
+// seeded are the names in math/rand and math/rand/v2 that do not use the global source.
+var seeded = []string{
+	"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "Zipf", "PCG", "ChaCha8",
+}
+
+func (t *files) checkPure(f *file) {
+	packages := importNames(f.syntax)
+	for _, spec := range f.syntax.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		if names, ok := forbidden[name]; ok && names == nil {
+			t.add(f, spec.Pos(), "imports %s in a package that only computes", name)
+		}
+	}
+	ast.Inspect(f.syntax, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.GoStmt:
+			t.add(f, n.Pos(), "starts a goroutine in a package that only computes")
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "print" || id.Name == "println") {
+				t.add(f, n.Pos(), "calls %s in a package that only computes", id.Name)
+			}
+		case *ast.SelectorExpr:
+			if id, ok := n.X.(*ast.Ident); ok && hasEffect(packages[id.Name], n.Sel.Name) {
+				t.add(f, n.Pos(), "uses %s.%s in a package that only computes", id.Name, n.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+// hasEffect reports whether the use of a name of a package is an effect. Packages that are
+// forbidden as a whole are reported once, at their import.
+func hasEffect(name, symbol string) bool {
+	if name == "math/rand" || name == "math/rand/v2" {
+		return token.IsExported(symbol) && !slices.Contains(seeded, symbol)
+	}
+	return slices.Contains(forbidden[name], symbol)
+}
+
+// importNames maps the names by which a file knows its imports to their paths. A dot import has
+// the name ".", so that nothing finds it; checkShape refuses those.
+func importNames(syntax *ast.File) map[string]string {
+	names := make(map[string]string, len(syntax.Imports))
+	for _, spec := range syntax.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		local := path.Base(name)
+		switch {
+		case spec.Name != nil:
+			local = spec.Name.Name
+		case name == "math/rand/v2":
+			local = "rand"
+		}
+		names[local] = name
+	}
+	return names
+}

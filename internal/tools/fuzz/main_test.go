@@ -1,0 +1,91 @@
+// This file tests the reading of what go test prints, and a run over a module made for it.
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTargets(t *testing.T) {
+	list := `FuzzParse
+FuzzRead
+ok  	example.org/m/a	0.004s
+ok  	example.org/m/b	0.002s
+?   	example.org/m/c	[no test files]
+FuzzParse
+ok  	example.org/m/d	0.004s
+`
+	want := []target{{"example.org/m/a", "FuzzParse"}, {"example.org/m/a", "FuzzRead"}, {"example.org/m/d", "FuzzParse"}}
+	if got := targets([]byte(list)); !slices.Equal(got, want) {
+		t.Errorf("targets = %v, want %v", got, want)
+	}
+}
+
+func TestIsDeadlineRace(t *testing.T) {
+	const race = "fuzz: elapsed: 3s, execs: 40304 (0/sec)\n--- FAIL: FuzzA (3.20s)\n    context deadline exceeded\nFAIL\nexit status 1\n"
+	for _, test := range []struct {
+		name, out string
+		want      bool
+	}{
+		{"race", race, true},
+		{"failing input", strings.Replace(race, "FAIL\n", "    Failing input written to testdata/fuzz/FuzzA/0\nFAIL\n", 1), false},
+		{"the target's own deadline", strings.Replace(race, "context", "    a_test.go:9: solve: context", 1), false},
+		{"more than the deadline", strings.Replace(race, "exceeded\n", "exceeded\n    a_test.go:9: wrong\n", 1), false},
+		{"panic", "--- FAIL: FuzzA (0.00s)\npanic: index out of range\n", false},
+		{"does not build", "./a.go:3: undefined: x\nFAIL\n", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := isDeadlineRace([]byte(test.out)); got != test.want {
+				t.Errorf("isDeadlineRace = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestRun fuzzes one target that holds and one that does not.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds two modules")
+	}
+	const source = `package m
+
+import "testing"
+
+func FuzzLength(f *testing.F) {
+	f.Add("a")
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) LIMIT {
+			t.Error("length", len(s))
+		}
+	})
+}
+`
+	for limit, want := range map[string]string{"< 0": "", "> 3": "Failing input written"} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "go.mod"), "module example.org/m\n\ngo 1.25.0\n")
+		write(t, filepath.Join(dir, "m_test.go"), strings.Replace(source, "LIMIT", limit, 1))
+		var out bytes.Buffer
+		err := run(&out, dir, time.Second)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("limit %s: %v", limit, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("limit %s: error %v, want one with %q", limit, err, want)
+		case !strings.Contains(out.String(), "example.org/m FuzzLength: "):
+			t.Errorf("limit %s: printed %q", limit, out.String())
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,56 @@
+// This file throws arbitrary bytes at the readers.
+
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// FuzzJobs checks that a reader never panics, that an error is an *Error and the last thing it
+// gives, and that rows keep the contract.
+func FuzzJobs(f *testing.F) {
+	for _, name := range []string{"testdata/files/jobs.csv", "testdata/files/jobs.csv.gz"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(strings.Join(jobColumns, ",") + "\nj,1e9,-0,1e-400,0x1p-2,_,,,,,,,\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		failed := false
+		for job, err := range Jobs("fuzz", bytes.NewReader(data)) {
+			if failed {
+				t.Fatal("a row after an error")
+			}
+			if err != nil {
+				failed = true
+				if fault := (*Error)(nil); !errors.As(err, &fault) || fault.File != "fuzz" {
+					t.Errorf("error %v, want an *Error of file fuzz", err)
+				}
+				continue
+			}
+			checkContract(t, &job)
+		}
+	})
+}
+
+func checkContract(t *testing.T, job *Job) {
+	t.Helper()
+	if job.ID == "" || job.Submit < 0 || job.Duration.Value < 0 || job.Queue.Value < 0 || job.Estimate.Value < 0 {
+		t.Errorf("an empty id or a negative time: %+v", job)
+	}
+	for _, x := range []Maybe[float64]{job.GPUs, job.CPUs, job.MemGB} {
+		if !(x.Value >= 0) || math.IsInf(x.Value, 1) || !x.Known && x.Value != 0 {
+			t.Errorf("quantity %v: %+v", x, job)
+		}
+	}
+	if job.Tasks.Value < 0 {
+		t.Errorf("%d tasks", job.Tasks.Value)
+	}
+}

@@ -1,0 +1,182 @@
+// This file tests every reader on rows as the public traces have them.
+
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"iter"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// collect returns the rows before the first error, and the error.
+func collect[T any](rows iter.Seq2[T, error]) ([]T, error) {
+	var all []T
+	for row, err := range rows {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, row)
+	}
+	return all, nil
+}
+
+// wantRows fails unless the reader gives exactly want.
+func wantRows[T any](t *testing.T, rows iter.Seq2[T, error], want ...T) {
+	t.Helper()
+	got, err := collect(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func zip(t *testing.T, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+var fixtureJobs = []Job{
+	{
+		ID: "j0", Duration: Known(18431*time.Second + 920*time.Millisecond), GPUs: Known(0.46), CPUs: Known(6.0),
+		MemGB: Known(12.0), User: "u0", Group: "g0", Tasks: Known(int64(1)), Queue: Known(time.Duration(0)),
+		Estimate: Known(6 * time.Hour), Status: "Pass", Kind: "LS", Extra: map[string]string{"batch_size": "128"},
+	},
+	{
+		ID: "j1", Submit: 1126233 * time.Second, GPUs: Known(8.0), Extra: map[string]string{"batch_size": ""},
+	},
+	{
+		ID: "j2", Submit: 12537496*time.Second + 500*time.Millisecond, Duration: Known(4399 * time.Second),
+		GPUs: Known(0.0), Group: "g1", Tasks: Known(int64(2)), Queue: Known(3962980 * time.Second), Status: "Failed",
+		Kind: "gpt2", Extra: map[string]string{"batch_size": ""},
+	},
+}
+
+// An unknown duration (j1) must not become a duration of zero, nor a known zero (j2's GPUs) unknown.
+func TestJobs(t *testing.T) {
+	for _, name := range []string{"testdata/files/jobs.csv", "testdata/files/jobs.csv.gz"} {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRows(t, Jobs(name, f), fixtureJobs...)
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestJobsWithoutExtraColumnsHaveNoMap(t *testing.T) {
+	text := strings.Join(jobColumns, ",") + "\nj,0,,,,,,,,,,,\n"
+	wantRows(t, Jobs("jobs", strings.NewReader(text)), Job{ID: "j"})
+}
+
+func TestColumnsInAnyOrder(t *testing.T) {
+	text := "value,step,t_s\n0.5,3,1.25\n"
+	wantRows(t, Curve("curve", strings.NewReader(text)),
+		Point{Step: Known(3.0), At: Known(1250 * time.Millisecond), Value: Known(0.5)})
+}
+
+func TestNodes(t *testing.T) {
+	text := "node_id,gpus,cpus,mem_gb,gpu_model,group\nn0,0,32,256,,\nn1,8,96,384,G2,vc\n"
+	wantRows(t, Nodes("nodes", strings.NewReader(text)),
+		Node{ID: "n0", GPUs: Known(0.0), CPUs: Known(32.0), MemGB: Known(256.0)},
+		Node{ID: "n1", GPUs: Known(8.0), CPUs: Known(96.0), MemGB: Known(384.0), GPUModel: "G2", Group: "vc"})
+}
+
+func TestGroupGPUs(t *testing.T) {
+	text := "date,group,gpus\n2020-04-01,vcEwI,72\n2020-04-02,vcEwI,\n"
+	day := time.Date(2020, time.April, 1, 0, 0, 0, 0, time.UTC)
+	wantRows(t, GroupGPUs("vc", strings.NewReader(text)),
+		GroupGPU{Date: day, Group: "vcEwI", GPUs: Known(int64(72))},
+		GroupGPU{Date: day.AddDate(0, 0, 1), Group: "vcEwI"})
+}
+
+func TestShapes(t *testing.T) {
+	text := "source,switches,nodes_per_switch,gpus_per_node,cpus_per_node,mem_gb_per_node\na:b.csv,5,32,8,128,256\n"
+	wantRows(t, Shapes("specs", strings.NewReader(text)), Shape{
+		Source: "a:b.csv", Switches: Known(int64(5)), NodesPerSwitch: Known(int64(32)),
+		GPUs: Known(8.0), CPUs: Known(128.0), MemGB: Known(256.0)})
+}
+
+// A run that diverged has real NaN and infinite values; a missing value is none of these.
+func TestCurveKeepsDivergence(t *testing.T) {
+	points, err := collect(Curve("curve", strings.NewReader("step,t_s,value\n1,,nan\n2,,inf\n3,,-inf\n4,,\n5,,-1.5\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]Maybe[float64], 0, len(points))
+	for _, p := range points {
+		if p.At.Known {
+			t.Errorf("step %v: a time of %v, want none", p.Step.Value, p.At.Value)
+		}
+		values = append(values, p.Value)
+	}
+	if !values[0].Known || !math.IsNaN(values[0].Value) {
+		t.Errorf("first value %v, want a known NaN", values[0])
+	}
+	want := []Maybe[float64]{Known(math.Inf(1)), Known(math.Inf(-1)), {}, Known(-1.5)}
+	if diff := cmp.Diff(want, values[1:]); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestCurveIndex(t *testing.T) {
+	text := "file,points,family,model,dataset,metric,better,t_s_is,note\n" +
+		`a.csv,500,transformer (GPT),"GPT-2 124M, Muon",FineWeb,"training loss (every step, thinned)",min,measured,` + "\n"
+	wantRows(t, CurveIndex("INDEX", strings.NewReader(text)), CurveInfo{
+		File: "a.csv", Points: Known(int64(500)), Family: "transformer (GPT)", Model: "GPT-2 124M, Muon",
+		Dataset: "FineWeb", Metric: "training loss (every step, thinned)", Better: "min", TimeIs: "measured"})
+}
+
+func TestThroughputs(t *testing.T) {
+	text := "gpu_model,job_type,gpus,steps_per_s\nk80,ResNet-18 (batch size 16),1,4.795295\n"
+	wantRows(t, Throughputs("speed", strings.NewReader(text)), Throughput{
+		GPUModel: "k80", JobType: "ResNet-18 (batch size 16)", GPUs: Known(int64(1)), StepsPerSecond: Known(4.795295)})
+}
+
+func TestStepTimes(t *testing.T) {
+	want := StepTime{App: "cifar10", GPUs: Known(int64(6)), Nodes: Known(int64(2)), LocalBatch: Known(int64(32)),
+		Step: Known(140906 * time.Microsecond), Sync: Known(99412 * time.Microsecond)}
+	wantRows(t, Scalability("s", strings.NewReader("app,nodes,gpus,local_bsz,step_s,sync_s\ncifar10,2,6,32,0.140906,0.099412\n")), want)
+	want.Placement = "24"
+	wantRows(t, Placements("p", strings.NewReader(
+		"app,placement,gpus,nodes,local_bsz,step_s,sync_s\ncifar10,24,6,2,32,0.140906,0.099412\n")), want)
+}
+
+func TestMaybeOr(t *testing.T) {
+	if got := Known(0).Or(7); got != 0 {
+		t.Errorf("a known zero gave %d", got)
+	}
+	if got := (Maybe[int]{}).Or(7); got != 7 {
+		t.Errorf("an unknown value gave %d, want 7", got)
+	}
+}
+
+// A caller that has seen enough may stop: the reader must not go on.
+func TestStopEarly(t *testing.T) {
+	seen := 0
+	for range Jobs("jobs", bytes.NewReader(zip(t, strings.Join(jobColumns, ",")+"\na,0,,,,,,,,,,,\nb,1,,,,,,,,,,,\n"))) {
+		seen++
+		break
+	}
+	if seen != 1 {
+		t.Errorf("%d rows, want 1", seen)
+	}
+}
