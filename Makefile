@@ -39,7 +39,7 @@ fuzz: ## every fuzz target for FUZZTIME
 
 .PHONY: rewrite
 rewrite: ## write the golden files again; read the difference before you commit it
-	$(call each,packages=$$(grep -rl --include='*_test.go' cockroachdb/datadriven . | xargs -r -n 1 dirname | sort -u); \
+	$(call each,packages=$$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | sed -n 's/ .*cockroachdb.datadriven.*//p'); \
 		test -z "$$packages" || go test $$packages -rewrite)
 
 .PHONY: lint

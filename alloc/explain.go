@@ -153,10 +153,10 @@ func (e *explainer) stop(s *Stop, a int) {
 }
 
 // short returns the kind that is short on most of the servers that could hold a container of
-// demand if they were empty (the first such kind on a tie), on how many of them it has no room,
-// and how many they are.
+// demand if they were empty (on a tie the one whose part of the demand costs most there, then the
+// first), on how many of them there is no room, and how many they are.
 func (e *explainer) short(demand apportion.Resources) (kind, blocked, could int) {
-	misses := make([]int, len(demand))
+	misses, costs := make([]int, len(demand)), make([]float64, len(demand))
 	for j, left := range e.left {
 		if !demand.FitsIn(e.instance.Capacity[j]) {
 			continue
@@ -168,11 +168,12 @@ func (e *explainer) short(demand apportion.Resources) (kind, blocked, could int)
 		for k, d := range demand {
 			if d > max(0, left[k]) {
 				misses[k]++
+				costs[k] += float64(d) * e.price(func(m *p2.Multipliers) float64 { return m.Server[j][k] })
 			}
 		}
 	}
 	for k := range misses {
-		if misses[k] > misses[kind] {
+		if misses[k] > misses[kind] || misses[k] == misses[kind] && costs[k] > costs[kind] {
 			kind = k
 		}
 	}
