@@ -4,7 +4,9 @@
 package drf
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 )
@@ -161,22 +163,30 @@ func (w *water) start() {
 
 // sortByLevel sorts events in linear time, digit by digit from the lowest: the bits of floats that
 // are not negative are in the order of the floats. An even number of passes brings the events back
-// from scratch.
+// from scratch. Short lists are sorted by comparison.
 func sortByLevel(events, scratch []event) {
-	const digit, base = 8, 1 << 8
+	const digit, passes, base = 11, 6, 1 << 11
+	if len(events) < base { // the tables would cost more than they save
+		slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.level, b.level) })
+		return
+	}
+	var start [passes][base + 1]int32
+	for i := range events {
+		key := math.Float64bits(events[i].level)
+		for pass := range passes {
+			start[pass][key>>(digit*pass)%base+1]++
+		}
+	}
 	from, to := events, scratch[:len(events)]
-	for shift := 0; shift < 64; shift += digit {
-		var start [base + 1]int
-		for i := range from {
-			start[math.Float64bits(from[i].level)>>shift%base+1]++
-		}
+	for pass := range passes {
+		place := &start[pass]
 		for d := range base {
-			start[d+1] += start[d]
+			place[d+1] += place[d]
 		}
 		for i := range from {
-			d := math.Float64bits(from[i].level) >> shift % base
-			to[start[d]] = from[i]
-			start[d]++
+			d := math.Float64bits(from[i].level) >> (digit * pass) % base
+			to[place[d]] = from[i]
+			place[d]++
 		}
 		from, to = to, from
 	}
