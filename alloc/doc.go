@@ -35,7 +35,8 @@
 //
 // # Deviations
 //
-// The paper leaves these open; TestPaper and TestOptions pin each reading.
+// The paper leaves these open; the tests whose names begin with TestPaper, and TestUnservable, pin
+// each reading.
 //
 //   - A_r in (15) and (16) is never defined: (15) sums over A^t as (2) does, (16) over the
 //     applications of A^t that also ran before, since only they have an r.

@@ -184,6 +184,7 @@ func TestPaperTestbedShares(t *testing.T) {
 		counts []float64 // s^ / delta
 	}{
 		{alloc.BoundedDRF, []float64{32, 32, 8, 1, 1, 1, 2}},
+		{alloc.WholeDRF, []float64{32, 32, 8, 1, 1, 1, 2}},
 		{alloc.PureDRF, []float64{15.446, 30.893, 30.893, .625, .625, 1.25, 2.5}},
 	} {
 		t.Run("share="+string(rule.share), func(t *testing.T) {
