@@ -52,6 +52,16 @@
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder
+//	[OASiS §3.1]	primaldual/job.go	Job
+//	[OASiS (1)-(13)]	primaldual/offline.go	NewOffline
+//	[OASiS (19), (20)]	primaldual/certificate.go	Certify
+//	[OASiS (22)]	primaldual/price.go	curve
+//	[OASiS (23)-(26)]	primaldual/boundsof.go	BoundsOf
+//	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
+//	[OASiS Algorithm 2]	primaldual/bestschedule.go	bestSchedule
+//	[OASiS Algorithm 2, lines 12-22]	primaldual/cappeddp.go	cappedDP
+//	[OASiS Algorithm 2, lines 12-22]	primaldual/chunkdp.go	chunkTables
+//	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
 //	[Zheng (4.3)]	growth/optimum.go	Optimize
 //	[Zheng Algorithms 1, 2]	growth/flowcon.go	FlowCon
@@ -67,6 +77,8 @@
 //     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 //   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant
 //     Resource Fairness: Fair Allocation of Multiple Resource Types. NSDI 2011.
+//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
+//     Clusters. INFOCOM 2018.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
 //     Containers. Master's thesis (FlowCon and SpeCon).
 package apportion

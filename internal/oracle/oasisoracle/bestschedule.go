@@ -1,0 +1,128 @@
+// Package oasisoracle answers by exhaustive search what package primaldual computes cleverly: the
+// best schedule of one job at given prices, and the best set of schedules for all jobs of a tiny
+// cluster. It is for tests only.
+//
+// # Contract
+//
+// It shares no code with primaldual and uses none of its facts: it tries every number of workers and
+// parameter servers on every server in every slot. Slots count from 0. Time grows exponentially with
+// everything; callers keep instances tiny.
+package oasisoracle
+
+import "math"
+
+// Side holds the servers of one side.
+type Side struct {
+	// Free[t][h][r] is what is left of kind r on server h in slot t, negative where the server is down;
+	// Price[t][h][r] is its price.
+	Free  [][][]int64
+	Price [][][]float64
+	// Demand is the demand of one container.
+	Demand []int64
+}
+
+// Problem is one job at given prices.
+type Problem struct {
+	Workers, PS Side
+	// MaxWorkers is N_i, Work is W_i.
+	MaxWorkers, Work int64
+	// WorkerBandwidth and PSBandwidth are b_i and B_i.
+	WorkerBandwidth, PSBandwidth int64
+	// Values[t] is the utility of a job whose last worker runs in slot t.
+	Values []float64
+}
+
+// Best returns the greatest payoff over all schedules, 0 if none is positive, and the least cost of
+// doing the work by each slot, infinite where it cannot be done. ([OASiS] eqs. 21 and 28)
+func Best(p *Problem) (payoff float64, costs []float64) {
+	slots := len(p.Values)
+	tables := make([][]float64, slots)
+	for t := range slots {
+		tables[t] = p.slot(t)
+	}
+	costs = make([]float64, slots)
+	for t := range costs {
+		costs[t] = math.Inf(1)
+	}
+	p.walk(tables, 0, 0, 0, costs)
+	for t := range costs {
+		if t > 0 {
+			costs[t] = min(costs[t], costs[t-1])
+		}
+		payoff = max(payoff, p.Values[t]-costs[t])
+	}
+	return payoff, costs
+}
+
+// walk tries every number of workers in slot t and all later ones; done and cost are what earlier
+// slots did. costs[t] receives the least cost of schedules whose last worker runs in slot t.
+func (p *Problem) walk(tables [][]float64, t int, done int64, cost float64, costs []float64) {
+	if t == len(tables) {
+		return
+	}
+	for y, slot := range tables[t] {
+		if math.IsInf(slot, 1) {
+			continue
+		}
+		if y > 0 && done+int64(y) >= p.Work {
+			costs[t] = min(costs[t], cost+slot)
+		}
+		p.walk(tables, t+1, done+int64(y), cost+slot, costs)
+	}
+}
+
+// slot returns the least cost of exactly y workers in slot t, for y = 0 to MaxWorkers, over every
+// choice of servers and every number of parameter servers that satisfies (3), (6) and (7).
+func (p *Problem) slot(t int) []float64 {
+	workers := p.Workers.totals(t, p.MaxWorkers)
+	ps := p.PS.totals(t, p.MaxWorkers)
+	out := make([]float64, p.MaxWorkers+1)
+	for y := range out {
+		out[y] = math.Inf(1)
+		for z := range ps {
+			served := int64(y)*p.WorkerBandwidth <= int64(z)*p.PSBandwidth // (6)
+			if served && z <= y {                                          // (7)
+				out[y] = min(out[y], workers[y]+ps[z])
+			}
+		}
+	}
+	return out
+}
+
+// totals returns the least cost of n containers in slot t, for n = 0 to most, trying every number of
+// containers on every server.
+func (s *Side) totals(t int, most int64) []float64 {
+	out := make([]float64, most+1)
+	for n := range out {
+		out[n] = math.Inf(1)
+	}
+	s.place(t, 0, 0, 0, out)
+	return out
+}
+
+func (s *Side) place(t, h int, n int64, cost float64, out []float64) {
+	if h == len(s.Free[t]) {
+		out[n] = min(out[n], cost)
+		return
+	}
+	for count := int64(0); n+count < int64(len(out)) && s.fits(t, h, count); count++ {
+		s.place(t, h+1, n+count, cost+float64(count)*s.unit(t, h), out)
+	}
+}
+
+func (s *Side) fits(t, h int, count int64) bool {
+	for r, q := range s.Demand {
+		if free := s.Free[t][h][r]; count > 0 && (free < 0 || q*count > free) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Side) unit(t, h int) float64 {
+	sum := 0.0
+	for r, q := range s.Demand {
+		sum += s.Price[t][h][r] * float64(q)
+	}
+	return sum
+}

@@ -1,0 +1,129 @@
+// This file implements Cluster: the two sets of servers and the span of slots, [OASiS] §3.1.
+
+package primaldual
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// Side is one of the two disjoint sets of servers.
+type Side int
+
+// The two sides. Workers never run on parameter-server servers, nor the other way round.
+const (
+	Workers Side = iota
+	ParameterServers
+)
+
+// String returns "worker" or "ps".
+func (s Side) String() string {
+	if s == ParameterServers {
+		return "ps"
+	}
+	return "worker"
+}
+
+// Cluster is what jobs are scheduled on. Slots are numbered from 1.
+type Cluster struct {
+	// Kinds names the quantities of every Capacity and every demand.
+	Kinds apportion.Kinds
+	// Slots is T: the number of slots that a schedule may reach over, at least 1.
+	Slots int
+	// WorkerServers and PSServers are the H and K servers of the two sides; neither is empty, and
+	// no ID is there twice, on one side or across them.
+	WorkerServers, PSServers []apportion.Server
+}
+
+// Validate returns what is wrong with the cluster as [apportion.Faults], or nil. O((H+K) R).
+func (c *Cluster) Validate() error {
+	var faults apportion.Faults
+	if err := c.Kinds.Validate(); err != nil {
+		faults = append(faults, err.(apportion.Faults)...)
+	}
+	if c.Slots < 1 {
+		faults.Add("", "Slots", apportion.ErrRange, strconv.Itoa(c.Slots)+" is not positive")
+	}
+	c.checkSide(&faults, c.WorkerServers, "WorkerServers")
+	c.checkSide(&faults, c.PSServers, "PSServers")
+	workers := make(map[string]bool, len(c.WorkerServers))
+	for _, server := range c.WorkerServers {
+		workers[server.ID] = true
+	}
+	for k, server := range c.PSServers {
+		if server.ID != "" && workers[server.ID] {
+			detail := "it is a worker server too"
+			faults.Add(apportion.Item("server", server.ID, k), "ID", apportion.ErrDuplicate, detail)
+		}
+	}
+	return faults.Err()
+}
+
+// checkSide checks one side and names it in faults that belong to the list as a whole.
+func (c *Cluster) checkSide(faults *apportion.Faults, servers []apportion.Server, field string) {
+	before := len(*faults)
+	apportion.CheckServers(faults, c.Kinds, servers)
+	for _, fault := range (*faults)[before:] {
+		if fault.Item == "" {
+			fault.Field = field
+		}
+	}
+}
+
+// servers returns the servers of a side.
+func (c *Cluster) servers(side Side) []apportion.Server {
+	if side == ParameterServers {
+		return c.PSServers
+	}
+	return c.WorkerServers
+}
+
+// clone returns a copy that shares nothing with c.
+func (c *Cluster) clone() *Cluster {
+	return &Cluster{
+		Kinds:         append(apportion.Kinds(nil), c.Kinds...),
+		Slots:         c.Slots,
+		WorkerServers: cloneServers(c.WorkerServers),
+		PSServers:     cloneServers(c.PSServers),
+	}
+}
+
+// cloneServers returns servers with capacities of their own.
+func cloneServers(servers []apportion.Server) []apportion.Server {
+	out := make([]apportion.Server, len(servers))
+	for h, server := range servers {
+		out[h] = apportion.Server{ID: server.ID, Capacity: server.Capacity.Clone()}
+	}
+	return out
+}
+
+// DefaultMaxCells is the limit on the size of any table where the options leave it 0: 2^27 cells of
+// eight bytes are one GiB.
+const DefaultMaxCells = 1 << 27
+
+// ErrTooLarge reports that a computation would need a table with more cells than the limit of the
+// options. Nothing was allocated for it and no state has changed.
+var ErrTooLarge = errors.New("is larger than the limit on memory")
+
+// cellLimit returns the limit that an option asks for.
+func cellLimit(option int64) int64 {
+	if option <= 0 {
+		return DefaultMaxCells
+	}
+	return option
+}
+
+// checkCells refuses a table of rows x columns cells above the limit.
+func checkCells(rows, columns, limit int64, item, field string) error {
+	cells, ok := apportion.Mul64(rows, columns)
+	if ok && cells <= limit {
+		return nil
+	}
+	return &apportion.FieldError{
+		Item: item, Field: field, Err: ErrTooLarge,
+		Detail: fmt.Sprintf("%d x %d cells, the limit is %d", rows, columns, limit),
+	}
+}

@@ -1,0 +1,96 @@
+// This file implements the greedy of one slot: the cheapest servers first, [OASiS] Algorithm 2,
+// lines 25-31 and 35-40.
+
+package primaldual
+
+// pick is a number of containers put on one server, at unit cost each.
+type pick struct {
+	server int // in the list of both sides
+	count  int64
+	unit   float64
+}
+
+// greedy fills servers in ascending cost of one container, ties by index. Every container of a job
+// demands the same, so this is the cheapest way to place any number of them, however many kinds
+// there are and however unequal the servers. The order depends on the demand, so none is kept
+// between jobs: a heap gives the few cheapest servers without sorting the rest.
+type greedy struct {
+	heap  []candidate
+	picks []pick
+}
+
+// candidate is a server that may be picked.
+type candidate struct {
+	unit   float64
+	server int
+}
+
+// less orders candidates: the cheaper one first, of equal ones that of lower index.
+func (c candidate) less(d candidate) bool {
+	return c.unit < d.unit || c.unit == d.unit && c.server < d.server
+}
+
+// fill picks servers for need containers, all or as many as there is room for, and stops when they
+// cost budget or more. The result is valid until the next call. O(servers x kinds + picks log servers).
+func (g *greedy) fill(m *market, s *slotState, d *demand, o order) []pick {
+	g.picks = g.picks[:0]
+	if o.need == 0 {
+		return g.picks
+	}
+	from, to := m.span(d.side)
+	prices := m.prices(s)
+	g.heap = g.heap[:0]
+	for server := from; server < to; server++ {
+		if unit := d.unit(prices, server*m.kinds); unit < o.budget {
+			g.heap = append(g.heap, candidate{unit, server})
+		}
+	}
+	for i := len(g.heap)/2 - 1; i >= 0; i-- {
+		g.sift(i)
+	}
+	cost, left := 0.0, o.need
+	for left > 0 && cost < o.budget && len(g.heap) > 0 {
+		c := g.pop()
+		if count := min(left, m.room(s, d, c.server)); count > 0 {
+			g.picks = append(g.picks, pick{c.server, count, c.unit})
+			cost += float64(float64(count) * c.unit)
+			left -= count
+		}
+	}
+	return g.picks
+}
+
+// order is how many containers to place, and the cost from which they are of no use.
+type order struct {
+	need   int64
+	budget float64
+}
+
+// pop removes and returns the cheapest candidate.
+func (g *greedy) pop() candidate {
+	top := g.heap[0]
+	last := len(g.heap) - 1
+	g.heap[0] = g.heap[last]
+	g.heap = g.heap[:last]
+	g.sift(0)
+	return top
+}
+
+// sift moves candidate i down to its place.
+func (g *greedy) sift(i int) {
+	h := g.heap
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && h[child+1].less(h[child]) {
+			child++
+		}
+		if !h[child].less(h[i]) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}

@@ -1,0 +1,168 @@
+// This file implements Fail and Repair: a server goes, and what ran there is offered again.
+
+package primaldual
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// Displacement is a job that a failure took servers from.
+type Displacement struct {
+	ID string
+	// Decision is about what is left of the job from the slot of the failure on. If it is refused, the
+	// job has lost its place, gives back all slots from the current one on, and is forgotten.
+	Decision Decision
+}
+
+// Fail takes a server out of the cluster in slot from and all later ones, until Repair. Jobs with
+// containers there in these slots lose what they have reserved from slot from on, on all servers, and
+// what is left of each is offered again, in order of admission: the work of earlier slots counts as
+// done, that of slot from is lost, and utility still counts from the arrival.
+//
+// An unknown server is ErrUnknown, a past slot or one after the horizon ErrRange. Other errors are
+// those of Offer.
+func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
+	side, index, err := s.find(server)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ledger.checkSlot(from); err != nil {
+		return nil, err
+	}
+	down := s.ledger.downTables() // to go back to, should planning fail
+	if err := s.ledger.SetDown(side, index, from, true); err != nil {
+		return nil, err
+	}
+	var displaced []*running
+	for _, r := range s.byNumber() {
+		if r.schedule.uses(side, index, from) {
+			displaced = append(displaced, r)
+		}
+	}
+	out, err := s.replan(displaced, from)
+	if err != nil {
+		s.ledger.restoreDown(down)
+		s.check()
+		return nil, err
+	}
+	s.check()
+	return out, nil
+}
+
+// Repair puts a failed server back in slot from and all later ones. Jobs stay where they are.
+func (s *Scheduler) Repair(server string, from int) error {
+	side, index, err := s.find(server)
+	if err != nil {
+		return err
+	}
+	return s.ledger.SetDown(side, index, from, false)
+}
+
+// find returns the server with an ID.
+func (s *Scheduler) find(id string) (Side, int, error) {
+	for _, side := range []Side{Workers, ParameterServers} {
+		for i, server := range s.ledger.cluster.servers(side) {
+			if server.ID == id {
+				return side, i, nil
+			}
+		}
+	}
+	return 0, 0, &apportion.FieldError{Item: apportion.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
+}
+
+// replan releases the jobs from slot from on and decides about what is left of each. On an error all
+// of them have their old schedules again.
+func (s *Scheduler) replan(jobs []*running, from int) ([]Displacement, error) {
+	old := make([]running, len(jobs))
+	for i, r := range jobs {
+		old[i] = *r
+		s.ledger.move(&r.job, r.schedule, from, -1)
+		r.schedule = r.schedule[:r.schedule.before(from)]
+	}
+	out := make([]Displacement, 0, len(jobs))
+	for _, r := range jobs {
+		d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
+		if err != nil {
+			s.undo(jobs, old)
+			return nil, err
+		}
+		out = append(out, Displacement{ID: r.job.ID, Decision: d})
+		if d.Admitted {
+			s.ledger.move(&r.job, d.Schedule, from, 1)
+			r.schedule = append(r.schedule[:len(r.schedule):len(r.schedule)], d.Schedule.clone()...)
+			r.utility = d.Utility
+		} else {
+			// Its slots before the failure would be work for nothing.
+			s.ledger.move(&r.job, r.schedule, s.First(), -1)
+			r.schedule = nil
+			delete(s.jobs, r.job.ID)
+		}
+	}
+	return out, nil
+}
+
+// undo gives jobs their old schedules.
+func (s *Scheduler) undo(jobs []*running, old []running) {
+	for i, r := range jobs {
+		s.ledger.move(&r.job, r.schedule, s.First(), -1)
+		*r = old[i]
+		s.jobs[r.job.ID] = r
+	}
+	for _, r := range jobs {
+		s.ledger.move(&r.job, r.schedule, s.First(), 1)
+	}
+}
+
+// left returns what is left of a job that keeps its schedule before slot from only.
+func (r *running) left(from int) remainder {
+	kept := r.schedule[:r.schedule.before(from)]
+	left := remainder{first: max(from, r.job.Arrival)}
+	// A schedule in whole chunks may have used all worker-slots and still lack chunks.
+	left.work = max(1, r.job.WorkerSlots()-kept.WorkerSlots())
+	left.chunks = r.job.Epochs*r.job.Chunks - chunksDone(&r.job, kept)
+	return left
+}
+
+// byNumber returns the jobs in order of admission.
+func (s *Scheduler) byNumber() []*running {
+	jobs := make([]*running, 0, len(s.jobs))
+	for _, r := range s.jobs {
+		jobs = append(jobs, r)
+	}
+	slices.SortFunc(jobs, func(a, b *running) int { return cmp.Compare(a.number, b.number) })
+	return jobs
+}
+
+// uses reports whether the schedule has containers on a server in slot from or later.
+func (s Schedule) uses(side Side, server, from int) bool {
+	for i := s.before(from); i < len(s); i++ {
+		for _, p := range s[i].on(side) {
+			if p.Server == server {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// completion returns the last slot with a worker.
+func (s Schedule) completion() int { return s[len(s)-1].Slot }
+
+// downTables returns which servers are down, slot by slot.
+func (l *Ledger) downTables() [][]bool {
+	tables := make([][]bool, len(l.slots))
+	for i := range l.slots {
+		tables[i] = l.slots[i].down
+	}
+	return tables
+}
+
+// restoreDown sets what downTables returned.
+func (l *Ledger) restoreDown(tables [][]bool) {
+	for i := range l.slots {
+		l.slots[i].down = tables[i]
+	}
+}

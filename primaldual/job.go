@@ -1,0 +1,178 @@
+// This file implements Job: what a training job asks for, [OASiS] §3.1, Table 1.
+
+package primaldual
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// Job is one training job: Epochs passes over Chunks chunks of data of Minibatches mini-batches
+// each, trained by at most one worker a chunk at a time, whose parameters live on parameter servers.
+type Job struct {
+	// ID names the job; not empty, unique among the jobs that run.
+	ID string
+	// Arrival is a_i, the slot in which the job arrives and the first that it may use; at least 1.
+	Arrival int
+	// Epochs is E_i, Chunks is N_i and also the most workers at one time, Minibatches is M_i; each
+	// at least 1.
+	Epochs, Chunks, Minibatches int64
+	// MinibatchSlots is tau_i, the slots in which one worker trains one mini-batch; positive.
+	MinibatchSlots float64
+	// CommSlots is 2 e_i/b_i, the slots in which one worker sends the gradients of a mini-batch and
+	// receives parameters; 0 or more. The function [CommSlots] converts.
+	CommSlots float64
+	// WorkerBandwidth is b_i and PSBandwidth is B_i: what one worker and one parameter server
+	// reserve, in one unit of the caller's; positive. They only set how many parameter servers
+	// serve y workers, ceil(y b/B). Where bandwidth is limited too, it is a kind in Worker and PS.
+	WorkerBandwidth, PSBandwidth int64
+	// Worker is w_i and PS is s_i: the demand of one worker and of one parameter server.
+	Worker, PS apportion.Resources
+	// Utility is f_i, the worth of the job by the slots from arrival to completion.
+	Utility Utility
+}
+
+// roundingSlack is what W_i = E_i N_i m_i may exceed an integer by, relatively, and still count as
+// that integer: 10 * 0.1 * 3 is 3 worker-slots, not 4.
+const roundingSlack = 1e-9
+
+// maxWorkerSlots bounds W_i: integers above it are not exact in float64.
+const maxWorkerSlots = 1 << 53
+
+// CommSlots returns 2 e/b in slots for gradients of gradientBytes bytes sent, and parameters of the
+// same size received, at bitsPerSecond, where a slot lasts slot. Arguments must be positive.
+func CommSlots(gradientBytes, bitsPerSecond int64, slot time.Duration) float64 {
+	return 2 * 8 * float64(gradientBytes) / float64(bitsPerSecond) / slot.Seconds()
+}
+
+// Validate returns what is wrong with the job as [apportion.Faults], or nil. Values of the utility
+// are not looked at: which of them matter depends on the cluster. O(R).
+func (j *Job) Validate(kinds apportion.Kinds) error {
+	var faults apportion.Faults
+	j.check(&faults, kinds)
+	return faults.Err()
+}
+
+// check adds the faults of the job. It names the job only in faults found, so that a job without
+// fault costs no memory.
+func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
+	before := len(*faults)
+	if j.ID == "" {
+		faults.Add("", "ID", apportion.ErrEmpty, "")
+	}
+	checkPositive(faults, "Arrival", int64(j.Arrival))
+	checkPositive(faults, "Epochs", j.Epochs)
+	checkPositive(faults, "Chunks", j.Chunks)
+	checkPositive(faults, "Minibatches", j.Minibatches)
+	checkPositive(faults, "WorkerBandwidth", j.WorkerBandwidth)
+	checkPositive(faults, "PSBandwidth", j.PSBandwidth)
+	checkSlots(faults, "MinibatchSlots", j.MinibatchSlots)
+	if j.MinibatchSlots == 0 {
+		faults.Add("", "MinibatchSlots", apportion.ErrRange, "0 is not positive")
+	}
+	checkSlots(faults, "CommSlots", j.CommSlots)
+	apportion.CheckResources(faults, kinds, j.Worker, "", "Worker")
+	apportion.CheckResources(faults, kinds, j.PS, "", "PS")
+	if j.Utility == nil {
+		faults.Add("", "Utility", apportion.ErrEmpty, "")
+	}
+	if len(*faults) == before && !(j.workerSlots() <= maxWorkerSlots) {
+		detail := formatFloat(j.workerSlots()) + " worker-slots"
+		faults.Add("", "Epochs x Chunks x Minibatches", apportion.ErrOverflow, detail)
+	}
+	for _, fault := range (*faults)[before:] {
+		fault.Item = j.item()
+	}
+}
+
+// checkPositive adds a fault where n is not positive.
+func checkPositive(faults *apportion.Faults, field string, n int64) {
+	if n < 1 {
+		faults.Add("", field, apportion.ErrRange, strconv.FormatInt(n, 10)+" is not positive")
+	}
+}
+
+// checkSlots adds a fault where a duration is not a number, infinite or negative.
+func checkSlots(faults *apportion.Faults, field string, x float64) {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		faults.Add("", field, apportion.ErrNotFinite, formatFloat(x))
+	case x < 0:
+		faults.Add("", field, apportion.ErrNegative, formatFloat(x))
+	}
+}
+
+// item names the job in a message.
+func (j *Job) item() string { return apportion.Item("job", j.ID, 0) }
+
+// ChunkSlots returns m_i = M_i (tau_i + 2 e_i/b_i), the slots in which one worker trains one chunk.
+func (j *Job) ChunkSlots() float64 {
+	return float64(j.Minibatches) * (j.MinibatchSlots + j.CommSlots)
+}
+
+// workerSlots returns E_i N_i m_i.
+func (j *Job) workerSlots() float64 {
+	return float64(j.Epochs) * float64(j.Chunks) * j.ChunkSlots()
+}
+
+// WorkerSlots returns W_i = ceil(E_i N_i m_i), the worker-slots that the job needs: the right-hand
+// side of constraint (2), rounded up as its left-hand side is an integer. The job must be valid.
+func (j *Job) WorkerSlots() int64 { return max(1, ceilSlack(j.workerSlots())) }
+
+// ShortestSlots returns n_i = ceil(E_i m_i), the fewest slots in which the job can end: those with
+// N_i workers in each. The job must be valid.
+func (j *Job) ShortestSlots() int64 { return ceilDiv(j.WorkerSlots(), j.Chunks) }
+
+// PSFor returns the fewest parameter servers that serve the given number of workers: ceil(y b/B),
+// exactly. It is at most workers where b <= B; for b > B no number will do (constraints (6) and (7)
+// contradict each other) and the result is workers + 1.
+func (j *Job) PSFor(workers int64) int64 {
+	if j.WorkerBandwidth > j.PSBandwidth {
+		return workers + 1
+	}
+	return ceilMulDiv(workers, j.WorkerBandwidth, j.PSBandwidth)
+}
+
+// clone returns a copy that shares no slice with j.
+func (j *Job) clone() Job {
+	out := *j
+	out.Worker, out.PS = j.Worker.Clone(), j.PS.Clone()
+	return out
+}
+
+// demand returns the demand of one worker or one parameter server.
+func (j *Job) demand(side Side) apportion.Resources {
+	if side == ParameterServers {
+		return j.PS
+	}
+	return j.Worker
+}
+
+// ceilSlack rounds up, but takes what is above an integer by roundingSlack for that integer.
+func ceilSlack(x float64) int64 { return int64(math.Ceil(x - roundingSlack*max(1, math.Abs(x)))) }
+
+// ceilMulDiv returns ceil(a b/c) for a, b >= 0 and c >= b, c > 0, exactly.
+func ceilMulDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	quotient, rest := bits.Div64(hi, lo, uint64(c))
+	if rest > 0 {
+		quotient++
+	}
+	return int64(quotient)
+}
+
+// ceilDiv returns ceil(a/b) for a >= 0, b > 0.
+func ceilDiv(a, b int64) int64 {
+	quotient := a / b
+	if a%b > 0 {
+		quotient++
+	}
+	return quotient
+}
+
+// formatFloat writes x with as many digits as it has.
+func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

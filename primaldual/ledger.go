@@ -1,0 +1,165 @@
+// This file implements Ledger: what is taken of every server in every slot of a rolling horizon, and
+// what it costs; g, v, p and q of [OASiS] §4.1.
+
+package primaldual
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// Ledger keeps the usage of every server, kind and slot, exactly, and the prices that follow from it.
+// It covers Cluster.Slots slots: First and those after it. A slot that nobody uses takes no memory.
+//
+// Every method either does all that it says, or returns an error and changes nothing. A Ledger
+// belongs to one goroutine.
+type Ledger struct {
+	market
+	scratch demand
+}
+
+// LedgerOptions limit a ledger. nil and the zero value are the defaults.
+type LedgerOptions struct {
+	// MaxCells is the most cells (slots x servers x kinds, 16 bytes each) of the ledger; 0 means
+	// DefaultMaxCells. NewLedger refuses a cluster that could exceed it.
+	MaxCells int64
+}
+
+// NewLedger returns an empty ledger over slots 1 to cluster.Slots. It refuses a bad cluster or bad
+// bounds with [apportion.Faults], and one that could grow too large with ErrTooLarge, before it
+// allocates. O(servers x kinds + slots).
+func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledger, error) {
+	if err := cluster.Validate(); err != nil {
+		return nil, err
+	}
+	if err := bounds.Validate(cluster.Kinds); err != nil {
+		return nil, err
+	}
+	limit := cellLimit(0)
+	if options != nil {
+		limit = cellLimit(options.MaxCells)
+	}
+	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
+	if err := checkCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, "ledger", "Slots"); err != nil {
+		return nil, err
+	}
+	l := &Ledger{}
+	l.park = newPark(cluster, bounds)
+	l.base = l.basePrices()
+	for i := range l.curves {
+		l.cheapest = append(l.cheapest, l.curves[i].lower)
+	}
+	l.first = 1
+	l.slots = make([]slotState, cluster.Slots)
+	return l, nil
+}
+
+// First returns the first slot of the horizon: the current one.
+func (l *Ledger) First() int { return l.first }
+
+// Last returns the last slot of the horizon.
+func (l *Ledger) Last() int { return l.last() }
+
+// Used returns what is taken of a server in a slot.
+func (l *Ledger) Used(side Side, slot, server int) (apportion.Resources, error) {
+	at, err := l.locate(side, slot, server)
+	if err != nil {
+		return nil, err
+	}
+	used := make(apportion.Resources, l.kinds)
+	if s := l.slot(slot); s.used != nil {
+		copy(used, s.used[at:])
+	}
+	return used, nil
+}
+
+// Prices returns the price of one unit of each kind on a server in a slot.
+func (l *Ledger) Prices(side Side, slot, server int) ([]float64, error) {
+	at, err := l.locate(side, slot, server)
+	if err != nil {
+		return nil, err
+	}
+	return append([]float64(nil), l.prices(l.slot(slot))[at:at+l.kinds]...), nil
+}
+
+// locate returns the first cell of a server.
+func (l *Ledger) locate(side Side, slot, server int) (int, error) {
+	if err := l.checkSlot(slot); err != nil {
+		return 0, err
+	}
+	if side != Workers && side != ParameterServers {
+		return 0, &apportion.FieldError{Field: "side", Err: apportion.ErrUnknown, Detail: strconv.Itoa(int(side))}
+	}
+	from, to := l.span(side)
+	if server < 0 || server >= to-from {
+		return 0, &apportion.FieldError{Field: side.String() + " server", Err: apportion.ErrUnknown, Detail: strconv.Itoa(server)}
+	}
+	return (from + server) * l.kinds, nil
+}
+
+// checkSlot refuses slots outside the horizon.
+func (l *Ledger) checkSlot(slot int) error {
+	if slot >= l.first && slot <= l.last() {
+		return nil
+	}
+	detail := fmt.Sprintf("%d is not in [%d, %d]", slot, l.first, l.last())
+	return &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}
+}
+
+// Advance makes slot the first of the horizon: earlier slots are forgotten, as many are appended at
+// the end. A server that is down in the last slot is down in those. Going back is an error.
+// O(slots + servers).
+func (l *Ledger) Advance(slot int) error {
+	if slot < l.first || slot > maxSlot {
+		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, l.first, maxSlot)
+		return &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}
+	}
+	past := min(slot-l.first, len(l.slots))
+	down := l.slots[len(l.slots)-1].down
+	kept := copy(l.slots, l.slots[past:])
+	for i := range past {
+		// The slots that slid out were copied over; those at the end are duplicates or past.
+		l.slots[kept+i] = slotState{down: down}
+	}
+	l.first = slot
+	return nil
+}
+
+// maxSlot bounds slot numbers, so that sums of two do not overflow.
+const maxSlot = 1 << 30
+
+// take adds n containers of a demand to a server in a slot, or gives them back where n is negative,
+// and sets the prices. The caller has checked that the result is in [0, capacity].
+func (l *Ledger) take(slot int, d *demand, server int, n int64) {
+	s := l.slot(slot)
+	l.open(s)
+	at := server * l.kinds
+	for i, r := range d.kinds {
+		l.set(s, at+r, s.used[at+r]+n*d.amounts[i])
+	}
+	if s.busy == 0 {
+		s.used, s.price = nil, nil
+	}
+}
+
+// open gives a slot tables of its own.
+func (l *Ledger) open(s *slotState) {
+	if s.used == nil {
+		s.used = make([]int64, len(l.capacity))
+		s.price = append([]float64(nil), l.base...)
+	}
+}
+
+// set sets what is taken of a cell, and its price.
+func (l *Ledger) set(s *slotState, cell int, used int64) {
+	switch before := s.used[cell]; {
+	case before == 0 && used > 0:
+		s.busy++
+	case before > 0 && used == 0:
+		s.busy--
+	}
+	s.used[cell] = used
+	s.price[cell] = l.price(cell, used)
+}

@@ -1,0 +1,364 @@
+// This file tests the ledger, bounds and cluster: what they refuse, and their arithmetic.
+
+package primaldual
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apportion/apportion"
+)
+
+func TestClusterValidate(t *testing.T) {
+	good, _ := plainCluster(3, 4)
+	change := func(f func(c *Cluster)) *Cluster {
+		c := good.clone()
+		f(c)
+		return c
+	}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		cluster *Cluster
+		field   string
+		want    error
+	}{
+		{"no kinds", change(func(c *Cluster) { c.Kinds = nil }), "Kinds", apportion.ErrEmpty},
+		{"no slots", change(func(c *Cluster) { c.Slots = 0 }), "Slots", apportion.ErrRange},
+		{"no worker servers", change(func(c *Cluster) { c.WorkerServers = nil }), "WorkerServers", apportion.ErrEmpty},
+		{"no ps servers", change(func(c *Cluster) { c.PSServers = nil }), "PSServers", apportion.ErrEmpty},
+		{"a capacity too many", change(func(c *Cluster) { c.PSServers[1].Capacity = vec{1, 1} }), "Capacity", apportion.ErrLength},
+		{"a negative capacity", change(func(c *Cluster) { c.PSServers[1].Capacity = vec{-1} }), "Capacity[unit]", apportion.ErrNegative},
+		{"two servers of one id", change(func(c *Cluster) { c.WorkerServers[1].ID = "w0" }), "ID", apportion.ErrDuplicate},
+		{"one id on both sides", change(func(c *Cluster) { c.PSServers[1].ID = "w0" }), "ID", apportion.ErrDuplicate},
+		{"sum overflows", change(func(c *Cluster) {
+			c.WorkerServers[0].Capacity, c.WorkerServers[1].Capacity = vec{math.MaxInt64}, vec{1}
+		}), "WorkerServers", apportion.ErrOverflow},
+	} {
+		err := test.cluster.Validate()
+		var fault *apportion.FieldError
+		if !errors.Is(err, test.want) || !errors.As(err, &fault) || fault.Field != test.field {
+			t.Errorf("%s: %v, want %s %v", test.name, err, test.field, test.want)
+		}
+	}
+}
+
+func TestBoundsValidate(t *testing.T) {
+	kinds := apportion.Kinds{"a", "b"}
+	nan := math.NaN()
+	for _, test := range []struct {
+		name         string
+		upper, lower []float64
+		want         error
+	}{
+		{"good", []float64{2, 0}, []float64{1, 0}, nil},
+		{"short", []float64{2}, []float64{1, 1}, apportion.ErrLength},
+		{"U not a number", []float64{nan, 0}, []float64{1, 0}, apportion.ErrNotFinite},
+		{"U infinite", []float64{inf, 0}, []float64{1, 0}, apportion.ErrNotFinite},
+		{"both infinite", []float64{inf, 0}, []float64{inf, 0}, apportion.ErrNotFinite},
+		{"L negative", []float64{2, 0}, []float64{-1, 0}, apportion.ErrNegative},
+		{"U = L", []float64{2, 1}, []float64{1, 1}, apportion.ErrConflict},
+		{"U < L", []float64{2, 1}, []float64{1, 2}, apportion.ErrConflict},
+		{"L 0", []float64{2, 1}, []float64{1, 0}, apportion.ErrConflict},
+	} {
+		for _, b := range []Bounds{
+			{UWorker: test.upper, LWorker: test.lower, UPS: []float64{0, 0}, LPS: []float64{0, 0}},
+			{UPS: test.upper, LPS: test.lower, UWorker: []float64{0, 0}, LWorker: []float64{0, 0}},
+		} {
+			if err := b.Validate(kinds); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", test.name, err, test.want)
+			}
+		}
+	}
+}
+
+func TestBoundsOfRefuses(t *testing.T) {
+	cluster, jobs := formulaExample()
+	for _, test := range []struct {
+		name    string
+		jobs    []Job
+		options *BoundsOptions
+		want    error
+	}{
+		{"two jobs of one id", append(jobs[:1:1], jobs[0]), nil, apportion.ErrDuplicate},
+		{"a bad job", []Job{{ID: "x"}}, nil, apportion.ErrRange},
+		{"utility not a number", []Job{func() Job { j := jobs[0]; j.Utility = Constant(math.NaN()); return j }()}, nil, apportion.ErrNotFinite},
+		{"LScale negative", jobs, &BoundsOptions{LScale: -1}, apportion.ErrNegative},
+		{"UScale not a number", jobs, &BoundsOptions{UScale: math.NaN()}, apportion.ErrNotFinite},
+		{"LFloorEps 1", jobs, &BoundsOptions{LFloorEps: 1}, apportion.ErrRange},
+		{"U infinite", jobs, &BoundsOptions{UScale: math.MaxFloat64}, apportion.ErrNotFinite},
+	} {
+		if _, err := BoundsOf(cluster, test.jobs, test.options); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+	}
+}
+
+// Jobs that cannot run or are worth nothing say nothing about prices, nor does their order.
+func TestBoundsOfIgnores(t *testing.T) {
+	cluster, jobs := formulaExample()
+	want := boundsOf(t, cluster, jobs, nil)
+	extra := func(id string, f func(j *Job)) Job {
+		j := jobs[0]
+		j.ID, j.Utility = id, Constant(1e6)
+		f(&j)
+		return j
+	}
+	more := append([]Job{
+		extra("bandwidth", func(j *Job) { j.PSBandwidth, j.WorkerBandwidth = 1, 2 }),
+		extra("late", func(j *Job) { j.Arrival = 9 }),
+		extra("long", func(j *Job) { j.Epochs = 100 }),
+		extra("large", func(j *Job) { j.Worker = vec{5, 1} }),
+		extra("worthless", func(j *Job) { j.Utility = Constant(0) }),
+		extra("little", func(j *Job) { j.Utility = Constant(1e-9) }), // does not pull L down
+	}, jobs...)
+	for seed := range uint64(50) {
+		draw := fromSeed(seed)
+		for i := range more {
+			k := draw(0, i)
+			more[i], more[k] = more[k], more[i]
+		}
+		got := boundsOf(t, cluster, more, nil)
+		if !slices.Equal(got.LWorker, want.LWorker) || !slices.Equal(got.UWorker, want.UWorker) ||
+			!slices.Equal(got.LPS, want.LPS) || !slices.Equal(got.UPS, want.UPS) || got.EtaWorker != want.EtaWorker {
+			t.Fatalf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// L does not depend on the units of a kind, unless that is asked for.
+func TestBoundsOfUnits(t *testing.T) {
+	cluster, jobs := formulaExample()
+	const factor = 1 << 20
+	scaled := cluster.clone()
+	for _, side := range []Side{Workers, ParameterServers} {
+		for _, server := range scaled.servers(side) {
+			server.Capacity[1] *= factor
+		}
+	}
+	var finer []Job
+	for _, j := range jobs {
+		j = j.clone()
+		j.Worker[1] *= factor
+		j.PS[1] *= factor
+		finer = append(finer, j)
+	}
+	coarse, fine := boundsOf(t, cluster, jobs, nil), boundsOf(t, scaled, finer, nil)
+	near(t, "L of workers", []float64{fine.LWorker[0], fine.LWorker[1] * factor}, coarse.LWorker)
+	near(t, "L of parameter servers", []float64{fine.LPS[1] * factor}, coarse.LPS[1:])
+	raw := boundsOf(t, scaled, finer, &BoundsOptions{RawUnits: true})
+	if raw.LWorker[0] > coarse.LWorker[0]/1000 {
+		t.Errorf("raw units: L %g, want far below %g", raw.LWorker[0], coarse.LWorker[0])
+	}
+}
+
+// Every option does what it says.
+func TestBoundsOfOptions(t *testing.T) {
+	cluster, jobs := formulaExample()
+	plain := boundsOf(t, cluster, jobs, nil)
+	double := boundsOf(t, cluster, jobs, &BoundsOptions{UScale: 2, LScale: 0.5})
+	near(t, "U doubled", double.UWorker, []float64{2 * plain.UWorker[0], 2 * plain.UWorker[1]})
+	near(t, "L halved", double.LWorker, []float64{plain.LWorker[0] / 2, plain.LWorker[1] / 2})
+	cut := boundsOf(t, cluster, jobs, &BoundsOptions{LScale: 1e9})
+	near(t, "L cut", cut.LWorker, []float64{plain.UWorker[0] / 4, plain.UWorker[1] / 4})
+	global := boundsOf(t, cluster, jobs, &BoundsOptions{EtaGlobal: true, RawUnits: true, LFloorEps: -1})
+	near9(t, "L with one eta", global.LWorker, []float64{0.003787879, 0.003787879})
+	// C is worth less than a tenth of A and does not count; the least worth is then that of B, 10.
+	floor := boundsOf(t, cluster, jobs, &BoundsOptions{RawUnits: true, LFloorEps: 0.1})
+	near(t, "L with a floor", floor.LWorker, []float64{10.0 / (4 * 66), 10.0 / (4 * 66)})
+	// A rolling horizon leaves C, which arrives in slot 2, three slots instead of two.
+	rolling := boundsOf(t, cluster, jobs, &BoundsOptions{RawUnits: true, LFloorEps: -1, Rolling: true})
+	near6(t, "L, rolling", rolling.LWorker, []float64{0.476812 / (4 * 66), 0.476812 / (4 * 66)})
+}
+
+// A utility that underflows at the horizon must not make L zero or prices anything but numbers.
+func TestBoundsOfUnderflow(t *testing.T) {
+	cluster, bounds := plainCluster(300, 4)
+	j := plainJob("critical", 1)
+	j.Utility = Sigmoid{50, 5, 8}
+	literal := boundsOf(t, cluster, []Job{j}, &BoundsOptions{Literal: true})
+	if literal.LWorker[0] <= 0 || literal.LWorker[0] > 1e-300 {
+		t.Errorf("literal L %g, want a tiny number", literal.LWorker[0])
+	}
+	for _, options := range []*BoundsOptions{{Literal: true}, nil} {
+		*bounds = boundsOf(t, cluster, []Job{j}, options)
+		curve := newCurve(bounds.UWorker[0], bounds.LWorker[0])
+		before := 0.0
+		for used := range int64(5) {
+			price := curve.at(used, 4)
+			if !(price > before) || math.IsInf(price, 0) {
+				t.Errorf("price %g at %d of 4, %g before", price, used, before)
+			}
+			before = price
+		}
+		near9(t, "price of a full server", []float64{before / bounds.UWorker[0]}, []float64{1})
+	}
+}
+
+// Kinds that a server has none of, or nobody demands, cost nothing and limit nobody who does not
+// demand them.
+func TestKindsWithoutCapacity(t *testing.T) {
+	cluster := &Cluster{
+		Kinds: apportion.Kinds{"cpu", "gpu", "fpga"}, Slots: 2,
+		WorkerServers: servers("w", vec{4, 0, 3}, vec{4, 2, 0}), PSServers: servers("p", vec{4, 0, 0}),
+	}
+	job := func(id string, gpus int64) Job {
+		j := plainJob(id, 1)
+		j.Epochs, j.Worker, j.PS = 1, vec{1, gpus, 0}, vec{1, 0, 0}
+		return j
+	}
+	jobs := []Job{job("cpu", 0), job("gpu", 1)}
+	bounds := boundsOf(t, cluster, jobs, nil)
+	if bounds.UWorker[2] != 0 || bounds.LWorker[2] != 0 || bounds.UPS[1] != 0 {
+		t.Errorf("a price for what nobody demands: %+v", bounds)
+	}
+	s := newScheduler(t, cluster, &bounds, BoundsFirst)
+	for i, server := range []int{0, 1} {
+		d := offer(t, s, jobs[i])
+		if !d.Admitted || d.Schedule[0].Workers[0].Server != server {
+			t.Errorf("job %s: %+v, want worker server %d", jobs[i].ID, d, server)
+		}
+	}
+	near(t, "price of absent kinds", mustPrices(t, s, Workers, 1, 0)[1:], []float64{0, 0})
+}
+
+func TestLedgerRefusesSchedules(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	l, err := NewLedger(cluster, bounds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Advance(2); err != nil {
+		t.Fatal(err)
+	}
+	j := plainJob("j", 2)
+	good := Schedule{{Slot: 2, Workers: []Placement{{0, 3}}, PS: []Placement{{1, 2}}}}
+	if err := l.Commit(&j, good); err != nil {
+		t.Fatal(err)
+	}
+	one := func(slot, server int, count int64) Schedule {
+		return Schedule{{Slot: slot, Workers: []Placement{{server, count}}}}
+	}
+	if err := l.SetDown(ParameterServers, 0, 3, true); err != nil {
+		t.Fatal(err)
+	}
+	commits := []struct {
+		name     string
+		schedule Schedule
+		want     error
+	}{
+		{"past", one(1, 0, 1), apportion.ErrRange},
+		{"after the horizon", one(5, 0, 1), apportion.ErrRange},
+		{"unknown server", one(3, 2, 1), apportion.ErrUnknown},
+		{"negative server", one(3, -1, 1), apportion.ErrUnknown},
+		{"count 0", one(3, 0, 0), apportion.ErrRange},
+		{"count negative", one(3, 0, -1), apportion.ErrRange},
+		{"over capacity", one(2, 0, 2), ErrOverCapacity},
+		{"over capacity by far", one(2, 0, math.MaxInt64), ErrOverCapacity},
+		{"slots descend", append(one(3, 0, 1), one(2, 0, 1)...), apportion.ErrDuplicate},
+		{"a slot twice", append(one(3, 0, 1), one(3, 0, 1)...), apportion.ErrDuplicate},
+		{"a server twice", Schedule{{Slot: 3, Workers: []Placement{{0, 3}, {0, 3}}}}, apportion.ErrDuplicate},
+		{"a server that is down", Schedule{{Slot: 3, PS: []Placement{{0, 1}}}}, ErrDown},
+		{"the second slot does not fit", append(one(2, 1, 1), one(3, 0, 5)...), ErrOverCapacity},
+	}
+	before := l.Snapshot()
+	for _, test := range commits {
+		if err := l.Commit(&j, test.schedule); !errors.Is(err, test.want) {
+			t.Errorf("commit, %s: %v, want %v", test.name, err, test.want)
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		schedule Schedule
+		want     error
+	}{
+		{"more than was taken", one(2, 0, 4), ErrNotTaken},
+		{"of another server", one(2, 1, 1), ErrNotTaken},
+		{"of another slot", one(3, 0, 1), ErrNotTaken},
+		{"count negative", one(2, 0, -1), apportion.ErrRange},
+		{"second slot", append(one(2, 0, 1), one(3, 0, 1)...), ErrNotTaken},
+	} {
+		if err := l.Release(&j, test.schedule, 0); !errors.Is(err, test.want) {
+			t.Errorf("release, %s: %v, want %v", test.name, err, test.want)
+		}
+	}
+	other := j
+	other.Worker = vec{1, 1}
+	if err := l.Commit(&other, good); !errors.Is(err, apportion.ErrLength) {
+		t.Errorf("a demand too many: %v", err)
+	}
+	if !bytes.Equal(before, l.Snapshot()) {
+		t.Error("a refusal changed the ledger")
+	}
+	if err := l.Release(&j, good, 0); err != nil || l.slots[0].used != nil {
+		t.Errorf("release of everything: %v, %+v", err, l.slots[0])
+	}
+}
+
+func TestLedgerAsks(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	l, _ := NewLedger(cluster, bounds, nil)
+	for _, at := range []struct {
+		side         Side
+		slot, server int
+		want         error
+	}{
+		{Workers, 1, 1, nil}, {ParameterServers, 3, 0, nil}, {2, 1, 0, apportion.ErrUnknown}, {-1, 1, 0, apportion.ErrUnknown},
+		{Workers, 0, 0, apportion.ErrRange}, {Workers, 4, 0, apportion.ErrRange},
+		{Workers, 1, 2, apportion.ErrUnknown}, {ParameterServers, 1, -1, apportion.ErrUnknown},
+	} {
+		_, errUsed := l.Used(at.side, at.slot, at.server)
+		_, errPrices := l.Prices(at.side, at.slot, at.server)
+		if !errors.Is(errUsed, at.want) || !errors.Is(errPrices, at.want) {
+			t.Errorf("%+v: %v, %v", at, errUsed, errPrices)
+		}
+	}
+}
+
+// Quantities are exact up to the greatest int64.
+func TestLedgerLargeQuantities(t *testing.T) {
+	const most = math.MaxInt64
+	cluster := &Cluster{
+		Kinds: apportion.Kinds{"byte"}, Slots: 1,
+		WorkerServers: servers("w", vec{most}), PSServers: servers("p", vec{most}),
+	}
+	bounds := &Bounds{UWorker: []float64{8}, LWorker: []float64{1}, UPS: []float64{8}, LPS: []float64{1}}
+	l, err := NewLedger(cluster, bounds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := plainJob("j", 1)
+	j.Worker, j.PS = vec{most/2 + 1}, vec{most}
+	plan := Schedule{{Slot: 1, Workers: []Placement{{0, 1}}, PS: []Placement{{0, 1}}}}
+	if err := l.Commit(&j, plan); err != nil {
+		t.Fatal(err)
+	}
+	j.PS = vec{0}
+	if err := l.Commit(&j, plan); !errors.Is(err, ErrOverCapacity) {
+		t.Errorf("two halves and one more: %v", err)
+	}
+	j.Worker = vec{most / 2}
+	if err := l.Commit(&j, plan); err != nil {
+		t.Errorf("exactly full: %v", err)
+	}
+	prices, _ := l.Prices(Workers, 1, 0)
+	near(t, "price of a full server", prices, []float64{8})
+}
+
+func TestNames(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{Workers.String(), "worker"}, {ParameterServers.String(), "ps"},
+		{Admitted.String(), "admitted"}, {TooExpensive.String(), "too expensive"}, {Reason(99).String(), "reason 99"},
+		{Reason(-1).String(), "reason -1"}, {BoundsFirst.String(), "bounds first"}, {ChunkDP.String(), "chunk dp"},
+		{Method(3).String(), "method 3"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q, want %q", test.got, test.want)
+		}
+	}
+}

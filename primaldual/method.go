@@ -1,0 +1,32 @@
+// This file holds Method: the algorithms for the best schedule, by name.
+
+package primaldual
+
+import "strconv"
+
+// Method is an algorithm for the best schedule. BoundsFirst and CappedDP find the same payoff; where
+// several schedules have it, they may choose different ones of the same completion.
+type Method int
+
+// The methods.
+const (
+	// BoundsFirst is exact and the default: convex hulls bound the payoff of every completion,
+	// Lagrangian reduced costs fix most slots, and a small dynamic program decides the rest.
+	BoundsFirst Method = iota
+	// CappedDP is the plain exact dynamic program over worker-slots. O(slots x W_i x N_i).
+	CappedDP
+	// ChunkDP is the paper's dynamic program over chunk trainings, in which a slot trains whole
+	// chunks only. Where 1/m_i is an integer it equals the other two; otherwise its payoff may be
+	// lower. O(slots x E_i N_i x N_i/m_i).
+	ChunkDP
+)
+
+var methodNames = [...]string{"bounds first", "capped dp", "chunk dp"}
+
+// String returns the name of the method.
+func (m Method) String() string {
+	if m < 0 || int(m) >= len(methodNames) {
+		return "method " + strconv.Itoa(int(m))
+	}
+	return methodNames[m]
+}

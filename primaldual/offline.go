@@ -1,0 +1,235 @@
+// This file implements the offline problem as a mixed-integer program, [OASiS] (1)-(13).
+
+package primaldual
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// Offline is the offline problem of a set of jobs: which to admit, and on which schedules, where all
+// of them are known from the start.
+type Offline struct {
+	// Model maximises total utility (1) subject to (2)-(13). Completion (8) is a binary u_i(t), 1 for
+	// the slot in which job i ends, so that x_i = sum_t u_i(t) and (3) reads
+	// sum_h y_ih(t) <= N_i sum_{t' >= t} u_i(t').
+	Model *milp.Model
+	jobs  []offlineJob
+}
+
+// offlineJob has the variables of one job; slots count from its arrival. A slot has the variables
+// u_i(t), y_i0(t), y_i1(t), ..., z_i0(t), ... in this order.
+type offlineJob struct {
+	arrival int
+	first   int             // index of the first variable
+	ends    []milp.Var      // u_i(t)
+	counts  [2][][]milp.Var // y_ih(t) and z_ik(t), by side, slot, server
+}
+
+// OfflineOptions limit the program. nil and the zero value are the defaults.
+type OfflineOptions struct {
+	// MaxCells is the most variables; 0 means DefaultMaxCells.
+	MaxCells int64
+}
+
+// NewOffline states the offline problem of jobs over slots 1 to cluster.Slots. Jobs that can never run
+// are in it and stay out. It has about jobs x slots x servers variables; more than the limit is
+// ErrTooLarge, before anything is allocated. Quantities above 2^53 are rounded. Other errors are those
+// of BoundsOf.
+func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline, error) {
+	if err := cluster.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkJobs(cluster, jobs); err != nil {
+		return nil, err
+	}
+	limit := cellLimit(0)
+	if options != nil {
+		limit = cellLimit(options.MaxCells)
+	}
+	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
+	slots := int64(0)
+	for i := range jobs {
+		slots += int64(max(0, cluster.Slots-jobs[i].Arrival+1))
+	}
+	if err := checkCells(slots, servers+1, limit, "offline problem", "slots of all jobs x servers"); err != nil {
+		return nil, err
+	}
+	b := &offlineBuilder{cluster: cluster, builder: milp.NewBuilder("oasis")}
+	for i := range jobs {
+		if err := b.job(&jobs[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, side := range []Side{Workers, ParameterServers} {
+		b.capacity(jobs, side)
+	}
+	b.builder.Maximize(b.utility, 0)
+	b.builder.NameVariables(b.name)
+	model, err := b.builder.Build()
+	if err != nil {
+		return nil, err
+	}
+	return &Offline{Model: model, jobs: b.jobs}, nil
+}
+
+// Schedules returns the schedules that a solution of Model stands for, by job, nil for jobs that stay
+// out. values has one value a variable, whole numbers up to rounding.
+func (o *Offline) Schedules(values []float64) []Schedule {
+	out := make([]Schedule, len(o.jobs))
+	for i := range o.jobs {
+		out[i] = o.jobs[i].schedule(values)
+	}
+	return out
+}
+
+// schedule reads the schedule of one job from a solution; nil if the job stays out.
+func (j *offlineJob) schedule(values []float64) Schedule {
+	ended := false
+	for _, end := range j.ends {
+		ended = ended || values[end.Index()] > 0.5
+	}
+	if !ended {
+		return nil
+	}
+	var schedule Schedule
+	for t := range j.ends {
+		plan := SlotPlan{Slot: j.arrival + t}
+		plan.Workers = placements(j.counts[Workers][t], values)
+		plan.PS = placements(j.counts[ParameterServers][t], values)
+		if len(plan.Workers) > 0 {
+			schedule = append(schedule, plan)
+		}
+	}
+	return schedule
+}
+
+// placements reads the counts of one side in one slot, leaving out zeros.
+func placements(counts []milp.Var, values []float64) []Placement {
+	var out []Placement
+	for server, count := range counts {
+		if n := int64(math.Round(values[count.Index()])); n > 0 {
+			out = append(out, Placement{Server: server, Count: n})
+		}
+	}
+	return out
+}
+
+// offlineBuilder collects the program.
+type offlineBuilder struct {
+	cluster *Cluster
+	builder *milp.Builder
+	jobs    []offlineJob
+	utility []milp.Term
+	// variables counts the variables of the jobs so far.
+	variables int
+}
+
+// perSlot returns the number of variables of one job in one slot.
+func (b *offlineBuilder) perSlot() int {
+	return 1 + len(b.cluster.WorkerServers) + len(b.cluster.PSServers)
+}
+
+// name returns the name of a variable: u[i,t], y[i,h,t] or z[i,k,t], jobs and servers by their
+// position and slots by their number.
+func (b *offlineBuilder) name(index int) string {
+	i := sort.Search(len(b.jobs), func(i int) bool { return b.jobs[i].first > index }) - 1
+	slot := b.jobs[i].arrival + (index-b.jobs[i].first)/b.perSlot()
+	switch at := (index - b.jobs[i].first) % b.perSlot(); {
+	case at == 0:
+		return fmt.Sprintf("u[%d,%d]", i, slot)
+	case at <= len(b.cluster.WorkerServers):
+		return fmt.Sprintf("y[%d,%d,%d]", i, at-1, slot)
+	default:
+		return fmt.Sprintf("z[%d,%d,%d]", i, at-1-len(b.cluster.WorkerServers), slot)
+	}
+}
+
+// job adds the variables and the constraints of one job.
+func (b *offlineBuilder) job(j *Job) error {
+	slots := max(0, b.cluster.Slots-j.Arrival+1)
+	o := offlineJob{arrival: j.Arrival, first: b.variables}
+	b.variables += slots * b.perSlot()
+	soonest := slots // a job that cannot run has no slot to end in
+	if j.misfit(b.cluster) == Admitted && j.ShortestSlots() <= int64(slots) {
+		soonest = int(j.ShortestSlots()) - 1
+	}
+	values, err := j.values(nil, soonest, slots-1)
+	if err != nil {
+		return err
+	}
+	for t := range slots {
+		end := b.builder.Integer(0, boolBound(t >= soonest), "")
+		o.ends = append(o.ends, end)
+		if t >= soonest {
+			b.utility = append(b.utility, milp.Term{Var: end, Coef: values[t-soonest]}) // (1)
+		}
+		for _, side := range []Side{Workers, ParameterServers} {
+			var counts []milp.Var
+			for _, server := range b.cluster.servers(side) {
+				most := float64(min(j.Chunks, j.demand(side).CountIn(server.Capacity)))
+				counts = append(counts, b.builder.Integer(0, most, "")) // (9)-(13)
+			}
+			o.counts[side] = append(o.counts[side], counts)
+		}
+	}
+	b.rows(j, &o)
+	b.jobs = append(b.jobs, o)
+	return nil
+}
+
+// boolBound returns the upper bound of a binary that may be fixed at 0.
+func boolBound(open bool) float64 {
+	if open {
+		return 1
+	}
+	return 0
+}
+
+// rows adds constraints (2), (3), (6), (7) and that a job ends once.
+func (b *offlineBuilder) rows(j *Job, o *offlineJob) {
+	b.builder.AtMost("", terms(nil, o.ends, 1), 1) // x_i <= 1 (11), one completion (8)
+	var work []milp.Term
+	for t := range o.ends {
+		workers, ps := o.counts[Workers][t], o.counts[ParameterServers][t]
+		work = terms(work, workers, 1)
+		most := terms(nil, workers, 1)
+		b.builder.AtMost("", terms(most, o.ends[t:], -float64(j.Chunks)), 0) // (3), (8)
+		served := terms(nil, workers, float64(j.WorkerBandwidth))
+		b.builder.AtMost("", terms(served, ps, -float64(j.PSBandwidth)), 0) // (6)
+		fewer := terms(nil, ps, 1)
+		b.builder.AtMost("", terms(fewer, workers, -1), 0) // (7)
+	}
+	b.builder.AtLeast("", terms(work, o.ends, -float64(j.WorkerSlots())), 0) // (2)
+}
+
+// terms appends coef times each variable.
+func terms(dst []milp.Term, vars []milp.Var, coef float64) []milp.Term {
+	for _, v := range vars {
+		dst = append(dst, milp.Term{Var: v, Coef: coef})
+	}
+	return dst
+}
+
+// capacity adds constraints (4) or (5).
+func (b *offlineBuilder) capacity(jobs []Job, side Side) {
+	for slot := 1; slot <= b.cluster.Slots; slot++ {
+		for h, server := range b.cluster.servers(side) {
+			for r, c := range server.Capacity {
+				var row []milp.Term
+				for i := range jobs {
+					if q := jobs[i].demand(side)[r]; q > 0 && slot >= jobs[i].Arrival {
+						count := b.jobs[i].counts[side][slot-jobs[i].Arrival][h]
+						row = append(row, milp.Term{Var: count, Coef: float64(q)})
+					}
+				}
+				if len(row) > 0 {
+					b.builder.AtMost("", row, float64(c))
+				}
+			}
+		}
+	}
+}

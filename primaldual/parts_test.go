@@ -1,0 +1,225 @@
+// This file tests the parts of the search one by one, against their definitions.
+
+package primaldual
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"pgregory.net/rapid"
+)
+
+// drawTable draws a table of cost that starts at 0 and never falls.
+func drawTable(t *rapid.T, most int) []float64 {
+	table := []float64{0}
+	for _, step := range rapid.SliceOfN(rapid.IntRange(0, 12), 0, most).Draw(t, "steps") {
+		table = append(table, table[len(table)-1]+float64(step)/4)
+	}
+	return table
+}
+
+// A hull is convex, touches the table at its corners, and lies nowhere above it.
+func TestHullProperty(t *testing.T) {
+	job := &Job{WorkerBandwidth: 2, PSBandwidth: 5}
+	rapid.Check(t, func(t *rapid.T) {
+		table := drawTable(t, 20)
+		nu := float64(rapid.IntRange(0, 3).Draw(t, "nu"))
+		shifted := slices.Clone(table)
+		for y := range shifted {
+			shifted[y] -= nu * float64(job.PSFor(int64(y)))
+		}
+		var h hulls
+		h.reset()
+		h.add(table, job, nu)
+		hull := h.of(0)
+		if hull[0] != (vertex{0, 0}) || hull[len(hull)-1] != (vertex{len(table) - 1, shifted[len(table)-1]}) {
+			t.Fatalf("hull %v of %v", hull, shifted)
+		}
+		for i := 1; i < len(hull); i++ {
+			if i > 1 && slope(hull[i-2], hull[i-1]) >= slope(hull[i-1], hull[i]) {
+				t.Fatalf("hull %v of %v is not convex", hull, shifted)
+			}
+			for y := hull[i-1].workers; y <= hull[i].workers; y++ {
+				line := hull[i-1].cost + slope(hull[i-1], hull[i])*float64(y-hull[i-1].workers)
+				if line > shifted[y]+1e-9 || y == hull[i].workers && hull[i].cost != shifted[y] {
+					t.Fatalf("hull %v of %v is %g at %d", hull, shifted, line, y)
+				}
+			}
+		}
+	})
+}
+
+// The relaxation, slot by slot, costs what the cheapest edges of all hulls so far cost when sorted.
+func TestRelaxationProperty(t *testing.T) {
+	job := &Job{WorkerBandwidth: 1, PSBandwidth: 1}
+	rapid.Check(t, func(t *rapid.T) {
+		work := rapid.IntRange(1, 30).Draw(t, "work")
+		var h hulls
+		var x relaxation
+		var edges []stretch
+		h.reset()
+		x.reset()
+		for slot := range rapid.IntRange(1, 8).Draw(t, "slots") {
+			h.add(drawTable(t, 9), job, 0)
+			hull := h.of(slot)
+			for i := 1; i < len(hull); i++ {
+				edges = append(edges, stretch{slope(hull[i-1], hull[i]), hull[i].workers - hull[i-1].workers})
+			}
+			x.add(hull, work)
+			got, lambda, ok := x.bound(work)
+			slices.SortFunc(edges, func(a, b stretch) int { return cmp.Compare(a.slope, b.slope) })
+			left, want, last := work, 0.0, 0.0
+			for _, e := range edges {
+				if n := min(left, e.width); n > 0 {
+					want, left, last = want+e.slope*float64(n), left-n, e.slope
+				}
+			}
+			if ok != (left == 0) || ok && (math.Abs(got-want) > 1e-9 || lambda != last) {
+				t.Fatalf("bound %g, lambda %g, %v, want %g, %g, %d left", got, lambda, ok, want, last, left)
+			}
+		}
+	})
+}
+
+// drawMarket draws the state of one slot of a small cluster.
+func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
+	draw := fromRapid(t)
+	cluster := size{slots: 1, servers: 5, kinds: 3, capacity: 9}.cluster(draw)
+	bounds := boundsDraw(func(low, high int) int { return low }, cluster, nil)
+	for r := range cluster.Kinds {
+		bounds.LWorker[r], bounds.UWorker[r] = 1, float64(draw(2, 9))
+		bounds.LPS[r], bounds.UPS[r] = 1, 5
+	}
+	l, err := NewLedger(cluster, &bounds, nil)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for h, server := range cluster.WorkerServers {
+		taken := make(apportion.Resources, len(cluster.Kinds))
+		for r, c := range server.Capacity {
+			taken[r] = int64(draw(0, int(c)))
+		}
+		j := plainJob("j", 1)
+		j.Worker, j.PS = taken, make(apportion.Resources, len(taken))
+		if err := l.Commit(&j, Schedule{{Slot: 1, Workers: []Placement{{h, 1}}}}); err != nil {
+			t.Fatalf("%v", err)
+		}
+		if draw(0, 5) == 0 {
+			if err := l.SetDown(Workers, h, 1, true); err != nil {
+				t.Fatalf("%v", err)
+			}
+		}
+	}
+	demand := make(apportion.Resources, len(cluster.Kinds))
+	for r := range demand {
+		demand[r] = int64(draw(0, 3))
+	}
+	return l, demand
+}
+
+// The greedy takes servers in the order of a sort by cost and index, as many containers as fit.
+func TestGreedyProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, vector := drawMarket(t)
+		need := int64(rapid.IntRange(0, 12).Draw(t, "need"))
+		var d demand
+		d.set(&l.market, Workers, vector)
+		state := l.slot(1)
+		var want []pick
+		for h := range l.cluster.WorkerServers {
+			used, _ := l.Used(Workers, 1, h)
+			prices, _ := l.Prices(Workers, 1, h)
+			unit := 0.0
+			left := l.cluster.WorkerServers[h].Capacity.Clone()
+			for r, q := range vector {
+				unit += prices[r] * float64(q)
+				left[r] -= used[r]
+			}
+			count := vector.CountIn(left)
+			if state.down != nil && state.down[h] {
+				count = 0
+			}
+			if count > 0 {
+				want = append(want, pick{h, count, unit})
+			}
+		}
+		slices.SortStableFunc(want, func(a, b pick) int { return cmp.Compare(a.unit, b.unit) })
+		var g greedy
+		left := need
+		got := g.fill(&l.market, state, &d, order{need, inf})
+		for i, p := range got {
+			expected := want[i]
+			expected.count = min(expected.count, left)
+			if p.server != expected.server || p.count != expected.count || math.Abs(p.unit-expected.unit) > 1e-12 {
+				t.Fatalf("pick %d is %+v, want %+v", i, p, expected)
+			}
+			left -= p.count
+		}
+		if left > 0 && len(got) != len(want) {
+			t.Fatalf("%d of %d left, %d of %d servers used", left, need, len(got), len(want))
+		}
+	})
+}
+
+// A budget ends the list early, and only with containers that cost it or more.
+func TestGreedyBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, vector := drawMarket(t)
+		budget := float64(rapid.IntRange(0, 40).Draw(t, "budget"))
+		var d demand
+		d.set(&l.market, Workers, vector)
+		sums := func(budget float64) []float64 {
+			var c slotCosts
+			return slices.Clone(c.sums(&l.market, l.slot(1), &d, order{9, budget}))
+		}
+		all, some := sums(inf), sums(budget)
+		for n, cost := range some {
+			if cost != all[n] {
+				t.Fatalf("%v is no part of %v", some, all)
+			}
+		}
+		if len(some) < len(all) && all[len(some)] < budget {
+			t.Fatalf("budget %g: %v of %v", budget, some, all)
+		}
+	})
+}
+
+// The workers that a number of parameter servers serves, and the room for a job over several slots.
+func TestRoomFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := fromRapid(t)
+		j := plainJob("j", 1)
+		j.WorkerBandwidth = int64(draw(1, 7))
+		j.PSBandwidth = j.WorkerBandwidth + int64(draw(0, 20))
+		j.Chunks = int64(draw(1, 12))
+		capacity := int64(draw(1, 6))
+		cluster, bounds := plainCluster(3, capacity)
+		s, err := NewScheduler(cluster, bounds, nil)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		most := int64(0)
+		for y := int64(0); y <= min(j.Chunks, 2*capacity); y++ {
+			if j.PSFor(y) <= 2*capacity {
+				most = y
+			}
+		}
+		j.Worker, j.PS = vec{1}, vec{1}
+		for work := int64(1); work <= 3*most+1; work++ {
+			r := &request{job: &j, first: 1, work: work}
+			r.set(&s.ledger.market)
+			if got, want := r.roomFor(&s.ledger.market, 2), work <= 3*most; got != want {
+				t.Fatalf("job %+v, %d workers a slot, work %d: room %v", j, most, work, got)
+			}
+		}
+		ps := int64(draw(0, 5))
+		r := &request{job: &j}
+		served := r.served(ps, 1000)
+		if j.PSFor(served) > ps || served < 999 && j.PSFor(served+1) <= ps {
+			t.Fatalf("job %+v: %d workers served by %d", j, served, ps)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+// This file implements planner: from a job, or what is left of it, to a decision at given prices.
+
+package primaldual
+
+import "github.com/apportion/apportion"
+
+// planner finds decisions; it keeps its storage from one job to the next.
+type planner struct {
+	search  bestSchedule
+	request request
+}
+
+// remainder is what is left of a job to do, from slot first on.
+type remainder struct {
+	work, chunks int64
+	first        int
+}
+
+// decide finds the best schedule for what is left of a job, at the prices and the room in force.
+func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) {
+	if reason := job.misfit(m.cluster); reason != Admitted {
+		return Decision{Reason: reason}, nil
+	}
+	r := &p.request
+	r.job, r.first, r.work, r.chunks, r.values = job, left.first, left.work, left.chunks, r.values[:0]
+	slots := m.last() - left.first + 1
+	if r.shortest() > int64(slots) {
+		return Decision{Reason: TooFewSlots}, nil
+	}
+	// The job cannot end in the first slots: their values are never read.
+	soonest := int(r.shortest()) - 1
+	r.values = filled(r.values, soonest, 0)
+	since := left.first - job.Arrival
+	var err error
+	if r.values, err = job.values(r.values, since+soonest, since+slots-1); err != nil {
+		return Decision{}, err
+	}
+	found, err := p.search.find(m, r)
+	if err != nil {
+		return Decision{}, err
+	}
+	return p.describe(m, found), nil
+}
+
+// describe turns an answer of the search into a decision, placing the containers.
+func (p *planner) describe(m *market, found answer) Decision {
+	r := &p.request
+	d := Decision{Reason: found.reason, Admitted: found.reason == Admitted}
+	switch found.reason {
+	case TooExpensive:
+		d.Completion, d.Utility, d.Cost = r.first+found.last, found.value, found.cost
+	case Admitted:
+		d.Completion, d.Utility = r.first+found.last, found.value
+		for slot, workers := range found.workers {
+			if workers > 0 {
+				plan := p.search.costs.plan(m, r, slot, workers)
+				d.Cost += plan.Price
+				d.Schedule = append(d.Schedule, plan)
+			}
+		}
+		d.Payoff = d.Utility - d.Cost
+	}
+	return d
+}
+
+// whole returns all the work of a job.
+func (p *planner) whole(job *Job) (remainder, error) {
+	work := remainder{work: job.WorkerSlots(), first: job.Arrival}
+	if p.search.method != ChunkDP {
+		return work, nil
+	}
+	var ok bool
+	if work.chunks, ok = apportion.Mul64(job.Epochs, job.Chunks); !ok {
+		return work, &apportion.FieldError{Item: job.item(), Field: "Epochs x Chunks", Err: apportion.ErrOverflow}
+	}
+	return work, nil
+}

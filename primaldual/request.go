@@ -1,0 +1,96 @@
+// This file implements request: one job, or what is left of it, as the best-schedule algorithms see it.
+
+package primaldual
+
+import "math"
+
+// request asks for the best schedule of the work that a job has left. Slots count from 0 for the
+// first slot that it may use.
+type request struct {
+	job     *Job
+	first   int       // slot number of slot 0
+	work    int64     // worker-slots to do: W_i at first
+	chunks  int64     // chunk trainings to do: E_i N_i at first (ChunkDP only)
+	values  []float64 // values[s] = f_i if the last worker runs in slot s; never increasing
+	budget  float64   // a slot that costs this or more is of no use
+	demands [2]demand // by side
+}
+
+// tolerance is the part of the largest reachable utility below which two payoffs count as equal: sums
+// of a thousand slots of rounded prices are good to about 1e-13 of it.
+const tolerance = 1e-10
+
+// shortest returns the fewest slots in which the work can be done.
+func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.Chunks) }
+
+// best returns the utility of the earliest completion; the horizon must be long enough for it.
+func (r *request) best() float64 { return r.values[r.shortest()-1] }
+
+// slack returns the payoff that counts as nothing.
+func (r *request) slack() float64 { return tolerance * r.best() }
+
+// floorCost returns what the work costs at least, wherever and whenever it runs.
+func (r *request) floorCost() float64 {
+	return float64(float64(r.work)*r.demands[Workers].floor) +
+		float64(float64(r.job.PSFor(r.work))*r.demands[ParameterServers].floor)
+}
+
+// set prepares the request for a market: values must be filled in.
+func (r *request) set(m *market) {
+	for _, side := range []Side{Workers, ParameterServers} {
+		r.demands[side].set(m, side, r.job.demand(side))
+	}
+	r.budget = math.Inf(1)
+}
+
+// mostWorkers returns an upper bound on the workers of one slot: N_i, the work, and what the empty
+// servers hold.
+func (r *request) mostWorkers(m *market) int64 {
+	most := min(r.job.Chunks, r.work)
+	room := int64(0)
+	empty := slotState{}
+	from, to := m.span(Workers)
+	for server := from; server < to && room < most; server++ {
+		room += min(most, m.room(&empty, &r.demands[Workers], server))
+	}
+	return min(most, room)
+}
+
+// roomFor reports whether servers have room for the work in slots 0 to last, at whatever price.
+func (r *request) roomFor(m *market, last int) bool {
+	total := int64(0)
+	for s := 0; s <= last && total < r.work; s++ {
+		state := m.slot(r.first + s)
+		workers := r.roomIn(m, state, Workers, r.job.Chunks)
+		ps := r.roomIn(m, state, ParameterServers, r.job.PSFor(workers))
+		for workers > 0 && r.job.PSFor(workers) > ps {
+			// The most workers that ps parameter servers serve: floor(ps B/b), found by halving.
+			workers = r.served(ps, workers)
+		}
+		total += workers
+	}
+	return total >= r.work
+}
+
+// roomIn returns the containers that fit a side in one slot, at most enough.
+func (r *request) roomIn(m *market, s *slotState, side Side, enough int64) int64 {
+	from, to := m.span(side)
+	room := int64(0)
+	for server := from; server < to && room < enough; server++ {
+		room += min(enough, m.room(s, &r.demands[side], server))
+	}
+	return min(room, enough)
+}
+
+// served returns the largest y < limit with ceil(y b/B) <= ps.
+func (r *request) served(ps, limit int64) int64 {
+	low, high := int64(0), limit // PSFor(low) <= ps < PSFor(high)
+	for high-low > 1 {
+		if mid := low + (high-low)/2; r.job.PSFor(mid) <= ps {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}

@@ -1,0 +1,379 @@
+// This file tests the scheduler's transitions: what they refuse, and what they leave behind.
+
+package primaldual
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/google/go-cmp/cmp"
+)
+
+// plainJob runs in two slots of one worker and one parameter server.
+func plainJob(id string, arrival int) Job {
+	return Job{
+		ID: id, Arrival: arrival, Epochs: 2, Chunks: 1, Minibatches: 1, MinibatchSlots: 1,
+		WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{1}, PS: vec{1}, Utility: Linear{100, 1},
+	}
+}
+
+func plainCluster(slots int, capacity int64) (*Cluster, *Bounds) {
+	cluster := &Cluster{
+		Kinds: apportion.Kinds{"unit"}, Slots: slots,
+		WorkerServers: servers("w", vec{capacity}, vec{capacity}), PSServers: servers("p", vec{capacity}, vec{capacity}),
+	}
+	return cluster, &Bounds{UWorker: []float64{64}, LWorker: []float64{1}, UPS: []float64{64}, LPS: []float64{1}}
+}
+
+// unchanged runs action, which must fail with want, and checks that the scheduler is as before.
+func unchanged(t *testing.T, s *Scheduler, name string, want error, action func() error) {
+	t.Helper()
+	before, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := action(); !errors.Is(err, want) {
+		t.Errorf("%s: error %v, want %v", name, err, want)
+	}
+	after, err := s.Snapshot()
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("%s: the scheduler has changed (%v)", name, err)
+	}
+}
+
+func TestOfferRefusesBadInput(t *testing.T) {
+	cluster, bounds := plainCluster(5, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	offer(t, s, plainJob("running", 2))
+	change := func(f func(j *Job)) Job {
+		j := plainJob("j", 2)
+		f(&j)
+		return j
+	}
+	nan := math.NaN()
+	for _, test := range []struct {
+		name string
+		job  Job
+		want error
+	}{
+		{"no id", change(func(j *Job) { j.ID = "" }), apportion.ErrEmpty},
+		{"an id that runs", change(func(j *Job) { j.ID = "running" }), apportion.ErrDuplicate},
+		{"arrival 0", change(func(j *Job) { j.Arrival = 0 }), apportion.ErrRange},
+		{"arrival before the last one", change(func(j *Job) { j.Arrival = 1 }), apportion.ErrRange},
+		{"arrival after the horizon", change(func(j *Job) { j.Arrival = 6 }), apportion.ErrRange},
+		{"no epochs", change(func(j *Job) { j.Epochs = 0 }), apportion.ErrRange},
+		{"negative epochs", change(func(j *Job) { j.Epochs = -1 }), apportion.ErrRange},
+		{"no chunks", change(func(j *Job) { j.Chunks = 0 }), apportion.ErrRange},
+		{"no mini-batches", change(func(j *Job) { j.Minibatches = 0 }), apportion.ErrRange},
+		{"tau 0", change(func(j *Job) { j.MinibatchSlots = 0 }), apportion.ErrRange},
+		{"tau negative", change(func(j *Job) { j.MinibatchSlots = -1 }), apportion.ErrNegative},
+		{"tau not a number", change(func(j *Job) { j.MinibatchSlots = nan }), apportion.ErrNotFinite},
+		{"tau infinite", change(func(j *Job) { j.MinibatchSlots = inf }), apportion.ErrNotFinite},
+		{"e negative", change(func(j *Job) { j.CommSlots = -0.1 }), apportion.ErrNegative},
+		{"e not a number", change(func(j *Job) { j.CommSlots = nan }), apportion.ErrNotFinite},
+		{"b 0", change(func(j *Job) { j.WorkerBandwidth = 0 }), apportion.ErrRange},
+		{"B negative", change(func(j *Job) { j.PSBandwidth = -1 }), apportion.ErrRange},
+		{"a demand too many", change(func(j *Job) { j.Worker = vec{1, 1} }), apportion.ErrLength},
+		{"no demand", change(func(j *Job) { j.PS = nil }), apportion.ErrLength},
+		{"a negative demand", change(func(j *Job) { j.PS = vec{-1} }), apportion.ErrNegative},
+		{"no utility", change(func(j *Job) { j.Utility = nil }), apportion.ErrEmpty},
+		{"utility not a number", change(func(j *Job) { j.Utility = Constant(nan) }), apportion.ErrNotFinite},
+		{"utility infinite", change(func(j *Job) { j.Utility = Constant(inf) }), apportion.ErrNotFinite},
+		{"utility negative", change(func(j *Job) { j.Utility = Constant(-1) }), apportion.ErrNegative},
+		{"utility negative in the last slot", change(func(j *Job) { j.Utility = table(9, 8, 7, -1) }), apportion.ErrNegative},
+		{"utility increasing", change(func(j *Job) { j.Utility = Linear{5, -1} }), ErrIncreasing},
+		{"utility increasing at the end", change(func(j *Job) { j.Utility = table(9, 8, 7, 7.5) }), ErrIncreasing},
+		{"steps out of order", change(func(j *Job) { j.Utility = Steps{{1, 2}, {0, 9}, {5, 4}} }), ErrIncreasing},
+		{"work overflows", change(func(j *Job) { j.Epochs, j.Chunks, j.Minibatches = 1<<40, 1<<40, 1 }), apportion.ErrOverflow},
+		{"time overflows", change(func(j *Job) { j.MinibatchSlots = 1e300; j.Epochs = 1e15 }), apportion.ErrOverflow},
+	} {
+		unchanged(t, s, test.name, test.want, func() error {
+			_, err := s.Offer(test.job)
+			return err
+		})
+	}
+}
+
+// Values of the utility at completions that cannot happen are nobody's business.
+func TestOfferIgnoresUnreachableUtility(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	j := plainJob("j", 1)
+	j.Utility = UtilityFunc(func(d int) float64 { return []float64{math.NaN(), 50, 40, -1}[d] })
+	if d := offer(t, newScheduler(t, cluster, bounds, BoundsFirst), j); !d.Admitted || d.Completion != 2 {
+		t.Errorf("%+v, want completion 2", d)
+	}
+}
+
+func TestOfferReasons(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	change := func(f func(j *Job)) Job {
+		j := plainJob("j", 1)
+		f(&j)
+		return j
+	}
+	tests := []struct {
+		name string
+		job  Job
+		want Reason
+	}{
+		{"fits", plainJob("j", 1), Admitted},
+		{"bandwidth", change(func(j *Job) { j.WorkerBandwidth = 2 }), BandwidthTooSmall},
+		{"worker", change(func(j *Job) { j.Worker = vec{5} }), FitsNoWorkerServer},
+		{"ps", change(func(j *Job) { j.PS = vec{5} }), FitsNoPSServer},
+		{"demand of everything there is", change(func(j *Job) { j.PS = vec{math.MaxInt64} }), FitsNoPSServer},
+		{"slots", change(func(j *Job) { j.Epochs = 4 }), TooFewSlots},
+		{"very many slots", change(func(j *Job) { j.Epochs = 1 << 52 }), TooFewSlots},
+		{"worthless", change(func(j *Job) { j.Utility = table(5) }), Worthless},
+		{"room", change(func(j *Job) { j.Epochs, j.Chunks = 3, 9 }), NoRoom},
+		{"price", change(func(j *Job) { j.Utility = Constant(3.9) }), TooExpensive},
+		{"payoff of nothing", change(func(j *Job) { j.Utility = Constant(4) }), TooExpensive},
+		{"payoff of almost nothing", change(func(j *Job) { j.Utility = Constant(4.0001) }), Admitted},
+		{"nothing demanded", change(func(j *Job) { j.Worker, j.PS = vec{0}, vec{0} }), Admitted},
+	}
+	for _, method := range []Method{BoundsFirst, CappedDP, ChunkDP} {
+		s := newScheduler(t, cluster, bounds, method)
+		for _, test := range tests {
+			got, err := s.Quote(test.job)
+			if err != nil || got.Reason != test.want || got.Admitted != (test.want == Admitted) {
+				t.Errorf("%v, %s: %v (%v), want %v", method, test.name, got.Reason, err, test.want)
+			}
+		}
+	}
+}
+
+// All costs being equal, a job ends as early as it can and takes servers in the order of their index.
+func TestOfferTies(t *testing.T) {
+	cluster, bounds := plainCluster(6, 4)
+	j := plainJob("j", 2)
+	j.Epochs, j.Chunks, j.Utility = 1, 6, Constant(1000)
+	for _, method := range []Method{BoundsFirst, CappedDP, ChunkDP} {
+		d := offer(t, newScheduler(t, cluster, bounds, method), j)
+		want := Schedule{{Slot: 2, Price: 12, Workers: []Placement{{0, 4}, {1, 2}}, PS: []Placement{{0, 4}, {1, 2}}}}
+		if diff := cmp.Diff(want, d.Schedule); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", method, diff)
+		}
+	}
+}
+
+func TestEndOfJob(t *testing.T) {
+	cluster, bounds := plainCluster(6, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	empty := mustPrices(t, s, Workers, 3, 0)[0]
+	long := plainJob("long", 1)
+	long.Epochs = 5
+	offer(t, s, long)
+	offer(t, s, plainJob("short", 1))
+	if got := mustPrices(t, s, Workers, 3, 0)[0]; got <= empty {
+		t.Fatalf("price %g with a job, %g without", got, empty)
+	}
+	for _, test := range []struct {
+		name string
+		id   string
+		slot int
+		want error
+	}{
+		{"unknown", "nobody", 2, apportion.ErrUnknown},
+		{"before its arrival", "long", 0, apportion.ErrRange},
+		{"after the current slot", "long", 2, apportion.ErrRange},
+	} {
+		unchanged(t, s, test.name, test.want, func() error {
+			_, err := s.Complete(test.id, test.slot)
+			return err
+		})
+	}
+	unchanged(t, s, "cancel of nobody", apportion.ErrUnknown, func() error { return s.Cancel("nobody") })
+	unchanged(t, s, "advance back", apportion.ErrRange, func() error { _, err := s.Advance(0); return err })
+	unchanged(t, s, "advance for ever", apportion.ErrRange, func() error { _, err := s.Advance(math.MaxInt); return err })
+
+	ended, err := s.Advance(3)
+	if want := []Finish{{ID: "short", Slot: 2, Utility: 99}}; err != nil || !cmp.Equal(want, ended) {
+		t.Errorf("ended %v, %v, want %v", ended, err, want)
+	}
+	if _, ok := s.Schedule("short"); ok {
+		t.Error("a job that ended still runs")
+	}
+	got, err := s.Complete("long", 2)
+	if want := (Finish{ID: "long", Slot: 2, Utility: 99}); err != nil || got != want {
+		t.Errorf("completed %v, %v, want %v", got, err, want)
+	}
+	if got := mustPrices(t, s, Workers, 3, 0)[0]; got != empty {
+		t.Errorf("price %g after the job, want %g", got, empty)
+	}
+	offer(t, s, plainJob("short", 3))
+	if _, err := s.Advance(4); err != nil {
+		t.Fatal(err)
+	}
+	unchanged(t, s, "completion after the planned one", apportion.ErrRange, func() error { _, err := s.Complete("short", 5); return err })
+	if err := s.Cancel("short"); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustPrices(t, s, Workers, 4, 0)[0]; got != empty {
+		t.Errorf("price %g after a cancelled job, want %g", got, empty)
+	}
+	if err := s.recount(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The horizon moves with the current slot: a job may run in slots that were not there before.
+func TestAdvanceAppendsSlots(t *testing.T) {
+	cluster, bounds := plainCluster(3, 1)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	if _, err := s.Advance(1000); err != nil {
+		t.Fatal(err)
+	}
+	if s.First() != 1000 || s.Last() != 1002 {
+		t.Fatalf("horizon [%d, %d]", s.First(), s.Last())
+	}
+	j := plainJob("j", 1001)
+	if d := offer(t, s, j); !d.Admitted || d.Completion != 1002 {
+		t.Errorf("%+v, want completion 1002", d)
+	}
+	if d := offer(t, s, plainJob("late", 1002)); d.Reason != TooFewSlots {
+		t.Errorf("%v, want too few slots", d.Reason)
+	}
+}
+
+func TestFail(t *testing.T) {
+	cluster, bounds := plainCluster(6, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	j := plainJob("j", 1)
+	j.Epochs = 4 // slots 1 to 4 on w0 and p0
+	offer(t, s, j)
+	unchanged(t, s, "unknown server", apportion.ErrUnknown, func() error { _, err := s.Fail("w9", 3); return err })
+	unchanged(t, s, "past slot", apportion.ErrRange, func() error { _, err := s.Fail("w0", 0); return err })
+	unchanged(t, s, "slot after the horizon", apportion.ErrRange, func() error { _, err := s.Fail("w0", 7); return err })
+
+	out, err := s.Fail("w0", 3)
+	if err != nil || len(out) != 1 || !out[0].Decision.Admitted || out[0].ID != "j" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	got, _ := s.Schedule("j")
+	want := Schedule{
+		{Slot: 1, Workers: []Placement{{0, 1}}, PS: []Placement{{0, 1}}},
+		{Slot: 2, Workers: []Placement{{0, 1}}, PS: []Placement{{0, 1}}},
+		{Slot: 3, Workers: []Placement{{1, 1}}, PS: []Placement{{0, 1}}},
+		{Slot: 4, Workers: []Placement{{1, 1}}, PS: []Placement{{0, 1}}},
+	}
+	if diff := cmp.Diff(want, got, ignorePrice); diff != "" {
+		t.Errorf("schedule after the failure (-want +got):\n%s", diff)
+	}
+	// Nothing is left: the second failure ends the job.
+	if out, err = s.Fail("w1", 4); err != nil || len(out) != 1 || out[0].Decision.Reason != NoRoom {
+		t.Fatalf("%+v, %v, want no room", out, err)
+	}
+	if _, ok := s.Schedule("j"); ok {
+		t.Error("a displaced job still runs")
+	}
+	if d, err := s.Quote(plainJob("k", 4)); err != nil || d.Reason != NoRoom {
+		t.Errorf("%v, %v, want no room", d.Reason, err)
+	}
+	// New slots inherit the failure, and repair ends it.
+	if _, err := s.Advance(6); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := s.Quote(plainJob("k", 10)); err != nil || d.Reason != NoRoom {
+		t.Errorf("%v, %v, want no room", d.Reason, err)
+	}
+	if err := s.Repair("w1", 10); err != nil {
+		t.Fatal(err)
+	}
+	if d := offer(t, s, plainJob("k", 8)); !d.Admitted || d.Completion != 11 || d.Schedule[0].Workers[0].Server != 1 {
+		t.Errorf("%+v, want slots 10 and 11 on w1", d)
+	}
+	if err := s.Repair("nobody", 10); !errors.Is(err, apportion.ErrUnknown) {
+		t.Errorf("repair of an unknown server: %v", err)
+	}
+}
+
+// A utility that turns out to be wrong only when a job is planned again must not leave half a change:
+// of the jobs on p0, one has moved to p1 by then, and one has lost its place.
+func TestFailChangesNothingOnError(t *testing.T) {
+	cluster, bounds := plainCluster(4, 12)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	broken := false
+	turns := func(id string, to float64) Job {
+		j := plainJob(id, 1)
+		j.Epochs, j.Utility = 3, UtilityFunc(func(int) float64 {
+			if broken {
+				return to
+			}
+			return 50
+		})
+		return j
+	}
+	jobs := []Job{turns("moves", 50), turns("a", 50), turns("evicted", 0), turns("b", 50), turns("bad", math.NaN())}
+	var schedules []Schedule
+	for i, j := range jobs {
+		if d := offer(t, s, j); d.Schedule[0].PS[0].Server != i%2 {
+			t.Fatalf("job %s is on p%d, want p%d", j.ID, d.Schedule[0].PS[0].Server, i%2)
+		}
+		schedule, _ := s.Schedule(j.ID)
+		schedules = append(schedules, schedule)
+	}
+	broken = true
+	before := s.ledger.Snapshot()
+	if _, err := s.Fail("p0", 2); !errors.Is(err, apportion.ErrNotFinite) {
+		t.Fatalf("error %v", err)
+	}
+	if !bytes.Equal(before, s.ledger.Snapshot()) {
+		t.Error("the ledger has changed")
+	}
+	for i, j := range jobs {
+		if got, ok := s.Schedule(j.ID); !ok || !cmp.Equal(schedules[i], got) {
+			t.Errorf("the schedule of %s has changed: %v", j.ID, got)
+		}
+	}
+	if err := s.recount(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Tables above the limit are refused before they are allocated, and nothing changes.
+func TestLimits(t *testing.T) {
+	cluster, bounds := plainCluster(1000, 1000)
+	huge := *cluster
+	for _, huge.Slots = range []int{1 << 30, math.MaxInt} {
+		if _, err := NewScheduler(&huge, bounds, nil); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%d slots: %v", huge.Slots, err)
+		}
+	}
+	if _, err := NewScheduler(cluster, bounds, &SchedulerOptions{MaxCells: 3999}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("4000 cells where 3999 are allowed: %v", err)
+	}
+	if _, err := NewScheduler(cluster, bounds, &SchedulerOptions{Method: 3}); !errors.Is(err, apportion.ErrUnknown) {
+		t.Errorf("method 3: %v", err)
+	}
+	j := plainJob("j", 1)
+	j.Utility = Constant(1e9)
+	for _, test := range []struct {
+		method         Method
+		demand         vec
+		epochs, chunks int64
+		reason         Reason
+		want           error
+	}{
+		{BoundsFirst, vec{1}, 500, 2000, Admitted, nil},
+		{CappedDP, vec{1}, 500, 2000, 0, ErrTooLarge}, // 1000 slots x 10^6 worker-slots
+		{ChunkDP, vec{1}, 500, 2000, 0, ErrTooLarge},
+		{BoundsFirst, vec{1}, 500, 1 << 30, NoRoom, nil}, // 2,000 workers fit a slot, whatever the chunks
+		{CappedDP, vec{1}, 500, 1 << 30, NoRoom, nil},
+		{BoundsFirst, vec{0}, 500, 1 << 30, 0, ErrTooLarge}, // 2^30 workers in each slot
+	} {
+		s, err := NewScheduler(cluster, bounds, &SchedulerOptions{Method: test.method, MaxCells: 1 << 22})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Worker, j.PS, j.Epochs, j.Chunks = test.demand, test.demand, test.epochs, test.chunks
+		if d, err := s.Offer(j); !errors.Is(err, test.want) || d.Reason != test.reason {
+			t.Errorf("%v, demand %v, %d chunks: %v, %v, want %v, %v", test.method, test.demand, test.chunks, d.Reason, err, test.reason, test.want)
+		}
+	}
+	j.Minibatches, j.MinibatchSlots, j.Epochs, j.Chunks = 1, 1e-12, 1<<40, 1<<30
+	if _, err := newScheduler(t, cluster, bounds, ChunkDP).Offer(j); !errors.Is(err, apportion.ErrOverflow) {
+		t.Errorf("2^70 chunk trainings: %v", err)
+	}
+}

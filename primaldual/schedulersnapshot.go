@@ -1,0 +1,220 @@
+// This file saves and restores a Scheduler.
+
+package primaldual
+
+import (
+	"errors"
+
+	"github.com/apportion/apportion"
+)
+
+// ErrUnsavable reports a utility whose type a snapshot cannot hold: a UtilityFunc or one of the
+// caller's own types.
+var ErrUnsavable = errors.New("cannot be saved")
+
+// Snapshot returns the scheduler as bytes: the ledger, and the jobs that run. RestoreScheduler makes
+// one of them that answers as this one would. A job whose utility is not one of this package's
+// formulas is an [*apportion.FieldError] with ErrUnsavable.
+func (s *Scheduler) Snapshot() ([]byte, error) {
+	w := newWriter(schedulerSnapshot, s.ledger.park)
+	w.bytes(s.ledger.Snapshot())
+	w.int(int64(s.arrival))
+	w.int(int64(s.next))
+	jobs := s.byNumber()
+	w.int(int64(len(jobs)))
+	for _, r := range jobs {
+		if err := r.write(w); err != nil {
+			return nil, err
+		}
+	}
+	return w.seal(), nil
+}
+
+// RestoreScheduler returns the scheduler that Snapshot made data of. cluster and bounds must be those
+// of that scheduler; options may differ. Errors are those of NewScheduler and RestoreLedger; a
+// snapshot whose ledger is not what its jobs add up to is ErrCorrupt.
+func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions, data []byte) (*Scheduler, error) {
+	s, err := NewScheduler(cluster, bounds, options)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(data, schedulerSnapshot, s.ledger.park)
+	if err != nil {
+		return nil, err
+	}
+	limits := &LedgerOptions{MaxCells: s.planner.search.limit}
+	if s.ledger, err = RestoreLedger(cluster, bounds, limits, r.bytes()); err != nil {
+		return nil, err
+	}
+	s.arrival = int(r.intIn(1, maxSlot))
+	s.next = uint64(r.intIn(0, maxCount))
+	number := int64(-1)
+	for range r.count() {
+		job := readRunning(r)
+		if r.failed || int64(job.number) <= number || job.number >= s.next || !s.sound(job) {
+			r.fail()
+			break
+		}
+		number = int64(job.number)
+		s.jobs[job.job.ID] = job
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	if err := s.recount(); err != nil {
+		return nil, &apportion.FieldError{Item: "snapshot", Field: "contents", Err: ErrCorrupt, Detail: err.Error()}
+	}
+	return s, nil
+}
+
+// sound reports whether a job that was read is valid, new, and has a schedule it could have.
+func (s *Scheduler) sound(r *running) bool {
+	if r.job.Validate(s.ledger.cluster.Kinds) != nil || s.jobs[r.job.ID] != nil || len(r.schedule) == 0 || !(r.utility >= 0) {
+		return false
+	}
+	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() {
+		return false
+	}
+	for i := range r.schedule {
+		left := r.job.Chunks // constraint (3)
+		for _, p := range r.schedule[i].Workers {
+			if left -= p.Count; left < 0 {
+				return false
+			}
+		}
+	}
+	return r.schedule[0].Slot >= r.job.Arrival
+}
+
+// write appends a job and its schedule.
+func (r *running) write(w *writer) error {
+	w.int(int64(r.number))
+	w.float(r.utility)
+	j := &r.job
+	w.string(j.ID)
+	for _, x := range []int64{int64(j.Arrival), j.Epochs, j.Chunks, j.Minibatches, j.WorkerBandwidth, j.PSBandwidth} {
+		w.int(x)
+	}
+	w.float(j.MinibatchSlots)
+	w.float(j.CommSlots)
+	for _, demand := range []apportion.Resources{j.Worker, j.PS} {
+		w.int(int64(len(demand)))
+		for _, q := range demand {
+			w.int(q)
+		}
+	}
+	if !writeUtility(w, j.Utility) {
+		return &apportion.FieldError{Item: j.item(), Field: "Utility", Err: ErrUnsavable}
+	}
+	writeSchedule(w, r.schedule)
+	return nil
+}
+
+// readRunning reads what running.write wrote; whether it makes sense is for sound to say.
+func readRunning(r *reader) *running {
+	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float()}
+	j := &out.job
+	j.ID = string(r.bytes())
+	j.Arrival = int(r.intIn(1, maxSlot))
+	for _, x := range []*int64{&j.Epochs, &j.Chunks, &j.Minibatches, &j.WorkerBandwidth, &j.PSBandwidth} {
+		*x = r.int()
+	}
+	j.MinibatchSlots, j.CommSlots = r.float(), r.float()
+	for _, demand := range []*apportion.Resources{&j.Worker, &j.PS} {
+		*demand = make(apportion.Resources, r.count())
+		for k := range *demand {
+			(*demand)[k] = r.int()
+		}
+	}
+	j.Utility = readUtility(r)
+	out.schedule = readSchedule(r)
+	return out
+}
+
+// The letters of utilities.
+const (
+	sigmoidUtility  = 's'
+	constantUtility = 'c'
+	linearUtility   = 'l'
+	stepsUtility    = 'd'
+)
+
+// writeUtility appends a utility and reports whether its type can be saved.
+func writeUtility(w *writer, u Utility) bool {
+	switch u := u.(type) {
+	case Sigmoid:
+		w.int(sigmoidUtility)
+		w.float(u.Gamma1)
+		w.float(u.Gamma2)
+		w.float(u.Gamma3)
+	case Constant:
+		w.int(constantUtility)
+		w.float(float64(u))
+	case Linear:
+		w.int(linearUtility)
+		w.float(u.Start)
+		w.float(u.PerSlot)
+	case Steps:
+		w.int(stepsUtility)
+		w.int(int64(len(u)))
+		for _, step := range u {
+			w.int(int64(step.Within))
+			w.float(step.Value)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// readUtility reads what writeUtility wrote.
+func readUtility(r *reader) Utility {
+	switch r.int() {
+	case sigmoidUtility:
+		return Sigmoid{r.float(), r.float(), r.float()}
+	case constantUtility:
+		return Constant(r.float())
+	case linearUtility:
+		return Linear{r.float(), r.float()}
+	case stepsUtility:
+		steps := make(Steps, r.count())
+		for i := range steps {
+			steps[i] = Step{Within: int(r.int()), Value: r.float()}
+		}
+		return steps
+	}
+	r.fail()
+	return nil
+}
+
+// writeSchedule appends a schedule.
+func writeSchedule(w *writer, s Schedule) {
+	w.int(int64(len(s)))
+	for i := range s {
+		w.int(int64(s[i].Slot))
+		w.float(s[i].Price)
+		for _, side := range []Side{Workers, ParameterServers} {
+			w.int(int64(len(s[i].on(side))))
+			for _, p := range s[i].on(side) {
+				w.int(int64(p.Server))
+				w.int(p.Count)
+			}
+		}
+	}
+}
+
+// readSchedule reads what writeSchedule wrote.
+func readSchedule(r *reader) Schedule {
+	s := make(Schedule, r.count())
+	for i := range s {
+		s[i].Slot = int(r.intIn(1, maxSlot))
+		s[i].Price = r.float()
+		for _, placements := range []*[]Placement{&s[i].Workers, &s[i].PS} {
+			*placements = make([]Placement, r.count())
+			for k := range *placements {
+				(*placements)[k] = Placement{Server: int(r.int()), Count: r.int()}
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,272 @@
+// This file tests the lemmas behind the competitive ratio on random jobs.
+
+package primaldual
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/oracle/oasisoracle"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// theoryInstance draws a cluster and jobs that satisfy what the lemmas assume: each could run if the
+// servers had room, demands something on both sides, and is worth something at the horizon.
+func theoryInstance(t *rapid.T, z size) (*Cluster, []Job) {
+	draw := fromRapid(t)
+	cluster := z.cluster(draw)
+	var jobs []Job
+	for _, j := range z.jobsOf(draw, cluster) {
+		runs := j.misfit(cluster) == Admitted && j.ShortestSlots() <= int64(cluster.Slots-j.Arrival+1)
+		if runs && !j.Worker.IsZero() && !j.PS.IsZero() && j.Utility.Value(cluster.Slots-j.Arrival) > 0 {
+			jobs = append(jobs, j)
+		}
+	}
+	return cluster, jobs
+}
+
+// Reference: [OASiS] Theorem 4: where every job fits the cluster, eta >= 1 and U >= 4 L.
+func TestTheoryUpperAboveLower(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cluster, jobs := theoryInstance(t, tinySize)
+		for _, options := range []*BoundsOptions{nil, {Literal: true}, {EtaGlobal: true}, {LFloorEps: -1}} {
+			bounds := boundsOfRapid(t, cluster, jobs, options)
+			for r := range cluster.Kinds {
+				if bounds.UWorker[r] < 4*bounds.LWorker[r]*(1-1e-12) || bounds.UPS[r] < 4*bounds.LPS[r]*(1-1e-12) {
+					t.Fatalf("%+v", bounds)
+				}
+			}
+			if alpha := bounds.Alpha(); alpha < 1 || math.IsNaN(alpha) || math.IsInf(alpha, 0) {
+				t.Fatalf("alpha %g of %+v", alpha, bounds)
+			}
+		}
+	})
+}
+
+func boundsOfRapid(t *rapid.T, cluster *Cluster, jobs []Job, options *BoundsOptions) Bounds {
+	bounds, err := BoundsOf(cluster, jobs, options)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return bounds
+}
+
+// Reference: [OASiS] §4.1: at the prices of the empty cluster every job is admitted that has room, if
+// it uses few more parameter servers than it must: its own share of L leaves it half its utility.
+func TestTheoryEmptyClusterAdmits(t *testing.T) {
+	admitted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		cluster, jobs := theoryInstance(t, tinySize)
+		for _, options := range []*BoundsOptions{{Literal: true}, {LFloorEps: -1}, {LFloorEps: -1, EtaGlobal: true}} {
+			bounds := boundsOfRapid(t, cluster, jobs, options)
+			for _, j := range jobs {
+				s, err := NewScheduler(cluster, &bounds, nil)
+				if err != nil {
+					t.Fatalf("%v", err)
+				}
+				d := quoteBy(t, s, j, BoundsFirst)
+				if d.Reason == TooExpensive {
+					t.Fatalf("job %+v: %+v under %+v", j, d, bounds)
+				}
+				if d.Admitted {
+					admitted++
+				}
+			}
+		}
+	})
+	if admitted == 0 {
+		t.Error("no job was admitted")
+	}
+}
+
+// Reference: [OASiS] §4.1: what takes any of a full kind costs at least the best utility of any job.
+func TestTheoryFullServerRefuses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cluster, jobs := theoryInstance(t, tinySize)
+		bounds := boundsOfRapid(t, cluster, jobs, &BoundsOptions{Literal: rapid.Bool().Draw(t, "literal")})
+		for _, j := range jobs {
+			best := j.Utility.Value(int(j.ShortestSlots()) - 1)
+			for _, side := range []struct {
+				demand       apportion.Resources
+				upper, lower []float64
+			}{{j.Worker, bounds.UWorker, bounds.LWorker}, {j.PS, bounds.UPS, bounds.LPS}} {
+				for r, q := range side.demand {
+					c := newCurve(side.upper[r], side.lower[r])
+					if price := c.at(7, 7) * float64(q); q > 0 && price < best*(1-1e-9) {
+						t.Fatalf("job %+v pays %g of %g", j, price, best)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Reference: [OASiS] (34), (35): the dual value before the first job is at most half of the optimum.
+func TestTheoryInitialDual(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cluster, jobs := theoryInstance(t, offlineSize)
+		optimum := oasisoracle.Optimum(oracleInstance(cluster, jobs))
+		if optimum == 0 {
+			return
+		}
+		for _, options := range []*BoundsOptions{{Literal: true}, {LFloorEps: -1}} {
+			bounds := boundsOfRapid(t, cluster, jobs, options)
+			initial := 0.0
+			for _, server := range cluster.WorkerServers {
+				for r, c := range server.Capacity {
+					initial += bounds.LWorker[r] * float64(c) * float64(cluster.Slots)
+				}
+			}
+			for _, server := range cluster.PSServers {
+				for r, c := range server.Capacity {
+					initial += bounds.LPS[r] * float64(c) * float64(cluster.Slots)
+				}
+			}
+			if initial > optimum/2*(1+1e-9) {
+				t.Fatalf("initial dual value %g, optimum %g", initial, optimum)
+			}
+		}
+	})
+}
+
+// Reference: [OASiS] Definition 1, Lemma 3: p (g' - g) >= (c/alpha) (p' - p) in the limit of small
+// steps, with alpha = ln(U/L). A jump of a part x of the server costs up to (exp(x alpha) - 1)/x.
+func TestTheoryAllocationCost(t *testing.T) {
+	const capacity, alpha = 1_000_000_000, 8.0
+	c := newCurve(math.Exp(alpha), 1)
+	factor := func(used, step int64) float64 {
+		before, after := c.at(used, capacity), c.at(used+step, capacity)
+		return (after - before) * capacity / (before * float64(step))
+	}
+	for _, used := range []int64{1, capacity / 3, capacity - 1000} {
+		if f := factor(used, 1000); f < alpha || f > alpha*1.0001 {
+			t.Errorf("a small step at %d: factor %g, want %g", used, f, alpha)
+		}
+	}
+	for _, test := range []struct{ part, want float64 }{{0.01, 8.3}, {0.1, 12.3}, {0.5, 107}, {1, 2980}} {
+		if f := factor(0, int64(test.part*capacity)); math.Abs(f/test.want-1) > 0.01 {
+			t.Errorf("a jump of %g: factor %g, want %g", test.part, f, test.want)
+		}
+	}
+}
+
+// Prices rise with use, from L to U, for bounds as far apart as float64 allows.
+func TestTheoryPricesRise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lower := math.Exp(rapid.Float64Range(-700, 600).Draw(t, "ln L"))
+		upper := math.Exp(rapid.Float64Range(math.Log(lower)+0.1, 700).Draw(t, "ln U"))
+		capacity := rapid.Int64Range(1, math.MaxInt64).Draw(t, "capacity")
+		a := rapid.Int64Range(0, capacity).Draw(t, "a")
+		b := rapid.Int64Range(a, capacity).Draw(t, "b")
+		c := newCurve(upper, lower)
+		low, middle, high, full := c.at(0, capacity), c.at(a, capacity), c.at(b, capacity), c.at(capacity, capacity)
+		if low != lower || middle < low*(1-1e-12) || high < middle*(1-1e-12) || full < high*(1-1e-12) || math.Abs(full/upper-1) > 1e-9 {
+			t.Fatalf("%g, %g, %g, %g for U %g", low, middle, high, full, upper)
+		}
+	})
+}
+
+// A job alone is better off the more slots and servers there are, and never worse off by a higher
+// utility; renaming kinds and servers changes nothing.
+func TestTheoryMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := fromRapid(t)
+		cluster := tinySize.cluster(draw)
+		j := tinySize.jobsOf(draw, cluster)[0]
+		bounds := boundsDraw(draw, cluster, []Job{j})
+		payoff := func(cluster *Cluster, j Job) float64 {
+			s, err := NewScheduler(cluster, &bounds, nil)
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			return quoteBy(t, s, j, BoundsFirst).Payoff
+		}
+		before := payoff(cluster, j)
+		longer := cluster.clone()
+		longer.Slots++
+		larger := cluster.clone()
+		larger.WorkerServers = append(larger.WorkerServers, apportion.Server{ID: "more", Capacity: larger.WorkerServers[0].Capacity})
+		larger.PSServers = append(larger.PSServers, apportion.Server{ID: "more ps", Capacity: larger.PSServers[0].Capacity})
+		for _, c := range []*Cluster{longer, larger} {
+			if after := payoff(c, j); after < before-1e-6 {
+				t.Fatalf("payoff %g, then %g", before, after)
+			}
+		}
+		worthMore := j
+		worthMore.Utility = UtilityFunc(func(d int) float64 { return j.Utility.Value(d) + 1 })
+		if after := payoff(cluster, worthMore); after < before-1e-6 || before > 0 && after < before+1-1e-6 {
+			t.Fatalf("payoff %g, then %g with one more", before, after)
+		}
+		renamed := cluster.clone()
+		for h := range renamed.WorkerServers {
+			renamed.WorkerServers[h].ID = fmt.Sprint("x", 9-h)
+		}
+		if after := payoff(renamed, j); after != before {
+			t.Fatalf("payoff %g, then %g under other names", before, after)
+		}
+	})
+}
+
+// Inputs are neither changed nor kept, and what is returned is the caller's.
+func TestInputsAreNotKept(t *testing.T) {
+	cluster, bounds := plainCluster(4, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	j := plainJob("j", 1)
+	copyOf := j.clone()
+	d := offer(t, s, j)
+	if !cmp.Equal(j, copyOf) {
+		t.Error("the job was changed")
+	}
+	before := snapshotOf(t, s)
+	j.Worker[0], j.PS[0] = 99, 99
+	cluster.WorkerServers[0].Capacity[0] = 0
+	cluster.Kinds[0] = "other"
+	bounds.UWorker[0] = 1e9
+	d.Schedule[0].Workers[0].Count = 99
+	schedule, _ := s.Schedule("j")
+	schedule[0].PS[0].Server = 1
+	used, _ := s.Ledger().Used(Workers, 1, 0)
+	used[0] = 99
+	prices, _ := s.Ledger().Prices(Workers, 1, 0)
+	prices[0] = 99
+	if after := snapshotOf(t, s); !cmp.Equal(before, after) {
+		t.Error("the caller's changes reached the scheduler")
+	}
+	if err := s.Cancel("j"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A decision allocates what it returns and little else, however large the tables.
+func TestQuoteAllocatesLittle(t *testing.T) {
+	cluster, bounds := plainCluster(200, 50)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	for i := range 40 {
+		j := plainJob(fmt.Sprint("j", i), 1)
+		j.Epochs, j.Chunks, j.Utility = int64(1+i), 7, Constant(1e6)
+		offer(t, s, j)
+	}
+	j := plainJob("refused", 1)
+	j.Epochs, j.Chunks, j.WorkerBandwidth, j.PSBandwidth = 150, 20, 2, 7
+	for _, test := range []struct {
+		utility float64
+		reason  Reason
+		most    float64
+	}{{5000, TooExpensive, 20}, {20000, Admitted, 600}} {
+		j.Utility = Linear{test.utility, 0.01}
+		if d := quoteBy(t, s, j, BoundsFirst); d.Reason != test.reason {
+			t.Fatalf("%v, want %v", d.Reason, test.reason)
+		}
+		allocations := testing.AllocsPerRun(5, func() {
+			if _, err := s.Quote(j); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocations > test.most {
+			t.Errorf("%v: %g allocations, want at most %g", test.reason, allocations, test.most)
+		}
+	}
+}

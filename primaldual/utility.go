@@ -1,0 +1,95 @@
+// This file implements Utility: the worth of a job by its completion, [OASiS] §3.1 and §5.
+
+package primaldual
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// Utility is f_i: the worth of a job that ends d slots after its arrival, d = 0 for the arrival slot
+// itself. Values must be finite, 0 or more, and never increase with d; that is checked at every d at
+// which the job could end when it is offered. It must be a pure function.
+type Utility interface {
+	Value(slots int) float64
+}
+
+// ErrIncreasing reports a utility that is worth more when the job ends later.
+var ErrIncreasing = errors.New("increases with the completion time")
+
+// Sigmoid is Gamma1 / (1 + exp(Gamma2 (d - Gamma3))): a job worth about Gamma1 until its target of
+// Gamma3 slots and little after it, the more sharply the larger Gamma2. Gamma2 = 0 is the constant
+// Gamma1/2.
+//
+// Source: [OASiS §5].
+type Sigmoid struct{ Gamma1, Gamma2, Gamma3 float64 }
+
+// Value returns the utility of a job that ends d slots after its arrival.
+func (s Sigmoid) Value(d int) float64 {
+	return s.Gamma1 / (1 + math.Exp(float64(s.Gamma2*(float64(d)-s.Gamma3))))
+}
+
+// Constant is the utility of a job that is worth the same whenever it ends.
+type Constant float64
+
+// Value returns the constant.
+func (c Constant) Value(int) float64 { return float64(c) }
+
+// Linear is max(0, Start - PerSlot d).
+type Linear struct{ Start, PerSlot float64 }
+
+// Value returns the utility of a job that ends d slots after its arrival.
+func (l Linear) Value(d int) float64 { return max(0, l.Start-float64(l.PerSlot*float64(d))) }
+
+// Step is one deadline: a job that ends at most Within slots after its arrival is worth Value.
+type Step struct {
+	Within int
+	Value  float64
+}
+
+// Steps is a list of deadlines, earliest first: the worth is the Value of the first step that is
+// still met, and 0 after the last.
+type Steps []Step
+
+// Value returns the utility of a job that ends d slots after its arrival. O(len(s)).
+func (s Steps) Value(d int) float64 {
+	for _, step := range s {
+		if d <= step.Within {
+			return step.Value
+		}
+	}
+	return 0
+}
+
+// UtilityFunc makes any pure function a Utility. A scheduler that runs such a job cannot be saved.
+type UtilityFunc func(slots int) float64
+
+// Value calls f.
+func (f UtilityFunc) Value(d int) float64 { return f(d) }
+
+// values appends f_i(d) for d in [from, to] to dst and returns it with the first fault found.
+func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
+	before := math.Inf(1)
+	for d := from; d <= to; d++ {
+		value := j.Utility.Value(d)
+		var sort error
+		switch {
+		case math.IsNaN(value) || math.IsInf(value, 0):
+			sort = apportion.ErrNotFinite
+		case value < 0:
+			sort = apportion.ErrNegative
+		case value > before:
+			sort = ErrIncreasing
+		}
+		if sort != nil {
+			field := "Utility(" + strconv.Itoa(d) + ")"
+			return dst, &apportion.FieldError{Item: j.item(), Field: field, Err: sort, Detail: formatFloat(value)}
+		}
+		before = value
+		dst = append(dst, value)
+	}
+	return dst, nil
+}
