@@ -3,8 +3,6 @@
 package alloc
 
 import (
-	"math"
-
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/p2"
 )
@@ -83,7 +81,8 @@ func disjunctive(b *builder) *Model {
 	}
 }
 
-// stay adds z_a; it is 0 where the application cannot stay as it is.
+// stay adds z_a; it is 0 where the application cannot stay as it is. That what it holds fits the
+// servers is for (6) to say.
 func (b *builder) stay(a int) milp.Var {
 	app := &b.inst.Apps[a]
 	n := p2.Containers(app.Previous)
@@ -91,10 +90,5 @@ func (b *builder) stay(a int) milp.Var {
 	if app.Displaced || n < app.Min || n > app.Max {
 		upper = 0
 	}
-	for _, placed := range app.Previous {
-		if placed.Count > app.Demand.CountIn(b.inst.Capacity[placed.Server]) {
-			upper = 0
-		}
-	}
-	return b.Integer(0, math.Max(0, upper), name("z_a", a))
+	return b.Integer(0, upper, name("z_a", a))
 }

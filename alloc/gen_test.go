@@ -25,7 +25,11 @@ func genProblem(t *rapid.T) *alloc.Problem {
 		},
 	}
 	for j := range rapid.IntRange(1, 4).Draw(t, "servers") {
-		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprintf("s%d", j), Capacity: genVector(t, "capacity", kinds, 8)})
+		capacity := genVector(t, "capacity", kinds, 8)
+		if j > 0 && rapid.Bool().Draw(t, "like the last one") {
+			capacity = p.Servers[j-1].Capacity.Clone()
+		}
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprintf("s%d", j), Capacity: capacity})
 	}
 	for i := range rapid.IntRange(1, 5).Draw(t, "applications") {
 		demand := genVector(t, "demand", kinds, 3)
@@ -74,4 +78,19 @@ func genPrevious(t *rapid.T, p *alloc.Problem) alloc.Allocation {
 		previous["done"] = map[string]int64{p.Servers[0].ID: 1}
 	}
 	return previous
+}
+
+// damage lets servers shrink or vanish, whatever runs on them.
+func damage(t *rapid.T, p *alloc.Problem) {
+	p.Options.Displace = true
+	if n := len(p.Servers); n > 1 && rapid.Bool().Draw(t, "one is gone") {
+		p.Servers = p.Servers[:n-1]
+	}
+	for j := range p.Servers {
+		for k := range p.Servers[j].Capacity {
+			if rapid.IntRange(0, 3).Draw(t, "shrinks") == 0 {
+				p.Servers[j].Capacity[k] /= 2
+			}
+		}
+	}
 }

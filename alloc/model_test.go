@@ -89,6 +89,9 @@ func genSmallInstance(t *rapid.T) *p2.Instance {
 		p.Applications[i].Max = max(p.Applications[i].Min, min(3, p.Applications[i].Max))
 	}
 	p.Options.Displace = true // some of the servers are gone now
+	if rapid.Bool().Draw(t, "damaged") {
+		damage(t, p)
+	}
 	inst, _, err := p.Instance()
 	if err != nil {
 		t.Fatal(err)
@@ -168,5 +171,53 @@ func TestReallocateFromMILP(t *testing.T) {
 	d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil))
 	if err != nil || d.Status != alloc.Kept || d.Reason.Constraint == "" {
 		t.Errorf("nothing may move: %v, %v, %+v", err, d.Status, d.Reason)
+	}
+}
+
+// Three equal servers of 4 CPUs, pooled to 12: three containers of 3 CPUs and three of 1 fill them.
+func TestByClassUnpools(t *testing.T) {
+	p := &alloc.Problem{
+		Kinds: apportion.Kinds{"cpu"},
+		Applications: []alloc.Application{
+			{ID: "small", Demand: apportion.Resources{1}, Weight: 1, Max: 3},
+			{ID: "large", Demand: apportion.Resources{3}, Weight: 1, Max: 3},
+		},
+		Theta1: 1, Theta2: 1,
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{4}})
+	}
+	byClass := alloc.FromMILP(bb.Solver{}, alloc.ByClass, nil)
+	d, err := alloc.Reallocate(context.Background(), p, byClass)
+	if err != nil || d.Status != alloc.Decided || d.Objective != 1 || math.Abs(d.Bound-1) > 1e-6 {
+		t.Fatalf("%v, %s, objective %g, bound %g", err, d.Status, d.Objective, d.Bound)
+	}
+	// Four containers of 3 CPUs fit the pool, but not the servers: the bound stays, the answer does not.
+	p.Applications = p.Applications[1:]
+	p.Applications[0].Max, p.Applications[0].Min = 4, 3
+	d, err = alloc.Reallocate(context.Background(), p, byClass)
+	if err != nil || d.Status != alloc.Decided || d.Objective != .75 || math.Abs(d.Bound-1) > 1e-6 {
+		t.Errorf("%v, %s, objective %g, bound %g; want 0.75 and 1", err, d.Status, d.Objective, d.Bound)
+	}
+	p.Applications[0].Min = 4
+	if d, err = alloc.Reallocate(context.Background(), p, byClass); err != nil || d.Status != alloc.Kept {
+		t.Errorf("%v, %s: the containers do not fit", err, d.Status)
+	}
+}
+
+// An application on a server that can no longer hold any of its containers must move.
+func TestFormsShrunk(t *testing.T) {
+	p := tiny(alloc.Allocation{"MF": {"s0": 1, "s1": 1}}, "MF")
+	p.Options.Displace = true
+	p.Servers[1].Capacity = apportion.Resources{1, 0, 16}
+	for _, theta2 := range []float64{0, 1} {
+		p.Theta2 = theta2
+		for _, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive} {
+			d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, nil))
+			want := map[float64]alloc.Status{0: alloc.Kept, 1: alloc.Decided}[theta2]
+			if err != nil || d.Status != want || theta2 == 0 && d.Reason.Constraint == "" {
+				t.Errorf("%s, theta2 = %g: %v, %s because of %+v; want %s", form, theta2, err, d.Status, d.Reason, want)
+			}
+		}
 	}
 }

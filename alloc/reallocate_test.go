@@ -274,3 +274,38 @@ func TestEdges(t *testing.T) {
 		}
 	})
 }
+
+// Products that rounding puts just above an integer count as that integer under a ceiling.
+func TestBudgetsRound(t *testing.T) {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Previous: alloc.Allocation{}, Theta1: .5, Theta2: .07}
+	for i := range 100 {
+		id := fmt.Sprint("a", i)
+		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{1}})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Max: 1})
+		p.Previous[id] = map[string]int64{id: 1}
+	}
+	hundred := 100.0
+	if product := p.Theta2 * hundred; product <= 7 {
+		t.Fatalf("0.07 * 100 = %.17g shows nothing", product)
+	}
+	for _, c := range []struct {
+		noCeil bool
+		loss   float64
+	}{{false, 1}, {true, 1}} {
+		p.Options.NoCeil15, p.Options.NoCeil16 = c.noCeil, c.noCeil
+		inst, _, err := p.Instance()
+		if err != nil || inst.AdjustBudget != 7 || inst.LossBudget != c.loss {
+			t.Errorf("no ceilings %v: adjust %d, loss %g, %v; want 7, %g", c.noCeil, inst.AdjustBudget, inst.LossBudget, err, c.loss)
+		}
+	}
+}
+
+// A running application whose minimum has become impossible: kept, and the numbers stay small.
+func TestImpossibleMinimum(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 2}}, "LR")
+	p.Applications[0].Min, p.Applications[0].Max = math.MaxInt64-1, math.MaxInt64
+	d := reallocate(t, p)
+	if d.Status != alloc.Kept || d.Reason.Constraint != p2.Minimum || d.Reason.Need != 9 || d.Reason.Have != 8 {
+		t.Errorf("%s because of %+v, want 9 containers needed, 8 there", d.Status, d.Reason)
+	}
+}
