@@ -192,14 +192,16 @@ func TestByClassUnpools(t *testing.T) {
 	if err != nil || d.Status != alloc.Decided || d.Objective != 1 || math.Abs(d.Bound-1) > 1e-6 {
 		t.Fatalf("%v, %s, objective %g, bound %g", err, d.Status, d.Objective, d.Bound)
 	}
-	// Four containers of 3 CPUs fit the pool, but not the servers: the bound stays, the answer does not.
-	p.Applications = p.Applications[1:]
-	p.Applications[0].Max, p.Applications[0].Min = 4, 3
+	// Two and two containers of 3 CPUs fit the pool, but not the servers: the bound stays, the answer
+	// falls short.
+	for i := range p.Applications {
+		p.Applications[i].Demand, p.Applications[i].Min, p.Applications[i].Max = apportion.Resources{3}, 1, 2
+	}
 	d, err = alloc.Reallocate(context.Background(), p, byClass)
 	if err != nil || d.Status != alloc.Decided || d.Objective != .75 || math.Abs(d.Bound-1) > 1e-6 {
 		t.Errorf("%v, %s, objective %g, bound %g; want 0.75 and 1", err, d.Status, d.Objective, d.Bound)
 	}
-	p.Applications[0].Min = 4
+	p.Applications[0].Min, p.Applications[1].Min = 2, 2
 	if d, err = alloc.Reallocate(context.Background(), p, byClass); err != nil || d.Status != alloc.Kept {
 		t.Errorf("%v, %s: the containers do not fit", err, d.Status)
 	}
