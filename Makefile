@@ -66,13 +66,15 @@ build: ## everything, without a C compiler
 	$(call each,CGO_ENABLED=0 go build -o /dev/null ./...)
 
 # An example runs with the arguments in its smoke.args: one run a line, none if there is no such
-# file. ARGUMENTS are the shell's, relative to the module of the examples.
+# file. ARGUMENTS are the shell's, relative to the module of the example.
 .PHONY: examples
 examples: ## runs every example with small settings
-	@set -e; cd examples; for dir in $$(go list -f '{{if eq .Name "main"}}{{.Dir}}{{end}}' ./...); do \
-		example=./$${dir#"$$PWD"/}; \
-		if test -f "$$example/smoke.args"; then cat "$$example/smoke.args"; else echo; fi | while read -r args; do \
-			echo "# go run $$example $$args"; sh -c "go run $$example $$args" </dev/null; \
+	@set -e; for module in $(filter ./examples%,$(MODULES)); do cd "$(CURDIR)/$$module"; \
+		for dir in $$(go list -f '{{if eq .Name "main"}}{{.Dir}}{{end}}' ./...); do \
+			example=.$${dir#"$$PWD"}; \
+			if test -f "$$example/smoke.args"; then cat "$$example/smoke.args"; else echo; fi | while read -r args; do \
+				echo "# go run $$example $$args"; sh -c "go run $$example $$args" </dev/null; \
+			done; \
 		done; \
 	done
 

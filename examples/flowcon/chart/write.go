@@ -1,0 +1,106 @@
+// This file writes figures to files, one or several in a picture.
+
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+const (
+	figureWidth  = 16 * vg.Centimeter
+	figureHeight = 10.5 * vg.Centimeter
+	margin       = 0.3 * vg.Centimeter
+	// headLine is the height of each line above the plot: the title, and the legend's.
+	headLine = 0.6 * vg.Centimeter
+	// perLine is how many entries a line of the legend has at most; three have room for long names.
+	perLine = 4
+	pngDPI  = 144
+)
+
+// Formats are the files that every picture is written to.
+var Formats = []string{"png", "svg"}
+
+// Write writes every figure to a file of its own in each format, and all of them together to
+// "summary", two in a row. It makes the folder if need be and returns the names.
+func Write(folder string, figures []*Figure) ([]string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	var all [][]*Figure
+	names := []string{"summary"}
+	pictures := map[string][][]*Figure{}
+	for i, f := range figures {
+		if i%2 == 0 {
+			all = append(all, nil)
+		}
+		all[i/2] = append(all[i/2], f)
+		pictures[f.name] = [][]*Figure{{f}}
+		names = append(names, f.name)
+	}
+	pictures["summary"] = all
+	for _, name := range names {
+		for _, format := range Formats {
+			if err := write(filepath.Join(folder, name+"."+format), format, pictures[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return names, nil
+}
+
+// write draws rows of figures into one file.
+func write(path, format string, rows [][]*Figure) (err error) {
+	height, width := figureHeight*vg.Length(len(rows)), figureWidth*vg.Length(len(rows[0]))
+	var canvas vg.CanvasWriterTo = vgsvg.New(width, height)
+	if format == "png" {
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))}
+	}
+	page := draw.New(canvas)
+	for r, row := range rows {
+		for c, f := range row {
+			f.draw(draw.Crop(page, figureWidth*vg.Length(c), figureWidth*vg.Length(c+1)-width,
+				height-figureHeight*vg.Length(r+1), -figureHeight*vg.Length(r)))
+		}
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := canvas.WriteTo(file); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// draw draws the figure into a cell: title, legend, plot.
+func (f *Figure) draw(cell draw.Canvas) {
+	cell = draw.Crop(cell, margin, -margin, margin, -margin)
+	columns := min(perLine, max(3, len(f.entries)))
+	lines := (len(f.entries) + columns - 1) / columns
+	f.plot.Draw(draw.Crop(cell, 0, 0, 0, -headLine*vg.Length(lines+1)))
+
+	text := f.plot.Title.TextStyle
+	text.XAlign, text.YAlign = draw.XLeft, draw.YTop
+	text.Font.Size = vg.Points(13)
+	cell.FillText(text, vg.Point{X: cell.Min.X, Y: cell.Max.Y}, f.title)
+
+	each := (cell.Max.X - cell.Min.X) / vg.Length(columns)
+	for i, e := range f.entries {
+		legend := plot.NewLegend()
+		legend.Top, legend.Left = true, true
+		legend.ThumbnailWidth = vg.Points(22)
+		legend.TextStyle.Font.Size = vg.Points(10)
+		legend.Add(" "+e.name, e.thumb)
+		legend.Draw(draw.Crop(cell, each*vg.Length(i%columns), 0, 0, -headLine*vg.Length(1+i/columns)))
+	}
+}

@@ -1,0 +1,83 @@
+// Command flowcon repeats the evaluation of FlowCon in its thesis: three jobs on a fixed schedule
+// and 5, 10 and 15 random jobs on one worker, without limits (NA) and with FlowCon's, under the
+// thesis' test of growth and under ours; tables beside the thesis' numbers, and its figures.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apportion/apportion/examples/flowcon/chart"
+)
+
+func main() {
+	err := run(os.Stdout, os.Stderr, os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "flowcon:", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage says that the flags are wrong, which has been explained already.
+var errUsage = errors.New("usage")
+
+// options are the flags.
+type options struct {
+	seeds        int
+	interference float64
+	out          string
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("flowcon", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&o.seeds, "seeds", 50, "how many random schedules of each size")
+	flags.Float64Var(&o.interference, "interference", 0.05, "loss of capacity for each job beside the first, where the tables ask for one; in [0, 1]")
+	flags.StringVar(&o.out, "out", filepath.Join("flowcon", "out"), "folder for the figures")
+	if err := flags.Parse(args); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if flags.NArg() > 0 || o.seeds < 1 || !(o.interference >= 0 && o.interference <= 1) {
+		fmt.Fprintln(stderr, "flowcon: -seeds must be positive, -interference in [0, 1]; there are no arguments")
+		return nil, errUsage
+	}
+	return o, nil
+}
+
+// run prints the tables to stdout and writes the figures.
+func run(stdout, stderr io.Writer, args []string) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if err := reportFixed(stdout); err != nil {
+		return err
+	}
+	studies, err := playRandom(o, stderr)
+	if err != nil {
+		return err
+	}
+	if err := reportRandom(stdout, o, studies); err != nil {
+		return err
+	}
+	figures, err := figures(studies)
+	if err != nil {
+		return err
+	}
+	names, err := chart.Write(o.out, figures)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %s\n", o.out, strings.Join(names, ", "))
+	return nil
+}

@@ -1,0 +1,170 @@
+//go:build linux
+
+// This file implements limits by the kernel's control groups, version 2 (cpu.max) and version 1
+// (cpu.cfs_quota_us), through containerd's library.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/containerd/cgroups/v3/cgroup1"
+	"github.com/containerd/cgroups/v3/cgroup2"
+	specs "github.com/opencontainers/runtime-spec/specs-go"
+)
+
+// period is the time in microseconds over which the kernel holds a group to its quota; leastQuota the
+// least quota that it takes.
+const (
+	period     = uint64(50_000)
+	leastQuota = int64(1_000)
+)
+
+// quotaOf returns the CPU time in a period.
+func quotaOf(share float64) int64 { return max(leastQuota, int64(share*float64(period))) }
+
+// groupName is the name of a process's group, directly below the root: parents then need no
+// controllers of their own.
+func groupName(id string) string { return fmt.Sprintf("/apportion-%d-%s", os.Getpid(), id) }
+
+// unifiedRoots are where version 2 is mounted: alone, or beside version 1.
+var unifiedRoots = []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
+
+// unified sets cpu.max of version 2.
+type unified struct {
+	root   string
+	groups map[string]*cgroup2.Manager
+}
+
+// newUnified probes the roots for a hierarchy of version 2 with the CPU controller in which groups can
+// be made.
+func newUnified(roots ...string) (*unified, error) {
+	err := errors.New("not mounted")
+	for _, root := range roots {
+		controllers, readErr := os.ReadFile(filepath.Join(root, "cgroup.controllers"))
+		if readErr != nil {
+			continue
+		}
+		if !slices.Contains(strings.Fields(string(controllers)), "cpu") {
+			err = fmt.Errorf("%s has no cpu controller", root)
+			continue
+		}
+		u := &unified{root: root, groups: map[string]*cgroup2.Manager{}}
+		if err = u.make("probe", 1); err == nil {
+			return u, u.remove("probe")
+		}
+	}
+	return nil, err
+}
+
+func (u *unified) name() string { return "cgroup v2, cpu.max, at " + u.root }
+
+func (u *unified) resources(share float64) *cgroup2.Resources {
+	quota, length := quotaOf(share), period
+	return &cgroup2.Resources{CPU: &cgroup2.CPU{Max: cgroup2.NewCPUMax(&quota, &length)}}
+}
+
+func (u *unified) make(id string, share float64) error {
+	group, err := cgroup2.NewManager(u.root, groupName(id), u.resources(share))
+	if err == nil {
+		u.groups[id] = group
+	}
+	return err
+}
+
+func (u *unified) add(id string, pid int) error {
+	if err := u.make(id, 1); err != nil {
+		return err
+	}
+	return u.groups[id].AddProc(uint64(pid))
+}
+
+func (u *unified) limit(id string, share float64) error {
+	return u.groups[id].Update(u.resources(share))
+}
+
+func (u *unified) remove(id string) error {
+	group, ok := u.groups[id]
+	if !ok {
+		return nil
+	}
+	delete(u.groups, id)
+	return group.Delete()
+}
+
+func (u *unified) close() error { return closeAll(u.groups, u.remove) }
+
+// quota sets cpu.cfs_quota_us of version 1.
+type quota struct {
+	groups map[string]cgroup1.Cgroup
+}
+
+// cpuOnly is a hierarchy with the CPU controller alone.
+func cpuOnly() ([]cgroup1.Subsystem, error) {
+	return []cgroup1.Subsystem{cgroup1.NewCpu("/sys/fs/cgroup")}, nil
+}
+
+// newQuota probes for the CPU controller of version 1 and the right to make groups.
+func newQuota() (*quota, error) {
+	if _, err := os.Stat("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"); err != nil {
+		if _, err := os.Stat("/sys/fs/cgroup/cpu/cpu.shares"); err != nil {
+			return nil, errors.New("no cpu controller is mounted")
+		}
+	}
+	q := &quota{groups: map[string]cgroup1.Cgroup{}}
+	if err := q.make("probe"); err != nil {
+		return nil, err
+	}
+	return q, q.remove("probe")
+}
+
+func (q *quota) name() string { return "cgroup v1, cpu.cfs_quota_us" }
+
+func (q *quota) resources(share float64) *specs.LinuxResources {
+	limit, length := quotaOf(share), period
+	return &specs.LinuxResources{CPU: &specs.LinuxCPU{Quota: &limit, Period: &length}}
+}
+
+func (q *quota) make(id string) error {
+	group, err := cgroup1.New(cgroup1.StaticPath(groupName(id)), q.resources(1), cgroup1.WithHierarchy(cpuOnly))
+	if err == nil {
+		q.groups[id] = group
+	}
+	return err
+}
+
+func (q *quota) add(id string, pid int) error {
+	if err := q.make(id); err != nil {
+		return err
+	}
+	return q.groups[id].Add(cgroup1.Process{Pid: pid})
+}
+
+func (q *quota) limit(id string, share float64) error {
+	return q.groups[id].Update(q.resources(share))
+}
+
+func (q *quota) remove(id string) error {
+	group, ok := q.groups[id]
+	if !ok {
+		return nil
+	}
+	delete(q.groups, id)
+	return group.Delete()
+}
+
+func (q *quota) close() error { return closeAll(q.groups, q.remove) }
+
+// closeAll removes every group.
+func closeAll[G any](groups map[string]G, remove func(id string) error) error {
+	var err error
+	for id := range groups {
+		err = errors.Join(err, remove(id))
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+//go:build linux
+
+// Command nodeagent applies FlowCon's limits for real: three training processes on one CPU, first
+// without limits, then with; a table of their completion times. It runs on Linux.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/apportion/apportion/examples/nodeagent/train"
+	"github.com/apportion/apportion/growth"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "nodeagent:", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage says that the flags are wrong, which has been explained already.
+var errUsage = errors.New("usage")
+
+// options are the flags.
+type options struct {
+	writer   string
+	runs     int
+	scale    float64
+	alpha    float64
+	interval time.Duration
+	timeout  time.Duration
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("nodeagent", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.writer, "writer", "auto", "what sets the limits: v2, v1, signals, or auto for the first that the machine offers")
+	flags.IntVar(&o.runs, "runs", 3, "how often to run with and without limits; the table shows medians")
+	flags.Float64Var(&o.scale, "scale", 1, "length of the jobs")
+	flags.Float64Var(&o.alpha, "alpha", 0.05, "growth below which a job is slow, as a share of its largest")
+	flags.DurationVar(&o.interval, "interval", 500*time.Millisecond, "time between two checks")
+	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "end everything after this time")
+	if err := flags.Parse(args); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if flags.NArg() > 0 || o.runs < 1 || !(o.scale > 0 && o.scale <= 100) || o.timeout <= 0 {
+		fmt.Fprintln(stderr, "nodeagent: -runs and -timeout must be positive, -scale in (0, 100]; there are no arguments")
+		return nil, errUsage
+	}
+	return o, nil
+}
+
+// run runs the jobs without and with limits and prints the table; limits are logged as they are set. As
+// "train EPOCHS HIDDEN RATE SEED" it is one of the jobs.
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
+	if len(args) > 0 && args[0] == "train" {
+		return trainer(stdout, args[1:])
+	}
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	cpu, err := lastCPU()
+	if err != nil {
+		return err
+	}
+	w, notes, err := choose(o.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	for _, note := range notes {
+		fmt.Fprintln(stdout, "not there:", note)
+	}
+	fmt.Fprintln(stdout, "limits by", w.name())
+	jobs := schedule(o.scale)
+	var without, with [][]time.Duration
+	for i := range o.runs {
+		times, err := (&agent{cpu: cpu}).run(ctx, jobs)
+		if err != nil {
+			return err
+		}
+		without = append(without, times)
+		fmt.Fprintf(stdout, "run %d\n", i+1)
+		if times, err = limited(ctx, o, &agent{cpu: cpu, writer: w, log: stdout}, jobs); err != nil {
+			return err
+		}
+		with = append(with, times)
+	}
+	return report(stdout, jobs, medians(without), medians(with))
+}
+
+// limited runs the jobs with FlowCon's limits.
+func limited(ctx context.Context, o *options, a *agent, jobs []job) (times []time.Duration, err error) {
+	a.flowcon, err = growth.NewFlowCon(growth.FlowConConfig{Interval: o.interval, Alpha: o.alpha, Kinds: 1},
+		&growth.FlowConOptions{Normalization: growth.LargestGrowth})
+	if err != nil {
+		return nil, err
+	}
+	return a.run(ctx, jobs)
+}
+
+// medians returns the median of each job's times over the runs.
+func medians(runs [][]time.Duration) []time.Duration {
+	middle := make([]time.Duration, len(runs[0]))
+	for i := range middle {
+		var all []time.Duration
+		for _, times := range runs {
+			all = append(all, times[i])
+		}
+		slices.Sort(all)
+		middle[i] = all[len(all)/2]
+	}
+	return middle
+}
+
+// schedule returns the thesis' fixed schedule in small: a long job that is soon as good as done, then
+// two that come one after the other, the last the shortest.
+func schedule(scale float64) []job {
+	of := func(name string, start time.Duration, epochs int, rate float64, seed uint64) job {
+		return job{name, time.Duration(scale * float64(start)), train.Job{Epochs: max(1, int(scale*float64(epochs))), Hidden: 64, Rate: rate, Seed: seed}}
+	}
+	return []job{
+		of("long", 0, 1500, 0.02, 1),
+		of("middle", 1500*time.Millisecond, 700, 0.0005, 2),
+		of("short", 3*time.Second, 250, 0.0005, 3),
+	}
+}
+
+// trainer is a training process.
+func trainer(w io.Writer, args []string) error {
+	if len(args) != 4 {
+		return errors.New("train takes EPOCHS HIDDEN RATE SEED")
+	}
+	epochs, err1 := strconv.Atoi(args[0])
+	hidden, err2 := strconv.Atoi(args[1])
+	rate, err3 := strconv.ParseFloat(args[2], 64)
+	seed, err4 := strconv.ParseUint(args[3], 10, 64)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	return train.Run(w, train.Job{Epochs: epochs, Hidden: hidden, Rate: rate, Seed: seed})
+}
+
+// report prints the completion times, each from the start of its job, and the makespans.
+func report(w io.Writer, jobs []job, without, with []time.Duration) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "job\tstarts\twithout limits\twith\tchange")
+	var last, lastWith time.Duration
+	for i, j := range jobs {
+		row(table, j.name, fmt.Sprintf("%.1f s", j.start.Seconds()), without[i], with[i])
+		last, lastWith = max(last, j.start+without[i]), max(lastWith, j.start+with[i])
+	}
+	row(table, "makespan", "", last, lastWith)
+	return table.Flush()
+}
+
+func row(w io.Writer, name, start string, without, with time.Duration) {
+	fmt.Fprintf(w, "%s\t%s\t%.2f s\t%.2f s\t%+.1f %%\n", name, start, without.Seconds(), with.Seconds(),
+		100*(with.Seconds()/without.Seconds()-1))
+}

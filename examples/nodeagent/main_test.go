@@ -1,0 +1,102 @@
+//go:build linux
+
+// This file runs the command as a user does, with short jobs.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test program be a training process: the agent starts itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "train" {
+		if err := run(context.Background(), os.Stdout, os.Stderr, os.Args[1:]); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// The whole thing, with whatever the machine offers.
+func TestRun(t *testing.T) {
+	var text bytes.Buffer
+	if err := run(t.Context(), &text, io.Discard, []string{"-runs", "1", "-scale", "0.05", "-interval", "20ms", "-timeout", "60s"}); err != nil {
+		t.Fatalf("%v\n%s", err, text.String())
+	}
+	for _, want := range []string{"limits by ", "long     limit 1.00", "short", "makespan"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+}
+
+func TestRunWithSignals(t *testing.T) {
+	var text bytes.Buffer
+	if err := run(t.Context(), &text, io.Discard, []string{"-writer", "signals", "-runs", "1", "-scale", "0.05", "-interval", "20ms"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "SIGSTOP") {
+		t.Errorf("does not say what limits:\n%s", text.String())
+	}
+}
+
+// The time limit ends everything.
+func TestTimeout(t *testing.T) {
+	began := time.Now()
+	err := run(t.Context(), io.Discard, io.Discard, []string{"-writer", "signals", "-scale", "50", "-timeout", "200ms"})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range []string{"-scale 0", "-scale NaN", "-runs 0", "-timeout -1s", "extra", "-nothing"} {
+		if err := run(t.Context(), io.Discard, io.Discard, strings.Fields(args)); !errors.Is(err, errUsage) {
+			t.Errorf("%s: error %v, want %v", args, err, errUsage)
+		}
+	}
+	for _, args := range []string{"-writer nothing", "-interval 0s -runs 1 -scale 0.01", "train", "train 1 2 x 4", "train 0 1 0.1 1"} {
+		if err := run(t.Context(), io.Discard, io.Discard, strings.Fields(args)); err == nil || errors.Is(err, errUsage) {
+			t.Errorf("%s: error %v, want one", args, err)
+		}
+	}
+	if err := run(t.Context(), io.Discard, io.Discard, []string{"-h"}); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("help: %v", err)
+	}
+}
+
+func TestReport(t *testing.T) {
+	ms := func(values ...int) (times []time.Duration) {
+		for _, v := range values {
+			times = append(times, time.Duration(v)*time.Millisecond)
+		}
+		return times
+	}
+	var text bytes.Buffer
+	without := medians([][]time.Duration{ms(9000, 3000, 2000), ms(8000, 4000, 2000), ms(8500, 3500, 1000)})
+	if err := report(&text, schedule(1), without, ms(8500, 3500, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	want := `job       starts  without limits  with    change
+long      0.0 s   8.50 s          8.50 s  +0.0 %
+middle    1.5 s   3.50 s          3.50 s  +0.0 %
+short     3.0 s   2.00 s          1.00 s  -50.0 %
+makespan          8.50 s          8.50 s  +0.0 %
+`
+	if text.String() != want {
+		t.Errorf("got\n%swant\n%s", text.String(), want)
+	}
+}

@@ -1,0 +1,65 @@
+// This file checks that training trains.
+
+package train
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestLossFalls(t *testing.T) {
+	var first, again bytes.Buffer
+	job := Job{Epochs: 60, Hidden: 16, Rate: 0.01, Seed: 7}
+	for _, w := range []*bytes.Buffer{&first, &again} {
+		if err := Run(w, job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first.String() != again.String() {
+		t.Error("the same job printed something else")
+	}
+	lines := strings.Split(strings.TrimSpace(first.String()), "\n")
+	if len(lines) != job.Epochs {
+		t.Fatalf("%d lines, want %d", len(lines), job.Epochs)
+	}
+	var losses []float64
+	for i, line := range lines {
+		var epoch int
+		var loss float64
+		if _, err := fmt.Sscan(line, &epoch, &loss); err != nil || epoch != i+1 {
+			t.Fatalf("line %d: %q (%v)", i, line, err)
+		}
+		losses = append(losses, loss)
+	}
+	if begin, end := losses[0], losses[len(losses)-1]; !(end < begin/2) {
+		t.Errorf("loss went from %v to %v, want less than half", begin, end)
+	}
+}
+
+// The gradient that learn follows is that of the squared error.
+func TestGradient(t *testing.T) {
+	n := &network{in: [][inputs]float64{{0.3, -0.2}}, out: []float64{0.7}, act: make([]float64, 1)}
+	x := [inputs]float64{1, 2}
+	before := n.learn(&x, 1, 1e-4)
+	if after := n.learn(&x, 1, 1e-4); !(after < before) {
+		t.Errorf("error went from %v to %v", before, after)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
+
+func TestFaults(t *testing.T) {
+	for _, job := range []Job{{}, {Epochs: 1, Hidden: 1}, {Epochs: 1, Rate: 0.1}, {Hidden: 1, Rate: 0.1}, {Epochs: 1, Hidden: 1, Rate: 1}} {
+		if err := Run(&bytes.Buffer{}, job); err == nil {
+			t.Errorf("%+v: no error", job)
+		}
+	}
+	if err := Run(broken{}, Job{Epochs: 1, Hidden: 1, Rate: 0.1}); err == nil {
+		t.Error("no error from a writer that is broken")
+	}
+}

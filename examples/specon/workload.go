@@ -1,0 +1,95 @@
+// This file holds the thesis' workloads for clusters, [Zheng] §6.2, Table 6.3.
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/internal/nodesim"
+)
+
+// moveCost is what saving and resuming a job costs: less than 5 s, Fig. 3.2.
+const moveCost = 5 * time.Second
+
+// model is a training job of Table 6.3, with a recorded run of the same sort of network.
+type model struct {
+	name, curve string
+	// work is the time on a whole worker.
+	work time.Duration
+}
+
+// A VAE does the work that makes five of them one after another, which start 50 s apart on the
+// last of four workers, end at the 1260 s of §6.2.2: (1260 - 150) / 5. The others are our choice: of
+// the two platforms of a model one is quicker, and the mean is such that 20 jobs on 4 workers take
+// about the 1421 s of §6.2.3.
+var (
+	vae    = model{"VAE-P", "deepobs_mnist_vae_adam_best", 222 * time.Second}
+	models = []model{
+		vae, {"VAE-T", "deepobs_fmnist_vae_momentum_best", 180 * time.Second},
+		{"GRU-P", "pollux_deepspeech2_bs20", 150 * time.Second}, {"GRU-T", "pollux_deepspeech2_bs20", 260 * time.Second},
+		{"Bi-RNN-P", "algoperf_librispeech_deepspeech_baseline_01", 240 * time.Second},
+		{"Bi-RNN-T", "algoperf_librispeech_deepspeech_baseline_01", 120 * time.Second},
+		{"RNN-P", "mlperf_rnnt_a100", 100 * time.Second}, {"RNN-T", "mlperf_rnnt_a100", 200 * time.Second},
+		{"Dyn-RNN-P", "deepobs_tolstoi_char_rnn_momentum_best", 300 * time.Second},
+		{"Dyn-RNN-T", "deepobs_tolstoi_char_rnn_momentum_best", 140 * time.Second},
+	}
+)
+
+// schedule is one of the thesis' experiments.
+type schedule struct {
+	name, title   string
+	workers, jobs int
+	// every is the time between submissions; 0: random ones in [0, span].
+	every, span time.Duration
+	// single: all jobs are VAE.
+	single bool
+	thesis thesis
+}
+
+// thesis is what the thesis reports: jobs that gain, the largest gain, mean completion time and
+// makespan under DS and under SpeCon, in seconds; 0 where it does not say.
+type thesis struct {
+	sooner               int
+	best                 float64
+	mean, meanWith       float64
+	makespan, makespanBy float64
+}
+
+// Reference: [Zheng] §6.2.2 to §6.2.4.
+var schedules = []schedule{
+	{"fixed", "20 VAE, one every 50 s, 4 workers", 4, 20, 50 * time.Second, 0, true, thesis{11, 0.376, 275.2, 234.7, 1260, 1190}},
+	{"vae", "20 VAE in [0, 300 s], 4 workers", 4, 20, 0, 300 * time.Second, true, thesis{}},
+	{"random-20", "20 random jobs in [0, 300 s], 4 workers", 4, 20, 0, 300 * time.Second, false, thesis{15, 0.316, 0, 0, 1421, 1070}},
+	{"random-30", "30 random jobs in [0, 300 s], 4 workers", 4, 30, 0, 300 * time.Second, false, thesis{20, 0.296, 799.5, 752.6, 1640, 1370}},
+	{"random-50", "50 random jobs in [0, 1200 s], 8 workers", 8, 50, 0, 1200 * time.Second, false, thesis{30, 0.415, 596.3, 553.0, 2070, 1840}},
+}
+
+// scenario draws the jobs of a schedule. Nobody requests resources, so DS finds all workers equal.
+func (s *schedule) scenario(seed uint64) (*nodesim.Scenario, error) {
+	random := rand.New(rand.NewPCG(seed, uint64(s.jobs)))
+	arrivals := make([]time.Duration, s.jobs)
+	for i := range arrivals {
+		arrivals[i] = time.Duration(i) * s.every
+		if s.every == 0 {
+			arrivals[i] = time.Duration(random.Int64N(int64(s.span/time.Millisecond))) * time.Millisecond
+		}
+	}
+	slices.Sort(arrivals)
+	scenario := &nodesim.Scenario{Workers: s.workers, MoveCost: moveCost}
+	for i, arrival := range arrivals {
+		m := vae
+		if !s.single {
+			m = models[random.IntN(len(models))]
+		}
+		curve, err := nodesim.Recorded(m.curve)
+		if err != nil {
+			return nil, err
+		}
+		scenario.Jobs = append(scenario.Jobs, nodesim.Job{ID: fmt.Sprintf("Job-%02d", i+1), Model: m.name, Arrival: arrival,
+			Work: m.work, Demand: nodesim.Whole, Curve: curve})
+	}
+	return scenario, nil
+}
