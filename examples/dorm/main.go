@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/apportion/apportion/examples/flowcon/chart"
 )
 
 func main() {
@@ -113,7 +115,12 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		if err := s.report(stdout); err != nil {
 			return err
 		}
-		folder, names, err := s.draw(o.out)
+		figures, err := s.figures()
+		if err != nil {
+			return err
+		}
+		folder := filepath.Join(o.out, s.name)
+		names, err := chart.Write(folder, figures)
 		if err != nil {
 			return err
 		}

@@ -5,10 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"flag"
-	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/apportion/apportion/examples/flowcon/chart/charttest"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
@@ -61,47 +61,9 @@ func TestEmbedded(t *testing.T) {
 
 // The figures are files that viewers can open, and the same every time.
 func TestFigures(t *testing.T) {
-	first, again := t.TempDir(), t.TempDir()
-	for _, out := range []string{first, again} {
-		if err := run(t.Context(), io.Discard, io.Discard, []string{"-small", "-trace", "-solver", "first-fit", "-out", out}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"summary", "figure-6", "figure-7", "figure-8", "figure-8-total", "figure-9a"} {
-		for _, format := range formats {
-			path := filepath.Join("trace", name+"."+format)
-			data, err := os.ReadFile(filepath.Join(first, path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkPicture(t, path, format, data)
-			if same, err := os.ReadFile(filepath.Join(again, path)); err != nil || !bytes.Equal(data, same) {
-				t.Errorf("%s differs in a second run (%v)", path, err)
-			}
-		}
-	}
-}
-
-func checkPicture(t *testing.T, path, format string, data []byte) {
-	t.Helper()
-	if format == "png" {
-		picture, err := png.Decode(bytes.NewReader(data))
-		if err != nil || picture.Bounds().Dx() < 800 {
-			t.Errorf("%s: %v, want a picture of at least 800 points", path, err)
-		}
-		return
-	}
-	decoder := xml.NewDecoder(bytes.NewReader(data))
-	for {
-		if _, err := decoder.Token(); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-	}
-	if !bytes.Contains(data, []byte("Dorm-2")) {
-		t.Errorf("%s has no legend", path)
-	}
+	charttest.Twice(t, func(out string) error {
+		return run(t.Context(), io.Discard, io.Discard, []string{"-small", "-trace", "-solver", "first-fit", "-out", out})
+	}, 6, "Dorm-2")
 }
 
 func TestFolderThatCannotBeMade(t *testing.T) {

@@ -5,11 +5,8 @@ package main
 import (
 	"bytes"
 	"math"
-	"strings"
 	"testing"
 	"time"
-
-	"gonum.org/v1/plot"
 
 	"github.com/apportion/apportion/internal/sim"
 )
@@ -98,29 +95,6 @@ func TestCells(t *testing.T) {
 	if got, want := s.cell(m, 0), "9.5 (9.0-10.0)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-}
-
-func TestRoundTicks(t *testing.T) {
-	for _, test := range []struct {
-		low, high float64
-		want      string
-	}{
-		{0, 24, "0 4 8 12 16 20 24"}, {0, 2.36, "0 0.4 0.8 1.2 1.6 2"}, {-0.5, 8.5, "0 2 4 6 8"},
-		{0, 189, "0 40 80 120 160"}, {0, 1.05, "0 0.2 0.4 0.6 0.8 1"}, {0, 8, "0 1 2 3 4 5 6 7 8"},
-		{1, 1, ""}, {0, math.Inf(1), ""}, {math.NaN(), 1, ""},
-	} {
-		if got := labels(roundTicks{}.Ticks(test.low, test.high)); got != test.want {
-			t.Errorf("%v to %v: %s, want %s", test.low, test.high, got, test.want)
-		}
-	}
-}
-
-func labels(ticks []plot.Tick) string {
-	var all []string
-	for _, tick := range ticks {
-		all = append(all, tick.Label)
-	}
-	return strings.Join(all, " ")
 }
 
 // Progress is for people: nothing is written to what is not a terminal.

@@ -1,6 +1,6 @@
 // This file implements figures: lines and bars under a title and a legend, as SVG and PNG.
 
-// Package chart draws the figures of the flowcon and specon examples.
+// Package chart draws the figures of the examples.
 package chart
 
 import (
@@ -30,10 +30,16 @@ func style(i int) draw.LineStyle {
 
 // Figure is one picture.
 type Figure struct {
+	// Note stands below the legend, for instance to say what reference lines are; empty: none.
+	Note string
+	// Detail keeps the figure out of the summary.
+	Detail bool
+
 	name, title string
 	plot        *plot.Plot
 	entries     []entry
 	rows        []string
+	references  []float64
 }
 
 type entry struct {
@@ -66,8 +72,33 @@ func (f *Figure) Steps(series int, label string, points plotter.XYs) error {
 	return nil
 }
 
-// Bars draws a value for each of the groups, beside those of the other series; of is how many series
-// there are.
+// shapes tell the points of series apart, beside their colours.
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.SquareGlyph{}}
+
+// Points draws single values; the series number chooses the colour, and of the shapes the one for
+// its place in the legend.
+func (f *Figure) Points(series int, label string, points plotter.XYs) error {
+	scatter, err := plotter.NewScatter(points)
+	if err != nil {
+		return err
+	}
+	scatter.GlyphStyle = draw.GlyphStyle{Color: style(series).Color, Radius: vg.Points(2.4), Shape: shapes[len(f.entries)%len(shapes)]}
+	f.add(scatter)
+	f.entries = append(f.entries, entry{label, scatter})
+	return nil
+}
+
+// Reference draws a dotted grey line across the figure at y.
+func (f *Figure) Reference(y float64) { f.references = append(f.references, y) }
+
+// XRange and YRange set the range of an axis, whatever has been drawn.
+func (f *Figure) XRange(low, high float64) { f.plot.X.Min, f.plot.X.Max = low, high }
+
+// YRange is XRange for the other axis.
+func (f *Figure) YRange(low, high float64) { f.plot.Y.Min, f.plot.Y.Max = low, high }
+
+// Bars draws a value for each of the groups, beside those of the bars drawn before; the series number
+// chooses the colour, of is how many bars each group will have.
 func (f *Figure) Bars(groups []string, series, of int, label string, values []float64) error {
 	width := vg.Length(float64(9*vg.Centimeter) / float64(len(groups)*of))
 	bars, err := plotter.NewBarChart(plotter.Values(values), width)
@@ -75,7 +106,7 @@ func (f *Figure) Bars(groups []string, series, of int, label string, values []fl
 		return err
 	}
 	bars.Color, bars.LineStyle.Width = palette[series%len(palette)], 0
-	bars.Offset = width * vg.Length(float64(series)-float64(of-1)/2)
+	bars.Offset = width * vg.Length(float64(len(f.entries))-float64(of-1)/2)
 	f.add(bars)
 	f.plot.NominalX(groups...)
 	f.plot.X.Min, f.plot.X.Max = -0.5, float64(len(groups))-0.5
@@ -136,6 +167,21 @@ func (f *Figure) rowTicks() []plot.Tick {
 	return marks
 }
 
+// drawReferences adds the reference lines, once the axes are final.
+func (f *Figure) drawReferences() error {
+	for _, y := range f.references {
+		line, err := plotter.NewLine(plotter.XYs{{X: f.plot.X.Min, Y: y}, {X: f.plot.X.Max, Y: y}})
+		if err != nil {
+			return err
+		}
+		line.LineStyle = draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(1.1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
+		f.plot.Add(line)
+		f.plot.Y.Max = max(f.plot.Y.Max, 1.05*y)
+	}
+	f.references = nil
+	return nil
+}
+
 // add adds a plotter and makes room for it.
 func (f *Figure) add(p plot.Plotter) {
 	f.plot.Add(p)
@@ -145,7 +191,7 @@ func (f *Figure) add(p plot.Plotter) {
 	}
 }
 
-// ticks labels multiples of 1, 2 or 5 times a power of ten, at most eight of them.
+// ticks labels multiples of 1, 2, 4 or 5 times a power of ten, at most eight of them.
 type ticks struct{}
 
 // Ticks implements plot.Ticker.
@@ -154,7 +200,7 @@ func (ticks) Ticks(low, high float64) []plot.Tick {
 		return nil
 	}
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/8)))
-	for _, factor := range []float64{1, 2, 5, 10} {
+	for _, factor := range []float64{1, 2, 4, 5, 10} {
 		if (high-low)/(factor*step) <= 8 {
 			step *= factor
 			break

@@ -6,28 +6,34 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
 func TestTicks(t *testing.T) {
-	for _, test := range []struct{ low, high float64 }{{0, 1}, {0, 1400}, {-0.5, 4}} {
-		marks := ticks{}.Ticks(test.low, test.high)
-		if len(marks) < 3 || len(marks) > 10 {
-			t.Fatalf("%v to %v: %d ticks", test.low, test.high, len(marks))
-		}
-		for i, mark := range marks {
-			if mark.Value < test.low || mark.Value > test.high || i > 0 && mark.Value <= marks[i-1].Value {
-				t.Errorf("%v to %v: tick at %v", test.low, test.high, mark.Value)
-			}
-		}
-	}
-	for _, bad := range [][2]float64{{1, 1}, {0, math.Inf(1)}, {math.NaN(), 1}} {
-		if marks := (ticks{}).Ticks(bad[0], bad[1]); marks != nil {
-			t.Errorf("%v: ticks %v", bad, marks)
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 24, "0 4 8 12 16 20 24"}, {0, 2.36, "0 0.4 0.8 1.2 1.6 2"}, {-0.5, 8.5, "0 2 4 6 8"},
+		{0, 189, "0 40 80 120 160"}, {0, 1.05, "0 0.2 0.4 0.6 0.8 1"}, {0, 8, "0 1 2 3 4 5 6 7 8"},
+		{1, 1, ""}, {0, math.Inf(1), ""}, {math.NaN(), 1, ""},
+	} {
+		if got := labels((ticks{}).Ticks(test.low, test.high)); got != test.want {
+			t.Errorf("%v to %v: %s, want %s", test.low, test.high, got, test.want)
 		}
 	}
+}
+
+func labels(marks []plot.Tick) string {
+	var all []string
+	for _, tick := range marks {
+		all = append(all, tick.Label)
+	}
+	return strings.Join(all, " ")
 }
 
 // Rows have names, not all where they are many.
@@ -51,6 +57,13 @@ func TestWrite(t *testing.T) {
 	if err := bars.Bars([]string{"a", "b"}, 0, 1, "s", []float64{1, 2}); err != nil {
 		t.Fatal(err)
 	}
+	points := New("points", "Points", "x", "y")
+	if err := points.Points(2, "s", plotter.XYs{{X: 1, Y: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	points.Note, points.Detail = "grey dots: what is usual", true
+	points.XRange(0, 4)
+	points.Reference(7)
 	if err := spans.Spans([]string{"r"}, []string{"s"}, []Span{{0, 0, 1, 2}, {0, 8, 2, 3}}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +71,16 @@ func TestWrite(t *testing.T) {
 		t.Errorf("axes end at %v and %v, want room for 3", steps.plot.Y.Max, spans.plot.X.Max)
 	}
 	folder := filepath.Join(t.TempDir(), "new")
-	names, err := Write(folder, []*Figure{steps, bars, spans})
-	if err != nil || len(names) != 4 {
-		t.Fatalf("%v, %v; want 4 names", names, err)
+	names, err := Write(folder, []*Figure{steps, bars, points, spans})
+	if err != nil || len(names) != 5 {
+		t.Fatalf("%v, %v; want 5 names", names, err)
+	}
+	if points.plot.Y.Max < 7 || points.plot.X.Max != 4 {
+		t.Errorf("axes end at %v and %v, want 4 and room for 7", points.plot.X.Max, points.plot.Y.Max)
 	}
 	files, err := os.ReadDir(folder)
-	if err != nil || len(files) != 8 {
-		t.Errorf("%d files (%v), want 8", len(files), err)
+	if err != nil || len(files) != 10 {
+		t.Errorf("%d files (%v), want 10", len(files), err)
 	}
 	if err := New("f", "", "", "").Steps(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}}); err == nil {
 		t.Error("no error for a point that is no number")

@@ -5,6 +5,7 @@ package chart
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"os"
 	"path/filepath"
 
@@ -29,8 +30,8 @@ const (
 // Formats are the files that every picture is written to.
 var Formats = []string{"png", "svg"}
 
-// Write writes every figure to a file of its own in each format, and all of them together to
-// "summary", two in a row. It makes the folder if need be and returns the names.
+// Write writes every figure to a file of its own in each format, and all of them but details
+// together to "summary", two in a row. It makes the folder if need be and returns the names.
 func Write(folder string, figures []*Figure) ([]string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -38,13 +39,19 @@ func Write(folder string, figures []*Figure) ([]string, error) {
 	var all [][]*Figure
 	names := []string{"summary"}
 	pictures := map[string][][]*Figure{}
-	for i, f := range figures {
-		if i%2 == 0 {
-			all = append(all, nil)
+	for _, f := range figures {
+		if err := f.drawReferences(); err != nil {
+			return nil, err
 		}
-		all[i/2] = append(all[i/2], f)
 		pictures[f.name] = [][]*Figure{{f}}
 		names = append(names, f.name)
+		if f.Detail {
+			continue
+		}
+		if n := len(all); n == 0 || len(all[n-1]) == 2 {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], f)
 	}
 	pictures["summary"] = all
 	for _, name := range names {
@@ -82,11 +89,14 @@ func write(path, format string, rows [][]*Figure) (err error) {
 	return nil
 }
 
-// draw draws the figure into a cell: title, legend, plot.
+// draw draws the figure into a cell: title, legend, note, plot.
 func (f *Figure) draw(cell draw.Canvas) {
 	cell = draw.Crop(cell, margin, -margin, margin, -margin)
 	columns := min(perLine, max(3, len(f.entries)))
 	lines := (len(f.entries) + columns - 1) / columns
+	if f.Note != "" {
+		lines++
+	}
 	f.plot.Draw(draw.Crop(cell, 0, 0, 0, -headLine*vg.Length(lines+1)))
 
 	text := f.plot.Title.TextStyle
@@ -94,6 +104,11 @@ func (f *Figure) draw(cell draw.Canvas) {
 	text.Font.Size = vg.Points(13)
 	cell.FillText(text, vg.Point{X: cell.Min.X, Y: cell.Max.Y}, f.title)
 
+	if f.Note != "" {
+		note := text
+		note.Font.Size, note.Color = vg.Points(10), color.Gray{90}
+		cell.FillText(note, vg.Point{X: cell.Min.X, Y: cell.Max.Y - headLine*vg.Length(lines)}, f.Note)
+	}
 	each := (cell.Max.X - cell.Min.X) / vg.Length(columns)
 	for i, e := range f.entries {
 		legend := plot.NewLegend()

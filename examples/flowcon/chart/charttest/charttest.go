@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"image/png"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,24 +28,40 @@ func Twice(t *testing.T, write func(out string) error, pictures int, legends ...
 			t.Fatal(err)
 		}
 	}
-	files, err := os.ReadDir(first)
-	if want := pictures * len(chart.Formats); err != nil || len(files) != want {
-		t.Fatalf("%d files (%v), want %d", len(files), err, want)
+	files := filesBelow(t, first)
+	if want := pictures * len(chart.Formats); len(files) != want {
+		t.Fatalf("%d files, want %d: %v", len(files), want, files)
 	}
-	for _, file := range files {
-		data, err := os.ReadFile(filepath.Join(first, file.Name()))
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(first, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasSuffix(file.Name(), "png") {
-			checkPNG(t, file.Name(), data)
+		if strings.HasSuffix(name, "png") {
+			checkPNG(t, name, data)
 		} else {
-			checkSVG(t, file.Name(), data, legends)
+			checkSVG(t, name, data, legends)
 		}
-		if same, err := os.ReadFile(filepath.Join(again, file.Name())); err != nil || !bytes.Equal(data, same) {
-			t.Errorf("%s differs in a second run (%v)", file.Name(), err)
+		if same, err := os.ReadFile(filepath.Join(again, name)); err != nil || !bytes.Equal(data, same) {
+			t.Errorf("%s differs in a second run (%v)", name, err)
 		}
 	}
+}
+
+// filesBelow returns the files in a folder and in its folders.
+func filesBelow(t *testing.T, folder string) []string {
+	t.Helper()
+	var names []string
+	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, filepath.FromSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 func checkPNG(t *testing.T, name string, data []byte) {
