@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apportion/apportion/examples/flowcon/chart"
+	"github.com/apportion/apportion/examples/internal/chart"
 )
 
 func main() {

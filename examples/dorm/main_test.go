@@ -15,7 +15,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/apportion/apportion/examples/flowcon/chart/charttest"
+	"github.com/apportion/apportion/examples/internal/chart/charttest"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/apportion/apportion/examples/flowcon/chart"
+	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/internal/nodesim"
 )
 

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/apportion/apportion/examples/flowcon/chart"
+	"github.com/apportion/apportion/examples/internal/chart"
 )
 
 func main() {

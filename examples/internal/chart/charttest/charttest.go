@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/examples/flowcon/chart"
+	"github.com/apportion/apportion/examples/internal/chart"
 )
 
 // Twice has a command write its figures to two folders, and checks that there are as many pictures as

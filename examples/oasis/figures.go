@@ -1,0 +1,66 @@
+// This file draws the study: utility by number of jobs, and completion against target.
+
+package main
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/examples/internal/chart"
+)
+
+// lateRange is how many slots after the target the figures show.
+const lateRange = 20
+
+// figures returns the figures of the study.
+func (s *study) figures() ([]*chart.Figure, error) {
+	utility := chart.New("utility", "Total utility by number of jobs", "", "Total utility (mean)")
+	certified := chart.New("bound", "Part of the certified bound", "", "Total utility / bound (mean)")
+	var groups []string
+	for _, n := range s.sizes {
+		groups = append(groups, fmt.Sprintf("%d jobs", n))
+	}
+	for place, name := range policyNames {
+		var totals, parts []float64
+		for size := range s.sizes {
+			totals = append(totals, mean(s.totals(size, place)))
+			var part []float64
+			for seed, bound := range s.bounds(size) {
+				part = append(part, s.runs[size][seed][place].Total/bound)
+			}
+			parts = append(parts, mean(part))
+		}
+		if err := utility.Bars(groups, place, len(policyNames), name, totals); err != nil {
+			return nil, err
+		}
+		if err := certified.Bars(groups, place, len(policyNames), name, parts); err != nil {
+			return nil, err
+		}
+	}
+	figures := []*chart.Figure{utility, certified}
+	for _, of := range []struct {
+		name string
+		class
+	}{{"sensitive", sensitive}, {"critical", critical}} {
+		title := fmt.Sprintf("Time-%s jobs that ended by a time, %d jobs", of.name, s.sizes[targetSize])
+		f := chart.New(of.name, title, "Slots after the target (jobs in time: 0)", "Part of all such jobs")
+		for place, name := range policyNames {
+			late, jobs := s.lateness(targetSize, place, of.class)
+			if err := f.Steps(place, name, ended(late, jobs)); err != nil {
+				return nil, err
+			}
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// ended returns which part of the jobs has ended how many slots after the target.
+func ended(late []float64, jobs int) plotter.XYs {
+	var points plotter.XYs
+	for slots := 0.0; slots <= lateRange; slots++ {
+		points = append(points, plotter.XY{X: slots, Y: float64(atMost(late, slots)) / float64(max(jobs, 1))})
+	}
+	return points
+}

@@ -1,0 +1,96 @@
+// Command oasis repeats the comparison of the OASiS paper: total utility under OASiS, FIFO, DRF, RRH
+// and Dorm, completion against target, the ratio to the offline optimum and what estimates of U and L
+// do; tables, figures, and the same jobs with deadlines from a real trace.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/apportion/apportion/examples/internal/chart"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "oasis:", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage says that the flags are wrong, which has been explained already.
+var errUsage = errors.New("usage")
+
+// options are the flags.
+type options struct {
+	seeds, tiny int
+	out         string
+	small       bool
+	trace       bool
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("oasis", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&o.seeds, "seeds", 5, "how many random workloads of each size")
+	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
+	flags.StringVar(&o.out, "out", filepath.Join("oasis", "out"), "folder for the figures")
+	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
+	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of a real trace instead of the paper's workload")
+	if err := flags.Parse(args); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if flags.NArg() > 0 || o.seeds < 1 || o.tiny < 1 {
+		fmt.Fprintln(stderr, "oasis: -seeds and -tiny must be positive; there are no arguments")
+		return nil, errUsage
+	}
+	return o, nil
+}
+
+// run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if o.trace {
+		return runTrace(ctx, stdout, stderr)
+	}
+	s := newStudy(o)
+	if err := s.play(ctx, stderr); err != nil {
+		return err
+	}
+	s.reportUtility(stdout)
+	s.reportTargets(stdout)
+	if err := s.reportScales(ctx, stdout, stderr); err != nil {
+		return err
+	}
+	if err := reportOptimum(ctx, stdout, o.tiny); err != nil {
+		return err
+	}
+	s.reportClaims(stdout)
+	figures, err := s.figures()
+	if err != nil {
+		return err
+	}
+	names, err := chart.Write(o.out, figures)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %s\n", o.out, strings.Join(names, ", "))
+	return nil
+}

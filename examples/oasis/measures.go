@@ -1,0 +1,106 @@
+// This file computes what the tables and figures show of a study.
+
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/primaldual"
+)
+
+// meanAndSpread returns the mean and the standard deviation of a sample; the latter is 0 for one value
+// or none, of which the mean is NaN.
+func meanAndSpread(values []float64) (mean, spread float64) {
+	for _, v := range values {
+		mean += v
+	}
+	mean /= float64(len(values))
+	if len(values) < 2 {
+		return mean, 0
+	}
+	for _, v := range values {
+		spread += float64((v - mean) * (v - mean))
+	}
+	return mean, math.Sqrt(spread / float64(len(values)-1))
+}
+
+// totals returns the total utility of a policy by seed.
+func (s *study) totals(size, place int) []float64 {
+	var totals []float64
+	for _, runs := range s.runs[size] {
+		totals = append(totals, runs[place].Total)
+	}
+	return totals
+}
+
+// bounds returns the certified bound by seed.
+func (s *study) bounds(size int) []float64 {
+	var bounds []float64
+	for _, runs := range s.runs[size] {
+		bounds = append(bounds, runs[0].bound)
+	}
+	return bounds
+}
+
+// wins returns in how many workloads of a size the policy earns more than every policy of others.
+func (s *study) wins(size, place int, others []int) int {
+	n := 0
+	for _, runs := range s.runs[size] {
+		if !slices.ContainsFunc(others, func(other int) bool { return runs[other].Total >= runs[place].Total }) {
+			n++
+		}
+	}
+	return n
+}
+
+// class is how much a job cares for time.
+type class int
+
+const (
+	insensitive class = iota
+	sensitive
+	critical
+)
+
+// classOf returns the class of a job of the paper's workload, by gamma2.
+func classOf(job *primaldual.Job) class {
+	switch gamma2 := job.Utility.(primaldual.Sigmoid).Gamma2; {
+	case gamma2 == 0:
+		return insensitive
+	case gamma2 <= 1:
+		return sensitive
+	}
+	return critical
+}
+
+// lateness returns completion less target, in slots, of the jobs of a class that ended under a policy,
+// ascending, in all workloads of a size; and how many jobs of the class there are.
+func (s *study) lateness(size, place int, of class) (late []float64, jobs int) {
+	for _, runs := range s.runs[size] {
+		run := runs[place]
+		for i := range run.jobs {
+			job := &run.jobs[i]
+			if classOf(job) != of {
+				continue
+			}
+			jobs++
+			if run.Completion[i] > 0 {
+				late = append(late, float64(run.Completion[i]-job.Arrival)-job.Utility.(primaldual.Sigmoid).Gamma3)
+			}
+		}
+	}
+	slices.Sort(late)
+	return late, jobs
+}
+
+// atMost returns how many of ascending values are at most limit.
+func atMost(values []float64, limit float64) int {
+	n, _ := slices.BinarySearchFunc(values, limit, func(v, limit float64) int {
+		if v <= limit {
+			return -1
+		}
+		return 1
+	})
+	return n
+}

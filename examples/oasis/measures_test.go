@@ -1,0 +1,155 @@
+// This file tests the measures, the conversion of the trace and the comparison with the optimum.
+
+package main
+
+import (
+	"errors"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/primaldual"
+)
+
+func TestMeanAndSpread(t *testing.T) {
+	for _, test := range []struct {
+		values       []float64
+		mean, spread float64
+	}{{[]float64{3}, 3, 0}, {[]float64{1, 3}, 2, math.Sqrt2}, {[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32.0 / 7)}} {
+		mean, spread := meanAndSpread(test.values)
+		if mean != test.mean || math.Abs(spread-test.spread) > 1e-12 {
+			t.Errorf("%v: %v, %v; want %v, %v", test.values, mean, spread, test.mean, test.spread)
+		}
+	}
+	if mean, spread := meanAndSpread(nil); !math.IsNaN(mean) || spread != 0 {
+		t.Errorf("nothing: %v, %v", mean, spread)
+	}
+}
+
+func TestAtMost(t *testing.T) {
+	values := []float64{-1, 0, 0, 2}
+	for limit, want := range map[float64]int{-2: 0, -1: 1, 0: 3, 1: 3, 2: 4} {
+		if got := atMost(values, limit); got != want {
+			t.Errorf("at most %v: %d, want %d", limit, got, want)
+		}
+	}
+}
+
+// Two workloads of three jobs under two policies, made by hand.
+func handStudy() *study {
+	job := func(arrival int, gamma2, target float64) primaldual.Job {
+		return primaldual.Job{Arrival: arrival, Utility: primaldual.Sigmoid{Gamma1: 1, Gamma2: gamma2, Gamma3: target}}
+	}
+	jobs := []primaldual.Job{job(1, 0, 1), job(2, 0.5, 3), job(3, 5, 2)}
+	run := func(total float64, completion ...int) *played {
+		return &played{Result: &slotsim.Result{Total: total, Completion: completion}, jobs: jobs, bound: 10}
+	}
+	return &study{sizes: []int{3}, seeds: 2, runs: [][][]*played{{
+		{run(5, 4, 6, 4), run(4, 5, 9, 0)},
+		{run(7, 1, 0, 9), run(7, 1, 3, 5)},
+	}}}
+}
+
+func TestStudyMeasures(t *testing.T) {
+	s := handStudy()
+	if got := s.wins(0, 0, []int{1}); got != 1 {
+		t.Errorf("%d wins, want 1: the other is a tie", got)
+	}
+	for _, test := range []struct {
+		place int
+		of    class
+		want  []float64
+	}{{0, sensitive, []float64{1}}, {1, sensitive, []float64{-2, 4}}, {0, critical, []float64{-1, 4}}, {1, critical, []float64{0}}} {
+		late, jobs := s.lateness(0, test.place, test.of)
+		if diff := cmp.Diff(test.want, late); diff != "" || jobs != 2 {
+			t.Errorf("policy %d, class %d: %d jobs (-want +got):\n%s", test.place, test.of, jobs, diff)
+		}
+	}
+	points := ended([]float64{-2, 4}, 4)
+	if points[0].Y != 0.25 || points[3].Y != 0.25 || points[4].Y != 0.5 {
+		t.Errorf("%v, want a quarter of the jobs in time and half after 4 slots", points)
+	}
+}
+
+// A job on 2 GPUs for 100 minutes has 20 worker-slots of 10 minutes and up to 8 workers. Submitted at
+// 15 minutes it may use the slot from 20 minutes on, which is the third; its deadline at 75 minutes
+// lies in the eighth, so that it must end by the seventh.
+func TestTraceJob(t *testing.T) {
+	row := &trace.Job{
+		ID: "x", Submit: 15 * time.Minute, Duration: trace.Known(100 * time.Minute), GPUs: trace.Known(2.0),
+		Extra: map[string]string{"deadline_s": "3600", "value": "10"},
+	}
+	job, err := traceJob(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job.Arrival != 3 || job.WorkerSlots() != 20 || job.Chunks != 8 || job.PSFor(5) != 2 {
+		t.Errorf("arrival %d, %d worker-slots, %d chunks, %d parameter servers; want 3, 20, 8, 2", job.Arrival, job.WorkerSlots(), job.Chunks, job.PSFor(5))
+	}
+	for d, want := range map[int]float64{0: 10, 4: 10, 5: 0} {
+		if got := job.Utility.Value(d); got != want {
+			t.Errorf("worth after %d slots %v, want %v", d, got, want)
+		}
+	}
+	row.Extra["deadline_s"] = "60"
+	if job, err = traceJob(row); err != nil || job.Utility.Value(0) != 0 {
+		t.Errorf("a deadline before the first slot ends is worth %v (%v)", job.Utility.Value(0), err)
+	}
+	for _, column := range []string{"deadline_s", "value"} {
+		broken := *row
+		broken.Extra = map[string]string{"deadline_s": "60", "value": "10", column: "soon"}
+		if _, err := traceJob(&broken); err == nil {
+			t.Errorf("no error for a %s that is no number", column)
+		}
+	}
+}
+
+// No policy earns more than the offline optimum, and the tiny workloads are worth comparing.
+func TestOptimum(t *testing.T) {
+	for seed := range 8 {
+		scenario := tinyScenario(seed)
+		bounds, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		optimum, proven, err := offlineOptimum(t.Context(), scenario)
+		if err != nil || !proven || !(optimum > 0) {
+			t.Fatalf("workload %d: optimum %v, proven %v, %v", seed, optimum, proven, err)
+		}
+		for _, p := range []slotsim.Policy{slotsim.OASiS{}, slotsim.RRH{}, slotsim.DRF{}, slotsim.FIFO{Backfill: true}} {
+			result, err := slotsim.Run(t.Context(), scenario, &bounds, p)
+			if err != nil || result.Total > optimum*(1+1e-6) {
+				t.Errorf("workload %d: %s earns %v of %v (%v)", seed, p.Name(), result.Total, optimum, err)
+			}
+		}
+	}
+}
+
+// All work is done, and the first error comes back.
+func TestInParallel(t *testing.T) {
+	first, odd := errors.New("first"), errors.New("odd")
+	done := make([]bool, 9)
+	err := inParallel(len(done), io.Discard, func(i int) error {
+		done[i] = true
+		switch {
+		case i == 1:
+			return first
+		case i%2 == 1:
+			return odd
+		}
+		return nil
+	})
+	if !errors.Is(err, first) {
+		t.Errorf("error %v, want %v", err, first)
+	}
+	for i, d := range done {
+		if !d {
+			t.Errorf("%d was not done", i)
+		}
+	}
+}

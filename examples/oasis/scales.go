@@ -1,0 +1,89 @@
+// This file plays OASiS with other U and L, [OASiS] §5, estimates of U and L.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/primaldual"
+)
+
+// scales are the form of L that the paper prints, and factors on U and L.
+var scales = []struct {
+	name    string
+	options primaldual.BoundsOptions
+}{
+	{"as computed", primaldual.BoundsOptions{}},
+	{"as printed", primaldual.BoundsOptions{Literal: true}},
+	{"L / 100", primaldual.BoundsOptions{LScale: 0.01}},
+	{"L / 2", primaldual.BoundsOptions{LScale: 0.5}},
+	{"L x 2", primaldual.BoundsOptions{LScale: 2}},
+	{"L x 100", primaldual.BoundsOptions{LScale: 100}},
+	{"L x 1000", primaldual.BoundsOptions{LScale: 1000}},
+	{"L x 10000", primaldual.BoundsOptions{LScale: 10000}},
+	{"U / 100", primaldual.BoundsOptions{UScale: 0.01}},
+	{"U / 2", primaldual.BoundsOptions{UScale: 0.5}},
+	{"U x 2", primaldual.BoundsOptions{UScale: 2}},
+	{"U x 100", primaldual.BoundsOptions{UScale: 100}},
+	{"both / 100", primaldual.BoundsOptions{LScale: 0.01, UScale: 0.01}},
+	{"both / 2", primaldual.BoundsOptions{LScale: 0.5, UScale: 0.5}},
+	{"both x 2", primaldual.BoundsOptions{LScale: 2, UScale: 2}},
+	{"both x 100", primaldual.BoundsOptions{LScale: 100, UScale: 100}},
+}
+
+// playScales plays every workload with every scale and returns the totals by size, scale and seed.
+func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64, error) {
+	totals := make([][][]float64, len(s.sizes))
+	for size := range totals {
+		totals[size] = make([][]float64, len(scales))
+		for i := range scales {
+			totals[size][i] = make([]float64, s.seeds)
+		}
+	}
+	err := inParallel(len(s.sizes)*s.seeds, stderr, func(task int) error {
+		size, seed := task/s.seeds, task%s.seeds
+		scenario := s.scenario(size, seed)
+		for i := range scales {
+			bounds, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, &scales[i].options)
+			if err != nil {
+				return err
+			}
+			result, err := slotsim.Run(ctx, scenario, &bounds, slotsim.OASiS{})
+			if err != nil {
+				return err
+			}
+			totals[size][i][seed] = result.Total
+		}
+		return nil
+	})
+	return totals, err
+}
+
+// reportScales prints the total utility of OASiS with other bounds, and the change against those that
+// are computed.
+func (s *study) reportScales(ctx context.Context, w, stderr io.Writer) error {
+	totals, err := s.playScales(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "OASiS with other U and L: total utility, mean, and change.")
+	table := newTable(w)
+	fmt.Fprint(table, "bounds")
+	for _, n := range s.sizes {
+		fmt.Fprintf(table, "\t%d jobs\t", n)
+	}
+	fmt.Fprintln(table)
+	for i, scale := range scales {
+		fmt.Fprint(table, scale.name)
+		for size := range s.sizes {
+			total := mean(totals[size][i])
+			fmt.Fprintf(table, "\t%.0f\t%+.0f %%", total, 100*(total/mean(totals[size][0])-1))
+		}
+		fmt.Fprintln(table)
+	}
+	flush(table)
+	return nil
+}
