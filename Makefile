@@ -37,6 +37,16 @@ bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
 fuzz: ## every fuzz target for FUZZTIME
 	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) "$(CURDIR)/$$module" || exit 1; done
 
+# Where `make ortools` puts the libraries of OR-Tools. Tests that need them are skipped without.
+ORTOOLS := $(CURDIR)/.cache/ortools
+ifneq ($(wildcard $(ORTOOLS)/VERSION),)
+export APPORTION_ORTOOLS_LIB ?= $(ORTOOLS)
+endif
+
+.PHONY: ortools
+ortools: ## fetches the libraries of OR-Tools with pip, for tests of that back-end
+	@alloc/milp/ortools/fetch.sh $(ORTOOLS)
+
 .PHONY: rewrite
 rewrite: ## write the golden files again; read the difference before you commit it
 	$(call each,packages=$$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | sed -n 's/ .*cockroachdb.datadriven.*//p'); \

@@ -12,7 +12,7 @@ import (
 const module = "github.com/apportion/apportion"
 
 // allowedModules are the modules that a program gets into its build by importing this library.
-var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp"}
+var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp", "google.golang.org/protobuf"}
 
 // layers says what the files of a folder may import of this module: the root, their own folder and
 // the folders listed, each with all that lies below. The first folder that a file lies in counts; a

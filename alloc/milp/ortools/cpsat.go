@@ -1,0 +1,162 @@
+// This file implements the back-end CPSAT: the call, and the response as a Solution.
+
+package ortools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// CPSAT is the constraint programming solver of OR-Tools [PerronFurnon]. It takes integer variables
+// with finite bounds only. Its zero value is ready; it may be used by many goroutines.
+type CPSAT struct {
+	// Library is the folder of the libraries, or one of them; empty: EnvLibrary, then the usual places.
+	Library string
+	// Deterministic makes a search with several workers repeatable, at the price of speed. One
+	// worker is repeatable anyway, unless a time limit or the context ends the search.
+	Deterministic bool
+}
+
+// maxWorkers is the largest number of workers that is passed on.
+const maxWorkers = 1024
+
+var (
+	_ milp.Solver  = CPSAT{}
+	_ milp.Capable = CPSAT{}
+)
+
+// Capabilities returns what CP-SAT's C interface lets a caller do.
+func (CPSAT) Capabilities() milp.Capability {
+	return milp.CanInteger | milp.CanInterrupt | milp.CanTimeLimit | milp.CanGaps | milp.CanTolerances |
+		milp.CanWorkers | milp.CanSeed | milp.CanHint
+}
+
+// Solve implements [milp.Solver]. Its errors are ErrUnavailable and [apportion.FieldError] for
+// numbers that do not fit into 64 bits.
+func (s CPSAT) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
+	library, err := openORTools(place(s.Library))
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	m, err := newCPModel(model, opts)
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	parameters, err := m.parameters(opts, s.Deterministic)
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	if m.infeasible {
+		return milp.Solution{Status: milp.Infeasible, Reason: "a row or variable has no value left"}, nil
+	}
+	encoded, err := library.solveCP(ctx, m.encoded, parameters)
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	response, err := readCPResponse(encoded)
+	if err != nil {
+		return milp.Solution{}, fmt.Errorf("CP-SAT's response: %w", err)
+	}
+	return m.solution(ctx, model, response)
+}
+
+// Field numbers and values of CpSolverResponse, as published in cp_model.proto.
+const (
+	cpResponseStatus   protowire.Number = 1
+	cpResponseSolution protowire.Number = 2
+	cpResponseBound    protowire.Number = 4
+	cpResponseBranches protowire.Number = 12
+	cpResponseInfo     protowire.Number = 20
+
+	cpInvalid    = 1
+	cpFeasible   = 2
+	cpInfeasible = 3
+	cpOptimal    = 4
+)
+
+// cpResponse is the part of a CpSolverResponse that is read.
+type cpResponse struct {
+	status   uint64
+	values   []int64
+	bound    float64 // of the scaled objective; 0 also where there is none
+	branches int64
+	info     string
+}
+
+func readCPResponse(encoded []byte) (r cpResponse, err error) {
+	err = decode(encoded, func(e entry) (err error) {
+		switch e.field {
+		case cpResponseStatus:
+			r.status = e.bits
+		case cpResponseSolution:
+			r.values, err = e.appendIntegers(r.values)
+		case cpResponseBound:
+			r.bound = e.double()
+		case cpResponseBranches:
+			r.branches = int64(e.bits)
+		case cpResponseInfo:
+			r.info = string(e.bytes)
+		}
+		return err
+	})
+	return r, err
+}
+
+// solution turns the response into the model's terms.
+func (m *cpModel) solution(ctx context.Context, model *milp.Model, r cpResponse) (milp.Solution, error) {
+	answer := milp.Solution{Nodes: r.branches}
+	switch r.status {
+	case cpOptimal:
+		answer.Status = milp.Optimal
+	case cpFeasible:
+		answer.Status, answer.Reason = milp.Feasible, "time limit"
+	case cpInfeasible:
+		answer.Status = milp.Infeasible
+		return answer, nil
+	case cpInvalid:
+		return answer, errors.New("CP-SAT refuses the model: " + r.info)
+	default:
+		answer.Status, answer.Reason = milp.LimitReached, "time limit"
+	}
+	if ctx.Err() != nil && r.status != cpOptimal {
+		answer.Status, answer.Reason = milp.Cancelled, ctx.Err().Error()
+	}
+	if r.status == cpOptimal || r.status == cpFeasible {
+		if len(r.values) != model.Variables() {
+			return answer, fmt.Errorf("CP-SAT gives %d values for %d variables", len(r.values), model.Variables())
+		}
+		answer.Values = make([]float64, len(r.values))
+		for j, x := range r.values {
+			answer.Values[j] = float64(x)
+		}
+	}
+	answer.Bound = m.bound(model, r)
+	return answer, nil
+}
+
+// bound maps the bound of the scaled objective back. Outward go the deviation of the scaled
+// objective and, where it is not whole numbers all along, the rounding of this conversion and of
+// CP-SAT's own. A message without a bound looks like one with bound 0; where nothing is proven
+// the bound is that of the variables alone.
+func (m *cpModel) bound(model *milp.Model, r cpResponse) float64 {
+	sign := direction(model)
+	offset := sign * model.Constant()
+	bound := r.bound/m.objective.scale + 0
+	if len(m.objective.coefs) == 0 {
+		return model.Constant() + 0
+	}
+	if r.status != cpOptimal && r.bound == 0 || math.IsInf(r.bound, -1) {
+		bound = offset - m.objective.activity/m.objective.scale
+	}
+	outward := m.objective.deviation / m.objective.scale
+	if m.objective.scale != 1 || offset != 0 {
+		outward += 0x1p-50 * (math.Abs(bound) + math.Abs(offset))
+	}
+	return sign*(bound-outward) + 0
+}

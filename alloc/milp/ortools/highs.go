@@ -1,0 +1,277 @@
+// This file implements the back-end HiGHS: the model, the options and the answer in its terms.
+
+package ortools
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// HiGHS is the open-source solver of linear and mixed-integer programs [HuangfuHall18], called
+// through its own C interface. It needs libhighs only. Its zero value is ready; it may be used by
+// many goroutines.
+type HiGHS struct {
+	// Library is the folder of the libraries, or one of them; empty: EnvLibrary, then the usual places.
+	Library string
+}
+
+var (
+	_ milp.Solver  = HiGHS{}
+	_ milp.Capable = HiGHS{}
+)
+
+// Capabilities returns everything but a memory limit.
+func (HiGHS) Capabilities() milp.Capability { return milp.CanEverything &^ milp.CanMemoryLimit }
+
+// The versions of HiGHS that are called: this major one, from this minor one on. The kinds of
+// callback were numbered otherwise before.
+const highsMajor, highsMinor = 1, 11
+
+const (
+	// smallestCoef is the least size of a coefficient that HiGHS can be made to keep.
+	smallestCoef = 1e-12
+	// sharper is what the tolerances are multiplied by for HiGHS, so that its points also pass the
+	// referee, which rounds the integer variables; sharpest is the least that it takes.
+	sharper, sharpest = 0.1, 1e-10
+	// maxNonzeros is what its 32 bit indices take.
+	maxNonzeros = math.MaxInt32
+)
+
+// Solve implements [milp.Solver]. Its errors are ErrUnavailable, [apportion.FieldError] for numbers
+// that HiGHS would change, and HiGHS' own failures.
+func (s HiGHS) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
+	library, err := openHiGHS(place(s.Library))
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	if model.Variables() == 0 {
+		return withoutVariables(model, opts), nil
+	}
+	p, err := newHighsProblem(model, opts)
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	start := time.Now()
+	answer, err := library.solve(ctx, p)
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	if answer.status != highsUnbounded && answer.status != highsUnboundedOrInfeasible {
+		return answer.solution(ctx, model)
+	}
+	clear(p.cost)
+	p.offset = 0
+	if opts.TimeLimit > 0 { // what is left of it; the later setting counts
+		p.options = append(p.options, highsOption{"time_limit", math.Max(0, (opts.TimeLimit - time.Since(start)).Seconds())})
+	}
+	answer, err = library.solve(ctx, p)
+	if err != nil {
+		return milp.Solution{}, err
+	}
+	feasible, err := answer.solution(ctx, model)
+	return unboundedIfFeasible(model, feasible), err
+}
+
+// withoutVariables answers a model that has none: its rows hold or they do not.
+func withoutVariables(model *milp.Model, opts *milp.Options) milp.Solution {
+	if model.Verify([]float64{}, opts.FeasibilityTolerance, 0) != nil {
+		return milp.Solution{Status: milp.Infeasible}
+	}
+	return milp.Solution{Status: milp.Optimal, Values: []float64{}, Bound: model.Constant()}
+}
+
+// unboundedIfFeasible decides a model whose relaxation is unbounded, given the answer without costs:
+// with rational data, and a float64 is rational, it is unbounded where it has any feasible point
+// ([Meyer74] theorem 2.1).
+func unboundedIfFeasible(model *milp.Model, withoutCosts milp.Solution) milp.Solution {
+	withoutCosts.Bound = direction(model) * math.Inf(-1)
+	if withoutCosts.Status == milp.Optimal {
+		withoutCosts.Status, withoutCosts.Values = milp.Unbounded, nil
+	}
+	return withoutCosts
+}
+
+// highsOption is an option by name; its value is a bool, an int32 or a float64.
+type highsOption struct {
+	name  string
+	value any
+}
+
+// highsReport is a line of HiGHS' log (nodes < 0), or the state of an integer search.
+type highsReport struct {
+	nodes            int64
+	objective, bound float64
+	text             string
+}
+
+// highsProblem is a model and its options in HiGHS' terms: stored by rows, minimised.
+type highsProblem struct {
+	cost, lower, upper, rowLower, rowUpper []float64
+	start, index, integer                  []int32 // integer[j] is 1 for an integer variable
+	coefs                                  []float64
+	offset                                 float64
+	options                                []highsOption
+	hintIndex                              []int32
+	hintValue                              []float64
+	log                                    func(highsReport)
+}
+
+func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, error) {
+	if model.Nonzeros() > maxNonzeros || opts.Workers > maxWorkers || opts.Seed < 0 || opts.Seed > math.MaxInt32 {
+		return nil, doesNotFit("model or options", "coefficients, Workers or Seed",
+			"HiGHS takes 2^31-1 coefficients, seeds of 31 bits and "+strconv.Itoa(maxWorkers)+" workers")
+	}
+	sign := direction(model)
+	p := &highsProblem{offset: sign * model.Constant()}
+	for j := range model.Variables() {
+		v := model.Variable(j)
+		p.cost, p.lower, p.upper = append(p.cost, sign*v.Cost), append(p.lower, v.Lower), append(p.upper, v.Upper)
+		kind := int32(0)
+		if v.Integer {
+			kind = 1
+		}
+		p.integer = append(p.integer, kind)
+	}
+	for i := range model.Rows() {
+		row := model.Row(i)
+		for _, a := range row.Coefs {
+			if math.Abs(a) < smallestCoef {
+				return nil, doesNotFit("row "+strconv.Quote(model.RowName(i)), "coefficients",
+					fmt.Sprintf("HiGHS drops %g, which is smaller than %g", a, smallestCoef))
+			}
+		}
+		p.start = append(p.start, int32(len(p.index)))
+		p.index, p.coefs = append(p.index, row.Columns...), append(p.coefs, row.Coefs...)
+		p.rowLower, p.rowUpper = append(p.rowLower, row.Lower), append(p.rowUpper, row.Upper)
+	}
+	p.start = append(p.start, int32(len(p.index)))
+	p.addOptions(opts)
+	p.addHint(model, opts.Hint)
+	p.addLog(model, opts.Log)
+	return p, nil
+}
+
+func (p *highsProblem) addOptions(opts *milp.Options) {
+	p.options = []highsOption{
+		{"output_flag", opts.Log != nil},
+		{"log_to_console", false},
+		{"threads", int32(opts.Workers)},
+		{"random_seed", int32(opts.Seed)},
+		{"mip_rel_gap", opts.RelativeGap},
+		{"mip_abs_gap", opts.AbsoluteGap},
+		{"mip_feasibility_tolerance", math.Max(sharpest, sharper*math.Min(opts.FeasibilityTolerance, opts.IntegralityTolerance))},
+		{"primal_feasibility_tolerance", math.Max(sharpest, sharper*opts.FeasibilityTolerance)},
+		{"small_matrix_value", smallestCoef},
+		{"large_matrix_value", milp.Infinite},
+		{"allow_unbounded_or_infeasible", false},
+	}
+	if opts.TimeLimit > 0 {
+		p.options = append(p.options, highsOption{"time_limit", opts.TimeLimit.Seconds()})
+	}
+	if opts.NodeLimit > 0 {
+		p.options = append(p.options, highsOption{"mip_max_nodes", int32(min(opts.NodeLimit, math.MaxInt32))})
+	}
+}
+
+// addHint passes the starting point of an integer search on, moved into the bounds.
+func (p *highsProblem) addHint(model *milp.Model, hint []float64) {
+	for j, x := range hint {
+		if v := model.Variable(j); !math.IsNaN(x) && model.Integers() > 0 {
+			if v.Integer {
+				x = math.RoundToEven(x)
+			}
+			p.hintIndex = append(p.hintIndex, int32(j))
+			p.hintValue = append(p.hintValue, math.Max(v.Lower, math.Min(x, v.Upper)))
+		}
+	}
+}
+
+// addLog has reports handed to the log, one at a time.
+func (p *highsProblem) addLog(model *milp.Model, log func(milp.Progress)) {
+	if log == nil {
+		return
+	}
+	sign := direction(model)
+	var one sync.Mutex
+	p.log = func(r highsReport) {
+		progress := milp.Progress{Objective: math.NaN(), Bound: sign * math.Inf(-1), Text: strings.TrimRight(r.text, "\n")}
+		if r.nodes >= 0 {
+			progress.Nodes, progress.Bound = r.nodes, sign*r.bound
+			if !math.IsInf(r.objective, 0) {
+				progress.Objective = sign * r.objective
+			}
+		}
+		one.Lock()
+		defer one.Unlock()
+		log(progress)
+	}
+}
+
+// Values of HiGHS' model status, and of its primal solution status.
+const (
+	highsOptimal               = 7
+	highsInfeasible            = 8
+	highsUnboundedOrInfeasible = 9
+	highsUnbounded             = 10
+	highsTimeLimit             = 13
+	highsIterationLimit        = 14
+	highsSolutionLimit         = 16 // the limit on nodes, too
+	highsInterrupt             = 17
+
+	highsPointFeasible = 2
+)
+
+// highsAnswer is what a run ended with. bound is that of an integer search only.
+type highsAnswer struct {
+	status           int
+	objective, bound float64
+	nodes            int64
+	values           []float64 // nil: no feasible point
+}
+
+// stopped reports whether the run was cut short, by a limit or from outside.
+func (a highsAnswer) stopped() bool {
+	return a.status == highsTimeLimit || a.status == highsIterationLimit || a.status == highsSolutionLimit ||
+		a.status == highsInterrupt
+}
+
+// solution turns the answer into the model's terms. The optimum of a linear program is its own
+// bound, up to the tolerance of the simplex method's costs.
+func (a highsAnswer) solution(ctx context.Context, model *milp.Model) (milp.Solution, error) {
+	sign := direction(model)
+	answer := milp.Solution{Nodes: a.nodes, Bound: sign * math.Inf(-1)}
+	if model.Integers() > 0 {
+		answer.Bound = sign*a.bound + 0
+	}
+	switch {
+	case a.status == highsInfeasible:
+		answer.Status = milp.Infeasible
+		return answer, nil
+	case a.status == highsOptimal:
+		answer.Status, answer.Values = milp.Optimal, a.values
+		if model.Integers() == 0 {
+			answer.Bound = sign*a.objective + 0
+		}
+		return answer, nil
+	case !a.stopped():
+		return answer, fmt.Errorf("HiGHS ends with model status %d", a.status)
+	}
+	answer.Values = a.values
+	answer.Reason = map[int]string{highsTimeLimit: "time limit", highsSolutionLimit: "node limit"}[a.status]
+	switch {
+	case ctx.Err() != nil:
+		answer.Status, answer.Reason = milp.Cancelled, ctx.Err().Error()
+	case a.values != nil:
+		answer.Status = milp.Feasible
+	default:
+		answer.Status = milp.LimitReached
+	}
+	return answer, nil
+}

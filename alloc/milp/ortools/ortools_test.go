@@ -1,0 +1,284 @@
+package ortools_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/alloc/milp/solvertest"
+)
+
+// requireVariable is the environment variable that, set to 1, makes the absence of the library a
+// failure.
+const requireVariable = "APPORTION_REQUIRE_ORTOOLS"
+
+// named is one back-end of the package.
+type named struct {
+	name   string
+	solver milp.Solver
+}
+
+func (n named) can(c milp.Capability) bool { return milp.Capabilities(n.solver)&c == c }
+
+// engines returns every back-end, and skips the test loudly where there is no library.
+func engines(t testing.TB) []named {
+	t.Helper()
+	all := []named{
+		{"cp-sat", ortools.CPSAT{}}, {"highs", ortools.HiGHS{}}, {"scip", ortools.SCIP{}}, {"glop", ortools.GLOP{}},
+	}
+	model := knapsack(t, 0)
+	for _, e := range all {
+		if !e.can(model.Needs()) {
+			continue
+		}
+		_, err := milp.Solve(context.Background(), e.solver, model, nil)
+		switch {
+		case err == nil:
+		case errors.Is(err, ortools.ErrUnavailable) && os.Getenv(requireVariable) != "1":
+			t.Skipf("NOT TESTED, OR-Tools is missing: %v", err)
+		default:
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// knapsack returns a knapsack problem of 12 items, one for each seed.
+func knapsack(t testing.TB, seed uint64) *milp.Model {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 12))
+	b := milp.NewBuilder("")
+	var weights, values []milp.Term
+	for range 12 {
+		x := b.Binary("")
+		weights = append(weights, milp.Term{Var: x, Coef: float64(1 + random.IntN(30))})
+		values = append(values, milp.Term{Var: x, Coef: float64(1 + random.IntN(30))})
+	}
+	b.AtMost("", weights, 60)
+	b.Maximize(values, 0)
+	return build(t, b)
+}
+
+func build(t testing.TB, b *milp.Builder) *milp.Model {
+	t.Helper()
+	model, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+func TestConformance(t *testing.T) {
+	for _, e := range engines(t) {
+		t.Run(e.name, func(t *testing.T) {
+			solvertest.Run(t, func(*testing.T) milp.Solver { return e.solver })
+		})
+	}
+	t.Run("cp-sat deterministic", func(t *testing.T) {
+		solvertest.Run(t, func(*testing.T) milp.Solver { return ortools.CPSAT{Deterministic: true} })
+	})
+}
+
+// hard returns a problem that keeps every engine busy for longer than any test waits: several
+// knapsacks over the same items; without integers a large dense linear program.
+func hard(t testing.TB, integer bool, size int) *milp.Model {
+	t.Helper()
+	random := rand.New(rand.NewPCG(5, 5))
+	b := milp.NewBuilder("")
+	items := make([]milp.Var, size)
+	var values []milp.Term
+	for k := range items {
+		if integer {
+			items[k] = b.Binary("")
+		} else {
+			items[k] = b.Continuous(0, math.Inf(1), "")
+		}
+		values = append(values, milp.Term{Var: items[k], Coef: float64(100 + random.IntN(900))})
+	}
+	rows := size
+	if integer {
+		rows = 10
+	}
+	for range rows {
+		var weights []milp.Term
+		for _, x := range items {
+			weights = append(weights, milp.Term{Var: x, Coef: float64(1 + random.IntN(1000))})
+		}
+		b.AtMost("", weights, float64(size*100))
+	}
+	b.Maximize(values, 0)
+	return build(t, b)
+}
+
+// hardFor returns a hard problem that the engine can state.
+func hardFor(t testing.TB, e named) *milp.Model {
+	if e.can(milp.CanInteger) {
+		return hard(t, true, 200)
+	}
+	return hard(t, false, 1200)
+}
+
+// interrupt cancels a search after a while and returns how long it went on.
+func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) (milp.Solution, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var cancelled time.Time
+	timer := time.AfterFunc(after, func() {
+		cancelled = time.Now()
+		cancel()
+	})
+	defer timer.Stop()
+	got, err := milp.Solve(ctx, e.solver, model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != milp.Cancelled {
+		t.Fatalf("%s: %v (%s) after %v, want cancelled", e.name, got.Status, got.Reason, after)
+	}
+	return got, time.Since(cancelled)
+}
+
+// TestInterrupt stops every engine at several moments of a search: it returns soon, with what it
+// has and a bound that no other bound or point of the same model contradicts.
+func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some ten seconds")
+	}
+	for _, e := range engines(t) {
+		t.Run(e.name, func(t *testing.T) {
+			model := hardFor(t, e)
+			best, bound := math.Inf(-1), math.Inf(1)
+			var took []time.Duration
+			for k := range 10 {
+				got, late := interrupt(t, e, model, time.Duration(1+30*k)*time.Millisecond)
+				took = append(took, late)
+				bound = math.Min(bound, got.Bound)
+				if got.HasSolution() {
+					best = math.Max(best, got.Objective)
+				}
+			}
+			if best > bound*(1+1e-9) {
+				t.Errorf("objective %v beats bound %v", best, bound)
+			}
+			if e.can(milp.CanInteger) && (math.IsInf(best, 0) || math.IsInf(bound, 0)) {
+				t.Errorf("objective %v and bound %v after 271 ms", best, bound)
+			}
+			if latest := slices.Max(took); latest > solvertest.Patience {
+				t.Errorf("returned %v after the end of the context", latest)
+			}
+			t.Logf("objective %v, bound %v, returned after %v", best, bound, took)
+		})
+	}
+}
+
+// TestCancelledAtOnce calls the back-ends themselves, past the check of milp.Solve: a search that has
+// hardly begun claims no bound that a known point refutes.
+func TestCancelledAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	opts := milp.Options{
+		RelativeGap: milp.DefaultRelativeGap, AbsoluteGap: milp.DefaultAbsoluteGap, Workers: 1,
+		FeasibilityTolerance: milp.DefaultFeasibilityTolerance, IntegralityTolerance: milp.DefaultIntegralityTolerance,
+	}
+	for _, e := range engines(t) {
+		model := hardFor(t, e)
+		first := make([]float64, model.Variables())
+		first[0] = 1
+		if err := model.Verify(first, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		got, err := e.solver.Solve(ctx, model, &opts)
+		if err != nil || got.Status != milp.Cancelled || got.Bound < model.Objective(first) {
+			t.Errorf("%s: %v, bound %v, %v; a point is worth %v", e.name, got.Status, got.Bound, err, model.Objective(first))
+		}
+	}
+}
+
+// TestTimeLimit: a limit in the middle of a search gives a point and a bound.
+func TestTimeLimit(t *testing.T) {
+	for _, e := range engines(t) {
+		t.Run(e.name, func(t *testing.T) {
+			start := time.Now()
+			got, err := milp.Solve(context.Background(), e.solver, hardFor(t, e), &milp.Options{TimeLimit: 200 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != milp.Feasible && got.Status != milp.LimitReached || got.Reason != "time limit" {
+				t.Errorf("%v (%s)", got.Status, got.Reason)
+			}
+			if took := time.Since(start); took > solvertest.Patience {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// TestTogether runs every engine many times at once, every other search cancelled.
+func TestTogether(t *testing.T) {
+	all := engines(t)
+	want := map[uint64]float64{}
+	for seed := range uint64(5) {
+		got, err := milp.Solve(context.Background(), ortools.HiGHS{}, knapsack(t, seed), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[seed] = got.Objective
+	}
+	busy := hard(t, true, 100)
+	var group sync.WaitGroup
+	for k := range 24 {
+		e := all[k%3]
+		model := knapsack(t, uint64(k%5))
+		group.Go(func() {
+			got, err := milp.Solve(context.Background(), e.solver, model, nil)
+			if err != nil || got.Status != milp.Optimal || math.Abs(got.Objective-want[uint64(k%5)]) > 1e-6 {
+				t.Errorf("%s: %+v, %v, want %v", e.name, got, err, want[uint64(k%5)])
+			}
+		})
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(k)*5*time.Millisecond)
+			defer cancel()
+			if got, err := milp.Solve(ctx, e.solver, busy, nil); err != nil || got.Status != milp.Cancelled {
+				t.Errorf("%s: %v, %v, want cancelled", e.name, got.Status, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestDeterministic: the same model gives the same point and bound, also with two workers where
+// that is promised.
+func TestDeterministic(t *testing.T) {
+	engines(t)
+	model := knapsack(t, 3)
+	for name, s := range map[string]struct {
+		solver  milp.Solver
+		workers int
+	}{
+		"cp-sat": {ortools.CPSAT{}, 1}, "cp-sat, 2 workers": {ortools.CPSAT{Deterministic: true}, 2},
+		"highs": {ortools.HiGHS{}, 1}, "scip": {ortools.SCIP{}, 1},
+	} {
+		var first string
+		for range 5 {
+			got, err := milp.Solve(context.Background(), s.solver, model, &milp.Options{Workers: s.workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := fmt.Sprintf("%+v", got); first == "" {
+				first = text
+			} else if text != first {
+				t.Errorf("%s: %s after %s", name, text, first)
+			}
+		}
+	}
+}
