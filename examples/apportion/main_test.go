@@ -7,10 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/alloc/milp/ortools"
 )
 
 func TestUsage(t *testing.T) {
@@ -75,6 +79,32 @@ func TestInterrupted(t *testing.T) {
 		if !answer.Interrupted || len(answer.Allocation) < 2 {
 			t.Errorf("%s: interrupted %v, allocation %v", solver, answer.Interrupted, answer.Allocation)
 		}
+	}
+}
+
+// TestORTools has the engines of OR-Tools decide; without the library they say what is missing.
+func TestORTools(t *testing.T) {
+	input, err := os.ReadFile("cluster.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, solver := range []string{"highs", "scip"} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), []string{"dorm", "-solver", solver}, bytes.NewReader(input), &out, &errs)
+		if strings.Contains(errs.String(), ortools.ErrUnavailable.Error()) && os.Getenv("APPORTION_REQUIRE_ORTOOLS") == "" {
+			t.Skip("the library of OR-Tools is not available")
+		}
+		var answer struct{ Objective, Bound float64 }
+		if err := json.Unmarshal(out.Bytes(), &answer); code != answered || err != nil {
+			t.Fatalf("%s: exit %d, %v: %s", solver, code, err, &errs)
+		}
+		checkSchema(t, "dorm.output.json", out.String())
+		if math.Abs(answer.Objective-3) > 1e-6 || answer.Bound < answer.Objective-1e-6 {
+			t.Errorf("%s: objective %g, bound %g, want 3", solver, answer.Objective, answer.Bound)
+		}
+	}
+	if code := run(t.Context(), []string{"dorm", "-solver", "cp-sat"}, bytes.NewReader(input), io.Discard, io.Discard); code != misused {
+		t.Errorf("cp-sat for dorm: exit %d, want %d", code, misused)
 	}
 }
 

@@ -11,13 +11,16 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/p2"
 )
 
-// The names of the solvers that are the default of a subcommand.
+// The names of the solvers that are the default of a subcommand, and of the one that cannot decide
+// P2, whose losses are fractions.
 const (
 	embedded       = "embedded"
 	branchAndBound = "bb"
+	cpSAT          = "cp-sat"
 )
 
 // backend is one solver. general solves any program and decides P2 by way of alloc.FromMILP; it is
@@ -30,11 +33,14 @@ type backend struct {
 var backends = map[string]backend{
 	embedded:       {"made for this problem, pure Go", nil},
 	branchAndBound: {"branch and bound, pure Go, for small problems", bb.Solver{}},
+	cpSAT:          {"CP-SAT of OR-Tools, for programs whose variables are whole numbers", ortools.CPSAT{}},
+	"highs":        {"HiGHS of OR-Tools", ortools.HiGHS{}},
+	"scip":         {"SCIP of OR-Tools", ortools.SCIP{}},
 }
 
 // decides and solves tell whether a solver can decide P2, and whether it can solve any program.
-func decides(backend) bool  { return true }
-func solves(b backend) bool { return b.general != nil }
+func decides(b backend) bool { return b != backends[cpSAT] }
+func solves(b backend) bool  { return b.general != nil }
 
 // solverFlag declares -solver for the solvers that can do what the subcommand needs.
 func (c *command) solverFlag(otherwise string, can func(backend) bool) {

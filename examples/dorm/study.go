@@ -18,13 +18,24 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/p2"
 	"github.com/apportion/apportion/internal/sim"
 )
 
-// solvers are the choices of -solver.
+// solvers are the choices of -solver. The engines of OR-Tools take the program in its tightest form.
 var solvers = map[string]func() p2.Solver{
 	"embedded": func() p2.Solver { return embedded.New(nil) },
+	"highs":    func() p2.Solver { return general(ortools.HiGHS{}) },
+	"scip":     func() p2.Solver { return general(ortools.SCIP{}) },
+}
+
+// decisionLimit is how long a general solver may search for one decision.
+const decisionLimit = 10 * time.Second
+
+func general(solver milp.Solver) p2.Solver {
+	return alloc.FromMILP(solver, alloc.Disjunctive, &alloc.MILPOptions{Search: milp.Options{TimeLimit: decisionLimit}})
 }
 
 func solverNames() string {

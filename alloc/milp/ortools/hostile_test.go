@@ -85,7 +85,7 @@ func TestHostile(t *testing.T) {
 		}
 	})
 	t.Log(outcomes)
-	if outcomes["highs optimal"]+outcomes["highs infeasible"] == 0 {
+	if outcomes["highs optimal"]+outcomes["highs infeasible"] == 0 && !testing.Short() { // a few may all be refused
 		t.Error("no model was solved")
 	}
 }
