@@ -15,6 +15,7 @@ COUNT ?= 1
 
 .PHONY: test
 test: ## all tests of every module
+	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
 	$(call each,go test ./...)
 
 .PHONY: race

@@ -51,9 +51,7 @@ func (p *Problem) Validate() error {
 	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {
 		faults.Add("", "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
 	}
-	if len(faults) == 0 {
-		p.checkPrevious(&faults)
-	}
+	p.checkPrevious(&faults)
 	return faults.Err()
 }
 
@@ -109,9 +107,10 @@ func checkTheta(faults *apportion.Faults, field string, theta float64) {
 	}
 }
 
-// checkPrevious runs on servers and applications that are right by themselves. Applications that
-// have finished are not charged: their containers are gone.
+// checkPrevious checks what runs now; what it adds up to only where servers and applications are right
+// by themselves. Applications that have finished are not charged: their containers are gone.
 func (p *Problem) checkPrevious(faults *apportion.Faults) {
+	sound := len(*faults) == 0
 	index := serverIndex(p.Servers)
 	used := make([]apportion.Resources, len(p.Servers))
 	for j := range used {
@@ -140,7 +139,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 			case !running || count == 0:
 			case !known && !p.Options.Displace:
 				faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
-			case known:
+			case known && sound:
 				if apportion.AddTimesTo(used[j], used[j], count, p.Applications[i].Demand) != nil {
 					faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
 				}

@@ -94,9 +94,10 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	p.Applications[1].Min = 9
 	p.Applications[2].ID = "MF"
 	p.Theta2 = 2
+	p.Previous = alloc.Allocation{"LR": {"s9": 1, "s0": -1}}
 	var faults apportion.Faults
-	if err := p.Validate(); !errors.As(err, &faults) || len(faults) != 5 {
-		t.Fatalf("%d faults, want 5:\n%v", len(faults), faults)
+	if err := p.Validate(); !errors.As(err, &faults) || len(faults) != 7 {
+		t.Fatalf("%d faults, want 7:\n%v", len(faults), faults)
 	}
 }
 
