@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/containerd/cgroups/v3/cgroup1"
 	"github.com/containerd/cgroups/v3/cgroup2"
@@ -94,7 +95,7 @@ func (u *unified) remove(id string) error {
 		return nil
 	}
 	delete(u.groups, id)
-	return group.Delete()
+	return patiently(group.Delete)
 }
 
 func (u *unified) close() error { return closeAll(u.groups, u.remove) }
@@ -155,10 +156,23 @@ func (q *quota) remove(id string) error {
 		return nil
 	}
 	delete(q.groups, id)
-	return group.Delete()
+	return patiently(group.Delete)
 }
 
 func (q *quota) close() error { return closeAll(q.groups, q.remove) }
+
+// dying is how long the kernel may take to end the threads of a killed process. Until then its group is
+// busy, although the process itself is a zombie already.
+const dying = 5 * time.Second
+
+// patiently repeats the removal of a group until its processes are gone.
+func patiently(remove func() error) error {
+	for deadline := time.Now().Add(dying); ; time.Sleep(10 * time.Millisecond) {
+		if err := remove(); err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
 
 // closeAll removes every group.
 func closeAll[G any](groups map[string]G, remove func(id string) error) error {

@@ -220,6 +220,20 @@ func waitUntilGone(t *testing.T, pid int) {
 	t.Fatal("process does not die")
 }
 
+// A group is busy while threads of a killed process still die.
+func TestRemovalWaits(t *testing.T) {
+	calls := 0
+	busy := func() error {
+		if calls++; calls < 3 {
+			return unix.EBUSY
+		}
+		return nil
+	}
+	if err := patiently(busy); err != nil || calls != 3 {
+		t.Errorf("%d calls: %v", calls, err)
+	}
+}
+
 func TestDutyCycleHolds(t *testing.T) {
 	d := newDutyCycle()
 	defer func() {
