@@ -19,8 +19,8 @@ import (
 
 // agent runs jobs on one CPU.
 type agent struct {
-	log io.Writer
-	cpu int
+	log    io.Writer
+	runner runner
 	// writer and flowcon are nil without limits.
 	writer  writer
 	flowcon *growth.FlowCon
@@ -91,16 +91,18 @@ func (a *agent) wait(waiting []job) time.Duration {
 }
 
 func (a *agent) start(ctx context.Context, j job, exits chan<- exit) error {
-	p, err := start(ctx, j, a.cpu, exits)
+	began := a.now() // what the start takes is part of the job's time
+	p, err := a.runner.start(ctx, j)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", j.name, err)
 	}
-	p.started, p.readAt = a.now(), a.now()
+	go func() { exits <- exit{p, p.finish()} }()
+	p.started, p.readAt = began, began
 	a.running = append(a.running, p)
 	if a.writer == nil {
 		return nil
 	}
-	return a.writer.add(p.name, p.cmd.Process.Pid)
+	return a.writer.add(p)
 }
 
 func (a *agent) remove(p *process) error {
@@ -144,7 +146,7 @@ func (a *agent) step() error {
 // reading returns the newest loss and the average usage since the reading before.
 func (p *process) reading(now time.Duration) (growth.Reading, time.Duration) {
 	loss, ok := p.newest()
-	used, err := cpuTime(p.cmd.Process.Pid)
+	used, err := cpuTime(p.pid)
 	if !ok || err != nil || now <= p.readAt {
 		return growth.Reading{ID: p.name, Missing: true}, 0
 	}

@@ -78,11 +78,11 @@ func (u *unified) make(id string, share float64) error {
 	return err
 }
 
-func (u *unified) add(id string, pid int) error {
-	if err := u.make(id, 1); err != nil {
+func (u *unified) add(p *process) error {
+	if err := u.make(p.name, 1); err != nil {
 		return err
 	}
-	return u.groups[id].AddProc(uint64(pid))
+	return u.groups[p.name].AddProc(uint64(p.pid))
 }
 
 func (u *unified) limit(id string, share float64) error {
@@ -139,11 +139,11 @@ func (q *quota) make(id string) error {
 	return err
 }
 
-func (q *quota) add(id string, pid int) error {
-	if err := q.make(id); err != nil {
+func (q *quota) add(p *process) error {
+	if err := q.make(p.name); err != nil {
 		return err
 	}
-	return q.groups[id].Add(cgroup1.Process{Pid: pid})
+	return q.groups[p.name].Add(cgroup1.Process{Pid: p.pid})
 }
 
 func (q *quota) limit(id string, share float64) error {
@@ -163,7 +163,7 @@ func (q *quota) close() error { return closeAll(q.groups, q.remove) }
 
 // dying is how long the kernel may take to end the threads of a killed process. Until then its group is
 // busy, although the process itself is a zombie already.
-const dying = 5 * time.Second
+const dying = 30 * time.Second
 
 // patiently repeats the removal of a group until its processes are gone.
 func patiently(remove func() error) error {

@@ -41,6 +41,7 @@ var errUsage = errors.New("usage")
 // options are the flags.
 type options struct {
 	writer   string
+	docker   string
 	runs     int
 	scale    float64
 	alpha    float64
@@ -52,7 +53,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("nodeagent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.writer, "writer", "auto", "what sets the limits: v2, v1, signals, or auto for the first that the machine offers")
+	flags.StringVar(&o.writer, "writer", "auto", "what sets the limits: v2, v1, docker, signals, or auto for the first that the machine offers")
+	flags.StringVar(&o.docker, "docker-host", "", "where Docker's daemon listens, like unix:///var/run/docker.sock; empty for DOCKER_HOST or the default")
 	flags.IntVar(&o.runs, "runs", 3, "how often to run with and without limits; the table shows medians")
 	flags.Float64Var(&o.scale, "scale", 1, "length of the jobs")
 	flags.Float64Var(&o.alpha, "alpha", 0.05, "growth below which a job is slow, as a share of its largest")
@@ -80,11 +82,12 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	cpu, err := lastCPU()
-	if err != nil {
+	cpu, cpuErr := lastCPU()
+	program, err := os.Executable()
+	if err = errors.Join(cpuErr, err); err != nil {
 		return err
 	}
-	w, notes, err := choose(o.writer)
+	w, runner, notes, err := choose(o.writer, machine{cpu: cpu, docker: o.docker, program: program})
 	if err != nil {
 		return err
 	}
@@ -96,13 +99,13 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	jobs := schedule(o.scale)
 	var without, with [][]time.Duration
 	for i := range o.runs {
-		times, err := (&agent{cpu: cpu}).run(ctx, jobs)
+		times, err := (&agent{runner: runner}).run(ctx, jobs)
 		if err != nil {
 			return err
 		}
 		without = append(without, times)
 		fmt.Fprintf(stdout, "run %d\n", i+1)
-		if times, err = limited(ctx, o, &agent{cpu: cpu, writer: w, log: stdout}, jobs); err != nil {
+		if times, err = limited(ctx, o, &agent{runner: runner, writer: w, log: stdout}, jobs); err != nil {
 			return err
 		}
 		with = append(with, times)

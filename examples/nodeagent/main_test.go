@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // The whole thing, with whatever the machine offers.
 func TestRun(t *testing.T) {
 	var text bytes.Buffer
-	if err := run(t.Context(), &text, io.Discard, []string{"-runs", "1", "-scale", "0.05", "-interval", "20ms", "-timeout", "60s"}); err != nil {
+	if err := run(t.Context(), &text, io.Discard, []string{"-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}); err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
 	}
 	for _, want := range []string{"limits by ", "long     limit 1.00", "short", "makespan"} {
@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 
 func TestRunWithSignals(t *testing.T) {
 	var text bytes.Buffer
-	if err := run(t.Context(), &text, io.Discard, []string{"-writer", "signals", "-runs", "1", "-scale", "0.05", "-interval", "20ms"}); err != nil {
+	if err := run(t.Context(), &text, io.Discard, []string{"-writer", "signals", "-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), "SIGSTOP") {
@@ -57,7 +57,7 @@ func TestTimeout(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

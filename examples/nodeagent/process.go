@@ -1,7 +1,7 @@
 //go:build linux
 
-// This file starts training processes and reads what they print: the container monitor of [Zheng]
-// §4.1.2.
+// This file starts training jobs as processes of this machine, and reads what jobs print: the
+// container monitor of [Zheng] §4.1.2.
 
 package main
 
@@ -28,11 +28,27 @@ type job struct {
 	train train.Job
 }
 
+// arguments make this program the job.
+func (j job) arguments() []string {
+	return []string{
+		"train", fmt.Sprint(j.train.Epochs), fmt.Sprint(j.train.Hidden), fmt.Sprint(j.train.Rate), fmt.Sprint(j.train.Seed),
+	}
+}
+
+// runner starts jobs. They share one CPU: FlowCon's worker.
+type runner interface {
+	// start starts a job, which the context kills. The caller finishes the process.
+	start(ctx context.Context, j job) (*process, error)
+}
+
 // process is a job that was started.
 type process struct {
 	job
-	cmd     *exec.Cmd
-	started time.Duration // since the start of the run
+	pid       int
+	container string // its ID, if it is in one
+	output    io.ReadCloser
+	wait      func() error  // for the end, after all output
+	started   time.Duration // since the start of the run
 
 	mu     sync.Mutex
 	loss   float64
@@ -42,33 +58,34 @@ type process struct {
 	readUsed time.Duration
 }
 
-// start starts a job on one CPU, which all processes share: FlowCon's worker. Its exit is sent to
-// exits. The context kills it.
-func start(ctx context.Context, j job, cpu int, exits chan<- exit) (*process, error) {
+// finish reads all that the process prints and waits for its end.
+func (p *process) finish() error {
+	readErr := p.read(p.output)
+	p.output.Close() // a process that could not be read must not wait for its reader
+	if err := p.wait(); err != nil {
+		return err
+	}
+	return readErr
+}
+
+// local starts jobs as children on one CPU.
+type local struct{ cpu int }
+
+func (l local) start(ctx context.Context, j job) (*process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{job: j}
-	p.cmd = exec.CommandContext(ctx, program, "train", fmt.Sprint(j.train.Epochs), fmt.Sprint(j.train.Hidden),
-		fmt.Sprint(j.train.Rate), fmt.Sprint(j.train.Seed))
-	p.cmd.Stderr = os.Stderr
-	output, err := p.cmd.StdoutPipe()
+	cmd := exec.CommandContext(ctx, program, j.arguments()...)
+	cmd.Stderr = os.Stderr
+	output, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := startOn(cpu, p.cmd); err != nil {
+	if err := startOn(l.cpu, cmd); err != nil {
 		return nil, err
 	}
-	go func() {
-		readErr := p.read(output)
-		err := p.cmd.Wait()
-		if err == nil {
-			err = readErr
-		}
-		exits <- exit{p, err}
-	}()
-	return p, nil
+	return &process{job: j, pid: cmd.Process.Pid, output: output, wait: cmd.Wait}, nil
 }
 
 // exit is the end of a process.

@@ -22,6 +22,9 @@ const (
 
 // cpuTime returns the CPU time of a process, by the clock that the kernel has for each.
 func cpuTime(pid int) (time.Duration, error) {
+	if pid <= 0 { // the kernel would take 0 for this process
+		return 0, unix.ESRCH
+	}
 	var ts unix.Timespec
 	const processClock = 2 // the scheduler's clock, see clock_getcpuclockid(3)
 	err := unix.ClockGettime(int32(^pid<<3|processClock), &ts)
@@ -90,11 +93,11 @@ func (s *steered) steer(passed time.Duration) {
 	}
 }
 
-func (d *dutyCycle) add(id string, pid int) error {
-	used, err := cpuTime(pid)
+func (d *dutyCycle) add(p *process) error {
+	used, err := cpuTime(p.pid)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.steps[id] = &steered{pid: pid, share: 1, used: used}
+	d.steps[p.name] = &steered{pid: p.pid, share: 1, used: used}
 	return err
 }
 
