@@ -49,7 +49,10 @@ const (
 	// Raw divides by 1: growth in the job's own units, as the equations are printed.
 	Raw
 	// LargestGrowth divides by the largest growth that the job has shown: growth lies in [0, 1],
-	// and the first interval of every job has growth 1.
+	// and the first interval of every job has growth 1. Alpha is then a percentage as the thesis
+	// uses it: its 1 % to 15 % are parts of the job's best pace, whatever the unit of the evaluation
+	// function, where a loss relative to its first value soon falls by less than 1 % a second. The
+	// shares of growth that become limits then compare each job with its own best.
 	LargestGrowth
 )
 

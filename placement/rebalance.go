@@ -74,6 +74,10 @@ type RebalancePlan struct {
 // two containers more than the taker, so no move makes the cluster less even. This is repeated
 // until nothing moves: a request that carries the plan's moves and marks gets an empty plan.
 //
+// Workers are served in the order of [RebalanceRequest.Free], and transfers are in the order in which
+// they were chosen, which is the order in which they have room. The order of the containers does not
+// matter. The request is read only and not kept; the plan is the caller's.
+//
 // Every container moves at most once, so there are at most n transfers. For n containers on w
 // workers it takes O(n log n), and O(n + w) for each transfer. All faults of the input are
 // returned at once, as apportion.Faults.

@@ -26,6 +26,12 @@ type BoundsOptions struct {
 	// LScale and UScale multiply L and U; 0 means 1. A sample of the jobs to come takes safety
 	// factors, for instance LScale 0.5 and UScale 2. L is cut to a quarter of U where it is above.
 	LScale, UScale float64
+	// Reached is a total utility that some schedules of the jobs over Cluster.Slots slots reach, for
+	// instance what a run with the bounds of the jobs alone earned; 0 means not known. L is then as
+	// large as Theorem 4 allows, with an initial dual value of Reached/2, at most half the optimum;
+	// EtaGlobal and LFloorEps do not count. Without it L answers for the worth of a single job and is
+	// usually a hundred times lower. A total that no schedules reach costs the guarantee.
+	Reached float64
 	// Rolling is for a scheduler whose horizon moves on: every job may use all Cluster.Slots slots
 	// from its arrival. By default slots end at Cluster.Slots for all.
 	Rolling bool
@@ -69,7 +75,7 @@ func (o *BoundsOptions) check() error {
 	for _, field := range []struct {
 		name  string
 		value float64
-	}{{"LScale", o.LScale}, {"UScale", o.UScale}} {
+	}{{"LScale", o.LScale}, {"UScale", o.UScale}, {"Reached", o.Reached}} {
 		if math.IsNaN(field.value) || math.IsInf(field.value, 0) {
 			faults.Add("options", field.name, apportion.ErrNotFinite, formatFloat(field.value))
 		} else if field.value < 0 {
@@ -179,6 +185,9 @@ func sideBounds(cluster *Cluster, worths []worth, side Side, options *BoundsOpti
 		}
 	}
 	logL, eta := u.logLower(worths, options.Literal || options.EtaGlobal)
+	if options.Reached > 0 && !options.Literal {
+		logL = math.Log(options.Reached) - math.Log(sides4*u.total)
+	}
 	logL += math.Log(scaleOr1(options.LScale))
 	lower = make([]float64, len(upper))
 	for r := range lower {

@@ -66,6 +66,10 @@
 //     can end with. As printed, L depends on the units of the kinds, and one job with a sharp deadline
 //     makes it so small that servers have no price until they are nearly full. BoundsOptions.Literal is
 //     the printed form.
+//   - The printed L answers for the worth of a single job. Theorem 4 needs no more than an initial dual
+//     value of at most half of the optimum; where a total utility is known that these jobs can reach,
+//     BoundsOptions.Reached makes L as large as that allows. A job whose worth is then below the
+//     lowest price is refused even by an empty cluster.
 //   - The factor 1/4 and eta in (24) and (26) are those with which the proof of Theorem 4 goes through:
 //     they keep the initial dual value at half the optimum or less.
 //   - Z_i, the fewest parameter-server slots in L, is ceil(W_i b_i/B_i).

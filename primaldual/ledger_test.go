@@ -89,6 +89,8 @@ func TestBoundsOfRefuses(t *testing.T) {
 		{"a bad job", []Job{{ID: "x"}}, nil, apportion.ErrRange},
 		{"utility not a number", []Job{func() Job { j := jobs[0]; j.Utility = Constant(math.NaN()); return j }()}, nil, apportion.ErrNotFinite},
 		{"LScale negative", jobs, &BoundsOptions{LScale: -1}, apportion.ErrNegative},
+		{"Reached negative", jobs, &BoundsOptions{Reached: -1}, apportion.ErrNegative},
+		{"Reached infinite", jobs, &BoundsOptions{Reached: math.Inf(1)}, apportion.ErrNotFinite},
 		{"UScale not a number", jobs, &BoundsOptions{UScale: math.NaN()}, apportion.ErrNotFinite},
 		{"LFloorEps 1", jobs, &BoundsOptions{LFloorEps: 1}, apportion.ErrRange},
 		{"U infinite", jobs, &BoundsOptions{UScale: math.MaxFloat64}, apportion.ErrNotFinite},

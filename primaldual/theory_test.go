@@ -112,24 +112,56 @@ func TestTheoryInitialDual(t *testing.T) {
 		if optimum == 0 {
 			return
 		}
-		for _, options := range []*BoundsOptions{{Literal: true}, {LFloorEps: -1}} {
+		for _, options := range []*BoundsOptions{{Literal: true}, {LFloorEps: -1}, {Reached: optimum}, {Reached: optimum, RawUnits: true}} {
 			bounds := boundsOfRapid(t, cluster, jobs, options)
-			initial := 0.0
-			for _, server := range cluster.WorkerServers {
-				for r, c := range server.Capacity {
-					initial += bounds.LWorker[r] * float64(c) * float64(cluster.Slots)
-				}
-			}
-			for _, server := range cluster.PSServers {
-				for r, c := range server.Capacity {
-					initial += bounds.LPS[r] * float64(c) * float64(cluster.Slots)
-				}
-			}
+			initial := initialDual(cluster, &bounds)
 			if initial > optimum/2*(1+1e-9) {
 				t.Fatalf("initial dual value %g, optimum %g", initial, optimum)
 			}
 		}
 	})
+}
+
+// initialDual returns the dual value before the first job, (19) with mu = 0 and p = q = L.
+func initialDual(cluster *Cluster, bounds *Bounds) float64 {
+	value := 0.0
+	for _, server := range cluster.WorkerServers {
+		for r, c := range server.Capacity {
+			value += bounds.LWorker[r] * float64(c) * float64(cluster.Slots)
+		}
+	}
+	for _, server := range cluster.PSServers {
+		for r, c := range server.Capacity {
+			value += bounds.LPS[r] * float64(c) * float64(cluster.Slots)
+		}
+	}
+	return value
+}
+
+// Reference: [OASiS] Lemma 1: with a known total L is as large as D_0 <= OPT/2 allows, half of the
+// total exactly, unless U cuts it; U stays, and so alpha falls by what L rises.
+func TestReached(t *testing.T) {
+	cluster, jobs := formulaExample()
+	plain := boundsOf(t, cluster, jobs, nil)
+	for _, reached := range []float64{1e-3, 1, 80.463766} {
+		bounds := boundsOf(t, cluster, jobs, &BoundsOptions{Reached: reached})
+		near(t, "initial dual value", []float64{initialDual(cluster, &bounds)}, []float64{reached / 2})
+		near(t, "U", bounds.UWorker, plain.UWorker)
+		rise := bounds.LPS[1] / plain.LPS[1]
+		near(t, "L of workers over L of parameter servers", []float64{bounds.LWorker[0] / plain.LWorker[0]}, []float64{rise})
+		near(t, "alpha", []float64{bounds.Alpha()}, []float64{max(1, plain.Alpha()-math.Log(rise))})
+		scaled := boundsOf(t, cluster, jobs, &BoundsOptions{Reached: 2 * reached, LScale: 0.5, EtaGlobal: true, LFloorEps: -1})
+		near(t, "L of half of twice the total", scaled.LWorker, bounds.LWorker)
+	}
+	cut := boundsOf(t, cluster, jobs, &BoundsOptions{Reached: 1e9})
+	near(t, "L cut to a quarter of U", cut.LWorker, []float64{cut.UWorker[0] / 4, cut.UWorker[1] / 4})
+	printed := boundsOf(t, cluster, jobs, &BoundsOptions{Literal: true})
+	if diff := cmp.Diff(printed, boundsOf(t, cluster, jobs, &BoundsOptions{Literal: true, Reached: 80})); diff != "" {
+		t.Errorf("the printed form changes:\n%s", diff)
+	}
+	if none := boundsOf(t, cluster, nil, &BoundsOptions{Reached: 80}); none.UWorker[0] != 0 || none.LWorker[0] != 0 {
+		t.Errorf("without jobs: %+v", none)
+	}
 }
 
 // Reference: [OASiS] Definition 1, Lemma 3: p (g' - g) >= (c/alpha) (p' - p) in the limit of small

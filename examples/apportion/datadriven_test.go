@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,19 +26,40 @@ func TestCases(t *testing.T) {
 				args = append(args, "-"+arg.Key, arg.Vals[0])
 			}
 			code, out, errs := call(t, d.Input, args...)
+			if slices.Contains(streams, d.Cmd) {
+				checkStream(t, d.Cmd, d.Input, out, code == answered)
+			}
 			if code != answered {
 				checkSchema(t, "error.json", errs)
-				return fmt.Sprintf("exit %d\n%s", code, errs)
+				return fmt.Sprintf("%sexit %d\n%s", rounded(out), code, errs)
 			}
 			if d.Cmd == "drf" || d.Cmd == "dorm" {
 				checkSchema(t, d.Cmd+".input.json", d.Input)
 			}
-			if d.Cmd != "mps" {
+			if d.Cmd != "mps" && !slices.Contains(streams, d.Cmd) {
 				checkSchema(t, d.Cmd+".output.json", out)
 			}
 			return rounded(out)
 		})
 	})
+}
+
+// streams are the subcommands that read and write JSON lines.
+var streams = []string{"oasis", "flowcon", "specon"}
+
+// checkStream holds every line to its schema; the input only if it was taken.
+func checkStream(t *testing.T, command, input, output string, taken bool) {
+	t.Helper()
+	name := command + ".header.json"
+	for line := range strings.Lines(input) {
+		if taken && strings.TrimSpace(line) != "" {
+			checkSchema(t, name, line)
+			name = command + ".input.json"
+		}
+	}
+	for line := range strings.Lines(output) {
+		checkSchema(t, command+".output.json", line)
+	}
 }
 
 var fraction = regexp.MustCompile(`-?[0-9]+\.[0-9]+(e[-+]?[0-9]+)?`)
@@ -67,15 +89,22 @@ func call(t *testing.T, input string, args ...string) (code int, out, errs strin
 	return code, out, errs
 }
 
+// schemas holds those that were compiled.
+var schemas = map[string]*jsonschema.Schema{}
+
 // schema returns a schema of the folder beside this file.
 func schema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
+	if s := schemas[name]; s != nil {
+		return s
+	}
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	s, err := compiler.Compile("schema/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	schemas[name] = s
 	return s
 }
 

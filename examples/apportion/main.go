@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/backend"
 )
 
 const usage = `usage: apportion SUBCOMMAND [flags] [file]
@@ -25,6 +26,10 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   dorm   who gets how many containers on which server now: Dorm's optimizer
   mps    writes the program that dorm solves, as an MPS file
   solve  solves an MPS file
+
+  oasis    which job is admitted, and on which schedule of slots: OASiS, a job a line
+  flowcon  who still profits from resources on one worker: FlowCon's limits, a sample a line
+  specon   who moves to which worker: SpeCon's categories and migrations, a sample a line
 
 The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the flags.
 Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON on standard error.
@@ -38,19 +43,19 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // command is one run of a subcommand.
 type command struct {
 	*flag.FlagSet
-	// solver, form and timeout are the flags, for the subcommands that have them.
-	solver, form string
-	timeout      time.Duration
-	in           io.Reader
-	out          io.Writer
+	// solver, form, state and timeout are the flags, for the subcommands that have them.
+	solver  backend.Backend
+	form    string
+	state   string
+	timeout time.Duration
+	in      io.Reader
+	out     io.Writer
 }
 
 // subcommand is what a name stands for.
@@ -59,13 +64,19 @@ type subcommand struct {
 	flags func(*command)
 	// answer does the work.
 	answer func(context.Context, *command) error
+	// searches says that an interrupt ends a search, with the best answer so far; without it an
+	// interrupt ends the process.
+	searches bool
 }
 
 var subcommands = map[string]subcommand{
-	"drf":   {func(*command) {}, answerDRF},
-	"dorm":  {func(c *command) { c.solverFlag(embedded, decides); c.timeoutFlag() }, answerDorm},
-	"mps":   {(*command).formFlag, answerMPS},
-	"solve": {func(c *command) { c.solverFlag(branchAndBound, solves); c.timeoutFlag() }, answerSolve},
+	"drf":     {func(*command) {}, answerDRF, false},
+	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag() }, answerDorm, true},
+	"mps":     {(*command).formFlag, answerMPS, false},
+	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
+	"oasis":   {(*command).stateFlag, answerOASiS, false},
+	"flowcon": {func(*command) {}, answerFlowCon, false},
+	"specon":  {func(*command) {}, answerSpeCon, false},
 }
 
 // errUsage is what every error of the caller's command line is.
@@ -117,7 +128,17 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		defer file.Close()
 		c.in = file
 	}
+	if sub.searches {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+	}
 	return sub.answer(ctx, c)
+}
+
+func (c *command) stateFlag() {
+	c.StringVar(&c.state, "state", "",
+		"file that holds the state after every line that was answered; if it exists, the stream\nis taken up behind the last of them")
 }
 
 func (c *command) timeoutFlag() {
@@ -143,6 +164,13 @@ func writeJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
+// writeLine writes v as JSON on one line, at once.
+func (c *command) writeLine(v any) error {
+	encoder := json.NewEncoder(c.out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
 // maxFaults is how many faults are listed.
 const maxFaults = 1000
 
@@ -163,7 +191,11 @@ type fault struct {
 func writeFailure(w io.Writer, err error) {
 	f := failure{Error: err.Error()}
 	var faults apportion.Faults
-	if errors.As(err, &faults) {
+	var single *apportion.FieldError
+	if !errors.As(err, &faults) && errors.As(err, &single) {
+		faults = apportion.Faults{single}
+	}
+	if len(faults) > 0 {
 		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
 		for _, one := range faults[:min(len(faults), maxFaults)] {
 			f.Faults = append(f.Faults, fault{one.Item, one.Field, one.Detail, one.Err.Error()})

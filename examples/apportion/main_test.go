@@ -7,14 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/examples/internal/backend"
 )
 
 func TestUsage(t *testing.T) {
@@ -39,6 +37,9 @@ func TestUsage(t *testing.T) {
 		{[]string{"drf", filepath.Dir(file)}, failed, "", "directory"},
 		{[]string{"drf", "-timeout", "1s", file}, misused, "", "not defined: -timeout"},
 		{[]string{"dorm", "-timeout", "soon", file}, misused, "", "-timeout"},
+		{[]string{"oasis", "-h"}, answered, "-state", ""},
+		{[]string{"flowcon", "-state", "x", file}, misused, "", "not defined: -state"},
+		{[]string{"specon", file}, failed, "", "faults in the input"},
 		{[]string{"DRF", file}, misused, "", "no subcommand"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, solver := range []string{embedded, branchAndBound} {
+	for _, solver := range []string{backend.Embedded, backend.BranchAndBound} {
 		var out, errs bytes.Buffer
 		if code := run(ctx, []string{"dorm", "-solver", solver}, bytes.NewReader(input), &out, &errs); code != answered {
 			t.Fatalf("%s: exit %d: %s", solver, code, &errs)
@@ -82,32 +83,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestORTools has the engines of OR-Tools decide; without the library they say what is missing.
-func TestORTools(t *testing.T) {
-	input, err := os.ReadFile("cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, solver := range []string{"highs", "scip"} {
-		var out, errs bytes.Buffer
-		code := run(t.Context(), []string{"dorm", "-solver", solver}, bytes.NewReader(input), &out, &errs)
-		if strings.Contains(errs.String(), ortools.ErrUnavailable.Error()) && os.Getenv("APPORTION_REQUIRE_ORTOOLS") == "" {
-			t.Skip("the library of OR-Tools is not available")
-		}
-		var answer struct{ Objective, Bound float64 }
-		if err := json.Unmarshal(out.Bytes(), &answer); code != answered || err != nil {
-			t.Fatalf("%s: exit %d, %v: %s", solver, code, err, &errs)
-		}
-		checkSchema(t, "dorm.output.json", out.String())
-		if math.Abs(answer.Objective-3) > 1e-6 || answer.Bound < answer.Objective-1e-6 {
-			t.Errorf("%s: objective %g, bound %g, want 3", solver, answer.Objective, answer.Bound)
-		}
-	}
-	if code := run(t.Context(), []string{"dorm", "-solver", "cp-sat"}, bytes.NewReader(input), io.Discard, io.Discard); code != misused {
-		t.Errorf("cp-sat for dorm: exit %d, want %d", code, misused)
-	}
-}
-
 // broken is an output that takes nothing.
 type broken struct{}
 
@@ -118,7 +93,8 @@ func TestOutputFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for subcommand, input := range map[string]string{"help": "", "drf": smallDRF, "dorm": smallDorm, "mps": string(input), "solve": "NAME x\nROWS\n N z\nCOLUMNS\n a z 1\nENDATA\n"} {
+	for subcommand, input := range map[string]string{"help": "", "drf": smallDRF, "dorm": smallDorm, "mps": string(input), "solve": "NAME x\nROWS\n N z\nCOLUMNS\n a z 1\nENDATA\n",
+		"oasis": fullOASiS + `"options": {}}`, "flowcon": oneLine(fullFlowCon) + "\n{\"tick\": 1}", "specon": oneLine(fullSpeCon) + "\n{\"tick\": 1}"} {
 		var errs bytes.Buffer
 		if code := run(t.Context(), []string{subcommand}, strings.NewReader(input), broken{}, &errs); code != failed || !strings.Contains(errs.String(), "the pipe is closed") {
 			t.Errorf("%s: exit %d: %s", subcommand, code, &errs)

@@ -242,7 +242,11 @@ func (r *reader) integer(path string, otherwise int64) int64 {
 
 // number reads a float64; see integer for otherwise.
 func (r *reader) number(path string, otherwise float64) float64 {
-	token := r.next()
+	return r.numberOf(r.next(), path, otherwise)
+}
+
+// numberOf reads the float64 that a token is.
+func (r *reader) numberOf(token json.Token, path string, otherwise float64) float64 {
 	number, ok := token.(json.Number)
 	if !ok {
 		r.wrong(token, path, "a number")
@@ -254,6 +258,12 @@ func (r *reader) number(path string, otherwise float64) float64 {
 		return otherwise
 	}
 	return value
+}
+
+func (r *reader) numbers(path string) []float64 {
+	list := []float64{}
+	r.array(path, func(path string, _ int) { list = append(list, r.number(path, 0)) })
+	return list
 }
 
 func (r *reader) strs(path string) []string {
@@ -308,16 +318,30 @@ func repeats(a, b *apportion.FieldError) bool {
 }
 
 // jsonField turns the name of a Go field in a fault into that of the JSON field: "Demand[GPU]"
-// into "demand[GPU]".
+// into "demand[GPU]", "PSServers" into "ps_servers". Names that begin with a small letter are JSON's.
 func jsonField(field string) string {
+	if field == "" || !isUpper(field[0]) {
+		return field
+	}
 	name, _, _ := strings.Cut(field, "[")
-	return strings.ToLower(name) + field[len(name):]
+	var text strings.Builder
+	for i := range len(name) {
+		wordEnds := i > 0 && isLower(name[i-1]) || i > 0 && i+1 < len(name) && isUpper(name[i-1]) && isLower(name[i+1])
+		if wordEnds && isUpper(name[i]) {
+			text.WriteByte('_')
+		}
+		text.WriteByte(name[i])
+	}
+	return strings.ToLower(text.String()) + field[len(name):]
 }
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // nameKind turns the position of a quantity in a message, as in "demand[1]", into the name of its
 // kind, where there is one.
 func nameKind(field string, kinds apportion.Kinds) string {
-	for _, name := range []string{"demand", "capacity"} {
+	for _, name := range []string{"demand", "capacity", "worker", "ps"} {
 		position, ok := strings.CutPrefix(field, name+"[")
 		k, err := strconv.Atoi(strings.TrimSuffix(position, "]"))
 		if ok && err == nil && k < len(kinds) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/apportion/apportion/alloc/milp"
 )
@@ -23,13 +24,16 @@ type solveOutput struct {
 }
 
 func answerSolve(ctx context.Context, c *command) error {
+	if c.solver.General == nil {
+		return fmt.Errorf("%w: -solver %s decides P2 only, not any program; take another", errUsage, c.solver.Name)
+	}
 	model, err := milp.ReadMPS(c.in, &milp.MPSOptions{MaxBytes: maxInput})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	solution, err := milp.Solve(ctx, backends[c.solver].general, model, nil)
+	solution, err := milp.Solve(ctx, c.solver.General, model, nil)
 	if err != nil {
 		return err
 	}

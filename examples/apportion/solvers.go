@@ -1,71 +1,37 @@
-// This file is the register of solvers that -solver chooses from.
+// This file is the choice of a solver, -solver, and of a form, -form.
 
 package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/examples/internal/backend"
 )
 
-// The names of the solvers that are the default of a subcommand, and of the one that cannot decide
-// P2, whose losses are fractions.
-const (
-	embedded       = "embedded"
-	branchAndBound = "bb"
-	cpSAT          = "cp-sat"
-)
-
-// backend is one solver. general solves any program and decides P2 by way of alloc.FromMILP; it is
-// nil for the embedded solver, which decides P2 only.
-type backend struct {
-	about   string
-	general milp.Solver
-}
-
-var backends = map[string]backend{
-	embedded:       {"made for this problem, pure Go", nil},
-	branchAndBound: {"branch and bound, pure Go, for small problems", bb.Solver{}},
-	cpSAT:          {"CP-SAT of OR-Tools, for programs whose variables are whole numbers", ortools.CPSAT{}},
-	"highs":        {"HiGHS of OR-Tools", ortools.HiGHS{}},
-	"scip":         {"SCIP of OR-Tools", ortools.SCIP{}},
-}
-
-// decides and solves tell whether a solver can decide P2, and whether it can solve any program.
-func decides(b backend) bool { return b != backends[cpSAT] }
-func solves(b backend) bool  { return b.general != nil }
-
-// solverFlag declares -solver for the solvers that can do what the subcommand needs.
-func (c *command) solverFlag(otherwise string, can func(backend) bool) {
-	c.solver = otherwise
+// solverFlag declares -solver; otherwise is the name of the default.
+func (c *command) solverFlag(otherwise string) {
+	all := backend.All()
+	find := func(name string) (err error) {
+		c.solver, err = backend.Find(all, name)
+		return err
+	}
+	if err := find(otherwise); err != nil {
+		panic(err) // the defaults are constants of backend
+	}
 	text := "the solver:"
-	for _, name := range slices.Sorted(maps.Keys(backends)) {
-		if b := backends[name]; can(b) {
-			text += fmt.Sprintf("\n%-9s %s", name, b.about)
-		}
+	for _, b := range all {
+		text += fmt.Sprintf("\n%-9s %s", b.Name, b.About)
 	}
-	c.Func("solver", text+fmt.Sprintf("\n(default %q)", otherwise), func(name string) error {
-		if b, ok := backends[name]; !ok || !can(b) {
-			return fmt.Errorf("no such solver here")
-		}
-		c.solver = name
-		return nil
-	})
+	c.Func("solver", text+fmt.Sprintf("\n(default %q)", otherwise), find)
 }
 
-// decider returns the chosen solver of P2; nil is the embedded one with its defaults.
+// decider returns the chosen solver of P2. A general one climbs down the whole preference.
 func (c *command) decider() p2.Solver {
-	if general := backends[c.solver].general; general != nil {
-		return alloc.FromMILP(general, alloc.Disjunctive, &alloc.MILPOptions{Preference: p2.ByAdjusted})
-	}
-	return nil
+	return c.solver.P2(&alloc.MILPOptions{Preference: p2.ByAdjusted})
 }
 
 // forms are the values of -form.

@@ -50,7 +50,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
 	flags.StringVar(&o.out, "out", filepath.Join("oasis", "out"), "folder for the figures")
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
-	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of a real trace instead of the paper's workload")
+	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of each of two real traces instead of the paper's workload")
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUsage, err)
 	}

@@ -54,6 +54,19 @@ func (s *study) wins(size, place int, others []int) int {
 	return n
 }
 
+// lead returns the total utility of a policy over that of the best baseline; 1 where both are 0,
+// infinite where only the baselines earn nothing.
+func (s *study) lead(size, seed, place int) float64 {
+	runs, best := s.runs[size][seed], 0.0
+	for _, other := range baselines {
+		best = max(best, runs[other].Total)
+	}
+	if own := runs[place].Total; own > 0 || best > 0 {
+		return own / best
+	}
+	return 1
+}
+
 // class is how much a job cares for time.
 type class int
 

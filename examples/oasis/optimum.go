@@ -53,13 +53,17 @@ func tinyScenario(seed int) *slotsim.Scenario {
 
 // reportOptimum prints how far policies are from the offline optimum, over all tiny workloads.
 func reportOptimum(ctx context.Context, w io.Writer, n int) error {
-	policies := []slotsim.Policy{slotsim.OASiS{}, slotsim.RRH{}, slotsim.DRF{}, slotsim.FIFO{}, slotsim.FIFO{Backfill: true}}
+	var second primaldual.Bounds
+	policies := []slotsim.Policy{slotsim.OASiS{}, slotsim.OASiS{Label: policyNames[1], Bounds: &second}, slotsim.RRH{}, slotsim.DRF{}, slotsim.FIFO{}, slotsim.FIFO{Backfill: true}}
 	ratios := make([][]float64, len(policies)+1)
 	worthless := 0
 	for seed := range n {
 		scenario := tinyScenario(seed)
 		bounds, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, nil)
 		if err != nil {
+			return err
+		}
+		if second, err = secondBounds(ctx, scenario, primaldual.BoundsOptions{}); err != nil {
 			return err
 		}
 		optimum, ok, err := offlineOptimum(ctx, scenario)

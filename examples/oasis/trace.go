@@ -1,11 +1,13 @@
-// This file plays 300 jobs of a real trace with deadlines, chronus_slo.csv.
+// This file plays 300 jobs of each of two real traces with deadlines: chronus_slo.csv and
+// ms_itp_cluster07.csv.
 
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,30 +19,43 @@ import (
 	"github.com/apportion/apportion/primaldual"
 )
 
-//go:embed data/chronus_slo.csv
-var chronus []byte
+//go:embed data
+var data embed.FS
+
+// traces are the files, and the sizes of cluster that each is played on, in GPUs; servers have 8.
+var traces = []struct {
+	name, file string
+	gpus       []int
+}{
+	{"the Chronus trace", "chronus_slo.csv", []int{8, 16, 32, 64}},
+	{"cluster 07 of the ITP trace", "ms_itp_cluster07.csv", []int{32, 64, 128, 256}},
+}
 
 const (
-	// traceSlot is the length of a slot, traceSlots the span: the last job arrives after 28 hours.
+	// traceSlot is the length of a slot, traceSlots the span: the last jobs arrive after 28 and 29
+	// hours.
 	traceSlot  = 10 * time.Minute
 	traceSlots = 288
 	// A job on g GPUs becomes one of up to elastic x g workers of one GPU.
 	elastic = 4
 	// A parameter server serves up to perPS workers.
 	perPS = 4
+	// traceValue is what a job is worth where the trace does not say.
+	traceValue = "10"
 )
 
-// traceGPUs are the sizes of cluster that the trace is played on, in GPUs; servers have 8.
-var traceGPUs = []int{8, 16, 32, 64}
-
-// traceScenario returns the jobs of the trace on a cluster of gpus GPUs.
-func traceScenario(gpus int) (*slotsim.Scenario, error) {
+// traceScenario returns the jobs of a trace on a cluster of gpus GPUs.
+func traceScenario(file string, gpus int) (*slotsim.Scenario, error) {
+	rows, err := data.ReadFile("data/" + file)
+	if err != nil {
+		return nil, err
+	}
 	s := &slotsim.Scenario{Cluster: &primaldual.Cluster{Kinds: apportion.Kinds{"gpu", "slot"}, Slots: traceSlots}}
 	for h := range gpus / 8 {
 		s.Cluster.WorkerServers = append(s.Cluster.WorkerServers, apportion.Server{ID: fmt.Sprint("worker", h), Capacity: apportion.Resources{8, 0}})
 		s.Cluster.PSServers = append(s.Cluster.PSServers, apportion.Server{ID: fmt.Sprint("ps", h), Capacity: apportion.Resources{0, 8}})
 	}
-	for row, err := range trace.Jobs("chronus_slo.csv", bytes.NewReader(chronus)) {
+	for row, err := range trace.Jobs(file, bytes.NewReader(rows)) {
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +76,7 @@ func traceJob(row *trace.Job) (primaldual.Job, error) {
 	if err != nil {
 		return primaldual.Job{}, err
 	}
-	value, err := strconv.ParseFloat(row.Extra["value"], 64)
+	value, err := strconv.ParseFloat(cmp.Or(row.Extra["value"], traceValue), 64)
 	if err != nil {
 		return primaldual.Job{}, err
 	}
@@ -80,34 +95,42 @@ func traceJob(row *trace.Job) (primaldual.Job, error) {
 	}, nil
 }
 
-// runTrace prints how many deadlines each policy meets, on clusters of several sizes.
+// runTrace plays both traces under all policies and prints how many deadlines each meets.
 func runTrace(ctx context.Context, stdout, stderr io.Writer) error {
-	runs := make([][]*played, len(traceGPUs))
-	for i := range runs {
-		runs[i] = make([]*played, len(policyNames))
-	}
-	err := inParallel(len(traceGPUs)*len(policyNames), stderr, func(task int) error {
-		size, place := task/len(policyNames), task%len(policyNames)
-		scenario, err := traceScenario(traceGPUs[size])
+	for _, source := range traces {
+		runs := make([][]*played, len(source.gpus))
+		for i := range runs {
+			runs[i] = make([]*played, len(policyNames))
+		}
+		err := inParallel(len(source.gpus)*len(policyNames), stderr, func(task int) error {
+			size, place := task/len(policyNames), task%len(policyNames)
+			scenario, err := traceScenario(source.file, source.gpus[size])
+			if err != nil {
+				return err
+			}
+			runs[size][place], err = playOne(ctx, scenario, place)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		runs[size][place], err = playOne(ctx, scenario, place, primaldual.BoundsOptions{})
-		return err
-	})
-	if err != nil {
-		return err
+		fmt.Fprintf(stdout, "Deadlines met and GPUs taken: %d jobs of %s, %d slots of %v.\n", len(runs[0][0].jobs), source.name, traceSlots, traceSlot)
+		reportTrace(stdout, source.gpus, runs)
 	}
-	fmt.Fprintf(stdout, "Deadlines met and GPUs taken: %d jobs of the Chronus trace, %d slots of %v.\n", len(runs[0][0].jobs), traceSlots, traceSlot)
-	table := newTable(stdout)
+	return nil
+}
+
+// reportTrace prints the runs of a trace, by size of cluster and policy.
+func reportTrace(w io.Writer, sizes []int, runs [][]*played) {
+	table := newTable(w)
 	fmt.Fprint(table, "policy")
-	for _, gpus := range traceGPUs {
+	for _, gpus := range sizes {
 		fmt.Fprintf(table, "\t%d GPUs\t", gpus)
 	}
 	fmt.Fprintln(table)
 	for place, name := range policyNames {
 		fmt.Fprint(table, name)
-		for size := range traceGPUs {
+		for size := range sizes {
 			run := runs[size][place]
 			met := 0
 			for _, utility := range run.Utility {
@@ -120,12 +143,11 @@ func runTrace(ctx context.Context, stdout, stderr io.Writer) error {
 		fmt.Fprintln(table)
 	}
 	fmt.Fprint(table, "certified bound")
-	for size := range traceGPUs {
+	for size := range sizes {
 		fmt.Fprintf(table, "\t%.0f %%\t", 100*runs[size][0].bound/traceWorth(runs[size][0].jobs))
 	}
 	fmt.Fprintln(table)
 	flush(table)
-	return nil
 }
 
 // traceWorth returns what all jobs are worth together if they end in time.

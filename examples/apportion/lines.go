@@ -1,0 +1,94 @@
+// This file reads JSON lines: one value a line, with the number of the line in every message.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// lines reads a text line by line and skips blank ones.
+type lines struct {
+	scanner *bufio.Scanner
+	// number is that of the present line, from 1; text is its content, valid until the next.
+	number int
+	text   []byte
+}
+
+func newLines(in io.Reader) *lines {
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(nil, maxInput)
+	return &lines{scanner: scanner}
+}
+
+// next goes to the next line that is not blank. The error at the end is io.EOF.
+func (l *lines) next() error {
+	for l.scanner.Scan() {
+		l.number++
+		if l.text = l.scanner.Bytes(); len(bytes.Trim(l.text, " \t\r")) > 0 {
+			return nil
+		}
+	}
+	switch err := l.scanner.Err(); {
+	case err == nil:
+		return io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		l.number++
+		return atLine(l.number, errTooLong)
+	default:
+		return err
+	}
+}
+
+// first goes to the first line, which must be there.
+func (l *lines) first() error {
+	err := l.next()
+	if err == io.EOF {
+		return errCutOff
+	}
+	return err
+}
+
+// keys returns the keys of the present line if it is an object, ascending. What is wrong with the line
+// is for its reader to say.
+func (l *lines) keys() []string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(l.text, &object) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(object))
+}
+
+// unnamedJob is what a job without an id is called; its line says more.
+var unnamedJob = apportion.Item("job", "", 0)
+
+// atLine names the line in an error, and in every fault of one.
+func atLine(number int, err error) error {
+	line := fmt.Sprintf("line %d", number)
+	var faults apportion.Faults
+	var single *apportion.FieldError
+	switch {
+	case errors.As(err, &faults):
+	case errors.As(err, &single):
+		faults = apportion.Faults{single}
+	default:
+		return fmt.Errorf("%s: %w", line, err)
+	}
+	var named apportion.Faults
+	for _, fault := range faults {
+		item := line
+		if fault.Item != "" && fault.Item != unnamedJob {
+			item += ", " + fault.Item
+		}
+		named.Add(item, jsonField(fault.Field), fault.Err, fault.Detail)
+	}
+	return named
+}

@@ -1,0 +1,251 @@
+// This file tests "apportion flowcon" and "apportion specon" against the library, and the averaging
+// of samples between ticks.
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/growth"
+)
+
+// sampleLine returns a sample at a whole second.
+func sampleLine(t *testing.T, second int, id string, value float64, more map[string]any) string {
+	line := map[string]any{"time": second, "container": id, "value": value}
+	for key, v := range more {
+		line[key] = v
+	}
+	return encode(t, line)
+}
+
+// The command decides as the library does, which is given the plain mean of the usages between two
+// runs: samples are equally far apart here.
+func TestFlowConAgainstLibrary(t *testing.T) {
+	changed := 0
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		machine, err := growth.NewFlowCon(growth.FlowConConfig{Interval: 10 * time.Second, Alpha: 0.01, Kinds: 2}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := `{"kinds": ["cpu", "gpu"], "interval": 10, "alpha": 0.01}` + "\n"
+		want, between := "", map[string][][]float64{}
+		for second := 0; second < 300; second += 10 {
+			var readings []growth.Reading
+			for c := range 3 {
+				if seed%2 == 0 && c == 1 && second > 50 {
+					continue // it left
+				}
+				value, cpu, gpu := 100*math.Exp(-float64(second*(c+1))/30)+rng.Float64(), 0.1+rng.Float64(), rng.Float64()
+				id := fmt.Sprint("c", c)
+				text += sampleLine(t, second, id, value, map[string]any{"usage": map[string]float64{"cpu": cpu, "gpu": gpu}})
+				between[id] = append(between[id], []float64{cpu, gpu})
+				readings = append(readings, growth.Reading{ID: id, At: time.Duration(second) * time.Second, Value: value, Usage: mean(between[id])})
+			}
+			if second == 60 && seed%2 == 0 {
+				text += `{"exit": "c1"}` + "\n"
+			}
+			text += fmt.Sprintf("{\"tick\": %d}\n", second)
+			var decision growth.Decision
+			if err := machine.Step(time.Duration(second)*time.Second, readings, &decision); err != nil {
+				t.Fatal(err)
+			}
+			if decision.Trigger != growth.NotDue {
+				clear(between)
+			}
+			want += fmt.Sprintf("%d %v %g %g", second, decision.Trigger, decision.Interval.Seconds(), decision.Next.Seconds())
+			for _, l := range decision.Limits {
+				want += fmt.Sprintf(" %s/%d=%.9g (%v)", l.ID, l.Kind, l.Value, l.Rule)
+				changed++
+			}
+			for _, m := range decision.Moves {
+				want += fmt.Sprintf(" %s:%v", m.ID, m.To)
+			}
+			want += "\n"
+		}
+		code, out, errs := call(t, text, "flowcon")
+		if code != answered {
+			t.Fatal(errs)
+		}
+		if diff := cmp.Diff(want, flowconText(t, out)); diff != "" {
+			t.Fatalf("seed %d (-library +command)\n%s", seed, diff)
+		}
+	}
+	if changed < 100 {
+		t.Errorf("%d limits changed: too few to show anything", changed)
+	}
+}
+
+func mean(lists [][]float64) []float64 {
+	sum := make([]float64, len(lists[0]))
+	for _, list := range lists {
+		for i, x := range list {
+			sum[i] += x / float64(len(lists))
+		}
+	}
+	return sum
+}
+
+// flowconText writes answers as TestFlowConAgainstLibrary does.
+func flowconText(t *testing.T, out string) string {
+	var text strings.Builder
+	for line := range strings.Lines(out) {
+		var a flowconAnswer
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "%g %s %g %g", a.Time, a.Trigger, a.Interval, a.Next)
+		for _, l := range a.Limits {
+			fmt.Fprintf(&text, " %s/%d=%.9g (%s)", l.Container, map[string]int{"cpu": 0, "gpu": 1}[l.Kind], l.Limit, l.Reason)
+		}
+		for _, m := range a.Moves {
+			fmt.Fprintf(&text, " %s:%s", m.Container, m.To)
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// Samples between two runs count with the time that they stand for, whether or not a tick that was not
+// due lies between them.
+func TestMeter(t *testing.T) {
+	m := &meter{id: "a"}
+	add := func(second, value, usage float64) {
+		m.add(&monitorEvent{at: time.Duration(second * 1e9), value: value, usage: []float64{usage}})
+	}
+	add(10, 5, 0.3)
+	if got := m.usage()[0]; math.Abs(got-0.3) > 1e-12 || m.value != 5 {
+		t.Errorf("one sample: usage %g of value %g", got, m.value)
+	}
+	m.take(0)
+	add(11, 4, 1)
+	add(14, 3, 0.2)
+	add(13, 99, 99) // late
+	add(14, 99, 99) // again
+	if got := m.usage()[0]; math.Abs(got-1.6/4) > 1e-12 || m.value != 3 || !m.fresh {
+		t.Errorf("1 for one second and 0.2 for three: usage %g, value %g", got, m.value)
+	}
+	m.take(5 * time.Second) // closer than that to the sample at 10: left out by the run, so kept here
+	if !m.fresh {
+		t.Error("a sample that the run left out is lost")
+	}
+	m.take(4 * time.Second)
+	add(15, 2, 0.5)
+	if got := m.usage()[0]; math.Abs(got-0.5) > 1e-12 {
+		t.Errorf("after a run: usage %g", got)
+	}
+}
+
+// The example of §6.2.3: scores 6, 3.5, 4 and 11; the container goes to the second worker.
+// Reference: [Zheng] §6.2.3.
+func TestPaperSpeConExample(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"kinds": ["cpu"], "workers": [{"id": "Worker-1", "capacity": [9]}, {"id": "Worker-2", "capacity": [9]}, {"id": "Worker-3", "capacity": [9]}, {"id": "Worker-4", "capacity": [9]}], "interval": 10, "alpha": 1, "options": {"normalization": "raw"}}` + "\n")
+	// Job-1 slows down at once and asks at 40; w2b slows down once, at 40.
+	for step := range 5 {
+		second := 10 * step
+		report := func(worker, id string, value float64) {
+			text.WriteString(sampleLine(t, second, id, value, map[string]any{"worker": worker, "demand": []int{1}}))
+		}
+		if step < 4 { // afterwards Job-1 is where it was sent
+			report("Worker-4", "Job-1", 100-[]float64{0, 5, 5.9, 6.7}[step])
+		} else {
+			text.WriteString(sampleLine(t, second, "Job-1", 100-7.4, nil))
+		}
+		fast := 1000 - float64(10*step)
+		for i, n := range []int{3, 1, 2, 5} {
+			for c := range n {
+				report(fmt.Sprint("Worker-", i+1), fmt.Sprintf("w%d-%d", i+1, c), fast)
+			}
+		}
+		slows := fast
+		if step == 4 {
+			slows = 1000 - 30 - 0.5
+		}
+		report("Worker-2", "w2b", slows)
+		fmt.Fprintf(&text, "{\"tick\": %d}\n", second)
+	}
+	code, out, errs := call(t, text.String(), "specon")
+	if code != answered {
+		t.Fatal(errs)
+	}
+	answers := strings.Split(strings.TrimSpace(out), "\n")
+	var last speconAnswer
+	if err := json.Unmarshal([]byte(answers[len(answers)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	want := &speconTransfer{"Job-1", "Worker-4", "Worker-2", "least score"}
+	if diff := cmp.Diff(want, last.Migration); diff != "" {
+		t.Errorf("%s\n%s", diff, out)
+	}
+	scores := []float64{}
+	for _, w := range last.Workers {
+		scores = append(scores, w.Score)
+	}
+	// After the move: Worker-2 has one more converged container, Worker-4 one less.
+	if diff := cmp.Diff([]float64{6, 4.5, 4, 10}, scores); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzStreams reads any text as each of the three streams. The command ends; what it prints is JSON
+// lines that fit their schema, or faults that name a problem.
+func FuzzStreams(f *testing.F) {
+	for _, text := range []string{
+		fullOASiS + `"bounds":{"U_worker":2,"L_worker":1,"U_ps":2,"L_ps":1}}` + "\n" + oneLine(fullJob) + `{"steps":[[0,2],[3,1]]}}` + "\n" + `{"advance":2}`,
+		fullOASiS + `"options":{"literal":true}}` + "\n" + oneLine(fullJob) + `{"sigmoid":[1,2,3]}}` + "\n" + `{"cancel":"a"}`,
+		oneLine(fullFlowCon) + "\n" + `{"time":1,"container":"a","value":2,"usage":{"cpu":1,"gpu":0}}` + "\n" + `{"tick":1}` + "\n" + `{"exit":"a"}`,
+		oneLine(fullSpeCon) + "\n" + `{"time":1,"container":"a","value":2,"worker":"w"}` + "\n" + `{"tick":1}`,
+		"[", "{}\n{}", "\n\n", `{"a":` + strings.Repeat("[", 200),
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, command := range streams {
+			if command == "oasis" && !small(text) {
+				continue
+			}
+			var out, errs bytes.Buffer
+			code := run(t.Context(), []string{command}, bytes.NewReader(text), &out, &errs)
+			checkStream(t, command, "", out.String(), false)
+			if (code == answered) != (errs.Len() == 0) {
+				t.Errorf("%s: exit %d with %q", command, code, &errs)
+			}
+			if errs.Len() > 0 {
+				checkSchema(t, "error.json", errs.String())
+			}
+		}
+	})
+}
+
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "") }
+
+// small reports whether the numbers of a stream of oasis are such that it ends soon.
+func small(text []byte) bool {
+	l := newLines(bytes.NewReader(text))
+	if l.next() != nil {
+		return true
+	}
+	header, err := readOASiSHeader(l)
+	if err != nil {
+		return true
+	}
+	if header.cluster.Slots > 50 || header.steps > 60 {
+		return false
+	}
+	for l.next() == nil {
+		if e, err := readOASiSEvent(l, header.cluster.Kinds); err == nil && (e.job.Chunks > 50 || e.job.Epochs > 1000 || e.slot > 50) {
+			return false
+		}
+	}
+	return true
+}

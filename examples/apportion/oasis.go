@@ -1,0 +1,333 @@
+// This file implements "apportion oasis": online admission and schedules, [OASiS] Algorithm 1.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/primaldual"
+)
+
+// oasisDecision answers a job. Payoff, utility and completion are 0 where it is not admitted.
+type oasisDecision struct {
+	ID         string      `json:"id"`
+	Admitted   bool        `json:"admitted"`
+	Payoff     float64     `json:"payoff"`
+	Utility    float64     `json:"utility"`
+	Completion int         `json:"completion"`
+	Reason     string      `json:"reason"`
+	Schedule   []oasisSlot `json:"schedule"`
+}
+
+type oasisSlot struct {
+	Slot    int              `json:"slot"`
+	Workers map[string]int64 `json:"workers"`
+	PS      map[string]int64 `json:"ps"`
+}
+
+// The answers to the verbs.
+type (
+	oasisAdvance struct {
+		Advance int           `json:"advance"`
+		Ended   []oasisFinish `json:"ended"`
+	}
+	oasisFinish struct {
+		ID         string  `json:"id"`
+		Completion int     `json:"completion"`
+		Utility    float64 `json:"utility"`
+	}
+	oasisCancel struct {
+		Cancel string `json:"cancel"`
+	}
+	oasisComplete struct {
+		Complete   string  `json:"complete"`
+		Completion int     `json:"completion"`
+		Utility    float64 `json:"utility"`
+	}
+	oasisFail struct {
+		Fail      string          `json:"fail"`
+		Slot      int             `json:"slot"`
+		Displaced []oasisDecision `json:"displaced"`
+	}
+	oasisRepair struct {
+		Repair string `json:"repair"`
+		Slot   int    `json:"slot"`
+	}
+)
+
+// oasisTotal is the last line. The ratio is absent where it is infinite.
+type oasisTotal struct {
+	TotalUtility   float64  `json:"total_utility"`
+	UpperBound     float64  `json:"upper_bound"`
+	CertifiedRatio *float64 `json:"certified_ratio,omitempty"`
+}
+
+// oasis is a run over a stream.
+type oasis struct {
+	*oasisHeader
+	line      int // of the header
+	bounds    *primaldual.Bounds
+	scheduler *primaldual.Scheduler
+	jobs      []primaldual.Job // of the stream, for the upper bound
+	tally     oasisTally
+}
+
+// oasisTally is what jobs have earned: those that ended, and those that run, in order of admission.
+type oasisTally struct {
+	Settled float64        `json:"settled"`
+	Running []oasisEarning `json:"running"`
+}
+
+type oasisEarning struct {
+	ID      string  `json:"id"`
+	Utility float64 `json:"utility"`
+}
+
+func answerOASiS(_ context.Context, c *command) error {
+	l := newLines(c.in)
+	if err := l.first(); err != nil {
+		return err
+	}
+	header, err := readOASiSHeader(l)
+	if err != nil {
+		return atLine(l.number, err)
+	}
+	state := newOASiSState(c.state, l.text)
+	o := &oasis{oasisHeader: header, line: l.number}
+	events := o.stream(l)
+	if header.bounds != nil {
+		o.bounds = &header.bounds.Bounds
+	} else if events, err = o.prepare(events); err != nil {
+		return err
+	}
+	if err := state.resume(o); err != nil {
+		return err
+	}
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		if err := o.answer(c, e, state); err != nil {
+			return err
+		}
+	}
+	return o.finish(c, state)
+}
+
+// stream reads the events one by one. A job that was in the stream before is a fault.
+func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
+	return func(yield func(*oasisEvent, error) bool) {
+		seen := make(map[string]bool)
+		for {
+			err := l.next()
+			if err == io.EOF {
+				return
+			}
+			var e *oasisEvent
+			if err == nil {
+				e, err = readOASiSEvent(l, o.cluster.Kinds)
+				if err == nil && e.verb == "" && seen[e.job.ID] {
+					err = &apportion.FieldError{Item: apportion.Item("job", e.job.ID, 0), Field: "id", Err: apportion.ErrDuplicate}
+				}
+				if err != nil {
+					err = atLine(l.number, err)
+				}
+			}
+			if err == nil && e.verb == "" {
+				seen[e.job.ID] = true
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// prepare reads the whole stream, with all its faults, and sets the bounds from all jobs in it.
+func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisEvent, error], error) {
+	var all []*oasisEvent
+	var jobs []primaldual.Job
+	var faults apportion.Faults
+	lineOf := make(map[string]int)
+	for e, err := range events {
+		var found apportion.Faults
+		switch {
+		case errors.As(err, &found):
+			faults = append(faults, found...)
+			continue
+		case err != nil:
+			return nil, err
+		case e.verb == "":
+			jobs = append(jobs, e.job)
+			lineOf[apportion.Item("job", e.job.ID, 0)] = e.line
+		}
+		all = append(all, e)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	bounds, err := primaldual.BoundsOf(&o.cluster, jobs, &o.choice)
+	if err != nil {
+		line := o.line
+		var fault *apportion.FieldError
+		if errors.As(err, &fault) && lineOf[fault.Item] > 0 {
+			line = lineOf[fault.Item]
+		}
+		return nil, atLine(line, err)
+	}
+	o.bounds = &bounds
+	return func(yield func(*oasisEvent, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// answer carries out one event, unless the state has done so before, prints the answer and saves.
+func (o *oasis) answer(c *command, e *oasisEvent, state *oasisState) error {
+	if e.verb == "" {
+		o.jobs = append(o.jobs, e.job)
+	}
+	if done, err := state.skip(e); done || err != nil {
+		return err
+	}
+	answer, err := o.apply(e)
+	if err != nil {
+		return atLine(e.line, err)
+	}
+	if err := c.writeLine(answer); err != nil {
+		return err
+	}
+	return state.save(o, e)
+}
+
+// apply carries out one event.
+func (o *oasis) apply(e *oasisEvent) (any, error) {
+	switch e.verb {
+	case "":
+		decision, err := o.scheduler.Offer(e.job)
+		if decision.Admitted {
+			o.tally.Running = append(o.tally.Running, oasisEarning{e.job.ID, decision.Utility})
+		}
+		return o.decision(e.job.ID, &decision), err
+	case "advance":
+		ended, err := o.scheduler.Advance(e.slot)
+		answer := oasisAdvance{e.slot, []oasisFinish{}}
+		for _, finish := range ended {
+			o.tally.settle(finish.ID, finish.Utility)
+			answer.Ended = append(answer.Ended, oasisFinish{finish.ID, finish.Slot, finish.Utility})
+		}
+		return answer, err
+	case "cancel":
+		err := o.scheduler.Cancel(e.id)
+		o.tally.settle(e.id, 0)
+		return oasisCancel{e.id}, err
+	case "complete":
+		finish, err := o.scheduler.Complete(e.id, e.slot)
+		o.tally.settle(e.id, finish.Utility)
+		return oasisComplete{e.id, finish.Slot, finish.Utility}, err
+	case "fail":
+		displaced, err := o.scheduler.Fail(e.id, e.slot)
+		answer := oasisFail{e.id, e.slot, []oasisDecision{}}
+		for i := range displaced {
+			o.tally.change(displaced[i].ID, &displaced[i].Decision)
+			answer.Displaced = append(answer.Displaced, o.decision(displaced[i].ID, &displaced[i].Decision))
+		}
+		return answer, err
+	}
+	return oasisRepair{e.id, e.slot}, o.scheduler.Repair(e.id, e.slot)
+}
+
+// settle moves what a job earned to what is settled.
+func (t *oasisTally) settle(id string, utility float64) {
+	for i := range t.Running {
+		if t.Running[i].ID == id {
+			t.Running = append(t.Running[:i], t.Running[i+1:]...)
+			t.Settled += utility
+			return
+		}
+	}
+}
+
+// change notes the new decision about a job that lost a server.
+func (t *oasisTally) change(id string, d *primaldual.Decision) {
+	if !d.Admitted {
+		t.settle(id, 0)
+		return
+	}
+	for i := range t.Running {
+		if t.Running[i].ID == id {
+			t.Running[i].Utility = d.Utility
+		}
+	}
+}
+
+// total returns what all jobs have earned or will.
+func (t *oasisTally) total() float64 {
+	sum := t.Settled
+	for _, earning := range t.Running {
+		sum += earning.Utility
+	}
+	return sum
+}
+
+// decision writes servers by name.
+func (o *oasis) decision(id string, d *primaldual.Decision) oasisDecision {
+	out := oasisDecision{ID: id, Admitted: d.Admitted, Reason: d.Reason.String(), Schedule: []oasisSlot{}}
+	if !d.Admitted {
+		return out
+	}
+	out.Payoff, out.Utility, out.Completion = d.Payoff, d.Utility, d.Completion
+	for _, plan := range d.Schedule {
+		out.Schedule = append(out.Schedule, oasisSlot{plan.Slot,
+			named(plan.Workers, o.cluster.WorkerServers), named(plan.PS, o.cluster.PSServers)})
+	}
+	return out
+}
+
+func named(placements []primaldual.Placement, servers []apportion.Server) map[string]int64 {
+	counts := make(map[string]int64, len(placements))
+	for _, p := range placements {
+		counts[servers[p.Server].ID] = p.Count
+	}
+	return counts
+}
+
+// finish prints the last line.
+func (o *oasis) finish(c *command, state *oasisState) error {
+	if err := state.done(); err != nil {
+		return err
+	}
+	ledger, err := o.span()
+	if err != nil {
+		return err
+	}
+	steps := o.steps
+	if steps == 0 {
+		steps = -1 // none; in Go 0 stands for the default
+	}
+	total := o.tally.total()
+	certificate, err := primaldual.Certify(ledger, o.jobs, total, &primaldual.CertificateOptions{Steps: steps})
+	if err != nil {
+		return fmt.Errorf("upper bound: %w", err)
+	}
+	return c.writeLine(oasisTotal{total, certificate.Bound, finite(certificate.Ratio)})
+}
+
+// span returns a ledger over all slots of the run, whose prices guide the upper bound: the scheduler's
+// own, or an empty one where that has moved on.
+func (o *oasis) span() (*primaldual.Ledger, error) {
+	if o.scheduler.First() == 1 {
+		return o.scheduler.Ledger(), nil
+	}
+	whole := o.cluster
+	whole.Slots = o.scheduler.Last()
+	return primaldual.NewLedger(&whole, o.bounds, nil)
+}

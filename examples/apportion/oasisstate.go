@@ -1,0 +1,220 @@
+// This file implements the state of "apportion oasis": saved after every answer, and resumed.
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/primaldual"
+)
+
+// errDamaged reports a file that is no state, or a damaged one.
+var errDamaged = errors.New("is no state, or a damaged one")
+
+const (
+	stateFormat  = "apportion oasis state"
+	stateVersion = 1
+)
+
+// stateFile is what the file holds, as indented JSON.
+type stateFile struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Header is the SHA-256 of the first line of the stream.
+	Header string `json:"header"`
+	// Lines is how many lines behind the first were answered, Jobs how many of them are jobs, and
+	// Stream the SHA-256 of these lines, each hashed behind the hash of those before.
+	Lines  int    `json:"lines"`
+	Jobs   int    `json:"jobs"`
+	Stream string `json:"stream"`
+	// Tally is what jobs have earned, Scheduler the snapshot of the scheduler.
+	Tally     oasisTally `json:"tally"`
+	Scheduler []byte     `json:"scheduler"`
+	// Checksum is the SHA-256 of all this with an empty checksum.
+	Checksum string `json:"checksum"`
+}
+
+// oasisState keeps the file of a run; without a path it does nothing.
+type oasisState struct {
+	path string
+	// saved is what the file holds; it is written over as the run goes on.
+	saved stateFile
+	// lines and stream are those of the run so far, and skipped whether the lines of the file are
+	// behind it.
+	lines   int
+	stream  [sha256.Size]byte
+	resumed int // lines of the file when the run began
+}
+
+func newOASiSState(path string, header []byte) *oasisState {
+	sum := sha256.Sum256(header)
+	return &oasisState{path: path, stream: sum,
+		saved: stateFile{Format: stateFormat, Version: stateVersion, Header: hex.EncodeToString(sum[:])}}
+}
+
+// fault returns an error that says what is wrong with the file.
+func (s *oasisState) fault(field string, sort error, detail string) error {
+	return &apportion.FieldError{Item: "state " + strconv.Quote(s.path), Field: field, Err: sort, Detail: detail}
+}
+
+// resume gives the run a scheduler: that of the file if there is one, or a new one.
+func (s *oasisState) resume(o *oasis) (err error) {
+	options := &primaldual.SchedulerOptions{Method: o.method}
+	data, err := s.read()
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		if o.scheduler, err = primaldual.NewScheduler(&o.cluster, o.bounds, options); err != nil {
+			return atLine(o.line, err)
+		}
+		return nil
+	}
+	header := s.saved.Header
+	if err := s.decode(data); err != nil {
+		return err
+	}
+	if s.saved.Header != header {
+		return s.fault("header", apportion.ErrConflict, "the first line of the stream is another")
+	}
+	o.scheduler, err = primaldual.RestoreScheduler(&o.cluster, o.bounds, options, s.saved.Scheduler)
+	var fault *apportion.FieldError
+	switch {
+	case errors.Is(err, apportion.ErrConflict):
+		return s.fault("bounds", apportion.ErrConflict, "they come from all jobs of the stream, which are others now")
+	case errors.As(err, &fault):
+		return s.fault("scheduler."+fault.Field, fault.Err, fault.Detail)
+	}
+	o.tally, s.resumed = s.saved.Tally, s.saved.Lines
+	return err
+}
+
+// read returns the bytes of the file, or nil where there is none.
+func (s *oasisState) read() ([]byte, error) {
+	if s.path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// decode reads what encode has written, and nothing else: not one byte may differ.
+func (s *oasisState) decode(data []byte) error {
+	var file stateFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return s.fault("", errDamaged, err.Error())
+	}
+	switch {
+	case file.Format != stateFormat:
+		return s.fault("format", errDamaged, strconv.Quote(file.Format))
+	case file.Version != stateVersion:
+		return s.fault("version", apportion.ErrUnknown, strconv.Itoa(file.Version))
+	}
+	sum := file.Checksum
+	again, err := file.encode()
+	switch {
+	case err != nil:
+		return err
+	case file.Checksum != sum:
+		return s.fault("checksum", errDamaged, "")
+	case !bytes.Equal(again, data):
+		return s.fault("", errDamaged, "it is not as it was written")
+	}
+	s.saved = file
+	return nil
+}
+
+// encode sets the checksum and returns the bytes of the file.
+func (f *stateFile) encode() ([]byte, error) {
+	f.Checksum = ""
+	plain, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(plain)
+	f.Checksum = hex.EncodeToString(sum[:])
+	data, err := json.MarshalIndent(f, "", "  ")
+	return append(data, '\n'), err
+}
+
+// skip goes on by one event and reports whether the file has the answer to it. Behind the last such
+// event it compares the lines with those that were answered.
+func (s *oasisState) skip(e *oasisEvent) (bool, error) {
+	s.lines++
+	s.stream = sha256.Sum256(append(s.stream[:], e.digest[:]...))
+	if s.lines == s.resumed && hex.EncodeToString(s.stream[:]) != s.saved.Stream {
+		return false, s.fault("stream", apportion.ErrConflict,
+			fmt.Sprintf("the lines up to line %d, where the state was saved, are not those that were answered", e.line))
+	}
+	return s.lines <= s.resumed, nil
+}
+
+// done reports a stream that ends before the lines that the file has answers to.
+func (s *oasisState) done() error {
+	if s.lines < s.resumed {
+		return s.fault("lines", apportion.ErrConflict,
+			fmt.Sprintf("%d lines were answered, the stream has only %d behind its first", s.resumed, s.lines))
+	}
+	return nil
+}
+
+// save writes the file anew. The file is always that of some answer, whatever happens: a crash
+// between the answer and its file repeats the answer.
+func (s *oasisState) save(o *oasis, e *oasisEvent) error {
+	if s.path == "" {
+		return nil
+	}
+	snapshot, err := o.scheduler.Snapshot()
+	if err != nil {
+		return err
+	}
+	s.saved.Lines, s.saved.Jobs, s.saved.Stream = s.lines, len(o.jobs), hex.EncodeToString(s.stream[:])
+	s.saved.Tally, s.saved.Scheduler = o.tally, snapshot
+	data, err := s.saved.encode()
+	if err != nil {
+		return err
+	}
+	return replaceFile(s.path, data)
+}
+
+// replaceFile makes data the content of a file in one step: until it returns the file is as it was,
+// or there is none.
+func replaceFile(path string, data []byte) (err error) {
+	temporary := path + ".tmp"
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(data); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	if err = os.Rename(temporary, path); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename in a folder last.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
