@@ -7,10 +7,11 @@ import (
 	"context"
 
 	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/examples/internal/backend"
 )
 
 func init() {
-	solvers["first-fit"] = func() p2.Solver { return firstFit{} }
+	solvers = append(solvers, backend.Backend{Name: "first-fit", Own: firstFit{}})
 }
 
 // firstFit keeps everyone where they are and gives newcomers what fits, server by server, at most 12

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/internal/chart"
 )
 
@@ -39,7 +40,8 @@ var errUsage = errors.New("usage")
 type options struct {
 	seeds, apps int
 	hours       float64
-	solver, out string
+	solver      backend.Backend
+	out         string
 	trace       bool
 	sweep       bool
 	small       bool
@@ -52,7 +54,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.seeds, "seeds", 5, "how many random workloads")
 	flags.IntVar(&o.apps, "apps", paperApps, "how many applications; of a trace, how many jobs at most")
 	flags.Float64Var(&o.hours, "hours", 24, "how many hours to measure; applications always run to their end")
-	flags.StringVar(&o.solver, "solver", "embedded", "who solves the optimization problem: "+solverNames())
+	solver := flags.String("solver", backend.Embedded, "who solves the optimization problem: "+backend.Names(solvers))
 	flags.StringVar(&o.out, "out", filepath.Join("dorm", "out"), "folder for the figures")
 	flags.BoolVar(&o.trace, "trace", false, "play a day of a real trace instead of the paper's workload")
 	flags.BoolVar(&o.sweep, "sweep", false, "show how the results move with what the paper leaves open")
@@ -71,7 +73,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		}
 		o.seeds = 1
 	}
-	_, known := solvers[o.solver]
+	var unknown error
+	o.solver, unknown = backend.Find(solvers, *solver)
 	switch {
 	case flags.NArg() > 0:
 		return nil, usage(stderr, "what is %q?", flags.Arg(0))
@@ -79,8 +82,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, usage(stderr, "-seeds, -apps and -hours must be positive")
 	case o.trace && o.sweep:
 		return nil, usage(stderr, "-trace and -sweep exclude one another")
-	case !known:
-		return nil, usage(stderr, "-solver must be one of: %s", solverNames())
+	case unknown != nil:
+		return nil, usage(stderr, "-solver %v", unknown)
 	}
 	return o, nil
 }

@@ -91,5 +91,5 @@ func (s *study) reportSolver(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "%d decisions by Dorm, %d of them kept the allocation as it was;\n", decisions, kept)
-	fmt.Fprintf(w, "solver %s: gap to its proven bound, median %.2f %%, largest %.2f %%.\n", s.solver, 100*median(gaps), 100*slices.Max(gaps))
+	fmt.Fprintf(w, "solver %s: gap to its proven bound, median %.2f %%, largest %.2f %%.\n", s.solver.Name, 100*median(gaps), 100*slices.Max(gaps))
 }

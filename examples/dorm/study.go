@@ -5,11 +5,8 @@ package main
 import (
 	"context"
 	"io"
-	"maps"
 	"os"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,30 +14,16 @@ import (
 	"golang.org/x/term"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/milp/ortools"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/internal/sim"
 )
 
-// solvers are the choices of -solver. The engines of OR-Tools take the program in its tightest form.
-var solvers = map[string]func() p2.Solver{
-	"embedded": func() p2.Solver { return embedded.New(nil) },
-	"highs":    func() p2.Solver { return general(ortools.HiGHS{}) },
-	"scip":     func() p2.Solver { return general(ortools.SCIP{}) },
-}
+// solvers are the choices of -solver.
+var solvers = backend.All()
 
 // decisionLimit is how long a general solver may search for one decision.
 const decisionLimit = 10 * time.Second
-
-func general(solver milp.Solver) p2.Solver {
-	return alloc.FromMILP(solver, alloc.Disjunctive, &alloc.MILPOptions{Search: milp.Options{TimeLimit: decisionLimit}})
-}
-
-func solverNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(solvers)), ", ")
-}
 
 // policyNames are the policies of every study, the baseline first.
 var policyNames = []string{"Swarm", "Dorm-1", "Dorm-2", "Dorm-3"}
@@ -52,7 +35,7 @@ type study struct {
 	// paper says that the paper's numbers belong beside the results.
 	paper    bool
 	measured time.Duration
-	solver   string
+	solver   backend.Backend
 	reading  alloc.Options
 	policies []string
 	// runs[i][p] is scenario i under policies[p].
@@ -69,7 +52,8 @@ type played struct {
 
 // makePolicy returns a policy that reports to run.
 func (s *study) makePolicy(name string, run *played) sim.Policy {
-	for _, dorm := range sim.Dorm123(solvers[s.solver]()) {
+	solver := s.solver.P2(&alloc.MILPOptions{Search: milp.Options{TimeLimit: decisionLimit}})
+	for _, dorm := range sim.Dorm123(solver) {
 		if dorm.Label == name {
 			dorm.Options, dorm.Observe = s.reading, run.observe
 			return dorm

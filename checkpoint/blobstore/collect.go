@@ -1,0 +1,78 @@
+// This file implements the collection of parts that no manifest names.
+
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+)
+
+// Collect deletes the parts of writers that began more than twice Options.Grace ago and that no manifest
+// names. It goes on after an error and returns all of them. One request for a thousand objects of the
+// bucket, one for each writer that it doubts, one for each object that it deletes.
+func (s *Store) Collect(ctx context.Context) error {
+	objects := s.bucket.List(nil)
+	var faults []error
+	var last place
+	var dead bool // the writer called last is
+	for {
+		object, err := objects.Next(ctx)
+		if err == io.EOF {
+			return errors.Join(faults...)
+		}
+		if err != nil {
+			return errors.Join(append(faults, explain(ctx, err))...)
+		}
+		p, ok := parsePart(object.Key)
+		if !ok {
+			continue
+		}
+		if p != last {
+			last = p
+			dead, err = s.isDead(ctx, p)
+			faults = append(faults, medium.Wrap(p.job, p.number, err))
+		}
+		if dead {
+			faults = append(faults, medium.Wrap(p.job, p.number, s.deleteKey(ctx, object.Key)))
+		}
+	}
+}
+
+// place is what the keys of one writer's parts have in common.
+type place struct {
+	job    string
+	number int64
+	place  medium.Place
+}
+
+// parsePart reads the key of a part.
+func parsePart(key string) (p place, ok bool) {
+	elements := strings.Split(key, "/")
+	if len(elements) != 4 {
+		return place{}, false
+	}
+	number, ok := parseNumber(elements[1])
+	p = place{elements[0], number, medium.Place(elements[2])}
+	return p, ok && medium.CheckID(p.job, number) == nil && p.place.Valid()
+}
+
+// isDead reports whether a writer can commit no more and has not committed. Parts of a checkpoint whose
+// manifest is damaged may be those that it names: they stay until that is deleted.
+func (s *Store) isDead(ctx context.Context, p place) (bool, error) {
+	if !p.place.Abandoned(s.now(), 2*s.options.Grace) {
+		return false, nil
+	}
+	committed, err := s.record(ctx, p.job, p.number)
+	switch {
+	case errors.Is(err, checkpoint.ErrNotFound):
+		return true, nil
+	case errors.Is(err, checkpoint.ErrCorrupt):
+		return false, nil
+	}
+	return err == nil && committed.Place != p.place, err
+}

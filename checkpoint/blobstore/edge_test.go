@@ -1,0 +1,247 @@
+// This file tests what lies beside the contract: options, time, foreign objects, damage that is repaired by
+// hand, and stores that know nothing of each other.
+
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gocloud.dev/blob/memblob"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	if _, err := Open(t.Context(), "nobody://bucket", nil); err == nil {
+		t.Error("a scheme without a driver passes")
+	}
+	if _, err := Open(t.Context(), "file:///not/there", nil); err == nil {
+		t.Error("a directory that is not there passes")
+	}
+	bucket := memblob.OpenBucket(nil)
+	defer bucket.Close()
+	for _, o := range []Options{{Grace: -1}, {BlockBytes: -1}} {
+		if _, err := New(bucket, &o); !errors.Is(err, apportion.ErrNegative) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// TestLoserCleansUp: a writer whose number is taken leaves nothing behind.
+func TestLoserCleansUp(t *testing.T) {
+	s := memory(t)
+	for _, data := range []string{"content 1", "content 1", "other content"} {
+		w, err := save(t.Context(), s, 1, data)
+		if data == "other content" {
+			if !errors.Is(err, checkpoint.ErrExists) {
+				t.Errorf("other content: %v, want ErrExists", err)
+			}
+			err = w.Abort()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := keys(t, s.bucket); len(all) != 2 {
+			t.Errorf("after %q there is %q, want a part and a manifest", data, all)
+		}
+	}
+	s.check(t, 1, must, "after losers")
+}
+
+// TestLockEnds lets the context end while another writer of the store writes the manifest.
+func TestLockEnds(t *testing.T) {
+	s := memory(t)
+	unlock, err := s.lock(t.Context(), "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.lock(ctx, "key"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a lock that is taken: %v, want the context's error", err)
+	}
+	if other, err := s.lock(ctx, "another key"); err != nil {
+		t.Errorf("another lock: %v", err)
+	} else {
+		other()
+	}
+	unlock()
+	if len(s.committing) != 0 {
+		t.Errorf("%d locks stayed", len(s.committing))
+	}
+}
+
+func TestGrace(t *testing.T) {
+	s := memory(t)
+	late, err := s.Begin(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := late.Part("part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := part.Close(); err != nil {
+		t.Fatal(err)
+	}
+	count := func(what string, want int) {
+		t.Helper()
+		if err := s.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := keys(t, s.bucket); len(got) != want {
+			t.Errorf("%s there is %q, want %d", what, got, want)
+		}
+	}
+	count("at once", 1)
+	*s.shift = DefaultGrace + time.Minute
+	count("after the grace", 1)
+	if _, err := late.Commit(); !errors.Is(err, errLate) {
+		t.Errorf("Commit after the grace: %v, want errLate", err)
+	}
+	*s.shift = 2*DefaultGrace + time.Minute
+	count("after twice the grace", 0)
+	if err := late.Abort(); err != nil {
+		t.Errorf("Abort of what was collected: %v", err)
+	}
+}
+
+// TestStoresOfOneBucket lets stores that know nothing of each other commit under one number, as two
+// processes do, on media that refuse to write what exists.
+func TestStoresOfOneBucket(t *testing.T) {
+	for name, bucket := range map[string]subject{"memory": memory(t), "S3": newSubject(t, openURL(t, s3URL(t, nil)))} {
+		const stores = 6
+		for number := range int64(5) {
+			number++
+			errs := make([]error, stores)
+			var group sync.WaitGroup
+			for i := range stores {
+				group.Go(func() {
+					s, err := New(bucket.bucket, nil)
+					if err != nil {
+						errs[i] = err
+						return
+					}
+					_, errs[i] = save(t.Context(), s, number, fmt.Sprint("writer ", i))
+				})
+			}
+			group.Wait()
+			winner := slices.Index(errs, nil)
+			for i, err := range errs {
+				if i != winner && !errors.Is(err, checkpoint.ErrExists) {
+					t.Errorf("%s: writer %d beside %d, which won: %v, want ErrExists", name, i, winner, err)
+				}
+			}
+			if data, err := load(t, bucket, number); err != nil || data != fmt.Sprint("writer ", winner) {
+				t.Errorf("%s: %q, %v; writer %d had won", name, data, err, winner)
+			}
+		}
+	}
+}
+
+// TestForeign leaves alone what the store did not write, and takes none of it for a checkpoint.
+func TestForeign(t *testing.T) {
+	s := memory(t)
+	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
+		t.Fatal(err)
+	}
+	place := string(medium.NewPlace(time.Unix(0, 0)))
+	foreign := []string{
+		"README", "job/notes", "job/007/manifest", "job/0/manifest", "job/-1/manifest", "job/x/" + place + "/0",
+		"job/2/" + place, "job/2/1-x/0", "job/2/" + place + "/0/1", "job/02/" + place + "/0", "a/b/2/" + place + "/0",
+	}
+	for _, key := range foreign {
+		if err := s.bucket.WriteAll(t.Context(), key, []byte("mine"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	*s.shift = 3 * DefaultGrace
+	if err := s.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := keys(t, s.bucket)
+	for _, key := range foreign {
+		if !slices.Contains(all, key) {
+			t.Errorf("%s is gone", key)
+		}
+	}
+	list, err := s.List(t.Context(), "job")
+	if err != nil || len(list) != 1 || list[0].Number != 1 {
+		t.Errorf("List: %v, %v; want number 1 alone", list, err)
+	}
+}
+
+// TestCollectKeepsDamaged keeps parts of which a damaged manifest may tell.
+func TestCollectKeepsDamaged(t *testing.T) {
+	s := memory(t)
+	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
+		t.Fatal(err)
+	}
+	intact, err := s.bucket.ReadAll(t.Context(), manifestKey("job", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere, err := medium.Encode(medium.Record{Manifest: checkpoint.Manifest{Job: "job", Number: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	*s.shift = 3 * DefaultGrace
+	for _, data := range [][]byte{[]byte("damaged"), nowhere} {
+		if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Open(t.Context(), "job", 1); !errors.Is(err, checkpoint.ErrCorrupt) {
+			t.Errorf("Open: %v, want ErrCorrupt", err)
+		}
+		if err := s.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.check(t, 1, must, "a manifest restored by hand")
+}
+
+// TestDeletedWhileOpen tells a part that was deleted from one that is lost.
+func TestDeletedWhileOpen(t *testing.T) {
+	s := memory(t)
+	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Open(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), "job", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Part("part"); !errors.Is(err, checkpoint.ErrNotFound) {
+		t.Errorf("Part after Delete: %v, want ErrNotFound", err)
+	}
+	if all := keys(t, s.bucket); len(all) > 0 {
+		t.Errorf("%q stayed", all)
+	}
+}
+
+// TestBlocks uploads a part in several blocks.
+func TestBlocks(t *testing.T) {
+	s := newSubject(t, openURL(t, s3URL(t, nil)))
+	s.options.BlockBytes = 5 << 20
+	data := strings.Repeat("0123456789abcdef", (12<<20)/16)
+	if _, err := save(t.Context(), s, 1, data); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := load(t, s, 1); err != nil || got != data {
+		t.Errorf("%d bytes, %v; want %d", len(got), err, len(data))
+	}
+}

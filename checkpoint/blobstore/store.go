@@ -1,0 +1,295 @@
+// This file implements Store: reading, listing and deleting checkpoints in a bucket.
+
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+)
+
+// DefaultGrace is how long a writer may take if Options do not say.
+const DefaultGrace = 24 * time.Hour
+
+// Options are the choices that a Store leaves to its caller.
+type Options struct {
+	// Grace is how long a writer may take from Begin to Commit; zero is DefaultGrace. All processes that
+	// use the bucket must have the same.
+	Grace time.Duration
+	// BlockBytes is the size of the pieces in which parts are uploaded; zero is the driver's choice. S3
+	// takes 10,000 pieces of an object, and its driver chooses 5 MiB: parts above 48 GiB need more.
+	BlockBytes int
+}
+
+// Store is a bucket with checkpoints. It implements [checkpoint.Store].
+type Store struct {
+	bucket  *blob.Bucket
+	options Options
+	close   func() error
+	// now is the clock; tests bring their own.
+	now func() time.Time
+
+	mu sync.Mutex
+	// committing has a channel for each manifest that is being written, closed when that is done.
+	committing map[string]chan struct{}
+}
+
+var _ checkpoint.Store = (*Store)(nil)
+
+// manifestName is the last element of the key of a manifest.
+const manifestName = "manifest"
+
+// Open opens the bucket of a URL whose scheme is that of an imported driver, see the package comment. The
+// bucket must exist. Nil options are the zero value.
+func Open(ctx context.Context, url string, o *Options) (*Store, error) {
+	bucket, err := blob.OpenBucket(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("blobstore: %w", err)
+	}
+	s, err := New(bucket, o)
+	if err != nil {
+		return nil, errors.Join(err, bucket.Close())
+	}
+	s.close = bucket.Close
+	return s, nil
+}
+
+// New returns a store in a bucket, which stays the caller's.
+func New(bucket *blob.Bucket, o *Options) (*Store, error) {
+	s := &Store{
+		bucket: bucket, close: func() error { return nil }, now: time.Now, committing: make(map[string]chan struct{}),
+	}
+	if o != nil {
+		s.options = *o
+	}
+	var faults apportion.Faults
+	if s.options.Grace < 0 {
+		faults.Add("blobstore", "Grace", apportion.ErrNegative, s.options.Grace.String())
+	}
+	if s.options.BlockBytes < 0 {
+		faults.Add("blobstore", "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
+	}
+	if s.options.Grace == 0 {
+		s.options.Grace = DefaultGrace
+	}
+	return s, faults.Err()
+}
+
+// Close releases the bucket that Open has opened. No reader, writer or call may be in use.
+func (s *Store) Close() error { return s.close() }
+
+// at returns what the keys of a checkpoint begin with.
+func at(job string, number int64) string { return path.Join(job, strconv.FormatInt(number, 10)) }
+
+// manifestKey returns the key of a manifest, partKey that of a part.
+func manifestKey(job string, number int64) string { return path.Join(at(job, number), manifestName) }
+
+func partKey(job string, number int64, place medium.Place, index int) string {
+	return path.Join(at(job, number), string(place), strconv.Itoa(index))
+}
+
+// enter begins a method: it looks at the context and the names.
+func enter(ctx context.Context, job string, number int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return medium.CheckID(job, number)
+}
+
+// explain adds to the error of a driver what our callers match: the context's error, if it has ended, or
+// ErrNotFound.
+func explain(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	case gcerrors.Code(err) == gcerrors.NotFound:
+		return fmt.Errorf("%w: %w", checkpoint.ErrNotFound, err)
+	}
+	return err
+}
+
+// Open implements checkpoint.Store.
+func (s *Store) Open(ctx context.Context, job string, number int64) (checkpoint.Reader, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	record, err := s.record(ctx, job, number)
+	if err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	return medium.NewReader(ctx, record.Manifest, func(index int) (io.ReadCloser, error) {
+		return s.openPart(ctx, record, index)
+	}), nil
+}
+
+// record reads and checks a manifest.
+func (s *Store) record(ctx context.Context, job string, number int64) (medium.Record, error) {
+	r, err := s.bucket.NewReader(ctx, manifestKey(job, number), nil)
+	if err != nil {
+		return medium.Record{}, explain(ctx, err)
+	}
+	defer r.Close()
+	record, err := medium.Read(r, job, number)
+	if err == nil && record.Place == "" {
+		err = fmt.Errorf("manifest without a place: %w", checkpoint.ErrCorrupt)
+	}
+	return record, explain(ctx, err)
+}
+
+// openPart opens a part. One that is missing is damage, unless the checkpoint was deleted meanwhile.
+func (s *Store) openPart(ctx context.Context, of medium.Record, index int) (io.ReadCloser, error) {
+	r, err := s.bucket.NewReader(ctx, partKey(of.Job, of.Number, of.Place, index), nil)
+	if err == nil {
+		return part{ctx, r}, nil
+	}
+	err = explain(ctx, err)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		if now, look := s.record(ctx, of.Job, of.Number); look == nil && now.Place == of.Place {
+			err = fmt.Errorf("object %d is missing: %w", index, checkpoint.ErrCorrupt)
+		}
+	}
+	return nil, err
+}
+
+// part is a part that is being read.
+type part struct {
+	ctx context.Context
+	*blob.Reader
+}
+
+// Read implements io.Reader.
+func (p part) Read(data []byte) (int, error) {
+	n, err := p.Reader.Read(data)
+	if err == io.EOF {
+		return n, err
+	}
+	return n, explain(p.ctx, err)
+}
+
+// List implements checkpoint.Store.
+func (s *Store) List(ctx context.Context, job string) ([]checkpoint.Manifest, error) {
+	manifests, err := s.list(ctx, job)
+	if err != nil {
+		err = fmt.Errorf("job %.60q: %w", job, err)
+	}
+	return manifests, err
+}
+
+func (s *Store) list(ctx context.Context, job string) ([]checkpoint.Manifest, error) {
+	if err := errors.Join(ctx.Err(), checkpoint.CheckJob(job)); err != nil {
+		return nil, err
+	}
+	numbers, err := s.numbers(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	var manifests []checkpoint.Manifest
+	var faults []error
+	for _, number := range numbers {
+		record, err := s.record(ctx, job, number)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil:
+			manifests = append(manifests, record.Manifest)
+		case !errors.Is(err, checkpoint.ErrNotFound): // otherwise it is not committed
+			faults = append(faults, medium.Wrap(job, number, err))
+		}
+	}
+	return manifests, errors.Join(faults...)
+}
+
+// numbers returns the numbers of a job that have objects, committed or not, ascending. The driver for
+// directories fails if an object vanishes while it looks: that is tried again.
+func (s *Store) numbers(ctx context.Context, job string) (numbers []int64, err error) {
+	const attempts = 10
+	for range attempts {
+		numbers, err = s.lookForNumbers(ctx, job+"/")
+		if !errors.Is(err, checkpoint.ErrNotFound) {
+			break
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, err
+}
+
+func (s *Store) lookForNumbers(ctx context.Context, prefix string) ([]int64, error) {
+	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
+	var numbers []int64
+	for {
+		object, err := objects.Next(ctx)
+		if err == io.EOF {
+			return numbers, nil
+		}
+		if err != nil {
+			return nil, explain(ctx, err)
+		}
+		if number, ok := parseNumber(strings.TrimSuffix(strings.TrimPrefix(object.Key, prefix), "/")); ok && object.IsDir {
+			numbers = append(numbers, number)
+		}
+	}
+}
+
+// parseNumber reads the one form in which numbers are part of keys.
+func parseNumber(text string) (int64, bool) {
+	number, err := strconv.ParseInt(text, 10, 64)
+	return number, err == nil && number > 0 && strconv.FormatInt(number, 10) == text
+}
+
+// Delete implements checkpoint.Store. A checkpoint goes with its manifest; parts that cannot be deleted
+// then are collected later.
+func (s *Store) Delete(ctx context.Context, job string, number int64) error {
+	if err := enter(ctx, job, number); err != nil {
+		return medium.Wrap(job, number, err)
+	}
+	return medium.Wrap(job, number, s.delete(ctx, job, number))
+}
+
+func (s *Store) delete(ctx context.Context, job string, number int64) error {
+	record, err := s.record(ctx, job, number)
+	if err != nil && !errors.Is(err, checkpoint.ErrCorrupt) {
+		return ignoreMissing(err)
+	}
+	if err := s.deleteKey(ctx, manifestKey(job, number)); err != nil {
+		return err
+	}
+	return s.deleteParts(ctx, record, len(record.Parts))
+}
+
+// deleteParts deletes the first n parts of a writer.
+func (s *Store) deleteParts(ctx context.Context, of medium.Record, n int) error {
+	for i := range n {
+		if err := s.deleteKey(ctx, partKey(of.Job, of.Number, of.Place, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) deleteKey(ctx context.Context, key string) error {
+	return ignoreMissing(explain(ctx, s.bucket.Delete(ctx, key)))
+}
+
+// ignoreMissing turns ErrNotFound into success: what is not there is deleted.
+func ignoreMissing(err error) error {
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil
+	}
+	return err
+}

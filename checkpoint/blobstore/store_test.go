@@ -1,0 +1,205 @@
+// This file holds the store to the contract on a bucket in memory, one in a directory, and one of a server
+// that speaks the protocol of S3 on the loopback.
+
+package blobstore
+
+import (
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/memblob"
+	_ "gocloud.dev/blob/s3blob"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
+)
+
+// subject is a Store as checkpointtest wants it.
+type subject struct {
+	*Store
+	// shift is how far the clock of this store and of all that were restarted from it is ahead.
+	shift *time.Duration
+}
+
+func newSubject(t testing.TB, s *Store) subject {
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	shift := new(time.Duration)
+	s.now = func() time.Time { return time.Now().Add(*shift) }
+	return subject{s, shift}
+}
+
+// inMemory is a subject whose medium is the memory of the test.
+type inMemory struct{ subject }
+
+func (inMemory) InMemory() {}
+
+// Damage implements checkpointtest.Damager.
+func (s subject) Damage(t testing.TB, job string, number int64, part int, how checkpointtest.Damage) {
+	t.Helper()
+	key := manifestKey(job, number)
+	if part != checkpointtest.ManifestPart {
+		record, err := s.record(t.Context(), job, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key = partKey(job, number, record.Place, part)
+	}
+	if how == checkpointtest.Remove {
+		if err := s.bucket.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := s.bucket.ReadAll(t.Context(), key)
+	if err == nil {
+		err = s.bucket.WriteAll(t.Context(), key, how.Apply(data), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Restart implements checkpointtest.Restarter: the same bucket, another store, for both of which time has
+// passed.
+func (s subject) Restart(t testing.TB) checkpoint.Store {
+	next, err := New(s.bucket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*s.shift = 2*DefaultGrace + time.Minute
+	next.now = s.now
+	return subject{next, s.shift}
+}
+
+// Leftovers implements checkpointtest.Restarter.
+func (s subject) Leftovers(t testing.TB) int {
+	count := 0
+	for _, key := range keys(t, s.bucket) {
+		if p, ok := parsePart(key); ok {
+			record, err := s.record(t.Context(), p.job, p.number)
+			if err != nil || record.Place != p.place {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// keys returns the keys of all objects.
+func keys(t testing.TB, bucket *blob.Bucket) []string {
+	t.Helper()
+	var all []string
+	for objects := bucket.List(nil); ; {
+		object, err := objects.Next(t.Context())
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, object.Key)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store { return inMemory{memory(t)} })
+}
+
+// memory returns a store in a bucket of its own in memory.
+func memory(t testing.TB) subject {
+	t.Helper()
+	bucket := memblob.OpenBucket(nil)
+	t.Cleanup(func() { _ = bucket.Close() })
+	s, err := New(bucket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newSubject(t, s)
+}
+
+func TestFiles(t *testing.T) {
+	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1"))
+	})
+}
+
+// TestPrefix is a store in a part of a bucket.
+func TestPrefix(t *testing.T) {
+	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&prefix=a/b/"))
+	})
+}
+
+func openURL(t testing.TB, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestS3(t *testing.T) {
+	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+		return inMemory{newSubject(t, openURL(t, s3URL(t, nil)))} // it is the server that has the memory
+	})
+}
+
+// s3URL starts a server that speaks S3 and returns the URL of an empty bucket in it. around, if it is not
+// nil, sees every request first.
+func s3URL(t testing.TB, around func(http.Handler) http.Handler) string {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("checkpoints"); err != nil {
+		t.Fatal(err)
+	}
+	handler := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
+	if around != nil {
+		handler = around(handler)
+	}
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+	} {
+		t.Setenv(name, value)
+	}
+	return "s3://checkpoints?region=us-east-1&use_path_style=true&endpoint=" + server.URL
+}
+
+// save commits a checkpoint with one part.
+func save(ctx context.Context, s checkpoint.Store, number int64, data string) (checkpoint.Writer, error) {
+	w, err := s.Begin(ctx, "job", number)
+	if err != nil {
+		return nil, err
+	}
+	part, err := w.Part("part")
+	if err != nil {
+		return w, err
+	}
+	if _, err := io.Copy(part, strings.NewReader(data)); err != nil {
+		return w, err
+	}
+	if err := part.Close(); err != nil {
+		return w, err
+	}
+	_, err = w.Commit()
+	return w, err
+}

@@ -1,0 +1,163 @@
+// This file implements the writer: objects that nobody knows of until a manifest names them.
+
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gocloud.dev/blob"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+)
+
+var errLate = errors.New("the writer took longer than Options.Grace")
+
+// draft is a checkpoint that is not committed. It implements medium.Medium.
+type draft struct {
+	s     *Store
+	ctx   context.Context
+	began time.Time
+	// record is the checkpoint without its parts; created counts the objects of these.
+	record  medium.Record
+	created int
+	// doubtful says that the manifest may have been written, or may yet be.
+	doubtful bool
+}
+
+// Begin implements checkpoint.Store. It makes no request.
+func (s *Store) Begin(ctx context.Context, job string, number int64) (checkpoint.Writer, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	now := s.now()
+	record := medium.Record{Manifest: checkpoint.Manifest{Job: job, Number: number}, Place: medium.NewPlace(now)}
+	return medium.NewWriter(ctx, job, number, &draft{s: s, ctx: ctx, began: now, record: record}), nil
+}
+
+// object is a part that is being uploaded. It implements medium.Object.
+type object struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	w      *blob.Writer
+}
+
+// Create implements medium.Medium.
+func (d *draft) Create(index int) (medium.Object, error) {
+	ctx, cancel := context.WithCancel(d.ctx)
+	w, err := d.s.bucket.NewWriter(ctx, partKey(d.record.Job, d.record.Number, d.record.Place, index), &blob.WriterOptions{
+		BufferSize:  d.s.options.BlockBytes,
+		ContentType: "application/octet-stream", // otherwise it would be guessed
+	})
+	if err != nil {
+		cancel()
+		return nil, explain(d.ctx, err)
+	}
+	d.created = index + 1
+	return &object{d.ctx, cancel, w}, nil
+}
+
+// Write implements io.Writer.
+func (o *object) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	return n, explain(o.ctx, err)
+}
+
+// Close implements medium.Object.
+func (o *object) Close() error {
+	defer o.cancel()
+	return explain(o.ctx, o.w.Close())
+}
+
+// Discard implements medium.Object. What Close of a writer says whose context has ended is no news.
+func (o *object) Discard() error {
+	o.cancel()
+	_ = o.w.Close()
+	return nil
+}
+
+// Commit implements medium.Medium.
+func (d *draft) Commit(m checkpoint.Manifest) (checkpoint.Manifest, error) {
+	if took := d.s.now().Sub(d.began); took > d.s.options.Grace {
+		return checkpoint.Manifest{}, fmt.Errorf("%w: %v", errLate, took)
+	}
+	record := medium.Record{Manifest: m, Place: d.record.Place}
+	data, err := medium.Encode(record)
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	key := manifestKey(m.Job, m.Number)
+	unlock, err := d.s.lock(d.ctx, key)
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	defer unlock()
+	d.doubtful = true
+	err = d.s.bucket.WriteAll(d.ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
+	if err != nil {
+		return d.compare(m, explain(d.ctx, err))
+	}
+	return m, nil
+}
+
+// compare answers a manifest that could not be written. It may have been written nevertheless: a client
+// that does not get an answer tries again, and is then told that the manifest exists.
+func (d *draft) compare(m checkpoint.Manifest, failed error) (checkpoint.Manifest, error) {
+	first, err := d.s.record(d.ctx, m.Job, m.Number)
+	switch {
+	case errors.Is(err, checkpoint.ErrNotFound):
+		return checkpoint.Manifest{}, failed
+	case err != nil:
+		return checkpoint.Manifest{}, errors.Join(failed, err)
+	case first.Place == d.record.Place:
+		return m, nil
+	}
+	d.doubtful = false
+	if !slices.Equal(first.Parts, m.Parts) {
+		return checkpoint.Manifest{}, checkpoint.ErrExists
+	}
+	_ = d.Abort() // what is left of it will be collected
+	return first.Manifest, nil
+}
+
+// lock waits until no other writer of this store writes the manifest with that key.
+func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
+	for {
+		s.mu.Lock()
+		wait, taken := s.committing[key]
+		if !taken {
+			done := make(chan struct{})
+			s.committing[key] = done
+			s.mu.Unlock()
+			return func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				delete(s.committing, key)
+				close(done)
+			}, nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// abortTimeout bounds Abort, whose context has often ended.
+const abortTimeout = time.Minute
+
+// Abort implements medium.Medium. It deletes nothing that a manifest names or may yet name.
+func (d *draft) Abort() error {
+	if d.doubtful {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), abortTimeout)
+	defer cancel()
+	return d.s.deleteParts(ctx, d.record, d.created)
+}

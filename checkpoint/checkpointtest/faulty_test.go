@@ -1,0 +1,86 @@
+// This file tests Faulty: without a fault it is the store behind it, with one it fails exactly where it
+// was told to.
+
+package checkpointtest_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// faulty is a Faulty as RunStore wants it.
+type faulty struct{ *checkpointtest.Faulty }
+
+func (faulty) InMemory() {}
+
+func TestFaultyWithoutFault(t *testing.T) {
+	checkpointtest.RunStore(t, func(*testing.T) checkpoint.Store {
+		return faulty{checkpointtest.NewFaulty(new(checkpointtest.MemStore))}
+	})
+}
+
+// TestFaultyEachCall fails every call of a save and a load in turn, in both ways.
+func TestFaultyEachCall(t *testing.T) {
+	const content = "content"
+	session := func(s checkpoint.Store) (saved, loaded, listed, deleted error) {
+		saved = trySave(t, s, 1, content)
+		_, loaded = load(t, s, 1)
+		_, listed = s.List(t.Context(), "job")
+		return saved, loaded, listed, s.Delete(t.Context(), "job", 2)
+	}
+	clean := checkpointtest.NewFaulty(new(checkpointtest.MemStore))
+	if saved, loaded, listed, deleted := session(clean); errors.Join(saved, loaded, listed, deleted) != nil {
+		t.Fatal(saved, loaded, listed, deleted)
+	}
+	calls := clean.Calls()
+	// Begin, Part, Write, Close, Commit; Open, Part, at least one Read; List; Delete.
+	if calls < 10 {
+		t.Fatalf("%d calls were counted", calls)
+	}
+	visible := map[checkpointtest.When]int{}
+	for _, when := range []checkpointtest.When{checkpointtest.Before, checkpointtest.After} {
+		for k := int64(1); k <= calls; k++ {
+			mem := new(checkpointtest.MemStore)
+			s := checkpointtest.NewFaulty(mem)
+			s.FailAt(k, when)
+			saved, loaded, listed, deleted := session(s)
+			failures := 0
+			for _, err := range []error{saved, loaded, listed, deleted} {
+				if errors.Is(err, vfs.ErrInjected) {
+					failures++
+				}
+			}
+			// The read that ends with io.EOF has no answer that could be lost.
+			if failures != 1 && !(when == checkpointtest.After && failures == 0 && loaded == nil) {
+				t.Errorf("call %d failing: %v, %v, %v, %v", k, saved, loaded, listed, deleted)
+			}
+			if data, err := load(t, mem, 1); err == nil && data != content {
+				t.Errorf("call %d failing left %q", k, data)
+			} else if err == nil && saved != nil {
+				visible[when]++
+			}
+		}
+	}
+	// Only a Commit whose answer was lost leaves a checkpoint beside an error.
+	if visible[checkpointtest.Before] != 0 || visible[checkpointtest.After] != 1 {
+		t.Errorf("a save that failed left a checkpoint %v times", visible)
+	}
+}
+
+func TestFaultyFailAtReplaces(t *testing.T) {
+	s := checkpointtest.NewFaulty(new(checkpointtest.MemStore))
+	s.FailAt(1, checkpointtest.Before)
+	s.FailAt(2, checkpointtest.Before)
+	_, first := s.List(t.Context(), "job")
+	_, second := s.List(t.Context(), "job")
+	s.FailAt(1, checkpointtest.Before)
+	s.FailAt(0, checkpointtest.Before)
+	_, third := s.List(t.Context(), "job")
+	if first != nil || !errors.Is(second, vfs.ErrInjected) || third != nil {
+		t.Errorf("List three times: %v, %v, %v; want the second to fail", first, second, third)
+	}
+}

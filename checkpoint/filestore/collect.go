@@ -1,0 +1,185 @@
+// This file implements what deletes: Delete, retention and the collection of leftovers.
+
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+)
+
+// The names of directories that are not checkpoints begin with these.
+const (
+	// tmpPrefix: a writer fills it.
+	tmpPrefix = ".tmp-"
+	// trashPrefix: it was a checkpoint or a writer's directory and is being deleted.
+	trashPrefix = ".trash-"
+)
+
+// leftover is the name of a directory that is not a checkpoint: a prefix, the number of the checkpoint,
+// "-", and the place of the writer or of the deletion.
+type leftover struct {
+	prefix string
+	number int64
+	place  medium.Place
+}
+
+func (l leftover) name() string {
+	return l.prefix + strconv.FormatInt(l.number, 10) + "-" + string(l.place)
+}
+
+// parseLeftover reads what name has written, and nothing else.
+func parseLeftover(name string) (l leftover, ok bool) {
+	for _, l.prefix = range []string{tmpPrefix, trashPrefix} {
+		if rest, ok := strings.CutPrefix(name, l.prefix); ok {
+			number, place, _ := strings.Cut(rest, "-")
+			var err error
+			l.number, err = strconv.ParseInt(number, 10, 64)
+			l.place = medium.Place(place)
+			return l, err == nil && l.number > 0 && l.place.Valid() && l.name() == name
+		}
+	}
+	return leftover{}, false
+}
+
+// Delete implements checkpoint.Store. A checkpoint goes by one rename; if what follows fails, it is not
+// visible any more and its files are collected later.
+func (s *Store) Delete(ctx context.Context, job string, number int64) error {
+	if err := enter(ctx, job, number); err != nil {
+		return medium.Wrap(job, number, err)
+	}
+	return medium.Wrap(job, number, s.discard(job, number, at(job, number)))
+}
+
+// discard renames a directory of a job away and deletes it. The rename is durable before the first file
+// goes, otherwise a crash could leave the directory under its old name with files missing.
+func (s *Store) discard(job string, number int64, dir string) error {
+	trash := path.Join(job, leftover{trashPrefix, number, medium.NewPlace(s.now())}.name())
+	if err := s.fs.Rename(dir, trash); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := s.fs.SyncDir(job); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.remove(job, trash)
+}
+
+// remove deletes a directory of a job with all that it holds, and the job's directory if that is empty
+// then.
+func (s *Store) remove(job, dir string) error {
+	if err := s.removeAll(dir); err != nil {
+		return err
+	}
+	_ = s.fs.Remove(job) // fails unless it is empty
+	return nil
+}
+
+// removeAll tries Remove before it looks into a directory: that takes a symbolic link away instead of
+// following it.
+func (s *Store) removeAll(name string) error {
+	err := s.fs.Remove(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	entries, listErr := s.fs.List(name)
+	if listErr != nil {
+		return errors.Join(err, listErr)
+	}
+	for _, e := range entries {
+		if err := s.removeAll(path.Join(name, e.Name)); err != nil {
+			return err
+		}
+	}
+	if err := s.fs.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// retain deletes the checkpoints of a job that Options.Keep does not keep after a commit of number. The
+// commit has succeeded whatever happens here; what could not be deleted is tried again after the next.
+func (s *Store) retain(ctx context.Context, job string, number int64) {
+	if s.options.Keep == 0 {
+		return
+	}
+	numbers, err := s.numbers(job)
+	if err != nil {
+		return
+	}
+	kept := 1 // number itself
+	for _, older := range slices.Backward(numbers) {
+		if older >= number || ctx.Err() != nil {
+			continue
+		}
+		if kept < s.options.Keep {
+			if _, err := s.record(job, older, at(job, older)); err == nil {
+				kept++
+			}
+			continue
+		}
+		if s.options.Pinned == nil || !s.options.Pinned(job, older) {
+			_ = s.discard(job, older, at(job, older))
+		}
+	}
+}
+
+// Collect deletes what dead writers and interrupted deletions have left, see Options.Grace. It goes on
+// after an error and returns all of them. O(files of the store).
+func (s *Store) Collect(ctx context.Context) error {
+	jobs, err := s.jobs()
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, job := range jobs {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(faults, err)...)
+		}
+		faults = append(faults, s.collectJob(job))
+	}
+	return errors.Join(faults...)
+}
+
+// collectJob collects in the directory of one job. A directory that a writer may still be filling is
+// renamed first: then the writer's own rename fails, and it cannot commit what is half deleted.
+func (s *Store) collectJob(job string) error {
+	entries, err := s.fs.List(job)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	faults := []error{err}
+	for _, e := range entries {
+		l, ok := parseLeftover(e.Name)
+		dir := path.Join(job, e.Name)
+		switch {
+		case !ok || s.isTwin(job, l.number, dir):
+		case l.prefix == trashPrefix:
+			faults = append(faults, s.remove(job, dir))
+		case !s.isLive(l.place) && l.place.Abandoned(s.now(), s.options.Grace):
+			faults = append(faults, s.discard(job, l.number, dir))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// isTwin reports whether a leftover is, or may be, a committed checkpoint under a second name. After a
+// crash in the middle of a rename a file system may show the directory under both names; to empty one
+// would empty the other. The second name stays until the checkpoint is deleted.
+func (s *Store) isTwin(job string, number int64, dir string) bool {
+	committed, err := s.record(job, number, at(job, number))
+	if err != nil {
+		return !errors.Is(err, checkpoint.ErrNotFound)
+	}
+	second, err := s.record(job, number, dir)
+	if err != nil {
+		return !errors.Is(err, checkpoint.ErrNotFound) && !errors.Is(err, checkpoint.ErrCorrupt)
+	}
+	return second.Place == committed.Place
+}

@@ -1,0 +1,38 @@
+// Package filestore keeps the checkpoints of jobs in a directory of a file system.
+//
+// # What it does
+//
+// [Store] implements [checkpoint.Store]. A checkpoint is written into a directory of its own, each file
+// is synced, a manifest with the digests of all parts and a checksum of itself follows, the directory is
+// synced and gets its number by one rename, and the directories above are synced. Only then is anything
+// older deleted. FORMAT.md describes what lies where.
+//
+// # Contract
+//
+// That of checkpoint.Store. On the durability of a file system it assumes what [vfs.FS] says. Beyond:
+//
+//   - A commit is one rename. Of several writers of one number, in whatever processes, exactly one wins;
+//     the others learn whether what they wrote is the same.
+//   - A writer that died leaves a directory whose name tells when it began. [New], [Open] and
+//     [Store.Collect] delete such directories when they are older than Options.Grace, but never those of
+//     the store's own writers. A writer of another process that is slower than that finds its directory
+//     gone: its Commit fails, and nothing of it is visible. So a clock that jumps can cost an attempt to
+//     save, not a checkpoint.
+//   - Nothing outside of the directory is read or written, whatever symbolic links lie in it: they are
+//     never followed out of it, and deleted, not followed, where something is deleted. What they show
+//     inside of it passes as a checkpoint only if it is the one that was committed.
+//   - A checkpoint that is damaged stays, and is reported as such, until Delete is called or retention
+//     reaches it. Files that the store did not make are left alone.
+//   - The disk may be read-only: then Open, List and the readers work, and Begin fails.
+//
+// Names of parts never become names of files, so no file system restricts them. Names of jobs do: a file
+// system that takes upper and lower case for the same cannot keep jobs apart that differ only in that;
+// the second is refused, not mixed up with the first.
+//
+// # Cost
+//
+// A commit syncs each part, the manifest and three directories. Of a part that is longer than 8 MiB the
+// disk gets a share while the rest is written, and digests are computed beside writing, so that the slower
+// of the two decides: SHA-256 or the disk. List reads the manifests of a job, Open one. Reading a part
+// computes its digest once more.
+package filestore

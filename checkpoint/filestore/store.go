@@ -1,0 +1,244 @@
+// This file implements Store: a directory for each job, in it one for each checkpoint.
+
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// DefaultGrace is how old a writer of another process must be before it is taken for dead.
+const DefaultGrace = 24 * time.Hour
+
+// Options are the choices that a Store leaves to its caller. The zero value keeps everything.
+type Options struct {
+	// Keep is how many checkpoints of a job are kept: after a Commit of number n these are n itself and
+	// the Keep-1 highest below n whose manifest can be read; those below go. Zero keeps all, which is
+	// right where the caller deletes: a count knows nothing of which checkpoints are confirmed. If
+	// saving fails Keep times in a row, the last confirmed checkpoint is deleted unless Pinned says no.
+	Keep int
+	// Pinned reports whether a checkpoint must stay whatever Keep says, for instance because it is the
+	// newest from which a job has been resumed. Nil pins none. It is called by Commit, and must be safe
+	// for concurrent use if the store is used so.
+	Pinned func(job string, number int64) bool
+	// Grace is the age at which what a writer of another process has left is deleted; zero is
+	// DefaultGrace. A negative one says that no other process writes here: all of it is deleted at once.
+	Grace time.Duration
+}
+
+// Store is a directory with checkpoints. It implements [checkpoint.Store].
+type Store struct {
+	fs      vfs.FS
+	options Options
+	close   func() error
+	// now is the clock; tests bring their own.
+	now func() time.Time
+
+	mu sync.Mutex
+	// live are the places of the store's own writers.
+	live map[medium.Place]bool
+}
+
+var _ checkpoint.Store = (*Store)(nil)
+
+// manifestName is the file of a checkpoint that says what it consists of. The parts beside it are called
+// by their index: 0, 1, 2.
+const manifestName = "manifest"
+
+// Open opens the store in dir and collects leftovers as far as it can. The directory must exist: one
+// that is not there may be a disk that is not mounted, and a store that begins anew on it would hide the
+// checkpoints. Nil options are the zero value.
+func Open(dir string, o *Options) (*Store, error) {
+	root, err := vfs.NewOS(dir)
+	if err != nil {
+		return nil, fmt.Errorf("filestore: %w", err)
+	}
+	s, err := New(root, o)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	s.close = root.Close
+	return s, nil
+}
+
+// New is [Open] on any file system.
+func New(fsys vfs.FS, o *Options) (*Store, error) {
+	s := &Store{fs: fsys, now: time.Now, live: make(map[medium.Place]bool), close: func() error { return nil }}
+	if o != nil {
+		s.options = *o
+	}
+	if s.options.Keep < 0 {
+		return nil, &apportion.FieldError{Item: "filestore", Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
+	}
+	if s.options.Grace == 0 {
+		s.options.Grace = DefaultGrace
+	}
+	if err := s.settle(); err != nil {
+		return nil, fmt.Errorf("filestore: %w", err)
+	}
+	_ = s.Collect(context.Background()) // a store that cannot be written to can be read
+	return s, nil
+}
+
+// Close releases the directory. No reader, writer or call may be in use.
+func (s *Store) Close() error { return s.close() }
+
+// settle makes durable what can be seen: a process may have died between renaming a checkpoint and
+// syncing the directory.
+func (s *Store) settle() error {
+	jobs, err := s.jobs()
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := s.fs.SyncDir(job); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return s.fs.SyncDir(".")
+}
+
+// jobs returns the names of the directories that can be those of jobs.
+func (s *Store) jobs() ([]string, error) {
+	entries, err := s.fs.List(".")
+	if err != nil {
+		return nil, err
+	}
+	var jobs []string
+	for _, e := range entries {
+		if e.Dir && checkpoint.CheckJob(e.Name) == nil {
+			jobs = append(jobs, e.Name)
+		}
+	}
+	return jobs, nil
+}
+
+// at returns the directory of a checkpoint.
+func at(job string, number int64) string { return path.Join(job, strconv.FormatInt(number, 10)) }
+
+// enter begins a method: it looks at the context and the names.
+func enter(ctx context.Context, job string, number int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return medium.CheckID(job, number)
+}
+
+// Open implements checkpoint.Store.
+func (s *Store) Open(ctx context.Context, job string, number int64) (checkpoint.Reader, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	record, err := s.record(job, number, at(job, number))
+	if err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	return medium.NewReader(ctx, record.Manifest, func(index int) (io.ReadCloser, error) {
+		return s.openFile(at(job, number), strconv.Itoa(index))
+	}), nil
+}
+
+// openFile opens a file in the directory of a checkpoint.
+func (s *Store) openFile(dir, file string) (io.ReadCloser, error) {
+	f, err := s.fs.Open(path.Join(dir, file))
+	if err != nil {
+		return nil, s.explain(dir, file, err)
+	}
+	return f, nil
+}
+
+// record reads and checks the manifest in dir, which is to be that of a checkpoint.
+func (s *Store) record(job string, number int64, dir string) (medium.Record, error) {
+	f, err := s.openFile(dir, manifestName)
+	if err != nil {
+		return medium.Record{}, err
+	}
+	defer f.Close()
+	return medium.Read(f, job, number)
+}
+
+// explain says why a file of a checkpoint could not be opened: ErrNotFound if there is no checkpoint,
+// ErrCorrupt if there is one without that file, or with something else in the place of either, such as a
+// link that leads out of the store; otherwise what the file system said.
+func (s *Store) explain(dir, file string, err error) error {
+	d, look := s.entry(path.Dir(dir), path.Base(dir))
+	switch {
+	case look != nil:
+		return err
+	case d.Name == "":
+		return checkpoint.ErrNotFound
+	case d.Dir:
+		if f, look := s.entry(dir, file); look != nil || f.Regular {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", err, checkpoint.ErrCorrupt)
+}
+
+// entry returns what a directory has under a name; nothing, or no such directory, is the zero Entry.
+func (s *Store) entry(dir, name string) (vfs.Entry, error) {
+	entries, err := s.fs.List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return vfs.Entry{}, err
+	}
+	i := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == name })
+	if i < 0 {
+		return vfs.Entry{}, nil
+	}
+	return entries[i], nil
+}
+
+// List implements checkpoint.Store.
+func (s *Store) List(ctx context.Context, job string) ([]checkpoint.Manifest, error) {
+	if err := errors.Join(ctx.Err(), checkpoint.CheckJob(job)); err != nil {
+		return nil, fmt.Errorf("job %.60q: %w", job, err)
+	}
+	numbers, err := s.numbers(job)
+	if err != nil {
+		return nil, fmt.Errorf("job %.60q: %w", job, err)
+	}
+	var manifests []checkpoint.Manifest
+	var faults []error
+	for _, number := range numbers {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("job %.60q: %w", job, err)
+		}
+		record, err := s.record(job, number, at(job, number))
+		switch {
+		case err == nil:
+			manifests = append(manifests, record.Manifest)
+		case !errors.Is(err, checkpoint.ErrNotFound): // otherwise it was deleted a moment ago
+			faults = append(faults, medium.Wrap(job, number, err))
+		}
+	}
+	return manifests, errors.Join(faults...)
+}
+
+// numbers returns the checkpoints of a job, ascending, damaged ones among them.
+func (s *Store) numbers(job string) ([]int64, error) {
+	entries, err := s.fs.List(job)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var numbers []int64
+	for _, e := range entries {
+		if number, err := strconv.ParseInt(e.Name, 10, 64); err == nil && number > 0 && at("", number) == e.Name {
+			numbers = append(numbers, number)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}

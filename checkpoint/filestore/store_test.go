@@ -1,0 +1,164 @@
+// This file holds the store on a real directory to the contract.
+
+package filestore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
+)
+
+// onDisk is a Store as checkpointtest wants it.
+type onDisk struct {
+	*Store
+	dir string
+}
+
+func open(t testing.TB, dir string, o *Options) *Store {
+	t.Helper()
+	s, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how checkpointtest.Damage) {
+	t.Helper()
+	name := strconv.Itoa(part)
+	if part == checkpointtest.ManifestPart {
+		name = manifestName
+	}
+	damage(t, filepath.Join(s.dir, job, fmt.Sprint(number), name), how)
+}
+
+// damage damages a file.
+func damage(t testing.TB, name string, how checkpointtest.Damage) {
+	t.Helper()
+	if how == checkpointtest.Remove {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, how.Apply(data), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s onDisk) Restart(t testing.TB) checkpoint.Store {
+	next := open(t, s.dir, nil)
+	next.now = func() time.Time { return time.Now().Add(DefaultGrace + time.Minute) }
+	return onDisk{next, s.dir}
+}
+
+func (s onDisk) Leftovers(t testing.TB) int { return len(leftovers(t, s.dir)) }
+
+// leftovers returns the paths below dir that belong to no checkpoint.
+func leftovers(t testing.TB, dir string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(name), tmpPrefix) || strings.HasPrefix(filepath.Base(name), trashPrefix) {
+			found = append(found, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestStore(t *testing.T) {
+	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+		dir := t.TempDir()
+		return onDisk{open(t, dir, nil), dir}
+	})
+}
+
+// begin starts a checkpoint with one part.
+func begin(t testing.TB, s *Store, job string, number int64, data string) checkpoint.Writer {
+	t.Helper()
+	w, err := tryBegin(t, s, job, number, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func tryBegin(t testing.TB, s *Store, job string, number int64, data string) (checkpoint.Writer, error) {
+	w, err := s.Begin(t.Context(), job, number)
+	if err != nil {
+		return nil, err
+	}
+	return w, writePart(w, data)
+}
+
+func writePart(w checkpoint.Writer, data string) error {
+	part, err := w.Part("part")
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(part, data); err != nil {
+		return errors.Join(err, part.Close())
+	}
+	return part.Close()
+}
+
+// commit commits a checkpoint with one part.
+func commit(t testing.TB, s *Store, job string, number int64, data string) {
+	t.Helper()
+	if _, err := begin(t, s, job, number, data).Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content reads the part of a checkpoint that commit has made.
+func content(t testing.TB, s *Store, job string, number int64) (string, error) {
+	r, err := s.Open(t.Context(), job, number)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	part, err := r.Part("part")
+	if err != nil {
+		return "", err
+	}
+	defer part.Close()
+	data, err := io.ReadAll(part)
+	return string(data), err
+}
+
+// numbersOf lists a job.
+func numbersOf(t testing.TB, s *Store, job string) []int64 {
+	t.Helper()
+	list, err := s.List(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := make([]int64, len(list))
+	for i, m := range list {
+		numbers[i] = m.Number
+	}
+	return numbers
+}

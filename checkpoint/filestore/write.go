@@ -1,0 +1,215 @@
+// This file implements the writer: a directory that nobody sees gets its number by one rename.
+
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// draft is the directory of a checkpoint that is not committed. It implements medium.Medium.
+type draft struct {
+	s      *Store
+	ctx    context.Context
+	job    string
+	number int64
+	place  medium.Place
+}
+
+// dir is the directory that the writer fills.
+func (d *draft) dir() string { return path.Join(d.job, leftover{tmpPrefix, d.number, d.place}.name()) }
+
+// Begin implements checkpoint.Store.
+func (s *Store) Begin(ctx context.Context, job string, number int64) (checkpoint.Writer, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	d := &draft{s, ctx, job, number, medium.NewPlace(s.now())}
+	s.setLive(d.place, true)
+	if err := d.make(); err != nil {
+		s.setLive(d.place, false)
+		return nil, medium.Wrap(job, number, err)
+	}
+	return medium.NewWriter(ctx, job, number, d), nil
+}
+
+// make makes the directory and that of the job. It tries again if another one deletes the job's last
+// checkpoint between the two, and with it the directory.
+func (d *draft) make() error {
+	const attempts = 10
+	var err error
+	for range attempts {
+		if err = d.s.fs.Mkdir(d.job); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err = d.s.fs.Mkdir(d.dir()); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Store) setLive(place medium.Place, live bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if live {
+		s.live[place] = true
+	} else {
+		delete(s.live, place)
+	}
+}
+
+func (s *Store) isLive(place medium.Place) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[place]
+}
+
+// object is the file of a part. It implements medium.Object. While a long part is written, what is there
+// already is synced beside: the disk works while the digest is computed.
+type object struct {
+	vfs.File
+	// loose counts the bytes since the last sync began; synced gets the result of one that runs.
+	loose  int
+	synced chan error
+}
+
+// flushBytes is how many bytes are written before they are synced beside. A sync that is still running is
+// not waited for.
+const flushBytes = 8 << 20
+
+// Write implements io.Writer.
+func (o *object) Write(p []byte) (int, error) {
+	n, err := o.File.Write(p)
+	if o.loose += n; err != nil || o.loose < flushBytes {
+		return n, err
+	}
+	select {
+	case err = <-o.synced:
+		o.synced = nil
+	default:
+	}
+	if o.synced == nil && err == nil {
+		o.loose, o.synced = 0, make(chan error, 1)
+		go func(synced chan error) { synced <- o.Sync() }(o.synced)
+	}
+	return n, err
+}
+
+// wait waits for the sync that runs beside, if any.
+func (o *object) wait() error {
+	if o.synced == nil {
+		return nil
+	}
+	return <-o.synced
+}
+
+// Close makes the file durable. After a sync that failed, another tells nothing.
+func (o *object) Close() error {
+	err := o.wait()
+	if err == nil {
+		err = o.Sync()
+	}
+	return errors.Join(err, o.File.Close())
+}
+
+// Discard closes the file as it is.
+func (o *object) Discard() error {
+	_ = o.wait() // it is not needed any more
+	return o.File.Close()
+}
+
+// Create implements medium.Medium.
+func (d *draft) Create(index int) (medium.Object, error) {
+	return d.create(strconv.Itoa(index))
+}
+
+func (d *draft) create(name string) (medium.Object, error) {
+	f, err := d.s.fs.Create(path.Join(d.dir(), name))
+	if err != nil {
+		return nil, err
+	}
+	return &object{File: f}, nil
+}
+
+// Commit implements medium.Medium. What the directory holds is durable before the rename, so that what
+// becomes visible is whole; the rename is durable before Commit returns, and before retention deletes
+// anything.
+func (d *draft) Commit(m checkpoint.Manifest) (checkpoint.Manifest, error) {
+	if err := d.writeManifest(m); err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	if err := d.s.fs.SyncDir(d.dir()); err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	if err := d.ctx.Err(); err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	if err := d.s.fs.Rename(d.dir(), at(d.job, d.number)); err != nil {
+		return d.compare(m, err)
+	}
+	d.s.setLive(d.place, false)
+	if err := d.syncParents(); err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	d.s.retain(d.ctx, d.job, d.number)
+	return m, nil
+}
+
+func (d *draft) writeManifest(m checkpoint.Manifest) error {
+	data, err := medium.Encode(medium.Record{Manifest: m, Place: d.place})
+	if err != nil {
+		return err
+	}
+	o, err := d.create(manifestName)
+	if err != nil {
+		return err
+	}
+	if _, err := o.Write(data); err != nil {
+		return errors.Join(err, o.Discard())
+	}
+	return o.Close()
+}
+
+// compare answers a rename that failed: if the number is taken by the same parts in the same order, as a
+// success. It does not rely on the sort of error, in which systems differ.
+func (d *draft) compare(m checkpoint.Manifest, failed error) (checkpoint.Manifest, error) {
+	first, err := d.s.record(d.job, d.number, at(d.job, d.number))
+	switch {
+	case errors.Is(err, checkpoint.ErrNotFound):
+		return checkpoint.Manifest{}, failed
+	case err != nil:
+		return checkpoint.Manifest{}, errors.Join(failed, err)
+	case !slices.Equal(first.Parts, m.Parts):
+		return checkpoint.Manifest{}, checkpoint.ErrExists
+	}
+	// The writer that was first may have died before its rename was durable.
+	if err := d.syncParents(); err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	_ = d.Abort() // what is left of it will be collected
+	return first.Manifest, nil
+}
+
+// syncParents makes the rename durable, and the directory of the job, which this or another writer may
+// have made.
+func (d *draft) syncParents() error {
+	if err := d.s.fs.SyncDir(d.job); err != nil {
+		return err
+	}
+	return d.s.fs.SyncDir(".")
+}
+
+// Abort implements medium.Medium. Where it fails, the rest is collected later.
+func (d *draft) Abort() error {
+	d.s.setLive(d.place, false)
+	return d.s.remove(d.job, d.dir())
+}

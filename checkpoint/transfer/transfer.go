@@ -1,0 +1,173 @@
+// This file implements the three transfers: Save, Verify and Load.
+
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// Permissions of what Load creates: checkpoints hold what a model has learnt.
+const (
+	filePerm = 0o600
+	dirPerm  = 0o700
+)
+
+// blockBytes is the size of the buffer that contents stream through.
+const blockBytes = 1 << 20
+
+// Save copies the files of a saved state into the store as checkpoint number of job and commits it. Each
+// file becomes the part of its name. O(bytes).
+func Save(ctx context.Context, store checkpoint.Store, job string, number int64, saved checkpoint.Saved) (checkpoint.Manifest, error) {
+	manifest, err := save(ctx, store, job, number, saved)
+	if err != nil {
+		return checkpoint.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)
+	}
+	return manifest, nil
+}
+
+func save(ctx context.Context, store checkpoint.Store, job string, number int64, saved checkpoint.Saved) (checkpoint.Manifest, error) {
+	root, err := os.OpenRoot(saved.Dir)
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	defer root.Close()
+	writer, err := store.Begin(ctx, job, number)
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	for _, name := range saved.Files {
+		if err := saveFile(ctx, root, writer, name); err != nil {
+			return checkpoint.Manifest{}, errors.Join(err, writer.Abort())
+		}
+	}
+	manifest, err := writer.Commit()
+	if err != nil {
+		return checkpoint.Manifest{}, errors.Join(err, writer.Abort())
+	}
+	return manifest, nil
+}
+
+func saveFile(ctx context.Context, root *os.Root, writer checkpoint.Writer, name string) error {
+	file, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	part, err := writer.Part(name)
+	if err != nil {
+		return err
+	}
+	if err := stream(ctx, part, file); err != nil {
+		return fmt.Errorf("part %q: %w", name, errors.Join(err, part.Close()))
+	}
+	return part.Close()
+}
+
+// Verify reads every part of a stored checkpoint and returns its manifest. A part that is not what was
+// committed is an error that wraps ErrCorrupt. O(bytes).
+func Verify(ctx context.Context, store checkpoint.Store, job string, number int64) (checkpoint.Manifest, error) {
+	manifest, err := each(ctx, store, job, number, func(_ string, part io.Reader) error {
+		return stream(ctx, io.Discard, part)
+	})
+	if err != nil {
+		return checkpoint.Manifest{}, fmt.Errorf("verify job %q, checkpoint %d: %w", job, number, err)
+	}
+	return manifest, nil
+}
+
+// Load writes a stored checkpoint into the new directory dir, whose parent exists. If dir exists, it is
+// replaced. O(bytes).
+func Load(ctx context.Context, store checkpoint.Store, job string, number int64, dir string) (checkpoint.Manifest, error) {
+	manifest, err := load(ctx, store, job, number, dir)
+	if err != nil {
+		return checkpoint.Manifest{}, fmt.Errorf("load job %q, checkpoint %d: %w", job, number, err)
+	}
+	return manifest, nil
+}
+
+func load(ctx context.Context, store checkpoint.Store, job string, number int64, dir string) (checkpoint.Manifest, error) {
+	temporary, err := os.MkdirTemp(filepath.Dir(dir), ".loading-")
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	defer os.RemoveAll(temporary)
+	root, err := os.OpenRoot(temporary)
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	defer root.Close()
+	manifest, err := each(ctx, store, job, number, func(name string, part io.Reader) error {
+		return loadFile(ctx, root, name, part)
+	})
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	return manifest, os.Rename(temporary, dir)
+}
+
+func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) error {
+	if err := checkpoint.CheckName(name); err != nil { // a store of somebody else's
+		return err
+	}
+	if folder := path.Dir(name); folder != "." {
+		if err := root.MkdirAll(filepath.FromSlash(folder), dirPerm); err != nil {
+			return err
+		}
+	}
+	file, err := root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if err != nil {
+		return err
+	}
+	return errors.Join(stream(ctx, file, part), file.Close())
+}
+
+// each opens a checkpoint and gives its parts, in their order, to use.
+func each(ctx context.Context, store checkpoint.Store, job string, number int64, use func(name string, part io.Reader) error) (checkpoint.Manifest, error) {
+	reader, err := store.Open(ctx, job, number)
+	if err != nil {
+		return checkpoint.Manifest{}, err
+	}
+	defer reader.Close()
+	manifest := reader.Manifest()
+	for _, listed := range manifest.Parts {
+		part, err := reader.Part(listed.Name)
+		if err != nil {
+			return checkpoint.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
+		}
+		if err := errors.Join(use(listed.Name, part), part.Close()); err != nil {
+			return checkpoint.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
+		}
+	}
+	return manifest, nil
+}
+
+// stream copies to the end of from and stops when the context ends.
+func stream(ctx context.Context, to io.Writer, from io.Reader) error {
+	buffer := make([]byte, blockBytes)
+	_, err := io.CopyBuffer(struct{ io.Writer }{to}, untilDone{ctx, from}, buffer)
+	return err
+}
+
+// untilDone is a reader that ends with its context.
+type untilDone struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (u untilDone) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.from.Read(p)
+}

@@ -1,0 +1,199 @@
+// This file moves checkpoints between a disk and a store, whole, damaged and interrupted.
+
+package transfer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/transfer"
+)
+
+// files makes a directory with these contents and returns it as a saved state.
+func files(t *testing.T, contents map[string]string) checkpoint.Saved {
+	t.Helper()
+	saved := checkpoint.Saved{Dir: t.TempDir()}
+	for name, text := range contents {
+		path := filepath.Join(saved.Dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		saved.Files = append(saved.Files, name)
+	}
+	return saved
+}
+
+var contents = map[string]string{"model.index": "index", "shards/0": strings.Repeat("zero", 1<<19), "shards/1": ""}
+
+func TestRoundTrip(t *testing.T) {
+	store, saved := &checkpointtest.MemStore{}, files(t, contents)
+	for range 2 { // again: the same
+		manifest, err := transfer.Save(t.Context(), store, "lr", 3, saved)
+		if err != nil || len(manifest.Parts) != len(contents) {
+			t.Fatalf("%+v, %v", manifest, err)
+		}
+	}
+	if _, err := transfer.Verify(t.Context(), store, "lr", 3); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	for range 2 {
+		if _, err := transfer.Load(t.Context(), store, "lr", 3, dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "foreign"), nil, 0o600); err != nil { // the next Load clears it
+			t.Fatal(err)
+		}
+	}
+	for name, want := range contents {
+		got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("beside the directory: %v, %v", entries, err)
+	}
+	if _, err := transfer.Save(t.Context(), store, "lr", 3, files(t, map[string]string{"model.index": "other"})); !errors.Is(err, checkpoint.ErrExists) {
+		t.Errorf("other files under the same number: %v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	store, saved := &checkpointtest.MemStore{}, files(t, contents)
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(saved.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string][]string{"link out of the directory": {"link"}, "path out of it": {"../secret"}, "missing": {"model.index", "gone"}} {
+		bad := saved
+		bad.Files = list
+		if _, err := transfer.Save(t.Context(), store, "lr", 1, bad); err == nil || !strings.Contains(err.Error(), `job "lr", checkpoint 1`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if list, err := store.List(t.Context(), "lr"); err != nil || len(list) != 0 {
+		t.Errorf("what was refused is there: %v, %v", list, err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := transfer.Load(t.Context(), store, "lr", 1, dir); !errors.Is(err, checkpoint.ErrNotFound) {
+		t.Errorf("no checkpoint: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a directory without a checkpoint: %v", err)
+	}
+	if _, err := transfer.Save(t.Context(), store, "lr", 1, checkpoint.Saved{Dir: filepath.Join(dir, "nothing")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+// foreign is a store whose checkpoints hold whatever the test says.
+type foreign struct {
+	checkpoint.Store
+	manifest checkpoint.Manifest
+	text     string
+	fail     error // where the text ends
+}
+
+func (f *foreign) Open(context.Context, string, int64) (checkpoint.Reader, error) { return f, nil }
+func (f *foreign) Manifest() checkpoint.Manifest                                  { return f.manifest }
+func (f *foreign) Close() error                                                   { return nil }
+
+func (f *foreign) Part(string) (io.ReadCloser, error) {
+	end := f.fail
+	if end == nil {
+		end = io.EOF
+	}
+	return io.NopCloser(io.MultiReader(strings.NewReader(f.text), iotest.ErrReader(end))), nil
+}
+
+// What a store says cannot lead Load out of its directory, and damage leaves nothing behind.
+func TestLoadFromForeignStore(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "restored")
+	for _, name := range []string{"../evil", "/evil", "a/../../evil", ""} {
+		store := &foreign{manifest: checkpoint.Manifest{Parts: []checkpoint.Part{{Name: name}}}}
+		if _, err := transfer.Load(t.Context(), store, "lr", 1, dir); !errors.Is(err, checkpoint.ErrName) {
+			t.Errorf("part %q: %v", name, err)
+		}
+	}
+	damaged := &foreign{manifest: checkpoint.Manifest{Parts: []checkpoint.Part{{Name: "a"}}}, text: "half", fail: checkpoint.ErrCorrupt}
+	if _, err := transfer.Load(t.Context(), damaged, "lr", 1, dir); !errors.Is(err, checkpoint.ErrCorrupt) {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err := transfer.Verify(t.Context(), damaged, "lr", 1); !errors.Is(err, checkpoint.ErrCorrupt) {
+		t.Errorf("verify damaged: %v", err)
+	}
+	if entries, err := os.ReadDir(parent); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// Every call of the store that can fail does so once: an error comes out, and nothing half-saved is
+// visible.
+func TestEveryFailure(t *testing.T) {
+	saved := files(t, contents)
+	for k := int64(1); ; k++ {
+		store := checkpointtest.NewFaulty(&checkpointtest.MemStore{})
+		store.FailAt(k, checkpointtest.Before)
+		_, err := transfer.Save(t.Context(), store, "lr", 1, saved)
+		store.FailAt(0, checkpointtest.Before)
+		list, listErr := store.List(t.Context(), "lr")
+		if listErr != nil {
+			t.Fatal(listErr)
+		}
+		if err == nil {
+			if k < 5 || len(list) != 1 {
+				t.Errorf("no failure at call %d, %d checkpoints", k, len(list))
+			}
+			return
+		}
+		if len(list) > 1 || len(list) == 1 && len(list[0].Parts) != len(contents) {
+			t.Errorf("call %d failed: %v is visible", k, list)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := transfer.Save(ctx, &checkpointtest.MemStore{}, "lr", 1, files(t, contents)); !errors.Is(err, context.Canceled) {
+		t.Errorf("save: %v", err)
+	}
+}
+
+// A checkpoint larger than the buffer passes through it.
+func BenchmarkRoundTrip(b *testing.B) {
+	saved := checkpoint.Saved{Dir: b.TempDir(), Files: []string{"model"}}
+	if err := os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(8 << 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		store := &checkpointtest.MemStore{}
+		if _, err := transfer.Save(b.Context(), store, "lr", 1, saved); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := transfer.Load(b.Context(), store, "lr", 1, filepath.Join(b.TempDir(), "restored")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

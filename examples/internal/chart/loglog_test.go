@@ -1,0 +1,44 @@
+// This file checks figures with logarithmic axes.
+
+package chart
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/plot/plotter"
+)
+
+// On logarithmic axes equal factors are equal lengths, marks name places, and what lies above the
+// range makes room for itself.
+func TestLogLog(t *testing.T) {
+	f := New("loglog", "Time against size", "size", "seconds")
+	f.LogLog(Range{10, 1000}, Range{0.001, 10}, []Mark{{10, "ten"}, {1000, "thousand"}})
+	if err := f.Line(0, "line", plotter.XYs{{X: 10, Y: 0.01}, {X: 1000, Y: 60}}); err != nil {
+		t.Fatal(err)
+	}
+	f.Reference(80)
+	if got := f.plot.X.Norm(100); math.Abs(got-0.5) > 1e-12 {
+		t.Errorf("100 is at %v of the way from 10 to 1000, want the middle", got)
+	}
+	if got := labels(f.plot.X.Tick.Marker.Ticks(10, 1000)); got != "ten thousand" {
+		t.Errorf("marks %q", got)
+	}
+	folder := t.TempDir()
+	if _, err := Write(folder, []*Figure{f}); err != nil {
+		t.Fatal(err)
+	}
+	if f.plot.Y.Max < 80 || f.plot.Y.Min != 0.001 {
+		t.Errorf("y from %v to %v", f.plot.Y.Min, f.plot.Y.Max)
+	}
+	picture, err := os.ReadFile(filepath.Join(folder, "loglog.svg"))
+	if err != nil || !bytes.Contains(picture, []byte(">thousand<")) {
+		t.Errorf("%v; the picture has no mark", err)
+	}
+	if err := f.Line(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}}); err == nil {
+		t.Error("no error for a point that is no number")
+	}
+}

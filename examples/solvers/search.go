@@ -1,0 +1,130 @@
+// This file measures one search: the embedded solver with an effort, a general one on a form.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// effort is a setting of the embedded solver.
+type effort struct {
+	name   string
+	effort embedded.Effort
+}
+
+var efforts = []effort{{"quick", embedded.Quick}, {"default", embedded.Default}, {"thorough", embedded.Thorough}}
+
+// repeats is how often the embedded solver, whose answer is the same each time, is timed; the median
+// counts.
+const repeats = 3
+
+// measureOwn times the embedded solver, from the instance to the answer.
+func measureOwn(ctx context.Context, inst *p2.Instance, e effort, limit time.Duration) (trace, error) {
+	solver := embedded.New(&embedded.Options{Effort: e.effort})
+	var times []time.Duration
+	var last point
+	for range repeats {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		start := time.Now()
+		solution, err := solver.Solve(limited, inst)
+		elapsed := time.Since(start)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, elapsed)
+		last = point{objective: math.NaN(), bound: solution.Bound, proven: solution.Status == p2.Optimal}
+		if solution.Status.HasSolution() {
+			last.objective = solution.Objective
+		}
+	}
+	slices.Sort(times)
+	last.after = times[repeats/2]
+	return trace{last}, nil
+}
+
+// search is a general solver on a form of an instance.
+type search struct {
+	inst    *p2.Instance
+	solver  milp.Solver
+	form    alloc.Form
+	limit   time.Duration
+	workers int
+	// near is a utilization from which on a shorter search is of interest.
+	near float64
+}
+
+// shortest is the shortest search that is tried.
+const shortest = 10 * time.Millisecond
+
+// measure returns what the solver had when. An engine with a log of its own tells that itself, except
+// on a form whose solutions are none of P2 until they are packed. The others are asked again with half
+// the time of the last search, as long as the answer is near.
+func (s *search) measure(ctx context.Context) (trace, error) {
+	if s.form != alloc.ByClass && milp.Capabilities(s.solver)&milp.CanLog != 0 {
+		var points trace
+		last, err := s.once(ctx, s.limit, func(p point) { points = points.add(p) })
+		if err != nil {
+			return nil, err
+		}
+		return append(points, last), nil
+	}
+	var points trace
+	for limit := s.limit; ; {
+		last, err := s.once(ctx, limit, nil)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, last)
+		limit = min(limit, last.after) / 2
+		if limit < shortest || !(last.objective >= s.near) || ctx.Err() != nil {
+			break
+		}
+	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.after, b.after) })
+	return points, nil
+}
+
+// once searches once, from the instance to the allocation, and hands on what the engine logs.
+func (s *search) once(ctx context.Context, limit time.Duration, log func(point)) (point, error) {
+	start := time.Now()
+	model, err := alloc.ModelFor(s.solver, s.inst, s.form)
+	if err != nil {
+		return point{}, err
+	}
+	opts := &milp.Options{TimeLimit: limit}
+	if milp.Capabilities(s.solver)&milp.CanWorkers != 0 {
+		opts.Workers = s.workers
+	}
+	if log != nil {
+		opts.Log = func(p milp.Progress) {
+			log(point{after: time.Since(start), objective: p.Objective, bound: p.Bound})
+		}
+	}
+	answer, err := milp.Solve(ctx, s.solver, model.MILP, opts)
+	if err != nil {
+		return point{}, err
+	}
+	last := point{objective: math.NaN(), bound: answer.Bound}
+	if answer.HasSolution() {
+		if counts := model.Counts(answer.Values); s.inst.Check(counts) == nil {
+			last.objective = s.inst.Objective(counts)
+			last.proven = answer.Status == milp.Optimal && (!model.Relaxed || last.gap() <= provenGap)
+		}
+	}
+	last.after = time.Since(start)
+	return last, nil
+}
+
+// provenGap is the gap at which an allocation that was packed from a solution by server class counts
+// as proven: general solvers leave as much to rounding.
+const provenGap = 1e-7
