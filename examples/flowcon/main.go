@@ -4,31 +4,17 @@
 package main
 
 import (
-	"errors"
-	"flag"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/apportion/apportion/examples/internal/chart"
+	"github.com/apportion/apportion/examples/internal/command"
 )
 
-func main() {
-	err := run(os.Stdout, os.Stderr, os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "flowcon:", err)
-		os.Exit(1)
-	}
-}
-
-// errUsage says that the flags are wrong, which has been explained already.
-var errUsage = errors.New("usage")
+func main() { command.Main("flowcon", run) }
 
 // options are the flags.
 type options struct {
@@ -39,23 +25,21 @@ type options struct {
 
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
-	flags := flag.NewFlagSet("flowcon", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := command.Flags("flowcon", stderr)
 	flags.IntVar(&o.seeds, "seeds", 50, "how many random schedules of each size")
 	flags.Float64Var(&o.interference, "interference", 0.05, "loss of capacity for each job beside the first, where the tables ask for one; in [0, 1]")
 	flags.StringVar(&o.out, "out", filepath.Join("flowcon", "out"), "folder for the figures")
-	if err := flags.Parse(args); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	if err := command.Parse(flags, args); err != nil {
+		return nil, err
 	}
-	if flags.NArg() > 0 || o.seeds < 1 || !(o.interference >= 0 && o.interference <= 1) {
-		fmt.Fprintln(stderr, "flowcon: -seeds must be positive, -interference in [0, 1]; there are no arguments")
-		return nil, errUsage
+	if o.seeds < 1 || !(o.interference >= 0 && o.interference <= 1) {
+		return nil, command.Misused(flags, "-seeds must be positive, -interference in [0, 1]")
 	}
 	return o, nil
 }
 
 // run prints the tables to stdout and writes the figures.
-func run(stdout, stderr io.Writer, args []string) error {
+func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err

@@ -5,34 +5,16 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 
 	"github.com/apportion/apportion/examples/internal/chart"
+	"github.com/apportion/apportion/examples/internal/command"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "oasis:", err)
-		os.Exit(1)
-	}
-}
-
-// errUsage says that the flags are wrong, which has been explained already.
-var errUsage = errors.New("usage")
+func main() { command.Main("oasis", run) }
 
 // options are the flags.
 type options struct {
@@ -44,19 +26,17 @@ type options struct {
 
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
-	flags := flag.NewFlagSet("oasis", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := command.Flags("oasis", stderr)
 	flags.IntVar(&o.seeds, "seeds", 5, "how many random workloads of each size")
 	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
 	flags.StringVar(&o.out, "out", filepath.Join("oasis", "out"), "folder for the figures")
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
 	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of each of two real traces instead of the paper's workload")
-	if err := flags.Parse(args); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	if err := command.Parse(flags, args); err != nil {
+		return nil, err
 	}
-	if flags.NArg() > 0 || o.seeds < 1 || o.tiny < 1 {
-		fmt.Fprintln(stderr, "oasis: -seeds and -tiny must be positive; there are no arguments")
-		return nil, errUsage
+	if o.seeds < 1 || o.tiny < 1 {
+		return nil, command.Misused(flags, "-seeds and -tiny must be positive")
 	}
 	return o, nil
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"image/png"
 	"io"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/apportion/apportion/examples/internal/chart"
+	"github.com/apportion/apportion/examples/internal/command"
+	"github.com/apportion/apportion/examples/internal/command/commandtest"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
@@ -91,31 +92,15 @@ func checkPicture(t *testing.T, name string, data []byte) {
 }
 
 func TestFolderThatCannotBeMade(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), io.Discard, io.Discard, []string{"-small", "-seeds", "1", "-tiny", "1", "-out", file}); err == nil {
-		t.Error("no error for a folder that is a file")
-	}
+	commandtest.FileForFolder(t, run, "-small", "-seeds", "1", "-tiny", "1")
 }
 
-func TestHelp(t *testing.T) {
-	var text bytes.Buffer
-	if err := run(t.Context(), io.Discard, &text, []string{"-h"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error %v, want %v", err, flag.ErrHelp)
-	}
-	for _, name := range []string{"-seeds", "-tiny", "-out", "-small", "-trace"} {
-		if !strings.Contains(text.String(), name) {
-			t.Errorf("help does not mention %s", name)
-		}
-	}
-}
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace") }
 
 // An argument that is no flag is refused.
 func TestArgument(t *testing.T) {
 	var text bytes.Buffer
-	if err := run(t.Context(), io.Discard, &text, []string{"sideways"}); !errors.Is(err, errUsage) || text.Len() == 0 {
+	if err := run(t.Context(), io.Discard, &text, []string{"sideways"}); !errors.Is(err, command.ErrUsage) || text.Len() == 0 {
 		t.Errorf("error %v, message %q", err, text.String())
 	}
 }
