@@ -15,6 +15,7 @@ COUNT ?= 1
 
 .PHONY: test
 test: ## all tests of every module
+	@test -n "$$APPORTION_FRAMEWORKS" || echo "# The tests of training frameworks are SKIPPED: they are not there. 'make frameworks' installs them."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
 	$(call each,go test ./...)
 
@@ -47,6 +48,24 @@ endif
 .PHONY: ortools
 ortools: ## fetches the libraries of OR-Tools with pip, for tests of that back-end
 	@alloc/milp/ortools/fetch.sh $(ORTOOLS)
+
+.PHONY: memcheck
+memcheck: ## the border to OR-Tools' C code under the address sanitizer
+	@alloc/milp/ortools/memcheck.sh
+
+# Where `make frameworks` puts TensorFlow, PyTorch and MXNet. Tests that need them are skipped without.
+FRAMEWORKS := $(CURDIR)/.cache/frameworks
+ifneq ($(wildcard $(FRAMEWORKS)/VERSION),)
+export APPORTION_FRAMEWORKS ?= $(FRAMEWORKS)
+endif
+
+.PHONY: frameworks
+frameworks: ## installs TensorFlow, PyTorch and MXNet with pip and apt, for tests of checkpoints
+	@checkpoint/framework/fetch.sh $(FRAMEWORKS)
+
+.PHONY: browser
+browser: ## installs Chromium with apt, for the test of the status page
+	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
 
 .PHONY: rewrite
 rewrite: ## write the golden files again; read the difference before you commit it

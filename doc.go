@@ -9,6 +9,11 @@
 //   - growth and placement: who still profits from resources, and where should the others go?
 //     FlowCon's and SpeCon's classifiers, host choice, rebalancing and packers.
 //
+// The fifth carries out an answer that takes resources away from a running job:
+//
+//   - checkpoint: how is a job resized without losing its work, whatever dies meanwhile? Dorm's
+//     checkpoint-based adjustment as a state machine, its journal, stores, and adapters of frameworks.
+//
 // This package itself is their vocabulary: [Kinds] names the kinds of resources, [Resources] is an
 // exact vector of quantities, [Server] a machine, [FieldError] and [Faults] what is wrong with an
 // input.
@@ -45,7 +50,8 @@
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure
-//	[Dorm (6)-(18)]	alloc/model.go	BuildModel
+//	[Dorm (6)-(18)]	alloc/model.go	BuildModel, ModelFor
+//	[Dorm (11), (12), (15)]	alloc/loss.go	builder.loss, builder.wholeLoss
 //	[Dorm (10)-(16)]	alloc/p2/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/p2/check.go	Instance.Check
 //	[Dorm P2, weak duality]	alloc/p2/dualbound.go	DualBound
@@ -62,6 +68,9 @@
 //	[OASiS Algorithm 2, lines 12-22]	primaldual/cappeddp.go	cappedDP
 //	[OASiS Algorithm 2, lines 12-22]	primaldual/chunkdp.go	chunkTables
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
+//	[Dorm §III-C2]	checkpoint/protocol.go	Machine
+//	[Dorm §III-C2]	checkpoint/framework.go	Framework
+//	[Dorm §III-C2]	checkpoint/command/command.go	Adapter
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
 //	[Zheng (4.3)]	growth/optimum.go	Optimize
 //	[Zheng Algorithms 1, 2]	growth/flowcon.go	FlowCon

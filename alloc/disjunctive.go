@@ -23,7 +23,7 @@ import (
 func disjunctive(b *builder) *Model {
 	y := b.cells("y", b.inst.Capacity, ones(len(b.inst.Capacity)))
 	stays := make([]milp.Var, len(b.inst.Apps))
-	var losses, adjusted []milp.Term
+	var adjusted []milp.Term
 	running := 0.0
 	capacities := b.capacities(y, len(b.inst.Capacity))
 	for a := range b.inst.Apps {
@@ -31,7 +31,7 @@ func disjunctive(b *builder) *Model {
 		terms := sum(nil, y.vars[a], 1)
 		if !app.Running {
 			b.Row(name("c7_a", a), float64(app.Min), terms, float64(app.Max))
-			losses = append(losses, term(b.loss("l", a, sum(nil, y.vars[a], app.Delta), app.Share), 1))
+			b.loss(a, y.vars[a], nil)
 			continue
 		}
 		z := b.stay(a)
@@ -52,8 +52,10 @@ func disjunctive(b *builder) *Model {
 			u := float64(y.upper[a][s])
 			b.AtMost(name("c9_a", a, "_s", j), []milp.Term{term(y.vars[a][s], 1), term(z, u)}, u)
 		}
-		moved := append(sum(nil, y.vars[a], app.Delta), term(z, app.Share))
-		losses = append(losses, term(b.loss("l", a, moved, app.Share), 1), term(z, app.Loss(held)))
+		b.loss(a, y.vars[a], &z)
+		if loss := app.Loss(held); loss > lossNoise {
+			b.losses = append(b.losses, term(z, loss))
+		}
 		adjusted = append(adjusted, term(z, -1))
 		running++
 	}
@@ -64,11 +66,11 @@ func disjunctive(b *builder) *Model {
 			}
 		}
 	}
-	b.AtMost("c15", losses, b.inst.LossBudget+p2.LossTolerance)
+	b.lossBudget()
 	b.AtMost("c16", adjusted, float64(b.inst.AdjustBudget)-running)
 	b.Maximize(b.cost, 0)
 	return &Model{
-		levels: levels{loss: expressionOf(losses), adjusted: expressionOf(adjusted)},
+		levels: levels{loss: expressionOf(b.losses), adjusted: expressionOf(adjusted)},
 		decode: func(values []float64) p2.Counts {
 			counts := y.counts(values)
 			for a := range b.inst.Apps {

@@ -7,7 +7,8 @@
 // [Reallocate] takes the decision at every arrival and completion by solving P2: the most
 // utilization within a budget of fairness loss and a budget of adjusted applications. [NewPlan]
 // turns the decision into steps, [Explain] says why it is what it is, [Measure] computes equations
-// (1)-(4) for any allocation. [BuildModel] writes P2 as a mixed-integer program in three forms, and
+// (1)-(4) for any allocation. [BuildModel] writes P2 as a mixed-integer program in three forms,
+// [ModelFor] in the words that a solver can take, and
 // [FromMILP] lets any milp.Solver take the decision; the default solver is package embedded.
 //
 // # Notation

@@ -40,7 +40,7 @@ type milpSolver struct {
 
 // Solve implements p2.Solver.
 func (s *milpSolver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, error) {
-	model, err := BuildModel(inst, s.form)
+	model, err := ModelFor(s.solver, inst, s.form)
 	if err != nil {
 		return nil, err
 	}

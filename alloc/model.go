@@ -71,7 +71,16 @@ func (m *Model) Counts(values []float64) p2.Counts { return m.decode(values) }
 // BuildModel writes inst in the given form: O(applications x servers) variables, kinds times as
 // many coefficients. The error is ErrForm, or the builder's for numbers that float64 programs
 // cannot hold exactly, such as a capacity of 2^53 and more.
-func BuildModel(inst *p2.Instance, form Form) (*Model, error) {
+func BuildModel(inst *p2.Instance, form Form) (*Model, error) { return buildModel(inst, form, false) }
+
+// ModelFor is BuildModel in terms that the solver can state: where it takes integer variables only,
+// the fairness losses are written with whole numbers, exactly, in rows c11 and c12 of another shape
+// and variables p_a2, q_a2, b_a2 in place of l_a2.
+func ModelFor(solver milp.Solver, inst *p2.Instance, form Form) (*Model, error) {
+	return buildModel(inst, form, milp.Capabilities(solver)&milp.CanContinuous == 0)
+}
+
+func buildModel(inst *p2.Instance, form Form, whole bool) (*Model, error) {
 	build := map[Form]func(*builder) *Model{Verbatim: verbatim, ByClass: byClass, Disjunctive: disjunctive}[form]
 	if build == nil {
 		return nil, fmt.Errorf("%w: %q", ErrForm, string(form))
@@ -79,7 +88,7 @@ func BuildModel(inst *p2.Instance, form Form) (*Model, error) {
 	if err := checkExact(inst); err != nil {
 		return nil, err
 	}
-	b := &builder{inst: inst, Builder: milp.NewBuilder("P2_" + string(form))}
+	b := &builder{inst: inst, whole: whole, Builder: milp.NewBuilder("P2_" + string(form))}
 	model := build(b)
 	var err error
 	if model.MILP, err = b.Build(); err != nil {
@@ -104,8 +113,12 @@ func checkExact(inst *p2.Instance) error {
 // builder is a milp.Builder with the parts of P2 that every form has.
 type builder struct {
 	*milp.Builder
-	inst *p2.Instance
-	cost []milp.Term // of (10), so far
+	inst  *p2.Instance
+	whole bool        // without continuous variables
+	cost  []milp.Term // of (10), so far
+	// losses are the terms of the fairness loss, so far, and lost is its constant part.
+	losses []milp.Term
+	lost   float64
 }
 
 // name joins a letter and indices: name("x_a", 2, "_s", 3) is "x_a2_s3".
@@ -126,15 +139,6 @@ func sum(terms []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 		terms = append(terms, term(v, coef))
 	}
 	return terms
-}
-
-// loss adds l_a >= |delta n - share| as (11) and (12), where n is the sum of terms / delta: terms
-// already carry delta. share may depend on a variable: put its terms there with the sign of n's.
-func (b *builder) loss(letter string, a int, terms []milp.Term, share float64) milp.Var {
-	l := b.Continuous(0, math.Inf(1), name(letter, "_a", a))
-	b.AtMost(name("c11_a", a), append(terms, term(l, -1)), share)
-	b.AtLeast(name("c12_a", a), append(terms, term(l, 1)), share)
-	return l
 }
 
 // expressionOf turns terms into an expression that outlives the builder.

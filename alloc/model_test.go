@@ -20,14 +20,27 @@ import (
 
 var forms = []alloc.Form{alloc.Verbatim, alloc.ByClass, alloc.Disjunctive}
 
+// integersOnly is branch and bound that knows no continuous variables.
+type integersOnly struct{ bb.Solver }
+
+func (integersOnly) Capabilities() milp.Capability {
+	return bb.Solver{}.Capabilities() &^ milp.CanContinuous
+}
+
 // Each form, solved by branch and bound, agrees with plain enumeration: the exact forms on the
-// optimum, the relaxed one by bounding it.
+// optimum, the relaxed one by bounding it. So it does without continuous variables.
 func TestFormsAgainstEnumeration(t *testing.T) {
+	for name, solver := range map[string]milp.Solver{"losses": bb.Solver{}, "whole losses": integersOnly{}} {
+		t.Run(name, func(t *testing.T) { againstEnumeration(t, solver) })
+	}
+}
+
+func againstEnumeration(t *testing.T, solver milp.Solver) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := genSmallInstance(t)
 		best, solutions := p2oracle.Best(inst)
 		for _, form := range forms {
-			s, err := alloc.FromMILP(bb.Solver{}, form, nil).Solve(context.Background(), inst)
+			s, err := alloc.FromMILP(solver, form, nil).Solve(context.Background(), inst)
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}
@@ -66,8 +79,12 @@ func TestFromMILPPreference(t *testing.T) {
 		if solutions == 0 {
 			return
 		}
-		for _, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive} {
-			s, err := alloc.FromMILP(bb.Solver{}, form, opts).Solve(context.Background(), inst)
+		for k, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive, alloc.Verbatim, alloc.Disjunctive} {
+			var solver milp.Solver = bb.Solver{}
+			if k >= 2 {
+				solver = integersOnly{}
+			}
+			s, err := alloc.FromMILP(solver, form, opts).Solve(context.Background(), inst)
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}

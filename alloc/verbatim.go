@@ -35,19 +35,19 @@ func verbatim(b *builder) *Model {
 // budgets adds (7), (8) and (10)-(16) over cells; held says how many containers application a holds
 // now in place j. It serves the verbatim form and, with classes for servers, the pooled one.
 func (b *builder) budgets(model *Model, x *cells, held func(a, j int) int64) {
-	var losses, adjusted []milp.Term
+	var adjusted []milp.Term
 	for a := range b.inst.Apps {
 		app := &b.inst.Apps[a]
 		b.Row(name("c7_a", a), float64(app.Min), sum(nil, x.vars[a], 1), float64(app.Max)) // (7)(8)
-		losses = append(losses, term(b.loss("l", a, sum(nil, x.vars[a], app.Delta), app.Share), 1))
+		b.loss(a, x.vars[a], nil)
 		if app.Running {
 			adjusted = append(adjusted, term(b.adjusted(x, a, held), 1))
 		}
 	}
-	b.AtMost("c15", losses, b.inst.LossBudget+p2.LossTolerance)
+	b.lossBudget()
 	b.AtMost("c16", adjusted, float64(b.inst.AdjustBudget))
 	b.Maximize(b.cost, 0)
-	model.levels = levels{loss: expressionOf(losses), adjusted: expressionOf(adjusted)}
+	model.levels = levels{loss: expressionOf(b.losses), adjusted: expressionOf(adjusted)}
 }
 
 // adjusted adds r_a with (13) and (14); it is 1 where the application cannot stay as it is.

@@ -3,11 +3,9 @@ package ortools_test
 import (
 	"context"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
 )
@@ -41,25 +39,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkInterrupt ends the context in mid-search and reports how long the search went on.
-func BenchmarkInterrupt(b *testing.B) {
-	for _, e := range engines(b) {
-		b.Run("engine="+e.name, func(b *testing.B) {
-			model := hardFor(b, e)
-			var took []time.Duration
-			for b.Loop() {
-				_, late := interrupt(b, e, model, time.Duration(50+7*(len(took)%50))*time.Millisecond)
-				took = append(took, late)
-			}
-			slices.Sort(took)
-			b.ReportMetric(took[len(took)/2].Seconds()*1e3, "p50-ms")
-			b.ReportMetric(took[len(took)-1].Seconds()*1e3, "max-ms")
-		})
-	}
-}
-
 // resident returns the resident memory of this process in bytes.
-func resident(t *testing.T) int {
+func resident(t testing.TB) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -72,33 +53,57 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize()
 }
 
+// solveMany solves one small model after the other.
+func solveMany(t testing.TB, e named, times int) {
+	t.Helper()
+	for k := range times {
+		model := trivial(t, e)
+		if e.can(milp.CanInteger) {
+			model = knapsack(t, uint64(k))
+		}
+		if _, err := milp.Solve(context.Background(), e.solver, model, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// warm is how many solves it takes until the engines have all the memory that they keep.
+const warm = 500
+
 // TestMemory: thousands of solves leave no more behind than the first hundreds do.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some ten seconds")
 	}
-	const warm, solves, allowed = 500, 2000, 8 << 20
+	const solves, allowed = 2000, 8 << 20
 	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
-			solve := func(times int) {
-				for k := range times {
-					model := trivial(t, e)
-					if e.can(milp.CanInteger) {
-						model = knapsack(t, uint64(k))
-					}
-					if _, err := milp.Solve(context.Background(), e.solver, model, nil); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			solve(warm)
+			solveMany(t, e, warm)
 			before := resident(t)
-			solve(solves)
+			solveMany(t, e, solves)
 			grown := resident(t) - before
 			if grown > allowed {
 				t.Errorf("%d bytes more after %d solves", grown, solves)
 			}
 			t.Logf("%.1f MB, %+.2f MB after %d solves", float64(before)/1e6, float64(grown)/1e6, solves)
+		})
+	}
+}
+
+// BenchmarkResident reports the resident memory before and after the solves of a run, which
+// -benchtime=10000x makes ten thousand, and what each has left behind.
+func BenchmarkResident(b *testing.B) {
+	for _, e := range engines(b) {
+		b.Run("engine="+e.name, func(b *testing.B) {
+			solveMany(b, e, warm)
+			before := resident(b)
+			for b.Loop() {
+				solveMany(b, e, 1)
+			}
+			after := resident(b)
+			b.ReportMetric(float64(before)/1e6, "MB-before")
+			b.ReportMetric(float64(after)/1e6, "MB-after")
+			b.ReportMetric(float64(after-before)/float64(b.N), "B-left/solve")
 		})
 	}
 }

@@ -36,11 +36,19 @@
 // The objective is scaled likewise. Its bound is mapped back as bound/s - d/s, less the rounding of
 // the constant: no feasible point is better than it.
 //
-// An end of the context is passed on to the engine, and the call returns when the engine has
-// stopped. CP-SAT does so within milliseconds, the others look less often, at times only after
-// some tenths of a second (BenchmarkInterrupt). What comes back is the best point so far with its
-// bound. The time limit of SCIP and GLOP is such an interruption, as MathOpt's C interface takes no
-// parameters.
+// An end of the context is passed on to the engine, which stops where it next looks. HiGHS tells every
+// better point and bound as it finds them, and GLOP has nothing before the end: their calls wait 30 ms
+// for the engine and then return what is known. CP-SAT stops within milliseconds; SCIP finishes what
+// it has begun, some tenths of a second; their calls wait for up to 3 s, as their best point comes last
+// (figures at the Capabilities methods, from BenchmarkInterrupt). A search that was left so ends on a
+// thread of its own, owns all that it uses and frees it; at most 8 are left at a time, [WindingUp]
+// counts them and [WaitWindingUp] waits for them. The time limit of SCIP and GLOP is such an
+// interruption, as MathOpt's C interface takes no parameters.
+//
+// CP-SAT gets no continuous variables. On a grid fine enough for the tolerances, its propagation may
+// move the bounds of two variables against each other in steps of the grid, billions of times, and
+// looks at no clock and no interruption meanwhile. A model that needs it can often be written with
+// whole numbers instead, as alloc.ModelFor does for P2.
 //
 // The bound of a linear program solved to the end is its objective: correct up to the engine's
 // tolerance of reduced costs, not beyond. HiGHS is given a tenth of the tolerances asked for, so that
@@ -51,7 +59,7 @@
 // Back-ends hold no state and may be used by many goroutines. The libraries stay loaded until the
 // process ends, all from one place: two copies in one process clash. Names are not handed over,
 // messages beyond 2 GiB are refused, and MathOpt is asked for two engines only, since others
-// end the process. No C buffer outlives its call and C keeps no Go pointer. CP-SAT's handler of
+// end the process. No C buffer outlives its search and C keeps no Go pointer (memcheck.sh). CP-SAT's handler of
 // the interrupt key is off. SCIP writes lines about its event handler to stderr when it can be
 // interrupted, and HiGHS, rarely, a line to stdout; both are their own.
 //

@@ -8,32 +8,42 @@ package ortools
 #include <stdint.h>
 #include <stdlib.h>
 
-// What a callback may look at while a search runs: the request to stop, the Go handle of the log (0:
-// none), and HiGHS' accessor of the numbers that come with a report.
+// What a callback may look at while a search runs: the request to stop, the Go handle of what has been
+// found so far, the last bound told to it, and HiGHS' accessor of the numbers that come with a report.
 typedef struct {
-	int stop;
-	uintptr_t log;
+	int stop, log; // log: reports are wanted
+	uintptr_t found;
+	double bound;
 	const void *(*item)(const void *, const char *);
 } highs_watch;
 
-void apportionHighsProgress(uintptr_t log, int64_t nodes, double objective, double bound, char *text);
+void apportionHighsText(uintptr_t found, char *text);
+void apportionHighsReport(uintptr_t found, int64_t nodes, double objective, double bound);
+void apportionHighsBound(uintptr_t found, double bound);
+void apportionHighsPoint(uintptr_t found, double *values);
 
-// Kinds of callback: a line of the log, the interrupts of the simplex, interior point and integer
-// searches, a report of the integer search.
-enum { highs_logging = 0, highs_simplex = 1, highs_ipm = 2, highs_mip_logging = 5, highs_mip = 6 };
+// Kinds of callback: a line of the log, the interrupts of the simplex and interior point methods, a
+// better point, a report and the interrupt of the integer search.
+enum { highs_logging, highs_simplex, highs_ipm, highs_improving = 4, highs_mip_logging, highs_mip };
 
 static void highs_callback(int kind, const char *text, const void *out, void *in, void *user) {
 	highs_watch *watch = user;
 	if (kind == highs_simplex || kind == highs_ipm || kind == highs_mip) {
 		if (__atomic_load_n(&watch->stop, __ATOMIC_RELAXED)) *(int *)in = 1; // its first field
-	} else if (kind == highs_logging) {
-		apportionHighsProgress(watch->log, -1, 0, 0, (char *)text);
-	} else if (kind == highs_mip_logging) {
-		const int64_t *nodes = watch->item(out, "mip_node_count");
-		const double *objective = watch->item(out, "mip_primal_bound");
-		const double *bound = watch->item(out, "mip_dual_bound");
-		if (nodes && objective && bound) apportionHighsProgress(watch->log, *nodes, *objective, *bound, 0);
 	}
+	if (kind == highs_logging) apportionHighsText(watch->found, (char *)text);
+	if (kind < highs_improving) return;
+
+	const int64_t *nodes = watch->item(out, "mip_node_count");
+	const double *objective = watch->item(out, "mip_primal_bound");
+	const double *bound = watch->item(out, "mip_dual_bound");
+	if (kind == highs_improving) {
+		const double *values = watch->item(out, "mip_solution");
+		if (values) apportionHighsPoint(watch->found, (double *)values);
+	}
+	if (bound && *bound != watch->bound) apportionHighsBound(watch->found, watch->bound = *bound);
+	if (kind == highs_mip_logging && watch->log && nodes && objective && bound)
+		apportionHighsReport(watch->found, *nodes, *objective, *bound);
 }
 
 static void highs_stop(highs_watch *watch) { __atomic_store_n(&watch->stop, 1, __ATOMIC_RELAXED); }
@@ -53,10 +63,10 @@ static int highs_get(void *f, void *highs, const char *name, void *value) {
 	return ((int (*)(void *, const char *, void *))f)(highs, name, value);
 }
 static int highs_listen(void *set, void *start, void *highs, highs_watch *watch) {
-	static const int kinds[] = {highs_simplex, highs_ipm, highs_mip, highs_logging, highs_mip_logging};
+	static const int kinds[] = {highs_simplex, highs_ipm, highs_improving, highs_mip_logging, highs_mip, highs_logging};
 	int status = ((int (*)(void *, void (*)(int, const char *, const void *, void *, void *), void *))set)(
 		highs, highs_callback, watch);
-	for (int k = 0; k < (watch->log ? 5 : 3) && status == 0; k++)
+	for (int k = 0; k < (watch->log ? 6 : 5) && status == 0; k++)
 		status = ((int (*)(void *, int))start)(highs, kinds[k]);
 	return status;
 }
@@ -121,22 +131,29 @@ func openHiGHS(folder string) (highsLibrary, error) {
 }
 
 // solve runs HiGHS on a thread of its own, which ends with the search: HiGHS keeps its pool of
-// workers by thread, and a pool's size cannot change.
-func (l highsLibrary) solve(ctx context.Context, p *highsProblem) (answer highsAnswer, err error) {
-	ended := make(chan struct{})
-	go func() {
+// workers by thread, and a pool's size cannot change. It looks at its interrupts between the steps of a
+// search only, some of which are long. So a caller whose context has ended takes what has been found
+// so far; everything of C is the thread's, which frees it.
+func (l highsLibrary) solve(ctx context.Context, p *highsProblem) (highsAnswer, error) {
+	return untilLeft(ctx, grace, func() (highsAnswer, error) {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		defer close(ended)
-		answer, err = l.run(ctx, p)
-	}()
-	<-ended
-	return answer, err
+		return l.run(ctx, p)
+	}, p.found.leave)
 }
 
 func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, error) {
 	f := l.functions
+	watch := (*C.highs_watch)(C.calloc(1, C.sizeof_highs_watch))
+	defer C.free(unsafe.Pointer(watch))
+	handle := cgo.NewHandle(p.found)
+	defer handle.Delete()
+	*(*unsafe.Pointer)(unsafe.Pointer(&watch.item)) = f["Highs_getCallbackDataOutItem"]
+	watch.found, watch.bound = C.uintptr_t(handle), C.double(p.found.bound)
+	if p.found.log != nil {
+		watch.log = 1
+	}
 	highs := C.highs_new(f["Highs_create"])
-	defer C.highs_free(f["Highs_destroy"], highs)
+	defer C.highs_free(f["Highs_destroy"], highs) // before what its callbacks use
 	if size := C.highs_call(f["Highs_getSizeofHighsInt"], highs); size != C.sizeof_int {
 		return highsAnswer{}, unavailable(fmt.Sprintf("HiGHS was built with integers of %d bytes", size), highsNames)
 	}
@@ -145,14 +162,6 @@ func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, er
 	}
 	if err := l.pass(highs, p); err != nil {
 		return highsAnswer{}, err
-	}
-	watch := (*C.highs_watch)(C.calloc(1, C.sizeof_highs_watch))
-	defer C.free(unsafe.Pointer(watch))
-	*(*unsafe.Pointer)(unsafe.Pointer(&watch.item)) = f["Highs_getCallbackDataOutItem"]
-	if p.log != nil {
-		handle := cgo.NewHandle(p.log)
-		defer handle.Delete()
-		watch.log = C.uintptr_t(handle)
 	}
 	if C.highs_listen(f["Highs_setCallback"], f["Highs_startCallback"], highs, watch) != 0 {
 		return highsAnswer{}, errors.New("HiGHS takes no callback")

@@ -2,14 +2,17 @@ package ortools_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/solvertest"
 )
 
 // extremes are numbers that a model may hold and an engine may stumble over.
@@ -88,4 +91,30 @@ func TestHostile(t *testing.T) {
 	if outcomes["highs optimal"]+outcomes["highs infeasible"] == 0 && !testing.Short() { // a few may all be refused
 		t.Error("no model was solved")
 	}
+}
+
+// FuzzSolve builds a model out of bytes and hands it to every engine: the process goes on, and the call
+// ends, with an answer that the referee has passed or with an error.
+func FuzzSolve(f *testing.F) {
+	all := engines(f)
+	for seed := range uint64(4) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		var bytes []byte
+		for range 500 {
+			bytes = binary.LittleEndian.AppendUint64(bytes, random.Uint64()>>random.IntN(64))
+		}
+		f.Add(bytes)
+	}
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		model := genHostile(t)
+		for _, e := range all {
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			start := time.Now()
+			_, err := milp.Solve(ctx, e.solver, model, nil)
+			cancel()
+			if took := time.Since(start); took > 2*solvertest.Patience {
+				t.Errorf("%s takes %v, %v", e.name, took, err)
+			}
+		}
+	}))
 }

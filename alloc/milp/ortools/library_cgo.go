@@ -29,8 +29,10 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -85,7 +87,8 @@ func load(folder string, names, functions []string) (symbols, error) {
 func open(path string) (handle unsafe.Pointer, why string) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	C.dlerror()
+	runtime.LockOSThread() // each thread has an error of its own
+	defer runtime.UnlockOSThread()
 	handle = C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
 	if handle == nil {
 		why = C.GoString(C.dlerror())
@@ -157,6 +160,9 @@ func (l orTools) solveCP(ctx context.Context, model, parameters message) ([]byte
 		unsafe.Pointer(unsafe.SliceData(model)), C.int(len(model)),
 		unsafe.Pointer(unsafe.SliceData(parameters)), C.int(len(parameters)), &response, &size)
 	defer C.free(response)
+	if size < 0 {
+		return nil, errors.New("CP-SAT's response has more than 2 GiB")
+	}
 	return C.GoBytes(response, size), nil
 }
 

@@ -37,10 +37,16 @@ var (
 	_ milp.Capable = GLOP{}
 )
 
-// Capabilities returns what is left without parameters.
+// Capabilities returns what is left without parameters. Interruption takes longer than the 100 ms that
+// the other engines keep: 210 ms of work in the median, 285 ms at most, in 100 interrupted searches of a
+// model whose root it cuts at length. MathOpt looks at the interrupter at SCIP's events only, between
+// rounds of cuts, linear programs and nodes, and hands the best point out when SCIP has ended, not
+// before; so the call waits for it.
 func (SCIP) Capabilities() milp.Capability { return GLOP{}.Capabilities() | milp.CanInteger }
 
-// Capabilities returns what is left without parameters and integer variables.
+// Capabilities returns what is left without parameters and integer variables. Interruption: 8 ms of work
+// in the median, 91 ms at most, in 100 interrupted searches of a program of 1.4 million coefficients. The
+// call returns after 30 ms, without a point, which GLOP has only at the end.
 func (GLOP) Capabilities() milp.Capability {
 	return milp.CanContinuous | milp.CanInfiniteBounds | milp.CanInterrupt | milp.CanTimeLimit
 }
@@ -85,12 +91,8 @@ func mathOpt(ctx context.Context, c call, model *milp.Model, opts *milp.Options)
 	if err := checkNumbers(model); err != nil {
 		return milp.Solution{}, err
 	}
-	limited := ctx
-	if opts.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, opts.TimeLimit)
-		defer cancel()
-	}
+	limited, cancel := withLimit(ctx, opts.TimeLimit)
+	defer cancel()
 	run := func(costs bool) (milp.Solution, error) {
 		encoded, err := library.solveMathOpt(limited, c.engine, mathOptModel(model, costs))
 		if err != nil && strings.Contains(err.Error(), infiniteObjective) {
@@ -105,12 +107,22 @@ func mathOpt(ctx context.Context, c call, model *milp.Model, opts *milp.Options)
 		}
 		return result.solution(ctx, model)
 	}
-	answer, err := run(true)
-	if err == nil && answer.Status == milp.Unbounded {
-		answer, err = run(false)
-		answer = unboundedIfFeasible(model, answer)
+	search := func() (milp.Solution, error) {
+		answer, err := run(true)
+		if err == nil && answer.Status == milp.Unbounded {
+			answer, err = run(false)
+			answer = unboundedIfFeasible(model, answer)
+		}
+		return answer, err
 	}
-	return answer, err
+	wait := grace
+	if c.engine == engineSCIP {
+		wait = patience
+	}
+	return untilLeft(limited, wait, search, func() milp.Solution {
+		nothing, _ := mathOptResult{reason: moNoSolution, bound: math.Inf(-1)}.solution(ctx, model) // no error for it
+		return nothing
+	})
 }
 
 const (
@@ -207,8 +219,8 @@ func mathOptModel(model *milp.Model, costs bool) message {
 		}
 	}
 	rowLower, rowUpper := make([]float64, rows), make([]float64, rows)
-	var matrixRows, matrixColumns []int64
-	var coefs []float64
+	size := model.Nonzeros()
+	matrixRows, matrixColumns, coefs := make([]int64, 0, size), make([]int64, 0, size), make([]float64, 0, size)
 	for i := range rows {
 		row := model.Row(i)
 		rowLower[i], rowUpper[i] = row.Lower, row.Upper

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/milp/solvertest"
 )
@@ -127,14 +129,22 @@ func hardFor(t testing.TB, e named) *milp.Model {
 	return hard(t, false, 1200)
 }
 
-// interrupt cancels a search after a while and returns how long it went on.
-func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) (milp.Solution, time.Duration) {
+// interrupted is what an interrupted search came to: the answer, and how long and how much processor time
+// it took after the end of the context.
+type interrupted struct {
+	milp.Solution
+	took, worked time.Duration
+}
+
+// interrupt cancels a search after a while, and waits until it is wound up.
+func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) interrupted {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var cancelled time.Time
+	var worked time.Duration
 	timer := time.AfterFunc(after, func() {
-		cancelled = time.Now()
+		cancelled, worked = time.Now(), processorTime(t)
 		cancel()
 	})
 	defer timer.Stop()
@@ -145,7 +155,19 @@ func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) (m
 	if got.Status != milp.Cancelled {
 		t.Fatalf("%s: %v (%s) after %v, want cancelled", e.name, got.Status, got.Reason, after)
 	}
-	return got, time.Since(cancelled)
+	result := interrupted{got, time.Since(cancelled), processorTime(t) - worked}
+	windUp(t)
+	return result
+}
+
+// windUp waits until no search goes on.
+func windUp(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if err := ortools.WaitWindingUp(ctx); err != nil || ortools.WindingUp() != 0 {
+		t.Fatalf("%d searches go on: %v", ortools.WindingUp(), err)
+	}
 }
 
 // TestInterrupt stops every engine at several moments of a search: it returns soon, with what it
@@ -160,8 +182,8 @@ func TestInterrupt(t *testing.T) {
 			best, bound := math.Inf(-1), math.Inf(1)
 			var took []time.Duration
 			for k := range 10 {
-				got, late := interrupt(t, e, model, time.Duration(1+30*k)*time.Millisecond)
-				took = append(took, late)
+				got := interrupt(t, e, model, time.Duration(1+30*k)*time.Millisecond)
+				took = append(took, got.took)
 				bound = math.Min(bound, got.Bound)
 				if got.HasSolution() {
 					best = math.Max(best, got.Objective)
@@ -179,6 +201,36 @@ func TestInterrupt(t *testing.T) {
 			t.Logf("objective %v, bound %v, returned after %v", best, bound, took)
 		})
 	}
+}
+
+// TestLeaving cancels searches of a model whose root takes long, and leaves while they are still being
+// wound up: what comes back holds, and so does what the same engine finds afterwards.
+func TestLeaving(t *testing.T) {
+	model, err := alloc.ModelFor(ortools.HiGHS{}, reference(t, "table2_100x100_prev_0").Instance, alloc.Verbatim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, small := engines(t), knapsack(t, 0)
+	want, err := milp.Solve(context.Background(), bb.Solver{}, small, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 6 {
+		ctx, cancel := context.WithCancel(context.Background())
+		timer := time.AfterFunc(time.Duration(1+20*k)*time.Millisecond, cancel)
+		got, err := milp.Solve(ctx, ortools.HiGHS{}, model.MILP, nil)
+		if err != nil || got.Status != milp.Cancelled {
+			t.Errorf("%v, %v", got.Status, err)
+		}
+		for _, e := range all[:3] {
+			if got, err := milp.Solve(context.Background(), e.solver, small, nil); err != nil || got.Objective != want.Objective {
+				t.Errorf("%s, with %d searches winding up: %+v, %v, want %v", e.name, ortools.WindingUp(), got, err, want.Objective)
+			}
+		}
+		timer.Stop()
+		cancel()
+	}
+	windUp(t)
 }
 
 // TestCancelledAtOnce calls the back-ends themselves, past the check of milp.Solve: a search that has
@@ -208,8 +260,9 @@ func TestCancelledAtOnce(t *testing.T) {
 func TestTimeLimit(t *testing.T) {
 	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
+			model := hardFor(t, e)
 			start := time.Now()
-			got, err := milp.Solve(context.Background(), e.solver, hardFor(t, e), &milp.Options{TimeLimit: 200 * time.Millisecond})
+			got, err := milp.Solve(context.Background(), e.solver, model, &milp.Options{TimeLimit: 200 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

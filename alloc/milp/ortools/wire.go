@@ -3,7 +3,9 @@
 package ortools
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -26,29 +28,40 @@ func (m *message) double(field protowire.Number, value float64) {
 }
 
 func (m *message) nested(field protowire.Number, inner message) {
+	m.list(field, len(inner))
+	*m = append(*m, inner...)
+}
+
+// list begins a field of that many bytes, and makes room for them.
+func (m *message) list(field protowire.Number, size int) {
+	*m = slices.Grow(*m, size+2*binary.MaxVarintLen64)
 	*m = protowire.AppendTag(*m, field, protowire.BytesType)
-	*m = protowire.AppendBytes(*m, inner)
+	*m = protowire.AppendVarint(*m, uint64(size))
 }
 
 // integers appends a packed list; an empty one leaves no trace.
 func (m *message) integers(field protowire.Number, values ...int64) {
-	var packed message
-	for _, value := range values {
-		packed = protowire.AppendVarint(packed, uint64(value))
+	if len(values) == 0 {
+		return
 	}
-	if len(values) > 0 {
-		m.nested(field, packed)
+	size := 0
+	for _, value := range values {
+		size += protowire.SizeVarint(uint64(value))
+	}
+	m.list(field, size)
+	for _, value := range values {
+		*m = protowire.AppendVarint(*m, uint64(value))
 	}
 }
 
 // doubles appends a packed list; an empty one leaves no trace.
 func (m *message) doubles(field protowire.Number, values []float64) {
-	packed := make(message, 0, 8*len(values))
-	for _, value := range values {
-		packed = protowire.AppendFixed64(packed, math.Float64bits(value))
+	if len(values) == 0 {
+		return
 	}
-	if len(values) > 0 {
-		m.nested(field, packed)
+	m.list(field, 8*len(values))
+	for _, value := range values {
+		*m = protowire.AppendFixed64(*m, math.Float64bits(value))
 	}
 }
 
