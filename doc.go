@@ -70,7 +70,8 @@
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[Dorm §III-C2]	checkpoint/protocol.go	Machine
 //	[Dorm §III-C2]	checkpoint/framework.go	Framework
-//	[Dorm §III-C2]	checkpoint/command/command.go	Adapter
+//	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Adapter
+//	[Dorm §III-C2]	checkpoint/framework/framework.go	Format, Found
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
 //	[Zheng (4.3)]	growth/optimum.go	Optimize
 //	[Zheng Algorithms 1, 2]	growth/flowcon.go	FlowCon

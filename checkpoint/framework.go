@@ -7,7 +7,8 @@ import "context"
 
 // Framework hides how the jobs of one training framework start, save, stop and resume. Its methods are
 // the effects of the protocol that touch processes. Each is idempotent for one attempt: called again for
-// the same Run it finds what the first call did. A call for an older attempt than one it has seen
+// the same Run it finds what the first call did, and a second Resume starts nothing, even if the
+// processes of the first have died. A call for an older attempt than one it has seen
 // returns ErrFenced and does nothing.
 type Framework interface {
 	// Resume makes the run's containers work: from the checkpoint in run.Restore, or from the beginning
@@ -27,8 +28,8 @@ type Framework interface {
 type Run struct {
 	// Job names the job.
 	Job string `json:"job"`
-	// Attempt numbers the runs of a job from 1. Of two runs the one with the higher number is valid:
-	// whatever the other still says or writes is ignored.
+	// Attempt numbers the runs of a job, ascending from at least 1 and not one by one. Of two runs the
+	// one with the higher number is valid: whatever the other still says or writes is ignored.
 	Attempt int64 `json:"attempt"`
 	// Containers are the servers, one entry a container, ascending: the container's rank is its place.
 	Containers []string `json:"containers"`

@@ -9,7 +9,8 @@ import (
 	"io"
 )
 
-// What a store answers when it cannot do what it was asked. Match them with errors.Is.
+// What a store, a framework or a journal answers when it cannot do what it was asked. Match them with
+// errors.Is.
 var (
 	// ErrNotFound: there is no committed checkpoint of that job and number.
 	ErrNotFound = errors.New("checkpoint: not found")
@@ -20,6 +21,8 @@ var (
 	ErrCorrupt = errors.New("checkpoint: corrupt")
 	// ErrName: a job or part name that a store refuses, see [CheckName].
 	ErrName = errors.New("checkpoint: bad name")
+	// ErrFenced: a newer attempt or a newer master has taken over; whoever gets this must stop.
+	ErrFenced = errors.New("checkpoint: fenced off by a newer one")
 )
 
 // Store keeps the checkpoints of jobs. It is the only thing that must outlive every process and server,

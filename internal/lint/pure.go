@@ -12,10 +12,13 @@ import (
 )
 
 // computing are the folders of the packages that compute, and effectful those below them that may
-// have effects: back-ends that call solvers outside.
+// have effects: back-ends that call solvers outside, and what saves and runs jobs.
 var (
-	computing = []string{"drf", "alloc", "primaldual", "growth", "placement"}
-	effectful = []string{"alloc/milp/bb", "alloc/milp/ortools"}
+	computing = []string{"drf", "alloc", "primaldual", "growth", "placement", "checkpoint"}
+	effectful = []string{
+		"alloc/milp/bb", "alloc/milp/ortools",
+		"checkpoint/command", "checkpoint/filestore", "checkpoint/transfer", "checkpoint/vfs",
+	}
 )
 
 // computes reports whether f belongs to a package that computes. Helpers for tests do not.

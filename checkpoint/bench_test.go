@@ -1,0 +1,117 @@
+// This file measures what the protocol adds to an adjustment: machine and journal, without anything
+// that the effects do.
+
+package checkpoint
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// BenchmarkAdjustment resizes a job among others, from Adjust to Running, each effect done at once.
+func BenchmarkAdjustment(b *testing.B) {
+	for _, disk := range []string{"local", "memory"} {
+		for _, jobs := range []int{1, 100, 1000} {
+			b.Run(fmt.Sprintf("disk=%s/jobs=%d", disk, jobs), func(b *testing.B) {
+				d := newBenchDriver(b, disk, jobs)
+				d.adjust("s1")
+				b.ReportAllocs()
+				at := 0
+				for b.Loop() {
+					d.adjust([]string{"s2", "s1"}[at%2])
+					at++
+				}
+				b.ReportMetric(float64(d.records)/float64(at+1), "records/op")
+			})
+		}
+	}
+}
+
+// BenchmarkOpen recovers a machine of so many jobs from its journal.
+func BenchmarkOpen(b *testing.B) {
+	for _, jobs := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			d := newBenchDriver(b, "memory", jobs)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, j, err := Open(d.fsys, Config{Kinds: slotKinds})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := j.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+type benchDriver struct {
+	b       *testing.B
+	fsys    vfs.FS
+	m       *Machine
+	j       *Journal
+	records int
+}
+
+func newBenchDriver(b *testing.B, disk string, jobs int) *benchDriver {
+	d := &benchDriver{b: b, fsys: vfs.NewMem()}
+	if disk == "local" {
+		fsys, err := vfs.NewOS(b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { fsys.Close() })
+		d.fsys = fsys
+	}
+	var err error
+	if d.m, d.j, err = Open(d.fsys, Config{Kinds: slotKinds}); err != nil {
+		b.Fatal(err)
+	}
+	events := []Event{}
+	for _, id := range []string{"s1", "s2"} {
+		events = append(events, ServerUp{apportion.Server{ID: id, Capacity: apportion.Resources{int64(8 * jobs)}}})
+	}
+	targets := make(map[string][]string)
+	for i := range jobs {
+		job := fmt.Sprintf("job%04d", i)
+		events = append(events, Submit{job, slot, 1})
+		targets[job] = []string{"s1", "s1", "s2", "s2"}
+	}
+	d.drive(append(events, Adjust{targets})...)
+	return d
+}
+
+func (d *benchDriver) adjust(server string) {
+	d.drive(Adjust{map[string][]string{"job0000": {server, server}}})
+}
+
+// drive appends the records of each round of events together.
+func (d *benchDriver) drive(events ...Event) {
+	for len(events) > 0 {
+		for _, e := range events {
+			if err := d.m.Step(e); err != nil {
+				d.b.Fatal(err)
+			}
+		}
+		ready := d.m.Ready()
+		if err := d.j.Append(ready.Record); err != nil {
+			d.b.Fatal(err)
+		}
+		d.records++
+		events = events[:0]
+		for _, e := range ready.Effects {
+			if e.Kind != Prune {
+				events = append(events, Reply{ID: e.ID, Job: e.Job, Outcome: Done, Step: e.ID})
+			}
+		}
+		if d.j.Bytes() > 8<<20 {
+			if err := d.j.Compact(d.m.Snapshot()); err != nil {
+				d.b.Fatal(err)
+			}
+		}
+	}
+}

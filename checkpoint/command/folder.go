@@ -1,0 +1,239 @@
+// This file implements what the adapter keeps on the disk: a folder for each job with its highest
+// attempt, and in it one for each run.
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// jobFolder is the folder of one job: the files lock and attempt, and the runs.
+type jobFolder string
+
+// runFolder is the folder of one run of a job.
+type runFolder string
+
+func (a *Adapter) folder(job string) jobFolder {
+	return jobFolder(filepath.Join(a.commands.Work, job))
+}
+
+// runs is the beginning of the names of all runs of the job.
+func (j jobFolder) runs() string { return filepath.Join(string(j), "run-") }
+
+func (j jobFolder) run(attempt int64) runFolder {
+	return runFolder(j.runs() + strconv.FormatInt(attempt, 10))
+}
+
+func (r runFolder) file(name string) string { return filepath.Join(string(r), name) }
+
+// request and acknowledgement are the files by which a save is asked for and answered.
+func (r runFolder) request() string         { return r.file("save-request") }
+func (r runFolder) acknowledgement() string { return r.file("save-ack") }
+
+// started and stopped mark what has been done for the run, over that nothing of it is alive.
+func (r runFolder) started() string { return r.file("started") }
+func (r runFolder) stopped() string { return r.file("stopped") }
+func (r runFolder) over() string    { return r.file("over") }
+
+// held is a file that every process of the run keeps open under a lock, from before it begins to be that
+// process until its end: while the lock is held, something of the run is alive.
+func (r runFolder) held() string { return r.file("held") }
+
+func (r runFolder) process(rank int) string { return r.file(fmt.Sprintf("rank-%d.json", rank)) }
+func (r runFolder) ended(rank int) string   { return r.file(fmt.Sprintf("rank-%d.exit", rank)) }
+func (r runFolder) log(rank int) string     { return r.file(fmt.Sprintf("rank-%d.log", rank)) }
+
+// Log returns the file with the output of one rank of a run.
+func (a *Adapter) Log(run checkpoint.Run, rank int) string {
+	return a.folder(run.Job).run(run.Attempt).log(rank)
+}
+
+// exists reports whether a marker is there. One that cannot be looked at is an error.
+func exists(name string) (bool, error) {
+	_, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// put writes a file such that it is there as a whole or not at all, whoever is killed; with sync, also
+// after a crash of the machine. Writers of one file exclude each other.
+func put(name string, value any, sync bool) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	temporary := name + ".tmp"
+	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err == nil && sync {
+		err = file.Sync()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(temporary) // the error before is what matters
+		return err
+	}
+	if err := os.Rename(temporary, name); err != nil || !sync {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// maxRecord bounds what is read of a file that a job or the adapter wrote, in bytes.
+const maxRecord = 1 << 20
+
+// get reads a file that put wrote, or a job; the error wraps fs.ErrNotExist if there is none.
+func get(name string, value any) error {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxRecord))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// highest returns the highest attempt of the job that was seen, 0 if none was.
+func (j jobFolder) highest() (int64, error) {
+	attempt := int64(0)
+	err := get(filepath.Join(string(j), "attempt"), &attempt)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	return attempt, nil
+}
+
+// fence returns checkpoint.ErrFenced for an attempt below the highest.
+func (j jobFolder) fence(attempt int64) error {
+	highest, err := j.highest()
+	if err == nil && attempt < highest {
+		err = fmt.Errorf("attempt %d is over since %d: %w", attempt, highest, checkpoint.ErrFenced)
+	}
+	return err
+}
+
+// raise makes the attempt the highest, so that it stays that after a crash, or refuses it. The job must be
+// locked.
+func (j jobFolder) raise(attempt int64) error {
+	highest, err := j.highest()
+	if err != nil || attempt <= highest {
+		return errors.Join(err, j.fence(attempt))
+	}
+	return put(filepath.Join(string(j), "attempt"), attempt, true)
+}
+
+// lock waits until no other method and no other adapter changes the job, and returns the way to let go.
+// The system lets go for a process that is killed.
+func (a *Adapter) lock(ctx context.Context, j jobFolder) (unlock func(), err error) {
+	if err := os.MkdirAll(string(j), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(string(j), "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		locked, err := tryLock(file)
+		if locked {
+			return func() { _ = file.Close() }, nil // which gives up the lock
+		}
+		if err == nil {
+			err = a.pause(ctx)
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+}
+
+// enter checks a run and its attempt. Every method begins with it; only Resume and Stop, which end what is
+// older, raise the highest attempt.
+func (a *Adapter) enter(run *checkpoint.Run) (runFolder, error) {
+	if err := checkRun(run); err != nil {
+		return "", err
+	}
+	j := a.folder(run.Job)
+	return j.run(run.Attempt), j.fence(run.Attempt)
+}
+
+// enterAlone enters, waits for the job's lock, and makes the attempt the highest.
+func (a *Adapter) enterAlone(ctx context.Context, run *checkpoint.Run) (folder runFolder, unlock func(), err error) {
+	if folder, err = a.enter(run); err != nil {
+		return "", nil, err
+	}
+	j := a.folder(run.Job)
+	if unlock, err = a.lock(ctx, j); err != nil {
+		return "", nil, err
+	}
+	if err := j.raise(run.Attempt); err != nil {
+		unlock()
+		return "", nil, err
+	}
+	return folder, unlock, nil
+}
+
+// live refuses an attempt that is over: below the highest, or stopped.
+func (j jobFolder) live(attempt int64) error {
+	if err := j.fence(attempt); err != nil {
+		return err
+	}
+	stopped, err := exists(j.run(attempt).stopped())
+	if stopped && err == nil {
+		err = ErrStopped
+	}
+	return err
+}
+
+// attempts returns the attempts of the job that have a folder.
+func (j jobFolder) attempts() ([]int64, error) {
+	entries, err := os.ReadDir(string(j))
+	var attempts []int64
+	for _, e := range entries {
+		if digits, ok := strings.CutPrefix(e.Name(), "run-"); ok {
+			if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+				attempts = append(attempts, n)
+			}
+		}
+	}
+	return attempts, err
+}
+
+// named wraps an error with what was tried.
+func named(verb string, run *checkpoint.Run, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("command: %s job %q attempt %d: %w", verb, run.Job, run.Attempt, err)
+}

@@ -1,0 +1,102 @@
+// This file implements what is read from the output of a job, and the bound on what it takes on the disk.
+
+package command
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// output is the log of one process, read up to an offset.
+type output struct {
+	offset int64
+	readings
+}
+
+// read takes in what the log has more than at the last time, and returns the newest reading. Of output
+// that came faster than the bound lets stay, only the end is seen.
+func (a *Adapter) read(name string) (Reading, bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	o := a.outputs[name]
+	if o == nil {
+		o = &output{}
+		a.outputs[name] = o
+	}
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Reading{}, false, nil
+	}
+	if err != nil {
+		return Reading{}, false, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return Reading{}, false, err
+	}
+	if info.Size() < o.offset { // the space was given back by starting over
+		o.offset = 0
+	}
+	o.offset = max(o.offset, info.Size()-a.options.LogBytes)
+	n, err := io.Copy(&o.readings, io.NewSectionReader(file, o.offset, info.Size()-o.offset))
+	o.offset += n
+	return o.last, o.any, err
+}
+
+// Last returns the newest reading that the process of one rank has printed, and whether there is one.
+func (a *Adapter) Last(run checkpoint.Run, rank int) (Reading, bool, error) {
+	r, ok, err := a.read(a.Log(run, rank))
+	return r, ok, named("read", &run, err)
+}
+
+// drop forgets what is in memory of a run.
+func (a *Adapter) drop(folder runFolder) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for name := range a.outputs {
+		if filepath.Dir(name) == string(folder) {
+			delete(a.outputs, name)
+		}
+	}
+	for name := range a.children {
+		if filepath.Dir(name) == string(folder) {
+			delete(a.children, name)
+		}
+	}
+}
+
+// tendInterval is how often logs are looked at: they outgrow their bound by what is written in it.
+const tendInterval = 100 * time.Millisecond
+
+// tend keeps the logs of all jobs of the folder below their bound until the adapter is closed.
+func (a *Adapter) tend() {
+	ticker := time.NewTicker(tendInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-a.closed:
+			return
+		case <-ticker.C:
+			logs, _ := filepath.Glob(globEscape(a.commands.Work) + "/*/run-*/rank-*.log") // the pattern is sound
+			for _, name := range logs {
+				_ = a.trim(name) // a run may be forgotten just now; the next round tries again
+			}
+		}
+	}
+}
+
+// trim gives back the older part of a log that is beyond its bound, and keeps half of the bound.
+func (a *Adapter) trim(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || diskBytes(info) <= a.options.LogBytes {
+		return err
+	}
+	return release(name, info.Size()-a.options.LogBytes/2)
+}

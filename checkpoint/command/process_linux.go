@@ -1,0 +1,223 @@
+// This file implements what the adapter asks of the system about processes, on Linux: who is alive, who
+// belongs to a run, and how to end it.
+
+package command
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// process is one process. A number alone does not tell one: it is given again after the end. With the
+// time of its start, in ticks since the machine started, it does.
+type process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+	// Boot names the start of the machine.
+	Boot string `json:"boot"`
+}
+
+// bootID returns what is different after each start of the machine.
+func bootID() (string, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text)), err
+}
+
+// status is what the system says about a process.
+type status struct {
+	parent, group int
+	start         uint64
+}
+
+// statusOf returns the status of a process that is alive. One that has ended and was not waited for is
+// not.
+func statusOf(pid int) (status, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return status{}, false
+	}
+	// The second field is the program's name in parentheses, with anything in it.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const state, parent, group, start = 0, 1, 2, 19 // proc(5), less the two fields before
+	if len(fields) <= start || strings.Contains("ZXx", fields[state]) {
+		return status{}, false
+	}
+	var s status
+	var errs [3]error
+	s.parent, errs[0] = strconv.Atoi(fields[parent])
+	s.group, errs[1] = strconv.Atoi(fields[group])
+	s.start, errs[2] = strconv.ParseUint(fields[start], 10, 64)
+	return s, errors.Join(errs[:]...) == nil
+}
+
+// identify returns the process that has a number now.
+func (a *Adapter) identify(pid int) (process, bool) {
+	s, ok := statusOf(pid)
+	return process{pid, s.start, a.boot}, ok
+}
+
+// alive reports whether the process has not ended.
+func (a *Adapter) alive(p process) bool {
+	s, ok := statusOf(p.PID)
+	return ok && p.Boot == a.boot && s.start == p.Start
+}
+
+// signal sends a signal to a process, and to no other that has its number.
+func (a *Adapter) signal(p process, sig os.Signal) error {
+	handle, err := os.FindProcess(p.PID) // a handle of this very process from here on
+	if err != nil {
+		return err
+	}
+	defer handle.Release()
+	if !a.alive(p) {
+		return os.ErrProcessDone
+	}
+	return handle.Signal(sig)
+}
+
+// killGroup ends the whole group of a process that leads one and is alive, at once: none of them can
+// start another in between.
+func (a *Adapter) killGroup(leader process) {
+	if a.alive(leader) {
+		_ = syscall.Kill(-leader.PID, kill) // it may end just now
+	}
+}
+
+// members returns the processes that belong to runs of the job: those whose environment at their start
+// names one, those in the group of a leader that is alive, those that were known before, and the children
+// of all.
+func (a *Adapter) members(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	marker := []byte("\x00" + EnvRunDir + "=" + j.runs())
+	all, found := map[int]status{}, map[int]process{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		s, ok := statusOf(pid)
+		if !ok {
+			continue
+		}
+		all[pid] = s
+		p := process{pid, s.start, a.boot}
+		leader, led := leaders[s.group]
+		led = led && a.alive(leader)
+		// Of other users' processes the environment cannot be read; they are not ours.
+		environment, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if led || known[pid] == p || bytes.Contains(append([]byte{0}, environment...), marker) {
+			found[pid] = p
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for pid, s := range all {
+			if _, ours := found[s.parent]; ours && found[pid].PID == 0 {
+				found[pid], grown = process{pid, s.start, a.boot}, true
+			}
+		}
+	}
+	return found, nil
+}
+
+// holders returns the processes that have the file of a run open that all its processes are given.
+func (a *Adapter) holders(j jobFolder) map[int]process {
+	found := map[int]process{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return found
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		folder := "/proc/" + e.Name() + "/fd/"
+		files, _ := os.ReadDir(folder) // it may have ended, or be another user's
+		for _, file := range files {
+			target, _ := os.Readlink(folder + file.Name())
+			if strings.HasPrefix(target, j.runs()) && strings.HasSuffix(target, "/held") {
+				if p, ok := a.identify(pid); ok {
+					found[pid] = p
+				}
+			}
+		}
+	}
+	return found
+}
+
+// tryLock takes the lock of an open file for itself, unless another open file has it.
+func tryLock(file *os.File) (bool, error) { return flock(file, syscall.LOCK_EX) }
+
+func flock(file *os.File, how int) (bool, error) {
+	err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isHeld reports whether a process of the run has the lock that all of them are given. Those who look
+// share the lock, and so do not take each other for a process of the run.
+func (r runFolder) isHeld() (bool, error) {
+	file, err := os.Open(r.held())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	free, err := flock(file, syscall.LOCK_SH)
+	return !free && err == nil, err
+}
+
+// ownGroup puts a process to be started into a group of its own.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// terminate asks a process to end; kill ends it. A stopped process has to go on to hear the first.
+const (
+	terminate = syscall.SIGTERM
+	proceed   = syscall.SIGCONT
+	kill      = syscall.SIGKILL
+)
+
+// exitOf returns the status and the signal with which a process ended.
+func exitOf(state *os.ProcessState) ended {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
+		return ended{Code: -1, Signal: status.Signal().String()}
+	}
+	return ended{Code: state.ExitCode()}
+}
+
+// release gives the disk space before an offset of a file back, where the file system can do that, and
+// all of it where it cannot.
+func release(name string, before int64) error {
+	const keepSize, punchHole = 1, 2 // fallocate(2)
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	err = syscall.Fallocate(int(file.Fd()), keepSize|punchHole, 0, before)
+	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+		err = file.Truncate(0) // writers append, so they go on at the beginning
+	}
+	return errors.Join(err, file.Close())
+}
+
+// diskBytes returns what a file takes on the disk.
+func diskBytes(info os.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512 // whatever the size of a block
+	}
+	return info.Size()
+}

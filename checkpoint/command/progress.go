@@ -1,0 +1,165 @@
+// This file implements Progress: whether the processes of a run are alive, how they ended, and what they
+// reported last.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// ended is how a process ended: by its own exit status, or by a signal.
+type ended struct {
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+}
+
+// String returns the end in words.
+func (e ended) String() string {
+	if e.Signal != "" {
+		return "signal: " + e.Signal
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
+}
+
+// Progress implements [checkpoint.Framework]. Step is the highest that any process on this node reported
+// last, see [ParseLine], or what the checkpoint held that the run began with. Done: all processes have
+// exited with status 0. Failed: the first process, by rank, that has ended otherwise, even while others
+// are still alive; or the run was stopped. Of processes that ended while no adapter ran the status is not
+// known: they are done if the last reading of any says so, otherwise failed. A job that may outlive its
+// adapter reports that it is done.
+func (a *Adapter) Progress(ctx context.Context, run checkpoint.Run) (checkpoint.Progress, error) {
+	p, err := a.progress(ctx, &run)
+	return p, named("progress of", &run, err)
+}
+
+func (a *Adapter) progress(ctx context.Context, run *checkpoint.Run) (checkpoint.Progress, error) {
+	folder, err := a.enter(run)
+	if err != nil {
+		return checkpoint.Progress{}, err
+	}
+	mark, err := folder.mark()
+	if err != nil {
+		return checkpoint.Progress{}, err
+	}
+	// Who is alive is asked first: what a process writes before its end is then seen below.
+	p := checkpoint.Progress{Step: mark.Step}
+	if p.Running, err = a.running(ctx, a.folder(run.Job), folder, mark.Ranks); err != nil {
+		return checkpoint.Progress{}, err
+	}
+	ends, reported, done := make([]error, len(mark.Ranks)), false, false
+	for i, rank := range mark.Ranks {
+		ends[i] = a.endOf(folder, rank)
+		reading, ok, err := a.read(folder.log(rank))
+		if err != nil {
+			return checkpoint.Progress{}, err
+		}
+		if ok && (!reported || reading.Step > p.Step) {
+			p.Step, reported = reading.Step, true
+		}
+		done = done || ok && reading.Done
+	}
+	return p, a.judge(&p, folder, mark.Ranks, judged{ends, done})
+}
+
+// judged is what tells how a run ended: the end of each process, nil where it was good, and whether the
+// job said that it is done.
+type judged struct {
+	ends []error
+	done bool
+}
+
+// judge fills in Done and Failed.
+func (a *Adapter) judge(p *checkpoint.Progress, folder runFolder, ranks []int, by judged) error {
+	p.Done = len(ranks) > 0
+	for i, err := range by.ends {
+		switch {
+		case err == nil, errors.Is(err, errUnknown) && by.done:
+		case errors.Is(err, errAlive):
+			p.Done = false
+		default:
+			p.Done = false
+			if p.Failed == "" {
+				p.Failed = fmt.Sprintf("rank %d: %v", ranks[i], err)
+			}
+		}
+	}
+	stopped, err := exists(folder.stopped())
+	if stopped && !p.Done {
+		p.Failed = "stopped"
+	}
+	return err
+}
+
+// mark reads that the run was started; ErrNotStarted if it was not, or half only.
+func (r runFolder) mark() (started, error) {
+	var mark started
+	err := get(r.started(), &mark)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotStarted
+	}
+	return mark, err
+}
+
+// What endOf says of a process that has not ended, and of one of which nobody knows how it ended.
+var (
+	errAlive   = errors.New("alive")
+	errUnknown = errors.New("ended while no adapter ran, its exit status is not known")
+)
+
+// endOf returns nil for a process that ended with status 0, and an error that says how it is otherwise.
+func (a *Adapter) endOf(folder runFolder, rank int) error {
+	var end ended
+	a.mu.Lock()
+	c := a.children[folder.process(rank)]
+	a.mu.Unlock()
+	if c != nil {
+		select {
+		case <-c.done:
+			end = c.exit
+		default:
+			return errAlive
+		}
+	} else if alive, err := a.recorded(folder, rank); alive || err != nil {
+		return errors.Join(err, errAlive)
+	} else if err := get(folder.ended(rank), &end); errors.Is(err, fs.ErrNotExist) {
+		return errUnknown
+	} else if err != nil {
+		return err
+	}
+	if end == (ended{}) {
+		return nil
+	}
+	return errors.New(end.String())
+}
+
+// recorded reports whether the process that was started for a rank is alive.
+func (a *Adapter) recorded(folder runFolder, rank int) (bool, error) {
+	var p process
+	err := get(folder.process(rank), &p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // it ended before it could be recorded
+	}
+	return err == nil && a.alive(p), err
+}
+
+// running reports whether anything of the run is alive.
+func (a *Adapter) running(ctx context.Context, j jobFolder, folder runFolder, ranks []int) (bool, error) {
+	for _, rank := range ranks {
+		if alive, err := a.recorded(folder, rank); alive || err != nil {
+			return alive, err
+		}
+	}
+	if held, err := folder.isHeld(); held || err != nil {
+		return held, err
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	members, err := a.members(j, nil, nil)
+	return len(members) > 0, err
+}

@@ -1,0 +1,87 @@
+// This file tests the reading of progress lines: what counts as one, and that it does not matter in what
+// pieces output comes.
+
+package command
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestParseLine(t *testing.T) {
+	nan := math.NaN()
+	for line, want := range map[string]Reading{
+		`{"step":3,"value":0.25}`: {3, 0.25, false},
+		`{"step":0}`:              {0, nan, false},
+		`  {"value": -1e-3, "step": 12, "lr": [1]}` + "\r": {12, -1e-3, false},
+		`{"step":9,"value":null,"done":true}`:              {9, nan, true},
+		`{"step":9,"value":NaN}`:                           {9, nan, false},
+		`{"step":9,"value":-Infinity,"done":true}`:         {9, nan, true},
+		`{"step":9223372036854775807}`:                     {math.MaxInt64, nan, false},
+	} {
+		got, ok := ParseLine([]byte(line))
+		same := got.Value == want.Value || math.IsNaN(got.Value) && math.IsNaN(want.Value)
+		if !ok || got.Step != want.Step || got.Done != want.Done || !same {
+			t.Errorf("%s: %+v, %v", line, got, ok)
+		}
+	}
+	for _, line := range []string{
+		"", " ", "step 3 loss 0.25", `[{"step":3}]`, `{"step":-1}`, `{"step":1.5}`, `{"step":"3"}`, `{"step":null}`, `{"value":3}`, `{"step":3`,
+		`{"step":3} and more`, `{"step":1e400}`, `{"step":3,"value":"0.2"}`, `{"step":3,"value":1e999}`, `{"step":9223372036854775808}`,
+		`{"step":1,"x":"` + strings.Repeat("x", maxLine) + `"}`, "\x00\x00{", strings.Repeat("{", 1000),
+	} {
+		if got, ok := ParseLine([]byte(line)); ok {
+			t.Errorf("%.50q is a reading: %+v", line, got)
+		}
+	}
+}
+
+// TestPieces: the newest reading is the same in whatever pieces the output comes.
+func TestPieces(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		var text strings.Builder
+		last := int64(-1)
+		for i := range int64(1 + random.IntN(8)) {
+			switch random.IntN(4) {
+			case 0:
+				text.WriteString(strings.Repeat("x", random.IntN(2*maxLine)) + "\n")
+			case 1:
+				fmt.Fprintf(&text, "{\"step\":%d,\"note\":\"%s\"}\n", i, strings.Repeat("y", maxLine)) // too long
+			default:
+				fmt.Fprintf(&text, "{\"step\":%d}\n", i)
+				last = i
+			}
+		}
+		text.WriteString(`{"step":99}`) // has not ended
+		rest, r := text.String(), readings{}
+		for len(rest) > 0 {
+			n := 1 + random.IntN(len(rest))
+			if _, err := r.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+			if len(r.partial) > maxLine {
+				t.Fatalf("%d bytes are kept", len(r.partial))
+			}
+		}
+		if r.any != (last >= 0) || r.any && r.last.Step != last {
+			t.Fatalf("%+v, %v, want step %d", r.last, r.any, last)
+		}
+	}
+}
+
+// FuzzParseLine: whatever a job prints, it is a reading with a step, or none.
+func FuzzParseLine(f *testing.F) {
+	f.Add([]byte(`{"step":3,"value":NaN}`))
+	f.Add([]byte(`{"step":3,"value":1e308,"done":true}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, ok := ParseLine(line)
+		if ok && (r.Step < 0 || math.IsInf(r.Value, 0)) || !ok && r != (Reading{}) {
+			t.Errorf("%q: %+v, %v", line, r, ok)
+		}
+	})
+}

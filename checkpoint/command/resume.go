@@ -1,0 +1,193 @@
+// This file implements Resume: it starts the processes of a run, after those of earlier runs are dead.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// started is the mark that all processes of a run were started.
+type started struct {
+	Run checkpoint.Run `json:"run"`
+	// Ranks are the containers with a process on this node.
+	Ranks []int `json:"ranks"`
+	// Step is what the checkpoint held that the run began with; 0 if it began anew, or it is not known.
+	Step int64 `json:"step"`
+}
+
+// child is a process that this adapter started.
+type child struct {
+	// done is closed when the process has ended and exit is set.
+	done chan struct{}
+	exit ended
+}
+
+// Resume implements [checkpoint.Framework]. Processes of earlier attempts of the job on this node are
+// killed first. Where only some processes could be started they are killed, too, and the error says what
+// failed: nothing of the run is then alive, and it can be tried again. The run's directory is made. With
+// a Format the checkpoint to resume from is verified, and named to the job.
+//
+// An adapter that is killed here leaves a run half-started; called again, Resume starts it anew.
+func (a *Adapter) Resume(ctx context.Context, run checkpoint.Run) error {
+	return named("resume", &run, a.resume(ctx, &run))
+}
+
+func (a *Adapter) resume(ctx context.Context, run *checkpoint.Run) error {
+	folder, unlock, err := a.enterAlone(ctx, run)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	j := a.folder(run.Job)
+	if err := j.live(run.Attempt); err != nil {
+		return err
+	}
+	var mark started
+	if err := get(folder.started(), &mark); err == nil {
+		return sameRun(&mark.Run, run)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := a.end(ctx, j, 0); err != nil {
+		return err
+	}
+	if err := a.startAll(ctx, run, folder); err != nil {
+		// The context may have ended, but nothing may stay alive.
+		return errors.Join(err, a.end(context.WithoutCancel(ctx), j, 0))
+	}
+	return a.forget(j, run.Attempt)
+}
+
+// sameRun refuses a run that differs from the one that has the same number.
+func sameRun(before, run *checkpoint.Run) error {
+	if slices.Equal(before.Containers, run.Containers) && before.Dir == run.Dir && before.Restore == run.Restore {
+		return nil
+	}
+	return &apportion.FieldError{Field: "Run", Err: apportion.ErrConflict, Detail: "the attempt was started with other containers or directories"}
+}
+
+// startAll starts the processes of all ranks on this node and marks the run as started.
+func (a *Adapter) startAll(ctx context.Context, run *checkpoint.Run, folder runFolder) (err error) {
+	// What an earlier try has left says nothing about the processes of this one.
+	if err := os.RemoveAll(string(folder)); err != nil {
+		return err
+	}
+	for _, dir := range []string{string(folder), run.Dir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	mark := started{Run: *run, Ranks: a.ranks(run)}
+	restore := ""
+	if run.Restore != "" && a.options.Format != nil {
+		found, err := a.newest(run.Restore)
+		if err != nil {
+			return err
+		}
+		restore, mark.Step = found.Name, max(0, found.Step)
+	}
+	held, err := hold(folder)
+	if err != nil {
+		return err
+	}
+	defer held.Close() // the processes keep theirs, and the lock with it
+	for _, rank := range mark.Ranks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := a.start(run, folder, rank, a.environment(run, folder, rank, restore), held); err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	return put(folder.started(), mark, true)
+}
+
+// hold makes the file that the processes of the run hold the lock of. It has the lock before it has the
+// name under which others look at it.
+func hold(folder runFolder) (*os.File, error) {
+	name := folder.held() + ".new"
+	held, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := tryLock(held)
+	if err == nil && !locked {
+		err = errors.New("the lock of a new run is taken")
+	}
+	if err == nil {
+		err = os.Rename(name, folder.held())
+	}
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	return held, nil
+}
+
+// start starts the process of one rank and records it. Its output goes to a file, not through this
+// process, whose end would take a pipe with it.
+func (a *Adapter) start(run *checkpoint.Run, folder runFolder, rank int, env []string, held *os.File) error {
+	argv := a.commands.Start
+	if run.Restore != "" && len(a.commands.Resume) > 0 {
+		argv = a.commands.Resume
+	}
+	log, err := os.OpenFile(folder.log(rank), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir = env, run.Dir
+	if a.options.Dir != "" {
+		cmd.Dir = a.options.Dir
+	}
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{held}
+	cmd.SysProcAttr = ownGroup()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c := &child{done: make(chan struct{})}
+	a.mu.Lock()
+	a.children[folder.process(rank)] = c
+	a.mu.Unlock()
+	// Before the process is waited for, its number is its own.
+	p, alive := a.identify(cmd.Process.Pid)
+	go a.reap(cmd, c, folder.ended(rank))
+	if !alive {
+		return nil // it has ended already, and how is recorded
+	}
+	return put(folder.process(rank), p, false)
+}
+
+// reap waits for the end of a process and records it: for the adapter that comes after this one. If the
+// disk does not take it, that one says that the end is not known.
+func (a *Adapter) reap(cmd *exec.Cmd, c *child, record string) {
+	_ = cmd.Wait() // how it ended is in the state
+	c.exit = exitOf(cmd.ProcessState)
+	_ = put(record, c.exit, false)
+	close(c.done)
+}
+
+// forget removes the folders of runs that are too old to keep.
+func (a *Adapter) forget(j jobFolder, attempt int64) error {
+	attempts, err := j.attempts()
+	if err != nil {
+		return err
+	}
+	slices.Sort(attempts)
+	attempts = slices.DeleteFunc(attempts, func(n int64) bool { return n >= attempt })
+	var errs []error
+	for _, old := range attempts[:max(0, len(attempts)-a.options.KeepRuns)] {
+		errs = append(errs, os.RemoveAll(string(j.run(old))))
+		a.drop(j.run(old))
+	}
+	return errors.Join(errs...)
+}

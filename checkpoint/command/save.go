@@ -1,0 +1,275 @@
+// This file implements Save: a job is asked for a checkpoint, and believed when the files are there.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/framework"
+)
+
+// Acknowledgement is what a job writes into the file APPORTION_SAVE_ACK when a checkpoint is complete: a
+// JSON object, best under another name that is then renamed. One that cannot be read yet is read again.
+type Acknowledgement struct {
+	// Request is the number that the request file held when the save began, or a later one.
+	Request int64 `json:"request"`
+	// Step is the number of steps that the checkpoint holds, if known.
+	Step *int64 `json:"step,omitempty"`
+	// Files make the checkpoint, relative to APPORTION_CHECKPOINT_DIR. Those that the format of the
+	// framework knows need not be listed.
+	Files []string `json:"files,omitempty"`
+}
+
+// Save implements [checkpoint.Framework]. It writes a new number into the request file, sends the signal,
+// and waits for a checkpoint: with Acknowledge, or without a Format, for the acknowledgement of that
+// number; with a Format, for a checkpoint that it accepts and, where no acknowledgement is demanded, that
+// was not there before. Files that are named and missing, and those that lead out of the directory, make
+// no checkpoint.
+//
+// When nothing of the run is alive any more, the newest checkpoint in its directory is the newest state
+// that there is, and Save returns it, whatever its age. It returns none once the run was stopped or another
+// attempt has begun. The job must leave the files as they are until it is asked again.
+//
+// The error wraps that of the context when it ends first, and says what was missing.
+func (a *Adapter) Save(ctx context.Context, run checkpoint.Run) (checkpoint.Saved, error) {
+	saved, err := a.save(ctx, &run)
+	return saved, named("save", &run, err)
+}
+
+func (a *Adapter) save(ctx context.Context, run *checkpoint.Run) (checkpoint.Saved, error) {
+	folder, err := a.enter(run)
+	if err != nil {
+		return checkpoint.Saved{}, err
+	}
+	if err := a.folder(run.Job).live(run.Attempt); err != nil {
+		return checkpoint.Saved{}, err
+	}
+	mark, err := folder.mark()
+	if err == nil && len(mark.Ranks) == 0 {
+		err = ErrNotStarted
+	}
+	if err != nil {
+		return checkpoint.Saved{}, err
+	}
+	s := &saving{Adapter: a, run: run, folder: folder}
+	if err := s.request(ctx, mark.Ranks); err != nil {
+		return checkpoint.Saved{}, err
+	}
+	for {
+		// Asked before the files are looked at: what is written before the end is then seen.
+		alive, err := a.running(ctx, a.folder(run.Job), folder, mark.Ranks)
+		if err != nil {
+			return checkpoint.Saved{}, err
+		}
+		saved, missing := s.look(alive)
+		if err := a.folder(run.Job).live(run.Attempt); err != nil {
+			return checkpoint.Saved{}, err
+		}
+		if missing != nil && !alive {
+			return checkpoint.Saved{}, fmt.Errorf("nothing of the run is alive: %w", missing)
+		}
+		if missing == nil {
+			return saved, nil
+		}
+		if err := a.pause(ctx); err != nil {
+			return checkpoint.Saved{}, fmt.Errorf("%w: %w", err, missing)
+		}
+	}
+}
+
+// saving is one call of Save.
+type saving struct {
+	*Adapter
+	run    *checkpoint.Run
+	folder runFolder
+	number int64
+	// before is the newest checkpoint before the request.
+	before []os.FileInfo
+	// listing is the directory before it was last verified, at what time, for how long, the outcome, and
+	// the files of the checkpoint before they were read.
+	listing  []os.FileInfo
+	files    []os.FileInfo
+	verified time.Time
+	took     time.Duration
+	found    framework.Found
+	err      error
+}
+
+// request asks for a save under a number that was not used before.
+func (s *saving) request(ctx context.Context, ranks []int) error {
+	if s.options.Format != nil && !s.options.Acknowledge {
+		if found, err := s.newest(s.run.Dir); err == nil {
+			s.before = stat(s.run.Dir, found.Files)
+		}
+	}
+	unlock, err := s.lock(ctx, s.Adapter.folder(s.run.Job))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := get(s.folder.request(), &s.number); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.number++
+	if err := put(s.folder.request(), s.number, false); err != nil {
+		return err
+	}
+	if s.options.Signal == nil {
+		return nil
+	}
+	for _, rank := range ranks {
+		var p process
+		if err := get(s.folder.process(rank), &p); err == nil {
+			_ = s.signal(p, s.options.Signal) // it may have ended, which is seen below
+		}
+	}
+	return nil
+}
+
+// look returns the checkpoint if it is there, else an error that says what is missing. Of a run that is
+// not alive, any complete checkpoint will do.
+func (s *saving) look(alive bool) (checkpoint.Saved, error) {
+	saved := checkpoint.Saved{Dir: s.run.Dir, Step: -1}
+	if s.options.Format == nil || s.options.Acknowledge {
+		var ack Acknowledgement
+		err := get(s.folder.acknowledgement(), &ack)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && alive && ack.Request < s.number {
+			err = fmt.Errorf("request %d is not answered", s.number)
+		}
+		if err == nil {
+			err = s.listed(ack.Files)
+		}
+		if err == nil {
+			saved.Files = slices.Clone(ack.Files)
+			if ack.Step != nil {
+				saved.Step = max(-1, *ack.Step)
+			}
+		} else if alive || s.options.Format == nil {
+			return checkpoint.Saved{}, err
+		}
+	}
+	if s.options.Format != nil {
+		if err := s.verify(alive); err != nil {
+			return checkpoint.Saved{}, err
+		}
+		saved.Files = append(saved.Files, s.found.Files...)
+		if s.found.Step >= 0 {
+			saved.Step = s.found.Step
+		}
+	}
+	slices.Sort(saved.Files)
+	saved.Files = slices.Compact(saved.Files)
+	if len(saved.Files) == 0 {
+		return checkpoint.Saved{}, errors.New("the acknowledgement names no files, and there is no format to find them")
+	}
+	return saved, nil
+}
+
+// listed checks the files that the job names.
+func (s *saving) listed(files []string) error {
+	root, err := os.OpenRoot(s.run.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range files {
+		if err := checkpoint.CheckName(name); err != nil {
+			return err
+		}
+		info, err := root.Stat(name)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", name)
+		}
+	}
+	return nil
+}
+
+// again is when a directory is verified again that seems unchanged: a file can change twice in one tick of
+// the clock that the file system keeps.
+const again = time.Second
+
+// verify finds the newest complete checkpoint in the run's directory. While the job writes, it is done
+// only when the directory has changed, and for at most a third of the time.
+func (s *saving) verify(alive bool) error {
+	listing := list(s.run.Dir)
+	passed := time.Since(s.verified)
+	due := passed > 2*s.took && !same(listing, s.listing) || passed > max(again, 10*s.took)
+	if s.verified.IsZero() || due || !alive {
+		began := time.Now()
+		s.found, s.err = s.newest(s.run.Dir)
+		s.verified, s.took, s.listing = time.Now(), time.Since(began), listing
+		s.files = pick(listing, s.found.Files)
+		if s.err == nil && !same(s.files, stat(s.run.Dir, s.found.Files)) {
+			s.err = fmt.Errorf("%s changed while it was read", s.found.Name)
+		}
+	}
+	if s.err == nil && alive && !s.options.Acknowledge && same(s.before, s.files) {
+		return fmt.Errorf("%s was there before", s.found.Name)
+	}
+	return s.err
+}
+
+// newest returns the newest complete checkpoint in a directory, and follows no link out of it.
+func (a *Adapter) newest(dir string) (framework.Found, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return framework.Found{}, err
+	}
+	defer root.Close()
+	return a.options.Format.Newest(root.FS())
+}
+
+// list returns what a directory holds, by name; nothing if it cannot be read.
+func list(dir string) []os.FileInfo {
+	entries, _ := os.ReadDir(dir)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return stat(dir, names)
+}
+
+// pick returns of a listing the files of these names; nil for one that is not in it.
+func pick(listing []os.FileInfo, names []string) []os.FileInfo {
+	infos := make([]os.FileInfo, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(listing, func(info os.FileInfo) bool { return info != nil && info.Name() == name })
+		if at >= 0 {
+			infos[i] = listing[at]
+		}
+	}
+	return infos
+}
+
+// stat returns what the system says about files; nil for one that is not there.
+func stat(dir string, names []string) []os.FileInfo {
+	infos := make([]os.FileInfo, len(names))
+	for i, name := range names {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			infos[i] = info
+		}
+	}
+	return infos
+}
+
+// same reports whether these are the same files with the same contents, as far as one sees without
+// reading: identity, length, and time of the last change, whichever way the clock went.
+func same(a, b []os.FileInfo) bool {
+	return slices.EqualFunc(a, b, func(x, y os.FileInfo) bool {
+		if x == nil || y == nil {
+			return x == nil && y == nil
+		}
+		return os.SameFile(x, y) && x.Name() == y.Name() && x.Size() == y.Size() && x.ModTime().Equal(y.ModTime())
+	})
+}

@@ -1,0 +1,210 @@
+// This file implements Stop: every process of a run is dead when it returns.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// Stop implements [checkpoint.Framework]. It ends the groups of the processes that were started, every
+// process that was started with the run's environment, and all their children, until none is left and
+// nobody holds the run's lock. A run that was never started is stopped, too: it cannot be resumed any
+// more. When the context ends first, the error names who is alive, and Stop can be called again.
+func (a *Adapter) Stop(ctx context.Context, run checkpoint.Run) error {
+	return named("stop", &run, a.stop(ctx, &run))
+}
+
+func (a *Adapter) stop(ctx context.Context, run *checkpoint.Run) error {
+	folder, unlock, err := a.enterAlone(ctx, run)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := os.MkdirAll(string(folder), 0o700); err != nil {
+		return err
+	}
+	if err := put(folder.stopped(), run.Attempt, true); err != nil {
+		return err
+	}
+	return a.end(ctx, a.folder(run.Job), a.options.Grace)
+}
+
+// end ends everything that belongs to any run of the job, and waits until the ends of the processes that
+// this adapter started itself are recorded.
+//
+// That nothing is left is marked in the folders of the runs, which a start makes anew: it need not be
+// found out twice.
+func (a *Adapter) end(ctx context.Context, j jobFolder, grace time.Duration) error {
+	open, err := j.open()
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	if err := a.sweep(ctx, j, grace); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	children := maps.Clone(a.children)
+	a.mu.Unlock()
+	for name, c := range children {
+		if !strings.HasPrefix(name, j.runs()) {
+			continue
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for _, folder := range open {
+		if err := put(folder.over(), true, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open returns the folders of the runs of which something may be alive.
+func (j jobFolder) open() ([]runFolder, error) {
+	attempts, err := j.attempts()
+	if err != nil {
+		return nil, err
+	}
+	var open []runFolder
+	for _, attempt := range attempts {
+		over, err := exists(j.run(attempt).over())
+		if err != nil {
+			return nil, err
+		}
+		if !over {
+			open = append(open, j.run(attempt))
+		}
+	}
+	return open, nil
+}
+
+// sweep ends everything that belongs to any run of the job: politely for the time of grace, then not.
+// Processes may start others while this looks, so it ends when twice in a row nobody was found.
+func (a *Adapter) sweep(ctx context.Context, j jobFolder, grace time.Duration) error {
+	leaders, err := a.leaders(j)
+	if err != nil {
+		return err
+	}
+	began, polite := time.Now(), grace > 0
+	known, asked := map[int]process{}, map[process]bool{}
+	for quiet := 0; ; {
+		if known, err = a.present(j, leaders, known); err != nil {
+			return err
+		}
+		if len(known) > 0 {
+			quiet = 0
+		} else if quiet++; quiet == 2 {
+			return nil
+		}
+		switch {
+		case !polite:
+			a.killAll(leaders, known)
+		case time.Since(began) >= grace:
+			polite = false
+			continue
+		default:
+			a.askAll(known, asked)
+		}
+		if err := a.pause(ctx); err != nil {
+			alive := slices.Sorted(maps.Keys(known))
+			return fmt.Errorf("processes %v: %w", alive, err)
+		}
+	}
+}
+
+// askAll asks each process once to end.
+func (a *Adapter) askAll(members map[int]process, asked map[process]bool) {
+	for _, p := range members {
+		if !asked[p] {
+			asked[p] = true
+			_ = a.signal(p, terminate) // it may have ended
+			_ = a.signal(p, proceed)
+		}
+	}
+}
+
+func (a *Adapter) killAll(leaders, members map[int]process) {
+	for _, p := range leaders {
+		a.killGroup(p)
+	}
+	for _, p := range members {
+		_ = a.signal(p, kill) // it may have ended
+	}
+}
+
+// present returns the processes of the job that are alive. Who holds a lock of a run but is found by no
+// other sign is looked for among all open files, which takes longer.
+func (a *Adapter) present(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
+	members, err := a.members(j, leaders, known)
+	if err != nil || len(members) > 0 {
+		return members, err
+	}
+	attempts, err := j.attempts()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, attempt := range attempts {
+		held, err := j.run(attempt).isHeld()
+		if err != nil {
+			return nil, err
+		}
+		if held {
+			return a.held(j)
+		}
+	}
+	return members, nil
+}
+
+// held returns the holders of locks. There may be none for a moment: who held it has just ended, or is
+// between fork and exec.
+func (a *Adapter) held(j jobFolder) (map[int]process, error) {
+	holders := a.holders(j)
+	if len(holders) == 0 {
+		holders[0] = process{} // nobody that can be signalled, but not quiet
+	}
+	return holders, nil
+}
+
+// leaders returns the recorded processes of all runs of the job, by their number, which is that of their
+// group.
+func (a *Adapter) leaders(j jobFolder) (map[int]process, error) {
+	records, err := filepath.Glob(globEscape(j.runs()) + "*/rank-*.json")
+	if err != nil {
+		return nil, err
+	}
+	leaders := map[int]process{}
+	for _, name := range records {
+		var p process
+		if err := get(name, &p); err == nil && p.PID > 1 && a.alive(p) {
+			leaders[p.PID] = p
+		}
+	}
+	return leaders, nil
+}
+
+// globEscape returns a pattern that matches the path itself.
+func globEscape(path string) string {
+	escaped := make([]rune, 0, len(path))
+	for _, r := range path {
+		if r == '*' || r == '?' || r == '[' || r == '\\' {
+			escaped = append(escaped, '\\')
+		}
+		escaped = append(escaped, r)
+	}
+	return string(escaped)
+}

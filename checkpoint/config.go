@@ -1,0 +1,155 @@
+// This file implements Config: how patient the protocol is.
+
+package checkpoint
+
+import (
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// Config says what a cluster's quantities are and how patient the protocol is. Zero fields mean the
+// defaults, but for Kinds, which is required.
+type Config struct {
+	// Kinds names the kinds of resources that containers take and servers have.
+	Kinds apportion.Kinds
+	// Limit is the most jobs that are in the middle of an adjustment at the same time; 0: no limit. A
+	// job that waits for room, or whose server has not answered in all its tries, does not count.
+	Limit int
+	// Retries is how often a failed effect is tried again before the protocol goes another way; 0 means
+	// DefaultRetries, negative: never. Stop and Release are tried until they succeed or their servers
+	// are lost.
+	Retries int
+	// Restarts is how often a job whose processes die is resumed on the same containers before the
+	// protocol goes another way; a confirmed checkpoint and an adjustment clear the count. 0 means
+	// DefaultRestarts, negative: never.
+	Restarts int
+	// Keep is how many confirmed checkpoints of a job are kept; 0 means DefaultKeep.
+	Keep int
+	// Timeouts says how long an effect may take.
+	Timeouts Timeouts
+	// Backoff is the pause before the first retry, doubled for each further one up to MaxBackoff. 0
+	// means DefaultBackoff and DefaultMaxBackoff.
+	Backoff, MaxBackoff time.Duration
+	// MaxTick is the most time that one Tick is taken to mean, so that a clock that jumps does not end
+	// all that is under way; 0 means DefaultMaxTick. Tick more often than this.
+	MaxTick time.Duration
+}
+
+// Timeouts is how long each effect may take before it counts as failed; 0 means DefaultTimeout.
+type Timeouts struct {
+	Save, Verify, Stop, Release, Create, Resume, Confirm time.Duration
+	// Room is how long a job waits for containers that others are to release.
+	Room time.Duration
+}
+
+// What the zero fields of a Config mean.
+const (
+	DefaultRetries    = 2
+	DefaultRestarts   = 3
+	DefaultKeep       = 2
+	DefaultTimeout    = time.Minute
+	DefaultBackoff    = time.Second
+	DefaultMaxBackoff = 30 * time.Second
+	DefaultMaxTick    = 10 * time.Second
+)
+
+// Validate returns the faults of a Config as [apportion.Faults].
+func (c *Config) Validate() error {
+	var faults apportion.Faults
+	if err, ok := c.Kinds.Validate().(apportion.Faults); ok {
+		faults = append(faults, err...)
+	}
+	for _, n := range []struct {
+		field string
+		value int
+	}{{"Limit", c.Limit}, {"Keep", c.Keep}} {
+		if n.value < 0 {
+			faults.Add("config", n.field, apportion.ErrNegative, "")
+		}
+	}
+	for _, d := range c.durations() {
+		if *d.value < 0 {
+			faults.Add("config", d.field, apportion.ErrNegative, d.value.String())
+		}
+	}
+	return faults.Err()
+}
+
+// duration is one of the durations of a Config and what zero means for it.
+type duration struct {
+	field string
+	value *time.Duration
+	zero  time.Duration
+}
+
+func (c *Config) durations() []duration {
+	t := &c.Timeouts
+	return []duration{
+		{"Timeouts.Save", &t.Save, DefaultTimeout},
+		{"Timeouts.Verify", &t.Verify, DefaultTimeout},
+		{"Timeouts.Stop", &t.Stop, DefaultTimeout},
+		{"Timeouts.Release", &t.Release, DefaultTimeout},
+		{"Timeouts.Create", &t.Create, DefaultTimeout},
+		{"Timeouts.Resume", &t.Resume, DefaultTimeout},
+		{"Timeouts.Confirm", &t.Confirm, DefaultTimeout},
+		{"Timeouts.Room", &t.Room, DefaultTimeout},
+		{"Backoff", &c.Backoff, DefaultBackoff},
+		{"MaxBackoff", &c.MaxBackoff, DefaultMaxBackoff},
+		{"MaxTick", &c.MaxTick, DefaultMaxTick},
+	}
+}
+
+// filled returns a copy with the defaults in place of zeros.
+func (c Config) filled() Config {
+	for _, d := range c.durations() {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+	c.Retries = count(c.Retries, DefaultRetries)
+	c.Restarts = count(c.Restarts, DefaultRestarts)
+	c.Keep = count(c.Keep, DefaultKeep)
+	return c
+}
+
+// count is n, or zero's meaning, or 0 where n is negative.
+func count(n, zero int) int {
+	if n == 0 {
+		return zero
+	}
+	return max(n, 0)
+}
+
+// timeout is how long an effect may take.
+func (c *Config) timeout(kind Kind) time.Duration {
+	t := &c.Timeouts
+	switch kind {
+	case Save:
+		return t.Save
+	case Verify:
+		return t.Verify
+	case Stop:
+		return t.Stop
+	case Release:
+		return t.Release
+	case Create:
+		return t.Create
+	case Resume:
+		return t.Resume
+	default:
+		return t.Confirm
+	}
+}
+
+// pause is how long to wait after a number of failed tries, at least one.
+func (c *Config) pause(tries int) time.Duration {
+	pause := c.Backoff
+	for range tries - 1 {
+		if pause >= c.MaxBackoff/2 {
+			return c.MaxBackoff
+		}
+		pause *= 2
+	}
+	return min(pause, c.MaxBackoff)
+}

@@ -1,0 +1,247 @@
+// This file runs the scripts in testdata/cases: events in, effects and phases out.
+
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/apportion/apportion"
+)
+
+func TestCases(t *testing.T) {
+	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
+		s := &script{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, d) })
+	})
+}
+
+// script is a machine and the effects that nobody has answered.
+type script struct {
+	m     *Machine
+	open  []Effect
+	now   time.Time
+	fails map[string]int // kind and job: how many of these effects still fail
+	out   strings.Builder
+}
+
+// run does one command:
+//
+//	config limit=1 retries=-1 restarts=0 keep=1: begins anew
+//	server s1=2 s2=2: servers with slots
+//	submit a b min=2
+//	adjust a=(s1,s1) b=()
+//	fail save/a=2 stop/b=-1: lets so many effects fail, -1 all
+//	play n=3: answers effects in order until none is left, or so many
+//	answer 7 outcome=damaged: answers one effect
+//	tick 60: seconds
+//	lost s1, exited a attempt=7, finished a, cancel a, checkpoint a, forget a
+//	recover: another machine from the records
+//	jobs: all of them
+func (s *script) run(t *testing.T, d *datadriven.TestData) string {
+	s.out.Reset()
+	switch d.Cmd {
+	case "config":
+		s.config(t, d)
+	case "play":
+		n := 1000
+		d.MaybeScanArgs(t, "n", &n)
+		s.play(n)
+	case "fail":
+		for _, arg := range d.CmdArgs {
+			s.fails[arg.Key], _ = strconv.Atoi(arg.Vals[0])
+		}
+	case "recover":
+		s.recover()
+	case "jobs":
+		for _, j := range s.m.Jobs() {
+			fmt.Fprintln(&s.out, line(&j))
+		}
+		fmt.Fprintf(&s.out, "stale: %d\n", s.m.Stale())
+	default:
+		for _, event := range s.events(t, d) {
+			s.step(event)
+		}
+	}
+	return s.out.String()
+}
+
+func (s *script) config(t *testing.T, d *datadriven.TestData) {
+	config := Config{Kinds: slotKinds, MaxTick: time.Hour}
+	for field, to := range map[string]*int{
+		"limit": &config.Limit, "retries": &config.Retries, "restarts": &config.Restarts, "keep": &config.Keep,
+	} {
+		d.MaybeScanArgs(t, field, to)
+	}
+	m, err := New(config, 1)
+	if err != nil {
+		fmt.Fprintln(&s.out, err)
+		return
+	}
+	*s = script{m: m, now: time.Unix(0, 0), fails: make(map[string]int)}
+	s.step(Tick{s.now})
+}
+
+// events are those of a command, one for each argument that is no option.
+func (s *script) events(t *testing.T, d *datadriven.TestData) (events []Event) {
+	least := 0
+	d.MaybeScanArgs(t, "min", &least)
+	if d.Cmd == "adjust" {
+		targets := make(map[string][]string)
+		for _, arg := range d.CmdArgs {
+			targets[arg.Key] = arg.Vals
+			if len(arg.Vals) == 1 && arg.Vals[0] == "" {
+				targets[arg.Key] = nil
+			}
+		}
+		return []Event{Adjust{targets}}
+	}
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "min" || arg.Key == "outcome" || arg.Key == "attempt" {
+			continue
+		}
+		events = append(events, s.event(d, arg, least))
+	}
+	return events
+}
+
+func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int) Event {
+	attempt := int64(0)
+	if j := s.m.jobs[arg.Key]; j != nil {
+		attempt = j.Attempt
+	}
+	if at, ok := d.Arg("attempt"); ok {
+		attempt, _ = strconv.ParseInt(at.Vals[0], 10, 64)
+	}
+	number, _ := strconv.ParseInt(arg.Key, 10, 64)
+	switch d.Cmd {
+	case "server":
+		slots, _ := strconv.ParseInt(arg.Vals[0], 10, 64)
+		return ServerUp{apportion.Server{ID: arg.Key, Capacity: apportion.Resources{slots}}}
+	case "submit":
+		return Submit{arg.Key, slot, least}
+	case "tick":
+		s.now = s.now.Add(time.Duration(number) * time.Second)
+		return Tick{s.now}
+	case "lost":
+		return ServerLost{arg.Key}
+	case "exited":
+		return Exited{arg.Key, attempt, "signal 9"}
+	case "finished":
+		return Finished{arg.Key, attempt}
+	case "cancel":
+		return Cancel{arg.Key}
+	case "forget":
+		return Forget{arg.Key}
+	case "answer":
+		return s.answer(d, number)
+	}
+	return Checkpoint{arg.Key}
+}
+
+func (s *script) answer(d *datadriven.TestData, number int64) Event {
+	reply := Reply{ID: number, Outcome: Done, Step: number}
+	if arg, ok := d.Arg("outcome"); ok {
+		reply.Outcome, reply.Detail = Outcome(arg.Vals[0]), "by script"
+	}
+	for i, e := range s.open {
+		if e.ID == number {
+			reply.Job = e.Job
+			s.open = slices.Delete(s.open, i, i+1)
+			break
+		}
+	}
+	return reply
+}
+
+// step does one event, and prints the effects that follow and the jobs that have changed.
+func (s *script) step(event Event) {
+	if err := s.m.Step(event); err != nil {
+		fmt.Fprintf(&s.out, "error: %v\n", err)
+		return
+	}
+	ready := s.m.Ready()
+	for i := range ready.Record.Jobs {
+		fmt.Fprintln(&s.out, line(&ready.Record.Jobs[i]))
+	}
+	s.issued(ready.Effects)
+}
+
+func (s *script) issued(effects []Effect) {
+	for _, e := range effects {
+		s.open = append(s.open, e)
+		fmt.Fprintf(&s.out, "  -> %d %s %s#%d", e.ID, e.Kind, e.Job, e.Attempt)
+		if e.Kind == Release {
+			fmt.Fprintf(&s.out, " on %v, keep %v", e.Servers, e.Containers)
+		} else if e.Kind != Prune && e.Kind != Verify {
+			fmt.Fprintf(&s.out, " %v", e.Containers)
+		}
+		if e.Checkpoint != 0 {
+			fmt.Fprintf(&s.out, " checkpoint %d", e.Checkpoint)
+		}
+		fmt.Fprintln(&s.out)
+	}
+}
+
+// play answers at most n effects.
+func (s *script) play(n int) {
+	for ; n > 0 && len(s.open) > 0; n-- {
+		e := s.open[0]
+		s.open = s.open[1:]
+		if e.Kind == Prune {
+			continue
+		}
+		reply := Reply{ID: e.ID, Job: e.Job, Outcome: Done, Step: 10 * e.ID}
+		key := string(e.Kind) + "/" + e.Job
+		if left := s.fails[key]; left != 0 {
+			s.fails[key] = left - 1
+			reply.Outcome, reply.Detail = Failed, "by script"
+		}
+		fmt.Fprintf(&s.out, "%d %s %s#%d: %s\n", e.ID, e.Kind, e.Job, e.Attempt, reply.Outcome)
+		s.step(reply)
+	}
+}
+
+func (s *script) recover() {
+	m, err := Recover(s.m.config, s.m.epoch+1, s.m.Snapshot())
+	if err != nil {
+		fmt.Fprintln(&s.out, err)
+		return
+	}
+	s.m, s.open = m, nil
+	ready := m.Ready()
+	if !ready.Record.Empty() {
+		fmt.Fprintln(&s.out, "a record of nothing")
+	}
+	s.issued(ready.Effects)
+	s.step(Tick{s.now})
+}
+
+// line is a job in a line.
+func line(j *Job) string {
+	text := fmt.Sprintf("%s %s", j.Name, j.Phase)
+	add := func(show bool, format string, args ...any) {
+		if show {
+			text += fmt.Sprintf(format, args...)
+		}
+	}
+	add(j.Ending != "", " (%s)", j.Ending)
+	add(true, " %v", j.Containers)
+	add(fmt.Sprint(j.Target) != fmt.Sprint(j.Containers), " to %v", j.Target)
+	add(len(j.Fallback) > 0, " or %v", j.Fallback)
+	add(j.Reserved, " reserved")
+	add(j.Order != 0, " wants %v", j.Wanted)
+	add(j.Live(), " #%d", j.Attempt)
+	add(j.Broken, " broken")
+	add(j.Tries > 0, " tries=%d", j.Tries)
+	add(j.Restarts > 0, " restarts=%d", j.Restarts)
+	add(len(j.Checkpoints) > 0, " checkpoints=%v", j.Checkpoints)
+	add(j.Reason.Code != "", " (%s: %s)", j.Reason.Code, j.Reason.Detail)
+	return text
+}

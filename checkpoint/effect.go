@@ -1,0 +1,81 @@
+// This file declares the effects: what the protocol asks the caller to do, and what servers must
+// promise about it.
+
+package checkpoint
+
+// Kind is what an Effect does.
+type Kind string
+
+// The kinds of effects, in the order of an adjustment.
+const (
+	// Save: have the job write its state, and commit it to the store as number Checkpoint.
+	Save Kind = "save"
+	// Verify: read number Checkpoint from the store, to its end.
+	Verify Kind = "verify"
+	// Stop: end every process of the job, of Attempt and all before, on Servers.
+	Stop Kind = "stop"
+	// Release: remove containers of the job on Servers until no more than Containers are left.
+	Release Kind = "release"
+	// Create: have on Servers the containers of the job that Containers lists. Those that are there
+	// already are kept and belong to Attempt from now on.
+	Create Kind = "create"
+	// Resume: start the job's processes in Containers, from number Checkpoint of the store, or from the
+	// beginning if that is 0.
+	Resume Kind = "resume"
+	// Confirm: wait until the processes of Attempt run.
+	Confirm Kind = "confirm"
+	// Prune: delete every checkpoint of the job with a lower number than Checkpoint. It has no reply
+	// and is not repeated: the next one covers it.
+	Prune Kind = "prune"
+)
+
+// Effect is one thing for the caller to do, after the Record of the same [Ready] is durable. Effects of
+// one Ready may be done at the same time.
+//
+// An effect may be done twice and late: it is issued again after a failure, a time-out or a crash of
+// the master, and messages linger. So a server remembers, per job, the highest Attempt of a Create
+// that it did, of a Resume that it did, and of a Stop, and over all jobs the highest Epoch. And it
+// promises:
+//
+//   - It refuses a lower Epoch than it has seen.
+//   - It refuses a Create, a Resume and a Save of an attempt that is not above the highest stopped, or
+//     is below the highest created; and a Release of one that is below the highest created. So what
+//     comes late neither revives an attempt nor takes containers from the next.
+//   - A Stop ends the attempts up to its own, and none above.
+//   - A Resume needs the Create of its attempt, and starts an attempt once. Done again it starts nothing, not even if the processes have
+//     died since: they would begin from a checkpoint that is not the newest any more.
+//   - All else is idempotent: an effect says what shall be, not what to change.
+//   - To refuse is to do nothing and to say [ErrFenced].
+//   - If it has lost its memory, it does nothing that was asked of it before.
+type Effect struct {
+	// ID numbers the effects of all jobs, ascending; the Reply quotes it.
+	ID int64 `json:"id"`
+	// Epoch numbers the masters, ascending.
+	Epoch int64  `json:"epoch"`
+	Kind  Kind   `json:"kind"`
+	Job   string `json:"job"`
+	// Attempt is the run of the job that the effect belongs to.
+	Attempt int64 `json:"attempt"`
+	// Containers are the containers of the run, or for Release those that stay: the servers, one entry
+	// a container, ascending.
+	Containers []string `json:"containers,omitempty"`
+	// Servers are those to ask, each once, ascending.
+	Servers []string `json:"servers,omitempty"`
+	// Checkpoint is the number that Kind speaks of.
+	Checkpoint int64 `json:"checkpoint,omitempty"`
+}
+
+// Outcome is how an effect went.
+type Outcome string
+
+// The outcomes.
+const (
+	// Done: it is so, on every server asked.
+	Done Outcome = "done"
+	// Failed: it is not so, or perhaps not everywhere.
+	Failed Outcome = "failed"
+	// Damaged: Resume could not, for the checkpoint cannot be read: ErrCorrupt or ErrNotFound.
+	Damaged Outcome = "damaged"
+	// Fenced: ErrFenced. Another master has taken over.
+	Fenced Outcome = "fenced"
+)

@@ -1,0 +1,84 @@
+// This file declares the events: all that the protocol learns of the world.
+
+package checkpoint
+
+import (
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// Event is something that has happened or is asked for: one of the types of this file. Events may come
+// late, twice and in any order; those that speak of an earlier attempt are counted and ignored.
+type Event interface {
+	// apply carries the event out, or returns an error and changes nothing.
+	apply(m *Machine) error
+}
+
+// Tick says what time it is. It is the only event that carries a time; only differences matter.
+type Tick struct{ Now time.Time }
+
+// ServerUp says that a server is there, or that its capacity has changed. Nothing is taken away from
+// jobs by that: the caller asks for an adjustment if it wants so.
+type ServerUp struct{ Server apportion.Server }
+
+// ServerLost says that a server is gone for good: no process and no container of before exists there
+// any more, and nothing that was sent to it before will be done. To know that of a server that does
+// not answer, its agent must end all jobs when it has not heard of a master for some time, and the
+// master must wait for longer than that. The server may come back with ServerUp.
+type ServerLost struct{ ID string }
+
+// Submit makes a job known. It holds nothing until an Adjust gives it containers.
+type Submit struct {
+	// Job is its name, see CheckJob.
+	Job string
+	// Demand is what one container takes.
+	Demand apportion.Resources
+	// Min is the least number of containers with which the job goes on when servers are lost; 0 means 1.
+	Min int
+}
+
+// Adjust asks for new containers for some jobs. Each gets exactly what is asked for, or keeps what it
+// had, or, when it can have neither, is suspended with its newest checkpoint; Job.Reason tells. A
+// target asked for before, and not begun, is replaced.
+type Adjust struct {
+	// Targets maps jobs to the servers of their containers, one entry a container. None: the job is
+	// saved and suspended.
+	Targets map[string][]string
+}
+
+// Checkpoint asks that a running job be saved and go on. In every other phase it does nothing.
+type Checkpoint struct{ Job string }
+
+// Cancel ends a job: its processes are stopped and its containers released, nothing is saved.
+type Cancel struct{ Job string }
+
+// Forget removes a job that has ended. Its checkpoints in the store are the caller's from then on, and
+// its name may be used again.
+type Forget struct{ Job string }
+
+// Finished says that an attempt of a job has done all its work.
+type Finished struct {
+	Job     string
+	Attempt int64
+}
+
+// Exited says that processes of an attempt have ended before the work was done.
+type Exited struct {
+	Job     string
+	Attempt int64
+	Detail  string
+}
+
+// Reply says how an effect went. It goes to the master that has sent the effect, to no other: one to an
+// effect of another Epoch must be dropped.
+type Reply struct {
+	// ID and Job are those of the Effect.
+	ID      int64
+	Job     string
+	Outcome Outcome
+	// Detail is the error in words, where Outcome is not Done.
+	Detail string
+	// Step is how many training steps the checkpoint holds, after Save; -1 if unknown.
+	Step int64
+}

@@ -1,0 +1,89 @@
+// This file implements what must hold of every job after every step.
+
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apportion/apportion/internal/invariant"
+)
+
+// check panics where a job that changed breaks a rule; with the tag invariants it looks at all jobs.
+func (m *Machine) check() {
+	for name := range m.ready.jobs {
+		if j := m.jobs[name]; j != nil {
+			m.mustHold(j)
+		}
+	}
+	if !invariant.Enabled {
+		return
+	}
+	invariant.Check(len(m.names) == len(m.jobs) && slices.IsSorted(m.names), "%d names of %d jobs", len(m.names), len(m.jobs))
+	for _, name := range m.names {
+		m.mustHold(m.jobs[name])
+	}
+}
+
+func (m *Machine) mustHold(j *Job) {
+	if fault := j.fault(m.config.Keep); fault != "" {
+		panic(fmt.Sprintf("checkpoint: job %q, %s: %s", j.Name, j.Phase, fault))
+	}
+}
+
+// fault says which rule the job breaks; "": none.
+func (j *Job) fault(keep int) string {
+	newest := j.Newest().Number
+	mayRun, known := live[j.Phase]
+	switch {
+	case !known:
+		return "no such phase"
+	case j.Attempt < j.Stopped:
+		return "an attempt is stopped that never was"
+	case j.Live() != mayRun:
+		return "its newest attempt may run, or may not, against its phase"
+	case j.Effect != 0 && j.Phase.kind() == "", j.Effect == 0 && j.Phase.kind() != "" && j.Tries == 0:
+		return "an effect is under way against its phase"
+	case !ascending(j.Checkpoints), len(j.Checkpoints) > keep:
+		return "checkpoints out of order, or too many"
+	case (j.Saving.Number != 0) != (j.Phase == Saving || j.Phase == Verifying), j.Saving.Number != 0 && j.Saving.Number <= newest:
+		return "a checkpoint is being saved against its phase, or under an old number"
+	case j.Ending != "" && (len(j.Target) > 0 || j.Phase != Stopping && j.Phase != Releasing && j.Phase != Ended):
+		return "it goes on though it is ending"
+	}
+	return j.placeFault()
+}
+
+// placeFault is the part of fault that is about containers.
+func (j *Job) placeFault() string {
+	switch j.Phase {
+	case Idle, Ended:
+		if len(j.Containers) > 0 {
+			return "it holds containers"
+		}
+	case Waiting:
+		if len(minus(j.Containers, j.Target)) > 0 || len(j.Target) < j.Min {
+			return "it waits for less than it holds or needs"
+		}
+	case Creating, Resuming, Confirming, Running:
+		if !slices.Equal(j.Containers, j.Target) || len(j.Containers) < j.Min || j.Reserved || j.Broken {
+			return "its containers are not its target"
+		}
+	}
+	return ""
+}
+
+// live says of each phase whether processes of the newest attempt may run in it.
+var live = map[Phase]bool{
+	Idle: false, Waiting: false, Releasing: false, Ended: false,
+	Creating: true, Resuming: true, Confirming: true, Running: true, Saving: true, Verifying: true, Stopping: true,
+}
+
+func ascending(checkpoints []Confirmed) bool {
+	for i := 1; i < len(checkpoints); i++ {
+		if checkpoints[i-1].Number >= checkpoints[i].Number {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,207 @@
+// This file implements Machine, the state machine of checkpoint-based resource adjustment:
+// [Dorm §III-C2].
+
+package checkpoint
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// Machine moves jobs from one set of containers to another without losing their work. It only thinks:
+// Step tells it what happened, Ready says what to write down and what to do. It belongs to one
+// goroutine; it has no clock and touches nothing outside itself.
+//
+// The caller's part, in this order and nothing else in between:
+//
+//  1. Step, once or several times.
+//  2. Ready, and make its Record durable: Journal.Append. If that fails, the machine knows more than
+//     the journal: throw it away, do nothing more, and Open anew.
+//  3. Only then carry out the Effects of the Ready, and report each with a Reply, in a later Step.
+//
+// Besides, the caller Ticks, and reports Finished and Exited of the attempts that run: again and again,
+// for a report can be lost with the master.
+type Machine struct {
+	config Config
+	epoch  int64
+	// next is the number given out last: effects, attempts, checkpoints and orders share one counter,
+	// so no number ever means two things, even when a job's name is used again.
+	next    int64
+	jobs    map[string]*Job
+	names   []string // of jobs, ascending
+	servers map[string]apportion.Resources
+
+	// now is the time since the machine was made, as far as Ticks tell, and last the Tick before. due is
+	// when a job's effect, pause or wait for room is over.
+	now  time.Duration
+	last time.Time
+	due  map[string]time.Duration
+
+	ready  changes
+	stale  int64
+	fenced bool
+}
+
+// changes are what Ready will hand over.
+type changes struct {
+	jobs, gone, servers, lost map[string]bool
+	next                      int64
+	effects                   []Effect
+}
+
+// New returns a machine that knows no job and no server. Epochs number the masters of a cluster,
+// ascending from 1: [Open] finds the number. The error is that of Config.Validate.
+func New(config Config, epoch int64) (*Machine, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if epoch < 1 {
+		return nil, &apportion.FieldError{Item: "machine", Field: "epoch", Err: apportion.ErrRange}
+	}
+	config = config.filled()
+	config.Kinds = slices.Clone(config.Kinds)
+	m := &Machine{
+		config: config, epoch: epoch, jobs: make(map[string]*Job),
+		servers: make(map[string]apportion.Resources), due: make(map[string]time.Duration),
+	}
+	m.forgetChanges()
+	return m, nil
+}
+
+// Step takes one event. It either does all that follows from it, or returns an error and changes
+// nothing: ErrFenced for ever once another master has taken over, ErrName, or an
+// [*apportion.FieldError] or [apportion.Faults] for an event that makes no sense. Replies and reports
+// that come too late are no errors: Stale counts them.
+//
+// O(jobs) and, where jobs wait for room, O(containers of all jobs).
+func (m *Machine) Step(event Event) error {
+	if m.fenced {
+		return ErrFenced
+	}
+	if err := event.apply(m); err != nil {
+		return err
+	}
+	m.schedule()
+	m.check()
+	return nil
+}
+
+// Ready is what Steps have led to.
+type Ready struct {
+	// Record is to be made durable before any of Effects is begun. It may be empty.
+	Record Record
+	// Effects are to be carried out, in any order.
+	Effects []Effect
+}
+
+// Ready hands over what has come together since the last call, and forgets it.
+func (m *Machine) Ready() Ready {
+	ready := Ready{Record: m.record(m.ready), Effects: m.ready.effects}
+	m.forgetChanges()
+	return ready
+}
+
+func (m *Machine) forgetChanges() {
+	m.ready = changes{
+		jobs: make(map[string]bool), gone: make(map[string]bool),
+		servers: make(map[string]bool), lost: make(map[string]bool), next: m.next,
+	}
+}
+
+// Epoch returns the number of this master.
+func (m *Machine) Epoch() int64 { return m.epoch }
+
+// Stale returns how many replies and reports came too late, or twice, and were ignored.
+func (m *Machine) Stale() int64 { return m.stale }
+
+// Job returns a copy of the state of a job, and whether there is one.
+func (m *Machine) Job(name string) (Job, bool) {
+	j, ok := m.jobs[name]
+	if !ok {
+		return Job{}, false
+	}
+	return j.Clone(), true
+}
+
+// Jobs returns a copy of the state of every job, ascending by name.
+func (m *Machine) Jobs() []Job {
+	jobs := make([]Job, len(m.names))
+	for i, name := range m.names {
+		jobs[i] = m.jobs[name].Clone()
+	}
+	return jobs
+}
+
+// Servers returns the servers that are there, ascending by ID.
+func (m *Machine) Servers() []apportion.Server {
+	servers := make([]apportion.Server, 0, len(m.servers))
+	for _, id := range slices.Sorted(maps.Keys(m.servers)) {
+		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Clone()})
+	}
+	return servers
+}
+
+// number returns a number that was never given out.
+func (m *Machine) number() int64 {
+	m.next++
+	return m.next
+}
+
+// touch notes that a job has changed.
+func (m *Machine) touch(j *Job) { m.ready.jobs[j.Name] = true }
+
+// enter puts a job into a phase, and issues the effect that belongs to it.
+func (m *Machine) enter(j *Job, phase Phase) {
+	j.Phase, j.Effect, j.Tries = phase, 0, 0
+	if phase != Verifying {
+		j.Saving = Confirmed{}
+	}
+	if phase == Running || phase == Idle {
+		j.Fallback, j.Reserved = nil, false // it has arrived
+	}
+	delete(m.due, j.Name)
+	m.touch(j)
+	switch {
+	case phase == Stopping && len(j.Containers) == 0:
+		m.stopped(j) // every server of it is lost, and with that all its processes
+	case phase.kind() != "":
+		m.issue(j)
+	}
+}
+
+// issue sends the effect of the job's phase under a new number.
+func (m *Machine) issue(j *Job) {
+	j.Effect = m.number()
+	if j.Phase == Saving {
+		j.Saving = Confirmed{Number: m.number(), Step: -1}
+	}
+	m.touch(j)
+	m.send(j)
+}
+
+// send sends the effect under way, and sets its time-out.
+func (m *Machine) send(j *Job) {
+	m.due[j.Name] = m.now + m.config.timeout(j.Phase.kind())
+	m.ready.effects = append(m.ready.effects, m.effect(j))
+}
+
+// effect is the effect of the job's phase.
+func (m *Machine) effect(j *Job) Effect {
+	e := Effect{
+		ID: j.Effect, Epoch: m.epoch, Kind: j.Phase.kind(), Job: j.Name, Attempt: j.Attempt,
+		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers),
+	}
+	switch j.Phase {
+	case Saving, Verifying:
+		e.Checkpoint = j.Saving.Number
+	case Resuming:
+		e.Checkpoint = j.Newest().Number
+	case Releasing:
+		e.Containers = both(j.Containers, j.Target)
+		e.Servers = distinct(minus(j.Containers, j.Target))
+	}
+	return e
+}

@@ -1,0 +1,247 @@
+// This file tests what the scripts do not show: determinism, who owns what, what Ready hands over.
+
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// TestDeterministic gives the same events 50 times: the order of maps must not show.
+func TestDeterministic(t *testing.T) {
+	run := func() string {
+		m, err := New(Config{Kinds: slotKinds, Limit: 3}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets := [2]map[string][]string{{}, {}}
+		for i := range 8 {
+			job, server := fmt.Sprint("job", i), fmt.Sprint("s", i)
+			for _, e := range []Event{
+				ServerUp{apportion.Server{ID: server, Capacity: apportion.Resources{1}}}, Submit{job, slot, 0},
+			} {
+				if err := m.Step(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			targets[0][job] = []string{server}
+			targets[1][job] = []string{fmt.Sprint("s", (i+3)%8)}
+		}
+		var text strings.Builder
+		for _, target := range targets {
+			for events := []Event{Adjust{target}}; len(events) > 0; events = events[1:] {
+				if err := m.Step(events[0]); err != nil {
+					t.Fatal(err)
+				}
+				ready := m.Ready()
+				fmt.Fprintln(&text, ready)
+				for _, e := range ready.Effects {
+					events = append(events, Reply{ID: e.ID, Job: e.Job, Outcome: Done})
+				}
+			}
+		}
+		for _, j := range m.Jobs() {
+			if j.Phase != Running || j.Containers[0] != targets[1][j.Name][0] {
+				t.Fatalf("%s: %s on %v", j.Name, j.Phase, j.Containers)
+			}
+		}
+		return text.String()
+	}
+	first := run()
+	for range 50 {
+		if again := run(); again != first {
+			t.Fatalf("%s\nand then\n%s", first, again)
+		}
+	}
+}
+
+// TestOwnership changes what went in and what came out: the machine must not notice.
+func TestOwnership(t *testing.T) {
+	m, err := New(Config{Kinds: slotKinds}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	capacity, demand, target := apportion.Resources{2}, apportion.Resources{1}, []string{"s2", "s1"}
+	events := []Event{
+		ServerUp{apportion.Server{ID: "s1", Capacity: capacity}}, ServerUp{apportion.Server{ID: "s2", Capacity: capacity}},
+		Submit{"a", demand, 0}, Adjust{map[string][]string{"a": target}},
+	}
+	for _, e := range events {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if target[0] != "s2" {
+		t.Error("the target was sorted in place")
+	}
+	before := fmt.Sprint(m.Snapshot())
+	capacity[0], demand[0], target[0] = -1, -1, "x"
+	ready := m.Ready()
+	ready.Record.Jobs[0].Containers[0], ready.Record.Servers[0].Capacity[0], ready.Effects[0].Containers[0] = "x", -1, "x"
+	ready.Effects[0].Servers[0] = "y"
+	j, _ := m.Job("a")
+	j.Target[0], j.Demand[0] = "x", -1
+	m.Jobs()[0].Containers[0] = "x"
+	m.Servers()[0].Capacity[0] = -1
+	if after := fmt.Sprint(m.Snapshot()); after != before {
+		t.Errorf("%s\nhas become\n%s", before, after)
+	}
+}
+
+// TestReady hands everything over once, and nothing where nothing has changed.
+func TestReady(t *testing.T) {
+	m, err := New(Config{Kinds: slotKinds}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := m.Ready(); !r.Record.Empty() || len(r.Effects) != 0 {
+		t.Errorf("a new machine: %+v", r)
+	}
+	for _, e := range []Event{Submit{"a", slot, 0}, Submit{"b", slot, 0}, Cancel{"a"}, Forget{"a"}} {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := m.Ready().Record
+	if r.Empty() || len(r.Jobs) != 1 || r.Jobs[0].Name != "b" || len(r.Gone) != 1 {
+		t.Errorf("record %+v", r)
+	}
+	if again := m.Ready(); !again.Record.Empty() {
+		t.Errorf("handed over twice: %+v", again)
+	}
+	for _, e := range []Event{Tick{time.Unix(5, 0)}, Exited{Job: "b", Attempt: 1}, Reply{ID: 1, Job: "b"}, ServerLost{"s"}} {
+		if err := m.Step(e); err != nil || !m.Ready().Record.Empty() {
+			t.Errorf("%+v is on record: %v", e, err)
+		}
+	}
+	if m.Stale() != 2 || m.Epoch() != 3 {
+		t.Errorf("stale %d, epoch %d", m.Stale(), m.Epoch())
+	}
+	if _, ok := m.Job("a"); ok {
+		t.Error("a is still there")
+	}
+}
+
+// TestNew refuses what cannot be.
+func TestNew(t *testing.T) {
+	for _, test := range []struct {
+		config Config
+		epoch  int64
+		want   error
+	}{
+		{Config{Kinds: slotKinds}, 0, apportion.ErrRange},
+		{Config{}, 1, apportion.ErrEmpty},
+		{Config{Kinds: apportion.Kinds{"a", "a"}}, 1, apportion.ErrDuplicate},
+		{Config{Kinds: slotKinds, Limit: -1}, 1, apportion.ErrNegative},
+		{Config{Kinds: slotKinds, Keep: -1}, 1, apportion.ErrNegative},
+		{Config{Kinds: slotKinds, Timeouts: Timeouts{Room: -1}}, 1, apportion.ErrNegative},
+		{Config{Kinds: slotKinds, MaxTick: -1}, 1, apportion.ErrNegative},
+	} {
+		if _, err := New(test.config, test.epoch); !errors.Is(err, test.want) {
+			t.Errorf("New(%+v, %d) = %v, want %v", test.config, test.epoch, err, test.want)
+		}
+	}
+	if _, _, err := Open(nil, Config{}); !errors.Is(err, apportion.ErrEmpty) {
+		t.Errorf("Open without kinds: %v", err)
+	}
+}
+
+// TestClock: a clock that jumps is taken for MaxTick at most, and never runs backward.
+func TestClock(t *testing.T) {
+	config := Config{Kinds: slotKinds, MaxTick: 10 * time.Second, Timeouts: Timeouts{Create: 25 * time.Second}}
+	for _, test := range []struct {
+		name  string
+		ticks []int // seconds
+		tries int
+	}{
+		{"steady", []int{0, 10, 20, 24}, 0},
+		{"over", []int{0, 10, 20, 25}, 1},
+		{"forward", []int{0, 1 << 30, 2 << 30}, 0},
+		{"forward and on", []int{0, 1 << 30, 2 << 30, 3 << 30}, 1},
+		{"backward", []int{0, 20, -1 << 30, 0, -5}, 0},
+		{"backward and on", []int{0, 10, -100, -90, -80}, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := New(config, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range []Event{Tick{time.Unix(0, 0)}, server("s1"), Submit{"a", slot, 0}, Adjust{map[string][]string{"a": {"s1"}}}} {
+				if err := m.Step(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, second := range test.ticks {
+				if err := m.Step(Tick{time.Unix(int64(second), 0)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if j, _ := m.Job("a"); j.Tries != test.tries {
+				t.Errorf("%d tries have failed, want %d", j.Tries, test.tries)
+			}
+		})
+	}
+}
+
+// TestHugeQuantities: demands near the largest integer neither overflow nor overfill.
+func TestHugeQuantities(t *testing.T) {
+	m, err := New(Config{Kinds: slotKinds}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	huge := apportion.Resources{math.MaxInt64}
+	half := apportion.Resources{math.MaxInt64/2 + 1}
+	for _, e := range []Event{
+		ServerUp{apportion.Server{ID: "s", Capacity: huge}}, Submit{"a", half, 0}, Submit{"b", half, 0},
+		Adjust{map[string][]string{"a": {"s"}, "b": {"s"}}},
+	} {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, _ := m.Job("a")
+	b, _ := m.Job("b")
+	if a.Phase != Creating || b.Phase != Idle || b.Reason.Code != NoRoom {
+		t.Errorf("a %s, b %s %v", a.Phase, b.Phase, b.Reason)
+	}
+	if err := m.Step(ServerUp{apportion.Server{ID: "s", Capacity: apportion.Resources{0}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Step(Adjust{map[string][]string{"b": {"s"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if a, _ = m.Job("a"); a.Phase != Creating {
+		t.Errorf("a server that shrank has taken a to %s", a.Phase)
+	}
+}
+
+// TestReasonIsText: what a server says may be anything, and must fit into a record.
+func TestReasonIsText(t *testing.T) {
+	m, err := New(Config{Kinds: slotKinds, Retries: -1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Event{server("s1"), Submit{"a", slot, 0}, Adjust{map[string][]string{"a": {"s1"}}}} {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, _ := m.Job("a")
+	if err := m.Step(Reply{ID: j.Effect, Job: "a", Outcome: Failed, Detail: "\xff" + strings.Repeat("ä", 5000)}); err != nil {
+		t.Fatal(err)
+	}
+	record := m.Ready().Record
+	payload, err := record.encode()
+	if err != nil || len(payload) > 2000 {
+		t.Fatalf("%d bytes, %v", len(payload), err)
+	}
+	if _, err := decode(payload); err != nil {
+		t.Error(err)
+	}
+}

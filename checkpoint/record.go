@@ -1,0 +1,89 @@
+// This file implements Record: what is written down of a step. The state of a Machine is the fold of
+// its records.
+
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// Record is what a step changed: the whole new state of each job and server that it touched. The
+// record of everything is a snapshot. Lists are ascending.
+type Record struct {
+	// Next is the last number given out.
+	Next int64 `json:"next"`
+	// Jobs have this state now; Gone are forgotten.
+	Jobs []Job    `json:"jobs,omitempty"`
+	Gone []string `json:"gone,omitempty"`
+	// Servers are there with this capacity now; Lost are not there any more.
+	Servers []apportion.Server `json:"servers,omitempty"`
+	Lost    []string           `json:"lost,omitempty"`
+	// unchanged says that all this was so before.
+	unchanged bool
+}
+
+// Empty reports whether the record says nothing, so that there is no need to keep it.
+func (r Record) Empty() bool { return r.unchanged }
+
+// record writes down what has changed.
+func (m *Machine) record(c changes) Record {
+	r := Record{Next: m.next, Gone: slices.Sorted(maps.Keys(c.gone)), Lost: slices.Sorted(maps.Keys(c.lost))}
+	for _, name := range slices.Sorted(maps.Keys(c.jobs)) {
+		r.Jobs = append(r.Jobs, m.jobs[name].Clone())
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.servers)) {
+		r.Servers = append(r.Servers, apportion.Server{ID: id, Capacity: m.servers[id].Clone()})
+	}
+	r.unchanged = m.next == c.next && len(r.Jobs)+len(r.Gone)+len(r.Servers)+len(r.Lost) == 0
+	return r
+}
+
+// Snapshot returns the record of everything: all records so far amount to it.
+func (m *Machine) Snapshot() Record {
+	return Record{Next: m.next, Jobs: m.Jobs(), Servers: m.Servers()}
+}
+
+// fold adds a record to the state.
+func (m *Machine) fold(r Record) {
+	m.next = max(m.next, r.Next)
+	for _, name := range r.Gone {
+		delete(m.jobs, name)
+		m.names = slices.DeleteFunc(m.names, func(n string) bool { return n == name })
+	}
+	for i := range r.Jobs {
+		j := r.Jobs[i].Clone()
+		m.add(&j)
+	}
+	for _, id := range r.Lost {
+		delete(m.servers, id)
+	}
+	for _, server := range r.Servers {
+		m.servers[server.ID] = server.Capacity.Clone()
+	}
+}
+
+// encode returns the payload of a record, see FORMAT.md.
+func (r *Record) encode() ([]byte, error) { return json.Marshal(r) }
+
+// decode reads a payload. It takes nothing but what encode writes, byte for byte, so that a field that
+// this version does not know is an error and not a loss.
+func decode(payload []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(payload, &r); err != nil {
+		return Record{}, err
+	}
+	again, err := r.encode()
+	if err != nil {
+		return Record{}, err
+	}
+	if !bytes.Equal(again, payload) {
+		return Record{}, fmt.Errorf("%d bytes that this version would not have written", len(payload))
+	}
+	return r, nil
+}

@@ -1,0 +1,166 @@
+// This file implements how the protocol goes on from the outcome of an effect: the table in the
+// documentation of the package.
+
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+)
+
+// apply ignores a reply to any effect but the one under way. ErrFenced if that was refused: then
+// another master has spoken to the server, and this one must end.
+func (r Reply) apply(m *Machine) error {
+	j := m.jobs[r.Job]
+	if j == nil || j.Effect == 0 || j.Effect != r.ID {
+		m.stale++
+		return nil
+	}
+	switch r.Outcome {
+	case Done:
+		m.done(j, r)
+	case Damaged:
+		m.damaged(j, r.Detail)
+	case Fenced:
+		m.fenced = true
+		return ErrFenced
+	default:
+		m.failed(j, r.Detail)
+	}
+	return nil
+}
+
+// done goes on to the next phase.
+func (m *Machine) done(j *Job, r Reply) {
+	switch j.Phase {
+	case Saving:
+		j.Saving.Step = r.Step
+		tries := j.Tries
+		m.enter(j, Verifying)
+		j.Tries = tries // a checkpoint that cannot be read back was not saved
+	case Verifying:
+		m.confirmed(j)
+	case Stopping:
+		m.stopped(j)
+	case Releasing:
+		j.Containers = both(j.Containers, j.Target)
+		m.settle(j)
+	case Creating:
+		m.enter(j, Resuming)
+	case Resuming:
+		m.enter(j, Confirming)
+	case Confirming:
+		m.enter(j, Running)
+	}
+}
+
+// confirmed keeps the checkpoint that was verified, drops those beyond Config.Keep, and goes on to
+// stop the job where its containers are to change.
+func (m *Machine) confirmed(j *Job) {
+	j.Checkpoints = append(slices.Clone(j.Checkpoints), j.Saving)
+	if drop := len(j.Checkpoints) - m.config.Keep; drop > 0 {
+		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
+	}
+	j.Restarts = 0
+	m.ready.effects = append(m.ready.effects, Effect{
+		ID: m.number(), Epoch: m.epoch, Kind: Prune, Job: j.Name, Attempt: j.Attempt,
+		Checkpoint: j.Checkpoints[0].Number,
+	})
+	if j.Broken || !slices.Equal(j.Target, j.Containers) {
+		m.enter(j, Stopping)
+		return
+	}
+	m.enter(j, Running)
+}
+
+// stopped notes that nothing of the job runs any more.
+func (m *Machine) stopped(j *Job) {
+	j.Stopped, j.Broken = j.Attempt, false
+	m.settle(j)
+}
+
+// settle moves a job that does not run: first it gives back what its target does not have.
+func (m *Machine) settle(j *Job) {
+	switch {
+	case len(minus(j.Containers, j.Target)) > 0:
+		m.enter(j, Releasing)
+	case j.Ending != "":
+		m.enter(j, Ended)
+	case len(j.Target) == 0:
+		m.enter(j, Idle)
+	default:
+		m.enter(j, Waiting)
+	}
+}
+
+// failed plans another try, or gives up.
+func (m *Machine) failed(j *Job, detail string) {
+	j.Tries++
+	m.touch(j)
+	switch {
+	case j.Phase == Stopping || j.Phase == Releasing:
+	case j.Tries > m.config.Retries, j.Broken:
+		m.giveUp(j, detail)
+		return
+	}
+	j.Effect = 0
+	m.due[j.Name] = m.now + m.config.pause(j.Tries)
+}
+
+// again begins another try when the pause is over. What could not be verified is saved anew.
+func (m *Machine) again(j *Job) {
+	if j.Phase == Verifying {
+		j.Phase = Saving
+	}
+	m.issue(j)
+}
+
+// giveUp goes another way: a job that could not be saved keeps what it has, and one that could not be
+// started goes back.
+func (m *Machine) giveUp(j *Job, detail string) {
+	code := Code(j.Phase.kind())
+	switch {
+	case j.Phase != Saving && j.Phase != Verifying:
+		m.retreat(j, code, detail)
+	case j.Broken:
+		m.enter(j, Stopping) // nothing is left to save: go on from the checkpoint before
+	default:
+		m.refuse(j, code, detail)
+	}
+}
+
+// refuse leaves a running job as it is.
+func (m *Machine) refuse(j *Job, code Code, detail string) {
+	j.blame(code, detail)
+	j.Target = j.Containers
+	m.enter(j, Running)
+}
+
+// retreat turns to what the job had before, or else to nothing: it is suspended then.
+func (m *Machine) retreat(j *Job, code Code, detail string) {
+	j.blame(code, detail)
+	j.Target, j.Fallback, j.Reserved, j.Restarts = j.Fallback, nil, false, 0
+	m.leave(j)
+}
+
+// leave begins the way to the target: by stopping what may run.
+func (m *Machine) leave(j *Job) {
+	if j.Live() {
+		m.enter(j, Stopping)
+		return
+	}
+	m.settle(j)
+}
+
+// damaged turns to the checkpoint before one that cannot be read. The last one is never dropped, so
+// that a job whose state is lost is suspended and not begun anew.
+func (m *Machine) damaged(j *Job, detail string) {
+	last := len(j.Checkpoints) - 1
+	if j.Phase != Resuming || last < 1 {
+		m.failed(j, detail)
+		return
+	}
+	j.blame(Code(Resume), fmt.Sprintf("checkpoint %d cannot be read, %d is used: %s", j.Checkpoints[last].Number, j.Checkpoints[last-1].Number, detail))
+	j.Checkpoints = slices.Clone(j.Checkpoints[:last])
+	m.enter(j, Stopping) // some servers may have begun from the one that others could not read
+}

@@ -1,0 +1,51 @@
+// This file declares FS: the few operations on files that decide whether data outlives a crash.
+
+package vfs
+
+import "io"
+
+// FS is a tree of directories and files. Names are relative to its root, with forward slashes; "." is
+// the root. Errors match fs.ErrNotExist, fs.ErrExist and the like with errors.Is.
+//
+// What survives a crash of the machine: the bytes of a file that were written before a Sync of it
+// returned nil, and the entries of a directory (files created, renamed, removed in it) as they were
+// when a SyncDir of it returned nil. Of everything later, each part may survive or not, in any
+// combination. A crash of the process alone loses nothing that was written.
+type FS interface {
+	// Create makes a new, empty file for writing; fs.ErrExist if the name is taken, also by a
+	// directory or a link. Of several callers at the same time exactly one succeeds.
+	Create(name string) (File, error)
+	// Open opens a file for reading from its beginning.
+	Open(name string) (io.ReadCloser, error)
+	// Rename moves a file or directory. A file replaces a file of the new name in one step; a
+	// directory neither replaces anything nor is replaced.
+	Rename(from, to string) error
+	// Remove removes a file or an empty directory.
+	Remove(name string) error
+	// Mkdir makes a directory; fs.ErrExist if the name is taken. The parent must exist.
+	Mkdir(name string) error
+	// List returns what a directory holds, ascending by name.
+	List(dir string) ([]Entry, error)
+	// SyncDir makes the entries of a directory durable, not those of directories below it.
+	SyncDir(dir string) error
+}
+
+// File is a file open for writing, each write after the one before.
+type File interface {
+	io.Writer
+	// Sync makes durable what was written. After an error it is unknown what of the bytes since the
+	// last Sync is durable, and a further Sync does not tell: give the file up.
+	Sync() error
+	// Close closes the file; it does not make it durable.
+	Close() error
+}
+
+// Entry is what a directory holds under one name.
+type Entry struct {
+	// Name is the last element of the path.
+	Name string
+	// Dir says that it is a directory, Regular that it is a file. A link is neither.
+	Dir, Regular bool
+	// Bytes is the length of a regular file.
+	Bytes int64
+}
