@@ -1,0 +1,122 @@
+// This file reads the loss curves of jobs from the files that the trainers of all attempts append to.
+
+package master
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// CurveFile is the file in the directory of an attempt that holds its losses, one JSON object a line.
+const CurveFile = "curve.jsonl"
+
+// Point is the loss after a step.
+type Point struct {
+	Step  int64   `json:"step"`
+	Value float64 `json:"value"`
+	// At is when the step was done, in seconds since 1970; 0 if the trainer does not say.
+	At float64 `json:"at,omitempty"`
+}
+
+// Time is At.
+func (p *Point) Time() time.Time { return time.UnixMicro(int64(p.At * 1e6)) }
+
+// Run is an attempt and the steps that it did.
+type Run struct {
+	Attempt int64
+	Points  []Point
+}
+
+// Runs returns the attempts of a job that did a step, in the order of their numbers.
+func Runs(shared, job string) ([]Run, error) {
+	names, err := filepath.Glob(filepath.Join(shared, job, "*", CurveFile))
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	for _, name := range names {
+		attempt, err := strconv.ParseInt(filepath.Base(filepath.Dir(name)), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		points, err := readCurve(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(points) > 0 {
+			runs = append(runs, Run{attempt, points})
+		}
+	}
+	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(a.Attempt, b.Attempt) })
+	return runs, nil
+}
+
+// Curve returns the losses of a job by step. Where two attempts did a step, the later one counts: what
+// the earlier did after its last checkpoint was lost with it.
+func Curve(shared, job string) ([]Point, error) {
+	runs, err := Runs(shared, job)
+	if err != nil {
+		return nil, err
+	}
+	var curve []Point
+	for _, run := range runs {
+		curve = slices.DeleteFunc(curve, func(p Point) bool { return p.Step >= run.Points[0].Step })
+		curve = append(curve, run.Points...)
+	}
+	return curve, nil
+}
+
+// readCurve reads one file. A last line that is not whole belongs to a process that was killed.
+func readCurve(name string) ([]Point, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var curve []Point
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var p Point
+		if json.Unmarshal(lines.Bytes(), &p) == nil {
+			curve = append(curve, p)
+		}
+	}
+	return curve, nil
+}
+
+// drawn is the size of a curve on the page, in pixels.
+const drawnWidth, drawnHeight = 320, 60
+
+// polyline returns a curve as the points of an SVG line, at most one a pixel: the mean of the losses
+// there, on a scale from the least to the greatest.
+func polyline(curve []Point, steps int64) string {
+	var sums, counts [drawnWidth + 1]float64
+	for _, p := range curve {
+		x := min(p.Step*drawnWidth/max(steps, 1), drawnWidth)
+		sums[x] += p.Value
+		counts[x]++
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for x := range sums {
+		if counts[x] > 0 {
+			sums[x] /= counts[x]
+			low, high = min(low, sums[x]), max(high, sums[x])
+		}
+	}
+	var text strings.Builder
+	for x := range sums {
+		if counts[x] > 0 {
+			y := drawnHeight * (high - sums[x]) / max(high-low, 1e-9)
+			fmt.Fprintf(&text, "%d,%.1f ", x, y)
+		}
+	}
+	return strings.TrimSpace(text.String())
+}

@@ -1,0 +1,128 @@
+// This file declares how decisions are taken and implements Dorm's way: alloc is asked who should have
+// how many containers on which server.
+
+package master
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// Decider takes the decisions of a master. It is called from one goroutine, whenever something has
+// changed and every now and then. The same state again must give no new targets.
+type Decider interface {
+	Decide(ctx context.Context, s *State) (*Verdict, error)
+}
+
+// State is what a decision is taken on. It is the master's: read it, and keep nothing of it.
+type State struct {
+	Kinds   apportion.Kinds
+	Servers []apportion.Server
+	// Jobs are those that have not ended, in the order of submission.
+	Jobs []JobState
+}
+
+// JobState is a job, what was submitted, and how it stands.
+type JobState struct {
+	Application alloc.Application
+	// Policy is what was submitted beside the application.
+	Policy   json.RawMessage
+	Job      checkpoint.Job
+	Progress checkpoint.Progress
+}
+
+// Goal is what the job will have when all that was asked for is done.
+func (j *JobState) Goal() []string {
+	if j.Job.Order != 0 {
+		return j.Job.Wanted
+	}
+	return j.Job.Target
+}
+
+// Verdict is a decision.
+type Verdict struct {
+	// Targets maps the jobs whose containers change to their servers, one entry a container.
+	Targets map[string][]string
+	// Explanation says in words why the jobs have what they have.
+	Explanation string
+	// Utilization is that of the decision, Bound what is possible at most, if the decider knows.
+	Utilization, Bound float64
+	// Shares and Waiting say of some jobs how they fare, and why they have nothing.
+	Shares  map[string]alloc.Share
+	Waiting map[string]string
+	// Refused are jobs that will never run, and why: they are cancelled.
+	Refused map[string]string
+	// Again is when the next decision is due although nothing has changed, if that is soon; 0: the
+	// decider does not mind.
+	Again time.Duration
+}
+
+// Dorm decides by the utilization-fairness optimizer with its two thresholds, see [alloc.Problem].
+type Dorm struct{ Theta1, Theta2 float64 }
+
+// Decide implements Decider.
+func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
+	if len(s.Jobs) == 0 || len(s.Servers) == 0 {
+		return &Verdict{Explanation: "There is no job or no server: nothing was decided.\n"}, nil
+	}
+	p := d.problem(s)
+	decision, err := alloc.Reallocate(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{Targets: map[string][]string{}, Utilization: decision.Objective, Bound: decision.Bound,
+		Shares: map[string]alloc.Share{}, Waiting: map[string]string{}}
+	for i, app := range p.Applications {
+		before, after := p.Previous[app.ID], Containers(decision.Allocation[app.ID])
+		if !slices.Equal(Containers(before), after) {
+			v.Targets[app.ID] = after
+		}
+		v.Shares[app.ID] = decision.Shares[i]
+	}
+	for _, waiting := range decision.Waiting {
+		v.Waiting[waiting.ID] = waiting.Reason.Text
+	}
+	v.Explanation = fmt.Sprintf("%s: utilization %.4g, at most %.4g is possible\n%s", decision.Status, decision.Objective, decision.Bound,
+		alloc.Explain(p, decision))
+	return v, nil
+}
+
+// problem is what alloc is asked.
+func (d Dorm) problem(s *State) *alloc.Problem {
+	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Previous: alloc.Allocation{}, Theta1: d.Theta1, Theta2: d.Theta2,
+		Options: alloc.Options{AdmitPrefix: true, Displace: true}}
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		p.Applications = append(p.Applications, job.Application)
+		if goal := job.Goal(); len(goal) > 0 {
+			p.Previous[job.Application.ID] = Count(goal)
+		}
+	}
+	return p
+}
+
+// Count and Containers turn a list of servers, one entry a container, into containers by server and back.
+func Count(servers []string) map[string]int64 {
+	counts := map[string]int64{}
+	for _, server := range servers {
+		counts[server]++
+	}
+	return counts
+}
+
+// Containers is the inverse of Count; ascending.
+func Containers(counts map[string]int64) []string {
+	var servers []string
+	for server, n := range counts {
+		servers = append(servers, slices.Repeat([]string{server}, int(n))...)
+	}
+	slices.Sort(servers)
+	return servers
+}

@@ -1,0 +1,142 @@
+// This file checks what a master does for deciders other than Dorm: what they are told, refusals, the
+// time of the next decision, and the trace of effects.
+
+package master
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// picky refuses jobs whose policy says so and gives the others a container each.
+type picky struct{ decisions atomic.Int64 }
+
+func (p *picky) Decide(_ context.Context, s *State) (*Verdict, error) {
+	p.decisions.Add(1)
+	v := &Verdict{Targets: map[string][]string{}, Refused: map[string]string{}, Again: 10 * time.Millisecond}
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		switch {
+		case string(job.Policy) == `"no"`:
+			v.Refused[job.Application.ID] = "it says no"
+		case len(s.Servers) > 0 && len(job.Goal()) == 0:
+			v.Targets[job.Application.ID] = []string{s.Servers[0].ID}
+		}
+	}
+	return v, nil
+}
+
+// withDecider has the bench's master decide by something else.
+func withDecider(t *testing.T, d Decider) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.stop()
+	b.config.Decider = d
+	b.start()
+	b.register()
+	return b
+}
+
+func TestRefusedJobIsCancelled(t *testing.T) {
+	b := withDecider(t, &picky{})
+	if err := b.call("/submit", Submission{app, json.RawMessage(`"no"`)}, &Nothing{}); err != nil {
+		t.Fatal(err)
+	}
+	v := b.await("is refused", ended)
+	if v.Job.Ending != checkpoint.Cancelled || len(b.agent.did()) != 0 {
+		t.Errorf("%+v, the agent did %v", v.Job, b.agent.did())
+	}
+}
+
+// What was submitted for the decider is told to it after a restart, too.
+func TestPolicyIsKept(t *testing.T) {
+	b := withDecider(t, Dorm{1, 1})
+	if err := b.call("/submit", Submission{app, json.RawMessage(`"no"`)}, &Nothing{}); err != nil {
+		t.Fatal(err)
+	}
+	b.await("runs", runs)
+	b.stop()
+	b.config.Decider = &picky{}
+	b.start()
+	b.register()
+	if v := b.await("is refused", ended); v.Job.Ending != checkpoint.Cancelled {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A decider that wants to be asked again soon is, although nothing has changed.
+func TestAgain(t *testing.T) {
+	d := &picky{}
+	withDecider(t, d)
+	for began := time.Now(); d.decisions.Load() < 20; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("%d decisions", d.decisions.Load())
+		}
+	}
+}
+
+func TestTrace(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	var text bytes.Buffer
+	b.config.Trace = &text
+	b.start()
+	b.register()
+	b.submit()
+	b.await("runs", runs)
+	b.stop() // the text is the test's again
+	var kinds []checkpoint.Kind
+	for lines := json.NewDecoder(&text); lines.More(); {
+		var traced Traced
+		if err := lines.Decode(&traced); err != nil {
+			t.Fatal(err)
+		}
+		if traced.Effect.Job != "lr" || traced.Reply.Outcome != checkpoint.Done || traced.Replied.Before(traced.Issued) {
+			t.Errorf("%+v", traced)
+		}
+		kinds = append(kinds, traced.Effect.Kind)
+	}
+	if want := []checkpoint.Kind{checkpoint.Create, checkpoint.Resume, checkpoint.Confirm}; !slices.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+}
+
+// Runs come in the order of their numbers, without those that did no step.
+func TestRuns(t *testing.T) {
+	shared := t.TempDir()
+	for attempt, text := range map[string]string{"2": `{"step": 1, "at": 1.5}`, "10": `{"step": 2}`, "11": ""} {
+		dir := filepath.Join(shared, "lr", attempt)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Runs(shared, "lr")
+	if err != nil || len(got) != 2 || got[0].Attempt != 2 || got[1].Attempt != 10 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if at := got[0].Points[0].Time(); !at.Equal(time.UnixMilli(1500)) {
+		t.Errorf("at %v", at)
+	}
+	if err := os.MkdirAll(filepath.Join(shared, "lr", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(shared, "lr", "x", CurveFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Runs(shared, "lr"); err == nil || !strings.Contains(err.Error(), `"x"`) {
+		t.Errorf("a folder that is no attempt: %v", err)
+	}
+}

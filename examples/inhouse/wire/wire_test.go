@@ -1,0 +1,124 @@
+// This file checks calls over a real connection: what gets through, and what does not.
+
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+type question struct{ Text string }
+
+// start serves one path that answers by the text of the question and returns a client for it.
+func start(t *testing.T) *Client {
+	t.Helper()
+	mux := http.NewServeMux()
+	Handle(mux, "/ask", "secret", func(ctx context.Context, q question) (string, error) {
+		switch q.Text {
+		case "fenced":
+			return "", fmt.Errorf("attempt 3: %w", checkpoint.ErrFenced)
+		case "fail":
+			return "", errors.New("cannot")
+		case "wait":
+			<-ctx.Done()
+			return "", ctx.Err()
+		case "long":
+			return strings.Repeat("x", MaxBytes), nil
+		}
+		return "you said " + q.Text, nil
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { served <- Serve(ctx, listener, mux) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return &Client{Base: "http://" + listener.Addr().String(), Token: "secret"}
+}
+
+func TestCall(t *testing.T) {
+	client := start(t)
+	var answer string
+	if err := client.Call(t.Context(), "/ask", question{"hello"}, &answer); err != nil || answer != "you said hello" {
+		t.Errorf("%q, %v", answer, err)
+	}
+	for _, test := range []struct {
+		name, token, path string
+		question          any
+		status            int
+		fenced            bool
+	}{
+		{"wrong token", "Secret", "/ask", question{}, 401, false},
+		{"no token", "", "/ask", question{}, 401, false},
+		{"unknown path", "secret", "/other", question{}, 404, false},
+		{"unknown field", "secret", "/ask", map[string]int{"text": 1, "more": 2}, 400, false},
+		{"wrong type", "secret", "/ask", []int{1}, 400, false},
+		{"too long", "secret", "/ask", question{strings.Repeat("x", MaxBytes)}, 400, false},
+		{"fenced", "secret", "/ask", question{"fenced"}, 409, true},
+		{"error", "secret", "/ask", question{"fail"}, 422, false},
+	} {
+		err := (&Client{client.Base, test.token}).Call(t.Context(), test.path, test.question, &answer)
+		var status *StatusError
+		if !errors.As(err, &status) || status.Status != test.status || errors.Is(err, checkpoint.ErrFenced) != test.fenced {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	if err := client.Call(t.Context(), "/ask", question{"long"}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("long answer: %v", err)
+	}
+	if err := client.Call(t.Context(), "/ask", func() {}, &answer); err == nil {
+		t.Error("no error for a question that is not JSON")
+	}
+}
+
+func TestCallEndsWithContext(t *testing.T) {
+	client := start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := client.Call(ctx, "/ask", question{"wait"}, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOneValueOnly(t *testing.T) {
+	client := start(t)
+	request, err := http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader([]byte(`{"Text":"a"} {"Text":"b"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer secret")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(text), "more than one") {
+		t.Errorf("%d %s", response.StatusCode, text)
+	}
+}
+
+// An empty token must not open the door to those who send none.
+func TestEmptyTokenIsNobodys(t *testing.T) {
+	request, _ := http.NewRequest(http.MethodPost, "/", nil)
+	request.Header.Set("Authorization", "Bearer ")
+	if Authorized(request, "") {
+		t.Error("authorized")
+	}
+}
