@@ -69,7 +69,10 @@
 //	[OASiS Algorithm 2, lines 12-22]	primaldual/chunkdp.go	chunkTables
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[Dorm §III-C2]	checkpoint/protocol.go	Machine
+//	[Dorm §III-C2]	checkpoint/queue.go	Machine.schedule
 //	[Dorm §III-C2]	checkpoint/framework.go	Framework
+//	[crash recovery, no paper]	checkpoint/journal.go	Journal
+//	[crash recovery, no paper]	checkpoint/recover.go	Recover, Open
 //	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Adapter
 //	[Dorm §III-C2]	checkpoint/framework/framework.go	Format, Found
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency

@@ -44,7 +44,6 @@ func TestRandomSchedules(t *testing.T) {
 type chaos struct {
 	*sim
 	crashes, fenced int
-	damaged         int
 }
 
 var (

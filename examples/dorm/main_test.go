@@ -3,38 +3,15 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
-
 	"github.com/apportion/apportion/examples/internal/chart/charttest"
+	"github.com/apportion/apportion/examples/internal/command/commandtest"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
-func TestCases(t *testing.T) {
-	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var text bytes.Buffer
-			out := t.TempDir()
-			args := []string{"-out", out}
-			for _, arg := range d.CmdArgs {
-				args = append(args, arg.String())
-			}
-			if err := run(t.Context(), &text, &text, args); err != nil {
-				text.WriteString("error: " + err.Error() + "\n")
-			}
-			return strings.ReplaceAll(text.String(), out, "OUT")
-		})
-	})
-}
+func TestCases(t *testing.T) { commandtest.Cases(t, run) }
 
 // With the library's own solver every decision keeps the thresholds, and applications run faster
 // than under Swarm.
@@ -67,33 +44,14 @@ func TestFigures(t *testing.T) {
 }
 
 func TestFolderThatCannotBeMade(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), io.Discard, io.Discard, []string{"-small", "-trace", "-solver", "first-fit", "-out", file}); err == nil {
-		t.Error("no error for a folder that is a file")
-	}
+	commandtest.FileForFolder(t, run, "-small", "-trace", "-solver", "first-fit")
 }
 
 func TestHelp(t *testing.T) {
-	var text bytes.Buffer
-	if err := run(t.Context(), io.Discard, &text, []string{"-h"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error %v, want %v", err, flag.ErrHelp)
-	}
-	for _, name := range []string{"-seeds", "-hours", "-apps", "-solver", "-trace", "-sweep", "-out", "-small"} {
-		if !strings.Contains(text.String(), name) {
-			t.Errorf("help does not mention %s", name)
-		}
-	}
+	commandtest.Help(t, run, "seeds", "hours", "apps", "solver", "trace", "sweep", "out", "small")
 }
 
 func TestCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, args := range [][]string{{"-small"}, {"-small", "-sweep"}} {
-		if err := run(ctx, io.Discard, io.Discard, args); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v: error %v, want %v", args, err, context.Canceled)
-		}
-	}
+	commandtest.Cancelled(t, run, "-small")
+	commandtest.Cancelled(t, run, "-small", "-sweep")
 }
