@@ -84,6 +84,7 @@ type Agent struct {
 	frameworks map[string]checkpoint.Framework
 	hands      map[string]*hands
 	heard      time.Time // of a master
+	noted      time.Time // when that was last written down
 }
 
 // New takes over the agent's directory; what runs from before is found again.

@@ -271,6 +271,24 @@ func TestHeardIsKept(t *testing.T) {
 	}
 }
 
+// A master that asks often renews the lease of the next agent, too.
+func TestOftenHeardIsKept(t *testing.T) {
+	b := newBench(t)
+	b.config.Lease = time.Second
+	b.restart()
+	for range 40 {
+		if _, err := b.agent.status(t.Context(), Question{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	heard := b.agent.heard
+	b.restart()
+	if age := heard.Sub(b.agent.heard); age > b.config.Lease/20+10*time.Millisecond {
+		t.Errorf("a new agent is %v off", age)
+	}
+}
+
 func TestDamagedBook(t *testing.T) {
 	b := newBench(t)
 	if err := os.WriteFile(filepath.Join(b.config.Dir, bookFile), []byte(`{"epoch":`), 0o600); err != nil {

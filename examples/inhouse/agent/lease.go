@@ -32,10 +32,11 @@ func lastHeard(config Config) time.Time {
 // hear notes that a master was heard. The agent's lock is held.
 func (a *Agent) hear() {
 	now := time.Now()
-	if now.Sub(a.heard) > a.config.Lease/20 {
+	if now.Sub(a.noted) > a.config.Lease/20 {
 		if err := touch(a.config.heardFile(), now); err != nil {
 			return // the lease runs out early, which is safe
 		}
+		a.noted = now
 	}
 	a.heard = now
 }

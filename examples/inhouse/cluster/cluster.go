@@ -132,7 +132,8 @@ func (s *service) kill() {
 	}
 }
 
-// Kill ends a random program, or a random process of a job, with signal 9 and says which.
+// Kill ends a random program, or a random process of a job, with signal 9 and says which; "" if there was
+// none.
 func (c *Cluster) Kill(random *rand.Rand) string {
 	if n := random.IntN(2 * len(c.services)); n < len(c.services) {
 		c.services[n].kill()
@@ -140,7 +141,7 @@ func (c *Cluster) Kill(random *rand.Rand) string {
 	}
 	processes := c.Place.Processes()
 	if len(processes) == 0 {
-		return "nothing"
+		return ""
 	}
 	p := processes[random.IntN(len(processes))]
 	p.Kill()

@@ -120,7 +120,8 @@ func shown(v *master.View) string {
 	case v.Job.Phase == checkpoint.Running:
 		text := fmt.Sprintf("runs on %s", strings.Join(v.Job.Containers, " "))
 		if v.Job.Reason.Code != "" {
-			text += fmt.Sprintf(" (%s: %s)", v.Job.Reason.Code, v.Job.Reason.Detail)
+			parts := strings.Split(v.Job.Reason.Detail, ": ") // the last one is the cause
+			text += fmt.Sprintf(" (%s: %s)", v.Job.Reason.Code, parts[len(parts)-1])
 		}
 		return text
 	case v.Job.Phase == checkpoint.Idle || v.Job.Phase == checkpoint.Waiting:
