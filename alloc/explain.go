@@ -12,9 +12,12 @@ import (
 	"github.com/apportion/apportion/alloc/p2"
 )
 
-// Explanation explains a Decision. Prices are in utilization (10), as certified by the multipliers
-// behind the decision's bound: with one more unit of something, the bound rises by its price at
-// most, so no allocation can gain more. Where the solver gave no multipliers they are 0.
+// Explanation explains a Decision. Prices are in utilization (10), those of the multipliers for
+// p2.DualBound: they are the slopes of that bound, so that with a little more of something no
+// allocation can be worth more than the bound and its price. One unit may be more than a little where
+// it makes room for a whole container more on a server, or frees one more application: what is
+// certain is p2.DualBound of the larger problem at the same multipliers. Where the solver gave none
+// the prices are 0.
 type Explanation struct {
 	// Applications has one entry for every application of the problem, in its order.
 	Applications []Stop `json:"applications"`

@@ -14,7 +14,7 @@ const (
 	// checkEvery is how many moves pass between two looks at the context.
 	checkEvery = 64
 	// hot is the first temperature in mean values of a container; it is halved halvings times.
-	hot      = 2.0
+	hot      = 1.0
 	halvings = 10
 	// heavier is the factor by which penalties grow while no solution is found.
 	heavier = 4
@@ -73,14 +73,14 @@ func newAnnealer(s *state, seed uint64) *annealer {
 }
 
 // guide takes over the prices and scores of the root bound.
-func (a *annealer) guide(d *dual, pr *prices) {
+func (a *annealer) guide(d *dual, x []float64) {
 	k := d.p.kinds
 	for j, g := range d.classOf {
-		copy(a.price[j*k:(j+1)*k], pr.server[int(g)*k:(int(g)+1)*k])
+		copy(a.price[j*k:(j+1)*k], x[int(g)*k:(int(g)+1)*k])
 	}
-	a.lambda = pr.loss
-	a.lossWeight = math.Max(a.lossWeight, 3*pr.loss)
-	for _, sc := range d.scores {
+	a.lambda = d.lambda(x)
+	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
+	for _, sc := range d.all {
 		a.score[sc.app] = sc.gain
 	}
 }
@@ -186,7 +186,8 @@ func (a *annealer) feasible() bool {
 // record keeps the state if it is a solution and preferred to the incumbent: more utilization, then
 // less loss, then fewer freed applications.
 func (a *annealer) record() {
-	if !a.feasible() || a.best.found && !a.preferred() {
+	now := incumbent{objective: a.s.objective, loss: a.s.loss, freed: a.s.freed}
+	if !a.feasible() || a.best.found && !now.preferred(&a.best) {
 		return
 	}
 	a.best.found = true
@@ -200,14 +201,22 @@ func (a *annealer) record() {
 	}
 }
 
-func (a *annealer) preferred() bool {
-	if d := a.s.objective - a.best.objective; math.Abs(d) > p2.ObjectiveTolerance {
+// preferred reports whether inc is preferred to other.
+func (inc *incumbent) preferred(other *incumbent) bool {
+	if d := inc.objective - other.objective; math.Abs(d) > p2.ObjectiveTolerance {
 		return d > 0
 	}
-	if d := a.s.loss - a.best.loss; math.Abs(d) > p2.LossTolerance {
+	if d := inc.loss - other.loss; math.Abs(d) > p2.LossTolerance {
 		return d < 0
 	}
-	return a.s.freed < a.best.freed
+	return inc.freed < other.freed
+}
+
+// adopt makes inc the incumbent if it is preferred; equals do not displace what is there.
+func (a *annealer) adopt(inc *incumbent) {
+	if !a.best.found || inc.preferred(&a.best) {
+		a.best = *inc
+	}
 }
 
 // restore goes back to the incumbent. The containers go first, then those that it frees are freed,

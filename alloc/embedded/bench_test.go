@@ -9,20 +9,30 @@ import (
 )
 
 // benchmark reports time, allocations, and how far bound and utilization are apart in percent.
-func benchmark(b *testing.B, inst *p2.Instance) {
+func benchmark(b *testing.B, opts *Options, inst *p2.Instance) *p2.Solution {
 	b.ReportAllocs()
 	var sol *p2.Solution
 	for b.Loop() {
-		sol = solve(b, nil, inst)
+		sol = solve(b, opts, inst)
 	}
 	b.ReportMetric(100*sol.Gap(), "gap%")
+	return sol
 }
 
+// The reference instances at every effort: short% is by how much of the reference's utilization the
+// answer falls short.
 func BenchmarkSolve(b *testing.B) {
+	efforts := []struct {
+		name   string
+		effort Effort
+	}{{"quick", Quick}, {"default", Default}, {"thorough", Thorough}}
 	for _, ref := range alloctest.References() {
-		b.Run("instance="+ref.Name, func(b *testing.B) {
-			benchmark(b, ref.Instance)
-		})
+		for _, e := range efforts {
+			b.Run(fmt.Sprintf("instance=%s/effort=%s", ref.Name, e.name), func(b *testing.B) {
+				sol := benchmark(b, &Options{Effort: e.effort}, ref.Instance)
+				b.ReportMetric(100*(1-sol.Objective/ref.Objective), "short%")
+			})
+		}
 	}
 }
 
@@ -33,11 +43,14 @@ func BenchmarkSize(b *testing.B) {
 		generate func(uint64, int, int, bool) *p2.Instance
 	}{{"table2", alloctest.Table2}, {"mixed", alloctest.Mixed}}
 	for _, mix := range mixes {
-		for _, size := range [...][2]int{{20, 50}, {100, 100}, {1000, 500}} {
+		for _, size := range [...][2]int{{20, 50}, {100, 100}, {1000, 500}, {10_000, 5000}} {
+			if mix.name == "mixed" && size[0] > 1000 {
+				continue
+			}
 			for _, previous := range []bool{false, true} {
 				name := fmt.Sprintf("mix=%s/servers=%d/apps=%d/previous=%v", mix.name, size[0], size[1], previous)
 				b.Run(name, func(b *testing.B) {
-					benchmark(b, mix.generate(1, size[0], size[1], previous))
+					benchmark(b, nil, mix.generate(1, size[0], size[1], previous))
 				})
 			}
 		}

@@ -6,7 +6,9 @@ package embedded
 import (
 	"context"
 	"math"
+	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/p2"
 )
 
@@ -101,14 +103,32 @@ func (p *problem) tooManyMoves() *p2.Conflict {
 	return c
 }
 
+// noRoom finds an application that does not stay and whose minimum has no room beside those that must.
+func (p *problem) noRoom() *p2.Conflict {
+	for i := range p.apps {
+		a := &p.apps[i]
+		if a.keepable {
+			continue
+		}
+		var room int64
+		for j := range p.servers {
+			beside := apportion.Resources(p.beside[j*p.kinds : (j+1)*p.kinds])
+			room = addSaturated(room, apportion.Resources(p.demandOf(a.typ)).CountIn(beside))
+		}
+		if room < a.min {
+			c := &p2.Conflict{Apps: []int{i}, Kind: -1, Need: float64(a.min), Have: float64(room)}
+			c.Constraints = []p2.Constraint{p2.Minimum, p2.Adjust, p2.Capacity}
+			return c
+		}
+	}
+	return nil
+}
+
 // causes lists why applications must move: a server that became too small, a minimum above what
 // is held; a displaced one, or one above its maximum, needs no further reason.
 func (p *problem) causes(shrank bool) []p2.Constraint {
-	below := false
 	for _, i := range p.mustMove {
-		app := &p.inst.Apps[i]
-		below = below || p.apps[i].held < app.Min
-		for _, placed := range app.Previous {
+		for _, placed := range p.inst.Apps[i].Previous {
 			shrank = shrank || placed.Count > p.fit(placed.Server, p.apps[i].typ)
 		}
 	}
@@ -116,10 +136,15 @@ func (p *problem) causes(shrank bool) []p2.Constraint {
 	if shrank {
 		constraints = append(constraints, p2.Capacity)
 	}
-	if below {
+	if p.belowMinimum() {
 		constraints = append(constraints, p2.Minimum)
 	}
 	return constraints
+}
+
+// belowMinimum reports whether some application must move because it holds less than its minimum.
+func (p *problem) belowMinimum() bool {
+	return slices.ContainsFunc(p.mustMove, func(i int) bool { return p.apps[i].held < p.apps[i].min })
 }
 
 func anyOf(marked []bool, apps []int32) bool {
@@ -153,6 +178,9 @@ func (p *problem) overfull(j int) bool {
 // that takes: none, the minima, the adjustment budget, or both.
 func (p *problem) tooMuchLoss() *p2.Conflict {
 	for _, with := range [...]struct{ minima, adjust bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		if with.adjust && !with.minima && p.belowMinimum() {
+			continue // without the minima more could stay
+		}
 		need := p.totalLoss(with.minima, with.adjust)
 		if need <= p.inst.LossBudget+p2.LossTolerance {
 			continue
@@ -214,24 +242,27 @@ const (
 // optimum would be 0, so that a dual bound below 0 is a contradiction. Without a price on loss it
 // needs no fairness; with price 1 it says how much loss there must be.
 func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
+	if conflict := r.p.noRoom(); conflict != nil {
+		return conflict
+	}
 	worthless := *r.p.inst
 	worthless.Apps = append([]p2.App(nil), worthless.Apps...)
 	for i := range worthless.Apps {
 		worthless.Apps[i].Value = 0
 	}
 	for _, lambda := range [...]float64{0, 1} {
-		asc := newAscent(newDual(newProblem(&worthless), false))
-		asc.fixLoss(lambda)
-		r.extra += int64(asc.run(ctx, proofRounds, -2*proofMargin))
-		if asc.bound > -proofMargin {
+		desc := newConflictDescent(newDual(newProblem(&worthless), false), lambda)
+		desc.run(ctx, proofRounds, -2*proofMargin*targetShare, -2*proofMargin)
+		r.extra += desc.rounds
+		if desc.bound > -proofMargin {
 			continue
 		}
 		c := &p2.Conflict{Constraints: []p2.Constraint{p2.Capacity, p2.Minimum}, Kind: -1}
 		if lambda > 0 {
 			c.Constraints = []p2.Constraint{p2.Fairness, p2.Minimum, p2.Capacity}
-			c.Need, c.Have = r.p.inst.LossBudget-asc.bound, r.p.inst.LossBudget
+			c.Need, c.Have = r.p.inst.LossBudget-desc.bound, r.p.inst.LossBudget
 		} else {
-			c.Need, c.Have = asc.sides()
+			c.Need, c.Have = sidesAt(desc)
 		}
 		if r.p.keepable > r.p.budget {
 			c.Constraints = append(c.Constraints, p2.Adjust)
@@ -241,24 +272,54 @@ func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
 	return nil
 }
 
-// smallConflict returns a smallest set of constraints that cannot hold together, found by leaving
-// out one after the other and enumerating the rest; capacity always holds. limit bounds the nodes
-// of each enumeration; what cannot be decided stays in.
+// newConflictDescent starts with a price on loss that stays: 0 with the usual prices, else with none.
+func newConflictDescent(d *dual, lambda float64) *descent {
+	desc := newPriceDescent(d)
+	last := d.dim() - 1
+	if lambda > 0 {
+		clear(desc.x)
+	}
+	desc.x[last], desc.scale[last] = lambda, 0
+	desc.start()
+	return desc
+}
+
+// sidesAt returns what must be placed and what there is, both at the best prices and in parts of the
+// latter, where the bound is their difference.
+func sidesAt(desc *descent) (need, have float64) {
+	var worth float64
+	for gk, have := range desc.f.(*dual).have {
+		worth += float64(desc.best[gk] * have)
+	}
+	return 1 - desc.bound/worth, 1
+}
+
+// smallConflict returns a smallest set of constraints that cannot hold together, with the two sides of
+// the first one, found by enumeration. limit bounds the nodes of each; what cannot be decided stays in.
 func (p *problem) smallConflict(ctx context.Context, limit int64) *p2.Conflict {
+	relaxed, c := p.leaveOut(func(without *p2.Instance) bool {
+		e, done := enumeratePlain(ctx, without, limit)
+		return done && !e.found
+	})
+	c.Need, c.Have = sides(ctx, relaxed, c.Constraints[0], limit)
+	return c
+}
+
+// leaveOut leaves out one constraint after the other for as long as empty says that there is no solution
+// without it either; capacity always holds. It returns the instance with what is left, and that.
+func (p *problem) leaveOut(empty func(without *p2.Instance) bool) (*p2.Instance, *p2.Conflict) {
 	relaxed := *p.inst
 	relaxed.Apps = append([]p2.App(nil), p.inst.Apps...)
 	c := &p2.Conflict{Kind: -1}
 	for _, constraint := range [...]p2.Constraint{p2.Fairness, p2.Adjust, p2.Minimum} {
-		without := relax(&relaxed, constraint)
-		if e, done := enumeratePlain(ctx, without, limit); done && !e.found {
+		if without := relax(&relaxed, constraint); empty(without) {
 			relaxed = *without
 			continue
 		}
 		c.Constraints = append(c.Constraints, constraint)
 	}
 	c.Constraints = append(c.Constraints, p2.Capacity)
-	c.Need, c.Have = sides(ctx, &relaxed, c.Constraints[0], limit)
-	return c
+	return &relaxed, c
 }
 
 // noBudget is a budget that nothing exceeds.
@@ -284,9 +345,9 @@ func relax(inst *p2.Instance, constraint p2.Constraint) *p2.Instance {
 // enumeratePlain enumerates inst without prices.
 func enumeratePlain(ctx context.Context, inst *p2.Instance, limit int64) (*enumeration, bool) {
 	d := newDual(newProblem(inst), false)
-	pr := &prices{server: make([]float64, len(d.used))}
-	d.evaluate(pr)
-	return enumerate(ctx, d, pr, nil, limit)
+	x := make([]float64, d.dim())
+	d.evaluate(x)
+	return enumerate(ctx, d, x, nil, limit)
 }
 
 // sides returns the two sides of the violated constraint: the least loss, the fewest adjustments

@@ -4,55 +4,84 @@
 //
 // # What it computes
 //
-// An answer to a [p2.Instance] in four steps, each in files of its own:
+// A decision with a previous allocation is at heart: whom to free, that is, which few applications may
+// change, and how to pack them and the newcomers into what the others leave. Applications of equal
+// demand are one type (problem.go), and the least loss of a type's containers has a closed form
+// (pool.go). A bound depends on multipliers, which one subgradient method lowers (descent.go,
+// [Polyak69]), and on whom a node of branch and bound has freed or kept (selection.go):
 //
-//   - The root bound (dual.go, subgradient.go, root.go). Lagrangian relaxation of the capacities (6)
-//     and the fairness budget (15) leaves one small concave problem for each application; of the
-//     applications that run, the best few are freed, as the adjustment budget (16) allows. A
-//     subgradient method improves the prices, first by shape of server, then by server.
-//   - The search (state.go, pool.go, moves.go, recreate.go, anneal.go). Annealing with ruin and
-//     recreate [Schrimpf00] on whole containers, and at once on the set of freed applications. Free
-//     applications of equal demand share their containers in a pool, whose least loss has a closed
-//     form, so that the search never chooses among equals (decode.go hands them out at the end).
-//   - Enumeration (enumerate.go) of small instances, depth first, with the bounds of the root and
-//     equal servers merged. It proves the whole preference of [p2.Rank], or infeasibility.
-//   - Conflicts (conflict.go). Counting before the search, prices after it: were every container
-//     worthless, the optimum would be 0, so that a dual bound below 0 proves that there is no
-//     solution; enumeration finds a smallest set of constraints.
+//   - Prices by server (dual.go, root.go) relax the capacities (6) and the fairness budget (15), which
+//     leaves a small concave problem for each application, [Geoffrion74]. Where nothing may stay the
+//     prices go by shape of server, and column generation finds the best ones (blocks.go).
+//   - The decomposition (pattern.go, split.go, spliteval.go) gives every server a copy of its own of
+//     which of its applications are freed, and packs whole containers by lists of maximal patterns,
+//     [Guignard87], [Gilmore61]. It is used where servers are small enough for lists.
+//
+// For a set of freed applications what remains is the residual problem: bounded by column generation
+// over patterns of servers and counts of types (residual.go, master.go, [Dantzig60]), packed by an
+// ascent from its solution (rounding.go), and settled for good by branching on counts and by dynamic
+// programming on slack (leaves.go, slack.go). The search is then
+//
+//   - with lists of patterns: a local search over sets, ranked by a priced bound and judged by the
+//     residual problem (sets.go), then branch and bound on who is freed (tree.go, [Land60]) with the
+//     decomposition at the nodes; unpack.go deals the patterns out to servers;
+//   - else: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once
+//     (state.go, anneal.go, moves.go, exchange.go, recreate.go), then the same branch and bound with the
+//     prices by server at the nodes, and leaves whose residual problem is an instance of its own, small
+//     again (restleaves.go).
+//
+// At the end containers of a type are handed to its applications, close to where these have them now
+// (decode.go). Tiny instances are enumerated (enumerate.go), which proves the whole preference of
+// [p2.Rank]. What has no solution is recognized by counting, by prices, by branch and bound or by
+// enumeration, with the constraints that cannot hold together (conflict.go).
 //
 // # Notation
 //
 //	symbol   Go name             unit                  where
 //	v_t      demandType.value    utilization           [Dorm] eq. (10), of a type of demand t
 //	delta_t  demandType.delta    share per container   [Dorm] eq. (2)
-//	p_gk     prices.server       utilization per unit  of kind k on a server of class g
-//	lambda   prices.loss         utilization per share of the fairness budget (15)
+//	p_gk     dual, x[g*kinds+k]  utilization per unit  of kind k on a server of class g
+//	lambda   the last of dual's  utilization per share of the fairness budget (15)
 //	free_i   dual.free           utilization           see p2.DualBound
 //	keep_i   dual.keep           utilization           see p2.DualBound
-//	G(n)     pool.at             share                 least loss of n containers in a pool
+//	p_t      split, x[t]         utilization           of a container of type t, see p2.CopyBound
+//	mu_ij    split, after lambda utilization           of the room of application i on server j
+//	F*       selection.chosen    -                     whom the multipliers free
+//	pi_t     residual.pi         utilization           of a container of type t that servers supply
+//	G_t(N)   pool.at             share                 least loss of N containers of the free of type t
+//	L'       residual.budget     share                 loss budget less the loss of the kept
 //
 // # Contract
 //
 // Solve never panics on an instance and never answers with counts that fail [p2.Instance.Check].
-// Bound is valid whenever Solve returns; without enumeration it is what p2.DualBound computes from
-// Multipliers. Status Infeasible is proven; Unknown means that neither a solution nor a proof was
-// found. Proven is ByOrder after enumeration, ByUtilization where the bound meets the utilization,
-// else ByNothing; below what is proven, less loss and fewer adjusted applications are preferred:
-// what runs now is the first candidate and gives way only to something better.
+// Bound is valid whenever Solve returns; where Searched is false the multipliers alone prove it.
+// Status Infeasible is proven; Unknown means that neither a solution nor a proof was found. Proven is
+// ByOrder after enumeration, ByUtilization where the bound meets the utilization, else ByNothing;
+// below what is proven, less loss and fewer adjusted applications are preferred: what runs now is the
+// first candidate and gives way only to something better.
 //
-// A Solver is deterministic: numbers come from a generator of its own, effort is counted in moves
-// and rounds, and no floating-point operation depends on the machine. A context that ends stops
-// it within some dozens of moves; the answer then has Interrupted set.
+// A Solver is deterministic: numbers come from a generator of its own, effort is counted in moves,
+// rounds and nodes, and no floating-point operation depends on the machine. A context that ends stops
+// it within some dozens of moves, or a leaf; the answer then has Interrupted set.
 //
-// The time of a move hardly depends on the number of servers, the number of moves is in proportion
-// to servers plus applications; a round of the root bound costs O(types x servers x kinds).
+// The time of a move hardly depends on the number of servers; their number, and that of rounds and
+// nodes, is in proportion to Effort and falls where each costs more. A round of the decomposition
+// costs O(sets of applications on servers), one of the prices O(types x servers x kinds).
 //
 // # References
 //
+//	[Dantzig60]  G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations
+//	             Research 8(1), 1960.
 //	[Dorm]       P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
 //	             Clusters: A Dynamically-Partitioned Approach. 2017.
 //	[Geoffrion74] A. M. Geoffrion. Lagrangean relaxation for integer programming. Mathematical
 //	             Programming Study 2, 1974.
+//	[Gilmore61]  P. C. Gilmore, R. E. Gomory. A linear programming approach to the cutting-stock
+//	             problem. Operations Research 9(6), 1961.
+//	[Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean
+//	             bounds. Mathematical Programming 39, 1987.
+//	[Land60]     A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems.
+//	             Econometrica 28(3), 1960.
 //	[Polyak69]   B. T. Polyak. Minimization of unsmooth functionals. USSR Computational Mathematics
 //	             and Mathematical Physics 9(3), 1969.
 //	[Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking

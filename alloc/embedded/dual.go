@@ -7,19 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/p2"
 )
-
-// prices are the multipliers. Servers of one class are equal and hold nothing that could stay, so
-// they share a price.
-type prices struct {
-	server []float64 // class g, kind k at g*kinds+k
-	loss   float64   // lambda
-}
-
-func (pr *prices) clone() *prices {
-	return &prices{server: slices.Clone(pr.server), loss: pr.loss}
-}
 
 // step is a run of containers with equal profit: those that the servers of one class hold.
 type step struct {
@@ -29,27 +19,34 @@ type step struct {
 	filled float64 // their profit together
 }
 
-// dual evaluates
+// dual evaluates, for prices p_gk of kind k on the servers of class g and lambda on loss, all of them
+// at least 0,
 //
 //	bound = sum_j p_j c_j + lambda L + sum_new free_i + sum_running keep_i
 //	        + the budget largest positive scores free_i - keep_i
 //
-// as p2.DualBound states it, type by type.
+// as p2.DualBound states it, type by type. Servers of one class are equal and hold nothing that could
+// stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
 type dual struct {
+	selection
 	p       *problem
 	classOf []int32 // of a server
 	size    []int64 // servers in class g
 	shape   []int32 // of class g
-	budget  float64 // L
+	allowed float64 // L, with the tolerance of a solution
 	steps   [][]step
 	heap    []step
 	free    []float64 // free_i
 	count   []int64   // the n that attains it
 	keep    []float64
-	scores  []score
-	// What evaluate leaves behind: the subgradient's parts.
-	used []float64 // class g, kind k: what the chosen containers use
-	loss float64   // of the chosen counts
+	have    []float64 // class g, kind k: the capacity of its servers together
+	// cap[g*types+t] is the most containers of type t that the servers of class g can hold: an
+	// application is kept unless the budget allows to free it.
+	cap    []int64
+	beside []int64 // under the choices of a node
+	// slope is the subgradient that evaluate leaves behind: of each price, what there is less what the
+	// chosen containers use; of lambda, the budget less the loss of the chosen counts.
+	slope []float64
 }
 
 // score is what freeing a keepable application is worth at the prices.
@@ -62,7 +59,7 @@ type score struct {
 // each server with lodgers is a class of its own. Both give valid bounds; coarse ones are cheap.
 func newDual(p *problem, coarse bool) *dual {
 	d := &dual{
-		p: p, budget: p.inst.LossBudget, steps: make([][]step, len(p.types)),
+		selection: newSelection(p), p: p, allowed: p.inst.LossBudget + p2.LossTolerance, steps: make([][]step, len(p.types)),
 		free: make([]float64, len(p.apps)), count: make([]int64, len(p.apps)),
 		keep: make([]float64, len(p.apps)), classOf: make([]int32, p.servers),
 	}
@@ -80,47 +77,91 @@ func newDual(p *problem, coarse bool) *dual {
 		d.classOf[j] = g
 		d.size[g]++
 	}
-	d.used = make([]float64, len(d.size)*p.kinds)
+	d.cap = make([]int64, len(d.size)*len(p.types))
+	d.limit(p.beside)
+	d.have, d.slope = make([]float64, len(d.size)*p.kinds), make([]float64, len(d.size)*p.kinds+1)
+	for j, g := range d.classOf {
+		for k := range p.kinds {
+			d.have[int(g)*p.kinds+k] += float64(p.capacity[j*p.kinds+k])
+		}
+	}
 	return d
 }
 
-// evaluate returns the bound at pr and leaves scores, used and loss. O(types x classes x kinds +
-// applications x log steps) plus the steps that are worth taking.
-func (d *dual) evaluate(pr *prices) float64 {
+// decide takes over the choices of a node.
+func (d *dual) decide(choices []choice) {
+	d.selection.decide(d.p, choices)
+	if d.beside == nil {
+		d.beside = make([]int64, len(d.p.capacity))
+	}
+	d.p.measureBeside(d.beside, choices, d.budget)
+	d.limit(d.beside)
+}
+
+// limit fills cap; a server of its own has beside for applications that do not stay.
+func (d *dual) limit(beside []int64) {
 	p := d.p
-	bound := float64(pr.loss * d.budget)
-	for j := range p.servers {
-		g := int(d.classOf[j])
-		for k := range p.kinds {
-			bound += float64(pr.server[g*p.kinds+k] * float64(p.capacity[j*p.kinds+k]))
+	types := len(p.types)
+	for g, size := range d.size {
+		for t := range types {
+			d.cap[g*types+t] = mulSaturated(size, p.fits[int(d.shape[g])*types+t])
 		}
+	}
+	for j, g := range d.classOf {
+		if d.size[g] == 1 {
+			for t := range types {
+				d.cap[int(g)*types+t] = apportion.Resources(p.demandOf(int32(t))).CountIn(beside[j*p.kinds : (j+1)*p.kinds])
+			}
+		}
+	}
+}
+
+// dim is the number of multipliers.
+func (d *dual) dim() int { return len(d.slope) }
+
+// lambda returns the price on loss in x.
+func (d *dual) lambda(x []float64) float64 { return x[len(x)-1] }
+
+func (d *dual) gradient() []float64 { return d.slope }
+
+// evaluate returns the bound at x and leaves scores and slope. O(types x classes x kinds +
+// applications x log steps) plus the steps that are worth taking.
+func (d *dual) evaluate(x []float64) float64 {
+	p, last := d.p, len(x)-1
+	bound := float64(x[last] * d.allowed)
+	d.slope[last] = d.allowed
+	for gk, have := range d.have {
+		bound += float64(x[gk] * have)
+		d.slope[gk] = have
 	}
 	for t := range p.types {
-		d.buildSteps(pr, int32(t))
+		d.buildSteps(x, int32(t))
 		for _, i := range p.types[t].members {
-			d.count[i], d.free[i] = d.best(pr, i)
+			d.count[i], d.free[i] = d.best(x, i)
 		}
 	}
-	d.loss = 0
-	clear(d.used)
-	d.scores = d.scores[:0]
+	d.clear()
 	for i := range p.apps {
-		if !p.apps[i].keepable {
+		if !p.apps[i].keepable || d.choice[i] == freed {
 			bound += d.free[i]
-			d.useFree(int32(i))
+			d.useFree(int32(i), d.slope)
 			continue
 		}
-		d.keep[i] = d.keepValue(pr, int32(i))
+		d.keep[i] = d.keepValue(x, int32(i))
 		bound += d.keep[i]
-		d.scores = append(d.scores, score{d.free[i] - d.keep[i], int32(i)})
-	}
-	sortScores(d.scores)
-	for s, sc := range d.scores {
-		if int64(s) < p.budget && sc.gain > 0 {
-			bound += sc.gain
-			d.useFree(sc.app)
+		if d.choice[i] == open {
+			d.add(int32(i), d.free[i]-d.keep[i])
 		} else {
-			d.useKept(sc.app)
+			d.useKept(int32(i), d.slope)
+		}
+	}
+	d.choose()
+	for at, sc := range d.all {
+		if at < len(d.chosen) {
+			bound += sc.gain
+			d.useFree(sc.app, d.slope)
+		} else {
+			d.useKept(sc.app, d.slope)
 		}
 	}
 	return bound
@@ -137,9 +178,9 @@ func sortScores(scores []score) {
 }
 
 // profit returns v_t - p_g d_t.
-func (d *dual) profit(pr *prices, t int32, g int) float64 {
+func (d *dual) profit(x []float64, t int32, g int) float64 {
 	profit := d.p.types[t].value
-	price := pr.server[g*d.p.kinds : (g+1)*d.p.kinds]
+	price := x[g*d.p.kinds : (g+1)*d.p.kinds]
 	for k, q := range d.p.demandOf(t) {
 		profit -= float64(price[k] * float64(q))
 	}
@@ -148,21 +189,21 @@ func (d *dual) profit(pr *prices, t int32, g int) float64 {
 
 // buildSteps lists the classes in the order of their profit for type t, as far as any member may
 // want them: until its largest maximum is reached, or a container costs more than it can save.
-func (d *dual) buildSteps(pr *prices, t int32) {
+func (d *dual) buildSteps(x []float64, t int32) {
 	var most, least int64
 	for _, i := range d.p.types[t].members {
 		most, least = max(most, d.p.apps[i].max), max(least, d.p.apps[i].min)
 	}
 	d.heap = d.heap[:0]
 	for g := range d.size {
-		if n := mulSaturated(d.size[g], d.p.fits[int(d.shape[g])*len(d.p.types)+int(t)]); n > 0 {
-			d.heap = append(d.heap, step{profit: d.profit(pr, t, g), class: int32(g), end: n})
+		if n := d.cap[g*len(d.p.types)+int(t)]; n > 0 {
+			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
 		}
 	}
 	for s := len(d.heap)/2 - 1; s >= 0; s-- {
 		siftDown(d.heap, s)
 	}
-	floor := -float64(pr.loss * d.p.types[t].delta)
+	floor := -float64(d.lambda(x) * d.p.types[t].delta)
 	steps := d.steps[t][:0]
 	var end int64
 	var filled float64
@@ -204,17 +245,17 @@ func before(a, b *step) bool {
 
 // best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
 // terms are concave: containers are taken while they bring more than the loss they cause.
-func (d *dual) best(pr *prices, i int32) (int64, float64) {
+func (d *dual) best(x []float64, i int32) (int64, float64) {
 	a := &d.p.apps[i]
-	if a.max < a.min {
+	steps := d.steps[a.typ]
+	if held := fullest(steps); held < a.min {
 		return 0, math.Inf(-1)
 	}
-	steps := d.steps[a.typ]
-	slope := float64(pr.loss * d.p.types[a.typ].delta)
+	slope := float64(d.lambda(x) * d.p.types[a.typ].delta)
 	n := worth(steps, -slope)
 	if n > a.fair {
 		at := stepOf(steps, a.fair+1)
-		fraction := float64(pr.loss * (d.p.loss(i, a.fair+1) - d.p.loss(i, a.fair)))
+		fraction := float64(d.lambda(x) * (d.p.loss(i, a.fair+1) - d.p.loss(i, a.fair)))
 		if at < len(steps) && steps[at].profit > fraction {
 			n = max(a.fair+1, worth(steps, slope))
 		} else {
@@ -222,7 +263,15 @@ func (d *dual) best(pr *prices, i int32) (int64, float64) {
 		}
 	}
 	n = min(max(n, a.min), a.max)
-	return n, fill(steps, n) - float64(pr.loss*d.p.loss(i, n))
+	return n, fill(steps, n) - float64(d.lambda(x)*d.p.loss(i, n))
+}
+
+// fullest returns how many containers the steps hold.
+func fullest(steps []step) int64 {
+	if len(steps) == 0 {
+		return 0
+	}
+	return steps[len(steps)-1].end
 }
 
 // worth returns how many containers have a profit above least.
@@ -259,54 +308,53 @@ func fill(steps []step, n int64) float64 {
 	return s.filled - float64(float64(s.end-n)*s.profit)
 }
 
-func (d *dual) keepValue(pr *prices, i int32) float64 {
+func (d *dual) keepValue(x []float64, i int32) float64 {
 	a := &d.p.apps[i]
-	keep := -float64(pr.loss * a.heldLoss)
+	keep := -float64(d.lambda(x) * a.heldLoss)
 	for _, placed := range d.p.inst.Apps[i].Previous {
-		keep += float64(float64(placed.Count) * d.profit(pr, a.typ, int(d.classOf[placed.Server])))
+		keep += float64(float64(placed.Count) * d.profit(x, a.typ, int(d.classOf[placed.Server])))
 	}
 	return keep
 }
 
-// useFree adds what the best count of application i uses; useKept what it holds now.
-func (d *dual) useFree(i int32) {
+// useFree takes what the best count of application i uses and loses from from; useKept what it holds
+// now.
+func (d *dual) useFree(i int32, from []float64) {
 	a := &d.p.apps[i]
 	n := d.count[i]
-	d.loss += d.p.loss(i, n)
-	var from int64
+	from[len(from)-1] -= d.p.loss(i, n)
+	var start int64
 	for _, s := range d.steps[a.typ] {
-		if from >= n {
+		if start >= n {
 			return
 		}
-		d.use(a.typ, int(s.class), min(s.end, n)-from)
-		from = s.end
+		d.use(a.typ, int(s.class), min(s.end, n)-start, from)
+		start = s.end
 	}
 }
 
-func (d *dual) useKept(i int32) {
+func (d *dual) useKept(i int32, from []float64) {
 	a := &d.p.apps[i]
-	d.loss += a.heldLoss
+	from[len(from)-1] -= a.heldLoss
 	for _, placed := range d.p.inst.Apps[i].Previous {
-		d.use(a.typ, int(d.classOf[placed.Server]), placed.Count)
+		d.use(a.typ, int(d.classOf[placed.Server]), placed.Count, from)
 	}
 }
 
-func (d *dual) use(t int32, g int, n int64) {
-	used := d.used[g*d.p.kinds : (g+1)*d.p.kinds]
+func (d *dual) use(t int32, g int, n int64, from []float64) {
+	left := from[g*d.p.kinds : (g+1)*d.p.kinds]
 	for k, q := range d.p.demandOf(t) {
-		used[k] += float64(float64(n) * float64(q))
+		left[k] -= float64(float64(n) * float64(q))
 	}
 }
 
-// multipliers spells pr out for p2.DualBound, at which d must have been evaluated last. Adjust is the score that just misses the budget.
-func (d *dual) multipliers(pr *prices) *p2.Multipliers {
-	m := &p2.Multipliers{Loss: pr.loss, Server: make([][]float64, d.p.servers)}
+// multipliers spells x out for p2.DualBound, at which d must have been evaluated last, without choices. Adjust is the score
+// that just misses the budget.
+func (d *dual) multipliers(x []float64) *p2.Multipliers {
+	m := &p2.Multipliers{Loss: d.lambda(x), Adjust: d.next, Server: make([][]float64, d.p.servers)}
 	for j := range m.Server {
 		g := int(d.classOf[j])
-		m.Server[j] = slices.Clone(pr.server[g*d.p.kinds : (g+1)*d.p.kinds])
-	}
-	if next := max(0, d.p.budget); next < int64(len(d.scores)) {
-		m.Adjust = math.Max(0, d.scores[next].gain)
+		m.Server[j] = slices.Clone(x[g*d.p.kinds : (g+1)*d.p.kinds])
 	}
 	return m
 }

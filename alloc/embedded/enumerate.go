@@ -75,15 +75,15 @@ type enumeration struct {
 }
 
 // enumerate visits everything and reports whether it could finish within limit nodes. The prices
-// of d, as last evaluated at pr, serve as bounds; incumbent may be nil.
-func enumerate(ctx context.Context, d *dual, pr *prices, incumbent p2.Counts, limit int64) (*enumeration, bool) {
+// of d, as last evaluated at x, serve as bounds; incumbent may be nil.
+func enumerate(ctx context.Context, d *dual, x []float64, incumbent p2.Counts, limit int64) (*enumeration, bool) {
 	p := d.p
 	e := &enumeration{
 		p: p, ctx: ctx, left: slices.Clone(p.capacity), x: make([]int64, len(p.apps)*p.servers),
-		tied: make([]bool, (len(p.apps)+1)*p.servers), limit: limit, lambda: pr.loss,
+		tied: make([]bool, (len(p.apps)+1)*p.servers), limit: limit, lambda: d.lambda(x),
 	}
 	for _, g := range d.classOf {
-		e.price = append(e.price, pr.server[int(g)*p.kinds:(int(g)+1)*p.kinds]...)
+		e.price = append(e.price, x[int(g)*p.kinds:(int(g)+1)*p.kinds]...)
 	}
 	e.findTwins()
 	e.boundSuffixes(d)
@@ -177,7 +177,7 @@ func (e *enumeration) hopeless(i int, at *rank) bool {
 	if i == len(e.p.apps) {
 		return e.beaten(at)
 	}
-	bound := at.objective + float64(e.lambda*(inst.LossBudget-at.loss))
+	bound := at.objective + float64(e.lambda*(inst.LossBudget+p2.LossTolerance-at.loss))
 	for jk, price := range e.price {
 		bound += float64(price * float64(e.left[jk]))
 	}
@@ -277,7 +277,7 @@ func (r *run) enumerable() bool { return r.p.servers*len(r.p.apps) <= mostCells 
 
 // enumerate replaces sol by the proven answer if it can finish.
 func (r *run) enumerate(ctx context.Context, sol *p2.Solution) {
-	e, done := enumerate(ctx, r.root.d, r.root.ascent.best, sol.Counts, mulSaturated(nodeWork, int64(r.opts.Effort)))
+	e, done := enumerate(ctx, r.root.d, r.root.descent.best, sol.Counts, mulSaturated(nodeWork, int64(r.opts.Effort)))
 	r.extra += e.nodes
 	if e.ordered {
 		counts := e.counts()
@@ -288,7 +288,7 @@ func (r *run) enumerate(ctx context.Context, sol *p2.Solution) {
 	}
 	switch {
 	case done && e.found:
-		sol.Status, sol.Proven, sol.Bound = p2.Optimal, p2.ByOrder, sol.Objective
+		sol.Status, sol.Proven, sol.Bound, sol.Searched = p2.Optimal, p2.ByOrder, sol.Objective, true
 	case done:
 		*sol = *infeasible(r.p.smallConflict(ctx, e.limit))
 	}

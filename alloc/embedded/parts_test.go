@@ -26,12 +26,12 @@ func TestDualAgrees(t *testing.T) {
 		}
 		for _, coarse := range []bool{true, false} {
 			d := newDual(p, coarse)
-			pr := &prices{server: make([]float64, len(d.used)), loss: rapid.Float64Range(0, 3).Draw(t, "lambda")}
-			for gk := range pr.server {
-				pr.server[gk] = rapid.Float64Range(0, 1).Draw(t, "price")
+			x := make([]float64, d.dim())
+			for c := range x {
+				x[c] = rapid.Float64Range(0, 2).Draw(t, "price")
 			}
-			got := d.evaluate(pr)
-			want, err := p2.DualBound(inst, d.multipliers(pr))
+			got := d.evaluate(x)
+			want, err := p2.DualBound(inst, d.multipliers(x))
 			if err != nil || math.Abs(got-want) > 1e-9 {
 				t.Fatalf("coarse %v: %.12g, p2.DualBound %.12g, %v", coarse, got, want, err)
 			}
@@ -43,19 +43,20 @@ func TestDualAgrees(t *testing.T) {
 func TestDualSubgradient(t *testing.T) {
 	p := newProblem(alloctest.Mixed(5, 10, 12, true))
 	d := newDual(p, false)
-	a := newAscent(d)
-	a.run(context.Background(), 50, 2)
-	a.best.loss = 0.2
-	bound := d.evaluate(a.best)
-	slope := float64(a.best.loss * (d.budget - d.loss))
-	for gk, price := range a.best.server {
-		slope += price * (a.capacity[gk] - d.used[gk])
+	desc := newPriceDescent(d)
+	desc.run(context.Background(), 50, 2, 2)
+	x := desc.best
+	x[d.dim()-1] = 0.2
+	bound := d.evaluate(x)
+	var slope float64
+	for c, g := range d.gradient() {
+		slope += x[c] * g
 	}
 	// What is left of the bound is the value of the chosen containers, which prices do not change.
 	value := bound - slope
 	var want float64
 	taken := make(map[int32]bool)
-	for s, sc := range d.scores {
+	for s, sc := range d.all {
 		taken[sc.app] = int64(s) < p.budget && sc.gain > 0
 	}
 	for i := range p.apps {
@@ -103,15 +104,14 @@ func TestEnumerationKeepsWhatRuns(t *testing.T) {
 	}
 }
 
-// The ascent comes down to the optimum of a problem without a gap: one server that is full.
-func TestAscentConverges(t *testing.T) {
+// The descent comes down to the optimum of a problem without a gap: one server that is full.
+func TestDescentConverges(t *testing.T) {
 	inst := worked(lr(0.75))
-	d := newDual(newProblem(inst), true)
-	a := newAscent(d)
-	start := a.bound
-	a.run(context.Background(), 400, 1.125)
-	if a.bound > 1.125*1.01 || a.bound < 1.125-1e-9 || start <= a.bound {
-		t.Errorf("from %g down to %g, the optimum is 1.125", start, a.bound)
+	d := newPriceDescent(newDual(newProblem(inst), true))
+	start := d.bound
+	d.run(context.Background(), 400, 1.125*targetShare, 1.125)
+	if d.bound > 1.125*1.01 || d.bound < 1.125-1e-9 || start <= d.bound {
+		t.Errorf("from %g down to %g, the optimum is 1.125", start, d.bound)
 	}
 }
 

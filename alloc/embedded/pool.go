@@ -85,3 +85,20 @@ func (q *pool) at(delta float64, n int64) float64 {
 
 // missing returns how many containers the members lack to their minima.
 func (q *pool) missing() int64 { return max(0, q.min-q.n) }
+
+// wanted returns the n in [min, max] with the largest price n - lambda G(n).
+func (q *pool) wanted(price, lambda, delta float64) int64 {
+	slope := float64(lambda * delta)
+	if price > slope {
+		return q.max
+	}
+	n := q.min
+	if price <= -slope {
+		return n
+	}
+	n += q.down
+	for s := 0; s < len(q.slopes) && price > float64(lambda*q.slopes[s]); s++ {
+		n++
+	}
+	return n
+}

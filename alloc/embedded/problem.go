@@ -6,6 +6,7 @@ package embedded
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/p2"
@@ -25,6 +26,9 @@ type problem struct {
 	shapes   int       // distinct capacities
 	fits     []int64   // containers of type t on an empty server of shape h at h*len(types)+t
 	lodgers  [][]int32 // the keepable applications on server j
+	// beside[j*kinds+k] is what server j has at most for applications that do not stay: of its lodgers
+	// only budget may be freed, in each kind those that use most of it.
+	beside []int64
 	// budget is how many keepable applications may be freed: AdjustBudget less those that must
 	// move, at most the number of keepable applications. Negative: infeasible.
 	budget   int64
@@ -157,6 +161,8 @@ func (p *problem) compileApps() {
 		}
 	}
 	p.budget = min(p.budget, p.keepable)
+	p.beside = make([]int64, len(p.capacity))
+	p.measureBeside(p.beside, nil, p.budget)
 	p.tieLoss = p.lossWeight()
 }
 
@@ -187,6 +193,33 @@ func (p *problem) canStay(i int) bool {
 		}
 	}
 	return true
+}
+
+// measureBeside fills beside with what every server has at most for applications that do not stay when
+// the choices are made, nil for none, and budget lodgers may still be freed: those that are kept
+// remain, and of those that are open, in each kind all but the budget largest.
+func (p *problem) measureBeside(beside []int64, choices []choice, budget int64) {
+	var used []int64
+	for j, lodgers := range p.lodgers {
+		for k := range p.kinds {
+			used = used[:0]
+			left := p.capacity[j*p.kinds+k]
+			for _, i := range lodgers {
+				use := mulSaturated(p.heldOn(i, j), p.demandOf(p.apps[i].typ)[k])
+				switch {
+				case choices == nil || choices[i] == open:
+					used = append(used, use)
+				case choices[i] == kept:
+					left -= min(use, left)
+				}
+			}
+			slices.Sort(used)
+			for _, u := range used[:max(0, int64(len(used))-max(0, budget))] {
+				left -= min(u, left)
+			}
+			beside[j*p.kinds+k] = left
+		}
+	}
 }
 
 // lossWeight is a thousandth of the least value of a container.

@@ -52,12 +52,15 @@ func checkBound(t rapid.TB, inst *p2.Instance, sol *p2.Solution, attained float6
 	if sol.Bound < attained-p2.ObjectiveTolerance {
 		t.Fatalf("bound %.12g below %.12g, which is attained", sol.Bound, attained)
 	}
-	dual, err := p2.DualBound(inst, sol.Multipliers)
+	proved, err := sol.Certified(inst)
 	if err != nil {
 		t.Fatalf("multipliers: %v", err)
 	}
-	if dual < attained-p2.ObjectiveTolerance || dual < sol.Bound-p2.ObjectiveTolerance {
-		t.Fatalf("multipliers prove %.12g, the solution claims %.12g, attained %.12g", dual, sol.Bound, attained)
+	if proved < attained-p2.ObjectiveTolerance {
+		t.Fatalf("multipliers prove %.12g, attained %.12g", proved, attained)
+	}
+	if !sol.Searched && proved > sol.Bound+1e-8 {
+		t.Fatalf("multipliers prove %.12g, without a search the solution claims %.12g", proved, sol.Bound)
 	}
 }
 
@@ -111,7 +114,13 @@ func TestSearchAgainstOracle(t *testing.T) {
 			if sol.Status != p2.Unknown {
 				t.Fatalf("found %v where there is no solution", sol.Counts)
 			}
-			if conflict := r.pricedConflict(context.Background()); conflict != nil {
+			conflict := r.searchedConflict(context.Background())
+			if conflict == nil {
+				t.Fatalf("branch and bound does not see that there is no solution: %v, lost %g", r.tree, r.tree.lost)
+			}
+			conflict.Need = 1 // not known
+			checkConflict(t, inst, conflict)
+			if conflict = r.pricedConflict(context.Background()); conflict != nil {
 				checkConflict(t, inst, conflict)
 			}
 			return
@@ -120,12 +129,47 @@ func TestSearchAgainstOracle(t *testing.T) {
 			t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
 		}
 		checkBound(t, inst, sol, inst.Objective(want))
-		dual, _ := p2.DualBound(inst, sol.Multipliers)
-		if math.Abs(dual-sol.Bound) > p2.ObjectiveTolerance {
-			t.Fatalf("bound %.12g, its multipliers prove %.12g", sol.Bound, dual)
+		if sol.Status == p2.Optimal && sol.Objective < inst.Objective(want)-p2.ObjectiveTolerance {
+			t.Fatalf("optimal with %g of %g", sol.Objective, inst.Objective(want))
 		}
-		if sol.Status.HasSolution() && sol.Objective < inst.Objective(want)-p2.ObjectiveTolerance {
-			t.Logf("search stays at %g of %g", sol.Objective, inst.Objective(want))
+	})
+}
+
+// Prices say what one more unit of everything scarce is worth at most: solving again with it gives no
+// more than the multipliers of the old answer prove, and for the fairness budget no more than its price.
+func TestPricesAgainstResolving(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := tiny(t)
+		before := solve(t, &Options{Effort: 50}, inst)
+		if before.Status != p2.Optimal {
+			t.Skip("no prices")
+		}
+		m := before.Multipliers
+		old, err := p2.DualBound(inst, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := clone(inst)
+		const extra = 0.25
+		switch kind := rapid.IntRange(0, len(inst.Total)+1).Draw(t, "what"); kind {
+		case len(inst.Total):
+			more.LossBudget += extra
+			old += m.Loss * extra
+		case len(inst.Total) + 1:
+			more.AdjustBudget++
+			old = math.Inf(1)
+		default: // values stay as they were: a unit of a larger cluster would be worth less
+			more.Capacity[rapid.IntRange(0, len(inst.Capacity)-1).Draw(t, "server")][kind]++
+			more.Total[kind]++
+			old = math.Inf(1)
+		}
+		bound, err := p2.DualBound(more, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := solve(t, &Options{Effort: 50}, more)
+		if after.Objective < before.Objective-p2.ObjectiveTolerance || after.Objective > math.Min(bound, old)+p2.ObjectiveTolerance {
+			t.Fatalf("%g with more, %g before; the multipliers prove %g and %g", after.Objective, before.Objective, bound, old)
 		}
 	})
 }
@@ -174,7 +218,7 @@ func TestDamagedClusters(t *testing.T) {
 				if first.Status.HasSolution() || second.Status.HasSolution() {
 					t.Fatalf("%v and %v; conflict %+v", first.Status, second.Status, sol.Conflict)
 				}
-				if !(sol.Conflict.Need > sol.Conflict.Have) {
+				if c := sol.Conflict; len(c.Constraints) == 0 || !(c.Need > c.Have) && c.Need != 0 {
 					t.Fatalf("conflict %+v", sol.Conflict)
 				}
 				continue

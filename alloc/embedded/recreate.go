@@ -14,8 +14,8 @@ const (
 	leastWorth = 0.01
 )
 
-// priceShares are the parts of the prices that a fill may charge: none makes it greedy, nearly all
-// keeps scarce kinds for those that need them.
+// priceShares are the parts of the prices, on loss too, that a fill may charge: none makes it greedy,
+// nearly all keeps what is scarce for those that need it.
 var priceShares = [...]float64{0, 0.5, 0.8, 0.95}
 
 // candidate is a type considered for a server.
@@ -173,17 +173,17 @@ func (a *annealer) collect(j int) {
 	}
 }
 
-// worth returns max(leastWorth v, v - lambda (change of loss) - charge p_j d).
+// worth returns max(leastWorth v, v - charge (lambda (change of loss) + p_j d)).
 func (a *annealer) worth(j int, t int32) float64 {
 	v := a.s.p.types[t].value
 	if a.s.pools[t].missing() > 0 {
 		return v + a.missingWeight
 	}
-	worth := v - float64(a.lambda*a.lossStep(t))
-	if a.charge > 0 {
-		worth -= float64(a.charge * a.priceOf(j, t))
+	if a.charge == 0 {
+		return v
 	}
-	return math.Max(leastWorth*v, worth)
+	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t)
+	return math.Max(leastWorth*v, v-float64(a.charge*price))
 }
 
 // lossStep returns the change of loss by one more container of type t.

@@ -2,16 +2,18 @@ package embedded
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/p2"
 )
 
 // Every reference instance: the bound is never below what was attained, the allocation is a
-// solution no better than the reference's bound, and the median utilization is within 1 % of the
-// reference. With -v it prints the table.
+// solution no better than the reference's bound, the median utilization is the reference's, and the
+// paper's mix with a previous allocation is proven. With -v it prints the table.
 func TestReferences(t *testing.T) {
-	const median, worst = 0.01, 0.06
+	const median, worst = 1e-6, 0.03
 	var short []float64 // by how much of the reference the answer falls short
 	for _, ref := range alloctest.References() {
 		if testing.Short() && len(ref.Instance.Capacity) > 50 {
@@ -33,6 +35,9 @@ func TestReferences(t *testing.T) {
 			attained = max(attained, ref.Objective)
 		}
 		checkBound(t, ref.Instance, sol, attained)
+		if sol.Status != p2.Optimal && strings.HasPrefix(ref.Name, "table2") && strings.Contains(ref.Name, "prev") && len(ref.Instance.Apps) == 30 {
+			t.Errorf("%s: %v with gap %g", ref.Name, sol.Status, sol.Gap())
+		}
 		short = append(short, 1-sol.Objective/ref.Objective)
 		t.Logf("%-22s utilization %.5f reference %.5f %+7.3f %%  own gap %6.3f %%  %v by %v, effort %d", ref.Name,
 			sol.Objective, ref.Objective, -100*short[len(short)-1], 100*sol.Gap(), sol.Status, sol.Proven, sol.Effort)

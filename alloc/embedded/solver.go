@@ -9,15 +9,18 @@ import (
 	"github.com/apportion/apportion/alloc/p2"
 )
 
-// Effort is how much work a Solver does, in moves of the search for each server and application.
-// It is never a time, so that the same problem has the same answer everywhere.
+// Effort is how much work a Solver does: annealing makes so many moves for each server and application,
+// and sets tried, nodes, leaves and rounds are in proportion. It is never a time, so that the same
+// problem has the same answer everywhere.
 type Effort int64
 
-// The usual efforts. Any other positive number may be used.
+// The usual efforts. Any other positive number may be used. Prove goes on until the optimum is proven,
+// where branch and bound can do that at all.
 const (
 	Quick    Effort = 20
 	Default  Effort = 100
 	Thorough Effort = 1000
+	Prove    Effort = 1_000_000
 )
 
 const (
@@ -27,8 +30,25 @@ const (
 	warmUp, polishing = 0.1, 0.1
 	// warmUps is how often it is repeated, with heavier penalties, while no solution is found.
 	warmUps = 4
-	// mostMoves is the largest budget that counts without rounding.
-	mostMoves = 1 << 52
+	// mostPolish bounds the moves of a polish after a search of sets.
+	mostPolish = 20_000
+	// mostMoves is the most moves that any effort makes for each server and application: beyond,
+	// annealing gains nothing.
+	mostMoves = 2000
+	// mostExchanges is the most by which moves are multiplied for the sake of who is freed.
+	mostExchanges = 5
+	// nodeUnit is the work of branch and bound, in sets, entries and applications looked at, that
+	// one unit of effort pays for; stateUnit the states of an exact leaf.
+	nodeUnit, stateUnit = 40_000, 50
+	// restLeavesUnit is how many leaves with an instance of their own one unit of effort pays for, times
+	// the square of the servers: leaves get dearer, and with more applications more of them prove less.
+	restLeavesUnit = 4000
+	// patternsUnit is how many patterns such a leaf may list, over the servers.
+	patternsUnit = 4000
+	// priceRounds are the subgradient rounds of a node with prices by server.
+	priceRounds = 25
+	// mostStates bounds the states of an exact leaf at any effort.
+	mostStates = 500_000
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
 )
@@ -42,6 +62,8 @@ type Options struct {
 	Gap float64
 	// Seed selects the random numbers; every seed, 0 too, gives a reproducible answer.
 	Seed uint64
+	// Warm is what the last decision left, see WarmFrom; nil: nothing.
+	Warm *Warm
 }
 
 // Solver answers P2 as the package comment says. It is safe for concurrent use.
@@ -75,7 +97,7 @@ func (s *Solver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, er
 	if conflict := p.plainConflict(); conflict != nil {
 		return infeasible(conflict), nil
 	}
-	run := &run{p: p, opts: s.opts, a: newAnnealer(newState(p), s.opts.Seed)}
+	run := newRun(p, &s.opts)
 	run.search(ctx)
 	// Enumeration replaces the search's answer where it can finish; prices come last, because they
 	// only matter when nothing was found.
@@ -84,7 +106,11 @@ func (s *Solver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, er
 		run.enumerate(ctx, sol)
 	}
 	if !sol.Status.HasSolution() && sol.Status != p2.Infeasible {
-		if conflict := run.pricedConflict(ctx); conflict != nil {
+		conflict := run.pricedConflict(ctx)
+		if conflict == nil {
+			conflict = run.searchedConflict(ctx)
+		}
+		if conflict != nil {
 			sol = infeasible(conflict)
 		}
 	}
@@ -103,15 +129,26 @@ type run struct {
 	opts  Options
 	a     *annealer
 	root  *root
-	extra int64 // nodes and rounds of the proofs
+	tree  *tree
+	split *split // nil where the servers are too large for lists of patterns
+	extra int64  // nodes and rounds of the proofs
 }
 
-// search finds a bound and, if it can, a solution.
+func newRun(p *problem, opts *Options) *run {
+	return &run{p: p, opts: *opts, a: newAnnealer(newState(p), opts.Seed)}
+}
+
+// search finds a bound and, if it can, a solution: by sets of freed applications where the servers
+// are small enough for lists of patterns, else by annealing.
 func (r *run) search(ctx context.Context) {
-	moves := math.Min(float64(r.opts.Effort)*float64(r.p.servers+len(r.p.apps)), mostMoves)
+	r.a.construct()
+	if s := newSplit(r.p, mostPatterns); s != nil {
+		r.searchSets(ctx, s)
+		return
+	}
+	moves := r.moves()
 	heat := hot * r.a.unit()
 	// An incumbent first: the root bound needs one to aim at.
-	r.a.construct()
 	for range warmUps {
 		r.a.run(ctx, int64(warmUp*moves), heat, math.Inf(1))
 		if r.a.best.found {
@@ -120,13 +157,94 @@ func (r *run) search(ctx context.Context) {
 		r.a.insist()
 	}
 	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
+	r.root.refine()
 	r.root.improve(ctx, r.target())
-	r.a.guide(r.root.d, r.root.ascent.best)
+	r.a.guide(r.root.d, r.root.descent.best)
 	r.a.run(ctx, int64(moves), heat, r.goal())
 	// With the better incumbent the step rule comes further down.
 	r.root.improve(ctx, r.target())
+	r.branch(ctx)
 	r.a.restore()
 	r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1))
+}
+
+// branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
+func (r *run) branch(ctx context.Context) {
+	if r.p.budget == 0 || r.p.keepable == 0 || r.a.best.found && r.bound() <= r.goal() {
+		return
+	}
+	l := newRestLeaves(r.p, &r.a.best)
+	l.gap, l.states = r.opts.Gap, r.states()
+	l.patterns = int(math.Min(mostPatterns, patternsUnit*float64(r.opts.Effort)/float64(r.p.servers)))
+	if best := &r.a.best; best.found {
+		l.settle(func(i int32) bool { return best.free[i] })
+	}
+	r.tree = newTreeOf(l, r.root.d, r.root.descent)
+	r.tree.each = priceRounds
+	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
+	nodes := math.Min(nodeUnit*float64(r.opts.Effort)/(priceRounds*unit), math.MaxInt32)
+	r.tree.run(ctx, int64(nodes), int64(math.Min(restLeavesUnit*float64(r.opts.Effort)/float64(r.p.servers*r.p.servers), math.MaxInt32)))
+	r.extra += r.tree.nodes + l.judged
+	if l.best.found {
+		r.a.adopt(&l.best)
+	}
+	r.root.d.decide(make([]choice, len(r.p.apps)))
+	r.root.descent.bound = r.tree.rootBound
+	copy(r.root.descent.best, r.tree.rootX)
+	r.root.descent.back()
+}
+
+// states returns how many states an exact leaf may take.
+func (r *run) states() int { return int(math.Min(stateUnit*float64(r.opts.Effort), mostStates)) }
+
+// moves returns how many moves of annealing the effort allows: more where there are many sets of freed
+// applications to exchange, unless servers are so many that each is visited rarely anyway.
+func (r *run) moves() float64 {
+	moves := math.Min(float64(r.opts.Effort), mostMoves) * float64(r.p.servers+len(r.p.apps))
+	if r.p.servers <= coldServers {
+		moves *= math.Min(math.Max(1, float64(r.p.budget)/2), mostExchanges)
+	}
+	return moves
+}
+
+// searchSets searches the sets of freed applications: a local search, then branch and bound, then a
+// polish for what is preferred among equals.
+func (r *run) searchSets(ctx context.Context, s *split) {
+	l := newLeaves(s)
+	r.split = s
+	l.gap, l.states = r.opts.Gap, r.states()
+	r.tree = newTree(ctx, l, r.opts.Warm)
+	r.improveSets(ctx, s, l)
+	if l.found {
+		r.a.adopt(s.unpack(&l.best))
+	}
+	r.a.restore()
+	r.a.run(ctx, int64(polishing*math.Min(r.moves(), mostPolish)), 0, math.Inf(1))
+	r.root = newRoot(ctx, r.p, 0, r.target())
+	r.extra += r.tree.nodes + l.judged + r.tree.d.rounds
+}
+
+// improveSets searches until the gap is small enough or the effort is spent.
+func (r *run) improveSets(ctx context.Context, s *split, l *leaves) {
+	if r.tree.rootBound <= l.cut() {
+		return
+	}
+	search := newSetSearch(l, r.tree.rootX, r.opts.Seed)
+	search.load(l.best.free)
+	tries := float64(r.opts.Effort) * math.Max(1, float64(r.p.budget)/5)
+	search.run(ctx, int64(math.Min(tries, mostMoves)))
+	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
+	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
+	r.tree.deepen(ctx, rounds)
+	r.tree.run(ctx, rounds/nodeRounds, math.MaxInt64)
+}
+
+// bound returns the best bound.
+func (r *run) bound() float64 {
+	if r.tree == nil {
+		return r.root.bound()
+	}
+	return math.Min(r.root.bound(), math.Max(r.tree.bound(), r.a.best.objective))
 }
 
 // target is what the root bound should come down to.
@@ -142,13 +260,19 @@ func (r *run) target() float64 {
 
 // goal is the utilization at which the search may stop.
 func (r *run) goal() float64 {
-	bound := r.root.bound()
+	bound := r.bound()
 	return bound - math.Max(p2.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
 }
 
 // solution turns the incumbent into an answer that has passed the referee.
 func (r *run) solution() *p2.Solution {
-	sol := &p2.Solution{Bound: r.root.bound(), Multipliers: r.root.multipliers()}
+	sol := &p2.Solution{Bound: r.bound(), Multipliers: r.root.multipliers()}
+	if r.split != nil {
+		sol.Copies = r.split.copyPrices(r.tree.rootX)
+	}
+	if r.tree != nil {
+		sol.Searched = sol.Bound < math.Min(r.root.bound(), r.tree.rootBound)-p2.ObjectiveTolerance
+	}
 	if !r.a.best.found {
 		return sol
 	}
@@ -164,4 +288,4 @@ func (r *run) solution() *p2.Solution {
 }
 
 // effort counts moves, rounds and nodes.
-func (r *run) effort() int64 { return r.a.moves + r.root.rounds + r.extra }
+func (r *run) effort() int64 { return r.a.moves + r.root.taken() + r.extra }

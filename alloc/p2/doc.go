@@ -1,7 +1,7 @@
 // Package p2 is the dense form of Dorm's optimization problem P2: names resolved to indices,
 // shares and budgets computed, ready for a solver. Package alloc builds an [Instance] from a
-// problem that a person writes; a [Solver] answers it; [Check] and [DualBound] let anyone verify
-// the answer with code that shares nothing with the solver.
+// problem that a person writes; a [Solver] answers it; [Check], [DualBound] and [CopyBound] let anyone
+// verify the answer with code that shares nothing with the solver.
 //
 // # What it states
 //
@@ -39,4 +39,6 @@
 //
 //	[Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
 //	       Clusters: A Dynamically-Partitioned Approach. 2017.
+//	[Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean
+//	       bounds. Mathematical Programming 39, 1987.
 package p2

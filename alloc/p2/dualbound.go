@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/apportion/apportion"
 )
 
 // ErrMultipliers is returned by DualBound for multipliers of the wrong shape, or with an entry
@@ -15,11 +17,11 @@ var ErrMultipliers = errors.New("p2: multipliers must be finite, not negative, o
 
 // DualBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
-//	bound = sum_jk p_jk c_jk + lambda LossBudget + sum_new free_i + sum_running keep_i
+//	bound = sum_jk p_jk c_jk + lambda (LossBudget + LossTolerance) + sum_new free_i + sum_running keep_i
 //	        + the AdjustBudget largest positive gains free_i - keep_i
 //	free_i = max over n in [min, max] of fill_i(n) - lambda |delta_i n - share_i|
-//	fill_i(n) = the n containers with the largest v_i - p_j d_i, at most floor(c_j/d_i) of them
-//	        on server j
+//	fill_i(n) = the n containers with the largest v_i - p_j d_i, at most room_ij of them on server j
+//	room_ij = floor((c_j - what all but the AdjustBudget largest of those that may stay use)/d_i)
 //	keep_i = sum_j xprev_ij (v_i - p_j d_i) - lambda |delta_i nprev_i - share_i|
 //
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
@@ -27,12 +29,15 @@ var ErrMultipliers = errors.New("p2: multipliers must be finite, not negative, o
 // minimum of an application does not fit the empty cluster, or more applications must move than
 // the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
+// An application that may stay on server j does so unless it is adjusted, so that in each kind at least
+// all but the largest AdjustBudget of them remain; those that must move come off the budget.
+//
 // Cost: O(applications x servers x (kinds + log servers)).
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
 		return 0, err
 	}
-	bound := float64(m.Loss * inst.LossBudget)
+	bound := float64(m.Loss * (inst.LossBudget + LossTolerance))
 	for j, prices := range m.Server {
 		for k, price := range prices {
 			bound += float64(price * float64(inst.Capacity[j][k]))
@@ -40,8 +45,9 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	}
 	var gains []float64
 	left := inst.AdjustBudget
+	room := inst.roomWithin()
 	for i := range inst.Apps {
-		free, keep := m.free(inst, i), m.keep(inst, i)
+		free, keep := m.free(inst, i, room), m.keep(inst, i)
 		switch {
 		case !inst.Apps[i].Running:
 			bound += free
@@ -89,19 +95,57 @@ func (m *Multipliers) profit(inst *Instance, i, j int) float64 {
 
 // keep returns keep_i, or -Inf where the application cannot stay as it is.
 func (m *Multipliers) keep(inst *Instance, i int) float64 {
-	app := &inst.Apps[i]
-	n := Containers(app.Previous)
-	if !app.Running || app.Displaced || n < app.Min || n > app.Max {
+	if !inst.mayStay(i) {
 		return math.Inf(-1)
 	}
-	keep := -float64(m.Loss * app.Loss(n))
+	app := &inst.Apps[i]
+	keep := -float64(m.Loss * app.Loss(Containers(app.Previous)))
 	for _, p := range app.Previous {
-		if p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) {
-			return math.Inf(-1)
-		}
 		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server))
 	}
 	return keep
+}
+
+// mayStay reports whether application i can keep exactly what it has, as far as it alone decides.
+func (inst *Instance) mayStay(i int) bool {
+	app := &inst.Apps[i]
+	n := Containers(app.Previous)
+	tooLarge := func(p Placed) bool { return p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) }
+	return app.Running && !app.Displaced && n >= app.Min && n <= app.Max && !slices.ContainsFunc(app.Previous, tooLarge)
+}
+
+// roomWithin returns what every server has at most for applications that do not stay.
+func (inst *Instance) roomWithin() []apportion.Resources {
+	budget := inst.AdjustBudget
+	uses := make([][][]int64, len(inst.Capacity)) // by server, by kind: what each that may stay uses
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		if !inst.mayStay(i) {
+			if app.Running {
+				budget--
+			}
+			continue
+		}
+		for _, p := range app.Previous {
+			if uses[p.Server] == nil {
+				uses[p.Server] = make([][]int64, len(inst.Total))
+			}
+			for k, d := range app.Demand {
+				uses[p.Server][k] = append(uses[p.Server][k], p.Count*d)
+			}
+		}
+	}
+	room := make([]apportion.Resources, len(inst.Capacity))
+	for j, capacity := range inst.Capacity {
+		room[j] = capacity.Clone()
+		for k, used := range uses[j] {
+			slices.Sort(used)
+			for _, u := range used[:max(0, int64(len(used))-max(0, budget))] {
+				room[j][k] = max(0, room[j][k]-u)
+			}
+		}
+	}
+	return room
 }
 
 // step is a run of containers with the same profit: those that one server can hold.
@@ -112,11 +156,11 @@ type step struct {
 
 // free returns free_i. fill_i is concave in n and so is minus the loss, so the maximum is at an end
 // of a step, next to the n whose share is share_i, or at a bound.
-func (m *Multipliers) free(inst *Instance, i int) float64 {
+func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) float64 {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
 	for j := range steps {
-		steps[j] = step{m.profit(inst, i, j), app.Demand.CountIn(inst.Capacity[j])}
+		steps[j] = step{m.profit(inst, i, j), app.Demand.CountIn(room[j])}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
 	at := app.fairCount()

@@ -78,9 +78,13 @@ type Solution struct {
 	Bound float64
 	// Proven is how far down the lexicographic preference Counts is proven best.
 	Proven Rank
-	// Multipliers are the prices behind the bound, for DualBound and for explanations. They may
-	// prove less than Bound where enumeration tightened it; nil where the solver has none.
+	// Multipliers are prices for DualBound and for explanations, Copies such for CopyBound; each is nil
+	// where the solver has none. What proves Bound is the better of the two, see Certified.
 	Multipliers *Multipliers
+	Copies      *CopyPrices
+	// Searched says that Bound is lower than the multipliers prove: branch and bound or enumeration
+	// ruled out the rest, which only doing it again can verify.
+	Searched bool
 	// Conflict says what cannot be had together when Infeasible.
 	Conflict *Conflict
 	// Effort counts the solver's own steps; comparable only within one solver.
@@ -99,6 +103,27 @@ func (s *Solution) Gap() float64 {
 		return math.Inf(1)
 	}
 	return math.Max(0, s.Bound-s.Objective) / math.Max(math.Abs(s.Bound), ObjectiveTolerance)
+}
+
+// Certified returns the upper bound that the multipliers of s prove by themselves, computed afresh from
+// inst: the better of DualBound and CopyBound, +Inf where s has neither.
+func (s *Solution) Certified(inst *Instance) (float64, error) {
+	bound := math.Inf(1)
+	if s.Multipliers != nil {
+		dual, err := DualBound(inst, s.Multipliers)
+		if err != nil {
+			return 0, err
+		}
+		bound = dual
+	}
+	if s.Copies != nil {
+		copies, err := CopyBound(inst, s.Copies)
+		if err != nil {
+			return 0, err
+		}
+		bound = math.Min(bound, copies)
+	}
+	return bound, nil
 }
 
 // Multipliers are prices on the three couplings of P2. With them the problem falls apart into one

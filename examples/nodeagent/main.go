@@ -10,13 +10,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"text/tabwriter"
 	"time"
 
+	"github.com/apportion/apportion/examples/nodeagent/node"
 	"github.com/apportion/apportion/examples/nodeagent/train"
 	"github.com/apportion/apportion/growth"
 )
@@ -74,7 +75,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 // "train EPOCHS HIDDEN RATE SEED" it is one of the jobs.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
 	if len(args) > 0 && args[0] == "train" {
-		return trainer(stdout, args[1:])
+		return train.Command(stdout, args[1:])
 	}
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -82,30 +83,30 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	cpu, cpuErr := lastCPU()
+	cpu, cpuErr := node.LastCPU()
 	program, err := os.Executable()
 	if err = errors.Join(cpuErr, err); err != nil {
 		return err
 	}
-	w, runner, notes, err := choose(o.writer, machine{cpu: cpu, docker: o.docker, program: program})
+	w, runner, notes, err := node.Choose(o.writer, node.Machine{CPU: cpu, DockerHost: o.docker, Program: program, Endless: endless})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.Close()) }()
 	for _, note := range notes {
 		fmt.Fprintln(stdout, "not there:", note)
 	}
-	fmt.Fprintln(stdout, "limits by", w.name())
-	jobs := schedule(o.scale)
+	fmt.Fprintln(stdout, "limits by", w.Name())
+	jobs := schedule(program, o.scale)
 	var without, with [][]time.Duration
 	for i := range o.runs {
-		times, err := (&agent{runner: runner}).run(ctx, jobs)
+		times, err := (&node.Agent{Runner: runner}).Run(ctx, jobs)
 		if err != nil {
 			return err
 		}
 		without = append(without, times)
 		fmt.Fprintf(stdout, "run %d\n", i+1)
-		if times, err = limited(ctx, o, &agent{runner: runner, writer: w, log: stdout}, jobs); err != nil {
+		if times, err = limited(ctx, o, &node.Agent{Runner: runner, Writer: w, Log: stdout}, jobs); err != nil {
 			return err
 		}
 		with = append(with, times)
@@ -114,13 +115,13 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 }
 
 // limited runs the jobs with FlowCon's limits.
-func limited(ctx context.Context, o *options, a *agent, jobs []job) (times []time.Duration, err error) {
-	a.flowcon, err = growth.NewFlowCon(growth.FlowConConfig{Interval: o.interval, Alpha: o.alpha, Kinds: 1},
+func limited(ctx context.Context, o *options, a *node.Agent, jobs []node.Job) (times []time.Duration, err error) {
+	a.FlowCon, err = growth.NewFlowCon(growth.FlowConConfig{Interval: o.interval, Alpha: o.alpha, Kinds: 1},
 		&growth.FlowConOptions{Normalization: growth.LargestGrowth})
 	if err != nil {
 		return nil, err
 	}
-	return a.run(ctx, jobs)
+	return a.Run(ctx, jobs)
 }
 
 // medians returns the median of each job's times over the runs.
@@ -137,42 +138,34 @@ func medians(runs [][]time.Duration) []time.Duration {
 	return middle
 }
 
+// endless makes this program a job that nobody waits for.
+var endless = arguments(train.Job{Epochs: math.MaxInt32, Hidden: 1, Rate: 0.01})
+
+// arguments make this program a job.
+func arguments(job train.Job) []string { return append([]string{"train"}, job.Arguments()...) }
+
 // schedule returns the thesis' fixed schedule in small: a long job that is soon as good as done, then
-// two that come one after the other, the last the shortest.
-func schedule(scale float64) []job {
-	of := func(name string, start time.Duration, epochs int, rate float64, seed uint64) job {
-		return job{name, time.Duration(scale * float64(start)), train.Job{Epochs: max(1, int(scale*float64(epochs))), Hidden: 64, Rate: rate, Seed: seed}}
+// two that come one after the other, the last the shortest. The program is this one.
+func schedule(program string, scale float64) []node.Job {
+	of := func(name string, start time.Duration, epochs int, rate float64, seed uint64) node.Job {
+		job := train.Job{Epochs: max(1, int(scale*float64(epochs))), Hidden: 64, Rate: rate, Seed: seed}
+		return node.Job{Name: name, Start: time.Duration(scale * float64(start)), Argv: append([]string{program}, arguments(job)...), Read: train.ReadLine}
 	}
-	return []job{
+	return []node.Job{
 		of("long", 0, 1500, 0.02, 1),
 		of("middle", 1500*time.Millisecond, 700, 0.0005, 2),
 		of("short", 3*time.Second, 250, 0.0005, 3),
 	}
 }
 
-// trainer is a training process.
-func trainer(w io.Writer, args []string) error {
-	if len(args) != 4 {
-		return errors.New("train takes EPOCHS HIDDEN RATE SEED")
-	}
-	epochs, err1 := strconv.Atoi(args[0])
-	hidden, err2 := strconv.Atoi(args[1])
-	rate, err3 := strconv.ParseFloat(args[2], 64)
-	seed, err4 := strconv.ParseUint(args[3], 10, 64)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return err
-	}
-	return train.Run(w, train.Job{Epochs: epochs, Hidden: hidden, Rate: rate, Seed: seed})
-}
-
 // report prints the completion times, each from the start of its job, and the makespans.
-func report(w io.Writer, jobs []job, without, with []time.Duration) error {
+func report(w io.Writer, jobs []node.Job, without, with []time.Duration) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tstarts\twithout limits\twith\tchange")
 	var last, lastWith time.Duration
 	for i, j := range jobs {
-		row(table, j.name, fmt.Sprintf("%.1f s", j.start.Seconds()), without[i], with[i])
-		last, lastWith = max(last, j.start+without[i]), max(lastWith, j.start+with[i])
+		row(table, j.Name, fmt.Sprintf("%.1f s", j.Start.Seconds()), without[i], with[i])
+		last, lastWith = max(last, j.Start+without[i]), max(lastWith, j.Start+with[i])
 	}
 	row(table, "makespan", "", last, lastWith)
 	return table.Flush()

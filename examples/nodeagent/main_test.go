@@ -87,7 +87,7 @@ func TestReport(t *testing.T) {
 	}
 	var text bytes.Buffer
 	without := medians([][]time.Duration{ms(9000, 3000, 2000), ms(8000, 4000, 2000), ms(8500, 3500, 1000)})
-	if err := report(&text, schedule(1), without, ms(8500, 3500, 1000)); err != nil {
+	if err := report(&text, schedule("", 1), without, ms(8500, 3500, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	want := `job       starts  without limits  with    change

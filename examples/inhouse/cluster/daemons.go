@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,8 @@ import (
 	"github.com/apportion/apportion/examples/inhouse/wire"
 )
 
-// The times of a cluster. An agent ends its jobs after Lease without a master; the master gives an agent
-// up after Grace, which is longer by more than a machine may be slow.
+// The times of a cluster where none are given. An agent ends its jobs after Lease without a master; the
+// master gives an agent up after Grace, which is longer by more than a machine may be slow.
 const (
 	Lease    = 10 * time.Second
 	Grace    = 20 * time.Second
@@ -41,6 +42,8 @@ type MasterOptions struct {
 	Store checkpoint.Store
 	// Patience is how long a save, a stop or a start may take.
 	Patience time.Duration
+	// Grace is how long a server may be silent; 0: the constant Grace. Longer than every agent's Lease.
+	Grace time.Duration
 	// Trace makes the master note its effects in [TraceFile].
 	Trace bool
 }
@@ -52,7 +55,7 @@ const TraceFile = "effects.jsonl"
 func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) error {
 	config := master.Config{
 		Dir: p.Join("master"), Shared: p.Shared(), Store: o.Store, Decider: o.Decider,
-		Grace: Grace, SaveEvery: o.SaveEvery, Poll: poll,
+		Grace: cmp.Or(o.Grace, Grace), SaveEvery: o.SaveEvery, Poll: poll,
 		Protocol: checkpoint.Config{Kinds: o.Kinds, Restarts: 1000, Backoff: 200 * time.Millisecond, MaxBackoff: 2 * time.Second,
 			Timeouts: checkpoint.Timeouts{Save: o.Patience, Verify: o.Patience, Stop: o.Patience, Resume: o.Patience, Confirm: o.Patience}},
 	}
@@ -94,6 +97,8 @@ func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) 
 // AgentOptions say how an agent works, beside its place.
 type AgentOptions struct {
 	Server apportion.Server
+	// Lease is how long jobs run on without a master; 0: the constant Lease.
+	Lease time.Duration
 	// Store keeps the checkpoints; nil: the place's own.
 	Store checkpoint.Store
 	// Processes are the options of the adapter for a job; Node is set for it. Nil: none.
@@ -102,7 +107,7 @@ type AgentOptions struct {
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
 func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) error {
-	config := agent.Config{Name: o.Server.ID, Dir: p.Join("agents", o.Server.ID), Shared: p.Shared(), Lease: Lease,
+	config := agent.Config{Name: o.Server.ID, Dir: p.Join("agents", o.Server.ID), Shared: p.Shared(), Lease: cmp.Or(o.Lease, Lease),
 		Store: o.Store, Framework: processes(p, &o)}
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return err

@@ -1,0 +1,32 @@
+// This file turns a finished tree without a solution into the constraints that cannot hold together.
+
+package embedded
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// searchedConflict returns the constraints that cannot hold together where branch and bound has shown
+// that there is no solution, found by doing it again without each of them; nil where it has not.
+func (r *run) searchedConflict(ctx context.Context) *p2.Conflict {
+	if !r.empty() {
+		return nil
+	}
+	_, c := r.p.leaveOut(func(without *p2.Instance) bool {
+		again := newRun(newProblem(without), &r.opts)
+		if again.p.plainConflict() != nil {
+			return true
+		}
+		again.search(ctx)
+		r.extra += again.effort()
+		return again.empty()
+	})
+	return c
+}
+
+// empty reports whether the tree has shown that there is no solution.
+func (r *run) empty() bool {
+	return r.tree != nil && !r.a.best.found && len(r.tree.open) == 0 && r.tree.lost < -proofMargin/2
+}

@@ -1,0 +1,54 @@
+// This file finds the lattice that utilizations lie on: two different ones differ by a step at least.
+
+package embedded
+
+import (
+	"math"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// latticeStep returns the largest known s such that every sum of v_t N_t is a multiple of s: with D the
+// least common multiple of the C_k, v_t D is whole, and s is their greatest common divisor over D. It
+// is 0 where D or a product leaves int64, or where values are not sum_k d_k/C_k.
+func (p *problem) latticeStep() float64 {
+	common := int64(1)
+	for _, c := range p.total {
+		if c > 0 {
+			product, ok := apportion.Mul64(common/gcd(common, c), c)
+			if !ok {
+				return 0
+			}
+			common = product
+		}
+	}
+	var step int64
+	for t := range p.types {
+		var value int64
+		for k, q := range p.demandOf(int32(t)) {
+			if p.total[k] == 0 {
+				continue
+			}
+			part, ok := apportion.Mul64(q, common/p.total[k])
+			if !ok {
+				return 0
+			}
+			if value, ok = apportion.Add64(value, part); !ok {
+				return 0
+			}
+		}
+		if math.Abs(p.types[t].value-float64(value)/float64(common)) > p2.ObjectiveTolerance*1e-3 {
+			return 0
+		}
+		step = gcd(step, value)
+	}
+	return float64(step) / float64(common)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,199 @@
+// This file lists the maximal patterns of servers: what whole containers of every type fit together,
+// the columns of [Gilmore61].
+
+package embedded
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+const (
+	// mostPatterns bounds the maximal patterns of all classes together, and the steps that one class
+	// may take to list; beyond, servers are too large for lists.
+	mostPatterns = 20_000
+	// noClass marks a residual that is negative: no pattern, not even the empty one.
+	noClass = int32(-1)
+)
+
+// patterns holds the classes of residual servers: two residual vectors with the same maximal patterns
+// are one class. A pattern c says how many containers c_t of each type fit together; it is maximal
+// when no further container fits.
+type patterns struct {
+	p       *problem
+	classes []class
+	index   map[string]int32 // canonical residual -> class
+	lists   map[string]int32 // list of patterns -> class
+	total   int
+	limit   int
+	// failed: the lists grew beyond limit.
+	failed bool
+	key    []byte
+	left   []int64
+	count  []int32
+	list   []int32
+	visits int
+}
+
+// class is the maximal patterns of one class: count of type t in pattern q at q*types+t.
+type class struct {
+	list []int32
+	size int // patterns
+}
+
+func newPatterns(p *problem, limit int) *patterns {
+	return &patterns{
+		p: p, limit: limit, index: make(map[string]int32), lists: make(map[string]int32),
+		left: make([]int64, p.kinds), count: make([]int32, len(p.types)),
+	}
+}
+
+// classOf returns the class of a server with left, or noClass. It must not be used after failed.
+func (ps *patterns) classOf(left []int64) int32 {
+	for k, q := range left {
+		if q < 0 {
+			return noClass
+		}
+		ps.left[k] = q
+	}
+	ps.canonical()
+	ps.key = vectorKey(ps.key[:0], ps.left)
+	if g, known := ps.index[string(ps.key)]; known {
+		return g
+	}
+	ps.list, ps.visits = ps.list[:0], 0
+	key := string(ps.key)
+	ps.extend(0)
+	if ps.failed {
+		return noClass
+	}
+	ps.key = ps.key[:0]
+	for _, c := range ps.list {
+		ps.key = binary.LittleEndian.AppendUint32(ps.key, uint32(c))
+	}
+	g, known := ps.lists[string(ps.key)]
+	if !known {
+		g = int32(len(ps.classes))
+		ps.lists[string(ps.key)] = g
+		size := 1 // without types only the empty pattern
+		if len(ps.p.types) > 0 {
+			size = len(ps.list) / len(ps.p.types)
+		}
+		ps.classes = append(ps.classes, class{list: append([]int32(nil), ps.list...), size: size})
+	}
+	ps.index[key] = g
+	return g
+}
+
+// canonical lowers every left[k] to the most that any pattern can use of it: by each other kind c
+// alone, left[c] max_t d_tk/d_tc. Residuals that differ only in what cannot be used become equal.
+func (ps *patterns) canonical() {
+	p := ps.p
+	for k := range ps.left {
+		for c := range ps.left {
+			if c == k {
+				continue
+			}
+			var most uint64
+			for t := range p.types {
+				d := p.demandOf(int32(t))
+				if d[k] == 0 {
+					continue
+				}
+				if d[c] == 0 {
+					most = math.MaxInt64
+					break
+				}
+				hi, lo := bits.Mul64(uint64(ps.left[c]), uint64(d[k]))
+				if hi >= uint64(d[c]) {
+					most = math.MaxInt64
+					break
+				}
+				quotient, _ := bits.Div64(hi, lo, uint64(d[c]))
+				most = max(most, quotient)
+			}
+			if most < uint64(ps.left[k]) {
+				ps.left[k] = int64(most)
+			}
+		}
+	}
+}
+
+// extend tries every number of containers of type t and later ones, most first.
+func (ps *patterns) extend(t int) {
+	if ps.failed {
+		return
+	}
+	if ps.visits++; ps.visits > ps.limit {
+		ps.failed = true
+		return
+	}
+	if t == len(ps.p.types) {
+		if ps.maximal() {
+			if ps.total++; ps.total > ps.limit {
+				ps.failed = true
+			}
+			ps.list = append(ps.list, ps.count...)
+		}
+		return
+	}
+	d := ps.p.demandOf(int32(t))
+	n := int64(ps.limit)
+	for k, q := range d {
+		if q > 0 {
+			n = min(n, ps.left[k]/q)
+		}
+	}
+	for k, q := range d {
+		ps.left[k] -= n * q
+	}
+	for ; ; n-- {
+		ps.count[t] = int32(n)
+		ps.extend(t + 1)
+		if n == 0 {
+			return
+		}
+		for k, q := range d {
+			ps.left[k] += q
+		}
+	}
+}
+
+// maximal reports whether no container of any type fits into what is left.
+func (ps *patterns) maximal() bool {
+	for t := range ps.p.types {
+		fits := true
+		for k, q := range ps.p.demandOf(int32(t)) {
+			fits = fits && q <= ps.left[k]
+		}
+		if fits {
+			return false
+		}
+	}
+	return true
+}
+
+// best returns the pattern of class g that is worth most at the given worths of a container by
+// type, none of them negative, and its worth; ties go to the first.
+func (ps *patterns) best(g int32, worth []float64) (int, float64) {
+	types := len(worth)
+	at, most := 0, math.Inf(-1)
+	list := ps.classes[g].list
+	for q := range ps.classes[g].size {
+		var sum float64
+		for t, c := range list[q*types : (q+1)*types] {
+			sum += float64(worth[t] * float64(c))
+		}
+		if sum > most {
+			at, most = q, sum
+		}
+	}
+	return at, most
+}
+
+// pattern returns the counts of pattern q of class g, by type.
+func (ps *patterns) pattern(g int32, q int) []int32 {
+	types := len(ps.p.types)
+	return ps.classes[g].list[q*types : (q+1)*types]
+}

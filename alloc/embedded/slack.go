@@ -1,0 +1,169 @@
+// This file settles a residual problem that its bound leaves open: dynamic programming over the servers
+// on what they supply, by total slack against the bound.
+
+package embedded
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// slackState is what the servers so far supply, with the least slack that it takes.
+type slackState struct {
+	supply  []int64
+	slack   float64
+	parent  int32
+	pattern int32
+}
+
+// slackSearch finds out whether a residual problem has a solution worth more than cut. At the prices of
+// its bound every choice has a slack, none of them negative,
+//
+//	pattern c on a server of class g   max_c' pi c' - pi c
+//	N containers of type t             max_N' [(v - pi) N' - lambda G(N')] - [(v - pi) N - lambda G(N)]
+//	a container supplied and unused    pi_t
+//	a unit of loss budget unused       lambda
+//
+// and the bound less the value of a solution is the sum of its slacks. So only choices whose slacks sum
+// to less than bound - cut matter.
+type slackSearch struct {
+	r             *residual
+	room          float64 // bound - cut
+	layers        [][]slackState
+	of            []int32 // class of each layer, index in residual.class
+	states, limit int
+	best          []float64 // by type: the largest (v - pi) N - lambda G(N)
+	cut           float64
+	// The solution, if found.
+	found bool
+	count []int64
+	value float64
+	last  int32
+}
+
+// settleExactly makes the best solution worth more than cut, if there is one, the best of k. It reports
+// whether that took at most so many states; the residual problem must have been solved.
+func (k *packing) settleExactly(cut float64, states int) bool {
+	r := k.r
+	q := &slackSearch{r: r, room: r.bound - cut, cut: cut, limit: states, count: make([]int64, len(r.s.p.types))}
+	q.layers = [][]slackState{{{supply: make([]int64, len(r.s.p.types)), parent: -1, pattern: -1}}}
+	for g := range r.class {
+		if len(r.s.ps.classes[r.class[g]].list) == 0 {
+			continue
+		}
+		for range int64(r.size[g]) {
+			if !q.server(int32(g)) {
+				return false
+			}
+		}
+	}
+	for _, t := range r.types {
+		n := r.wanted(t, r.s.p.types[t].value-r.pi[t], r.lambda)
+		q.best = append(q.best, q.worth(t, n))
+	}
+	for at := range q.layers[len(q.layers)-1] {
+		st := &q.layers[len(q.layers)-1][at]
+		q.use(st, int32(at), 0, st.slack, make([]int64, len(r.s.p.types)))
+	}
+	if q.found {
+		q.trace(k)
+	}
+	return true
+}
+
+// worth returns (v - pi) N - lambda G(N).
+func (q *slackSearch) worth(t int32, n int64) float64 {
+	typ := &q.r.s.p.types[t]
+	return float64((typ.value-q.r.pi[t])*float64(n)) - float64(q.r.lambda*q.r.pools[t].at(typ.delta, n))
+}
+
+// server adds a layer: the supplies with one more server of class g.
+func (q *slackSearch) server(g int32) bool {
+	r := q.r
+	ps, class := r.s.ps, r.class[g]
+	_, most := ps.best(class, r.pi)
+	index := make(map[string]int32)
+	var next []slackState
+	var key []byte
+	from := q.layers[len(q.layers)-1]
+	types := len(r.s.p.types)
+	supply := make([]int64, types)
+	for at := range from {
+		for p := range ps.classes[class].size {
+			slack := from[at].slack + most
+			copy(supply, from[at].supply)
+			for _, t := range r.types {
+				c := int64(ps.pattern(class, p)[t])
+				slack -= float64(r.pi[t] * float64(c))
+				supply[t] = min(supply[t]+c, r.hi[t])
+			}
+			if slack >= q.room {
+				continue
+			}
+			key = key[:0]
+			for _, t := range r.types {
+				key = binary.LittleEndian.AppendUint64(key, uint64(supply[t]))
+			}
+			to, known := index[string(key)]
+			if !known {
+				if q.states++; q.states > q.limit {
+					return false
+				}
+				to = int32(len(next))
+				index[string(key)] = to
+				next = append(next, slackState{slices.Clone(supply), slack, int32(at), int32(p)})
+			} else if slack < next[to].slack {
+				next[to].slack, next[to].parent, next[to].pattern = slack, int32(at), int32(p)
+			}
+		}
+	}
+	q.layers, q.of = append(q.layers, next), append(q.of, g)
+	return true
+}
+
+// use tries how much of a supply to use, type by type, and keeps the best solution.
+func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, count []int64) {
+	r := q.r
+	if slack >= q.room {
+		return
+	}
+	if typ == len(r.types) {
+		value, loss := r.fixed, 0.0
+		for _, t := range r.types {
+			value += float64(r.s.p.types[t].value * float64(count[t]))
+			loss += r.pools[t].at(r.s.p.types[t].delta, count[t])
+		}
+		if loss <= r.budget-p2.LossTolerance/2 && value > q.cut && (!q.found || value > q.value) {
+			q.found, q.value, q.last = true, value, at
+			copy(q.count, count)
+		}
+		return
+	}
+	t := r.types[typ]
+	for n := min(st.supply[t], r.hi[t]); n >= r.lo[t]; n-- {
+		unused := float64(r.pi[t] * float64(st.supply[t]-n))
+		if slack+unused >= q.room {
+			return
+		}
+		count[t] = n
+		q.use(st, at, typ+1, slack+unused+q.best[typ]-q.worth(t, n), count)
+	}
+}
+
+// trace makes the solution the packing's best.
+func (q *slackSearch) trace(k *packing) {
+	k.clear()
+	at := q.last
+	for layer := len(q.layers) - 1; layer > 0; layer-- {
+		st := &q.layers[layer][at]
+		k.move(int(q.of[layer-1]), st.pattern, 1)
+		at = st.parent
+	}
+	copy(k.count, q.count)
+	k.measure()
+	k.found, k.bestValue, k.bestLoss = true, k.value, k.loss
+	k.bestGroups = append(k.bestGroups[:0], k.groups...)
+	copy(k.bestCount, k.count)
+}

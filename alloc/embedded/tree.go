@@ -1,0 +1,280 @@
+// This file implements branch and bound on who is freed, [Land60]: the decomposition bounds a node, the
+// residual problem answers a leaf, and what the scores rule out is fixed.
+
+package embedded
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	// rootRounds and nodeRounds are the subgradient rounds at the root and at each other node.
+	rootRounds, nodeRounds = 100, 12
+	// rootTries is how often the root tries its F*, visits how often a node is bounded again after
+	// applications were fixed.
+	rootTries, visits = 4, 3
+	// slice is how many rounds a deeper root takes at a time, closing the part of the gap that each
+	// must close.
+	slice, closing = 25, 0.1
+	// aim is the target of the step rule in parts of the incumbent.
+	aim = 0.997
+)
+
+// node leaves some choices open. Its bound is that of its parent until it is worked on.
+type node struct {
+	choices []choice
+	x       []float64 // where the parent's descent ended
+	bound   float64
+	order   int64
+}
+
+// nodes is a heap: the largest bound first, ties to the newest.
+type nodes []*node
+
+func (h nodes) Len() int { return len(h) }
+func (h nodes) Less(a, b int) bool {
+	if h[a].bound != h[b].bound {
+		return h[a].bound > h[b].bound
+	}
+	return h[a].order > h[b].order
+}
+func (h nodes) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
+func (h *nodes) Push(n any)   { *h = append(*h, n.(*node)) }
+func (h *nodes) Pop() any {
+	old := *h
+	n := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return n
+}
+
+// bounder is the bound that a tree uses: it depends on multipliers and on the choices of a node.
+type bounder interface {
+	oracle
+	decide(choices []choice)
+	state() *selection
+}
+
+// tree is one search for the best set of free applications.
+type tree struct {
+	*answers
+	by  answerer
+	ev  bounder
+	sel *selection // of ev
+	d   *descent
+	// each is how many rounds a node takes.
+	each int
+	open nodes
+	// rootX and rootBound are the multipliers of the root and what they prove.
+	rootX     []float64
+	rootBound float64
+	// lost is the largest bound of what was given up without a proof that it is no better.
+	lost   float64
+	nodes  int64
+	choice []choice // of the node worked on
+}
+
+// newTree bounds the root with the decomposition; warm may be nil.
+func newTree(ctx context.Context, l *leaves, warm *Warm) *tree {
+	ev := l.s.newEval()
+	ev.decide(make([]choice, len(l.p.apps)))
+	t := newTreeOf(l, ev, newSplitDescent(ev, warm))
+	for range rootTries {
+		t.d.run(ctx, rootRounds/rootTries, t.target(), t.cut())
+		t.d.back()
+		t.try()
+	}
+	t.plant()
+	return t
+}
+
+// newTreeOf makes a tree of what d has come to, which is about ev.
+func newTreeOf(by answerer, ev bounder, d *descent) *tree {
+	t := &tree{answers: by.known(), by: by, ev: ev, sel: ev.state(), d: d, each: nodeRounds, lost: math.Inf(-1)}
+	t.choice = make([]choice, len(t.p.apps))
+	t.plant()
+	return t
+}
+
+// plant makes the root of what the descent has come to.
+func (t *tree) plant() {
+	t.rootX, t.rootBound = slices.Clone(t.d.best), t.d.bound
+	t.open = nodes{{choices: slices.Clone(t.choice), x: t.rootX, bound: t.d.bound}}
+}
+
+// deepen goes on with the descent of the root, in slices of rounds, for as long as each closes a tenth
+// of the gap; at most for so many rounds. It must come before run.
+func (t *tree) deepen(ctx context.Context, rounds int64) {
+	for end := t.d.rounds + rounds; t.d.rounds < end && t.rootBound > t.cut(); {
+		before := t.d.bound
+		t.d.theta = t.d.firstStep
+		t.d.run(ctx, slice, t.target(), t.cut())
+		t.d.back()
+		t.try()
+		t.plant()
+		if before-t.d.bound < closing*(before-t.value) {
+			return
+		}
+	}
+}
+
+// target is what the step rule aims at.
+func (t *tree) target() float64 {
+	switch {
+	case t.found:
+		return aim * t.value
+	case t.d.bound > 0:
+		return blindTarget * t.d.bound
+	}
+	return t.d.bound - 1
+}
+
+// bound returns the bound on the whole tree.
+func (t *tree) bound() float64 {
+	bound := math.Max(t.value, t.lost)
+	if len(t.open) > 0 {
+		bound = math.Max(bound, t.open[0].bound)
+	}
+	return math.Min(bound, t.rootBound)
+}
+
+// drop notes that something with that bound is not looked at any more.
+func (t *tree) drop(bound float64) {
+	if !t.found || bound > t.value+t.least() {
+		t.lost = math.Max(t.lost, bound)
+	}
+}
+
+// run works on at most nodes nodes and begins none once leaves leaves have been answered. It reports
+// whether the tree is finished.
+func (t *tree) run(ctx context.Context, nodes, leaves int64) bool {
+	leaves += min(t.judged, math.MaxInt64-leaves)
+	for len(t.open) > 0 {
+		n := heap.Pop(&t.open).(*node)
+		for n != nil {
+			if ctx.Err() != nil || t.nodes >= nodes || t.judged >= leaves {
+				heap.Push(&t.open, n)
+				return false
+			}
+			if n.bound <= t.cut() {
+				t.drop(n.bound)
+				break
+			}
+			t.nodes++
+			n = t.visit(ctx, n)
+		}
+	}
+	return true
+}
+
+// visit works on a node, and returns the child to go on with, or nil.
+func (t *tree) visit(ctx context.Context, n *node) *node {
+	copy(t.choice, n.choices)
+	copy(t.d.x, n.x)
+	t.ev.decide(t.choice)
+	t.sel.forget()
+	t.d.start()
+	for range visits {
+		t.d.run(ctx, t.each, t.target(), t.cut())
+		t.d.back()
+		n.bound = math.Min(n.bound, t.d.bound)
+		if n.bound <= t.cut() {
+			t.drop(n.bound)
+			return nil
+		}
+		t.try()
+		if t.sel.budget <= 1 {
+			t.last(ctx)
+			return nil
+		}
+		if t.fix() == 0 {
+			break
+		}
+		t.ev.decide(t.choice)
+		t.d.bound = t.d.back()
+	}
+	i := t.pick()
+	if i < 0 {
+		t.leaf(-1, n.bound)
+		return nil
+	}
+	x := slices.Clone(t.d.best)
+	child := func(c choice) *node {
+		choices := slices.Clone(t.choice)
+		choices[i] = c
+		return &node{choices: choices, x: x, bound: n.bound, order: t.nodes}
+	}
+	heap.Push(&t.open, child(kept))
+	return child(freed)
+}
+
+// fix decides what the scores leave no choice about, and returns how many that are: to free another
+// one costs the worst of F* its place, to keep one of F* lets the best outside in.
+func (t *tree) fix() int {
+	sel, cut := t.sel, t.cut()
+	fixed := 0
+	for at, sc := range sel.all {
+		switch {
+		case at < len(sel.chosen) && t.d.bound-sc.gain+sel.next <= cut:
+			t.choice[sc.app] = freed
+			fixed++
+		case at >= len(sel.chosen) && t.d.bound-sel.least+sc.gain <= cut:
+			t.choice[sc.app] = kept
+			fixed++
+		}
+	}
+	return fixed
+}
+
+// pick returns the open application to branch on, or -1: the one that was in F* about half of the time.
+func (t *tree) pick() int {
+	best, most := -1, -1.0
+	for i, c := range t.choice {
+		if c != open || !t.p.apps[i].keepable {
+			continue
+		}
+		f := float64(t.sel.often[i]) / float64(max(1, t.sel.rounds))
+		if merit := f * (1 - f); merit > most {
+			best, most = i, merit
+		}
+	}
+	return best
+}
+
+// last settles a node that may free one application more: each candidate makes a leaf. Those that are
+// left when ctx ends are given up.
+func (t *tree) last(ctx context.Context) {
+	base := t.d.bound
+	for _, sc := range t.sel.chosen {
+		base -= sc.gain
+	}
+	candidates := slices.Clone(t.sel.all)
+	t.leaf(-1, base)
+	if t.sel.budget < 1 {
+		return
+	}
+	for _, sc := range candidates {
+		if ctx.Err() != nil {
+			t.drop(base + sc.gain)
+			continue
+		}
+		t.leaf(sc.app, base+sc.gain)
+	}
+}
+
+// leaf settles the leaf that frees i, or none with -1, besides those freed already; bound may rule it
+// out.
+func (t *tree) leaf(i int32, bound float64) {
+	if bound > t.cut() {
+		bound = math.Min(bound, t.by.settle(func(a int32) bool { return a == i || t.choice[a] == freed }))
+	}
+	t.drop(bound)
+}
+
+// try judges F*.
+func (t *tree) try() {
+	t.by.judge(func(a int32) bool { return t.sel.inChosen[a] || t.choice[a] == freed })
+}

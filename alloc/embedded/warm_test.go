@@ -1,0 +1,84 @@
+package embedded
+
+import (
+	"context"
+	"testing"
+
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// next is the decision after counts: what was decided runs, two applications are done, two are new.
+func next(inst *p2.Instance, counts p2.Counts, seed uint64) *p2.Instance {
+	n := rerun(inst, counts)
+	n.Apps = append(n.Apps[:3:3], n.Apps[5:]...)
+	n.Apps = append(n.Apps, alloctest.Table2(seed, len(inst.Capacity), 2, false).Apps...)
+	return n
+}
+
+// Along a chain of decisions a warm start proves the same utilization, with fewer steps in total.
+func TestWarmStart(t *testing.T) {
+	var cold, warm int64
+	compared := 0
+	chains := uint64(16)
+	if testing.Short() {
+		chains = 3
+	}
+	for seed := range chains {
+		inst := alloctest.Table2(seed, 16, 24, true)
+		sol := solve(t, nil, inst)
+		for step := range uint64(3) {
+			last := WarmFrom(inst, sol)
+			inst = next(inst, sol.Counts, 100*seed+step)
+			sol = solve(t, &Options{Effort: Default}, inst)
+			if sol.Status == p2.Infeasible {
+				break
+			}
+			compared++
+			again := solve(t, &Options{Effort: Default, Warm: last}, inst)
+			checkBound(t, inst, again, sol.Objective)
+			if sol.Status == p2.Optimal && again.Objective > sol.Objective+p2.ObjectiveTolerance || again.Status == p2.Optimal && sol.Objective > again.Objective+p2.ObjectiveTolerance {
+				t.Errorf("seed %d: %v %g, warm %v %g", seed, sol.Status, sol.Objective, again.Status, again.Objective)
+			}
+			cold, warm = cold+sol.Effort, warm+again.Effort
+		}
+	}
+	if !testing.Short() && (compared < 6 || warm >= cold) {
+		t.Errorf("%d decisions: %d steps, %d with warm starts", compared, cold, warm)
+	}
+	t.Logf("%d steps, %d with warm starts", cold, warm)
+}
+
+// Multipliers go to the applications and servers that they were of, wherever these stand in the list.
+func TestWarmFollowsApplications(t *testing.T) {
+	inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 2}), mf(0.5, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}))
+	sol := &p2.Solution{
+		Status: p2.Feasible,
+		Counts: p2.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}, // MF is adjusted
+		Copies: &p2.CopyPrices{Container: []float64{1, 2}, Loss: 3, Room: [][]float64{{4}, {5, 6}}},
+	}
+	w := WarmFrom(inst, sol)
+	inst.Apps[0], inst.Apps[1] = inst.Apps[1], inst.Apps[0]
+	s := newSplit(newProblem(inst), mostPatterns)
+	x := make([]float64, s.dim())
+	w.apply(s, x)
+	m := s.copyPrices(x)
+	if m.Container[0] != 2 || m.Container[1] != 1 || m.Loss != 3 || m.Room[1][0] != 4 || m.Room[0][0] != 0 || m.Room[0][1] != 0 {
+		t.Errorf("%+v", m)
+	}
+	if w := WarmFrom(inst, &p2.Solution{Status: p2.Infeasible}); w != nil {
+		t.Errorf("%+v from nothing", w)
+	}
+}
+
+// A warm start from another cluster altogether does no harm.
+func TestWarmFromElsewhere(t *testing.T) {
+	other := alloctest.Table2(1, 12, 20, true)
+	w := WarmFrom(other, solve(t, nil, other))
+	inst := alloctest.Table2(2, 20, 30, true)
+	want := solve(t, &Options{Effort: Prove}, inst)
+	got, err := New(&Options{Effort: Prove, Warm: w}).Solve(context.Background(), inst)
+	if err != nil || got.Status != p2.Optimal || got.Objective < want.Objective-p2.ObjectiveTolerance {
+		t.Errorf("%v: %v %g, want %g", err, got.Status, got.Objective, want.Objective)
+	}
+}

@@ -1,0 +1,96 @@
+// This file implements the subcommands that run for long: master and agent.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/internal/command"
+	"github.com/apportion/apportion/examples/live/harness"
+)
+
+// kinds are those of the clusters.
+var kinds = apportion.Kinds{"cpu", "memory"}
+
+// home is the place of a cluster unless -dir names another.
+var home = filepath.Join("out", "cluster")
+
+// lease is how long an agent goes on without a master: long enough for a machine on which many processes
+// load a framework at the same time.
+const lease = time.Minute
+
+// setting is what a policy may ask of the master it works for.
+type setting struct {
+	place cluster.Place
+	slot  time.Duration
+}
+
+// policies make the decider of a master.
+var policies = map[string]func(*setting) (master.Decider, error){
+	"dorm":   func(*setting) (master.Decider, error) { return dormDecider, nil },
+	"static": func(*setting) (master.Decider, error) { return static{}, nil },
+	"OASiS":  oasisDecider,
+	"FIFO":   fifoDecider,
+}
+
+func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("live master", stderr)
+	dir := cluster.Flag(flags, home)
+	o := cluster.MasterOptions{Kinds: kinds, Listen: "127.0.0.1:0", Trace: true, Grace: 2 * lease}
+	names := strings.Join(slices.Sorted(maps.Keys(policies)), ", ")
+	policy := flags.String("policy", "dorm", "who decides: "+names)
+	slot := flags.Duration("slot", 0, "length of a slot, for policies that have slots")
+	flags.DurationVar(&o.SaveEvery, "save-every", 10*time.Second, "how often a running job is saved")
+	flags.DurationVar(&o.Patience, "patience", 3*time.Minute, "how long a save, a stop or a start may take")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	decider, ok := policies[*policy]
+	if !ok {
+		return command.Misused(flags, "-policy: what is %q?", *policy)
+	}
+	var err error
+	if o.Decider, err = decider(&setting{*dir, *slot}); err != nil {
+		return err
+	}
+	if o.Store, err = storeFromEnvironment(ctx); err != nil {
+		return err
+	}
+	return cluster.RunMaster(ctx, *dir, o, stdout)
+}
+
+func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
+	flags := command.Flags("live agent", stderr)
+	dir := cluster.Flag(flags, home)
+	o := cluster.AgentOptions{Lease: lease, Processes: harness.Processes}
+	flags.StringVar(&o.Server.ID, "name", "", "name of the server")
+	flags.Func("capacity", "what the server has, for instance 4,8", func(text string) error {
+		for field := range strings.SplitSeq(text, ",") {
+			n, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				return fmt.Errorf("%q: %w", field, err)
+			}
+			o.Server.Capacity = append(o.Server.Capacity, n)
+		}
+		return nil
+	})
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	var err error
+	if o.Store, err = storeFromEnvironment(ctx); err != nil {
+		return err
+	}
+	return cluster.RunAgent(ctx, *dir, o, stderr)
+}

@@ -1,0 +1,243 @@
+// This file plays jobs of three frameworks while everything that they depend on is killed or fails, one
+// thing after the other.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/internal/command"
+	"github.com/apportion/apportion/examples/live/harness"
+)
+
+// fault is something that goes wrong.
+type fault struct {
+	what string
+	// job is the one that it hits. It happens while that job runs and has steps that no checkpoint holds.
+	job string
+	do  func(ctx context.Context, f *failing) error
+	// disk says that the store must be on a disk of its own.
+	disk bool
+}
+
+// faults in the order in which they happen. The last process of an MXNet job is its parameter server.
+var faults = []fault{
+	{"kill -9 of a trainer (PyTorch, first process)", "lstm", killRank(0), false},
+	{"kill -9 of a trainer (TensorFlow)", "vae", killRank(0), false},
+	{"kill -9 of a trainer (MXNet worker)", "network", killRank(0), false},
+	{"kill -9 of a parameter server (MXNet)", "network", killRank(-1), false},
+	{"kill -9 of an agent", "lstm", killProgram("north"), false},
+	{"kill -9 of the master", "vae", killProgram("master"), false},
+	{"the disk of the store fills", "lstm", fill, true},
+	{"a trainer that ignores requests to save is to move", "deaf", move, false},
+}
+
+// unlucky are the jobs.
+func unlucky() []harness.Job {
+	const cost = 20 * time.Millisecond
+	demand := apportion.Resources{1, 2}
+	return []harness.Job{
+		{Name: "lstm", Framework: "pytorch", Args: []string{"--cell", "lstm"}, Steps: 600, Seed: 1, Cost: cost, Min: 1, Max: 3, Weight: 1, Demand: demand},
+		{Name: "network", Framework: "mxnet", Args: []string{"--model", "network"}, Steps: 320, Seed: 5, Cost: cost, Min: 3, Max: 3, Weight: 1, Demand: demand},
+		{Name: "vae", Framework: "tensorflow", Args: []string{"--model", "vae"}, Steps: 200, Seed: 3, Cost: cost, Min: 1, Max: 1, Weight: 1, Demand: demand},
+		{Name: "deaf", Framework: "pytorch", Args: []string{"--cell", "gru", "--deaf"}, Steps: 220, Seed: 4, Cost: cost, Min: 1, Max: 1, Weight: 1, Demand: demand},
+	}
+}
+
+// failing is a play in which things fail.
+type failing struct {
+	place  cluster.Place
+	faults []fault // those to come
+	play   *cluster.Play
+	sample *cluster.Sample
+
+	done    []happened
+	filled  bool
+	cleared time.Duration // when the disk has room again
+}
+
+// happened is a fault, when, and at which step of its job.
+type happened struct {
+	fault
+	at   time.Time
+	step int64
+}
+
+const (
+	// diskBytes is the size of the store's disk: many checkpoints of the jobs here.
+	diskBytes = 8 << 20
+	// fullFor is how long the disk is full.
+	fullFor = 30 * time.Second
+	// quiet is between two faults, at least.
+	quiet = 5 * time.Second
+)
+
+func runFaults(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("live faults", stderr)
+	dir := cluster.Flag(flags, home)
+	scale := flags.Float64("scale", 1, "stretches all times: more than 1 on a slow machine")
+	limit := flags.Duration("limit", 30*time.Minute, "how long it may take")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, *limit)
+	defer cancel()
+	return (&failing{place: *dir, faults: faults}).run(ctx, stdout, stretch(unlucky(), *scale))
+}
+
+// run plays the jobs and reports.
+func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job) (err error) {
+	if err := os.RemoveAll(string(f.place)); err != nil {
+		return err
+	}
+	unmount, err := mount(ctx, f.place.Join("store"))
+	if err != nil {
+		fmt.Fprintf(stdout, "The store gets no disk of its own, and none is filled: %v\n", err)
+		f.faults = slices.DeleteFunc(slices.Clone(f.faults), func(one fault) bool { return one.disk })
+	} else {
+		defer func() { err = errors.Join(err, unmount()) }()
+	}
+	stage := &harness.Stage{Place: f.place, Servers: dormServers, Jobs: jobs, Stdout: stdout,
+		Master: []string{"-policy", "dorm", "-save-every", "5s", "-patience", "20s"},
+		Each:   func(p *cluster.Play, s *cluster.Sample) error { f.play, f.sample = p, s; return f.each(ctx) }}
+	record, err := stage.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if len(f.faults) > 0 {
+		return fmt.Errorf("%q did not happen: its job had ended before", f.faults[0].what)
+	}
+	if _, err := report(ctx, stdout, record); err != nil {
+		return err
+	}
+	return f.print(stdout, record)
+}
+
+// each lets the next fault happen when its time has come.
+func (f *failing) each(ctx context.Context) error {
+	if f.filled && f.sample.At >= f.cleared {
+		f.filled = false
+		f.play.Say("the disk has room again")
+		return os.Remove(f.ballast())
+	}
+	if len(f.faults) == 0 || len(f.done) > 0 && !f.over(&f.done[len(f.done)-1]) {
+		return nil
+	}
+	next := f.faults[0]
+	view, ok := f.view(next.job)
+	hearing := !slices.Contains(f.argv(next.job), "--deaf")
+	ready := ok && view.Job.Live() && view.Progress.Step > view.Checkpoint.Step+1 && (view.Checkpoint.Step > 0 || !hearing)
+	if !ready || view.Job.Phase != checkpoint.Running && hearing {
+		return nil
+	}
+	f.play.Say("FAULT: %s", next.what)
+	f.done, f.faults = append(f.done, happened{next, time.Now(), view.Progress.Step}), f.faults[1:]
+	return next.do(ctx, f)
+}
+
+// over reports whether the job of a fault goes on beyond where it was.
+func (f *failing) over(h *happened) bool {
+	if f.filled || time.Since(h.at) < quiet {
+		return false
+	}
+	view, _ := f.view(h.job)
+	return view.Job.Ending != "" || view.Job.Live() && view.Progress.Step > h.step
+}
+
+// view returns how a job stands.
+func (f *failing) view(job string) (*master.View, bool) {
+	for i := range f.sample.List.Jobs {
+		if v := &f.sample.List.Jobs[i]; v.Job.Name == job {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// argv is the command of a job.
+func (f *failing) argv(job string) []string {
+	for i := range f.play.Arrivals {
+		if f.play.Arrivals[i].Job.ID == job {
+			return f.play.Arrivals[i].Job.Start
+		}
+	}
+	return nil
+}
+
+// killRank kills a process of the job that the fault is for; negative ranks count from the end.
+func killRank(rank int) func(context.Context, *failing) error {
+	return func(_ context.Context, f *failing) error {
+		job := f.done[len(f.done)-1].job
+		processes := slices.DeleteFunc(f.place.Processes(), func(p cluster.Process) bool { return p.Job != job })
+		last := 0
+		for _, p := range processes {
+			last = max(last, p.Rank+1)
+		}
+		wanted := (rank + last) % max(last, 1)
+		processes = slices.DeleteFunc(processes, func(p cluster.Process) bool { return p.Rank != wanted })
+		if len(processes) == 0 {
+			return fmt.Errorf("job %q has no process of rank %d", job, wanted)
+		}
+		// The trainer of rank 0 may have a child of the same rank, which is younger.
+		first := slices.MinFunc(processes, func(p, q cluster.Process) int { return p.PID - q.PID })
+		first.Kill()
+		return nil
+	}
+}
+
+func killProgram(name string) func(context.Context, *failing) error {
+	return func(_ context.Context, f *failing) error {
+		f.play.Cluster.KillProgram(name)
+		return nil
+	}
+}
+
+// move asks for another server for the job.
+func move(ctx context.Context, f *failing) error {
+	view, _ := f.view("deaf")
+	to := dormServers[0].ID
+	if len(view.Job.Containers) > 0 && view.Job.Containers[0] == to {
+		to = dormServers[1].ID
+	}
+	return cluster.Patiently(ctx, func(ctx context.Context) error {
+		return f.place.Call(ctx, "/move", master.Move{Job: "deaf", Containers: []string{to}}, &master.Nothing{})
+	})
+}
+
+// print prints for every fault how long it took until its job did its next step that counts.
+func (f *failing) print(w io.Writer, record *harness.Record) error {
+	fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "fault\tat (s)\tjob\truns begun anew until the next fault\tnext new step after (s)")
+	for i, h := range f.done {
+		until := time.Now()
+		if i+1 < len(f.done) {
+			until = f.done[i+1].at
+		}
+		runs, after, err := record.After(h.job, h.at, until)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "%s\t%.0f\t%s\t%d\t%.1f\n", h.what, h.at.Sub(record.Began).Seconds(), h.job, runs, after.Seconds())
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	full := 0
+	for i := range record.Jobs {
+		full += record.FailedSaves(record.Jobs[i].Name, "no space left")
+	}
+	fmt.Fprintf(w, "\nSaves that failed: %d for want of room on the disk, %d that job deaf never answered.\n", full, record.FailedSaves("deaf", "deadline exceeded"))
+	return nil
+}

@@ -1,0 +1,251 @@
+// This file checks what is measured and compared, on effects and curves made up here.
+
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/inhouse/master"
+)
+
+// began is when everything here begins.
+var began = time.Unix(1_000_000, 0)
+
+// effect is one that took seconds [from, until).
+func effect(kind checkpoint.Kind, attempt, number int64, from, until float64) master.Traced {
+	at := func(seconds float64) time.Time { return began.Add(time.Duration(seconds * float64(time.Second))) }
+	return master.Traced{Effect: checkpoint.Effect{Kind: kind, Job: "a", Attempt: attempt, Checkpoint: number, Containers: make([]string, attempt)},
+		Issued: at(from), Replied: at(until), Reply: checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}}
+}
+
+// save is a Save that holds some steps, and its Verify.
+func save(attempt, number, step int64, from float64) []master.Traced {
+	s, v := effect(checkpoint.Save, attempt, number, from, from+2), effect(checkpoint.Verify, attempt, number, from+2, from+3)
+	s.Reply.Step = step
+	return []master.Traced{s, v}
+}
+
+// start are the effects that bring an attempt to life.
+func start(attempt int64, from float64) []master.Traced {
+	return []master.Traced{effect(checkpoint.Create, attempt, 0, from, from+1), effect(checkpoint.Resume, attempt, 0, from+1, from+2),
+		effect(checkpoint.Confirm, attempt, 0, from+2, from+4)}
+}
+
+// steps is a run that did these steps, one a second.
+func steps(attempt, first, last int64, from float64) master.Run {
+	r := master.Run{Attempt: attempt}
+	for step := first; step <= last; step++ {
+		r.Points = append(r.Points, master.Point{Step: step, Value: 1 / float64(step), At: float64(began.Unix()) + from + float64(step-first)})
+	}
+	return r
+}
+
+// A planned adjustment, a periodic save, a death; what is lost is seen.
+func TestAdjustments(t *testing.T) {
+	var effects []master.Traced
+	effects = append(effects, start(1, 0)...)
+	effects = append(effects, save(1, 7, 10, 20)...)
+	effects = append(effects, effect(checkpoint.Stop, 1, 0, 23, 27))
+	effects = append(effects, start(2, 30)...)
+	effects = append(effects, save(2, 8, 20, 50)...)
+	effects = append(effects, save(2, 9, 30, 60)...)
+	effects = append(effects, effect(checkpoint.Stop, 2, 0, 70, 71))
+	effects = append(effects, start(3, 71)...)
+	effects = append(effects, save(3, 10, 40, 90)...)
+	effects = append(effects, effect(checkpoint.Stop, 3, 0, 93, 94)) // right after a save, but what died keeps its containers
+	last := start(4, 94)
+	last[2].Effect.Containers = make([]string, 3)
+	effects = append(effects, last...)
+	job := &Job{Name: "a"}
+	runs := []master.Run{steps(1, 1, 12, 5), steps(2, 11, 35, 40), steps(3, 31, 40, 80), steps(4, 41, 50, 100)}
+	got := adjustments(job, effects, runs)
+	want := []Adjustment{
+		{Job: job, Planned: true, Before: 1, After: 2, Save: 3 * time.Second, Stop: 4 * time.Second, Start: 4 * time.Second, Resume: 6 * time.Second, Redone: 2},
+		{Job: job, Before: 2, After: 3, Stop: time.Second, Start: 4 * time.Second, Resume: 5 * time.Second, Redone: 5},
+		{Job: job, Before: 3, After: 3, Stop: time.Second, Start: 4 * time.Second, Resume: 2 * time.Second},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%+v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%+v\nwant %+v", got[i], want[i])
+		}
+	}
+	if total := got[0].Total(); total != 17*time.Second {
+		t.Errorf("together %v", total)
+	}
+	for _, first := range []int64{30, 33} { // one confirmed step done again, two left out
+		runs[2] = steps(3, first, 40, 80)
+		all := adjustments(job, effects, runs)
+		if lost := all[1].Lost; lost == 0 {
+			t.Errorf("the run that begins with step %d lost nothing", first)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	good := steps(1, 1, 10, 0).Points
+	if off, err := compare(good, good, 10); err != nil || off != 0 {
+		t.Errorf("%v, %v", off, err)
+	}
+	twice := append(append([]master.Point{}, good[:5]...), good[4:9]...)
+	other := append([]master.Point{}, good...)
+	other[3].Value += 2 * Tolerance
+	nan := append([]master.Point{}, good...)
+	nan[3].Value = math.NaN()
+	for name, bad := range map[string][]master.Point{"short": good[:9], "a step twice": twice, "other losses": other, "no number": nan} {
+		if _, err := compare(bad, good, 10); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
+// record writes a play with one job onto the disk.
+func record(t *testing.T, effects []master.Traced, runs []master.Run) *Record {
+	t.Helper()
+	r := &Record{Place: cluster.Place(t.TempDir()), Jobs: []Job{{Name: "a", Framework: "mxnet"}}, Began: began,
+		Servers: []apportion.Server{{ID: "n", Capacity: apportion.Resources{4, 8}}}}
+	var lines bytes.Buffer
+	for _, e := range effects {
+		if err := json.NewEncoder(&lines).Encode(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines.WriteString(`{"effect": {"job`) // a master was killed
+	if err := os.WriteFile(r.Place.Join(cluster.TraceFile), lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		var lines bytes.Buffer
+		for _, p := range run.Points {
+			if err := json.NewEncoder(&lines).Encode(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dir := filepath.Join(r.Place.Shared(), "a", string('0'+rune(run.Attempt)))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, master.CurveFile), lines.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.read(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRecord(t *testing.T) {
+	full := effect(checkpoint.Save, 1, 9, 20, 21)
+	full.Reply.Outcome, full.Reply.Detail = checkpoint.Failed, "write: no space left on device"
+	r := record(t, []master.Traced{full}, []master.Run{steps(1, 1, 12, 0), steps(2, 9, 20, 30)})
+	if n := r.FailedSaves("a", "no space"); n != 1 || r.FailedSaves("a", "deadline") != 0 {
+		t.Errorf("%d saves failed", n)
+	}
+	// Steps 9 to 12 are done again from second 30 on, step 13 is new.
+	runs, next, err := r.After("a", began.Add(15*time.Second), began.Add(time.Minute))
+	if err != nil || runs != 1 || next != 19*time.Second {
+		t.Errorf("%d runs, next step after %v, %v", runs, next, err)
+	}
+	all, err := r.Adjustments()
+	if err != nil || len(all) != 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	list := master.List{Jobs: []master.View{{Job: checkpoint.Job{Name: "a", Demand: apportion.Resources{1, 1}, Containers: []string{"n", "n"}}, Share: alloc.Share{Theoretical: 0.75}}}}
+	if u, f := r.measure(&cluster.Sample{List: list}); u != 0.75 || f != 0.25 {
+		t.Errorf("utilization %v, fairness loss %v", u, f)
+	}
+	list.Jobs[0].Job.Ending = checkpoint.Completed
+	r.Samples = []cluster.Sample{{At: time.Second}, {At: time.Minute, List: list}}
+	if ending, at := r.Ending("a"); ending != checkpoint.Completed || at != time.Minute {
+		t.Errorf("%v at %v", ending, at)
+	}
+	figures, err := r.Figures([]Outcome{{Job: &r.Jobs[0], Points: steps(1, 1, 90, 0).Points}})
+	if err != nil || len(figures) != 3 {
+		t.Errorf("%d figures, %v", len(figures), err)
+	}
+}
+
+// Two places in a job at the same time are noticed, whatever the curve says.
+func TestTwiceIsNoticed(t *testing.T) {
+	r := record(t, nil, []master.Run{steps(1, 1, 3, 0)})
+	if err := os.WriteFile(filepath.Join(r.Place.Shared(), "a", twiceFile), []byte("rank 0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.outcome(t.Context(), &r.Jobs[0]); err == nil || !strings.Contains(err.Error(), "same place") {
+		t.Error(err)
+	}
+}
+
+func TestTables(t *testing.T) {
+	job := &Job{Name: "a", Framework: "mxnet"}
+	var out bytes.Buffer
+	adjustments := []Adjustment{{Job: job, Planned: true, Save: time.Second, Redone: 2}, {Job: job, Planned: true, Save: 3 * time.Second}, {Job: job, Save: time.Hour, Lost: 1}}
+	if err := PrintCosts(&out, adjustments); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Fields(strings.Split(out.String(), "\n")[1])
+	if want := "mxnet 3 1 2.00 0.00 0.00 0.00 2.00 2 1"; strings.Join(line, " ") != want {
+		t.Errorf("%v, want %s", line, want)
+	}
+	out.Reset()
+	if err := PrintOutcomes(&out, []Outcome{{Job: job, Points: steps(1, 1, 4, 0).Points, Runs: 2, Redone: 1}}); err != nil || !strings.Contains(out.String(), "0.250") {
+		t.Errorf("%s, %v", &out, err)
+	}
+}
+
+// Without the frameworks nothing is begun.
+func TestNoFrameworks(t *testing.T) {
+	t.Setenv(EnvFrameworks, "")
+	if _, err := NewKit(t.TempDir()); err != ErrNoFrameworks {
+		t.Error(err)
+	}
+}
+
+// The trainers are written out, once and again.
+func TestKit(t *testing.T) {
+	t.Setenv(EnvFrameworks, t.TempDir())
+	dir := filepath.Join(t.TempDir(), "trainers")
+	for range 2 {
+		kit, err := NewKit(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for framework := range formats {
+			argv := kit.Command(&Job{Framework: framework, Args: []string{"--x"}, Steps: 3})
+			if _, err := os.Stat(argv[1]); err != nil || argv[2] != "--x" || argv[4] != "3" {
+				t.Errorf("%v, %v", argv, err)
+			}
+		}
+	}
+}
+
+// Containers go round the servers with room; where not all fit, there is none.
+func TestRoundRobin(t *testing.T) {
+	servers := []apportion.Server{{ID: "a", Capacity: apportion.Resources{1}}, {ID: "b", Capacity: apportion.Resources{3}}, {ID: "c", Capacity: apportion.Resources{0}}}
+	room, demand := RoomOf(servers), apportion.Resources{1}
+	before := room.Clone()
+	if got := strings.Join(room.RoundRobin(servers, demand, 3), " "); got != "a b b" {
+		t.Errorf("%q", got)
+	}
+	if before["b"][0] != 3 || servers[1].Capacity[0] != 3 || room["b"][0] != 1 {
+		t.Errorf("before %v, capacity %v, after %v", before, servers, room)
+	}
+	if got := room.RoundRobin(servers, demand, 2); got != nil {
+		t.Errorf("%v in room for one", got)
+	}
+	room.Take([]string{"gone"}, demand) // a server that was lost
+}

@@ -1,0 +1,72 @@
+// This file finds the training frameworks and sets up what their processes need.
+
+// Package harness plays streams of real training jobs on a cluster of this machine under a policy, and
+// tells how it went: what each adjustment cost, and whether each loss curve is that of the same job alone
+// and undisturbed.
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/framework"
+	"github.com/apportion/apportion/examples/inhouse/agent"
+	"github.com/apportion/apportion/examples/live/trainers"
+)
+
+// EnvFrameworks names the folder with the frameworks, as checkpoint/framework/fetch.sh leaves it.
+const EnvFrameworks = "APPORTION_FRAMEWORKS"
+
+// ErrNoFrameworks: EnvFrameworks is not set.
+var ErrNoFrameworks = errors.New(EnvFrameworks + " does not name the folder of the frameworks: checkpoint/framework/fetch.sh FOLDER makes it")
+
+// Kit is what trainers are run with.
+type Kit struct {
+	frameworks, trainers string
+}
+
+// NewKit finds the frameworks and writes the trainers into a folder.
+func NewKit(dir string) (*Kit, error) {
+	folder := os.Getenv(EnvFrameworks)
+	if folder == "" {
+		return nil, ErrNoFrameworks
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(dir, trainers.Files); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return &Kit{folder, dir}, nil
+}
+
+// scripts are the trainers by framework.
+var scripts = map[string]string{"pytorch": "pytorch_rows.py", "tensorflow": "tensorflow_digits.py", "mxnet": "mxnet_store.py"}
+
+// Command returns the argument vector of a job, for its start and for every resumption.
+func (k *Kit) Command(j *Job) []string {
+	argv := []string{filepath.Join(k.frameworks, j.Framework, "bin", "python"), filepath.Join(k.trainers, scripts[j.Framework])}
+	return append(append(argv, j.Args...), "--steps", fmt.Sprint(j.Steps), "--seed", fmt.Sprint(j.Seed), "--cost", fmt.Sprint(j.Cost.Seconds()))
+}
+
+// environment is what the processes of all frameworks have: one thread each, and quiet.
+func environment() []string {
+	return []string{EnvFrameworks + "=" + os.Getenv(EnvFrameworks), "OMP_NUM_THREADS=1", "GLOO_SOCKET_IFNAME=lo",
+		"TF_CPP_MIN_LOG_LEVEL=3", "TF_ENABLE_ONEDNN_OPTS=0", "PYTHONDONTWRITEBYTECODE=1"}
+}
+
+// formats are those of the frameworks' checkpoints. The names that the trainers give count steps.
+var formats = map[string]framework.Format{
+	"pytorch": framework.PyTorch{StepsPerNumber: 1}, "tensorflow": framework.TensorFlow{}, "mxnet": framework.MXNet{StepsPerNumber: 1},
+}
+
+// Processes are the options by which an agent runs a job. A checkpoint counts when the trainer says that
+// it is there and its bytes are those of a complete one.
+func Processes(w agent.Work) command.Options {
+	return command.Options{Env: environment(), Format: formats[w.Executor], Acknowledge: true}
+}

@@ -1,0 +1,147 @@
+// This file plays small streams of real framework jobs. The frameworks must be there: see
+// harness.EnvFrameworks.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/internal/command"
+	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/internal/slotsim"
+)
+
+// TestMain lets the test binary be every program of a cluster.
+func TestMain(m *testing.M) {
+	if os.Getenv(cluster.AsProgram) != "" {
+		command.Main("live", run)
+	}
+	os.Exit(m.Run())
+}
+
+// frameworks skips a test without them, or fails it where they are required.
+func frameworks(t *testing.T) context.Context {
+	t.Helper()
+	if os.Getenv(harness.EnvFrameworks) == "" {
+		if os.Getenv("APPORTION_REQUIRE_FRAMEWORKS") != "" {
+			t.Fatalf("%s is not set", harness.EnvFrameworks)
+		}
+		t.Skipf("NOT TESTED, %s is not set: the frameworks are missing", harness.EnvFrameworks)
+	}
+	if testing.Short() {
+		t.Skip("starts real frameworks, which takes a minute")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// small is a job of one or two processes.
+func small(name, framework string, steps int64, args ...string) harness.Job {
+	return harness.Job{Name: name, Framework: framework, Args: args, Steps: steps, Seed: 7, Cost: 5 * time.Millisecond,
+		Min: 1, Max: 2, Weight: 1, Demand: apportion.Resources{1, 2}}
+}
+
+// Three jobs share three containers: each of them makes room for the next, takes what the others leave,
+// and ends with the curve of an undisturbed run.
+func TestDorm(t *testing.T) {
+	ctx := frameworks(t)
+	place := cluster.Place(t.TempDir())
+	jobs := []harness.Job{small("cnn", "tensorflow", 60, "--model", "cnn"), small("gru", "pytorch", 60, "--cell", "gru"), small("network", "mxnet", 200, "--model", "network")}
+	for i := range jobs {
+		jobs[i].At = time.Duration(i) * 2 * time.Second
+	}
+	var out bytes.Buffer
+	stage := &harness.Stage{Place: place, Jobs: jobs, Stdout: &out, Master: []string{"-policy", "dorm", "-save-every", "3s"},
+		Servers: []apportion.Server{{ID: "north", Capacity: apportion.Resources{2, 4}}, {ID: "south", Capacity: apportion.Resources{1, 2}}}}
+	record, err := stage.Run(ctx)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	outcomes, err := report(ctx, &out, record)
+	if err != nil || len(outcomes) != len(jobs) {
+		t.Fatalf("%d of %d jobs: %v\n%s", len(outcomes), len(jobs), err, &out)
+	}
+	adjustments, err := record.Adjustments()
+	if err != nil || len(adjustments) == 0 {
+		t.Errorf("nothing was adjusted: %v", err)
+	}
+	if runs := outcomes[0].Runs; runs < 2 {
+		t.Errorf("the first job made no room: %d runs", runs)
+	}
+	if left := place.Processes(); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	t.Logf("\n%s", &out)
+}
+
+// A trainer, a parameter server and the master are killed.
+func TestFaults(t *testing.T) {
+	ctx := frameworks(t)
+	network := small("network", "mxnet", 150, "--model", "network")
+	network.Min = 2
+	f := &failing{place: cluster.Place(t.TempDir()), faults: []fault{
+		{"a trainer", "gru", killRank(0), false}, {"a parameter server", "network", killRank(-1), false}, {"the master", "network", killProgram("master"), false},
+	}}
+	var out bytes.Buffer
+	if err := f.run(ctx, &out, []harness.Job{small("gru", "pytorch", 250, "--cell", "gru"), network}); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	t.Logf("\n%s", &out)
+}
+
+// The simulated stream is one in which deadlines matter: OASiS earns more than twice what FIFO does.
+func TestStream(t *testing.T) {
+	config, err := slotConfig(&setting{cluster.Place(t.TempDir()), time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var totals []float64
+	for _, policy := range []slotsim.Policy{slotsim.OASiS{}, slotsim.FIFO{}} {
+		r, err := slotsim.Run(t.Context(), scenario(), &config.Bounds, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		totals = append(totals, r.Total)
+	}
+	if !(totals[0] > 2*totals[1]) {
+		t.Errorf("OASiS earns %.1f, FIFO %.1f", totals[0], totals[1])
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "live: which of agent, dorm, faults"},
+		{[]string{"dance"}, `what is "dance"?`},
+		{[]string{"master", "-policy", "luck"}, `-policy: what is "luck"?`},
+		{[]string{"agent", "-capacity", "two"}, `"two"`},
+	} {
+		var errs bytes.Buffer
+		if err := run(t.Context(), io.Discard, &errs, test.args); !errors.Is(err, command.ErrUsage) || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%v: %v, %s", test.args, err, &errs)
+		}
+	}
+}
+
+// Without the frameworks a play says what is missing.
+func TestNoFrameworks(t *testing.T) {
+	t.Setenv(harness.EnvFrameworks, "")
+	for _, play := range []string{"dorm", "oasis", "faults"} {
+		err := run(t.Context(), io.Discard, io.Discard, []string{play, "-dir", t.TempDir(), "-out", t.TempDir()}[:3])
+		if !errors.Is(err, harness.ErrNoFrameworks) {
+			t.Errorf("%s: %v", play, err)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+// This file implements FIFO on real processes: fixed numbers of workers in order of arrival, [OASiS] §5.
+
+package oasis
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/live/harness"
+)
+
+// FIFO is a [master.Decider]. The first job that waits starts as soon as all its workers and parameter
+// servers fit, and keeps them to its end; later ones wait for it.
+type FIFO struct {
+	config Config
+	book   *Book
+}
+
+// NewFIFO goes on from the book if there is one. It asks for no Bounds.
+func NewFIFO(config Config) (*FIFO, error) {
+	book, err := OpenBook(config.Book)
+	return &FIFO{config, book}, err
+}
+
+// Decide implements [master.Decider].
+func (f *FIFO) Decide(_ context.Context, s *master.State) (*master.Verdict, error) {
+	slot, next := f.book.begin(f.config.now(), f.config.Slot, len(s.Jobs))
+	if slot > f.book.Slot {
+		if err := f.plan(slot, s); err != nil {
+			return nil, err
+		}
+	}
+	return f.book.verdict(s, next, fmt.Sprintf("slot %d: first come, first served\n", f.book.Slot)), nil
+}
+
+// plan starts jobs in the order of their arrivals while they fit.
+func (f *FIFO) plan(slot int, s *master.State) error {
+	room := harness.RoomOf(slices.Concat(f.config.Cluster.WorkerServers, f.config.Cluster.PSServers))
+	for i := range s.Jobs {
+		id := s.Jobs[i].Application.ID
+		if f.book.Jobs[id] == nil {
+			f.book.Jobs[id] = &Entry{Arrival: slot}
+		}
+		room.Take(f.book.Jobs[id].Containers, s.Jobs[i].Application.Demand)
+	}
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		entry := f.book.Jobs[job.Application.ID]
+		if len(entry.Containers) > 0 {
+			continue
+		}
+		terms, err := read(job.Application.ID, job.Policy)
+		if err != nil {
+			return err
+		}
+		entry.Offers++
+		entry.Containers = f.place(room, terms, job.Application.Demand)
+		if entry.Containers == nil {
+			break
+		}
+	}
+	f.book.Slot = slot
+	return f.book.write()
+}
+
+// place takes room for a job, or returns nil and takes none.
+func (f *FIFO) place(room harness.Room, terms *Terms, demand apportion.Resources) []string {
+	left, job := room.Clone(), terms.Job("", demand, 1, 0)
+	workers := left.RoundRobin(f.config.Cluster.WorkerServers, demand, terms.Fixed)
+	servers := left.RoundRobin(f.config.Cluster.PSServers, demand, job.PSFor(terms.Fixed))
+	if workers == nil || servers == nil {
+		return nil
+	}
+	maps.Copy(room, left)
+	all := append(workers, servers...)
+	slices.Sort(all)
+	return all
+}
+
+// sortedJobs returns the names in a book, ascending.
+func sortedJobs(b *Book) []string { return slices.Sorted(maps.Keys(b.Jobs)) }

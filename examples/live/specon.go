@@ -1,0 +1,256 @@
+//go:build linux
+
+// This file plays jobs of three frameworks on two nodes of one CPU each, under the default scheduler, which
+// never moves a job, and under SpeCon, [Zheng] §6.2, with checkpoints on a disk and in a bucket of S3.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/internal/command"
+	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/live/specon"
+	"github.com/apportion/apportion/examples/nodeagent/node"
+	"github.com/apportion/apportion/growth"
+)
+
+func init() {
+	subcommands["specon"] = speconAndDS
+	policies["SpeCon"] = func(s *setting) (master.Decider, error) { return speconDecider(s, false) }
+	policies["DS"] = func(s *setting) (master.Decider, error) { return speconDecider(s, true) }
+}
+
+// nodes are the two servers, which have a CPU each; as many jobs as fit share it.
+var nodes = []apportion.Server{{ID: "left", Capacity: apportion.Resources{6, 6}}, {ID: "right", Capacity: apportion.Resources{6, 6}}}
+
+// uneven are jobs of which every second is short: the default scheduler puts one after the other on the
+// nodes in turn, and soon one node has little to do.
+func uneven(scale float64) []harness.Job {
+	of := func(at time.Duration, name, framework, option, value string, steps int64) harness.Job {
+		return harness.Job{Name: name, At: at, Framework: framework, Args: []string{option, value}, Steps: max(10, int64(scale*float64(steps))), Seed: steps,
+			Min: 1, Max: 1, Weight: 1, Demand: apportion.Resources{1, 1}}
+	}
+	return []harness.Job{
+		of(0, "vae", "tensorflow", "--model", "vae", 12000),
+		of(1*time.Second, "lstm", "pytorch", "--cell", "lstm", 500),
+		of(2*time.Second, "gru", "pytorch", "--cell", "gru", 3600),
+		of(3*time.Second, "logistic", "mxnet", "--model", "logistic", 800),
+		of(4*time.Second, "network", "mxnet", "--model", "network", 4000),
+		of(5*time.Second, "cnn", "tensorflow", "--model", "cnn", 300),
+	}
+}
+
+// speconDecider makes the decider of a master: SpeCon with the classifier that noise does not mislead, or
+// what leaves jobs where they are.
+func speconDecider(s *setting, stay bool) (master.Decider, error) {
+	if s.slot <= 0 {
+		return nil, errors.New("SpeCon needs -slot, the time between two categorizations")
+	}
+	origin := time.Now()
+	return specon.New(specon.Config{Interval: s.slot, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay,
+		Read: func(state *master.State) (map[string]specon.Reading, error) { return readings(s.place, state) },
+		Now:  func() time.Duration { return time.Since(origin) }})
+}
+
+// readings asks the jobs' curves and this machine's kernel.
+func readings(p cluster.Place, s *master.State) (map[string]specon.Reading, error) {
+	used := map[string]time.Duration{}
+	attempts := map[string]int64{}
+	for i := range s.Jobs {
+		attempts[s.Jobs[i].Job.Name] = s.Jobs[i].Job.Attempt
+	}
+	for _, process := range p.Processes() {
+		if process.Attempt == attempts[process.Job] {
+			t, _ := node.CPUTime(process.PID) // it may have ended
+			used[process.Job] += t
+		}
+	}
+	known := map[string]specon.Reading{}
+	for job := range used {
+		curve, err := master.Curve(p.Shared(), job)
+		if err != nil {
+			return nil, err
+		}
+		if len(curve) > 0 {
+			known[job] = specon.Reading{Value: mean(curve[max(0, len(curve)-newest):]), First: curve[0].Value, Used: used[job]}
+		}
+	}
+	return known, nil
+}
+
+func mean(points []master.Point) float64 {
+	sum := 0.0
+	for _, p := range points {
+		sum += p.Value
+	}
+	return sum / float64(len(points))
+}
+
+// contest is the same stream of jobs under several schedulers.
+type contest struct {
+	stdout   io.Writer
+	dir      cluster.Place
+	scale    float64
+	interval time.Duration
+	first    bool
+	plays    []*show
+}
+
+// show is one play of it.
+type show struct {
+	name, policy string
+	s3           bool
+	record       *harness.Record
+	ended        []time.Duration // each job
+	adjustments  []harness.Adjustment
+}
+
+func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("live specon", stderr)
+	c := &contest{stdout: stdout}
+	dir := cluster.Flag(flags, filepath.Join("out", "specon"))
+	flags.Float64Var(&c.scale, "scale", 1, "length of the jobs")
+	flags.DurationVar(&c.interval, "interval", 3*time.Second, "time between two categorizations")
+	flags.BoolVar(&c.first, "first", false, "the nodes go before all other processes of the machine, where there are control groups")
+	stores := flags.String("stores", "file,s3", "where SpeCon keeps checkpoints, one play each: file, s3")
+	out := flags.String("out", "out", "folder for the figures")
+	limit := flags.Duration("limit", 30*time.Minute, "how long it may take")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	c.dir = *dir
+	c.plays = []*show{{name: "DS", policy: "DS"}}
+	for store := range strings.SplitSeq(*stores, ",") {
+		if store != "file" && store != "s3" {
+			return command.Misused(flags, "-stores: what is %q?", store)
+		}
+		c.plays = append(c.plays, &show{name: "SpeCon, " + store, policy: "SpeCon", s3: store == "s3"})
+	}
+	ctx, cancel := context.WithTimeout(ctx, *limit)
+	defer cancel()
+	if err := os.RemoveAll(string(c.dir)); err != nil {
+		return err
+	}
+	for i, s := range c.plays {
+		if err := c.play(ctx, i, s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	if err := c.table(); err != nil {
+		return err
+	}
+	figures, err := c.figures()
+	if err != nil {
+		return err
+	}
+	return draw(stdout, *out, figures)
+}
+
+// play plays the jobs once. Work that is lost is an error, see report.
+func (c *contest) play(ctx context.Context, number int, s *show) (err error) {
+	fmt.Fprintf(c.stdout, "\n%s\n", s.name)
+	if s.s3 {
+		stop, err := serveS3()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	by, stop, err := c.groups()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	stage := &harness.Stage{Place: cluster.Place(c.dir.Join("play-" + strconv.Itoa(number))), Servers: nodes, Jobs: uneven(c.scale),
+		Master: []string{"-policy", s.policy, "-slot", c.interval.String()}, Stdout: c.stdout,
+		By: func(server string) []string { return by[server] }, Each: c.tell(ctx)}
+	if s.record, err = stage.Run(ctx); err != nil {
+		return err
+	}
+	for i := range stage.Jobs {
+		ending, at := s.record.Ending(stage.Jobs[i].Name)
+		if ending != checkpoint.Completed {
+			return fmt.Errorf("job %q ended: %s", stage.Jobs[i].Name, ending)
+		}
+		s.ended = append(s.ended, at)
+	}
+	if s.adjustments, err = s.record.Adjustments(); err != nil {
+		return err
+	}
+	if s.policy == "DS" { // nobody was moved, so these curves are the undisturbed ones
+		return nil
+	}
+	if _, err := report(ctx, c.stdout, s.record); err != nil || !s.s3 {
+		return err
+	}
+	if left, err := os.ReadDir(stage.Place.Join("store")); err == nil && len(left) > 0 {
+		return errors.New("checkpoints are on the disk, not in the bucket")
+	}
+	return nil
+}
+
+// tell says what the decider does and why, whenever that changes: the last line of its explanation.
+func (c *contest) tell(ctx context.Context) func(*cluster.Play, *cluster.Sample) error {
+	said := ""
+	return func(p *cluster.Play, _ *cluster.Sample) error {
+		var text string
+		err := cluster.Patiently(ctx, func(ctx context.Context) error {
+			return p.Cluster.Place.Call(ctx, "/explain", master.Nothing{}, &text)
+		})
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if why := lines[len(lines)-1]; why != said {
+			p.Say("%s", why)
+			said = why
+		}
+		return err
+	}
+}
+
+// groups returns for each node what its agent and all its jobs run by: on one CPU, the last one or the one
+// before. With first each node is a control group, and this program and the master are another.
+func (c *contest) groups() (by map[string][]string, stop func() error, err error) {
+	last, err := node.LastCPU()
+	if err != nil {
+		return nil, nil, err
+	}
+	by = map[string][]string{}
+	for i, server := range nodes {
+		by[server.ID] = []string{"taskset", "-c", strconv.Itoa(max(0, last-1+i))}
+	}
+	var groups []*node.Group
+	stop = func() (err error) {
+		for _, g := range groups {
+			err = errors.Join(err, g.Close())
+		}
+		return err
+	}
+	if !c.first {
+		return by, stop, nil
+	}
+	for _, name := range []string{"", nodes[0].ID, nodes[1].ID} {
+		group, err := node.NewGroup("node-"+name, true)
+		if err != nil {
+			return nil, nil, errors.Join(err, stop())
+		}
+		groups = append(groups, group)
+		if name != "" {
+			by[name] = append([]string{"sh", "-c", `echo $$ >"$0" && exec "$@"`, group.Procs}, by[name]...)
+		} else if err := group.Join(); err != nil {
+			return nil, nil, errors.Join(err, stop())
+		}
+	}
+	return by, stop, nil
+}

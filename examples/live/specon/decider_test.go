@@ -1,0 +1,349 @@
+// This file checks decisions on clusters of which everything is known, with a clock of their own.
+
+package specon
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/growth"
+)
+
+// world is a cluster that does at once what is decided.
+type world struct {
+	t       *testing.T
+	now     time.Duration
+	state   *master.State
+	decider *Decider
+	// losses are those of the jobs by name; a job that is not there has told nothing.
+	losses map[string]func(now time.Duration) float64
+	began  map[string]time.Duration // when the newest attempt did
+	fails  error
+	moves  []string // "job server"
+}
+
+func newWorld(t *testing.T, stay bool) *world {
+	t.Helper()
+	w := &world{t: t, losses: map[string]func(time.Duration) float64{}, began: map[string]time.Duration{}, state: &master.State{Kinds: apportion.Kinds{"cpu"},
+		Servers: []apportion.Server{{ID: "left", Capacity: apportion.Resources{8}}, {ID: "right", Capacity: apportion.Resources{8}}}}}
+	var err error
+	w.decider, err = New(Config{Interval: time.Second, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay,
+		Now: func() time.Duration { return w.now }, Read: w.read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) read(*master.State) (map[string]Reading, error) {
+	known := map[string]Reading{}
+	for name, loss := range w.losses {
+		known[name] = Reading{Value: loss(w.now), First: loss(0), Used: (w.now - w.began[name]) / 2}
+	}
+	return known, w.fails
+}
+
+// submit adds a job; on is where it runs already, if it does.
+func (w *world) submit(name string, loss func(time.Duration) float64, on ...string) {
+	job := master.JobState{Application: alloc.Application{ID: name, Demand: apportion.Resources{1}},
+		Job: checkpoint.Job{Name: name, Phase: checkpoint.Idle, Containers: on, Target: on}}
+	if len(on) > 0 {
+		job.Job.Phase, job.Job.Attempt = checkpoint.Running, 1
+	}
+	w.state.Jobs = append(w.state.Jobs, job)
+	if loss != nil {
+		w.losses[name] = loss
+	}
+}
+
+// end takes a job away.
+func (w *world) end(name string) {
+	w.state.Jobs = slices.DeleteFunc(w.state.Jobs, func(j master.JobState) bool { return j.Job.Name == name })
+	delete(w.losses, name)
+}
+
+// decide takes one decision and carries it out.
+func (w *world) decide() *master.Verdict {
+	w.t.Helper()
+	v, err := w.decider.Decide(w.t.Context(), w.state)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range w.state.Jobs {
+		job := &w.state.Jobs[i].Job
+		target, ok := v.Targets[job.Name]
+		if !ok {
+			continue
+		}
+		if len(job.Containers) > 0 {
+			w.moves = append(w.moves, job.Name+" "+target[0])
+		}
+		job.Containers, job.Target, job.Phase = target, target, checkpoint.Running
+		job.Attempt++
+		w.began[job.Name] = w.now
+	}
+	return v
+}
+
+// pass lets time pass in steps of a tenth of a second.
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	for until := w.now + d; w.now < until; w.now += 100 * time.Millisecond {
+		if v := w.decide(); len(v.Targets) > 1 {
+			w.t.Errorf("%v: several jobs at a time: %v", w.now, v.Targets)
+		}
+	}
+}
+
+func (w *world) where() map[string]string {
+	found := map[string]string{}
+	for i := range w.state.Jobs {
+		found[w.state.Jobs[i].Job.Name] = strings.Join(w.state.Jobs[i].Job.Containers, " ")
+	}
+	return found
+}
+
+// steady is a loss that falls all the time, flat one that hardly does after the beginning.
+func steady(now time.Duration) float64 { return 1000 - now.Seconds() }
+func flat(now time.Duration) float64   { return max(1, 10-20*now.Seconds()) - 1e-6*now.Seconds() }
+
+// New jobs go where the fewest are; ties to the first server; where there is no room they wait.
+func TestPlacesSpread(t *testing.T) {
+	w := newWorld(t, false)
+	w.submit("old", steady, "left")
+	for _, name := range []string{"a", "b", "c"} {
+		w.submit(name, nil)
+	}
+	w.decide()
+	if got, want := w.where(), (map[string]string{"old": "left", "a": "right", "b": "left", "c": "right"}); !maps.Equal(got, want) {
+		t.Errorf("placed %v, want %v", got, want)
+	}
+	for i := range w.state.Servers {
+		w.state.Servers[i].Capacity = apportion.Resources{2}
+	}
+	w.submit("late", nil)
+	if v := w.decide(); len(v.Targets) != 0 || v.Waiting["late"] == "" {
+		t.Errorf("without room: %v, waits for %q", v.Targets, v.Waiting["late"])
+	}
+	w.state.Servers[1].ID = "new" // and right is gone
+	if v := w.decide(); strings.Join(v.Targets["a"], "") != "new" {
+		t.Errorf("job on a server that is gone: %v", v.Targets)
+	}
+}
+
+// The converged job of three leaves the node for the idle one, once; growing ones stay.
+func TestMovesConverged(t *testing.T) {
+	w := newWorld(t, false)
+	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
+		w.submit(name, loss, "left")
+	}
+	w.pass(20 * time.Second)
+	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+	text := w.decide().Explanation
+	for _, want := range []string{"done       right", "converged", "was decided on", "progressing", "uses 0.50 of a CPU", "No job is to be moved."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// A job is decided on once, whatever comes.
+func TestMovesOnce(t *testing.T) {
+	w := newWorld(t, false)
+	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
+		w.submit(name, loss, "left")
+	}
+	w.pass(20 * time.Second)
+	for _, name := range []string{"x", "y", "z"} {
+		w.submit(name, steady, "right")
+	}
+	w.end("young")
+	w.end("younger")
+	w.pass(20 * time.Second)
+	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+// Three converged jobs are more to do than one that grows.
+func TestLeastScore(t *testing.T) {
+	w := newWorld(t, false)
+	w.state.Servers = append(w.state.Servers, apportion.Server{ID: "third", Capacity: apportion.Resources{8}})
+	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
+		w.submit(name, loss, "left")
+	}
+	for _, name := range []string{"x", "y", "z"} {
+		w.submit(name, flat, "right")
+	}
+	w.submit("single", steady, "third")
+	w.pass(20 * time.Second)
+	if want := []string{"done third"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+// What is told of a job: nothing while it is on its way, and the CPU time of its newest attempt.
+func TestObserve(t *testing.T) {
+	readings := map[string]Reading{"a": {Value: 2, First: 8, Used: 3 * time.Second}}
+	job := &master.JobState{Job: checkpoint.Job{Phase: checkpoint.Running, Attempt: 2}}
+	tk := &task{JobState: job, mark: &mark{attempt: 1, at: 10 * time.Second, used: 9 * time.Second, opened: true}, name: "a"}
+	if o := tk.observe(16*time.Second, readings, "left"); o.Missing || o.Value != 2 || o.Usage != 0.5 {
+		t.Errorf("second attempt: %+v, want value 2 and usage 0.5", o)
+	}
+	tk.used = time.Second
+	if o := tk.observe(14*time.Second, readings, "left"); o.Usage != 0.5 {
+		t.Errorf("same attempt: %+v, want usage 0.5", o)
+	}
+	if o := tk.observe(10*time.Second, readings, "left"); !o.Missing {
+		t.Errorf("twice at one time: %+v", o)
+	}
+	job.Job.Phase = checkpoint.Resuming
+	if o := tk.observe(14*time.Second, readings, "left"); !o.Missing {
+		t.Errorf("on its way: %+v", o)
+	}
+}
+
+// The default scheduler moves nobody.
+func TestStays(t *testing.T) {
+	w := newWorld(t, true)
+	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
+		w.submit(name, loss, "left")
+	}
+	w.pass(20 * time.Second)
+	if len(w.moves) > 0 {
+		t.Errorf("moves %v", w.moves)
+	}
+}
+
+// Nobody is moved while another job is on its way, whatever it waits for.
+func TestOneAtATime(t *testing.T) {
+	for name, change := range map[string]func(*checkpoint.Job){
+		"resuming":         func(j *checkpoint.Job) { j.Phase = checkpoint.Resuming },
+		"asked for":        func(j *checkpoint.Job) { j.Order, j.Wanted = 1, []string{"left"} },
+		"about to be sent": func(j *checkpoint.Job) { j.Target = []string{"right"} },
+	} {
+		w := newWorld(t, false)
+		for _, job := range []string{"done", "young", "younger", "other"} {
+			w.submit(job, steady, "left")
+		}
+		w.losses["done"] = flat
+		change(&w.state.Jobs[3].Job)
+		w.pass(10 * time.Second)
+		if len(w.moves) > 0 {
+			t.Errorf("%s: moves %v", name, w.moves)
+		}
+		if text := w.decide().Explanation; !strings.Contains(text, "other is on its way") {
+			t.Errorf("%s: %s", name, text)
+		}
+		w.state.Jobs[3].Job = checkpoint.Job{Name: "other", Phase: checkpoint.Saving, Containers: []string{"left"}, Target: []string{"left"}, Attempt: 1}
+		w.pass(10 * time.Second)
+		if want := []string{"done right"}; !slices.Equal(w.moves, want) {
+			t.Errorf("%s: afterwards moves %v, want %v", name, w.moves, want)
+		}
+	}
+}
+
+// When all have converged, an idle node takes its part of them, one after the other and each once.
+func TestRebalances(t *testing.T) {
+	w := newWorld(t, false)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		w.submit(name, flat, "left")
+	}
+	w.submit("guest", steady, "right")
+	w.pass(10 * time.Second)
+	if len(w.moves) > 0 {
+		t.Fatalf("moves %v while one grows", w.moves)
+	}
+	w.end("guest")
+	w.pass(10 * time.Second)
+	if want := []string{"a right", "b right", "c right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+// A plan that is under way ends with what it was made for.
+func TestPlanIsDropped(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"the job has ended":  func(w *world) { w.end("b") },
+		"a young job comes":  func(w *world) { w.submit("young", steady, "left") },
+		"the server is full": func(w *world) { w.state.Servers[1].Capacity = apportion.Resources{1} },
+	} {
+		w := newWorld(t, false)
+		for _, job := range []string{"a", "b", "c", "d"} {
+			w.submit(job, flat, "left")
+		}
+		for deadline := time.Minute; len(w.moves) == 0 && w.now < deadline; {
+			w.pass(100 * time.Millisecond)
+		}
+		change(w)
+		w.pass(500 * time.Millisecond)
+		if want := []string{"a right"}; !slices.Equal(w.moves, want) {
+			t.Errorf("%s: moves %v, want %v", name, w.moves, want)
+		}
+	}
+}
+
+// A job that says nothing for a while, as one that was moved and loads its framework, changes nothing.
+func TestSilence(t *testing.T) {
+	w := newWorld(t, false)
+	for _, name := range []string{"mute", "young", "younger"} {
+		w.submit(name, steady, "left")
+	}
+	delete(w.losses, "mute")
+	w.pass(10 * time.Second)
+	w.losses["mute"] = func(now time.Duration) float64 { return flat(now - 10*time.Second) }
+	w.pass(10 * time.Second)
+	if want := []string{"mute right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+// What a job has gained before the first check counts: otherwise a job that learns fast would be judged by
+// the rest.
+func TestFirstValue(t *testing.T) {
+	w := newWorld(t, false)
+	for _, name := range []string{"fast", "young", "younger"} {
+		w.submit(name, steady, "left")
+	}
+	// All but a little is gained before the first check; then it falls, ever more slowly.
+	w.losses["fast"] = func(now time.Duration) float64 {
+		if now == 0 {
+			return 100
+		}
+		return 10 - 2*math.Log1p(now.Seconds())
+	}
+	w.pass(15 * time.Second)
+	if want := []string{"fast right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	if _, err := New(Config{}); err == nil {
+		t.Error("no error without an interval")
+	}
+	w := newWorld(t, false)
+	if v := w.decide(); v.Explanation == "" || len(v.Targets) > 0 {
+		t.Errorf("without jobs: %+v", v)
+	}
+	w.submit("a", steady, "left")
+	w.fails = errors.New("own")
+	if _, err := w.decider.Decide(t.Context(), w.state); !errors.Is(err, w.fails) {
+		t.Errorf("error %v, want the reader's", err)
+	}
+	w.fails, w.state.Servers = nil, nil
+	if v := w.decide(); len(v.Targets) > 0 {
+		t.Errorf("without servers: %v", v.Targets)
+	}
+}

@@ -1,0 +1,227 @@
+//go:build linux
+
+// This file implements the agent: it starts the jobs on their schedule and applies FlowCon's limits,
+// [Zheng] §5.1.
+
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/nodesim"
+)
+
+// Agent runs jobs on one CPU.
+type Agent struct {
+	// Runner starts the jobs, Writer limits them: what [Choose] returns together. Without a Writer
+	// processes are left as they are.
+	Runner Runner
+	Writer Writer
+	// FlowCon decides the limits, for one kind: CPU. Nil: there are none. A FlowCon serves one Run.
+	FlowCon *growth.FlowCon
+	// Log gets a line for every limit that is set.
+	Log io.Writer
+	// Every is how often Samples are taken of each running job; 0: never.
+	Every   time.Duration
+	Samples []Sample
+
+	origin   time.Time
+	running  []*Process
+	limits   map[string]float64 // FlowCon's
+	applied  map[string]float64 // what the writer was told
+	decision growth.Decision
+	next     time.Duration // the time of FlowCon's next step
+	sample   time.Duration // the time of the next sample
+}
+
+// Sample is how a job stands.
+type Sample struct {
+	// At is the time since the start of the run.
+	At  time.Duration
+	Job string
+	// Used is the CPU time since the start of the job; Limit is what the writer was told, 1 without.
+	Used  time.Duration
+	Limit float64
+	// Value is the newest value of the evaluation function, if Valued.
+	Value  float64
+	Valued bool
+}
+
+// Run runs the jobs, which are in the order of their start and have different names, to their end and
+// returns the completion time of each, from its start. It ends with the context at the latest, and
+// leaves no process behind.
+func (a *Agent) Run(ctx context.Context, jobs []Job) (times []time.Duration, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	a.origin, a.next, a.sample = time.Now(), never, never
+	a.running, a.limits, a.applied = nil, map[string]float64{}, map[string]float64{}
+	if a.Every > 0 {
+		a.sample = 0
+	}
+	exits := make(chan exit, len(jobs))
+	defer func() { // after an error: nobody is left behind
+		cancel()
+		for range a.running {
+			<-exits
+		}
+	}()
+	completed := map[string]time.Duration{}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for waiting := jobs; len(completed) < len(jobs); {
+		for len(waiting) > 0 && waiting[0].Start <= a.now() {
+			if err := a.start(ctx, &waiting[0], exits); err != nil {
+				return nil, err
+			}
+			waiting = waiting[1:]
+		}
+		if err := a.step(); err != nil {
+			return nil, err
+		}
+		a.sampleIfDue()
+		timer.Reset(a.wait(waiting))
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-timer.C:
+		case e := <-exits:
+			completed[e.Name] = a.now() - e.started
+			if err := errors.Join(a.remove(e.Process), e.err); err != nil {
+				return nil, fmt.Errorf("%s: %w", e.Name, err)
+			}
+		}
+	}
+	for _, j := range jobs {
+		times = append(times, completed[j.Name])
+	}
+	return times, nil
+}
+
+const never = time.Duration(1<<63 - 1)
+
+func (a *Agent) now() time.Duration { return time.Since(a.origin) }
+
+// wait returns the time to the next start, step or sample.
+func (a *Agent) wait(waiting []Job) time.Duration {
+	next := min(a.next, a.sample)
+	if len(waiting) > 0 {
+		next = min(next, waiting[0].Start)
+	}
+	return max(0, next-a.now())
+}
+
+func (a *Agent) start(ctx context.Context, j *Job, exits chan<- exit) error {
+	began := a.now() // what the start takes is part of the job's time
+	p, err := a.Runner.start(ctx, j)
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.Name, err)
+	}
+	go func() { exits <- exit{p, p.finish()} }()
+	p.started, p.before = began, tally{at: began}
+	a.running = append(a.running, p)
+	if a.Writer == nil {
+		return nil
+	}
+	return a.Writer.add(p)
+}
+
+func (a *Agent) remove(p *Process) error {
+	a.running = slices.DeleteFunc(a.running, func(other *Process) bool { return other == p })
+	delete(a.limits, p.Name)
+	delete(a.applied, p.Name)
+	if a.Writer == nil {
+		return nil
+	}
+	return a.Writer.remove(p.Name)
+}
+
+// sampleIfDue notes how the running jobs stand. One that has just ended is left out.
+func (a *Agent) sampleIfDue() {
+	now := a.now()
+	if now < a.sample {
+		return
+	}
+	a.sample = now + a.Every
+	for _, p := range a.running {
+		used, err := CPUTime(p.pid)
+		if err != nil {
+			continue
+		}
+		s := Sample{At: now, Job: p.Name, Used: used, Limit: 1}
+		if limit, ok := a.applied[p.Name]; ok {
+			s.Limit = limit
+		}
+		s.Value, _, s.Valued = p.newest()
+		a.Samples = append(a.Samples, s)
+	}
+}
+
+// step asks FlowCon and applies its limits.
+func (a *Agent) step() error {
+	if a.FlowCon == nil {
+		return nil
+	}
+	now := a.now()
+	readings := make([]growth.Reading, len(a.running))
+	tallies := make([]tally, len(a.running))
+	for i, p := range a.running {
+		readings[i], tallies[i] = p.reading(now, a.origin)
+	}
+	if err := a.FlowCon.Step(now, readings, &a.decision); err != nil {
+		return err
+	}
+	if a.decision.Trigger != growth.NotDue {
+		for i, p := range a.running {
+			if !readings[i].Missing {
+				p.before, p.opened = tallies[i], true
+			}
+		}
+	}
+	a.next = a.decision.Next
+	for _, l := range a.decision.Limits {
+		a.limits[l.ID] = l.Value
+	}
+	return a.apply(now)
+}
+
+// reading returns the newest value and the average usage since the reading before, and when that is. The
+// first one is the job's first value: what it gains before anyone tallies may be the most that it ever gains.
+func (p *Process) reading(now time.Duration, origin time.Time) (growth.Reading, tally) {
+	value, first, ok := p.newest()
+	used, err := CPUTime(p.pid)
+	next := tally{now, used}
+	if ok && !p.opened {
+		value, next = first.value, tally{first.at.Sub(origin), first.used}
+	}
+	if !ok || err != nil || next.at <= p.before.at {
+		return growth.Reading{ID: p.Name, Missing: true}, p.before
+	}
+	usage := float64(next.used-p.before.used) / float64(next.at-p.before.at)
+	return growth.Reading{ID: p.Name, At: next.at, Value: value, Usage: []float64{max(0, usage)}}, next
+}
+
+// apply tells the writer what each process may use. FlowCon's limits are soft, the kernel's are not:
+// what would be left over is shared first, as package nodesim does, and added to the limits.
+func (a *Agent) apply(now time.Duration) error {
+	limits, demands := make([]nodesim.Share, len(a.running)), make([]nodesim.Share, len(a.running))
+	for i, p := range a.running {
+		limits[i], demands[i] = nodesim.ShareOf(a.limits[p.Name]), nodesim.Whole
+	}
+	for i, share := range nodesim.Divide(nodesim.Whole, limits, demands) {
+		name, hard := a.running[i].Name, max(share, limits[i]).Fraction()
+		if a.applied[name] == hard {
+			continue
+		}
+		a.applied[name] = hard
+		if err := a.Writer.limit(name, hard); err != nil {
+			return fmt.Errorf("limit of %s: %w", name, err)
+		}
+		fmt.Fprintf(a.Log, "%6.2f s  %-8s limit %.2f\n", now.Seconds(), name, hard)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+//go:build linux
+
+// This file checks the writers of cgroups: version 2 on a hierarchy made of files, version 1 where it is
+// mounted; and the choice among all.
+
+package node
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// fakeRoot makes what a mounted hierarchy of version 2 has at its root.
+func fakeRoot(t *testing.T, controllers string) string {
+	t.Helper()
+	root := t.TempDir()
+	write(t, filepath.Join(root, "cgroup.controllers"), controllers)
+	write(t, filepath.Join(root, "cgroup.subtree_control"), "")
+	return root
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, path ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// unifiedOn returns a writer on a fake hierarchy, without the probe: a real group's folder is removed
+// with its files, a fake one's is not.
+func unifiedOn(t *testing.T) *unified {
+	t.Helper()
+	u, _ := newUnified(false, fakeRoot(t, "cpuset cpu io\n"))
+	if u == nil {
+		t.Fatal("refused a hierarchy with the cpu controller")
+	}
+	return u
+}
+
+func TestUnifiedWritesCPUMax(t *testing.T) {
+	u := unifiedOn(t)
+	if err := u.add(&Process{Job: &Job{Name: "a"}, pid: 4321}); err != nil {
+		t.Fatal(err)
+	}
+	group := filepath.Join(u.root, groupName("a"))
+	if got := content(t, u.root, "cgroup.subtree_control"); got != "+cpu" {
+		t.Errorf("subtree_control %q, want +cpu", got)
+	}
+	if got := content(t, group, "cgroup.procs"); got != "4321" {
+		t.Errorf("procs %q, want 4321", got)
+	}
+	for _, test := range []struct {
+		share float64
+		want  string
+	}{{0.25, "12500 50000"}, {1, "50000 50000"}, {0.0001, "1000 50000"}} {
+		if err := u.limit("a", test.share); err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, group, "cpu.max"); got != test.want {
+			t.Errorf("share %v: cpu.max %q, want %q", test.share, got, test.want)
+		}
+	}
+	for _, file := range []string{"cpu.max", "cgroup.procs"} { // the kernel does this
+		if err := os.Remove(filepath.Join(group, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := u.remove("a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(group); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("group is still there: %v", err)
+	}
+	if err := u.remove("a"); err != nil {
+		t.Errorf("removed twice: %v", err)
+	}
+}
+
+func TestUnifiedRefuses(t *testing.T) {
+	if _, err := newUnified(false, fakeRoot(t, "hugetlb\n")); err == nil || !strings.Contains(err.Error(), "no cpu controller") {
+		t.Errorf("hierarchy without cpu: %v", err)
+	}
+	if _, err := newUnified(false, filepath.Join(t.TempDir(), "nothing")); err == nil || err.Error() != "not mounted" {
+		t.Errorf("no hierarchy: %v", err)
+	}
+	root := fakeRoot(t, "cpu\n")
+	if err := os.Remove(filepath.Join(root, "cgroup.subtree_control")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newUnified(false, root); err == nil {
+		t.Error("no error where the controller cannot be handed down")
+	}
+}
+
+func TestChoose(t *testing.T) {
+	here := Machine{CPU: lastOf(t)}
+	if w, r, _, err := Choose("signals", here); err != nil || w.Close() != nil || r != (local{here.CPU}) {
+		t.Errorf("signals: %v, jobs by %v", err, r)
+	}
+	if _, _, _, err := Choose("nothing", here); err == nil {
+		t.Error("no error for an unknown writer")
+	}
+	w, _, notes, err := Choose("auto", here)
+	if err != nil {
+		t.Fatalf("auto: %v, %v", notes, err)
+	}
+	t.Logf("%s; %v", w.Name(), notes)
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// lastOf returns the CPU of all jobs here.
+func lastOf(t *testing.T) int {
+	t.Helper()
+	cpu, err := LastCPU()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cpu
+}
+
+func TestQuotaWritesQuota(t *testing.T) {
+	q, err := newQuota(false)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() {
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	p, kill := spin(t, local{lastOf(t)})
+	defer kill() // before the group goes
+	if err := q.add(p); err != nil {
+		t.Fatal(err)
+	}
+	group := filepath.Join("/sys/fs/cgroup/cpu", groupName(p.Name))
+	if got, want := content(t, group, "cgroup.procs"), strconv.Itoa(p.pid); got != want {
+		t.Errorf("processes %q, want %s", got, want)
+	}
+	for _, test := range []struct {
+		share float64
+		want  string
+	}{{0.25, "12500"}, {1, "50000"}, {0.0001, "1000"}} {
+		if err := q.limit(p.Name, test.share); err != nil {
+			t.Fatal(err)
+		}
+		got, length := content(t, group, "cpu.cfs_quota_us"), content(t, group, "cpu.cfs_period_us")
+		if got != test.want || length != "50000" {
+			t.Errorf("share %v: quota %s of %s, want %s of 50000", test.share, got, length, test.want)
+		}
+	}
+}
+
+// A group is busy while threads of a killed process still die.
+func TestRemovalWaits(t *testing.T) {
+	calls := 0
+	busy := func() error {
+		if calls++; calls < 3 {
+			return unix.EBUSY
+		}
+		return nil
+	}
+	if err := patiently(busy); err != nil || calls != 3 {
+		t.Errorf("%d calls: %v", calls, err)
+	}
+}
