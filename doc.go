@@ -55,6 +55,8 @@
 //	[Dorm (10)-(16)]	alloc/p2/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/p2/check.go	Instance.Check
 //	[Dorm P2, weak duality]	alloc/p2/dualbound.go	DualBound
+//	[Dorm P2, weak duality]	alloc/p2/copybound.go	CopyBound
+//	[Dorm P2, weak duality]	alloc/verifybound.go	VerifyBound
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder

@@ -16,7 +16,7 @@ func TestReferences(t *testing.T) {
 	const median, worst = 1e-6, 0.03
 	var short []float64 // by how much of the reference the answer falls short
 	for _, ref := range alloctest.References() {
-		if testing.Short() && len(ref.Instance.Capacity) > 50 {
+		if testing.Short() && len(ref.Instance.Capacity) > 20 {
 			continue
 		}
 		sol := solve(t, nil, ref.Instance)

@@ -37,8 +37,8 @@ var faults = []fault{
 	{"kill -9 of a trainer (TensorFlow)", "vae", killRank(0), false},
 	{"kill -9 of a trainer (MXNet worker)", "network", killRank(0), false},
 	{"kill -9 of a parameter server (MXNet)", "network", killRank(-1), false},
-	{"kill -9 of an agent", "lstm", killProgram("north"), false},
-	{"kill -9 of the master", "vae", killProgram("master"), false},
+	{"kill -9 of an agent", "lstm", killAgent, false},
+	{"kill -9 of the master", "vae", killMaster, false},
 	{"the disk of the store fills", "lstm", fill, true},
 	{"a trainer that ignores requests to save is to move", "deaf", move, false},
 }
@@ -79,6 +79,8 @@ const (
 	diskBytes = 8 << 20
 	// fullFor is how long the disk is full.
 	fullFor = 30 * time.Second
+	// unseen is how many steps a job may do between the last look at it and its death.
+	unseen = 2
 	// quiet is between two faults, at least.
 	quiet = 5 * time.Second
 )
@@ -152,7 +154,7 @@ func (f *failing) over(h *happened) bool {
 		return false
 	}
 	view, _ := f.view(h.job)
-	return view.Job.Ending != "" || view.Job.Live() && view.Progress.Step > h.step
+	return view.Job.Ending != "" || view.Job.Live() && view.Progress.Step > h.step+unseen
 }
 
 // view returns how a job stands.
@@ -196,11 +198,16 @@ func killRank(rank int) func(context.Context, *failing) error {
 	}
 }
 
-func killProgram(name string) func(context.Context, *failing) error {
-	return func(_ context.Context, f *failing) error {
-		f.play.Cluster.KillProgram(name)
-		return nil
-	}
+func killMaster(_ context.Context, f *failing) error {
+	f.play.Cluster.KillProgram("master")
+	return nil
+}
+
+// killAgent kills the agent of the server on which the first process of the job runs.
+func killAgent(_ context.Context, f *failing) error {
+	view, _ := f.view(f.done[len(f.done)-1].job)
+	f.play.Cluster.KillProgram(view.Job.Containers[0])
+	return nil
 }
 
 // move asks for another server for the job.

@@ -52,8 +52,9 @@ var stream = []urgent{
 const (
 	// perWorkerSlot is how many steps a worker does by itself in a slot, beside its start.
 	perWorkerSlot = 12
-	// useful is the part of a slot that these steps take: the rest is for the processes to start.
-	useful = 0.4
+	// useful is the part of a slot that these steps take: the rest is for the processes to start. A job
+	// that goes on from slot to slot does more than it says, by at most 1/useful.
+	useful = 0.7
 	// workersPerPS is how many workers a parameter server serves.
 	workersPerPS = 2
 )
@@ -117,7 +118,7 @@ func fifoDecider(p *setting) (master.Decider, error) {
 func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("live oasis", stderr)
 	dir := cluster.Flag(flags, home)
-	slot := flags.Duration("slot", 30*time.Second, "length of a slot: enough for the processes to start in a part of it")
+	slot := flags.Duration("slot", 45*time.Second, "length of a slot: enough for the processes to start in a part of it")
 	out := flags.String("out", "out", "folder for the figures")
 	limit := flags.Duration("limit", time.Hour, "how long it may take")
 	if err := command.Parse(flags, args); err != nil {

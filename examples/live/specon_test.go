@@ -34,11 +34,11 @@ func TestSpeCon(t *testing.T) {
 	}()
 	job := func(name, framework, option, value string, steps int64) harness.Job {
 		j := small(name, framework, steps, option, value)
-		j.Max, j.Cost, j.Demand = 1, 300*time.Microsecond, apportion.Resources{1, 1}
+		j.Max, j.Cost, j.Demand = 1, 100*time.Microsecond, apportion.Resources{1, 1}
 		return j
 	}
 	// In the order of their submission, so that right has the one that is soon over.
-	jobs := []harness.Job{job("gru", "pytorch", "--cell", "gru", 2000), job("brief", "mxnet", "--model", "logistic", 5), job("network", "mxnet", "--model", "network", 2000)}
+	jobs := []harness.Job{job("gru", "pytorch", "--cell", "gru", 1300), job("brief", "mxnet", "--model", "logistic", 5), job("network", "mxnet", "--model", "network", 1300)}
 	var out bytes.Buffer
 	stage := &harness.Stage{Place: cluster.Place(t.TempDir()), Servers: nodes, Jobs: jobs, Master: []string{"-policy", "SpeCon", "-slot", "500ms"}, Stdout: &out,
 		Each: (&contest{}).tell(ctx)}
