@@ -37,7 +37,8 @@ func (b *packed) keep(k *packing, freed int) {
 func (k *packing) totalLoss() float64 { return k.bestLoss + k.r.keptLoss }
 
 // unpack deals the patterns out to the servers of their class, to each the one that overlaps most
-// with what the free applications hold there.
+// with what the free applications hold there. A pattern may have room for types of which no
+// application is free: that room stays empty.
 func (s *split) unpack(b *packed) *incumbent {
 	p := s.p
 	inc := &incumbent{
@@ -49,7 +50,7 @@ func (s *split) unpack(b *packed) *incumbent {
 	for g := range groups {
 		byClass[groups[g].class] = append(byClass[groups[g].class], g)
 	}
-	left := append([]int64(nil), b.count...)
+	left := s.wanted(b)
 	held := make([]int64, len(p.types))
 	for j := range p.servers {
 		class := s.classUnder(&s.cells[s.cellOf[j]], b.free)
@@ -84,4 +85,15 @@ func (s *split) unpack(b *packed) *incumbent {
 		}
 	}
 	return inc
+}
+
+// wanted returns how many containers of each type the free applications get.
+func (s *split) wanted(b *packed) []int64 {
+	wanted := make([]int64, len(s.p.types))
+	for i, free := range b.free {
+		if t := s.p.apps[i].typ; free {
+			wanted[t] = b.count[t]
+		}
+	}
+	return wanted
 }

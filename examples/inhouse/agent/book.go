@@ -30,6 +30,9 @@ type page struct {
 	// Created and Stopped are the highest attempts that a Create and a Stop named.
 	Created int64 `json:"created"`
 	Stopped int64 `json:"stopped"`
+	// Lapsed is the highest attempt that the agent ended itself, as it had not heard of a master. The
+	// master may not know yet: such an attempt has failed, it is not fenced off by a newer one.
+	Lapsed int64 `json:"lapsed,omitempty"`
 	// Containers is how many containers the job has here.
 	Containers int `json:"containers"`
 	// Work is what the newest attempt runs, and Run where; nil before it was resumed.
@@ -110,6 +113,9 @@ func (b *book) admit(e *checkpoint.Effect, here string) error {
 		if e.Attempt < p.Created || e.Attempt <= p.Stopped {
 			return fmt.Errorf("attempt %d of job %q, %d was created and %d stopped: %w", e.Attempt, e.Job, p.Created, p.Stopped, checkpoint.ErrFenced)
 		}
+		if e.Attempt <= p.Lapsed {
+			return fmt.Errorf("attempt %d of job %q was ended, as no master was heard", e.Attempt, e.Job)
+		}
 		if e.Kind != checkpoint.Create && e.Attempt > p.Created {
 			return fmt.Errorf("attempt %d of job %q was not created here", e.Attempt, e.Job)
 		}
@@ -119,7 +125,7 @@ func (b *book) admit(e *checkpoint.Effect, here string) error {
 }
 
 // live reports whether processes of the newest attempt may run here.
-func (p *page) live() bool { return p.Run != nil && p.Run.Attempt > p.Stopped }
+func (p *page) live() bool { return p.Run != nil && p.Run.Attempt > max(p.Stopped, p.Lapsed) }
 
 // containersOn counts the containers on a server.
 func containersOn(containers []string, server string) int {

@@ -108,17 +108,17 @@ func (a *Agent) Keep(ctx context.Context) error {
 	}
 }
 
-// endAll ends every job as a Stop of its newest attempt would.
+// endAll ends the newest attempt of every job.
 func (a *Agent) endAll(ctx context.Context) error {
 	var failed error
 	for _, job := range slices.Sorted(maps.Keys(a.jobs())) {
 		a.mu.Lock()
 		p := a.book.page(job)
-		p.Stopped, p.Containers = max(p.Stopped, p.Created), 0
+		p.Lapsed, p.Containers = p.Created, 0
 		err := a.book.write()
 		h := a.handsOf(job)
-		h.drop(p.Stopped)
-		ctx, end := h.begin(ctx, p.Stopped)
+		h.drop(p.Lapsed)
+		ctx, end := h.begin(ctx, p.Lapsed)
 		a.mu.Unlock()
 		if err == nil {
 			_, err = h.use(ctx, func(ctx context.Context) (int64, error) { return -1, a.stop(ctx, job) })
