@@ -9,6 +9,9 @@ each = @status=0; for module in $(MODULES); do echo "\# $$module"; (cd $$module 
 # staticcheck at the version that internal/tools/go.mod pins, run on the module in the current folder.
 STATICCHECK := go tool -modfile='$(CURDIR)/internal/tools/go.mod' staticcheck
 
+# What the tests of one package may take: those with real training jobs are slow on a busy machine.
+LIMIT := 30m
+
 FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 1
@@ -17,15 +20,15 @@ COUNT ?= 1
 test: ## all tests of every module
 	@test -n "$$APPORTION_FRAMEWORKS" || echo "# The tests of training frameworks are SKIPPED: they are not there. 'make frameworks' installs them."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
-	$(call each,go test ./...)
+	$(call each,go test -timeout $(LIMIT) ./...)
 
 .PHONY: race
 race: ## all tests with the race detector, which makes them slow: the short form
-	$(call each,RAPID_CHECKS=20 go test -race -short ./...)
+	$(call each,RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -short ./...)
 
 .PHONY: invariants
-invariants: ## all tests with the costly internal checks on
-	$(call each,go test -tags invariants ./...)
+invariants: ## the library's tests with its costly internal checks on
+	go test -timeout $(LIMIT) -tags invariants ./...
 
 .PHONY: cover
 cover: ## statement coverage of every package
