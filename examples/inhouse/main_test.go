@@ -57,7 +57,7 @@ func play(t *testing.T, d *drive, out *bytes.Buffer) {
 }
 
 func TestResize(t *testing.T) {
-	d, out := small(t, 300, 0)
+	d, out := small(t, 1000, 0) // the first job sleeps for 1.8 s at least, and the second comes after 1 s
 	play(t, d, out)
 	if d.outcomes[0].runs < 2 {
 		t.Errorf("the first job was not resized: %d runs", d.outcomes[0].runs)
