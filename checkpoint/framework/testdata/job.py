@@ -24,4 +24,4 @@ def serve(write, load):
                 traceback.print_exc()
             os._exit(0)
         os.waitpid(child, 0)
-        print("done", flush=True)
+        print("\ndone", flush=True)  # what was killed may have left half a line
