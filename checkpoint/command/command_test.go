@@ -93,8 +93,7 @@ func (s *site) processes(t *testing.T) map[string][]int {
 	}
 	found := map[string][]int{}
 	for _, folder := range folders {
-		environment, _ := os.ReadFile(folder + "/environ") // it may have ended
-		_, value, ok := bytes.Cut(environment, []byte(command.EnvRunDir+"="+s.work))
+		_, value, ok := bytes.Cut(environOf(folder), []byte(command.EnvRunDir+"="+s.work))
 		if !ok || dead(folder) {
 			continue
 		}
@@ -107,6 +106,23 @@ func (s *site) processes(t *testing.T) map[string][]int {
 		found[attempt] = append(found[attempt], pid)
 	}
 	return found
+}
+
+// environOf returns the environment of a process at its start, nothing if it has ended. A process that has
+// just been started is there for a moment before its arguments are, and then before its environment is.
+func environOf(folder string) []byte {
+	for {
+		arguments, _ := os.ReadFile(folder + "/cmdline")
+		text, _ := os.ReadFile(folder + "/environ")
+		if _, err := os.Readlink(folder + "/exe"); len(text) > 0 || err != nil {
+			return text
+		}
+		if len(arguments) > 0 {
+			time.Sleep(time.Millisecond)
+			text, _ = os.ReadFile(folder + "/environ")
+			return text
+		}
+	}
 }
 
 // dead reports whether a process has ended, though nobody may have waited for it.

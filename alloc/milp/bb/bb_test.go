@@ -35,7 +35,7 @@ func (c *countdown) Err() error {
 // TestCancelEverywhere cancels after the k-th look at the context for every k: the answer is
 // Cancelled with a valid bound and, once found, a feasible point; at the end it is the optimum.
 func TestCancelEverywhere(t *testing.T) {
-	model := instance{name: "p0033"}.read(t)
+	model := instance(t, "p0033")
 	const optimum = 3089 // [Bixby98]
 	step, points := 1, 0
 	if testing.Short() {
@@ -66,7 +66,7 @@ func TestCancelEverywhere(t *testing.T) {
 
 // TestNodeLimits: more nodes never make the bound or the objective worse.
 func TestNodeLimits(t *testing.T) {
-	model := instance{name: "lseu"}.read(t)
+	model := instance(t, "lseu")
 	bound, objective := math.Inf(-1), math.Inf(1)
 	for _, limit := range []int64{1, 10, 100, 1000, 10000} {
 		got, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: limit})
@@ -110,7 +110,7 @@ func TestMemory(t *testing.T) {
 
 // TestMemoryOfNodes: open nodes count.
 func TestMemoryOfNodes(t *testing.T) {
-	model := instance{name: "lseu"}.read(t)
+	model := instance(t, "lseu")
 	got, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{MemoryLimitBytes: 30_000})
 	if err != nil || got.Nodes < 20 || got.Status == milp.Optimal || !strings.Contains(got.Reason, "memory") {
 		t.Errorf("%+v, %v", got, err)
@@ -121,7 +121,7 @@ func TestMemoryOfNodes(t *testing.T) {
 func TestLog(t *testing.T) {
 	var reports []milp.Progress
 	opts := &milp.Options{Log: func(p milp.Progress) { reports = append(reports, p) }}
-	if _, err := milp.Solve(context.Background(), bb.Solver{}, (instance{name: "p0033"}).read(t), opts); err != nil {
+	if _, err := milp.Solve(context.Background(), bb.Solver{}, instance(t, "p0033"), opts); err != nil {
 		t.Fatal(err)
 	}
 	if len(reports) < 5 {

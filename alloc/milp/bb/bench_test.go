@@ -1,45 +1,23 @@
 package bb
 
 import (
-	"compress/gzip"
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/solvertest"
 )
 
-var names = []string{"enigma", "flugpl", "lseu", "misc03", "mod008", "p0033", "rgn", "stein27"}
-
-func readInstance(b *testing.B, name string) *milp.Model {
-	b.Helper()
-	file, err := os.Open("../testdata/miplib/" + name + ".mps.gz")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	model, err := milp.ReadMPS(text, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return model
-}
-
 func BenchmarkMIPLIB(b *testing.B) {
-	for _, name := range names {
-		b.Run("instance="+name, func(b *testing.B) {
-			model := readInstance(b, name)
+	for _, i := range solvertest.MIPLIB() {
+		b.Run("instance="+i.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			var nodes int64
 			for b.Loop() {
-				got, err := milp.Solve(context.Background(), Solver{}, model, nil)
+				got, err := milp.Solve(context.Background(), Solver{}, i.Model, nil)
 				if err != nil || got.Status != milp.Optimal {
 					b.Fatal(got.Status, err)
 				}
@@ -53,8 +31,8 @@ func BenchmarkMIPLIB(b *testing.B) {
 
 // BenchmarkRelaxation solves the relaxation from scratch, with our simplex method and with gonum's.
 func BenchmarkRelaxation(b *testing.B) {
-	for _, name := range names {
-		model := readInstance(b, name)
+	for _, i := range solvertest.MIPLIB() {
+		name, model := i.Name, i.Model
 		b.Run(fmt.Sprintf("instance=%s/method=bb", name), func(b *testing.B) {
 			for b.Loop() {
 				s := newSimplex(newRelaxation(model), func() bool { return false })

@@ -1,0 +1,80 @@
+// This file holds eight instances of MIPLIB 3 with their optima, and runs them.
+
+package solvertest
+
+import (
+	"compress/gzip"
+	"context"
+	"embed"
+	"encoding/csv"
+	"errors"
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+//go:embed miplib/*.mps.gz miplib/optima.csv
+var files embed.FS
+
+// catalogueTol is what an objective may differ from the catalogue by, which gives four decimals.
+const catalogueTol = 1e-4
+
+// Instance is a model with a known optimum.
+type Instance struct {
+	Name    string
+	Optimum float64
+	Model   *milp.Model
+}
+
+// MIPLIB returns eight small instances of MIPLIB 3, ascending by name, with the optima of its
+// catalogue, [Bixby98]. A fast code solves each in well under a second.
+func MIPLIB() []Instance {
+	file, err := files.Open("miplib/optima.csv")
+	must(err)
+	rows, err := csv.NewReader(file).ReadAll()
+	must(err)
+	var all []Instance
+	for _, row := range rows[1:] {
+		optimum, err := strconv.ParseFloat(row[1], 64)
+		must(err)
+		file, err := files.Open("miplib/" + row[0] + ".mps.gz")
+		must(err)
+		text, err := gzip.NewReader(file)
+		must(err)
+		model, err := milp.ReadMPS(text, nil)
+		must(err)
+		all = append(all, Instance{row[0], optimum, model})
+	}
+	return all
+}
+
+// must panics if the files that are built in are not what they should be.
+func must(err error) {
+	if err != nil {
+		panic("solvertest: " + err.Error())
+	}
+}
+
+// RunMIPLIB solves every instance of MIPLIB to its optimum with a back-end made by newSolver, each in a
+// sub-test. What the back-end does not claim to be able to state is skipped.
+func RunMIPLIB(t *testing.T, newSolver func(t *testing.T) milp.Solver) {
+	t.Helper()
+	for _, i := range MIPLIB() {
+		t.Run(i.Name, func(t *testing.T) {
+			got, err := milp.Solve(context.Background(), newSolver(t), i.Model, nil)
+			var cannot *milp.CapabilityError
+			if errors.As(err, &cannot) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != milp.Optimal || math.Abs(got.Objective-i.Optimum) > catalogueTol {
+				t.Errorf("%v, objective %v, want %v", got.Status, got.Objective, i.Optimum)
+			}
+			t.Logf("objective %.10g, bound %.10g, %d nodes", got.Objective, got.Bound, got.Nodes)
+		})
+	}
+}
