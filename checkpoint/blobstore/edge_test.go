@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
 	"github.com/apportion/apportion/checkpoint/filestore/medium"
 )
 
@@ -141,7 +142,7 @@ func TestStoresOfOneBucket(t *testing.T) {
 					t.Errorf("%s: writer %d beside %d, which won: %v, want ErrExists", name, i, winner, err)
 				}
 			}
-			if data, err := load(t, bucket, number); err != nil || data != fmt.Sprint("writer ", winner) {
+			if data, err := checkpointtest.Read(t.Context(), bucket, "job", number); err != nil || data != fmt.Sprint("writer ", winner) {
 				t.Errorf("%s: %q, %v; writer %d had won", name, data, err, winner)
 			}
 		}
@@ -241,7 +242,7 @@ func TestBlocks(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, data); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := load(t, s, 1); err != nil || got != data {
+	if got, err := checkpointtest.Read(t.Context(), s, "job", 1); err != nil || got != data {
 		t.Errorf("%d bytes, %v; want %d", len(got), err, len(data))
 	}
 }

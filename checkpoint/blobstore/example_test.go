@@ -1,15 +1,18 @@
-// This file shows how checkpoints get into a bucket.
+// This file shows how the files of a training job get into a bucket and out again. How a part is written
+// without a file is in the example of package filestore.
 
 package blobstore_test
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
+	"os"
+	"path/filepath"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/blobstore"
+	"github.com/apportion/apportion/checkpoint/transfer"
 
 	_ "gocloud.dev/blob/memblob" // the driver of mem://; those of s3://, gs:// and azblob:// likewise
 )
@@ -21,46 +24,28 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer store.Close()
+	dir, err := os.MkdirTemp("", "training")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "weights"), []byte("0.25 0.75"), 0o600); err != nil {
+		log.Fatal(err)
+	}
 
-	manifest, err := save(ctx, store, 1, "0.25 0.75")
+	manifest, err := transfer.Save(ctx, store, "lr", 1, checkpoint.Saved{Dir: dir, Files: []string{"weights"}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(manifest.Job, manifest.Number, manifest.Parts[0].Name, manifest.Parts[0].Bytes, "bytes")
 
-	reader, err := store.Open(ctx, "lr", 1)
-	if err != nil {
+	restored := filepath.Join(dir, "restored")
+	if _, err := transfer.Load(ctx, store, "lr", 1, restored); err != nil { // fails if a byte is not the one that was saved
 		log.Fatal(err)
 	}
-	defer reader.Close()
-	part, err := reader.Part("weights")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer part.Close()
-	content, err := io.ReadAll(part) // fails if a byte is not the one that was committed
+	content, err := os.ReadFile(filepath.Join(restored, "weights"))
 	fmt.Printf("%s %v\n", content, err)
 	// Output:
 	// lr 1 weights 9 bytes
 	// 0.25 0.75 <nil>
-}
-
-// save commits a checkpoint of job lr that has one part.
-func save(ctx context.Context, store checkpoint.Store, number int64, weights string) (checkpoint.Manifest, error) {
-	writer, err := store.Begin(ctx, "lr", number)
-	if err != nil {
-		return checkpoint.Manifest{}, err
-	}
-	defer writer.Abort() // does nothing once it is committed
-	part, err := writer.Part("weights")
-	if err != nil {
-		return checkpoint.Manifest{}, err
-	}
-	if _, err := io.WriteString(part, weights); err != nil {
-		return checkpoint.Manifest{}, err
-	}
-	if err := part.Close(); err != nil {
-		return checkpoint.Manifest{}, err
-	}
-	return writer.Commit()
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
 )
 
 // requestLog is a server that notes every request: method, last element of the path, condition.
@@ -192,7 +193,7 @@ func cond(known bool, e expected) expected {
 // check compares a checkpoint with what is known. If it is there it is whole.
 func (s subject) check(t *testing.T, number int64, want expected, outcome string) {
 	t.Helper()
-	data, err := load(t, s, number)
+	data, err := checkpointtest.Read(t.Context(), s, "job", number)
 	switch {
 	case err != nil && !errors.Is(err, checkpoint.ErrNotFound):
 		t.Errorf("%s: reading %d: %v", outcome, number, err)
@@ -203,21 +204,6 @@ func (s subject) check(t *testing.T, number int64, want expected, outcome string
 	case err == nil && data != fmt.Sprint("content ", number):
 		t.Errorf("%s: %d holds %q", outcome, number, data)
 	}
-}
-
-func load(t testing.TB, s checkpoint.Store, number int64) (string, error) {
-	r, err := s.Open(t.Context(), "job", number)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	part, err := r.Part("part")
-	if err != nil {
-		return "", err
-	}
-	defer part.Close()
-	data, err := io.ReadAll(part)
-	return string(data), err
 }
 
 // TestAnswerLost has a server that does what it is told and breaks the connection: the client tries again

@@ -9,7 +9,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -184,20 +183,10 @@ func s3URL(t testing.TB, around func(http.Handler) http.Handler) string {
 	return "s3://checkpoints?region=us-east-1&use_path_style=true&endpoint=" + server.URL
 }
 
-// save commits a checkpoint with one part.
+// save commits a checkpoint with one part. The writer is nil if there was none.
 func save(ctx context.Context, s checkpoint.Store, number int64, data string) (checkpoint.Writer, error) {
-	w, err := s.Begin(ctx, "job", number)
+	w, err := checkpointtest.Write(ctx, s, "job", number, data)
 	if err != nil {
-		return nil, err
-	}
-	part, err := w.Part("part")
-	if err != nil {
-		return w, err
-	}
-	if _, err := io.Copy(part, strings.NewReader(data)); err != nil {
-		return w, err
-	}
-	if err := part.Close(); err != nil {
 		return w, err
 	}
 	_, err = w.Commit()

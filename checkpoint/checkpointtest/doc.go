@@ -8,6 +8,7 @@
 //
 // [MemStore] is a store in memory for tests of the protocol: it can crash, and its checkpoints can be
 // damaged. [Faulty] puts itself before any store and makes the k-th call fail, with or without its effect.
+// [Write] and [Read] are for further tests of a store, whose checkpoints have one part.
 //
 // # Contract
 //

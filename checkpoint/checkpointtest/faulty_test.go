@@ -28,7 +28,7 @@ func TestFaultyEachCall(t *testing.T) {
 	const content = "content"
 	session := func(s checkpoint.Store) (saved, loaded, listed, deleted error) {
 		saved = trySave(t, s, 1, content)
-		_, loaded = load(t, s, 1)
+		_, loaded = checkpointtest.Read(t.Context(), s, "job", 1)
 		_, listed = s.List(t.Context(), "job")
 		return saved, loaded, listed, s.Delete(t.Context(), "job", 2)
 	}
@@ -58,7 +58,7 @@ func TestFaultyEachCall(t *testing.T) {
 			if failures != 1 && !(when == checkpointtest.After && failures == 0 && loaded == nil) {
 				t.Errorf("call %d failing: %v, %v, %v, %v", k, saved, loaded, listed, deleted)
 			}
-			if data, err := load(t, mem, 1); err == nil && data != content {
+			if data, err := checkpointtest.Read(t.Context(), mem, "job", 1); err == nil && data != content {
 				t.Errorf("call %d failing left %q", k, data)
 			} else if err == nil && saved != nil {
 				visible[when]++

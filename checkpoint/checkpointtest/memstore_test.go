@@ -77,39 +77,14 @@ func save(t *testing.T, s checkpoint.Store, number int64, data string) {
 }
 
 func trySave(t *testing.T, s checkpoint.Store, number int64, data string) error {
-	w, err := s.Begin(t.Context(), "job", number)
-	if err != nil {
-		return err
+	w, err := checkpointtest.Write(t.Context(), s, "job", number, data)
+	if err == nil {
+		_, err = w.Commit()
 	}
-	part, err := w.Part("part")
-	if err != nil {
+	if err != nil && w != nil {
 		return errors.Join(err, w.Abort())
 	}
-	if _, err := io.WriteString(part, data); err != nil {
-		return errors.Join(err, part.Close(), w.Abort())
-	}
-	if err := part.Close(); err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	if _, err := w.Commit(); err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	return nil
-}
-
-func load(t *testing.T, s checkpoint.Store, number int64) (string, error) {
-	r, err := s.Open(t.Context(), "job", number)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	part, err := r.Part("part")
-	if err != nil {
-		return "", err
-	}
-	defer part.Close()
-	data, err := io.ReadAll(part)
-	return string(data), err
+	return err
 }
 
 func TestDamageApply(t *testing.T) {

@@ -112,12 +112,12 @@ func TestLinks(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(at), os.Symlink(test.to, at)); err != nil {
 			t.Fatal(err)
 		}
-		if data, err := content(t, s, "job", 1); err == nil {
+		if data, err := checkpointtest.Read(t.Context(), s, "job", 1); err == nil {
 			t.Errorf("%s: Open followed the link and read %q", name, data)
 		} else if test.at != "job" && !errors.Is(err, checkpoint.ErrCorrupt) {
 			t.Errorf("%s: error %v, want ErrCorrupt", name, err)
 		}
-		if w, err := tryBegin(t, s, "job", 3, "new"); err == nil {
+		if w, err := checkpointtest.Write(t.Context(), s, "job", 3, "new"); err == nil {
 			_, _ = w.Commit() // may succeed: what matters is where
 		}
 		_ = s.Delete(t.Context(), "job", 1)
@@ -127,10 +127,10 @@ func TestLinks(t *testing.T) {
 		if err != nil || len(entries) != 1 || readErr != nil || string(data) != "secret" {
 			t.Fatalf("%s: outside of the store there is now %v, %q, %v, %v", name, entries, data, err, readErr)
 		}
-		if data, err := content(t, s, "other", 1); test.at != "job" && (err != nil || data != "other's") {
+		if data, err := checkpointtest.Read(t.Context(), s, "other", 1); test.at != "job" && (err != nil || data != "other's") {
 			t.Errorf("%s: the other job holds %q, %v", name, data, err)
 		}
-		if data, err := content(t, s, "job", 2); test.at != "job" && (err != nil || data != "another") {
+		if data, err := checkpointtest.Read(t.Context(), s, "job", 2); test.at != "job" && (err != nil || data != "another") {
 			t.Errorf("%s: the other number holds %q, %v", name, data, err)
 		}
 	}
@@ -240,7 +240,7 @@ func TestGrace(t *testing.T) {
 // may mount one, of a real file system.
 func TestReadOnly(t *testing.T) {
 	check := func(t *testing.T, s *Store) {
-		if data, err := content(t, s, "job", 1); err != nil || data != "content" {
+		if data, err := checkpointtest.Read(t.Context(), s, "job", 1); err != nil || data != "content" {
 			t.Errorf("%q, %v", data, err)
 		}
 		if got := numbersOf(t, s, "job"); !slices.Equal(got, []int64{1}) {
@@ -292,7 +292,7 @@ func TestFullDisk(t *testing.T) {
 	s := open(t, dir, &Options{Keep: 1})
 	commit(t, s, "job", 1, strings.Repeat("x", 300<<10))
 	for range 3 {
-		w, err := tryBegin(t, s, "job", 2, strings.Repeat("y", 900<<10))
+		w, err := checkpointtest.Write(t.Context(), s, "job", 2, strings.Repeat("y", 900<<10))
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("writing 900 KiB beside 300 on 1 MiB: %v, want ENOSPC", err)
 		}
@@ -307,7 +307,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	commit(t, s, "job", 2, strings.Repeat("y", 500<<10))
-	if data, err := content(t, s, "job", 2); err != nil || len(data) != 500<<10 {
+	if data, err := checkpointtest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }

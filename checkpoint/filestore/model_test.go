@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -93,7 +94,7 @@ func (m model) take(t *testing.T, s *Store, step step) error {
 		}
 		return err
 	}
-	w, err := tryBegin(t, s, "job", n, contentOf(n))
+	w, err := checkpointtest.Write(t.Context(), s, "job", n, contentOf(n))
 	switch {
 	case w == nil:
 		return err
@@ -165,7 +166,7 @@ func (m model) verify(t *testing.T, mem *vfs.Mem) error {
 	if err := noLeftovers(s); err != nil {
 		return err
 	}
-	w, err := tryBegin(t, s, "job", 100, contentOf(100))
+	w, err := checkpointtest.Write(t.Context(), s, "job", 100, contentOf(100))
 	if err != nil {
 		return fmt.Errorf("the next checkpoint: %w", err)
 	}
@@ -195,7 +196,7 @@ func (m model) compare(t *testing.T, s *Store) error {
 	}
 	present := make(map[int64]bool)
 	for n := int64(1); n <= 9; n++ {
-		data, err := content(t, s, "job", n)
+		data, err := checkpointtest.Read(t.Context(), s, "job", n)
 		present[n] = err == nil
 		listed := slices.ContainsFunc(list, func(m checkpoint.Manifest) bool { return m.Number == n })
 		switch {

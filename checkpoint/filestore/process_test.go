@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
 )
 
 // Variables of the environment that make the test binary a writer, see TestMain.
@@ -43,11 +44,8 @@ func commitAll(dir, writer string) error {
 		return err
 	}
 	for n := range int64(processNumbers) {
-		w, err := s.Begin(context.Background(), "job", n+1)
+		w, err := checkpointtest.Write(context.Background(), s, "job", n+1, writer)
 		if err != nil {
-			return err
-		}
-		if err := writePart(w, writer); err != nil {
 			return err
 		}
 		switch _, err := w.Commit(); {
@@ -100,7 +98,7 @@ func TestProcesses(t *testing.T) {
 	}
 	s := open(t, dir, nil)
 	for n := range int64(processNumbers) {
-		data, err := content(t, s, "job", n+1)
+		data, err := checkpointtest.Read(t.Context(), s, "job", n+1)
 		winner, ok := winners[fmt.Sprint(n+1)]
 		if err != nil || !ok || data != fmt.Sprint("writer ", winner) {
 			t.Errorf("number %d holds %q, error %v; it was won by %d (%v)", n+1, data, err, winner, ok)

@@ -3,9 +3,7 @@
 package filestore
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,30 +97,11 @@ func TestStore(t *testing.T) {
 // begin starts a checkpoint with one part.
 func begin(t testing.TB, s *Store, job string, number int64, data string) checkpoint.Writer {
 	t.Helper()
-	w, err := tryBegin(t, s, job, number, data)
+	w, err := checkpointtest.Write(t.Context(), s, job, number, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
-}
-
-func tryBegin(t testing.TB, s *Store, job string, number int64, data string) (checkpoint.Writer, error) {
-	w, err := s.Begin(t.Context(), job, number)
-	if err != nil {
-		return nil, err
-	}
-	return w, writePart(w, data)
-}
-
-func writePart(w checkpoint.Writer, data string) error {
-	part, err := w.Part("part")
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(part, data); err != nil {
-		return errors.Join(err, part.Close())
-	}
-	return part.Close()
 }
 
 // commit commits a checkpoint with one part.
@@ -131,22 +110,6 @@ func commit(t testing.TB, s *Store, job string, number int64, data string) {
 	if _, err := begin(t, s, job, number, data).Commit(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// content reads the part of a checkpoint that commit has made.
-func content(t testing.TB, s *Store, job string, number int64) (string, error) {
-	r, err := s.Open(t.Context(), job, number)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	part, err := r.Part("part")
-	if err != nil {
-		return "", err
-	}
-	defer part.Close()
-	data, err := io.ReadAll(part)
-	return string(data), err
 }
 
 // numbersOf lists a job.

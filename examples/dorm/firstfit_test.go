@@ -1,16 +1,18 @@
-// This file adds a simple solver to the choices of -solver, so that the tests of what is printed do
-// not depend on the solvers of the library.
+// This file adds a simple solver to the choices of -solver and stops the clock, so that the tests of
+// what is printed depend neither on the solvers of the library nor on the machine.
 
 package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/apportion/apportion/alloc/p2"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
 func init() {
+	now = func() time.Time { return time.Time{} }
 	solvers = append(solvers, backend.Backend{Name: "first-fit", Own: firstFit{}})
 }
 

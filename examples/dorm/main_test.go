@@ -29,8 +29,13 @@ func TestEmbedded(t *testing.T) {
 			if got := speedup(s, run, runs[0]); !(got > 1.5) {
 				t.Errorf("workload %d, %s: speed-up %v, want more than 1.5", i, s.policies[p+1], got)
 			}
-			if run.decisions == 0 || len(run.gaps)+run.kept != run.decisions {
-				t.Errorf("workload %d, %s: %d decisions, %d kept, %d gaps", i, s.policies[p+1], run.decisions, run.kept, len(run.gaps))
+			if len(run.decisions) != len(run.Samples)-1 { // after the last there is nobody to decide on
+				t.Errorf("workload %d, %s: %d decisions, %d samples", i, s.policies[p+1], len(run.decisions), len(run.Samples))
+			}
+			for j, d := range run.decisions {
+				if sample := run.Samples[j]; d.at != sample.At || (d.moved > 0) != (sample.Adjusted > 0) || d.proven && d.gap > 1e-6 {
+					t.Errorf("workload %d, %s: %+v, but %+v", i, s.policies[p+1], d, sample)
+				}
 			}
 		}
 	}

@@ -126,13 +126,14 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// median returns the middle value, NaN of nothing.
-func median(values []float64) float64 {
+// quantile returns the least value that is not below this part of them all; NaN of nothing. 0.5: the
+// median, the lower of two; 1: the largest.
+func quantile(values []float64, part float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	return sorted[max(0, int(math.Ceil(part*float64(len(sorted))))-1)]
 }
 
 // over returns the measure of a policy for every scenario of the study.

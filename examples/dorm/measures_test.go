@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"testing"
 	"time"
@@ -69,11 +68,23 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	if got := median([]float64{3, 1, 2}); got != 2 {
-		t.Errorf("median %v, want 2", got)
+func TestQuantile(t *testing.T) {
+	hundred := make([]float64, 100)
+	for i := range hundred {
+		hundred[i] = float64(100 - i)
 	}
-	if got := median(nil); !math.IsNaN(got) {
+	for _, test := range []struct {
+		values     []float64
+		part, want float64
+	}{
+		{[]float64{3, 1, 2}, 0.5, 2}, {[]float64{4, 1}, 0.5, 1}, {[]float64{7}, 0.99, 7}, {[]float64{7}, 0, 7},
+		{hundred, 0.5, 50}, {hundred, 0.99, 99}, {hundred, 1, 100},
+	} {
+		if got := quantile(test.values, test.part); got != test.want {
+			t.Errorf("%v of %v: %v, want %v", test.part, test.values, got, test.want)
+		}
+	}
+	if got := quantile(nil, 0.5); !math.IsNaN(got) {
 		t.Errorf("median of nothing %v", got)
 	}
 }
@@ -94,14 +105,5 @@ func TestCells(t *testing.T) {
 	m.of = func(s *study, run, _ *played) float64 { s.measured += time.Hour; return s.measured.Hours() }
 	if got, want := s.cell(m, 0), "9.5 (9.0-10.0)"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// Progress is for people: nothing is written to what is not a terminal.
-func TestProgressIsQuiet(t *testing.T) {
-	var text bytes.Buffer
-	progress(&text, 1)()
-	if text.Len() > 0 {
-		t.Errorf("wrote %q", text.String())
 	}
 }

@@ -34,8 +34,7 @@ func (s *study) report(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	s.reportSolver(w)
-	return nil
+	return s.reportDecisions(w)
 }
 
 func (s *study) cell(m *measure, policy int) string {
@@ -74,22 +73,4 @@ func (s *study) longShare() float64 {
 		}
 	}
 	return float64(long) / float64(all)
-}
-
-// reportSolver says how good the decisions were.
-func (s *study) reportSolver(w io.Writer) {
-	decisions, kept := 0, 0
-	var gaps []float64
-	for _, runs := range s.runs {
-		for _, run := range runs {
-			decisions += run.decisions
-			kept += run.kept
-			gaps = append(gaps, run.gaps...)
-		}
-	}
-	if len(gaps) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "%d decisions by Dorm, %d of them kept the allocation as it was;\n", decisions, kept)
-	fmt.Fprintf(w, "solver %s: gap to its proven bound, median %.2f %%, largest %.2f %%.\n", s.solver.Name, 100*median(gaps), 100*slices.Max(gaps))
 }

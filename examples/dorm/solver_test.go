@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
-// Three applications are decided to proof by every solver; without its library an engine of OR-Tools
+// Three applications are decided by every solver, to proof by the general ones and nearly so by the
+// embedded one, which may leave a gap that is too small to search on; without its library an engine of OR-Tools
 // says how to install it.
 func TestSolvers(t *testing.T) {
 	for _, b := range backend.All() {
@@ -27,8 +29,15 @@ func TestSolvers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := "solver " + b.Name + ": gap to its proven bound, median 0.00 %, largest 0.00 %"; strings.Count(text.String(), want) != 2 {
-				t.Errorf("no two lines %q in\n%s", want, &text)
+			if want := " by solver " + b.Name + "."; strings.Count(text.String(), want) != 2 {
+				t.Errorf("no two lines with %q in\n%s", want, &text)
+			}
+			line := `(?m)^Dorm-[123] +[1-9][0-9]* +0 +100.0 % +0.000 % +0.000 % `
+			if b.Own != nil {
+				line = `(?m)^Dorm-[123] +[1-9][0-9]* +0 +[0-9.]+ % +0.000 % +0.00[0-9] % `
+			}
+			if n := len(regexp.MustCompile(line).FindAllString(text.String(), -1)); n != 2*3 {
+				t.Errorf("%d of 6 lines like %s in\n%s", n, line, &text)
 			}
 		})
 	}

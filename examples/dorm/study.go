@@ -5,17 +5,14 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
-
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/internal/sim"
 )
 
@@ -45,9 +42,8 @@ type study struct {
 // played is one run of one policy.
 type played struct {
 	*sim.Result
-	// decisions, kept and gaps say what the optimizer did; none for the baseline.
-	decisions, kept int
-	gaps            []float64
+	// decisions are the optimizer's; none for the baseline.
+	decisions []decision
 }
 
 // makePolicy returns a policy that reports to run.
@@ -55,20 +51,11 @@ func (s *study) makePolicy(name string, run *played) sim.Policy {
 	solver := s.solver.P2(&alloc.MILPOptions{Search: milp.Options{TimeLimit: decisionLimit}})
 	for _, dorm := range sim.Dorm123(solver) {
 		if dorm.Label == name {
-			dorm.Options, dorm.Observe = s.reading, run.observe
-			return dorm
+			dorm.Options = s.reading
+			return noted{dorm, run}
 		}
 	}
 	return sim.Swarm{}
-}
-
-func (p *played) observe(d *alloc.Decision) {
-	p.decisions++
-	if d.Status == alloc.Kept {
-		p.kept++
-		return
-	}
-	p.gaps = append(p.gaps, d.Gap)
 }
 
 // task is one run to be made.
@@ -92,7 +79,7 @@ func play(ctx context.Context, stderr io.Writer, studies []*study) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tick := progress(stderr, len(tasks))
+	tick := command.Progress(stderr, len(tasks), "simulating")
 	queue := make(chan task)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -122,21 +109,4 @@ func (t task) play(ctx context.Context) error {
 	run.Result = result
 	s.runs[t.scenario][t.policy] = run
 	return err
-}
-
-// progress returns what to call after each of n steps. It draws a bar on stderr if that is a
-// terminal.
-func progress(stderr io.Writer, n int) (tick func()) {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func() {}
-	}
-	bar := progressbar.NewOptions(n,
-		progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("simulating"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionClearOnFinish(),
-	)
-	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no reason to stop
 }

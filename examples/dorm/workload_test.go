@@ -86,7 +86,7 @@ func TestDurationsAndArrivals(t *testing.T) {
 	if share := float64(above) / n; math.Abs(share-0.9) > 0.01 {
 		t.Errorf("%v of the durations are above 6 h, want 0.9", share)
 	}
-	if m := median(hours); math.Abs(m-8) > 0.1 {
+	if m := quantile(hours, 0.5); math.Abs(m-8) > 0.1 {
 		t.Errorf("median %v h, want 8", m)
 	}
 	if gap := scenario.Apps[n-1].Arrival.Minutes() / n; math.Abs(gap-20) > 0.5 {

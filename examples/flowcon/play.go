@@ -4,12 +4,9 @@ package main
 
 import (
 	"io"
-	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
-
+	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/internal/nodesim"
 )
@@ -104,7 +101,7 @@ var sizes = []int{5, 10, 15}
 
 // playRandom plays all random schedules.
 func playRandom(o *options, stderr io.Writer) ([]*study, error) {
-	tick := progress(stderr, o.seeds*len(sizes))
+	tick := command.Progress(stderr, o.seeds*len(sizes), "simulating")
 	var studies []*study
 	for _, n := range sizes {
 		thesis := thesisStudies[n]
@@ -135,16 +132,4 @@ func (s *study) add(seed uint64, interference float64) error {
 	s.scenarios = append(s.scenarios, scenario)
 	s.plain, s.lossy = append(s.plain, plain), append(s.lossy, lossy)
 	return err
-}
-
-// progress returns what to call after each of n steps. It draws a bar on stderr if that is a
-// terminal.
-func progress(stderr io.Writer, n int) (tick func()) {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func() {}
-	}
-	bar := progressbar.NewOptions(n, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("simulating"), progressbar.OptionClearOnFinish())
-	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no reason to stop
 }

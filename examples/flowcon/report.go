@@ -64,11 +64,8 @@ func reportFixed(w io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return nil
+	fmt.Fprintln(table)
+	return table.Flush()
 }
 
 // reportTimes prints the completion time of each of the three jobs at alpha 5 % and 30 s, where the
@@ -94,11 +91,8 @@ func reportTimes(w io.Writer, scenario *nodesim.Scenario) error {
 		}
 		fmt.Fprintln(table)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return nil
+	fmt.Fprintln(table)
+	return table.Flush()
 }
 
 // reportRandom prints the tables of the random schedules.
@@ -122,10 +116,10 @@ func reportRandom(w io.Writer, o *options, studies []*study) error {
 		fmt.Fprintf(table, "%d\t%.0f %%\t%v\tthesis\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.jobs, 100*t.alpha, t.interval,
 			percent(float64(t.sooner)/float64(s.jobs)), notGiven, percent(t.best), span, notGiven, notGiven, notGiven)
 	}
+	fmt.Fprintln(table)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
 	for _, s := range studies {
 		if err := s.reportJobs(w); err != nil {
 			return err
@@ -188,11 +182,8 @@ func (s *study) reportJobs(w io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return nil
+	fmt.Fprintln(table)
+	return table.Flush()
 }
 
 // drawnFixed is the setting of figure 6.5.

@@ -64,8 +64,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if flags.NArg() > 0 || o.runs < 1 || !(o.scale > 0 && o.scale <= 100) || o.timeout <= 0 {
-		fmt.Fprintln(stderr, "nodeagent: -runs and -timeout must be positive, -scale in (0, 100]; there are no arguments")
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "nodeagent: what is %q?\n", flags.Arg(0))
+		return nil, errUsage
+	}
+	if o.runs < 1 || !(o.scale > 0 && o.scale <= 100) || o.timeout <= 0 {
+		fmt.Fprintln(stderr, "nodeagent: -runs and -timeout must be positive, -scale in (0, 100]")
 		return nil, errUsage
 	}
 	return o, nil
@@ -82,7 +86,12 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
-	defer cancel()
+	defer func() {
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("not done within -timeout %v: %w", o.timeout, err)
+		}
+	}()
 	cpu, cpuErr := node.LastCPU()
 	program, err := os.Executable()
 	if err = errors.Join(cpuErr, err); err != nil {

@@ -54,8 +54,8 @@ func TestRunWithSignals(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	began := time.Now()
 	err := run(t.Context(), io.Discard, io.Discard, []string{"-writer", "signals", "-scale", "50", "-timeout", "200ms"})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "-timeout 200ms") {
+		t.Errorf("error %v, want %v and the flag", err, context.DeadlineExceeded)
 	}
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %v", took)

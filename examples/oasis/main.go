@@ -5,10 +5,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/internal/command"
@@ -29,7 +26,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags := command.Flags("oasis", stderr)
 	flags.IntVar(&o.seeds, "seeds", 5, "how many random workloads of each size")
 	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
-	flags.StringVar(&o.out, "out", filepath.Join("oasis", "out"), "folder for the figures")
+	command.Out(flags, &o.out)
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
 	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of each of two real traces instead of the paper's workload")
 	if err := command.Parse(flags, args); err != nil {
@@ -67,10 +64,5 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := chart.Write(o.out, figures)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %s\n", o.out, strings.Join(names, ", "))
-	return nil
+	return chart.Publish(stdout, o.out, figures)
 }

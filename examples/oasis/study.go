@@ -6,15 +6,11 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/internal/slotsim"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/oasistest"
@@ -141,7 +137,7 @@ func (s *study) play(ctx context.Context, stderr io.Writer) error {
 
 // inParallel calls do with 0 to n-1 on all processors. It returns the error of the lowest number.
 func inParallel(n int, stderr io.Writer, do func(int) error) error {
-	bar := newBar(n, stderr)
+	tick := command.Progress(stderr, n, "simulating")
 	faults := make([]error, n)
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -149,7 +145,7 @@ func inParallel(n int, stderr io.Writer, do func(int) error) error {
 		workers.Go(func() {
 			for i := range next {
 				faults[i] = do(i)
-				_ = bar.Add(1) // a terminal that cannot be written to is no reason to stop
+				tick()
 			}
 		})
 	}
@@ -158,27 +154,10 @@ func inParallel(n int, stderr io.Writer, do func(int) error) error {
 	}
 	close(next)
 	workers.Wait()
-	_ = bar.Finish()
 	for _, err := range faults {
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// newBar returns a progress bar that is seen only on a terminal.
-func newBar(n int, stderr io.Writer) *progressbar.ProgressBar {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return progressbar.DefaultSilent(int64(n))
-	}
-	return progressbar.NewOptions(n,
-		progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("simulating"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionClearOnFinish(),
-		progressbar.OptionThrottle(100*time.Millisecond),
-	)
 }

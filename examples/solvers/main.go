@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	forms := flags.String("forms", "", "ways to write P2 for general solvers, with commas between; empty: "+formNames())
 	flags.DurationVar(&o.limit, "limit", 3*time.Second, "how long each search may take")
 	flags.IntVar(&o.workers, "workers", 2, "threads of the solvers that can be told")
-	flags.StringVar(&o.out, "out", filepath.Join("solvers", "out"), "folder for the figures")
+	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -133,10 +132,8 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := chart.Write(o.out, figures)
-	if err != nil {
+	if err := chart.Publish(stdout, o.out, figures); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %s\n", o.out, strings.Join(names, ", "))
 	return ctx.Err()
 }

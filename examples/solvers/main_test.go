@@ -101,4 +101,9 @@ func TestAbsentLibrary(t *testing.T) {
 	if strings.Contains(text.String(), "Times sooner") {
 		t.Errorf("compares with nobody:\n%s", &text)
 	}
+	text.Reset()
+	args = []string{"-instances", "table2_20x30_fresh_0", "-solvers", "highs", "-out", t.TempDir()}
+	if err := run(t.Context(), &text, io.Discard, args); !errors.Is(err, ortools.ErrUnavailable) || text.Len() > 0 {
+		t.Errorf("without any solver: %v, want %v; printed\n%s", err, ortools.ErrUnavailable, &text)
+	}
 }

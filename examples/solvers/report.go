@@ -35,7 +35,7 @@ func (s *study) reportHead(w io.Writer) {
 // report prints the table of an instance.
 func (i *instance) report(w io.Writer, limit time.Duration) error {
 	best := i.best()
-	fmt.Fprintf(w, "\n%s: %d servers, %d applications, best known %.6f\n", i.Name, len(i.Instance.Capacity), len(i.Instance.Apps), best)
+	fmt.Fprintf(w, "\n%s: %d servers, %d applications, best known %s\n", i.Name, len(i.Instance.Capacity), len(i.Instance.Apps), number(best))
 	table := tabwriter.NewWriter(w, 10, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "solver\tform\tfound 1 %\t0.1 %\tcertified 1 %\t0.1 %\tproof\tutilization\tbelow best\tgap")
 	var failed []string
@@ -177,7 +177,7 @@ func (s *study) reportAll(w io.Writer) error {
 		ownProof := i.own("").proven()
 		same = append(same, against(answer.after, equal.time, s.limit))
 		proof = append(proof, against(ownProof, proving.time, s.limit))
-		fmt.Fprintf(table, "%s\t%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i.Name, best,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i.Name, number(best),
 			seconds(answer.after, s.limit), percent((best-answer.objective)/best), percent(answer.gap()),
 			equal.name, seconds(equal.time, s.limit), same[len(same)-1],
 			ownSeconds(ownProof), proving.name, seconds(proving.time, s.limit), proof[len(proof)-1])

@@ -63,6 +63,9 @@ func newStudy(o *options) (*study, error) {
 			solvers = append(solvers, b)
 		}
 	}
+	if len(solvers) == 0 {
+		return nil, fmt.Errorf("no solver is there: %w", why)
+	}
 	if why != nil {
 		s.skipped = append(s.skipped, fmt.Sprintf("%s: %v", strings.Join(absent, ", "), why))
 	}

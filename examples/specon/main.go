@@ -5,10 +5,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/internal/command"
@@ -28,7 +25,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags := command.Flags("specon", stderr)
 	flags.IntVar(&o.seeds, "seeds", 50, "how many runs of each schedule, with other random arrivals, models and placements")
 	flags.Float64Var(&o.interference, "interference", 0, "loss of a worker's capacity for each job beside the first, in [0, 1]")
-	flags.StringVar(&o.out, "out", filepath.Join("specon", "out"), "folder for the figures")
+	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -61,10 +58,5 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := chart.Write(o.out, figures)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %s\n", o.out, strings.Join(names, ", "))
-	return nil
+	return chart.Publish(stdout, o.out, figures)
 }

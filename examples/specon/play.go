@@ -5,12 +5,9 @@ package main
 import (
 	"io"
 	"math/rand/v2"
-	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
-
+	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/internal/nodesim"
 )
@@ -58,7 +55,7 @@ type study struct {
 
 // playAll plays every schedule under both ways to place jobs.
 func playAll(o *options, stderr io.Writer) ([]*study, error) {
-	tick := progress(stderr, 2*o.seeds*len(schedules))
+	tick := command.Progress(stderr, 2*o.seeds*len(schedules), "simulating")
 	var studies []*study
 	for i := range schedules {
 		for _, even := range []bool{false, true} {
@@ -113,16 +110,4 @@ func (s *study) play(seed uint64, interference float64) error {
 	}
 	s.scenarios, s.ds, s.with = append(s.scenarios, scenario), append(s.ds, base), append(s.with, with)
 	return nil
-}
-
-// progress returns what to call after each of n steps. It draws a bar on stderr if that is a
-// terminal.
-func progress(stderr io.Writer, n int) (tick func()) {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func() {}
-	}
-	bar := progressbar.NewOptions(n, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("simulating"), progressbar.OptionClearOnFinish())
-	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no reason to stop
 }

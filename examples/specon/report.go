@@ -45,11 +45,8 @@ func reportSchedules(w io.Writer, o *options, studies []*study) error {
 				change(m.mean, m.meanWith), change(m.makespan, m.makespanWith), m.moves)
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return nil
+	fmt.Fprintln(table)
+	return table.Flush()
 }
 
 func (t thesis) report(w io.Writer, s *schedule) {
@@ -101,11 +98,8 @@ func reportParameters(w io.Writer, studies []*study) error {
 		}
 		fmt.Fprintln(table)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return nil
+	fmt.Fprintln(table)
+	return table.Flush()
 }
 
 // reportJobs prints the jobs of the first run of 30 random jobs: the thesis' figures 6.20 to 6.22.
@@ -120,11 +114,8 @@ func reportJobs(w io.Writer, studies []*study) error {
 		fmt.Fprintf(table, "%s\t%s\t%.1f\t%.1f\t%.1f\t%s\t%s\n", job.ID, job.Model, job.Arrival.Seconds(),
 			ds.Outcomes[j].Time().Seconds(), with.Outcomes[j].Time().Seconds(), percent(reductions[j]), moves(with, j))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return nil
+	fmt.Fprintln(table)
+	return table.Flush()
 }
 
 // moves tells the migrations of a job.

@@ -60,8 +60,9 @@
 // process ends, all from one place: two copies in one process clash. Names are not handed over,
 // messages beyond 2 GiB are refused, and MathOpt is asked for two engines only, since others
 // end the process. No C buffer outlives its search and C keeps no Go pointer (memcheck.sh). CP-SAT's handler of
-// the interrupt key is off. SCIP writes lines about its event handler to stderr when it can be
-// interrupted, and HiGHS, rarely, a line to stdout; both are their own.
+// the interrupt key is off, and so are SCIP's messages to stderr, for the whole process: it complains
+// about an event of MathOpt's in every search that can be interrupted. HiGHS, rarely, writes a line to
+// stdout that no option of its own is asked about.
 //
 // # Deviations
 //

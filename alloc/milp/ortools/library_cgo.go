@@ -12,6 +12,7 @@ package ortools
 static int ort_version(void *f) { return ((int (*)(void))f)(); }
 static void *ort_new(void *f) { return ((void *(*)(void))f)(); }
 static void ort_use(void *f, void *object) { ((void (*)(void *))f)(object); }
+static void ort_mute(void *f) { ((void (*)(void *, void *))f)(0, 0); }
 
 static void ort_cp_solve(void *f, void *env, const void *model, int model_size,
                          const void *parameters, int parameters_size, void **response, int *response_size) {
@@ -102,12 +103,19 @@ func lookup(handle unsafe.Pointer, path string, functions []string) (symbols, er
 		name := C.CString(function)
 		found[function] = C.dlsym(handle, name)
 		C.free(unsafe.Pointer(name))
-		if found[function] == nil {
+		if found[function] == nil && function != scipErrors {
 			return nil, unavailable("it has no function "+function, []string{path})
 		}
 	}
 	return found, nil
 }
+
+// scipErrors says where SCIP's error messages go. A library without it is as good.
+const scipErrors = "SCIPmessageSetErrorPrinting"
+
+// muteSCIP turns these messages off: whenever a search can be interrupted MathOpt asks for an event that
+// SCIP does not have, and SCIP complains about that on stderr. What fails in earnest MathOpt tells.
+var muteSCIP sync.Once
 
 // The functions of libortools. The version is known to C++ only, under these mangled names.
 const (
@@ -120,7 +128,7 @@ var (
 	orToolsFunctions = []string{
 		majorVersion, minorVersion,
 		"SolveCpNewEnv", "SolveCpInterruptible", "SolveCpStopSearch", "SolveCpDestroyEnv",
-		"MathOptNewInterrupter", "MathOptInterrupt", "MathOptFreeInterrupter", "MathOptSolve", "MathOptFree",
+		"MathOptNewInterrupter", "MathOptInterrupt", "MathOptFreeInterrupter", "MathOptSolve", "MathOptFree", scipErrors,
 	}
 )
 
@@ -138,6 +146,11 @@ func openORTools(folder string) (orTools, error) {
 		return orTools{}, unavailable(fmt.Sprintf("it is version %d.%d, not %d.%d or a later %d",
 			major, minor, wantMajor, wantMinor, wantMajor), candidates(folder, orToolsNames))
 	}
+	muteSCIP.Do(func() {
+		if functions[scipErrors] != nil {
+			C.ort_mute(functions[scipErrors])
+		}
+	})
 	return orTools{functions}, nil
 }
 
@@ -181,7 +194,7 @@ func (l orTools) solveMathOpt(ctx context.Context, solver engine, model message)
 		return nil, err
 	}
 	var interrupter unsafe.Pointer
-	if ctx.Done() != nil { // SCIP complains on stderr about every interrupter, though it obeys
+	if ctx.Done() != nil {
 		interrupter = C.ort_new(l.functions["MathOptNewInterrupter"])
 		defer C.ort_use(l.functions["MathOptFreeInterrupter"], interrupter)
 		defer stopOn(ctx, func() { C.ort_use(l.functions["MathOptInterrupt"], interrupter) })()

@@ -42,11 +42,6 @@ type Figure struct {
 	references  []float64
 }
 
-type entry struct {
-	name  string
-	thumb plot.Thumbnailer
-}
-
 // New returns an empty figure; name is the file's, without ending. The axes start at 0.
 func New(name, title, x, y string) *Figure {
 	f := &Figure{name: name, title: title, plot: plot.New()}

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -22,9 +23,7 @@ const (
 	margin       = 0.3 * vg.Centimeter
 	// headLine is the height of each line above the plot: the title, and the legend's.
 	headLine = 0.6 * vg.Centimeter
-	// perLine is how many entries a line of the legend has at most; three have room for long names.
-	perLine = 4
-	pngDPI  = 144
+	pngDPI   = 144
 )
 
 // Formats are the files that every picture is written to.
@@ -64,6 +63,16 @@ func Write(folder string, figures []*Figure) ([]string, error) {
 	return names, nil
 }
 
+// Publish is Write, and says on w which figures are where.
+func Publish(w io.Writer, folder string, figures []*Figure) error {
+	names, err := Write(folder, figures)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "Figures, PNG and SVG, in %s: %s\n", folder, strings.Join(names, ", "))
+	return err
+}
+
 // write draws rows of figures into one file.
 func write(path, format string, rows [][]*Figure) (err error) {
 	height, width := figureHeight*vg.Length(len(rows)), figureWidth*vg.Length(len(rows[0]))
@@ -92,8 +101,8 @@ func write(path, format string, rows [][]*Figure) (err error) {
 // draw draws the figure into a cell: title, legend, note, plot.
 func (f *Figure) draw(cell draw.Canvas) {
 	cell = draw.Crop(cell, margin, -margin, margin, -margin)
-	columns := min(perLine, max(3, len(f.entries)))
-	lines := (len(f.entries) + columns - 1) / columns
+	columns := f.columns(cell.Max.X - cell.Min.X)
+	lines := (len(f.entries) + len(columns) - 1) / len(columns)
 	if f.Note != "" {
 		lines++
 	}
@@ -109,13 +118,5 @@ func (f *Figure) draw(cell draw.Canvas) {
 		note.Font.Size, note.Color = vg.Points(10), color.Gray{90}
 		cell.FillText(note, vg.Point{X: cell.Min.X, Y: cell.Max.Y - headLine*vg.Length(lines)}, f.Note)
 	}
-	each := (cell.Max.X - cell.Min.X) / vg.Length(columns)
-	for i, e := range f.entries {
-		legend := plot.NewLegend()
-		legend.Top, legend.Left = true, true
-		legend.ThumbnailWidth = vg.Points(22)
-		legend.TextStyle.Font.Size = vg.Points(10)
-		legend.Add(" "+e.name, e.thumb)
-		legend.Draw(draw.Crop(cell, each*vg.Length(i%columns), 0, 0, -headLine*vg.Length(1+i/columns)))
-	}
+	f.drawLegend(cell, columns)
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 )
 
 // Run is a command with its surroundings as parameters. Results go to stdout; progress, and what is
@@ -45,6 +46,11 @@ func Flags(name string, stderr io.Writer) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	return flags
+}
+
+// Out declares -out, the folder for the figures: by default "out" in the folder of the example.
+func Out(flags *flag.FlagSet, folder *string) {
+	flags.StringVar(folder, "out", filepath.Join(flags.Name(), "out"), "folder for the figures")
 }
 
 // Parse reads the flags, behind which there are no arguments. The error is flag.ErrHelp or ErrUsage.

@@ -7,6 +7,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Writer makes the kernel hold processes to a share of one CPU. Methods are called by one goroutine. A
@@ -67,7 +68,11 @@ func Choose(flag string, host Machine) (chosen Writer, jobs Runner, notes []stri
 		notes = append(notes, fmt.Sprintf("%s: %v", candidate.flag, err))
 	}
 	if len(notes) == 0 {
-		return nil, nil, nil, fmt.Errorf("no writer is called %q", flag)
+		names := []string{"auto"}
+		for _, candidate := range writers {
+			names = append(names, candidate.flag)
+		}
+		return nil, nil, nil, fmt.Errorf("no writer is called %q; must be one of %s", flag, strings.Join(names, ", "))
 	}
-	return nil, nil, notes, errors.New("no way to set limits: " + fmt.Sprint(notes))
+	return nil, nil, notes, errors.New("no way to set limits: " + strings.Join(notes, "; "))
 }

@@ -112,8 +112,9 @@ func TestChoose(t *testing.T) {
 	if w, r, _, err := Choose("signals", here); err != nil || w.Close() != nil || r != (local{here.CPU}) {
 		t.Errorf("signals: %v, jobs by %v", err, r)
 	}
-	if _, _, _, err := Choose("nothing", here); err == nil {
-		t.Error("no error for an unknown writer")
+	const want = `no writer is called "nothing"; must be one of auto, v2, v1, docker, signals`
+	if _, _, _, err := Choose("nothing", here); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 	w, _, notes, err := Choose("auto", here)
 	if err != nil {

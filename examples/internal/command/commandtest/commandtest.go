@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,9 +22,12 @@ import (
 
 // Cases runs the commands of testdata/cases and compares what they print, errors included. -out is a
 // fresh folder, OUT in what is printed; an argument with a = in it is a flag with its value, and may
-// leave out the dash.
-func Cases(t *testing.T, run command.Run) {
+// leave out the dash. The files that are named slow are left out in short mode.
+func Cases(t *testing.T, run command.Run, slow ...string) {
 	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
+		if testing.Short() && slices.Contains(slow, filepath.Base(path)) {
+			t.Skip("takes long")
+		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var text bytes.Buffer
 			out := t.TempDir()
