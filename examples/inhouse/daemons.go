@@ -4,14 +4,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
 	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/internal/command"
@@ -43,25 +40,14 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse agent", stderr)
 	dir := cluster.Flag(flags, home)
 	var o cluster.AgentOptions
-	flags.StringVar(&o.Server.ID, "name", "", "name of the server")
-	capacity := resourcesFlag(flags, "capacity", "what the server has, for instance 4,8")
+	cluster.ServerFlags(flags, &o.Server)
 	if err := command.Parse(flags, args); err != nil {
 		return err
 	}
-	if err := checkpoint.CheckJob(o.Server.ID); err != nil {
-		return command.Misused(flags, "-name: %v", err)
-	}
-	o.Server.Capacity = *capacity
 	return cluster.RunAgent(ctx, *dir, o, stderr)
 }
 
-// programs are a master and an agent for each server.
+// programs are those of a demonstration.
 func programs(p cluster.Place, servers []apportion.Server) []cluster.Program {
-	all := []cluster.Program{{Name: "master", Args: []string{"master", "-dir", string(p), "-save-every", "2s"}}}
-	for _, server := range servers {
-		capacity := strings.Trim(strings.ReplaceAll(fmt.Sprint([]int64(server.Capacity)), " ", ","), "[]")
-		all = append(all, cluster.Program{Name: server.ID,
-			Args: []string{"agent", "-dir", string(p), "-name", server.ID, "-capacity", capacity}})
-	}
-	return all
+	return cluster.Programs(p, servers, []string{"-save-every", "2s"}, nil)
 }

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -84,12 +83,7 @@ func demo(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := chart.Write(*out, figures)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %v\n", *out, names)
-	return nil
+	return chart.Publish(stdout, *out, figures)
 }
 
 // drive is a demonstration under way.

@@ -194,6 +194,20 @@ func TestUnknownSubcommand(t *testing.T) {
 	}
 }
 
+func TestUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"overhead -seconds 5,0":   "-seconds: each must be positive",
+		"overhead -seconds 5,":    "invalid value",
+		"agent -capacity 4,eight": `"eight"`,
+		"submit -name x":          "the command is missing",
+	} {
+		var errs bytes.Buffer
+		if err := run(t.Context(), io.Discard, &errs, strings.Fields(args)); !errors.Is(err, command.ErrUsage) || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: %v, %s", args, err, &errs)
+		}
+	}
+}
+
 // One adjustment costs far less than a second, and the table says so.
 func TestOverhead(t *testing.T) {
 	if testing.Short() {

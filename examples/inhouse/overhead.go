@@ -10,8 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -35,14 +35,14 @@ var pair = []apportion.Server{{ID: "left", Capacity: apportion.Resources{1, 1}},
 func overhead(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse overhead", stderr)
 	dir := cluster.Flag(flags, home)
-	seconds := flags.String("seconds", "5,10,20,40", "durations of the job")
+	durations := []int64{5, 10, 20, 40}
+	cluster.ResourcesFlag(flags, (*apportion.Resources)(&durations), "seconds", "durations of the job, instead of 5,10,20,40")
 	out := flags.String("out", filepath.Join("inhouse", "out"), "folder for the figure")
 	if err := command.Parse(flags, args); err != nil {
 		return err
 	}
-	durations, err := quantities(*seconds)
-	if err != nil {
-		return command.Misused(flags, "-seconds: %v", err)
+	if len(durations) == 0 || slices.Min(durations) < 1 {
+		return command.Misused(flags, "-seconds: each must be positive")
 	}
 	if err := os.RemoveAll(string(*dir)); err != nil { // the measurement begins anew
 		return err
@@ -58,12 +58,7 @@ func overhead(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	if err != nil {
 		return err
 	}
-	names, err := chart.Write(*out, []*chart.Figure{figure})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "Figures, PNG and SVG, in %s: %s\n", *out, strings.Join(names, ", "))
-	return nil
+	return chart.Publish(stdout, *out, []*chart.Figure{figure})
 }
 
 // times are the completion times of a job, undisturbed and moved.

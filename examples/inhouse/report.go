@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 
 	"gonum.org/v1/plot/plotter"
@@ -35,8 +33,8 @@ const curveTolerance = 1e-6
 // outcome reads the curve of a job, compares it with an undisturbed one, and counts the runs.
 func (d *drive) outcome(ctx context.Context, a *arrival) (*outcome, error) {
 	name := a.app.ID
-	if _, err := os.Stat(filepath.Join(d.place.Shared(), name, twiceFile)); !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("job %q: two processes had the same place in it at the same time: %v", name, err)
+	if err := d.place.Twice(name); err != nil {
+		return nil, err
 	}
 	points, err := master.Curve(d.place.Shared(), name)
 	if err != nil {

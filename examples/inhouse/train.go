@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	commands "github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/examples/inhouse/cluster"
 	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/inhouse/train"
 	"github.com/apportion/apportion/examples/internal/command"
@@ -87,10 +88,6 @@ func (t *told) read(job *train.Job) (err error) {
 	return nil
 }
 
-// twiceFile gets a line when two processes have the same place in a job at the same time. It must never
-// exist.
-const twiceFile = "twice"
-
 // lock takes the place of this process in its job, which no other process may have.
 func (t *told) lock(rank int) (*os.File, error) {
 	folder := filepath.Dir(t.dir) // of the job
@@ -100,7 +97,7 @@ func (t *told) lock(rank int) (*os.File, error) {
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		text := fmt.Sprintf("rank %d in %s: %v\n", rank, t.dir, err)
-		return nil, errors.Join(errors.New(text), os.WriteFile(filepath.Join(folder, twiceFile), []byte(text), 0o600), file.Close())
+		return nil, errors.Join(errors.New(text), os.WriteFile(filepath.Join(folder, cluster.TwiceFile), []byte(text), 0o600), file.Close())
 	}
 	return file, nil
 }

@@ -4,15 +4,12 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
 	"github.com/apportion/apportion/examples/inhouse/master"
@@ -22,29 +19,6 @@ import (
 // callLimit bounds what the command line waits for the master.
 const callLimit = 10 * time.Second
 
-// quantities reads numbers with commas between them.
-func quantities(text string) (apportion.Resources, error) {
-	var r apportion.Resources
-	for field := range strings.SplitSeq(text, ",") {
-		n, err := strconv.ParseInt(strings.TrimSpace(field), 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		r = append(r, n)
-	}
-	return r, nil
-}
-
-// resourcesFlag adds a flag for quantities, one for each kind.
-func resourcesFlag(flags *flag.FlagSet, name, usage string) *apportion.Resources {
-	var r apportion.Resources
-	flags.Func(name, usage, func(text string) (err error) {
-		r, err = quantities(text)
-		return err
-	})
-	return &r
-}
-
 func submit(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse submit [flags] -- command of the job", stderr)
 	dir := cluster.Flag(flags, home)
@@ -53,14 +27,14 @@ func submit(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags.Float64Var(&app.Weight, "weight", 1, "weight of the job")
 	flags.Int64Var(&app.Min, "min", 1, "least number of containers")
 	flags.Int64Var(&app.Max, "max", 1, "greatest number of containers")
-	demand := resourcesFlag(flags, "demand", "what a container takes, for instance 1,2")
+	cluster.ResourcesFlag(flags, &app.Demand, "demand", "what a container takes, for instance 1,2")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("%w: %w", command.ErrUsage, err)
 	}
 	if flags.NArg() == 0 {
 		return command.Misused(flags, "the command is missing")
 	}
-	app.Demand, app.Start, app.Resume = *demand, flags.Args(), flags.Args()
+	app.Start, app.Resume = flags.Args(), flags.Args()
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	return dir.Call(ctx, "/submit", app, &master.Nothing{})

@@ -4,12 +4,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,17 +72,7 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("live agent", stderr)
 	dir := cluster.Flag(flags, home)
 	o := cluster.AgentOptions{Lease: lease, Processes: harness.Processes}
-	flags.StringVar(&o.Server.ID, "name", "", "name of the server")
-	flags.Func("capacity", "what the server has, for instance 4,8", func(text string) error {
-		for field := range strings.SplitSeq(text, ",") {
-			n, err := strconv.ParseInt(field, 10, 64)
-			if err != nil {
-				return fmt.Errorf("%q: %w", field, err)
-			}
-			o.Server.Capacity = append(o.Server.Capacity, n)
-		}
-		return nil
-	})
+	cluster.ServerFlags(flags, &o.Server)
 	if err := command.Parse(flags, args); err != nil {
 		return err
 	}

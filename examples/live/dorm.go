@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
 	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
 )
@@ -68,7 +69,7 @@ func dorm(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := draw(stdout, *out, figures); err != nil || !*compare {
+	if err := chart.Publish(stdout, *out, figures); err != nil || !*compare {
 		return err
 	}
 	_, fixed, err := playElastic(ctx, *dir, jobs, "static", stdout)
@@ -99,12 +100,17 @@ func printTimes(w io.Writer, dorm, fixed []harness.Outcome) error {
 	fmt.Fprintln(w, "\nSeconds from arrival to end")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "job\tDorm\tstatic\t")
-	var sums [2]float64
+	var sums, ends [2]float64
 	for i := range dorm {
-		a, b := (dorm[i].Ended - dorm[i].Job.At).Seconds(), (fixed[i].Ended - fixed[i].Job.At).Seconds()
-		sums[0], sums[1] = sums[0]+a, sums[1]+b
-		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t\n", dorm[i].Job.Name, a, b)
+		fmt.Fprintf(table, "%s\t", dorm[i].Job.Name)
+		for k, o := range []*harness.Outcome{&dorm[i], &fixed[i]} {
+			took := (o.Ended - o.Job.At).Seconds()
+			sums[k], ends[k] = sums[k]+took, max(ends[k], o.Ended.Seconds())
+			fmt.Fprintf(table, "%.0f\t", took)
+		}
+		fmt.Fprintln(table)
 	}
-	fmt.Fprintf(table, "mean\t%.0f\t%.0f\t\n", sums[0]/float64(len(dorm)), sums[1]/float64(len(dorm)))
+	n := float64(len(dorm))
+	fmt.Fprintf(table, "mean\t%.0f\t%.0f\t\nmakespan\t%.0f\t%.0f\t\n", sums[0]/n, sums[1]/n, ends[0], ends[1])
 	return table.Flush()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/examples/inhouse/agent"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
 	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/internal/chart"
 	flags "github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/nodeagent/node"
@@ -95,7 +96,7 @@ func flowcon(ctx context.Context, stdout, stderr io.Writer, args []string) (err 
 	if err != nil {
 		return err
 	}
-	return draw(stdout, *out, figures)
+	return chart.Publish(stdout, *out, figures)
 }
 
 // open prepares the place and chooses what limits.

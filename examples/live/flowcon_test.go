@@ -95,7 +95,7 @@ func TestSame(t *testing.T) {
 }
 
 func TestPolicyUsage(t *testing.T) {
-	for _, args := range []string{"flowcon -runs 0", "flowcon -scale NaN", "specon -stores tape"} {
+	for _, args := range []string{"flowcon -runs 0", "flowcon -scale NaN", "specon -stores tape", "specon -frameworks mxnet,caffe"} {
 		if err := run(t.Context(), io.Discard, io.Discard, strings.Fields(args)); !errors.Is(err, command.ErrUsage) {
 			t.Errorf("%s: %v", args, err)
 		}

@@ -128,7 +128,7 @@ func TestUsage(t *testing.T) {
 		{nil, "live: which of agent, dorm, faults"},
 		{[]string{"dance"}, `what is "dance"?`},
 		{[]string{"master", "-policy", "luck"}, `-policy: what is "luck"?`},
-		{[]string{"agent", "-capacity", "two"}, `"two"`},
+		{[]string{"agent", "-capacity", "4,two"}, `"two"`},
 	} {
 		var errs bytes.Buffer
 		if err := run(t.Context(), io.Discard, &errs, test.args); !errors.Is(err, command.ErrUsage) || !strings.Contains(errs.String(), test.want) {

@@ -141,7 +141,7 @@ func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) 
 	if err != nil {
 		return err
 	}
-	return draw(stdout, *out, figures)
+	return chart.Publish(stdout, *out, figures)
 }
 
 // earned is what a policy made of the stream, simulated and live; slices by job.

@@ -186,10 +186,8 @@ func cells(t *testing.T, root *html.Node, job string) (texts []string) {
 func pagedCluster(t *testing.T) (*cluster.Cluster, string) {
 	t.Helper()
 	place := cluster.Place(t.TempDir())
-	live, err := cluster.Start(place, []cluster.Program{
-		{Name: "master", Args: []string{"master", "-dir", string(place), "-policy", "dorm", "-save-every", "1h"}},
-		{Name: "north", Args: []string{"agent", "-dir", string(place), "-name", "north", "-capacity", "2,4"}},
-	})
+	servers := []apportion.Server{{ID: "north", Capacity: apportion.Resources{2, 4}}}
+	live, err := cluster.Start(place, cluster.Programs(place, servers, []string{"-policy", "dorm", "-save-every", "1h"}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +198,7 @@ func pagedCluster(t *testing.T) (*cluster.Cluster, string) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	if err := live.Await(ctx, make([]apportion.Server, 1)); err != nil {
+	if err := live.Await(ctx, servers); err != nil {
 		t.Fatalf("%v\n%s", err, live.Log("master"))
 	}
 	program, err := os.Executable()

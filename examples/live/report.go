@@ -8,7 +8,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/live/harness"
 )
 
@@ -45,13 +44,4 @@ func report(ctx context.Context, stdout io.Writer, record *harness.Record) ([]ha
 		}
 	}
 	return outcomes, nil
-}
-
-// draw writes figures.
-func draw(stdout io.Writer, out string, figures []*chart.Figure) error {
-	names, err := chart.Write(out, figures)
-	if err == nil {
-		fmt.Fprintf(stdout, "\nFigures, PNG and SVG, in %s: %v\n", out, names)
-	}
-	return err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
 	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/live/specon"
@@ -36,22 +37,39 @@ func init() {
 // nodes are the two servers, which have a CPU each; as many jobs as fit share it.
 var nodes = []apportion.Server{{ID: "left", Capacity: apportion.Resources{6, 6}}, {ID: "right", Capacity: apportion.Resources{6, 6}}}
 
-// uneven are jobs of which every second is short: the default scheduler puts one after the other on the
-// nodes in turn, and soon one node has little to do.
-func uneven(scale float64) []harness.Job {
-	of := func(at time.Duration, name, framework, option, value string, steps int64) harness.Job {
-		return harness.Job{Name: name, At: at, Framework: framework, Args: []string{option, value}, Steps: max(10, int64(scale*float64(steps))), Seed: steps,
-			Min: 1, Max: 1, Weight: 1, Demand: apportion.Resources{1, 1}}
-	}
-	return []harness.Job{
-		of(0, "vae", "tensorflow", "--model", "vae", 12000),
-		of(1*time.Second, "lstm", "pytorch", "--cell", "lstm", 500),
-		of(2*time.Second, "gru", "pytorch", "--cell", "gru", 3600),
-		of(3*time.Second, "logistic", "mxnet", "--model", "logistic", 800),
-		of(4*time.Second, "network", "mxnet", "--model", "network", 4000),
-		of(5*time.Second, "cnn", "tensorflow", "--model", "cnn", 300),
-	}
+// models are a long and a short job of each framework.
+var models = map[string][2]struct {
+	option, value string
+	steps         int64
+}{
+	"tensorflow": {{"--model", "vae", 12000}, {"--model", "cnn", 300}},
+	"pytorch":    {{"--cell", "gru", 3600}, {"--cell", "lstm", 500}},
+	"mxnet":      {{"--model", "network", 4000}, {"--model", "logistic", 800}},
 }
+
+// uneven are three long jobs of these frameworks in turn, and after each a short one of the next framework:
+// the default scheduler puts one after the other on the nodes in turn, and soon one node has little to do.
+func uneven(scale float64, frameworks []string) []harness.Job {
+	var jobs []harness.Job
+	times := map[string]int64{} // that a model is among them
+	for i := range 6 {
+		framework := frameworks[(i/2+i%2)%len(frameworks)]
+		model := models[framework][i%2]
+		job := harness.Job{Name: model.value, At: time.Duration(i) * time.Second, Framework: framework, Args: []string{model.option, model.value},
+			Steps: max(10, int64(scale*float64(model.steps))), Seed: model.steps, Min: 1, Max: 1, Weight: 1, Demand: apportion.Resources{1, 1}}
+		if again := times[model.value]; again > 0 {
+			job.Name = fmt.Sprintf("%s-%d", model.value, again+1)
+			job.Seed += again
+		}
+		times[model.value]++
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// lookBack is how old a job may be when a master begins: that has to know how long the job took to get where
+// it is.
+const lookBack = 1000 * time.Hour
 
 // speconDecider makes the decider of a master: SpeCon with the classifier that noise does not mislead, or
 // what leaves jobs where they are.
@@ -59,8 +77,8 @@ func speconDecider(s *setting, stay bool) (master.Decider, error) {
 	if s.slot <= 0 {
 		return nil, errors.New("SpeCon needs -slot, the time between two categorizations")
 	}
-	origin := time.Now()
-	return specon.New(specon.Config{Interval: s.slot, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay,
+	origin := time.Now().Add(-lookBack)
+	return specon.New(specon.Config{Interval: s.slot, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay, Notes: s.place.Join("specon.json"),
 		Read: func(state *master.State) (map[string]specon.Reading, error) { return readings(s.place, state) },
 		Now:  func() time.Duration { return time.Since(origin) }})
 }
@@ -85,7 +103,8 @@ func readings(p cluster.Place, s *master.State) (map[string]specon.Reading, erro
 			return nil, err
 		}
 		if len(curve) > 0 {
-			known[job] = specon.Reading{Value: mean(curve[max(0, len(curve)-newest):]), First: curve[0].Value, Used: used[job]}
+			first := &curve[0]
+			known[job] = specon.Reading{Value: mean(curve[max(0, len(curve)-newest):]), First: first.Value, Age: time.Since(first.Time()), Used: used[job]}
 		}
 	}
 	return known, nil
@@ -103,7 +122,7 @@ func mean(points []master.Point) float64 {
 type contest struct {
 	stdout   io.Writer
 	dir      cluster.Place
-	scale    float64
+	jobs     []harness.Job
 	interval time.Duration
 	first    bool
 	plays    []*show
@@ -122,7 +141,8 @@ func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) e
 	flags := command.Flags("live specon", stderr)
 	c := &contest{stdout: stdout}
 	dir := cluster.Flag(flags, filepath.Join("out", "specon"))
-	flags.Float64Var(&c.scale, "scale", 1, "length of the jobs")
+	scale := flags.Float64("scale", 1, "length of the jobs")
+	frameworks := flags.String("frameworks", "tensorflow,pytorch,mxnet", "those of the long jobs, in turn; each short one is of the next")
 	flags.DurationVar(&c.interval, "interval", 3*time.Second, "time between two categorizations")
 	flags.BoolVar(&c.first, "first", false, "the nodes go before all other processes of the machine, where there are control groups")
 	stores := flags.String("stores", "file,s3", "where SpeCon keeps checkpoints, one play each: file, s3")
@@ -132,6 +152,12 @@ func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) e
 		return err
 	}
 	c.dir = *dir
+	for framework := range strings.SplitSeq(*frameworks, ",") {
+		if _, ok := models[framework]; !ok {
+			return command.Misused(flags, "-frameworks: what is %q?", framework)
+		}
+	}
+	c.jobs = uneven(*scale, strings.Split(*frameworks, ","))
 	c.plays = []*show{{name: "DS", policy: "DS"}}
 	for store := range strings.SplitSeq(*stores, ",") {
 		if store != "file" && store != "s3" {
@@ -156,7 +182,7 @@ func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) e
 	if err != nil {
 		return err
 	}
-	return draw(stdout, *out, figures)
+	return chart.Publish(stdout, *out, figures)
 }
 
 // play plays the jobs once. Work that is lost is an error, see report.
@@ -174,7 +200,7 @@ func (c *contest) play(ctx context.Context, number int, s *show) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	stage := &harness.Stage{Place: cluster.Place(c.dir.Join("play-" + strconv.Itoa(number))), Servers: nodes, Jobs: uneven(c.scale),
+	stage := &harness.Stage{Place: cluster.Place(c.dir.Join("play-" + strconv.Itoa(number))), Servers: nodes, Jobs: c.jobs,
 		Master: []string{"-policy", s.policy, "-slot", c.interval.String()}, Stdout: c.stdout,
 		By: func(server string) []string { return by[server] }, Each: c.tell(ctx)}
 	if s.record, err = stage.Run(ctx); err != nil {

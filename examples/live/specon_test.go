@@ -6,9 +6,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,11 +19,46 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/transfer"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/live/harness"
 )
 
+// afterMove kills the master when a job runs on another node than first, and waits for what the next one says of it.
+type afterMove struct {
+	first map[string]string // node of each job
+	moved string            // the job; empty: none was
+	known bool              // to the next master
+}
+
+func (a *afterMove) each(ctx context.Context, p *cluster.Play, s *cluster.Sample) error {
+	for i := range s.List.Jobs {
+		job := &s.List.Jobs[i].Job
+		switch {
+		case job.Phase != checkpoint.Running || a.moved != "":
+		case a.first[job.Name] == "":
+			a.first[job.Name] = job.Containers[0]
+		case a.first[job.Name] != job.Containers[0]:
+			p.Say("FAULT: kill -9 of the master, after %s has moved", job.Name)
+			p.Cluster.KillProgram("master")
+			a.moved = job.Name
+		}
+	}
+	if a.moved == "" || a.known {
+		return nil
+	}
+	var text string
+	err := cluster.Patiently(ctx, func(ctx context.Context) error {
+		return p.Cluster.Place.Call(ctx, "/explain", master.Nothing{}, &text)
+	})
+	for line := range strings.Lines(text) {
+		a.known = a.known || strings.HasPrefix(line, a.moved+" ") && strings.Contains(line, "was decided on")
+	}
+	return err
+}
+
 // Two jobs that have converged share a node beside an idle one: one of them is saved there and resumed on the
-// other node, with its checkpoint in a bucket, and both end with the curves of undisturbed runs.
+// other node, with its checkpoint in a bucket, and both end with the curves of undisturbed runs. The master is
+// killed then, and the next one moves nobody again.
 func TestSpeCon(t *testing.T) {
 	ctx := frameworks(t)
 	stop, err := serveS3()
@@ -40,8 +78,9 @@ func TestSpeCon(t *testing.T) {
 	// In the order of their submission, so that right has the one that is soon over.
 	jobs := []harness.Job{job("gru", "pytorch", "--cell", "gru", 1300), job("brief", "mxnet", "--model", "logistic", 5), job("network", "mxnet", "--model", "network", 1300)}
 	var out bytes.Buffer
+	tell, kill := (&contest{}).tell(ctx), &afterMove{first: map[string]string{}}
 	stage := &harness.Stage{Place: cluster.Place(t.TempDir()), Servers: nodes, Jobs: jobs, Master: []string{"-policy", "SpeCon", "-slot", "500ms"}, Stdout: &out,
-		Each: (&contest{}).tell(ctx)}
+		Each: func(p *cluster.Play, s *cluster.Sample) error { return errors.Join(tell(p, s), kill.each(ctx, p, s)) }}
 	record, err := stage.Run(ctx)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
@@ -56,12 +95,37 @@ func TestSpeCon(t *testing.T) {
 	if err != nil || len(planned) == 0 {
 		t.Fatalf("nobody was moved: %v", err)
 	}
+	if len(planned) > 1 || !kill.known {
+		t.Errorf("%d moves, want 1; the new master knows of that of %q: %v", len(planned), kill.moved, kill.known)
+	}
 	store, err := storeFromEnvironment(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if manifests, err := store.List(ctx, planned[0].Job.Name); err != nil || len(manifests) == 0 {
 		t.Errorf("%d checkpoints in the bucket: %v", len(manifests), err)
+	}
+}
+
+// Every second job is short, whatever the frameworks, and no two have the same name.
+func TestUneven(t *testing.T) {
+	for frameworks, want := range map[string]string{
+		"tensorflow,pytorch,mxnet": "vae 12000, lstm 500, gru 3600, logistic 800, network 4000, cnn 300",
+		"mxnet":                    "network 4000, logistic 800, network-2 4000, logistic-2 800, network-3 4000, logistic-3 800",
+		"pytorch,mxnet":            "gru 3600, logistic 800, network 4000, lstm 500, gru-2 3600, logistic-2 800",
+	} {
+		var names []string
+		seeds := map[string]bool{}
+		for i, job := range uneven(1, strings.Split(frameworks, ",")) {
+			names = append(names, fmt.Sprint(job.Name, " ", job.Steps))
+			seeds[fmt.Sprint(job.Args, job.Seed)] = true
+			if job.At != time.Duration(i)*time.Second {
+				t.Errorf("%s: job %q comes at %v", frameworks, job.Name, job.At)
+			}
+		}
+		if got := strings.Join(names, ", "); got != want || len(seeds) != 6 {
+			t.Errorf("%s: %s with %d seeds, want %s", frameworks, got, len(seeds), want)
+		}
 	}
 }
 

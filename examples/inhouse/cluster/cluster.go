@@ -206,14 +206,14 @@ func (c *Cluster) Log(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Patiently repeats a call that may meet a dead master until it works, is refused, or the context ends.
+// Patiently repeats a call that may meet a master which is dead or dying, until it works, is refused, or the
+// context ends.
 func Patiently(ctx context.Context, do func(context.Context) error) error {
 	for {
 		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 		err := do(limited)
 		cancel()
-		var refused *wire.StatusError
-		if err == nil || errors.As(err, &refused) {
+		if err == nil || wire.Refused(err) {
 			return err
 		}
 		select {

@@ -107,6 +107,9 @@ type AgentOptions struct {
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
 func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) error {
+	if err := checkpoint.CheckJob(o.Server.ID); err != nil {
+		return fmt.Errorf("-name: %w", err)
+	}
 	config := agent.Config{Name: o.Server.ID, Dir: p.Join("agents", o.Server.ID), Shared: p.Shared(), Lease: cmp.Or(o.Lease, Lease),
 		Store: o.Store, Framework: processes(p, &o)}
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,14 +30,6 @@ func (p *Place) Set(dir string) error {
 
 // String returns the path.
 func (p *Place) String() string { return string(*p) }
-
-// Flag adds the flag -dir, which names the place.
-func Flag(flags *flag.FlagSet, dir string) *Place {
-	var p Place
-	_ = p.Set(dir) // fails with the working directory, and so will all else
-	flags.Var(&p, "dir", "directory of the cluster")
-	return &p
-}
 
 // Join returns a path in the place.
 func (p Place) Join(names ...string) string {

@@ -4,6 +4,9 @@ package cluster
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,9 +19,24 @@ import (
 type Process struct {
 	PID     int
 	Job     string
-	Server  string
 	Attempt int64
 	Rank    int
+}
+
+// TwiceFile is written into the shared directory of a job by a process that finds its place in it taken by
+// another one. It must never exist.
+const TwiceFile = "twice"
+
+// Twice returns an error if two processes of a job ever had the same place in it at the same time.
+func (p Place) Twice(job string) error {
+	text, err := os.ReadFile(filepath.Join(p.Shared(), job, TwiceFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("job %q: two processes had the same place in it at the same time: %s", job, bytes.TrimSpace(text))
 }
 
 // Processes returns the processes of the jobs of a cluster: those whose environment names its directory.
@@ -39,7 +57,7 @@ func (p Place) Processes() []Process {
 		if !strings.HasPrefix(env[command.EnvCheckpointDir], p.Shared()+"/") {
 			continue
 		}
-		process := Process{Job: env[command.EnvJob], Server: env[command.EnvServer]}
+		process := Process{Job: env[command.EnvJob]}
 		process.PID, _ = strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		process.Attempt, _ = strconv.ParseInt(env[command.EnvAttempt], 10, 64)
 		process.Rank, _ = strconv.Atoi(env[command.EnvRank])

@@ -41,9 +41,9 @@ type View struct {
 type List struct {
 	Jobs    []View             `json:"jobs"`
 	Servers []apportion.Server `json:"servers"`
-	// Utilization is that of the last decision, Bound what is possible at most.
-	Utilization float64 `json:"utilization"`
-	Bound       float64 `json:"bound"`
+	// Utilization and Bound are those of the last verdict; not there if its decider does not know.
+	Utilization float64 `json:"utilization,omitzero"`
+	Bound       float64 `json:"bound,omitzero"`
 }
 
 // Handler answers users and agents.

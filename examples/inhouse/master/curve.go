@@ -46,7 +46,7 @@ func Runs(shared, job string) ([]Run, error) {
 	for _, name := range names {
 		attempt, err := strconv.ParseInt(filepath.Base(filepath.Dir(name)), 10, 64)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		points, err := readCurve(name)
 		if err != nil {
@@ -83,11 +83,15 @@ func readCurve(name string) ([]Point, error) {
 	}
 	defer file.Close()
 	var curve []Point
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
 		var p Point
 		if json.Unmarshal(lines.Bytes(), &p) == nil {
 			curve = append(curve, p)
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return curve, nil
 }

@@ -52,7 +52,8 @@ type Verdict struct {
 	Targets map[string][]string
 	// Explanation says in words why the jobs have what they have.
 	Explanation string
-	// Utilization is that of the decision, Bound what is possible at most, if the decider knows.
+	// Utilization is that of the decision, Bound what is possible at most; 0: the decider does not know, and
+	// neither is shown.
 	Utilization, Bound float64
 	// Shares and Waiting say of some jobs how they fare, and why they have nothing.
 	Shares  map[string]alloc.Share

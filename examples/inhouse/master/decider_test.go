@@ -4,9 +4,11 @@
 package master
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +87,20 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// What a decider does not know is not shown as zero.
+func TestPageWithoutUtilization(t *testing.T) {
+	b := withDecider(t, &picky{})
+	b.submit()
+	b.await("runs", runs)
+	status, text := b.page("?token=" + token)
+	if status != 200 || !strings.Contains(text, "<p>1 servers, 1 jobs.</p>") || strings.Contains(text, "utilization") || strings.Contains(text, "share") {
+		t.Errorf("%d:\n%s", status, text)
+	}
+	if columns, cells := strings.Count(text, "<th"), strings.Count(text, "<td"); columns != 7+2 || cells != 7+2 {
+		t.Errorf("%d columns, %d cells; want 7 of the job and 2 of the server:\n%s", columns, cells, text)
+	}
+}
+
 func TestTrace(t *testing.T) {
 	b := newBench(t)
 	b.stop()
@@ -136,7 +152,17 @@ func TestRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(shared, "lr", "x", CurveFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Runs(shared, "lr"); err == nil || !strings.Contains(err.Error(), `"x"`) {
+	if _, err := Runs(shared, "lr"); err == nil || !strings.Contains(err.Error(), filepath.Join(shared, "lr", "x")) {
 		t.Errorf("a folder that is no attempt: %v", err)
+	}
+	if err := os.Rename(filepath.Join(shared, "lr", "x"), filepath.Join(shared, "lr", "12")); err != nil {
+		t.Fatal(err)
+	}
+	long := filepath.Join(shared, "lr", "12", CurveFile)
+	if err := os.WriteFile(long, bytes.Repeat([]byte("x"), bufio.MaxScanTokenSize+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Runs(shared, "lr"); !errors.Is(err, bufio.ErrTooLong) || !strings.Contains(err.Error(), long) {
+		t.Errorf("a line without an end: %v", err)
 	}
 }

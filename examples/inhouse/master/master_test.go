@@ -305,6 +305,21 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 }
 
+// page asks for the status page.
+func (b *bench) page(query string) (status int, text string) {
+	b.t.Helper()
+	response, err := http.Get(b.client.Base + "/" + query)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
 func TestPage(t *testing.T) {
 	b := newBench(t)
 	evil := app
@@ -320,24 +335,11 @@ func TestPage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(`{"step":1,"value":2}`+"\n"+`{"step":2,"value":1}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	get := func(query string) (int, string) {
-		t.Helper()
-		response, err := http.Get(b.client.Base + "/" + query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.StatusCode, string(text)
-	}
-	if status, _ := get("?token=guess"); status != http.StatusUnauthorized {
+	if status, _ := b.page("?token=guess"); status != http.StatusUnauthorized {
 		t.Errorf("wrong token: %d", status)
 	}
-	status, text := get("?token=" + token)
-	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`} {
+	status, text := b.page("?token=" + token)
+	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`, "1 jobs; utilization 0.75, at most 0.75 is possible."} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
 		}

@@ -17,7 +17,7 @@ var pageText string
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // page shows servers, jobs with their containers and loss curves, and the explanation of the last
-// decision. A browser shows the token as ?token=.
+// decision; utilization and shares where the decider knows them. A browser shows the token as ?token=.
 func (m *Master) page(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get("token"); token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)

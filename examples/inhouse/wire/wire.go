@@ -36,7 +36,8 @@ type fault struct {
 
 // Handle answers POST requests to path with what serve returns. A request without the token gets 401,
 // one that is not a single JSON value of the type Q 400; an error of serve is answered by 409 if it wraps
-// checkpoint.ErrFenced and by 422 otherwise.
+// checkpoint.ErrFenced and by 422 otherwise. Whatever fails while the server goes down is answered by
+// 503: that says nothing of the request, and the next server may be asked.
 func Handle[Q, A any](mux *http.ServeMux, path, token string, serve func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		if !Authorized(r, token) {
@@ -50,6 +51,8 @@ func Handle[Q, A any](mux *http.ServeMux, path, token string, serve func(context
 		}
 		answer, err := serve(r.Context(), question)
 		switch {
+		case err != nil && r.Context().Err() != nil:
+			reply(w, http.StatusServiceUnavailable, fault{"the server is going down: " + err.Error()})
 		case errors.Is(err, checkpoint.ErrFenced):
 			reply(w, http.StatusConflict, fault{err.Error()})
 		case err != nil:
@@ -106,6 +109,13 @@ func (e *StatusError) Unwrap() error {
 		return checkpoint.ErrFenced
 	}
 	return nil
+}
+
+// Refused reports whether err is an answer that the same request would get again. A server that is going
+// down, and one that does not answer, have not refused anything.
+func Refused(err error) bool {
+	var answer *StatusError
+	return errors.As(err, &answer) && answer.Status != http.StatusServiceUnavailable
 }
 
 // Call asks path and decodes the answer into answer. It ends with the context at the latest.

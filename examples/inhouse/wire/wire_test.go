@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,35 @@ func TestCall(t *testing.T) {
 	}
 	if err := client.Call(t.Context(), "/ask", func() {}, &answer); err == nil {
 		t.Error("no error for a question that is not JSON")
+	}
+}
+
+// What fails because the server goes down is no refusal; what works is answered all the same.
+func TestGoingDown(t *testing.T) {
+	mux := http.NewServeMux()
+	Handle(mux, "/fail", "secret", func(ctx context.Context, _ question) (string, error) { return "", ctx.Err() })
+	Handle(mux, "/fenced", "secret", func(context.Context, question) (string, error) { return "", checkpoint.ErrFenced })
+	Handle(mux, "/work", "secret", func(context.Context, question) (string, error) { return "done", nil })
+	down, cancel := context.WithCancel(t.Context())
+	cancel()
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.BaseContext = func(net.Listener) context.Context { return down }
+	server.Start()
+	defer server.Close()
+	client := &Client{Base: server.URL, Token: "secret"}
+	var answer string
+	for _, path := range []string{"/fail", "/fenced"} {
+		err := client.Call(t.Context(), path, question{}, &answer)
+		var status *StatusError
+		if !errors.As(err, &status) || status.Status != http.StatusServiceUnavailable || !strings.Contains(status.Text, "going down") || Refused(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := client.Call(t.Context(), "/work", question{}, &answer); err != nil || answer != "done" {
+		t.Errorf("%q, %v", answer, err)
+	}
+	if err := client.Call(t.Context(), "/other", question{}, &answer); !Refused(err) {
+		t.Errorf("an unknown path: %v", err)
 	}
 }
 

@@ -182,7 +182,7 @@ func TestRecord(t *testing.T) {
 // Two places in a job at the same time are noticed, whatever the curve says.
 func TestTwiceIsNoticed(t *testing.T) {
 	r := record(t, nil, []master.Run{steps(1, 1, 3, 0)})
-	if err := os.WriteFile(filepath.Join(r.Place.Shared(), "a", twiceFile), []byte("rank 0"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.Place.Shared(), "a", cluster.TwiceFile), []byte("rank 0"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.outcome(t.Context(), &r.Jobs[0]); err == nil || !strings.Contains(err.Error(), "same place") {

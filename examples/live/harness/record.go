@@ -87,9 +87,6 @@ type Outcome struct {
 // One step that is left out or done twice changes later losses by more than ten times this.
 const Tolerance = 1e-4
 
-// twiceFile is written by a process that finds its place in the job taken by another.
-const twiceFile = "twice"
-
 // Outcomes compares every completed job with an undisturbed run of it. An error says that work was lost
 // or done twice.
 func (r *Record) Outcomes(ctx context.Context) ([]Outcome, error) {
@@ -118,8 +115,8 @@ func (r *Record) Outcomes(ctx context.Context) ([]Outcome, error) {
 }
 
 func (r *Record) outcome(ctx context.Context, job *Job) (*Outcome, error) {
-	if text, err := os.ReadFile(r.Place.Join("shared", job.Name, twiceFile)); !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("job %q: two processes had the same place in it at the same time: %s, %w", job.Name, text, err)
+	if err := r.Place.Twice(job.Name); err != nil {
+		return nil, err
 	}
 	runs, err := master.Runs(r.Place.Shared(), job.Name)
 	if err != nil {

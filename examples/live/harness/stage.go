@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/inhouse/cluster"
@@ -30,16 +29,11 @@ type Stage struct {
 
 // programs are the processes of the cluster.
 func (s *Stage) programs() []cluster.Program {
-	dir := []string{"-dir", string(s.Place)}
-	all := []cluster.Program{{Name: "master", Args: append(append([]string{"master"}, dir...), s.Master...)}}
-	for _, server := range s.Servers {
-		capacity := strings.Trim(strings.ReplaceAll(fmt.Sprint([]int64(server.Capacity)), " ", ","), "[]")
-		program := cluster.Program{Name: server.ID, Args: append(append([]string{"agent"}, dir...), "-name", server.ID, "-capacity", capacity)}
-		program.Args = append(program.Args, s.Agent...)
+	all := cluster.Programs(s.Place, s.Servers, s.Master, s.Agent)
+	for i := range s.Servers {
 		if s.By != nil {
-			program.By = s.By(server.ID)
+			all[i+1].By = s.By(s.Servers[i].ID) // the first one is the master
 		}
-		all = append(all, program)
 	}
 	return all
 }

@@ -4,15 +4,12 @@
 package oasis
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/live/harness"
 )
 
 // Book is the file of a policy.
@@ -43,27 +40,11 @@ type Entry struct {
 // OpenBook reads a book; without a file it is empty.
 func OpenBook(path string) (*Book, error) {
 	b := &Book{Jobs: map[string]*Entry{}, path: path}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return b, json.Unmarshal(data, b)
+	return b, harness.ReadNotes(path, b)
 }
 
 // write makes the book outlive this process, whole or as it was.
-func (b *Book) write() error {
-	data, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(b.path+".new", data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(b.path+".new", b.path)
-}
+func (b *Book) write() error { return harness.WriteNotes(b.path, b) }
 
 // lead is how long after the first job the first slot begins, so that others which come with it are seen.
 const lead = time.Second

@@ -237,9 +237,9 @@ func TestBadTerms(t *testing.T) {
 			t.Errorf("%q was taken", text)
 		}
 	}
-	_, err := read("a", json.RawMessage(`{"steps":1,"per_worker_slot":1,"most":1,"workers_per_ps":0,"fixed":1}`))
-	if !errors.Is(err, apportion.ErrRange) || !strings.Contains(err.Error(), "workers_per_ps") {
-		t.Error(err)
+	_, err := read("a", json.RawMessage(`{"steps":1,"per_worker_slot":1,"most":0,"workers_per_ps":-1,"fixed":1}`))
+	if want := "job \"a\": most is out of range: 0\njob \"a\": workers_per_ps is out of range: -1"; !errors.Is(err, apportion.ErrRange) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/primaldual"
@@ -36,12 +37,16 @@ func read(job string, policy json.RawMessage) (*Terms, error) {
 	if err := json.Unmarshal(policy, &t); err != nil {
 		return nil, fmt.Errorf("job %q: its terms: %w", job, err)
 	}
-	for field, n := range map[string]int64{"steps": t.Steps, "per_worker_slot": t.PerWorkerSlot, "most": t.Most, "workers_per_ps": t.WorkersPerPS, "fixed": t.Fixed} {
-		if n < 1 {
-			return nil, &apportion.FieldError{Item: fmt.Sprintf("job %q", job), Field: field, Err: apportion.ErrRange}
+	var faults apportion.Faults
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"steps", t.Steps}, {"per_worker_slot", t.PerWorkerSlot}, {"most", t.Most}, {"workers_per_ps", t.WorkersPerPS}, {"fixed", t.Fixed}} {
+		if f.value < 1 {
+			faults.Add(fmt.Sprintf("job %q", job), f.name, apportion.ErrRange, strconv.FormatInt(f.value, 10))
 		}
 	}
-	return &t, nil
+	return &t, faults.Err()
 }
 
 // Job is the work that is left after some steps, as OASiS knows it, from a slot on.

@@ -21,8 +21,9 @@ import (
 
 // Reading is what is known of a job that runs.
 type Reading struct {
-	// Value is the newest of its evaluation function, First the first.
+	// Value is the newest of its evaluation function, First the first, which is of this Age; 0: it is new.
 	Value, First float64
+	Age          time.Duration
 	// Used is the CPU time of the job's newest attempt.
 	Used time.Duration
 }
@@ -37,12 +38,16 @@ type Config struct {
 	Stay bool
 	// Read returns what is known of the jobs by name. A job that has not told anything is not there.
 	Read func(*master.State) (map[string]Reading, error)
-	// Now returns the time since any origin.
+	// Now returns the time since an origin before the first step of any job.
 	Now func() time.Duration
+	// Notes is the path of the file that is kept.
+	Notes string
 }
 
-// Decider is SpeCon as a [master.Decider]. It keeps nothing on the disk: the one of a new master watches
-// all jobs from their beginning, and may move a job that was moved before.
+// Decider is SpeCon as a [master.Decider]. The one of a new master watches all jobs from their beginning, but
+// for those that were decided on: they stay where they are. A move is noted before it is begun, so a master
+// that is killed in between leaves the job where it was; none is moved twice for the same reason. What was
+// left of a plan to even things out is planned anew when the others have converged for the new one, too.
 type Decider struct {
 	config  Config
 	monitor *growth.SpeCon
@@ -50,6 +55,7 @@ type Decider struct {
 	marks   map[string]*mark
 	tasks   []task     // of the decision under way
 	plan    []transfer // to even the cluster out
+	noted   notes      // what the file says
 }
 
 // mark is what is known of a job beyond the monitor.
@@ -75,10 +81,14 @@ type task struct {
 	server int
 }
 
-// New returns a decider. Errors are those of [growth.NewSpeCon].
+// New goes on from the notes if there are any. Errors are theirs and those of [growth.NewSpeCon].
 func New(config Config) (*Decider, error) {
 	monitor, err := growth.NewSpeCon(growth.SpeConConfig{Interval: config.Interval}, &growth.SpeConOptions{Classifier: config.Classifier})
-	return &Decider{config: config, monitor: monitor, marks: map[string]*mark{}}, err
+	if err != nil {
+		return nil, err
+	}
+	d := &Decider{config: config, monitor: monitor, marks: map[string]*mark{}}
+	return d, d.recall()
 }
 
 // Decide implements [master.Decider]. New jobs go where the fewest are. At most one job is moved at a time.
@@ -100,6 +110,9 @@ func (d *Decider) Decide(_ context.Context, s *master.State) (*master.Verdict, e
 	if !d.config.Stay {
 		var err error
 		if why, err = d.move(now, s, v); err != nil {
+			return nil, err
+		}
+		if err := d.note(); err != nil {
 			return nil, err
 		}
 		v.Again = max(time.Millisecond, d.report.Next-now)
@@ -198,8 +211,8 @@ func (d *Decider) watch(now time.Duration, s *master.State) error {
 	return nil
 }
 
-// observe is what the monitor is told of a task. The first value that it is told is the job's first: what a job
-// gains before anyone looks may be the most that it ever gains.
+// observe is what the monitor is told of a task. The first value that it is told is the job's first, at its time:
+// what a job gains before anyone looks may be the most that it ever gains.
 func (t *task) observe(now time.Duration, readings map[string]Reading, server string) growth.Observation {
 	o := growth.Observation{ID: t.name, Worker: server, Migrated: t.decided, Missing: true}
 	r, ok := readings[t.name]
@@ -209,11 +222,13 @@ func (t *task) observe(now time.Duration, readings map[string]Reading, server st
 	if t.attempt != t.Job.Attempt {
 		t.attempt, t.used = t.Job.Attempt, 0
 	}
-	t.usage = max(0, float64(r.Used-t.used)/float64(now-t.at))
-	o.Missing, o.At, o.Value, o.Usage = false, now, r.Value, t.usage
+	o.Missing = false
 	if !t.opened {
-		o.Value = r.First
+		o.At, o.Value = max(0, now-r.Age), r.First
+		return o
 	}
+	t.usage = max(0, float64(r.Used-t.used)/float64(now-t.at))
+	o.At, o.Value, o.Usage = now, r.Value, t.usage
 	return o
 }
 

@@ -4,8 +4,11 @@ package specon
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +26,7 @@ type world struct {
 	t       *testing.T
 	now     time.Duration
 	state   *master.State
+	config  Config
 	decider *Decider
 	// losses are those of the jobs by name; a job that is not there has told nothing.
 	losses map[string]func(now time.Duration) float64
@@ -35,19 +39,25 @@ func newWorld(t *testing.T, stay bool) *world {
 	t.Helper()
 	w := &world{t: t, losses: map[string]func(time.Duration) float64{}, began: map[string]time.Duration{}, state: &master.State{Kinds: apportion.Kinds{"cpu"},
 		Servers: []apportion.Server{{ID: "left", Capacity: apportion.Resources{8}}, {ID: "right", Capacity: apportion.Resources{8}}}}}
-	var err error
-	w.decider, err = New(Config{Interval: time.Second, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay,
-		Now: func() time.Duration { return w.now }, Read: w.read})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.config = Config{Interval: time.Second, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay,
+		Now: func() time.Duration { return w.now }, Read: w.read, Notes: filepath.Join(t.TempDir(), "notes.json")}
+	w.restart()
 	return w
+}
+
+// restart makes a new decider, as a new master does.
+func (w *world) restart() {
+	w.t.Helper()
+	var err error
+	if w.decider, err = New(w.config); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w *world) read(*master.State) (map[string]Reading, error) {
 	known := map[string]Reading{}
 	for name, loss := range w.losses {
-		known[name] = Reading{Value: loss(w.now), First: loss(0), Used: (w.now - w.began[name]) / 2}
+		known[name] = Reading{Value: loss(w.now), First: loss(0), Age: w.now, Used: (w.now - w.began[name]) / 2}
 	}
 	return known, w.fails
 }
@@ -116,6 +126,13 @@ func (w *world) where() map[string]string {
 func steady(now time.Duration) float64 { return 1000 - now.Seconds() }
 func flat(now time.Duration) float64   { return max(1, 10-20*now.Seconds()) - 1e-6*now.Seconds() }
 
+// crowd puts a converged job and two that grow on the first server.
+func (w *world) crowd() {
+	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
+		w.submit(name, loss, "left")
+	}
+}
+
 // New jobs go where the fewest are; ties to the first server; where there is no room they wait.
 func TestPlacesSpread(t *testing.T) {
 	w := newWorld(t, false)
@@ -143,9 +160,7 @@ func TestPlacesSpread(t *testing.T) {
 // The converged job of three leaves the node for the idle one, once; growing ones stay.
 func TestMovesConverged(t *testing.T) {
 	w := newWorld(t, false)
-	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
-		w.submit(name, loss, "left")
-	}
+	w.crowd()
 	w.pass(20 * time.Second)
 	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
 		t.Errorf("moves %v, want %v", w.moves, want)
@@ -161,9 +176,7 @@ func TestMovesConverged(t *testing.T) {
 // A job is decided on once, whatever comes.
 func TestMovesOnce(t *testing.T) {
 	w := newWorld(t, false)
-	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
-		w.submit(name, loss, "left")
-	}
+	w.crowd()
 	w.pass(20 * time.Second)
 	for _, name := range []string{"x", "y", "z"} {
 		w.submit(name, steady, "right")
@@ -176,13 +189,106 @@ func TestMovesOnce(t *testing.T) {
 	}
 }
 
+// The decider of a new master does not move a job that was moved before, nor one that grows as ever; but it goes
+// on with the others.
+func TestNewMasterMovesNobodyAgain(t *testing.T) {
+	w := newWorld(t, false)
+	w.crowd()
+	w.pass(20 * time.Second)
+	for _, name := range []string{"x", "y", "z"} {
+		w.submit(name, steady, "right")
+	}
+	w.end("young")
+	w.end("younger")
+	w.pass(100 * time.Second)
+	w.restart()
+	if text := w.decide().Explanation; strings.Count(text, "was decided on") != 1 {
+		t.Errorf("want one that was decided on:\n%s", text)
+	}
+	w.pass(20 * time.Second)
+	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+	w.losses["x"] = func(now time.Duration) float64 { return 800 - 1e-6*now.Seconds() }
+	w.pass(5 * time.Minute)
+	if want := []string{"done right", "x left"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+// A new master plans anew what was left of a plan: who was moved for it stays.
+func TestNewMasterPlansAnew(t *testing.T) {
+	w := newWorld(t, false)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		w.submit(name, flat, "left")
+	}
+	for len(w.moves) == 0 && w.now < time.Minute {
+		w.pass(100 * time.Millisecond)
+	}
+	w.restart()
+	w.pass(20 * time.Second)
+	for _, name := range []string{"c", "d", "e", "f"} { // left is idle, and has nobody to take
+		w.end(name)
+	}
+	w.restart()
+	w.pass(20 * time.Second)
+	if want := []string{"a right", "b right"}; !slices.Equal(w.moves, want) {
+		t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
+// A master may be killed before a move that was noted has begun. The next one leaves the job where it is.
+func TestMoveThatWasNotBegun(t *testing.T) {
+	w := newWorld(t, false)
+	w.crowd()
+	for {
+		v, err := w.decider.Decide(t.Context(), w.state)
+		if err != nil || w.now > time.Minute {
+			t.Fatalf("nobody is to be moved: %v", err)
+		}
+		if len(v.Targets) > 0 {
+			break
+		}
+		w.now += 100 * time.Millisecond
+	}
+	w.restart()
+	w.pass(20 * time.Second)
+	if len(w.moves) > 0 {
+		t.Errorf("moves %v", w.moves)
+	}
+}
+
+// Notes that are not whole are not taken for none.
+func TestDamagedNotes(t *testing.T) {
+	w := newWorld(t, false)
+	if err := os.WriteFile(w.config.Notes, []byte(`{"decided":["a"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(w.config); err == nil || !strings.Contains(err.Error(), w.config.Notes) {
+		t.Errorf("error %v, want one that names the file", err)
+	}
+	w.config.Notes = filepath.Join(t.TempDir(), "nowhere", "notes.json")
+	w.restart()
+	w.submit("a", flat, "left")
+	w.submit("b", flat, "left")
+	w.submit("c", flat, "left")
+	for {
+		_, err := w.decider.Decide(t.Context(), w.state)
+		if errors.Is(err, fs.ErrNotExist) {
+			return // what cannot be noted is not done
+		}
+		if err != nil || w.now > time.Minute {
+			t.Fatalf("error %v without a folder for the notes", err)
+		}
+		w.now += 100 * time.Millisecond
+	}
+}
+
 // Three converged jobs are more to do than one that grows.
 func TestLeastScore(t *testing.T) {
 	w := newWorld(t, false)
 	w.state.Servers = append(w.state.Servers, apportion.Server{ID: "third", Capacity: apportion.Resources{8}})
-	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
-		w.submit(name, loss, "left")
-	}
+	w.crowd()
 	for _, name := range []string{"x", "y", "z"} {
 		w.submit(name, flat, "right")
 	}
@@ -217,9 +323,7 @@ func TestObserve(t *testing.T) {
 // The default scheduler moves nobody.
 func TestStays(t *testing.T) {
 	w := newWorld(t, true)
-	for name, loss := range map[string]func(time.Duration) float64{"done": flat, "young": steady, "younger": steady} {
-		w.submit(name, loss, "left")
-	}
+	w.crowd()
 	w.pass(20 * time.Second)
 	if len(w.moves) > 0 {
 		t.Errorf("moves %v", w.moves)

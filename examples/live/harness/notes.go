@@ -1,0 +1,38 @@
+// This file keeps what a decider must remember when its master is killed.
+
+package harness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// ReadNotes fills in notes from a file; without a file they stay as they are.
+func ReadNotes(path string, notes any) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, notes); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteNotes makes notes outlive this process, whole or as they were.
+func WriteNotes(path string, notes any) error {
+	data, err := json.Marshal(notes)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
