@@ -119,6 +119,12 @@ func (a *annealer) construct() {
 	a.record()
 }
 
+// restart goes back to the first state, but keeps the incumbent.
+func (a *annealer) restart() {
+	a.s = newState(a.s.p)
+	a.construct()
+}
+
 // unit returns the unit of temperature: the mean value of a container.
 func (a *annealer) unit() float64 {
 	var sum float64

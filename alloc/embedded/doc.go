@@ -25,10 +25,10 @@
 //   - with lists of patterns: a local search over sets, ranked by a priced bound and judged by the
 //     residual problem (sets.go), then branch and bound on who is freed (tree.go, [Land60]) with the
 //     decomposition at the nodes; unpack.go deals the patterns out to servers;
-//   - else: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once
-//     (state.go, anneal.go, moves.go, exchange.go, recreate.go), then the same branch and bound with the
-//     prices by server at the nodes, and leaves whose residual problem is an instance of its own, small
-//     again (restleaves.go).
+//   - else: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once, several
+//     times from the start where there are sets to choose from (state.go, anneal.go, moves.go,
+//     exchange.go, recreate.go), then the same branch and bound with the prices by server at the nodes,
+//     and leaves whose residual problem is an instance of its own, small again (restleaves.go).
 //
 // At the end containers of a type are handed to its applications, close to where these have them now
 // (decode.go). Tiny instances are enumerated (enumerate.go), which proves the whole preference of
@@ -62,7 +62,7 @@
 //
 // A Solver is deterministic: numbers come from a generator of its own, effort is counted in moves,
 // rounds and nodes, and no floating-point operation depends on the machine. A context that ends stops
-// it within some dozens of moves, or a leaf; the answer then has Interrupted set.
+// it within some dozens of moves, or a step of a leaf; the answer then has Interrupted set.
 //
 // The time of a move hardly depends on the number of servers; their number, and that of rounds and
 // nodes, is in proportion to Effort and falls where each costs more. A round of the decomposition

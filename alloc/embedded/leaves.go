@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"context"
 	"math"
 
 	"github.com/apportion/apportion/alloc/p2"
@@ -24,9 +25,9 @@ type judgement struct{ value, bound float64 }
 type answerer interface {
 	// judge bounds a set, and looks for a solution that frees just it.
 	judge(free func(i int32) bool) judgement
-	// settle answers a set for good, unless that takes too long. It returns a bound on what the set
-	// holds that is better than the incumbent, -Inf where there is nothing.
-	settle(free func(i int32) bool) float64
+	// settle answers a set for good, unless that takes too long or ctx ends. It returns a bound on what
+	// the set holds that is better than the incumbent, -Inf where there is nothing.
+	settle(ctx context.Context, free func(i int32) bool) float64
 	known() *answers
 }
 
@@ -73,6 +74,15 @@ func (l *answers) cut() float64 {
 	return l.value + math.Max(l.least(), float64(l.gap*math.Abs(l.value)))
 }
 
+// unsought returns the bound on what nobody looks for because cut rules it out: a gap that is enough
+// leaves something better than the incumbent there.
+func (l *answers) unsought(bound float64) float64 {
+	if !l.found || bound <= l.value+l.least() {
+		return math.Inf(-1)
+	}
+	return bound
+}
+
 // least is by how much a better utilization is better at least, less rounding.
 func (l *answers) least() float64 {
 	return math.Max(l.step-p2.ObjectiveTolerance, p2.ObjectiveTolerance)
@@ -105,7 +115,7 @@ func (l *leaves) judge(free func(i int32) bool) judgement {
 }
 
 // settle implements answerer.
-func (l *leaves) settle(free func(i int32) bool) float64 {
+func (l *leaves) settle(ctx context.Context, free func(i int32) bool) float64 {
 	freed := l.identify(free)
 	if j, known := l.seen[string(l.key)]; known && j.bound <= l.cut() {
 		return j.bound
@@ -115,36 +125,43 @@ func (l *leaves) settle(free func(i int32) bool) float64 {
 		return math.Inf(-1)
 	}
 	boxes := l.states / statesPerBox
-	return l.settleBox(freed, &boxes)
+	return l.settleBox(ctx, freed, &boxes)
 }
 
 // settleBox does so for the counts within the box of the residual problem: it branches on a type whose
 // count is not whole in the program's solution, and where all are whole, searches by slack.
-func (l *leaves) settleBox(freed int, boxes *int) float64 {
+func (l *leaves) settleBox(ctx context.Context, freed int, boxes *int) float64 {
 	l.r.solve(l.cut())
 	if l.r.bound <= l.cut() {
-		return math.Inf(-1)
+		return l.unsought(l.r.bound)
 	}
 	l.k.pack(l.r.bound - l.least())
 	l.take(freed)
 	bound := l.r.bound
 	if bound <= l.cut() {
-		return math.Inf(-1)
+		return l.unsought(bound)
+	}
+	if ctx.Err() != nil {
+		return bound
 	}
 	t, count := l.r.fractional()
 	if *boxes--; *boxes <= 0 || t < 0 {
 		l.k.found = false
-		if !l.k.settleExactly(l.cut(), l.states) {
+		cut := l.cut()
+		if !l.k.settleExactly(ctx, cut, l.states) {
 			return bound
+		}
+		if !l.k.found {
+			return l.unsought(cut)
 		}
 		l.take(freed)
 		return math.Inf(-1)
 	}
 	lo, hi := l.r.lo[t], l.r.hi[t]
 	l.r.hi[t] = int64(math.Floor(count))
-	below := l.settleBox(freed, boxes)
+	below := l.settleBox(ctx, freed, boxes)
 	l.r.lo[t], l.r.hi[t] = l.r.hi[t]+1, hi
-	above := l.settleBox(freed, boxes)
+	above := l.settleBox(ctx, freed, boxes)
 	l.r.lo[t] = lo
 	return math.Min(bound, math.Max(below, above))
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
-// At any prices the evaluation agrees with p2.DualBound, with classes by shape and by server.
+// At any prices the evaluation by server agrees with p2.DualBound. By shape it is no better a bound: equal
+// servers count as one, whatever stays on each.
 func TestDualAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := tiny(t)
@@ -32,7 +33,7 @@ func TestDualAgrees(t *testing.T) {
 			}
 			got := d.evaluate(x)
 			want, err := p2.DualBound(inst, d.multipliers(x))
-			if err != nil || math.Abs(got-want) > 1e-9 {
+			if err != nil || got < want-1e-9 || !coarse && got > want+1e-9 {
 				t.Fatalf("coarse %v: %.12g, p2.DualBound %.12g, %v", coarse, got, want, err)
 			}
 		}

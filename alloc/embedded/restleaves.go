@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"context"
 	"math"
 
 	"github.com/apportion/apportion"
@@ -81,8 +82,8 @@ func (l *restLeaves) judge(free func(i int32) bool) judgement {
 }
 
 // settle implements answerer.
-func (l *restLeaves) settle(free func(i int32) bool) float64 {
-	return l.answer(free, l.identify(free), func(inner *leaves) float64 { return inner.settle(everyone) })
+func (l *restLeaves) settle(ctx context.Context, free func(i int32) bool) float64 {
+	return l.answer(free, l.identify(free), func(inner *leaves) float64 { return inner.settle(ctx, everyone) })
 }
 
 func everyone(int32) bool { return true }

@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"context"
 	"encoding/binary"
 	"slices"
 
@@ -44,8 +45,9 @@ type slackSearch struct {
 }
 
 // settleExactly makes the best solution worth more than cut, if there is one, the best of k. It reports
-// whether that took at most so many states; the residual problem must have been solved.
-func (k *packing) settleExactly(cut float64, states int) bool {
+// whether that took at most so many states and ctx has not ended; the residual problem must have been
+// solved.
+func (k *packing) settleExactly(ctx context.Context, cut float64, states int) bool {
 	r := k.r
 	q := &slackSearch{r: r, room: r.bound - cut, cut: cut, limit: states, count: make([]int64, len(r.s.p.types))}
 	q.layers = [][]slackState{{{supply: make([]int64, len(r.s.p.types)), parent: -1, pattern: -1}}}
@@ -54,7 +56,7 @@ func (k *packing) settleExactly(cut float64, states int) bool {
 			continue
 		}
 		for range int64(r.size[g]) {
-			if !q.server(int32(g)) {
+			if !q.server(ctx, int32(g)) {
 				return false
 			}
 		}
@@ -64,6 +66,9 @@ func (k *packing) settleExactly(cut float64, states int) bool {
 		q.best = append(q.best, q.worth(t, n))
 	}
 	for at := range q.layers[len(q.layers)-1] {
+		if ctx.Err() != nil {
+			return false
+		}
 		st := &q.layers[len(q.layers)-1][at]
 		q.use(st, int32(at), 0, st.slack, make([]int64, len(r.s.p.types)))
 	}
@@ -79,8 +84,9 @@ func (q *slackSearch) worth(t int32, n int64) float64 {
 	return float64((typ.value-q.r.pi[t])*float64(n)) - float64(q.r.lambda*q.r.pools[t].at(typ.delta, n))
 }
 
-// server adds a layer: the supplies with one more server of class g.
-func (q *slackSearch) server(g int32) bool {
+// server adds a layer: the supplies with one more server of class g. It reports false where these are
+// too many, or ctx has ended.
+func (q *slackSearch) server(ctx context.Context, g int32) bool {
 	r := q.r
 	ps, class := r.s.ps, r.class[g]
 	_, most := ps.best(class, r.pi)
@@ -91,6 +97,9 @@ func (q *slackSearch) server(g int32) bool {
 	types := len(r.s.p.types)
 	supply := make([]int64, types)
 	for at := range from {
+		if ctx.Err() != nil {
+			return false
+		}
 		for p := range ps.classes[class].size {
 			slack := from[at].slack + most
 			copy(supply, from[at].supply)

@@ -49,6 +49,9 @@ const (
 	priceRounds = 25
 	// mostStates bounds the states of an exact leaf at any effort.
 	mostStates = 500_000
+	// movesOfStarts is how many moves for each server and application a start takes, times the number of
+	// starts; these begin in turn at heats temperatures, each twice the one before.
+	movesOfStarts, heats = 10, 3
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
 )
@@ -160,12 +163,29 @@ func (r *run) search(ctx context.Context) {
 	r.root.refine()
 	r.root.improve(ctx, r.target())
 	r.a.guide(r.root.d, r.root.descent.best)
-	r.a.run(ctx, int64(moves), heat, r.goal())
+	r.anneal(ctx, moves)
 	// With the better incumbent the step rule comes further down.
 	r.root.improve(ctx, r.target())
 	r.branch(ctx)
 	r.a.restore()
 	r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1))
+}
+
+// anneal spends the moves. Where applications may be exchanged one annealing settles on one set of them:
+// several from the start, each hotter than where there is but one, find more than a long one.
+func (r *run) anneal(ctx context.Context, moves float64) {
+	heat := hot * r.a.unit()
+	if r.p.budget <= 0 || r.p.servers > coldServers {
+		r.a.run(ctx, int64(moves), heat, r.goal())
+		return
+	}
+	starts := math.Max(1, math.Floor(math.Sqrt(moves/float64(movesOfStarts*(r.p.servers+len(r.p.apps))))))
+	for n := range int(starts) {
+		if n > 0 {
+			r.a.restart()
+		}
+		r.a.run(ctx, int64(moves/starts), math.Ldexp(heat, 1+n%heats), r.goal())
+	}
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
@@ -177,7 +197,7 @@ func (r *run) branch(ctx context.Context) {
 	l.gap, l.states = r.opts.Gap, r.states()
 	l.patterns = int(math.Min(mostPatterns, patternsUnit*float64(r.opts.Effort)/float64(r.p.servers)))
 	if best := &r.a.best; best.found {
-		l.settle(func(i int32) bool { return best.free[i] })
+		l.settle(ctx, func(i int32) bool { return best.free[i] })
 	}
 	r.tree = newTreeOf(l, r.root.d, r.root.descent)
 	r.tree.each = priceRounds
@@ -229,10 +249,20 @@ func (r *run) improveSets(ctx context.Context, s *split, l *leaves) {
 	if r.tree.rootBound <= l.cut() {
 		return
 	}
+	r.climbSets(ctx, l)
+	r.branchSets(ctx, s)
+}
+
+// climbSets is the local search over sets.
+func (r *run) climbSets(ctx context.Context, l *leaves) {
 	search := newSetSearch(l, r.tree.rootX, r.opts.Seed)
 	search.load(l.best.free)
 	tries := float64(r.opts.Effort) * math.Max(1, float64(r.p.budget)/5)
 	search.run(ctx, int64(math.Min(tries, mostMoves)))
+}
+
+// branchSets goes on by branch and bound, with the decomposition as the bound of a node.
+func (r *run) branchSets(ctx context.Context, s *split) {
 	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
 	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
 	r.tree.deepen(ctx, rounds)

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -217,11 +218,11 @@ func TestResidualAgainstOracle(t *testing.T) {
 		}
 		l.k.found = false
 		cut := optimum - rapid.SampledFrom([]float64{1e-6, 0.01, 1}).Draw(t, "cut")
-		if !l.k.settleExactly(cut, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > p2.ObjectiveTolerance {
+		if !l.k.settleExactly(context.Background(), cut, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > p2.ObjectiveTolerance {
 			t.Fatalf("exactly: found %v worth %.12g, the optimum is %.12g", l.k.found, l.k.bestValue, optimum)
 		}
 		l.k.found = false
-		if !l.k.settleExactly(optimum+1e-9, 1<<20) || l.k.found {
+		if !l.k.settleExactly(context.Background(), optimum+1e-9, 1<<20) || l.k.found {
 			t.Fatalf("exactly: found %v, more than the optimum %.12g", l.k.bestValue, optimum)
 		}
 		l.best.keep(l.k, 0)

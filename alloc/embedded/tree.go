@@ -198,7 +198,7 @@ func (t *tree) visit(ctx context.Context, n *node) *node {
 	}
 	i := t.pick()
 	if i < 0 {
-		t.leaf(-1, n.bound)
+		t.leaf(ctx, -1, n.bound)
 		return nil
 	}
 	x := slices.Clone(t.d.best)
@@ -252,7 +252,7 @@ func (t *tree) last(ctx context.Context) {
 		base -= sc.gain
 	}
 	candidates := slices.Clone(t.sel.all)
-	t.leaf(-1, base)
+	t.leaf(ctx, -1, base)
 	if t.sel.budget < 1 {
 		return
 	}
@@ -261,15 +261,15 @@ func (t *tree) last(ctx context.Context) {
 			t.drop(base + sc.gain)
 			continue
 		}
-		t.leaf(sc.app, base+sc.gain)
+		t.leaf(ctx, sc.app, base+sc.gain)
 	}
 }
 
 // leaf settles the leaf that frees i, or none with -1, besides those freed already; bound may rule it
 // out.
-func (t *tree) leaf(i int32, bound float64) {
+func (t *tree) leaf(ctx context.Context, i int32, bound float64) {
 	if bound > t.cut() {
-		bound = math.Min(bound, t.by.settle(func(a int32) bool { return a == i || t.choice[a] == freed }))
+		bound = math.Min(bound, t.by.settle(ctx, func(a int32) bool { return a == i || t.choice[a] == freed }))
 	}
 	t.drop(bound)
 }

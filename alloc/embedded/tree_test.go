@@ -111,7 +111,7 @@ func bestOfEverySet(t rapid.TB, s *split) float64 {
 		if l.k.found = false; l.r.bound <= cut {
 			return
 		}
-		if !l.k.settleExactly(cut, 1<<20) {
+		if !l.k.settleExactly(context.Background(), cut, 1<<20) {
 			t.Fatal("too many states")
 		}
 		if l.k.found {

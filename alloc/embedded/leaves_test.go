@@ -1,0 +1,203 @@
+package embedded
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// drawLeaf draws an instance whose containers fill its servers badly, and whose maxima and fairness budget
+// bind; nil where it has no solution, else its utilization is optimum.
+func drawLeaf(t *testing.T, seed uint64) (l *leaves, optimum float64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	draw := func(least, most int64) apportion.Resources {
+		return apportion.Resources{least + r.Int64N(most-least+1), least + r.Int64N(most-least+1)}
+	}
+	inst := &p2.Instance{LossBudget: 0.3 + r.Float64()}
+	for range 2 + r.IntN(4) {
+		inst.Capacity = append(inst.Capacity, draw(7, 19))
+	}
+	for range 2 + r.IntN(4) {
+		least := r.Int64N(2)
+		inst.Apps = append(inst.Apps, p2.App{Demand: draw(2, 6), Min: least, Max: least + 1 + r.Int64N(5), Share: r.Float64() / 2})
+	}
+	l = newLeaves(newSplit(newProblem(finish(inst)), mostPatterns))
+	if !l.r.fix(everyone) {
+		return nil, 0
+	}
+	l.r.solve(math.Inf(-1))
+	if !l.k.settleExactly(context.Background(), -1, 1<<20) {
+		t.Fatalf("seed %d: too many states", seed)
+	}
+	if !l.k.found {
+		return nil, 0
+	}
+	optimum, l.k.found = l.k.bestValue, false
+	return l, optimum
+}
+
+// The search by slack finds the optimum with the cut just below it too.
+func TestSlackWithCutBelowOptimum(t *testing.T) {
+	seeds := uint64(600)
+	if testing.Short() {
+		seeds = 100
+	}
+	for seed := range seeds {
+		l, optimum := drawLeaf(t, seed)
+		if l == nil {
+			continue
+		}
+		if !l.k.settleExactly(context.Background(), optimum-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > p2.ObjectiveTolerance {
+			t.Errorf("seed %d: found %v with %.9g, want %.9g", seed, l.k.found, l.k.bestValue, optimum)
+		}
+	}
+}
+
+// What is supplied and not used counts once: two servers hold two containers each of an application that
+// the fairness budget binds to three, or one of another that is worth less than the third. The program
+// halves the second server, so that the fourth container has a price: all that the optimum is short of.
+func TestSlackOfUnused(t *testing.T) {
+	inst := finish(&p2.Instance{
+		Capacity: []apportion.Resources{{4, 4}, {4, 4}}, LossBudget: 0.1875,
+		Apps: []p2.App{{Demand: apportion.Resources{2, 2}, Max: 5, Share: 0.75}, {Demand: apportion.Resources{3, 0}, Max: 5, Share: 0.1875}},
+	})
+	l := newLeaves(newSplit(newProblem(inst), mostPatterns))
+	if !l.r.fix(everyone) {
+		t.Fatal("does not fit")
+	}
+	l.r.solve(math.Inf(-1))
+	if want := 1.5 + l.r.pi[0]; l.r.pi[0] < 0.1 || math.Abs(l.r.bound-want) > 1e-3 {
+		t.Fatalf("bound %g with price %g, want %g", l.r.bound, l.r.pi[0], want)
+	}
+	if !l.k.settleExactly(context.Background(), 1.5-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-1.5) > p2.ObjectiveTolerance {
+		t.Errorf("found %v with %.9g, want 1.5", l.k.found, l.k.bestValue)
+	}
+}
+
+// Branching on counts leaves none out: with the cut just below the optimum of a leaf it is found, or the
+// bound says that it may be there.
+func TestBoxesHoldEveryCount(t *testing.T) {
+	leaves, branched := 0, 0
+	seeds := uint64(600)
+	if testing.Short() {
+		seeds = 100
+	}
+	for seed := range seeds {
+		l, optimum := drawLeaf(t, seed)
+		if l == nil {
+			continue
+		}
+		leaves++
+		l.step, l.states = 0, 1<<20
+		l.found, l.value = true, optimum-1e-6
+		l.best.value, l.best.loss = l.value, math.Inf(1)
+		boxes := 1000
+		bound := l.settleBox(context.Background(), 0, &boxes)
+		if boxes < 998 {
+			branched++
+		}
+		if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance || l.value > optimum+p2.ObjectiveTolerance {
+			t.Errorf("seed %d: %.9g, the rest at most %.9g, want %.9g", seed, l.value, bound, optimum)
+		}
+	}
+	t.Logf("%d leaves, %d of them branch", leaves, branched)
+	if !testing.Short() && branched < 5 {
+		t.Errorf("only %d of %d leaves branch", branched, leaves)
+	}
+}
+
+// What a target gap leaves unsought is not ruled out: the bound of a leaf covers an optimum that is within
+// the gap of the incumbent.
+func TestLeafWithGap(t *testing.T) {
+	within := 0
+	seeds := uint64(3000)
+	if testing.Short() {
+		seeds = 100
+	}
+	for seed := range seeds {
+		l, optimum := drawLeaf(t, seed)
+		if l == nil {
+			continue
+		}
+		l.step, l.states, l.gap = 0, 1<<20, 0.01
+		l.found, l.value = true, optimum*0.995
+		l.best.value, l.best.loss = l.value, math.Inf(1)
+		bound := l.settle(context.Background(), everyone)
+		if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance {
+			t.Errorf("seed %d: %.9g, the rest at most %.9g, want %.9g", seed, l.value, bound, optimum)
+		}
+		if l.value < optimum-p2.ObjectiveTolerance {
+			within++
+		}
+	}
+	if !testing.Short() && within == 0 {
+		t.Error("no leaf was left unsought")
+	}
+}
+
+// The search by slack looks at its context before every state, those of the last layer too: an ended one
+// stops it at once.
+func TestSlackCancelled(t *testing.T) {
+	for seed := range uint64(20) {
+		l, _ := drawLeaf(t, seed)
+		if l == nil {
+			continue
+		}
+		start := []slackState{{supply: make([]int64, len(l.r.pools))}}
+		q := &slackSearch{r: l.r, room: l.r.bound + 1, limit: 1 << 20, layers: [][]slackState{start}}
+		if q.server(&fuse{context.Background(), 0}, 0) || q.states > 0 {
+			t.Errorf("seed %d: a layer of %d states after the end", seed, q.states)
+		}
+		layers := &fuse{context.Background(), 1 << 30}
+		for g := range l.r.class {
+			for range int(l.r.size[g]) {
+				q.server(layers, int32(g))
+			}
+		}
+		if looks := 1<<30 - layers.left; l.k.settleExactly(&fuse{context.Background(), looks}, -1, 1<<20) || l.k.found {
+			t.Errorf("seed %d: settled by a search that ended with its %d looks at layers", seed, looks)
+		}
+	}
+}
+
+// A leaf gives up as soon as its context has ended; what it returns is still a bound on the leaf.
+func TestLeafCancelled(t *testing.T) {
+	long := 0
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		for left := 0; ; left = 2*left + 1 {
+			l, optimum := drawLeaf(t, seed)
+			if l == nil {
+				break
+			}
+			l.step, l.states = 0, 1<<20
+			ctx := &fuse{context.Background(), left}
+			boxes := 1000
+			bound := l.settleBox(ctx, 0, &boxes)
+			if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance {
+				t.Errorf("seed %d, after %d looks: %.9g, the rest at most %.9g, want %.9g", seed, left, l.value, bound, optimum)
+			}
+			if ctx.left >= 0 {
+				break // it had the time
+			}
+			if left > 4 {
+				long++
+			}
+			// Every box that it was in looks once more at most.
+			if after := -ctx.left; after > 40 {
+				t.Errorf("seed %d: %d looks after the end, which came after %d", seed, after, left)
+			}
+		}
+	}
+	if !testing.Short() && long < 5 {
+		t.Errorf("only %d leaves took long enough to be cut short", long)
+	}
+}
