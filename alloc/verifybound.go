@@ -13,7 +13,8 @@ type Proof struct {
 	// afresh from the multipliers by code that shares nothing with the solver.
 	Bound float64 `json:"bound"`
 	// Searched says that the decision's own Bound is lower because branch and bound or enumeration
-	// ruled out the rest: that part of the proof only another search can repeat.
+	// ruled out the rest, a part of the proof that only another search can repeat, or because
+	// utilizations come in steps and none lies between.
 	Searched bool `json:"searched"`
 }
 

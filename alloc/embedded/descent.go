@@ -29,16 +29,17 @@ type oracle interface {
 	gradient() []float64
 }
 
-// descent is the state of the method. Component c of x moves in units of scale[c]; those from free
-// on stay at 0 or above.
+// descent is the state of the method. Component c of x moves in units of scale[c]; those from
+// free to last stay at 0 or above.
 type descent struct {
-	f         oracle
-	x, best   []float64
-	bound     float64 // at best
-	scale     []float64
-	free      int // the first components may be negative
-	direction []float64
-	rounds    int64
+	f       oracle
+	x, best []float64
+	bound   float64 // at best
+	scale   []float64
+	// The first free components may be negative, and those from last on.
+	free, last int
+	direction  []float64
+	rounds     int64
 	// firstStep is the factor of the first steps, theta that of the next one; patience how many rounds
 	// without improvement shrink it.
 	firstStep, theta float64
@@ -48,7 +49,7 @@ type descent struct {
 func newDescent(f oracle, dim, free int) *descent {
 	backing := make([]float64, 4*dim)
 	part := func(n int) []float64 { return backing[n*dim : (n+1)*dim : (n+1)*dim] }
-	return &descent{f: f, firstStep: 0.3, patience: 10, x: part(0), best: part(1), scale: part(2), direction: part(3), free: free, bound: math.Inf(1)}
+	return &descent{f: f, firstStep: 0.3, patience: 10, x: part(0), best: part(1), scale: part(2), direction: part(3), free: free, last: dim, bound: math.Inf(1)}
 }
 
 // start evaluates at x and makes it the best.
@@ -97,7 +98,7 @@ func (d *descent) back() float64 {
 func (d *descent) step(length float64) bool {
 	var norm float64
 	for c, g := range d.f.gradient() {
-		if c >= d.free && g > 0 && d.x[c] == 0 {
+		if c >= d.free && c < d.last && g > 0 && d.x[c] == 0 {
 			g = 0
 		}
 		v := float64((1-deflection)*d.direction[c]) - float64(float64(deflection*d.scale[c])*g)
@@ -110,7 +111,7 @@ func (d *descent) step(length float64) bool {
 	factor := length / norm
 	for c, v := range d.direction {
 		d.x[c] += float64(float64(factor*d.scale[c]) * v)
-		if c >= d.free && d.x[c] < 0 {
+		if c >= d.free && c < d.last && d.x[c] < 0 {
 			d.x[c] = 0
 		}
 	}

@@ -15,7 +15,8 @@
 //     prices go by shape of server, and column generation finds the best ones (blocks.go).
 //   - The decomposition (pattern.go, split.go, spliteval.go) gives every server a copy of its own of
 //     which of its applications are freed, and packs whole containers by lists of maximal patterns,
-//     [Guignard87], [Gilmore61]. It is used where servers are small enough for lists.
+//     [Guignard87], [Gilmore61]. It is used where servers are small enough for lists. Where a unit of a
+//     kind is worth much, as one of 5 GPUs, nodes also limit how much of that kind is used (limits.go).
 //
 // For a set of freed applications what remains is the residual problem: bounded by column generation
 // over patterns of servers and counts of types (residual.go, master.go, [Dantzig60]), packed by an

@@ -45,7 +45,7 @@ type answers struct {
 }
 
 func newAnswers(p *problem) answers {
-	return answers{p: p, seen: make(map[string]judgement), step: p.latticeStep(), value: math.Inf(-1)}
+	return answers{p: p, seen: make(map[string]judgement), step: p.step, value: math.Inf(-1)}
 }
 
 func (l *answers) known() *answers { return l }

@@ -37,6 +37,9 @@ type problem struct {
 	// tieLoss is how much utilization one unit of loss is worth in the search: too little to
 	// outweigh a container, enough to choose among equals.
 	tieLoss float64
+	// step divides all utilizations, 0 where no such step is known; unit[k] divides what any application uses of kind k; 0 where none uses it.
+	step float64
+	unit []int64
 }
 
 // demandType is what applications with equal demands share.
@@ -74,6 +77,10 @@ func (p *problem) fit(j int, t int32) int64 {
 func newProblem(inst *p2.Instance) *problem {
 	p := &problem{inst: inst, kinds: len(inst.Total), servers: len(inst.Capacity), total: inst.Total}
 	p.compileTypes()
+	p.unit = make([]int64, p.kinds)
+	for at, q := range p.demand {
+		p.unit[at%p.kinds] = gcd(p.unit[at%p.kinds], q)
+	}
 	p.compileServers()
 	p.compileApps()
 	return p
@@ -164,6 +171,7 @@ func (p *problem) compileApps() {
 	p.beside = make([]int64, len(p.capacity))
 	p.measureBeside(p.beside, nil, p.budget)
 	p.tieLoss = p.lossWeight()
+	p.step = p.latticeStep()
 }
 
 // clusterRoom returns how many containers of each type the empty cluster holds, server by server.

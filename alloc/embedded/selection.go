@@ -26,11 +26,15 @@ type selection struct {
 	// often counts how often each application was in F* in so many rounds.
 	often  []int
 	rounds int
+	// limits bound the use of every kind; used is how much of it the choices of each round use, summed
+	// over rounds.
+	limits limits
+	used   []float64
 }
 
 func newSelection(p *problem) selection {
 	n := len(p.apps)
-	return selection{choice: make([]choice, n), budget: p.budget, inChosen: make([]bool, n), often: make([]int, n)}
+	return selection{choice: make([]choice, n), budget: p.budget, inChosen: make([]bool, n), often: make([]int, n), limits: p.noLimits(), used: make([]float64, p.kinds)}
 }
 
 // decide takes over the choices of a node.
@@ -77,9 +81,10 @@ func (sel *selection) choose() {
 	}
 }
 
-// forget starts counting afresh how often each application is in F*.
+// forget starts counting afresh how often each application is in F*, and how much is used.
 func (sel *selection) forget() {
 	clear(sel.often)
+	clear(sel.used)
 	sel.rounds = 0
 }
 

@@ -266,15 +266,19 @@ func (r *run) branchSets(ctx context.Context, s *split) {
 	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
 	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
 	r.tree.deepen(ctx, rounds)
-	r.tree.run(ctx, rounds/nodeRounds, math.MaxInt64)
+	r.tree.run(ctx, rounds/nodeRounds, leavesUnit*int64(r.opts.Effort))
 }
 
 // bound returns the best bound.
 func (r *run) bound() float64 {
-	if r.tree == nil {
-		return r.root.bound()
+	bound, best := r.root.bound(), &r.a.best
+	if r.tree != nil {
+		bound = math.Min(bound, math.Max(r.tree.bound(), best.objective))
 	}
-	return math.Min(r.root.bound(), math.Max(r.tree.bound(), r.a.best.objective))
+	if best.found && bound < best.objective+r.p.step-p2.ObjectiveTolerance {
+		return best.objective // there is nothing between
+	}
+	return bound
 }
 
 // target is what the root bound should come down to.
@@ -300,9 +304,11 @@ func (r *run) solution() *p2.Solution {
 	if r.split != nil {
 		sol.Copies = r.split.copyPrices(r.tree.rootX)
 	}
+	relaxed := r.root.bound()
 	if r.tree != nil {
-		sol.Searched = sol.Bound < math.Min(r.root.bound(), r.tree.rootBound)-p2.ObjectiveTolerance
+		relaxed = math.Min(relaxed, r.tree.rootBound)
 	}
+	sol.Searched = sol.Bound < relaxed-p2.ObjectiveTolerance
 	if !r.a.best.found {
 		return sol
 	}
@@ -312,6 +318,7 @@ func (r *run) solution() *p2.Solution {
 	}
 	sol.Status, sol.Counts, sol.Objective = p2.Feasible, counts, r.p.inst.Objective(counts)
 	if sol.Bound-sol.Objective <= p2.ObjectiveTolerance {
+		sol.Bound = math.Max(sol.Bound, sol.Objective) // both are rounded
 		sol.Status, sol.Proven = p2.Optimal, p2.ByUtilization
 	}
 	return sol

@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/apportion/apportion/alloc/p2"
@@ -100,7 +101,7 @@ func (s *split) listSubsets(j int) {
 	all := make([]int32, 1<<len(lodgers)) // mask -> class
 	left := make([]int64, p.kinds)
 	for mask := range all {
-		if int64(popcount(mask)) > p.budget {
+		if int64(bits.OnesCount(uint(mask))) > p.budget {
 			all[mask] = noClass
 			continue
 		}
@@ -118,14 +119,6 @@ func (s *split) listSubsets(j int) {
 		}
 	}
 	s.classOfMask = append(s.classOfMask, all...)
-}
-
-func popcount(mask int) int {
-	n := 0
-	for ; mask != 0; mask &= mask - 1 {
-		n++
-	}
-	return n
 }
 
 // residual sets left to what server j has left beside those lodgers that stay.
@@ -176,8 +169,11 @@ func (s *split) linkEntries() {
 	}
 }
 
-// The multipliers are one vector: types prices, then lambda, then mu by entry.
-func (s *split) dim() int { return len(s.p.types) + 1 + len(s.entryApp) }
+// The multipliers are one vector: types prices, then lambda, then mu by entry, then one by
+// kind, of any sign, for the limits.
+func (s *split) dim() int { return s.limitsAt() + s.p.kinds }
+
+func (s *split) limitsAt() int { return len(s.p.types) + 1 + len(s.entryApp) }
 
 // classUnder returns the class of a cell when exactly the lodgers marked in free are gone.
 func (s *split) classUnder(c *cell, free []bool) int32 {

@@ -92,10 +92,10 @@ func TestPatternsAgainstTrial(t *testing.T) {
 	})
 }
 
-// drawPoint draws multipliers for s.
+// drawPoint draws multipliers for s, but none on limits.
 func drawPoint(t *rapid.T, s *split) []float64 {
 	x := make([]float64, s.dim())
-	for c := range x {
+	for c := range x[:s.limitsAt()] {
 		least := 0.0
 		if c < len(s.p.types) {
 			least = -1

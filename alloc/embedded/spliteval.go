@@ -18,7 +18,9 @@ type splitEval struct {
 	worth     []float64 // of a container by type, in patterns
 	bestAt    []int     // by class: its best pattern
 	bestOf    []float64
-	available []bool // by type: some application of it may be free
+	available []bool    // by type: some application of it may be free
+	toll      []float64 // by type: what the limits charge for a container
+	total     []int64   // by type: containers of the choices
 }
 
 func (s *split) newEval() *splitEval {
@@ -26,6 +28,7 @@ func (s *split) newEval() *splitEval {
 		selection: newSelection(s.p), s: s, slope: make([]float64, s.dim()),
 		worth: make([]float64, len(s.p.types)), bestAt: make([]int, len(s.ps.classes)),
 		bestOf: make([]float64, len(s.ps.classes)), available: make([]bool, len(s.p.types)),
+		toll: make([]float64, len(s.p.types)), total: make([]int64, len(s.p.types)),
 	}
 }
 
@@ -63,7 +66,9 @@ func (ev *splitEval) evaluate(x []float64) float64 {
 		ev.bound = math.Inf(-1)
 		return ev.bound
 	}
+	ev.charge(x[s.limitsAt():])
 	ev.applications(x)
+	ev.heed(x[s.limitsAt():], ev.slope[s.limitsAt():])
 	return ev.bound
 }
 
@@ -123,18 +128,19 @@ func (ev *splitEval) applications(x []float64) {
 	for i := range p.apps {
 		a := &p.apps[i]
 		if !a.keepable || ev.choice[i] == freed {
-			n, phi := p.wanted(int32(i), x[a.typ], lambda)
+			n, phi := p.wanted(int32(i), x[a.typ]-ev.toll[a.typ], lambda)
 			ev.bound += phi
 			ev.want(int32(i), n)
 			continue
 		}
-		keep := p.keepWorth(int32(i), lambda)
+		keep := p.keepWorth(int32(i), lambda) - float64(ev.toll[a.typ]*float64(a.held))
 		ev.bound += keep
+		ev.total[a.typ] += a.held
 		ev.slope[types] -= a.heldLoss
 		if ev.choice[i] == kept {
 			continue
 		}
-		_, phi := p.wanted(int32(i), x[a.typ], lambda)
+		_, phi := p.wanted(int32(i), x[a.typ]-ev.toll[a.typ], lambda)
 		gain := phi - keep
 		for _, e := range s.entriesOf[s.firstEntry[i]:s.firstEntry[i+1]] {
 			gain += mu[e]
@@ -144,8 +150,9 @@ func (ev *splitEval) applications(x []float64) {
 	ev.choose()
 	for _, sc := range ev.chosen {
 		a := &p.apps[sc.app]
-		n, _ := p.wanted(sc.app, x[a.typ], lambda)
+		n, _ := p.wanted(sc.app, x[a.typ]-ev.toll[a.typ], lambda)
 		ev.bound += sc.gain
+		ev.total[a.typ] -= a.held
 		ev.slope[types] += a.heldLoss
 		ev.want(sc.app, n)
 		for _, e := range s.entriesOf[s.firstEntry[sc.app]:s.firstEntry[sc.app+1]] {
@@ -158,6 +165,7 @@ func (ev *splitEval) want(i int32, n int64) {
 	p := ev.s.p
 	t := p.apps[i].typ
 	ev.slope[t] += float64(n)
+	ev.total[t] += n
 	ev.slope[len(p.types)] -= p.loss(i, n)
 }
 
@@ -187,11 +195,12 @@ func (p *problem) keepWorth(i int32, lambda float64) float64 {
 func (ev *splitEval) gradient() []float64 { return ev.slope }
 
 // newSplitDescent starts at no price on containers and loss, and at multipliers that share what freeing
-// all lodgers of a server would bring there, by their footprint; or at those of a warm start.
-func newSplitDescent(ev *splitEval, warm *Warm) *descent {
+// all lodgers of a server would bring there, by their footprint. It has not been started.
+func newSplitDescent(ev *splitEval) *descent {
 	s, p := ev.s, ev.s.p
 	types := len(p.types)
 	d := newDescent(ev, s.dim(), types)
+	d.last = s.limitsAt()
 	d.firstStep, d.patience = 0.2, 5
 	for t := range p.types {
 		d.scale[t] = p.types[t].value / (2 * math.Sqrt(float64(p.servers)))
@@ -220,9 +229,5 @@ func newSplitDescent(ev *splitEval, warm *Warm) *descent {
 			d.scale[e] = math.Max(most, 1e-6) / float64(c.lodgers)
 		}
 	}
-	if warm != nil {
-		warm.apply(s, d.x)
-	}
-	d.start()
 	return d
 }

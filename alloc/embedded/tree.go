@@ -21,12 +21,18 @@ const (
 	slice, closing = 25, 0.1
 	// aim is the target of the step rule in parts of the incumbent.
 	aim = 0.997
+	// mostLately is from how many earlier nodes a node may take its first multipliers.
+	mostLately = 8
+	// leavesUnit is how many leaves one unit of effort pays for.
+	leavesUnit = 5
 )
 
 // node leaves some choices open. Its bound is that of its parent until it is worked on.
 type node struct {
 	choices []choice
+	limits  limits
 	x       []float64 // where the parent's descent ended
+	isNew   newLimit
 	bound   float64
 	order   int64
 }
@@ -71,17 +77,29 @@ type tree struct {
 	// rootX and rootBound are the multipliers of the root and what they prove.
 	rootX     []float64
 	rootBound float64
+	// cold is where a descent begins that knows nothing, lately where those of the last nodes ended.
+	cold   []float64
+	lately [][]float64
 	// lost is the largest bound of what was given up without a proof that it is no better.
-	lost   float64
-	nodes  int64
-	choice []choice // of the node worked on
+	lost float64
+	// limitsAt is where the multipliers of limits start, -1 where the bound has none.
+	limitsAt int
+	nodes    int64
+	choice   []choice // of the node worked on
 }
 
 // newTree bounds the root with the decomposition; warm may be nil.
 func newTree(ctx context.Context, l *leaves, warm *Warm) *tree {
 	ev := l.s.newEval()
 	ev.decide(make([]choice, len(l.p.apps)))
-	t := newTreeOf(l, ev, newSplitDescent(ev, warm))
+	d := newSplitDescent(ev)
+	cold := slices.Clone(d.x)
+	if warm != nil {
+		warm.apply(l.s, d.x)
+	}
+	d.start()
+	t := newTreeOf(l, ev, d)
+	t.limitsAt, t.cold = l.s.limitsAt(), cold
 	for range rootTries {
 		t.d.run(ctx, rootRounds/rootTries, t.target(), t.cut())
 		t.d.back()
@@ -93,7 +111,7 @@ func newTree(ctx context.Context, l *leaves, warm *Warm) *tree {
 
 // newTreeOf makes a tree of what d has come to, which is about ev.
 func newTreeOf(by answerer, ev bounder, d *descent) *tree {
-	t := &tree{answers: by.known(), by: by, ev: ev, sel: ev.state(), d: d, each: nodeRounds, lost: math.Inf(-1)}
+	t := &tree{answers: by.known(), by: by, ev: ev, sel: ev.state(), d: d, each: nodeRounds, lost: math.Inf(-1), limitsAt: -1}
 	t.choice = make([]choice, len(t.p.apps))
 	t.plant()
 	return t
@@ -102,7 +120,7 @@ func newTreeOf(by answerer, ev bounder, d *descent) *tree {
 // plant makes the root of what the descent has come to.
 func (t *tree) plant() {
 	t.rootX, t.rootBound = slices.Clone(t.d.best), t.d.bound
-	t.open = nodes{{choices: slices.Clone(t.choice), x: t.rootX, bound: t.d.bound}}
+	t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.d.bound}}
 }
 
 // deepen goes on with the descent of the root, in slices of rounds, for as long as each closes a tenth
@@ -172,14 +190,14 @@ func (t *tree) run(ctx context.Context, nodes, leaves int64) bool {
 
 // visit works on a node, and returns the child to go on with, or nil.
 func (t *tree) visit(ctx context.Context, n *node) *node {
-	copy(t.choice, n.choices)
-	copy(t.d.x, n.x)
-	t.ev.decide(t.choice)
-	t.sel.forget()
-	t.d.start()
+	t.enter(n)
 	for range visits {
+		if n.isNew != none {
+			t.settleLimits(ctx, n)
+		}
 		t.d.run(ctx, t.each, t.target(), t.cut())
 		t.d.back()
+		t.remember()
 		n.bound = math.Min(n.bound, t.d.bound)
 		if n.bound <= t.cut() {
 			t.drop(n.bound)
@@ -196,6 +214,11 @@ func (t *tree) visit(ctx context.Context, n *node) *node {
 		t.ev.decide(t.choice)
 		t.d.bound = t.d.back()
 	}
+	if k, most := t.scarce(n); k >= 0 {
+		below, above := t.part(n, k, most)
+		heap.Push(&t.open, above)
+		return below
+	}
 	i := t.pick()
 	if i < 0 {
 		t.leaf(ctx, -1, n.bound)
@@ -205,10 +228,36 @@ func (t *tree) visit(ctx context.Context, n *node) *node {
 	child := func(c choice) *node {
 		choices := slices.Clone(t.choice)
 		choices[i] = c
-		return &node{choices: choices, x: x, bound: n.bound, order: t.nodes}
+		return &node{choices: choices, limits: n.limits, x: x, bound: n.bound, order: t.nodes}
 	}
 	heap.Push(&t.open, child(kept))
 	return child(freed)
+}
+
+// enter takes over what n has decided, and starts where its parent ended, or at those multipliers that
+// proved most at another node lately, whichever proves more here.
+func (t *tree) enter(n *node) {
+	copy(t.choice, n.choices)
+	t.limit(n.limits)
+	t.ev.decide(t.choice)
+	x, least := n.x, t.ev.evaluate(n.x)
+	for _, other := range t.lately {
+		if bound := t.ev.evaluate(other); bound < least {
+			x, least = other, bound
+		}
+	}
+	copy(t.d.x, x)
+	t.sel.forget()
+	t.d.start()
+}
+
+// remember keeps the multipliers of a node for others.
+func (t *tree) remember() {
+	if len(t.lately) < mostLately {
+		t.lately = append(t.lately, slices.Clone(t.d.best))
+		return
+	}
+	copy(t.lately[t.nodes%mostLately], t.d.best)
 }
 
 // fix decides what the scores leave no choice about, and returns how many that are: to free another

@@ -182,7 +182,7 @@ func (p *mpsParser) header(line string) error {
 	case "ENDATA":
 		p.ended = true
 	default:
-		return fmt.Errorf("section %q is not supported", fields[0])
+		return fmt.Errorf("section %.40q is not supported", fields[0])
 	}
 	p.section = section
 	return nil

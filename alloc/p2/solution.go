@@ -83,7 +83,8 @@ type Solution struct {
 	Multipliers *Multipliers
 	Copies      *CopyPrices
 	// Searched says that Bound is lower than the multipliers prove: branch and bound or enumeration
-	// ruled out the rest, which only doing it again can verify.
+	// ruled out the rest, which only doing it again can verify, or no utilization lies between, since
+	// they come in steps.
 	Searched bool
 	// Conflict says what cannot be had together when Infeasible.
 	Conflict *Conflict

@@ -1,0 +1,149 @@
+// This file tests branching on how much of a kind is used.
+
+package embedded
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// use returns how much of kind k the counts use in all.
+func use(inst *p2.Instance, counts p2.Counts, k int) int64 {
+	var used int64
+	for i := range counts {
+		used += inst.Apps[i].Demand[k] * p2.Containers(counts[i])
+	}
+	return used
+}
+
+// With limits, at any multipliers, the evaluation bounds every solution within them, and its subgradient
+// supports it.
+func TestBoundWithinLimits(t *testing.T) {
+	limited := 0
+	rapid.Check(t, func(t *rapid.T) {
+		inst, s := splittable(t)
+		best, _ := p2oracle.Best(inst)
+		if best == nil {
+			t.Skip("no solution")
+		}
+		ev := s.newEval()
+		ev.limits.hi = slices.Clone(inst.Total)
+		for k, total := range inst.Total {
+			used := use(inst, best, k)
+			ev.limits.lo[k] = rapid.Int64Range(0, used).Draw(t, "lo")
+			ev.limits.hi[k] = rapid.Int64Range(used, total).Draw(t, "hi")
+		}
+		ev.decide(make([]choice, len(s.p.apps)))
+		point := func() []float64 {
+			x := drawPoint(t, s)
+			for k := range inst.Total {
+				x[s.limitsAt()+k] = rapid.Float64Range(-1, 1).Draw(t, "sigma") / float64(max(1, inst.Total[k]))
+			}
+			return x
+		}
+		x := point()
+		bound := ev.evaluate(x)
+		if bound < inst.Objective(best)-p2.ObjectiveTolerance {
+			t.Fatalf("limits %v: bound %.12g below %.12g", ev.limits, bound, inst.Objective(best))
+		}
+		slope := slices.Clone(ev.gradient())
+		y := point()
+		tangent := bound
+		for c := range x {
+			tangent += slope[c] * (y[c] - x[c])
+		}
+		if at := ev.evaluate(y); at < tangent-1e-9 {
+			t.Fatalf("bound %.12g at another point, the tangent says %.12g", at, tangent)
+		}
+		limited++
+	})
+	if limited == 0 {
+		t.Error("no instance had a solution")
+	}
+}
+
+// The two parts of a node leave out no whole use, and nothing is in both.
+func TestParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, s := splittable(t)
+		l := newLeaves(s)
+		tree := newTree(t.Context(), l, nil)
+		k := rapid.IntRange(0, s.p.kinds-1).Draw(t, "kind")
+		if s.p.unit[k] == 0 || s.p.total[k] < s.p.unit[k] {
+			t.Skip("nobody uses the kind")
+		}
+		most := rapid.Int64Range(0, s.p.total[k]/s.p.unit[k]-1).Draw(t, "most") * s.p.unit[k]
+		below, above := tree.part(tree.open[0], k, most)
+		for used := int64(0); used <= s.p.total[k]; used += s.p.unit[k] {
+			in := 0
+			for _, n := range []*node{below, above} {
+				if n.limits.lo[k] <= used && used <= n.limits.hi[k] {
+					in++
+				}
+			}
+			if in != 1 {
+				t.Fatalf("use %d lies in %d parts: at most %v, at least %v", used, in, below.limits, above.limits)
+			}
+		}
+	})
+}
+
+// One GPU of the testbed is worth a tenth of the utilization. The instance is a decision of the paper's
+// evaluation: 21 applications on 20 servers, of which 5 may be adjusted, and who has the GPUs has 3 of
+// the 5. It is proven, which without branching on the GPUs it is not.
+func TestScarceKind(t *testing.T) {
+	text, err := os.ReadFile("testdata/scarce.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inst p2.Instance
+	if err := json.Unmarshal(text, &inst); err != nil {
+		t.Fatal(err)
+	}
+	sol, err := New(nil).Solve(t.Context(), &inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const optimum = 2.1328125
+	if sol.Status != p2.Optimal || math.Abs(sol.Objective-optimum) > p2.ObjectiveTolerance {
+		t.Errorf("%v, utilization %.9g, bound %.9g, want %v", sol.Status, sol.Objective, sol.Bound, optimum)
+	}
+}
+
+// Utilizations come in steps: a bound within a step of the incumbent proves it, one that reaches the next
+// step does not.
+func TestBoundOnLattice(t *testing.T) {
+	met := 0
+	rapid.Check(t, func(t *rapid.T) {
+		inst, s := splittable(t)
+		best, _ := p2oracle.Best(inst)
+		if best == nil || s.p.step == 0 {
+			t.Skip("no solution, or no steps")
+		}
+		optimum := inst.Objective(best)
+		r := newRun(s.p, &Options{})
+		r.root = newRoot(t.Context(), s.p, Default, optimum)
+		r.a.best.found = true
+		if r.a.best.objective = optimum - s.p.step; r.bound() < optimum-p2.ObjectiveTolerance {
+			t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.p.step)
+		}
+		r.a.best.objective = optimum
+		if relaxed := r.root.bound(); optimum < relaxed && relaxed < optimum+0.9*s.p.step {
+			met++
+			if r.bound() != optimum {
+				t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.p.step)
+			}
+		}
+	})
+	if met == 0 && !testing.Short() {
+		t.Error("no bound lay within a step")
+	}
+}
