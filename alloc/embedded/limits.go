@@ -11,16 +11,19 @@ import (
 )
 
 const (
-	// scarce is what a unit of a kind must add to the utilization at least, and worthwhile in parts of
-	// the gap, for its use to be branched on.
-	scarce, worthwhile = 0.02, 0.75
+	// leastUnit and mostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
+	// for its use to be branched on. With less, the part of a unit is not the reason for the gap; with
+	// more, the relaxation hardly uses a part of one.
+	leastUnit, mostUnit = 0.75, 1.6
 	// whole is how near to a whole unit the mean use of a kind counts as whole.
 	whole = 0.1
 	// firstToll is where the multiplier of a limit starts, and tollScale its scale, in what a unit adds
 	// to the utilization.
 	firstToll, tollScale = 0.95, 0.3
-	// levelRounds are the rounds towards one level; a level is given up below leastLevel.
-	levelRounds, leastLevel = 60, 5e-4
+	// levelRounds are the rounds towards one level; levels end below leastLevel in parts of the gap.
+	levelRounds, leastLevel = 60, 0.1
+	// roundsWorth is how many of these rounds cost as much of the effort as one of a node without.
+	roundsWorth = 3
 )
 
 // dearLoss are the parts by which the price on loss starts higher at a limit from below, in case it
@@ -84,13 +87,37 @@ func (t *tree) limit(l limits) {
 	}
 }
 
-// scarce returns the kind whose use to branch on at node n, and the most of it that one branch uses; -1
-// for none.
+// considerLimits begins the tree again with limits, if what is left of the gap calls for
+// them, and reports whether it does.
+func (t *tree) considerLimits() bool {
+	for k := range t.p.unit {
+		if t.worthLimiting(k, t.bound()-t.value) {
+			t.limiting, t.proven, t.lost = true, t.bound(), math.Inf(-1)
+			clear(t.choice)
+			t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.rootBound}}
+			return true
+		}
+	}
+	return false
+}
+
+// worthLimiting reports whether the gap is about what a unit of kind k is worth.
+func (t *tree) worthLimiting(k int, gap float64) bool {
+	if t.limitsAt < 0 || t.p.unit[k] == 0 || t.p.total[k] == 0 {
+		return false
+	}
+	worth := float64(t.p.unit[k]) / float64(t.p.total[k])
+	return leastUnit*gap <= worth && worth <= mostUnit*gap
+}
+
+// scarce returns the kind whose use to branch on at node n, of which a unit is worth most, and the most of
+// it that one branch uses; -1 for none.
 func (t *tree) scarce(n *node) (kind int, most int64) {
 	kind = -1
-	worthMost := math.Max(scarce, worthwhile*(t.d.bound-t.value))
+	worth := 0.0
 	for k, unit := range t.p.unit {
-		if t.limitsAt < 0 || unit == 0 || float64(unit) < worthMost*float64(t.p.total[k]) {
+		each := float64(unit) / float64(t.p.total[k])
+		if !t.limiting || !t.worthLimiting(k, t.d.bound-t.value) || each <= worth {
 			continue
 		}
 		mean := t.sel.used[k] / float64(t.sel.rounds) / float64(unit)
@@ -98,7 +125,7 @@ func (t *tree) scarce(n *node) (kind int, most int64) {
 		if math.Abs(mean-math.Round(mean)) < whole || at < n.limits.lo[k] || at+unit > n.limits.hi[k] {
 			continue
 		}
-		kind, most, worthMost = k, at, float64(unit)/float64(t.p.total[k])
+		kind, most, worth = k, at, each
 	}
 	return kind, most
 }
@@ -129,7 +156,7 @@ const (
 // settleLimits improves the multipliers at a node with a new limit, from several starts: where they are,
 // where a descent begins that knows nothing, and, with a limit from below, with dearLoss.
 func (t *tree) settleLimits(ctx context.Context, n *node) {
-	best, bound := slices.Clone(t.d.best), t.d.bound
+	best, bound, rounds := slices.Clone(t.d.best), t.d.bound, t.d.rounds
 	for start := range 2 + len(dearLoss) {
 		if bound <= t.cut() || start > 1 && n.isNew != fromBelow {
 			break
@@ -149,6 +176,7 @@ func (t *tree) settleLimits(ctx context.Context, n *node) {
 	}
 	copy(t.d.x, best)
 	t.d.start()
+	t.nodes += (t.d.rounds - rounds) / int64(roundsWorth*t.each)
 }
 
 // dear raises the price on loss by a factor, and what it pays for the limits from below: as much as a
@@ -167,7 +195,7 @@ func (t *tree) dear(n *node, factor float64) {
 // approach descends to a level below the best bound, and to half of that each time it gets little
 // nearer: the steps towards a target out of reach are too long.
 func (t *tree) approach(ctx context.Context) {
-	for level := t.d.bound - t.target(); level > leastLevel && t.d.bound > t.cut() && ctx.Err() == nil; {
+	for level := t.d.bound - t.target(); level > leastLevel*(t.d.bound-t.value) && t.d.bound > t.cut() && ctx.Err() == nil; {
 		before := t.d.bound
 		t.d.theta = t.d.firstStep
 		t.d.run(ctx, levelRounds, math.Max(t.target(), before-level), t.cut())

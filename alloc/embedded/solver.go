@@ -266,7 +266,10 @@ func (r *run) branchSets(ctx context.Context, s *split) {
 	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
 	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
 	r.tree.deepen(ctx, rounds)
-	r.tree.run(ctx, rounds/nodeRounds, leavesUnit*int64(r.opts.Effort))
+	nodes, leaves := rounds/nodeRounds, leavesUnit*int64(r.opts.Effort)
+	if !r.tree.run(ctx, nodes, leaves) && r.tree.considerLimits() {
+		r.tree.run(ctx, r.tree.nodes+nodes, leaves)
+	}
 }
 
 // bound returns the best bound.

@@ -24,7 +24,7 @@ const (
 	// mostLately is from how many earlier nodes a node may take its first multipliers.
 	mostLately = 8
 	// leavesUnit is how many leaves one unit of effort pays for.
-	leavesUnit = 5
+	leavesUnit = 10
 )
 
 // node leaves some choices open. Its bound is that of its parent until it is worked on.
@@ -80,9 +80,13 @@ type tree struct {
 	// cold is where a descent begins that knows nothing, lately where those of the last nodes ended.
 	cold   []float64
 	lately [][]float64
+	// proven is a bound on the whole tree, from the root or from an earlier search.
+	proven float64
 	// lost is the largest bound of what was given up without a proof that it is no better.
 	lost float64
-	// limitsAt is where the multipliers of limits start, -1 where the bound has none.
+	// limiting: nodes limit the use of kinds; limitsAt is where the multipliers of limits start, -1
+	// where the bound has none.
+	limiting bool
 	limitsAt int
 	nodes    int64
 	choice   []choice // of the node worked on
@@ -119,7 +123,7 @@ func newTreeOf(by answerer, ev bounder, d *descent) *tree {
 
 // plant makes the root of what the descent has come to.
 func (t *tree) plant() {
-	t.rootX, t.rootBound = slices.Clone(t.d.best), t.d.bound
+	t.rootX, t.rootBound, t.proven = slices.Clone(t.d.best), t.d.bound, t.d.bound
 	t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.d.bound}}
 }
 
@@ -156,7 +160,7 @@ func (t *tree) bound() float64 {
 	if len(t.open) > 0 {
 		bound = math.Max(bound, t.open[0].bound)
 	}
-	return math.Min(bound, t.rootBound)
+	return math.Min(bound, t.proven)
 }
 
 // drop notes that something with that bound is not looked at any more.
