@@ -1,6 +1,7 @@
 package alloctest
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -26,7 +27,7 @@ func checkSound(t *testing.T, inst *p2.Instance) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := make(apportion.Resources, kinds)
+	total := make(apportion.Resources, len(inst.Total))
 	for j, capacity := range inst.Capacity {
 		if !used[j].FitsIn(capacity) {
 			t.Errorf("server %d holds %v of %v", j, used[j], capacity)
@@ -64,7 +65,7 @@ func TestReferences(t *testing.T) {
 	for _, ref := range references {
 		t.Run(ref.Name, func(t *testing.T) {
 			checkSound(t, ref.Instance)
-			if !(ref.Objective > 0 && ref.Bound >= ref.Objective-1e-9 && ref.Bound <= float64(kinds)*1.001) {
+			if !(ref.Objective > 0 && ref.Bound >= ref.Objective-1e-9 && ref.Bound <= float64(len(ref.Instance.Total))*1.001) {
 				t.Errorf("objective %g, bound %g", ref.Objective, ref.Bound)
 			}
 			// Where everything may stay, staying is a solution (but for the loss), so that the
@@ -112,6 +113,38 @@ func TestGenerators(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestSized(t *testing.T) {
+	for _, size := range []Size{{1, 1, 1, 1}, {20, 30, 1, 5}, {20, 40, 3, 20}, {7, 60, 8, 12}} {
+		for _, previous := range []bool{false, true} {
+			if previous && size.Apps < 3 {
+				continue
+			}
+			inst := Sized(5, size, previous)
+			checkSound(t, inst)
+			demands := map[string]bool{}
+			for i := range inst.Apps {
+				demands[fmt.Sprint(inst.Apps[i].Demand)] = true
+			}
+			if len(inst.Capacity) != size.Servers || len(inst.Apps) != size.Apps || len(inst.Total) != size.Kinds || len(demands) > size.Demands || 3*len(demands) < size.Demands {
+				t.Errorf("%+v: %d servers, %d applications, %d kinds, %d demands", size, len(inst.Capacity), len(inst.Apps), len(inst.Total), len(demands))
+			}
+			if diff := cmp.Diff(inst, Sized(5, size, previous)); diff != "" {
+				t.Errorf("%+v: the same seed gives another instance:\n%s", size, diff)
+			}
+		}
+	}
+	for _, size := range []Size{{0, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 0}, {1, 1, 1, 6}, {1, 1, 2, 36}, {1, 2, 1, 1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v: no panic", size)
+				}
+			}()
+			Sized(1, size, size.Apps == 2)
+		}()
 	}
 }
 

@@ -12,10 +12,7 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
-// The kinds of every instance here: CPUs, GPUs, memory in GB.
-const kinds = 3
-
-// tableII is the workload of [Dorm, Table II]; number is out of 50.
+// tableII is the workload of [Dorm, Table II], in CPUs, GPUs and GB of memory; number is out of 50.
 var tableII = [...]struct {
 	claim
 	number int
@@ -112,7 +109,7 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) *p2.Insta
 		}
 	}
 	setShares(inst, claims)
-	inst.LossBudget = ceil(0.1 * 2 * kinds)
+	inst.LossBudget = ceil(0.1 * 2 * float64(len(inst.Total)))
 	running := 0
 	for i := range inst.Apps {
 		inst.Apps[i].Running = len(inst.Apps[i].Previous) > 0

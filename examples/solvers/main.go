@@ -30,6 +30,7 @@ type options struct {
 	forms     []alloc.Form
 	limit     time.Duration
 	workers   int
+	growth    bool
 	out       string
 }
 
@@ -44,6 +45,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	forms := flags.String("forms", "", "ways to write P2 for general solvers, with commas between; empty: "+formNames())
 	flags.DurationVar(&o.limit, "limit", 3*time.Second, "how long each search may take")
 	flags.IntVar(&o.workers, "workers", 2, "threads of the solvers that can be told")
+	flags.BoolVar(&o.growth, "growth", false, "instead: how the embedded solver's time grows with servers, applications, kinds and demands, until it exceeds -limit")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
@@ -114,6 +116,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.growth {
+		return o.runGrowth(ctx, stdout, stderr)
+	}
 	s, err := newStudy(o)
 	if err != nil {
 		return err
@@ -136,4 +141,20 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+// runGrowth does the same for -growth.
+func (o *options) runGrowth(ctx context.Context, stdout, stderr io.Writer) error {
+	curves, err := grow(ctx, stderr, o.limit)
+	if err != nil {
+		return err
+	}
+	if err := reportGrowth(stdout, curves); err != nil {
+		return err
+	}
+	figures, err := growthFigures(curves)
+	if err != nil {
+		return err
+	}
+	return chart.Publish(stdout, o.out, figures)
 }

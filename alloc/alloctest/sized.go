@@ -1,0 +1,63 @@
+// This file draws random instances of any size in every respect.
+
+package alloctest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/p2"
+)
+
+// Size is how large an instance is: how many servers and applications, kinds of resources, and different
+// demands the applications have among them.
+type Size struct{ Servers, Apps, Kinds, Demands int }
+
+// Of every kind a server has serverHas; a container needs leastFirst to most of the first one, and up to
+// most of each other one.
+const serverHas, leastFirst, most = 12, 2, 6
+
+// Sized draws an instance of that size, on equal servers; the rest is as in [Table2]. It panics unless all
+// four are positive, with previous at least 3 applications, and there are so many different demands: at
+// most 5 x 7^(Kinds-1).
+func Sized(seed uint64, size Size, previous bool) *p2.Instance {
+	different := most - leastFirst + 1
+	for range size.Kinds - 1 {
+		different = min(different*(most+1), size.Demands)
+	}
+	if size.Servers < 1 || size.Apps < 1 || previous && size.Apps < 3 || size.Kinds < 1 || size.Demands < 1 || size.Demands > different {
+		panic(fmt.Sprintf("alloctest: Sized: there is no instance of %+v, previous %v", size, previous))
+	}
+	g := generator{rand: newRand(seed), previous: previous}
+	demands := drawDemands(g.rand, size)
+	g.draw = func(r *rand.Rand) claim {
+		return claim{pick(r, demands...), pick(r, 1.0, 2, 4), 1, pick[int64](r, 8, 16, 32)}
+	}
+	capacity := make([]apportion.Resources, size.Servers)
+	for j := range capacity {
+		capacity[j] = make(apportion.Resources, size.Kinds)
+		for k := range capacity[j] {
+			capacity[j][k] = serverHas
+		}
+	}
+	return g.instance(capacity, size.Apps)
+}
+
+// drawDemands draws different demands.
+func drawDemands(r *rand.Rand, size Size) []apportion.Resources {
+	var all []apportion.Resources
+	seen := make(map[string]bool)
+	for len(all) < size.Demands {
+		demand := make(apportion.Resources, size.Kinds)
+		demand[0] = leastFirst + r.Int64N(most-leastFirst+1)
+		for k := range demand[1:] {
+			demand[1+k] = r.Int64N(most + 1)
+		}
+		if name := fmt.Sprint(demand); !seen[name] {
+			seen[name] = true
+			all = append(all, demand)
+		}
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+// This file tests the growth of the embedded solver's time.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A curve ends with the first sample beyond the limit; the axes themselves are never empty.
+func TestGrowthLimit(t *testing.T) {
+	curves, err := grow(t.Context(), io.Discard, time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(curves) != 2*len(axes) {
+		t.Fatalf("%d curves", len(curves))
+	}
+	for _, c := range curves {
+		if len(c.samples) != 1 || c.samples[0].n != c.axis.values[0] || c.samples[0].took <= 0 || c.samples[0].megabytes <= 0 {
+			t.Errorf("%s, %s: %+v", c.axis.name, c.name(), c.samples)
+		}
+	}
+}
+
+// Every value of every axis has an instance of the sort that is asked for.
+func TestAxes(t *testing.T) {
+	for _, x := range axes {
+		for _, n := range x.values[:3] {
+			for _, full := range []bool{false, true} {
+				inst, running := x.draw(n, full), 0
+				for i := range inst.Apps {
+					if inst.Apps[i].Running {
+						running++
+					}
+				}
+				if full != (running > 0) {
+					t.Errorf("%s %d, full %v: %d run", x.name, n, full, running)
+				}
+			}
+		}
+	}
+}
+
+func TestGrowthReport(t *testing.T) {
+	curves := []curve{
+		{axis: &axes[2], samples: []sample{{2, 1500 * time.Microsecond, 0, 1.25}, {3, 20 * time.Millisecond, 0.0125, 12}}},
+		{axis: &axes[2], full: true, samples: []sample{{2, 2 * time.Second, 0.001, 345}}},
+	}
+	var out bytes.Buffer
+	if err := reportGrowth(&out, curves); err != nil {
+		t.Fatal(err)
+	}
+	const want = `The embedded solver at its usual effort: median seconds of 3 runs, its own gap, and MB allocated in one.
+
+Kinds, 50 servers, 50 applications, 6 demands; nothing runs yet
+kinds  seconds  gap      MB
+2      0.0015   0.000 %  1.25
+3      0.02     1.250 %  12
+
+Kinds, 50 servers, 50 applications, 6 demands; full cluster
+kinds  seconds  gap      MB
+2      2        0.100 %  345
+`
+	if out.String() != want {
+		t.Errorf("%s", out.String())
+	}
+}
+
+// The command draws a figure for each axis.
+func TestGrowth(t *testing.T) {
+	var out strings.Builder
+	folder := t.TempDir()
+	if err := run(t.Context(), &out, io.Discard, []string{"-growth", "-limit", "1ns", "-out", folder}); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range axes {
+		if !strings.Contains(out.String(), "growth-"+x.name) {
+			t.Errorf("no figure of %s in %s", x.name, out.String())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run(ctx, io.Discard, io.Discard, []string{"-growth", "-limit", "1ns", "-out", folder}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
