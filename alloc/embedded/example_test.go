@@ -38,3 +38,37 @@ func ExampleOptions_gap() {
 	// Output:
 	// optimal <nil>
 }
+
+// chained hands what one decision leaves to the next: alloc.Reallocate takes it as its solver.
+type chained struct{ warm *embedded.Warm }
+
+func (c *chained) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, error) {
+	sol, err := embedded.New(&embedded.Options{Warm: c.warm}).Solve(ctx, inst)
+	if err == nil {
+		c.warm = embedded.WarmFrom(inst, sol)
+	}
+	return sol, err
+}
+
+// Three decisions in a row: an application arrives each time, and each search starts where the last one
+// ended.
+func ExampleWarmFrom() {
+	solver := &chained{}
+	inst := &p2.Instance{Capacity: []apportion.Resources{{4}, {4}}, Total: apportion.Resources{8}, LossBudget: 1, AdjustBudget: 1}
+	for range 3 {
+		inst.Apps = append(inst.Apps, p2.App{Demand: apportion.Resources{1}, Min: 1, Max: 4, Value: 0.125, Delta: 0.125, Share: 0.5})
+		sol, err := solver.Solve(context.Background(), inst)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(sol.Status, sol.Objective, solver.warm != nil)
+		for i, placed := range sol.Counts {
+			inst.Apps[i].Running, inst.Apps[i].Previous = true, placed
+		}
+	}
+	// Output:
+	// optimal 0.5 true
+	// optimal 1 true
+	// optimal 1 true
+}

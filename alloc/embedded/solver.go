@@ -199,6 +199,9 @@ func (r *run) branch(ctx context.Context) {
 	if best := &r.a.best; best.found {
 		l.settle(ctx, func(i int32) bool { return best.free[i] })
 	}
+	if set := r.lastFreed(); set != nil {
+		l.settle(ctx, func(i int32) bool { return set[i] })
+	}
 	r.tree = newTreeOf(l, r.root.d, r.root.descent)
 	r.tree.each = priceRounds
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
@@ -253,8 +256,19 @@ func (r *run) improveSets(ctx context.Context, s *split, l *leaves) {
 	r.branchSets(ctx, s)
 }
 
+// lastFreed returns whom the warm start has freed, or nil.
+func (r *run) lastFreed() []bool {
+	if r.opts.Warm == nil {
+		return nil
+	}
+	return r.opts.Warm.set(r.p)
+}
+
 // climbSets is the local search over sets.
 func (r *run) climbSets(ctx context.Context, l *leaves) {
+	if set := r.lastFreed(); set != nil {
+		l.judge(func(i int32) bool { return set[i] })
+	}
 	search := newSetSearch(l, r.tree.rootX, r.opts.Seed)
 	search.load(l.best.free)
 	tries := float64(r.opts.Effort) * math.Max(1, float64(r.p.budget)/5)

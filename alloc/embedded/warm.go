@@ -1,40 +1,65 @@
-// This file carries multipliers from one decision to the next: a scheduler solves nearly the same problem
-// again and again.
+// This file carries multipliers, and who was freed, from one decision to the next: a scheduler solves
+// nearly the same problem again and again.
 
 package embedded
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/p2"
 )
 
-// Warm is what one decision leaves for the next: where the multipliers of the decomposition start. It
-// knows applications by what they ask for and hold, so that the next instance may list others in
-// another order; servers keep their indices. It changes how soon an answer is found, never whether
+// Warm is what one decision leaves for the next: where the multipliers of the decomposition start, and the
+// applications that were adjusted, who are the first set to be tried. It knows applications by what they
+// ask for and hold, so that the next instance may list others in another order; servers keep their
+// indices. It changes how soon an answer is found, never whether
 // it is right, and may be handed to any number of solvers at once.
 type Warm struct {
 	price map[string]float64   // by demand
 	room  map[string][]float64 // by demand and place
 	loss  float64
+	freed map[string]bool // by demand and place
 }
 
 // WarmFrom returns what sol, an answer to inst, leaves for the next decision, or nil where there is
 // nothing. It retains neither.
 func WarmFrom(inst *p2.Instance, sol *p2.Solution) *Warm {
-	if sol.Copies == nil || !sol.Status.HasSolution() {
+	if !sol.Status.HasSolution() {
 		return nil
 	}
-	w := &Warm{price: make(map[string]float64), room: make(map[string][]float64), loss: sol.Copies.Loss}
+	w := &Warm{price: make(map[string]float64), room: make(map[string][]float64), freed: make(map[string]bool)}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		key := vectorKey(nil, app.Demand)
-		w.price[string(key)] = sol.Copies.Container[i]
+		if app.Adjusted(sol.Counts[i]) {
+			w.freed[string(placeKey(key, sol.Counts[i]))] = true
+		}
+		if sol.Copies == nil {
+			continue
+		}
+		w.loss, w.price[string(key)] = sol.Copies.Loss, sol.Copies.Container[i]
 		if app.Running && !app.Adjusted(sol.Counts[i]) && len(sol.Copies.Room[i]) == len(app.Previous) {
-			w.room[string(placeKey(key, app.Previous))] = append([]float64(nil), sol.Copies.Room[i]...)
+			w.room[string(placeKey(key, app.Previous))] = slices.Clone(sol.Copies.Room[i])
 		}
 	}
 	return w
+}
+
+// set returns who was freed last time and may be again, nil if nobody or more than the budget allows.
+func (w *Warm) set(p *problem) []bool {
+	set, n := make([]bool, len(p.apps)), int64(0)
+	for i := range p.apps {
+		app := &p.inst.Apps[i]
+		if p.apps[i].keepable && w.freed[string(placeKey(vectorKey(nil, app.Demand), app.Previous))] {
+			set[i] = true
+			n++
+		}
+	}
+	if n == 0 || n > p.budget {
+		return nil
+	}
+	return set
 }
 
 // placeKey appends a placement to a key.

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
@@ -73,6 +74,41 @@ func TestWarmFollowsApplications(t *testing.T) {
 	}
 	if w := WarmFrom(inst, &p2.Solution{Status: p2.Infeasible}); w != nil {
 		t.Errorf("%+v from nothing", w)
+	}
+}
+
+// Who was adjusted is known by where it is now; a set is tried only if all of it may be freed.
+func TestWarmFreed(t *testing.T) {
+	inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 2}), mf(0.5, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}))
+	sol := &p2.Solution{Status: p2.Feasible, Counts: p2.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}} // MF is adjusted
+	w := WarmFrom(inst, sol)
+	again := worked(mf(0.5, p2.Placed{Server: 1, Count: 2}), lr(0.5, p2.Placed{Server: 0, Count: 2}))
+	for budget, want := range []string{"[]", "[true false]", "[true false]"} {
+		again.AdjustBudget = int64(budget)
+		if got := fmt.Sprint(w.set(newProblem(again))); got != want {
+			t.Errorf("budget %d: %s, want %s", budget, got, want)
+		}
+	}
+	elsewhere := worked(mf(0.5, p2.Placed{Server: 0, Count: 2}), lr(0.5, p2.Placed{Server: 0, Count: 2}))
+	elsewhere.AdjustBudget = 2
+	if got := w.set(newProblem(elsewhere)); got != nil {
+		t.Errorf("%v, who are elsewhere now", got)
+	}
+}
+
+// The set of a warm start is tried.
+func TestWarmSetIsTried(t *testing.T) {
+	inst := alloctest.Table2(2, 20, 30, true)
+	w := &Warm{freed: map[string]bool{}}
+	for i := range inst.Apps[:2] {
+		w.freed[string(placeKey(vectorKey(nil, inst.Apps[i].Demand), inst.Apps[i].Previous))] = true
+	}
+	r := newRun(newProblem(inst), &Options{Effort: Quick, Warm: w})
+	r.search(t.Context())
+	known := r.tree.known()
+	known.identify(func(i int32) bool { return i < 2 })
+	if _, tried := known.seen[string(known.key)]; !tried {
+		t.Error("it was not tried")
 	}
 }
 
