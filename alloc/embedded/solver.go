@@ -41,7 +41,8 @@ const (
 	// one unit of effort pays for; stateUnit the states of an exact leaf.
 	nodeUnit, stateUnit = 40_000, 50
 	// restLeavesUnit is how many leaves with an instance of their own one unit of effort pays for, times
-	// the square of the servers: leaves get dearer, and with more applications more of them prove less.
+	// the square of the servers, but at most leavesUnit: leaves get dearer, and with more applications more
+	// of them prove less.
 	restLeavesUnit = 4000
 	// patternsUnit is how many patterns such a leaf may list, over the servers.
 	patternsUnit = 4000
@@ -206,7 +207,8 @@ func (r *run) branch(ctx context.Context) {
 	r.tree.each = priceRounds
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
 	nodes := math.Min(nodeUnit*float64(r.opts.Effort)/(priceRounds*unit), math.MaxInt32)
-	r.tree.run(ctx, int64(nodes), int64(math.Min(restLeavesUnit*float64(r.opts.Effort)/float64(r.p.servers*r.p.servers), math.MaxInt32)))
+	leaves := math.Min(leavesUnit, restLeavesUnit/float64(r.p.servers*r.p.servers)) * float64(r.opts.Effort)
+	r.tree.run(ctx, int64(nodes), int64(math.Min(leaves, math.MaxInt32)))
 	r.extra += r.tree.nodes + l.judged
 	if l.best.found {
 		r.a.adopt(&l.best)
