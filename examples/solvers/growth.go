@@ -32,7 +32,7 @@ var axes = []axis{
 	{"servers", "Servers (applications: half as many), Table II", []int{20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000}, func(n int, full bool) *p2.Instance {
 		return alloctest.Table2(1, n, n/2, full)
 	}},
-	{"applications", "Applications, 100 servers, Table II", []int{10, 20, 50, 100, 200, 500}, func(n int, full bool) *p2.Instance {
+	{"applications", "Applications, 100 servers, Table II", []int{10, 20, 50, 100, 150, 200}, func(n int, full bool) *p2.Instance {
 		return alloctest.Table2(1, 100, n, full)
 	}},
 	{"kinds", "Kinds, 50 servers, 50 applications, 6 demands", []int{2, 3, 4, 5, 6, 7, 8}, func(n int, full bool) *p2.Instance {
