@@ -348,8 +348,8 @@ func (d *dual) use(t int32, g int, n int64, from []float64) {
 	}
 }
 
-// multipliers spells x out for p2.DualBound, at which d must have been evaluated last, without choices. Adjust is the score
-// that just misses the budget.
+// multipliers spells x out for p2.DualBound, at which d must have been evaluated last, without choices.
+// Adjust is the score that just misses the budget.
 func (d *dual) multipliers(x []float64) *p2.Multipliers {
 	m := &p2.Multipliers{Loss: d.lambda(x), Adjust: d.next, Server: make([][]float64, d.p.servers)}
 	for j := range m.Server {

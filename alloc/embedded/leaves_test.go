@@ -41,21 +41,26 @@ func drawLeaf(t *testing.T, seed uint64) (l *leaves, optimum float64) {
 	return l, optimum
 }
 
-// The search by slack finds the optimum with the cut just below it too.
-func TestSlackWithCutBelowOptimum(t *testing.T) {
-	seeds := uint64(600)
+// eachLeaf draws leaves from that many seeds, fewer in short mode, and tests those with a solution.
+func eachLeaf(t *testing.T, seeds uint64, test func(seed uint64, l *leaves, optimum float64)) {
+	t.Helper()
 	if testing.Short() {
-		seeds = 100
+		seeds = min(seeds, 100)
 	}
 	for seed := range seeds {
-		l, optimum := drawLeaf(t, seed)
-		if l == nil {
-			continue
+		if l, optimum := drawLeaf(t, seed); l != nil {
+			test(seed, l, optimum)
 		}
+	}
+}
+
+// The search by slack finds the optimum with the cut just below it too.
+func TestSlackWithCutBelowOptimum(t *testing.T) {
+	eachLeaf(t, 600, func(seed uint64, l *leaves, optimum float64) {
 		if !l.k.settleExactly(context.Background(), optimum-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > p2.ObjectiveTolerance {
 			t.Errorf("seed %d: found %v with %.9g, want %.9g", seed, l.k.found, l.k.bestValue, optimum)
 		}
-	}
+	})
 }
 
 // What is supplied and not used counts once: two servers hold two containers each of an application that
@@ -82,17 +87,9 @@ func TestSlackOfUnused(t *testing.T) {
 // Branching on counts leaves none out: with the cut just below the optimum of a leaf it is found, or the
 // bound says that it may be there.
 func TestBoxesHoldEveryCount(t *testing.T) {
-	leaves, branched := 0, 0
-	seeds := uint64(600)
-	if testing.Short() {
-		seeds = 100
-	}
-	for seed := range seeds {
-		l, optimum := drawLeaf(t, seed)
-		if l == nil {
-			continue
-		}
-		leaves++
+	drawn, branched := 0, 0
+	eachLeaf(t, 600, func(seed uint64, l *leaves, optimum float64) {
+		drawn++
 		l.step, l.states = 0, 1<<20
 		l.found, l.value = true, optimum-1e-6
 		l.best.value, l.best.loss = l.value, math.Inf(1)
@@ -104,10 +101,10 @@ func TestBoxesHoldEveryCount(t *testing.T) {
 		if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance || l.value > optimum+p2.ObjectiveTolerance {
 			t.Errorf("seed %d: %.9g, the rest at most %.9g, want %.9g", seed, l.value, bound, optimum)
 		}
-	}
-	t.Logf("%d leaves, %d of them branch", leaves, branched)
+	})
+	t.Logf("%d leaves, %d of them branch", drawn, branched)
 	if !testing.Short() && branched < 5 {
-		t.Errorf("only %d of %d leaves branch", branched, leaves)
+		t.Errorf("only %d of %d leaves branch", branched, drawn)
 	}
 }
 
@@ -115,15 +112,7 @@ func TestBoxesHoldEveryCount(t *testing.T) {
 // the gap of the incumbent.
 func TestLeafWithGap(t *testing.T) {
 	within := 0
-	seeds := uint64(3000)
-	if testing.Short() {
-		seeds = 100
-	}
-	for seed := range seeds {
-		l, optimum := drawLeaf(t, seed)
-		if l == nil {
-			continue
-		}
+	eachLeaf(t, 3000, func(seed uint64, l *leaves, optimum float64) {
 		l.step, l.states, l.gap = 0, 1<<20, 0.01
 		l.found, l.value = true, optimum*0.995
 		l.best.value, l.best.loss = l.value, math.Inf(1)
@@ -134,7 +123,7 @@ func TestLeafWithGap(t *testing.T) {
 		if l.value < optimum-p2.ObjectiveTolerance {
 			within++
 		}
-	}
+	})
 	if !testing.Short() && within == 0 {
 		t.Error("no leaf was left unsought")
 	}

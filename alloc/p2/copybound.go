@@ -111,6 +111,8 @@ type copyBound struct {
 	stays  [][]lodger // by server
 	items  []item
 	known  map[string]float64 // residual capacity -> best packing
+	rooms  map[string]int64   // demand -> containers in the empty cluster
+	key    []byte
 	steps  int
 }
 
@@ -127,7 +129,7 @@ type item struct {
 }
 
 func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
-	b := &copyBound{inst: inst, m: m, budget: inst.AdjustBudget, stays: make([][]lodger, len(inst.Capacity)), known: make(map[string]float64)}
+	b := &copyBound{inst: inst, m: m, budget: inst.AdjustBudget, stays: make([][]lodger, len(inst.Capacity)), known: make(map[string]float64), rooms: make(map[string]int64)}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		if app.Running && !inst.mayStay(i) {
@@ -163,15 +165,7 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 func (b *copyBound) wanted(i int) float64 {
 	app := &b.inst.Apps[i]
 	// No more than the empty cluster holds: a maximum may be far larger.
-	var most int64
-	for _, capacity := range b.inst.Capacity {
-		if sum, ok := apportion.Add64(most, app.Demand.CountIn(capacity)); ok {
-			most = sum
-		} else {
-			most = math.MaxInt64
-		}
-	}
-	most = min(most, app.Max)
+	most := min(b.room(app.Demand), app.Max)
 	best := math.Inf(-1)
 	for _, n := range [...]int64{app.Min, app.fairCount(), app.fairCount() + 1, most} {
 		if n = max(n, app.Min); n <= most {
@@ -179,6 +173,32 @@ func (b *copyBound) wanted(i int) float64 {
 		}
 	}
 	return best
+}
+
+// room returns how many containers of a demand the empty cluster holds, server by server.
+func (b *copyBound) room(demand apportion.Resources) int64 {
+	b.key = vectorKey(b.key[:0], demand)
+	if room, ok := b.rooms[string(b.key)]; ok {
+		return room
+	}
+	var room int64
+	for _, capacity := range b.inst.Capacity {
+		sum, ok := apportion.Add64(room, demand.CountIn(capacity))
+		if !ok {
+			room = math.MaxInt64
+			break
+		}
+		room = sum
+	}
+	b.rooms[string(b.key)] = room
+	return room
+}
+
+func vectorKey(key []byte, r apportion.Resources) []byte {
+	for _, q := range r {
+		key = binary.LittleEndian.AppendUint64(key, uint64(q))
+	}
+	return key
 }
 
 // server returns a_j.
@@ -212,11 +232,8 @@ func (b *copyBound) server(j int) (float64, error) {
 // packed returns the most that whole containers in left are worth, or, where that takes too long, a
 // bound on it.
 func (b *copyBound) packed(left apportion.Resources) float64 {
-	var key []byte
-	for _, q := range left {
-		key = binary.LittleEndian.AppendUint64(key, uint64(q))
-	}
-	if worth, ok := b.known[string(key)]; ok {
+	b.key = vectorKey(b.key[:0], left)
+	if worth, ok := b.known[string(b.key)]; ok {
 		return worth
 	}
 	b.steps = 0
@@ -224,7 +241,7 @@ func (b *copyBound) packed(left apportion.Resources) float64 {
 	if b.steps > mostSteps {
 		worth = b.fractional(left)
 	}
-	b.known[string(key)] = worth
+	b.known[string(b.key)] = worth
 	return worth
 }
 
@@ -239,7 +256,7 @@ func (b *copyBound) fill(at int, left apportion.Resources) float64 {
 		return float64(float64(n) * it.worth)
 	}
 	rest, best := left.Clone(), 0.0
-	for c := range n + 1 {
+	for c := int64(0); c <= n && b.steps <= mostSteps; c++ {
 		best = math.Max(best, float64(float64(c)*it.worth)+b.fill(at+1, rest))
 		for k, d := range it.demand {
 			rest[k] -= d

@@ -101,9 +101,14 @@ func TestCopyBoundOfLargeServer(t *testing.T) {
 			Demand: apportion.Resources{d + 2, 1}, Max: 1000, Value: float64(d+2) + float64(d)/1000, Delta: 1e-3,
 		})
 	}
-	got, err := p2.CopyBound(inst, free(inst))
-	most := 1001 * 7.005 / 7 // containers of 7 CPUs and 7.005, were they divisible
-	if err != nil || math.Abs(got-most) > 1e-6 {
-		t.Errorf("CopyBound() = %g, %v; want %g", got, err, most)
+	check := func(most float64) {
+		t.Helper()
+		if got, err := p2.CopyBound(inst, free(inst)); err != nil || math.Abs(got-most) > 1e-6*most {
+			t.Errorf("CopyBound() = %g, %v; want %g", got, err, most)
+		}
 	}
+	check(1001 * 7.005 / 7) // containers of 7 CPUs and 7.005, were they divisible
+	const large = 1 << 40   // so many containers that none of their numbers may be tried one by one
+	inst.Capacity, inst.Total = []apportion.Resources{{large, 4 * large}}, apportion.Resources{large, 4 * large}
+	check(large * 7.005 / 7)
 }

@@ -7,11 +7,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/apportion/apportion/examples/internal/command"
@@ -20,7 +16,7 @@ import (
 func main() { command.Main("inhouse", run) }
 
 // subcommands by name; the demonstration is what runs without one.
-var subcommands = map[string]command.Run{
+var subcommands = command.Subcommands{
 	"demo":     demo,
 	"overhead": overhead,
 	"master":   runMaster,
@@ -37,14 +33,5 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return demo(ctx, stdout, stderr, args)
 	}
-	subcommand, ok := subcommands[args[0]]
-	if !ok {
-		fmt.Fprintf(stderr, "inhouse: what is %q? The subcommands are %s.\n", args[0], strings.Join(slices.Sorted(maps.Keys(subcommands)), ", "))
-		return command.ErrUsage
-	}
-	err := subcommand(ctx, stdout, stderr, args[1:])
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil // asked to end
-	}
-	return err
+	return subcommands.Run(ctx, "inhouse", stdout, stderr, args)
 }

@@ -6,20 +6,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/apportion/apportion/examples/internal/command"
 )
 
 func main() { command.Main("live", run) }
 
-// subcommands by name.
-var subcommands = map[string]command.Run{
+// subcommands by name; FlowCon and SpeCon, which need Linux, add theirs.
+var subcommands = command.Subcommands{
 	"dorm":   dorm,
 	"faults": runFaults,
 	"oasis":  oasisAndFIFO,
@@ -28,19 +23,5 @@ var subcommands = map[string]command.Run{
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	names := strings.Join(slices.Sorted(maps.Keys(subcommands)), ", ")
-	if len(args) == 0 {
-		fmt.Fprintf(stderr, "live: which of %s?\n", names)
-		return command.ErrUsage
-	}
-	subcommand, ok := subcommands[args[0]]
-	if !ok {
-		fmt.Fprintf(stderr, "live: what is %q? The subcommands are %s.\n", args[0], names)
-		return command.ErrUsage
-	}
-	err := subcommand(ctx, stdout, stderr, args[1:])
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil // asked to end
-	}
-	return err
+	return subcommands.Run(ctx, "live", stdout, stderr, args)
 }

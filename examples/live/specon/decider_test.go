@@ -122,6 +122,14 @@ func (w *world) where() map[string]string {
 	return found
 }
 
+// moved compares all moves so far.
+func (w *world) moved(want ...string) {
+	w.t.Helper()
+	if !slices.Equal(w.moves, want) {
+		w.t.Errorf("moves %v, want %v", w.moves, want)
+	}
+}
+
 // steady is a loss that falls all the time, flat one that hardly does after the beginning.
 func steady(now time.Duration) float64 { return 1000 - now.Seconds() }
 func flat(now time.Duration) float64   { return max(1, 10-20*now.Seconds()) - 1e-6*now.Seconds() }
@@ -162,9 +170,7 @@ func TestMovesConverged(t *testing.T) {
 	w := newWorld(t, false)
 	w.crowd()
 	w.pass(20 * time.Second)
-	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("done right")
 	text := w.decide().Explanation
 	for _, want := range []string{"done       right", "converged", "was decided on", "progressing", "uses 0.50 of a CPU", "No job is to be moved."} {
 		if !strings.Contains(text, want) {
@@ -173,9 +179,9 @@ func TestMovesConverged(t *testing.T) {
 	}
 }
 
-// A job is decided on once, whatever comes.
-func TestMovesOnce(t *testing.T) {
-	w := newWorld(t, false)
+// turn has a crowd's converged job move away, and then the crowd be where it is.
+func (w *world) turn() {
+	w.t.Helper()
 	w.crowd()
 	w.pass(20 * time.Second)
 	for _, name := range []string{"x", "y", "z"} {
@@ -183,37 +189,31 @@ func TestMovesOnce(t *testing.T) {
 	}
 	w.end("young")
 	w.end("younger")
+}
+
+// A job is decided on once, whatever comes.
+func TestMovesOnce(t *testing.T) {
+	w := newWorld(t, false)
+	w.turn()
 	w.pass(20 * time.Second)
-	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("done right")
 }
 
 // The decider of a new master does not move a job that was moved before, nor one that grows as ever; but it goes
 // on with the others.
 func TestNewMasterMovesNobodyAgain(t *testing.T) {
 	w := newWorld(t, false)
-	w.crowd()
-	w.pass(20 * time.Second)
-	for _, name := range []string{"x", "y", "z"} {
-		w.submit(name, steady, "right")
-	}
-	w.end("young")
-	w.end("younger")
+	w.turn()
 	w.pass(100 * time.Second)
 	w.restart()
 	if text := w.decide().Explanation; strings.Count(text, "was decided on") != 1 {
 		t.Errorf("want one that was decided on:\n%s", text)
 	}
 	w.pass(20 * time.Second)
-	if want := []string{"done right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("done right")
 	w.losses["x"] = func(now time.Duration) float64 { return 800 - 1e-6*now.Seconds() }
 	w.pass(5 * time.Minute)
-	if want := []string{"done right", "x left"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("done right", "x left")
 }
 
 // A new master plans anew what was left of a plan: who was moved for it stays.
@@ -232,9 +232,7 @@ func TestNewMasterPlansAnew(t *testing.T) {
 	}
 	w.restart()
 	w.pass(20 * time.Second)
-	if want := []string{"a right", "b right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("a right", "b right")
 }
 
 // A master may be killed before a move that was noted has begun. The next one leaves the job where it is.
@@ -253,9 +251,7 @@ func TestMoveThatWasNotBegun(t *testing.T) {
 	}
 	w.restart()
 	w.pass(20 * time.Second)
-	if len(w.moves) > 0 {
-		t.Errorf("moves %v", w.moves)
-	}
+	w.moved()
 }
 
 // Notes that are not whole are not taken for none.
@@ -294,9 +290,7 @@ func TestLeastScore(t *testing.T) {
 	}
 	w.submit("single", steady, "third")
 	w.pass(20 * time.Second)
-	if want := []string{"done third"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("done third")
 }
 
 // What is told of a job: nothing while it is on its way, and the CPU time of its newest attempt.
@@ -325,9 +319,7 @@ func TestStays(t *testing.T) {
 	w := newWorld(t, true)
 	w.crowd()
 	w.pass(20 * time.Second)
-	if len(w.moves) > 0 {
-		t.Errorf("moves %v", w.moves)
-	}
+	w.moved()
 }
 
 // Nobody is moved while another job is on its way, whatever it waits for.
@@ -371,9 +363,7 @@ func TestRebalances(t *testing.T) {
 	}
 	w.end("guest")
 	w.pass(10 * time.Second)
-	if want := []string{"a right", "b right", "c right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("a right", "b right", "c right")
 }
 
 // A plan that is under way ends with what it was made for.
@@ -408,9 +398,7 @@ func TestSilence(t *testing.T) {
 	w.pass(10 * time.Second)
 	w.losses["mute"] = func(now time.Duration) float64 { return flat(now - 10*time.Second) }
 	w.pass(10 * time.Second)
-	if want := []string{"mute right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("mute right")
 }
 
 // What a job has gained before the first check counts: otherwise a job that learns fast would be judged by
@@ -428,9 +416,7 @@ func TestFirstValue(t *testing.T) {
 		return 10 - 2*math.Log1p(now.Seconds())
 	}
 	w.pass(15 * time.Second)
-	if want := []string{"fast right"}; !slices.Equal(w.moves, want) {
-		t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	w.moved("fast right")
 }
 
 func TestFaults(t *testing.T) {
