@@ -12,9 +12,9 @@ import (
 
 const (
 	// leastUnit and mostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
-	// for its use to be branched on. With less, the part of a unit is not the reason for the gap; with
+	// for its use to be branched on. With less, a part of a unit is hardly the reason for the gap; with
 	// more, the relaxation hardly uses a part of one.
-	leastUnit, mostUnit = 0.75, 1.6
+	leastUnit, mostUnit = 0.3, 1.6
 	// whole is how near to a whole unit the mean use of a kind counts as whole.
 	whole = 0.1
 	// firstToll is where the multiplier of a limit starts, and tollScale its scale, in what a unit adds
