@@ -15,7 +15,7 @@ import (
 // The parts of a search that can be left out, by what the others then do without: what knows the sets of
 // freed applications, and what knows containers.
 var setParts = []string{"nothing", "local search", "branch and bound", "decomposition"}
-var containerParts = []string{"nothing", "prices", "starts", "annealing", "branch and bound", "polish"}
+var containerParts = []string{"nothing", "prices", "mending", "starts", "annealing", "branch and bound", "polish"}
 
 // searchWithout is run.search at the usual effort without one of its parts.
 func searchWithout(part string, inst *p2.Instance) *p2.Solution {
@@ -30,7 +30,7 @@ func searchWithout(part string, inst *p2.Instance) *p2.Solution {
 	heat, moves := hot*r.a.unit(), r.moves()
 	if s := newSplit(r.p, mostPatterns); s != nil && part != "decomposition" {
 		l := newLeaves(s)
-		r.split, l.states = s, r.states()
+		r.split, l.states = s, r.states(stateUnit)
 		r.tree = newTree(ctx, l, nil)
 		do("local search", func() { r.climbSets(ctx, l) })
 		do("branch and bound", func() { r.branchSets(ctx, s) })
@@ -39,6 +39,9 @@ func searchWithout(part string, inst *p2.Instance) *p2.Solution {
 		}
 		r.root = newRoot(ctx, r.p, 0, r.target())
 		return r.solution()
+	}
+	if part == "mending" {
+		r.a.hope = 0
 	}
 	r.a.run(ctx, int64(warmUp*moves), heat, math.Inf(1))
 	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())

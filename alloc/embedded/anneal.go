@@ -37,10 +37,12 @@ type annealer struct {
 	s    *state
 	rng  rng
 	best incumbent
+	// reached is the most utilization of a solution since the last start.
+	reached float64
 	// The guide: prices of the root bound, by server.
 	price     []float64
 	lambda    float64
-	score     []float64 // by application: what freeing it is worth
+	score     []float64 // by application: how often prices on the way to these have freed it
 	keepables []int32
 	// The energy's weights.
 	missingWeight, lossWeight, lossLimit float64
@@ -52,13 +54,18 @@ type annealer struct {
 	noise   float64
 	filled  int     // touched servers that were filled
 	fresh   []int32 // applications that this move freed
+	// exchanged: this move changes who is free, around these servers; at first it may be hope mean values
+	// of a container behind, slack in all.
+	exchanged   bool
+	around      []int32
+	hope, slack float64
 }
 
 func newAnnealer(s *state, seed uint64) *annealer {
 	a := &annealer{
 		s: s, rng: rng(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.apps)),
-		lossWeight: 1, lossLimit: s.p.inst.LossBudget + p2.LossTolerance/2,
-		inverse: make([]float64, s.p.kinds),
+		lossWeight: 1, hope: hope, lossLimit: s.p.inst.LossBudget + p2.LossTolerance/2,
+		inverse: make([]float64, s.p.kinds), reached: math.Inf(-1),
 	}
 	for i := range s.p.apps {
 		if s.p.apps[i].keepable {
@@ -80,8 +87,8 @@ func (a *annealer) guide(d *dual, x []float64) {
 	}
 	a.lambda = d.lambda(x)
 	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
-	for _, sc := range d.all {
-		a.score[sc.app] = sc.gain
+	for i, often := range d.often {
+		a.score[i] = float64(often)
 	}
 }
 
@@ -122,6 +129,7 @@ func (a *annealer) construct() {
 // restart goes back to the first state, but keeps the incumbent.
 func (a *annealer) restart() {
 	a.s = newState(a.s.p)
+	a.reached = math.Inf(-1)
 	a.construct()
 }
 
@@ -141,6 +149,10 @@ func (a *annealer) unit() float64 {
 func (a *annealer) run(ctx context.Context, moves int64, heat, goal float64) {
 	if len(a.s.active) == 0 && a.s.p.budget <= 0 {
 		return
+	}
+	a.slack = 0
+	if heat > 0 {
+		a.slack = a.hope * a.unit()
 	}
 	current, threshold := a.energy(), heat
 	for m := range moves {
@@ -176,6 +188,9 @@ func (a *annealer) step(least float64) bool {
 		if len(a.s.active) > 0 {
 			a.recreate()
 		}
+		if a.exchanged {
+			a.mend(least)
+		}
 		if a.energy() >= least {
 			return true
 		}
@@ -193,7 +208,11 @@ func (a *annealer) feasible() bool {
 // less loss, then fewer freed applications.
 func (a *annealer) record() {
 	now := incumbent{objective: a.s.objective, loss: a.s.loss, freed: a.s.freed}
-	if !a.feasible() || a.best.found && !now.preferred(&a.best) {
+	if !a.feasible() {
+		return
+	}
+	a.reached = math.Max(a.reached, now.objective)
+	if a.best.found && !now.preferred(&a.best) {
 		return
 	}
 	a.best.found = true

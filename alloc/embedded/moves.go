@@ -8,7 +8,8 @@ package embedded
 func (a *annealer) ruin() bool {
 	a.filled, a.fresh = 0, a.fresh[:0]
 	// Who is free decides most with a previous allocation: half of the moves.
-	if a.s.p.budget > 0 && (len(a.s.active) == 0 || a.rng.below(2) == 0) {
+	a.exchanged = a.s.p.budget > 0 && (len(a.s.active) == 0 || a.rng.below(2) == 0)
+	if a.exchanged {
 		if a.rng.below(2) == 0 {
 			return a.displace()
 		}

@@ -30,6 +30,7 @@ type patterns struct {
 	// failed: the lists grew beyond limit.
 	failed bool
 	key    []byte
+	most   []int64 // containers of a type in a pattern
 	left   []int64
 	count  []int32
 	list   []int32
@@ -43,10 +44,25 @@ type class struct {
 }
 
 func newPatterns(p *problem, limit int) *patterns {
-	return &patterns{
+	ps := &patterns{
 		p: p, limit: limit, index: make(map[string]int32), lists: make(map[string]int32),
-		left: make([]int64, p.kinds), count: make([]int32, len(p.types)),
+		most: make([]int64, len(p.types)), left: make([]int64, p.kinds), count: make([]int32, len(p.types)),
 	}
+	for t := range ps.most {
+		ps.most[t] = math.MaxInt64
+	}
+	return ps
+}
+
+// capped leaves no more containers of a type in a pattern than its applications may have: lists get
+// shorter, but [p2.CopyBound] knows nothing of that.
+func (ps *patterns) capped() *patterns {
+	clear(ps.most)
+	for i := range ps.p.apps {
+		a := &ps.p.apps[i]
+		ps.most[a.typ] = addSaturated(ps.most[a.typ], a.max)
+	}
+	return ps
 }
 
 // classOf returns the class of a server with left, or noClass. It must not be used after failed.
@@ -139,7 +155,7 @@ func (ps *patterns) extend(t int) {
 		return
 	}
 	d := ps.p.demandOf(int32(t))
-	n := int64(ps.limit)
+	n := min(int64(ps.limit), ps.most[t])
 	for k, q := range d {
 		if q > 0 {
 			n = min(n, ps.left[k]/q)
@@ -163,7 +179,7 @@ func (ps *patterns) extend(t int) {
 // maximal reports whether no container of any type fits into what is left.
 func (ps *patterns) maximal() bool {
 	for t := range ps.p.types {
-		fits := true
+		fits := int64(ps.count[t]) < ps.most[t]
 		for k, q := range ps.p.demandOf(int32(t)) {
 			fits = fits && q <= ps.left[k]
 		}

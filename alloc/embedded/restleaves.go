@@ -102,7 +102,7 @@ func (l *restLeaves) answer(free func(i int32) bool, freed int, ask func(inner *
 			return math.Inf(-1)
 		}
 	}
-	s := newSplit(p, l.patterns)
+	s := splitBy(newPatterns(p, l.patterns).capped())
 	if s == nil {
 		return math.Inf(1)
 	}

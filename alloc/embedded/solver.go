@@ -35,24 +35,28 @@ const (
 	// mostMoves is the most moves that any effort makes for each server and application: beyond,
 	// annealing gains nothing.
 	mostMoves = 2000
-	// mostExchanges is the most by which moves are multiplied for the sake of who is freed.
-	mostExchanges = 5
+	// movesUnit is how many moves for each server and application one unit of effort pays for, up to
+	// coldServers servers; with more each is visited rarely anyway.
+	movesUnit = 2
 	// nodeUnit is the work of branch and bound, in sets, entries and applications looked at, that
 	// one unit of effort pays for; stateUnit the states of an exact leaf.
 	nodeUnit, stateUnit = 40_000, 50
 	// restLeavesUnit is how many leaves with an instance of their own one unit of effort pays for, times
-	// the square of the servers, but at most leavesUnit: leaves get dearer, and with more applications more
-	// of them prove less.
-	restLeavesUnit = 4000
-	// patternsUnit is how many patterns such a leaf may list, over the servers.
-	patternsUnit = 4000
+	// the square of the servers, but at most mostRestLeaves: leaves get dearer, and with more applications
+	// more of them prove less. restStateUnit is the states of an exact one.
+	restLeavesUnit, mostRestLeaves, restStateUnit = 6000, 15, 100
+	// patternsUnit is how many patterns such a leaf may list, times the square of the servers; at most
+	// mostRestPatterns.
+	patternsUnit, mostRestPatterns = 400_000, 200_000
 	// priceRounds are the subgradient rounds of a node with prices by server.
 	priceRounds = 25
 	// mostStates bounds the states of an exact leaf at any effort.
 	mostStates = 500_000
 	// movesOfStarts is how many moves for each server and application a start takes, times the number of
 	// starts; these begin in turn at heats temperatures, each twice the one before.
-	movesOfStarts, heats = 10, 3
+	movesOfStarts, heats = 3, 3
+	// enough is how many starts must agree on the best utilization for the rest to be saved.
+	enough = 2
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
 )
@@ -173,7 +177,8 @@ func (r *run) search(ctx context.Context) {
 }
 
 // anneal spends the moves. Where applications may be exchanged one annealing settles on one set of them:
-// several from the start, each hotter than where there is but one, find more than a long one.
+// several from the start, each hotter than where there is but one, find more than a long one, and where
+// they come to the same utilization there is hardly more to find.
 func (r *run) anneal(ctx context.Context, moves float64) {
 	heat := hot * r.a.unit()
 	if r.p.budget <= 0 || r.p.servers > coldServers {
@@ -181,11 +186,22 @@ func (r *run) anneal(ctx context.Context, moves float64) {
 		return
 	}
 	starts := math.Max(1, math.Floor(math.Sqrt(moves/float64(movesOfStarts*(r.p.servers+len(r.p.apps))))))
+	agreed := 0
 	for n := range int(starts) {
 		if n > 0 {
 			r.a.restart()
 		}
+		before := r.a.best.objective
 		r.a.run(ctx, int64(moves/starts), math.Ldexp(heat, 1+n%heats), r.goal())
+		switch best := r.a.best.objective; {
+		case best > before+p2.ObjectiveTolerance:
+			agreed = 1
+		case r.a.reached > best-p2.ObjectiveTolerance:
+			agreed++
+		}
+		if agreed == enough {
+			return
+		}
 	}
 }
 
@@ -195,8 +211,9 @@ func (r *run) branch(ctx context.Context) {
 		return
 	}
 	l := newRestLeaves(r.p, &r.a.best)
-	l.gap, l.states = r.opts.Gap, r.states()
-	l.patterns = int(math.Min(mostPatterns, patternsUnit*float64(r.opts.Effort)/float64(r.p.servers)))
+	square := float64(r.p.servers) * float64(r.p.servers)
+	l.gap, l.states = r.opts.Gap, r.states(restStateUnit)
+	l.patterns = int(math.Min(mostRestPatterns, patternsUnit*float64(r.opts.Effort)/square))
 	if best := &r.a.best; best.found {
 		l.settle(ctx, func(i int32) bool { return best.free[i] })
 	}
@@ -207,7 +224,7 @@ func (r *run) branch(ctx context.Context) {
 	r.tree.each = priceRounds
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
 	nodes := math.Min(nodeUnit*float64(r.opts.Effort)/(priceRounds*unit), math.MaxInt32)
-	leaves := math.Min(leavesUnit, restLeavesUnit/float64(r.p.servers*r.p.servers)) * float64(r.opts.Effort)
+	leaves := math.Min(mostRestLeaves, restLeavesUnit/square) * float64(r.opts.Effort)
 	r.tree.run(ctx, int64(nodes), int64(math.Min(leaves, math.MaxInt32)))
 	r.extra += r.tree.nodes + l.judged
 	if l.best.found {
@@ -219,15 +236,14 @@ func (r *run) branch(ctx context.Context) {
 	r.root.descent.back()
 }
 
-// states returns how many states an exact leaf may take.
-func (r *run) states() int { return int(math.Min(stateUnit*float64(r.opts.Effort), mostStates)) }
+// states returns how many states an exact leaf may take, with so many for a unit of effort.
+func (r *run) states(unit float64) int { return int(math.Min(unit*float64(r.opts.Effort), mostStates)) }
 
-// moves returns how many moves of annealing the effort allows: more where there are many sets of freed
-// applications to exchange, unless servers are so many that each is visited rarely anyway.
+// moves returns how many moves of annealing the effort allows.
 func (r *run) moves() float64 {
 	moves := math.Min(float64(r.opts.Effort), mostMoves) * float64(r.p.servers+len(r.p.apps))
 	if r.p.servers <= coldServers {
-		moves *= math.Min(math.Max(1, float64(r.p.budget)/2), mostExchanges)
+		moves *= movesUnit
 	}
 	return moves
 }
@@ -237,7 +253,7 @@ func (r *run) moves() float64 {
 func (r *run) searchSets(ctx context.Context, s *split) {
 	l := newLeaves(s)
 	r.split = s
-	l.gap, l.states = r.opts.Gap, r.states()
+	l.gap, l.states = r.opts.Gap, r.states(stateUnit)
 	r.tree = newTree(ctx, l, r.opts.Warm)
 	r.improveSets(ctx, s, l)
 	if l.found {

@@ -62,8 +62,11 @@ type subset struct {
 }
 
 // newSplit returns nil where the instance is too large for lists of limit patterns, or of sets.
-func newSplit(p *problem, limit int) *split {
-	s := &split{p: p, ps: newPatterns(p, limit), cellOf: make([]int32, p.servers)}
+func newSplit(p *problem, limit int) *split { return splitBy(newPatterns(p, limit)) }
+
+func splitBy(ps *patterns) *split {
+	p := ps.p
+	s := &split{p: p, ps: ps, cellOf: make([]int32, p.servers)}
 	merged := make(map[int32]int32)
 	for j := range p.servers {
 		if len(p.lodgers[j]) > mostLodgers {

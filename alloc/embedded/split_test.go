@@ -27,8 +27,8 @@ func splittable(t *rapid.T) (*p2.Instance, *split) {
 	return inst, s
 }
 
-// patternsByTrial lists the maximal patterns of left by trying everything.
-func patternsByTrial(p *problem, left []int64) [][]int32 {
+// patternsByTrial lists the maximal patterns of left, with at most most of a type, by trying everything.
+func patternsByTrial(p *problem, left, most []int64) [][]int32 {
 	var all, maximal [][]int32
 	var try func(t int, left []int64, count []int32)
 	try = func(t int, left []int64, count []int32) {
@@ -37,7 +37,7 @@ func patternsByTrial(p *problem, left []int64) [][]int32 {
 			return
 		}
 		rest := slices.Clone(left)
-		for n := int32(0); slices.Min(append(rest, 0)) >= 0; n++ {
+		for n := int32(0); slices.Min(append(rest, 0)) >= 0 && int64(n) <= most[t]; n++ {
 			try(t+1, rest, append(count, n))
 			for k, q := range p.demandOf(int32(t)) {
 				rest[k] -= q
@@ -66,6 +66,20 @@ func TestPatternsAgainstTrial(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newProblem(tiny(t))
 		ps := newPatterns(p, mostPatterns)
+		most := make([]int64, len(p.types))
+		capped := rapid.Bool().Draw(t, "capped")
+		if capped {
+			ps = ps.capped()
+		}
+		for at := range most {
+			most[at] = math.MaxInt64
+			if capped {
+				most[at] = 0
+				for _, i := range p.types[at].members {
+					most[at] += p.apps[i].max
+				}
+			}
+		}
 		for range 5 {
 			left := make([]int64, p.kinds)
 			for k := range left {
@@ -76,7 +90,7 @@ func TestPatternsAgainstTrial(t *testing.T) {
 			for q := range ps.classes[g].size {
 				got = append(got, ps.pattern(g, q))
 			}
-			want := patternsByTrial(p, left)
+			want := patternsByTrial(p, left, most)
 			if len(p.types) == 0 {
 				continue
 			}

@@ -32,11 +32,11 @@ type state struct {
 	freed int64
 	totals
 	journal []op
-	saved   totals
-	// touched servers had free containers removed or capacity released since the last begin.
+	start   point // of the move
+	// touched servers had free containers removed or capacity released since the last point.
 	touched   []int32
 	isTouched []bool
-	// hungry types lost containers since the last begin.
+	// hungry types lost containers since the last point.
 	hungry   []int32
 	isHungry []bool
 }
@@ -46,6 +46,12 @@ type totals struct {
 	objective float64
 	loss      float64
 	missing   int64 // containers short of the minima
+}
+
+// point is a point within a move that it may come back to.
+type point struct {
+	journal int
+	totals
 }
 
 // newState returns the state that keeps whom it can: the applications that may stay, in order, as
@@ -126,7 +132,14 @@ func (s *state) placeHeld(i int32) {
 // begin starts a move: undo comes back to here.
 func (s *state) begin() {
 	s.journal = s.journal[:0]
-	s.saved = s.totals
+	s.start = s.here()
+}
+
+// undo takes back everything since begin.
+func (s *state) undo() { s.undoTo(s.start) }
+
+// here returns the present point of a move; nothing is touched or hungry any more.
+func (s *state) here() point {
 	for _, j := range s.touched {
 		s.isTouched[j] = false
 	}
@@ -134,11 +147,12 @@ func (s *state) begin() {
 		s.isHungry[t] = false
 	}
 	s.touched, s.hungry = s.touched[:0], s.hungry[:0]
+	return point{len(s.journal), s.totals}
 }
 
-// undo takes back everything since begin.
-func (s *state) undo() {
-	for at := len(s.journal) - 1; at >= 0; at-- {
+// undoTo takes back everything since a point of this move.
+func (s *state) undoTo(p point) {
+	for at := len(s.journal) - 1; at >= p.journal; at-- {
 		o := s.journal[at]
 		switch {
 		case o.server >= 0:
@@ -149,8 +163,8 @@ func (s *state) undo() {
 			s.unpin(o.what)
 		}
 	}
-	s.totals = s.saved
-	s.begin()
+	s.journal, s.totals = s.journal[:p.journal], p.totals
+	s.here()
 }
 
 // take lowers what is left of server j by n containers of type t; n may be negative.

@@ -24,7 +24,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		r.a.construct()
 		s := newSplit(p, mostPatterns)
 		l := newLeaves(s)
-		l.states = r.states()
+		l.states = r.states(stateUnit)
 		r.split, r.tree = s, newTree(t.Context(), l, nil)
 		r.improveSets(t.Context(), s, l)
 		if !l.found {

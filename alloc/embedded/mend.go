@@ -1,0 +1,52 @@
+// This file packs the containers again around an exchange of who is free. The first packing after an
+// exchange is nearly always worse than the one before, which many moves have polished: judged by it,
+// hardly any set of free applications would ever replace another.
+
+package embedded
+
+const (
+	// mendings is how many moves an exchange gets to recover.
+	mendings = 100
+	// hope is how far behind an exchange may be at first, in mean values of a container; at the end it is
+	// nothing, and in between in proportion to the moves left.
+	hope = 12.0
+)
+
+// mend improves the packing on the servers around an exchange and at random others, until the energy
+// is at least least or there is no hope of that.
+func (a *annealer) mend(least float64) {
+	s := a.s
+	a.around = append(a.around[:0], s.touched...)
+	if len(a.around) == 0 || len(s.active) == 0 {
+		return
+	}
+	now := a.energy()
+	for n := range mendings {
+		if now >= least || now < least-float64(a.slack*(1-float64(n)/mendings)) {
+			return
+		}
+		a.moves++
+		before := s.here()
+		a.repack()
+		if e := a.energy(); e >= now {
+			now = e
+		} else {
+			s.undoTo(before)
+		}
+	}
+}
+
+// repack makes room for a container somewhere, or clears a server, mostly one around the exchange, and
+// recreates.
+func (a *annealer) repack() {
+	a.filled = 0
+	if a.rng.below(2) == 0 || !a.eject() {
+		j := int(a.around[a.rng.below(len(a.around))])
+		if a.rng.below(4) == 0 {
+			j = a.rng.below(a.s.p.servers)
+		}
+		a.clear(j, a.rng.below(2) == 0)
+		a.s.touch(j)
+	}
+	a.recreate()
+}
