@@ -53,8 +53,9 @@ const (
 	// mostStates bounds the states of an exact leaf at any effort.
 	mostStates = 500_000
 	// movesOfStarts is how many moves for each server and application a start takes, times the number of
-	// starts; these begin in turn at heats temperatures, each twice the one before.
-	movesOfStarts, heats = 3, 3
+	// starts; movesOfFresh where nobody may be exchanged. The former begin in turn at heats temperatures,
+	// each twice the one before.
+	movesOfStarts, movesOfFresh, heats = 3, 100, 3
 	// enough is how many starts must agree on the best utilization for the rest to be saved.
 	enough = 2
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
@@ -177,22 +178,29 @@ func (r *run) search(ctx context.Context) {
 }
 
 // anneal spends the moves. Where applications may be exchanged one annealing settles on one set of them:
-// several from the start, each hotter than where there is but one, find more than a long one, and where
-// they come to the same utilization there is hardly more to find.
+// several from the start, each hotter than where none may, find more than a long one, and where they come
+// to the same utilization there is hardly more to find.
 func (r *run) anneal(ctx context.Context, moves float64) {
 	heat := hot * r.a.unit()
-	if r.p.budget <= 0 || r.p.servers > coldServers {
+	if r.p.servers > coldServers {
 		r.a.run(ctx, int64(moves), heat, r.goal())
 		return
 	}
-	starts := math.Max(1, math.Floor(math.Sqrt(moves/float64(movesOfStarts*(r.p.servers+len(r.p.apps))))))
+	each := movesOfStarts
+	if r.p.budget <= 0 {
+		each = movesOfFresh
+	}
+	starts := math.Max(1, math.Floor(math.Sqrt(moves/float64(each*(r.p.servers+len(r.p.apps))))))
 	agreed := 0
 	for n := range int(starts) {
 		if n > 0 {
 			r.a.restart()
 		}
-		before := r.a.best.objective
-		r.a.run(ctx, int64(moves/starts), math.Ldexp(heat, 1+n%heats), r.goal())
+		before, hotter := r.a.best.objective, 0
+		if r.p.budget > 0 {
+			hotter = 1 + n%heats
+		}
+		r.a.run(ctx, int64(moves/starts), math.Ldexp(heat, hotter), r.goal())
 		switch best := r.a.best.objective; {
 		case best > before+p2.ObjectiveTolerance:
 			agreed = 1
