@@ -13,8 +13,9 @@ import (
 const (
 	// unpacked is how far below its bound a set counts that has not been packed.
 	unpacked = 1000
-	// statesPerBox is how many states of an exact answer one box of counts is worth.
-	statesPerBox = 50
+	// statesPerBox is how many states of an exact answer one box of counts is worth, patternsPerBox how
+	// many patterns listed for it.
+	statesPerBox, patternsPerBox = 50, 100
 )
 
 // judgement is what is known about a set of free applications: the best value found, or, far below
@@ -42,6 +43,8 @@ type answers struct {
 	step, gap float64
 	states    int // that an exact answer may take
 	judged    int64
+	// work is what the answers cost: residual problems solved, and what takes about as long as one.
+	work int64
 }
 
 func newAnswers(p *problem) answers {
@@ -97,6 +100,7 @@ func (l *leaves) judge(free func(i int32) bool) judgement {
 	l.judged++
 	j := judgement{math.Inf(-1), math.Inf(-1)}
 	if l.r.fix(free) {
+		l.work++
 		l.r.solve(math.Inf(-1))
 		j.bound = l.r.bound
 		j.value = j.bound - unpacked
@@ -131,6 +135,7 @@ func (l *leaves) settle(ctx context.Context, free func(i int32) bool) float64 {
 // settleBox does so for the counts within the box of the residual problem: it branches on a type whose
 // count is not whole in the program's solution, and where all are whole, searches by slack.
 func (l *leaves) settleBox(ctx context.Context, freed int, boxes *int) float64 {
+	l.work++
 	l.r.solve(l.cut())
 	if l.r.bound <= l.cut() {
 		return l.unsought(l.r.bound)
@@ -148,7 +153,9 @@ func (l *leaves) settleBox(ctx context.Context, freed int, boxes *int) float64 {
 	if *boxes--; *boxes <= 0 || t < 0 {
 		l.k.found = false
 		cut := l.cut()
-		if !l.k.settleExactly(ctx, cut, l.states) {
+		settled := l.k.settleExactly(ctx, cut, l.states)
+		l.work += int64(l.k.states / statesPerBox)
+		if !settled {
 			return bound
 		}
 		if !l.k.found {

@@ -114,6 +114,7 @@ func (l *restLeaves) answer(free func(i int32) bool, freed int, ask func(inner *
 	}
 	before := inner.value
 	bound := ask(inner)
+	l.work += inner.work + int64(s.ps.total/patternsPerBox)
 	if inner.found && (!l.found || inner.value > before+p2.ObjectiveTolerance) {
 		l.take(r, s.unpack(&inner.best), freed)
 	}

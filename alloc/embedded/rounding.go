@@ -46,6 +46,7 @@ type packing struct {
 	bestCount  []int64
 	bestValue  float64
 	bestLoss   float64
+	states     int // of the last exact answer
 }
 
 func (r *residual) newPacking() *packing {

@@ -50,6 +50,7 @@ type slackSearch struct {
 func (k *packing) settleExactly(ctx context.Context, cut float64, states int) bool {
 	r := k.r
 	q := &slackSearch{r: r, room: r.bound - cut, cut: cut, limit: states, count: make([]int64, len(r.s.p.types))}
+	defer func() { k.states = q.states }()
 	q.layers = [][]slackState{{{supply: make([]int64, len(r.s.p.types)), parent: -1, pattern: -1}}}
 	for g := range r.class {
 		if len(r.s.ps.classes[r.class[g]].list) == 0 {

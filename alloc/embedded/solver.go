@@ -41,10 +41,10 @@ const (
 	// nodeUnit is the work of branch and bound, in sets, entries and applications looked at, that
 	// one unit of effort pays for; stateUnit the states of an exact leaf.
 	nodeUnit, stateUnit = 40_000, 50
-	// restLeavesUnit is how many leaves with an instance of their own one unit of effort pays for, times
-	// the square of the servers, but at most mostRestLeaves: leaves get dearer, and with more applications
-	// more of them prove less. restStateUnit is the states of an exact one.
-	restLeavesUnit, mostRestLeaves, restStateUnit = 6000, 15, 100
+	// restBoxesUnit is how many residual problems one unit of effort pays for at leaves with an instance of
+	// their own, times the square of the servers, but at most boxesUnit: they get dearer, and with more
+	// applications more of them prove less. restStateUnit is the states of an exact one.
+	restBoxesUnit, restStateUnit = 40_000, 100
 	// patternsUnit is how many patterns such a leaf may list, times the square of the servers; at most
 	// mostRestPatterns.
 	patternsUnit, mostRestPatterns = 400_000, 200_000
@@ -232,8 +232,8 @@ func (r *run) branch(ctx context.Context) {
 	r.tree.each = priceRounds
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
 	nodes := math.Min(nodeUnit*float64(r.opts.Effort)/(priceRounds*unit), math.MaxInt32)
-	leaves := math.Min(mostRestLeaves, restLeavesUnit/square) * float64(r.opts.Effort)
-	r.tree.run(ctx, int64(nodes), int64(math.Min(leaves, math.MaxInt32)))
+	work := math.Min(boxesUnit, restBoxesUnit/square) * float64(r.opts.Effort)
+	r.tree.run(ctx, int64(nodes), int64(math.Min(work, math.MaxInt32)))
 	r.extra += r.tree.nodes + l.judged
 	if l.best.found {
 		r.a.adopt(&l.best)
@@ -306,9 +306,9 @@ func (r *run) branchSets(ctx context.Context, s *split) {
 	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
 	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
 	r.tree.deepen(ctx, rounds)
-	nodes, leaves := rounds/nodeRounds, leavesUnit*int64(r.opts.Effort)
-	if !r.tree.run(ctx, nodes, leaves) && r.tree.considerLimits() {
-		r.tree.run(ctx, r.tree.nodes+nodes, leaves)
+	nodes, work := rounds/nodeRounds, boxesUnit*int64(r.opts.Effort)
+	if !r.tree.run(ctx, nodes, work) && r.tree.considerLimits() {
+		r.tree.run(ctx, r.tree.nodes+nodes, work)
 	}
 }
 

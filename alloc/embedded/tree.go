@@ -23,8 +23,8 @@ const (
 	aim = 0.997
 	// mostLately is from how many earlier nodes a node may take its first multipliers.
 	mostLately = 8
-	// leavesUnit is how many leaves one unit of effort pays for.
-	leavesUnit = 10
+	// boxesUnit is how many residual problems at leaves one unit of effort pays for.
+	boxesUnit = 50
 )
 
 // node leaves some choices open. Its bound is that of its parent until it is worked on.
@@ -170,14 +170,14 @@ func (t *tree) drop(bound float64) {
 	}
 }
 
-// run works on at most nodes nodes and begins none once leaves leaves have been answered. It reports
+// run works on at most nodes nodes and begins none once leaves have taken so much work. It reports
 // whether the tree is finished.
-func (t *tree) run(ctx context.Context, nodes, leaves int64) bool {
-	leaves += min(t.judged, math.MaxInt64-leaves)
+func (t *tree) run(ctx context.Context, nodes, work int64) bool {
+	work += min(t.work, math.MaxInt64-work)
 	for len(t.open) > 0 {
 		n := heap.Pop(&t.open).(*node)
 		for n != nil {
-			if ctx.Err() != nil || t.nodes >= nodes || t.judged >= leaves {
+			if ctx.Err() != nil || t.nodes >= nodes || t.work >= work {
 				heap.Push(&t.open, n)
 				return false
 			}

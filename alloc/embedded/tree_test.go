@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"math"
+	"os"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -160,6 +162,38 @@ func TestTreesAgainstEverySet(t *testing.T) {
 	}
 	if !testing.Short() && solved < instances/2 {
 		t.Errorf("only %d of %d have a solution", solved, instances)
+	}
+}
+
+// No node is begun once the leaves have taken the work they may take, of patterns and of instances of their
+// own, and what is left may be gone on with.
+func TestTreeStopsByWork(t *testing.T) {
+	data, err := os.ReadFile("testdata/scarce.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inst p2.Instance
+	if err := json.Unmarshal(data, &inst); err != nil {
+		t.Fatal(err)
+	}
+	p := newProblem(&inst)
+	d := newDual(p, false)
+	l, r := newLeaves(newSplit(p, mostPatterns)), newRestLeaves(p, &incumbent{})
+	l.states, r.states = 500, 500
+	for name, tree := range map[string]*tree{
+		"patterns": newTree(t.Context(), l, nil), "rest": newTreeOf(r, d, newPriceDescent(d)),
+	} {
+		if tree.run(t.Context(), 300, math.MaxInt64) {
+			t.Fatalf("%s: finished: nothing about its limit is tested", name)
+		}
+		before := tree.work
+		if tree.run(t.Context(), math.MaxInt64, 50) {
+			t.Errorf("%s: finished", name)
+		}
+		// The last node may have as many leaves as there are applications.
+		if took, most := tree.work-before, int64(50+len(p.apps)*(2+r.states/statesPerBox)); took < 50 || took > most {
+			t.Errorf("%s: work %d, want 50 and at most %d", name, took, most)
+		}
 	}
 }
 
