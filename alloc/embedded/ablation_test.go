@@ -27,7 +27,7 @@ func searchWithout(part string, inst *p2.Instance) *p2.Solution {
 		}
 	}
 	r.a.construct()
-	heat, moves := hot*r.a.unit(), r.moves()
+	moves := r.moves()
 	if s := newSplit(r.p, mostPatterns); s != nil && part != "decomposition" {
 		l := newLeaves(s)
 		r.split, l.states = s, r.states(stateUnit)
@@ -43,20 +43,24 @@ func searchWithout(part string, inst *p2.Instance) *p2.Solution {
 	if part == "mending" {
 		r.a.hope = 0
 	}
-	r.a.run(ctx, int64(warmUp*moves), heat, math.Inf(1))
+	r.warmUp(ctx)
 	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
 	r.root.refine()
 	r.root.improve(ctx, r.target())
 	do("prices", func() { r.a.guide(r.root.d, r.root.descent.best) })
+	starts := r.newStarts()
 	switch part {
 	case "annealing":
+		starts.count = 0
 	case "starts":
-		r.a.run(ctx, int64(moves), heat, r.goal())
-	default:
-		r.anneal(ctx, moves)
+		starts.count, starts.moves = 1, int64(moves)
 	}
+	starts.next(ctx)
 	r.root.improve(ctx, r.target())
-	do("branch and bound", func() { r.branch(ctx) })
+	do("branch and bound", func() { r.branch(ctx, early) })
+	for starts.next(ctx) {
+	}
+	do("branch and bound", func() { r.branch(ctx, 1) })
 	r.a.restore()
 	do("polish", func() { r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1)) })
 	return r.solution()

@@ -44,6 +44,11 @@ type dual struct {
 	// application is kept unless the budget allows to free it.
 	cap    []int64
 	beside []int64 // under the choices of a node
+	// What the applications use and are worth that the choices keep is the same at all prices: left is
+	// have without them. moving are the others, and active their types.
+	left                []float64
+	keptValue, keptLoss float64
+	moving, active      []int32
 	// slope is the subgradient that evaluate leaves behind: of each price, what there is less what the
 	// chosen containers use; of lambda, the budget less the loss of the chosen counts.
 	slope []float64
@@ -78,13 +83,15 @@ func newDual(p *problem, coarse bool) *dual {
 		d.size[g]++
 	}
 	d.cap = make([]int64, len(d.size)*len(p.types))
-	d.limit(p.beside)
 	d.have, d.slope = make([]float64, len(d.size)*p.kinds), make([]float64, len(d.size)*p.kinds+1)
 	for j, g := range d.classOf {
 		for k := range p.kinds {
 			d.have[int(g)*p.kinds+k] += float64(p.capacity[j*p.kinds+k])
 		}
 	}
+	d.left = slices.Clone(d.have)
+	d.divide()
+	d.limit(p.beside)
 	return d
 }
 
@@ -94,23 +101,50 @@ func (d *dual) decide(choices []choice) {
 	if d.beside == nil {
 		d.beside = make([]int64, len(d.p.capacity))
 	}
+	d.divide()
 	d.p.measureBeside(d.beside, choices, d.budget)
 	d.limit(d.beside)
 }
 
-// limit fills cap; a server of its own has beside for applications that do not stay.
+// divide tells those that the choices keep from the others.
+func (d *dual) divide() {
+	p := d.p
+	copy(d.left, d.have)
+	d.keptValue, d.keptLoss = 0, 0
+	d.moving, d.active = d.moving[:0], d.active[:0]
+	for t := range p.types {
+		before := len(d.moving)
+		for _, i := range p.types[t].members {
+			a := &p.apps[i]
+			if !a.keepable || d.choice[i] != kept {
+				d.moving = append(d.moving, i)
+				continue
+			}
+			d.keptValue += float64(p.types[t].value * float64(a.held))
+			d.keptLoss += a.heldLoss
+			for _, placed := range p.inst.Apps[i].Previous {
+				d.use(int32(t), int(d.classOf[placed.Server]), placed.Count, d.left)
+			}
+		}
+		if len(d.moving) > before {
+			d.active = append(d.active, int32(t))
+		}
+	}
+}
+
+// limit fills cap for the active types; a server of its own has beside for applications that do not stay.
 func (d *dual) limit(beside []int64) {
 	p := d.p
 	types := len(p.types)
 	for g, size := range d.size {
-		for t := range types {
-			d.cap[g*types+t] = mulSaturated(size, p.fits[int(d.shape[g])*types+t])
+		for _, t := range d.active {
+			d.cap[g*types+int(t)] = mulSaturated(size, p.fits[int(d.shape[g])*types+int(t)])
 		}
 	}
 	for j, g := range d.classOf {
 		if d.size[g] == 1 {
-			for t := range types {
-				d.cap[int(g)*types+t] = apportion.Resources(p.demandOf(int32(t))).CountIn(beside[j*p.kinds : (j+1)*p.kinds])
+			for _, t := range d.active {
+				d.cap[int(g)*types+int(t)] = apportion.Resources(p.demandOf(t)).CountIn(beside[j*p.kinds : (j+1)*p.kinds])
 			}
 		}
 	}
@@ -125,35 +159,29 @@ func (d *dual) lambda(x []float64) float64 { return x[len(x)-1] }
 func (d *dual) gradient() []float64 { return d.slope }
 
 // evaluate returns the bound at x and leaves scores and slope. O(types x classes x kinds +
-// applications x log steps) plus the steps that are worth taking.
+// applications x log steps) plus the steps that are worth taking, of those that are not kept.
 func (d *dual) evaluate(x []float64) float64 {
 	p, last := d.p, len(x)-1
-	bound := float64(x[last] * d.allowed)
-	d.slope[last] = d.allowed
-	for gk, have := range d.have {
-		bound += float64(x[gk] * have)
-		d.slope[gk] = have
+	d.slope[last] = d.allowed - d.keptLoss
+	bound := d.keptValue + float64(x[last]*d.slope[last])
+	for gk, left := range d.left {
+		bound += float64(x[gk] * left)
+		d.slope[gk] = left
 	}
-	for t := range p.types {
-		d.buildSteps(x, int32(t))
-		for _, i := range p.types[t].members {
-			d.count[i], d.free[i] = d.best(x, i)
-		}
+	for _, t := range d.active {
+		d.buildSteps(x, t)
 	}
 	d.clear()
-	for i := range p.apps {
+	for _, i := range d.moving {
+		d.count[i], d.free[i] = d.best(x, i)
 		if !p.apps[i].keepable || d.choice[i] == freed {
 			bound += d.free[i]
-			d.useFree(int32(i), d.slope)
+			d.useFree(i, d.slope)
 			continue
 		}
-		d.keep[i] = d.keepValue(x, int32(i))
+		d.keep[i] = d.keepValue(x, i)
 		bound += d.keep[i]
-		if d.choice[i] == open {
-			d.add(int32(i), d.free[i]-d.keep[i])
-		} else {
-			d.useKept(int32(i), d.slope)
-		}
+		d.add(i, d.free[i]-d.keep[i])
 	}
 	d.choose()
 	for at, sc := range d.all {
@@ -192,7 +220,9 @@ func (d *dual) profit(x []float64, t int32, g int) float64 {
 func (d *dual) buildSteps(x []float64, t int32) {
 	var most, least int64
 	for _, i := range d.p.types[t].members {
-		most, least = max(most, d.p.apps[i].max), max(least, d.p.apps[i].min)
+		if a := &d.p.apps[i]; !a.keepable || d.choice[i] != kept {
+			most, least = max(most, a.max), max(least, a.min)
+		}
 	}
 	d.heap = d.heap[:0]
 	for g := range d.size {

@@ -26,6 +26,7 @@ type problem struct {
 	shapes   int       // distinct capacities
 	fits     []int64   // containers of type t on an empty server of shape h at h*len(types)+t
 	lodgers  [][]int32 // the keepable applications on server j
+	holding  [][]int64 // how many containers each of them holds there
 	// beside[j*kinds+k] is what server j has at most for applications that do not stay: of its lodgers
 	// only budget may be freed, in each kind those that use most of it.
 	beside []int64
@@ -141,7 +142,7 @@ func (p *problem) compileServers() {
 // compileApps fills in bounds, what is held now, and who must move.
 func (p *problem) compileApps() {
 	room := p.clusterRoom()
-	p.lodgers = make([][]int32, p.servers)
+	p.lodgers, p.holding = make([][]int32, p.servers), make([][]int64, p.servers)
 	p.budget = p.inst.AdjustBudget
 	for i := range p.apps {
 		a, source := &p.apps[i], &p.inst.Apps[i]
@@ -165,6 +166,7 @@ func (p *problem) compileApps() {
 		p.keepable++
 		for _, placed := range source.Previous {
 			p.lodgers[placed.Server] = append(p.lodgers[placed.Server], int32(i))
+			p.holding[placed.Server] = append(p.holding[placed.Server], placed.Count)
 		}
 	}
 	p.budget = min(p.budget, p.keepable)
@@ -212,8 +214,8 @@ func (p *problem) measureBeside(beside []int64, choices []choice, budget int64) 
 		for k := range p.kinds {
 			used = used[:0]
 			left := p.capacity[j*p.kinds+k]
-			for _, i := range lodgers {
-				use := mulSaturated(p.heldOn(i, j), p.demandOf(p.apps[i].typ)[k])
+			for s, i := range lodgers {
+				use := mulSaturated(p.holding[j][s], p.demandOf(p.apps[i].typ)[k])
 				switch {
 				case choices == nil || choices[i] == open:
 					used = append(used, use)

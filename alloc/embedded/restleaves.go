@@ -19,12 +19,17 @@ type restLeaves struct {
 	patterns int // that the lists of one leaf may have
 }
 
-func newRestLeaves(p *problem, best *incumbent) *restLeaves {
-	l := &restLeaves{answers: newAnswers(p), patterns: mostPatterns}
-	if best.found {
-		l.found, l.value = true, best.objective
+func newRestLeaves(p *problem) *restLeaves {
+	return &restLeaves{answers: newAnswers(p), patterns: mostPatterns}
+}
+
+// learn takes notice of the best solution that others have found, and reports whether that is news.
+func (l *restLeaves) learn(best *incumbent) bool {
+	if !best.found || l.found && best.objective <= l.value {
+		return false
 	}
-	return l
+	l.found, l.value = true, best.objective
+	return true
 }
 
 // rest is the instance of a set.

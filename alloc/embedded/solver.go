@@ -24,10 +24,10 @@ const (
 )
 
 const (
-	// warmUp is the part of the moves made before there are prices: the step rule of the root
+	// warmUpPart is the part of the moves made before there are prices: the step rule of the root
 	// bound needs an incumbent. polishing is the part made at the end at no temperature, for what
 	// is preferred among equals.
-	warmUp, polishing = 0.1, 0.1
+	warmUpPart, polishing = 0.1, 0.1
 	// warmUps is how often it is repeated, with heavier penalties, while no solution is found.
 	warmUps = 4
 	// mostPolish bounds the moves of a polish after a search of sets.
@@ -37,7 +37,7 @@ const (
 	mostMoves = 2000
 	// movesUnit is how many moves for each server and application one unit of effort pays for, up to
 	// coldServers servers; with more each is visited rarely anyway.
-	movesUnit = 2
+	movesUnit = 2.5
 	// nodeUnit is the work of branch and bound, in sets, entries and applications looked at, that
 	// one unit of effort pays for; stateUnit the states of an exact leaf.
 	nodeUnit, stateUnit = 40_000, 50
@@ -56,6 +56,8 @@ const (
 	// starts; movesOfFresh where nobody may be exchanged. The former begin in turn at heats temperatures,
 	// each twice the one before.
 	movesOfStarts, movesOfFresh, heats = 3, 100, 3
+	// early is the part of branch and bound that comes before the other starts.
+	early = 0.5
 	// enough is how many starts must agree on the best utilization for the rest to be saved.
 	enough = 2
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
@@ -139,8 +141,9 @@ type run struct {
 	a     *annealer
 	root  *root
 	tree  *tree
-	split *split // nil where the servers are too large for lists of patterns
-	extra int64  // nodes and rounds of the proofs
+	split *split      // nil where the servers are too large for lists of patterns
+	rest  *restLeaves // of the tree where they are
+	extra int64       // nodes and rounds of the proofs
 }
 
 func newRun(p *problem, opts *Options) *run {
@@ -155,86 +158,107 @@ func (r *run) search(ctx context.Context) {
 		r.searchSets(ctx, s)
 		return
 	}
-	moves := r.moves()
-	heat := hot * r.a.unit()
-	// An incumbent first: the root bound needs one to aim at.
+	r.warmUp(ctx)
+	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
+	r.root.refine()
+	r.root.improve(ctx, r.target())
+	r.a.guide(r.root.d, r.root.descent.best)
+	starts := r.newStarts()
+	starts.next(ctx)
+	// With the better incumbent the step rule comes further down.
+	r.root.improve(ctx, r.target())
+	// A small tree is finished sooner than the other starts; a large one does better with what they find.
+	r.branch(ctx, early)
+	for starts.next(ctx) {
+	}
+	r.branch(ctx, 1)
+	if r.tree != nil {
+		r.extra += r.tree.nodes + r.tree.judged
+	}
+	r.a.restore()
+	r.a.run(ctx, int64(polishing*r.moves()), 0, math.Inf(1))
+}
+
+// warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is mended for that.
+func (r *run) warmUp(ctx context.Context) {
+	hope := r.a.hope
+	r.a.hope = 0
 	for range warmUps {
-		r.a.run(ctx, int64(warmUp*moves), heat, math.Inf(1))
+		r.a.run(ctx, int64(warmUpPart*r.moves()), hot*r.a.unit(), math.Inf(1))
 		if r.a.best.found {
 			break
 		}
 		r.a.insist()
 	}
-	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
-	r.root.refine()
-	r.root.improve(ctx, r.target())
-	r.a.guide(r.root.d, r.root.descent.best)
-	r.anneal(ctx, moves)
-	// With the better incumbent the step rule comes further down.
-	r.root.improve(ctx, r.target())
-	r.branch(ctx)
-	r.a.restore()
-	r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1))
+	r.a.hope = hope
 }
 
-// anneal spends the moves. Where applications may be exchanged one annealing settles on one set of them:
+// starts spend the moves. Where applications may be exchanged one annealing settles on one set of them:
 // several from the start, each hotter than where none may, find more than a long one, and where they come
 // to the same utilization there is hardly more to find.
-func (r *run) anneal(ctx context.Context, moves float64) {
-	heat := hot * r.a.unit()
-	if r.p.servers > coldServers {
-		r.a.run(ctx, int64(moves), heat, r.goal())
-		return
+type starts struct {
+	r                *run
+	n, count, agreed int
+	moves            int64 // of each
+	heat             float64
+}
+
+func (r *run) newStarts() *starts {
+	moves := r.moves()
+	s := &starts{r: r, count: 1, heat: hot * r.a.unit()}
+	if r.p.servers <= coldServers {
+		each := movesOfStarts
+		if r.p.budget <= 0 {
+			each = movesOfFresh
+		}
+		s.count = int(math.Max(1, math.Floor(math.Sqrt(moves/float64(each*(r.p.servers+len(r.p.apps)))))))
 	}
-	each := movesOfStarts
-	if r.p.budget <= 0 {
-		each = movesOfFresh
+	s.moves = int64(moves / float64(s.count))
+	return s
+}
+
+// next anneals from the next start, and reports whether there was one.
+func (s *starts) next(ctx context.Context) bool {
+	r := s.r
+	if s.n == s.count || s.agreed == enough {
+		return false
 	}
-	starts := math.Max(1, math.Floor(math.Sqrt(moves/float64(each*(r.p.servers+len(r.p.apps))))))
-	agreed := 0
-	for n := range int(starts) {
-		if n > 0 {
-			r.a.restart()
-		}
-		before, hotter := r.a.best.objective, 0
-		if r.p.budget > 0 {
-			hotter = 1 + n%heats
-		}
-		r.a.run(ctx, int64(moves/starts), math.Ldexp(heat, hotter), r.goal())
-		switch best := r.a.best.objective; {
-		case best > before+p2.ObjectiveTolerance:
-			agreed = 1
-		case r.a.reached > best-p2.ObjectiveTolerance:
-			agreed++
-		}
-		if agreed == enough {
-			return
-		}
+	before, hotter := r.a.best.objective, 0
+	if s.n > 0 {
+		r.a.restart()
 	}
+	if r.p.budget > 0 && r.p.servers <= coldServers {
+		hotter = 1 + s.n%heats
+	}
+	s.n++
+	r.a.run(ctx, s.moves, math.Ldexp(s.heat, hotter), r.goal())
+	switch best := r.a.best.objective; {
+	case best > before+p2.ObjectiveTolerance:
+		s.agreed = 1
+	case r.a.reached > best-p2.ObjectiveTolerance:
+		s.agreed++
+	}
+	return true
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
-func (r *run) branch(ctx context.Context) {
+//
+// With part below 1 it takes that part of the effort, and the next call the rest.
+func (r *run) branch(ctx context.Context, part float64) {
 	if r.p.budget == 0 || r.p.keepable == 0 || r.a.best.found && r.bound() <= r.goal() {
 		return
 	}
-	l := newRestLeaves(r.p, &r.a.best)
-	square := float64(r.p.servers) * float64(r.p.servers)
-	l.gap, l.states = r.opts.Gap, r.states(restStateUnit)
-	l.patterns = int(math.Min(mostRestPatterns, patternsUnit*float64(r.opts.Effort)/square))
-	if best := &r.a.best; best.found {
+	if r.tree == nil {
+		r.plantTree(ctx)
+	}
+	l := r.rest
+	if best := &r.a.best; l.learn(best) {
 		l.settle(ctx, func(i int32) bool { return best.free[i] })
 	}
-	if set := r.lastFreed(); set != nil {
-		l.settle(ctx, func(i int32) bool { return set[i] })
-	}
-	r.tree = newTreeOf(l, r.root.d, r.root.descent)
-	r.tree.each = priceRounds
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
-	nodes := math.Min(nodeUnit*float64(r.opts.Effort)/(priceRounds*unit), math.MaxInt32)
-	work := math.Min(boxesUnit, restBoxesUnit/square) * float64(r.opts.Effort)
-	r.tree.run(ctx, int64(nodes), int64(math.Min(work, math.MaxInt32)))
-	r.extra += r.tree.nodes + l.judged
+	nodes := nodeUnit * float64(r.opts.Effort) / (priceRounds * unit)
+	work := math.Min(boxesUnit, restBoxesUnit/r.p.square()) * float64(r.opts.Effort)
+	r.tree.run(ctx, int64(math.Min(part*nodes, math.MaxInt32)), int64(math.Min(part*work, math.MaxInt32)))
 	if l.best.found {
 		r.a.adopt(&l.best)
 	}
@@ -244,8 +268,24 @@ func (r *run) branch(ctx context.Context) {
 	r.root.descent.back()
 }
 
+// plantTree makes the tree, and answers whom the last decision has freed.
+func (r *run) plantTree(ctx context.Context) {
+	l := newRestLeaves(r.p)
+	l.gap, l.states = r.opts.Gap, r.states(restStateUnit)
+	l.patterns = int(math.Min(mostRestPatterns, patternsUnit*float64(r.opts.Effort)/r.p.square()))
+	r.rest = l
+	r.tree = newTreeOf(l, r.root.d, r.root.descent)
+	r.tree.each, r.tree.leafRounds = priceRounds, priceRounds
+	if set := r.lastFreed(); set != nil {
+		l.settle(ctx, func(i int32) bool { return set[i] })
+	}
+}
+
 // states returns how many states an exact leaf may take, with so many for a unit of effort.
 func (r *run) states(unit float64) int { return int(math.Min(unit*float64(r.opts.Effort), mostStates)) }
+
+// square returns the square of the number of servers.
+func (p *problem) square() float64 { return float64(p.servers) * float64(p.servers) }
 
 // moves returns how many moves of annealing the effort allows.
 func (r *run) moves() float64 {
@@ -306,9 +346,9 @@ func (r *run) branchSets(ctx context.Context, s *split) {
 	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
 	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
 	r.tree.deepen(ctx, rounds)
-	nodes, work := rounds/nodeRounds, boxesUnit*int64(r.opts.Effort)
-	if !r.tree.run(ctx, nodes, work) && r.tree.considerLimits() {
-		r.tree.run(ctx, r.tree.nodes+nodes, work)
+	nodes, work := rounds/nodeRounds, int64(math.Min(boxesUnit*float64(r.opts.Effort), math.MaxInt32))
+	if !r.tree.run(ctx, nodes, r.tree.work+work) && r.tree.considerLimits() {
+		r.tree.run(ctx, r.tree.nodes+nodes, r.tree.work+work)
 	}
 }
 

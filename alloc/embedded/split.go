@@ -129,30 +129,12 @@ func (p *problem) residual(left []int64, j int, stays func(s int, i int32) bool)
 	copy(left, p.capacity[j*p.kinds:(j+1)*p.kinds])
 	for s, i := range p.lodgers[j] {
 		if stays(s, i) {
-			n := p.heldOn(i, j)
+			n := p.holding[j][s]
 			for k, q := range p.demandOf(p.apps[i].typ) {
 				left[k] -= n * q
 			}
 		}
 	}
-}
-
-// heldOn returns how many containers application i holds on server j.
-func (p *problem) heldOn(i int32, j int) int64 {
-	previous := p.inst.Apps[i].Previous
-	lo, hi := 0, len(previous)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if previous[mid].Server < j {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(previous) && previous[lo].Server == j {
-		return previous[lo].Count
-	}
-	return 0
 }
 
 // linkEntries lists the entries of every application.

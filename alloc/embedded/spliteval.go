@@ -220,12 +220,12 @@ func newSplitDescent(ev *splitEval) *descent {
 		for n := c.first; n < c.last; n++ {
 			most = math.Max(most, ev.bestOf[s.subsets[n].class]-none)
 		}
-		for _, i := range p.lodgers[j] {
-			foot += p.types[p.apps[i].typ].delta * float64(p.heldOn(i, j))
+		for b, i := range p.lodgers[j] {
+			foot += p.types[p.apps[i].typ].delta * float64(p.holding[j][b])
 		}
 		for b, i := range p.lodgers[j] {
 			e := types + 1 + int(c.entry) + b
-			d.x[e] = most * p.types[p.apps[i].typ].delta * float64(p.heldOn(i, j)) / foot
+			d.x[e] = most * p.types[p.apps[i].typ].delta * float64(p.holding[j][b]) / foot
 			d.scale[e] = math.Max(most, 1e-6) / float64(c.lodgers)
 		}
 	}

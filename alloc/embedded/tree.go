@@ -71,9 +71,9 @@ type tree struct {
 	ev  bounder
 	sel *selection // of ev
 	d   *descent
-	// each is how many rounds a node takes.
-	each int
-	open nodes
+	// each is how many rounds a node takes, leafRounds a leaf before it is settled.
+	each, leafRounds int
+	open             nodes
 	// rootX and rootBound are the multipliers of the root and what they prove.
 	rootX     []float64
 	rootBound float64
@@ -170,10 +170,9 @@ func (t *tree) drop(bound float64) {
 	}
 }
 
-// run works on at most nodes nodes and begins none once leaves have taken so much work. It reports
-// whether the tree is finished.
+// run works until there have been so many nodes, and begins none once leaves have taken so much work. It
+// reports whether the tree is finished.
 func (t *tree) run(ctx context.Context, nodes, work int64) bool {
-	work += min(t.work, math.MaxInt64-work)
 	for len(t.open) > 0 {
 		n := heap.Pop(&t.open).(*node)
 		for n != nil {
@@ -225,7 +224,7 @@ func (t *tree) visit(ctx context.Context, n *node) *node {
 	}
 	i := t.pick()
 	if i < 0 {
-		t.leaf(ctx, -1, n.bound)
+		t.leaf(ctx, n.bound)
 		return nil
 	}
 	x := slices.Clone(t.d.best)
@@ -305,24 +304,38 @@ func (t *tree) last(ctx context.Context) {
 		base -= sc.gain
 	}
 	candidates := slices.Clone(t.sel.all)
-	t.leaf(ctx, -1, base)
 	if t.sel.budget < 1 {
-		return
+		candidates = nil
 	}
+	for i, c := range t.choice {
+		if c == open {
+			t.choice[i] = kept
+		}
+	}
+	t.leaf(ctx, base)
 	for _, sc := range candidates {
 		if ctx.Err() != nil {
 			t.drop(base + sc.gain)
 			continue
 		}
-		t.leaf(ctx, sc.app, base+sc.gain)
+		t.choice[sc.app] = freed
+		t.leaf(ctx, base+sc.gain)
+		t.choice[sc.app] = kept
 	}
 }
 
-// leaf settles the leaf that frees i, or none with -1, besides those freed already; bound may rule it
-// out.
-func (t *tree) leaf(ctx context.Context, i int32, bound float64) {
+// leaf settles the leaf that frees whom the choices do; bound may rule it out, and so may the
+// multipliers, which start where those of the last node or leaf ended.
+func (t *tree) leaf(ctx context.Context, bound float64) {
+	if bound > t.cut() && t.leafRounds > 0 {
+		t.ev.decide(t.choice)
+		copy(t.d.x, t.d.best)
+		t.d.start()
+		t.d.run(ctx, t.leafRounds, t.target(), t.cut())
+		bound = math.Min(bound, t.d.bound)
+	}
 	if bound > t.cut() {
-		bound = math.Min(bound, t.by.settle(ctx, func(a int32) bool { return a == i || t.choice[a] == freed }))
+		bound = math.Min(bound, t.by.settle(ctx, func(i int32) bool { return t.choice[i] == freed }))
 	}
 	t.drop(bound)
 }

@@ -59,7 +59,7 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 			t.Skip("nothing to search")
 		}
 		want, _ := p2oracle.Best(inst)
-		l := newRestLeaves(p, &incumbent{})
+		l := newRestLeaves(p)
 		l.states = 1 << 20
 		d := newDual(p, false)
 		tree := newTreeOf(l, d, newPriceDescent(d))
@@ -142,12 +142,12 @@ func TestTreesAgainstEverySet(t *testing.T) {
 		s := newSplit(p, mostPatterns)
 		want := bestOfEverySet(t, s)
 		l := newLeaves(s)
-		r := newRestLeaves(p, &incumbent{})
+		r := newRestLeaves(p)
 		l.states, r.states = 5000, 5000
 		d := newDual(p, false)
-		for name, tree := range map[string]*tree{
-			"patterns": newTree(context.Background(), l, nil), "rest": newTreeOf(r, d, newPriceDescent(d)),
-		} {
+		rest := newTreeOf(r, d, newPriceDescent(d))
+		rest.leafRounds = int(seed % 5)
+		for name, tree := range map[string]*tree{"patterns": newTree(context.Background(), l, nil), "rest": rest} {
 			done := tree.run(context.Background(), 5000, math.MaxInt64)
 			bound := tree.bound()
 			if !done || tree.found != (want >= 0) || bound < want-p2.ObjectiveTolerance {
@@ -165,6 +165,27 @@ func TestTreesAgainstEverySet(t *testing.T) {
 	}
 }
 
+// Multipliers rule out most leaves before anything is packed.
+func TestLeavesByMultipliers(t *testing.T) {
+	p := newProblem(alloctest.Mixed(100, 10, 15, true))
+	var settled [2]int64
+	for n, rounds := range []int{0, priceRounds} {
+		d := newDual(p, false)
+		l := newRestLeaves(p)
+		l.states = 5000
+		tree := newTreeOf(l, d, newPriceDescent(d))
+		tree.leafRounds = rounds
+		if !tree.run(t.Context(), math.MaxInt64, math.MaxInt64) {
+			t.Fatalf("%d rounds: not finished", rounds)
+		}
+		settled[n] = l.judged
+	}
+	t.Logf("settled: %d without, %d with rounds at a leaf", settled[0], settled[1])
+	if settled[1] > settled[0]/2 {
+		t.Errorf("%d sets looked at, %d without rounds at a leaf", settled[1], settled[0])
+	}
+}
+
 // No node is begun once the leaves have taken the work they may take, of patterns and of instances of their
 // own, and what is left may be gone on with.
 func TestTreeStopsByWork(t *testing.T) {
@@ -178,7 +199,7 @@ func TestTreeStopsByWork(t *testing.T) {
 	}
 	p := newProblem(&inst)
 	d := newDual(p, false)
-	l, r := newLeaves(newSplit(p, mostPatterns)), newRestLeaves(p, &incumbent{})
+	l, r := newLeaves(newSplit(p, mostPatterns)), newRestLeaves(p)
 	l.states, r.states = 500, 500
 	for name, tree := range map[string]*tree{
 		"patterns": newTree(t.Context(), l, nil), "rest": newTreeOf(r, d, newPriceDescent(d)),
@@ -187,7 +208,7 @@ func TestTreeStopsByWork(t *testing.T) {
 			t.Fatalf("%s: finished: nothing about its limit is tested", name)
 		}
 		before := tree.work
-		if tree.run(t.Context(), math.MaxInt64, 50) {
+		if tree.run(t.Context(), math.MaxInt64, before+50) {
 			t.Errorf("%s: finished", name)
 		}
 		// The last node may have as many leaves as there are applications.
@@ -195,6 +216,35 @@ func TestTreeStopsByWork(t *testing.T) {
 			t.Errorf("%s: work %d, want 50 and at most %d", name, took, most)
 		}
 	}
+}
+
+// Where all are kept by choice the bound is that of a budget that leaves no choice.
+func TestDualBoundOfKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := tiny(t)
+		inst.AdjustBudget = 1
+		p := newProblem(inst)
+		if p.keepable < int64(len(p.apps)) {
+			t.Skip("not all may be kept")
+		}
+		d := newDual(p, false)
+		choices := make([]choice, len(p.apps))
+		d.decide(choices)
+		for i := range choices {
+			choices[i] = kept
+		}
+		d.decide(choices)
+		x := make([]float64, d.dim())
+		for c := range x {
+			x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
+		}
+		got := d.evaluate(x)
+		inst.AdjustBudget = 0
+		want, err := p2.DualBound(inst, d.multipliers(x))
+		if err != nil || math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+			t.Fatalf("bound %.12g, want %.12g, %v", got, want, err)
+		}
+	})
 }
 
 // With choices made, the prices by server bound every solution that agrees with them.

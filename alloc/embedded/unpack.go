@@ -55,9 +55,9 @@ func (s *split) unpack(b *packed) *incumbent {
 	for j := range p.servers {
 		class := s.classUnder(&s.cells[s.cellOf[j]], b.free)
 		clear(held)
-		for _, i := range p.lodgers[j] {
+		for s, i := range p.lodgers[j] {
 			if b.free[i] {
-				held[p.apps[i].typ] += p.heldOn(i, j)
+				held[p.apps[i].typ] += p.holding[j][s]
 			}
 		}
 		best, most := -1, int64(math.MinInt64)
