@@ -32,8 +32,14 @@ func searchWithout(part string, inst *p2.Instance) *p2.Solution {
 		l := newLeaves(s)
 		r.split, l.states = s, r.states(stateUnit)
 		r.tree = newTree(ctx, l, nil)
-		do("local search", func() { r.climbSets(ctx, l) })
-		do("branch and bound", func() { r.branchSets(ctx, s) })
+		e := r.setEffort(s)
+		switch part {
+		case "local search":
+			e.tries = 0
+		case "branch and bound":
+			e.rounds, e.work = 0, 0
+		}
+		r.improveSets(ctx, l, e)
 		if l.found {
 			r.a.adopt(s.unpack(&l.best))
 		}

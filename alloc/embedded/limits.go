@@ -87,18 +87,17 @@ func (t *tree) limit(l limits) {
 	}
 }
 
-// considerLimits begins the tree again with limits, if what is left of the gap calls for
-// them, and reports whether it does.
+// considerLimits begins the tree again with limits, if it has none and what is left of the gap calls for
+// them, and reports whether it has them now.
 func (t *tree) considerLimits() bool {
-	for k := range t.p.unit {
+	for k := 0; k < len(t.p.unit) && !t.limiting; k++ {
 		if t.worthLimiting(k, t.bound()-t.value) {
 			t.limiting, t.proven, t.lost = true, t.bound(), math.Inf(-1)
 			clear(t.choice)
 			t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.rootBound}}
-			return true
 		}
 	}
-	return false
+	return t.limiting
 }
 
 // worthLimiting reports whether the gap is about what a unit of kind k is worth.

@@ -4,7 +4,6 @@ package embedded
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"slices"
 	"testing"
@@ -96,25 +95,30 @@ func TestParts(t *testing.T) {
 	})
 }
 
-// One GPU of the testbed is worth a tenth of the utilization. The instance is a decision of the paper's
-// evaluation: 21 applications on 20 servers, of which 5 may be adjusted, and who has the GPUs has 3 of
-// the 5. It is proven, which without branching on the GPUs it is not.
+// One GPU of the testbed is worth a tenth of the utilization. The instances are decisions of the paper's
+// evaluation on its 20 servers. In the first, 38 applications, of which 4 may be adjusted and one has 3 of
+// the GPUs, all is proven, which without branching on the GPUs it is not. In the second, 32 applications,
+// of which 7 may be adjusted, few sets make use of the fifth GPU: they are found by the longer local search.
 func TestScarceKind(t *testing.T) {
-	text, err := os.ReadFile("testdata/scarce.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var inst p2.Instance
-	if err := json.Unmarshal(text, &inst); err != nil {
-		t.Fatal(err)
-	}
-	sol, err := New(nil).Solve(t.Context(), &inst)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const optimum = 2.1328125
-	if sol.Status != p2.Optimal || math.Abs(sol.Objective-optimum) > p2.ObjectiveTolerance {
-		t.Errorf("%v, utilization %.9g, bound %.9g, want %v", sol.Status, sol.Objective, sol.Bound, optimum)
+	for _, c := range []struct {
+		file  string
+		known float64
+	}{{"scarce", 1.9815104166666668}, {"fifth", 2.2734375}} {
+		text, err := os.ReadFile("testdata/" + c.file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inst p2.Instance
+		if err := json.Unmarshal(text, &inst); err != nil {
+			t.Fatal(err)
+		}
+		sol, err := New(nil).Solve(t.Context(), &inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sol.Objective < c.known-p2.ObjectiveTolerance || c.file == "scarce" && sol.Status != p2.Optimal {
+			t.Errorf("%s: %v, utilization %.9g, bound %.9g, want %v", c.file, sol.Status, sol.Objective, sol.Bound, c.known)
+		}
 	}
 }
 

@@ -56,8 +56,9 @@ const (
 	// starts; movesOfFresh where nobody may be exchanged. The former begin in turn at heats temperatures,
 	// each twice the one before.
 	movesOfStarts, movesOfFresh, heats = 3, 100, 3
-	// early is the part of branch and bound that comes before the other starts.
-	early = 0.5
+	// early is the part of branch and bound that comes before the rest of the search: small trees are
+	// finished then. The local search tries moreTries times as many sets again after that.
+	early, moreTries = 0.4, 2
 	// enough is how many starts must agree on the best utilization for the rest to be saved.
 	enough = 2
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
@@ -303,7 +304,7 @@ func (r *run) searchSets(ctx context.Context, s *split) {
 	r.split = s
 	l.gap, l.states = r.opts.Gap, r.states(stateUnit)
 	r.tree = newTree(ctx, l, r.opts.Warm)
-	r.improveSets(ctx, s, l)
+	r.improveSets(ctx, l, r.setEffort(s))
 	if l.found {
 		r.a.adopt(s.unpack(&l.best))
 	}
@@ -313,13 +314,52 @@ func (r *run) searchSets(ctx context.Context, s *split) {
 	r.extra += r.tree.nodes + l.judged + r.tree.d.rounds
 }
 
-// improveSets searches until the gap is small enough or the effort is spent.
-func (r *run) improveSets(ctx context.Context, s *split, l *leaves) {
+// setEffort is what a search of sets may take: sets tried by the local search, rounds of the decomposition,
+// and work at leaves.
+type setEffort struct{ tries, rounds, work float64 }
+
+func (r *run) setEffort(s *split) setEffort {
+	effort := float64(r.opts.Effort)
+	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
+	return setEffort{
+		tries:  math.Min(effort*math.Max(1, float64(r.p.budget)/5), mostMoves),
+		rounds: math.Min(nodeUnit*effort/unit, math.MaxInt32),
+		work:   math.Min(boxesUnit*effort, math.MaxInt32),
+	}
+}
+
+// improveSets searches until the gap is small enough or the effort is spent: by a local search, and by
+// branch and bound with the decomposition as the bound of a node. What is still open then, and above all
+// what turns on a unit of a scarce kind, is worth a longer local search, and another tree.
+func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 	if r.tree.rootBound <= l.cut() {
 		return
 	}
-	r.climbSets(ctx, l)
-	r.branchSets(ctx, s)
+	search := r.newSetSearch(l)
+	branch := func(part float64) bool {
+		nodes, work := int64(part*e.rounds/nodeRounds), int64(part*e.work)
+		return r.tree.run(ctx, r.tree.nodes+nodes, r.tree.work+work)
+	}
+	search.run(ctx, int64(e.tries))
+	r.tree.deepen(ctx, int64(e.rounds))
+	if branch(early) {
+		return
+	}
+	search.run(ctx, int64(moreTries*e.tries))
+	r.tree.considerLimits()
+	if !branch(1-early) && r.tree.considerLimits() {
+		branch(1)
+	}
+}
+
+// newSetSearch makes a local search that starts from the best set known.
+func (r *run) newSetSearch(l *leaves) *setSearch {
+	if set := r.lastFreed(); set != nil {
+		l.judge(func(i int32) bool { return set[i] })
+	}
+	search := newSetSearch(l, r.tree.rootX, r.opts.Seed)
+	search.load(l.best.free)
+	return search
 }
 
 // lastFreed returns whom the warm start has freed, or nil.
@@ -328,28 +368,6 @@ func (r *run) lastFreed() []bool {
 		return nil
 	}
 	return r.opts.Warm.set(r.p)
-}
-
-// climbSets is the local search over sets.
-func (r *run) climbSets(ctx context.Context, l *leaves) {
-	if set := r.lastFreed(); set != nil {
-		l.judge(func(i int32) bool { return set[i] })
-	}
-	search := newSetSearch(l, r.tree.rootX, r.opts.Seed)
-	search.load(l.best.free)
-	tries := float64(r.opts.Effort) * math.Max(1, float64(r.p.budget)/5)
-	search.run(ctx, int64(math.Min(tries, mostMoves)))
-}
-
-// branchSets goes on by branch and bound, with the decomposition as the bound of a node.
-func (r *run) branchSets(ctx context.Context, s *split) {
-	unit := float64(len(s.subsets) + len(s.entryApp) + len(r.p.apps) + s.ps.total)
-	rounds := int64(math.Min(nodeUnit*float64(r.opts.Effort)/unit, math.MaxInt32))
-	r.tree.deepen(ctx, rounds)
-	nodes, work := rounds/nodeRounds, int64(math.Min(boxesUnit*float64(r.opts.Effort), math.MaxInt32))
-	if !r.tree.run(ctx, nodes, r.tree.work+work) && r.tree.considerLimits() {
-		r.tree.run(ctx, r.tree.nodes+nodes, r.tree.work+work)
-	}
 }
 
 // bound returns the best bound.

@@ -26,7 +26,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		l := newLeaves(s)
 		l.states = r.states(stateUnit)
 		r.split, r.tree = s, newTree(t.Context(), l, nil)
-		r.improveSets(t.Context(), s, l)
+		r.improveSets(t.Context(), l, r.setEffort(s))
 		if !l.found {
 			continue
 		}
