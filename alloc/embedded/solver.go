@@ -24,20 +24,6 @@ const (
 )
 
 const (
-	// warmUpPart is the part of the moves made before there are prices: the step rule of the root
-	// bound needs an incumbent. polishing is the part made at the end at no temperature, for what
-	// is preferred among equals.
-	warmUpPart, polishing = 0.1, 0.1
-	// warmUps is how often it is repeated, with heavier penalties, while no solution is found.
-	warmUps = 4
-	// mostPolish bounds the moves of a polish after a search of sets.
-	mostPolish = 20_000
-	// mostMoves is the most moves that any effort makes for each server and application: beyond,
-	// annealing gains nothing.
-	mostMoves = 2000
-	// movesUnit is how many moves for each server and application one unit of effort pays for, up to
-	// coldServers servers; with more each is visited rarely anyway.
-	movesUnit = 2.5
 	// nodeUnit is the work of branch and bound, in sets, entries and applications looked at, that
 	// one unit of effort pays for; stateUnit the states of an exact leaf.
 	nodeUnit, stateUnit = 40_000, 50
@@ -52,15 +38,9 @@ const (
 	priceRounds = 25
 	// mostStates bounds the states of an exact leaf at any effort.
 	mostStates = 500_000
-	// movesOfStarts is how many moves for each server and application a start takes, times the number of
-	// starts; movesOfFresh where nobody may be exchanged. The former begin in turn at heats temperatures,
-	// each twice the one before.
-	movesOfStarts, movesOfFresh, heats = 3, 100, 3
 	// early is the part of branch and bound that comes before the rest of the search: small trees are
 	// finished then. The local search tries moreTries times as many sets again after that.
 	early, moreTries = 0.4, 2
-	// enough is how many starts must agree on the best utilization for the rest to be saved.
-	enough = 2
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
 )
@@ -180,68 +160,6 @@ func (r *run) search(ctx context.Context) {
 	r.a.run(ctx, int64(polishing*r.moves()), 0, math.Inf(1))
 }
 
-// warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is mended for that.
-func (r *run) warmUp(ctx context.Context) {
-	hope := r.a.hope
-	r.a.hope = 0
-	for range warmUps {
-		r.a.run(ctx, int64(warmUpPart*r.moves()), hot*r.a.unit(), math.Inf(1))
-		if r.a.best.found {
-			break
-		}
-		r.a.insist()
-	}
-	r.a.hope = hope
-}
-
-// starts spend the moves. Where applications may be exchanged one annealing settles on one set of them:
-// several from the start, each hotter than where none may, find more than a long one, and where they come
-// to the same utilization there is hardly more to find.
-type starts struct {
-	r                *run
-	n, count, agreed int
-	moves            int64 // of each
-	heat             float64
-}
-
-func (r *run) newStarts() *starts {
-	moves := r.moves()
-	s := &starts{r: r, count: 1, heat: hot * r.a.unit()}
-	if r.p.servers <= coldServers {
-		each := movesOfStarts
-		if r.p.budget <= 0 {
-			each = movesOfFresh
-		}
-		s.count = int(math.Max(1, math.Floor(math.Sqrt(moves/float64(each*(r.p.servers+len(r.p.apps)))))))
-	}
-	s.moves = int64(moves / float64(s.count))
-	return s
-}
-
-// next anneals from the next start, and reports whether there was one.
-func (s *starts) next(ctx context.Context) bool {
-	r := s.r
-	if s.n == s.count || s.agreed == enough {
-		return false
-	}
-	before, hotter := r.a.best.objective, 0
-	if s.n > 0 {
-		r.a.restart()
-	}
-	if r.p.budget > 0 && r.p.servers <= coldServers {
-		hotter = 1 + s.n%heats
-	}
-	s.n++
-	r.a.run(ctx, s.moves, math.Ldexp(s.heat, hotter), r.goal())
-	switch best := r.a.best.objective; {
-	case best > before+p2.ObjectiveTolerance:
-		s.agreed = 1
-	case r.a.reached > best-p2.ObjectiveTolerance:
-		s.agreed++
-	}
-	return true
-}
-
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
 //
 // With part below 1 it takes that part of the effort, and the next call the rest.
@@ -287,15 +205,6 @@ func (r *run) states(unit float64) int { return int(math.Min(unit*float64(r.opts
 
 // square returns the square of the number of servers.
 func (p *problem) square() float64 { return float64(p.servers) * float64(p.servers) }
-
-// moves returns how many moves of annealing the effort allows.
-func (r *run) moves() float64 {
-	moves := math.Min(float64(r.opts.Effort), mostMoves) * float64(r.p.servers+len(r.p.apps))
-	if r.p.servers <= coldServers {
-		moves *= movesUnit
-	}
-	return moves
-}
 
 // searchSets searches the sets of freed applications: a local search, then branch and bound, then a
 // polish for what is preferred among equals.
@@ -346,8 +255,8 @@ func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 		return
 	}
 	search.run(ctx, int64(moreTries*e.tries))
-	r.tree.considerLimits()
-	if !branch(1-early) && r.tree.considerLimits() {
+	r.tree.considerLimits(wholeUnit)
+	if !branch(1-early) && r.tree.considerLimits(leastUnit) {
 		branch(1)
 	}
 }
