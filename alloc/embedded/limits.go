@@ -13,8 +13,8 @@ import (
 const (
 	// leastUnit and mostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
 	// for its use to be branched on. With less, a part of a unit is hardly the reason for the gap; with
-	// more, the relaxation hardly uses a part of one. From wholeUnit on it is the reason in all likelihood.
-	leastUnit, wholeUnit, mostUnit = 0.3, 0.9, 1.6
+	// more, the relaxation hardly uses a part of one.
+	leastUnit, mostUnit = 0.3, 1.6
 	// whole is how near to a whole unit the mean use of a kind counts as whole.
 	whole = 0.1
 	// firstToll is where the multiplier of a limit starts, and tollScale its scale, in what a unit adds
@@ -87,26 +87,27 @@ func (t *tree) limit(l limits) {
 	}
 }
 
-// considerLimits begins the tree again with limits, if it has none and a unit of some kind is at least that
-// part of what is left of the gap. It reports whether the tree has limits now.
-func (t *tree) considerLimits(least float64) bool {
-	for k := 0; k < len(t.p.unit) && !t.limiting; k++ {
-		if t.worthLimiting(k, t.bound()-t.value, least) {
+// considerLimits begins the tree again with limits, if what is left of the gap calls for
+// them, and reports whether it does.
+func (t *tree) considerLimits() bool {
+	for k := range t.p.unit {
+		if t.worthLimiting(k, t.bound()-t.value) {
 			t.limiting, t.proven, t.lost = true, t.bound(), math.Inf(-1)
 			clear(t.choice)
 			t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.rootBound}}
+			return true
 		}
 	}
-	return t.limiting
+	return false
 }
 
-// worthLimiting reports whether a unit of kind k is worth at least that part of the gap, and not too much.
-func (t *tree) worthLimiting(k int, gap, least float64) bool {
+// worthLimiting reports whether the gap is about what a unit of kind k is worth.
+func (t *tree) worthLimiting(k int, gap float64) bool {
 	if t.limitsAt < 0 || t.p.unit[k] == 0 || t.p.total[k] == 0 {
 		return false
 	}
 	worth := float64(t.p.unit[k]) / float64(t.p.total[k])
-	return least*gap <= worth && worth <= mostUnit*gap
+	return leastUnit*gap <= worth && worth <= mostUnit*gap
 }
 
 // scarce returns the kind whose use to branch on at node n, of which a unit is worth most, and the most of
@@ -116,7 +117,7 @@ func (t *tree) scarce(n *node) (kind int, most int64) {
 	worth := 0.0
 	for k, unit := range t.p.unit {
 		each := float64(unit) / float64(t.p.total[k])
-		if !t.limiting || !t.worthLimiting(k, t.d.bound-t.value, leastUnit) || each <= worth {
+		if !t.limiting || !t.worthLimiting(k, t.d.bound-t.value) || each <= worth {
 			continue
 		}
 		mean := t.sel.used[k] / float64(t.sel.rounds) / float64(unit)

@@ -96,14 +96,15 @@ func TestParts(t *testing.T) {
 }
 
 // One GPU of the testbed is worth a tenth of the utilization. The instances are decisions of the paper's
-// evaluation on its 20 servers. In the first, 38 applications, of which 4 may be adjusted and one has 3 of
-// the GPUs, all is proven, which without branching on the GPUs it is not. In the second, 32 applications,
-// of which 7 may be adjusted, few sets make use of the fifth GPU: they are found by the longer local search.
+// evaluation on its 20 servers. In the first, 22 applications, of which 5 may be adjusted, the gap is small;
+// without branching on the GPUs it is 8 %. In the second, 32 applications, of which 7 may be adjusted, few
+// sets make use of the fifth GPU: they are found by the longer local search.
 func TestScarceKind(t *testing.T) {
+	const small = 0.002
 	for _, c := range []struct {
 		file  string
 		known float64
-	}{{"scarce", 1.9815104166666668}, {"fifth", 2.2734375}} {
+	}{{"scarce", 2.0921875}, {"fifth", 2.2734375}} {
 		text, err := os.ReadFile("testdata/" + c.file + ".json")
 		if err != nil {
 			t.Fatal(err)
@@ -116,8 +117,8 @@ func TestScarceKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sol.Objective < c.known-p2.ObjectiveTolerance || c.file == "scarce" && sol.Status != p2.Optimal {
-			t.Errorf("%s: %v, utilization %.9g, bound %.9g, want %v", c.file, sol.Status, sol.Objective, sol.Bound, c.known)
+		if sol.Objective < c.known-p2.ObjectiveTolerance || c.file == "scarce" && sol.Gap() > small {
+			t.Errorf("%s: utilization %.9g, bound %.9g, want %v", c.file, sol.Objective, sol.Bound, c.known)
 		}
 	}
 }

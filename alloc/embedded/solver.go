@@ -39,8 +39,9 @@ const (
 	// mostStates bounds the states of an exact leaf at any effort.
 	mostStates = 500_000
 	// early is the part of branch and bound that comes before the rest of the search: small trees are
-	// finished then. The local search tries moreTries times as many sets again after that.
-	early, moreTries = 0.4, 2
+	// finished then. The local search tries moreTries times as many sets again after that. limited is how
+	// large, in these parts, a tree with limits is.
+	early, moreTries, limited = 0.4, 2, 1.5
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
 )
@@ -255,9 +256,8 @@ func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 		return
 	}
 	search.run(ctx, int64(moreTries*e.tries))
-	r.tree.considerLimits(wholeUnit)
-	if !branch(1-early) && r.tree.considerLimits(leastUnit) {
-		branch(1)
+	if !branch(1-early) && r.tree.considerLimits() {
+		branch(limited)
 	}
 }
 
