@@ -25,8 +25,8 @@
 //
 //   - with lists of patterns: a local search over sets, ranked by a priced bound and judged by the
 //     residual problem (sets.go), then branch and bound on who is freed (tree.go, [Land60]) with the
-//     decomposition at the nodes, and more of both for what a part of the tree has left open; unpack.go
-//     deals the patterns out to servers;
+//     decomposition at the nodes, and more of both where the gap is about a unit of a scarce kind;
+//     unpack.go deals the patterns out to servers;
 //   - else: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once, several
 //     times from the start where there are sets to choose from (state.go, anneal.go, starts.go, moves.go,
 //     exchange.go, recreate.go), each exchange of sets packed anew before it is judged (mend.go), and

@@ -87,18 +87,20 @@ func (t *tree) limit(l limits) {
 	}
 }
 
-// considerLimits begins the tree again with limits, if what is left of the gap calls for
-// them, and reports whether it does.
-func (t *tree) considerLimits() bool {
+// turnsOnUnit reports whether what is left of the gap is about what a unit of some kind is worth.
+func (t *tree) turnsOnUnit() bool {
 	for k := range t.p.unit {
 		if t.worthLimiting(k, t.bound()-t.value) {
-			t.limiting, t.proven, t.lost = true, t.bound(), math.Inf(-1)
-			clear(t.choice)
-			t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.rootBound}}
 			return true
 		}
 	}
 	return false
+}
+
+// beginLimits begins the tree again, with limits.
+func (t *tree) beginLimits() {
+	t.limiting, t.proven, t.lost = true, t.bound(), math.Inf(-1)
+	t.open = nodes{{choices: make([]choice, len(t.p.apps)), limits: t.p.noLimits(), x: t.rootX, bound: t.rootBound}}
 }
 
 // worthLimiting reports whether the gap is about what a unit of kind k is worth.

@@ -4,6 +4,7 @@ package embedded
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 	"testing"
@@ -91,6 +92,24 @@ func TestParts(t *testing.T) {
 			if in != 1 {
 				t.Fatalf("use %d lies in %d parts: at most %v, at least %v", used, in, below.limits, above.limits)
 			}
+		}
+	})
+}
+
+// A tree that begins again has its root back, and no bound is lost.
+func TestBeginLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, s := splittable(t)
+		tree := newTree(t.Context(), newLeaves(s), nil)
+		tree.run(t.Context(), rapid.Int64Range(0, 4).Draw(t, "nodes"), math.MaxInt64)
+		before := tree.bound()
+		tree.beginLimits()
+		root := tree.open[0]
+		if len(tree.open) != 1 || root.bound != tree.rootBound || slices.ContainsFunc(root.choices, func(c choice) bool { return c != open }) {
+			t.Fatalf("%d nodes, the first with bound %g and choices %v", len(tree.open), root.bound, root.choices)
+		}
+		if after := tree.bound(); after != before {
+			t.Fatalf("bound %g, was %g", after, before)
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/apportion/apportion/alloc/p2"
 )
 
-// Effort is how much work a Solver does: annealing makes so many moves for each server and application,
-// and sets tried, nodes, leaves and rounds are in proportion. It is never a time, so that the same
-// problem has the same answer everywhere.
+// Effort is how much work a Solver does: moves of annealing for each server and application, sets tried,
+// nodes, leaves and rounds are in proportion. It is never a time, so that the same problem has the same
+// answer everywhere.
 type Effort int64
 
 // The usual efforts. Any other positive number may be used. Prove goes on until the optimum is proven,
@@ -39,8 +39,8 @@ const (
 	// mostStates bounds the states of an exact leaf at any effort.
 	mostStates = 500_000
 	// early is the part of branch and bound that comes before the rest of the search: small trees are
-	// finished then. The local search tries moreTries times as many sets again after that. limited is how
-	// large, in these parts, a tree with limits is.
+	// finished then. moreTries is how many times as many sets the longer local search tries; limited is how
+	// large, in parts of the tree without, one with limits is.
 	early, moreTries, limited = 0.4, 2, 1.5
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
@@ -239,8 +239,8 @@ func (r *run) setEffort(s *split) setEffort {
 }
 
 // improveSets searches until the gap is small enough or the effort is spent: by a local search, and by
-// branch and bound with the decomposition as the bound of a node. What is still open then, and above all
-// what turns on a unit of a scarce kind, is worth a longer local search, and another tree.
+// branch and bound with the decomposition as the bound of a node. What turns on a unit of a scarce kind is
+// worth a longer local search, and another tree.
 func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 	if r.tree.rootBound <= l.cut() {
 		return
@@ -255,8 +255,11 @@ func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 	if branch(early) {
 		return
 	}
-	search.run(ctx, int64(moreTries*e.tries))
-	if !branch(1-early) && r.tree.considerLimits() {
+	if r.tree.turnsOnUnit() {
+		search.run(ctx, int64(moreTries*e.tries))
+	}
+	if !branch(1-early) && r.tree.turnsOnUnit() {
+		r.tree.beginLimits()
 		branch(limited)
 	}
 }
