@@ -46,10 +46,10 @@ func searchWithout(part string, inst *p2.Instance) *p2.Solution {
 		r.root = newRoot(ctx, r.p, 0, r.target())
 		return r.solution()
 	}
+	r.warmUp(ctx)
 	if part == "mending" {
 		r.a.hope = 0
 	}
-	r.warmUp(ctx)
 	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
 	r.root.refine()
 	r.root.improve(ctx, r.target())

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// checkEvery is how many moves pass between two looks at the context.
+	// checkEvery is how many moves pass between two looks at the context, and at the temperature.
 	checkEvery = 64
 	// hot is the first temperature in mean values of a container; it is halved halvings times.
 	hot      = 1.0
@@ -55,7 +55,7 @@ type annealer struct {
 	filled  int     // touched servers that were filled
 	fresh   []int32 // applications that this move freed
 	// exchanged: this move changes who is free, around these servers; at first it may be hope mean values
-	// of a container behind, slack in all.
+	// of a container behind, slack in all. Until the warm-up is over there is no hope.
 	exchanged   bool
 	around      []int32
 	hope, slack float64
@@ -64,7 +64,7 @@ type annealer struct {
 func newAnnealer(s *state, seed uint64) *annealer {
 	a := &annealer{
 		s: s, rng: rng(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.apps)),
-		lossWeight: 1, hope: hope, lossLimit: s.p.inst.LossBudget + p2.LossTolerance/2,
+		lossWeight: 1, lossLimit: s.p.inst.LossBudget + p2.LossTolerance/2,
 		inverse: make([]float64, s.p.kinds), reached: math.Inf(-1),
 	}
 	for i := range s.p.apps {
@@ -154,10 +154,16 @@ func (a *annealer) run(ctx context.Context, moves int64, heat, goal float64) {
 	if heat > 0 {
 		a.slack = a.hope * a.unit()
 	}
-	current, threshold := a.energy(), heat
+	current, threshold, look := a.energy(), heat, a.moves
 	for m := range moves {
+		if a.moves >= look { // a move that is mended counts as many
+			if ctx.Err() != nil {
+				return
+			}
+			look = a.moves + checkEvery
+		}
 		if m%checkEvery == 0 {
-			if ctx.Err() != nil || a.best.found && a.best.objective >= goal {
+			if a.best.found && a.best.objective >= goal {
 				return
 			}
 			cooled, part := math.Modf(halvings * float64(m) / float64(moves))

@@ -74,7 +74,7 @@ func (p *problem) allTooLarge() *p2.Conflict {
 }
 
 // tooManyMoves finds more applications that must move than the budget allows: those that cannot
-// stay by themselves, and one of those on each server that shrank below what they hold there.
+// stay by themselves, and of those on each server that shrank below what they hold there as few as can be.
 func (p *problem) tooManyMoves() *p2.Conflict {
 	c := &p2.Conflict{Kind: -1, Have: float64(p.inst.AdjustBudget)}
 	need := int64(len(p.mustMove))
@@ -83,8 +83,8 @@ func (p *problem) tooManyMoves() *p2.Conflict {
 		involved[i] = true
 	}
 	for j, lodgers := range p.lodgers {
-		if p.overfull(j) && !anyOf(involved, lodgers) {
-			need++
+		if fewest := p.fewestMoves(j); fewest > 0 && !anyOf(involved, lodgers) {
+			need += fewest
 			for _, i := range lodgers {
 				involved[i] = true
 			}
@@ -156,22 +156,26 @@ func anyOf(marked []bool, apps []int32) bool {
 	return false
 }
 
-// overfull reports whether the lodgers of server j do not fit it together.
-func (p *problem) overfull(j int) bool {
+// fewestMoves returns how many of its lodgers must leave server j at least, by the kind that is shortest:
+// those that use most of it.
+func (p *problem) fewestMoves(j int) int64 {
+	var fewest int64
 	for k := range p.kinds {
-		var used int64
-		for _, i := range p.lodgers[j] {
-			for _, placed := range p.inst.Apps[i].Previous {
-				if placed.Server == j {
-					used = addSaturated(used, mulSaturated(placed.Count, p.demandOf(p.apps[i].typ)[k]))
-				}
-			}
+		var all int64
+		var uses []int64
+		for s, i := range p.lodgers[j] {
+			use := mulSaturated(p.holding[j][s], p.demandOf(p.apps[i].typ)[k])
+			all, uses = addSaturated(all, use), append(uses, use)
 		}
-		if used > p.capacity[j*p.kinds+k] {
-			return true
+		slices.Sort(uses)
+		over := all - p.capacity[j*p.kinds+k]
+		n := int64(0)
+		for ; over > 0; n++ {
+			over -= uses[len(uses)-1-int(n)]
 		}
+		fewest = max(fewest, n)
 	}
-	return false
+	return fewest
 }
 
 // tooMuchLoss finds that even the least loss exceeds the budget, with as few other constraints as

@@ -108,6 +108,27 @@ func TestPlainConflict(t *testing.T) {
 			}(),
 			func(in *p2.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
 		}, {
+			"must leave a server", func() *p2.Instance {
+				in := crowd(4, 4, 1, 1, 0)
+				in.AdjustBudget = 2
+				for i := range in.Apps {
+					in.Apps[i].Running, in.Apps[i].Previous = true, held(1)
+				}
+				return in
+			}(),
+			func(in *p2.Instance) { in.AdjustBudget = 3 }, 3, 2, -1,
+		}, {
+			"the largest leaves", func() *p2.Instance {
+				in := crowd(3, 3, 3, 1, 0)
+				in.AdjustBudget = 0
+				for i := range in.Apps {
+					in.Apps[i].Running, in.Apps[i].Max, in.Apps[i].Previous = true, 3, held(1)
+				}
+				in.Apps[1].Previous = held(3)
+				return in
+			}(),
+			func(in *p2.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
+		}, {
 			"loss", func() *p2.Instance {
 				in := crowd(1, 1, 4, 1, 1)
 				in.LossBudget = 0.5
@@ -133,6 +154,23 @@ func TestPlainConflict(t *testing.T) {
 				t.Errorf("repaired, %v", sol.Status)
 			}
 		})
+	}
+}
+
+// Where by each kind one has to leave a server, but whoever does leaves it too full in another, no set
+// within the budget makes room.
+func TestNoSetMakesRoom(t *testing.T) {
+	inst := &p2.Instance{Capacity: []apportion.Resources{{9, 9}, {1, 1}}, LossBudget: 100, AdjustBudget: 1}
+	for i := range 4 {
+		demand := apportion.Resources{int64(i % 2), int64(1 - i%2)}
+		inst.Apps = append(inst.Apps, p2.App{Demand: demand, Max: 1, Running: true, Previous: []p2.Placed{{Server: 1, Count: 1}}})
+	}
+	if sol := solve(t, nil, finish(inst)); sol.Status != p2.Infeasible {
+		t.Errorf("one may be adjusted: %v", sol.Status)
+	}
+	inst.AdjustBudget = 2
+	if sol := solve(t, nil, finish(inst)); sol.Status != p2.Optimal {
+		t.Errorf("two may be adjusted: %v", sol.Status)
 	}
 }
 

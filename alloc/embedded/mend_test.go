@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -60,6 +61,34 @@ func TestMendGivesUp(t *testing.T) {
 	a.mend(a.energy() + 1)
 	if n := a.moves - moves; n == 0 || n > 3*mendings/4 {
 		t.Errorf("%d moves, want about half of %d", n, mendings)
+	}
+}
+
+// counter counts the moves between looks at it.
+type counter struct {
+	context.Context
+	a          *annealer
+	last, most int64
+}
+
+func (c *counter) Err() error {
+	c.most, c.last = max(c.most, c.a.moves-c.last), c.a.moves
+	return nil
+}
+
+// However many moves are mended, the context is looked at every few dozens.
+func TestMendingHeedsContext(t *testing.T) {
+	a := newAnnealer(newState(newProblem(alloctest.Mixed(3, 20, 30, true))), 1)
+	a.construct()
+	a.hope = hope
+	ctx := &counter{Context: t.Context(), a: a}
+	const moves = 1000
+	a.run(ctx, moves, hot*a.unit(), math.Inf(1))
+	if a.moves < 10*moves {
+		t.Fatalf("%d moves: hardly any was mended", a.moves)
+	}
+	if ctx.most > checkEvery+mendings {
+		t.Errorf("%d moves between two looks", ctx.most)
 	}
 }
 

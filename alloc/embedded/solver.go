@@ -168,12 +168,16 @@ func (r *run) branch(ctx context.Context, part float64) {
 	if r.p.budget == 0 || r.p.keepable == 0 || r.a.best.found && r.bound() <= r.goal() {
 		return
 	}
-	if r.tree == nil {
-		r.plantTree(ctx)
+	first := r.tree == nil
+	if first {
+		r.plantTree()
 	}
 	l := r.rest
 	if best := &r.a.best; l.learn(best) {
 		l.settle(ctx, func(i int32) bool { return best.free[i] })
+	}
+	if set := r.lastFreed(); first && set != nil {
+		l.settle(ctx, func(i int32) bool { return set[i] })
 	}
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
 	nodes := nodeUnit * float64(r.opts.Effort) / (priceRounds * unit)
@@ -188,17 +192,14 @@ func (r *run) branch(ctx context.Context, part float64) {
 	r.root.descent.back()
 }
 
-// plantTree makes the tree, and answers whom the last decision has freed.
-func (r *run) plantTree(ctx context.Context) {
+// plantTree makes the tree.
+func (r *run) plantTree() {
 	l := newRestLeaves(r.p)
 	l.gap, l.states = r.opts.Gap, r.states(restStateUnit)
 	l.patterns = int(math.Min(mostRestPatterns, patternsUnit*float64(r.opts.Effort)/r.p.square()))
 	r.rest = l
 	r.tree = newTreeOf(l, r.root.d, r.root.descent)
 	r.tree.each, r.tree.leafRounds = priceRounds, priceRounds
-	if set := r.lastFreed(); set != nil {
-		l.settle(ctx, func(i int32) bool { return set[i] })
-	}
 }
 
 // states returns how many states an exact leaf may take, with so many for a unit of effort.
@@ -245,7 +246,7 @@ func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 	if r.tree.rootBound <= l.cut() {
 		return
 	}
-	search := r.newSetSearch(l)
+	search := r.localSearch(l)
 	branch := func(part float64) bool {
 		nodes, work := int64(part*e.rounds/nodeRounds), int64(part*e.work)
 		return r.tree.run(ctx, r.tree.nodes+nodes, r.tree.work+work)
@@ -264,8 +265,8 @@ func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 	}
 }
 
-// newSetSearch makes a local search that starts from the best set known.
-func (r *run) newSetSearch(l *leaves) *setSearch {
+// localSearch makes a local search that starts from the best set known.
+func (r *run) localSearch(l *leaves) *setSearch {
 	if set := r.lastFreed(); set != nil {
 		l.judge(func(i int32) bool { return set[i] })
 	}

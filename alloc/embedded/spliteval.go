@@ -212,7 +212,7 @@ func newSplitDescent(ev *splitEval) *descent {
 	}
 	for j := range p.servers {
 		c := &s.cells[s.cellOf[j]]
-		if c.lodgers == 0 {
+		if c.lodgers == 0 || c.first == c.last { // in the latter case the bound is -Inf anyway
 			continue
 		}
 		var most, foot float64

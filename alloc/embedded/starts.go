@@ -34,8 +34,6 @@ const (
 
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is mended for that.
 func (r *run) warmUp(ctx context.Context) {
-	hope := r.a.hope
-	r.a.hope = 0
 	for range warmUps {
 		r.a.run(ctx, int64(warmUpPart*r.moves()), hot*r.a.unit(), math.Inf(1))
 		if r.a.best.found {
