@@ -52,10 +52,10 @@
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure
 //	[Dorm (6)-(18)]	alloc/model.go	BuildModel, ModelFor
 //	[Dorm (11), (12), (15)]	alloc/loss.go	builder.loss, builder.wholeLoss
-//	[Dorm (10)-(16)]	alloc/p2/instance.go	Instance
-//	[Dorm (6)-(9), (15), (16)]	alloc/p2/check.go	Instance.Check
-//	[Dorm P2, weak duality]	alloc/p2/dualbound.go	DualBound
-//	[Dorm P2, weak duality]	alloc/p2/copybound.go	CopyBound
+//	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
+//	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
+//	[Dorm P2, weak duality]	alloc/solver/dualbound.go	DualBound
+//	[Dorm P2, weak duality]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality]	alloc/verifybound.go	VerifyBound
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // byClass builds the verbatim form on x[i][g], the containers of application i on the servers of
@@ -49,7 +49,7 @@ func byClass(b *builder) *Model {
 	model := &Model{Relaxed: true}
 	b.budgets(model, x, held)
 	inst := b.inst
-	model.decode = func(values []float64) p2.Counts {
+	model.decode = func(values []float64) solver.Counts {
 		return unpool(inst, classes, x.counts(values), held)
 	}
 	return model
@@ -79,12 +79,12 @@ func classesOf(capacity []apportion.Resources) [][]int {
 // what they held before stay where they were; the containers of the others go, largest dominant
 // demand first, where the least is left over (best fit), first within their class and, if it has
 // no room, on any server. Containers that fit nowhere are dropped: Check tells.
-func unpool(inst *p2.Instance, classes [][]int, pooled p2.Counts, held func(a, g int) int64) p2.Counts {
+func unpool(inst *solver.Instance, classes [][]int, pooled solver.Counts, held func(a, g int) int64) solver.Counts {
 	free := make([]apportion.Resources, len(inst.Capacity))
 	for j, capacity := range inst.Capacity {
 		free[j] = capacity.Clone()
 	}
-	counts := make(p2.Counts, len(inst.Apps))
+	counts := make(solver.Counts, len(inst.Apps))
 	var moving []int
 	for a := range inst.Apps {
 		if inst.Apps[a].Running && staysPooled(inst, classes, pooled[a], func(g int) int64 { return held(a, g) }) &&
@@ -110,7 +110,7 @@ func unpool(inst *p2.Instance, classes [][]int, pooled p2.Counts, held func(a, g
 		}
 		for j := range free {
 			if on[j] > 0 {
-				counts[a] = append(counts[a], p2.Placed{Server: j, Count: on[j]})
+				counts[a] = append(counts[a], solver.Placed{Server: j, Count: on[j]})
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func unpool(inst *p2.Instance, classes [][]int, pooled p2.Counts, held func(a, g
 }
 
 // staysPooled reports whether placed, by class, is what the application held.
-func staysPooled(inst *p2.Instance, classes [][]int, placed []p2.Placed, held func(g int) int64) bool {
+func staysPooled(inst *solver.Instance, classes [][]int, placed []solver.Placed, held func(g int) int64) bool {
 	for g := range classes {
 		if previousOn(placed, g) != held(g) {
 			return false
@@ -128,7 +128,7 @@ func staysPooled(inst *p2.Instance, classes [][]int, placed []p2.Placed, held fu
 }
 
 // take removes placed from free if all of it fits.
-func take(free []apportion.Resources, app *p2.App, placed []p2.Placed) bool {
+func take(free []apportion.Resources, app *solver.App, placed []solver.Placed) bool {
 	for _, p := range placed {
 		if app.Demand.CountIn(free[p.Server]) < p.Count {
 			return false
@@ -145,7 +145,7 @@ func take(free []apportion.Resources, app *p2.App, placed []p2.Placed) bool {
 // bestFit puts one container of app on the server among servers where the least is left over,
 // summed over kinds as shares of the server; ties go to the lower server. It reports whether there
 // was one.
-func bestFit(free []apportion.Resources, app *p2.App, servers []int, on map[int]int64) bool {
+func bestFit(free []apportion.Resources, app *solver.App, servers []int, on map[int]int64) bool {
 	best, least := -1, 0.0
 	for _, j := range servers {
 		if !app.Demand.FitsIn(free[j]) {
@@ -162,7 +162,7 @@ func bestFit(free []apportion.Resources, app *p2.App, servers []int, on map[int]
 	if best < 0 {
 		return false
 	}
-	take(free, app, []p2.Placed{{Server: best, Count: 1}})
+	take(free, app, []solver.Placed{{Server: best, Count: 1}})
 	on[best]++
 	return true
 }

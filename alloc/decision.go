@@ -3,7 +3,7 @@
 package alloc
 
 import (
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Status says what Reallocate did.
@@ -31,7 +31,7 @@ type Decision struct {
 	// Gap is (Bound - Objective) / Bound: 0 for a proven optimum. Meaningful when Decided.
 	Gap float64 `json:"gap"`
 	// Proven is how far down the preference among optima the answer is proven.
-	Proven p2.Rank `json:"-"`
+	Proven solver.Rank `json:"-"`
 	// Metrics are equations (1)-(4) for Allocation.
 	Metrics Metrics `json:"metrics"`
 	// Shares has one entry for every application of the problem, in its order.
@@ -71,8 +71,8 @@ type Waiting struct {
 
 // Reason says which constraint stands in the way, and with which numbers.
 type Reason struct {
-	// Constraint is the constraint of P2 that cannot be met, for instance p2.Capacity.
-	Constraint p2.Constraint `json:"constraint,omitempty"`
+	// Constraint is the constraint of P2 that cannot be met, for instance solver.Capacity.
+	Constraint solver.Constraint `json:"constraint,omitempty"`
 	// Applications are the ones it cannot be met for; empty: all together.
 	Applications []string `json:"applications,omitempty"`
 	// Kind is the kind of resource that is short, if it is one.

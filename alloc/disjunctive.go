@@ -4,7 +4,7 @@ package alloc
 
 import (
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // disjunctive builds, with z_i = 1 - r_i for running applications,
@@ -36,7 +36,7 @@ func disjunctive(b *builder) *Model {
 		}
 		z := b.stay(a)
 		stays[a] = z
-		held := p2.Containers(app.Previous)
+		held := solver.Containers(app.Previous)
 		b.cost = append(b.cost, term(z, app.Value*float64(held)))
 		for _, placed := range app.Previous {
 			for k, d := range app.Demand {
@@ -71,11 +71,11 @@ func disjunctive(b *builder) *Model {
 	b.Maximize(b.cost, 0)
 	return &Model{
 		levels: levels{loss: expressionOf(b.losses), adjusted: expressionOf(adjusted)},
-		decode: func(values []float64) p2.Counts {
+		decode: func(values []float64) solver.Counts {
 			counts := y.counts(values)
 			for a := range b.inst.Apps {
 				if app := &b.inst.Apps[a]; app.Running && values[stays[a].Index()] > 0.5 {
-					counts[a] = append([]p2.Placed(nil), app.Previous...)
+					counts[a] = append([]solver.Placed(nil), app.Previous...)
 				}
 			}
 			return counts
@@ -87,7 +87,7 @@ func disjunctive(b *builder) *Model {
 // servers is for (6) to say.
 func (b *builder) stay(a int) milp.Var {
 	app := &b.inst.Apps[a]
-	n := p2.Containers(app.Previous)
+	n := solver.Containers(app.Previous)
 	upper := 1.0
 	if app.Displaced || n < app.Min || n > app.Max {
 		upper = 0

@@ -46,7 +46,7 @@
 //   - Theoretical shares hold every application within its bounds, see BoundedDRF.
 //   - A newcomer that the empty cluster could not hold is left out of P2 and reported: the paper's
 //     "keep the existing allocation" would block every later newcomer.
-//   - Among the many optima of P2 the preference follows P1: see p2.Rank.
+//   - Among the many optima of P2 the preference follows P1: see solver.Rank.
 //
 // # References
 //

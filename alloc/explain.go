@@ -9,14 +9,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Explanation explains a Decision. Prices are in utilization (10), those of the multipliers for
-// p2.DualBound: they are the slopes of that bound, so that with a little more of something no
+// solver.DualBound: they are the slopes of that bound, so that with a little more of something no
 // allocation can be worth more than the bound and its price. One unit may be more than a little where
 // it makes room for a whole container more on a server, or frees one more application: what is
-// certain is p2.DualBound of the larger problem at the same multipliers. Where the solver gave none
+// certain is solver.DualBound of the larger problem at the same multipliers. Where the solver gave none
 // the prices are 0.
 type Explanation struct {
 	// Applications has one entry for every application of the problem, in its order.
@@ -37,11 +37,11 @@ type Stop struct {
 	Min        int64 `json:"min"`
 	Max        int64 `json:"max"`
 	// Constraint is what stands in the way, empty where nothing does.
-	Constraint p2.Constraint `json:"constraint,omitempty"`
-	// Kind is the kind of resource that is short where Constraint is p2.Capacity.
+	Constraint solver.Constraint `json:"constraint,omitempty"`
+	// Kind is the kind of resource that is short where Constraint is solver.Capacity.
 	Kind string `json:"kind,omitempty"`
 	// Gain is what one more container would add to the utilization; Price is what it would take from
-	// the others: on the server where its resources are cheapest for p2.Capacity, in fairness or
+	// the others: on the server where its resources are cheapest for solver.Capacity, in fairness or
 	// adjustment budget otherwise. A Price above Gain means that the others make more of it.
 	Gain  float64 `json:"gain"`
 	Price float64 `json:"price"`
@@ -62,7 +62,7 @@ type KindValue struct {
 }
 
 // Maximum names the constraint (7) in a Stop.
-const Maximum p2.Constraint = "maximum containers (7)"
+const Maximum solver.Constraint = "maximum containers (7)"
 
 // Explain explains d, which must be what Reallocate answered to p.
 func Explain(p *Problem, d *Decision) *Explanation {
@@ -99,9 +99,9 @@ func Explain(p *Problem, d *Decision) *Explanation {
 // explainer holds what the explanations of all applications share.
 type explainer struct {
 	problem     *Problem
-	instance    *p2.Instance
-	counts      p2.Counts
-	multipliers *p2.Multipliers
+	instance    *solver.Instance
+	counts      solver.Counts
+	multipliers *solver.Multipliers
 	left        []apportion.Resources // what is left of every server
 	loss        float64
 	adjusted    int64
@@ -138,17 +138,17 @@ func (e *explainer) stop(s *Stop, a int) {
 		s.Constraint = Maximum
 		s.Text = fmt.Sprintf("it has its maximum of %d", s.Max)
 	case blocked == could && could > 0:
-		s.Constraint, s.Kind = p2.Capacity, e.problem.Kinds.Name(short)
+		s.Constraint, s.Kind = solver.Capacity, e.problem.Kinds.Name(short)
 		s.Price = e.cheapest(app.Demand)
 		s.Text = fmt.Sprintf("no server has room: %s is short on %d of %d", s.Kind, e.shortOn(short, app.Demand), could)
 	case could == 0:
-		s.Constraint = p2.Capacity
+		s.Constraint = solver.Capacity
 		s.Text = "no server can hold one container"
 	case app.Running && !app.Adjusted(e.counts[a]) && e.adjusted >= e.instance.AdjustBudget:
-		s.Constraint, s.Price = p2.Adjust, e.price(func(m *p2.Multipliers) float64 { return m.Adjust })
+		s.Constraint, s.Price = solver.Adjust, e.price(func(m *solver.Multipliers) float64 { return m.Adjust })
 		s.Text = fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", e.instance.AdjustBudget, e.adjusted)
-	case e.loss+change > e.instance.LossBudget+p2.LossTolerance:
-		s.Constraint, s.Price = p2.Fairness, e.price(func(m *p2.Multipliers) float64 { return m.Loss * change })
+	case e.loss+change > e.instance.LossBudget+solver.LossTolerance:
+		s.Constraint, s.Price = solver.Fairness, e.price(func(m *solver.Multipliers) float64 { return m.Loss * change })
 		s.Text = fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", e.loss+change, e.instance.LossBudget)
 	default:
 		s.Text = "one more would fit; the search ended before it was given"
@@ -171,7 +171,7 @@ func (e *explainer) short(demand apportion.Resources) (kind, blocked, could int)
 		for k, d := range demand {
 			if d > max(0, left[k]) {
 				misses[k]++
-				costs[k] += float64(d) * e.price(func(m *p2.Multipliers) float64 { return m.Server[j][k] })
+				costs[k] += float64(d) * e.price(func(m *solver.Multipliers) float64 { return m.Server[j][k] })
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func (e *explainer) cheapest(demand apportion.Resources) float64 {
 	return best
 }
 
-func (e *explainer) price(of func(*p2.Multipliers) float64) float64 {
+func (e *explainer) price(of func(*solver.Multipliers) float64) float64 {
 	if e.multipliers == nil {
 		return 0
 	}
@@ -229,7 +229,7 @@ func (e *explainer) kinds() []KindValue {
 		values[k] = KindValue{Kind: e.problem.Kinds[k], Server: e.problem.Servers[0].ID}
 		for j := range e.left {
 			values[k].Unused += e.left[j][k]
-			price := e.price(func(m *p2.Multipliers) float64 { return m.Server[j][k] })
+			price := e.price(func(m *solver.Multipliers) float64 { return m.Server[j][k] })
 			values[k].Mean += price / float64(len(e.left))
 			if price > values[k].Highest {
 				values[k].Highest, values[k].Server = price, e.problem.Servers[j].ID

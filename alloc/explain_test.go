@@ -7,36 +7,36 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Each constraint that can stop LR on the tiny cluster, in answers that a fake solver gives.
 func TestExplainStops(t *testing.T) {
-	prices := &p2.Multipliers{Server: [][]float64{{.1, .5, .01}, {.2, 0, .01}}, Loss: .3, Adjust: .25}
+	prices := &solver.Multipliers{Server: [][]float64{{.1, .5, .01}, {.2, 0, .01}}, Loss: .3, Adjust: .25}
 	for _, c := range []struct {
 		name       string
 		theta1     float64
 		previous   alloc.Allocation
 		apps       []string
-		counts     p2.Counts
+		counts     solver.Counts
 		stopped    string // the application looked at
-		constraint p2.Constraint
+		constraint solver.Constraint
 		kind       string
 		price      float64
 		text       string
 	}{
-		{"its maximum", 1, nil, []string{"LR"}, p2.Counts{{{Server: 0, Count: 4}, {Server: 1, Count: 2}}},
+		{"its maximum", 1, nil, []string{"LR"}, solver.Counts{{{Server: 0, Count: 4}, {Server: 1, Count: 2}}},
 			"LR", alloc.Maximum, "", 0, "maximum of 6"},
 		{"capacity, the cheapest server counts", 1, nil, []string{"LR", "MF"},
-			p2.Counts{{{Server: 0, Count: 2}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
-			"LR", p2.Capacity, "cpu", .1 + .02, "cpu is short on 2 of 2"},
+			solver.Counts{{{Server: 0, Count: 2}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
+			"LR", solver.Capacity, "cpu", .1 + .02, "cpu is short on 2 of 2"},
 		{"of two kinds that are short the dearer", 1, nil, []string{"LR", "MF", "NN"},
-			p2.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
+			solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
 			"NN", alloc.Maximum, "", 0, "maximum of 1"},
 		{"the adjustment budget", 1, alloc.Allocation{"LR": {"s0": 2}, "MF": {"s1": 1}}, []string{"LR", "MF"},
-			p2.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}},
-			"LR", p2.Adjust, "", .25, "the budget is 1, used 1"},
-		{"the fairness budget", 0.01, nil, []string{"LR"}, p2.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 3}}},
+			solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}},
+			"LR", solver.Adjust, "", .25, "the budget is 1, used 1"},
+		{"the fairness budget", 0.01, nil, []string{"LR"}, solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 3}}},
 			"LR", "", "", 0, "the search ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,15 +68,15 @@ func TestExplainFairness(t *testing.T) {
 	p.Applications[0].Max, p.Applications[1].Max = 6, 2
 	// Shares: MF is capped at 2 of 4 containers, 0.5; LR has the other 4 CPUs, 0.5.
 	d, err := alloc.Reallocate(context.Background(), p, answering{
-		p2.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 1}}}, &p2.Multipliers{Server: [][]float64{{0, 0, 0}, {0, 0, 0}}, Loss: 2},
+		solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 1}}}, &solver.Multipliers{Server: [][]float64{{0, 0, 0}, {0, 0, 0}}, Loss: 2},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "loss", d.Metrics.FairnessLoss, .25)
 	s := alloc.Explain(p, d).Applications[0]
-	if s.Constraint != p2.Fairness || !strings.Contains(s.Text, "0.375 of 0.26") {
-		t.Errorf("%+v, want stopped by %s", s, p2.Fairness)
+	if s.Constraint != solver.Fairness || !strings.Contains(s.Text, "0.375 of 0.26") {
+		t.Errorf("%+v, want stopped by %s", s, solver.Fairness)
 	}
 	near(t, "price", s.Price, 2*.125)
 }
@@ -85,12 +85,12 @@ func TestExplainFairness(t *testing.T) {
 func TestExplainDearer(t *testing.T) {
 	p := tiny(nil, "LR", "NN")
 	p.Applications[1].Max = 3
-	counts := p2.Counts{{{Server: 0, Count: 3}, {Server: 1, Count: 3}}, {{Server: 0, Count: 1}}}
+	counts := solver.Counts{{{Server: 0, Count: 3}, {Server: 1, Count: 3}}, {{Server: 0, Count: 1}}}
 	for _, c := range []struct {
 		cpu, gpu float64
 		want     string
 	}{{.1, .5, "gpu"}, {.5, .1, "cpu"}, {.5, .5, "cpu"}} {
-		d, err := alloc.Reallocate(context.Background(), p, answering{counts, &p2.Multipliers{Server: [][]float64{{c.cpu, c.gpu, 0}, {0, 0, 0}}}})
+		d, err := alloc.Reallocate(context.Background(), p, answering{counts, &solver.Multipliers{Server: [][]float64{{c.cpu, c.gpu, 0}, {0, 0, 0}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,10 +102,10 @@ func TestExplainDearer(t *testing.T) {
 
 // answering is a solver that knows its answer before it is asked.
 type answering struct {
-	counts p2.Counts
-	prices *p2.Multipliers
+	counts solver.Counts
+	prices *solver.Multipliers
 }
 
-func (a answering) Solve(_ context.Context, inst *p2.Instance) (*p2.Solution, error) {
-	return &p2.Solution{Status: p2.Feasible, Counts: a.counts, Objective: inst.Objective(a.counts), Bound: 9, Multipliers: a.prices}, nil
+func (a answering) Solve(_ context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	return &solver.Solution{Status: solver.Feasible, Counts: a.counts, Objective: inst.Objective(a.counts), Bound: 9, Multipliers: a.prices}, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // MILPOptions adjusts FromMILP. nil and the zero value mean the defaults.
@@ -19,13 +19,13 @@ type MILPOptions struct {
 	Search milp.Options
 	// Preference is how far down the lexicographic preference to go after the utilization: ByLoss
 	// solves a second model, ByAdjusted and below a third. 0 and ByUtilization: utilization only.
-	Preference p2.Rank
+	Preference solver.Rank
 }
 
 // FromMILP returns a solver of P2 that writes it in the given form and hands it to solver. With
 // ByClass an allocation comes out only where the packing step succeeds; the bound holds anyway.
-func FromMILP(solver milp.Solver, form Form, opts *MILPOptions) p2.Solver {
-	s := &milpSolver{solver: solver, form: form}
+func FromMILP(backend milp.Solver, form Form, opts *MILPOptions) solver.Solver {
+	s := &milpSolver{backend: backend, form: form}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -33,22 +33,22 @@ func FromMILP(solver milp.Solver, form Form, opts *MILPOptions) p2.Solver {
 }
 
 type milpSolver struct {
-	solver milp.Solver
-	form   Form
-	opts   MILPOptions
+	backend milp.Solver
+	form    Form
+	opts    MILPOptions
 }
 
-// Solve implements p2.Solver.
-func (s *milpSolver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, error) {
-	model, err := ModelFor(s.solver, inst, s.form)
+// Solve implements solver.Solver.
+func (s *milpSolver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	model, err := ModelFor(s.backend, inst, s.form)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := milp.Solve(ctx, s.solver, model.MILP, &s.opts.Search)
+	answer, err := milp.Solve(ctx, s.backend, model.MILP, &s.opts.Search)
 	if err != nil {
 		return nil, fmt.Errorf("alloc: P2 in the %s form: %w", s.form, err)
 	}
-	solution := &p2.Solution{
+	solution := &solver.Solution{
 		Bound:       answer.Bound,
 		Effort:      answer.Nodes,
 		Interrupted: answer.Status == milp.Cancelled,
@@ -63,31 +63,31 @@ func (s *milpSolver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution
 }
 
 // infeasible says why, as far as the embedded solver finds out.
-func (s *milpSolver) infeasible(ctx context.Context, inst *p2.Instance) (*p2.Solution, error) {
+func (s *milpSolver) infeasible(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
 	why, err := embedded.New(&embedded.Options{Effort: embedded.Quick}).Solve(ctx, inst)
 	if err != nil {
 		return nil, err
 	}
-	return &p2.Solution{Status: p2.Infeasible, Bound: math.Inf(-1), Conflict: why.Conflict}, nil
+	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: why.Conflict}, nil
 }
 
 // descent is the way from the best utilization down the preference.
 type descent struct {
-	inst     *p2.Instance
+	inst     *solver.Instance
 	model    *Model
 	answer   milp.Solution
-	solution *p2.Solution
+	solution *solver.Solution
 }
 
 func (s *milpSolver) descend(ctx context.Context, d *descent) error {
 	d.adopt(d.answer.Values)
-	if d.solution.Status != p2.Optimal {
+	if d.solution.Status != solver.Optimal {
 		return nil
 	}
 	for level, next := range []struct {
-		rank p2.Rank
+		rank solver.Rank
 		by   expression
-	}{{p2.ByLoss, d.model.levels.loss}, {p2.ByAdjusted, d.model.levels.adjusted}} {
+	}{{solver.ByLoss, d.model.levels.loss}, {solver.ByAdjusted, d.model.levels.adjusted}} {
 		if s.opts.Preference < next.rank {
 			return nil
 		}
@@ -95,7 +95,7 @@ func (s *milpSolver) descend(ctx context.Context, d *descent) error {
 		if err != nil {
 			return err
 		}
-		answer, err := milp.Solve(ctx, s.solver, program, s.below(d.answer.Values))
+		answer, err := milp.Solve(ctx, s.backend, program, s.below(d.answer.Values))
 		if err != nil {
 			return fmt.Errorf("alloc: preference by %s: %w", next.rank, err)
 		}
@@ -116,7 +116,7 @@ func (s *milpSolver) descend(ctx context.Context, d *descent) error {
 // below returns the options for a lower level, which starts at the answer of the level above.
 func (s *milpSolver) below(start []float64) *milp.Options {
 	opts := s.opts.Search
-	can := milp.Capabilities(s.solver)
+	can := milp.Capabilities(s.backend)
 	if can&milp.CanHint != 0 {
 		opts.Hint = start
 	}
@@ -133,11 +133,11 @@ func (d *descent) adopt(values []float64) {
 		return // only a relaxed model comes here
 	}
 	s := d.solution
-	s.Status, s.Counts, s.Objective = p2.Feasible, counts, d.inst.Objective(counts)
+	s.Status, s.Counts, s.Objective = solver.Feasible, counts, d.inst.Objective(counts)
 	s.Bound = math.Max(s.Bound, s.Objective) // a bound proven to a tolerance may lie below by as much
 	if s.Bound-s.Objective <= provenTolerance {
-		s.Status = p2.Optimal
-		s.Proven = max(s.Proven, p2.ByUtilization)
+		s.Status = solver.Optimal
+		s.Proven = max(s.Proven, solver.ByUtilization)
 	}
 }
 
@@ -181,13 +181,13 @@ func (d *descent) fixed(level int) (*milp.Model, error) {
 		}
 		return sum
 	}
-	b.AtLeast("c10", utilization, reached(utilization)-p2.ObjectiveTolerance)
+	b.AtLeast("c10", utilization, reached(utilization)-solver.ObjectiveTolerance)
 	losses := d.model.levels.loss.terms(vars)
 	if level == 0 {
 		b.Minimize(losses, 0)
 		return b.Build()
 	}
-	b.AtMost("c2", losses, reached(losses)+p2.LossTolerance)
+	b.AtMost("c2", losses, reached(losses)+solver.LossTolerance)
 	b.Minimize(d.model.levels.adjusted.terms(vars), 0)
 	return b.Build()
 }

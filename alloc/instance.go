@@ -1,4 +1,4 @@
-// This file resolves a Problem into the dense p2.Instance: indices for names, shares by DRF,
+// This file resolves a Problem into the dense solver.Instance: indices for names, shares by DRF,
 // budgets by (15) and (16), [Dorm §IV].
 
 package alloc
@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 )
 
@@ -23,7 +23,7 @@ const ceilTolerance = 1e-9
 // The instance may have no application left.
 //
 // Cost: O(servers x applications x kinds), to tell what fits.
-func (p *Problem) Instance() (inst *p2.Instance, apps []int, err error) {
+func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -38,9 +38,9 @@ type resolved struct {
 	problem   *Problem
 	capacity  []apportion.Resources
 	total     apportion.Resources
-	room      []int64       // how many containers of the application fit the empty cluster
-	previous  [][]p2.Placed // where its containers are, on servers that exist
-	displaced []bool        // some of its containers are on a server that does not
+	room      []int64           // how many containers of the application fit the empty cluster
+	previous  [][]solver.Placed // where its containers are, on servers that exist
+	displaced []bool            // some of its containers are on a server that does not
 }
 
 func resolve(p *Problem) *resolved {
@@ -48,7 +48,7 @@ func resolve(p *Problem) *resolved {
 		problem:   p,
 		capacity:  make([]apportion.Resources, len(p.Servers)),
 		room:      make([]int64, len(p.Applications)),
-		previous:  make([][]p2.Placed, len(p.Applications)),
+		previous:  make([][]solver.Placed, len(p.Applications)),
 		displaced: make([]bool, len(p.Applications)),
 	}
 	for j := range p.Servers {
@@ -68,7 +68,7 @@ func resolve(p *Problem) *resolved {
 
 // placements turns one application's entry of an Allocation into its dense form; displaced says
 // that some containers are on servers that index does not know.
-func placements(places map[string]int64, index map[string]int) (placed []p2.Placed, displaced bool) {
+func placements(places map[string]int64, index map[string]int) (placed []solver.Placed, displaced bool) {
 	for server, count := range places {
 		j, known := index[server]
 		switch {
@@ -76,10 +76,10 @@ func placements(places map[string]int64, index map[string]int) (placed []p2.Plac
 		case !known:
 			displaced = true
 		default:
-			placed = append(placed, p2.Placed{Server: j, Count: count})
+			placed = append(placed, solver.Placed{Server: j, Count: count})
 		}
 	}
-	slices.SortFunc(placed, func(a, b p2.Placed) int { return a.Server - b.Server })
+	slices.SortFunc(placed, func(a, b solver.Placed) int { return a.Server - b.Server })
 	return placed, displaced
 }
 
@@ -99,8 +99,8 @@ func (r *resolved) servable() []int {
 }
 
 // instance builds P2 for the given applications.
-func (r *resolved) instance(apps []int) *p2.Instance {
-	inst := &p2.Instance{Capacity: r.capacity, Total: r.total, Apps: make([]p2.App, len(apps))}
+func (r *resolved) instance(apps []int) *solver.Instance {
+	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Apps: make([]solver.App, len(apps))}
 	shares := r.shares(apps)
 	running := 0
 	for a, i := range apps {
@@ -115,7 +115,7 @@ func (r *resolved) instance(apps []int) *p2.Instance {
 	return inst
 }
 
-func (r *resolved) app(i int) p2.App {
+func (r *resolved) app(i int) solver.App {
 	app := &r.problem.Applications[i]
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
 	// there keeps products of counts and demands small.
@@ -123,8 +123,8 @@ func (r *resolved) app(i int) p2.App {
 	if least > r.room[i] {
 		least = r.room[i] + 1
 	}
-	most := min(app.Max, max(1, least, r.room[i], p2.Containers(r.previous[i])))
-	return p2.App{
+	most := min(app.Max, max(1, least, r.room[i], solver.Containers(r.previous[i])))
+	return solver.App{
 		Demand:    app.Demand,
 		Min:       least,
 		Max:       most,
@@ -213,7 +213,7 @@ func (r *resolved) adjustBudget(running int) int64 {
 }
 
 // allocation turns counts over apps back into names.
-func (r *resolved) allocation(apps []int, counts p2.Counts) Allocation {
+func (r *resolved) allocation(apps []int, counts solver.Counts) Allocation {
 	allocation := make(Allocation, len(apps))
 	for a, i := range apps {
 		if len(counts[a]) == 0 {
@@ -229,11 +229,11 @@ func (r *resolved) allocation(apps []int, counts p2.Counts) Allocation {
 }
 
 // counts is the inverse of allocation over all applications; an error names what does not exist.
-func (r *resolved) counts(allocation Allocation) (p2.Counts, error) {
+func (r *resolved) counts(allocation Allocation) (solver.Counts, error) {
 	var faults apportion.Faults
 	index := serverIndex(r.problem.Servers)
 	applications := appIndex(r.problem.Applications)
-	counts := make(p2.Counts, len(r.problem.Applications))
+	counts := make(solver.Counts, len(r.problem.Applications))
 	for _, id := range slices.Sorted(maps.Keys(allocation)) {
 		item := apportion.Item("application", id, 0)
 		i, known := applications[id]

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // lossNoise is what counts as no loss: where an application holds its very share, rounding leaves some
@@ -36,9 +36,9 @@ func (b *builder) loss(a int, placed []milp.Var, stays *milp.Var) {
 // largestLoss bounds l_a without cutting off an allocation: no application alone may lose more than
 // (15) leaves for all, and |delta n - share| is largest at no containers or at the maximum. The
 // tolerance is that of (15), and covers the rounding of delta n in the rows.
-func (b *builder) largestLoss(app *p2.App) float64 {
+func (b *builder) largestLoss(app *solver.App) float64 {
 	reachable := math.Max(app.Loss(0), app.Loss(app.Max))
-	return math.Max(0, math.Min(b.inst.LossBudget, reachable)) + p2.LossTolerance
+	return math.Max(0, math.Min(b.inst.LossBudget, reachable)) + solver.LossTolerance
 }
 
 // wholeLoss writes the loss of whole containers without a continuous variable. With share =
@@ -85,5 +85,5 @@ func (b *builder) addShareOnce(share float64, stays *milp.Var) {
 
 // lossBudget adds (15), widened by the tolerance that Check grants.
 func (b *builder) lossBudget() {
-	b.AtMost("c15", b.losses, b.inst.LossBudget+p2.LossTolerance-b.lost)
+	b.AtMost("c15", b.losses, b.inst.LossBudget+solver.LossTolerance-b.lost)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // single returns one application of a server with ten units, whose share is the given number of
 // containers of one unit; it must get exactly n.
-func single(share float64, n int64, budget float64) *p2.Instance {
-	return &p2.Instance{
+func single(share float64, n int64, budget float64) *solver.Instance {
+	return &solver.Instance{
 		Capacity: []apportion.Resources{{10}}, Total: apportion.Resources{10}, LossBudget: budget,
-		Apps: []p2.App{{Demand: apportion.Resources{1}, Min: n, Max: max(1, n), Value: .1, Delta: .1, Share: share * .1}},
+		Apps: []solver.App{{Demand: apportion.Resources{1}, Min: n, Max: max(1, n), Value: .1, Delta: .1, Share: share * .1}},
 	}
 }
 
@@ -29,8 +29,8 @@ func TestLossBudgetIsSharp(t *testing.T) {
 			loss := single(share, n, 0).Apps[0].Loss(n)
 			enough, less := single(share, n, loss), single(share, n, loss-1e-4)
 			sharp(t, enough, less)
-			for _, inst := range []*p2.Instance{enough, less} { // it may not be adjusted
-				inst.Apps[0].Running, inst.Apps[0].Previous = true, []p2.Placed{{Server: 0, Count: n}}
+			for _, inst := range []*solver.Instance{enough, less} { // it may not be adjusted
+				inst.Apps[0].Running, inst.Apps[0].Previous = true, []solver.Placed{{Server: 0, Count: n}}
 			}
 			sharp(t, enough, less)
 		}
@@ -38,20 +38,20 @@ func TestLossBudgetIsSharp(t *testing.T) {
 }
 
 // sharp solves an instance that is feasible and, where its budget is not negative, one that is not.
-func sharp(t *testing.T, enough, less *p2.Instance) {
+func sharp(t *testing.T, enough, less *solver.Instance) {
 	t.Helper()
 	for _, form := range forms {
-		for _, solver := range []milp.Solver{bb.Solver{}, integersOnly{}} {
-			s, err := alloc.FromMILP(solver, form, nil).Solve(context.Background(), enough)
-			if err != nil || s.Status != p2.Optimal {
-				t.Errorf("%s, %T, %+v: %v, %v with the budget that it needs", form, solver, enough.Apps, s, err)
+		for _, backend := range []milp.Solver{bb.Solver{}, integersOnly{}} {
+			s, err := alloc.FromMILP(backend, form, nil).Solve(context.Background(), enough)
+			if err != nil || s.Status != solver.Optimal {
+				t.Errorf("%s, %T, %+v: %v, %v with the budget that it needs", form, backend, enough.Apps, s, err)
 			}
 			if less.LossBudget < 0 {
 				continue
 			}
-			s, err = alloc.FromMILP(solver, form, nil).Solve(context.Background(), less)
-			if err != nil || s.Status != p2.Infeasible {
-				t.Errorf("%s, %T, %+v: %v, %v with too small a budget", form, solver, less.Apps, s, err)
+			s, err = alloc.FromMILP(backend, form, nil).Solve(context.Background(), less)
+			if err != nil || s.Status != solver.Infeasible {
+				t.Errorf("%s, %T, %+v: %v, %v with too small a budget", form, backend, less.Apps, s, err)
 			}
 		}
 	}
@@ -66,12 +66,12 @@ func TestLossesAreBounded(t *testing.T) {
 	}
 	inst.Apps[0].Delta, inst.Apps[0].Share = 0, 0 // demands a kind that the cluster has none of
 	for _, form := range forms {
-		for solver, needs := range map[milp.Solver]milp.Capability{
+		for backend, needs := range map[milp.Solver]milp.Capability{
 			bb.Solver{}: milp.CanInteger | milp.CanContinuous, integersOnly{}: milp.CanInteger,
 		} {
-			model, err := alloc.ModelFor(solver, inst, form)
+			model, err := alloc.ModelFor(backend, inst, form)
 			if err != nil || model.MILP.Needs() != needs {
-				t.Errorf("%s for %T: %v, needs %s, want %s", form, solver, err, model.MILP.Needs(), needs)
+				t.Errorf("%s for %T: %v, needs %s, want %s", form, backend, err, model.MILP.Needs(), needs)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func TestNoCoefficientIsNoise(t *testing.T) {
 	inst := single(3, 3, 1)
 	app := &inst.Apps[0]
 	app.Delta, app.Share = .1, .3
-	app.Running, app.Previous = true, []p2.Placed{{Server: 0, Count: 3}}
+	app.Running, app.Previous = true, []solver.Placed{{Server: 0, Count: 3}}
 	if loss := app.Loss(3); loss == 0 || loss > 1e-15 {
 		t.Fatalf("the loss is %g: the test sees nothing", loss)
 	}

@@ -4,7 +4,7 @@ package alloc
 
 import (
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Measure returns utilization, fairness loss and adjustments of allocation as an answer to p,
@@ -28,10 +28,10 @@ func Measure(p *Problem, allocation Allocation) (Metrics, error) {
 
 // instanceOfAll is P2 over every application, with the theoretical share of those that can never
 // be served set to 0.
-func (r *resolved) instanceOfAll() *p2.Instance {
+func (r *resolved) instanceOfAll() *solver.Instance {
 	servable := r.servable()
 	inst := r.instance(servable)
-	apps := make([]p2.App, len(r.problem.Applications))
+	apps := make([]solver.App, len(r.problem.Applications))
 	for i := range apps {
 		apps[i] = r.app(i)
 	}
@@ -43,10 +43,10 @@ func (r *resolved) instanceOfAll() *p2.Instance {
 }
 
 // measure computes the metrics of counts, which has one entry for each of apps, as inst.Apps has.
-func (r *resolved) measure(inst *p2.Instance, apps []int, counts p2.Counts) (Metrics, error) {
+func (r *resolved) measure(inst *solver.Instance, apps []int, counts solver.Counts) (Metrics, error) {
 	used := make(apportion.Resources, len(r.total))
 	for a := range apps {
-		if err := apportion.AddTimesTo(used, used, p2.Containers(counts[a]), inst.Apps[a].Demand); err != nil {
+		if err := apportion.AddTimesTo(used, used, solver.Containers(counts[a]), inst.Apps[a].Demand); err != nil {
 			return Metrics{}, err
 		}
 	}
@@ -74,8 +74,8 @@ func everyone(p *Problem) []int {
 	return apps
 }
 
-func pick(all p2.Counts, apps []int) p2.Counts {
-	picked := make(p2.Counts, len(apps))
+func pick(all solver.Counts, apps []int) solver.Counts {
+	picked := make(solver.Counts, len(apps))
 	for a, i := range apps {
 		picked[a] = all[i]
 	}

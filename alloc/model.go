@@ -11,7 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Form is one of the ways to write P2 as a linear program with integers.
@@ -48,7 +48,7 @@ type Model struct {
 	Relaxed bool
 
 	levels levels
-	decode func(values []float64) p2.Counts
+	decode func(values []float64) solver.Counts
 }
 
 // levels are the lower levels of the lexicographic preference as linear expressions over the
@@ -66,21 +66,23 @@ type expression struct {
 // Counts reads the counts of containers off a solution of MILP. For a relaxed model that is the
 // packing step, and the counts may miss a minimum or a budget: Check tells. values must have one
 // entry for each variable.
-func (m *Model) Counts(values []float64) p2.Counts { return m.decode(values) }
+func (m *Model) Counts(values []float64) solver.Counts { return m.decode(values) }
 
 // BuildModel writes inst in the given form: O(applications x servers) variables, kinds times as
 // many coefficients. The error is ErrForm, or the builder's for numbers that float64 programs
 // cannot hold exactly, such as a capacity of 2^53 and more.
-func BuildModel(inst *p2.Instance, form Form) (*Model, error) { return buildModel(inst, form, false) }
+func BuildModel(inst *solver.Instance, form Form) (*Model, error) {
+	return buildModel(inst, form, false)
+}
 
 // ModelFor is BuildModel in terms that the solver can state: where it takes integer variables only,
 // the fairness losses are written with whole numbers, exactly, in rows c11 and c12 of another shape
 // and variables p_a2, q_a2, b_a2 in place of l_a2.
-func ModelFor(solver milp.Solver, inst *p2.Instance, form Form) (*Model, error) {
-	return buildModel(inst, form, milp.Capabilities(solver)&milp.CanContinuous == 0)
+func ModelFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, error) {
+	return buildModel(inst, form, milp.Capabilities(backend)&milp.CanContinuous == 0)
 }
 
-func buildModel(inst *p2.Instance, form Form, whole bool) (*Model, error) {
+func buildModel(inst *solver.Instance, form Form, whole bool) (*Model, error) {
 	build := map[Form]func(*builder) *Model{Verbatim: verbatim, ByClass: byClass, Disjunctive: disjunctive}[form]
 	if build == nil {
 		return nil, fmt.Errorf("%w: %q", ErrForm, string(form))
@@ -100,7 +102,7 @@ func buildModel(inst *p2.Instance, form Form, whole bool) (*Model, error) {
 // maxExact is the largest integer up to which float64 holds every integer.
 const maxExact = 1 << 53
 
-func checkExact(inst *p2.Instance) error {
+func checkExact(inst *solver.Instance) error {
 	for k, c := range inst.Total {
 		if c > maxExact {
 			return &apportion.FieldError{Field: fmt.Sprintf("Total[%d]", k), Err: apportion.ErrRange,
@@ -113,7 +115,7 @@ func checkExact(inst *p2.Instance) error {
 // builder is a milp.Builder with the parts of P2 that every form has.
 type builder struct {
 	*milp.Builder
-	inst  *p2.Instance
+	inst  *solver.Instance
 	whole bool        // without continuous variables
 	cost  []milp.Term // of (10), so far
 	// losses are the terms of the fairness loss, so far, and lost is its constant part.
@@ -201,12 +203,12 @@ func (b *builder) capacities(c *cells, places int) [][][]milp.Term {
 }
 
 // counts reads placements off the cells.
-func (c *cells) counts(values []float64) p2.Counts {
-	counts := make(p2.Counts, len(c.vars))
+func (c *cells) counts(values []float64) solver.Counts {
+	counts := make(solver.Counts, len(c.vars))
 	for a := range c.vars {
 		for s, v := range c.vars[a] {
 			if n := round(values[v.Index()]); n > 0 {
-				counts[a] = append(counts[a], p2.Placed{Server: c.servers[a][s], Count: n})
+				counts[a] = append(counts[a], solver.Placed{Server: c.servers[a][s], Count: n})
 			}
 		}
 	}

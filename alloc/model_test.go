@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -30,22 +30,22 @@ func (integersOnly) Capabilities() milp.Capability {
 // Each form, solved by branch and bound, agrees with plain enumeration: the exact forms on the
 // optimum, the relaxed one by bounding it. So it does without continuous variables.
 func TestFormsAgainstEnumeration(t *testing.T) {
-	for name, solver := range map[string]milp.Solver{"losses": bb.Solver{}, "whole losses": integersOnly{}} {
-		t.Run(name, func(t *testing.T) { againstEnumeration(t, solver) })
+	for name, backend := range map[string]milp.Solver{"losses": bb.Solver{}, "whole losses": integersOnly{}} {
+		t.Run(name, func(t *testing.T) { againstEnumeration(t, backend) })
 	}
 }
 
-func againstEnumeration(t *testing.T, solver milp.Solver) {
+func againstEnumeration(t *testing.T, backend milp.Solver) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := genSmallInstance(t)
 		best, solutions := p2oracle.Best(inst)
 		for _, form := range forms {
-			s, err := alloc.FromMILP(solver, form, nil).Solve(context.Background(), inst)
+			s, err := alloc.FromMILP(backend, form, nil).Solve(context.Background(), inst)
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}
 			if solutions == 0 {
-				if s.Status.HasSolution() || form != alloc.ByClass && s.Status != p2.Infeasible {
+				if s.Status.HasSolution() || form != alloc.ByClass && s.Status != solver.Infeasible {
 					t.Errorf("%s: %s where there is no solution", form, s.Status)
 				}
 				continue
@@ -57,7 +57,7 @@ func againstEnumeration(t *testing.T, solver milp.Solver) {
 			if form == alloc.ByClass && !s.Status.HasSolution() {
 				continue // the packing step failed, as it may
 			}
-			if s.Status != p2.Optimal && form != alloc.ByClass {
+			if s.Status != solver.Optimal && form != alloc.ByClass {
 				t.Errorf("%s: %s, want optimal", form, s.Status)
 			}
 			if err := inst.Check(s.Counts); err != nil {
@@ -72,7 +72,7 @@ func againstEnumeration(t *testing.T, solver milp.Solver) {
 
 // The climb down the preference reaches the least loss and the fewest adjustments among the optima.
 func TestFromMILPPreference(t *testing.T) {
-	opts := &alloc.MILPOptions{Preference: p2.ByAdjusted}
+	opts := &alloc.MILPOptions{Preference: solver.ByAdjusted}
 	rapid.Check(t, func(t *rapid.T) {
 		inst := genSmallInstance(t)
 		best, solutions := p2oracle.Best(inst)
@@ -80,16 +80,16 @@ func TestFromMILPPreference(t *testing.T) {
 			return
 		}
 		for k, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive, alloc.Verbatim, alloc.Disjunctive} {
-			var solver milp.Solver = bb.Solver{}
+			var backend milp.Solver = bb.Solver{}
 			if k >= 2 {
-				solver = integersOnly{}
+				backend = integersOnly{}
 			}
-			s, err := alloc.FromMILP(solver, form, opts).Solve(context.Background(), inst)
+			s, err := alloc.FromMILP(backend, form, opts).Solve(context.Background(), inst)
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}
 			loss, adjusted := inst.FairnessLoss(s.Counts), inst.AdjustedApps(s.Counts)
-			if s.Proven != p2.ByAdjusted || math.Abs(loss-inst.FairnessLoss(best)) > 1e-6 || adjusted > inst.AdjustedApps(best) {
+			if s.Proven != solver.ByAdjusted || math.Abs(loss-inst.FairnessLoss(best)) > 1e-6 || adjusted > inst.AdjustedApps(best) {
 				t.Errorf("%s: loss %.9g, %d adjusted, proven by %s; want loss %.9g, %d adjusted", form,
 					loss, adjusted, s.Proven, inst.FairnessLoss(best), inst.AdjustedApps(best))
 			}
@@ -98,7 +98,7 @@ func TestFromMILPPreference(t *testing.T) {
 }
 
 // genSmallInstance draws a P2 of at most two kinds, two servers and three applications.
-func genSmallInstance(t *rapid.T) *p2.Instance {
+func genSmallInstance(t *rapid.T) *solver.Instance {
 	p := genProblem(t)
 	p.Servers = p.Servers[:min(2, len(p.Servers))]
 	p.Applications = p.Applications[:min(3, len(p.Applications))]
@@ -176,7 +176,7 @@ func TestBuildModelRefuses(t *testing.T) {
 func TestReallocateFromMILP(t *testing.T) {
 	p := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN")
 	for _, form := range forms {
-		d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, &alloc.MILPOptions{Preference: p2.ByAdjusted}))
+		d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, &alloc.MILPOptions{Preference: solver.ByAdjusted}))
 		if err != nil {
 			t.Fatal(err)
 		}

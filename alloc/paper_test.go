@@ -9,7 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // tiny is a cluster of two servers small enough to enumerate P2 by hand: 4 CPUs and 16 GB each, one
@@ -91,7 +91,7 @@ func TestPaperTinyCluster(t *testing.T) {
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			d := reallocate(t, step.problem)
-			if d.Status != alloc.Decided || d.Proven != p2.ByOrder || d.Gap != 0 {
+			if d.Status != alloc.Decided || d.Proven != solver.ByOrder || d.Gap != 0 {
 				t.Errorf("status %s, proven by %s, gap %g; want a decision proven by order", d.Status, d.Proven, d.Gap)
 			}
 			if diff := cmp.Diff(step.want, d.Allocation); diff != "" {
@@ -218,8 +218,8 @@ func TestPaperLoneApplication(t *testing.T) {
 	p.Options.Share = alloc.PureDRF
 	d = reallocate(t, p)
 	near(t, "pure share", d.Shares[0].Theoretical, 1)
-	if d.Status != alloc.Kept || d.Reason.Constraint != p2.Fairness {
-		t.Errorf("%s because of %+v, want kept because of %s", d.Status, d.Reason, p2.Fairness)
+	if d.Status != alloc.Kept || d.Reason.Constraint != solver.Fairness {
+		t.Errorf("%s because of %+v, want kept because of %s", d.Status, d.Reason, solver.Fairness)
 	}
 	near(t, "least loss", d.Reason.Need, 1-32*2./240)
 	near(t, "loss budget", d.Reason.Have, .6)

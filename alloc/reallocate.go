@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/apportion/apportion/alloc/embedded"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // ErrSolver is returned when a solver gave an answer that the referee refused: a fault of the
@@ -25,16 +25,16 @@ var ErrSolver = errors.New("alloc: the solver's answer is wrong")
 //
 // Errors: what p.Validate finds; what the solver returns when it could not run; ErrSolver. When
 // ctx ends, the best answer so far is returned, marked Interrupted.
-func Reallocate(ctx context.Context, p *Problem, solver p2.Solver) (*Decision, error) {
+func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if solver == nil {
-		solver = embedded.New(nil)
+	if by == nil {
+		by = embedded.New(nil)
 	}
 	r := resolve(p)
 	servable := r.servable()
-	first, err := r.solve(ctx, servable, solver)
+	first, err := r.solve(ctx, servable, by)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Reallocate(ctx context.Context, p *Problem, solver p2.Solver) (*Decision, e
 	reason := r.reason(first)
 	if p.Options.AdmitPrefix {
 		for _, apps := range r.prefixes(servable) {
-			next, err := r.solve(ctx, apps, solver)
+			next, err := r.solve(ctx, apps, by)
 			if err != nil {
 				return nil, err
 			}
@@ -59,13 +59,13 @@ func Reallocate(ctx context.Context, p *Problem, solver p2.Solver) (*Decision, e
 // attempt is one P2 and its answer.
 type attempt struct {
 	apps     []int
-	instance *p2.Instance
-	solution *p2.Solution
+	instance *solver.Instance
+	solution *solver.Solution
 }
 
-func (r *resolved) solve(ctx context.Context, apps []int, solver p2.Solver) (*attempt, error) {
+func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*attempt, error) {
 	inst := r.instance(apps)
-	solution, err := solver.Solve(ctx, inst)
+	solution, err := by.Solve(ctx, inst)
 	if err != nil {
 		return nil, fmt.Errorf("alloc: solving P2: %w", err)
 	}
@@ -76,7 +76,7 @@ func (r *resolved) solve(ctx context.Context, apps []int, solver p2.Solver) (*at
 }
 
 // referee recomputes what a solver claims.
-func referee(inst *p2.Instance, s *p2.Solution) error {
+func referee(inst *solver.Instance, s *solver.Solution) error {
 	if !s.Status.HasSolution() {
 		return nil
 	}
@@ -84,10 +84,10 @@ func referee(inst *p2.Instance, s *p2.Solution) error {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
 	}
 	objective := inst.Objective(s.Counts)
-	if d := objective - s.Objective; d > p2.ObjectiveTolerance || d < -p2.ObjectiveTolerance {
+	if d := objective - s.Objective; d > solver.ObjectiveTolerance || d < -solver.ObjectiveTolerance {
 		return fmt.Errorf("%w: objective %g is %g", ErrSolver, s.Objective, objective)
 	}
-	if objective > s.Bound+p2.ObjectiveTolerance {
+	if objective > s.Bound+solver.ObjectiveTolerance {
 		return fmt.Errorf("%w: objective %g is above its bound %g", ErrSolver, objective, s.Bound)
 	}
 	return nil
@@ -150,7 +150,7 @@ func (r *resolved) kept(a *attempt, reason *Reason) (*Decision, error) {
 		Shares:      r.sharesOf(inst, apps, r.previous),
 		Reason:      reason,
 		Interrupted: a.solution.Interrupted,
-		attempt:     &attempt{apps, inst, &p2.Solution{Counts: r.previous}},
+		attempt:     &attempt{apps, inst, &solver.Solution{Counts: r.previous}},
 	}
 	d.Waiting = r.waiting(d.Allocation, apps, reason)
 	return d, nil
@@ -158,14 +158,14 @@ func (r *resolved) kept(a *attempt, reason *Reason) (*Decision, error) {
 
 // sharesOf returns how every application of the problem fares under counts, which has one entry
 // for each of apps. Applications outside apps have no share.
-func (r *resolved) sharesOf(inst *p2.Instance, apps []int, counts p2.Counts) []Share {
+func (r *resolved) sharesOf(inst *solver.Instance, apps []int, counts solver.Counts) []Share {
 	shares := make([]Share, len(r.problem.Applications))
 	for i := range shares {
 		shares[i].ID = r.problem.Applications[i].ID
 	}
 	for a, i := range apps {
 		app := &inst.Apps[a]
-		n := p2.Containers(counts[a])
+		n := solver.Containers(counts[a])
 		shares[i].Containers = n
 		shares[i].Actual = app.Delta * float64(n)
 		shares[i].Theoretical = app.Share

@@ -12,7 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // A newcomer that the empty cluster could not hold waits, with that reason, and blocks nobody.
@@ -88,7 +88,7 @@ func TestDisplaced(t *testing.T) {
 	}
 	p.Theta2 = .5 // one of the two may move
 	d = reallocate(t, p)
-	if d.Status != alloc.Kept || d.Reason.Constraint != p2.Adjust && d.Reason.Constraint != p2.Capacity || d.Reason.Need != 2 {
+	if d.Status != alloc.Kept || d.Reason.Constraint != solver.Adjust && d.Reason.Constraint != solver.Capacity || d.Reason.Need != 2 {
 		t.Fatalf("%s because of %+v, want kept: two must move", d.Status, d.Reason)
 	}
 	want := alloc.Allocation{"LR": {"s0": 1}, "MF": {"s1": 2}}
@@ -114,27 +114,29 @@ func TestCancelled(t *testing.T) {
 
 // fake answers with whatever it holds.
 type fake struct {
-	solution *p2.Solution
+	solution *solver.Solution
 	err      error
 }
 
-func (f fake) Solve(context.Context, *p2.Instance) (*p2.Solution, error) { return f.solution, f.err }
+func (f fake) Solve(context.Context, *solver.Instance) (*solver.Solution, error) {
+	return f.solution, f.err
+}
 
 // The referee believes no solver.
 func TestWrongSolver(t *testing.T) {
-	right := p2.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}
+	right := solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		name string
 		f    fake
 		want error
 	}{
-		{"right", fake{&p2.Solution{Status: p2.Optimal, Counts: right, Objective: 1.125, Bound: 1.125}, nil}, nil},
+		{"right", fake{&solver.Solution{Status: solver.Optimal, Counts: right, Objective: 1.125, Bound: 1.125}, nil}, nil},
 		{"an error", fake{nil, broken}, broken},
-		{"overfilled", fake{&p2.Solution{Status: p2.Optimal, Counts: p2.Counts{{{Server: 0, Count: 5}}}, Objective: .9375, Bound: 2}, nil}, alloc.ErrSolver},
-		{"another objective", fake{&p2.Solution{Status: p2.Optimal, Counts: right, Objective: 1.2, Bound: 1.2}, nil}, alloc.ErrSolver},
-		{"a bound below", fake{&p2.Solution{Status: p2.Optimal, Counts: right, Objective: 1.125, Bound: 1}, nil}, alloc.ErrSolver},
-		{"no counts", fake{&p2.Solution{Status: p2.Optimal, Objective: 1.125, Bound: 1.125}, nil}, alloc.ErrSolver},
+		{"overfilled", fake{&solver.Solution{Status: solver.Optimal, Counts: solver.Counts{{{Server: 0, Count: 5}}}, Objective: .9375, Bound: 2}, nil}, alloc.ErrSolver},
+		{"another objective", fake{&solver.Solution{Status: solver.Optimal, Counts: right, Objective: 1.2, Bound: 1.2}, nil}, alloc.ErrSolver},
+		{"a bound below", fake{&solver.Solution{Status: solver.Optimal, Counts: right, Objective: 1.125, Bound: 1}, nil}, alloc.ErrSolver},
+		{"no counts", fake{&solver.Solution{Status: solver.Optimal, Objective: 1.125, Bound: 1.125}, nil}, alloc.ErrSolver},
 	} {
 		if _, err := alloc.Reallocate(context.Background(), tiny(nil, "LR"), c.f); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -146,12 +148,12 @@ func TestWrongSolver(t *testing.T) {
 func TestUnknownKeeps(t *testing.T) {
 	p := tiny(alloc.Allocation{"LR": {"s0": 3}}, "LR", "NN")
 	for _, c := range []struct {
-		solution p2.Solution
+		solution solver.Solution
 		text     string
 	}{
-		{p2.Solution{Status: p2.Unknown, Bound: 3}, "within the effort"},
-		{p2.Solution{Status: p2.Unknown, Bound: 3, Interrupted: true}, "interrupted"},
-		{p2.Solution{Status: p2.Infeasible}, "no solution"},
+		{solver.Solution{Status: solver.Unknown, Bound: 3}, "within the effort"},
+		{solver.Solution{Status: solver.Unknown, Bound: 3, Interrupted: true}, "interrupted"},
+		{solver.Solution{Status: solver.Infeasible}, "no solution"},
 	} {
 		d, err := alloc.Reallocate(context.Background(), p, fake{&c.solution, nil})
 		if err != nil || d.Status != alloc.Kept || !strings.Contains(d.Reason.Text, c.text) {
@@ -305,7 +307,7 @@ func TestImpossibleMinimum(t *testing.T) {
 	p := tiny(alloc.Allocation{"LR": {"s0": 2}}, "LR")
 	p.Applications[0].Min, p.Applications[0].Max = math.MaxInt64-1, math.MaxInt64
 	d := reallocate(t, p)
-	if d.Status != alloc.Kept || d.Reason.Constraint != p2.Minimum || d.Reason.Need != 9 || d.Reason.Have != 8 {
+	if d.Status != alloc.Kept || d.Reason.Constraint != solver.Minimum || d.Reason.Need != 9 || d.Reason.Have != 8 {
 		t.Errorf("%s because of %+v, want 9 containers needed, 8 there", d.Status, d.Reason)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // reason translates the conflict of an attempt without a solution.
 func (r *resolved) reason(a *attempt) *Reason {
 	switch {
-	case a.solution.Status != p2.Infeasible && a.solution.Interrupted:
+	case a.solution.Status != solver.Infeasible && a.solution.Interrupted:
 		return &Reason{Text: "no solution of P2 was found before the search was interrupted"}
-	case a.solution.Status != p2.Infeasible:
+	case a.solution.Status != solver.Infeasible:
 		return &Reason{Text: "no solution of P2 was found within the effort allowed, and none was shown to be impossible"}
 	case a.solution.Conflict == nil:
 		return &Reason{Text: "P2 has no solution"}
@@ -34,7 +34,7 @@ func (r *resolved) reason(a *attempt) *Reason {
 }
 
 // reasonText says for instance "adjustment (16) needs at least 2 and has 1, with capacity (6) held".
-func reasonText(reason *Reason, held []p2.Constraint) string {
+func reasonText(reason *Reason, held []solver.Constraint) string {
 	var text strings.Builder
 	text.WriteString("P2 has no solution: " + string(reason.Constraint))
 	if len(reason.Applications) > 0 {
@@ -59,9 +59,9 @@ func unit(reason *Reason) string {
 	switch {
 	case reason.Kind != "":
 		return " " + reason.Kind
-	case reason.Constraint == p2.Capacity:
+	case reason.Constraint == solver.Capacity:
 		return " of all there is"
-	case reason.Constraint == p2.Minimum:
+	case reason.Constraint == solver.Minimum:
 		return " containers"
 	}
 	return "" // shares, or applications
@@ -111,14 +111,14 @@ func (r *resolved) waiting(allocation Allocation, apps []int, shut *Reason) []Wa
 func (r *resolved) unservable(i int) Reason {
 	app := &r.problem.Applications[i]
 	reason := Reason{
-		Constraint:   p2.Minimum,
+		Constraint:   solver.Minimum,
 		Applications: []string{app.ID},
 		Need:         float64(max(1, app.Min)),
 		Have:         float64(r.room[i]),
 	}
 	for k, d := range app.Demand {
 		if d > 0 && r.total[k] == 0 {
-			reason.Constraint, reason.Kind = p2.Capacity, r.problem.Kinds.Name(k)
+			reason.Constraint, reason.Kind = solver.Capacity, r.problem.Kinds.Name(k)
 			reason.Need, reason.Have = float64(d), 0
 			reason.Text = "it demands " + reason.Kind + ", of which the cluster has none"
 			return reason

@@ -4,7 +4,7 @@ package alloc
 
 import (
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // verbatim builds
@@ -57,7 +57,7 @@ func (b *builder) adjusted(x *cells, a int, held func(a, j int) int64) milp.Var 
 	for _, j := range x.servers[a] {
 		reachable += held(a, j)
 	}
-	stays := !app.Displaced && reachable == p2.Containers(app.Previous)
+	stays := !app.Displaced && reachable == solver.Containers(app.Previous)
 	r := b.Integer(map[bool]float64{true: 0, false: 1}[stays], 1, name("r_a", a))
 	for s, j := range x.servers[a] {
 		was := held(a, j)
@@ -69,7 +69,7 @@ func (b *builder) adjusted(x *cells, a int, held func(a, j int) int64) milp.Var 
 }
 
 // previousOn returns how many containers placed has on server j.
-func previousOn(placed []p2.Placed, j int) int64 {
+func previousOn(placed []solver.Placed, j int) int64 {
 	for _, p := range placed {
 		if p.Server == j {
 			return p.Count

@@ -19,7 +19,7 @@ type Proof struct {
 }
 
 // VerifyBound recomputes the upper bound that the multipliers behind d prove, by weak duality, whoever
-// found them: with p2.DualBound and p2.CopyBound, whichever proves more. The cost is theirs: for
+// found them: with solver.DualBound and solver.CopyBound, whichever proves more. The cost is theirs: for
 // thousands of servers some seconds.
 func VerifyBound(d *Decision) (Proof, error) {
 	if d.Status != Decided || d.attempt.solution.Multipliers == nil && d.attempt.solution.Copies == nil {

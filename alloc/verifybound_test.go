@@ -7,7 +7,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // fig5 is three applications on three servers, one of them new.
@@ -34,17 +34,17 @@ func TestVerifyBound(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	proof, err := alloc.VerifyBound(d)
-	if err != nil || proof.Bound < d.Objective-p2.ObjectiveTolerance || !proof.Searched && proof.Bound > d.Bound+1e-8 {
+	if err != nil || proof.Bound < d.Objective-solver.ObjectiveTolerance || !proof.Searched && proof.Bound > d.Bound+1e-8 {
 		t.Errorf("%+v, %v; decision %g with bound %g", proof, err, d.Objective, d.Bound)
 	}
 	// A solver that sends prices of its own invention: the bound is theirs, not the claimed one.
-	priced := &p2.Multipliers{Server: [][]float64{{0, 0}, {0, 0}}}
-	d, err = alloc.Reallocate(context.Background(), fig5(), answering{p2.Counts{
+	priced := &solver.Multipliers{Server: [][]float64{{0, 0}, {0, 0}}}
+	d, err = alloc.Reallocate(context.Background(), fig5(), answering{solver.Counts{
 		{{Server: 0, Count: 1}, {Server: 1, Count: 3}}, {{Server: 0, Count: 1}}, {{Server: 1, Count: 1}}}, priced})
 	if !errors.Is(err, alloc.ErrSolver) {
 		t.Errorf("%+v, %v: the second server is too small", d, err)
 	}
-	d, err = alloc.Reallocate(context.Background(), fig5(), answering{p2.Counts{
+	d, err = alloc.Reallocate(context.Background(), fig5(), answering{solver.Counts{
 		{{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}, {{Server: 1, Count: 1}}}, priced})
 	if err != nil {
 		t.Fatal(err)
@@ -53,10 +53,10 @@ func TestVerifyBound(t *testing.T) {
 		t.Errorf("%+v, %v", proof, err)
 	}
 	priced.Server[0] = nil
-	if _, err = alloc.VerifyBound(d); !errors.Is(err, p2.ErrMultipliers) {
+	if _, err = alloc.VerifyBound(d); !errors.Is(err, solver.ErrMultipliers) {
 		t.Errorf("error %v", err)
 	}
-	d, err = alloc.Reallocate(context.Background(), fig5(), answering{p2.Counts{
+	d, err = alloc.Reallocate(context.Background(), fig5(), answering{solver.Counts{
 		{{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}, {{Server: 1, Count: 1}}}, nil})
 	if err != nil {
 		t.Fatal(err)

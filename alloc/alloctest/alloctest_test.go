@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // held returns what runs now, as Counts.
-func held(inst *p2.Instance) p2.Counts {
-	counts := make(p2.Counts, len(inst.Apps))
+func held(inst *solver.Instance) solver.Counts {
+	counts := make(solver.Counts, len(inst.Apps))
 	for i := range inst.Apps {
 		counts[i] = inst.Apps[i].Previous
 	}
@@ -21,7 +21,7 @@ func held(inst *p2.Instance) p2.Counts {
 }
 
 // checkSound asserts what every instance here promises.
-func checkSound(t *testing.T, inst *p2.Instance) {
+func checkSound(t *testing.T, inst *solver.Instance) {
 	t.Helper()
 	used, err := inst.Used(held(inst))
 	if err != nil {
@@ -41,7 +41,7 @@ func checkSound(t *testing.T, inst *p2.Instance) {
 	}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
-		n := p2.Containers(app.Previous)
+		n := solver.Containers(app.Previous)
 		if app.Running != (n > 0) || n > app.Max || app.Running && n < app.Min {
 			t.Errorf("application %d: running %v with %d containers of %d to %d", i, app.Running, n, app.Min, app.Max)
 		}
@@ -84,7 +84,7 @@ func TestReferences(t *testing.T) {
 }
 
 func TestGenerators(t *testing.T) {
-	generators := map[string]func(uint64, int, int, bool) *p2.Instance{"Table2": Table2, "Mixed": Mixed}
+	generators := map[string]func(uint64, int, int, bool) *solver.Instance{"Table2": Table2, "Mixed": Mixed}
 	for name, generate := range generators {
 		for _, previous := range []bool{false, true} {
 			for seed := range uint64(20) {

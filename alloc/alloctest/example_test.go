@@ -6,8 +6,8 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 )
 
-// The paper's testbed, full, with two newcomers: hand it to a p2.Solver, then verify the answer
-// with Check and p2.DualBound.
+// The paper's testbed, full, with two newcomers: hand it to a solver.Solver, then verify the answer
+// with Check and solver.DualBound.
 func ExampleTable2() {
 	inst := alloctest.Table2(1, 20, 30, true)
 	fmt.Println(inst.Total, len(inst.Apps), inst.LossBudget, inst.AdjustBudget)

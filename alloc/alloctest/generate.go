@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 )
 
@@ -35,7 +35,7 @@ var shapes = [...]apportion.Resources{
 // every fourth has a GPU; 20 servers are the paper's testbed. With previous, the cluster is full:
 // two of the applications that filled it have finished, and the last two in the list are new.
 // It needs servers >= 1 and apps >= 1, with previous apps >= 3.
-func Table2(seed uint64, servers, apps int, previous bool) *p2.Instance {
+func Table2(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawTable2}
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
@@ -59,7 +59,7 @@ func drawTable2(r *rand.Rand) claim {
 
 // Mixed draws servers of six shapes, 16 to 128 CPU with up to 8 GPU, and applications of which
 // nearly every one has a demand of its own; a third want GPUs. The rest is as in [Table2].
-func Mixed(seed uint64, servers, apps int, previous bool) *p2.Instance {
+func Mixed(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawMixed}
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
@@ -93,7 +93,7 @@ type generator struct {
 }
 
 // instance draws the applications and, with previous, what they hold.
-func (g *generator) instance(capacity []apportion.Resources, apps int) *p2.Instance {
+func (g *generator) instance(capacity []apportion.Resources, apps int) *solver.Instance {
 	claims := make([]claim, apps)
 	for i := range claims {
 		claims[i] = g.draw(g.rand)
@@ -125,7 +125,7 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) *p2.Insta
 func ceil(x float64) float64 { return math.Ceil(x - 1e-9) }
 
 // setShares gives every application its theoretical share.
-func setShares(inst *p2.Instance, claims []claim) {
+func setShares(inst *solver.Instance, claims []claim) {
 	due := make([]drf.Claim, len(claims))
 	for i, c := range claims {
 		due[i] = drf.Claim{ID: strconv.Itoa(i), Demand: c.demand, Weight: c.weight, Min: c.min, Max: c.max}
@@ -140,12 +140,12 @@ func setShares(inst *p2.Instance, claims []claim) {
 }
 
 // fill gives every application its place in a full cluster.
-func fill(inst *p2.Instance, claims []claim) {
+func fill(inst *solver.Instance, claims []claim) {
 	counts := handOut(inst, claims)
 	for i, row := range counts {
 		for j, n := range row {
 			if n > 0 {
-				inst.Apps[i].Previous = append(inst.Apps[i].Previous, p2.Placed{Server: j, Count: n})
+				inst.Apps[i].Previous = append(inst.Apps[i].Previous, solver.Placed{Server: j, Count: n})
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func fill(inst *p2.Instance, claims []claim) {
 // handOut hands out containers one at a time: the next one goes to the application of the smallest
 // weighted share, on the first server with room for it. It returns how many of each application
 // are on each server.
-func handOut(inst *p2.Instance, claims []claim) [][]int64 {
+func handOut(inst *solver.Instance, claims []claim) [][]int64 {
 	left := make([]apportion.Resources, len(inst.Capacity))
 	for j, capacity := range inst.Capacity {
 		left[j] = capacity.Clone()

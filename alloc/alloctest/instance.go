@@ -1,10 +1,10 @@
-// This file turns servers and claims into a p2.Instance: totals, values, dominant shares.
+// This file turns servers and claims into a solver.Instance: totals, values, dominant shares.
 
 package alloctest
 
 import (
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // claim is what one application asks for.
@@ -15,15 +15,15 @@ type claim struct {
 }
 
 // newInstance fills in everything but shares, budgets and what runs.
-func newInstance(servers []apportion.Resources, claims []claim) *p2.Instance {
-	inst := &p2.Instance{Capacity: servers, Total: make(apportion.Resources, len(servers[0]))}
+func newInstance(servers []apportion.Resources, claims []claim) *solver.Instance {
+	inst := &solver.Instance{Capacity: servers, Total: make(apportion.Resources, len(servers[0]))}
 	for _, capacity := range servers {
 		if err := apportion.AddTo(inst.Total, inst.Total, capacity); err != nil {
 			panic(err) // the generators' own capacities are small
 		}
 	}
 	for _, c := range claims {
-		app := p2.App{Demand: c.demand, Min: c.min, Max: c.max}
+		app := solver.App{Demand: c.demand, Min: c.min, Max: c.max}
 		for k, q := range c.demand {
 			if inst.Total[k] > 0 {
 				app.Value += float64(q) / float64(inst.Total[k])

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 //go:embed testdata/p2/*.json
@@ -25,7 +25,7 @@ type Reference struct {
 	// Name is "mix_SERVERSxAPPLICATIONS_state_number": mix is table2 or mixed, state is fresh
 	// (nothing runs) or prev (a full cluster, two applications new).
 	Name     string
-	Instance *p2.Instance
+	Instance *solver.Instance
 	// Objective is the utilization of the best solution found, Bound the proven upper bound.
 	Objective, Bound float64
 	// Relaxed says that the model pooled equal servers: Objective is then itself only an upper
@@ -95,7 +95,7 @@ func parse(name string, data []byte) (Reference, error) {
 			if err != nil {
 				return Reference{}, err
 			}
-			app.Previous = append(app.Previous, p2.Placed{Server: j, Count: count})
+			app.Previous = append(app.Previous, solver.Placed{Server: j, Count: count})
 		}
 		sort.Slice(app.Previous, func(a, b int) bool { return app.Previous[a].Server < app.Previous[b].Server })
 	}

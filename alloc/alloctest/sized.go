@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Size is how large an instance is: how many servers and applications, kinds of resources, and different
@@ -21,7 +21,7 @@ const serverHas, leastFirst, most = 12, 2, 6
 // Sized draws an instance of that size, on equal servers; the rest is as in [Table2]. It panics unless all
 // four are positive, with previous at least 3 applications, and there are so many different demands: at
 // most 5 x 7^(Kinds-1).
-func Sized(seed uint64, size Size, previous bool) *p2.Instance {
+func Sized(seed uint64, size Size, previous bool) *solver.Instance {
 	different := most - leastFirst + 1
 	for range size.Kinds - 1 {
 		different = min(different*(most+1), size.Demands)

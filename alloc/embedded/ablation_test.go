@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // The parts of a search that can be left out, by what the others then do without: what knows the sets of
@@ -18,7 +18,7 @@ var setParts = []string{"nothing", "local search", "branch and bound", "decompos
 var containerParts = []string{"nothing", "prices", "mending", "starts", "annealing", "branch and bound", "polish"}
 
 // searchWithout is run.search at the usual effort without one of its parts.
-func searchWithout(part string, inst *p2.Instance) *p2.Solution {
+func searchWithout(part string, inst *solver.Instance) *solver.Solution {
 	ctx := context.Background()
 	r := newRun(newProblem(inst), &Options{Effort: Default})
 	do := func(name string, step func()) {
@@ -98,7 +98,7 @@ func BenchmarkAblation(b *testing.B) {
 					}
 					row.short = append(row.short, 1-sol.Objective/ref.Objective)
 					row.gap = append(row.gap, sol.Gap())
-					if sol.Status == p2.Optimal {
+					if sol.Status == solver.Optimal {
 						row.proven++
 					}
 				}
@@ -112,9 +112,9 @@ func BenchmarkAblation(b *testing.B) {
 // Left out nothing, it is the search itself.
 func TestSearchWithoutNothing(t *testing.T) {
 	for seed := range uint64(2) {
-		for _, inst := range []*p2.Instance{alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true)} {
+		for _, inst := range []*solver.Instance{alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true)} {
 			want, got := solve(t, nil, inst), searchWithout("nothing", inst)
-			if got.Status != want.Status || math.Abs(got.Objective-want.Objective) > p2.ObjectiveTolerance || math.Abs(got.Bound-want.Bound) > p2.ObjectiveTolerance {
+			if got.Status != want.Status || math.Abs(got.Objective-want.Objective) > solver.ObjectiveTolerance || math.Abs(got.Bound-want.Bound) > solver.ObjectiveTolerance {
 				t.Errorf("seed %d: %v %g with bound %g, want %v %g with bound %g", seed, got.Status, got.Objective, got.Bound, want.Status, want.Objective, want.Bound)
 			}
 		}

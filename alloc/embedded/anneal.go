@@ -7,7 +7,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -64,7 +64,7 @@ type annealer struct {
 func newAnnealer(s *state, seed uint64) *annealer {
 	a := &annealer{
 		s: s, rng: rng(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.apps)),
-		lossWeight: 1, lossLimit: s.p.inst.LossBudget + p2.LossTolerance/2,
+		lossWeight: 1, lossLimit: s.p.inst.LossBudget + solver.LossTolerance/2,
 		inverse: make([]float64, s.p.kinds), reached: math.Inf(-1),
 	}
 	for i := range s.p.apps {
@@ -234,10 +234,10 @@ func (a *annealer) record() {
 
 // preferred reports whether inc is preferred to other.
 func (inc *incumbent) preferred(other *incumbent) bool {
-	if d := inc.objective - other.objective; math.Abs(d) > p2.ObjectiveTolerance {
+	if d := inc.objective - other.objective; math.Abs(d) > solver.ObjectiveTolerance {
 		return d > 0
 	}
-	if d := inc.loss - other.loss; math.Abs(d) > p2.LossTolerance {
+	if d := inc.loss - other.loss; math.Abs(d) > solver.LossTolerance {
 		return d < 0
 	}
 	return inc.freed < other.freed

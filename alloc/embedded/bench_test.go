@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // benchmark reports time, allocations, and how far bound and utilization are apart in percent.
-func benchmark(b *testing.B, opts *Options, inst *p2.Instance) *p2.Solution {
+func benchmark(b *testing.B, opts *Options, inst *solver.Instance) *solver.Solution {
 	b.ReportAllocs()
-	var sol *p2.Solution
+	var sol *solver.Solution
 	for b.Loop() {
 		sol = solve(b, opts, inst)
 	}
@@ -40,7 +40,7 @@ func BenchmarkSolve(b *testing.B) {
 func BenchmarkSize(b *testing.B) {
 	mixes := []struct {
 		name     string
-		generate func(uint64, int, int, bool) *p2.Instance
+		generate func(uint64, int, int, bool) *solver.Instance
 	}{{"table2", alloctest.Table2}, {"mixed", alloctest.Mixed}}
 	for _, mix := range mixes {
 		for _, size := range [...][2]int{{20, 50}, {100, 100}, {1000, 500}, {10_000, 5000}} {

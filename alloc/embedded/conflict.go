@@ -9,13 +9,13 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // plainConflict returns the first reason that counting finds, or nil. The search relies on it: past
 // it every minimum fits the empty cluster, and sums of minima do not overflow.
-func (p *problem) plainConflict() *p2.Conflict {
-	for _, find := range [...]func() *p2.Conflict{
+func (p *problem) plainConflict() *solver.Conflict {
+	for _, find := range [...]func() *solver.Conflict{
 		p.oneTooLarge, p.allTooLarge, p.tooManyMoves, p.tooMuchLoss,
 	} {
 		if conflict := find(); conflict != nil {
@@ -26,14 +26,14 @@ func (p *problem) plainConflict() *p2.Conflict {
 }
 
 // oneTooLarge finds an application whose minimum the empty cluster does not hold.
-func (p *problem) oneTooLarge() *p2.Conflict {
+func (p *problem) oneTooLarge() *solver.Conflict {
 	for i := range p.apps {
 		a := &p.apps[i]
 		if a.min <= a.max {
 			continue
 		}
-		c := &p2.Conflict{
-			Constraints: []p2.Constraint{p2.Minimum, p2.Capacity},
+		c := &solver.Conflict{
+			Constraints: []solver.Constraint{solver.Minimum, solver.Capacity},
 			Apps:        []int{i}, Kind: -1, Need: float64(a.min), Have: float64(a.max),
 		}
 		for k, q := range p.demandOf(a.typ) {
@@ -42,7 +42,7 @@ func (p *problem) oneTooLarge() *p2.Conflict {
 				largest = max(largest, p.capacity[j*p.kinds+k])
 			}
 			if q > largest {
-				c.Constraints[0], c.Constraints[1] = p2.Capacity, p2.Minimum
+				c.Constraints[0], c.Constraints[1] = solver.Capacity, solver.Minimum
 				c.Kind, c.Need, c.Have = k, float64(q), float64(largest)
 				break
 			}
@@ -53,7 +53,7 @@ func (p *problem) oneTooLarge() *p2.Conflict {
 }
 
 // allTooLarge finds a kind of which the minima together demand more than there is.
-func (p *problem) allTooLarge() *p2.Conflict {
+func (p *problem) allTooLarge() *solver.Conflict {
 	for k := range p.kinds {
 		var need int64
 		var apps []int
@@ -64,8 +64,8 @@ func (p *problem) allTooLarge() *p2.Conflict {
 			}
 		}
 		if need > p.total[k] {
-			return &p2.Conflict{
-				Constraints: []p2.Constraint{p2.Capacity, p2.Minimum},
+			return &solver.Conflict{
+				Constraints: []solver.Constraint{solver.Capacity, solver.Minimum},
 				Apps:        apps, Kind: k, Need: float64(need), Have: float64(p.total[k]),
 			}
 		}
@@ -75,8 +75,8 @@ func (p *problem) allTooLarge() *p2.Conflict {
 
 // tooManyMoves finds more applications that must move than the budget allows: those that cannot
 // stay by themselves, and of those on each server that shrank below what they hold there as few as can be.
-func (p *problem) tooManyMoves() *p2.Conflict {
-	c := &p2.Conflict{Kind: -1, Have: float64(p.inst.AdjustBudget)}
+func (p *problem) tooManyMoves() *solver.Conflict {
+	c := &solver.Conflict{Kind: -1, Have: float64(p.inst.AdjustBudget)}
 	need := int64(len(p.mustMove))
 	involved := make([]bool, len(p.apps))
 	for _, i := range p.mustMove {
@@ -104,7 +104,7 @@ func (p *problem) tooManyMoves() *p2.Conflict {
 }
 
 // noRoom finds an application that does not stay and whose minimum has no room beside those that must.
-func (p *problem) noRoom() *p2.Conflict {
+func (p *problem) noRoom() *solver.Conflict {
 	for i := range p.apps {
 		a := &p.apps[i]
 		if a.keepable {
@@ -116,8 +116,8 @@ func (p *problem) noRoom() *p2.Conflict {
 			room = addSaturated(room, apportion.Resources(p.demandOf(a.typ)).CountIn(beside))
 		}
 		if room < a.min {
-			c := &p2.Conflict{Apps: []int{i}, Kind: -1, Need: float64(a.min), Have: float64(room)}
-			c.Constraints = []p2.Constraint{p2.Minimum, p2.Adjust, p2.Capacity}
+			c := &solver.Conflict{Apps: []int{i}, Kind: -1, Need: float64(a.min), Have: float64(room)}
+			c.Constraints = []solver.Constraint{solver.Minimum, solver.Adjust, solver.Capacity}
 			return c
 		}
 	}
@@ -126,18 +126,18 @@ func (p *problem) noRoom() *p2.Conflict {
 
 // causes lists why applications must move: a server that became too small, a minimum above what
 // is held; a displaced one, or one above its maximum, needs no further reason.
-func (p *problem) causes(shrank bool) []p2.Constraint {
+func (p *problem) causes(shrank bool) []solver.Constraint {
 	for _, i := range p.mustMove {
 		for _, placed := range p.inst.Apps[i].Previous {
 			shrank = shrank || placed.Count > p.fit(placed.Server, p.apps[i].typ)
 		}
 	}
-	constraints := []p2.Constraint{p2.Adjust}
+	constraints := []solver.Constraint{solver.Adjust}
 	if shrank {
-		constraints = append(constraints, p2.Capacity)
+		constraints = append(constraints, solver.Capacity)
 	}
 	if p.belowMinimum() {
-		constraints = append(constraints, p2.Minimum)
+		constraints = append(constraints, solver.Minimum)
 	}
 	return constraints
 }
@@ -180,21 +180,21 @@ func (p *problem) fewestMoves(j int) int64 {
 
 // tooMuchLoss finds that even the least loss exceeds the budget, with as few other constraints as
 // that takes: none, the minima, the adjustment budget, or both.
-func (p *problem) tooMuchLoss() *p2.Conflict {
+func (p *problem) tooMuchLoss() *solver.Conflict {
 	for _, with := range [...]struct{ minima, adjust bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		if with.adjust && !with.minima && p.belowMinimum() {
 			continue // without the minima more could stay
 		}
 		need := p.totalLoss(with.minima, with.adjust)
-		if need <= p.inst.LossBudget+p2.LossTolerance {
+		if need <= p.inst.LossBudget+solver.LossTolerance {
 			continue
 		}
-		c := &p2.Conflict{Constraints: []p2.Constraint{p2.Fairness}, Kind: -1, Need: need, Have: p.inst.LossBudget}
+		c := &solver.Conflict{Constraints: []solver.Constraint{solver.Fairness}, Kind: -1, Need: need, Have: p.inst.LossBudget}
 		if with.adjust {
-			c.Constraints = append(c.Constraints, p2.Adjust)
+			c.Constraints = append(c.Constraints, solver.Adjust)
 		}
 		if with.minima {
-			c.Constraints = append(c.Constraints, p2.Minimum)
+			c.Constraints = append(c.Constraints, solver.Minimum)
 		}
 		return c
 	}
@@ -245,12 +245,12 @@ const (
 // pricedConflict looks for prices that prove infeasibility: were every container worth nothing, the
 // optimum would be 0, so that a dual bound below 0 is a contradiction. Without a price on loss it
 // needs no fairness; with price 1 it says how much loss there must be.
-func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
+func (r *run) pricedConflict(ctx context.Context) *solver.Conflict {
 	if conflict := r.p.noRoom(); conflict != nil {
 		return conflict
 	}
 	worthless := *r.p.inst
-	worthless.Apps = append([]p2.App(nil), worthless.Apps...)
+	worthless.Apps = append([]solver.App(nil), worthless.Apps...)
 	for i := range worthless.Apps {
 		worthless.Apps[i].Value = 0
 	}
@@ -261,15 +261,15 @@ func (r *run) pricedConflict(ctx context.Context) *p2.Conflict {
 		if desc.bound > -proofMargin {
 			continue
 		}
-		c := &p2.Conflict{Constraints: []p2.Constraint{p2.Capacity, p2.Minimum}, Kind: -1}
+		c := &solver.Conflict{Constraints: []solver.Constraint{solver.Capacity, solver.Minimum}, Kind: -1}
 		if lambda > 0 {
-			c.Constraints = []p2.Constraint{p2.Fairness, p2.Minimum, p2.Capacity}
+			c.Constraints = []solver.Constraint{solver.Fairness, solver.Minimum, solver.Capacity}
 			c.Need, c.Have = r.p.inst.LossBudget-desc.bound, r.p.inst.LossBudget
 		} else {
 			c.Need, c.Have = sidesAt(desc)
 		}
 		if r.p.keepable > r.p.budget {
-			c.Constraints = append(c.Constraints, p2.Adjust)
+			c.Constraints = append(c.Constraints, solver.Adjust)
 		}
 		return c
 	}
@@ -300,8 +300,8 @@ func sidesAt(desc *descent) (need, have float64) {
 
 // smallConflict returns a smallest set of constraints that cannot hold together, with the two sides of
 // the first one, found by enumeration. limit bounds the nodes of each; what cannot be decided stays in.
-func (p *problem) smallConflict(ctx context.Context, limit int64) *p2.Conflict {
-	relaxed, c := p.leaveOut(func(without *p2.Instance) bool {
+func (p *problem) smallConflict(ctx context.Context, limit int64) *solver.Conflict {
+	relaxed, c := p.leaveOut(func(without *solver.Instance) bool {
 		e, done := enumeratePlain(ctx, without, limit)
 		return done && !e.found
 	})
@@ -311,18 +311,18 @@ func (p *problem) smallConflict(ctx context.Context, limit int64) *p2.Conflict {
 
 // leaveOut leaves out one constraint after the other for as long as empty says that there is no solution
 // without it either; capacity always holds. It returns the instance with what is left, and that.
-func (p *problem) leaveOut(empty func(without *p2.Instance) bool) (*p2.Instance, *p2.Conflict) {
+func (p *problem) leaveOut(empty func(without *solver.Instance) bool) (*solver.Instance, *solver.Conflict) {
 	relaxed := *p.inst
-	relaxed.Apps = append([]p2.App(nil), p.inst.Apps...)
-	c := &p2.Conflict{Kind: -1}
-	for _, constraint := range [...]p2.Constraint{p2.Fairness, p2.Adjust, p2.Minimum} {
+	relaxed.Apps = append([]solver.App(nil), p.inst.Apps...)
+	c := &solver.Conflict{Kind: -1}
+	for _, constraint := range [...]solver.Constraint{solver.Fairness, solver.Adjust, solver.Minimum} {
 		if without := relax(&relaxed, constraint); empty(without) {
 			relaxed = *without
 			continue
 		}
 		c.Constraints = append(c.Constraints, constraint)
 	}
-	c.Constraints = append(c.Constraints, p2.Capacity)
+	c.Constraints = append(c.Constraints, solver.Capacity)
 	return &relaxed, c
 }
 
@@ -330,15 +330,15 @@ func (p *problem) leaveOut(empty func(without *p2.Instance) bool) (*p2.Instance,
 const noBudget = 1e15
 
 // relax returns inst without constraint.
-func relax(inst *p2.Instance, constraint p2.Constraint) *p2.Instance {
+func relax(inst *solver.Instance, constraint solver.Constraint) *solver.Instance {
 	without := *inst
 	switch constraint {
-	case p2.Fairness:
+	case solver.Fairness:
 		without.LossBudget = noBudget
-	case p2.Adjust:
+	case solver.Adjust:
 		without.AdjustBudget = int64(len(inst.Apps))
-	case p2.Minimum:
-		without.Apps = append([]p2.App(nil), inst.Apps...)
+	case solver.Minimum:
+		without.Apps = append([]solver.App(nil), inst.Apps...)
 		for i := range without.Apps {
 			without.Apps[i].Min = 0
 		}
@@ -347,7 +347,7 @@ func relax(inst *p2.Instance, constraint p2.Constraint) *p2.Instance {
 }
 
 // enumeratePlain enumerates inst without prices.
-func enumeratePlain(ctx context.Context, inst *p2.Instance, limit int64) (*enumeration, bool) {
+func enumeratePlain(ctx context.Context, inst *solver.Instance, limit int64) (*enumeration, bool) {
 	d := newDual(newProblem(inst), false)
 	x := make([]float64, d.dim())
 	d.evaluate(x)
@@ -356,15 +356,15 @@ func enumeratePlain(ctx context.Context, inst *p2.Instance, limit int64) (*enume
 
 // sides returns the two sides of the violated constraint: the least loss, the fewest adjustments
 // against the budget; or the sum of the minima against what can be had of it.
-func sides(ctx context.Context, inst *p2.Instance, constraint p2.Constraint, limit int64) (need, have float64) {
+func sides(ctx context.Context, inst *solver.Instance, constraint solver.Constraint, limit int64) (need, have float64) {
 	without := relax(inst, constraint)
-	without.Apps = append([]p2.App(nil), without.Apps...)
+	without.Apps = append([]solver.App(nil), without.Apps...)
 	for i := range without.Apps {
 		app := &without.Apps[i]
 		switch constraint {
-		case p2.Fairness:
+		case solver.Fairness:
 			app.Value = 0
-		case p2.Adjust:
+		case solver.Adjust:
 			app.Value, app.Delta, app.Share = 0, 0, 0
 		default:
 			least := inst.Apps[i].Min
@@ -376,9 +376,9 @@ func sides(ctx context.Context, inst *p2.Instance, constraint p2.Constraint, lim
 	switch {
 	case !done || !e.found:
 		return 0, 0
-	case constraint == p2.Fairness:
+	case constraint == solver.Fairness:
 		return e.best.loss, inst.LossBudget
-	case constraint == p2.Adjust:
+	case constraint == solver.Adjust:
 		return float64(e.best.adjusted), float64(inst.AdjustBudget)
 	}
 	return need, e.best.objective

@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // crowd is n equal applications of one container each on servers of equal capacity: too many cells
 // to enumerate.
-func crowd(servers, n int, capacity, demand int64, share float64) *p2.Instance {
-	inst := &p2.Instance{LossBudget: 100, AdjustBudget: 100}
+func crowd(servers, n int, capacity, demand int64, share float64) *solver.Instance {
+	inst := &solver.Instance{LossBudget: 100, AdjustBudget: 100}
 	for range servers {
 		inst.Capacity = append(inst.Capacity, apportion.Resources{capacity})
 	}
 	for range n {
-		inst.Apps = append(inst.Apps, p2.App{Demand: apportion.Resources{demand}, Min: 1, Max: 1, Share: share})
+		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{demand}, Min: 1, Max: 1, Share: share})
 	}
 	return finish(inst)
 }
@@ -27,7 +27,7 @@ func crowd(servers, n int, capacity, demand int64, share float64) *p2.Instance {
 // Three containers of (3 CPU, 1 GPU), of which each of two servers with GPUs has CPU for one: the
 // sums fit, prices on those CPUs prove that the minima do not.
 func TestPricedConflictOfMinima(t *testing.T) {
-	inst := &p2.Instance{LossBudget: 100, AdjustBudget: 100}
+	inst := &solver.Instance{LossBudget: 100, AdjustBudget: 100}
 	for j := range 20 {
 		inst.Capacity = append(inst.Capacity, apportion.Resources{4, 0})
 		if j < 2 {
@@ -35,14 +35,14 @@ func TestPricedConflictOfMinima(t *testing.T) {
 		}
 	}
 	for range 4 {
-		inst.Apps = append(inst.Apps, p2.App{Demand: apportion.Resources{3, 1}, Min: 1, Max: 1})
+		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{3, 1}, Min: 1, Max: 1})
 	}
-	inst.Apps[3] = p2.App{Demand: apportion.Resources{1, 0}, Max: 1}
+	inst.Apps[3] = solver.App{Demand: apportion.Resources{1, 0}, Max: 1}
 	sol := solve(t, &Options{Effort: Quick}, finish(inst))
-	if sol.Status != p2.Infeasible {
+	if sol.Status != solver.Infeasible {
 		t.Fatalf("status %v", sol.Status)
 	}
-	want := []p2.Constraint{p2.Capacity, p2.Minimum}
+	want := []solver.Constraint{solver.Capacity, solver.Minimum}
 	if diff := cmp.Diff(want, sol.Conflict.Constraints); diff != "" {
 		t.Errorf("constraints (-want +got):\n%s", diff)
 	}
@@ -65,10 +65,10 @@ func TestPricedConflictOfLoss(t *testing.T) {
 	}
 	inst.LossBudget = 0.5
 	sol := solve(t, &Options{Effort: Quick}, inst)
-	if sol.Status != p2.Infeasible {
+	if sol.Status != solver.Infeasible {
 		t.Fatalf("status %v", sol.Status)
 	}
-	want := []p2.Constraint{p2.Fairness, p2.Minimum, p2.Capacity}
+	want := []solver.Constraint{solver.Fairness, solver.Minimum, solver.Capacity}
 	if diff := cmp.Diff(want, sol.Conflict.Constraints); diff != "" {
 		t.Errorf("constraints (-want +got):\n%s", diff)
 	}
@@ -85,30 +85,30 @@ func TestPricedConflictOfLoss(t *testing.T) {
 // Each way of counting, on the smallest instance that shows it and next to one that is just
 // feasible.
 func TestPlainConflict(t *testing.T) {
-	held := func(count int64) []p2.Placed { return []p2.Placed{{Server: 0, Count: count}} }
+	held := func(count int64) []solver.Placed { return []solver.Placed{{Server: 0, Count: count}} }
 	tests := []struct {
 		name       string
-		inst       *p2.Instance
-		repair     func(*p2.Instance)
+		inst       *solver.Instance
+		repair     func(*solver.Instance)
 		need, have float64
 		kind       int
 	}{
 		{
 			"one too large", crowd(2, 1, 3, 4, 0),
-			func(in *p2.Instance) { in.Apps[0].Demand[0] = 3 }, 4, 3, 0,
+			func(in *solver.Instance) { in.Apps[0].Demand[0] = 3 }, 4, 3, 0,
 		}, {
 			"together too large", crowd(2, 3, 3, 3, 0),
-			func(in *p2.Instance) { in.Apps = in.Apps[:2] }, 9, 6, 0,
+			func(in *solver.Instance) { in.Apps = in.Apps[:2] }, 9, 6, 0,
 		}, {
-			"must move", func() *p2.Instance {
+			"must move", func() *solver.Instance {
 				in := crowd(1, 2, 4, 1, 0)
 				in.AdjustBudget = 0
 				in.Apps[1].Running, in.Apps[1].Previous = true, held(2)
 				return in
 			}(),
-			func(in *p2.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
+			func(in *solver.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
 		}, {
-			"must leave a server", func() *p2.Instance {
+			"must leave a server", func() *solver.Instance {
 				in := crowd(4, 4, 1, 1, 0)
 				in.AdjustBudget = 2
 				for i := range in.Apps {
@@ -116,9 +116,9 @@ func TestPlainConflict(t *testing.T) {
 				}
 				return in
 			}(),
-			func(in *p2.Instance) { in.AdjustBudget = 3 }, 3, 2, -1,
+			func(in *solver.Instance) { in.AdjustBudget = 3 }, 3, 2, -1,
 		}, {
-			"the largest leaves", func() *p2.Instance {
+			"the largest leaves", func() *solver.Instance {
 				in := crowd(3, 3, 3, 1, 0)
 				in.AdjustBudget = 0
 				for i := range in.Apps {
@@ -127,14 +127,14 @@ func TestPlainConflict(t *testing.T) {
 				in.Apps[1].Previous = held(3)
 				return in
 			}(),
-			func(in *p2.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
+			func(in *solver.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
 		}, {
-			"loss", func() *p2.Instance {
+			"loss", func() *solver.Instance {
 				in := crowd(1, 1, 4, 1, 1)
 				in.LossBudget = 0.5
 				return in
 			}(),
-			func(in *p2.Instance) { in.LossBudget = 0.75 }, 0.75, 0.5, -1,
+			func(in *solver.Instance) { in.LossBudget = 0.75 }, 0.75, 0.5, -1,
 		},
 	}
 	for _, test := range tests {
@@ -150,7 +150,7 @@ func TestPlainConflict(t *testing.T) {
 			if c := newProblem(finish(test.inst)).plainConflict(); c != nil {
 				t.Errorf("repaired, still %+v", c)
 			}
-			if sol := solve(t, nil, test.inst); sol.Status != p2.Optimal {
+			if sol := solve(t, nil, test.inst); sol.Status != solver.Optimal {
 				t.Errorf("repaired, %v", sol.Status)
 			}
 		})
@@ -160,16 +160,16 @@ func TestPlainConflict(t *testing.T) {
 // Where by each kind one has to leave a server, but whoever does leaves it too full in another, no set
 // within the budget makes room.
 func TestNoSetMakesRoom(t *testing.T) {
-	inst := &p2.Instance{Capacity: []apportion.Resources{{9, 9}, {1, 1}}, LossBudget: 100, AdjustBudget: 1}
+	inst := &solver.Instance{Capacity: []apportion.Resources{{9, 9}, {1, 1}}, LossBudget: 100, AdjustBudget: 1}
 	for i := range 4 {
 		demand := apportion.Resources{int64(i % 2), int64(1 - i%2)}
-		inst.Apps = append(inst.Apps, p2.App{Demand: demand, Max: 1, Running: true, Previous: []p2.Placed{{Server: 1, Count: 1}}})
+		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 1, Running: true, Previous: []solver.Placed{{Server: 1, Count: 1}}})
 	}
-	if sol := solve(t, nil, finish(inst)); sol.Status != p2.Infeasible {
+	if sol := solve(t, nil, finish(inst)); sol.Status != solver.Infeasible {
 		t.Errorf("one may be adjusted: %v", sol.Status)
 	}
 	inst.AdjustBudget = 2
-	if sol := solve(t, nil, finish(inst)); sol.Status != p2.Optimal {
+	if sol := solve(t, nil, finish(inst)); sol.Status != solver.Optimal {
 		t.Errorf("two may be adjusted: %v", sol.Status)
 	}
 }

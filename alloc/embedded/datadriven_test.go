@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // TestCases solves the instances in testdata/cases. A case is
@@ -29,8 +29,8 @@ func TestCases(t *testing.T) {
 	})
 }
 
-func parseInstance(t *testing.T, d *datadriven.TestData) *p2.Instance {
-	inst := &p2.Instance{LossBudget: 1, AdjustBudget: 1}
+func parseInstance(t *testing.T, d *datadriven.TestData) *solver.Instance {
+	inst := &solver.Instance{LossBudget: 1, AdjustBudget: 1}
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {
 		case "loss":
@@ -53,8 +53,8 @@ func parseInstance(t *testing.T, d *datadriven.TestData) *p2.Instance {
 	return finish(inst)
 }
 
-func parseApp(t *testing.T, words []string) p2.App {
-	app := p2.App{Max: 1}
+func parseApp(t *testing.T, words []string) solver.App {
+	app := solver.App{Max: 1}
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
@@ -70,7 +70,7 @@ func parseApp(t *testing.T, words []string) p2.App {
 			app.Running = true
 			for _, at := range strings.Split(value, ",") {
 				server, count, _ := strings.Cut(at, ":")
-				app.Previous = append(app.Previous, p2.Placed{Server: int(integer(t, server)), Count: integer(t, count)})
+				app.Previous = append(app.Previous, solver.Placed{Server: int(integer(t, server)), Count: integer(t, count)})
 			}
 		case "displaced":
 			app.Running, app.Displaced = true, true
@@ -106,7 +106,7 @@ func float(t *testing.T, text string) float64 {
 }
 
 // describe prints an answer.
-func describe(inst *p2.Instance, sol *p2.Solution) string {
+func describe(inst *solver.Instance, sol *solver.Solution) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%v, proven by %v\n", sol.Status, sol.Proven)
 	if c := sol.Conflict; c != nil {

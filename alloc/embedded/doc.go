@@ -36,7 +36,7 @@
 //
 // At the end containers of a type are handed to its applications, close to where these have them now
 // (decode.go). Tiny instances are enumerated (enumerate.go), which proves the whole preference of
-// [p2.Rank]. What has no solution is recognized by counting, by prices, by branch and bound or by
+// [solver.Rank]. What has no solution is recognized by counting, by prices, by branch and bound or by
 // enumeration, with the constraints that cannot hold together (conflict.go).
 //
 // # Notation
@@ -46,9 +46,9 @@
 //	delta_t  demandType.delta    share per container   [Dorm] eq. (2)
 //	p_gk     dual, x[g*kinds+k]  utilization per unit  of kind k on a server of class g
 //	lambda   the last of dual's  utilization per share of the fairness budget (15)
-//	free_i   dual.free           utilization           see p2.DualBound
-//	keep_i   dual.keep           utilization           see p2.DualBound
-//	p_t      split, x[t]         utilization           of a container of type t, see p2.CopyBound
+//	free_i   dual.free           utilization           see solver.DualBound
+//	keep_i   dual.keep           utilization           see solver.DualBound
+//	p_t      split, x[t]         utilization           of a container of type t, see solver.CopyBound
 //	mu_ij    split, after lambda utilization           of the room of application i on server j
 //	F*       selection.chosen    -                     whom the multipliers free
 //	pi_t     residual.pi         utilization           of a container of type t that servers supply
@@ -57,7 +57,7 @@
 //
 // # Contract
 //
-// Solve never panics on an instance and never answers with counts that fail [p2.Instance.Check].
+// Solve never panics on an instance and never answers with counts that fail [solver.Instance.Check].
 // Bound is valid whenever Solve returns; where Searched is false the multipliers alone prove it.
 // Status Infeasible is proven; Unknown means that neither a solution nor a proof was found. Proven is
 // ByOrder after enumeration, ByUtilization where the bound meets the utilization, else ByNothing;

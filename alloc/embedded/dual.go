@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // step is a run of containers with equal profit: those that the servers of one class hold.
@@ -25,7 +25,7 @@ type step struct {
 //	bound = sum_j p_j c_j + lambda L + sum_new free_i + sum_running keep_i
 //	        + the budget largest positive scores free_i - keep_i
 //
-// as p2.DualBound states it, type by type. Servers of one class are equal and hold nothing that could
+// as solver.DualBound states it, type by type. Servers of one class are equal and hold nothing that could
 // stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
 type dual struct {
 	selection
@@ -64,7 +64,7 @@ type score struct {
 // each server with lodgers is a class of its own. Both give valid bounds; coarse ones are cheap.
 func newDual(p *problem, coarse bool) *dual {
 	d := &dual{
-		selection: newSelection(p), p: p, allowed: p.inst.LossBudget + p2.LossTolerance, steps: make([][]step, len(p.types)),
+		selection: newSelection(p), p: p, allowed: p.inst.LossBudget + solver.LossTolerance, steps: make([][]step, len(p.types)),
 		free: make([]float64, len(p.apps)), count: make([]int64, len(p.apps)),
 		keep: make([]float64, len(p.apps)), classOf: make([]int32, p.servers),
 	}
@@ -378,10 +378,10 @@ func (d *dual) use(t int32, g int, n int64, from []float64) {
 	}
 }
 
-// multipliers spells x out for p2.DualBound, at which d must have been evaluated last, without choices.
+// multipliers spells x out for solver.DualBound, at which d must have been evaluated last, without choices.
 // Adjust is the score that just misses the budget.
-func (d *dual) multipliers(x []float64) *p2.Multipliers {
-	m := &p2.Multipliers{Loss: d.lambda(x), Adjust: d.next, Server: make([][]float64, d.p.servers)}
+func (d *dual) multipliers(x []float64) *solver.Multipliers {
+	m := &solver.Multipliers{Loss: d.lambda(x), Adjust: d.next, Server: make([][]float64, d.p.servers)}
 	for j := range m.Server {
 		g := int(d.classOf[j])
 		m.Server[j] = slices.Clone(x[g*d.p.kinds : (g+1)*d.p.kinds])

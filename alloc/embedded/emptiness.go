@@ -5,16 +5,16 @@ package embedded
 import (
 	"context"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // searchedConflict returns the constraints that cannot hold together where branch and bound has shown
 // that there is no solution, found by doing it again without each of them; nil where it has not.
-func (r *run) searchedConflict(ctx context.Context) *p2.Conflict {
+func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 	if !r.empty() {
 		return nil
 	}
-	_, c := r.p.leaveOut(func(without *p2.Instance) bool {
+	_, c := r.p.leaveOut(func(without *solver.Instance) bool {
 		again := newRun(newProblem(without), &r.opts)
 		if again.p.plainConflict() != nil {
 			return true

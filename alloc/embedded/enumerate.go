@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -30,9 +30,9 @@ type rank struct {
 // utilization, less loss, fewer adjusted, fewer moved.
 func (a *rank) compare(b *rank) int {
 	switch {
-	case math.Abs(a.objective-b.objective) > p2.ObjectiveTolerance:
+	case math.Abs(a.objective-b.objective) > solver.ObjectiveTolerance:
 		return sign(b.objective - a.objective)
-	case math.Abs(a.loss-b.loss) > p2.LossTolerance:
+	case math.Abs(a.loss-b.loss) > solver.LossTolerance:
 		return sign(a.loss - b.loss)
 	case a.adjusted != b.adjusted:
 		return int(a.adjusted - b.adjusted)
@@ -76,7 +76,7 @@ type enumeration struct {
 
 // enumerate visits everything and reports whether it could finish within limit nodes. The prices
 // of d, as last evaluated at x, serve as bounds; incumbent may be nil.
-func enumerate(ctx context.Context, d *dual, x []float64, incumbent p2.Counts, limit int64) (*enumeration, bool) {
+func enumerate(ctx context.Context, d *dual, x []float64, incumbent solver.Counts, limit int64) (*enumeration, bool) {
 	p := d.p
 	e := &enumeration{
 		p: p, ctx: ctx, left: slices.Clone(p.capacity), x: make([]int64, len(p.apps)*p.servers),
@@ -168,7 +168,7 @@ func (e *enumeration) hopeless(i int, at *rank) bool {
 	inst := e.p.inst
 	spareAdjust := inst.AdjustBudget - at.adjusted - e.must[i]
 	least := at.loss + e.spare[i]
-	if spareAdjust < 0 || least > inst.LossBudget+p2.LossTolerance/2 {
+	if spareAdjust < 0 || least > inst.LossBudget+solver.LossTolerance/2 {
 		return true
 	}
 	if !e.found {
@@ -177,7 +177,7 @@ func (e *enumeration) hopeless(i int, at *rank) bool {
 	if i == len(e.p.apps) {
 		return e.beaten(at)
 	}
-	bound := at.objective + float64(e.lambda*(inst.LossBudget+p2.LossTolerance-at.loss))
+	bound := at.objective + float64(e.lambda*(inst.LossBudget+solver.LossTolerance-at.loss))
 	for jk, price := range e.price {
 		bound += float64(price * float64(e.left[jk]))
 	}
@@ -244,8 +244,8 @@ func (e *enumeration) row(i int, n int64, at rank) bool {
 	at.objective += float64(p.types[p.apps[i].typ].value * float64(n))
 	at.loss += p.loss(int32(i), n)
 	if source.Running {
-		counts := p2.Counts{placedRow(e.x[i*p.servers : (i+1)*p.servers])}
-		alone := p2.Instance{Apps: p.inst.Apps[i : i+1]}
+		counts := solver.Counts{placedRow(e.x[i*p.servers : (i+1)*p.servers])}
+		alone := solver.Instance{Apps: p.inst.Apps[i : i+1]}
 		at.adjusted += alone.AdjustedApps(counts)
 		at.moved += alone.Moved(counts)
 	}
@@ -253,19 +253,19 @@ func (e *enumeration) row(i int, n int64, at rank) bool {
 }
 
 // placedRow returns the sparse form of a row of x.
-func placedRow(row []int64) []p2.Placed {
-	var placed []p2.Placed
+func placedRow(row []int64) []solver.Placed {
+	var placed []solver.Placed
 	for j, n := range row {
 		if n > 0 {
-			placed = append(placed, p2.Placed{Server: j, Count: n})
+			placed = append(placed, solver.Placed{Server: j, Count: n})
 		}
 	}
 	return placed
 }
 
 // counts returns the best x.
-func (e *enumeration) counts() p2.Counts {
-	counts := make(p2.Counts, len(e.p.apps))
+func (e *enumeration) counts() solver.Counts {
+	counts := make(solver.Counts, len(e.p.apps))
 	for i := range counts {
 		counts[i] = placedRow(e.bestX[i*e.p.servers : (i+1)*e.p.servers])
 	}
@@ -276,7 +276,7 @@ func (e *enumeration) counts() p2.Counts {
 func (r *run) enumerable() bool { return r.p.servers*len(r.p.apps) <= mostCells }
 
 // enumerate replaces sol by the proven answer if it can finish.
-func (r *run) enumerate(ctx context.Context, sol *p2.Solution) {
+func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 	e, done := enumerate(ctx, r.root.d, r.root.descent.best, sol.Counts, mulSaturated(nodeWork, int64(r.opts.Effort)))
 	r.extra += e.nodes
 	if e.ordered {
@@ -284,11 +284,11 @@ func (r *run) enumerate(ctx context.Context, sol *p2.Solution) {
 		if err := r.p.inst.Check(counts); err != nil {
 			panic("embedded: the enumeration's own answer: " + err.Error())
 		}
-		sol.Status, sol.Counts, sol.Objective = p2.Feasible, counts, r.p.inst.Objective(counts)
+		sol.Status, sol.Counts, sol.Objective = solver.Feasible, counts, r.p.inst.Objective(counts)
 	}
 	switch {
 	case done && e.found:
-		sol.Status, sol.Proven, sol.Bound, sol.Searched = p2.Optimal, p2.ByOrder, sol.Objective, true
+		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
 	case done:
 		*sol = *infeasible(r.p.smallConflict(ctx, e.limit))
 	}

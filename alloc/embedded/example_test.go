@@ -6,16 +6,16 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/embedded"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Two servers of four CPUs; an application that is due three quarters of them holds two.
 func ExampleSolver_Solve() {
-	inst := &p2.Instance{
+	inst := &solver.Instance{
 		Capacity: []apportion.Resources{{4}, {4}}, Total: apportion.Resources{8},
-		Apps: []p2.App{{
+		Apps: []solver.App{{
 			Demand: apportion.Resources{1}, Min: 1, Max: 6, Value: 0.125, Delta: 0.125, Share: 0.75,
-			Running: true, Previous: []p2.Placed{{Server: 0, Count: 2}},
+			Running: true, Previous: []solver.Placed{{Server: 0, Count: 2}},
 		}},
 		LossBudget: 1, AdjustBudget: 1,
 	}
@@ -31,9 +31,9 @@ func ExampleSolver_Solve() {
 
 // With a target gap the search stops as soon as the answer is that good.
 func ExampleOptions_gap() {
-	solver := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 0.01})
-	inst := &p2.Instance{Capacity: []apportion.Resources{{4}}, Total: apportion.Resources{4}}
-	sol, err := solver.Solve(context.Background(), inst)
+	s := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 0.01})
+	inst := &solver.Instance{Capacity: []apportion.Resources{{4}}, Total: apportion.Resources{4}}
+	sol, err := s.Solve(context.Background(), inst)
 	fmt.Println(sol.Status, err)
 	// Output:
 	// optimal <nil>
@@ -42,7 +42,7 @@ func ExampleOptions_gap() {
 // chained hands what one decision leaves to the next: alloc.Reallocate takes it as its solver.
 type chained struct{ warm *embedded.Warm }
 
-func (c *chained) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, error) {
+func (c *chained) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
 	sol, err := embedded.New(&embedded.Options{Warm: c.warm}).Solve(ctx, inst)
 	if err == nil {
 		c.warm = embedded.WarmFrom(inst, sol)
@@ -53,16 +53,16 @@ func (c *chained) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, e
 // Three decisions in a row: an application arrives each time, and each search starts where the last one
 // ended.
 func ExampleWarmFrom() {
-	solver := &chained{}
-	inst := &p2.Instance{Capacity: []apportion.Resources{{4}, {4}}, Total: apportion.Resources{8}, LossBudget: 1, AdjustBudget: 1}
+	s := &chained{}
+	inst := &solver.Instance{Capacity: []apportion.Resources{{4}, {4}}, Total: apportion.Resources{8}, LossBudget: 1, AdjustBudget: 1}
 	for range 3 {
-		inst.Apps = append(inst.Apps, p2.App{Demand: apportion.Resources{1}, Min: 1, Max: 4, Value: 0.125, Delta: 0.125, Share: 0.5})
-		sol, err := solver.Solve(context.Background(), inst)
+		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{1}, Min: 1, Max: 4, Value: 0.125, Delta: 0.125, Share: 0.5})
+		sol, err := s.Solve(context.Background(), inst)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(sol.Status, sol.Objective, solver.warm != nil)
+		fmt.Println(sol.Status, sol.Objective, s.warm != nil)
 		for i, placed := range sol.Counts {
 			inst.Apps[i].Running, inst.Apps[i].Previous = true, placed
 		}

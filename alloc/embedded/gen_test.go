@@ -6,11 +6,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // finish computes totals, values and dominant shares.
-func finish(inst *p2.Instance) *p2.Instance {
+func finish(inst *solver.Instance) *solver.Instance {
 	inst.Total = make(apportion.Resources, len(inst.Capacity[0]))
 	for _, capacity := range inst.Capacity {
 		if err := apportion.AddTo(inst.Total, inst.Total, capacity); err != nil {
@@ -34,7 +34,7 @@ func finish(inst *p2.Instance) *p2.Instance {
 // applications, often two of one demand, with everything that can go wrong: previous containers
 // that overfill a server or lie outside the bounds, displaced applications, capacities of zero,
 // budgets that bind or cannot be met.
-func tiny(t *rapid.T) *p2.Instance {
+func tiny(t *rapid.T) *solver.Instance {
 	kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
 	tight := rapid.Bool().Draw(t, "tight")
 	vector := func(name string, least, most int64) apportion.Resources {
@@ -44,7 +44,7 @@ func tiny(t *rapid.T) *p2.Instance {
 		}
 		return r
 	}
-	inst := &p2.Instance{
+	inst := &solver.Instance{
 		LossBudget:   3,
 		AdjustBudget: 2,
 	}
@@ -67,14 +67,14 @@ func tiny(t *rapid.T) *p2.Instance {
 		} else if demand = vector("demand", 0, 2); demand.IsZero() {
 			demand[0] = 1
 		}
-		app := p2.App{Demand: demand, Min: rapid.Int64Range(0, rapid.Int64Range(0, 2).Draw(t, "most min")).Draw(t, "min")}
+		app := solver.App{Demand: demand, Min: rapid.Int64Range(0, rapid.Int64Range(0, 2).Draw(t, "most min")).Draw(t, "min")}
 		app.Max = max(1, app.Min+rapid.Int64Range(0, 3).Draw(t, "more"))
 		app.Share = math.Round(rapid.Float64Range(0, 1).Draw(t, "share")*12) / 12
 		if app.Running = rapid.Bool().Draw(t, "running"); app.Running {
 			app.Displaced = rapid.IntRange(0, 5).Draw(t, "displaced") == 0
 			for j := range servers {
 				if n := rapid.Int64Range(-2, 2).Draw(t, "held"); n > 0 {
-					app.Previous = append(app.Previous, p2.Placed{Server: j, Count: n})
+					app.Previous = append(app.Previous, solver.Placed{Server: j, Count: n})
 				}
 			}
 		}

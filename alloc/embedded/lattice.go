@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // latticeStep returns the largest known s such that every sum of v_t N_t is a multiple of s: with D the
@@ -38,7 +38,7 @@ func (p *problem) latticeStep() float64 {
 				return 0
 			}
 		}
-		if math.Abs(p.types[t].value-float64(value)/float64(common)) > p2.ObjectiveTolerance*1e-3 {
+		if math.Abs(p.types[t].value-float64(value)/float64(common)) > solver.ObjectiveTolerance*1e-3 {
 			return 0
 		}
 		step = gcd(step, value)

@@ -7,7 +7,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -88,7 +88,7 @@ func (l *answers) unsought(bound float64) float64 {
 
 // least is by how much a better utilization is better at least, less rounding.
 func (l *answers) least() float64 {
-	return math.Max(l.step-p2.ObjectiveTolerance, p2.ObjectiveTolerance)
+	return math.Max(l.step-solver.ObjectiveTolerance, solver.ObjectiveTolerance)
 }
 
 // judge implements answerer: it bounds and packs the residual problem of the set.

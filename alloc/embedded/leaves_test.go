@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // drawLeaf draws an instance whose containers fill its servers badly, and whose maxima and fairness budget
@@ -18,13 +18,13 @@ func drawLeaf(t *testing.T, seed uint64) (l *leaves, optimum float64) {
 	draw := func(least, most int64) apportion.Resources {
 		return apportion.Resources{least + r.Int64N(most-least+1), least + r.Int64N(most-least+1)}
 	}
-	inst := &p2.Instance{LossBudget: 0.3 + r.Float64()}
+	inst := &solver.Instance{LossBudget: 0.3 + r.Float64()}
 	for range 2 + r.IntN(4) {
 		inst.Capacity = append(inst.Capacity, draw(7, 19))
 	}
 	for range 2 + r.IntN(4) {
 		least := r.Int64N(2)
-		inst.Apps = append(inst.Apps, p2.App{Demand: draw(2, 6), Min: least, Max: least + 1 + r.Int64N(5), Share: r.Float64() / 2})
+		inst.Apps = append(inst.Apps, solver.App{Demand: draw(2, 6), Min: least, Max: least + 1 + r.Int64N(5), Share: r.Float64() / 2})
 	}
 	l = newLeaves(newSplit(newProblem(finish(inst)), mostPatterns))
 	if !l.r.fix(everyone) {
@@ -57,7 +57,7 @@ func eachLeaf(t *testing.T, seeds uint64, test func(seed uint64, l *leaves, opti
 // The search by slack finds the optimum with the cut just below it too.
 func TestSlackWithCutBelowOptimum(t *testing.T) {
 	eachLeaf(t, 600, func(seed uint64, l *leaves, optimum float64) {
-		if !l.k.settleExactly(context.Background(), optimum-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > p2.ObjectiveTolerance {
+		if !l.k.settleExactly(context.Background(), optimum-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > solver.ObjectiveTolerance {
 			t.Errorf("seed %d: found %v with %.9g, want %.9g", seed, l.k.found, l.k.bestValue, optimum)
 		}
 	})
@@ -67,9 +67,9 @@ func TestSlackWithCutBelowOptimum(t *testing.T) {
 // the fairness budget binds to three, or one of another that is worth less than the third. The program
 // halves the second server, so that the fourth container has a price: all that the optimum is short of.
 func TestSlackOfUnused(t *testing.T) {
-	inst := finish(&p2.Instance{
+	inst := finish(&solver.Instance{
 		Capacity: []apportion.Resources{{4, 4}, {4, 4}}, LossBudget: 0.1875,
-		Apps: []p2.App{{Demand: apportion.Resources{2, 2}, Max: 5, Share: 0.75}, {Demand: apportion.Resources{3, 0}, Max: 5, Share: 0.1875}},
+		Apps: []solver.App{{Demand: apportion.Resources{2, 2}, Max: 5, Share: 0.75}, {Demand: apportion.Resources{3, 0}, Max: 5, Share: 0.1875}},
 	})
 	l := newLeaves(newSplit(newProblem(inst), mostPatterns))
 	if !l.r.fix(everyone) {
@@ -79,7 +79,7 @@ func TestSlackOfUnused(t *testing.T) {
 	if want := 1.5 + l.r.pi[0]; l.r.pi[0] < 0.1 || math.Abs(l.r.bound-want) > 1e-3 {
 		t.Fatalf("bound %g with price %g, want %g", l.r.bound, l.r.pi[0], want)
 	}
-	if !l.k.settleExactly(context.Background(), 1.5-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-1.5) > p2.ObjectiveTolerance {
+	if !l.k.settleExactly(context.Background(), 1.5-1e-7, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-1.5) > solver.ObjectiveTolerance {
 		t.Errorf("found %v with %.9g, want 1.5", l.k.found, l.k.bestValue)
 	}
 }
@@ -98,7 +98,7 @@ func TestBoxesHoldEveryCount(t *testing.T) {
 		if boxes < 998 {
 			branched++
 		}
-		if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance || l.value > optimum+p2.ObjectiveTolerance {
+		if math.Max(l.value, bound) < optimum-solver.ObjectiveTolerance || l.value > optimum+solver.ObjectiveTolerance {
 			t.Errorf("seed %d: %.9g, the rest at most %.9g, want %.9g", seed, l.value, bound, optimum)
 		}
 	})
@@ -117,10 +117,10 @@ func TestLeafWithGap(t *testing.T) {
 		l.found, l.value = true, optimum*0.995
 		l.best.value, l.best.loss = l.value, math.Inf(1)
 		bound := l.settle(context.Background(), everyone)
-		if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance {
+		if math.Max(l.value, bound) < optimum-solver.ObjectiveTolerance {
 			t.Errorf("seed %d: %.9g, the rest at most %.9g, want %.9g", seed, l.value, bound, optimum)
 		}
-		if l.value < optimum-p2.ObjectiveTolerance {
+		if l.value < optimum-solver.ObjectiveTolerance {
 			within++
 		}
 	})
@@ -171,7 +171,7 @@ func TestLeafCancelled(t *testing.T) {
 			ctx := &fuse{context.Background(), left}
 			boxes := 1000
 			bound := l.settleBox(ctx, 0, &boxes)
-			if math.Max(l.value, bound) < optimum-p2.ObjectiveTolerance {
+			if math.Max(l.value, bound) < optimum-solver.ObjectiveTolerance {
 				t.Errorf("seed %d, after %d looks: %.9g, the rest at most %.9g, want %.9g", seed, left, l.value, bound, optimum)
 			}
 			if ctx.left >= 0 {

@@ -11,15 +11,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
 // use returns how much of kind k the counts use in all.
-func use(inst *p2.Instance, counts p2.Counts, k int) int64 {
+func use(inst *solver.Instance, counts solver.Counts, k int) int64 {
 	var used int64
 	for i := range counts {
-		used += inst.Apps[i].Demand[k] * p2.Containers(counts[i])
+		used += inst.Apps[i].Demand[k] * solver.Containers(counts[i])
 	}
 	return used
 }
@@ -51,7 +51,7 @@ func TestBoundWithinLimits(t *testing.T) {
 		}
 		x := point()
 		bound := ev.evaluate(x)
-		if bound < inst.Objective(best)-p2.ObjectiveTolerance {
+		if bound < inst.Objective(best)-solver.ObjectiveTolerance {
 			t.Fatalf("limits %v: bound %.12g below %.12g", ev.limits, bound, inst.Objective(best))
 		}
 		slope := slices.Clone(ev.gradient())
@@ -128,7 +128,7 @@ func TestScarceKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var inst p2.Instance
+		var inst solver.Instance
 		if err := json.Unmarshal(text, &inst); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestScarceKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sol.Objective < c.known-p2.ObjectiveTolerance || c.file == "scarce" && sol.Gap() > small {
+		if sol.Objective < c.known-solver.ObjectiveTolerance || c.file == "scarce" && sol.Gap() > small {
 			t.Errorf("%s: utilization %.9g, bound %.9g, want %v", c.file, sol.Objective, sol.Bound, c.known)
 		}
 	}
@@ -156,7 +156,7 @@ func TestBoundOnLattice(t *testing.T) {
 		r := newRun(s.p, &Options{})
 		r.root = newRoot(t.Context(), s.p, Default, optimum)
 		r.a.best.found = true
-		if r.a.best.objective = optimum - s.p.step; r.bound() < optimum-p2.ObjectiveTolerance {
+		if r.a.best.objective = optimum - s.p.step; r.bound() < optimum-solver.ObjectiveTolerance {
 			t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.p.step)
 		}
 		r.a.best.objective = optimum

@@ -11,7 +11,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // What is proven here HiGHS proves too, on its best model of P2: the same optimum, or that there is no
@@ -43,14 +43,14 @@ func TestAgainstHiGHS(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch {
-		case want.Status == p2.Infeasible:
+		case want.Status == solver.Infeasible:
 			infeasible++
 			if got.Status.HasSolution() {
 				t.Errorf("seed %d: %v, HiGHS says infeasible", seed, got.Status)
 			}
-		case got.Status == p2.Infeasible || got.Bound < want.Objective-1e-6:
+		case got.Status == solver.Infeasible || got.Bound < want.Objective-1e-6:
 			t.Errorf("seed %d: %v with bound %g, HiGHS has %g", seed, got.Status, got.Bound, want.Objective)
-		case got.Status == p2.Optimal:
+		case got.Status == solver.Optimal:
 			proven++
 			if math.Abs(got.Objective-want.Objective) > 1e-6 {
 				t.Errorf("seed %d: optimal with %g, HiGHS %v with %g", seed, got.Objective, want.Status, want.Objective)

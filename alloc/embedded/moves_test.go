@@ -7,13 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // warm returns an annealer some moves into a random instance.
 func warm(t *rapid.T, previous bool) *annealer {
 	seed := rapid.Uint64Range(0, 1000).Draw(t, "seed")
-	generate := rapid.SampledFrom([]func(uint64, int, int, bool) *p2.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
+	generate := rapid.SampledFrom([]func(uint64, int, int, bool) *solver.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
 	p := newProblem(generate(seed, 8, 12, previous))
 	a := newAnnealer(newState(p), seed)
 	a.construct()
@@ -163,10 +163,10 @@ func TestAnnealImproves(t *testing.T) {
 		a.construct()
 		before := a.best
 		a.run(context.Background(), 2000, hot*a.unit(), 10)
-		if before.found && (!a.best.found || a.best.objective < before.objective-p2.ObjectiveTolerance) {
+		if before.found && (!a.best.found || a.best.objective < before.objective-solver.ObjectiveTolerance) {
 			t.Errorf("seed %d: from %g to %g", seed, before.objective, a.best.objective)
 		}
-		if a.best.found && (!before.found || a.best.objective > before.objective+p2.ObjectiveTolerance) {
+		if a.best.found && (!before.found || a.best.objective > before.objective+solver.ObjectiveTolerance) {
 			improved++
 		}
 	}

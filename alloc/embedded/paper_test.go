@@ -7,53 +7,53 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // The worked cluster: two servers of (4 CPU, 1 GPU, 16 GB) and (4, 0, 16), and three applications
 // of the paper's kinds.
-func worked(apps ...p2.App) *p2.Instance {
-	return finish(&p2.Instance{
+func worked(apps ...solver.App) *solver.Instance {
+	return finish(&solver.Instance{
 		Capacity:   []apportion.Resources{{4, 1, 16}, {4, 0, 16}},
 		Apps:       apps,
 		LossBudget: 1, AdjustBudget: 1,
 	})
 }
 
-func lr(share float64, held ...p2.Placed) p2.App {
-	return p2.App{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Share: share, Running: len(held) > 0, Previous: held}
+func lr(share float64, held ...solver.Placed) solver.App {
+	return solver.App{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Share: share, Running: len(held) > 0, Previous: held}
 }
 
-func mf(share float64, held ...p2.Placed) p2.App {
-	return p2.App{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Share: share, Running: len(held) > 0, Previous: held}
+func mf(share float64, held ...solver.Placed) solver.App {
+	return solver.App{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Share: share, Running: len(held) > 0, Previous: held}
 }
 
-func nn(share float64) p2.App {
-	return p2.App{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1, Share: share}
+func nn(share float64) solver.App {
+	return solver.App{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1, Share: share}
 }
 
 // Reference: [Dorm] §IV, P2 on a cluster small enough to enumerate by hand.
 func TestWorkedDecisions(t *testing.T) {
 	tests := []struct {
 		name            string
-		inst            *p2.Instance
-		want            p2.Counts
+		inst            *solver.Instance
+		want            solver.Counts
 		objective, loss float64
 		adjusted        int64
 	}{
 		{
 			// (2,4), (3,3) and (4,2) are optimal; the first is lexicographically smallest.
 			"one application", worked(lr(0.75)),
-			p2.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}, 1.125, 0, 0,
+			solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}, 1.125, 0, 0,
 		}, {
 			"a newcomer, nothing moves",
-			worked(lr(1.0/3, p2.Placed{Server: 0, Count: 4}, p2.Placed{Server: 1, Count: 2}), mf(2.0/3)),
-			p2.Counts{{{Server: 0, Count: 4}, {Server: 1, Count: 2}}, {{Server: 1, Count: 1}}}, 1.4375, 5.0 / 6, 0,
+			worked(lr(1.0/3, solver.Placed{Server: 0, Count: 4}, solver.Placed{Server: 1, Count: 2}), mf(2.0/3)),
+			solver.Counts{{{Server: 0, Count: 4}, {Server: 1, Count: 2}}, {{Server: 1, Count: 1}}}, 1.4375, 5.0 / 6, 0,
 		}, {
 			"a newcomer, one shrinks",
-			worked(lr(7.0/24, p2.Placed{Server: 0, Count: 2}),
-				mf(7.0/12, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}), nn(1)),
-			p2.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
+			worked(lr(7.0/24, solver.Placed{Server: 0, Count: 2}),
+				mf(7.0/12, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}), nn(1)),
+			solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
 			2.375, 1.0 / 3, 1,
 		},
 	}
@@ -63,7 +63,7 @@ func TestWorkedDecisions(t *testing.T) {
 			if diff := cmp.Diff(test.want, sol.Counts); diff != "" {
 				t.Fatalf("counts (-want +got):\n%s", diff)
 			}
-			if sol.Status != p2.Optimal || sol.Proven != p2.ByOrder {
+			if sol.Status != solver.Optimal || sol.Proven != solver.ByOrder {
 				t.Errorf("%v, proven by %v", sol.Status, sol.Proven)
 			}
 			loss := test.inst.FairnessLoss(sol.Counts)
@@ -80,24 +80,24 @@ func TestWorkedDecisions(t *testing.T) {
 // Reference: [Dorm] §IV-B: "no feasible solution". With theta2 = 0 nothing may move, and the third
 // newcomer has no place; with theta1 so small that the budget is 0.6, the loss is too large.
 func TestWorkedConflicts(t *testing.T) {
-	third := worked(lr(7.0/24, p2.Placed{Server: 0, Count: 2}),
-		mf(7.0/12, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}), nn(1))
+	third := worked(lr(7.0/24, solver.Placed{Server: 0, Count: 2}),
+		mf(7.0/12, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}), nn(1))
 	third.AdjustBudget = 0
-	second := worked(lr(1.0/3, p2.Placed{Server: 0, Count: 4}, p2.Placed{Server: 1, Count: 2}), mf(2.0/3))
+	second := worked(lr(1.0/3, solver.Placed{Server: 0, Count: 4}, solver.Placed{Server: 1, Count: 2}), mf(2.0/3))
 	second.AdjustBudget, second.LossBudget = 0, 0.6
 	tests := []struct {
 		name       string
-		inst       *p2.Instance
-		want       []p2.Constraint
+		inst       *solver.Instance
+		want       []solver.Constraint
 		need, have float64
 	}{
-		{"third", third, []p2.Constraint{p2.Adjust, p2.Minimum, p2.Capacity}, 1, 0},
-		{"second", second, []p2.Constraint{p2.Fairness, p2.Adjust, p2.Capacity}, 5.0 / 6, 0.6},
+		{"third", third, []solver.Constraint{solver.Adjust, solver.Minimum, solver.Capacity}, 1, 0},
+		{"second", second, []solver.Constraint{solver.Fairness, solver.Adjust, solver.Capacity}, 5.0 / 6, 0.6},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			sol := solve(t, nil, test.inst)
-			if sol.Status != p2.Infeasible {
+			if sol.Status != solver.Infeasible {
 				t.Fatalf("status %v", sol.Status)
 			}
 			c := sol.Conflict

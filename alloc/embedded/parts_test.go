@@ -12,11 +12,11 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
-// At any prices the evaluation by server agrees with p2.DualBound. By shape it is no better a bound: equal
+// At any prices the evaluation by server agrees with solver.DualBound. By shape it is no better a bound: equal
 // servers count as one, whatever stays on each.
 func TestDualAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -32,9 +32,9 @@ func TestDualAgrees(t *testing.T) {
 				x[c] = rapid.Float64Range(0, 2).Draw(t, "price")
 			}
 			got := d.evaluate(x)
-			want, err := p2.DualBound(inst, d.multipliers(x))
+			want, err := solver.DualBound(inst, d.multipliers(x))
 			if err != nil || got < want-1e-9 || !coarse && got > want+1e-9 {
-				t.Fatalf("coarse %v: %.12g, p2.DualBound %.12g, %v", coarse, got, want, err)
+				t.Fatalf("coarse %v: %.12g, solver.DualBound %.12g, %v", coarse, got, want, err)
 			}
 		}
 	})
@@ -95,11 +95,11 @@ func TestEnumerationAgainstOracle(t *testing.T) {
 // Equal servers are interchangeable only while they hold the same: moving for a smaller x is no
 // gain.
 func TestEnumerationKeepsWhatRuns(t *testing.T) {
-	inst := worked(lr(0.25, p2.Placed{Server: 0, Count: 2}))
+	inst := worked(lr(0.25, solver.Placed{Server: 0, Count: 2}))
 	inst.Capacity[0][1] = 0
 	inst.Apps[0].Max = 2
 	e, done := enumeratePlain(context.Background(), finish(inst), 1<<20)
-	want := p2.Counts{{{Server: 0, Count: 2}}}
+	want := solver.Counts{{{Server: 0, Count: 2}}}
 	if diff := cmp.Diff(want, e.counts()); diff != "" || !done {
 		t.Errorf("done %v (-want +got):\n%s", done, diff)
 	}
@@ -137,12 +137,12 @@ func pooled(t *rapid.T) (*problem, []int32) {
 	inst := alloctest.Table2(0, 2, 1, false)
 	inst.Apps = inst.Apps[:0]
 	for range rapid.IntRange(1, 4).Draw(t, "members") {
-		app := p2.App{Demand: []int64{1, 0, 1}, Min: rapid.Int64Range(0, 3).Draw(t, "min")}
+		app := solver.App{Demand: []int64{1, 0, 1}, Min: rapid.Int64Range(0, 3).Draw(t, "min")}
 		app.Max = max(1, app.Min+rapid.Int64Range(0, 4).Draw(t, "more"))
 		app.Share = float64(rapid.IntRange(0, 28).Draw(t, "share")) / 96 // quarters of a container
 		if rapid.Bool().Draw(t, "running") {
 			app.Running = true
-			app.Previous = []p2.Placed{{Server: 0, Count: rapid.Int64Range(1, 6).Draw(t, "held")}}
+			app.Previous = []solver.Placed{{Server: 0, Count: rapid.Int64Range(1, 6).Draw(t, "held")}}
 		}
 		inst.Apps = append(inst.Apps, app)
 	}
@@ -276,7 +276,7 @@ func (s *state) check(t rapid.TB) {
 // before.
 func TestStateMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var inst *p2.Instance
+		var inst *solver.Instance
 		switch seed := rapid.Uint64Range(0, 1000).Draw(t, "seed"); rapid.IntRange(0, 3).Draw(t, "mix") {
 		case 0:
 			inst = alloctest.Table2(seed, 6, 8, true)
@@ -330,10 +330,10 @@ func TestStateMoves(t *testing.T) {
 
 // Containers go to the application that has them there already.
 func TestDecodePrefersWhatIsHeld(t *testing.T) {
-	inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 2}), lr(0.5, p2.Placed{Server: 1, Count: 2}))
+	inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 2}), lr(0.5, solver.Placed{Server: 1, Count: 2}))
 	p := newProblem(inst)
 	best := &incumbent{free: []bool{true, true}, on: [][]slot{{{0, 3}}, {{0, 2}}}}
-	want := p2.Counts{{{Server: 0, Count: 3}}, {{Server: 1, Count: 2}}}
+	want := solver.Counts{{{Server: 0, Count: 3}}, {{Server: 1, Count: 2}}}
 	if diff := cmp.Diff(want, p.decode(best)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -341,9 +341,9 @@ func TestDecodePrefersWhatIsHeld(t *testing.T) {
 
 // A member that can have exactly what it holds comes before others that overlap with it.
 func TestDecodeKeepsWholeApplications(t *testing.T) {
-	inst := worked(lr(0.125, p2.Placed{Server: 0, Count: 2}), lr(0.25, p2.Placed{Server: 0, Count: 2}))
+	inst := worked(lr(0.125, solver.Placed{Server: 0, Count: 2}), lr(0.25, solver.Placed{Server: 0, Count: 2}))
 	best := &incumbent{free: []bool{true, true}, on: [][]slot{{{0, 2}}, {{0, 1}}}}
-	want := p2.Counts{{{Server: 1, Count: 1}}, {{Server: 0, Count: 2}}}
+	want := solver.Counts{{{Server: 1, Count: 1}}, {{Server: 0, Count: 2}}}
 	if diff := cmp.Diff(want, newProblem(inst).decode(best)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -352,14 +352,14 @@ func TestDecodeKeepsWholeApplications(t *testing.T) {
 // A server shrank, and the one that stays on it in the first state takes the place of two others,
 // more than the budget allows: the search alone frees the right one.
 func TestSearchUnblocks(t *testing.T) {
-	app := func(cpu int64) p2.App {
-		return p2.App{
+	app := func(cpu int64) solver.App {
+		return solver.App{
 			Demand: []int64{cpu}, Min: 1, Max: 1, Running: true, Share: 0.2,
-			Previous: []p2.Placed{{Server: 0, Count: 1}},
+			Previous: []solver.Placed{{Server: 0, Count: 1}},
 		}
 	}
-	inst := finish(&p2.Instance{
-		Capacity: []apportion.Resources{{4}, {4}}, Apps: []p2.App{app(4), app(2), app(2)},
+	inst := finish(&solver.Instance{
+		Capacity: []apportion.Resources{{4}, {4}}, Apps: []solver.App{app(4), app(2), app(2)},
 		LossBudget: 3, AdjustBudget: 1,
 	})
 	p := newProblem(inst)
@@ -368,7 +368,7 @@ func TestSearchUnblocks(t *testing.T) {
 		t.Fatalf("%d freed at first, want 2, no solution", r.a.s.freed)
 	}
 	r.search(context.Background())
-	want := p2.Counts{{{Server: 1, Count: 1}}, {{Server: 0, Count: 1}}, {{Server: 0, Count: 1}}}
+	want := solver.Counts{{{Server: 1, Count: 1}}, {{Server: 0, Count: 1}}, {{Server: 0, Count: 1}}}
 	if diff := cmp.Diff(want, r.solution().Counts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

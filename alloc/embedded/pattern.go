@@ -55,7 +55,7 @@ func newPatterns(p *problem, limit int) *patterns {
 }
 
 // capped leaves no more containers of a type in a pattern than its applications may have: lists get
-// shorter, but [p2.CopyBound] knows nothing of that.
+// shorter, but [solver.CopyBound] knows nothing of that.
 func (ps *patterns) capped() *patterns {
 	clear(ps.most)
 	for i := range ps.p.apps {

@@ -1,4 +1,4 @@
-// This file compiles a p2.Instance for the search: equal demands become one type, equal servers
+// This file compiles a solver.Instance for the search: equal demands become one type, equal servers
 // one shape, and every application that runs is marked as one that may stay or must move.
 
 package embedded
@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // problem is an instance with flat vectors; it is read-only once built.
 type problem struct {
-	inst     *p2.Instance
+	inst     *solver.Instance
 	kinds    int
 	servers  int
 	capacity []int64 // server j, kind k at j*kinds+k
@@ -75,7 +75,7 @@ func (p *problem) fit(j int, t int32) int64 {
 }
 
 // newProblem compiles inst in O(servers + applications + shapes x types) times kinds.
-func newProblem(inst *p2.Instance) *problem {
+func newProblem(inst *solver.Instance) *problem {
 	p := &problem{inst: inst, kinds: len(inst.Total), servers: len(inst.Capacity), total: inst.Total}
 	p.compileTypes()
 	p.unit = make([]int64, p.kinds)
@@ -155,7 +155,7 @@ func (p *problem) compileApps() {
 		if !source.Running {
 			continue
 		}
-		a.held = p2.Containers(source.Previous)
+		a.held = solver.Containers(source.Previous)
 		a.heldLoss = source.Loss(a.held)
 		a.keepable = p.canStay(i)
 		if !a.keepable {

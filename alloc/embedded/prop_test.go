@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
-func solve(t rapid.TB, opts *Options, inst *p2.Instance) *p2.Solution {
+func solve(t rapid.TB, opts *Options, inst *solver.Instance) *solver.Solution {
 	t.Helper()
 	sol, err := New(opts).Solve(context.Background(), inst)
 	if err != nil {
@@ -30,13 +30,13 @@ func TestAgainstOracle(t *testing.T) {
 		want, _ := p2oracle.Best(inst)
 		sol := solve(t, &Options{Effort: 50}, inst)
 		if want == nil {
-			if sol.Status != p2.Infeasible || sol.Conflict == nil || !math.IsInf(sol.Bound, -1) {
+			if sol.Status != solver.Infeasible || sol.Conflict == nil || !math.IsInf(sol.Bound, -1) {
 				t.Fatalf("status %v, bound %g, conflict %v; there is no solution", sol.Status, sol.Bound, sol.Conflict)
 			}
 			checkConflict(t, inst, sol.Conflict)
 			return
 		}
-		if sol.Status != p2.Optimal || sol.Proven != p2.ByOrder {
+		if sol.Status != solver.Optimal || sol.Proven != solver.ByOrder {
 			t.Fatalf("status %v proven by %v, want optimal by order", sol.Status, sol.Proven)
 		}
 		if diff := cmp.Diff(want, sol.Counts); diff != "" {
@@ -47,16 +47,16 @@ func TestAgainstOracle(t *testing.T) {
 }
 
 // checkBound asserts that Bound and Multipliers are bounds, recomputed by other code.
-func checkBound(t rapid.TB, inst *p2.Instance, sol *p2.Solution, attained float64) {
+func checkBound(t rapid.TB, inst *solver.Instance, sol *solver.Solution, attained float64) {
 	t.Helper()
-	if sol.Bound < attained-p2.ObjectiveTolerance {
+	if sol.Bound < attained-solver.ObjectiveTolerance {
 		t.Fatalf("bound %.12g below %.12g, which is attained", sol.Bound, attained)
 	}
 	proved, err := sol.Certified(inst)
 	if err != nil {
 		t.Fatalf("multipliers: %v", err)
 	}
-	if proved < attained-p2.ObjectiveTolerance {
+	if proved < attained-solver.ObjectiveTolerance {
 		t.Fatalf("multipliers prove %.12g, attained %.12g", proved, attained)
 	}
 	if !sol.Searched && proved > sol.Bound+1e-8 {
@@ -66,22 +66,22 @@ func checkBound(t rapid.TB, inst *p2.Instance, sol *p2.Solution, attained float6
 
 // checkConflict asserts that the named constraints cannot hold together: without the others the
 // instance still has no solution; and that the two sides contradict each other.
-func checkConflict(t rapid.TB, inst *p2.Instance, c *p2.Conflict) {
+func checkConflict(t rapid.TB, inst *solver.Instance, c *solver.Conflict) {
 	t.Helper()
-	named := make(map[p2.Constraint]bool)
+	named := make(map[solver.Constraint]bool)
 	for _, constraint := range c.Constraints {
 		named[constraint] = true
 	}
 	relaxed := *inst
-	relaxed.Apps = append([]p2.App(nil), inst.Apps...)
-	if !named[p2.Fairness] {
+	relaxed.Apps = append([]solver.App(nil), inst.Apps...)
+	if !named[solver.Fairness] {
 		relaxed.LossBudget = 100
 	}
-	if !named[p2.Adjust] {
+	if !named[solver.Adjust] {
 		relaxed.AdjustBudget = 100
 	}
 	for i := range relaxed.Apps {
-		if !named[p2.Minimum] {
+		if !named[solver.Minimum] {
 			relaxed.Apps[i].Min = 0
 		}
 	}
@@ -111,7 +111,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 		r.search(context.Background())
 		sol := r.solution()
 		if want == nil {
-			if sol.Status != p2.Unknown {
+			if sol.Status != solver.Unknown {
 				t.Fatalf("found %v where there is no solution", sol.Counts)
 			}
 			conflict := r.searchedConflict(context.Background())
@@ -130,7 +130,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 			t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
 		}
 		checkBound(t, inst, sol, inst.Objective(want))
-		if sol.Status == p2.Optimal && sol.Objective < inst.Objective(want)-p2.ObjectiveTolerance {
+		if sol.Status == solver.Optimal && sol.Objective < inst.Objective(want)-solver.ObjectiveTolerance {
 			t.Fatalf("optimal with %g of %g", sol.Objective, inst.Objective(want))
 		}
 	})
@@ -142,11 +142,11 @@ func TestPricesAgainstResolving(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := tiny(t)
 		before := solve(t, &Options{Effort: 50}, inst)
-		if before.Status != p2.Optimal {
+		if before.Status != solver.Optimal {
 			t.Skip("no prices")
 		}
 		m := before.Multipliers
-		old, err := p2.DualBound(inst, m)
+		old, err := solver.DualBound(inst, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,12 +164,12 @@ func TestPricesAgainstResolving(t *testing.T) {
 			more.Total[kind]++
 			old = math.Inf(1)
 		}
-		bound, err := p2.DualBound(more, m)
+		bound, err := solver.DualBound(more, m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		after := solve(t, &Options{Effort: 50}, more)
-		if after.Objective < before.Objective-p2.ObjectiveTolerance || after.Objective > math.Min(bound, old)+p2.ObjectiveTolerance {
+		if after.Objective < before.Objective-solver.ObjectiveTolerance || after.Objective > math.Min(bound, old)+solver.ObjectiveTolerance {
 			t.Fatalf("%g with more, %g before; the multipliers prove %g and %g", after.Objective, before.Objective, bound, old)
 		}
 	})
@@ -177,7 +177,7 @@ func TestPricesAgainstResolving(t *testing.T) {
 
 // damage does to a sound instance what happens to clusters: servers shrink, fail and come back
 // empty, bounds and budgets change.
-func damage(t *rapid.T, inst *p2.Instance) *p2.Instance {
+func damage(t *rapid.T, inst *solver.Instance) *solver.Instance {
 	for j := range inst.Capacity {
 		switch rapid.IntRange(0, 9).Draw(t, "server") {
 		case 0:
@@ -210,18 +210,18 @@ func damage(t *rapid.T, inst *p2.Instance) *p2.Instance {
 // other seed finds more than the bound, and none finds a solution where infeasibility was proven.
 func TestDamagedClusters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		generate := rapid.SampledFrom([]func(uint64, int, int, bool) *p2.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
+		generate := rapid.SampledFrom([]func(uint64, int, int, bool) *solver.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
 		inst := damage(t, generate(rapid.Uint64Range(0, 100).Draw(t, "seed"), 8, 10, rapid.Bool().Draw(t, "previous")))
 		first := solve(t, &Options{Effort: Quick}, inst)
 		second := solve(t, &Options{Effort: Quick, Seed: 1}, inst)
 		attained := math.Inf(-1)
-		for _, sol := range []*p2.Solution{first, second} {
+		for _, sol := range []*solver.Solution{first, second} {
 			if sol.Status.HasSolution() {
 				attained = max(attained, sol.Objective)
 			}
 		}
-		for _, sol := range []*p2.Solution{first, second} {
-			if sol.Status == p2.Infeasible {
+		for _, sol := range []*solver.Solution{first, second} {
+			if sol.Status == solver.Infeasible {
 				if first.Status.HasSolution() || second.Status.HasSolution() {
 					t.Fatalf("%v and %v; conflict %+v", first.Status, second.Status, sol.Conflict)
 				}
@@ -280,16 +280,16 @@ func TestShuffled(t *testing.T) {
 			app := inst.Apps[from]
 			app.Previous = nil
 			for _, placed := range inst.Apps[from].Previous {
-				app.Previous = append(app.Previous, p2.Placed{Server: at[placed.Server], Count: placed.Count})
+				app.Previous = append(app.Previous, solver.Placed{Server: at[placed.Server], Count: placed.Count})
 			}
-			slices.SortFunc(app.Previous, func(a, b p2.Placed) int { return a.Server - b.Server })
+			slices.SortFunc(app.Previous, func(a, b solver.Placed) int { return a.Server - b.Server })
 			shuffled.Apps[to] = app
 		}
 		want, got := solve(t, nil, inst), solve(t, nil, shuffled)
 		if want.Status != got.Status {
 			t.Fatalf("%v, shuffled %v", want.Status, got.Status)
 		}
-		if want.Status != p2.Optimal {
+		if want.Status != solver.Optimal {
 			return
 		}
 		a := rank{want.Objective, inst.FairnessLoss(want.Counts), inst.AdjustedApps(want.Counts), inst.Moved(want.Counts)}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Every reference instance: the bound is never below what was attained, the allocation is a
@@ -35,7 +35,7 @@ func TestReferences(t *testing.T) {
 			attained = max(attained, ref.Objective)
 		}
 		checkBound(t, ref.Instance, sol, attained)
-		if sol.Status != p2.Optimal && strings.Contains(ref.Name, "prev") && len(ref.Instance.Apps) == 30 {
+		if sol.Status != solver.Optimal && strings.Contains(ref.Name, "prev") && len(ref.Instance.Apps) == 30 {
 			t.Errorf("%s: %v with gap %g", ref.Name, sol.Status, sol.Gap())
 		}
 		short = append(short, 1-sol.Objective/ref.Objective)

@@ -6,7 +6,7 @@ package embedded
 import (
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -92,7 +92,7 @@ func (r *residual) fix(free func(i int32) bool) bool {
 			r.lo[t], r.hi[t] = q.min, q.max
 		}
 	}
-	r.budget = p.inst.LossBudget + p2.LossTolerance - r.keptLoss
+	r.budget = p.inst.LossBudget + solver.LossTolerance - r.keptLoss
 	return r.classify()
 }
 

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // restLeaves answers sets by an instance of their own: the free applications, all of them new, on what
@@ -34,7 +34,7 @@ func (l *restLeaves) learn(best *incumbent) bool {
 
 // rest is the instance of a set.
 type rest struct {
-	inst  p2.Instance
+	inst  solver.Instance
 	apps  []int32 // of the problem, by application of inst
 	fixed float64 // value of the kept
 	loss  float64 // of the kept
@@ -120,7 +120,7 @@ func (l *restLeaves) answer(free func(i int32) bool, freed int, ask func(inner *
 	before := inner.value
 	bound := ask(inner)
 	l.work += inner.work + int64(s.ps.total/patternsPerBox)
-	if inner.found && (!l.found || inner.value > before+p2.ObjectiveTolerance) {
+	if inner.found && (!l.found || inner.value > before+solver.ObjectiveTolerance) {
 		l.take(r, s.unpack(&inner.best), freed)
 	}
 	return bound + r.fixed

@@ -6,7 +6,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -106,7 +106,7 @@ func (r *root) improve(ctx context.Context, incumbent float64) {
 // bound returns the best bound, and multipliers the prices that prove it.
 func (r *root) bound() float64 { return r.better().bound }
 
-func (r *root) multipliers() *p2.Multipliers {
+func (r *root) multipliers() *solver.Multipliers {
 	d := r.better()
 	d.back()
 	return d.f.(*dual).multipliers(d.best)

@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // The prices by server prove more than those by shape, and the bound only comes down.
 func TestRootComesDown(t *testing.T) {
 	for seed := range uint64(5) {
-		for _, inst := range []*p2.Instance{alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true)} {
+		for _, inst := range []*solver.Instance{alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true)} {
 			p := newProblem(inst)
 			r := newRoot(context.Background(), p, Default, 2)
 			coarse := r.bound()
@@ -41,7 +41,7 @@ func TestDualClasses(t *testing.T) {
 		inst.Apps[i].Running, inst.Apps[i].Previous = false, nil
 	}
 	inst.Apps[0].Running = true
-	inst.Apps[0].Previous = []p2.Placed{{Server: 3, Count: 1}}
+	inst.Apps[0].Previous = []solver.Placed{{Server: 3, Count: 1}}
 	p := newProblem(inst)
 	for coarse, want := range map[bool]int{true: 2, false: 3} {
 		d := newDual(p, coarse)
@@ -102,7 +102,7 @@ func TestRankCompare(t *testing.T) {
 			}
 		}
 	}
-	near := rank{2 + p2.ObjectiveTolerance/2, 0.5 - p2.LossTolerance/2, 1, 3}
+	near := rank{2 + solver.ObjectiveTolerance/2, 0.5 - solver.LossTolerance/2, 1, 3}
 	if near.compare(&ranks[0]) != 0 {
 		t.Error("rounding decides")
 	}

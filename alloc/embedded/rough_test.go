@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // rough draws an instance with what a cluster may come to: equal servers and such that are empty or gone,
 // demands that are equal, or zero in some kinds, budgets from nothing to everything. Unless it is sound,
 // also what no decision leaves behind: servers that hold more than they have, counts outside their
 // bounds, shares out of reach.
-func rough(t *rapid.T) *p2.Instance {
+func rough(t *rapid.T) *solver.Instance {
 	kinds := rapid.IntRange(1, 4).Draw(t, "kinds")
 	unit := rapid.SampledFrom([]int64{1, 1, 1, 7, 1 << 40}).Draw(t, "unit")
 	sound := rapid.IntRange(0, 4).Draw(t, "sound") > 0
@@ -26,7 +26,7 @@ func rough(t *rapid.T) *p2.Instance {
 		}
 		return r
 	}
-	inst := &p2.Instance{
+	inst := &solver.Instance{
 		LossBudget:   rapid.SampledFrom([]float64{0.5, 1, 2, 4, 20, 0}).Draw(t, "loss budget"),
 		AdjustBudget: rapid.SampledFrom([]int64{1, 2, 3, 100, 0}).Draw(t, "adjust budget"),
 	}
@@ -41,7 +41,7 @@ func rough(t *rapid.T) *p2.Instance {
 		left = append(left, inst.Capacity[j].Clone())
 	}
 	for i := range rapid.IntRange(0, 9).Draw(t, "applications") {
-		app := p2.App{Min: rapid.Int64Range(0, 1).Draw(t, "min"), Share: rapid.Float64Range(0, 0.5).Draw(t, "share")}
+		app := solver.App{Min: rapid.Int64Range(0, 1).Draw(t, "min"), Share: rapid.Float64Range(0, 0.5).Draw(t, "share")}
 		if app.Demand = vector("demand", 6); i > 0 && rapid.IntRange(0, 2).Draw(t, "equal demand") == 0 {
 			app.Demand = inst.Apps[i-1].Demand.Clone()
 		}
@@ -54,17 +54,17 @@ func rough(t *rapid.T) *p2.Instance {
 			for j := range servers {
 				n := rapid.Int64Range(-2, 3).Draw(t, "held")
 				if sound {
-					n = min(n, app.Demand.CountIn(left[j]), app.Max-p2.Containers(app.Previous))
+					n = min(n, app.Demand.CountIn(left[j]), app.Max-solver.Containers(app.Previous))
 				}
 				if n > 0 {
-					app.Previous = append(app.Previous, p2.Placed{Server: j, Count: n})
+					app.Previous = append(app.Previous, solver.Placed{Server: j, Count: n})
 					for k, q := range app.Demand {
 						left[j][k] = max(0, left[j][k]-n*q)
 					}
 				}
 			}
 			if app.Running = len(app.Previous) > 0 || !sound; sound && app.Running {
-				app.Min = min(app.Min, p2.Containers(app.Previous))
+				app.Min = min(app.Min, solver.Containers(app.Previous))
 			}
 		}
 		if !sound {
@@ -78,7 +78,7 @@ func rough(t *rapid.T) *p2.Instance {
 // Whatever the instance, no effort panics, every answer is a solution with a bound that others cannot
 // exceed, what one proves no other contradicts, and the same call gives the same answer.
 func TestRoughInstances(t *testing.T) {
-	var met [p2.Infeasible + 1]int
+	var met [solver.Infeasible + 1]int
 	rapid.Check(t, func(t *rapid.T) {
 		inst := rough(t)
 		before := clone(inst)
@@ -87,7 +87,7 @@ func TestRoughInstances(t *testing.T) {
 			{Effort: 5, Gap: rapid.SampledFrom([]float64{0, 0.01, 1}).Draw(t, "gap"), Seed: rapid.Uint64().Draw(t, "seed")},
 			{Effort: 30},
 		}
-		var sols []*p2.Solution
+		var sols []*solver.Solution
 		best := math.Inf(-1)
 		for _, opts := range efforts {
 			sol := solve(t, opts, inst)
@@ -111,13 +111,13 @@ func TestRoughInstances(t *testing.T) {
 			switch {
 			case math.IsInf(best, -1):
 				continue
-			case sol.Status == p2.Infeasible:
+			case sol.Status == solver.Infeasible:
 				t.Fatalf("effort %d: infeasible, but %g is attained", efforts[e].Effort, best)
-			case sol.Status == p2.Optimal && sol.Objective < best-2*p2.ObjectiveTolerance:
+			case sol.Status == solver.Optimal && sol.Objective < best-2*solver.ObjectiveTolerance:
 				t.Fatalf("effort %d: optimal with %.12g, but %.12g is attained", efforts[e].Effort, sol.Objective, best)
 			}
 			checkBound(t, inst, sol, best)
 		}
 	})
-	t.Logf("answers: %d unknown, %d feasible, %d optimal, %d infeasible", met[p2.Unknown], met[p2.Feasible], met[p2.Optimal], met[p2.Infeasible])
+	t.Logf("answers: %d unknown, %d feasible, %d optimal, %d infeasible", met[solver.Unknown], met[solver.Feasible], met[solver.Optimal], met[solver.Infeasible])
 }

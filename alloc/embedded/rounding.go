@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -167,7 +167,7 @@ func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
 // loss above the budget.
 func (k *packing) merit(worth, loss float64) float64 {
 	if k.strict {
-		return worth - float64(k.penalty*math.Max(0, loss-k.r.budget+p2.LossTolerance/2))
+		return worth - float64(k.penalty*math.Max(0, loss-k.r.budget+solver.LossTolerance/2))
 	}
 	return worth - float64(k.lambda*loss)
 }
@@ -255,10 +255,10 @@ func (k *packing) settle() bool {
 	for _, t := range r.types {
 		k.count[t] = min(k.supply[t], r.hi[t])
 	}
-	for k.measure(); k.loss > r.budget-p2.LossTolerance/2 && k.drop(); {
+	for k.measure(); k.loss > r.budget-solver.LossTolerance/2 && k.drop(); {
 		k.measure()
 	}
-	if k.short() || k.loss > r.budget-p2.LossTolerance/2 {
+	if k.short() || k.loss > r.budget-solver.LossTolerance/2 {
 		return false
 	}
 	if !k.found || k.value > k.bestValue+leastRise || k.value > k.bestValue-leastRise && k.loss < k.bestLoss {

@@ -8,7 +8,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // slackState is what the servers so far supply, with the least slack that it takes.
@@ -145,7 +145,7 @@ func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, coun
 			value += float64(r.s.p.types[t].value * float64(count[t]))
 			loss += r.pools[t].at(r.s.p.types[t].delta, count[t])
 		}
-		if loss <= r.budget-p2.LossTolerance/2 && value > q.cut && (!q.found || value > q.value) {
+		if loss <= r.budget-solver.LossTolerance/2 && value > q.cut && (!q.found || value > q.value) {
 			q.found, q.value, q.last = true, value, at
 			copy(q.count, count)
 		}

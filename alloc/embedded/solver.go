@@ -6,7 +6,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Effort is how much work a Solver does: moves of annealing for each server and application, sets tried,
@@ -78,11 +78,11 @@ func New(opts *Options) *Solver {
 	return s
 }
 
-var _ p2.Solver = (*Solver)(nil)
+var _ solver.Solver = (*Solver)(nil)
 
-// Solve implements p2.Solver. The error is a *apportion.FieldError for an instance that is no
+// Solve implements solver.Solver. The error is a *apportion.FieldError for an instance that is no
 // instance: vectors of unequal length, negative quantities, servers that do not exist.
-func (s *Solver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, error) {
+func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
 	if err := validate(inst); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *Solver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, er
 	if run.enumerable() {
 		run.enumerate(ctx, sol)
 	}
-	if !sol.Status.HasSolution() && sol.Status != p2.Infeasible {
+	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible {
 		conflict := run.pricedConflict(ctx)
 		if conflict == nil {
 			conflict = run.searchedConflict(ctx)
@@ -112,8 +112,8 @@ func (s *Solver) Solve(ctx context.Context, inst *p2.Instance) (*p2.Solution, er
 	return sol, nil
 }
 
-func infeasible(conflict *p2.Conflict) *p2.Solution {
-	return &p2.Solution{Status: p2.Infeasible, Bound: math.Inf(-1), Conflict: conflict}
+func infeasible(conflict *solver.Conflict) *solver.Solution {
+	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: conflict}
 }
 
 // run is one call of Solve.
@@ -289,7 +289,7 @@ func (r *run) bound() float64 {
 	if r.tree != nil {
 		bound = math.Min(bound, math.Max(r.tree.bound(), best.objective))
 	}
-	if best.found && bound < best.objective+r.p.step-p2.ObjectiveTolerance {
+	if best.found && bound < best.objective+r.p.step-solver.ObjectiveTolerance {
 		return best.objective // there is nothing between
 	}
 	return bound
@@ -309,12 +309,12 @@ func (r *run) target() float64 {
 // goal is the utilization at which the search may stop.
 func (r *run) goal() float64 {
 	bound := r.bound()
-	return bound - math.Max(p2.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
+	return bound - math.Max(solver.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
 }
 
 // solution turns the incumbent into an answer that has passed the referee.
-func (r *run) solution() *p2.Solution {
-	sol := &p2.Solution{Bound: r.bound(), Multipliers: r.root.multipliers()}
+func (r *run) solution() *solver.Solution {
+	sol := &solver.Solution{Bound: r.bound(), Multipliers: r.root.multipliers()}
 	if r.split != nil {
 		sol.Copies = r.split.copyPrices(r.tree.rootX)
 	}
@@ -322,7 +322,7 @@ func (r *run) solution() *p2.Solution {
 	if r.tree != nil {
 		relaxed = math.Min(relaxed, r.tree.rootBound)
 	}
-	sol.Searched = sol.Bound < relaxed-p2.ObjectiveTolerance
+	sol.Searched = sol.Bound < relaxed-solver.ObjectiveTolerance
 	if !r.a.best.found {
 		return sol
 	}
@@ -330,10 +330,10 @@ func (r *run) solution() *p2.Solution {
 	if err := r.p.inst.Check(counts); err != nil {
 		panic("embedded: the search's own answer: " + err.Error())
 	}
-	sol.Status, sol.Counts, sol.Objective = p2.Feasible, counts, r.p.inst.Objective(counts)
-	if sol.Bound-sol.Objective <= p2.ObjectiveTolerance {
+	sol.Status, sol.Counts, sol.Objective = solver.Feasible, counts, r.p.inst.Objective(counts)
+	if sol.Bound-sol.Objective <= solver.ObjectiveTolerance {
 		sol.Bound = math.Max(sol.Bound, sol.Objective) // both are rounded
-		sol.Status, sol.Proven = p2.Optimal, p2.ByUtilization
+		sol.Status, sol.Proven = solver.Optimal, solver.ByUtilization
 	}
 	return sol
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // fuse is a context that ends after a number of looks at it.
@@ -29,7 +29,7 @@ func (f *fuse) Err() error {
 
 // Whenever the context ends, the answer is a solution with a valid bound, and says so.
 func TestCancelled(t *testing.T) {
-	for _, inst := range []*p2.Instance{alloctest.Table2(1, 20, 30, true), alloctest.Mixed(2, 20, 30, false)} {
+	for _, inst := range []*solver.Instance{alloctest.Table2(1, 20, 30, true), alloctest.Mixed(2, 20, 30, false)} {
 		full := solve(t, nil, inst)
 		finished := 0
 		for _, left := range []int{0, 1, 2, 5, 10, 50, 100, 200, 400, 800, 1 << 20} {
@@ -49,7 +49,7 @@ func TestCancelled(t *testing.T) {
 				if err := inst.Check(sol.Counts); err != nil {
 					t.Errorf("after %d looks: %v", left, err)
 				}
-			} else if sol.Status != p2.Unknown || left >= 10 {
+			} else if sol.Status != solver.Unknown || left >= 10 {
 				t.Errorf("after %d looks: status %v", left, sol.Status)
 			}
 			checkBound(t, inst, sol, full.Objective)
@@ -65,16 +65,16 @@ func TestCancelled(t *testing.T) {
 
 // The same instance gives the same answer, also from one Solver in several goroutines.
 func TestDeterministic(t *testing.T) {
-	for _, inst := range []*p2.Instance{
+	for _, inst := range []*solver.Instance{
 		alloctest.Table2(1, 12, 15, true), alloctest.Mixed(2, 12, 15, true), alloctest.Mixed(3, 12, 15, false),
 	} {
 		before := clone(inst)
-		solver := New(&Options{Effort: Quick})
+		s := New(&Options{Effort: Quick})
 		want := solve(t, &Options{Effort: Quick}, inst)
 		var group sync.WaitGroup
 		for range 50 {
 			group.Go(func() {
-				got, err := solver.Solve(context.Background(), inst)
+				got, err := s.Solve(context.Background(), inst)
 				if diff := cmp.Diff(want, got); diff != "" || err != nil {
 					t.Errorf("error %v, answer (-want +got):\n%s", err, diff)
 				}
@@ -90,23 +90,23 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-func clone(inst *p2.Instance) *p2.Instance {
+func clone(inst *solver.Instance) *solver.Instance {
 	c := *inst
 	c.Total = inst.Total.Clone()
 	c.Capacity = append([]apportion.Resources(nil), inst.Capacity...)
 	for j := range c.Capacity {
 		c.Capacity[j] = c.Capacity[j].Clone()
 	}
-	c.Apps = append([]p2.App(nil), inst.Apps...)
+	c.Apps = append([]solver.App(nil), inst.Apps...)
 	for i := range c.Apps {
 		c.Apps[i].Demand = c.Apps[i].Demand.Clone()
-		c.Apps[i].Previous = append([]p2.Placed(nil), c.Apps[i].Previous...)
+		c.Apps[i].Previous = append([]solver.Placed(nil), c.Apps[i].Previous...)
 	}
 	return &c
 }
 
 // rerun makes counts what runs now.
-func rerun(inst *p2.Instance, counts p2.Counts) *p2.Instance {
+func rerun(inst *solver.Instance, counts solver.Counts) *solver.Instance {
 	next := clone(inst)
 	running := 0
 	for i := range next.Apps {
@@ -128,7 +128,7 @@ func TestFixedPoint(t *testing.T) {
 		seeds = 1
 	}
 	for seed := range seeds {
-		for _, inst := range []*p2.Instance{
+		for _, inst := range []*solver.Instance{
 			alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true), alloctest.Table2(seed, 8, 6, false),
 		} {
 			sol := solve(t, nil, inst)
@@ -137,10 +137,10 @@ func TestFixedPoint(t *testing.T) {
 				next := solve(t, nil, inst)
 				more := next.Objective - sol.Objective
 				less := inst.FairnessLoss(sol.Counts) - inst.FairnessLoss(next.Counts)
-				if more < -p2.ObjectiveTolerance || more <= p2.ObjectiveTolerance && less < -p2.LossTolerance {
+				if more < -solver.ObjectiveTolerance || more <= solver.ObjectiveTolerance && less < -solver.LossTolerance {
 					t.Fatalf("seed %d round %d: utilization %+g, loss %+g", seed, round, more, -less)
 				}
-				if more <= p2.ObjectiveTolerance && less <= p2.LossTolerance {
+				if more <= solver.ObjectiveTolerance && less <= solver.LossTolerance {
 					if adjusted := inst.AdjustedApps(next.Counts); adjusted > 0 {
 						t.Errorf("seed %d round %d: nothing gained, %d adjusted", seed, round, adjusted)
 					}
@@ -160,7 +160,7 @@ func TestFixedPointProven(t *testing.T) {
 	inst := worked(lr(0.75))
 	sol := solve(t, nil, inst)
 	again := solve(t, nil, rerun(inst, sol.Counts))
-	if diff := cmp.Diff(sol.Counts, again.Counts); diff != "" || again.Proven != p2.ByOrder {
+	if diff := cmp.Diff(sol.Counts, again.Counts); diff != "" || again.Proven != solver.ByOrder {
 		t.Errorf("proven by %v (-first +second):\n%s", again.Proven, diff)
 	}
 }
@@ -168,7 +168,7 @@ func TestFixedPointProven(t *testing.T) {
 // A target gap stops the search early, with that gap or a better one.
 func TestGap(t *testing.T) {
 	for _, test := range []struct {
-		inst *p2.Instance
+		inst *solver.Instance
 		gap  float64
 	}{{alloctest.Table2(4, 20, 30, true), 0.2}, {alloctest.Mixed(1, 20, 30, false), 0.05}} {
 		full, early := solve(t, nil, test.inst), solve(t, &Options{Gap: test.gap}, test.inst)
@@ -206,31 +206,31 @@ func TestLargestEffort(t *testing.T) {
 func TestValidate(t *testing.T) {
 	tests := []struct {
 		name   string
-		damage func(*p2.Instance)
+		damage func(*solver.Instance)
 		field  string
 		err    error
 	}{
-		{"no servers", func(in *p2.Instance) { in.Capacity = nil }, "Capacity", apportion.ErrEmpty},
-		{"length", func(in *p2.Instance) { in.Capacity[1] = apportion.Resources{1} }, "Capacity[1]", apportion.ErrLength},
-		{"negative", func(in *p2.Instance) { in.Capacity[0][1] = -1 }, "Capacity[0]", apportion.ErrNegative},
-		{"overflow", func(in *p2.Instance) {
+		{"no servers", func(in *solver.Instance) { in.Capacity = nil }, "Capacity", apportion.ErrEmpty},
+		{"length", func(in *solver.Instance) { in.Capacity[1] = apportion.Resources{1} }, "Capacity[1]", apportion.ErrLength},
+		{"negative", func(in *solver.Instance) { in.Capacity[0][1] = -1 }, "Capacity[0]", apportion.ErrNegative},
+		{"overflow", func(in *solver.Instance) {
 			in.Capacity[0][0], in.Capacity[1][0] = math.MaxInt64, 1
 		}, "Capacity[1]", apportion.ErrOverflow},
-		{"total", func(in *p2.Instance) { in.Total[0]++ }, "Total", apportion.ErrConflict},
-		{"loss budget", func(in *p2.Instance) { in.LossBudget = math.NaN() }, "LossBudget", apportion.ErrNotFinite},
-		{"demand length", func(in *p2.Instance) { in.Apps[0].Demand = nil }, "Apps[0].Demand", apportion.ErrLength},
-		{"demand zero", func(in *p2.Instance) { in.Apps[0].Demand = make(apportion.Resources, 3) }, "Apps[0].Demand", apportion.ErrRange},
-		{"bounds", func(in *p2.Instance) { in.Apps[0].Min = 7 }, "Apps[0].Min", apportion.ErrRange},
-		{"max zero", func(in *p2.Instance) { in.Apps[0].Min, in.Apps[0].Max = 0, 0 }, "Apps[0].Min", apportion.ErrRange},
-		{"share", func(in *p2.Instance) { in.Apps[0].Share = math.Inf(1) }, "Apps[0].Value", apportion.ErrNotFinite},
-		{"server", func(in *p2.Instance) { in.Apps[0].Previous[1].Server = 2 }, "Apps[0].Previous", apportion.ErrRange},
-		{"order", func(in *p2.Instance) { in.Apps[0].Previous[1].Server = 0 }, "Apps[0].Previous", apportion.ErrRange},
-		{"count", func(in *p2.Instance) { in.Apps[0].Previous[0].Count = 0 }, "Apps[0].Previous", apportion.ErrRange},
-		{"held", func(in *p2.Instance) { in.Apps[0].Previous[0].Count = math.MaxInt64 }, "Apps[0].Previous", apportion.ErrRange},
+		{"total", func(in *solver.Instance) { in.Total[0]++ }, "Total", apportion.ErrConflict},
+		{"loss budget", func(in *solver.Instance) { in.LossBudget = math.NaN() }, "LossBudget", apportion.ErrNotFinite},
+		{"demand length", func(in *solver.Instance) { in.Apps[0].Demand = nil }, "Apps[0].Demand", apportion.ErrLength},
+		{"demand zero", func(in *solver.Instance) { in.Apps[0].Demand = make(apportion.Resources, 3) }, "Apps[0].Demand", apportion.ErrRange},
+		{"bounds", func(in *solver.Instance) { in.Apps[0].Min = 7 }, "Apps[0].Min", apportion.ErrRange},
+		{"max zero", func(in *solver.Instance) { in.Apps[0].Min, in.Apps[0].Max = 0, 0 }, "Apps[0].Min", apportion.ErrRange},
+		{"share", func(in *solver.Instance) { in.Apps[0].Share = math.Inf(1) }, "Apps[0].Value", apportion.ErrNotFinite},
+		{"server", func(in *solver.Instance) { in.Apps[0].Previous[1].Server = 2 }, "Apps[0].Previous", apportion.ErrRange},
+		{"order", func(in *solver.Instance) { in.Apps[0].Previous[1].Server = 0 }, "Apps[0].Previous", apportion.ErrRange},
+		{"count", func(in *solver.Instance) { in.Apps[0].Previous[0].Count = 0 }, "Apps[0].Previous", apportion.ErrRange},
+		{"held", func(in *solver.Instance) { in.Apps[0].Previous[0].Count = math.MaxInt64 }, "Apps[0].Previous", apportion.ErrRange},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}))
+			inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}))
 			test.damage(inst)
 			sol, err := New(nil).Solve(context.Background(), inst)
 			var fault *apportion.FieldError
@@ -248,11 +248,11 @@ func TestAdjustPrice(t *testing.T) {
 	sol := solve(t, nil, inst)
 	more := *inst
 	more.AdjustBudget++
-	now, err := p2.DualBound(inst, sol.Multipliers)
+	now, err := solver.DualBound(inst, sol.Multipliers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	then, err := p2.DualBound(&more, sol.Multipliers)
+	then, err := solver.DualBound(&more, sol.Multipliers)
 	if err != nil {
 		t.Fatal(err)
 	}

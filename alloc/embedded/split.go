@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -171,10 +171,10 @@ func (s *split) classUnder(c *cell, free []bool) int32 {
 	return s.classOfMask[c.table+mask]
 }
 
-// copyPrices spells x out for p2.CopyBound.
-func (s *split) copyPrices(x []float64) *p2.CopyPrices {
+// copyPrices spells x out for solver.CopyBound.
+func (s *split) copyPrices(x []float64) *solver.CopyPrices {
 	p, types := s.p, len(s.p.types)
-	m := &p2.CopyPrices{Container: make([]float64, len(p.apps)), Loss: x[types], Room: make([][]float64, len(p.apps))}
+	m := &solver.CopyPrices{Container: make([]float64, len(p.apps)), Loss: x[types], Room: make([][]float64, len(p.apps))}
 	for i := range p.apps {
 		m.Container[i] = x[p.apps[i].typ]
 		// Entries come in the order of the servers, as those of Previous.

@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
 // splittable draws a tiny instance and its split, or skips what counting already decides.
-func splittable(t *rapid.T) (*p2.Instance, *split) {
+func splittable(t *rapid.T) (*solver.Instance, *split) {
 	inst := tiny(t)
 	p := newProblem(inst)
 	if p.plainConflict() != nil {
@@ -119,7 +119,7 @@ func drawPoint(t *rapid.T, s *split) []float64 {
 	return x
 }
 
-// At any multipliers the evaluation is a bound, p2.CopyBound recomputes it, and the slope is a
+// At any multipliers the evaluation is a bound, solver.CopyBound recomputes it, and the slope is a
 // subgradient: the bound at any other point lies above the tangent.
 func TestSplitBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -128,10 +128,10 @@ func TestSplitBound(t *testing.T) {
 		ev.decide(make([]choice, len(s.p.apps)))
 		x := drawPoint(t, s)
 		bound := ev.evaluate(x)
-		if want, _ := p2oracle.Best(inst); want != nil && bound < inst.Objective(want)-p2.ObjectiveTolerance {
+		if want, _ := p2oracle.Best(inst); want != nil && bound < inst.Objective(want)-solver.ObjectiveTolerance {
 			t.Fatalf("bound %.12g below %.12g, which is attained", bound, inst.Objective(want))
 		}
-		recomputed, err := p2.CopyBound(inst, s.copyPrices(x))
+		recomputed, err := solver.CopyBound(inst, s.copyPrices(x))
 		if err != nil || recomputed != bound && math.Abs(recomputed-bound) > 1e-9 {
 			t.Fatalf("bound %.12g, recomputed %.12g, %v", bound, recomputed, err)
 		}
@@ -169,7 +169,7 @@ func TestSplitBoundOfNode(t *testing.T) {
 		}
 		ev := s.newEval()
 		ev.decide(choices)
-		if bound := ev.evaluate(drawPoint(t, s)); bound < inst.Objective(best)-p2.ObjectiveTolerance {
+		if bound := ev.evaluate(drawPoint(t, s)); bound < inst.Objective(best)-solver.ObjectiveTolerance {
 			t.Fatalf("choices %v: bound %.12g below %.12g", choices, bound, inst.Objective(best))
 		}
 	})
@@ -177,7 +177,7 @@ func TestSplitBoundOfNode(t *testing.T) {
 
 // residualInstance is what is left of inst when exactly the applications of free are: the others hold
 // their containers and loss for ever.
-func residualInstance(inst *p2.Instance, free []bool) *p2.Instance {
+func residualInstance(inst *solver.Instance, free []bool) *solver.Instance {
 	rest := clone(inst)
 	rest.Apps = nil
 	for i := range inst.Apps {
@@ -187,7 +187,7 @@ func residualInstance(inst *p2.Instance, free []bool) *p2.Instance {
 			rest.Apps = append(rest.Apps, app)
 			continue
 		}
-		rest.LossBudget -= app.Loss(p2.Containers(app.Previous))
+		rest.LossBudget -= app.Loss(solver.Containers(app.Previous))
 		for _, placed := range app.Previous {
 			for k, q := range app.Demand {
 				rest.Capacity[placed.Server][k] -= placed.Count * q
@@ -227,12 +227,12 @@ func TestResidualAgainstOracle(t *testing.T) {
 			return
 		}
 		optimum := fixed + rest.Objective(want)
-		if l.r.bound < optimum-p2.ObjectiveTolerance || packed && value > optimum+p2.ObjectiveTolerance {
+		if l.r.bound < optimum-solver.ObjectiveTolerance || packed && value > optimum+solver.ObjectiveTolerance {
 			t.Fatalf("bound %.12g, packed %v worth %.12g, the optimum is %.12g", l.r.bound, packed, value, optimum)
 		}
 		l.k.found = false
 		cut := optimum - rapid.SampledFrom([]float64{1e-6, 0.01, 1}).Draw(t, "cut")
-		if !l.k.settleExactly(context.Background(), cut, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > p2.ObjectiveTolerance {
+		if !l.k.settleExactly(context.Background(), cut, 1<<20) || !l.k.found || math.Abs(l.k.bestValue-optimum) > solver.ObjectiveTolerance {
 			t.Fatalf("exactly: found %v worth %.12g, the optimum is %.12g", l.k.found, l.k.bestValue, optimum)
 		}
 		l.k.found = false

@@ -6,7 +6,7 @@ package embedded
 import (
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // splitEval is one evaluation of a split and what it leaves behind.
@@ -51,7 +51,7 @@ func (ev *splitEval) evaluate(x []float64) float64 {
 	types := len(p.types)
 	clear(ev.slope)
 	lambda := x[types]
-	ev.slope[types] = p.inst.LossBudget + p2.LossTolerance
+	ev.slope[types] = p.inst.LossBudget + solver.LossTolerance
 	ev.bound = float64(lambda * ev.slope[types])
 	for t := range p.types {
 		ev.worth[t] = 0

@@ -6,7 +6,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 const (
@@ -84,9 +84,9 @@ func (s *starts) next(ctx context.Context) bool {
 	s.n++
 	r.a.run(ctx, s.moves, math.Ldexp(s.heat, hotter), r.goal())
 	switch best := r.a.best.objective; {
-	case best > before+p2.ObjectiveTolerance:
+	case best > before+solver.ObjectiveTolerance:
 		s.agreed = 1
-	case r.a.reached > best-p2.ObjectiveTolerance:
+	case r.a.reached > best-solver.ObjectiveTolerance:
 		s.agreed++
 	}
 	return true

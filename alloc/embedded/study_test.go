@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 var studied = flag.Int("study", 40, "how many random instances BenchmarkStudy looks at")
 
 // studyInstance draws an instance of up to 50 servers and 60 applications: half of them with a previous
 // allocation, half mixed, with budgets from nothing to everything.
-func studyInstance(seed uint64) *p2.Instance {
+func studyInstance(seed uint64) *solver.Instance {
 	r := rand.New(rand.NewPCG(seed, 77))
 	generate := alloctest.Table2
 	if seed/2%2 == 1 {
@@ -74,7 +74,7 @@ func BenchmarkStudy(b *testing.B) {
 		infeasible := 0
 		for seed := range uint64(*studied) {
 			inst := studyInstance(seed)
-			var sols [3]*p2.Solution
+			var sols [3]*solver.Solution
 			var millis [3]float64
 			best := 0.0
 			for e, effort := range efforts {
@@ -88,7 +88,7 @@ func BenchmarkStudy(b *testing.B) {
 				continue
 			}
 			for e, sol := range sols {
-				if sol.Bound < best-p2.ObjectiveTolerance || sol.Status.HasSolution() && inst.Check(sol.Counts) != nil {
+				if sol.Bound < best-solver.ObjectiveTolerance || sol.Status.HasSolution() && inst.Check(sol.Counts) != nil {
 					b.Errorf("seed %d, %s: bound %g, best %g, check %v", seed, names[e], sol.Bound, best, inst.Check(sol.Counts))
 				}
 				row := &table[seed%4][e]
@@ -98,7 +98,7 @@ func BenchmarkStudy(b *testing.B) {
 				}
 				row.short = append(row.short, 1-sol.Objective/best)
 				row.millis, row.gap = append(row.millis, millis[e]), append(row.gap, sol.Gap())
-				if sol.Status == p2.Optimal {
+				if sol.Status == solver.Optimal {
 					row.proven++
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -23,7 +23,7 @@ func TestTreeAgainstOracle(t *testing.T) {
 		l := newLeaves(s)
 		l.states = 1 << 20
 		tree := newTree(context.Background(), l, nil)
-		if want != nil && tree.rootBound < inst.Objective(want)-p2.ObjectiveTolerance {
+		if want != nil && tree.rootBound < inst.Objective(want)-solver.ObjectiveTolerance {
 			t.Fatalf("root bound %.12g below %.12g", tree.rootBound, inst.Objective(want))
 		}
 		if !tree.run(context.Background(), 10_000, math.MaxInt64) {
@@ -36,14 +36,14 @@ func TestTreeAgainstOracle(t *testing.T) {
 			return
 		}
 		optimum := inst.Objective(want)
-		if !l.found || math.Abs(l.value-optimum) > p2.ObjectiveTolerance || math.Abs(tree.bound()-optimum) > 2*p2.ObjectiveTolerance {
+		if !l.found || math.Abs(l.value-optimum) > solver.ObjectiveTolerance || math.Abs(tree.bound()-optimum) > 2*solver.ObjectiveTolerance {
 			t.Fatalf("value %.12g, bound %.12g, optimum %.12g", l.value, tree.bound(), optimum)
 		}
 		counts := s.p.decode(s.unpack(&l.best))
 		if err := inst.Check(counts); err != nil {
 			t.Fatal(err)
 		}
-		if got := inst.Objective(counts); math.Abs(got-optimum) > p2.ObjectiveTolerance {
+		if got := inst.Objective(counts); math.Abs(got-optimum) > solver.ObjectiveTolerance {
 			t.Fatalf("unpacked %.12g, want %.12g", got, optimum)
 		}
 	})
@@ -74,14 +74,14 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 			return
 		}
 		optimum := inst.Objective(want)
-		if !l.found || math.Abs(l.value-optimum) > p2.ObjectiveTolerance || math.Abs(tree.bound()-optimum) > 2*p2.ObjectiveTolerance {
+		if !l.found || math.Abs(l.value-optimum) > solver.ObjectiveTolerance || math.Abs(tree.bound()-optimum) > 2*solver.ObjectiveTolerance {
 			t.Fatalf("value %.12g, bound %.12g, optimum %.12g", l.value, tree.bound(), optimum)
 		}
 		counts := p.decode(&l.best)
 		if err := inst.Check(counts); err != nil {
 			t.Fatal(err)
 		}
-		if got := inst.Objective(counts); math.Abs(got-optimum) > p2.ObjectiveTolerance {
+		if got := inst.Objective(counts); math.Abs(got-optimum) > solver.ObjectiveTolerance {
 			t.Fatalf("decoded %.12g, want %.12g", got, optimum)
 		}
 	})
@@ -150,9 +150,9 @@ func TestTreesAgainstEverySet(t *testing.T) {
 		for name, tree := range map[string]*tree{"patterns": newTree(context.Background(), l, nil), "rest": rest} {
 			done := tree.run(context.Background(), 5000, math.MaxInt64)
 			bound := tree.bound()
-			if !done || tree.found != (want >= 0) || bound < want-p2.ObjectiveTolerance {
+			if !done || tree.found != (want >= 0) || bound < want-solver.ObjectiveTolerance {
 				t.Errorf("seed %d, %s: done %v, found %v with bound %g, want %g", seed, name, done, tree.found, bound, want)
-			} else if tree.found && (math.Abs(tree.value-want) > p2.ObjectiveTolerance || bound > want+2*p2.ObjectiveTolerance) {
+			} else if tree.found && (math.Abs(tree.value-want) > solver.ObjectiveTolerance || bound > want+2*solver.ObjectiveTolerance) {
 				t.Errorf("seed %d, %s: %.9g with bound %.9g, want %.9g", seed, name, tree.value, bound, want)
 			}
 		}
@@ -193,7 +193,7 @@ func TestTreeStopsByWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inst p2.Instance
+	var inst solver.Instance
 	if err := json.Unmarshal(data, &inst); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestDualBoundOfKept(t *testing.T) {
 		}
 		got := d.evaluate(x)
 		inst.AdjustBudget = 0
-		want, err := p2.DualBound(inst, d.multipliers(x))
+		want, err := solver.DualBound(inst, d.multipliers(x))
 		if err != nil || math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 			t.Fatalf("bound %.12g, want %.12g, %v", got, want, err)
 		}
@@ -271,7 +271,7 @@ func TestDualBoundOfNode(t *testing.T) {
 		for c := range x {
 			x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
 		}
-		if bound := d.evaluate(x); bound < inst.Objective(best)-p2.ObjectiveTolerance {
+		if bound := d.evaluate(x); bound < inst.Objective(best)-solver.ObjectiveTolerance {
 			t.Fatalf("choices %v: bound %.12g below %.12g", choices, bound, inst.Objective(best))
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Patterns may have room for types whose applications all stay. No container comes of that, and the
@@ -47,7 +47,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		if err := inst.Check(counts); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		if value, loss := inst.Objective(counts), inst.FairnessLoss(counts); math.Abs(value-inc.objective) > p2.ObjectiveTolerance || math.Abs(loss-inc.loss) > p2.LossTolerance {
+		if value, loss := inst.Objective(counts), inst.FairnessLoss(counts); math.Abs(value-inc.objective) > solver.ObjectiveTolerance || math.Abs(loss-inc.loss) > solver.LossTolerance {
 			t.Errorf("seed %d: utilization %g and loss %g, claimed %g and %g", seed, value, loss, inc.objective, inc.loss)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // validate returns the first fault of inst as a *apportion.FieldError, or nil.
-func validate(inst *p2.Instance) error {
+func validate(inst *solver.Instance) error {
 	var faults apportion.Faults
 	if len(inst.Capacity) == 0 {
 		faults.Add("", "Capacity", apportion.ErrEmpty, "")
@@ -52,7 +52,7 @@ func checkVector(faults *apportion.Faults, r apportion.Resources, kinds int, fie
 	return true
 }
 
-func checkApp(faults *apportion.Faults, inst *p2.Instance, i int) {
+func checkApp(faults *apportion.Faults, inst *solver.Instance, i int) {
 	app := &inst.Apps[i]
 	field := fmt.Sprintf("Apps[%d].", i)
 	if checkVector(faults, app.Demand, len(inst.Total), field+"Demand") && app.Demand.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Warm is what one decision leaves for the next: where the multipliers of the decomposition start, and the
@@ -24,7 +24,7 @@ type Warm struct {
 
 // WarmFrom returns what sol, an answer to inst, leaves for the next decision, or nil where there is
 // nothing. It retains neither.
-func WarmFrom(inst *p2.Instance, sol *p2.Solution) *Warm {
+func WarmFrom(inst *solver.Instance, sol *solver.Solution) *Warm {
 	if !sol.Status.HasSolution() {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (w *Warm) set(p *problem) []bool {
 }
 
 // placeKey appends a placement to a key.
-func placeKey(key []byte, placed []p2.Placed) []byte {
+func placeKey(key []byte, placed []solver.Placed) []byte {
 	for _, p := range placed {
 		key = binary.LittleEndian.AppendUint64(key, uint64(p.Server))
 		key = binary.LittleEndian.AppendUint64(key, uint64(p.Count))

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // next is the decision after counts: what was decided runs, two applications are done, two are new.
-func next(inst *p2.Instance, counts p2.Counts, seed uint64) *p2.Instance {
+func next(inst *solver.Instance, counts solver.Counts, seed uint64) *solver.Instance {
 	n := rerun(inst, counts)
 	n.Apps = append(n.Apps[:3:3], n.Apps[5:]...)
 	n.Apps = append(n.Apps, alloctest.Table2(seed, len(inst.Capacity), 2, false).Apps...)
@@ -32,13 +32,13 @@ func TestWarmStart(t *testing.T) {
 			last := WarmFrom(inst, sol)
 			inst = next(inst, sol.Counts, 100*seed+step)
 			sol = solve(t, nil, inst)
-			if sol.Status == p2.Infeasible {
+			if sol.Status == solver.Infeasible {
 				break
 			}
 			compared++
 			again := solve(t, &Options{Warm: last}, inst)
 			checkBound(t, inst, again, sol.Objective)
-			if sol.Status == p2.Optimal && again.Objective > sol.Objective+p2.ObjectiveTolerance || again.Status == p2.Optimal && sol.Objective > again.Objective+p2.ObjectiveTolerance {
+			if sol.Status == solver.Optimal && again.Objective > sol.Objective+solver.ObjectiveTolerance || again.Status == solver.Optimal && sol.Objective > again.Objective+solver.ObjectiveTolerance {
 				t.Errorf("seed %d: %v %g, warm %v %g", seed, sol.Status, sol.Objective, again.Status, again.Objective)
 			}
 			root := func(w *Warm) float64 {
@@ -57,11 +57,11 @@ func TestWarmStart(t *testing.T) {
 
 // Multipliers go to the applications and servers that they were of, wherever these stand in the list.
 func TestWarmFollowsApplications(t *testing.T) {
-	inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 2}), mf(0.5, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}))
-	sol := &p2.Solution{
-		Status: p2.Feasible,
-		Counts: p2.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}, // MF is adjusted
-		Copies: &p2.CopyPrices{Container: []float64{1, 2}, Loss: 3, Room: [][]float64{{4}, {5, 6}}},
+	inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 2}), mf(0.5, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}))
+	sol := &solver.Solution{
+		Status: solver.Feasible,
+		Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}, // MF is adjusted
+		Copies: &solver.CopyPrices{Container: []float64{1, 2}, Loss: 3, Room: [][]float64{{4}, {5, 6}}},
 	}
 	w := WarmFrom(inst, sol)
 	inst.Apps[0], inst.Apps[1] = inst.Apps[1], inst.Apps[0]
@@ -72,24 +72,24 @@ func TestWarmFollowsApplications(t *testing.T) {
 	if m.Container[0] != 2 || m.Container[1] != 1 || m.Loss != 3 || m.Room[1][0] != 4 || m.Room[0][0] != 0 || m.Room[0][1] != 0 {
 		t.Errorf("%+v", m)
 	}
-	if w := WarmFrom(inst, &p2.Solution{Status: p2.Infeasible}); w != nil {
+	if w := WarmFrom(inst, &solver.Solution{Status: solver.Infeasible}); w != nil {
 		t.Errorf("%+v from nothing", w)
 	}
 }
 
 // Who was adjusted is known by where it is now; a set is tried only if all of it may be freed.
 func TestWarmFreed(t *testing.T) {
-	inst := worked(lr(0.5, p2.Placed{Server: 0, Count: 2}), mf(0.5, p2.Placed{Server: 0, Count: 1}, p2.Placed{Server: 1, Count: 2}))
-	sol := &p2.Solution{Status: p2.Feasible, Counts: p2.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}} // MF is adjusted
+	inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 2}), mf(0.5, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}))
+	sol := &solver.Solution{Status: solver.Feasible, Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}} // MF is adjusted
 	w := WarmFrom(inst, sol)
-	again := worked(mf(0.5, p2.Placed{Server: 1, Count: 2}), lr(0.5, p2.Placed{Server: 0, Count: 2}))
+	again := worked(mf(0.5, solver.Placed{Server: 1, Count: 2}), lr(0.5, solver.Placed{Server: 0, Count: 2}))
 	for budget, want := range []string{"[]", "[true false]", "[true false]"} {
 		again.AdjustBudget = int64(budget)
 		if got := fmt.Sprint(w.set(newProblem(again))); got != want {
 			t.Errorf("budget %d: %s, want %s", budget, got, want)
 		}
 	}
-	elsewhere := worked(mf(0.5, p2.Placed{Server: 0, Count: 2}), lr(0.5, p2.Placed{Server: 0, Count: 2}))
+	elsewhere := worked(mf(0.5, solver.Placed{Server: 0, Count: 2}), lr(0.5, solver.Placed{Server: 0, Count: 2}))
 	elsewhere.AdjustBudget = 2
 	if got := w.set(newProblem(elsewhere)); got != nil {
 		t.Errorf("%v, who are elsewhere now", got)
@@ -119,7 +119,7 @@ func TestWarmFromElsewhere(t *testing.T) {
 	inst := alloctest.Table2(2, 20, 30, true)
 	want := solve(t, &Options{Effort: Prove}, inst)
 	got, err := New(&Options{Effort: Prove, Warm: w}).Solve(context.Background(), inst)
-	if err != nil || got.Status != p2.Optimal || got.Objective < want.Objective-p2.ObjectiveTolerance {
+	if err != nil || got.Status != solver.Optimal || got.Objective < want.Objective-solver.ObjectiveTolerance {
 		t.Errorf("%v: %v %g, want %g", err, got.Status, got.Objective, want.Objective)
 	}
 }

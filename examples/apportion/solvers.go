@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
@@ -30,8 +30,8 @@ func (c *command) solverFlag(otherwise string) {
 }
 
 // decider returns the chosen solver of P2. A general one climbs down the whole preference.
-func (c *command) decider() p2.Solver {
-	return c.solver.P2(&alloc.MILPOptions{Preference: p2.ByAdjusted})
+func (c *command) decider() solver.Solver {
+	return c.solver.P2(&alloc.MILPOptions{Preference: solver.ByAdjusted})
 }
 
 // forms are the values of -form.

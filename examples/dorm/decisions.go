@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/sim"
 )
 
@@ -43,7 +43,7 @@ func (n noted) Decide(ctx context.Context, state *sim.State) (alloc.Allocation, 
 	d := decision{at: state.Now}
 	n.Observe = func(answer *alloc.Decision) {
 		d.kept, d.gap = answer.Status == alloc.Kept, answer.Gap
-		d.proven = !d.kept && answer.Proven >= p2.ByUtilization
+		d.proven = !d.kept && answer.Proven >= solver.ByUtilization
 	}
 	start := now()
 	allocation, err := n.Dorm.Decide(ctx, state)

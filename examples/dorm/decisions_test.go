@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/internal/sim"
 )
@@ -28,12 +28,12 @@ func ticking() func() time.Time {
 
 // answering is a solver with one answer.
 type answering struct {
-	answer p2.Solution
+	answer solver.Solution
 	err    error
 }
 
-// Solve implements p2.Solver.
-func (a answering) Solve(context.Context, *p2.Instance) (*p2.Solution, error) {
+// Solve implements solver.Solver.
+func (a answering) Solve(context.Context, *solver.Instance) (*solver.Solution, error) {
 	return &a.answer, a.err
 }
 
@@ -48,11 +48,11 @@ func TestNoted(t *testing.T) {
 		solver answering
 		want   decision
 	}{
-		{answering{answer: p2.Solution{Status: p2.Unknown}}, decision{kept: true}},
-		{answering{answer: p2.Solution{Status: p2.Feasible, Counts: p2.Counts{{{Server: 0, Count: 1}}}, Bound: 1,
+		{answering{answer: solver.Solution{Status: solver.Unknown}}, decision{kept: true}},
+		{answering{answer: solver.Solution{Status: solver.Feasible, Counts: solver.Counts{{{Server: 0, Count: 1}}}, Bound: 1,
 			Objective: 1./12 + 1./128}}, decision{gap: 1 - 1./12 - 1./128}},
-		{answering{answer: p2.Solution{Status: p2.Optimal, Counts: p2.Counts{{{Server: 0, Count: 2}}}, Bound: 2./12 + 2./128,
-			Objective: 2./12 + 2./128, Proven: p2.ByUtilization}}, decision{proven: true}},
+		{answering{answer: solver.Solution{Status: solver.Optimal, Counts: solver.Counts{{{Server: 0, Count: 2}}}, Bound: 2./12 + 2./128,
+			Objective: 2./12 + 2./128, Proven: solver.ByUtilization}}, decision{proven: true}},
 	} {
 		run := &played{}
 		_, err := noted{&sim.Dorm{Theta1: 1, Theta2: 1, Solver: test.solver}, run}.Decide(t.Context(), state)

@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
@@ -20,9 +20,9 @@ func init() {
 // containers. Where the thresholds refuse that it gives up.
 type firstFit struct{}
 
-// Solve implements p2.Solver.
-func (firstFit) Solve(_ context.Context, inst *p2.Instance) (*p2.Solution, error) {
-	counts := make(p2.Counts, len(inst.Apps))
+// Solve implements solver.Solver.
+func (firstFit) Solve(_ context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	counts := make(solver.Counts, len(inst.Apps))
 	for i := range inst.Apps {
 		counts[i] = inst.Apps[i].Previous
 	}
@@ -44,14 +44,14 @@ func (firstFit) Solve(_ context.Context, inst *p2.Instance) (*p2.Solution, error
 				}
 			}
 			if n > 0 {
-				counts[i] = append(counts[i], p2.Placed{Server: j, Count: n})
+				counts[i] = append(counts[i], solver.Placed{Server: j, Count: n})
 				left -= n
 			}
 		}
 	}
 	if inst.Check(counts) != nil {
-		return &p2.Solution{Status: p2.Unknown}, nil
+		return &solver.Solution{Status: solver.Unknown}, nil
 	}
 	objective := inst.Objective(counts)
-	return &p2.Solution{Status: p2.Feasible, Counts: counts, Objective: objective, Bound: 2 * objective}, nil
+	return &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: objective, Bound: 2 * objective}, nil
 }

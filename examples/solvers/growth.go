@@ -16,7 +16,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/internal/command"
 )
@@ -25,20 +25,20 @@ import (
 type axis struct {
 	name, title string
 	values      []int
-	draw        func(n int, full bool) *p2.Instance
+	draw        func(n int, full bool) *solver.Instance
 }
 
 var axes = []axis{
-	{"servers", "Servers (applications: half as many), Table II", []int{20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000}, func(n int, full bool) *p2.Instance {
+	{"servers", "Servers (applications: half as many), Table II", []int{20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000}, func(n int, full bool) *solver.Instance {
 		return alloctest.Table2(1, n, n/2, full)
 	}},
-	{"applications", "Applications, 100 servers, Table II", []int{10, 20, 50, 100, 150, 200}, func(n int, full bool) *p2.Instance {
+	{"applications", "Applications, 100 servers, Table II", []int{10, 20, 50, 100, 150, 200}, func(n int, full bool) *solver.Instance {
 		return alloctest.Table2(1, 100, n, full)
 	}},
-	{"kinds", "Kinds, 50 servers, 50 applications, 6 demands", []int{2, 3, 4, 5, 6, 7, 8}, func(n int, full bool) *p2.Instance {
+	{"kinds", "Kinds, 50 servers, 50 applications, 6 demands", []int{2, 3, 4, 5, 6, 7, 8}, func(n int, full bool) *solver.Instance {
 		return alloctest.Sized(1, alloctest.Size{Servers: 50, Apps: 50, Kinds: n, Demands: 6}, full)
 	}},
-	{"demands", "Different demands, 50 servers, 64 applications, 3 kinds", []int{1, 2, 4, 8, 16, 32, 64}, func(n int, full bool) *p2.Instance {
+	{"demands", "Different demands, 50 servers, 64 applications, 3 kinds", []int{1, 2, 4, 8, 16, 32, 64}, func(n int, full bool) *solver.Instance {
 		return alloctest.Sized(1, alloctest.Size{Servers: 50, Apps: 64, Kinds: 3, Demands: n}, full)
 	}},
 }
@@ -84,7 +84,7 @@ func grow(ctx context.Context, stderr io.Writer, limit time.Duration) ([]curve, 
 	return all, nil
 }
 
-func measureSample(ctx context.Context, n int, inst *p2.Instance) (sample, error) {
+func measureSample(ctx context.Context, n int, inst *solver.Instance) (sample, error) {
 	s := sample{n: n}
 	var took []time.Duration
 	for range growthRuns {

@@ -12,7 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // effort is a setting of the embedded solver.
@@ -28,21 +28,21 @@ var efforts = []effort{{"quick", embedded.Quick}, {"default", embedded.Default},
 const repeats = 3
 
 // measureOwn times the embedded solver, from the instance to the answer.
-func measureOwn(ctx context.Context, inst *p2.Instance, e effort, limit time.Duration) (trace, error) {
-	solver := embedded.New(&embedded.Options{Effort: e.effort})
+func measureOwn(ctx context.Context, inst *solver.Instance, e effort, limit time.Duration) (trace, error) {
+	s := embedded.New(&embedded.Options{Effort: e.effort})
 	var times []time.Duration
 	var last point
 	for range repeats {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		start := time.Now()
-		solution, err := solver.Solve(limited, inst)
+		solution, err := s.Solve(limited, inst)
 		elapsed := time.Since(start)
 		cancel()
 		if err != nil {
 			return nil, err
 		}
 		times = append(times, elapsed)
-		last = point{objective: math.NaN(), bound: solution.Bound, proven: solution.Status == p2.Optimal}
+		last = point{objective: math.NaN(), bound: solution.Bound, proven: solution.Status == solver.Optimal}
 		if solution.Status.HasSolution() {
 			last.objective = solution.Objective
 		}
@@ -54,7 +54,7 @@ func measureOwn(ctx context.Context, inst *p2.Instance, e effort, limit time.Dur
 
 // search is a general solver on a form of an instance.
 type search struct {
-	inst    *p2.Instance
+	inst    *solver.Instance
 	solver  milp.Solver
 	form    alloc.Form
 	limit   time.Duration

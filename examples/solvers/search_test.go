@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // slow is branch and bound that takes some time more, or its limit, and remembers what it was asked.
@@ -47,11 +47,11 @@ func (s slow) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) 
 const dumb = milp.CanContinuous | milp.CanInteger | milp.CanInfiniteBounds | milp.CanInterrupt | milp.CanTimeLimit
 
 // smallest is a problem that branch and bound solves in milliseconds, and its optimum.
-func smallest(t *testing.T) (*p2.Instance, float64) {
+func smallest(t *testing.T) (*solver.Instance, float64) {
 	t.Helper()
 	inst := alloctest.Table2(1, 3, 5, true)
 	answer, err := alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil).Solve(t.Context(), inst)
-	if err != nil || answer.Status != p2.Optimal {
+	if err != nil || answer.Status != solver.Optimal {
 		t.Fatal(answer, err)
 	}
 	return inst, answer.Objective
@@ -128,7 +128,7 @@ func TestPacking(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if exact.Status != p2.Optimal {
+		if exact.Status != solver.Optimal {
 			continue // some are infeasible
 		}
 		one := search{inst, bb.Solver{}, alloc.ByClass, time.Minute, 1, math.Inf(1)}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // All instances, from the smallest to the largest; branch and bound gets the smallest only, and the
@@ -81,7 +81,7 @@ func TestMeasureCancelled(t *testing.T) {
 	}
 }
 
-func isRunning(app p2.App) bool { return app.Running }
+func isRunning(app solver.App) bool { return app.Running }
 
 // The best known is the reference's, unless that is a relaxation's, or a better answer.
 func TestBest(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // point is what a search had after some time.
@@ -23,7 +23,7 @@ func (p point) gap() float64 {
 	if math.IsNaN(p.objective) || math.IsInf(p.bound, 0) {
 		return math.Inf(1)
 	}
-	return math.Max(0, p.bound-p.objective) / math.Max(math.Abs(p.bound), p2.ObjectiveTolerance)
+	return math.Max(0, p.bound-p.objective) / math.Max(math.Abs(p.bound), solver.ObjectiveTolerance)
 }
 
 // trace is the points of one search, or of several of the same kind that were given different times,
@@ -45,7 +45,7 @@ func (t trace) first(ok func(point) bool) time.Duration {
 
 // found returns when an allocation was there with at least this utilization.
 func (t trace) found(objective float64) time.Duration {
-	return t.first(func(p point) bool { return p.objective >= objective-p2.ObjectiveTolerance })
+	return t.first(func(p point) bool { return p.objective >= objective-solver.ObjectiveTolerance })
 }
 
 // certified returns when the search itself could say that it was within the gap.

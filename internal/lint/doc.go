@@ -19,7 +19,7 @@
 // between them: the place in a paper, in brackets; a file; the names declared in that file, with
 // commas between them, a method as Type.Method.
 //
-//	[Dorm §IV-A (1)-(4)]	alloc/p2/metrics.go	Instance.Objective, Instance.FairnessLoss
+//	[Dorm §IV-A (1)-(4)]	alloc/solver/metrics.go	Instance.Objective, Instance.FairnessLoss
 //
 // # Deviations
 //

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Dorm asks the utilization-fairness optimizer at every decision.
@@ -17,17 +17,17 @@ type Dorm struct {
 	Theta1, Theta2 float64
 	Options        alloc.Options
 	// Solver answers P2; nil: the embedded one.
-	Solver p2.Solver
+	Solver solver.Solver
 	// Observe, if not nil, sees every decision.
 	Observe func(*alloc.Decision)
 }
 
 // Dorm123 returns the three settings of the paper's evaluation.
-func Dorm123(solver p2.Solver) []*Dorm {
+func Dorm123(by solver.Solver) []*Dorm {
 	return []*Dorm{
-		{Label: "Dorm-1", Theta1: 0.2, Theta2: 0.1, Solver: solver},
-		{Label: "Dorm-2", Theta1: 0.1, Theta2: 0.2, Solver: solver},
-		{Label: "Dorm-3", Theta1: 0.1, Theta2: 0.1, Solver: solver},
+		{Label: "Dorm-1", Theta1: 0.2, Theta2: 0.1, Solver: by},
+		{Label: "Dorm-2", Theta1: 0.1, Theta2: 0.2, Solver: by},
+		{Label: "Dorm-3", Theta1: 0.1, Theta2: 0.1, Solver: by},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // testbed is the paper's cluster with n applications of LR's and MF's shape, one every 20 minutes.
@@ -52,7 +52,7 @@ func TestDormKeepsItsBudgets(t *testing.T) {
 				return
 			}
 			decided++
-			if d.Metrics.FairnessLoss > d.Metrics.LossBudget+p2.LossTolerance ||
+			if d.Metrics.FairnessLoss > d.Metrics.LossBudget+solver.LossTolerance ||
 				int64(d.Metrics.Adjusted) > d.Metrics.AdjustBudget {
 				t.Errorf("%s: %+v is over its budgets", dorm.Label, d.Metrics)
 			}
@@ -113,7 +113,9 @@ func TestDormTwice(t *testing.T) {
 // brokenSolver cannot run.
 type brokenSolver struct{ err error }
 
-func (b brokenSolver) Solve(context.Context, *p2.Instance) (*p2.Solution, error) { return nil, b.err }
+func (b brokenSolver) Solve(context.Context, *solver.Instance) (*solver.Solution, error) {
+	return nil, b.err
+}
 
 func TestDormReportsItsSolver(t *testing.T) {
 	broken := errors.New("no licence")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -23,11 +23,13 @@ type Dorm struct {
 	// longest prefix of them that leaves the problem solvable is let in.
 	Queue int
 	// Solver answers P2; nil: the embedded one.
-	Solver p2.Solver
+	Solver solver.Solver
 }
 
 // Dorm3 returns Dorm with the thresholds of Dorm-3 and a queue of 4.
-func Dorm3(solver p2.Solver) *Dorm { return &Dorm{Theta1: 0.1, Theta2: 0.1, Queue: 4, Solver: solver} }
+func Dorm3(solver solver.Solver) *Dorm {
+	return &Dorm{Theta1: 0.1, Theta2: 0.1, Queue: 4, Solver: solver}
+}
 
 // Name returns the name of the policy.
 func (*Dorm) Name() string { return "Dorm" }

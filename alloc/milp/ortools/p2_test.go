@@ -11,12 +11,12 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // p2Instances are small problems of the allocation of servers, one of them infeasible.
-func p2Instances() []*p2.Instance {
-	var all []*p2.Instance
+func p2Instances() []*solver.Instance {
+	var all []*solver.Instance
 	for seed := range uint64(4) {
 		all = append(all, alloctest.Table2(seed, 3, 5, seed%2 == 1))
 	}
@@ -27,7 +27,7 @@ func p2Instances() []*p2.Instance {
 // with branch and bound, and no bound of the relaxed one is below the optimum.
 func TestP2(t *testing.T) {
 	all := engines(t)
-	statuses := map[p2.Status]int{}
+	statuses := map[solver.Status]int{}
 	for k, inst := range p2Instances() {
 		want, err := alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil).Solve(context.Background(), inst)
 		if err != nil {
@@ -41,7 +41,7 @@ func TestP2(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
-				if got.Bound < want.Objective-1e-6 && want.Status == p2.Optimal {
+				if got.Bound < want.Objective-1e-6 && want.Status == solver.Optimal {
 					t.Errorf("%s: bound %v, optimum %v", what, got.Bound, want.Objective)
 				}
 				if form == alloc.ByClass {
@@ -50,13 +50,13 @@ func TestP2(t *testing.T) {
 				if got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-6 {
 					t.Errorf("%s: %v, objective %v, want %v, %v", what, got.Status, got.Objective, want.Status, want.Objective)
 				}
-				if got.Status == p2.Optimal && inst.Check(got.Counts) != nil {
+				if got.Status == solver.Optimal && inst.Check(got.Counts) != nil {
 					t.Errorf("%s: %v", what, inst.Check(got.Counts))
 				}
 			}
 		}
 	}
-	if statuses[p2.Optimal] < 4 || statuses[p2.Infeasible] < 1 {
+	if statuses[solver.Optimal] < 4 || statuses[solver.Infeasible] < 1 {
 		t.Errorf("the instances are %v", statuses)
 	}
 }
@@ -90,7 +90,7 @@ func TestP2References(t *testing.T) {
 				if got.Status.HasSolution() {
 					best = math.Max(best, got.Objective)
 				}
-				if form == alloc.Disjunctive && got.Status == p2.Optimal {
+				if form == alloc.Disjunctive && got.Status == solver.Optimal {
 					proven[e.name] = got.Objective
 				}
 			}

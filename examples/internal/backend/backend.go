@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/milp/ortools"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // The names of the solvers.
@@ -30,7 +30,7 @@ type Backend struct {
 	// Name is what -solver takes, About what it is, in half a sentence.
 	Name, About string
 	// Own decides P2 and nothing else.
-	Own p2.Solver
+	Own solver.Solver
 	// General solves any program that it can state; it decides P2 by way of alloc.FromMILP.
 	General milp.Solver
 }
@@ -67,7 +67,7 @@ func Find(from []Backend, name string) (Backend, error) {
 
 // P2 returns the solver as one of P2. A general one takes the disjunctive form, the tightest of the
 // exact ones, with opts; nil: the defaults.
-func (b Backend) P2(opts *alloc.MILPOptions) p2.Solver {
+func (b Backend) P2(opts *alloc.MILPOptions) solver.Solver {
 	if b.Own != nil {
 		return b.Own
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp/ortools"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Every solver finds the optimum of the same small problem, or says that its library is absent and
@@ -19,7 +19,7 @@ import (
 func TestDecide(t *testing.T) {
 	inst := alloctest.Table2(1, 3, 5, true)
 	want, err := All()[0].P2(nil).Solve(t.Context(), inst)
-	if err != nil || want.Status != p2.Optimal {
+	if err != nil || want.Status != solver.Optimal {
 		t.Fatalf("%s: %v, %v", Embedded, want, err)
 	}
 	for _, b := range All() {
@@ -37,7 +37,7 @@ func TestDecide(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Status != p2.Optimal || math.Abs(got.Objective-want.Objective) > 1e-6 || inst.Check(got.Counts) != nil {
+			if got.Status != solver.Optimal || math.Abs(got.Objective-want.Objective) > 1e-6 || inst.Check(got.Counts) != nil {
 				t.Errorf("%v, objective %v, want %v; check: %v", got.Status, got.Objective, want.Objective, inst.Check(got.Counts))
 			}
 		})

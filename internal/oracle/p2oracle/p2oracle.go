@@ -1,6 +1,6 @@
 // Package p2oracle is the exhaustive twin of every P2 solver: it tries every allocation of a tiny
 // instance and compares them literally. It shares nothing with a solver but the definitions of
-// package p2, has no bound, no symmetry and no cleverness, and serves tests only.
+// package solver, has no bound, no symmetry and no cleverness, and serves tests only.
 //
 // # Contract
 //
@@ -15,12 +15,12 @@ package p2oracle
 import (
 	"math"
 
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
-// Best returns the allocation that the lexicographic preference of [p2.Rank] puts first and the
+// Best returns the allocation that the lexicographic preference of [solver.Rank] puts first and the
 // number of allocations that are solutions; nil and 0 where there is none.
-func Best(inst *p2.Instance) (p2.Counts, int) {
+func Best(inst *solver.Instance) (solver.Counts, int) {
 	w := walk{inst: inst, x: make([][]int64, len(inst.Apps))}
 	for i := range w.x {
 		w.x[i] = make([]int64, len(inst.Capacity))
@@ -30,9 +30,9 @@ func Best(inst *p2.Instance) (p2.Counts, int) {
 }
 
 type walk struct {
-	inst      *p2.Instance
+	inst      *solver.Instance
 	x         [][]int64
-	best      p2.Counts
+	best      solver.Counts
 	solutions int
 }
 
@@ -72,11 +72,11 @@ func (w *walk) fits(j int) bool {
 
 // judge keeps x if it is a solution and preferred to the best so far.
 func (w *walk) judge() {
-	counts := make(p2.Counts, len(w.x))
+	counts := make(solver.Counts, len(w.x))
 	for i, row := range w.x {
 		for j, n := range row {
 			if n > 0 {
-				counts[i] = append(counts[i], p2.Placed{Server: j, Count: n})
+				counts[i] = append(counts[i], solver.Placed{Server: j, Count: n})
 			}
 		}
 	}
@@ -90,11 +90,11 @@ func (w *walk) judge() {
 }
 
 // preferred compares the four levels in turn; x itself decides by the order of the visits.
-func (w *walk) preferred(counts p2.Counts) bool {
-	if d := w.inst.Objective(counts) - w.inst.Objective(w.best); math.Abs(d) > p2.ObjectiveTolerance {
+func (w *walk) preferred(counts solver.Counts) bool {
+	if d := w.inst.Objective(counts) - w.inst.Objective(w.best); math.Abs(d) > solver.ObjectiveTolerance {
 		return d > 0
 	}
-	if d := w.inst.FairnessLoss(counts) - w.inst.FairnessLoss(w.best); math.Abs(d) > p2.LossTolerance {
+	if d := w.inst.FairnessLoss(counts) - w.inst.FairnessLoss(w.best); math.Abs(d) > solver.LossTolerance {
 		return d < 0
 	}
 	if a, b := w.inst.AdjustedApps(counts), w.inst.AdjustedApps(w.best); a != b {

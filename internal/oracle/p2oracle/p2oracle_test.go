@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/p2"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // oneKind is one application of demand 1 on two servers of capacity 2.
-func oneKind(share float64, previous []p2.Placed) *p2.Instance {
-	return &p2.Instance{
+func oneKind(share float64, previous []solver.Placed) *solver.Instance {
+	return &solver.Instance{
 		Capacity: []apportion.Resources{{2}, {2}}, Total: apportion.Resources{4}, LossBudget: 2, AdjustBudget: 1,
-		Apps: []p2.App{{
+		Apps: []solver.App{{
 			Demand: apportion.Resources{1}, Min: 1, Max: 3, Value: 0.25, Delta: 0.25,
 			Share: share, Running: previous != nil, Previous: previous,
 		}},
@@ -24,17 +24,17 @@ func TestBest(t *testing.T) {
 	tests := []struct {
 		name      string
 		share     float64
-		previous  []p2.Placed
+		previous  []solver.Placed
 		adjust    int64
-		want      p2.Counts
+		want      solver.Counts
 		solutions int
 	}{
 		// Of (1,2) and (2,1) the first is lexicographically smaller.
-		{"fresh", 0.75, nil, 1, p2.Counts{{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}, 7},
+		{"fresh", 0.75, nil, 1, solver.Counts{{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}, 7},
 		// (2,1) moves one container, (1,2) three.
-		{"moved", 0.75, []p2.Placed{{Server: 0, Count: 2}}, 1, p2.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 1}}}, 7},
-		{"pinned", 0.75, []p2.Placed{{Server: 0, Count: 2}}, 0, p2.Counts{{{Server: 0, Count: 2}}}, 1},
-		{"impossible", 0.75, []p2.Placed{{Server: 0, Count: 3}}, 0, nil, 0},
+		{"moved", 0.75, []solver.Placed{{Server: 0, Count: 2}}, 1, solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 1}}}, 7},
+		{"pinned", 0.75, []solver.Placed{{Server: 0, Count: 2}}, 0, solver.Counts{{{Server: 0, Count: 2}}}, 1},
+		{"impossible", 0.75, []solver.Placed{{Server: 0, Count: 3}}, 0, nil, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestBestPrefersLessLoss(t *testing.T) {
 	inst.Apps[1].Share = 0.75
 	inst.Capacity = []apportion.Resources{{4}}
 	got, _ := Best(inst)
-	want := p2.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}
+	want := solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

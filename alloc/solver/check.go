@@ -1,6 +1,6 @@
 // This file is the referee: Check tells whether Counts satisfy (6)-(9), (15) and (16).
 
-package p2
+package solver
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // ErrViolated is what every violation found by Check is.
-var ErrViolated = errors.New("p2: constraint violated")
+var ErrViolated = errors.New("solver: constraint violated")
 
 // Check returns nil if counts is a solution of inst: one entry per application, ascending servers
 // that exist, positive counts, capacities (6) held exactly, bounds (7)(8), fairness loss (15) within

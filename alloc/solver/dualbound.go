@@ -1,7 +1,7 @@
 // This file recomputes an upper bound of P2 from multipliers alone: Lagrangian relaxation of the
 // capacities (6) and the fairness budget (15), with the adjustment budget (16) kept exactly.
 
-package p2
+package solver
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // ErrMultipliers is returned by DualBound for multipliers of the wrong shape, or with an entry
 // that is negative, infinite or NaN.
-var ErrMultipliers = errors.New("p2: multipliers must be finite, not negative, one for each server and kind")
+var ErrMultipliers = errors.New("solver: multipliers must be finite, not negative, one for each server and kind")
 
 // DualBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //

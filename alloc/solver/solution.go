@@ -1,6 +1,6 @@
 // This file holds what a solver answers: Solution, Status, the proof and the preference.
 
-package p2
+package solver
 
 import "math"
 

@@ -1,6 +1,6 @@
 // This file holds the Instance: P2 with every name resolved, [Dorm §IV].
 
-package p2
+package solver
 
 import (
 	"context"

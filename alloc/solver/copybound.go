@@ -2,7 +2,7 @@
 // applications leave: the Lagrangean decomposition of [Guignard87], every server with a copy of its own
 // of who is adjusted.
 
-package p2
+package solver
 
 import (
 	"encoding/binary"
@@ -14,7 +14,7 @@ import (
 )
 
 // ErrTooLarge is returned by CopyBound for a server whose subsets of applications are too many to try.
-var ErrTooLarge = errors.New("p2: too many applications that may stay on one server")
+var ErrTooLarge = errors.New("solver: too many applications that may stay on one server")
 
 const (
 	// mostLodgers bounds the applications that may stay on one server, mostSteps the steps of one

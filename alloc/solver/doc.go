@@ -1,4 +1,4 @@
-// Package p2 is the dense form of Dorm's optimization problem P2: names resolved to indices,
+// Package solver is the dense form of Dorm's optimization problem P2: names resolved to indices,
 // shares and budgets computed, ready for a solver. Package alloc builds an [Instance] from a
 // problem that a person writes; a [Solver] answers it; [Check], [DualBound] and [CopyBound] let anyone
 // verify the answer with code that shares nothing with the solver.
@@ -41,4 +41,4 @@
 //	       Clusters: A Dynamically-Partitioned Approach. 2017.
 //	[Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean
 //	       bounds. Mathematical Programming 39, 1987.
-package p2
+package solver

@@ -1,6 +1,6 @@
 // This file computes equations (1)-(4) for any Counts, [Dorm §IV-A].
 
-package p2
+package solver
 
 import "github.com/apportion/apportion"
 
