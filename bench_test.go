@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 func BenchmarkResources(b *testing.B) {
@@ -22,7 +23,7 @@ func BenchmarkResources(b *testing.B) {
 			{"FitsIn", func() { demand.FitsIn(room) }},
 			{"CountIn", func() { demand.CountIn(room) }},
 			{"DominantShare", func() { demand.DominantShare(total) }},
-			{"AddTimesTo", func() { _ = apportion.AddTimesTo(room, room, 0, demand) }},
+			{"AddTimesTo", func() { _ = exact.AddTimesTo(room, room, 0, demand) }},
 		} {
 			b.Run(fmt.Sprintf("op=%s/kinds=%d", op.name, kinds), func(b *testing.B) {
 				b.ReportAllocs()

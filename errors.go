@@ -1,13 +1,14 @@
 // This file holds the errors that every package shares: one sentinel for each sort of bad input,
-// FieldError that says where it is, and Faults that lists all of them.
+// Item and FieldError that say where it is, and Faults that lists all of them.
 
 package apportion
 
 import (
 	"errors"
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // The sorts of bad input. Match them with errors.Is; the place is in the [*FieldError] around.
@@ -18,16 +19,42 @@ var (
 	ErrNegative  = errors.New("is negative")
 	ErrRange     = errors.New("is out of range")
 	ErrNotFinite = errors.New("is not a finite number")
-	ErrOverflow  = errors.New("overflows int64")
+	ErrOverflow  = exact.ErrOverflow
 	ErrLength    = errors.New("has the wrong length")
 	ErrConflict  = errors.New("contradicts another field")
+	// ErrNoDemand is a demand that is zero in every kind: nothing would limit its containers.
+	ErrNoDemand = errors.New("demands nothing")
 )
+
+// Item says which thing of an input a fault is about. The zero Item is the input itself.
+type Item struct {
+	// Kind is what the thing is: "server", "application", "job", "claim", "container".
+	Kind string `json:"kind,omitempty"`
+	// ID is its name, empty where it has none.
+	ID string `json:"id,omitempty"`
+	// Index is its position in its list, from 0; 0 where the caller has no list.
+	Index int `json:"index,omitempty"`
+}
+
+// IsZero reports whether the item is the input itself.
+func (i Item) IsZero() bool { return i == Item{} }
+
+// String returns `server "a"`, or "server 7" where the thing has no ID, or "" for the input itself.
+func (i Item) String() string {
+	switch {
+	case i.Kind == "":
+		return i.ID
+	case i.ID == "":
+		return i.Kind + " " + strconv.Itoa(i.Index)
+	}
+	return i.Kind + " " + strconv.Quote(i.ID)
+}
 
 // FieldError is one fault in the caller's input.
 type FieldError struct {
-	// Item is what has the fault, for instance `application "lr"`; empty: the input itself.
-	Item string
-	// Field is the field of the item, for instance "Demand[gpu]".
+	// Item is what has the fault; the zero Item: the input itself.
+	Item Item
+	// Field is the path of the field in the item, for instance "Demand[gpu]".
 	Field string
 	// Detail is the offending value or a remark; it may be empty.
 	Detail string
@@ -38,8 +65,8 @@ type FieldError struct {
 // Error returns "item: field is negative: -3".
 func (e *FieldError) Error() string {
 	var text strings.Builder
-	if e.Item != "" {
-		text.WriteString(e.Item + ": ")
+	if !e.Item.IsZero() {
+		text.WriteString(e.Item.String() + ": ")
 	}
 	if e.Field != "" {
 		text.WriteString(e.Field + " ")
@@ -77,7 +104,7 @@ func (f Faults) Unwrap() []error {
 }
 
 // Add appends a fault.
-func (f *Faults) Add(item, field string, err error, detail string) {
+func (f *Faults) Add(item Item, field string, err error, detail string) {
 	*f = append(*f, &FieldError{Item: item, Field: field, Detail: detail, Err: err})
 }
 
@@ -88,17 +115,3 @@ func (f Faults) Err() error {
 	}
 	return f
 }
-
-// CheckWeight adds to faults a weight that is not positive and finite: NaN and infinities are
-// ErrNotFinite, zero and below ErrRange. A weight of zero is refused because a client of weight
-// zero would never run.
-func CheckWeight(faults *Faults, weight float64, item string) {
-	switch {
-	case math.IsNaN(weight) || math.IsInf(weight, 0):
-		faults.Add(item, "Weight", ErrNotFinite, formatFloat(weight))
-	case weight <= 0:
-		faults.Add(item, "Weight", ErrRange, formatFloat(weight)+" is not positive")
-	}
-}
-
-func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -41,32 +41,17 @@ func ExampleResources_DominantShare() {
 	// 0.6667 of cpu
 }
 
-func ExampleAddTimesTo() {
-	free := apportion.Resources{12, 40}
-	container := apportion.Resources{2, 8}
-	if err := apportion.AddTimesTo(free, free, -3, container); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(free)
-	fmt.Println(apportion.AddTimesTo(free, free, 1<<62, container), free)
-	// Output:
-	// [6 16]
-	// overflows int64 [6 16]
-}
-
 func ExampleFaults() {
-	servers := []apportion.Server{
-		{ID: "a", Capacity: apportion.Resources{8, -1}},
-		{ID: "a", Capacity: apportion.Resources{8}},
-	}
-	var faults apportion.Faults
-	apportion.CheckServers(&faults, apportion.Kinds{"cpu", "gpu"}, servers)
-	err := faults.Err()
+	err := apportion.Kinds{"cpu", "gpu type", "cpu"}.Validate()
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, apportion.ErrNegative), errors.Is(err, apportion.ErrOverflow))
+	fmt.Println(errors.Is(err, apportion.ErrDuplicate), errors.Is(err, apportion.ErrOverflow))
+	var fault *apportion.FieldError
+	if errors.As(err, &fault) {
+		fmt.Println(fault.Field)
+	}
 	// Output:
-	// server "a": Capacity[gpu] is negative: -1
-	// server "a": ID is there twice: "a"
-	// server "a": Capacity has the wrong length: 1 quantities for 2 kinds
+	// Kinds[1] is out of range: "gpu type" has a space, a control character or =
+	// Kinds[2] is there twice: "cpu"
 	// true false
+	// Kinds[1]
 }

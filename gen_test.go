@@ -16,11 +16,6 @@ func quantity() *rapid.Generator[int64] {
 	return rapid.OneOf(rapid.SampledFrom(edges), rapid.Int64Range(0, 9), rapid.Int64Range(0, maxInt))
 }
 
-// number draws any int64, often at an edge.
-func number() *rapid.Generator[int64] {
-	return rapid.OneOf(quantity(), rapid.Map(quantity(), func(q int64) int64 { return -q }), rapid.Int64(), rapid.Just(int64(minInt)))
-}
-
 func resources(kinds int) *rapid.Generator[apportion.Resources] {
 	return rapid.Map(rapid.SliceOfN(quantity(), kinds, kinds), func(q []int64) apportion.Resources { return q })
 }

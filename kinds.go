@@ -20,17 +20,17 @@ type Kinds []string
 func (kinds Kinds) Validate() error {
 	var faults Faults
 	if len(kinds) == 0 {
-		faults.Add("", "Kinds", ErrEmpty, "")
+		faults.Add(Item{}, "Kinds", ErrEmpty, "")
 	}
 	for k, name := range kinds {
 		field := fmt.Sprintf("Kinds[%d]", k)
 		switch {
 		case name == "":
-			faults.Add("", field, ErrEmpty, "")
+			faults.Add(Item{}, field, ErrEmpty, "")
 		case strings.ContainsFunc(name, breaksText):
-			faults.Add("", field, ErrRange, strconv.Quote(name)+" has a space, a control character or =")
+			faults.Add(Item{}, field, ErrRange, strconv.Quote(name)+" has a space, a control character or =")
 		case slices.Index(kinds, name) < k:
-			faults.Add("", field, ErrDuplicate, strconv.Quote(name))
+			faults.Add(Item{}, field, ErrDuplicate, strconv.Quote(name))
 		}
 	}
 	return faults.Err()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // genProblem draws a small problem: one to three kinds, one to four servers, one to five
@@ -69,7 +70,7 @@ func genPrevious(t *rapid.T, p *alloc.Problem) alloc.Allocation {
 				previous[app.ID] = map[string]int64{}
 			}
 			previous[app.ID][server.ID] = n
-			if err := apportion.AddTimesTo(left, left, -n, app.Demand); err != nil {
+			if err := exact.AddTimesTo(left, left, -n, app.Demand); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // ceilTolerance is how far above an integer a product theta * n may lie and still count as that
@@ -54,7 +55,7 @@ func resolve(p *Problem) *resolved {
 	for j := range p.Servers {
 		r.capacity[j] = p.Servers[j].Capacity
 	}
-	r.total, _ = apportion.Total(p.Servers, len(p.Kinds)) // Validate has seen that it fits int64
+	r.total, _ = check.Total(p.Servers, len(p.Kinds)) // Validate has seen that it fits int64
 	index := serverIndex(p.Servers)
 	for i := range p.Applications {
 		app := &p.Applications[i]
@@ -235,7 +236,7 @@ func (r *resolved) counts(allocation Allocation) (solver.Counts, error) {
 	applications := appIndex(r.problem.Applications)
 	counts := make(solver.Counts, len(r.problem.Applications))
 	for _, id := range slices.Sorted(maps.Keys(allocation)) {
-		item := apportion.Item("application", id, 0)
+		item := check.Item("application", id, 0)
 		i, known := applications[id]
 		if !known {
 			faults.Add(item, "Allocation", apportion.ErrUnknown, "")

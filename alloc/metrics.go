@@ -5,6 +5,7 @@ package alloc
 import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // Measure returns utilization, fairness loss and adjustments of allocation as an answer to p,
@@ -46,7 +47,7 @@ func (r *resolved) instanceOfAll() *solver.Instance {
 func (r *resolved) measure(inst *solver.Instance, apps []int, counts solver.Counts) (Metrics, error) {
 	used := make(apportion.Resources, len(r.total))
 	for a := range apps {
-		if err := apportion.AddTimesTo(used, used, solver.Containers(counts[a]), inst.Apps[a].Demand); err != nil {
+		if err := exact.AddTimesTo(used, used, solver.Containers(counts[a]), inst.Apps[a].Demand); err != nil {
 			return Metrics{}, err
 		}
 	}

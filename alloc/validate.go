@@ -11,16 +11,13 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
-// The sorts of bad input that only an allocation can have; the others are those of package
-// apportion.
-var (
-	// ErrNoDemand: an application whose demand is zero in every kind.
-	ErrNoDemand = errors.New("demands nothing")
-	// ErrOverfilled: a Previous that holds more on a server than its capacity.
-	ErrOverfilled = errors.New("holds more than its capacity")
-)
+// ErrOverfilled is a Previous that holds more on a server than its capacity. The other sorts of bad
+// input are those of package apportion.
+var ErrOverfilled = errors.New("holds more than its capacity")
 
 // Validate returns every fault of p as apportion.Faults, or nil. Each fault names the server or
 // application and the field:
@@ -29,7 +26,7 @@ var (
 //	a repeated kind or ID                                       apportion.ErrDuplicate
 //	a Capacity or Demand that is not one quantity per kind      apportion.ErrLength
 //	a negative quantity, count, Max or Min                      apportion.ErrNegative
-//	a Demand of zero in every kind                              ErrNoDemand
+//	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max                                               apportion.ErrConflict
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]                                      apportion.ErrRange
@@ -44,12 +41,12 @@ func (p *Problem) Validate() error {
 	if err := p.Kinds.Validate(); err != nil {
 		errors.As(err, &faults)
 	}
-	apportion.CheckServers(&faults, p.Kinds, p.Servers)
+	check.Servers(&faults, p.Kinds, p.Servers)
 	p.checkApplications(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)
 	checkTheta(&faults, "Theta2", p.Theta2)
 	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {
-		faults.Add("", "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
+		faults.Add(apportion.Item{}, "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
 	}
 	p.checkPrevious(&faults)
 	return faults.Err()
@@ -57,16 +54,16 @@ func (p *Problem) Validate() error {
 
 func (p *Problem) checkApplications(faults *apportion.Faults) {
 	if len(p.Applications) == 0 {
-		faults.Add("", "Applications", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "Applications", apportion.ErrEmpty, "")
 	}
 	seen := make(map[string]bool, len(p.Applications))
 	for i := range p.Applications {
 		app := &p.Applications[i]
-		item := apportion.Item("application", app.ID, i)
-		apportion.CheckID(faults, seen, app.ID, item)
-		apportion.CheckResources(faults, p.Kinds, app.Demand, item, "Demand")
+		item := check.Item("application", app.ID, i)
+		check.ID(faults, seen, app.ID, item)
+		check.Resources(faults, p.Kinds, app.Demand, item, "Demand")
 		if app.Demand.IsZero() {
-			faults.Add(item, "Demand", ErrNoDemand, "")
+			faults.Add(item, "Demand", apportion.ErrNoDemand, "")
 		}
 		checkWeight(faults, app.Weight, item)
 		checkBounds(faults, app, item)
@@ -75,15 +72,15 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 
 // checkWeight adds a weight that is not positive, not finite, or outside the range in which shares
 // are exact.
-func checkWeight(faults *apportion.Faults, weight float64, item string) {
+func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) {
 	before := len(*faults)
-	apportion.CheckWeight(faults, weight, item)
+	check.Weight(faults, weight, item)
 	if len(*faults) == before && (weight < drf.MinWeight || weight > drf.MaxWeight) {
 		faults.Add(item, "Weight", apportion.ErrRange, formatFloat(weight))
 	}
 }
 
-func checkBounds(faults *apportion.Faults, app *Application, item string) {
+func checkBounds(faults *apportion.Faults, app *Application, item apportion.Item) {
 	if app.Min < 0 {
 		faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(app.Min, 10))
 	}
@@ -101,9 +98,9 @@ func checkBounds(faults *apportion.Faults, app *Application, item string) {
 func checkTheta(faults *apportion.Faults, field string, theta float64) {
 	switch {
 	case math.IsNaN(theta) || math.IsInf(theta, 0):
-		faults.Add("", field, apportion.ErrNotFinite, formatFloat(theta))
+		faults.Add(apportion.Item{}, field, apportion.ErrNotFinite, formatFloat(theta))
 	case theta < 0 || theta > 1:
-		faults.Add("", field, apportion.ErrRange, formatFloat(theta)+" is not in [0, 1]")
+		faults.Add(apportion.Item{}, field, apportion.ErrRange, formatFloat(theta)+" is not in [0, 1]")
 	}
 }
 
@@ -119,7 +116,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 	applications := appIndex(p.Applications)
 	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
 		i, running := applications[id]
-		item := apportion.Item("application", id, 0)
+		item := check.Item("application", id, 0)
 		total := int64(0)
 		for _, server := range slices.Sorted(maps.Keys(p.Previous[id])) {
 			count := p.Previous[id][server]
@@ -128,7 +125,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 				faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(count, 10))
 				continue
 			}
-			sum, ok := apportion.Add64(total, count)
+			sum, ok := exact.Add(total, count)
 			if !ok {
 				faults.Add(item, field, apportion.ErrOverflow, "")
 				continue
@@ -140,7 +137,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 			case !known && !p.Options.Displace:
 				faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
 			case known && sound:
-				if apportion.AddTimesTo(used[j], used[j], count, p.Applications[i].Demand) != nil {
+				if exact.AddTimesTo(used[j], used[j], count, p.Applications[i].Demand) != nil {
 					faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
 				}
 			}
@@ -154,7 +151,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources) {
 	for j, server := range p.Servers {
 		if !used[j].FitsIn(server.Capacity) {
-			faults.Add(apportion.Item("server", server.ID, j), "Previous", ErrOverfilled,
+			faults.Add(check.Item("server", server.ID, j), "Previous", ErrOverfilled,
 				p.Kinds.Format(used[j])+" of "+p.Kinds.Format(server.Capacity))
 		}
 	}

@@ -30,7 +30,7 @@ func TestValidate(t *testing.T) {
 		{"capacities that overflow", func(p *alloc.Problem) { p.Servers[0].Capacity[0] = math.MaxInt64 }, "", "Servers", apportion.ErrOverflow},
 		{"an application without a name", func(p *alloc.Problem) { lr(p).ID = "" }, "application 0", "ID", apportion.ErrEmpty},
 		{"an application twice", func(p *alloc.Problem) { lr(p).ID = "MF" }, `application "MF"`, "ID", apportion.ErrDuplicate},
-		{"a demand of nothing", func(p *alloc.Problem) { lr(p).Demand = make(apportion.Resources, 3) }, `application "LR"`, "Demand", alloc.ErrNoDemand},
+		{"a demand of nothing", func(p *alloc.Problem) { lr(p).Demand = make(apportion.Resources, 3) }, `application "LR"`, "Demand", apportion.ErrNoDemand},
 		{"a negative demand", func(p *alloc.Problem) { lr(p).Demand[0] = -2 }, `application "LR"`, "Demand[cpu]", apportion.ErrNegative},
 		{"a long demand", func(p *alloc.Problem) { lr(p).Demand = make(apportion.Resources, 4) }, `application "LR"`, "Demand", apportion.ErrLength},
 		{"weight zero", func(p *alloc.Problem) { lr(p).Weight = 0 }, `application "LR"`, "Weight", apportion.ErrRange},
@@ -80,7 +80,7 @@ func TestValidate(t *testing.T) {
 
 func names(faults apportion.Faults, item, field string) bool {
 	for _, fault := range faults {
-		if fault.Item == item && fault.Field == field {
+		if fault.Item.String() == item && fault.Field == field {
 			return true
 		}
 	}

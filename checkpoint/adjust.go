@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // apply refuses names that CheckJob refuses, a name that is in use, and quantities that are no vector
@@ -18,14 +19,14 @@ func (s Submit) apply(m *Machine) error {
 		return err
 	}
 	var faults apportion.Faults
-	item := apportion.Item("job", s.Job, 0)
+	item := check.Item("job", s.Job, 0)
 	if m.jobs[s.Job] != nil {
 		faults.Add(item, "Job", apportion.ErrDuplicate, "")
 	}
 	if s.Min < 0 {
 		faults.Add(item, "Min", apportion.ErrNegative, strconv.Itoa(s.Min))
 	}
-	apportion.CheckResources(&faults, m.config.Kinds, s.Demand, item, "Demand")
+	check.Resources(&faults, m.config.Kinds, s.Demand, item, "Demand")
 	if err := faults.Err(); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (a Adjust) apply(m *Machine) error {
 }
 
 func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []string) {
-	item := apportion.Item("job", name, 0)
+	item := check.Item("job", name, 0)
 	j := m.jobs[name]
 	switch {
 	case j == nil:
@@ -139,7 +140,7 @@ func (f Forget) apply(m *Machine) error {
 		return err
 	}
 	if j.Phase != Ended {
-		return &apportion.FieldError{Item: apportion.Item("job", f.Job, 0), Field: "Phase", Err: apportion.ErrConflict, Detail: string(j.Phase)}
+		return &apportion.FieldError{Item: check.Item("job", f.Job, 0), Field: "Phase", Err: apportion.ErrConflict, Detail: string(j.Phase)}
 	}
 	delete(m.jobs, f.Job)
 	delete(m.ready.jobs, f.Job)
@@ -152,7 +153,7 @@ func (m *Machine) known(name string) (*Job, error) {
 	if j := m.jobs[name]; j != nil {
 		return j, nil
 	}
-	return nil, &apportion.FieldError{Item: apportion.Item("job", name, 0), Field: "Job", Err: apportion.ErrUnknown}
+	return nil, &apportion.FieldError{Item: check.Item("job", name, 0), Field: "Job", Err: apportion.ErrUnknown}
 }
 
 // end stops a job for good.

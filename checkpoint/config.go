@@ -65,12 +65,12 @@ func (c *Config) Validate() error {
 		value int
 	}{{"Limit", c.Limit}, {"Keep", c.Keep}} {
 		if n.value < 0 {
-			faults.Add("config", n.field, apportion.ErrNegative, "")
+			faults.Add(apportion.Item{ID: "config"}, n.field, apportion.ErrNegative, "")
 		}
 	}
 	for _, d := range c.durations() {
 		if *d.value < 0 {
-			faults.Add("config", d.field, apportion.ErrNegative, d.value.String())
+			faults.Add(apportion.Item{ID: "config"}, d.field, apportion.ErrNegative, d.value.String())
 		}
 	}
 	return faults.Err()

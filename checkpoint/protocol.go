@@ -59,7 +59,7 @@ func New(config Config, epoch int64) (*Machine, error) {
 		return nil, err
 	}
 	if epoch < 1 {
-		return nil, &apportion.FieldError{Item: "machine", Field: "epoch", Err: apportion.ErrRange}
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "machine"}, Field: "epoch", Err: apportion.ErrRange}
 	}
 	config = config.filled()
 	config.Kinds = slices.Clone(config.Kinds)

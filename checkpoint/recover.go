@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Recover returns the machine whose records these are: the longest valid prefix of a journal, as
@@ -64,7 +65,7 @@ func (m *Machine) resume(j *Job) error {
 func (j *Job) foreign(m *Machine) string {
 	highest := max(j.Attempt, j.Effect, j.Order, j.Saving.Number, j.Newest().Number)
 	var faults apportion.Faults
-	apportion.CheckResources(&faults, m.config.Kinds, j.Demand, "", "demand")
+	check.Resources(&faults, m.config.Kinds, j.Demand, apportion.Item{}, "demand")
 	switch {
 	case CheckJob(j.Name) != nil:
 		return CheckJob(j.Name).Error()

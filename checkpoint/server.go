@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // apply lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
@@ -40,12 +41,12 @@ func (t Tick) apply(m *Machine) error {
 // apply refuses an ID that is empty, no UTF-8 or longer than 255 bytes, and a bad capacity.
 func (s ServerUp) apply(m *Machine) error {
 	var faults apportion.Faults
-	item := apportion.Item("server", s.Server.ID, 0)
-	apportion.CheckID(&faults, map[string]bool{}, s.Server.ID, item)
+	item := check.Item("server", s.Server.ID, 0)
+	check.ID(&faults, map[string]bool{}, s.Server.ID, item)
 	if !utf8.ValidString(s.Server.ID) || len(s.Server.ID) > maxElement {
 		faults.Add(item, "ID", apportion.ErrRange, "not UTF-8, or too long")
 	}
-	apportion.CheckResources(&faults, m.config.Kinds, s.Server.Capacity, item, "Capacity")
+	check.Resources(&faults, m.config.Kinds, s.Server.Capacity, item, "Capacity")
 	if err := faults.Err(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // NoMax as [Claim.Max] means that a claim may have any number of containers.
@@ -26,9 +27,8 @@ const (
 // The sorts of bad input that only this package knows. They come inside an
 // [apportion.FieldError].
 var (
-	ErrNoDemand = errors.New("demands nothing")
-	ErrNotHeld  = errors.New("is more than the client holds")
-	ErrHolding  = errors.New("still holds resources")
+	ErrNotHeld = errors.New("is more than the client holds")
+	ErrHolding = errors.New("still holds resources")
 )
 
 // Claim is what one client (a queue, a user, an application) asks for: containers that are all
@@ -46,8 +46,8 @@ type Claim struct {
 	Min, Max int64
 }
 
-// check returns everything that is wrong with capacity and claims as Faults.
-func check(capacity apportion.Resources, claims []Claim) error {
+// validate returns everything that is wrong with capacity and claims as Faults.
+func validate(capacity apportion.Resources, claims []Claim) error {
 	var faults apportion.Faults
 	kinds := checkCapacity(&faults, capacity, "Capacity")
 	seen := make(map[string]bool)
@@ -55,16 +55,16 @@ func check(capacity apportion.Resources, claims []Claim) error {
 	for i := range claims {
 		claim, before := &claims[i], len(faults)
 		if !unique {
-			apportion.CheckID(&faults, seen, claim.ID, "")
+			check.ID(&faults, seen, claim.ID, apportion.Item{})
 		}
-		apportion.CheckResources(&faults, kinds, claim.Demand, "", "Demand")
+		check.Resources(&faults, kinds, claim.Demand, apportion.Item{}, "Demand")
 		if len(faults) == before && claim.Demand.IsZero() {
-			faults.Add("", "Demand", ErrNoDemand, "")
+			faults.Add(apportion.Item{}, "Demand", apportion.ErrNoDemand, "")
 		}
-		checkWeight(&faults, claim.Weight, "")
+		checkWeight(&faults, claim.Weight, apportion.Item{})
 		checkBounds(&faults, claim)
 		for _, fault := range faults[before:] { // named only now: a sound claim costs no text
-			fault.Item = apportion.Item("claim", claim.ID, i)
+			fault.Item = check.Item("claim", claim.ID, i)
 		}
 	}
 	return faults.Err()
@@ -78,16 +78,16 @@ func checkCapacity(faults *apportion.Faults, capacity apportion.Resources, field
 		kinds[k] = strconv.Itoa(k)
 	}
 	if len(capacity) == 0 {
-		faults.Add("", field, apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, field, apportion.ErrEmpty, "")
 	}
-	apportion.CheckResources(faults, kinds, capacity, "", field)
+	check.Resources(faults, kinds, capacity, apportion.Item{}, field)
 	return kinds
 }
 
 // checkWeight adds a weight that is not positive, not finite or outside [MinWeight, MaxWeight].
-func checkWeight(faults *apportion.Faults, weight float64, item string) {
+func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) {
 	before := len(*faults)
-	apportion.CheckWeight(faults, weight, item)
+	check.Weight(faults, weight, item)
 	if len(*faults) == before && (weight < MinWeight || weight > MaxWeight) {
 		faults.Add(item, "Weight", apportion.ErrRange, fmt.Sprintf("%g is outside [%g, %g]", weight, MinWeight, MaxWeight))
 	}
@@ -96,12 +96,12 @@ func checkWeight(faults *apportion.Faults, weight float64, item string) {
 // checkBounds adds negative bounds, and a Min above Max.
 func checkBounds(faults *apportion.Faults, claim *Claim) {
 	if claim.Min < 0 {
-		faults.Add("", "Min", apportion.ErrNegative, strconv.FormatInt(claim.Min, 10))
+		faults.Add(apportion.Item{}, "Min", apportion.ErrNegative, strconv.FormatInt(claim.Min, 10))
 	}
 	if claim.Max < 0 {
-		faults.Add("", "Max", apportion.ErrNegative, strconv.FormatInt(claim.Max, 10))
+		faults.Add(apportion.Item{}, "Max", apportion.ErrNegative, strconv.FormatInt(claim.Max, 10))
 	} else if claim.Min > claim.Max {
-		faults.Add("", "Min", apportion.ErrConflict, fmt.Sprintf("%d is above Max %d", claim.Min, claim.Max))
+		faults.Add(apportion.Item{}, "Min", apportion.ErrConflict, fmt.Sprintf("%d is above Max %d", claim.Min, claim.Max))
 	}
 }
 

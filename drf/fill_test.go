@@ -204,7 +204,7 @@ func TestFaults(t *testing.T) {
 	if _, verify := drf.Verify(apportion.Resources{3, -4}, claims, []int64{}); verify == nil || verify.Error() != want {
 		t.Errorf("Verify: %v", verify)
 	}
-	for _, sort := range []error{apportion.ErrEmpty, apportion.ErrDuplicate, apportion.ErrNotFinite, apportion.ErrConflict, apportion.ErrLength, drf.ErrNoDemand} {
+	for _, sort := range []error{apportion.ErrEmpty, apportion.ErrDuplicate, apportion.ErrNotFinite, apportion.ErrConflict, apportion.ErrLength, apportion.ErrNoDemand} {
 		if !errors.Is(err, sort) {
 			t.Errorf("%v is not among the faults", sort)
 		}

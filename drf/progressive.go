@@ -28,7 +28,7 @@ type WholeOptions struct {
 //
 // Source: [Ghodsi11] Algorithm 1; weights §4.3.
 func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptions) (*Filling[int64], error) {
-	if err := check(capacity, claims); err != nil {
+	if err := validate(capacity, claims); err != nil {
 		return nil, err
 	}
 	if options == nil {

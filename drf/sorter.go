@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // Sorter keeps clients in the order in which they are due to be served: the least weighted
@@ -54,7 +56,7 @@ func NewSorter(total apportion.Resources) (*Sorter, error) {
 // is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
 func (s *Sorter) SetTotal(total apportion.Resources) error {
 	var faults apportion.Faults
-	apportion.CheckResources(&faults, s.kinds, total, "", "Total")
+	check.Resources(&faults, s.kinds, total, apportion.Item{}, "Total")
 	if err := faults.Err(); err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (s *Sorter) Allocate(client *Client, r apportion.Resources) error {
 	if err := s.checkCall(client, r); err != nil {
 		return err
 	}
-	if err := apportion.AddTo(client.held, client.held, r); err != nil {
+	if err := exact.AddTo(client.held, client.held, r); err != nil {
 		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
 	}
 	client.rate()
@@ -214,14 +216,14 @@ func (s *Sorter) checkCall(client *Client, r apportion.Resources) error {
 		return err
 	}
 	var faults apportion.Faults
-	apportion.CheckResources(&faults, s.kinds, r, "", "Resources")
+	check.Resources(&faults, s.kinds, r, apportion.Item{}, "Resources")
 	for _, fault := range faults {
 		fault.Item = clientItem(client.id)
 	}
 	return faults.Err()
 }
 
-func clientItem(id string) string { return "client " + strconv.Quote(id) }
+func clientItem(id string) apportion.Item { return check.Item("client", id, 0) }
 
 // ID returns the name under which the client was added.
 func (c *Client) ID() string { return c.id }

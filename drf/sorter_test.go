@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 func newSorter(t fatal, total ...int64) *drf.Sorter {
@@ -336,7 +337,7 @@ func (m *machine) Allocate(t *rapid.T) {
 	c, r := m.pick(t), drawAmounts(t, len(m.total))
 	err := m.sorter.Allocate(c.client, r)
 	sum := make(apportion.Resources, len(r))
-	if overflow := apportion.AddTo(sum, c.held, r); (overflow != nil) != (err != nil) {
+	if overflow := exact.AddTo(sum, c.held, r); (overflow != nil) != (err != nil) {
 		t.Fatalf("Allocate(%s, %v) on %v: %v", c.id, r, c.held, err)
 	} else if overflow == nil {
 		c.held = sum

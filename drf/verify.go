@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // verifyTolerance is the relative slack that Verify allows divisible containers: what a filling
@@ -110,7 +111,7 @@ func (r Report) Holds(p Property) bool {
 //
 // Source: [Ghodsi11] §3; envy up to one container [Parkes15].
 func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers []N) (Report, error) {
-	if err := check(capacity, claims); err != nil {
+	if err := validate(capacity, claims); err != nil {
 		return nil, err
 	}
 	if err := checkContainers(claims, containers); err != nil {
@@ -134,11 +135,11 @@ func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers [
 func checkContainers[N Amount](claims []Claim, containers []N) error {
 	var faults apportion.Faults
 	if len(containers) != len(claims) {
-		faults.Add("", "Containers", apportion.ErrLength, fmt.Sprintf("%d numbers for %d claims", len(containers), len(claims)))
+		faults.Add(apportion.Item{}, "Containers", apportion.ErrLength, fmt.Sprintf("%d numbers for %d claims", len(containers), len(claims)))
 		return faults.Err()
 	}
 	for i, n := range containers {
-		item := apportion.Item("claim", claims[i].ID, i)
+		item := check.Item("claim", claims[i].ID, i)
 		switch number := float64(n); {
 		case math.IsNaN(number) || math.IsInf(number, 0):
 			faults.Add(item, "Containers", apportion.ErrNotFinite, fmt.Sprint(n))

@@ -33,7 +33,7 @@ const levelTolerance = 0x1p-48
 //
 // Source: [Ghodsi11] §4.1 (progressive filling), §4.3 (weights); [Parkes15] (zero demands).
 func Fill(capacity apportion.Resources, claims []Claim) (*Filling[float64], error) {
-	if err := check(capacity, claims); err != nil {
+	if err := validate(capacity, claims); err != nil {
 		return nil, err
 	}
 	w := newWater(capacity, claims)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Reading is what a container monitor knows of one container.
@@ -134,7 +135,7 @@ func (f *FlowCon) check(now time.Duration, readings []Reading) error {
 	for i := range readings {
 		r := &readings[i]
 		if !r.Missing && len(r.Usage) != f.config.Kinds {
-			faults.Add(apportion.Item("container", r.ID, i), "Usage", apportion.ErrLength,
+			faults.Add(check.Item("container", r.ID, i), "Usage", apportion.ErrLength,
 				strconv.Itoa(len(r.Usage))+" usages for "+strconv.Itoa(f.config.Kinds)+" kinds")
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // Claim is one container's part in the optimization for one resource kind.
@@ -83,12 +85,12 @@ func Optimize(capacity int64, claims []Claim) (Optimum, error) {
 func checkClaims(capacity int64, claims []Claim) (least int64, err error) {
 	var faults apportion.Faults
 	if capacity < 0 {
-		faults.Add("", "capacity", apportion.ErrNegative, strconv.FormatInt(capacity, 10))
+		faults.Add(apportion.Item{}, "capacity", apportion.ErrNegative, strconv.FormatInt(capacity, 10))
 	}
 	seen := make(map[string]bool, len(claims))
 	for i, c := range claims {
-		item := apportion.Item("claim", c.ID, i)
-		apportion.CheckID(&faults, seen, c.ID, item)
+		item := check.Item("claim", c.ID, i)
+		check.ID(&faults, seen, c.ID, item)
 		if !(c.Growth >= 0 && c.Growth <= growthLimit) {
 			faults.Add(item, "Growth", apportion.ErrRange, formatFloat(c.Growth))
 		}
@@ -98,7 +100,7 @@ func checkClaims(capacity int64, claims []Claim) (least int64, err error) {
 		if c.Max < c.Min {
 			faults.Add(item, "Max", apportion.ErrConflict, strconv.FormatInt(c.Max, 10)+" is below Min")
 		}
-		sum, ok := apportion.Add64(least, c.Min)
+		sum, ok := exact.Add(least, c.Min)
 		if !ok {
 			faults.Add(item, "Min", apportion.ErrOverflow, "the minima together")
 			sum = least

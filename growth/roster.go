@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // roster holds the containers of the newest step with a state of type T each, sorted by id: the
@@ -63,11 +64,11 @@ func (r *roster[T]) locate(n int, id func(i int) string) error {
 		r.where = append(r.where, m)
 		switch {
 		case name == "":
-			faults.Add(apportion.Item("container", name, i), "ID", apportion.ErrEmpty, "")
+			faults.Add(check.Item("container", name, i), "ID", apportion.ErrEmpty, "")
 		case m < 0:
 			r.arrived = append(r.arrived, name)
 		case r.members[m].step == r.step:
-			faults.Add(apportion.Item("container", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
+			faults.Add(check.Item("container", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
 		default:
 			r.members[m].step = r.step
 		}
@@ -75,7 +76,7 @@ func (r *roster[T]) locate(n int, id func(i int) string) error {
 	slices.Sort(r.arrived)
 	for i, name := range r.arrived {
 		if i > 0 && name == r.arrived[i-1] {
-			faults.Add(apportion.Item("container", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
+			faults.Add(check.Item("container", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
 		}
 	}
 	return faults.Err()

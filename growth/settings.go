@@ -58,39 +58,39 @@ func checkFlowCon(config FlowConConfig, options FlowConOptions) error {
 		checkAlpha(&faults, config.Alpha)
 	}
 	if config.Kinds < 1 {
-		faults.Add("", "Kinds", apportion.ErrRange, strconv.Itoa(config.Kinds)+" is below 1")
+		faults.Add(apportion.Item{}, "Kinds", apportion.ErrRange, strconv.Itoa(config.Kinds)+" is below 1")
 	}
 	if options.Steering < 0 || options.Steering >= max(config.Kinds, 1) {
-		faults.Add("", "Steering", apportion.ErrRange, strconv.Itoa(options.Steering)+" is no kind")
+		faults.Add(apportion.Item{}, "Steering", apportion.ErrRange, strconv.Itoa(options.Steering)+" is no kind")
 	}
 	if !(options.Beta >= 1 && options.Beta <= math.MaxFloat64) {
-		faults.Add("", "Beta", apportion.ErrRange, formatFloat(options.Beta)+" is not in [1, infinity)")
+		faults.Add(apportion.Item{}, "Beta", apportion.ErrRange, formatFloat(options.Beta)+" is not in [1, infinity)")
 	}
 	if options.MaxInterval != 0 && options.MaxInterval < config.Interval {
-		faults.Add("", "MaxInterval", apportion.ErrConflict, options.MaxInterval.String()+" is below Interval")
+		faults.Add(apportion.Item{}, "MaxInterval", apportion.ErrConflict, options.MaxInterval.String()+" is below Interval")
 	}
 	if options.MinInterval < 0 {
-		faults.Add("", "MinInterval", apportion.ErrNegative, options.MinInterval.String())
+		faults.Add(apportion.Item{}, "MinInterval", apportion.ErrNegative, options.MinInterval.String())
 	}
 	return faults.Err()
 }
 
 func checkInterval(faults *apportion.Faults, interval time.Duration) {
 	if interval <= 0 {
-		faults.Add("", "Interval", apportion.ErrRange, interval.String()+" is not positive")
+		faults.Add(apportion.Item{}, "Interval", apportion.ErrRange, interval.String()+" is not positive")
 	}
 }
 
 // checkClock refuses a time before the time of the step before.
 func checkClock(faults *apportion.Faults, before, now time.Duration) {
 	if now < before {
-		faults.Add("", "now", apportion.ErrRange, now.String()+" is before "+before.String())
+		faults.Add(apportion.Item{}, "now", apportion.ErrRange, now.String()+" is before "+before.String())
 	}
 }
 
 func checkAlpha(faults *apportion.Faults, alpha float64) {
 	if !(alpha > 0 && alpha <= math.MaxFloat64) {
-		faults.Add("", "Alpha", apportion.ErrRange, formatFloat(alpha)+" is not positive and finite")
+		faults.Add(apportion.Item{}, "Alpha", apportion.ErrRange, formatFloat(alpha)+" is not positive and finite")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // SpeConConfig is what a SpeCon needs to be told.
@@ -162,7 +163,7 @@ func (s *SpeCon) check(now time.Duration, observations []Observation) error {
 	checkClock(&faults, s.now, now)
 	for i := range observations {
 		if observations[i].Worker == "" {
-			faults.Add(apportion.Item("container", observations[i].ID, i), "Worker", apportion.ErrEmpty, "")
+			faults.Add(check.Item("container", observations[i].ID, i), "Worker", apportion.ErrEmpty, "")
 		}
 	}
 	return faults.Err()

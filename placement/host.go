@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Worker is a worker as the manager sees it.
@@ -155,16 +156,16 @@ func (r *HostRequest) check(options HostOptions) error {
 	var faults apportion.Faults
 	options.Weights.check(&faults)
 	if r.Current < 0 || r.Current >= len(r.Workers) {
-		faults.Add("", "Current", apportion.ErrRange, fmt.Sprintf("%d of %d workers", r.Current, len(r.Workers)))
+		faults.Add(apportion.Item{}, "Current", apportion.ErrRange, fmt.Sprintf("%d of %d workers", r.Current, len(r.Workers)))
 	}
 	if r.Containers < 0 {
-		faults.Add("", "Containers", apportion.ErrNegative, strconv.FormatInt(r.Containers, 10))
+		faults.Add(apportion.Item{}, "Containers", apportion.ErrNegative, strconv.FormatInt(r.Containers, 10))
 	}
-	apportion.CheckResources(&faults, r.Kinds, r.Demand, "", "Demand")
+	check.Resources(&faults, r.Kinds, r.Demand, apportion.Item{}, "Demand")
 	seen := make(map[string]bool, len(r.Workers))
 	for i, w := range r.Workers {
 		before := len(faults)
-		apportion.CheckID(&faults, seen, w.ID, "")
+		check.ID(&faults, seen, w.ID, apportion.Item{})
 		w.Counts.check(&faults)
 		checkFinite(&faults, w.Usage, "Usage")
 		checkFree(&faults, r.Kinds, w.Free)

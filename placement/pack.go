@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // Rule chooses a server for a container among those that have room. Ties go to the first server.
@@ -95,7 +97,7 @@ func NewPacker(rule Rule, kinds apportion.Kinds, bins []Bin) (*Packer, error) {
 	for j, bin := range bins {
 		p.bins[j] = Bin{Free: bin.Free.Clone(), Containers: bin.Containers, Price: append([]float64(nil), bin.Price...)}
 		for k, q := range bin.Free {
-			if sum, ok := apportion.Add64(p.total[k], max(q, 0)); ok {
+			if sum, ok := exact.Add(p.total[k], max(q, 0)); ok {
 				p.total[k] = sum
 			} else {
 				p.total[k] = math.MaxInt64
@@ -108,16 +110,16 @@ func NewPacker(rule Rule, kinds apportion.Kinds, bins []Bin) (*Packer, error) {
 func checkBins(rule Rule, kinds apportion.Kinds, bins []Bin) error {
 	var faults apportion.Faults
 	if rule > FewestFirst {
-		faults.Add("", "Rule", apportion.ErrUnknown, rule.String())
+		faults.Add(apportion.Item{}, "Rule", apportion.ErrUnknown, rule.String())
 	}
 	for j, bin := range bins {
 		before := len(faults)
 		checkFree(&faults, kinds, bin.Free)
 		if bin.Containers < 0 {
-			faults.Add("", "Containers", apportion.ErrNegative, strconv.FormatInt(bin.Containers, 10))
+			faults.Add(apportion.Item{}, "Containers", apportion.ErrNegative, strconv.FormatInt(bin.Containers, 10))
 		}
 		if rule == Cheapest && len(bin.Price) != len(kinds) {
-			faults.Add("", "Price", apportion.ErrLength, fmt.Sprintf("%d prices for %d kinds", len(bin.Price), len(kinds)))
+			faults.Add(apportion.Item{}, "Price", apportion.ErrLength, fmt.Sprintf("%d prices for %d kinds", len(bin.Price), len(kinds)))
 		}
 		for _, price := range bin.Price {
 			checkFinite(&faults, price, "Price")
@@ -170,11 +172,11 @@ func (p *Packer) Place(demand apportion.Resources, count int64, dst []Placed) ([
 func (p *Packer) Release(server int, demand apportion.Resources, count int64) error {
 	bin := &p.bins[server]
 	if count < 0 || count > bin.Containers {
-		return &apportion.FieldError{Item: fmt.Sprintf("server %d", server), Field: "Containers", Err: apportion.ErrRange,
+		return &apportion.FieldError{Item: check.Item("server", "", server), Field: "Containers", Err: apportion.ErrRange,
 			Detail: fmt.Sprintf("%d released of %d", count, bin.Containers)}
 	}
-	if err := apportion.AddTimesTo(bin.Free, bin.Free, count, demand); err != nil {
-		return &apportion.FieldError{Item: fmt.Sprintf("server %d", server), Field: "Free", Err: err}
+	if err := exact.AddTimesTo(bin.Free, bin.Free, count, demand); err != nil {
+		return &apportion.FieldError{Item: check.Item("server", "", server), Field: "Free", Err: err}
 	}
 	bin.Containers -= count
 	return nil
@@ -220,7 +222,7 @@ func (p *Packer) better(i, j int, demand apportion.Resources) bool {
 	default:
 		leftI, kindI := p.left(i, demand)
 		leftJ, kindJ := p.left(j, demand)
-		return apportion.Less128(leftI, p.total[kindJ], leftJ, p.total[kindI])
+		return exact.Less(leftI, p.total[kindJ], leftJ, p.total[kindI])
 	}
 }
 
@@ -235,7 +237,7 @@ func (p *Packer) left(server int, demand apportion.Resources) (quantity int64, k
 			continue
 		}
 		left := max(free[k]-demand[k], 0)
-		if kind < 0 || apportion.Less128(quantity, total, left, p.total[kind]) {
+		if kind < 0 || exact.Less(quantity, total, left, p.total[kind]) {
 			quantity, kind = left, k
 		}
 	}

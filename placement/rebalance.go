@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // Active is one container that runs.
@@ -199,7 +201,7 @@ func (b *balancer) take(w, least int) bool {
 func (r *RebalanceRequest) check() error {
 	var faults apportion.Faults
 	if len(r.Free) == 0 {
-		faults.Add("", "Free", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "Free", apportion.ErrEmpty, "")
 	}
 	for w, free := range r.Free {
 		before := len(faults)
@@ -209,18 +211,18 @@ func (r *RebalanceRequest) check() error {
 	seen := make(map[string]bool, len(r.Containers))
 	for i, c := range r.Containers {
 		before := len(faults)
-		apportion.CheckID(&faults, seen, c.ID, "")
-		apportion.CheckResources(&faults, r.Kinds, c.Demand, "", "Demand")
+		check.ID(&faults, seen, c.ID, apportion.Item{})
+		check.Resources(&faults, r.Kinds, c.Demand, apportion.Item{}, "Demand")
 		if c.Worker < 0 || c.Worker >= len(r.Free) {
-			faults.Add("", "Worker", apportion.ErrRange, fmt.Sprintf("%d of %d workers", c.Worker, len(r.Free)))
+			faults.Add(apportion.Item{}, "Worker", apportion.ErrRange, fmt.Sprintf("%d of %d workers", c.Worker, len(r.Free)))
 		}
 		if c.Migrated && c.Since > r.Now {
-			faults.Add("", "Since", apportion.ErrRange, c.Since.String()+" is after "+r.Now.String())
+			faults.Add(apportion.Item{}, "Since", apportion.ErrRange, c.Since.String()+" is after "+r.Now.String())
 		}
 		attribute(faults[before:], "container", c.ID, i)
 	}
 	if len(faults) == 0 && !r.bounded() {
-		faults.Add("", "Containers", apportion.ErrOverflow, "all demands beside the free quantities")
+		faults.Add(apportion.Item{}, "Containers", apportion.ErrOverflow, "all demands beside the free quantities")
 	}
 	return faults.Err()
 }
@@ -230,13 +232,13 @@ func (r *RebalanceRequest) check() error {
 func (r *RebalanceRequest) bounded() bool {
 	sum := make(apportion.Resources, len(r.Kinds))
 	for _, c := range r.Containers {
-		if apportion.AddTo(sum, sum, c.Demand) != nil {
+		if exact.AddTo(sum, sum, c.Demand) != nil {
 			return false
 		}
 	}
 	scratch := make(apportion.Resources, len(r.Kinds))
 	for _, free := range r.Free {
-		if apportion.AddTo(scratch, free, sum) != nil || apportion.AddTimesTo(scratch, free, -1, sum) != nil {
+		if exact.AddTo(scratch, free, sum) != nil || exact.AddTimesTo(scratch, free, -1, sum) != nil {
 			return false
 		}
 	}

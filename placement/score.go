@@ -37,7 +37,7 @@ func (w Weights) Score(c Counts) int64 {
 
 func (w Weights) check(faults *apportion.Faults) {
 	if w.Converged < 1 || w.Watching <= w.Converged || w.Progressing <= w.Watching || w.Progressing > weightLimit {
-		faults.Add("", "Weights", apportion.ErrRange, "need 2^30 >= Progressing > Watching > Converged >= 1")
+		faults.Add(apportion.Item{}, "Weights", apportion.ErrRange, "need 2^30 >= Progressing > Watching > Converged >= 1")
 	}
 }
 
@@ -47,7 +47,7 @@ func (c Counts) check(faults *apportion.Faults) {
 		n     int64
 	}{{"Counts.Progressing", c.Progressing}, {"Counts.Watching", c.Watching}, {"Counts.Converged", c.Converged}} {
 		if count.n < 0 || count.n > weightLimit {
-			faults.Add("", count.field, apportion.ErrRange, strconv.FormatInt(count.n, 10))
+			faults.Add(apportion.Item{}, count.field, apportion.ErrRange, strconv.FormatInt(count.n, 10))
 		}
 	}
 }

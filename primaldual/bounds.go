@@ -29,13 +29,13 @@ func (b *Bounds) Validate(kinds apportion.Kinds) error {
 	}{{"Worker", b.UWorker, b.LWorker}, {"PS", b.UPS, b.LPS}} {
 		if len(side.upper) != len(kinds) || len(side.lower) != len(kinds) {
 			detail := fmt.Sprintf("%d and %d numbers for %d kinds", len(side.upper), len(side.lower), len(kinds))
-			faults.Add("bounds", "U"+side.name+", L"+side.name, apportion.ErrLength, detail)
+			faults.Add(apportion.Item{ID: "bounds"}, "U"+side.name+", L"+side.name, apportion.ErrLength, detail)
 			continue
 		}
 		for r := range kinds {
 			if sort := pairFault(side.upper[r], side.lower[r]); sort != nil {
 				detail := fmt.Sprintf("U %g, L %g", side.upper[r], side.lower[r])
-				faults.Add("bounds", side.name+"["+kinds.Name(r)+"]", sort, detail)
+				faults.Add(apportion.Item{ID: "bounds"}, side.name+"["+kinds.Name(r)+"]", sort, detail)
 			}
 		}
 	}

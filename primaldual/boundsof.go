@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // BoundsOptions say how BoundsOf sets U and L. nil and the zero value are the recommended setting.
@@ -77,13 +78,13 @@ func (o *BoundsOptions) check() error {
 		value float64
 	}{{"LScale", o.LScale}, {"UScale", o.UScale}, {"Reached", o.Reached}} {
 		if math.IsNaN(field.value) || math.IsInf(field.value, 0) {
-			faults.Add("options", field.name, apportion.ErrNotFinite, formatFloat(field.value))
+			faults.Add(apportion.Item{ID: "options"}, field.name, apportion.ErrNotFinite, formatFloat(field.value))
 		} else if field.value < 0 {
-			faults.Add("options", field.name, apportion.ErrNegative, formatFloat(field.value))
+			faults.Add(apportion.Item{ID: "options"}, field.name, apportion.ErrNegative, formatFloat(field.value))
 		}
 	}
 	if math.IsNaN(o.LFloorEps) || o.LFloorEps >= 1 {
-		faults.Add("options", "LFloorEps", apportion.ErrRange, formatFloat(o.LFloorEps)+" is not below 1")
+		faults.Add(apportion.Item{ID: "options"}, "LFloorEps", apportion.ErrRange, formatFloat(o.LFloorEps)+" is not below 1")
 	}
 	return faults.Err()
 }
@@ -265,7 +266,7 @@ func unitsOf(cluster *Cluster, side Side, options *BoundsOptions) []float64 {
 		return unit
 	}
 	servers := cluster.servers(side)
-	total, _ := apportion.Total(servers, len(unit)) // Validate has refused sums that overflow
+	total, _ := check.Total(servers, len(unit)) // Validate has refused sums that overflow
 	for r, c := range total {
 		if c > 0 {
 			unit[r] = float64(c) / float64(len(servers))

@@ -99,7 +99,7 @@ func newDual(ledger *Ledger, jobs []Job, options *CertificateOptions) (*dual, er
 	}
 	limit := cellLimit(options.MaxCells)
 	slots, cells := len(ledger.slots), len(ledger.capacity)
-	if err := checkCells(int64(slots), int64(cells), limit, "certificate", "slots x cells"); err != nil {
+	if err := checkCells(int64(slots), int64(cells), limit, apportion.Item{ID: "certificate"}, "slots x cells"); err != nil {
 		return nil, err
 	}
 	d := &dual{jobs: jobs, from: &ledger.market}

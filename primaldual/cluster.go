@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // Side is one of the two disjoint sets of servers.
@@ -45,7 +47,7 @@ func (c *Cluster) Validate() error {
 		faults = append(faults, err.(apportion.Faults)...)
 	}
 	if c.Slots < 1 {
-		faults.Add("", "Slots", apportion.ErrRange, strconv.Itoa(c.Slots)+" is not positive")
+		faults.Add(apportion.Item{}, "Slots", apportion.ErrRange, strconv.Itoa(c.Slots)+" is not positive")
 	}
 	c.checkSide(&faults, c.WorkerServers, "WorkerServers")
 	c.checkSide(&faults, c.PSServers, "PSServers")
@@ -56,7 +58,7 @@ func (c *Cluster) Validate() error {
 	for k, server := range c.PSServers {
 		if server.ID != "" && workers[server.ID] {
 			detail := "it is a worker server too"
-			faults.Add(apportion.Item("server", server.ID, k), "ID", apportion.ErrDuplicate, detail)
+			faults.Add(check.Item("server", server.ID, k), "ID", apportion.ErrDuplicate, detail)
 		}
 	}
 	return faults.Err()
@@ -65,9 +67,9 @@ func (c *Cluster) Validate() error {
 // checkSide checks one side and names it in faults that belong to the list as a whole.
 func (c *Cluster) checkSide(faults *apportion.Faults, servers []apportion.Server, field string) {
 	before := len(*faults)
-	apportion.CheckServers(faults, c.Kinds, servers)
+	check.Servers(faults, c.Kinds, servers)
 	for _, fault := range (*faults)[before:] {
-		if fault.Item == "" {
+		if fault.Item.IsZero() {
 			fault.Field = field
 		}
 	}
@@ -117,8 +119,8 @@ func cellLimit(option int64) int64 {
 }
 
 // checkCells refuses a table of rows x columns cells above the limit.
-func checkCells(rows, columns, limit int64, item, field string) error {
-	cells, ok := apportion.Mul64(rows, columns)
+func checkCells(rows, columns, limit int64, item apportion.Item, field string) error {
+	cells, ok := exact.Mul(rows, columns)
 	if ok && cells <= limit {
 		return nil
 	}

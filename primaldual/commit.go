@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // The sorts of schedule that a ledger refuses.
@@ -74,8 +75,8 @@ func (l *Ledger) move(job *Job, schedule Schedule, from int, sign int64) {
 // checkForm checks the form of a schedule: slots and servers ascend, servers exist, counts are positive.
 func (l *Ledger) checkForm(job *Job, schedule Schedule) error {
 	var faults apportion.Faults
-	apportion.CheckResources(&faults, l.cluster.Kinds, job.Worker, "", "Worker")
-	apportion.CheckResources(&faults, l.cluster.Kinds, job.PS, "", "PS")
+	check.Resources(&faults, l.cluster.Kinds, job.Worker, apportion.Item{}, "Worker")
+	check.Resources(&faults, l.cluster.Kinds, job.PS, apportion.Item{}, "PS")
 	if len(faults) > 0 {
 		faults[0].Item = job.item()
 		return faults[0]

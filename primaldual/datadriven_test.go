@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/apportion/apportion"
 )
 
 // script is the state of one file.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Displacement is a job that a failure took servers from.
@@ -70,7 +71,7 @@ func (s *Scheduler) find(id string) (Side, int, error) {
 			}
 		}
 	}
-	return 0, 0, &apportion.FieldError{Item: apportion.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
+	return 0, 0, &apportion.FieldError{Item: check.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
 }
 
 // replan releases the jobs from slot from on and decides about what is left of each. On an error all

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"pgregory.net/rapid"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
-	"pgregory.net/rapid"
 )
 
 // source draws the integers of an instance, from rapid or from a seed.

@@ -45,20 +45,20 @@ func offer(t testing.TB, s *Scheduler, job Job) Decision {
 // near checks numbers to 12 digits, near9 and near6 to 9 and 6 places.
 func near(t testing.TB, what string, got, want []float64) {
 	t.Helper()
-	check(t, what, got, want, 1e-12)
+	within(t, what, got, want, 1e-12)
 }
 
 func near9(t testing.TB, what string, got, want []float64) {
 	t.Helper()
-	check(t, what, got, want, 5.1e-10)
+	within(t, what, got, want, 5.1e-10)
 }
 
 func near6(t testing.TB, what string, got, want []float64) {
 	t.Helper()
-	check(t, what, got, want, 5.1e-7)
+	within(t, what, got, want, 5.1e-7)
 }
 
-func check(t testing.TB, what string, got, want []float64, margin float64) {
+func within(t testing.TB, what string, got, want []float64, margin float64) {
 	t.Helper()
 	if !cmp.Equal(want, got, cmpopts.EquateApprox(margin/10, margin)) {
 		t.Errorf("%s: got %v, want %v", what, got, want)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Job is one training job: Epochs passes over Chunks chunks of data of Minibatches mini-batches
@@ -62,7 +63,7 @@ func (j *Job) Validate(kinds apportion.Kinds) error {
 func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	before := len(*faults)
 	if j.ID == "" {
-		faults.Add("", "ID", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "ID", apportion.ErrEmpty, "")
 	}
 	checkPositive(faults, "Arrival", int64(j.Arrival))
 	checkPositive(faults, "Epochs", j.Epochs)
@@ -72,17 +73,17 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	checkPositive(faults, "PSBandwidth", j.PSBandwidth)
 	checkSlots(faults, "MinibatchSlots", j.MinibatchSlots)
 	if j.MinibatchSlots == 0 {
-		faults.Add("", "MinibatchSlots", apportion.ErrRange, "0 is not positive")
+		faults.Add(apportion.Item{}, "MinibatchSlots", apportion.ErrRange, "0 is not positive")
 	}
 	checkSlots(faults, "CommSlots", j.CommSlots)
-	apportion.CheckResources(faults, kinds, j.Worker, "", "Worker")
-	apportion.CheckResources(faults, kinds, j.PS, "", "PS")
+	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
+	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
 	if j.Utility == nil {
-		faults.Add("", "Utility", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "Utility", apportion.ErrEmpty, "")
 	}
 	if len(*faults) == before && !(j.workerSlots() <= maxWorkerSlots) {
 		detail := formatFloat(j.workerSlots()) + " worker-slots"
-		faults.Add("", "Epochs x Chunks x Minibatches", apportion.ErrOverflow, detail)
+		faults.Add(apportion.Item{}, "Epochs x Chunks x Minibatches", apportion.ErrOverflow, detail)
 	}
 	for _, fault := range (*faults)[before:] {
 		fault.Item = j.item()
@@ -92,7 +93,7 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 // checkPositive adds a fault where n is not positive.
 func checkPositive(faults *apportion.Faults, field string, n int64) {
 	if n < 1 {
-		faults.Add("", field, apportion.ErrRange, strconv.FormatInt(n, 10)+" is not positive")
+		faults.Add(apportion.Item{}, field, apportion.ErrRange, strconv.FormatInt(n, 10)+" is not positive")
 	}
 }
 
@@ -100,14 +101,14 @@ func checkPositive(faults *apportion.Faults, field string, n int64) {
 func checkSlots(faults *apportion.Faults, field string, x float64) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
-		faults.Add("", field, apportion.ErrNotFinite, formatFloat(x))
+		faults.Add(apportion.Item{}, field, apportion.ErrNotFinite, formatFloat(x))
 	case x < 0:
-		faults.Add("", field, apportion.ErrNegative, formatFloat(x))
+		faults.Add(apportion.Item{}, field, apportion.ErrNegative, formatFloat(x))
 	}
 }
 
 // item names the job in a message.
-func (j *Job) item() string { return apportion.Item("job", j.ID, 0) }
+func (j *Job) item() apportion.Item { return check.Item("job", j.ID, 0) }
 
 // ChunkSlots returns m_i = M_i (tau_i + 2 e_i/b_i), the slots in which one worker trains one chunk.
 func (j *Job) ChunkSlots() float64 {

@@ -42,7 +42,7 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 		limit = cellLimit(options.MaxCells)
 	}
 	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
-	if err := checkCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, "ledger", "Slots"); err != nil {
+	if err := checkCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
 		return nil, err
 	}
 	l := &Ledger{}

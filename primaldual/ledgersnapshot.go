@@ -142,7 +142,7 @@ func (s *Scheduler) recount() error {
 		}
 	}
 	if slot, ok := fresh.equal(s.ledger); !ok {
-		return &apportion.FieldError{Item: "ledger", Field: "usage", Err: apportion.ErrConflict, Detail: "slot " + strconv.Itoa(slot)}
+		return &apportion.FieldError{Item: apportion.Item{ID: "ledger"}, Field: "usage", Err: apportion.ErrConflict, Detail: "slot " + strconv.Itoa(slot)}
 	}
 	return nil
 }

@@ -10,9 +10,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
 )
 
 // machine is a scheduler under test and what the test knows of it.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 )
 
@@ -55,7 +56,7 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	for i := range jobs {
 		slots += int64(max(0, cluster.Slots-jobs[i].Arrival+1))
 	}
-	if err := checkCells(slots, servers+1, limit, "offline problem", "slots of all jobs x servers"); err != nil {
+	if err := checkCells(slots, servers+1, limit, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
 		return nil, err
 	}
 	b := &offlineBuilder{cluster: cluster, builder: milp.NewBuilder("oasis")}

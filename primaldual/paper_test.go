@@ -7,8 +7,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
 )
 
 // servers returns servers named prefix0, prefix1, ... of these capacities.

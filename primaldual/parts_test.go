@@ -8,8 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
 )
 
 // drawTable draws a table of cost that starts at 0 and never falls.

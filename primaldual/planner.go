@@ -2,7 +2,10 @@
 
 package primaldual
 
-import "github.com/apportion/apportion"
+import (
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
+)
 
 // planner finds decisions; it keeps its storage from one job to the next.
 type planner struct {
@@ -70,7 +73,7 @@ func (p *planner) whole(job *Job) (remainder, error) {
 		return work, nil
 	}
 	var ok bool
-	if work.chunks, ok = apportion.Mul64(job.Epochs, job.Chunks); !ok {
+	if work.chunks, ok = exact.Mul(job.Epochs, job.Chunks); !ok {
 		return work, &apportion.FieldError{Item: job.item(), Field: "Epochs x Chunks", Err: apportion.ErrOverflow}
 	}
 	return work, nil

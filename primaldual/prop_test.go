@@ -7,8 +7,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 )
 
 // failer is what *testing.T and *rapid.T have in common.

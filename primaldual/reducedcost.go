@@ -5,6 +5,8 @@ package primaldual
 import (
 	"cmp"
 	"slices"
+
+	"github.com/apportion/apportion"
 )
 
 // reduced searches for a schedule of a prefix that costs less than lower + gap, where lower is the
@@ -55,7 +57,7 @@ const (
 // search writes the cheapest schedule below lower + gap into workers, or reports that there is none.
 func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64) outcome {
 	need := p.work - x.open(p, m, gap, workers)
-	if x.effort(p, need) > plainEffort(p)/2 || checkCells(int64(len(x.free)), int64(need)+1, p.limit, "", "") != nil {
+	if x.effort(p, need) > plainEffort(p)/2 || checkCells(int64(len(x.free)), int64(need)+1, p.limit, apportion.Item{}, "") != nil {
 		return tooLarge
 	}
 	// A state survives only if the slots to come can still make up the work, neither more nor less.

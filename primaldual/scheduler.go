@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/invariant"
 )
 
@@ -46,7 +47,7 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 		options = &SchedulerOptions{}
 	}
 	if options.Method < BoundsFirst || options.Method > ChunkDP {
-		return nil, &apportion.FieldError{Item: "options", Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
 	}
 	ledger, err := NewLedger(cluster, bounds, &LedgerOptions{MaxCells: options.MaxCells})
 	if err != nil {
@@ -178,7 +179,7 @@ func (s *Scheduler) Cancel(id string) error {
 func (s *Scheduler) running(id string) (*running, error) {
 	r := s.jobs[id]
 	if r == nil {
-		return nil, &apportion.FieldError{Item: apportion.Item("job", id, 0), Field: "ID", Err: apportion.ErrUnknown}
+		return nil, &apportion.FieldError{Item: check.Item("job", id, 0), Field: "ID", Err: apportion.ErrUnknown}
 	}
 	return r, nil
 }

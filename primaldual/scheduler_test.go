@@ -8,8 +8,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
 )
 
 // plainJob runs in two slots of one worker and one parameter server.

@@ -62,7 +62,7 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 		return nil, err
 	}
 	if err := s.recount(); err != nil {
-		return nil, &apportion.FieldError{Item: "snapshot", Field: "contents", Err: ErrCorrupt, Detail: err.Error()}
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: "contents", Err: ErrCorrupt, Detail: err.Error()}
 	}
 	return s, nil
 }

@@ -3,7 +3,7 @@
 
 package primaldual
 
-import "github.com/apportion/apportion"
+import "github.com/apportion/apportion/internal/exact"
 
 // The most slots looked at, and the most prices tried.
 const (
@@ -53,7 +53,7 @@ func (p *prefix) fewestServers(tables int) int64 {
 	}
 	workers, ps := int64(1), int64(1)
 	for y := int64(2); y <= int64(longest); y++ {
-		if z := p.job.PSFor(y); apportion.Less128(workers, z, y, ps) {
+		if z := p.job.PSFor(y); exact.Less(workers, z, y, ps) {
 			workers, ps = y, z
 		}
 	}

@@ -74,7 +74,7 @@ type reader struct {
 // newReader checks the frame of a snapshot and returns a reader of its contents.
 func newReader(data []byte, letter byte, p *park) (*reader, error) {
 	fault := func(field string, sort error, detail string) (*reader, error) {
-		return nil, &apportion.FieldError{Item: "snapshot", Field: field, Err: sort, Detail: detail}
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
 	}
 	if len(data) < headerBytes+trailerBytes || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return fault("header", ErrCorrupt, "")
@@ -148,7 +148,7 @@ func (r *reader) bytes() []byte {
 // err returns the fault of the contents, if any; all of them must have been read.
 func (r *reader) err() error {
 	if r.failed || len(r.data) > 0 {
-		return &apportion.FieldError{Item: "snapshot", Field: "contents", Err: ErrCorrupt}
+		return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: "contents", Err: ErrCorrupt}
 	}
 	return nil
 }

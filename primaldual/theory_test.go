@@ -7,10 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 )
 
 // theoryInstance draws a cluster and jobs that satisfy what the lemmas assume: each could run if the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // held returns what runs now, as Counts.
@@ -32,7 +33,7 @@ func checkSound(t *testing.T, inst *solver.Instance) {
 		if !used[j].FitsIn(capacity) {
 			t.Errorf("server %d holds %v of %v", j, used[j], capacity)
 		}
-		if err := apportion.AddTo(total, total, capacity); err != nil {
+		if err := exact.AddTo(total, total, capacity); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +175,7 @@ func TestPreviousIsFull(t *testing.T) {
 	for j, capacity := range inst.Capacity {
 		left[j] = capacity.Clone()
 		for i := range counts {
-			if err := apportion.AddTimesTo(left[j], left[j], -counts[i][j], claims[i].demand); err != nil {
+			if err := exact.AddTimesTo(left[j], left[j], -counts[i][j], claims[i].demand); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,6 +5,7 @@ package alloctest
 import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // claim is what one application asks for.
@@ -18,7 +19,7 @@ type claim struct {
 func newInstance(servers []apportion.Resources, claims []claim) *solver.Instance {
 	inst := &solver.Instance{Capacity: servers, Total: make(apportion.Resources, len(servers[0]))}
 	for _, capacity := range servers {
-		if err := apportion.AddTo(inst.Total, inst.Total, capacity); err != nil {
+		if err := exact.AddTo(inst.Total, inst.Total, capacity); err != nil {
 			panic(err) // the generators' own capacities are small
 		}
 	}

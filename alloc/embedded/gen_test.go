@@ -7,13 +7,14 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // finish computes totals, values and dominant shares.
 func finish(inst *solver.Instance) *solver.Instance {
 	inst.Total = make(apportion.Resources, len(inst.Capacity[0]))
 	for _, capacity := range inst.Capacity {
-		if err := apportion.AddTo(inst.Total, inst.Total, capacity); err != nil {
+		if err := exact.AddTo(inst.Total, inst.Total, capacity); err != nil {
 			panic(err)
 		}
 	}

@@ -5,8 +5,8 @@ package embedded
 import (
 	"math"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // latticeStep returns the largest known s such that every sum of v_t N_t is a multiple of s: with D the
@@ -16,7 +16,7 @@ func (p *problem) latticeStep() float64 {
 	common := int64(1)
 	for _, c := range p.total {
 		if c > 0 {
-			product, ok := apportion.Mul64(common/gcd(common, c), c)
+			product, ok := exact.Mul(common/gcd(common, c), c)
 			if !ok {
 				return 0
 			}
@@ -30,11 +30,11 @@ func (p *problem) latticeStep() float64 {
 			if p.total[k] == 0 {
 				continue
 			}
-			part, ok := apportion.Mul64(q, common/p.total[k])
+			part, ok := exact.Mul(q, common/p.total[k])
 			if !ok {
 				return 0
 			}
-			if value, ok = apportion.Add64(value, part); !ok {
+			if value, ok = exact.Add(value, part); !ok {
 				return 0
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // problem is an instance with flat vectors; it is read-only once built.
@@ -247,14 +248,14 @@ func (p *problem) lossWeight() float64 {
 }
 
 func addSaturated(a, b int64) int64 {
-	if sum, ok := apportion.Add64(a, b); ok {
+	if sum, ok := exact.Add(a, b); ok {
 		return sum
 	}
 	return math.MaxInt64
 }
 
 func mulSaturated(a, b int64) int64 {
-	if product, ok := apportion.Mul64(a, b); ok {
+	if product, ok := exact.Mul(a, b); ok {
 		return product
 	}
 	return math.MaxInt64

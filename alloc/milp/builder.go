@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Infinite is the size from which solvers take a number for infinite (HiGHS and Gurobi draw the
@@ -53,11 +54,11 @@ type place struct {
 	index      int
 }
 
-func (p place) String() string {
+func (p place) item() apportion.Item {
 	if p.what == "objective" {
-		return p.what
+		return apportion.Item{ID: p.what}
 	}
-	return apportion.Item(p.what, p.name, p.index)
+	return check.Item(p.what, p.name, p.index)
 }
 
 // entry is a coefficient of one row, before it is stored.
@@ -70,7 +71,7 @@ type entry struct {
 func NewBuilder(name string) *Builder {
 	b := new(Builder)
 	if strings.ContainsFunc(name, breaksLine) || strings.TrimSpace(name) != name {
-		b.fail("model", "name", apportion.ErrRange, strconv.Quote(name)+" does not fit on a line")
+		b.fail(apportion.Item{ID: "model"}, "name", apportion.ErrRange, strconv.Quote(name)+" does not fit on a line")
 	}
 	b.model.name = name
 	return b
@@ -101,7 +102,7 @@ func (b *Builder) variable(v Variable, name string) Var {
 		return Var{b, -1}
 	}
 	if j == math.MaxInt32 {
-		b.fail("model", "variables", apportion.ErrOverflow, "")
+		b.fail(apportion.Item{ID: "model"}, "variables", apportion.ErrOverflow, "")
 		return Var{b, -1}
 	}
 	b.checkInterval(place{"variable", name, j}, v.Lower, v.Upper)
@@ -161,7 +162,7 @@ func (b *Builder) objective(sense Sense, terms []Term, constant float64) {
 	if b.err != nil {
 		return
 	}
-	b.checkNumber("objective", "constant", constant)
+	b.checkNumber(apportion.Item{ID: "objective"}, "constant", constant)
 	b.model.sense, b.model.constant = sense, constant+0 // never -0
 	b.cost = b.cost[:0]
 	for _, term := range terms {
@@ -254,10 +255,10 @@ func (b *Builder) sound(term Term) bool {
 // failTerm keeps what is wrong with a term as the fault.
 func (b *Builder) failTerm(term Term, at place) {
 	if term.Var.owner != b || b.err != nil {
-		b.fail(at.String(), "variable", apportion.ErrUnknown, "not of this builder")
+		b.fail(at.item(), "variable", apportion.ErrUnknown, "not of this builder")
 		return
 	}
-	b.checkNumber(at.String(), "coefficient of "+b.model.VariableName(term.Var.Index()), term.Coef)
+	b.checkNumber(at.item(), "coefficient of "+b.model.VariableName(term.Var.Index()), term.Coef)
 }
 
 // checkInterval keeps NaN, crossed bounds, and bounds that leave nothing (a lower of +Inf) as the
@@ -267,7 +268,7 @@ func (b *Builder) checkInterval(at place, lower, upper float64) {
 		plain(lower) && plain(upper) {
 		return
 	}
-	item := at.String()
+	item := at.item()
 	switch {
 	case math.IsNaN(lower):
 		b.fail(item, "lower bound", apportion.ErrNotFinite, "NaN")
@@ -286,7 +287,7 @@ func (b *Builder) checkInterval(at place, lower, upper float64) {
 func plain(x float64) bool { return math.IsInf(x, 0) || math.Abs(x) < Infinite }
 
 // checkNumber keeps a number that is not finite, or too large, as the fault.
-func (b *Builder) checkNumber(item, field string, x float64) {
+func (b *Builder) checkNumber(item apportion.Item, field string, x float64) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		b.fail(item, field, apportion.ErrNotFinite, formatNumber(x))
@@ -298,7 +299,7 @@ func (b *Builder) checkNumber(item, field string, x float64) {
 // checkName keeps a name that would not survive a text format as the fault.
 func (b *Builder) checkName(what, name string) {
 	if strings.ContainsFunc(name, breaksName) {
-		b.fail(what, "name", apportion.ErrRange, strconv.Quote(name)+" has white space or a control character")
+		b.fail(apportion.Item{ID: what}, "name", apportion.ErrRange, strconv.Quote(name)+" has white space or a control character")
 	}
 }
 
@@ -314,7 +315,7 @@ func (b *Builder) checkDuplicates(what string, given []string) {
 	seen := make(map[string]struct{}, len(given))
 	for i, name := range given {
 		if _, twice := seen[name]; twice && name != "" {
-			b.fail(fmt.Sprintf("%s %d", what, i), "name", apportion.ErrDuplicate, strconv.Quote(name))
+			b.fail(check.Item(what, "", i), "name", apportion.ErrDuplicate, strconv.Quote(name))
 			return
 		}
 		seen[name] = struct{}{}
@@ -322,7 +323,7 @@ func (b *Builder) checkDuplicates(what string, given []string) {
 }
 
 // fail keeps the first fault.
-func (b *Builder) fail(item, field string, err error, detail string) {
+func (b *Builder) fail(item apportion.Item, field string, err error, detail string) {
 	if b.err == nil {
 		b.err = &apportion.FieldError{Item: item, Field: field, Err: err, Detail: detail}
 	}

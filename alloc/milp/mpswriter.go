@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // WriteMPS writes the model in free MPS form. Reading it back gives an equal model, see the package
@@ -51,12 +52,12 @@ func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 	seen := make(map[string]bool, m.Variables())
 	for j := range m.lower {
 		out.variables = append(out.variables, m.VariableName(j))
-		checkMPSName(&faults, seen, out.variables[j], fmt.Sprintf("variable %d", j))
+		checkMPSName(&faults, seen, out.variables[j], check.Item("variable", "", j))
 	}
 	seen = make(map[string]bool, m.Rows())
 	for i := range m.rowLower {
 		out.rows = append(out.rows, m.RowName(i))
-		checkMPSName(&faults, seen, out.rows[i], fmt.Sprintf("row %d", i))
+		checkMPSName(&faults, seen, out.rows[i], check.Item("row", "", i))
 	}
 	for seen[out.objective] {
 		out.objective += "_"
@@ -64,8 +65,8 @@ func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 	return out, faults.Err()
 }
 
-func checkMPSName(faults *apportion.Faults, seen map[string]bool, name, item string) {
-	apportion.CheckID(faults, seen, name, item)
+func checkMPSName(faults *apportion.Faults, seen map[string]bool, name string, item apportion.Item) {
+	check.ID(faults, seen, name, item)
 	if strings.ContainsFunc(name, breaksName) || name == "'MARKER'" {
 		faults.Add(item, "name", apportion.ErrRange, strconv.Quote(name)+" cannot stand in an MPS file")
 	}

@@ -88,7 +88,7 @@ func (o *Options) complete(m *Model) (*Options, error) {
 		{"MemoryLimitBytes", full.MemoryLimitBytes}, {"Workers", int64(full.Workers)},
 	} {
 		if limit.value < 0 {
-			faults.Add("options", limit.field, apportion.ErrNegative, strconv.FormatInt(limit.value, 10))
+			faults.Add(apportion.Item{ID: "options"}, limit.field, apportion.ErrNegative, strconv.FormatInt(limit.value, 10))
 		}
 	}
 	fill(&faults, "RelativeGap", &full.RelativeGap, DefaultRelativeGap)
@@ -107,9 +107,9 @@ func (o *Options) complete(m *Model) (*Options, error) {
 func fill(faults *apportion.Faults, field string, value *float64, otherwise float64) {
 	switch {
 	case math.IsNaN(*value) || math.IsInf(*value, 0):
-		faults.Add("options", field, apportion.ErrNotFinite, formatNumber(*value))
+		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrNotFinite, formatNumber(*value))
 	case *value < 0:
-		faults.Add("options", field, apportion.ErrNegative, formatNumber(*value))
+		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrNegative, formatNumber(*value))
 	case *value == 0:
 		*value = otherwise
 	}
@@ -117,19 +117,19 @@ func fill(faults *apportion.Faults, field string, value *float64, otherwise floa
 
 func checkTolerance(faults *apportion.Faults, field string, value float64) {
 	if value > MaxTolerance && !math.IsInf(value, 1) {
-		faults.Add("options", field, apportion.ErrRange, fmt.Sprintf("%g > %g", value, MaxTolerance))
+		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrRange, fmt.Sprintf("%g > %g", value, MaxTolerance))
 	}
 }
 
 func checkHint(faults *apportion.Faults, hint []float64, m *Model) {
 	if hint != nil && len(hint) != m.Variables() {
-		faults.Add("options", "Hint", apportion.ErrLength,
+		faults.Add(apportion.Item{ID: "options"}, "Hint", apportion.ErrLength,
 			fmt.Sprintf("%d values for %d variables", len(hint), m.Variables()))
 		return
 	}
 	for j, value := range hint {
 		if math.IsInf(value, 0) {
-			faults.Add("options", "Hint["+m.VariableName(j)+"]", apportion.ErrNotFinite, formatNumber(value))
+			faults.Add(apportion.Item{ID: "options"}, "Hint["+m.VariableName(j)+"]", apportion.ErrNotFinite, formatNumber(value))
 		}
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // objectiveTolerance is what two computations of the objective, or a bound and an objective, may
@@ -42,7 +42,7 @@ func (e *WrongAnswerError) Unwrap() error { return e.Err }
 func (m *Model) Verify(values []float64, feasibility, integrality float64) error {
 	var faults apportion.Faults
 	if len(values) != m.Variables() {
-		faults.Add("point", "values", apportion.ErrLength,
+		faults.Add(apportion.Item{ID: "point"}, "values", apportion.ErrLength,
 			fmt.Sprintf("%d values for %d variables", len(values), m.Variables()))
 		return faults.Err()
 	}
@@ -52,12 +52,12 @@ func (m *Model) Verify(values []float64, feasibility, integrality float64) error
 			detail, fault = formatNumber(x)+" is not whole", apportion.ErrRange
 		}
 		if fault != nil {
-			faults.Add("variable "+strconv.Quote(m.VariableName(j)), "value", fault, detail)
+			faults.Add(check.Item("variable", m.VariableName(j), j), "value", fault, detail)
 		}
 	}
 	for i := range m.rowLower {
 		if detail, fault := misses(m.Activity(i, values), m.rowLower[i], m.rowUpper[i], feasibility); fault != nil {
-			faults.Add("row "+strconv.Quote(m.RowName(i)), "activity", fault, detail)
+			faults.Add(check.Item("row", m.RowName(i), i), "activity", fault, detail)
 		}
 	}
 	return faults.Err()

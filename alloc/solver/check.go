@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // ErrViolated is what every violation found by Check is.
@@ -52,7 +53,7 @@ func (inst *Instance) checkApp(i int, placed []Placed) error {
 				ErrViolated, i, p.Count, p.Server, last)
 		}
 		last = p.Server
-		sum, ok := apportion.Add64(n, p.Count)
+		sum, ok := exact.Add(n, p.Count)
 		if !ok {
 			return fmt.Errorf("%w: (7): application %d: %w", ErrViolated, i, apportion.ErrOverflow)
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // ErrTooLarge is returned by CopyBound for a server whose subsets of applications are too many to try.
@@ -183,7 +184,7 @@ func (b *copyBound) room(demand apportion.Resources) int64 {
 	}
 	var room int64
 	for _, capacity := range b.inst.Capacity {
-		sum, ok := apportion.Add64(room, demand.CountIn(capacity))
+		sum, ok := exact.Add(room, demand.CountIn(capacity))
 		if !ok {
 			room = math.MaxInt64
 			break

@@ -2,7 +2,10 @@
 
 package solver
 
-import "github.com/apportion/apportion"
+import (
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
+)
 
 // Objective returns the utilization (10): the sum of v_i n_i, in the order of the applications.
 func (inst *Instance) Objective(counts Counts) float64 {
@@ -74,7 +77,7 @@ func (inst *Instance) Used(counts Counts) ([]apportion.Resources, error) {
 	}
 	for i := range counts {
 		for _, p := range counts[i] {
-			if err := apportion.AddTimesTo(used[p.Server], used[p.Server], p.Count, inst.Apps[i].Demand); err != nil {
+			if err := exact.AddTimesTo(used[p.Server], used[p.Server], p.Count, inst.Apps[i].Demand); err != nil {
 				return nil, err
 			}
 		}

@@ -78,10 +78,10 @@ func New(bucket *blob.Bucket, o *Options) (*Store, error) {
 	}
 	var faults apportion.Faults
 	if s.options.Grace < 0 {
-		faults.Add("blobstore", "Grace", apportion.ErrNegative, s.options.Grace.String())
+		faults.Add(apportion.Item{ID: "blobstore"}, "Grace", apportion.ErrNegative, s.options.Grace.String())
 	}
 	if s.options.BlockBytes < 0 {
-		faults.Add("blobstore", "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
+		faults.Add(apportion.Item{ID: "blobstore"}, "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
 	}
 	if s.options.Grace == 0 {
 		s.options.Grace = DefaultGrace

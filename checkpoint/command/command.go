@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/framework"
+	"github.com/apportion/apportion/internal/check"
 )
 
 var (
@@ -140,19 +141,19 @@ func canonical(path string) (string, error) {
 func (a *Adapter) check() error {
 	var faults apportion.Faults
 	if len(a.commands.Start) == 0 || a.commands.Start[0] == "" {
-		faults.Add("", "Start", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "Start", apportion.ErrEmpty, "")
 	}
 	if len(a.commands.Resume) > 0 && a.commands.Resume[0] == "" {
-		faults.Add("", "Resume[0]", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "Resume[0]", apportion.ErrEmpty, "")
 	}
 	if a.commands.Work == "" {
-		faults.Add("", "Work", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "Work", apportion.ErrEmpty, "")
 	}
 	for name, value := range map[string]int64{
 		"Grace": int64(a.options.Grace), "LogBytes": a.options.LogBytes, "Poll": int64(a.options.Poll), "KeepRuns": int64(a.options.KeepRuns),
 	} {
 		if value < 0 {
-			faults.Add("", name, apportion.ErrNegative, strconv.FormatInt(value, 10))
+			faults.Add(apportion.Item{}, name, apportion.ErrNegative, strconv.FormatInt(value, 10))
 		}
 	}
 	return faults.Err()
@@ -190,7 +191,7 @@ func checkRun(run *checkpoint.Run) error {
 		return err
 	}
 	var faults apportion.Faults
-	item := "job " + strconv.Quote(run.Job)
+	item := check.Item("job", run.Job, 0)
 	if run.Attempt < 1 {
 		faults.Add(item, "Attempt", apportion.ErrRange, strconv.FormatInt(run.Attempt, 10))
 	}

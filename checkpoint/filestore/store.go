@@ -81,7 +81,7 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 		s.options = *o
 	}
 	if s.options.Keep < 0 {
-		return nil, &apportion.FieldError{Item: "filestore", Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "filestore"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
 	}
 	if s.options.Grace == 0 {
 		s.options.Grace = DefaultGrace

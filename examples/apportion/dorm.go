@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // dormOutput is the output of "dorm". Numbers that do not exist are left out: the bound and the gap
@@ -102,7 +103,7 @@ func (r *reader) server(j int) apportion.Server {
 		{"id", true, func(path string) { server.ID = r.str(path) }},
 		{"capacity", true, func(path string) { server.Capacity = r.resources(path) }},
 	})
-	r.named(before, apportion.Item("server", server.ID, j))
+	r.named(before, check.Item("server", server.ID, j))
 	return server
 }
 
@@ -119,7 +120,7 @@ func (r *reader) application(i int) alloc.Application {
 		{"start", false, func(path string) { app.Start = r.strs(path) }},
 		{"resume", false, func(path string) { app.Resume = r.strs(path) }},
 	})
-	r.named(before, apportion.Item("application", app.ID, i))
+	r.named(before, check.Item("application", app.ID, i))
 	return app
 }
 
@@ -131,7 +132,7 @@ func (r *reader) allocation(path string) alloc.Allocation {
 		before, places := len(r.faults), map[string]int64{}
 		r.entries(path, name, func(server string) { places[server] = r.integer(name(server), 0) })
 		a[id] = places
-		r.named(before, apportion.Item("application", id, 0))
+		r.named(before, check.Item("application", id, 0))
 	})
 	return a
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // The ways of filling.
@@ -97,7 +98,7 @@ func (r *reader) claim(i int) drf.Claim {
 		{"min", false, func(path string) { claim.Min = r.integer(path, 0) }},
 		{"max", false, func(path string) { claim.Max = r.integer(path, drf.NoMax) }},
 	})
-	r.named(before, apportion.Item("claim", claim.ID, i))
+	r.named(before, check.Item("claim", claim.ID, i))
 	return claim
 }
 
@@ -106,9 +107,9 @@ func (d *drfInput) validate() error {
 	if err := d.kinds.Validate(); err != nil {
 		errors.As(err, &faults)
 	}
-	apportion.CheckResources(&faults, d.kinds, d.capacity, "", "capacity")
+	check.Resources(&faults, d.kinds, d.capacity, apportion.Item{}, "capacity")
 	if d.filling != divisible && d.filling != whole {
-		faults.Add("", "filling", apportion.ErrUnknown, strconv.Quote(d.filling))
+		faults.Add(apportion.Item{}, "filling", apportion.ErrUnknown, strconv.Quote(d.filling))
 	}
 	if len(d.capacity) == len(d.kinds) && len(d.kinds) > 0 {
 		d.validateClaims(&faults)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // flowconAnswer answers a tick. Times are in seconds.
@@ -115,7 +116,7 @@ func (f *flowcon) handle(c *command, e *monitorEvent) error {
 }
 
 func unknownContainer(id string) error {
-	return &apportion.FieldError{Item: apportion.Item("container", id, 0), Field: "exit", Err: apportion.ErrUnknown}
+	return &apportion.FieldError{Item: check.Item("container", id, 0), Field: "exit", Err: apportion.ErrUnknown}
 }
 
 // step runs FlowCon and prints what it decides.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // lines reads a text line by line and skips blank ones.
@@ -68,7 +69,7 @@ func (l *lines) keys() []string {
 }
 
 // unnamedJob is what a job without an id is called; its line says more.
-var unnamedJob = apportion.Item("job", "", 0)
+var unnamedJob = check.Item("job", "", 0)
 
 // atLine names the line in an error, and in every fault of one.
 func atLine(number int, err error) error {
@@ -85,10 +86,10 @@ func atLine(number int, err error) error {
 	var named apportion.Faults
 	for _, fault := range faults {
 		item := line
-		if fault.Item != "" && fault.Item != unnamedJob {
-			item += ", " + fault.Item
+		if !fault.Item.IsZero() && fault.Item != unnamedJob {
+			item += ", " + fault.Item.String()
 		}
-		named.Add(item, jsonField(fault.Field), fault.Err, fault.Detail)
+		named.Add(apportion.Item{ID: item}, jsonField(fault.Field), fault.Err, fault.Detail)
 	}
 	return named
 }

@@ -198,7 +198,7 @@ func writeFailure(w io.Writer, err error) {
 	if len(faults) > 0 {
 		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
 		for _, one := range faults[:min(len(faults), maxFaults)] {
-			f.Faults = append(f.Faults, fault{one.Item, one.Field, one.Detail, one.Err.Error()})
+			f.Faults = append(f.Faults, fault{one.Item.String(), one.Field, one.Detail, one.Err.Error()})
 		}
 	}
 	_ = writeJSON(w, f) // there is nobody left to tell

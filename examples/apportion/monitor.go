@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // monitorEvent is a line behind the first.
@@ -70,19 +71,19 @@ func (m *monitorForm) sample(r *reader, e *monitorEvent) {
 			field{"demand", false, func(path string) {
 				e.demand = r.resources(path)
 				if r.err == nil {
-					apportion.CheckResources(&r.faults, m.kinds, e.demand, "", path)
+					check.Resources(&r.faults, m.kinds, e.demand, apportion.Item{}, path)
 				}
 			}})
 	}
 	r.object("", fields)
 	if e.reads && e.usage == nil && !m.placed && r.err == nil && len(r.faults) == 0 {
-		r.faults.Add("", "usage", errMissing, "the value needs it")
+		r.faults.Add(apportion.Item{}, "usage", errMissing, "the value needs it")
 	}
 	if e.usage == nil {
 		e.usage = slices.Repeat([]float64{1}, len(m.kinds)) // not measured: counts as 1
 	}
 	if e.id != "" {
-		r.named(0, apportion.Item("container", e.id, 0))
+		r.named(0, check.Item("container", e.id, 0))
 	}
 }
 
@@ -91,7 +92,7 @@ func (r *reader) id(path string) string {
 	before := len(r.faults)
 	id := r.str(path)
 	if id == "" && r.err == nil && len(r.faults) == before {
-		r.faults.Add("", path, apportion.ErrEmpty, "")
+		r.faults.Add(apportion.Item{}, path, apportion.ErrEmpty, "")
 	}
 	return id
 }
@@ -103,7 +104,7 @@ const maxSeconds = float64(math.MaxInt64/int64(time.Second)) - 1
 func (r *reader) seconds(path string) time.Duration {
 	value := r.notNegative(path)
 	if value > maxSeconds {
-		r.faults.Add("", path, apportion.ErrRange, jsonNumber(value)+" seconds are more than 292 years")
+		r.faults.Add(apportion.Item{}, path, apportion.ErrRange, jsonNumber(value)+" seconds are more than 292 years")
 		return 0
 	}
 	return time.Duration(math.Round(value * float64(time.Second)))
@@ -119,7 +120,7 @@ func (r *reader) reading(path string) float64 {
 	values := map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
 	value, ok := values[text]
 	if !ok {
-		r.faults.Add("", path, errType, strconv.Quote(text)+`, not a number, "NaN", "Infinity" or "-Infinity"`)
+		r.faults.Add(apportion.Item{}, path, errType, strconv.Quote(text)+`, not a number, "NaN", "Infinity" or "-Infinity"`)
 	}
 	return value
 }
@@ -240,7 +241,7 @@ func (t *monitorTest) fields(r *reader, plain string) []field {
 			case name == "prospect":
 				t.prospect = true
 			case name != plain && r.err == nil:
-				r.faults.Add("", path, apportion.ErrUnknown, strconv.Quote(name))
+				r.faults.Add(apportion.Item{}, path, apportion.ErrUnknown, strconv.Quote(name))
 			}
 		}},
 		{"confidence", false, func(path string) { t.confidence = r.positive(path) }},

@@ -10,6 +10,7 @@ import (
 	"iter"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -132,7 +133,7 @@ func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
 			if err == nil {
 				e, err = readOASiSEvent(l, o.cluster.Kinds)
 				if err == nil && e.verb == "" && seen[e.job.ID] {
-					err = &apportion.FieldError{Item: apportion.Item("job", e.job.ID, 0), Field: "id", Err: apportion.ErrDuplicate}
+					err = &apportion.FieldError{Item: check.Item("job", e.job.ID, 0), Field: "id", Err: apportion.ErrDuplicate}
 				}
 				if err != nil {
 					err = atLine(l.number, err)
@@ -164,7 +165,7 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 			return nil, err
 		case e.verb == "":
 			jobs = append(jobs, e.job)
-			lineOf[apportion.Item("job", e.job.ID, 0)] = e.line
+			lineOf[e.job.ID] = e.line
 		}
 		all = append(all, e)
 	}
@@ -175,8 +176,8 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 	if err != nil {
 		line := o.line
 		var fault *apportion.FieldError
-		if errors.As(err, &fault) && lineOf[fault.Item] > 0 {
-			line = lineOf[fault.Item]
+		if errors.As(err, &fault) && lineOf[fault.Item.ID] > 0 {
+			line = lineOf[fault.Item.ID]
 		}
 		return nil, atLine(line, err)
 	}

@@ -450,7 +450,7 @@ func TestJSONField(t *testing.T) {
 
 // Faults of a line keep what they are under their new names.
 func TestAtLine(t *testing.T) {
-	single := &apportion.FieldError{Item: `job "a"`, Field: "PSBandwidth", Err: apportion.ErrRange, Detail: "0"}
+	single := &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: "a"}, Field: "PSBandwidth", Err: apportion.ErrRange, Detail: "0"}
 	if err := atLine(7, fmt.Errorf("outside: %w", single)); err.Error() != `line 7, job "a": ps_bandwidth is out of range: 0` || !errors.Is(err, apportion.ErrRange) {
 		t.Error(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -105,7 +106,7 @@ func (r *reader) oasisOptions(path string, h *oasisHeader) {
 			if h.choice.LFloorEps = r.notNegative(path); h.choice.LFloorEps == 0 {
 				h.choice.LFloorEps = -1 // no floor; in Go 0 stands for the default
 			} else if h.choice.LFloorEps >= 1 {
-				r.faults.Add("", path, apportion.ErrRange, jsonNumber(h.choice.LFloorEps)+" is not below 1")
+				r.faults.Add(apportion.Item{}, path, apportion.ErrRange, jsonNumber(h.choice.LFloorEps)+" is not below 1")
 			}
 		}},
 		{"l_scale", false, func(path string) { h.choice.LScale = r.positive(path) }},
@@ -126,7 +127,7 @@ func choose[T interface{ String() string }](r *reader, path string, values []T) 
 		}
 	}
 	if r.err == nil {
-		r.faults.Add("", path, apportion.ErrUnknown, strconv.Quote(name))
+		r.faults.Add(apportion.Item{}, path, apportion.ErrUnknown, strconv.Quote(name))
 	}
 	return values[0]
 }
@@ -135,7 +136,7 @@ func choose[T interface{ String() string }](r *reader, path string, values []T) 
 func (r *reader) positive(path string) float64 {
 	value := r.number(path, 1)
 	if value <= 0 {
-		r.faults.Add("", path, apportion.ErrRange, jsonNumber(value)+" is not positive")
+		r.faults.Add(apportion.Item{}, path, apportion.ErrRange, jsonNumber(value)+" is not positive")
 	}
 	return value
 }
@@ -144,7 +145,7 @@ func (r *reader) positive(path string) float64 {
 func (r *reader) notNegative(path string) float64 {
 	value := r.number(path, 0)
 	if value < 0 {
-		r.faults.Add("", path, apportion.ErrNegative, jsonNumber(value))
+		r.faults.Add(apportion.Item{}, path, apportion.ErrNegative, jsonNumber(value))
 	}
 	return value
 }
@@ -153,7 +154,7 @@ func (r *reader) notNegative(path string) float64 {
 func (r *reader) atLeast(path string, least, otherwise int64) int64 {
 	value := r.integer(path, otherwise)
 	if value < least {
-		r.faults.Add("", path, apportion.ErrRange, strconv.FormatInt(value, 10)+" is below "+strconv.FormatInt(least, 10))
+		r.faults.Add(apportion.Item{}, path, apportion.ErrRange, strconv.FormatInt(value, 10)+" is below "+strconv.FormatInt(least, 10))
 	}
 	return value
 }
@@ -165,7 +166,7 @@ func (h *oasisHeader) validate() error {
 		return faults.Err()
 	}
 	if h.choice != (primaldual.BoundsOptions{}) {
-		faults.Add("", "options", apportion.ErrConflict, "these set bounds, which are given")
+		faults.Add(apportion.Item{}, "options", apportion.ErrConflict, "these set bounds, which are given")
 	}
 	h.bounds.spread(&faults, len(h.cluster.Kinds))
 	if len(faults) == 0 {
@@ -188,7 +189,7 @@ func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
 				*end.list = slices.Repeat(*end.list, kinds)
 			}
 			if len(*end.list) != kinds {
-				faults.Add("", end.name+side.name, apportion.ErrLength, strconv.Itoa(len(*end.list))+" numbers for "+strconv.Itoa(kinds)+" kinds")
+				faults.Add(apportion.Item{}, end.name+side.name, apportion.ErrLength, strconv.Itoa(len(*end.list))+" numbers for "+strconv.Itoa(kinds)+" kinds")
 				return
 			}
 		}
@@ -249,7 +250,7 @@ func (r *reader) job() primaldual.Job {
 		{"ps", true, func(path string) { job.PS = r.resources(path) }},
 		{"utility", true, func(path string) { job.Utility = r.utility(path) }},
 	})
-	r.named(0, apportion.Item("job", job.ID, 0))
+	r.named(0, check.Item("job", job.ID, 0))
 	return job
 }
 
@@ -275,9 +276,9 @@ func (r *reader) utility(path string) primaldual.Utility {
 		return forms[0]
 	case r.err != nil || len(r.faults) > before:
 	case len(forms) == 0:
-		r.faults.Add("", path, errMissing, "one of sigmoid, constant, linear, steps")
+		r.faults.Add(apportion.Item{}, path, errMissing, "one of sigmoid, constant, linear, steps")
 	default:
-		r.faults.Add("", path, apportion.ErrConflict, "more than one form")
+		r.faults.Add(apportion.Item{}, path, apportion.ErrConflict, "more than one form")
 	}
 	return primaldual.Constant(0)
 }
@@ -287,7 +288,7 @@ func (r *reader) fixed(path string, n int) []float64 {
 	before := len(r.faults)
 	list := r.numbers(path)
 	if len(list) != n && r.err == nil && len(r.faults) == before {
-		r.faults.Add("", path, apportion.ErrLength, strconv.Itoa(len(list))+" numbers, not "+strconv.Itoa(n))
+		r.faults.Add(apportion.Item{}, path, apportion.ErrLength, strconv.Itoa(len(list))+" numbers, not "+strconv.Itoa(n))
 	}
 	return append(list, make([]float64, n)...)[:n]
 }
@@ -302,9 +303,9 @@ func (r *reader) steps(path string) primaldual.Steps {
 		switch within := pair[0]; {
 		case len(r.faults) > before || r.err != nil:
 		case within != math.Trunc(within) || within < 0 || within > math.MaxInt32:
-			r.faults.Add("", path, apportion.ErrRange, "a duration is a whole number of slots, 0 or more")
+			r.faults.Add(apportion.Item{}, path, apportion.ErrRange, "a duration is a whole number of slots, 0 or more")
 		case within <= last:
-			r.faults.Add("", path, apportion.ErrRange, "durations must ascend")
+			r.faults.Add(apportion.Item{}, path, apportion.ErrRange, "durations must ascend")
 		default:
 			last = within
 		}

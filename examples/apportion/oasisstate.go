@@ -64,7 +64,7 @@ func newOASiSState(path string, header []byte) *oasisState {
 
 // fault returns an error that says what is wrong with the file.
 func (s *oasisState) fault(field string, sort error, detail string) error {
-	return &apportion.FieldError{Item: "state " + strconv.Quote(s.path), Field: field, Err: sort, Detail: detail}
+	return &apportion.FieldError{Item: apportion.Item{ID: "state " + strconv.Quote(s.path)}, Field: field, Err: sort, Detail: detail}
 }
 
 // resume gives the run a scheduler: that of the file if there is one, or a new one.

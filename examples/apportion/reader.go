@@ -107,7 +107,7 @@ func (r *reader) object(path string, fields []field) {
 	if !r.entries(path, name, func(key string) {
 		f := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
 		if f < 0 {
-			r.faults.Add("", name(key), apportion.ErrUnknown, "")
+			r.faults.Add(apportion.Item{}, name(key), apportion.ErrUnknown, "")
 			r.skip(r.next())
 			return
 		}
@@ -118,7 +118,7 @@ func (r *reader) object(path string, fields []field) {
 	}
 	for f := range fields {
 		if fields[f].required && !seen[f] && r.err == nil {
-			r.faults.Add("", name(fields[f].name), errMissing, "")
+			r.faults.Add(apportion.Item{}, name(fields[f].name), errMissing, "")
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (r *reader) entries(path string, name func(key string) string, read func(ke
 		switch {
 		case r.err != nil:
 		case seen[key]:
-			r.faults.Add("", name(key), apportion.ErrDuplicate, "")
+			r.faults.Add(apportion.Item{}, name(key), apportion.ErrDuplicate, "")
 			r.skip(r.next())
 		default:
 			seen[key] = true
@@ -184,7 +184,7 @@ func (r *reader) wrong(token json.Token, path, due string) {
 	default:
 		text = fmt.Sprint(t)
 	}
-	r.faults.Add("", path, errType, text+", not "+due)
+	r.faults.Add(apportion.Item{}, path, errType, text+", not "+due)
 	r.skip(token)
 }
 
@@ -234,7 +234,7 @@ func (r *reader) integer(path string, otherwise int64) int64 {
 	}
 	value, err := strconv.ParseInt(number.String(), 10, 64)
 	if err != nil {
-		r.faults.Add("", path, apportion.ErrRange, number.String()+" is no whole number that fits 64 bits")
+		r.faults.Add(apportion.Item{}, path, apportion.ErrRange, number.String()+" is no whole number that fits 64 bits")
 		return otherwise
 	}
 	return value
@@ -254,7 +254,7 @@ func (r *reader) numberOf(token json.Token, path string, otherwise float64) floa
 	}
 	value, err := number.Float64()
 	if err != nil {
-		r.faults.Add("", path, apportion.ErrRange, number.String()+" does not fit a 64-bit floating-point number")
+		r.faults.Add(apportion.Item{}, path, apportion.ErrRange, number.String()+" does not fit a 64-bit floating-point number")
 		return otherwise
 	}
 	return value
@@ -279,7 +279,7 @@ func (r *reader) resources(path string) apportion.Resources {
 }
 
 // named gives an item to the faults found since there were before of them.
-func (r *reader) named(before int, item string) {
+func (r *reader) named(before int, item apportion.Item) {
 	for _, fault := range r.faults[before:] {
 		fault.Item = item
 	}
@@ -313,7 +313,7 @@ func (r *reader) finish(kinds apportion.Kinds, validate func() error) error {
 // part. A b without a field concerns the whole item.
 func repeats(a, b *apportion.FieldError) bool {
 	whole, _, _ := strings.Cut(b.Field, "[")
-	return a.Item == b.Item &&
+	return a.Item.String() == b.Item.String() &&
 		(b.Field == "" || a.Field == b.Field || a.Field == whole)
 }
 

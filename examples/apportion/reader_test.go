@@ -145,7 +145,7 @@ func checkNamed(t *testing.T, err error) {
 	var faults apportion.Faults
 	if errors.As(err, &faults) {
 		for _, fault := range faults {
-			if fault.Err == nil || fault.Item == "" && fault.Field == "" && fault.Detail == "" {
+			if fault.Err == nil || fault.Item.IsZero() && fault.Field == "" && fault.Detail == "" {
 				t.Errorf("a fault without a name: %+v", fault)
 			}
 		}

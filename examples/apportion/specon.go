@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -122,7 +123,7 @@ func (s *specon) exit(id string) error {
 // names.
 func (s *specon) tenant(e *monitorEvent) (*tenant, error) {
 	worker := slices.IndexFunc(s.workers, func(w apportion.Server) bool { return w.ID == e.worker })
-	item, t := apportion.Item("container", e.id, 0), s.byID[e.id]
+	item, t := check.Item("container", e.id, 0), s.byID[e.id]
 	switch {
 	case e.worker != "" && worker < 0:
 		return nil, &apportion.FieldError{Item: item, Field: "worker", Err: apportion.ErrUnknown, Detail: strconv.Quote(e.worker)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -65,15 +66,15 @@ func (h *speconHeader) validate(steering string) error {
 	var faults apportion.Faults
 	errors.As(h.kinds.Validate(), &faults)
 	before := len(faults)
-	apportion.CheckServers(&faults, h.kinds, h.workers)
+	check.Servers(&faults, h.kinds, h.workers)
 	for _, fault := range faults[before:] {
-		if fault.Item == "" {
+		if fault.Item.IsZero() {
 			fault.Field = "workers"
 		}
 	}
 	if steering != "" {
 		if h.steering = h.kinds.Index(steering); h.steering < 0 {
-			faults.Add("", "options.steering", apportion.ErrUnknown, strconv.Quote(steering))
+			faults.Add(apportion.Item{}, "options.steering", apportion.ErrUnknown, strconv.Quote(steering))
 		}
 	}
 	if _, err := growth.NewSpeCon(h.config, &h.options); err != nil {
@@ -97,7 +98,7 @@ func (r *reader) weights(path string) placement.Weights {
 		whole[i] = int64(w * placement.ScoreUnit)
 		exact := w > 0 && w <= maxWeight && float64(whole[i]) == w*placement.ScoreUnit
 		if falls := i == 0 || list[i-1] > w; (!exact || !falls) && r.err == nil && len(r.faults) == before {
-			r.faults.Add("", path, apportion.ErrRange, "weights are positive multiples of 1/2 that fall")
+			r.faults.Add(apportion.Item{}, path, apportion.ErrRange, "weights are positive multiples of 1/2 that fall")
 		}
 	}
 	return placement.Weights{Progressing: whole[0], Watching: whole[1], Converged: whole[2]}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/sim"
 )
 
@@ -19,7 +20,7 @@ func long(apps int) settings {
 
 // Reference: [Dorm] §V-A1: 20 slaves, 240 CPU cores, 5 GPUs, 2.5 TB.
 func TestTestbed(t *testing.T) {
-	total, err := apportion.Total(testbed(), len(paperKinds))
+	total, err := check.Total(testbed(), len(paperKinds))
 	if err != nil {
 		t.Fatal(err)
 	}

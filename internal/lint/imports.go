@@ -14,21 +14,26 @@ const module = "github.com/apportion/apportion"
 // allowedModules are the modules that a program gets into its build by importing this library.
 var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp", "google.golang.org/protobuf"}
 
+// ground are the folders on which every package stands.
+var ground = []string{"internal/exact", "internal/check", "internal/invariant"}
+
 // layers says what the files of a folder may import of this module: the root, their own folder and
-// the folders listed, each with all that lies below. The first folder that a file lies in counts; a
-// folder that is not here may import everything.
+// the folders listed, each with all that lies below, and everyone may import the shared ground. The
+// first folder that a file lies in counts; a folder that is not here may import everything.
 var layers = []struct {
 	folder string
 	below  []string
 }{
 	{".", nil},
-	{"drf", []string{"internal/invariant"}},
-	{"placement", []string{"internal/invariant"}},
-	{"growth", []string{"internal/invariant"}},
-	{"checkpoint", []string{"internal/invariant"}},
-	{"alloc/milp", []string{"internal/invariant"}},
-	{"alloc", []string{"drf", "placement", "internal/invariant"}},
-	{"primaldual", []string{"alloc/milp", "placement", "internal/invariant"}},
+	{"drf", nil},
+	{"placement", nil},
+	{"growth", nil},
+	{"checkpoint", nil},
+	{"alloc/milp", nil},
+	{"alloc", []string{"drf", "placement"}},
+	{"primaldual", []string{"alloc/milp", "placement"}},
+	{"internal/exact", nil},
+	{"internal/check", nil},
 	{"internal/invariant", nil},
 }
 
@@ -56,8 +61,8 @@ func mayImport(dir, own string) bool {
 	}
 	for _, layer := range layers {
 		if within(dir, layer.folder) {
-			return own == "" || within(own, layer.folder) ||
-				slices.ContainsFunc(layer.below, func(folder string) bool { return within(own, folder) })
+			inside := func(folder string) bool { return within(own, folder) }
+			return own == "" || inside(layer.folder) || slices.ContainsFunc(ground, inside) || slices.ContainsFunc(layer.below, inside)
 		}
 	}
 	return true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // MaxWork is the most work a job may have: two hours of a whole worker, which is close to what an
@@ -49,24 +50,24 @@ type Scenario struct {
 // Validate returns every fault as apportion.Faults, or nil.
 func (s *Scenario) Validate() error {
 	var faults apportion.Faults
-	outside := func(item, field, value string) { faults.Add(item, field, apportion.ErrRange, value) }
+	outside := func(item apportion.Item, field, value string) { faults.Add(item, field, apportion.ErrRange, value) }
 	if s.Workers < 1 {
-		outside("", "Workers", strconv.Itoa(s.Workers))
+		outside(apportion.Item{}, "Workers", strconv.Itoa(s.Workers))
 	}
 	if len(s.Jobs) > maxJobs {
-		outside("", "Jobs", strconv.Itoa(len(s.Jobs)))
+		outside(apportion.Item{}, "Jobs", strconv.Itoa(len(s.Jobs)))
 	}
 	if s.MoveCost < 0 || s.MoveCost > MaxWork {
-		outside("", "MoveCost", s.MoveCost.String())
+		outside(apportion.Item{}, "MoveCost", s.MoveCost.String())
 	}
 	if !(s.Interference >= 0 && s.Interference <= 1) {
-		outside("", "Interference", strconv.FormatFloat(s.Interference, 'g', -1, 64))
+		outside(apportion.Item{}, "Interference", strconv.FormatFloat(s.Interference, 'g', -1, 64))
 	}
 	seen := make(map[string]bool, len(s.Jobs))
 	for i := range s.Jobs {
 		job := &s.Jobs[i]
-		item := apportion.Item("job", job.ID, i)
-		apportion.CheckID(&faults, seen, job.ID, item)
+		item := check.Item("job", job.ID, i)
+		check.ID(&faults, seen, job.ID, item)
 		if job.Arrival < 0 {
 			faults.Add(item, "Arrival", apportion.ErrNegative, job.Arrival.String())
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // job is an application and how far it is.
@@ -57,11 +59,11 @@ func (c *cluster) change(j *job, places map[string]int64, now time.Duration) err
 
 // expect queues the completion of a job that makes progress after a pause.
 func (c *cluster) expect(j *job, now, pause time.Duration) error {
-	resume, ok := apportion.Add64(int64(now), int64(pause))
+	resume, ok := exact.Add(int64(now), int64(pause))
 	d, done := j.left.timeAt(j.rate)
-	at, fits := apportion.Add64(resume, int64(d))
+	at, fits := exact.Add(resume, int64(d))
 	if !ok || !done || !fits {
-		item := apportion.Item("application", j.app.ID, 0)
+		item := check.Item("application", j.app.ID, 0)
 		return &apportion.FieldError{Item: item, Field: "Completion", Err: apportion.ErrOverflow}
 	}
 	j.resume = time.Duration(resume)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // checkRoom refuses an allocation that overfills a server, or gives an application a negative
@@ -17,7 +18,7 @@ func checkRoom(state *State, next alloc.Allocation) error {
 		used := make(apportion.Resources, len(state.Kinds))
 		for _, app := range state.Apps {
 			n := next[app.ID][server.ID]
-			if n < 0 || apportion.AddTimesTo(used, used, n, app.Demand) != nil {
+			if n < 0 || exact.AddTimesTo(used, used, n, app.Demand) != nil {
 				return fmt.Errorf("%w: %d containers of %q on %q", ErrPolicy, n, app.ID, server.ID)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // genPolicy draws a policy; make gives a fresh one with the same behaviour each time.
@@ -106,7 +107,7 @@ func checkCapacity(rt *rapid.T, s *Scenario, r *recorder) {
 		for _, server := range s.Servers {
 			used := make(apportion.Resources, len(s.Kinds))
 			for i := range s.Apps {
-				if err := apportion.AddTimesTo(used, used, next[s.Apps[i].ID][server.ID], s.Apps[i].Demand); err != nil {
+				if err := exact.AddTimesTo(used, used, next[s.Apps[i].ID][server.ID], s.Apps[i].Demand); err != nil {
 					rt.Fatal(err)
 				}
 			}

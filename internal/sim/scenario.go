@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // AdjustCost is what one kill-and-resume costs on Dorm's testbed: an application of three hours
@@ -45,14 +46,14 @@ type App struct {
 // The fields of the embedded application are checked at the first decision.
 func (s *Scenario) Validate() error {
 	var faults apportion.Faults
-	apportion.CheckServers(&faults, s.Kinds, s.Servers)
-	checkTime(&faults, s.AdjustCost, "", "AdjustCost")
-	checkTime(&faults, s.Horizon, "", "Horizon")
+	check.Servers(&faults, s.Kinds, s.Servers)
+	checkTime(&faults, s.AdjustCost, apportion.Item{}, "AdjustCost")
+	checkTime(&faults, s.Horizon, apportion.Item{}, "Horizon")
 	seen := make(map[string]bool, len(s.Apps))
 	for i := range s.Apps {
 		app := &s.Apps[i]
-		item := apportion.Item("application", app.ID, i)
-		apportion.CheckID(&faults, seen, app.ID, item)
+		item := check.Item("application", app.ID, i)
+		check.ID(&faults, seen, app.ID, item)
 		checkTime(&faults, app.Arrival, item, "Arrival")
 		if app.Fixed < 1 {
 			faults.Add(item, "Fixed", apportion.ErrRange, strconv.FormatInt(app.Fixed, 10))
@@ -64,7 +65,7 @@ func (s *Scenario) Validate() error {
 	return faults.Err()
 }
 
-func checkTime(faults *apportion.Faults, d time.Duration, item, field string) {
+func checkTime(faults *apportion.Faults, d time.Duration, item apportion.Item, field string) {
 	if d < 0 {
 		faults.Add(item, field, apportion.ErrNegative, d.String())
 	}
@@ -80,7 +81,7 @@ func (a *App) rate(n int64) (int64, error) {
 	rate, ok := rateOf(speed)
 	if !ok {
 		return 0, &apportion.FieldError{
-			Item:   apportion.Item("application", a.ID, 0),
+			Item:   check.Item("application", a.ID, 0),
 			Field:  "Speedup(" + strconv.FormatInt(n, 10) + ")",
 			Detail: strconv.FormatFloat(speed, 'g', -1, 64),
 			Err:    apportion.ErrRange,

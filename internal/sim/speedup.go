@@ -43,16 +43,16 @@ func Measured(measurements []Measurement) (Speedup, error) {
 	slices.SortFunc(table, func(a, b Measurement) int { return int(a.Containers - b.Containers) })
 	var faults apportion.Faults
 	if len(table) == 0 {
-		faults.Add("", "measurements", apportion.ErrEmpty, "")
+		faults.Add(apportion.Item{}, "measurements", apportion.ErrEmpty, "")
 	}
 	for i, m := range table {
 		switch {
 		case math.IsInf(m.Speed, 0) || math.IsNaN(m.Speed):
-			faults.Add("", "Speed", apportion.ErrNotFinite, "")
+			faults.Add(apportion.Item{}, "Speed", apportion.ErrNotFinite, "")
 		case m.Containers < 1 || m.Speed <= 0:
-			faults.Add("", "measurements", apportion.ErrRange, "not positive")
+			faults.Add(apportion.Item{}, "measurements", apportion.ErrRange, "not positive")
 		case i > 0 && table[i-1].Containers == m.Containers:
-			faults.Add("", "Containers", apportion.ErrDuplicate, "")
+			faults.Add(apportion.Item{}, "Containers", apportion.ErrDuplicate, "")
 		}
 	}
 	if len(faults) > 0 {

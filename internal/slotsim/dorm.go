@@ -11,6 +11,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -50,14 +52,14 @@ const psParts = 1000
 // pairedServers returns a problem without applications: each worker server with an equal part of the
 // capacity of all parameter-server servers, kinds of the worker side first.
 func pairedServers(cluster *primaldual.Cluster) (*alloc.Problem, error) {
-	total, err := apportion.Total(cluster.PSServers, len(cluster.Kinds))
+	total, err := check.Total(cluster.PSServers, len(cluster.Kinds))
 	if err != nil {
 		return nil, err
 	}
 	p := &alloc.Problem{}
 	part := make(apportion.Resources, len(total))
 	for r, q := range total {
-		thousandths, ok := apportion.Mul64(q, psParts)
+		thousandths, ok := exact.Mul(q, psParts)
 		if !ok {
 			return nil, &apportion.FieldError{Field: "PSServers", Err: apportion.ErrOverflow}
 		}

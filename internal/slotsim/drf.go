@@ -8,6 +8,8 @@ import (
 	"context"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -107,7 +109,7 @@ func (s *shareOf) measure(st *state, line *shareLine) {
 		}
 		for r, q := range demand {
 			total := line.totals[side][r]
-			if q > 0 && apportion.Less128(s.num, total, count*q, s.den) {
+			if q > 0 && exact.Less(s.num, total, count*q, s.den) {
 				s.num, s.den = count*q, total
 			}
 		}
@@ -123,7 +125,7 @@ type shareLine struct {
 func newShareLine(st *state) (*shareLine, error) {
 	line := &shareLine{}
 	for side, servers := range [2][]apportion.Server{st.Cluster.WorkerServers, st.Cluster.PSServers} {
-		total, err := apportion.Total(servers, len(st.Cluster.Kinds))
+		total, err := check.Total(servers, len(st.Cluster.Kinds))
 		if err != nil {
 			return nil, err
 		}
@@ -139,9 +141,9 @@ func (l *shareLine) Len() int { return len(l.jobs) }
 func (l *shareLine) Less(i, j int) bool {
 	a, b := &l.jobs[i], &l.jobs[j]
 	switch {
-	case apportion.Less128(a.num, b.den, b.num, a.den):
+	case exact.Less(a.num, b.den, b.num, a.den):
 		return true
-	case apportion.Less128(b.num, a.den, a.num, b.den):
+	case exact.Less(b.num, a.den, a.num, b.den):
 		return false
 	}
 	return a.job < b.job

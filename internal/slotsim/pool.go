@@ -4,6 +4,7 @@ package slotsim
 
 import (
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -94,7 +95,7 @@ func (p *pool) move(side primaldual.Side, demand apportion.Resources, placements
 
 // addTimes adds n*r to dst. What is free stays within a server's capacity, so nothing overflows.
 func addTimes(dst apportion.Resources, n int64, r apportion.Resources) {
-	if err := apportion.AddTimesTo(dst, dst, n, r); err != nil {
+	if err := exact.AddTimesTo(dst, dst, n, r); err != nil {
 		panic("slotsim: " + err.Error())
 	}
 }

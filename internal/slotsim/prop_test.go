@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/oasistest"
 )
@@ -116,7 +117,7 @@ func checkCapacity(t *rapid.T, s *Scenario, r *Result) {
 		sums[c.side][c.kind] += float64(amount)
 	}
 	for side, servers := range [2][]apportion.Server{s.Cluster.WorkerServers, s.Cluster.PSServers} {
-		total, _ := apportion.Total(servers, len(s.Cluster.Kinds))
+		total, _ := check.Total(servers, len(s.Cluster.Kinds))
 		for k, got := range r.Usage[side] {
 			want := 0.0
 			if total[k] > 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -70,7 +71,7 @@ func Run(ctx context.Context, s *Scenario, bounds *primaldual.Bounds, policy Pol
 // measure sets Usage.
 func (r *Result) measure(s *Scenario) error {
 	for side, servers := range [2][]apportion.Server{s.Cluster.WorkerServers, s.Cluster.PSServers} {
-		total, err := apportion.Total(servers, len(s.Cluster.Kinds))
+		total, err := check.Total(servers, len(s.Cluster.Kinds))
 		if err != nil {
 			return err
 		}

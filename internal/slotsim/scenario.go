@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -44,17 +45,17 @@ func (s *Scenario) Validate() error {
 	}
 	var faults apportion.Faults
 	if len(s.Workers) != len(s.Jobs) {
-		faults.Add("", "Workers", apportion.ErrLength, fmt.Sprintf("%d for %d jobs", len(s.Workers), len(s.Jobs)))
+		faults.Add(apportion.Item{}, "Workers", apportion.ErrLength, fmt.Sprintf("%d for %d jobs", len(s.Workers), len(s.Jobs)))
 		return faults.Err()
 	}
 	seen, before := make(map[string]bool, len(s.Jobs)), 1
 	for i := range s.Jobs {
 		job := &s.Jobs[i]
-		item := apportion.Item("job", job.ID, i)
+		item := check.Item("job", job.ID, i)
 		if err := job.Validate(s.Cluster.Kinds); err != nil {
 			faults = append(faults, err.(apportion.Faults)...)
 		}
-		apportion.CheckID(&faults, seen, job.ID, item)
+		check.ID(&faults, seen, job.ID, item)
 		if job.Arrival < before || job.Arrival > s.Cluster.Slots {
 			faults.Add(item, "Arrival", apportion.ErrRange, fmt.Sprintf("%d is not in [%d, %d]", job.Arrival, before, s.Cluster.Slots))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Field numbers of the messages, as published in cp_model.proto and sat_parameters.proto.
@@ -87,7 +88,7 @@ func (m *cpModel) addVariables(model *milp.Model) error {
 		v := model.Variable(j)
 		lower, upper := math.Ceil(v.Lower), math.Floor(v.Upper)
 		if size := math.Max(math.Abs(lower), math.Abs(upper)); size > maxBound {
-			return doesNotFit("variable "+strconv.Quote(model.VariableName(j)), "bounds", "CP-SAT takes whole numbers up to 2^53")
+			return doesNotFit(check.Item("variable", model.VariableName(j), j), "bounds", "CP-SAT takes whole numbers up to 2^53")
 		}
 		if lower > upper {
 			m.infeasible = true
@@ -102,7 +103,7 @@ func (m *cpModel) addVariables(model *milp.Model) error {
 	return nil
 }
 
-func doesNotFit(item, field, detail string) error {
+func doesNotFit(item apportion.Item, field, detail string) error {
 	return &apportion.FieldError{Item: item, Field: field, Err: apportion.ErrRange, Detail: detail}
 }
 
@@ -116,7 +117,7 @@ func (m *cpModel) addRow(model *milp.Model, i int, tolerance float64) error {
 	tight := tightShare * tolerance
 	form, ok := scaleForm(row.Coefs, m.sizes, tight, looseShare*tolerance)
 	if !ok {
-		return doesNotFit("row "+strconv.Quote(model.RowName(i)), "coefficients",
+		return doesNotFit(check.Item("row", model.RowName(i), i), "coefficients",
 			"no integer row within CP-SAT's 64 bits is equal to it up to the feasibility tolerance")
 	}
 	lower, upper := form.atLeast(row.Lower, tight), form.atMost(row.Upper, tight)
@@ -150,7 +151,7 @@ func (m *cpModel) addObjective(model *milp.Model, absoluteGap float64) error {
 	}
 	form, ok := scaleForm(costs, sizes, math.Min(absoluteGap/4, looseObjective), looseObjective)
 	if !ok {
-		return doesNotFit("objective", "coefficients",
+		return doesNotFit(apportion.Item{ID: "objective"}, "coefficients",
 			"no integer objective within CP-SAT's 64 bits is equal to it up to the referee's tolerance")
 	}
 	m.objective = form
@@ -194,7 +195,7 @@ func (m *cpModel) addHint(hint []float64) {
 // switched off: signals belong to the host process.
 func (m *cpModel) parameters(opts *milp.Options, deterministic bool) (message, error) {
 	if opts.Seed < 0 || opts.Seed > math.MaxInt32 || opts.Workers > maxWorkers {
-		return nil, doesNotFit("options", "Seed or Workers", "CP-SAT takes seeds of 31 bits and "+strconv.Itoa(maxWorkers)+" workers")
+		return nil, doesNotFit(apportion.Item{ID: "options"}, "Seed or Workers", "CP-SAT takes seeds of 31 bits and "+strconv.Itoa(maxWorkers)+" workers")
 	}
 	var p message
 	p.boolean(satSignals, false)

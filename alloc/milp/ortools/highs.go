@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // HiGHS is the open-source solver of linear and mixed-integer programs [HuangfuHall18], called
@@ -119,7 +121,7 @@ type highsProblem struct {
 
 func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, error) {
 	if model.Nonzeros() > maxNonzeros || opts.Workers > maxWorkers || opts.Seed < 0 || opts.Seed > math.MaxInt32 {
-		return nil, doesNotFit("model or options", "coefficients, Workers or Seed",
+		return nil, doesNotFit(apportion.Item{ID: "model or options"}, "coefficients, Workers or Seed",
 			"HiGHS takes 2^31-1 coefficients, seeds of 31 bits and "+strconv.Itoa(maxWorkers)+" workers")
 	}
 	sign := direction(model)
@@ -137,7 +139,7 @@ func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, erro
 		row := model.Row(i)
 		for _, a := range row.Coefs {
 			if math.Abs(a) < smallestCoef {
-				return nil, doesNotFit("row "+strconv.Quote(model.RowName(i)), "coefficients",
+				return nil, doesNotFit(check.Item("row", model.RowName(i), i), "coefficients",
 					fmt.Sprintf("HiGHS drops %g, which is smaller than %g", a, smallestCoef))
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // SCIP is the solver of mixed-integer programs by constraint integer programming [Achterberg09]. Its
@@ -139,7 +139,7 @@ func checkNumbers(model *milp.Model) error {
 	for j := range model.Variables() {
 		v := model.Variable(j)
 		if !fits(v.Lower, 0) || !fits(v.Upper, 0) || !fits(v.Cost, 0) {
-			return doesNotFit("variable "+strconv.Quote(model.VariableName(j)), "bounds or cost", detail)
+			return doesNotFit(check.Item("variable", model.VariableName(j), j), "bounds or cost", detail)
 		}
 	}
 	for i := range model.Rows() {
@@ -149,7 +149,7 @@ func checkNumbers(model *milp.Model) error {
 			ok = ok && fits(a, smallest)
 		}
 		if !ok {
-			return doesNotFit("row "+strconv.Quote(model.RowName(i)), "bounds or coefficients", detail)
+			return doesNotFit(check.Item("row", model.RowName(i), i), "bounds or coefficients", detail)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // MaxManifestBytes bounds an encoded manifest. A checkpoint of fifty thousand parts with the longest
@@ -37,7 +38,7 @@ type Record struct {
 // newline, the record as one line of JSON. An error means that it is not a valid record or that it is
 // larger than MaxManifestBytes.
 func Encode(r Record) ([]byte, error) {
-	if err := check(r); err != nil {
+	if err := validate(r); err != nil {
 		return nil, err
 	}
 	if r.Parts == nil {
@@ -98,8 +99,8 @@ func decode(data []byte) (Record, error) {
 	return r, err
 }
 
-// check refuses what no Writer would have committed.
-func check(r Record) error {
+// validate refuses what no Writer would have committed.
+func validate(r Record) error {
 	if err := CheckID(r.Job, r.Number); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func check(r Record) error {
 			return err
 		}
 		if part.Bytes < 0 {
-			return &apportion.FieldError{Item: fmt.Sprintf("part %.60q", part.Name), Field: "Bytes",
+			return &apportion.FieldError{Item: check.Item("part", fmt.Sprintf("%.60s", part.Name), 0), Field: "Bytes",
 				Err: apportion.ErrNegative, Detail: fmt.Sprint(part.Bytes)}
 		}
 		seen[part.Name] = true

@@ -1,0 +1,93 @@
+// This file holds the checks of input that every package shares.
+
+// Package check finds what is wrong with the parts of an input that every package takes: servers,
+// vectors of quantities, names and weights. It adds each fault to an [apportion.Faults], so that a
+// caller learns all of them at once.
+package check
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/exact"
+)
+
+// Item names the index-th thing of a list of that kind, for instance check.Item("server", id, j).
+func Item(kind, id string, index int) apportion.Item {
+	return apportion.Item{Kind: kind, ID: id, Index: index}
+}
+
+// Total returns the sum of all capacities: kinds quantities, [apportion.ErrOverflow] where one leaves
+// int64. Every capacity must have that many quantities.
+func Total(servers []apportion.Server, kinds int) (apportion.Resources, error) {
+	total := make(apportion.Resources, kinds)
+	for _, server := range servers {
+		if err := exact.AddTo(total, total, server.Capacity); err != nil {
+			return nil, err
+		}
+	}
+	return total, nil
+}
+
+// Resources adds to faults what is wrong with r as a vector over kinds: a wrong length
+// (apportion.ErrLength) or a negative quantity (apportion.ErrNegative), under the given item and
+// field.
+func Resources(faults *apportion.Faults, kinds apportion.Kinds, r apportion.Resources, item apportion.Item, field string) {
+	if len(r) != len(kinds) {
+		faults.Add(item, field, apportion.ErrLength, fmt.Sprintf("%d quantities for %d kinds", len(r), len(kinds)))
+		return
+	}
+	for k, q := range r {
+		if q < 0 {
+			faults.Add(item, field+"["+kinds.Name(k)+"]", apportion.ErrNegative, strconv.FormatInt(q, 10))
+		}
+	}
+}
+
+// Servers adds to faults everything that is wrong with a list of servers: none at all, an empty or
+// repeated ID, a capacity that is no vector over kinds, capacities whose sum overflows.
+func Servers(faults *apportion.Faults, kinds apportion.Kinds, servers []apportion.Server) {
+	if len(servers) == 0 {
+		faults.Add(apportion.Item{}, "Servers", apportion.ErrEmpty, "")
+	}
+	before := len(*faults)
+	seen := make(map[string]bool, len(servers))
+	for j, server := range servers {
+		item := Item("server", server.ID, j)
+		ID(faults, seen, server.ID, item)
+		Resources(faults, kinds, server.Capacity, item, "Capacity")
+	}
+	if len(*faults) > before {
+		return
+	}
+	if _, err := Total(servers, len(kinds)); err != nil {
+		faults.Add(apportion.Item{}, "Servers", apportion.ErrOverflow, "the capacities of all servers together")
+	}
+}
+
+// ID adds to faults an id that is empty or was seen before, and marks it as seen.
+func ID(faults *apportion.Faults, seen map[string]bool, id string, item apportion.Item) {
+	switch {
+	case id == "":
+		faults.Add(item, "ID", apportion.ErrEmpty, "")
+	case seen[id]:
+		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
+	}
+	seen[id] = true
+}
+
+// Weight adds to faults a weight that is not positive and finite: NaN and infinities are
+// apportion.ErrNotFinite, zero and below apportion.ErrRange. A weight of zero is refused because a
+// client of weight zero would never run.
+func Weight(faults *apportion.Faults, weight float64, item apportion.Item) {
+	switch {
+	case math.IsNaN(weight) || math.IsInf(weight, 0):
+		faults.Add(item, "Weight", apportion.ErrNotFinite, formatFloat(weight))
+	case weight <= 0:
+		faults.Add(item, "Weight", apportion.ErrRange, formatFloat(weight)+" is not positive")
+	}
+}
+
+func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
