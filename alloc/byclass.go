@@ -110,7 +110,7 @@ func unpool(inst *solver.Instance, classes [][]int, pooled solver.Counts, held f
 		}
 		for j := range free {
 			if on[j] > 0 {
-				counts[a] = append(counts[a], solver.Placed{Server: j, Count: on[j]})
+				counts[a] = append(counts[a], apportion.Placement{Server: j, Count: on[j]})
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func unpool(inst *solver.Instance, classes [][]int, pooled solver.Counts, held f
 }
 
 // staysPooled reports whether placed, by class, is what the application held.
-func staysPooled(inst *solver.Instance, classes [][]int, placed []solver.Placed, held func(g int) int64) bool {
+func staysPooled(inst *solver.Instance, classes [][]int, placed []apportion.Placement, held func(g int) int64) bool {
 	for g := range classes {
 		if previousOn(placed, g) != held(g) {
 			return false
@@ -128,7 +128,7 @@ func staysPooled(inst *solver.Instance, classes [][]int, placed []solver.Placed,
 }
 
 // take removes placed from free if all of it fits.
-func take(free []apportion.Resources, app *solver.App, placed []solver.Placed) bool {
+func take(free []apportion.Resources, app *solver.App, placed []apportion.Placement) bool {
 	for _, p := range placed {
 		if app.Demand.CountIn(free[p.Server]) < p.Count {
 			return false
@@ -162,7 +162,7 @@ func bestFit(free []apportion.Resources, app *solver.App, servers []int, on map[
 	if best < 0 {
 		return false
 	}
-	take(free, app, []solver.Placed{{Server: best, Count: 1}})
+	take(free, app, []apportion.Placement{{Server: best, Count: 1}})
 	on[best]++
 	return true
 }

@@ -3,6 +3,7 @@
 package alloc
 
 import (
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -75,7 +76,7 @@ func disjunctive(b *builder) *Model {
 			counts := y.counts(values)
 			for a := range b.inst.Apps {
 				if app := &b.inst.Apps[a]; app.Running && values[stays[a].Index()] > 0.5 {
-					counts[a] = append([]solver.Placed(nil), app.Previous...)
+					counts[a] = append([]apportion.Placement(nil), app.Previous...)
 				}
 			}
 			return counts

@@ -39,9 +39,9 @@ type resolved struct {
 	problem   *Problem
 	capacity  []apportion.Resources
 	total     apportion.Resources
-	room      []int64           // how many containers of the application fit the empty cluster
-	previous  [][]solver.Placed // where its containers are, on servers that exist
-	displaced []bool            // some of its containers are on a server that does not
+	room      []int64                 // how many containers of the application fit the empty cluster
+	previous  [][]apportion.Placement // where its containers are, on servers that exist
+	displaced []bool                  // some of its containers are on a server that does not
 }
 
 func resolve(p *Problem) *resolved {
@@ -49,7 +49,7 @@ func resolve(p *Problem) *resolved {
 		problem:   p,
 		capacity:  make([]apportion.Resources, len(p.Servers)),
 		room:      make([]int64, len(p.Applications)),
-		previous:  make([][]solver.Placed, len(p.Applications)),
+		previous:  make([][]apportion.Placement, len(p.Applications)),
 		displaced: make([]bool, len(p.Applications)),
 	}
 	for j := range p.Servers {
@@ -69,7 +69,7 @@ func resolve(p *Problem) *resolved {
 
 // placements turns one application's entry of an Allocation into its dense form; displaced says
 // that some containers are on servers that index does not know.
-func placements(places map[string]int64, index map[string]int) (placed []solver.Placed, displaced bool) {
+func placements(places map[string]int64, index map[string]int) (placed []apportion.Placement, displaced bool) {
 	for server, count := range places {
 		j, known := index[server]
 		switch {
@@ -77,10 +77,10 @@ func placements(places map[string]int64, index map[string]int) (placed []solver.
 		case !known:
 			displaced = true
 		default:
-			placed = append(placed, solver.Placed{Server: j, Count: count})
+			placed = append(placed, apportion.Placement{Server: j, Count: count})
 		}
 	}
-	slices.SortFunc(placed, func(a, b solver.Placed) int { return a.Server - b.Server })
+	slices.SortFunc(placed, func(a, b apportion.Placement) int { return a.Server - b.Server })
 	return placed, displaced
 }
 

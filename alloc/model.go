@@ -208,7 +208,7 @@ func (c *cells) counts(values []float64) solver.Counts {
 	for a := range c.vars {
 		for s, v := range c.vars[a] {
 			if n := round(values[v.Index()]); n > 0 {
-				counts[a] = append(counts[a], solver.Placed{Server: c.servers[a][s], Count: n})
+				counts[a] = append(counts[a], apportion.Placement{Server: c.servers[a][s], Count: n})
 			}
 		}
 	}

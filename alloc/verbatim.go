@@ -3,6 +3,7 @@
 package alloc
 
 import (
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -69,7 +70,7 @@ func (b *builder) adjusted(x *cells, a int, held func(a, j int) int64) milp.Var 
 }
 
 // previousOn returns how many containers placed has on server j.
-func previousOn(placed []solver.Placed, j int) int64 {
+func previousOn(placed []apportion.Placement, j int) int64 {
 	for _, p := range placed {
 		if p.Server == j {
 			return p.Count

@@ -64,7 +64,7 @@ func BenchmarkPlace(b *testing.B) {
 					b.Fatal(err)
 				}
 				demand := apportion.Resources{2, 0, 8}
-				var placed []placement.Placed
+				var placed []apportion.Placement
 				b.ReportAllocs()
 				for b.Loop() {
 					var ok bool
@@ -88,7 +88,7 @@ func TestPlaceDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	placed := make([]placement.Placed, 0, 8)
+	placed := make([]apportion.Placement, 0, 8)
 	demand := apportion.Resources{3}
 	if n := testing.AllocsPerRun(100, func() {
 		got, _ := packer.Place(demand, 4, placed)

@@ -64,14 +64,6 @@ func (b *Bin) fits(demand apportion.Resources) bool {
 	return b.Containers < math.MaxInt64
 }
 
-// Placed is a number of equal containers on one server.
-type Placed struct {
-	// Server is the position in the list of bins.
-	Server int
-	// Count is positive.
-	Count int64
-}
-
 // Packer places containers on servers by one rule and keeps what is left of each. It is not safe
 // for concurrent use.
 type Packer struct {
@@ -139,7 +131,7 @@ func (p *Packer) Free(server int) apportion.Resources { return p.bins[server].Fr
 // demand must be a checked vector over the kinds. Beyond what dst needs nothing is allocated. For
 // S servers, O(S) for each server that is filled, or for each container under [RoundRobin] and
 // [FewestFirst].
-func (p *Packer) Place(demand apportion.Resources, count int64, dst []Placed) ([]Placed, bool) {
+func (p *Packer) Place(demand apportion.Resources, count int64, dst []apportion.Placement) ([]apportion.Placement, bool) {
 	start, next := len(dst), p.next
 	if p.rule == Cheapest {
 		p.setCosts(demand)
@@ -161,7 +153,7 @@ func (p *Packer) Place(demand apportion.Resources, count int64, dst []Placed) ([
 		}
 		p.change(server, demand, batch)
 		p.next = server + 1
-		dst = append(dst, Placed{Server: server, Count: batch})
+		dst = append(dst, apportion.Placement{Server: server, Count: batch})
 		count -= batch
 	}
 	return dst, true

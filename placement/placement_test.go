@@ -177,14 +177,14 @@ func TestPackRules(t *testing.T) {
 		rule   placement.Rule
 		demand apportion.Resources
 		count  int64
-		want   []placement.Placed
+		want   []apportion.Placement
 	}{
-		{placement.FirstFit, apportion.Resources{2, 0}, 6, []placement.Placed{{0, 4}, {1, 2}}},
-		{placement.BestFit, apportion.Resources{2, 0}, 6, []placement.Placed{{2, 1}, {1, 4}, {3, 1}}},
-		{placement.RoundRobin, apportion.Resources{2, 0}, 6, []placement.Placed{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {0, 1}, {1, 1}}},
-		{placement.Cheapest, apportion.Resources{2, 0}, 6, []placement.Placed{{1, 4}, {3, 2}}},
-		{placement.Cheapest, apportion.Resources{2, 1}, 3, []placement.Placed{{0, 3}}},
-		{placement.FewestFirst, apportion.Resources{2, 0}, 6, []placement.Placed{{3, 1}, {0, 1}, {3, 1}, {0, 1}, {2, 1}, {3, 1}}},
+		{placement.FirstFit, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 0, Count: 4}, {Server: 1, Count: 2}}},
+		{placement.BestFit, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 2, Count: 1}, {Server: 1, Count: 4}, {Server: 3, Count: 1}}},
+		{placement.RoundRobin, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 1}, {Server: 2, Count: 1}, {Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 1, Count: 1}}},
+		{placement.Cheapest, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 1, Count: 4}, {Server: 3, Count: 2}}},
+		{placement.Cheapest, apportion.Resources{2, 1}, 3, []apportion.Placement{{Server: 0, Count: 3}}},
+		{placement.FewestFirst, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 2, Count: 1}, {Server: 3, Count: 1}}},
 		{placement.FirstFit, apportion.Resources{2, 1}, 0, nil},
 	} {
 		packer, err := placement.NewPacker(test.rule, kinds, bins)
@@ -257,7 +257,7 @@ func TestPackLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := crowded.Place(apportion.Resources{0}, math.MaxInt64, nil); !ok || !cmp.Equal(got, []placement.Placed{{Server: 0, Count: math.MaxInt64 - 5}, {Server: 1, Count: 5}}) {
+	if got, ok := crowded.Place(apportion.Resources{0}, math.MaxInt64, nil); !ok || !cmp.Equal(got, []apportion.Placement{{Server: 0, Count: math.MaxInt64 - 5}, {Server: 1, Count: 5}}) {
 		t.Errorf("more containers than can be counted: %v, %v", got, ok)
 	}
 	none, err := placement.NewPacker(placement.RoundRobin, cpu, nil)

@@ -150,7 +150,7 @@ func TestPropPack(t *testing.T) {
 		}
 		twin := newTwin(rule, input.bins)
 		type done struct {
-			placed placement.Placed
+			placed apportion.Placement
 			demand apportion.Resources
 		}
 		var all []done

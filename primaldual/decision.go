@@ -2,7 +2,11 @@
 
 package primaldual
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
 
 // Reason says why a job was admitted or refused.
 type Reason int
@@ -66,20 +70,13 @@ type Schedule []SlotPlan
 type SlotPlan struct {
 	Slot int
 	// Workers and PS list the servers used, ascending, each with a positive count.
-	Workers, PS []Placement
+	Workers, PS []apportion.Placement
 	// Price is what these containers cost at the prices in force when they were chosen.
 	Price float64
 }
 
-// Placement is a number of containers on one server.
-type Placement struct {
-	// Server is an index into Cluster.WorkerServers or Cluster.PSServers.
-	Server int
-	Count  int64
-}
-
 // on returns the placements of a side.
-func (p *SlotPlan) on(side Side) []Placement {
+func (p *SlotPlan) on(side Side) []apportion.Placement {
 	if side == ParameterServers {
 		return p.PS
 	}
@@ -117,8 +114,8 @@ func (s Schedule) before(slot int) int {
 func (s Schedule) clone() Schedule {
 	out := make(Schedule, len(s))
 	for i, plan := range s {
-		plan.Workers = append([]Placement(nil), plan.Workers...)
-		plan.PS = append([]Placement(nil), plan.PS...)
+		plan.Workers = append([]apportion.Placement(nil), plan.Workers...)
+		plan.PS = append([]apportion.Placement(nil), plan.PS...)
 		out[i] = plan
 	}
 	return out

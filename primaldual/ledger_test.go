@@ -239,12 +239,12 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := plainJob("j", 2)
-	good := Schedule{{Slot: 2, Workers: []Placement{{0, 3}}, PS: []Placement{{1, 2}}}}
+	good := Schedule{{Slot: 2, Workers: []apportion.Placement{{Server: 0, Count: 3}}, PS: []apportion.Placement{{Server: 1, Count: 2}}}}
 	if err := l.Commit(&j, good); err != nil {
 		t.Fatal(err)
 	}
 	one := func(slot, server int, count int64) Schedule {
-		return Schedule{{Slot: slot, Workers: []Placement{{server, count}}}}
+		return Schedule{{Slot: slot, Workers: []apportion.Placement{{Server: server, Count: count}}}}
 	}
 	if err := l.SetDown(ParameterServers, 0, 3, true); err != nil {
 		t.Fatal(err)
@@ -264,8 +264,8 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 		{"over capacity by far", one(2, 0, math.MaxInt64), ErrOverCapacity},
 		{"slots descend", append(one(3, 0, 1), one(2, 0, 1)...), apportion.ErrDuplicate},
 		{"a slot twice", append(one(3, 0, 1), one(3, 0, 1)...), apportion.ErrDuplicate},
-		{"a server twice", Schedule{{Slot: 3, Workers: []Placement{{0, 3}, {0, 3}}}}, apportion.ErrDuplicate},
-		{"a server that is down", Schedule{{Slot: 3, PS: []Placement{{0, 1}}}}, ErrDown},
+		{"a server twice", Schedule{{Slot: 3, Workers: []apportion.Placement{{Server: 0, Count: 3}, {Server: 0, Count: 3}}}}, apportion.ErrDuplicate},
+		{"a server that is down", Schedule{{Slot: 3, PS: []apportion.Placement{{Server: 0, Count: 1}}}}, ErrDown},
 		{"the second slot does not fit", append(one(2, 1, 1), one(3, 0, 5)...), ErrOverCapacity},
 	}
 	before := l.Snapshot()
@@ -336,7 +336,7 @@ func TestLedgerLargeQuantities(t *testing.T) {
 	}
 	j := plainJob("j", 1)
 	j.Worker, j.PS = vec{most/2 + 1}, vec{most}
-	plan := Schedule{{Slot: 1, Workers: []Placement{{0, 1}}, PS: []Placement{{0, 1}}}}
+	plan := Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}}}
 	if err := l.Commit(&j, plan); err != nil {
 		t.Fatal(err)
 	}

@@ -109,11 +109,11 @@ func (j *offlineJob) schedule(values []float64) Schedule {
 }
 
 // placements reads the counts of one side in one slot, leaving out zeros.
-func placements(counts []milp.Var, values []float64) []Placement {
-	var out []Placement
+func placements(counts []milp.Var, values []float64) []apportion.Placement {
+	var out []apportion.Placement
 	for server, count := range counts {
 		if n := int64(math.Round(values[count.Index()])); n > 0 {
-			out = append(out, Placement{Server: server, Count: n})
+			out = append(out, apportion.Placement{Server: server, Count: n})
 		}
 	}
 	return out

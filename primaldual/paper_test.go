@@ -62,18 +62,18 @@ func TestPaperPowersOfTwo(t *testing.T) {
 	}{
 		{4, []float64{6, 6, 6}, Decision{
 			Admitted: true, Payoff: 24, Utility: 30, Cost: 6, Completion: 1,
-			Schedule: Schedule{{Slot: 1, Price: 6, Workers: []Placement{{0, 4}}, PS: []Placement{{0, 2}}}},
+			Schedule: Schedule{{Slot: 1, Price: 6, Workers: []apportion.Placement{{Server: 0, Count: 4}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}},
 		}, prices{{16, 1}, {1, 1}, {1, 1}}, prices{{4, 1}, {1, 1}, {1, 1}}},
 		{8, []float64{inf, 12, 12}, Decision{
 			Admitted: true, Payoff: 20, Utility: 32, Cost: 12, Completion: 2,
 			Schedule: Schedule{
-				{Slot: 1, Price: 6, Workers: []Placement{{1, 4}}, PS: []Placement{{1, 2}}},
-				{Slot: 2, Price: 6, Workers: []Placement{{0, 4}}, PS: []Placement{{0, 2}}},
+				{Slot: 1, Price: 6, Workers: []apportion.Placement{{Server: 1, Count: 4}}, PS: []apportion.Placement{{Server: 1, Count: 2}}},
+				{Slot: 2, Price: 6, Workers: []apportion.Placement{{Server: 0, Count: 4}}, PS: []apportion.Placement{{Server: 0, Count: 2}}},
 			},
 		}, prices{{16, 16}, {16, 1}, {1, 1}}, prices{{4, 4}, {4, 1}, {1, 1}}},
 		{2, []float64{inf, 3, 3}, Decision{
 			Admitted: true, Payoff: 4, Utility: 7, Cost: 3, Completion: 2,
-			Schedule: Schedule{{Slot: 2, Price: 3, Workers: []Placement{{1, 2}}, PS: []Placement{{1, 1}}}},
+			Schedule: Schedule{{Slot: 2, Price: 3, Workers: []apportion.Placement{{Server: 1, Count: 2}}, PS: []apportion.Placement{{Server: 1, Count: 1}}}},
 		}, prices{{16, 16}, {16, 4}, {1, 1}}, prices{{4, 4}, {4, 2}, {1, 1}}},
 		{2, []float64{inf, 10, 3}, Decision{Reason: TooExpensive, Completion: 3, Utility: 2, Cost: 3},
 			prices{{16, 16}, {16, 4}, {1, 1}}, prices{{4, 4}, {4, 2}, {1, 1}}},
@@ -178,7 +178,7 @@ func TestPaperFormulaRun(t *testing.T) {
 	near6(t, "costs of A", costsByCompletion(t, s, &jobs[0]), []float64{0.054924, 0.054924, 0.054924})
 	a := offer(t, s, jobs[0])
 	near6(t, "payoff of A", []float64{a.Payoff}, []float64{70.408842})
-	wantA := Schedule{{Slot: 1, Workers: []Placement{{0, 2}, {1, 1}}, PS: []Placement{{0, 2}}}}
+	wantA := Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 2}, {Server: 1, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}}
 	if diff := cmp.Diff(wantA, a.Schedule, ignorePrice); diff != "" || a.Completion != 1 {
 		t.Errorf("A ends in %d (-want +got):\n%s", a.Completion, diff)
 	}
@@ -189,7 +189,7 @@ func TestPaperFormulaRun(t *testing.T) {
 	near6(t, "costs of B", costsByCompletion(t, s, &jobs[1]), []float64{inf, 0.043561, 0.043561})
 	b := offer(t, s, jobs[1])
 	near6(t, "payoff of B", []float64{b.Payoff}, []float64{9.956439})
-	wantB := Schedule{{Slot: 2, Workers: []Placement{{0, 1}, {1, 1}}, PS: []Placement{{0, 1}}}}
+	wantB := Schedule{{Slot: 2, Workers: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}}}
 	if diff := cmp.Diff(wantB, b.Schedule, ignorePrice); diff != "" || b.Completion != 2 {
 		t.Errorf("B ends in %d (-want +got):\n%s", b.Completion, diff)
 	}

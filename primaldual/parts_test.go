@@ -105,7 +105,7 @@ func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 		}
 		j := plainJob("j", 1)
 		j.Worker, j.PS = taken, make(apportion.Resources, len(taken))
-		if err := l.Commit(&j, Schedule{{Slot: 1, Workers: []Placement{{h, 1}}}}); err != nil {
+		if err := l.Commit(&j, Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: h, Count: 1}}}}); err != nil {
 			t.Fatalf("%v", err)
 		}
 		if draw(0, 5) == 0 {

@@ -152,7 +152,7 @@ func TestOfferTies(t *testing.T) {
 	j.Epochs, j.Chunks, j.Utility = 1, 6, Constant(1000)
 	for _, method := range []Method{BoundsFirst, CappedDP, ChunkDP} {
 		d := offer(t, newScheduler(t, cluster, bounds, method), j)
-		want := Schedule{{Slot: 2, Price: 12, Workers: []Placement{{0, 4}, {1, 2}}, PS: []Placement{{0, 4}, {1, 2}}}}
+		want := Schedule{{Slot: 2, Price: 12, Workers: []apportion.Placement{{Server: 0, Count: 4}, {Server: 1, Count: 2}}, PS: []apportion.Placement{{Server: 0, Count: 4}, {Server: 1, Count: 2}}}}
 		if diff := cmp.Diff(want, d.Schedule); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", method, diff)
 		}
@@ -254,10 +254,10 @@ func TestFail(t *testing.T) {
 	}
 	got, _ := s.Schedule("j")
 	want := Schedule{
-		{Slot: 1, Workers: []Placement{{0, 1}}, PS: []Placement{{0, 1}}},
-		{Slot: 2, Workers: []Placement{{0, 1}}, PS: []Placement{{0, 1}}},
-		{Slot: 3, Workers: []Placement{{1, 1}}, PS: []Placement{{0, 1}}},
-		{Slot: 4, Workers: []Placement{{1, 1}}, PS: []Placement{{0, 1}}},
+		{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
+		{Slot: 2, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
+		{Slot: 3, Workers: []apportion.Placement{{Server: 1, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
+		{Slot: 4, Workers: []apportion.Placement{{Server: 1, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
 	}
 	if diff := cmp.Diff(want, got, ignorePrice); diff != "" {
 		t.Errorf("schedule after the failure (-want +got):\n%s", diff)

@@ -209,10 +209,10 @@ func readSchedule(r *reader) Schedule {
 	for i := range s {
 		s[i].Slot = int(r.intIn(1, maxSlot))
 		s[i].Price = r.float()
-		for _, placements := range []*[]Placement{&s[i].Workers, &s[i].PS} {
-			*placements = make([]Placement, r.count())
+		for _, placements := range []*[]apportion.Placement{&s[i].Workers, &s[i].PS} {
+			*placements = make([]apportion.Placement, r.count())
 			for k := range *placements {
-				(*placements)[k] = Placement{Server: int(r.int()), Count: r.int()}
+				(*placements)[k] = apportion.Placement{Server: int(r.int()), Count: r.int()}
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
 )
 
 // A service that runs for long: every admitted job ends when it was promised to and earns what it was
@@ -70,7 +72,7 @@ func firstFit(t failer, ledger *Ledger, jobs []Job) float64 {
 		left := j.WorkerSlots()
 		for slot := j.Arrival; slot <= ledger.Last() && left > 0; slot++ {
 			for h := range ledger.cluster.WorkerServers {
-				plan := SlotPlan{Slot: slot, Workers: []Placement{{h, 1}}, PS: []Placement{{0, 1}}}
+				plan := SlotPlan{Slot: slot, Workers: []apportion.Placement{{Server: h, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}}
 				if ledger.checkTake(j, Schedule{plan}) == nil {
 					schedule = append(schedule, plan)
 					left--

@@ -6,6 +6,8 @@ package primaldual
 import (
 	"cmp"
 	"slices"
+
+	"github.com/apportion/apportion"
 )
 
 // slotCosts holds C_t(y) = A_t(y) + B_t(ceil(y b/B)), y = 0, 1, ...: A_t and B_t add up the cheapest
@@ -100,18 +102,18 @@ func (c *slotCosts) plan(m *market, r *request, s int, y int64) SlotPlan {
 }
 
 // place returns the placements of count containers, servers ascending.
-func (c *slotCosts) place(m *market, state *slotState, d *demand, count int64) []Placement {
+func (c *slotCosts) place(m *market, state *slotState, d *demand, count int64) []apportion.Placement {
 	picks := c.greedy.fill(m, state, d, order{count, inf})
 	offset, _ := m.span(d.side)
-	placements := make([]Placement, len(picks))
+	placements := make([]apportion.Placement, len(picks))
 	for i, p := range picks {
-		placements[i] = Placement{Server: p.server - offset, Count: p.count}
+		placements[i] = apportion.Placement{Server: p.server - offset, Count: p.count}
 	}
 	sortPlacements(placements)
 	return placements
 }
 
 // sortPlacements sorts by server.
-func sortPlacements(placements []Placement) {
-	slices.SortFunc(placements, func(a, b Placement) int { return cmp.Compare(a.Server, b.Server) })
+func sortPlacements(placements []apportion.Placement) {
+	slices.SortFunc(placements, func(a, b apportion.Placement) int { return cmp.Compare(a.Server, b.Server) })
 }

@@ -130,7 +130,7 @@ func TestLedgerSnapshot(t *testing.T) {
 		t.Errorf("slot %d differs", slot)
 	}
 	j := plainJob("j", 5)
-	if err := l.Commit(&j, Schedule{{Slot: 5, Workers: []Placement{{1, 1}}}}); !errors.Is(err, ErrDown) {
+	if err := l.Commit(&j, Schedule{{Slot: 5, Workers: []apportion.Placement{{Server: 1, Count: 1}}}}); !errors.Is(err, ErrDown) {
 		t.Errorf("the server that is down came back: %v", err)
 	}
 }
@@ -140,7 +140,7 @@ func TestRestoreRefusesTooManyWorkers(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
 	s := newScheduler(t, cluster, bounds, BoundsFirst)
 	j := plainJob("j", 1)
-	plan := Schedule{{Slot: 1, Workers: []Placement{{0, 2}}, PS: []Placement{{0, 2}}}}
+	plan := Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 2}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}}
 	s.admit(&j, Decision{Schedule: plan})
 	if _, err := RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%v", err)

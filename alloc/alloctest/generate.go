@@ -145,7 +145,7 @@ func fill(inst *solver.Instance, claims []claim) {
 	for i, row := range counts {
 		for j, n := range row {
 			if n > 0 {
-				inst.Apps[i].Previous = append(inst.Apps[i].Previous, solver.Placed{Server: j, Count: n})
+				inst.Apps[i].Previous = append(inst.Apps[i].Previous, apportion.Placement{Server: j, Count: n})
 			}
 		}
 	}

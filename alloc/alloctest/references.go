@@ -95,7 +95,7 @@ func parse(name string, data []byte) (Reference, error) {
 			if err != nil {
 				return Reference{}, err
 			}
-			app.Previous = append(app.Previous, solver.Placed{Server: j, Count: count})
+			app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: count})
 		}
 		sort.Slice(app.Previous, func(a, b int) bool { return app.Previous[a].Server < app.Previous[b].Server })
 	}

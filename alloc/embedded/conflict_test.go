@@ -85,7 +85,7 @@ func TestPricedConflictOfLoss(t *testing.T) {
 // Each way of counting, on the smallest instance that shows it and next to one that is just
 // feasible.
 func TestPlainConflict(t *testing.T) {
-	held := func(count int64) []solver.Placed { return []solver.Placed{{Server: 0, Count: count}} }
+	held := func(count int64) []apportion.Placement { return []apportion.Placement{{Server: 0, Count: count}} }
 	tests := []struct {
 		name       string
 		inst       *solver.Instance
@@ -163,7 +163,7 @@ func TestNoSetMakesRoom(t *testing.T) {
 	inst := &solver.Instance{Capacity: []apportion.Resources{{9, 9}, {1, 1}}, LossBudget: 100, AdjustBudget: 1}
 	for i := range 4 {
 		demand := apportion.Resources{int64(i % 2), int64(1 - i%2)}
-		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 1, Running: true, Previous: []solver.Placed{{Server: 1, Count: 1}}})
+		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 1, Running: true, Previous: []apportion.Placement{{Server: 1, Count: 1}}})
 	}
 	if sol := solve(t, nil, finish(inst)); sol.Status != solver.Infeasible {
 		t.Errorf("one may be adjusted: %v", sol.Status)

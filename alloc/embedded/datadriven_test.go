@@ -70,7 +70,7 @@ func parseApp(t *testing.T, words []string) solver.App {
 			app.Running = true
 			for _, at := range strings.Split(value, ",") {
 				server, count, _ := strings.Cut(at, ":")
-				app.Previous = append(app.Previous, solver.Placed{Server: int(integer(t, server)), Count: integer(t, count)})
+				app.Previous = append(app.Previous, apportion.Placement{Server: int(integer(t, server)), Count: integer(t, count)})
 			}
 		case "displaced":
 			app.Running, app.Displaced = true, true

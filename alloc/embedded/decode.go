@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -13,10 +14,10 @@ import (
 // least loss, then where, close to where it has them now.
 func (p *problem) decode(best *incumbent) solver.Counts {
 	counts := make(solver.Counts, len(p.apps))
-	where := make([][]solver.Placed, len(p.types))
+	where := make([][]apportion.Placement, len(p.types))
 	for j, slots := range best.on {
 		for _, sl := range slots {
-			where[sl.typ] = append(where[sl.typ], solver.Placed{Server: j, Count: sl.count})
+			where[sl.typ] = append(where[sl.typ], apportion.Placement{Server: j, Count: sl.count})
 		}
 	}
 	for i := range p.apps {
@@ -93,7 +94,7 @@ func (p *problem) byFraction(members []int32, n []int64) []int {
 
 // deal gives each member its number of the containers in where: first to members that can have
 // exactly what they hold, then what overlaps, then the rest, last servers first.
-func (p *problem) deal(members []int32, where []solver.Placed, counts solver.Counts) {
+func (p *problem) deal(members []int32, where []apportion.Placement, counts solver.Counts) {
 	var total int64
 	at := make(map[int]int, len(where)) // server -> entry of where
 	for w, placed := range where {
@@ -115,7 +116,7 @@ func (p *problem) deal(members []int32, where []solver.Placed, counts solver.Cou
 	for _, exact := range [...]bool{true, false} {
 		for m, i := range members {
 			previous := p.inst.Apps[i].Previous
-			missing := func(h solver.Placed) bool {
+			missing := func(h apportion.Placement) bool {
 				w, there := at[h.Server]
 				return !there || where[w].Count < h.Count
 			}
@@ -141,8 +142,8 @@ func (p *problem) deal(members []int32, where []solver.Placed, counts solver.Cou
 	}
 	for m, i := range members {
 		for server, count := range got[m] {
-			counts[i] = append(counts[i], solver.Placed{Server: server, Count: count})
+			counts[i] = append(counts[i], apportion.Placement{Server: server, Count: count})
 		}
-		slices.SortFunc(counts[i], func(a, b solver.Placed) int { return cmp.Compare(a.Server, b.Server) })
+		slices.SortFunc(counts[i], func(a, b apportion.Placement) int { return cmp.Compare(a.Server, b.Server) })
 	}
 }

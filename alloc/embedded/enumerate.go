@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -253,11 +254,11 @@ func (e *enumeration) row(i int, n int64, at rank) bool {
 }
 
 // placedRow returns the sparse form of a row of x.
-func placedRow(row []int64) []solver.Placed {
-	var placed []solver.Placed
+func placedRow(row []int64) []apportion.Placement {
+	var placed []apportion.Placement
 	for j, n := range row {
 		if n > 0 {
-			placed = append(placed, solver.Placed{Server: j, Count: n})
+			placed = append(placed, apportion.Placement{Server: j, Count: n})
 		}
 	}
 	return placed

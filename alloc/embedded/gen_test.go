@@ -75,7 +75,7 @@ func tiny(t *rapid.T) *solver.Instance {
 			app.Displaced = rapid.IntRange(0, 5).Draw(t, "displaced") == 0
 			for j := range servers {
 				if n := rapid.Int64Range(-2, 2).Draw(t, "held"); n > 0 {
-					app.Previous = append(app.Previous, solver.Placed{Server: j, Count: n})
+					app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: n})
 				}
 			}
 		}

@@ -20,11 +20,11 @@ func worked(apps ...solver.App) *solver.Instance {
 	})
 }
 
-func lr(share float64, held ...solver.Placed) solver.App {
+func lr(share float64, held ...apportion.Placement) solver.App {
 	return solver.App{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Share: share, Running: len(held) > 0, Previous: held}
 }
 
-func mf(share float64, held ...solver.Placed) solver.App {
+func mf(share float64, held ...apportion.Placement) solver.App {
 	return solver.App{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Share: share, Running: len(held) > 0, Previous: held}
 }
 
@@ -47,12 +47,12 @@ func TestWorkedDecisions(t *testing.T) {
 			solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}, 1.125, 0, 0,
 		}, {
 			"a newcomer, nothing moves",
-			worked(lr(1.0/3, solver.Placed{Server: 0, Count: 4}, solver.Placed{Server: 1, Count: 2}), mf(2.0/3)),
+			worked(lr(1.0/3, apportion.Placement{Server: 0, Count: 4}, apportion.Placement{Server: 1, Count: 2}), mf(2.0/3)),
 			solver.Counts{{{Server: 0, Count: 4}, {Server: 1, Count: 2}}, {{Server: 1, Count: 1}}}, 1.4375, 5.0 / 6, 0,
 		}, {
 			"a newcomer, one shrinks",
-			worked(lr(7.0/24, solver.Placed{Server: 0, Count: 2}),
-				mf(7.0/12, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}), nn(1)),
+			worked(lr(7.0/24, apportion.Placement{Server: 0, Count: 2}),
+				mf(7.0/12, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}), nn(1)),
 			solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
 			2.375, 1.0 / 3, 1,
 		},
@@ -80,10 +80,10 @@ func TestWorkedDecisions(t *testing.T) {
 // Reference: [Dorm] §IV-B: "no feasible solution". With theta2 = 0 nothing may move, and the third
 // newcomer has no place; with theta1 so small that the budget is 0.6, the loss is too large.
 func TestWorkedConflicts(t *testing.T) {
-	third := worked(lr(7.0/24, solver.Placed{Server: 0, Count: 2}),
-		mf(7.0/12, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}), nn(1))
+	third := worked(lr(7.0/24, apportion.Placement{Server: 0, Count: 2}),
+		mf(7.0/12, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}), nn(1))
 	third.AdjustBudget = 0
-	second := worked(lr(1.0/3, solver.Placed{Server: 0, Count: 4}, solver.Placed{Server: 1, Count: 2}), mf(2.0/3))
+	second := worked(lr(1.0/3, apportion.Placement{Server: 0, Count: 4}, apportion.Placement{Server: 1, Count: 2}), mf(2.0/3))
 	second.AdjustBudget, second.LossBudget = 0, 0.6
 	tests := []struct {
 		name       string

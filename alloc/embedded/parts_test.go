@@ -95,7 +95,7 @@ func TestEnumerationAgainstOracle(t *testing.T) {
 // Equal servers are interchangeable only while they hold the same: moving for a smaller x is no
 // gain.
 func TestEnumerationKeepsWhatRuns(t *testing.T) {
-	inst := worked(lr(0.25, solver.Placed{Server: 0, Count: 2}))
+	inst := worked(lr(0.25, apportion.Placement{Server: 0, Count: 2}))
 	inst.Capacity[0][1] = 0
 	inst.Apps[0].Max = 2
 	e, done := enumeratePlain(context.Background(), finish(inst), 1<<20)
@@ -142,7 +142,7 @@ func pooled(t *rapid.T) (*problem, []int32) {
 		app.Share = float64(rapid.IntRange(0, 28).Draw(t, "share")) / 96 // quarters of a container
 		if rapid.Bool().Draw(t, "running") {
 			app.Running = true
-			app.Previous = []solver.Placed{{Server: 0, Count: rapid.Int64Range(1, 6).Draw(t, "held")}}
+			app.Previous = []apportion.Placement{{Server: 0, Count: rapid.Int64Range(1, 6).Draw(t, "held")}}
 		}
 		inst.Apps = append(inst.Apps, app)
 	}
@@ -330,7 +330,7 @@ func TestStateMoves(t *testing.T) {
 
 // Containers go to the application that has them there already.
 func TestDecodePrefersWhatIsHeld(t *testing.T) {
-	inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 2}), lr(0.5, solver.Placed{Server: 1, Count: 2}))
+	inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 2}), lr(0.5, apportion.Placement{Server: 1, Count: 2}))
 	p := newProblem(inst)
 	best := &incumbent{free: []bool{true, true}, on: [][]slot{{{0, 3}}, {{0, 2}}}}
 	want := solver.Counts{{{Server: 0, Count: 3}}, {{Server: 1, Count: 2}}}
@@ -341,7 +341,7 @@ func TestDecodePrefersWhatIsHeld(t *testing.T) {
 
 // A member that can have exactly what it holds comes before others that overlap with it.
 func TestDecodeKeepsWholeApplications(t *testing.T) {
-	inst := worked(lr(0.125, solver.Placed{Server: 0, Count: 2}), lr(0.25, solver.Placed{Server: 0, Count: 2}))
+	inst := worked(lr(0.125, apportion.Placement{Server: 0, Count: 2}), lr(0.25, apportion.Placement{Server: 0, Count: 2}))
 	best := &incumbent{free: []bool{true, true}, on: [][]slot{{{0, 2}}, {{0, 1}}}}
 	want := solver.Counts{{{Server: 1, Count: 1}}, {{Server: 0, Count: 2}}}
 	if diff := cmp.Diff(want, newProblem(inst).decode(best)); diff != "" {
@@ -355,7 +355,7 @@ func TestSearchUnblocks(t *testing.T) {
 	app := func(cpu int64) solver.App {
 		return solver.App{
 			Demand: []int64{cpu}, Min: 1, Max: 1, Running: true, Share: 0.2,
-			Previous: []solver.Placed{{Server: 0, Count: 1}},
+			Previous: []apportion.Placement{{Server: 0, Count: 1}},
 		}
 	}
 	inst := finish(&solver.Instance{

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
@@ -280,9 +281,9 @@ func TestShuffled(t *testing.T) {
 			app := inst.Apps[from]
 			app.Previous = nil
 			for _, placed := range inst.Apps[from].Previous {
-				app.Previous = append(app.Previous, solver.Placed{Server: at[placed.Server], Count: placed.Count})
+				app.Previous = append(app.Previous, apportion.Placement{Server: at[placed.Server], Count: placed.Count})
 			}
-			slices.SortFunc(app.Previous, func(a, b solver.Placed) int { return a.Server - b.Server })
+			slices.SortFunc(app.Previous, func(a, b apportion.Placement) int { return a.Server - b.Server })
 			shuffled.Apps[to] = app
 		}
 		want, got := solve(t, nil, inst), solve(t, nil, shuffled)

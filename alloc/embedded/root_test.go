@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -41,7 +42,7 @@ func TestDualClasses(t *testing.T) {
 		inst.Apps[i].Running, inst.Apps[i].Previous = false, nil
 	}
 	inst.Apps[0].Running = true
-	inst.Apps[0].Previous = []solver.Placed{{Server: 3, Count: 1}}
+	inst.Apps[0].Previous = []apportion.Placement{{Server: 3, Count: 1}}
 	p := newProblem(inst)
 	for coarse, want := range map[bool]int{true: 2, false: 3} {
 		d := newDual(p, coarse)

@@ -57,7 +57,7 @@ func rough(t *rapid.T) *solver.Instance {
 					n = min(n, app.Demand.CountIn(left[j]), app.Max-solver.Containers(app.Previous))
 				}
 				if n > 0 {
-					app.Previous = append(app.Previous, solver.Placed{Server: j, Count: n})
+					app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: n})
 					for k, q := range app.Demand {
 						left[j][k] = max(0, left[j][k]-n*q)
 					}

@@ -100,7 +100,7 @@ func clone(inst *solver.Instance) *solver.Instance {
 	c.Apps = append([]solver.App(nil), inst.Apps...)
 	for i := range c.Apps {
 		c.Apps[i].Demand = c.Apps[i].Demand.Clone()
-		c.Apps[i].Previous = append([]solver.Placed(nil), c.Apps[i].Previous...)
+		c.Apps[i].Previous = append([]apportion.Placement(nil), c.Apps[i].Previous...)
 	}
 	return &c
 }
@@ -230,7 +230,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}))
+			inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
 			test.damage(inst)
 			sol, err := New(nil).Solve(context.Background(), inst)
 			var fault *apportion.FieldError

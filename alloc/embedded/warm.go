@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -63,7 +64,7 @@ func (w *Warm) set(p *problem) []bool {
 }
 
 // placeKey appends a placement to a key.
-func placeKey(key []byte, placed []solver.Placed) []byte {
+func placeKey(key []byte, placed []apportion.Placement) []byte {
 	for _, p := range placed {
 		key = binary.LittleEndian.AppendUint64(key, uint64(p.Server))
 		key = binary.LittleEndian.AppendUint64(key, uint64(p.Count))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -57,7 +58,7 @@ func TestWarmStart(t *testing.T) {
 
 // Multipliers go to the applications and servers that they were of, wherever these stand in the list.
 func TestWarmFollowsApplications(t *testing.T) {
-	inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 2}), mf(0.5, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}))
+	inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 2}), mf(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
 	sol := &solver.Solution{
 		Status: solver.Feasible,
 		Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}, // MF is adjusted
@@ -79,17 +80,17 @@ func TestWarmFollowsApplications(t *testing.T) {
 
 // Who was adjusted is known by where it is now; a set is tried only if all of it may be freed.
 func TestWarmFreed(t *testing.T) {
-	inst := worked(lr(0.5, solver.Placed{Server: 0, Count: 2}), mf(0.5, solver.Placed{Server: 0, Count: 1}, solver.Placed{Server: 1, Count: 2}))
+	inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 2}), mf(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
 	sol := &solver.Solution{Status: solver.Feasible, Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}} // MF is adjusted
 	w := WarmFrom(inst, sol)
-	again := worked(mf(0.5, solver.Placed{Server: 1, Count: 2}), lr(0.5, solver.Placed{Server: 0, Count: 2}))
+	again := worked(mf(0.5, apportion.Placement{Server: 1, Count: 2}), lr(0.5, apportion.Placement{Server: 0, Count: 2}))
 	for budget, want := range []string{"[]", "[true false]", "[true false]"} {
 		again.AdjustBudget = int64(budget)
 		if got := fmt.Sprint(w.set(newProblem(again))); got != want {
 			t.Errorf("budget %d: %s, want %s", budget, got, want)
 		}
 	}
-	elsewhere := worked(mf(0.5, solver.Placed{Server: 0, Count: 2}), lr(0.5, solver.Placed{Server: 0, Count: 2}))
+	elsewhere := worked(mf(0.5, apportion.Placement{Server: 0, Count: 2}), lr(0.5, apportion.Placement{Server: 0, Count: 2}))
 	elsewhere.AdjustBudget = 2
 	if got := w.set(newProblem(elsewhere)); got != nil {
 		t.Errorf("%v, who are elsewhere now", got)

@@ -44,7 +44,7 @@ func (inst *Instance) Check(counts Counts) error {
 	return nil
 }
 
-func (inst *Instance) checkApp(i int, placed []Placed) error {
+func (inst *Instance) checkApp(i int, placed []apportion.Placement) error {
 	var n int64
 	last := -1
 	for _, p := range placed {

@@ -110,7 +110,7 @@ func (m *Multipliers) keep(inst *Instance, i int) float64 {
 func (inst *Instance) mayStay(i int) bool {
 	app := &inst.Apps[i]
 	n := Containers(app.Previous)
-	tooLarge := func(p Placed) bool { return p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) }
+	tooLarge := func(p apportion.Placement) bool { return p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) }
 	return app.Running && !app.Displaced && n >= app.Min && n <= app.Max && !slices.ContainsFunc(app.Previous, tooLarge)
 }
 

@@ -52,21 +52,15 @@ type App struct {
 	Displaced bool
 	// Previous is where its containers are now, ascending in Server, each Count positive.
 	// It may overfill a server that shrank, and its sum may lie outside [Min, Max].
-	Previous []Placed
-}
-
-// Placed is a number of containers of one application on one server.
-type Placed struct {
-	Server int
-	Count  int64
+	Previous []apportion.Placement
 }
 
 // Counts says where the containers of every application are: Counts[i] is ascending in Server and
 // each Count is positive. It is the sparse form of Dorm's x[i][j].
-type Counts [][]Placed
+type Counts [][]apportion.Placement
 
 // Containers returns n_i, the number of containers in placed.
-func Containers(placed []Placed) int64 {
+func Containers(placed []apportion.Placement) int64 {
 	var n int64
 	for _, p := range placed {
 		n += p.Count
@@ -86,12 +80,12 @@ func (a *App) Loss(n int64) float64 {
 
 // Adjusted returns whether placed differs from what the application holds now (3). An application
 // that was not running is never adjusted.
-func (a *App) Adjusted(placed []Placed) bool {
+func (a *App) Adjusted(placed []apportion.Placement) bool {
 	return a.Running && (a.Displaced || !SamePlaces(a.Previous, placed))
 }
 
 // SamePlaces reports whether two placements are the same, container by container.
-func SamePlaces(a, b []Placed) bool {
+func SamePlaces(a, b []apportion.Placement) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -49,7 +49,7 @@ func (inst *Instance) Moved(counts Counts) int64 {
 }
 
 // difference returns the sum over servers of |a - b|; both ascend in Server.
-func difference(a, b []Placed) int64 {
+func difference(a, b []apportion.Placement) int64 {
 	var sum int64
 	for len(a) > 0 || len(b) > 0 {
 		switch {

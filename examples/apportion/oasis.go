@@ -293,7 +293,7 @@ func (o *oasis) decision(id string, d *primaldual.Decision) oasisDecision {
 	return out
 }
 
-func named(placements []primaldual.Placement, servers []apportion.Server) map[string]int64 {
+func named(placements []apportion.Placement, servers []apportion.Server) map[string]int64 {
 	counts := make(map[string]int64, len(placements))
 	for _, p := range placements {
 		counts[servers[p.Server].ID] = p.Count

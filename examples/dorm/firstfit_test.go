@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
@@ -44,7 +45,7 @@ func (firstFit) Solve(_ context.Context, inst *solver.Instance) (*solver.Solutio
 				}
 			}
 			if n > 0 {
-				counts[i] = append(counts[i], solver.Placed{Server: j, Count: n})
+				counts[i] = append(counts[i], apportion.Placement{Server: j, Count: n})
 				left -= n
 			}
 		}

@@ -135,14 +135,14 @@ func (d *dormStepper) held(plan *primaldual.SlotPlan) map[string]int64 {
 func (d *dormStepper) apply(st *state, jobs []int, allocation alloc.Allocation) {
 	type change struct {
 		job     int
-		workers []primaldual.Placement
+		workers []apportion.Placement
 	}
 	var changes []change
 	for _, i := range jobs {
-		var workers []primaldual.Placement
+		var workers []apportion.Placement
 		for h, server := range d.base.Servers {
 			if n := allocation[st.Jobs[i].ID][server.ID]; n > 0 {
-				workers = append(workers, primaldual.Placement{Server: h, Count: n})
+				workers = append(workers, apportion.Placement{Server: h, Count: n})
 			}
 		}
 		if !slices.Equal(workers, st.plans[i].Workers) {
@@ -157,7 +157,7 @@ func (d *dormStepper) apply(st *state, jobs []int, allocation alloc.Allocation) 
 
 // startOn gives a job workers on the servers given, the last ones left out where parameter servers are
 // short. There must be room for the workers.
-func (st *state) startOn(i int, workers []primaldual.Placement) {
+func (st *state) startOn(i int, workers []apportion.Placement) {
 	job, n := &st.Jobs[i], int64(0)
 	for _, p := range workers {
 		n += p.Count

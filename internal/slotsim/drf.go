@@ -80,7 +80,7 @@ func (s *shareOf) grow(st *state) bool {
 }
 
 // merge returns placements with those of one more container, if any, in order of servers.
-func merge(placements, more []primaldual.Placement) []primaldual.Placement {
+func merge(placements, more []apportion.Placement) []apportion.Placement {
 	for _, p := range more {
 		at := 0
 		for at < len(placements) && placements[at].Server < p.Server {
@@ -90,7 +90,7 @@ func merge(placements, more []primaldual.Placement) []primaldual.Placement {
 			placements[at].Count += p.Count
 			continue
 		}
-		placements = append(placements, primaldual.Placement{})
+		placements = append(placements, apportion.Placement{})
 		copy(placements[at+1:], placements[at:])
 		placements[at] = p
 	}

@@ -42,7 +42,7 @@ func (p *pool) room(side primaldual.Side, demand apportion.Resources, limit int6
 
 // roundRobin places n containers of demand, each on the next server with room, and returns where, or
 // false with nothing changed where they do not fit. O(n + servers) but for full servers passed again.
-func (p *pool) roundRobin(side primaldual.Side, demand apportion.Resources, n int64) ([]primaldual.Placement, bool) {
+func (p *pool) roundRobin(side primaldual.Side, demand apportion.Resources, n int64) ([]apportion.Placement, bool) {
 	if p.room(side, demand, n) < n {
 		return nil, false
 	}
@@ -57,10 +57,10 @@ func (p *pool) roundRobin(side primaldual.Side, demand apportion.Resources, n in
 		}
 		p.next[side] = (server + 1) % len(free)
 	}
-	var placements []primaldual.Placement
+	var placements []apportion.Placement
 	for server, count := range counts {
 		if count > 0 {
-			placements = append(placements, primaldual.Placement{Server: server, Count: count})
+			placements = append(placements, apportion.Placement{Server: server, Count: count})
 		}
 	}
 	return placements, true
@@ -87,7 +87,7 @@ func (p *pool) giveBack(job *primaldual.Job, plan *primaldual.SlotPlan) {
 }
 
 // move adds sign times what placements of demand take to what is free.
-func (p *pool) move(side primaldual.Side, demand apportion.Resources, placements []primaldual.Placement, sign int64) {
+func (p *pool) move(side primaldual.Side, demand apportion.Resources, placements []apportion.Placement, sign int64) {
 	for _, placement := range placements {
 		addTimes(p.free[side][placement.Server], sign*placement.Count, demand)
 	}

@@ -98,7 +98,7 @@ func checkCapacity(t *rapid.T, s *Scenario, r *Result) {
 	used := map[cell]int64{}
 	for i, schedule := range r.Schedules {
 		for _, plan := range schedule {
-			for side, placed := range [2][]primaldual.Placement{plan.Workers, plan.PS} {
+			for side, placed := range [2][]apportion.Placement{plan.Workers, plan.PS} {
 				demand := [2]apportion.Resources{s.Jobs[i].Worker, s.Jobs[i].PS}[side]
 				for _, p := range placed {
 					for k, q := range demand {

@@ -15,7 +15,7 @@ import (
 	"github.com/apportion/apportion/primaldual"
 )
 
-type placements = []primaldual.Placement
+type placements = []apportion.Placement
 
 // The first job takes half of the workers for two slots, the second needs three quarters of them, the
 // third would fit beside the first.

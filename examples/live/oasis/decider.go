@@ -159,7 +159,7 @@ func containers(cluster *primaldual.Cluster, schedule primaldual.Schedule, slot 
 }
 
 // on names the servers of placements.
-func on(servers []apportion.Server, placements []primaldual.Placement) []string {
+func on(servers []apportion.Server, placements []apportion.Placement) []string {
 	var all []string
 	for _, p := range placements {
 		all = append(all, slices.Repeat([]string{servers[p.Server].ID}, int(p.Count))...)

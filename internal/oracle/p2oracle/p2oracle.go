@@ -15,6 +15,7 @@ package p2oracle
 import (
 	"math"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -76,7 +77,7 @@ func (w *walk) judge() {
 	for i, row := range w.x {
 		for j, n := range row {
 			if n > 0 {
-				counts[i] = append(counts[i], solver.Placed{Server: j, Count: n})
+				counts[i] = append(counts[i], apportion.Placement{Server: j, Count: n})
 			}
 		}
 	}

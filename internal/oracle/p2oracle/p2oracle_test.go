@@ -10,7 +10,7 @@ import (
 )
 
 // oneKind is one application of demand 1 on two servers of capacity 2.
-func oneKind(share float64, previous []solver.Placed) *solver.Instance {
+func oneKind(share float64, previous []apportion.Placement) *solver.Instance {
 	return &solver.Instance{
 		Capacity: []apportion.Resources{{2}, {2}}, Total: apportion.Resources{4}, LossBudget: 2, AdjustBudget: 1,
 		Apps: []solver.App{{
@@ -24,7 +24,7 @@ func TestBest(t *testing.T) {
 	tests := []struct {
 		name      string
 		share     float64
-		previous  []solver.Placed
+		previous  []apportion.Placement
 		adjust    int64
 		want      solver.Counts
 		solutions int
@@ -32,9 +32,9 @@ func TestBest(t *testing.T) {
 		// Of (1,2) and (2,1) the first is lexicographically smaller.
 		{"fresh", 0.75, nil, 1, solver.Counts{{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}, 7},
 		// (2,1) moves one container, (1,2) three.
-		{"moved", 0.75, []solver.Placed{{Server: 0, Count: 2}}, 1, solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 1}}}, 7},
-		{"pinned", 0.75, []solver.Placed{{Server: 0, Count: 2}}, 0, solver.Counts{{{Server: 0, Count: 2}}}, 1},
-		{"impossible", 0.75, []solver.Placed{{Server: 0, Count: 3}}, 0, nil, 0},
+		{"moved", 0.75, []apportion.Placement{{Server: 0, Count: 2}}, 1, solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 1}}}, 7},
+		{"pinned", 0.75, []apportion.Placement{{Server: 0, Count: 2}}, 0, solver.Counts{{{Server: 0, Count: 2}}}, 1},
+		{"impossible", 0.75, []apportion.Placement{{Server: 0, Count: 3}}, 0, nil, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
