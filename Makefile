@@ -27,8 +27,9 @@ race: ## all tests with the race detector, which makes them slow: the short form
 	$(call each,RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -short ./...)
 
 .PHONY: invariants
-invariants: ## the library's tests with its costly internal checks on
-	go test -timeout $(LIMIT) -tags invariants ./...
+invariants: ## the tests of the packages that have costly internal checks, with these on
+	go test -timeout $(LIMIT) -short -tags invariants ./internal/invariant $$(go list -f \
+		'{{$$path := .ImportPath}}{{range .Imports}}{{if eq . "github.com/apportion/apportion/internal/invariant"}}{{$$path}}{{end}}{{end}}' ./...)
 
 .PHONY: cover
 cover: ## statement coverage of every package
