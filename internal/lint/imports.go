@@ -15,7 +15,7 @@ const module = "github.com/apportion/apportion"
 var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp", "google.golang.org/protobuf"}
 
 // ground are the folders on which every package stands.
-var ground = []string{"internal/exact", "internal/check", "internal/invariant"}
+var ground = []string{"internal/exact", "internal/check", "internal/number", "internal/invariant"}
 
 // layers says what the files of a folder may import of this module: the root, their own folder and
 // the folders listed, each with all that lies below, and everyone may import the shared ground. The
@@ -34,6 +34,7 @@ var layers = []struct {
 	{"primaldual", []string{"alloc/milp", "placement"}},
 	{"internal/exact", nil},
 	{"internal/check", nil},
+	{"internal/number", nil},
 	{"internal/invariant", nil},
 }
 
