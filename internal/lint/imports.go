@@ -15,7 +15,7 @@ const module = "github.com/apportion/apportion"
 var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp", "google.golang.org/protobuf"}
 
 // ground are the folders on which every package stands.
-var ground = []string{"internal/exact", "internal/check", "internal/number", "internal/invariant"}
+var ground = []string{"internal/exact", "internal/check", "internal/enum", "internal/number", "internal/invariant"}
 
 // layers says what the files of a folder may import of this module: the root, their own folder and
 // the folders listed, each with all that lies below, and everyone may import the shared ground. The
@@ -27,13 +27,14 @@ var layers = []struct {
 	{".", nil},
 	{"drf", nil},
 	{"placement", nil},
-	{"growth", nil},
+	{"growth", []string{"placement"}},
 	{"checkpoint", nil},
 	{"alloc/milp", nil},
 	{"alloc", []string{"drf", "placement"}},
 	{"primaldual", []string{"alloc/milp", "placement"}},
 	{"internal/exact", nil},
 	{"internal/check", nil},
+	{"internal/enum", nil},
 	{"internal/number", nil},
 	{"internal/invariant", nil},
 }
