@@ -85,7 +85,7 @@ func TestReferences(t *testing.T) {
 }
 
 func TestGenerators(t *testing.T) {
-	generators := map[string]func(uint64, int, int, bool) *solver.Instance{"Table2": Table2, "Mixed": Mixed}
+	generators := map[string]func(uint64, int, int, bool) *solver.Instance{"Table2": Table2, "Mixed": Mixed, "Nodes": Nodes}
 	for name, generate := range generators {
 		for _, previous := range []bool{false, true} {
 			for seed := range uint64(20) {
@@ -146,6 +146,27 @@ func TestSized(t *testing.T) {
 			}()
 			Sized(1, size, size.Apps == 2)
 		}()
+	}
+}
+
+// No two nodes are equal, and each is less than its shape by some KiB.
+func TestNodesDiffer(t *testing.T) {
+	for seed := range uint64(5) {
+		seen := map[string]bool{}
+		for j, capacity := range Nodes(seed, 1000, 3, false).Capacity {
+			seen[fmt.Sprint(capacity)] = true
+			alike := false
+			for _, shape := range nodes {
+				less := shape[2] - capacity[2]
+				alike = alike || shape[0] == capacity[0] && less >= 0 && less <= int64(j+1)*nodeMemory
+			}
+			if !alike {
+				t.Errorf("seed %d: server %d has %v", seed, j, capacity)
+			}
+		}
+		if len(seen) != 1000 {
+			t.Errorf("seed %d: %d different servers of 1000", seed, len(seen))
+		}
 	}
 }
 

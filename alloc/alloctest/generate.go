@@ -1,4 +1,5 @@
-// This file draws random instances: the paper's testbed and workload, and mixed clusters.
+// This file draws random instances: the paper's testbed and workload, mixed clusters, and clusters of nodes
+// that all differ.
 
 package alloctest
 
@@ -79,6 +80,37 @@ func drawMixed(r *rand.Rand) claim {
 	cpu := gpu * pick[int64](r, 2, 4, 6, 8, 12)
 	memory := gpu * pick[int64](r, 8, 16, 32, 60)
 	return claim{apportion.Resources{cpu, gpu, memory}, weight, 1, pick[int64](r, 1, 2, 4, 8, 16)}
+}
+
+// nodes are the shapes of Kubernetes nodes, by what is allocatable of CPU in thousandths, GPU, and memory
+// in KiB.
+var nodes = [...]apportion.Resources{
+	{15_890, 0, 63_000_000}, {31_850, 0, 127_000_000}, {47_810, 4, 190_000_000}, {95_690, 8, 383_000_000},
+}
+
+// nodeMemory is how many KiB of memory a node has less than the one before it in the list of a cluster, on
+// average: no two are equal.
+const nodeMemory = 8
+
+// Nodes draws servers as Kubernetes reports them: of four shapes, but every one with a memory of its own,
+// some KiB below that of its shape. A quarter of the applications want GPUs; the rest is as in [Table2].
+func Nodes(seed uint64, servers, apps int, previous bool) *solver.Instance {
+	g := generator{rand: newRand(seed), previous: previous, draw: drawNodes}
+	capacity := make([]apportion.Resources, servers)
+	for j := range capacity {
+		capacity[j] = nodes[g.rand.IntN(len(nodes))].Clone()
+		capacity[j][2] -= int64(j)*nodeMemory + g.rand.Int64N(nodeMemory)
+	}
+	return g.instance(capacity, apps)
+}
+
+func drawNodes(r *rand.Rand) claim {
+	const gibibyte = 1 << 20 // KiB
+	demand := apportion.Resources{pick[int64](r, 500, 1000, 2000, 4000), 0, gibibyte * pick[int64](r, 1, 2, 4, 8, 16)}
+	if r.IntN(4) == 0 {
+		demand[1] = pick[int64](r, 1, 1, 2)
+	}
+	return claim{demand, pick(r, 1.0, 2, 4), 1, pick[int64](r, 4, 8, 16, 32)}
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }

@@ -11,8 +11,11 @@ import (
 const (
 	// mostBlockRows bounds the rows of the program: a pivot costs their square.
 	mostBlockRows = 400
-	// blockPivots bounds its pivots.
-	blockPivots = 4000
+	// pivotsPerRow bounds its pivots, for each of its rows.
+	pivotsPerRow = 20
+	// columnsPerRow is how many columns the program may have for each of its rows: with more it forgets
+	// the half that is worth least.
+	columnsPerRow = 8
 )
 
 // blocks is the linear program behind dual where every application is free. Its columns are what all
@@ -29,29 +32,43 @@ type blocks struct {
 	lp    master
 	row   []int     // of gk, -1 where there is none of it
 	chose []float64 // what a type's choice uses, by gk, then its loss
+	// column is scratch: the choice as a column.
+	column []entry
 }
 
 // closeBlocks improves desc, which must be about d with every application free, until its bound is
-// proven to be the least, or the pivots are used up, or the bound is at most stop.
-func closeBlocks(ctx context.Context, desc *descent, stop float64) {
+// proven to be the least, or the pivots are used up, or the bound is at most stop. It returns the program, nil
+// where that would be too large.
+func closeBlocks(ctx context.Context, desc *descent, stop float64) *blocks {
 	d := desc.f.(*dual)
 	b := &blocks{d: d, row: make([]int, len(d.have)), chose: make([]float64, d.dim())}
 	if !b.open() {
-		return
+		return nil
 	}
 	// The program starts with the choices at the best prices so far.
 	desc.back()
 	b.price(desc)
-	for b.lp.pivots < blockPivots && desc.bound > stop && ctx.Err() == nil {
-		b.lp.optimize()
+	b.run(ctx, desc, stop)
+	return b
+}
+
+// run adds choices until the bound is at most stop, or none improves the program. Every round but the last one
+// pivots, and each adds at most one column for each type.
+func (b *blocks) run(ctx context.Context, desc *descent, stop float64) {
+	d := b.d
+	for desc.bound > stop && ctx.Err() == nil {
+		optimal := b.lp.optimize()
 		for gk, row := range b.row {
 			if row >= 0 {
 				desc.x[gk] = math.Max(0, b.lp.dual[row]) / d.have[gk]
 			}
 		}
 		desc.x[len(desc.x)-1] = math.Max(0, b.lp.dual[b.lossRow()])
-		if !b.price(desc) || desc.bound-b.lp.objective() <= closeEnough {
+		if !b.price(desc) || !optimal || desc.bound-b.lp.objective() <= closeEnough {
 			return
+		}
+		if most := columnsPerRow * b.lp.rows; len(b.lp.cost) > most {
+			b.lp.forget(most / 2)
 		}
 	}
 }
@@ -86,6 +103,7 @@ func (b *blocks) open() bool {
 		right = append(right, 1)
 	}
 	b.lp.reset(sign, cost, right)
+	b.lp.most = pivotsPerRow * rows
 	return true
 }
 
@@ -101,20 +119,14 @@ func (b *blocks) price(desc *descent) bool {
 	added := false
 	for t := range d.p.types {
 		value := d.chosenBy(int32(t), b.chose)
-		c := b.lp.add(value)
-		column := b.lp.column(c)
+		b.column = b.column[:0]
 		for gk, row := range b.row {
-			if row >= 0 {
-				column[row] = b.chose[gk] / d.have[gk]
+			if row >= 0 && b.chose[gk] != 0 {
+				b.column = append(b.column, entry{row, b.chose[gk] / d.have[gk]})
 			}
 		}
-		column[b.lossRow()] = b.chose[len(b.chose)-1]
-		column[b.lossRow()+1+t] = 1
-		if b.lp.reduced(c) <= reducedCost {
-			b.lp.drop()
-			continue
-		}
-		added = true
+		b.column = append(b.column, entry{b.lossRow(), b.chose[len(b.chose)-1]}, entry{b.lossRow() + 1 + t, 1})
+		added = b.lp.offer(value, b.column) || added
 	}
 	return added
 }

@@ -72,6 +72,19 @@
 // nodes, is in proportion to Effort and falls where each costs more. A round of the decomposition
 // costs O(sets of applications on servers), one of the prices O(types x servers x kinds).
 //
+// # Memory
+//
+// With S servers, A applications of T different demands, and K kinds, no decision takes more than about
+//
+//	8 S T + 16 P T + 32 T min(P, largest maximum) + 100 S K + 500 A + 200 MB
+//
+// bytes, where P <= S is the servers that differ in what they have or in what may stay on them. The last term
+// bounds what grows with the effort, each part by a constant of its own: the lists of patterns
+// (mostCounts, mostResiduals, mostSubsets), programs (mostRows, columnsPerRow, mostPricings), what is known of
+// sets (mostSeenBytes), the nodes that wait (mostOpenBytes), and the states of a leaf (mostStateBytes). At the
+// usual efforts hardly any of it is used: 1,000 servers and 500 applications that all differ take 13 MB,
+// see BenchmarkHeap.
+//
 // # References
 //
 //	[Dantzig60]  G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations

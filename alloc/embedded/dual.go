@@ -25,8 +25,8 @@ type step struct {
 //	bound = sum_j p_j c_j + lambda L + sum_new free_i + sum_running keep_i
 //	        + the budget largest positive scores free_i - keep_i
 //
-// as solver.DualBound states it, type by type. Servers of one class are equal and hold nothing that could
-// stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
+// as solver.DualBound states it, type by type. Servers of one class hold as much of each type and nothing that
+// could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
 type dual struct {
 	selection
 	p       *problem
@@ -60,7 +60,7 @@ type score struct {
 	app  int32
 }
 
-// newDual classes the servers by capacity: all of them if coarse, else those without lodgers, while
+// newDual classes the servers by what they hold: all of them if coarse, else those without lodgers, while
 // each server with lodgers is a class of its own. Both give valid bounds; coarse ones are cheap.
 func newDual(p *problem, coarse bool) *dual {
 	d := &dual{

@@ -113,7 +113,7 @@ func (e *enumeration) findTwins() {
 		e.twin[j] = -1
 		e.tied[j] = true
 		for h := j - 1; h >= 0 && e.twin[j] < 0; h-- {
-			if p.shapeOf[h] == p.shapeOf[j] && slices.Equal(held[h], held[j]) {
+			if p.inst.Capacity[h].Equal(p.inst.Capacity[j]) && slices.Equal(held[h], held[j]) {
 				e.twin[j] = h
 			}
 		}

@@ -16,6 +16,8 @@ const (
 	// statesPerBox is how many states of an exact answer one box of counts is worth, patternsPerBox how
 	// many patterns listed for it.
 	statesPerBox, patternsPerBox = 50, 100
+	// mostSeenBytes is about what is remembered of the sets that were judged.
+	mostSeenBytes = 32 << 20
 )
 
 // judgement is what is known about a set of free applications: the best value found, or, far below
@@ -36,6 +38,7 @@ type answerer interface {
 type answers struct {
 	p     *problem
 	seen  map[string]judgement
+	bytes int // of seen, about
 	key   []byte
 	found bool
 	value float64
@@ -52,6 +55,17 @@ func newAnswers(p *problem) answers {
 }
 
 func (l *answers) known() *answers { return l }
+
+// note remembers the judgement of the set that key names; it forgets all others when these take
+// mostSeenBytes.
+func (l *answers) note(key string, j judgement) {
+	const each = 64 // bytes, beside the key
+	if l.bytes += len(key) + each; l.bytes > mostSeenBytes {
+		clear(l.seen)
+		l.bytes = len(key) + each
+	}
+	l.seen[key] = j
+}
 
 // leaves answers sets by lists of patterns, and keeps the best packing.
 type leaves struct {
@@ -114,7 +128,7 @@ func (l *leaves) judge(free func(i int32) bool) judgement {
 			l.take(freed)
 		}
 	}
-	l.seen[string(l.key)] = j
+	l.note(string(l.key), j)
 	return j
 }
 

@@ -3,28 +3,44 @@
 
 package embedded
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// reducedCost is the least reduced cost that is worth a pivot; pivotSize the least element to
 	// pivot on. Costs and coefficients are of order 1e-3 to 1e3.
 	reducedCost, pivotSize = 1e-9, 1e-9
-	// mostPivots bounds the pivots of one program.
+	// mostPivots bounds the pivots of one program, unless it says otherwise.
 	mostPivots = 2000
+	// mostRows bounds the rows of a program: its inverse takes 8 bytes times their square, and a pivot
+	// as many multiplications.
+	mostRows = 600
 )
 
 // master maximizes cost x over A x = b, x >= 0. Rows have the basic variables they start with, see
 // reset; columns may be added at any time.
+//
+// It takes 8 rows^2 bytes for the inverse and 16 for each entry of a column.
 type master struct {
-	rows   int
-	inv    []float64 // the inverse of the basis
-	value  []float64 // of the basic variable of each row
-	basic  []int     // its column
-	cols   []float64 // column c, row r at c*rows+r
-	cost   []float64
-	dual   []float64
-	pivots int
-	enters []float64 // scratch: the entering column in terms of the basis
+	rows    int
+	inv     []float64 // the inverse of the basis
+	value   []float64 // of the basic variable of each row
+	basic   []int     // its column
+	first   []int     // column c has the entries from first[c] to first[c+1]
+	entries []entry
+	cost    []float64
+	dual    []float64
+	pivots  int
+	most    int       // pivots
+	enters  []float64 // scratch: the entering column in terms of the basis
+}
+
+// entry is one coefficient of a column that is not zero; those of a column come by row.
+type entry struct {
+	row   int
+	value float64
 }
 
 // reset empties the program. Row r starts with a basic variable of its own with coefficient sign[r]
@@ -33,12 +49,11 @@ func (m *master) reset(sign, cost, right []float64) {
 	m.rows = len(sign)
 	m.inv = resize(m.inv, m.rows*m.rows)
 	m.value, m.dual, m.enters = resize(m.value, m.rows), resize(m.dual, m.rows), resize(m.enters, m.rows)
-	m.basic, m.cols, m.cost = m.basic[:0], m.cols[:0], m.cost[:0]
-	m.pivots = 0
+	m.basic, m.entries, m.cost = m.basic[:0], m.entries[:0], m.cost[:0]
+	m.first = append(m.first[:0], 0)
+	m.pivots, m.most = 0, mostPivots
 	for r := range sign {
-		at := m.add(cost[r])
-		m.column(at)[r] = sign[r]
-		m.basic = append(m.basic, at)
+		m.basic = append(m.basic, m.add(cost[r], entry{r, sign[r]}))
 		m.inv[r*m.rows+r] = sign[r]
 		m.value[r] = sign[r] * right[r]
 	}
@@ -55,22 +70,57 @@ func resize(s []float64, n int) []float64 {
 	return s
 }
 
-// add appends a column of zeros and returns its number; column returns its coefficients.
-func (m *master) add(cost float64) int {
+// add appends a column and returns its number.
+func (m *master) add(cost float64, column ...entry) int {
 	m.cost = append(m.cost, cost)
-	for range m.rows {
-		m.cols = append(m.cols, 0)
-	}
+	m.entries = append(m.entries, column...)
+	m.first = append(m.first, len(m.entries))
 	return len(m.cost) - 1
 }
 
-// drop takes back the last column, which must not be basic.
-func (m *master) drop() {
-	last := len(m.cost) - 1
-	m.cost, m.cols = m.cost[:last], m.cols[:last*m.rows]
+// offer appends a column if its reduced cost is worth a pivot, and reports that.
+func (m *master) offer(cost float64, column []entry) bool {
+	if m.reducedOf(cost, column) <= reducedCost {
+		return false
+	}
+	m.add(cost, column...)
+	return true
 }
 
-func (m *master) column(c int) []float64 { return m.cols[c*m.rows : (c+1)*m.rows] }
+func (m *master) column(c int) []entry { return m.entries[m.first[c]:m.first[c+1]] }
+
+// forget removes all columns but the basic ones and the keep others of the largest reduced cost, ties to
+// the older ones. The numbers of columns change.
+func (m *master) forget(keep int) {
+	isBasic := make([]bool, len(m.cost))
+	for _, c := range m.basic {
+		isBasic[c] = true
+	}
+	var others []int
+	worth := make([]float64, len(m.cost))
+	for c := range m.cost {
+		if !isBasic[c] {
+			worth[c] = m.reduced(c)
+			others = append(others, c)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b int) int { return sign(worth[b] - worth[a]) })
+	stays := isBasic
+	for _, c := range others[:min(keep, len(others))] {
+		stays[c] = true
+	}
+	old := *m
+	number := make([]int, len(old.cost))
+	m.cost, m.entries, m.first = nil, nil, []int{0}
+	for c := range old.cost {
+		if stays[c] {
+			number[c] = m.add(old.cost[c], old.column(c)...)
+		}
+	}
+	for r, c := range m.basic {
+		m.basic[r] = number[c]
+	}
+}
 
 // refreshDuals computes cost_B B^-1.
 func (m *master) refreshDuals() {
@@ -84,19 +134,20 @@ func (m *master) refreshDuals() {
 	}
 }
 
-func (m *master) reduced(c int) float64 {
-	cost := m.cost[c]
-	for r, a := range m.column(c) {
-		if a != 0 {
-			cost -= float64(m.dual[r] * a)
-		}
+func (m *master) reduced(c int) float64 { return m.reducedOf(m.cost[c], m.column(c)) }
+
+// reducedOf returns cost - dual column.
+func (m *master) reducedOf(cost float64, column []entry) float64 {
+	for _, e := range column {
+		cost -= float64(m.dual[e.row] * e.value)
 	}
 	return cost
 }
 
-// optimize pivots until no column that is here improves. It returns false if mostPivots are used up.
+// optimize pivots until no column that is here improves. It returns false if it stopped before that, as
+// its pivots are used up or nothing bounds the program: then other columns do not help either.
 func (m *master) optimize() bool {
-	for m.pivots < mostPivots {
+	for m.pivots < m.most {
 		enter, most := -1, reducedCost
 		for c := range m.cost {
 			if rc := m.reduced(c); rc > most {
@@ -117,12 +168,9 @@ func (m *master) optimize() bool {
 func (m *master) pivot(c int) bool {
 	m.pivots++
 	clear(m.enters)
-	for k, a := range m.column(c) {
-		if a == 0 {
-			continue
-		}
+	for _, e := range m.column(c) {
 		for r := range m.enters {
-			m.enters[r] += float64(a * m.inv[r*m.rows+k])
+			m.enters[r] += float64(e.value * m.inv[r*m.rows+e.row])
 		}
 	}
 	leave, least := -1, math.Inf(1)

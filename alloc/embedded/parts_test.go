@@ -105,6 +105,17 @@ func TestEnumerationKeepsWhatRuns(t *testing.T) {
 	}
 }
 
+// Servers that hold as much of each type alone are not interchangeable: only the larger one holds both.
+func TestEnumerationTellsServersApart(t *testing.T) {
+	inst := &solver.Instance{Capacity: []apportion.Resources{{5}, {4}}, LossBudget: 10}
+	inst.Apps = []solver.App{{Demand: apportion.Resources{2}, Max: 1}, {Demand: apportion.Resources{3}, Max: 2}}
+	e, done := enumeratePlain(context.Background(), finish(inst), 1<<20)
+	want := solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 1}}}
+	if diff := cmp.Diff(want, e.counts()); diff != "" || !done {
+		t.Errorf("done %v (-want +got):\n%s", done, diff)
+	}
+}
+
 // The descent comes down to the optimum of a problem without a gap: one server that is full.
 func TestDescentConverges(t *testing.T) {
 	inst := worked(lr(0.75))

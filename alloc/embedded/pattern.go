@@ -13,6 +13,9 @@ const (
 	// mostPatterns bounds the maximal patterns of all classes together, and the steps that one class
 	// may take to list; beyond, servers are too large for lists.
 	mostPatterns = 20_000
+	// mostCounts bounds the counts in all lists, of 4 bytes each, twice; mostResiduals the residuals whose
+	// class is known, of about 100 bytes.
+	mostCounts, mostResiduals = 4_000_000, 200_000
 	// noClass marks a residual that is negative: no pattern, not even the empty one.
 	noClass = int32(-1)
 )
@@ -26,6 +29,7 @@ type patterns struct {
 	index   map[string]int32 // canonical residual -> class
 	lists   map[string]int32 // list of patterns -> class
 	total   int
+	counts  int // in the lists of all classes
 	limit   int
 	// failed: the lists grew beyond limit.
 	failed bool
@@ -81,7 +85,7 @@ func (ps *patterns) classOf(left []int64) int32 {
 	ps.list, ps.visits = ps.list[:0], 0
 	key := string(ps.key)
 	ps.extend(0)
-	if ps.failed {
+	if ps.failed = ps.failed || len(ps.index) == mostResiduals; ps.failed {
 		return noClass
 	}
 	ps.key = ps.key[:0]
@@ -96,6 +100,7 @@ func (ps *patterns) classOf(left []int64) int32 {
 		if len(ps.p.types) > 0 {
 			size = len(ps.list) / len(ps.p.types)
 		}
+		ps.counts += len(ps.list)
 		ps.classes = append(ps.classes, class{list: append([]int32(nil), ps.list...), size: size})
 	}
 	ps.index[key] = g
@@ -147,9 +152,8 @@ func (ps *patterns) extend(t int) {
 	}
 	if t == len(ps.p.types) {
 		if ps.maximal() {
-			if ps.total++; ps.total > ps.limit {
-				ps.failed = true
-			}
+			ps.total++
+			ps.failed = ps.total > ps.limit || ps.counts+len(ps.list) > mostCounts
 			ps.list = append(ps.list, ps.count...)
 		}
 		return

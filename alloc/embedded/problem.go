@@ -1,5 +1,5 @@
-// This file compiles a solver.Instance for the search: equal demands become one type, equal servers
-// one shape, and every application that runs is marked as one that may stay or must move.
+// This file compiles a solver.Instance for the search: equal demands become one type, servers that hold
+// as much of each type one shape, and every application that runs is marked as one that may stay or must move.
 
 package embedded
 
@@ -24,7 +24,7 @@ type problem struct {
 	demand   []int64 // type t, kind k at t*kinds+k
 	apps     []app
 	shapeOf  []int32   // of a server
-	shapes   int       // distinct capacities
+	shapes   int       // distinct rows of fits
 	fits     []int64   // containers of type t on an empty server of shape h at h*len(types)+t
 	lodgers  [][]int32 // the keepable applications on server j
 	holding  [][]int64 // how many containers each of them holds there
@@ -118,26 +118,34 @@ func vectorKey(key []byte, r apportion.Resources) []byte {
 	return key
 }
 
-// compileServers groups the servers by capacity and counts what an empty one holds.
+// compileServers counts what an empty server holds of each type alone, and groups the servers by that: real
+// nodes differ by some KiB that nobody can use.
 func (p *problem) compileServers() {
-	index := make(map[string]int32)
+	byCapacity, byFits := make(map[string]int32), make(map[string]int32)
 	p.shapeOf = make([]int32, p.servers)
 	p.capacity = make([]int64, 0, p.servers*p.kinds)
+	fits := make([]int64, len(p.types))
 	var key []byte
 	for j, capacity := range p.inst.Capacity {
 		p.capacity = append(p.capacity, capacity...)
 		key = vectorKey(key[:0], capacity)
-		h, known := index[string(key)]
+		h, known := byCapacity[string(key)]
 		if !known {
-			h = int32(len(index))
-			index[string(key)] = h
+			same := string(key)
 			for t := range p.types {
-				p.fits = append(p.fits, apportion.Resources(p.demandOf(int32(t))).CountIn(capacity))
+				fits[t] = apportion.Resources(p.demandOf(int32(t))).CountIn(capacity)
 			}
+			key = vectorKey(key[:0], fits)
+			if h, known = byFits[string(key)]; !known {
+				h = int32(len(byFits))
+				byFits[string(key)] = h
+				p.fits = append(p.fits, fits...)
+			}
+			byCapacity[same] = h
 		}
 		p.shapeOf[j] = h
 	}
-	p.shapes = len(index)
+	p.shapes = len(byFits)
 }
 
 // compileApps fills in bounds, what is held now, and who must move.

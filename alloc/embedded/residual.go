@@ -48,6 +48,7 @@ type residual struct {
 	lp     master
 	// patternOf[c] is what column c stands for: class index and pattern, or type and count.
 	columns []columnOf
+	column  []entry // scratch: the last one added
 	worth   []float64
 	free    []bool
 	slot    []int32 // class of patterns -> index in class, or -1
@@ -146,24 +147,25 @@ func (r *residual) open() {
 	}
 	for row := range types + 1 {
 		if sign[row] < 0 { // supply and loss budget may be left unused
-			r.lp.column(r.addColumn(columnOf{class: -1, typ: -1}, 0))[row] = 1
+			r.addColumn(columnOf{class: -1, typ: -1}, 0, entry{row, 1})
 		}
 	}
 }
 
-func (r *residual) addColumn(what columnOf, cost float64) int {
+func (r *residual) addColumn(what columnOf, cost float64, column ...entry) {
 	r.columns = append(r.columns, what)
-	return r.lp.add(cost)
+	r.lp.add(cost, column...)
 }
 
-// solve improves the bound until it is proven to be that of the program, or at most cut.
+// solve improves the bound until it is proven to be that of the program, or at most cut, or mostPivots or
+// mostPricings are used up. It adds at most one column a round for each class and each type.
 func (r *residual) solve(cut float64) {
 	r.bound = math.Inf(1)
 	r.open()
 	for range mostPricings {
-		r.lp.optimize()
+		optimal := r.lp.optimize()
 		added := r.price()
-		if !added || r.bound <= cut || r.bound-r.fixed-r.lp.objective() <= closeEnough {
+		if !optimal || !added || r.bound <= cut || r.bound-r.fixed-r.lp.objective() <= closeEnough {
 			return
 		}
 	}
@@ -185,12 +187,15 @@ func (r *residual) price() bool {
 		bound += float64(r.size[g] * best)
 		if best-dual[types+1+g] > reducedCost {
 			added = true
-			c := r.lp.column(r.addColumn(columnOf{class: int32(g), pattern: int32(q), typ: -1}, 0))
+			r.column = r.column[:0]
 			counts := r.s.ps.pattern(class, q)
 			for at, t := range r.types {
-				c[at] = -float64(counts[t])
+				if counts[t] > 0 {
+					r.column = append(r.column, entry{at, -float64(counts[t])})
+				}
 			}
-			c[types+1+g] = 1
+			r.column = append(r.column, entry{types + 1 + g, 1})
+			r.addColumn(columnOf{class: int32(g), pattern: int32(q), typ: -1}, 0, r.column...)
 		}
 	}
 	for at, t := range r.types {
@@ -202,8 +207,8 @@ func (r *residual) price() bool {
 		more, dearer := float64(n-r.lo[t]), loss-q.at(typ.delta, r.lo[t])
 		if value-float64(dual[at]*more)-float64(dual[types]*dearer)-dual[types+1+classes+at] > reducedCost {
 			added = true
-			c := r.lp.column(r.addColumn(columnOf{class: -1, typ: t, count: n}, value))
-			c[at], c[types], c[types+1+classes+at] = more, dearer, 1
+			r.addColumn(columnOf{class: -1, typ: t, count: n}, value,
+				entry{at, more}, entry{types, dearer}, entry{types + 1 + classes + at, 1})
 		}
 	}
 	if bound < r.bound {

@@ -82,7 +82,7 @@ func (l *restLeaves) judge(free func(i int32) bool) judgement {
 	key := string(l.key)
 	bound := l.answer(free, freed, func(inner *leaves) float64 { return inner.judge(everyone).bound })
 	j := judgement{value: bound, bound: bound}
-	l.seen[key] = j
+	l.note(key, j)
 	return j
 }
 

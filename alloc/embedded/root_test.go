@@ -34,8 +34,8 @@ func TestRootComesDown(t *testing.T) {
 	}
 }
 
-// Classes: equal servers without lodgers are one, one with lodgers is alone, coarse ones go by
-// capacity only; together they are all servers.
+// Classes: servers without lodgers that hold as much of each type are one, one with lodgers is alone, coarse
+// ones go by what they hold only; together they are all servers.
 func TestDualClasses(t *testing.T) {
 	inst := alloctest.Table2(1, 8, 3, true)
 	for i := range inst.Apps {
@@ -43,7 +43,8 @@ func TestDualClasses(t *testing.T) {
 	}
 	inst.Apps[0].Running = true
 	inst.Apps[0].Previous = []apportion.Placement{{Server: 3, Count: 1}}
-	p := newProblem(inst)
+	inst.Apps[1].Demand = apportion.Resources{4, 1, 32}
+	p := newProblem(finish(inst))
 	for coarse, want := range map[bool]int{true: 2, false: 3} {
 		d := newDual(p, coarse)
 		var servers int64

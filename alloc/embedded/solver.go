@@ -36,8 +36,10 @@ const (
 	patternsUnit, mostRestPatterns = 400_000, 200_000
 	// priceRounds are the subgradient rounds of a node with prices by server.
 	priceRounds = 25
-	// mostStates bounds the states of an exact leaf at any effort.
-	mostStates = 500_000
+	// mostStates bounds the states of an exact leaf at any effort, mostStateBytes about what they take:
+	// stateBytes each, and typeBytes more for each type.
+	mostStates                            = 500_000
+	mostStateBytes, stateBytes, typeBytes = 128 << 20, 128, 16
 	// early is the part of branch and bound that comes before the rest of the search: small trees are
 	// finished then. moreTries is how many times as many sets the longer local search tries; limited is how
 	// large, in parts of the tree without, one with limits is.
@@ -203,7 +205,10 @@ func (r *run) plantTree() {
 }
 
 // states returns how many states an exact leaf may take, with so many for a unit of effort.
-func (r *run) states(unit float64) int { return int(math.Min(unit*float64(r.opts.Effort), mostStates)) }
+func (r *run) states(unit float64) int {
+	most := min(mostStates, mostStateBytes/(stateBytes+typeBytes*len(r.p.types)))
+	return int(math.Min(unit*float64(r.opts.Effort), float64(most)))
+}
 
 // square returns the square of the number of servers.
 func (p *problem) square() float64 { return float64(p.servers) * float64(p.servers) }

@@ -13,7 +13,7 @@ import (
 const (
 	// mostLodgers bounds the lodgers of a server whose sets are listed.
 	mostLodgers = 10
-	// mostSubsets bounds the sets of all servers together.
+	// mostSubsets bounds the sets of all servers together, of 12 bytes each.
 	mostSubsets = 2_000_000
 )
 
@@ -75,7 +75,7 @@ func splitBy(ps *patterns) *split {
 		c := cell{size: 1, first: int32(len(s.subsets)), entry: int32(len(s.entryApp)),
 			lodgers: int32(len(p.lodgers[j])), table: int32(len(s.classOfMask))}
 		s.listSubsets(j)
-		if s.ps.failed || len(s.subsets) > mostSubsets {
+		if s.ps.failed || len(s.classOfMask) > mostSubsets {
 			return nil
 		}
 		c.last = int32(len(s.subsets))
@@ -93,9 +93,16 @@ func splitBy(ps *patterns) *split {
 		s.cellOf[j] = int32(len(s.cells))
 		s.cells = append(s.cells, c)
 	}
+	if s.rows() > mostRows {
+		return nil
+	}
 	s.linkEntries()
 	return s
 }
+
+// rows bounds the rows of a residual program: two for each type, one for each class that a cell may be of
+// at a time, and one for the loss.
+func (s *split) rows() int { return 2*len(s.p.types) + 1 + min(len(s.cells), len(s.ps.classes)) }
 
 // listSubsets appends the sets of lodgers of server j that may be needed, the empty one first.
 func (s *split) listSubsets(j int) {

@@ -25,6 +25,8 @@ const (
 	mostLately = 8
 	// boxesUnit is how many residual problems at leaves one unit of effort pays for.
 	boxesUnit = 50
+	// mostOpenBytes is about what the nodes that wait may take; the search ends there.
+	mostOpenBytes = 64 << 20
 )
 
 // node leaves some choices open. Its bound is that of its parent until it is worked on.
@@ -170,13 +172,13 @@ func (t *tree) drop(bound float64) {
 	}
 }
 
-// run works until there have been so many nodes, and begins none once leaves have taken so much work. It
-// reports whether the tree is finished.
+// run works until there have been so many nodes, and begins none once leaves have taken so much work, or the
+// nodes that wait take mostOpenBytes. It reports whether the tree is finished.
 func (t *tree) run(ctx context.Context, nodes, work int64) bool {
 	for len(t.open) > 0 {
 		n := heap.Pop(&t.open).(*node)
 		for n != nil {
-			if ctx.Err() != nil || t.nodes >= nodes || t.work >= work {
+			if ctx.Err() != nil || t.nodes >= nodes || t.work >= work || len(t.open)+1 >= t.mostOpen() {
 				heap.Push(&t.open, n)
 				return false
 			}
@@ -189,6 +191,13 @@ func (t *tree) run(ctx context.Context, nodes, work int64) bool {
 		}
 	}
 	return true
+}
+
+// mostOpen returns how many nodes may wait: each has its choices and limits, and shares its multipliers with
+// one other.
+func (t *tree) mostOpen() int {
+	const node = 256 // bytes, beside these
+	return mostOpenBytes / (node + len(t.choice) + 16*t.p.kinds + 4*len(t.rootX))
 }
 
 // visit works on a node, and returns the child to go on with, or nil.
