@@ -99,15 +99,15 @@ tidy: ## fails if go mod tidy would change a file
 build: ## everything, without a C compiler
 	$(call each,CGO_ENABLED=0 go build -o /dev/null ./...)
 
-# An example runs with the arguments in its smoke.args: one run a line, none if there is no such
-# file. ARGUMENTS are the shell's, relative to the module of the example.
+# An example runs with the arguments in its smoke.args, in its own folder: one run a line, none if there is no
+# such file. The arguments are the shell's.
 .PHONY: examples
 examples: ## runs every example with small settings
-	@set -e; for module in $(filter ./examples%,$(MODULES)); do cd "$(CURDIR)/$$module"; \
-		for dir in $$(go list -f '{{if eq .Name "main"}}{{.Dir}}{{end}}' ./...); do \
-			example=.$${dir#"$$PWD"}; \
-			if test -f "$$example/smoke.args"; then cat "$$example/smoke.args"; else echo; fi | while read -r args; do \
-				echo "# go run $$example $$args"; sh -c "go run $$example $$args" </dev/null; \
+	@set -e; for module in $(MODULES); do cd "$(CURDIR)/$$module"; \
+		for dir in $$(go list -f '{{if eq .Name "main"}}{{.Dir}}{{end}}' ./... | grep '^$(CURDIR)/examples/'); do \
+			cd "$$dir"; \
+			if test -f smoke.args; then cat smoke.args; else echo; fi | while read -r args; do \
+				echo "# $${dir#$(CURDIR)/}: go run . $$args"; sh -c "go run . $$args" </dev/null; \
 			done; \
 		done; \
 	done

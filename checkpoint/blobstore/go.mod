@@ -3,7 +3,7 @@ module github.com/apportion/apportion/checkpoint/blobstore
 go 1.25.0
 
 require (
-	github.com/apportion/apportion v0.0.0
+	github.com/apportion/apportion v0.1.0
 	github.com/johannesboyne/gofakes3 v1.2.0
 	gocloud.dev v0.46.0
 )

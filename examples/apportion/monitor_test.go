@@ -216,12 +216,13 @@ func FuzzStreams(f *testing.F) {
 			}
 			var out, errs bytes.Buffer
 			code := run(t.Context(), []string{command}, bytes.NewReader(text), &out, &errs)
-			checkStream(t, command, "", out.String(), false)
+			for line := range strings.Lines(out.String()) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("%s: %s is no JSON", command, line)
+				}
+			}
 			if (code == answered) != (errs.Len() == 0) {
 				t.Errorf("%s: exit %d with %q", command, code, &errs)
-			}
-			if errs.Len() > 0 {
-				checkSchema(t, "error.json", errs.String())
 			}
 		}
 	})

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
-	"github.com/apportion/apportion/examples/internal/chart"
-	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // dormDecider tolerates half of the largest fairness loss, and adjusts at most half of the running jobs

@@ -15,10 +15,10 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
-	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // fault is something that goes wrong.

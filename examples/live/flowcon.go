@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/examples/inhouse/agent"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
-	"github.com/apportion/apportion/examples/internal/chart"
-	flags "github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/nodeagent/node"
+	"github.com/apportion/apportion/examples/studies/chart"
+	flags "github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/agent"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/growth"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/apportion/apportion/examples/internal/chart"
 	"github.com/apportion/apportion/examples/nodeagent/node"
+	"github.com/apportion/apportion/examples/studies/chart"
 )
 
 func init() { subcommands["flowcon"] = flowcon }

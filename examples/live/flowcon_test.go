@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/inhouse/master"
-	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/nodeagent/node"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // Jobs of three frameworks share a CPU; limits come and go, and change nothing of what is computed.

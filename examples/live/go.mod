@@ -3,10 +3,10 @@ module github.com/apportion/apportion/examples/live
 go 1.25.0
 
 require (
-	github.com/apportion/apportion v0.0.0
-	github.com/apportion/apportion/checkpoint/blobstore v0.0.0
-	github.com/apportion/apportion/examples v0.0.0
-	github.com/apportion/apportion/examples/nodeagent v0.0.0
+	github.com/apportion/apportion v0.1.0
+	github.com/apportion/apportion/checkpoint/blobstore v0.1.0
+	github.com/apportion/apportion/examples/nodeagent v0.1.0
+	github.com/apportion/apportion/examples/studies v0.1.0
 	github.com/johannesboyne/gofakes3 v1.2.0
 	gocloud.dev v0.46.0
 	golang.org/x/net v0.52.0
@@ -93,6 +93,6 @@ require (
 replace (
 	github.com/apportion/apportion => ../..
 	github.com/apportion/apportion/checkpoint/blobstore => ../../checkpoint/blobstore
-	github.com/apportion/apportion/examples => ..
 	github.com/apportion/apportion/examples/nodeagent => ../nodeagent
+	github.com/apportion/apportion/examples/studies => ../studies
 )

@@ -8,7 +8,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/apportion/apportion/examples/internal/command"
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 func main() { command.Main("live", run) }

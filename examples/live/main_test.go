@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/internal/slotsim"
 )
 

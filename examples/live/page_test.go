@@ -26,8 +26,8 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 func init() { subcommands["paged"] = paged }

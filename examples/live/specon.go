@@ -18,13 +18,13 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
-	"github.com/apportion/apportion/examples/internal/chart"
-	"github.com/apportion/apportion/examples/internal/command"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/live/specon"
 	"github.com/apportion/apportion/examples/nodeagent/node"
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/growth"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/internal/chart"
+	"github.com/apportion/apportion/examples/studies/chart"
 )
 
 // table prints the completion time of each job, from its arrival, under each scheduler, with the change

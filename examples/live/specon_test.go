@@ -18,9 +18,9 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/transfer"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // afterMove kills the master when a job runs on another node than first, and waits for what the next one says of it.

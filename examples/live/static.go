@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // static gives each job the mean of its least and greatest number of containers for life, first come,

@@ -13,8 +13,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // Times are counted from the arrival of each job, the makespan from the beginning.

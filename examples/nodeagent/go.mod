@@ -3,7 +3,7 @@ module github.com/apportion/apportion/examples/nodeagent
 go 1.25.0
 
 require (
-	github.com/apportion/apportion v0.0.0
+	github.com/apportion/apportion v0.1.0
 	github.com/containerd/cgroups/v3 v3.1.3
 	github.com/containerd/errdefs v1.0.0
 	github.com/moby/moby/api v1.56.1

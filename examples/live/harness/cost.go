@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // Adjustment is one change of a job from a run to the next.

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/internal/chart"
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 )
 
 // Figures draws containers and losses of the jobs, and how well the cluster was used, over time.

@@ -15,8 +15,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // began is when everything here begins.

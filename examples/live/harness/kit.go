@@ -14,8 +14,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/framework"
-	"github.com/apportion/apportion/examples/inhouse/agent"
 	"github.com/apportion/apportion/examples/live/trainers"
+	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 )
 
 // EnvFrameworks names the folder with the frameworks, as checkpoint/framework/fetch.sh leaves it.

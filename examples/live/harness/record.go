@@ -18,8 +18,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
-	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // Record is a play that is over.

@@ -9,7 +9,7 @@ import (
 	"io"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 )
 
 // Stage is a stream of jobs and the cluster that they are played on.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // Book is the file of a policy.

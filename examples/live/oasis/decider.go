@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/primaldual"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/inhouse/master"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
 // FIFO is a [master.Decider]. The first job that waits starts as soon as all its workers and parameter

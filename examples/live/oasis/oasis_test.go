@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/primaldual"
 )
 

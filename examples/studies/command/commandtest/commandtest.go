@@ -1,0 +1,88 @@
+// This file tests what every command has in common.
+
+// Package commandtest tests the commands of the examples: golden cases, help, folders, interrupts.
+package commandtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/apportion/apportion/examples/studies/command"
+)
+
+// Cases runs the commands of testdata/cases and compares what they print, errors included. -out is a
+// fresh folder, OUT in what is printed; an argument with a = in it is a flag with its value, and may
+// leave out the dash. The files that are named slow are left out in short mode.
+func Cases(t *testing.T, run command.Run, slow ...string) {
+	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
+		if testing.Short() && slices.Contains(slow, filepath.Base(path)) {
+			t.Skip("takes long")
+		}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var text bytes.Buffer
+			out := t.TempDir()
+			args := []string{"-out", out}
+			for _, arg := range d.CmdArgs {
+				args = append(args, argument(arg.String()))
+			}
+			if err := run(t.Context(), &text, &text, args); err != nil {
+				text.WriteString("error: " + err.Error() + "\n")
+			}
+			return strings.ReplaceAll(text.String(), out, "OUT")
+		})
+	})
+}
+
+// argument turns name=value of a case into a flag.
+func argument(text string) string {
+	if strings.Contains(text, "=") && !strings.HasPrefix(text, "-") {
+		return "-" + text
+	}
+	return text
+}
+
+// Help asks for help and looks for every flag in it.
+func Help(t *testing.T, run command.Run, flags ...string) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := run(t.Context(), io.Discard, &text, []string{"-h"}); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error %v, want %v", err, flag.ErrHelp)
+	}
+	for _, name := range flags {
+		if !strings.Contains(text.String(), "  -"+name) {
+			t.Errorf("help does not mention -%s:\n%s", name, &text)
+		}
+	}
+}
+
+// FileForFolder has the command write its figures to a folder that is a file, which is an error.
+func FileForFolder(t *testing.T, run command.Run, args ...string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), io.Discard, io.Discard, append(args, "-out", file)); err == nil {
+		t.Error("no error for a folder that is a file")
+	}
+}
+
+// Cancelled runs the command with a context that has ended.
+func Cancelled(t *testing.T, run command.Run, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run(ctx, io.Discard, io.Discard, append(args, "-out", t.TempDir())); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: error %v, want %v", args, err, context.Canceled)
+	}
+}

@@ -1,0 +1,62 @@
+// This file runs the command as a user does, with small settings.
+
+package main
+
+import (
+	"io"
+	"testing"
+
+	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+)
+
+// TestCases runs the commands of testdata/cases and compares what they print, errors included.
+func TestCases(t *testing.T) { commandtest.Cases(t, run) }
+
+// With the library's own solver every decision keeps the thresholds, and applications run faster
+// than under Swarm.
+func TestEmbedded(t *testing.T) {
+	o, err := parse([]string{"-small"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := shortStudy(o)
+	if err := play(t.Context(), io.Discard, []*study{s}); err != nil {
+		t.Fatal(err)
+	}
+	for i, runs := range s.runs {
+		for p, run := range runs[1:] {
+			if got := speedup(s, run, runs[0]); !(got > 1.5) {
+				t.Errorf("workload %d, %s: speed-up %v, want more than 1.5", i, s.policies[p+1], got)
+			}
+			if len(run.decisions) != len(run.Samples)-1 { // after the last there is nobody to decide on
+				t.Errorf("workload %d, %s: %d decisions, %d samples", i, s.policies[p+1], len(run.decisions), len(run.Samples))
+			}
+			for j, d := range run.decisions {
+				if sample := run.Samples[j]; d.at != sample.At || (d.moved > 0) != (sample.Adjusted > 0) || d.proven && d.gap > 1e-6 {
+					t.Errorf("workload %d, %s: %+v, but %+v", i, s.policies[p+1], d, sample)
+				}
+			}
+		}
+	}
+}
+
+// The figures are files that viewers can open, and the same every time.
+func TestFigures(t *testing.T) {
+	charttest.Twice(t, func(out string) error {
+		return run(t.Context(), io.Discard, io.Discard, []string{"-small", "-trace", "-solver", "first-fit", "-out", out})
+	}, 6, "Dorm-2")
+}
+
+func TestFolderThatCannotBeMade(t *testing.T) {
+	commandtest.FileForFolder(t, run, "-small", "-trace", "-solver", "first-fit")
+}
+
+func TestHelp(t *testing.T) {
+	commandtest.Help(t, run, "seeds", "hours", "apps", "solver", "trace", "sweep", "out", "small")
+}
+
+func TestCancelled(t *testing.T) {
+	commandtest.Cancelled(t, run, "-small")
+	commandtest.Cancelled(t, run, "-small", "-sweep")
+}

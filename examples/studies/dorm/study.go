@@ -1,0 +1,112 @@
+// This file plays studies: the same scenarios under every policy, side by side.
+
+package main
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/internal/sim"
+)
+
+// solvers are the choices of -solver.
+var solvers = backend.All()
+
+// decisionLimit is how long a general solver may search for one decision.
+const decisionLimit = 10 * time.Second
+
+// policyNames are the policies of every study, the baseline first.
+var policyNames = []string{"Swarm", "Dorm-1", "Dorm-2", "Dorm-3"}
+
+// study is a set of scenarios, and what became of each under each policy.
+type study struct {
+	name, title string
+	scenarios   []*sim.Scenario
+	// paper says that the paper's numbers belong beside the results.
+	paper    bool
+	measured time.Duration
+	solver   backend.Backend
+	reading  alloc.Options
+	policies []string
+	// runs[i][p] is scenario i under policies[p].
+	runs [][]*played
+}
+
+// played is one run of one policy.
+type played struct {
+	*sim.Result
+	// decisions are the optimizer's; none for the baseline.
+	decisions []decision
+}
+
+// makePolicy returns a policy that reports to run.
+func (s *study) makePolicy(name string, run *played) sim.Policy {
+	solver := s.solver.P2(&alloc.MILPOptions{Search: milp.Options{TimeLimit: decisionLimit}})
+	for _, dorm := range sim.Dorm123(solver) {
+		if dorm.Label == name {
+			dorm.Options = s.reading
+			return noted{dorm, run}
+		}
+	}
+	return sim.Swarm{}
+}
+
+// task is one run to be made.
+type task struct {
+	study            *study
+	scenario, policy int
+}
+
+// play fills in the runs of all studies, on all CPUs. Every run is independent of the others, so
+// the results do not depend on who finishes first.
+func play(ctx context.Context, stderr io.Writer, studies []*study) error {
+	var tasks []task
+	for _, s := range studies {
+		s.runs = make([][]*played, len(s.scenarios))
+		for i := range s.scenarios {
+			s.runs[i] = make([]*played, len(s.policies))
+			for p := range s.policies {
+				tasks = append(tasks, task{s, i, p})
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tick := command.Progress(stderr, len(tasks), "simulating")
+	queue := make(chan task)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for t := range queue {
+				if err := t.play(ctx); err != nil {
+					cancel(err)
+				}
+				tick()
+			}
+		})
+	}
+	for _, t := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- t
+	}
+	close(queue)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+func (t task) play(ctx context.Context) error {
+	s, run := t.study, &played{}
+	result, err := sim.Run(ctx, s.scenarios[t.scenario], s.makePolicy(s.policies[t.policy], run))
+	run.Result = result
+	s.runs[t.scenario][t.policy] = run
+	return err
+}

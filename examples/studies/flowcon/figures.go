@@ -1,0 +1,113 @@
+// This file draws the thesis' figures 6.5-6.10 and 6.13-6.15.
+
+package main
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/internal/nodesim"
+)
+
+// figures returns CPU usage under FlowCon and under NA for the fixed schedule and for 5 and 10
+// random jobs, and the completion times of random jobs.
+func figures(studies []*study) ([]*chart.Figure, error) {
+	scenario, err := fixedSchedule()
+	if err != nil {
+		return nil, err
+	}
+	p, err := playPair(scenario, []setting{drawnFixed})
+	if err != nil {
+		return nil, err
+	}
+	with, err := usage("figure-6-5", "CPU usage under FlowCon (alpha 5 %, interval 20s), 3 jobs", scenario, p.with[0])
+	if err != nil {
+		return nil, err
+	}
+	without, err := usage("figure-6-6", "CPU usage under NA, 3 jobs", scenario, p.na)
+	if err != nil {
+		return nil, err
+	}
+	all, last := []*chart.Figure{with, without}, []*chart.Figure{}
+	numbers := map[int][3]string{5: {"figure-6-8", "figure-6-9", "figure-6-7"}, 10: {"figure-6-13", "figure-6-14", "figure-6-10"},
+		15: {"", "", "figure-6-15"}}
+	for _, s := range studies {
+		usages, err := s.usages(numbers[s.jobs])
+		if err != nil {
+			return nil, err
+		}
+		times, err := s.times(numbers[s.jobs][2])
+		if err != nil {
+			return nil, err
+		}
+		all, last = append(all, usages...), append(last, times)
+	}
+	return append(all, last...), nil
+}
+
+// usages returns CPU usage under FlowCon and NA of the first schedule; none where the names are
+// empty.
+func (s *study) usages(names [3]string) ([]*chart.Figure, error) {
+	if names[0] == "" {
+		return nil, nil
+	}
+	setting := s.settings[shown[0]]
+	title := fmt.Sprintf("CPU usage under FlowCon (alpha %s, interval %v), %d jobs", alphaOf(setting), setting.interval, s.jobs)
+	with, err := usage(names[0], title, s.scenarios[0], s.plain[0].with[shown[0]])
+	if err != nil {
+		return nil, err
+	}
+	na, err := usage(names[1], fmt.Sprintf("CPU usage under NA, %d jobs", s.jobs), s.scenarios[0], s.plain[0].na)
+	return []*chart.Figure{with, na}, err
+}
+
+// times returns the completion times of the first schedule.
+func (s *study) times(name string) (*chart.Figure, error) {
+	f := chart.New(name, fmt.Sprintf("Completion time, %d random jobs", s.jobs), "", "Seconds")
+	results := []*nodesim.Result{s.plain[0].na}
+	labels := []string{"NA"}
+	for _, i := range shown {
+		results, labels = append(results, s.plain[0].with[i]), append(labels, s.settings[i].name)
+	}
+	var groups []string
+	for _, job := range s.scenarios[0].Jobs {
+		groups = append(groups, job.ID[len("Job-"):]+" "+job.Model)
+	}
+	for i, result := range results {
+		var values []float64
+		for _, o := range result.Outcomes {
+			values = append(values, o.Time().Seconds())
+		}
+		if err := f.Bars(groups, i, len(results), labels[i], values); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// usage draws the share of the worker that each job uses over time.
+func usage(name, title string, scenario *nodesim.Scenario, result *nodesim.Result) (*chart.Figure, error) {
+	f := chart.New(name, title, "Time (seconds)", "Share of the worker")
+	for i, job := range scenario.Jobs {
+		var points plotter.XYs
+		for _, sample := range result.Samples {
+			for _, r := range sample.Running {
+				if r.Job == i {
+					points = append(points, plotter.XY{X: sample.At.Seconds(), Y: r.Share.Fraction()})
+				}
+			}
+		}
+		end := result.Outcomes[i].Completion.Seconds()
+		points = append(points, plotter.XY{X: end, Y: 0})
+		label := job.Model
+		if len(scenario.Jobs) > len(fixedModels) {
+			label = job.ID[len("Job-"):] + " " + job.Model
+		}
+		if err := f.Steps(i, label, points); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}

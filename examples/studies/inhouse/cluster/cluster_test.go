@@ -1,0 +1,158 @@
+// This file checks calls to masters that are dead, going down, or do not want.
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+)
+
+// serveList has a place's master be a server that answers /list with this error, and tells how often it was
+// asked. One that is going down has given up all requests.
+func serveList(t *testing.T, p Place, goingDown bool, answer error) *atomic.Int64 {
+	t.Helper()
+	token, err := p.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := new(atomic.Int64)
+	mux := http.NewServeMux()
+	wire.Handle(mux, "/list", token, func(ctx context.Context, _ master.Nothing) (master.List, error) {
+		asked.Add(1)
+		return master.List{}, errors.Join(answer, ctx.Err())
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	if goingDown {
+		cancel()
+	}
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	server.Start()
+	t.Cleanup(server.Close)
+	if err := p.publish(server.URL); err != nil {
+		t.Fatal(err)
+	}
+	return asked
+}
+
+// list asks the master of a place patiently.
+func list(t *testing.T, p Place, limit time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	return Patiently(ctx, func(ctx context.Context) error { return p.Call(ctx, "/list", master.Nothing{}, &master.List{}) })
+}
+
+// A master that is going down is asked again until there is another one, whose word counts.
+func TestPatiently(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		answer error // of the second master
+	}{{"works", nil}, {"refuses", errors.New("own reason")}} {
+		p := Place(t.TempDir())
+		dying := serveList(t, p, true, nil)
+		ended := make(chan error, 1)
+		go func() { ended <- list(t, p, time.Minute) }()
+		for limit := time.Now().Add(time.Minute); dying.Load() < 2; time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("%s: the master that goes down was asked %d times: %v", test.name, dying.Load(), <-ended)
+			}
+		}
+		asked := serveList(t, p, false, test.answer)
+		if err := <-ended; (err == nil) != (test.answer == nil) || err != nil && !strings.Contains(err.Error(), "own reason") {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if asked.Load() != 1 {
+			t.Errorf("%s: the second master was asked %d times", test.name, asked.Load())
+		}
+	}
+}
+
+// What the command lines of the programs say, their flags understand.
+func TestPrograms(t *testing.T) {
+	p := Place(t.TempDir())
+	want := apportion.Server{ID: "north", Capacity: apportion.Resources{4, 8}}
+	programs := Programs(p, []apportion.Server{want}, []string{"-more", "a"}, []string{"-more", "b"})
+	for i, subcommand := range []string{"master", "agent"} {
+		var server apportion.Server
+		flags := flag.NewFlagSet("test", flag.ContinueOnError)
+		dir, more := Flag(flags, "elsewhere"), flags.String("more", "", "")
+		ServerFlags(flags, &server)
+		args := programs[i].Args
+		if err := flags.Parse(args[1:]); err != nil {
+			t.Fatal(err)
+		}
+		if args[0] != subcommand || *dir != p || *more != string("ab"[i]) || flags.NArg() > 0 {
+			t.Errorf("%v are understood as place %s, more %q", args, *dir, *more)
+		}
+		if i == 1 && (server.ID != want.ID || !slices.Equal(server.Capacity, want.Capacity) || programs[i].Name != want.ID) {
+			t.Errorf("%v are understood as %+v", args, server)
+		}
+	}
+}
+
+func TestServerFlags(t *testing.T) {
+	for text, want := range map[string]apportion.Resources{"4": {4}, " 4, 8": {4, 8}, "": nil, "4,": nil, "4,two": nil, "9223372036854775808": nil} {
+		var server apportion.Server
+		flags := flag.NewFlagSet("test", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		ServerFlags(flags, &server)
+		err := flags.Parse([]string{"-capacity", "7,7", "-capacity", text})
+		if (err == nil) != (want != nil) || err == nil && !slices.Equal(server.Capacity, want) {
+			t.Errorf("%q: %v, %v; want %v", text, server.Capacity, err, want)
+		}
+	}
+	if err := RunAgent(t.Context(), Place(t.TempDir()), AgentOptions{Server: apportion.Server{ID: "a/b"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "-name") {
+		t.Errorf("a server without a good name: %v", err)
+	}
+}
+
+// Two processes in one place are told of with what they said.
+func TestTwice(t *testing.T) {
+	p := Place(t.TempDir())
+	if err := p.Twice("lr"); err != nil {
+		t.Error(err)
+	}
+	folder := filepath.Join(p.Shared(), "lr")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, TwiceFile), []byte("rank 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Twice("lr"); err == nil || !strings.HasPrefix(err.Error(), `job "lr": two processes`) || !strings.HasSuffix(err.Error(), ": rank 3") {
+		t.Error(err)
+	}
+	if err := p.Twice("lr/" + TwiceFile); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("a folder that cannot be read: %v", err)
+	}
+}
+
+// Without a master it is the context that ends it, and the error says what was missing.
+func TestPatienceEnds(t *testing.T) {
+	p := Place(t.TempDir())
+	if err := list(t, p, 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), URLFile) {
+		t.Errorf("no master: %v", err)
+	}
+	serveList(t, p, true, nil)
+	if err := list(t, p, 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a master that is going down for ever: %v", err)
+	}
+}

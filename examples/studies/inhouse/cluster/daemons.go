@@ -1,0 +1,190 @@
+// This file runs the programs that run for long: master and agent.
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/agent"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+)
+
+// The times of a cluster where none are given. An agent ends its jobs after Lease without a master; the
+// master gives an agent up after Grace, which is longer by more than a machine may be slow.
+const (
+	Lease    = 10 * time.Second
+	Grace    = 20 * time.Second
+	announce = 500 * time.Millisecond
+	poll     = 100 * time.Millisecond
+)
+
+// MasterOptions say how a master works, beside its place.
+type MasterOptions struct {
+	Kinds     apportion.Kinds
+	Decider   master.Decider
+	SaveEvery time.Duration
+	// Listen is the address, "host:port"; port 0: a free one.
+	Listen string
+	// Store keeps the checkpoints; nil: the place's own.
+	Store checkpoint.Store
+	// Patience is how long a save, a stop or a start may take.
+	Patience time.Duration
+	// Grace is how long a server may be silent; 0: the constant Grace. Longer than every agent's Lease.
+	Grace time.Duration
+	// Trace makes the master note its effects in [TraceFile].
+	Trace bool
+}
+
+// TraceFile is the file in the place with a line of JSON for every effect, see [master.Traced].
+const TraceFile = "effects.jsonl"
+
+// RunMaster runs a master until the context ends or another one takes over. It prints its address.
+func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) error {
+	config := master.Config{
+		Dir: p.Join("master"), Shared: p.Shared(), Store: o.Store, Decider: o.Decider,
+		Grace: cmp.Or(o.Grace, Grace), SaveEvery: o.SaveEvery, Poll: poll,
+		Protocol: checkpoint.Config{Kinds: o.Kinds, Restarts: 1000, Backoff: 200 * time.Millisecond, MaxBackoff: 2 * time.Second,
+			Timeouts: checkpoint.Timeouts{Save: o.Patience, Verify: o.Patience, Stop: o.Patience, Resume: o.Patience, Confirm: o.Patience}},
+	}
+	for _, name := range []string{"journal", "specs"} {
+		if err := os.MkdirAll(filepath.Join(config.Dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	var err error
+	if config.Token, err = p.Token(); err != nil {
+		return err
+	}
+	if config.Store == nil {
+		if config.Store, err = p.Store(); err != nil {
+			return err
+		}
+	}
+	if o.Trace {
+		file, err := os.OpenFile(p.Join(TraceFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		config.Trace = file
+	}
+	m, err := master.Open(config)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, o.Listen, func(ctx context.Context, url string) error {
+		fmt.Fprintf(stdout, "master on %s/?token=%s\n", url, config.Token)
+		if err := p.publish(url); err != nil {
+			return err
+		}
+		return m.Run(ctx)
+	}, m.Handler())
+}
+
+// AgentOptions say how an agent works, beside its place.
+type AgentOptions struct {
+	Server apportion.Server
+	// Lease is how long jobs run on without a master; 0: the constant Lease.
+	Lease time.Duration
+	// Store keeps the checkpoints; nil: the place's own.
+	Store checkpoint.Store
+	// Processes are the options of the adapter for a job; Node is set for it. Nil: none.
+	Processes func(agent.Work) command.Options
+}
+
+// RunAgent runs an agent until the context ends. Jobs run on then.
+func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) error {
+	if err := checkpoint.CheckJob(o.Server.ID); err != nil {
+		return fmt.Errorf("-name: %w", err)
+	}
+	config := agent.Config{Name: o.Server.ID, Dir: p.Join("agents", o.Server.ID), Shared: p.Shared(), Lease: cmp.Or(o.Lease, Lease),
+		Store: o.Store, Framework: processes(p, &o)}
+	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
+		return err
+	}
+	token, err := p.Token()
+	if err != nil {
+		return err
+	}
+	if config.Store == nil {
+		if config.Store, err = p.Store(); err != nil {
+			return err
+		}
+	}
+	a, err := agent.New(config)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, "127.0.0.1:0", func(ctx context.Context, url string) error {
+		go register(ctx, p, master.Registration{URL: url, Server: o.Server}, stderr)
+		return a.Keep(ctx)
+	}, a.Handler(token))
+}
+
+// processes runs jobs as processes of this machine, by their commands.
+func processes(p Place, o *AgentOptions) func(agent.Work) (checkpoint.Framework, error) {
+	work := p.Join("agents", o.Server.ID, "work")
+	return func(w agent.Work) (checkpoint.Framework, error) {
+		var options command.Options
+		if o.Processes != nil {
+			options = o.Processes(w)
+		}
+		options.Node = o.Server.ID
+		options.Env = append(options.Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), AsProgram+"=1")
+		return command.New(command.Commands{Start: w.Start, Resume: w.Resume, Work: work}, &options)
+	}
+}
+
+// register tells the master again and again where the agent is: master or agent may be new.
+func register(ctx context.Context, p Place, r master.Registration, stderr io.Writer) {
+	for said := ""; ; {
+		limited, cancel := context.WithTimeout(ctx, announce*4)
+		err := p.Call(limited, "/register", r, &master.Nothing{})
+		cancel()
+		text := ""
+		if err != nil && ctx.Err() == nil {
+			text = err.Error()
+		}
+		if text != said && text != "" {
+			fmt.Fprintf(stderr, "agent %s: %s\n", r.Server.ID, text)
+		}
+		said = text
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(announce):
+		}
+	}
+}
+
+// serve runs a daemon and what answers requests to it; the end of one ends the other.
+func serve(ctx context.Context, address string, daemon func(ctx context.Context, url string) error, handler http.Handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- wire.Serve(ctx, listener, handler)
+		cancel()
+	}()
+	err = daemon(ctx, "http://"+listener.Addr().String())
+	cancel()
+	return errors.Join(err, <-served)
+}

@@ -1,0 +1,53 @@
+// This file implements the subcommands that run for long: master and agent.
+
+package main
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
+)
+
+// kinds are those of the cluster.
+var kinds = apportion.Kinds{"cpu", "memory"}
+
+// home is the place of a cluster unless -dir names another.
+var home = filepath.Join("inhouse", "out", "cluster")
+
+func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse master", stderr)
+	dir := cluster.Flag(flags, home)
+	o := cluster.MasterOptions{Kinds: kinds, Patience: 20 * time.Second}
+	var dorm master.Dorm
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address to listen on")
+	flags.Float64Var(&dorm.Theta1, "theta1", 0.5, "share of the largest possible fairness loss that is tolerated")
+	flags.Float64Var(&dorm.Theta2, "theta2", 0.5, "share of running jobs that one decision may adjust")
+	flags.DurationVar(&o.SaveEvery, "save-every", 5*time.Second, "how often a running job is saved")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	o.Decider = dorm
+	return cluster.RunMaster(ctx, *dir, o, stdout)
+}
+
+func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse agent", stderr)
+	dir := cluster.Flag(flags, home)
+	var o cluster.AgentOptions
+	cluster.ServerFlags(flags, &o.Server)
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	return cluster.RunAgent(ctx, *dir, o, stderr)
+}
+
+// programs are those of a demonstration.
+func programs(p cluster.Place, servers []apportion.Server) []cluster.Program {
+	return cluster.Programs(p, servers, []string{"-save-every", "2s"}, nil)
+}

@@ -1,0 +1,37 @@
+// This file implements the command line of the in-house scheduler.
+
+// Inhouse is a scheduler of one's own in a few hundred lines: a master that decides with alloc and lets
+// checkpoint's protocol carry the decisions out, agents that run real training processes, and a command
+// line. Without a subcommand it plays a demonstration on this machine.
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/apportion/apportion/examples/studies/command"
+)
+
+func main() { command.Main("inhouse", run) }
+
+// subcommands by name; the demonstration is what runs without one.
+var subcommands = command.Subcommands{
+	"demo":     demo,
+	"overhead": overhead,
+	"master":   runMaster,
+	"agent":    runAgent,
+	"train":    runTrain,
+	"submit":   submit,
+	"list":     list,
+	"explain":  explain,
+	"cancel":   cancel,
+	"move":     move,
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return demo(ctx, stdout, stderr, args)
+	}
+	return subcommands.Run(ctx, "inhouse", stdout, stderr, args)
+}

@@ -1,0 +1,398 @@
+// This file checks the master against agents that are functions of the test.
+
+package master
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/examples/studies/inhouse/agent"
+	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+)
+
+const token = "secret"
+
+// fakeAgent does everything at once, and fails or falls silent when told.
+type fakeAgent struct {
+	mu       sync.Mutex
+	effects  []string
+	outcome  map[checkpoint.Kind]checkpoint.Outcome
+	attempt  int64 // that runs; 0: none
+	progress checkpoint.Progress
+	store    checkpoint.Store
+	server   *httptest.Server
+}
+
+func newFakeAgent(t *testing.T, store checkpoint.Store) *fakeAgent {
+	f := &fakeAgent{outcome: map[checkpoint.Kind]checkpoint.Outcome{}, store: store}
+	mux := http.NewServeMux()
+	wire.Handle(mux, "/effect", token, f.effect)
+	wire.Handle(mux, "/status", token, f.status)
+	f.server = httptest.NewServer(mux)
+	t.Cleanup(f.server.Close)
+	return f
+}
+
+func (f *fakeAgent) effect(ctx context.Context, o agent.Order) (agent.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.effects = append(f.effects, string(o.Effect.Kind))
+	if outcome := f.outcome[o.Effect.Kind]; outcome != "" {
+		return agent.Result{Outcome: outcome, Detail: "told to"}, nil
+	}
+	switch o.Effect.Kind {
+	case checkpoint.Save:
+		w, err := f.store.Begin(ctx, o.Effect.Job, o.Effect.Checkpoint)
+		if err == nil {
+			_, err = w.Commit()
+		}
+		return agent.Result{Outcome: checkpoint.Done, Step: 5}, err
+	case checkpoint.Resume:
+		f.attempt, f.progress = o.Effect.Attempt, checkpoint.Progress{Running: true}
+	case checkpoint.Stop:
+		f.attempt = 0
+	}
+	return agent.Result{Outcome: checkpoint.Done, Step: -1}, nil
+}
+
+func (f *fakeAgent) status(context.Context, agent.Question) (agent.Status, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.attempt == 0 {
+		return agent.Status{}, nil
+	}
+	return agent.Status{Jobs: []agent.JobStatus{{Job: "lr", Attempt: f.attempt, Progress: f.progress}}}, nil
+}
+
+func (f *fakeAgent) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+func (f *fakeAgent) did() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.effects)
+}
+
+// bench is a master that runs, and one agent.
+type bench struct {
+	t      *testing.T
+	config Config
+	agent  *fakeAgent
+	client *wire.Client
+	stop   func()
+}
+
+func newBench(t *testing.T) *bench {
+	store := &checkpointtest.MemStore{}
+	b := &bench{t: t, agent: newFakeAgent(t, store)}
+	b.config = Config{Dir: t.TempDir(), Shared: t.TempDir(), Token: token, Store: store,
+		Protocol: checkpoint.Config{Kinds: apportion.Kinds{"cpu"}, Retries: -1, Backoff: time.Millisecond},
+		Decider:  Dorm{1, 1}, Grace: time.Minute, SaveEvery: time.Hour, Poll: 5 * time.Millisecond}
+	for _, name := range []string{"journal", "specs"} {
+		if err := os.Mkdir(filepath.Join(b.config.Dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.start()
+	t.Cleanup(func() { b.stop() })
+	b.register()
+	return b
+}
+
+// start opens the master's directory, for the first time or again.
+func (b *bench) start() {
+	b.t.Helper()
+	m, err := Open(b.config)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	server := httptest.NewServer(m.Handler())
+	b.client = &wire.Client{Base: server.URL, Token: token}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.t.Error(err)
+		}
+		server.Close()
+	})
+}
+
+func (b *bench) call(path string, question, answer any) error {
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	defer cancel()
+	return b.client.Call(ctx, path, question, answer)
+}
+
+func (b *bench) register() {
+	b.t.Helper()
+	r := Registration{URL: b.agent.server.URL, Server: apportion.Server{ID: "only", Capacity: apportion.Resources{4}}}
+	if err := b.call("/register", r, &Nothing{}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+var app = alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 3, Start: []string{"a"}, Resume: []string{"b"}}
+
+// await waits until the job is as wanted.
+func (b *bench) await(what string, is func(View) bool) View {
+	b.t.Helper()
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		var l List
+		if err := b.call("/list", Nothing{}, &l); err != nil {
+			b.t.Fatal(err)
+		}
+		if len(l.Jobs) == 1 && is(l.Jobs[0]) {
+			return l.Jobs[0]
+		}
+		if time.Now().After(limit) {
+			b.t.Fatalf("%s: %+v; the agent did %v", what, l, b.agent.did())
+		}
+	}
+}
+
+func runs(v View) bool  { return v.Job.Phase == checkpoint.Running }
+func ended(v View) bool { return v.Job.Phase == checkpoint.Ended }
+
+func (b *bench) submit() {
+	b.t.Helper()
+	if err := b.call("/submit", app, &Nothing{}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestJobRunsAndEnds(t *testing.T) {
+	b := newBench(t)
+	b.submit()
+	v := b.await("runs", runs)
+	if !slices.Equal(v.Job.Containers, []string{"only", "only", "only"}) || v.Share.Actual != 0.75 {
+		t.Errorf("%+v", v)
+	}
+	b.agent.set(func() { b.agent.progress = checkpoint.Progress{Step: 9, Done: true} })
+	v = b.await("ends", ended)
+	if v.Job.Ending != checkpoint.Completed || v.Progress.Step != 9 {
+		t.Errorf("%+v", v)
+	}
+	if got, want := b.agent.did(), []string{"create", "resume", "confirm", "stop", "release"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A process that dies, and one that the agent has forgotten, are both resumed from the checkpoint.
+func TestDeathsAreNoticed(t *testing.T) {
+	b := newBench(t)
+	b.submit()
+	first := b.await("runs", runs).Job.Attempt
+	b.agent.set(func() { b.agent.progress = checkpoint.Progress{Failed: "signal: killed"} })
+	second := b.await("is resumed", func(v View) bool { return runs(v) && v.Job.Attempt > first })
+	if second.Job.Reason.Code != checkpoint.Died || !strings.Contains(second.Job.Reason.Detail, "killed") {
+		t.Errorf("%+v", second.Job.Reason)
+	}
+	b.agent.set(func() { b.agent.attempt = 0 })
+	b.await("is resumed again", func(v View) bool {
+		return runs(v) && v.Job.Attempt > second.Job.Attempt && strings.Contains(v.Job.Reason.Detail, "does not know of it")
+	})
+}
+
+func TestSavesNowAndThen(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.SaveEvery = 20 * time.Millisecond
+	b.start()
+	b.register()
+	b.submit()
+	v := b.await("has checkpoints", func(v View) bool { return len(v.Job.Checkpoints) == checkpoint.DefaultKeep })
+	if v.Checkpoint.Step != 5 {
+		t.Errorf("%+v", v.Checkpoint)
+	}
+	newest := v.Checkpoint.Number
+	b.await("has newer ones", func(v View) bool { return v.Job.Checkpoints[0].Number > newest })
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) { // old ones are deleted
+		list, err := b.config.Store.List(t.Context(), "lr")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) > 0 && list[0].Number > newest {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("never pruned: %v", list)
+		}
+	}
+}
+
+// What was acknowledged is there after the master was stopped.
+func TestMasterRestarts(t *testing.T) {
+	b := newBench(t)
+	b.submit()
+	before := b.await("runs", runs)
+	b.stop()
+	b.start()
+	after := b.await("runs still", runs)
+	if after.Job.Attempt != before.Job.Attempt {
+		t.Errorf("attempt %d, before %d", after.Job.Attempt, before.Job.Attempt)
+	}
+	if err := b.call("/submit", app, &Nothing{}); err == nil || !strings.Contains(err.Error(), "is there twice") {
+		t.Errorf("submitted again: %v", err)
+	}
+	if err := b.call("/cancel", Name{"lr"}, &Nothing{}); err != nil { // the agent has not registered with this master yet
+		t.Fatal(err)
+	}
+	b.register()
+	if v := b.await("ends", ended); v.Job.Ending != checkpoint.Cancelled {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A server that is silent for longer than the grace is given up, and its job waits for another.
+func TestSilentServer(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Grace = 300 * time.Millisecond
+	b.start()
+	b.register()
+	b.submit()
+	b.await("runs", runs)
+	b.agent.server.Close()
+	v := b.await("is idle", func(v View) bool { return v.Job.Phase == checkpoint.Idle })
+	if v.Job.Reason.Code != checkpoint.LostServer {
+		t.Errorf("%+v", v.Job.Reason)
+	}
+}
+
+func TestSubmitRefuses(t *testing.T) {
+	b := newBench(t)
+	for name, spoil := range map[string]func(*alloc.Application){
+		"bad name":        func(a *alloc.Application) { a.ID = "a/b" },
+		"wrong length":    func(a *alloc.Application) { a.Demand = apportion.Resources{1, 2} },
+		"is empty":        func(a *alloc.Application) { a.Start = nil },
+		"Weight":          func(a *alloc.Application) { a.Weight = -1 },
+		"is out of range": func(a *alloc.Application) { a.Max = 1 << 40 },
+		"Demand[cpu]":     func(a *alloc.Application) { a.Demand = apportion.Resources{-1} },
+	} {
+		bad := app
+		spoil(&bad)
+		if err := b.call("/submit", bad, &Nothing{}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var l List
+	if err := b.call("/list", Nothing{}, &l); err != nil || len(l.Jobs) != 0 {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if entries, _ := os.ReadDir(filepath.Join(b.config.Dir, "specs")); len(entries) != 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// page asks for the status page.
+func (b *bench) page(query string) (status int, text string) {
+	b.t.Helper()
+	response, err := http.Get(b.client.Base + "/" + query)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestPage(t *testing.T) {
+	b := newBench(t)
+	evil := app
+	evil.ID = "<script>"
+	if err := b.call("/submit", evil, &Nothing{}); err != nil {
+		t.Fatal(err)
+	}
+	b.await("runs", runs)
+	dir := filepath.Join(b.config.Shared, evil.ID, "1")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(`{"step":1,"value":2}`+"\n"+`{"step":2,"value":1}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := b.page("?token=guess"); status != http.StatusUnauthorized {
+		t.Errorf("wrong token: %d", status)
+	}
+	status, text := b.page("?token=" + token)
+	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`, "1 jobs; utilization 0.75, at most 0.75 is possible."} {
+		if status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%d, no %q:\n%s", status, want, text)
+		}
+	}
+	if strings.Contains(text, "<script>") {
+		t.Error("a job's name is taken for HTML")
+	}
+}
+
+func TestCurve(t *testing.T) {
+	shared := t.TempDir()
+	for attempt, text := range map[string]string{
+		"9":  "{\"step\":1,\"value\":1}\n{\"step\":2,\"value\":2}\n{\"step\":3,\"value\":3}\n{\"st",
+		"10": "{\"step\":2,\"value\":20}\n{\"step\":3,\"value\":30}\nnoise\n",
+		"11": "",
+	} {
+		dir := filepath.Join(shared, "lr", attempt)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	curve, err := Curve(shared, "lr")
+	if want := []Point{{Step: 1, Value: 1}, {Step: 2, Value: 20}, {Step: 3, Value: 30}}; err != nil || !slices.Equal(curve, want) {
+		t.Errorf("%v, %v, want %v", curve, err, want)
+	}
+	if curve, err := Curve(shared, "nobody"); err != nil || len(curve) != 0 {
+		t.Errorf("%v, %v", curve, err)
+	}
+}
+
+func TestDamagedSpec(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lr.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var syntax *json.SyntaxError
+	if _, err := openSpecs(dir); !errors.As(err, &syntax) || !strings.Contains(err.Error(), "lr.json") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWorse(t *testing.T) {
+	done, failed := checkpoint.Reply{Outcome: checkpoint.Done, Step: 4}, checkpoint.Reply{Outcome: checkpoint.Failed, Step: -1}
+	fenced := checkpoint.Reply{Outcome: checkpoint.Fenced, Step: -1}
+	for _, order := range [][]checkpoint.Reply{{done, failed, fenced}, {fenced, failed, done}, {failed, fenced, done}} {
+		if all := worse(worse(order[0], order[1]), order[2]); all.Outcome != checkpoint.Fenced {
+			t.Errorf("%+v", all)
+		}
+	}
+	if all := worse(done, checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}); all.Step != 4 {
+		t.Errorf("%+v", all)
+	}
+}

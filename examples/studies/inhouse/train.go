@@ -1,0 +1,149 @@
+// This file lets a process be one of a job's: package train, told by the environment that the agent's
+// adapter sets.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	commands "github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/train"
+)
+
+func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse train", stderr)
+	var job train.Job
+	flags.StringVar(&job.Model, "model", "logistic", "logistic or network")
+	flags.Int64Var(&job.Steps, "steps", 100, "steps of the whole job")
+	flags.Uint64Var(&job.Seed, "seed", 1, "seed of data and parameters")
+	flags.DurationVar(&job.Cost, "cost", 0, "time that a sample takes")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	t := &told{}
+	if err := t.read(&job); err != nil {
+		return err
+	}
+	alone, err := t.lock(job.Rank)
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
+	if job.Rank == 0 {
+		if t.curve, err = os.OpenFile(filepath.Join(job.Dir, master.CurveFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+			return err
+		}
+		defer t.curve.Close()
+	}
+	t.out, job.Report, job.Save = stdout, t.report, t.save
+	if err := train.Run(ctx, job); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, `{"step": %d, "done": true}`+"\n", job.Steps)
+	return nil
+}
+
+// told is what a process is told by its environment, and how it answers.
+type told struct {
+	dir, request, acknowledgement string
+
+	out      io.Writer
+	curve    *os.File
+	answered int64
+}
+
+// read takes the place of this process in its job from the environment.
+func (t *told) read(job *train.Job) (err error) {
+	t.dir = os.Getenv(commands.EnvCheckpointDir)
+	t.request, t.acknowledgement = os.Getenv(commands.EnvSaveRequest), os.Getenv(commands.EnvSaveAck)
+	job.Dir = t.dir
+	if job.Rank, err = strconv.Atoi(os.Getenv(commands.EnvRank)); err != nil {
+		return fmt.Errorf("%s: %w", commands.EnvRank, err)
+	}
+	if job.Size, err = strconv.Atoi(os.Getenv(commands.EnvContainers)); err != nil {
+		return fmt.Errorf("%s: %w", commands.EnvContainers, err)
+	}
+	restore := os.Getenv(commands.EnvRestoreDir)
+	if restore == "" {
+		return nil
+	}
+	states, err := filepath.Glob(filepath.Join(restore, "state-*"))
+	if err != nil || len(states) != 1 {
+		return fmt.Errorf("%s has %d states: %w", restore, len(states), errors.Join(err, fs.ErrInvalid))
+	}
+	job.Restore = states[0]
+	return nil
+}
+
+// lock takes the place of this process in its job, which no other process may have.
+func (t *told) lock(rank int) (*os.File, error) {
+	folder := filepath.Dir(t.dir) // of the job
+	file, err := os.OpenFile(filepath.Join(folder, fmt.Sprintf("rank-%d.lock", rank)), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		text := fmt.Sprintf("rank %d in %s: %v\n", rank, t.dir, err)
+		return nil, errors.Join(errors.New(text), os.WriteFile(filepath.Join(folder, cluster.TwiceFile), []byte(text), 0o600), file.Close())
+	}
+	return file, nil
+}
+
+// report writes the loss where the adapter reads it, and where the status page does.
+func (t *told) report(step int64, loss float64) error {
+	line, err := json.Marshal(master.Point{Step: step, Value: loss})
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	_, err = t.out.Write(line)
+	_, err2 := t.curve.Write(line)
+	return errors.Join(err, err2)
+}
+
+// save writes the state if the adapter has asked for it, says so, and removes the one before.
+func (t *told) save(step int64, write func(path string) error) error {
+	text, err := os.ReadFile(t.request)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var number int64
+	if err == nil {
+		err = json.Unmarshal(text, &number)
+	}
+	if err != nil || number == t.answered {
+		return err
+	}
+	name := fmt.Sprintf("state-%d", number)
+	if err := write(filepath.Join(t.dir, name)); err != nil {
+		return err
+	}
+	ack, err := json.Marshal(commands.Acknowledgement{Request: number, Step: &step, Files: []string{name}})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(t.acknowledgement+".new", ack, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(t.acknowledgement+".new", t.acknowledgement); err != nil {
+		return err
+	}
+	if t.answered > 0 {
+		err = os.Remove(filepath.Join(t.dir, fmt.Sprintf("state-%d", t.answered)))
+	}
+	t.answered = number
+	return err
+}

@@ -1,0 +1,116 @@
+// This file implements the subcommands for users: submit, list, explain, cancel, move.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
+)
+
+// callLimit bounds what the command line waits for the master.
+const callLimit = 10 * time.Second
+
+func submit(ctx context.Context, _, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse submit [flags] -- command of the job", stderr)
+	dir := cluster.Flag(flags, home)
+	app := alloc.Application{}
+	flags.StringVar(&app.ID, "name", "", "name of the job")
+	flags.Float64Var(&app.Weight, "weight", 1, "weight of the job")
+	flags.Int64Var(&app.Min, "min", 1, "least number of containers")
+	flags.Int64Var(&app.Max, "max", 1, "greatest number of containers")
+	cluster.ResourcesFlag(flags, &app.Demand, "demand", "what a container takes, for instance 1,2")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("%w: %w", command.ErrUsage, err)
+	}
+	if flags.NArg() == 0 {
+		return command.Misused(flags, "the command is missing")
+	}
+	app.Start, app.Resume = flags.Args(), flags.Args()
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	return dir.Call(ctx, "/submit", app, &master.Nothing{})
+}
+
+func list(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse list", stderr)
+	dir := cluster.Flag(flags, home)
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	var l master.List
+	if err := dir.Call(ctx, "/list", master.Nothing{}, &l); err != nil {
+		return err
+	}
+	return printList(stdout, &l)
+}
+
+// printList prints a line for each job.
+func printList(w io.Writer, l *master.List) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "job\tphase\tcontainers\tshare\tfair share\tstep\tsaved\twhy")
+	for _, v := range l.Jobs {
+		phase := string(v.Job.Phase)
+		if v.Job.Ending != "" {
+			phase = string(v.Job.Ending)
+		}
+		why := v.Waiting
+		if v.Job.Reason.Code != "" {
+			why = string(v.Job.Reason.Code) + ": " + v.Job.Reason.Detail
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%.3f\t%.3f\t%d\t%d\t%s\n", v.Job.Name, phase, strings.Join(v.Job.Containers, " "),
+			v.Share.Actual, v.Share.Theoretical, v.Progress.Step, v.Checkpoint.Step, why)
+	}
+	return table.Flush()
+}
+
+func explain(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse explain", stderr)
+	dir := cluster.Flag(flags, home)
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	var text string
+	if err := dir.Call(ctx, "/explain", master.Nothing{}, &text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(stdout, text)
+	return err
+}
+
+func cancel(ctx context.Context, _, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse cancel", stderr)
+	dir := cluster.Flag(flags, home)
+	name := flags.String("name", "", "name of the job")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, callLimit)
+	defer stop()
+	return dir.Call(ctx, "/cancel", master.Name{Job: *name}, &master.Nothing{})
+}
+
+func move(ctx context.Context, _, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse move", stderr)
+	dir := cluster.Flag(flags, home)
+	name := flags.String("name", "", "name of the job")
+	to := flags.String("to", "", "servers, one a container, with spaces between them; none: the job is suspended")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, callLimit)
+	defer stop()
+	return dir.Call(ctx, "/move", master.Move{Job: *name, Containers: strings.Fields(*to)}, &master.Nothing{})
+}

@@ -1,0 +1,103 @@
+// This file draws the study: utility by number of jobs, and completion against target.
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/examples/studies/chart"
+)
+
+// lateRange is how many slots after the target the figures show.
+const lateRange = 20
+
+// figures returns the figures of the study.
+func (s *study) figures() ([]*chart.Figure, error) {
+	utility := chart.New("utility", "Total utility by number of jobs", "", "Total utility (mean)")
+	certified := chart.New("bound", "Part of the certified bound", "", "Total utility / bound (mean)")
+	var groups []string
+	for _, n := range s.sizes {
+		groups = append(groups, fmt.Sprintf("%d jobs", n))
+	}
+	for place, name := range policyNames {
+		var totals, parts []float64
+		for size := range s.sizes {
+			totals = append(totals, mean(s.totals(size, place)))
+			var part []float64
+			for seed, bound := range s.bounds(size) {
+				part = append(part, s.runs[size][seed][place].Total/bound)
+			}
+			parts = append(parts, mean(part))
+		}
+		if err := utility.Bars(groups, place, len(policyNames), name, totals); err != nil {
+			return nil, err
+		}
+		if err := certified.Bars(groups, place, len(policyNames), name, parts); err != nil {
+			return nil, err
+		}
+	}
+	seeds, err := s.seedsFigure()
+	if err != nil {
+		return nil, err
+	}
+	figures := []*chart.Figure{utility, certified, seeds}
+	for _, of := range []struct {
+		name string
+		class
+	}{{"sensitive", sensitive}, {"critical", critical}} {
+		title := fmt.Sprintf("Time-%s jobs that ended by a time, %d jobs", of.name, s.sizes[targetSize])
+		f := chart.New(of.name, title, "Slots after the target (jobs in time: 0)", "Part of all such jobs")
+		for place, name := range policyNames {
+			late, jobs := s.lateness(targetSize, place, of.class)
+			if err := f.Steps(place, name, ended(late, jobs)); err != nil {
+				return nil, err
+			}
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// seedsFigure shows the lead of OASiS over the best baseline in every workload, one beside the other:
+// all of the first size, then all of the next.
+func (s *study) seedsFigure() (*chart.Figure, error) {
+	f := chart.New("seeds", "Utility over the best baseline, by workload", s.workloads(), "Total utility / best baseline (at most 4)")
+	f.Detail = true
+	f.Reference(1)
+	for place := range 2 {
+		var points plotter.XYs
+		for size := range s.sizes {
+			for seed := range s.seeds {
+				points = append(points, plotter.XY{X: float64(len(points) + 1), Y: min(leadRange, s.lead(size, seed, place))})
+			}
+		}
+		if err := f.Points(place, policyNames[place], points); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// leadRange is the largest lead that the figure shows.
+const leadRange = 4
+
+// workloads says what the x axis of seedsFigure is.
+func (s *study) workloads() string {
+	text := "Workload:"
+	for size, n := range s.sizes {
+		text += fmt.Sprintf(" %d-%d: %d jobs;", size*s.seeds+1, (size+1)*s.seeds, n)
+	}
+	return strings.TrimSuffix(text, ";")
+}
+
+// ended returns which part of the jobs has ended how many slots after the target.
+func ended(late []float64, jobs int) plotter.XYs {
+	var points plotter.XYs
+	for slots := 0.0; slots <= lateRange; slots++ {
+		points = append(points, plotter.XY{X: slots, Y: float64(atMost(late, slots)) / float64(max(jobs, 1))})
+	}
+	return points
+}

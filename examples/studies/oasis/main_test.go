@@ -1,0 +1,44 @@
+// This file runs the command as a user does, with small settings.
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+)
+
+// TestCases runs the commands of testdata/cases and compares what they print, errors included. Those of
+// the trace play two traces on eight clusters.
+func TestCases(t *testing.T) { commandtest.Cases(t, run, "trace") }
+
+// The figures are files that viewers can open, and the same every time; all but one name every policy.
+func TestFigures(t *testing.T) {
+	var folder string
+	charttest.Twice(t, func(out string) error {
+		folder = out
+		return run(t.Context(), io.Discard, io.Discard, []string{"-small", "-seeds", "1", "-tiny", "1", "-out", out})
+	}, 6, policyNames[1])
+	for _, name := range []string{"summary", "utility", "bound", "sensitive", "critical"} {
+		picture, err := os.ReadFile(filepath.Join(folder, name+".svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, policy := range policyNames {
+			if !bytes.Contains(picture, []byte(policy)) {
+				t.Errorf("%s has no legend for %s", name, policy)
+			}
+		}
+	}
+}
+
+func TestFolderThatCannotBeMade(t *testing.T) {
+	commandtest.FileForFolder(t, run, "-small", "-seeds", "1", "-tiny", "1")
+}
+
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace") }

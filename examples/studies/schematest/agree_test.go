@@ -1,0 +1,214 @@
+// This file holds the schemas against the reading: whatever is changed in a right input, both agree
+// on what is unknown, missing or of the wrong type.
+
+package schematest
+
+import (
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const (
+	fullDRF = `{"kinds":["cpu","gpu"],"capacity":[4,1],"filling":"whole",
+		"claims":[{"id":"a","demand":[1,0],"weight":2,"min":1,"max":3},{"id":"b","demand":[1,1]}]}`
+	fullDorm = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]},{"id":"t","capacity":[0]}],
+		"applications":[{"id":"a","executor":"x","demand":[1],"weight":2,"min":1,"max":3,"start":["s"],"resume":["r","-x"]}],
+		"previous":{"a":{"s":1}},"theta1":1,"theta2":0.5,
+		"options":{"share":"whole","no_ceil_15":true,"no_ceil_16":false,"admit_prefix":true,"displace":true}}`
+)
+
+const (
+	fullOASiS = `{"kinds":["cpu"],"slots":2,"worker_servers":[{"id":"w","capacity":[4]}],"ps_servers":[{"id":"p","capacity":[2]}],`
+	fullJob   = `{"id":"a","arrival":1,"epochs":1,"chunks":2,"minibatches":1,"minibatch_slots":1,"comm_slots":0,
+		"worker_bandwidth":1,"ps_bandwidth":2,"worker":[1],"ps":[1],"utility":`
+	fullFlowCon = `{"kinds":["cpu","gpu"],"interval":10,"alpha":0.1,"options":{"normalization":"raw","classifier":"prospect","confidence":2,
+		"steering":"gpu","beta":3,"max_interval":20,"min_interval":1,"bound_converged_only":true}}`
+	fullSpeCon = `{"kinds":["cpu"],"workers":[{"id":"w","capacity":[4]}],"interval":10,"alpha":0.1,"options":{"normalization":"raw",
+		"classifier":"decline","confidence":2,"steering":"cpu","separate":true,"at_entry":true,"weights":[4,2,1],"ignore_room":true,
+		"rebalance":false,"rebalance_literal":true,"rebalance_ceiling":true}}`
+)
+
+func TestSchemasAgreeWithReader(t *testing.T) {
+	bin := build(t)
+	oasis := oneLine(fullOASiS) + `"bounds":{"U_worker":2,"L_worker":1,"U_ps":2,"L_ps":1}}` + "\n"
+	admitted := oasis + oneLine(fullJob) + `{"constant":100}}` + "\n"
+	flowcon := `{"kinds":["cpu"],"interval":10,"alpha":0.1}` + "\n"
+	specon := `{"kinds":["cpu"],"workers":[{"id":"w","capacity":[4]}],"interval":10,"alpha":0.1}` + "\n"
+	sample := `{"time":0,"container":"a","value":3,"usage":{"cpu":1},"worker":"w","demand":[1]}` + "\n"
+	for _, test := range []struct {
+		schema string
+		// text fits the schema; before are the lines that stand above it.
+		before, text string
+	}{
+		{"drf.input.json", "", fullDRF},
+		{"dorm.input.json", "", fullDorm},
+		{"oasis.header.json", "", fullOASiS + `"bounds":{"U_worker":2,"L_worker":[1],"U_ps":[2],"L_ps":1,"eta_worker":3,"eta_ps":4},
+			"options":{"method":"chunk dp","certificate_steps":3}}`},
+		{"oasis.header.json", "", fullOASiS + `"options":{"literal":true,"eta_per_job":false,"raw_units":true,"l_floor_eps":0.1,
+			"l_scale":2,"u_scale":2,"reached":5,"rolling":true}}`},
+		{"oasis.input.json", oasis, fullJob + `{"sigmoid":[1,2,3]}}`},
+		{"oasis.input.json", oasis, fullJob + `{"constant":1}}`},
+		{"oasis.input.json", oasis, fullJob + `{"linear":[1,2]}}`},
+		{"oasis.input.json", oasis, fullJob + `{"steps":[[0,2],[3,1]]}}`},
+		{"oasis.input.json", oasis, `{"advance":2}`},
+		{"oasis.input.json", admitted, `{"cancel":"a"}`},
+		{"oasis.input.json", admitted, `{"complete":"a","slot":1}`},
+		{"oasis.input.json", admitted, `{"fail":"w","slot":1}`},
+		{"oasis.input.json", admitted + `{"fail":"w","slot":1}` + "\n", `{"repair":"w","slot":1}`},
+		{"flowcon.header.json", "", fullFlowCon},
+		{"flowcon.input.json", flowcon, `{"time":1,"container":"a","value":2,"usage":{"cpu":1}}`},
+		{"flowcon.input.json", flowcon, `{"time":1,"container":"a","value":"NaN","usage":{"cpu":1}}`},
+		{"flowcon.input.json", flowcon + `{"time":0,"container":"a","value":3,"usage":{"cpu":1}}` + "\n", `{"exit":"a"}`},
+		{"flowcon.input.json", flowcon, `{"tick":1}`},
+		{"specon.header.json", "", fullSpeCon},
+		{"specon.input.json", specon + sample, `{"time":1,"container":"a","value":2,"usage":{"cpu":1},"worker":"w","demand":[1]}`},
+		{"specon.input.json", specon + sample, `{"exit":"a"}`},
+	} {
+		t.Run(test.schema, func(t *testing.T) {
+			t.Parallel()
+			subcommand, _, _ := strings.Cut(test.schema, ".")
+			agree(t, test.schema, test.text, func(text string) *failure {
+				return ask(t, bin, subcommand, test.before+oneLine(text))
+			})
+		})
+	}
+}
+
+// agree changes a right text in many ways and compares the schema with the reading.
+func agree(t *testing.T, name, right string, read func(text string) *failure) {
+	if err := read(right); err != nil {
+		t.Fatalf("%s\nis refused: %+v", right, err)
+	}
+	compiled, refused := schema(t, name), 0
+	if err := compiled.Validate(decode(t, right)); err != nil {
+		t.Fatal(err)
+	}
+	variants := mutants(decode(t, right))
+	for i, variant := range variants {
+		if testing.Short() && i%5 != 0 {
+			continue
+		}
+		text, err := json.Marshal(variant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readError := read(string(text))
+		schemaError := compiled.Validate(decode(t, string(text)))
+		if readError == nil && schemaError != nil {
+			t.Errorf("%s\nis read, though %v", text, schemaError)
+		}
+		if readError.badText() && schemaError == nil {
+			t.Errorf("%s\nfits the schema, though %+v", text, readError)
+		}
+		if schemaError != nil {
+			refused++
+		}
+	}
+	if refused < len(variants)/2 && !testing.Short() {
+		t.Errorf("the schema refuses %d of %d changed inputs", refused, len(variants))
+	}
+}
+
+// failure is what the command prints on standard error.
+type failure struct {
+	Error  string
+	Faults []struct{ Item, Field, Detail, Problem string }
+}
+
+// badText reports whether f has a fault of a sort that a schema can see.
+func (f *failure) badText() bool {
+	if f == nil {
+		return false
+	}
+	for _, fault := range f.Faults {
+		switch {
+		case strings.HasPrefix(fault.Field, "usage."): // what kinds there are the first line says
+		case strings.HasPrefix(fault.Field, "utility("): // a value of the function, not a field
+		case fault.Problem == "is unknown" && strings.HasSuffix(fault.Field, "unknown"),
+			slices.Contains([]string{"is missing", "has the wrong type", "is negative"}, fault.Problem):
+			return true
+		}
+	}
+	return false
+}
+
+// build compiles the command and returns its path.
+func build(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "apportion")
+	out, err := exec.Command("go", "build", "-o", bin, "github.com/apportion/apportion/examples/apportion").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// ask runs a subcommand and returns what it complains about, or nil.
+func ask(t *testing.T, bin, subcommand, input string) *failure {
+	t.Helper()
+	var errs strings.Builder
+	cmd := exec.Command(bin, subcommand)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &errs
+	if err := cmd.Run(); err == nil {
+		return nil
+	}
+	f := new(failure)
+	if err := json.Unmarshal([]byte(errs.String()), f); err != nil {
+		t.Fatalf("%v: %s", err, &errs)
+	}
+	return f
+}
+
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "") }
+
+func decode(t *testing.T, text string) any {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return value
+}
+
+// mutants returns value with one change each: something replaced, left out or added, at any depth.
+func mutants(value any) []any {
+	list := []any{nil, true, "x", "", -1.0, 1.5, []any{}, map[string]any{}, []any{map[string]any{}}}
+	switch v := value.(type) {
+	case map[string]any:
+		list = append(list, with(v, "unknown", 1.0))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			list = append(list, without(v, key))
+			for _, changed := range mutants(v[key]) {
+				list = append(list, with(v, key, changed))
+			}
+		}
+	case []any:
+		for i := range v {
+			for _, changed := range mutants(v[i]) {
+				copied := slices.Clone(v)
+				copied[i] = changed
+				list = append(list, copied)
+			}
+		}
+	}
+	return list
+}
+
+func with(object map[string]any, key string, value any) map[string]any {
+	changed := maps.Clone(object)
+	changed[key] = value
+	return changed
+}
+
+func without(object map[string]any, key string) map[string]any {
+	changed := maps.Clone(object)
+	delete(changed, key)
+	return changed
+}

@@ -1,0 +1,160 @@
+// Command solvers compares the solvers of P2 in one run on the same instances: how long each takes,
+// on each way to write the problem, to an answer near the best, to a certificate and to proof; tables,
+// and figures of time against size.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/command"
+)
+
+func main() { command.Main("solvers", run) }
+
+// someInstances are the instances of a run without flags, which takes about two minutes.
+const someInstances = "20x30_(fresh|prev)_0|50x30_prev_0"
+
+// options are the flags.
+type options struct {
+	instances *regexp.Regexp
+	solvers   []backend.Backend
+	forms     []alloc.Form
+	limit     time.Duration
+	workers   int
+	growth    bool
+	out       string
+}
+
+// allForms are the ways to write P2.
+var allForms = []alloc.Form{alloc.Verbatim, alloc.ByClass, alloc.Disjunctive}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := command.Flags("solvers", stderr)
+	instances := flags.String("instances", someInstances, "regular expression for the names of the instances, as mixed_50x60_prev_0; . for all 38")
+	solvers := flags.String("solvers", "", "names with commas between; empty: "+backend.Names(backend.All()))
+	forms := flags.String("forms", "", "ways to write P2 for general solvers, with commas between; empty: "+formNames())
+	flags.DurationVar(&o.limit, "limit", 3*time.Second, "how long each search may take")
+	flags.IntVar(&o.workers, "workers", 2, "threads of the solvers that can be told")
+	flags.BoolVar(&o.growth, "growth", false, "instead: how the embedded solver's time grows with servers, applications, kinds and demands, until it exceeds -limit")
+	command.Out(flags, &o.out)
+	if err := command.Parse(flags, args); err != nil {
+		return nil, err
+	}
+	if o.limit <= 0 || o.workers < 1 {
+		return nil, command.Misused(flags, "-limit and -workers must be positive")
+	}
+	var err error
+	if o.instances, err = regexp.Compile(*instances); err != nil {
+		return nil, command.Misused(flags, "-instances: %v", err)
+	}
+	if o.solvers, err = chosenSolvers(*solvers); err != nil {
+		return nil, command.Misused(flags, "-solvers: %v", err)
+	}
+	if o.forms, err = chosenForms(*forms); err != nil {
+		return nil, command.Misused(flags, "-forms: %v", err)
+	}
+	return o, nil
+}
+
+// chosenSolvers returns the solvers in a list of names, each once.
+func chosenSolvers(list string) ([]backend.Backend, error) {
+	all := backend.All()
+	if list == "" {
+		return all, nil
+	}
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		if _, err := backend.Find(all, name); err != nil {
+			return nil, fmt.Errorf("%q %w", name, err)
+		}
+	}
+	return slices.DeleteFunc(all, func(b backend.Backend) bool { return !slices.Contains(names, b.Name) }), nil
+}
+
+// chosenForms is chosenSolvers for forms.
+func chosenForms(list string) ([]alloc.Form, error) {
+	if list == "" {
+		return allForms, nil
+	}
+	var chosen []alloc.Form
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		if !slices.Contains(allForms, alloc.Form(name)) {
+			return nil, fmt.Errorf("%q must be one of %s", name, formNames())
+		}
+	}
+	for _, form := range allForms {
+		if slices.Contains(names, string(form)) {
+			chosen = append(chosen, form)
+		}
+	}
+	return chosen, nil
+}
+
+func formNames() string {
+	var names []string
+	for _, form := range allForms {
+		names = append(names, string(form))
+	}
+	return strings.Join(names, ", ")
+}
+
+// run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
+// An interrupt leaves what has been measured until then.
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if o.growth {
+		return o.runGrowth(ctx, stdout, stderr)
+	}
+	s, err := newStudy(o)
+	if err != nil {
+		return err
+	}
+	s.reportHead(stdout)
+	if err := s.measure(ctx, stdout, stderr); err != nil {
+		return err
+	}
+	if len(s.instances) == 0 {
+		return ctx.Err()
+	}
+	if err := s.reportAll(stdout); err != nil {
+		return err
+	}
+	figures, err := s.figures()
+	if err != nil {
+		return err
+	}
+	if err := chart.Publish(stdout, o.out, figures); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// runGrowth does the same for -growth.
+func (o *options) runGrowth(ctx context.Context, stdout, stderr io.Writer) error {
+	curves, err := grow(ctx, stderr, o.limit)
+	if err != nil {
+		return err
+	}
+	if err := reportGrowth(stdout, curves); err != nil {
+		return err
+	}
+	figures, err := growthFigures(curves)
+	if err != nil {
+		return err
+	}
+	return chart.Publish(stdout, o.out, figures)
+}

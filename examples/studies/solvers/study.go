@@ -1,0 +1,180 @@
+// This file plays the study: every solver, on every form, on every instance.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/examples/studies/command"
+)
+
+// study is the instances and what is measured on them.
+type study struct {
+	limit     time.Duration
+	workers   int
+	instances []*instance
+	// skipped says which solvers are left out, and why.
+	skipped []string
+}
+
+// instance is one problem and what came of it.
+type instance struct {
+	alloctest.Reference
+	// fresh says that nothing runs before.
+	fresh bool
+	cells []*cell
+}
+
+// cell is a solver on an instance: on a form, or with an effort for the embedded one.
+type cell struct {
+	solver, form string
+	measure      func(ctx context.Context, near float64) (trace, error)
+	points       trace
+	// failed is why there are no points.
+	failed error
+}
+
+// newStudy chooses the instances, in the order of their size, and the solvers that are there.
+func newStudy(o *options) (*study, error) {
+	s := &study{limit: o.limit, workers: o.workers}
+	var solvers []backend.Backend
+	var absent []string
+	var why error
+	for _, b := range o.solvers {
+		err := available(b)
+		switch {
+		case errors.Is(err, ortools.ErrUnavailable):
+			absent, why = append(absent, b.Name), err
+		case err != nil:
+			return nil, err
+		default:
+			solvers = append(solvers, b)
+		}
+	}
+	if len(solvers) == 0 {
+		return nil, fmt.Errorf("no solver is there: %w", why)
+	}
+	if why != nil {
+		s.skipped = append(s.skipped, fmt.Sprintf("%s: %v", strings.Join(absent, ", "), why))
+	}
+	for _, ref := range alloctest.References() {
+		if !o.instances.MatchString(ref.Name) {
+			continue
+		}
+		inst := &instance{Reference: ref, fresh: strings.Contains(ref.Name, "_fresh_")}
+		for _, b := range solvers {
+			inst.cells = append(inst.cells, s.cellsOf(inst, b, o.forms)...)
+		}
+		s.instances = append(s.instances, inst)
+	}
+	if len(s.instances) == 0 {
+		return nil, fmt.Errorf("no instance has a name like %q", o.instances)
+	}
+	if slices.ContainsFunc(solvers, func(b backend.Backend) bool { return b.Name == backend.BranchAndBound }) &&
+		slices.ContainsFunc(s.instances, func(i *instance) bool { return i.size() > smallSize }) {
+		s.skipped = append(s.skipped, fmt.Sprintf("bb on instances of more than %d applications times servers", smallSize))
+	}
+	slices.SortStableFunc(s.instances, func(a, b *instance) int { return a.size() - b.size() })
+	return s, nil
+}
+
+// available solves the smallest of programs.
+func available(b backend.Backend) error {
+	if b.General == nil {
+		return nil
+	}
+	program := milp.NewBuilder("probe")
+	program.Maximize([]milp.Term{{Var: program.Integer(0, 1, "x"), Coef: 1}}, 0)
+	model, err := program.Build()
+	if err != nil {
+		return err
+	}
+	_, err = milp.Solve(context.Background(), b.General, model, nil)
+	return err
+}
+
+// size is the number of pairs of application and server.
+func (i *instance) size() int { return len(i.Instance.Apps) * len(i.Instance.Capacity) }
+
+// smallSize is the largest size that is given to bb.
+const smallSize = 600
+
+// cellsOf returns what one solver is asked on an instance. Where nothing runs, the disjunctive form is
+// the verbatim one.
+func (s *study) cellsOf(inst *instance, b backend.Backend, forms []alloc.Form) []*cell {
+	var cells []*cell
+	if b.Own != nil {
+		for _, e := range efforts {
+			cells = append(cells, &cell{solver: b.Name, form: e.name, measure: func(ctx context.Context, _ float64) (trace, error) {
+				return measureOwn(ctx, inst.Instance, e, s.limit)
+			}})
+		}
+		return cells
+	}
+	if b.Name == backend.BranchAndBound && inst.size() > smallSize {
+		return nil
+	}
+	for _, form := range forms {
+		if inst.fresh && form == alloc.Disjunctive && slices.Contains(forms, alloc.Verbatim) {
+			continue
+		}
+		cells = append(cells, &cell{solver: b.Name, form: string(form), measure: func(ctx context.Context, near float64) (trace, error) {
+			one := search{inst.Instance, b.General, form, s.limit, s.workers, near}
+			return one.measure(ctx)
+		}})
+	}
+	return cells
+}
+
+// measure fills in the cells, one after the other, and prints a table whenever an instance is done.
+// Where ctx ends, the instances that are not done are dropped.
+func (s *study) measure(ctx context.Context, stdout, stderr io.Writer) error {
+	n := 0
+	for _, inst := range s.instances {
+		n += len(inst.cells)
+	}
+	tick := command.Progress(stderr, n, "solving")
+	for done, inst := range s.instances {
+		for _, c := range inst.cells {
+			c.points, c.failed = c.measure(ctx, (1-loose)*inst.best())
+			if ctx.Err() != nil {
+				s.instances = s.instances[:done]
+				return nil
+			}
+			tick()
+		}
+		if err := inst.report(stdout, s.limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// best returns the best utilization known: the reference's, unless it is that of a relaxation, or that
+// of an answer here.
+func (i *instance) best() float64 {
+	best := math.Inf(-1)
+	if !i.Relaxed {
+		best = i.Objective
+	}
+	for _, c := range i.cells {
+		for _, p := range c.points {
+			if p.objective > best { // false for NaN
+				best = p.objective
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,113 @@
+// This file plays schedules under DS and under SpeCon, [Zheng] §6.2.1.
+
+package main
+
+import (
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/nodesim"
+)
+
+// setting is one setting of SpeCon.
+type setting struct {
+	name     string
+	alpha    float64
+	interval time.Duration
+	options  growth.SpeConOptions
+}
+
+func decline(alpha float64, interval time.Duration) setting {
+	return setting{"Decline", alpha, interval, growth.SpeConOptions{}}
+}
+
+// chosen are the settings of the main table: the thesis', §6.2.3, and ours.
+func chosen() []setting {
+	prospect := growth.SpeConOptions{Classifier: growth.Prospect{Alpha: 0.05}}
+	return []setting{decline(0.01, 30*time.Second), {"Prospect", 0, 30 * time.Second, prospect}}
+}
+
+// parameters are the settings of figures 6.17 and 6.18, with the thesis' gain of the mean completion
+// time in percent.
+var parameters = []struct {
+	setting
+	thesis string
+}{
+	{decline(0.05, 20*time.Second), "1.1"}, {decline(0.05, 25*time.Second), "5.2"}, {decline(0.05, 30*time.Second), "8.0 or 3.2"},
+	{decline(0.01, 30*time.Second), "7.2"}, {decline(0.1, 30*time.Second), "9.5"},
+}
+
+// study is a schedule under one way to place new jobs, played several times.
+type study struct {
+	*schedule
+	// even: every job requests the same, so DS places a new job where the fewest are. Otherwise
+	// nobody requests anything, all workers are equal to DS, and it picks one at random.
+	even      bool
+	settings  []setting
+	scenarios []*nodesim.Scenario
+	ds        []*nodesim.Result
+	// with[i] is what SpeCon made of scenario i under each setting.
+	with [][]*nodesim.Result
+}
+
+// playAll plays every schedule under both ways to place jobs.
+func playAll(o *options, stderr io.Writer) ([]*study, error) {
+	tick := command.Progress(stderr, 2*o.seeds*len(schedules), "simulating")
+	var studies []*study
+	for i := range schedules {
+		for _, even := range []bool{false, true} {
+			s := &study{schedule: &schedules[i], even: even, settings: chosen()}
+			if s.name == singleRandom {
+				for _, p := range parameters {
+					s.settings = append(s.settings, p.setting)
+				}
+			}
+			for seed := range o.seeds {
+				if err := s.play(uint64(seed+1), o.interference); err != nil {
+					return nil, err
+				}
+				tick()
+			}
+			studies = append(studies, s)
+		}
+	}
+	return studies, nil
+}
+
+// play plays the schedule once. DS and SpeCon place new jobs by the same rule and the same draws.
+func (s *study) play(seed uint64, interference float64) error {
+	scenario, err := s.scenario(seed)
+	if err != nil {
+		return err
+	}
+	scenario.Interference = interference
+	if s.even {
+		for i := range scenario.Jobs {
+			scenario.Jobs[i].Request = 1
+		}
+	}
+	place := func() nodesim.Default { return nodesim.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
+	ds := place()
+	base, err := nodesim.Run(scenario, &ds)
+	if err != nil {
+		return err
+	}
+	var with []*nodesim.Result
+	for _, setting := range s.settings {
+		policy, err := nodesim.NewSpeCon(growth.SpeConConfig{Interval: setting.interval, Alpha: setting.alpha}, &setting.options)
+		if err != nil {
+			return err
+		}
+		policy.Place = place()
+		result, err := nodesim.Run(scenario, policy)
+		if err != nil {
+			return err
+		}
+		with = append(with, result)
+	}
+	s.scenarios, s.ds, s.with = append(s.scenarios, scenario), append(s.ds, base), append(s.with, with)
+	return nil
+}
