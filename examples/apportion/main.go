@@ -31,6 +31,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   flowcon  who still profits from resources on one worker: FlowCon's limits, a sample a line
   specon   who moves to which worker: SpeCon's categories and migrations, a sample a line
 
+  version  which version this is
+
 The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the flags.
 Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON on standard error.
 `
@@ -77,6 +79,7 @@ var subcommands = map[string]subcommand{
 	"oasis":   {(*command).stateFlag, answerOASiS, false},
 	"flowcon": {func(*command) {}, answerFlowCon, false},
 	"specon":  {func(*command) {}, answerSpeCon, false},
+	"version": {func(*command) {}, answerVersion, false},
 }
 
 // errUsage is what every error of the caller's command line is.

@@ -1,0 +1,147 @@
+// This file fetches the published modules with the commands that the README promises.
+
+package publish
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	root    = "../../.." // of the repository
+	library = "github.com/apportion/apportion"
+	version = "v0.1.0"
+)
+
+// tools is the one module that nobody fetches.
+const tools = library + "/internal/tools"
+
+// stranger is a machine on which nothing of ours is installed: it has a proxy, an empty module cache, and a
+// folder for the commands that it installs.
+type stranger struct {
+	proxy, cache, bin string
+}
+
+// publish puts every module of the repository into a proxy.
+func publish(t *testing.T) *stranger {
+	t.Helper()
+	s := &stranger{t.TempDir(), t.TempDir(), t.TempDir()}
+	var published []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata"):
+			return fs.SkipDir
+		case entry.Name() == "go.mod":
+			name, err := Module(s.proxy, filepath.Dir(path), version)
+			published = append(published, name)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(published)
+	want := []string{library, library + "/checkpoint/blobstore", library + "/examples/live", library + "/examples/nodeagent",
+		library + "/examples/studies", tools}
+	if !slices.Equal(published, want) {
+		t.Errorf("published %q, want %q", published, want)
+	}
+	return s
+}
+
+// download makes sure that the modules that others need from elsewhere are in the module cache of this machine.
+func download(t *testing.T) {
+	t.Helper()
+	for _, folder := range []string{root, root + "/checkpoint/blobstore"} {
+		cmd := exec.Command("go", "mod", "download")
+		cmd.Dir = folder
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go mod download in %s: %v\n%s", folder, err, out)
+		}
+	}
+}
+
+// run runs the go command in a folder. What is not ours comes from the module cache of this machine.
+func (s *stranger) run(t *testing.T, folder string, args ...string) string {
+	t.Helper()
+	cache := goEnv(t, "GOMODCACHE")
+	cmd := exec.Command("go", args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GOBIN="+s.bin, "GOMODCACHE="+s.cache, "GOFLAGS=-mod=mod -modcacherw", "GOSUMDB=off", "GOWORK=off",
+		"GOPROXY=file://"+s.proxy+",file://"+filepath.Join(cache, "cache", "download"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestFetch installs the command, runs quickstart, and builds a program on the library and on blobstore:
+// each as a stranger does once a version is published.
+func TestFetch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the library in a fresh module cache")
+	}
+	download(t)
+	s := publish(t)
+	t.Run("install", func(t *testing.T) {
+		s.run(t, t.TempDir(), "install", library+"/examples/apportion@"+version)
+		out, err := exec.Command(filepath.Join(s.bin, "apportion"), "version").CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), "apportion "+version+" ") {
+			t.Errorf("apportion version: %v, %q", err, out)
+		}
+	})
+	t.Run("run", func(t *testing.T) {
+		if out := s.run(t, t.TempDir(), "run", library+"/examples/quickstart@"+version); !strings.Contains(out, "why not more:") {
+			t.Errorf("quickstart prints %q", out)
+		}
+	})
+	for name, source := range map[string]string{
+		"":                      "package main\n\nimport \"" + library + "/alloc\"\n\nfunc main() { _ = alloc.Reallocate }\n",
+		"/checkpoint/blobstore": "package main\n\nimport \"" + library + "/checkpoint/blobstore\"\n\nfunc main() { _ = blobstore.Open }\n",
+	} {
+		t.Run("get"+name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(source), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t, folder, "mod", "init", "example.org/stranger")
+			s.run(t, folder, "get", library+name+"@"+version)
+			s.run(t, folder, "build", "-o", "stranger", ".")
+		})
+	}
+}
+
+// TestUnpublishable says why a folder cannot be published: nothing there, and a file name that no module
+// may have.
+func TestUnpublishable(t *testing.T) {
+	if _, err := Module(t.TempDir(), t.TempDir(), version); err == nil {
+		t.Error("a folder without a go.mod was published")
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"go.mod", "what?.go"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("module example.org/m\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Module(t.TempDir(), folder, version); err == nil || !strings.Contains(err.Error(), "what?.go") {
+		t.Errorf("error %v does not name the file", err)
+	}
+}
