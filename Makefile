@@ -65,7 +65,7 @@ endif
 
 .PHONY: frameworks
 frameworks: ## installs TensorFlow, PyTorch and MXNet with pip and apt, for tests of checkpoints
-	@checkpoint/framework/fetch.sh $(FRAMEWORKS)
+	@checkpoint/format/fetch.sh $(FRAMEWORKS)
 
 .PHONY: browser
 browser: ## installs Chromium with apt, for the test of the status page

@@ -12,7 +12,8 @@
 // The fifth carries out an answer that takes resources away from a running job:
 //
 //   - checkpoint: how is a job resized without losing its work, whatever dies meanwhile? Dorm's
-//     checkpoint-based adjustment as a state machine, its journal, stores, and adapters of frameworks.
+//     checkpoint-based adjustment as a state machine, its journal, stores, runners of jobs and the formats
+//     of frameworks.
 //
 // This package itself is their vocabulary: [Kinds] names the kinds of resources, [Resources] is an
 // exact vector of quantities, [Server] a machine, [FieldError] and [Faults] what is wrong with an
@@ -72,11 +73,13 @@
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[Dorm §III-C2]	checkpoint/protocol.go	Machine
 //	[Dorm §III-C2]	checkpoint/queue.go	Machine.schedule
-//	[Dorm §III-C2]	checkpoint/framework.go	Framework
-//	[crash recovery, no paper]	checkpoint/journal.go	Journal
-//	[crash recovery, no paper]	checkpoint/recover.go	Recover, Open
-//	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Adapter
-//	[Dorm §III-C2]	checkpoint/framework/framework.go	Format, Found
+//	[crash recovery, no paper]	checkpoint/recover.go	Recover
+//	[crash recovery, no paper]	checkpoint/journal/journal.go	Journal
+//	[crash recovery, no paper]	checkpoint/journal/takeover.go	Open
+//	[Dorm §III-C2]	checkpoint/store/store.go	Store
+//	[Dorm §III-C2]	checkpoint/runner/runner.go	Runner
+//	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Runner
+//	[Dorm §III-C2]	checkpoint/format/format.go	Format, Found
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
 //	[Zheng (4.3)]	growth/optimum.go	Optimize
 //	[Zheng Algorithms 1, 2]	growth/flowcon.go	FlowCon

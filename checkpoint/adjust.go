@@ -12,14 +12,12 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses names that CheckJob refuses, a name that is in use, and quantities that are no vector
+// apply refuses a name that can name no job, one that is in use, and quantities that are no vector
 // over Config.Kinds.
 func (s Submit) apply(m *Machine) error {
-	if err := CheckJob(s.Job); err != nil {
-		return err
-	}
 	var faults apportion.Faults
 	item := check.Item("job", s.Job, 0)
+	check.ID(&faults, map[string]bool{}, s.Job, item)
 	if m.jobs[s.Job] != nil {
 		faults.Add(item, "Job", apportion.ErrDuplicate, "")
 	}

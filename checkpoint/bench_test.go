@@ -1,14 +1,17 @@
 // This file measures what the protocol adds to an adjustment: machine and journal, without anything
 // that the effects do.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // BenchmarkAdjustment resizes a job among others, from Adjust to Running, each effect done at once.
@@ -37,7 +40,7 @@ func BenchmarkOpen(b *testing.B) {
 			d := newBenchDriver(b, "memory", jobs)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, j, err := Open(d.fsys, Config{Kinds: slotKinds})
+				_, j, err := journal.Open(d.fsys, checkpoint.Config{Kinds: slotKinds})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -52,13 +55,13 @@ func BenchmarkOpen(b *testing.B) {
 type benchDriver struct {
 	b       *testing.B
 	fsys    vfs.FS
-	m       *Machine
-	j       *Journal
+	m       *checkpoint.Machine
+	j       *journal.Journal
 	records int
 }
 
 func newBenchDriver(b *testing.B, disk string, jobs int) *benchDriver {
-	d := &benchDriver{b: b, fsys: vfs.NewMem()}
+	d := &benchDriver{b: b, fsys: vfstest.NewMem()}
 	if disk == "local" {
 		fsys, err := vfs.NewOS(b.TempDir())
 		if err != nil {
@@ -68,29 +71,29 @@ func newBenchDriver(b *testing.B, disk string, jobs int) *benchDriver {
 		d.fsys = fsys
 	}
 	var err error
-	if d.m, d.j, err = Open(d.fsys, Config{Kinds: slotKinds}); err != nil {
+	if d.m, d.j, err = journal.Open(d.fsys, checkpoint.Config{Kinds: slotKinds}); err != nil {
 		b.Fatal(err)
 	}
-	events := []Event{}
+	events := []checkpoint.Event{}
 	for _, id := range []string{"s1", "s2"} {
-		events = append(events, ServerUp{apportion.Server{ID: id, Capacity: apportion.Resources{int64(8 * jobs)}}})
+		events = append(events, checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{int64(8 * jobs)}}})
 	}
 	targets := make(map[string][]string)
 	for i := range jobs {
 		job := fmt.Sprintf("job%04d", i)
-		events = append(events, Submit{job, slot, 1})
+		events = append(events, checkpoint.Submit{Job: job, Demand: slot, Min: 1})
 		targets[job] = []string{"s1", "s1", "s2", "s2"}
 	}
-	d.drive(append(events, Adjust{targets})...)
+	d.drive(append(events, checkpoint.Adjust{Targets: targets})...)
 	return d
 }
 
 func (d *benchDriver) adjust(server string) {
-	d.drive(Adjust{map[string][]string{"job0000": {server, server}}})
+	d.drive(checkpoint.Adjust{Targets: map[string][]string{"job0000": {server, server}}})
 }
 
 // drive appends the records of each round of events together.
-func (d *benchDriver) drive(events ...Event) {
+func (d *benchDriver) drive(events ...checkpoint.Event) {
 	for len(events) > 0 {
 		for _, e := range events {
 			if err := d.m.Step(e); err != nil {
@@ -104,8 +107,8 @@ func (d *benchDriver) drive(events ...Event) {
 		d.records++
 		events = events[:0]
 		for _, e := range ready.Effects {
-			if e.Kind != Prune {
-				events = append(events, Reply{ID: e.ID, Job: e.Job, Outcome: Done, Step: e.ID})
+			if e.Action != checkpoint.Prune {
+				events = append(events, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: e.ID})
 			}
 		}
 		if d.j.Bytes() > 8<<20 {

@@ -122,7 +122,7 @@ func count(n, zero int) int {
 }
 
 // timeout is how long an effect may take.
-func (c *Config) timeout(kind Kind) time.Duration {
+func (c *Config) timeout(kind Action) time.Duration {
 	t := &c.Timeouts
 	switch kind {
 	case Save:

@@ -22,17 +22,17 @@ func TestContainers(t *testing.T) {
 		a, b := containers().Draw(t, "a"), containers().Draw(t, "b")
 		all := merge(a, b, func(_, _ bool) bool { return true })
 		for _, server := range []string{"a", "ab", "b", "c", "d"} {
-			inA, inB := on(a, server), on(b, server)
+			inA, inB := onServer(a, server), onServer(b, server)
 			for what, pair := range map[string][2]int64{
-				"both":  {on(both(a, b), server), min(inA, inB)},
-				"minus": {on(minus(a, b), server), max(0, inA-inB)},
-				"all":   {on(all, server), max(inA, inB)},
+				"both":  {onServer(both(a, b), server), min(inA, inB)},
+				"minus": {onServer(minus(a, b), server), max(0, inA-inB)},
+				"all":   {onServer(all, server), max(inA, inB)},
 			} {
 				if pair[0] != pair[1] {
 					t.Fatalf("%s of %v and %v has %d on %s, want %d", what, a, b, pair[0], server, pair[1])
 				}
 			}
-			if rest := without(a, server); on(rest, server) != 0 || int64(len(rest)) != int64(len(a))-inA || !slices.IsSorted(rest) {
+			if rest := without(a, server); onServer(rest, server) != 0 || int64(len(rest)) != int64(len(a))-inA || !slices.IsSorted(rest) {
 				t.Fatalf("%v without %s is %v", a, server, rest)
 			}
 		}
@@ -69,15 +69,26 @@ func TestRoom(t *testing.T) {
 }
 
 func TestPause(t *testing.T) {
-	config := Config{Kinds: slotKinds}.filled()
+	config := Config{Kinds: apportion.Kinds{"slot"}}.filled()
 	for tries, want := range []float64{1: 1, 2: 2, 3: 4, 5: 16, 6: 30, 7: 30, 1000: 30} {
 		if want != 0 && config.pause(tries).Seconds() != want {
 			t.Errorf("pause(%d) = %v, want %v s", tries, config.pause(tries), want)
 		}
 	}
-	for _, kind := range []Kind{Save, Verify, Stop, Release, Create, Resume, Confirm} {
+	for _, kind := range []Action{Save, Verify, Stop, Release, Create, Resume, Confirm} {
 		if config.timeout(kind) != DefaultTimeout {
 			t.Errorf("timeout(%s) = %v", kind, config.timeout(kind))
 		}
 	}
+}
+
+// onServer counts the containers on a server.
+func onServer(containers []string, server string) int64 {
+	count := int64(0)
+	for _, id := range containers {
+		if id == server {
+			count++
+		}
+	}
+	return count
 }

@@ -1,7 +1,7 @@
 // This file crashes masters and disks at every point of a whole day of adjustments, and lets every
 // operation fail once.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"fmt"
@@ -9,39 +9,40 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // day is a scenario: starts, a resize that needs room which another gives up, a swap, a save, a
 // suspension and return, a death, the loss of a server, an end. What is refused since a crash has
 // swallowed what came before is skipped.
-var day = []func(s *sim) Event{
-	func(*sim) Event { return Submit{Job: "a", Demand: slot} },
-	func(*sim) Event { return Submit{Job: "b", Demand: slot, Min: 2} },
+var day = []func(s *sim) checkpoint.Event{
+	func(*sim) checkpoint.Event { return checkpoint.Submit{Job: "a", Demand: slot} },
+	func(*sim) checkpoint.Event { return checkpoint.Submit{Job: "b", Demand: slot, Min: 2} },
 	adjust(map[string][]string{"a": {"s1", "s1"}, "b": {"s2", "s2"}}),
-	func(*sim) Event { return Checkpoint{"a"} },
+	func(*sim) checkpoint.Event { return checkpoint.Checkpoint{Job: "a"} },
 	adjust(map[string][]string{"a": {"s2", "s1"}, "b": {"s1", "s2"}}),
 	adjust(map[string][]string{"a": {"s3"}, "b": {"s1", "s1", "s2", "s2"}}),
 	adjust(map[string][]string{"b": nil}),
-	func(*sim) Event { return Submit{Job: "c", Demand: slot} },
+	func(*sim) checkpoint.Event { return checkpoint.Submit{Job: "c", Demand: slot} },
 	adjust(map[string][]string{"a": {"s1", "s2", "s3"}, "b": {"s1", "s2"}, "c": {"s3"}}),
-	func(s *sim) Event { s.world.kill("a", "s1"); return nil },
-	func(s *sim) Event { s.fell("s2"); return nil },
-	func(s *sim) Event { s.raise("s2"); return nil },
+	func(s *sim) checkpoint.Event { s.world.kill("a", "s1"); return nil },
+	func(s *sim) checkpoint.Event { s.fell("s2"); return nil },
+	func(s *sim) checkpoint.Event { s.raise("s2"); return nil },
 	adjust(map[string][]string{"b": {"s1", "s2"}}),
-	func(*sim) Event { return Cancel{"c"} },
-	func(s *sim) Event {
+	func(*sim) checkpoint.Event { return checkpoint.Cancel{Job: "c"} },
+	func(s *sim) checkpoint.Event {
 		if ms := s.alive(); ms != nil {
 			if j, ok := ms.m.Job("a"); ok {
-				return Finished{"a", j.Attempt}
+				return checkpoint.Finished{Job: "a", Attempt: j.Attempt}
 			}
 		}
 		return nil
 	},
 }
 
-func adjust(targets map[string][]string) func(*sim) Event {
-	return func(*sim) Event { return Adjust{targets} }
+func adjust(targets map[string][]string) func(*sim) checkpoint.Event {
+	return func(*sim) checkpoint.Event { return checkpoint.Adjust{Targets: targets} }
 }
 
 // play lets a sim live through the day, each event after all is done that the last has led to. It
@@ -131,10 +132,10 @@ func TestEveryOperationFails(t *testing.T) {
 		for k := 1; ; k++ {
 			s := daySim()
 			left := k
-			s.hook = func(vfs.Op, string) error {
+			s.hook = func(vfstest.Op, string) error {
 				left--
 				if left == 0 || lasting && left < 0 && left > -40 {
-					return vfs.ErrInjected
+					return vfstest.ErrInjected
 				}
 				return nil
 			}
@@ -164,13 +165,13 @@ func TestEveryEffectFails(t *testing.T) {
 		for _, lasting := range []bool{false, true} {
 			for k := 1; ; k++ {
 				s := daySim()
-				count, kind := 0, Kind("")
+				count, kind := 0, checkpoint.Action("")
 				s.fate = func(msg *message) fate {
 					count++
 					switch {
 					case count == k:
-						kind = msg.e.Kind
-					case count < k || !lasting || msg.e.Kind != kind:
+						kind = msg.e.Action
+					case count < k || !lasting || msg.e.Action != kind:
 						return well
 					}
 					if way == partly && len(msg.e.Servers) == 0 {
@@ -258,14 +259,14 @@ func TestCrashInsideOperations(t *testing.T) {
 		for k := 1; ; k++ {
 			s := daySim()
 			left := k
-			s.hook = func(op vfs.Op, _ string) error {
+			s.hook = func(op vfstest.Op, _ string) error {
 				left--
 				if left == 0 {
-					return vfs.ErrInjected
+					return vfstest.ErrInjected
 				}
 				if left == -1 { // the master has given up by now, and the machine goes down
 					s.powerLoss(seed, k)
-					return vfs.ErrInjected
+					return vfstest.ErrInjected
 				}
 				return nil
 			}

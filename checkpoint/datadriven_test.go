@@ -1,6 +1,6 @@
 // This file runs the scripts in testdata/cases: events in, effects and phases out.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 )
 
 func TestCases(t *testing.T) {
@@ -24,8 +25,8 @@ func TestCases(t *testing.T) {
 
 // script is a machine and the effects that nobody has answered.
 type script struct {
-	m     *Machine
-	open  []Effect
+	m     *checkpoint.Machine
+	open  []checkpoint.Effect
 	now   time.Time
 	fails map[string]int // kind and job: how many of these effects still fail
 	out   strings.Builder
@@ -73,23 +74,23 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 }
 
 func (s *script) config(t *testing.T, d *datadriven.TestData) {
-	config := Config{Kinds: slotKinds, MaxTick: time.Hour}
+	config := checkpoint.Config{Kinds: slotKinds, MaxTick: time.Hour}
 	for field, to := range map[string]*int{
 		"limit": &config.Limit, "retries": &config.Retries, "restarts": &config.Restarts, "keep": &config.Keep,
 	} {
 		d.MaybeScanArgs(t, field, to)
 	}
-	m, err := New(config, 1)
+	m, err := checkpoint.New(config, 1)
 	if err != nil {
 		fmt.Fprintln(&s.out, err)
 		return
 	}
 	*s = script{m: m, now: time.Unix(0, 0), fails: make(map[string]int)}
-	s.step(Tick{s.now})
+	s.step(checkpoint.Tick{Now: s.now})
 }
 
 // events are those of a command, one for each argument that is no option.
-func (s *script) events(t *testing.T, d *datadriven.TestData) (events []Event) {
+func (s *script) events(t *testing.T, d *datadriven.TestData) (events []checkpoint.Event) {
 	least := 0
 	d.MaybeScanArgs(t, "min", &least)
 	if d.Cmd == "adjust" {
@@ -100,7 +101,7 @@ func (s *script) events(t *testing.T, d *datadriven.TestData) (events []Event) {
 				targets[arg.Key] = nil
 			}
 		}
-		return []Event{Adjust{targets}}
+		return []checkpoint.Event{checkpoint.Adjust{Targets: targets}}
 	}
 	for _, arg := range d.CmdArgs {
 		if arg.Key == "min" || arg.Key == "outcome" || arg.Key == "attempt" {
@@ -111,9 +112,9 @@ func (s *script) events(t *testing.T, d *datadriven.TestData) (events []Event) {
 	return events
 }
 
-func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int) Event {
+func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int) checkpoint.Event {
 	attempt := int64(0)
-	if j := s.m.jobs[arg.Key]; j != nil {
+	if j := s.m.Look(arg.Key); j != nil {
 		attempt = j.Attempt
 	}
 	if at, ok := d.Arg("attempt"); ok {
@@ -123,32 +124,32 @@ func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int)
 	switch d.Cmd {
 	case "server":
 		slots, _ := strconv.ParseInt(arg.Vals[0], 10, 64)
-		return ServerUp{apportion.Server{ID: arg.Key, Capacity: apportion.Resources{slots}}}
+		return checkpoint.ServerUp{Server: apportion.Server{ID: arg.Key, Capacity: apportion.Resources{slots}}}
 	case "submit":
-		return Submit{arg.Key, slot, least}
+		return checkpoint.Submit{Job: arg.Key, Demand: slot, Min: least}
 	case "tick":
 		s.now = s.now.Add(time.Duration(number) * time.Second)
-		return Tick{s.now}
+		return checkpoint.Tick{Now: s.now}
 	case "lost":
-		return ServerLost{arg.Key}
+		return checkpoint.ServerLost{ID: arg.Key}
 	case "exited":
-		return Exited{arg.Key, attempt, "signal 9"}
+		return checkpoint.Exited{Job: arg.Key, Attempt: attempt, Detail: "signal 9"}
 	case "finished":
-		return Finished{arg.Key, attempt}
+		return checkpoint.Finished{Job: arg.Key, Attempt: attempt}
 	case "cancel":
-		return Cancel{arg.Key}
+		return checkpoint.Cancel{Job: arg.Key}
 	case "forget":
-		return Forget{arg.Key}
+		return checkpoint.Forget{Job: arg.Key}
 	case "answer":
 		return s.answer(d, number)
 	}
-	return Checkpoint{arg.Key}
+	return checkpoint.Checkpoint{Job: arg.Key}
 }
 
-func (s *script) answer(d *datadriven.TestData, number int64) Event {
-	reply := Reply{ID: number, Outcome: Done, Step: number}
+func (s *script) answer(d *datadriven.TestData, number int64) checkpoint.Event {
+	reply := checkpoint.Reply{ID: number, Outcome: checkpoint.Done, Step: number}
 	if arg, ok := d.Arg("outcome"); ok {
-		reply.Outcome, reply.Detail = Outcome(arg.Vals[0]), "by script"
+		reply.Outcome, reply.Detail = checkpoint.Outcome(arg.Vals[0]), "by script"
 	}
 	for i, e := range s.open {
 		if e.ID == number {
@@ -161,7 +162,7 @@ func (s *script) answer(d *datadriven.TestData, number int64) Event {
 }
 
 // step does one event, and prints the effects that follow and the jobs that have changed.
-func (s *script) step(event Event) {
+func (s *script) step(event checkpoint.Event) {
 	if err := s.m.Step(event); err != nil {
 		fmt.Fprintf(&s.out, "error: %v\n", err)
 		return
@@ -173,13 +174,13 @@ func (s *script) step(event Event) {
 	s.issued(ready.Effects)
 }
 
-func (s *script) issued(effects []Effect) {
+func (s *script) issued(effects []checkpoint.Effect) {
 	for _, e := range effects {
 		s.open = append(s.open, e)
-		fmt.Fprintf(&s.out, "  -> %d %s %s#%d", e.ID, e.Kind, e.Job, e.Attempt)
-		if e.Kind == Release {
+		fmt.Fprintf(&s.out, "  -> %d %s %s#%d", e.ID, e.Action, e.Job, e.Attempt)
+		if e.Action == checkpoint.Release {
 			fmt.Fprintf(&s.out, " on %v, keep %v", e.Servers, e.Containers)
-		} else if e.Kind != Prune && e.Kind != Verify {
+		} else if e.Action != checkpoint.Prune && e.Action != checkpoint.Verify {
 			fmt.Fprintf(&s.out, " %v", e.Containers)
 		}
 		if e.Checkpoint != 0 {
@@ -194,22 +195,22 @@ func (s *script) play(n int) {
 	for ; n > 0 && len(s.open) > 0; n-- {
 		e := s.open[0]
 		s.open = s.open[1:]
-		if e.Kind == Prune {
+		if e.Action == checkpoint.Prune {
 			continue
 		}
-		reply := Reply{ID: e.ID, Job: e.Job, Outcome: Done, Step: 10 * e.ID}
-		key := string(e.Kind) + "/" + e.Job
+		reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: 10 * e.ID}
+		key := string(e.Action) + "/" + e.Job
 		if left := s.fails[key]; left != 0 {
 			s.fails[key] = left - 1
-			reply.Outcome, reply.Detail = Failed, "by script"
+			reply.Outcome, reply.Detail = checkpoint.Failed, "by script"
 		}
-		fmt.Fprintf(&s.out, "%d %s %s#%d: %s\n", e.ID, e.Kind, e.Job, e.Attempt, reply.Outcome)
+		fmt.Fprintf(&s.out, "%d %s %s#%d: %s\n", e.ID, e.Action, e.Job, e.Attempt, reply.Outcome)
 		s.step(reply)
 	}
 }
 
 func (s *script) recover() {
-	m, err := Recover(s.m.config, s.m.epoch+1, s.m.Snapshot())
+	m, err := checkpoint.Recover(s.m.Config(), s.m.Epoch()+1, s.m.Snapshot())
 	if err != nil {
 		fmt.Fprintln(&s.out, err)
 		return
@@ -220,11 +221,11 @@ func (s *script) recover() {
 		fmt.Fprintln(&s.out, "a record of nothing")
 	}
 	s.issued(ready.Effects)
-	s.step(Tick{s.now})
+	s.step(checkpoint.Tick{Now: s.now})
 }
 
 // line is a job in a line.
-func line(j *Job) string {
+func line(j *checkpoint.Job) string {
 	text := fmt.Sprintf("%s %s", j.Name, j.Phase)
 	add := func(show bool, format string, args ...any) {
 		if show {

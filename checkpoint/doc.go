@@ -9,9 +9,9 @@
 // have neither, is suspended with its newest confirmed checkpoint; Job.Reason says why. It never runs
 // twice, and what was confirmed is never lost.
 //
-// [Journal] keeps the machine's records on a disk, and [Open] recovers the machine from them. [Store]
-// and [Framework] are the contracts of those who keep checkpoints and who run jobs; the packages
-// below implement them.
+// Package journal keeps the machine's records on a disk, and [Recover] makes a machine of them. Packages
+// store and runner declare the contracts of those who keep checkpoints and who run jobs; filestore,
+// blobstore and command implement them.
 //
 // # Notation
 //
@@ -21,7 +21,7 @@
 //	destroy containers   Release             Phase Releasing
 //	create containers    Create              Phase Waiting, Creating
 //	start, resume        Resume, Confirm     Phase Resuming, Confirming
-//	reliable storage     Store               number Checkpoint
+//	reliable storage     store.Store         number Checkpoint
 //
 // # The protocol
 //
@@ -67,13 +67,13 @@
 // Across crashes. All of that is decided in Step, and is on record before anything is done of it. So
 // whoever reads the records knows at least what was done, and does again what may not have been:
 // effects are idempotent. Across masters: a record that another master has not read is never acted on,
-// see [Journal].
+// see package journal.
 //
 // # Contract
 //
 // A [Machine] is deterministic: equal events in equal order give equal effects. It has no clock: Tick
 // tells the time, and a clock that jumps, forward or backward, changes how long it waits and nothing
-// else. It is only as safe as the promises of [Effect], [ServerLost] and [Store] are kept.
+// else. It is only as safe as the promises of [Effect], [ServerLost] and store.Store are kept.
 //
 // What a caller asks may be refused; that is a result, in Job.Reason. Errors are events that make no
 // sense, and ErrFenced.

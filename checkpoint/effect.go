@@ -4,29 +4,29 @@
 package checkpoint
 
 // Kind is what an Effect does.
-type Kind string
+type Action string
 
 // The kinds of effects, in the order of an adjustment.
 const (
 	// Save: have the job write its state, and commit it to the store as number Checkpoint.
-	Save Kind = "save"
+	Save Action = "save"
 	// Verify: read number Checkpoint from the store, to its end.
-	Verify Kind = "verify"
+	Verify Action = "verify"
 	// Stop: end every process of the job, of Attempt and all before, on Servers.
-	Stop Kind = "stop"
+	Stop Action = "stop"
 	// Release: remove containers of the job on Servers until no more than Containers are left.
-	Release Kind = "release"
+	Release Action = "release"
 	// Create: have on Servers the containers of the job that Containers lists. Those that are there
 	// already are kept and belong to Attempt from now on.
-	Create Kind = "create"
+	Create Action = "create"
 	// Resume: start the job's processes in Containers, from number Checkpoint of the store, or from the
 	// beginning if that is 0.
-	Resume Kind = "resume"
+	Resume Action = "resume"
 	// Confirm: wait until the processes of Attempt run.
-	Confirm Kind = "confirm"
+	Confirm Action = "confirm"
 	// Prune: delete every checkpoint of the job with a lower number than Checkpoint. It has no reply
 	// and is not repeated: the next one covers it.
-	Prune Kind = "prune"
+	Prune Action = "prune"
 )
 
 // Effect is one thing for the caller to do, after the Record of the same [Ready] is durable. Effects of
@@ -51,9 +51,9 @@ type Effect struct {
 	// ID numbers the effects of all jobs, ascending; the Reply quotes it.
 	ID int64 `json:"id"`
 	// Epoch numbers the masters, ascending.
-	Epoch int64  `json:"epoch"`
-	Kind  Kind   `json:"kind"`
-	Job   string `json:"job"`
+	Epoch  int64  `json:"epoch"`
+	Action Action `json:"kind"`
+	Job    string `json:"job"`
 	// Attempt is the run of the job that the effect belongs to.
 	Attempt int64 `json:"attempt"`
 	// Containers are the containers of the run, or for Release those that stay: the servers, one entry
@@ -74,7 +74,7 @@ const (
 	Done Outcome = "done"
 	// Failed: it is not so, or perhaps not everywhere.
 	Failed Outcome = "failed"
-	// Damaged: Resume could not, for the checkpoint cannot be read: ErrCorrupt or ErrNotFound.
+	// Damaged: Resume could not, for the checkpoint cannot be read: store.ErrCorrupt or store.ErrNotFound.
 	Damaged Outcome = "damaged"
 	// Fenced: ErrFenced. Another master has taken over.
 	Fenced Outcome = "fenced"

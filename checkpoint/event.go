@@ -30,7 +30,7 @@ type ServerLost struct{ ID string }
 
 // Submit makes a job known. It holds nothing until an Adjust gives it containers.
 type Submit struct {
-	// Job is its name, see CheckJob.
+	// Job is its name: not empty, UTF-8 without control characters.
 	Job string
 	// Demand is what one container takes.
 	Demand apportion.Resources

@@ -7,7 +7,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // toy is a cluster in which everything works. It remembers how many steps each job has done, and what
@@ -20,8 +21,8 @@ type toy struct {
 // perform does an effect. A real one asks the servers in e.Servers, and takes its time.
 func (t *toy) perform(e checkpoint.Effect) checkpoint.Reply {
 	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done}
-	text := fmt.Sprintf("%s %s", e.Kind, e.Job)
-	switch e.Kind {
+	text := fmt.Sprintf("%s %s", e.Action, e.Job)
+	switch e.Action {
 	case checkpoint.Save:
 		t.steps[e.Job] += 100
 		t.store[e.Checkpoint] = t.steps[e.Job]
@@ -40,18 +41,18 @@ func (t *toy) perform(e checkpoint.Effect) checkpoint.Reply {
 }
 
 // drive steps the machine through an event and all that follows from it.
-func drive(m *checkpoint.Machine, journal *checkpoint.Journal, world *toy, event checkpoint.Event) error {
+func drive(m *checkpoint.Machine, records *journal.Journal, world *toy, event checkpoint.Event) error {
 	for events := []checkpoint.Event{event}; len(events) > 0; events = events[1:] {
 		if err := m.Step(events[0]); err != nil {
 			return err
 		}
 		ready := m.Ready()
-		if err := journal.Append(ready.Record); err != nil {
+		if err := records.Append(ready.Record); err != nil {
 			return err // do nothing of what is in ready
 		}
 		for _, effect := range ready.Effects {
 			reply := world.perform(effect)
-			if effect.Kind != checkpoint.Prune {
+			if effect.Action != checkpoint.Prune {
 				events = append(events, reply)
 			}
 		}
@@ -60,8 +61,8 @@ func drive(m *checkpoint.Machine, journal *checkpoint.Journal, world *toy, event
 }
 
 func Example() {
-	disk := vfs.NewMem() // vfs.NewOS(dir) in earnest
-	m, journal, err := checkpoint.Open(disk, checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
+	disk := vfstest.NewMem() // vfs.NewOS(dir) in earnest
+	m, records, err := journal.Open(disk, checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -75,7 +76,7 @@ func Example() {
 		checkpoint.Adjust{Targets: map[string][]string{"lstm": {"s1", "s1"}}},
 		checkpoint.Adjust{Targets: map[string][]string{"lstm": {"s1", "s2", "s2"}}},
 	} {
-		if err := drive(m, journal, world, event); err != nil {
+		if err := drive(m, records, world, event); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -95,46 +96,4 @@ func Example() {
 	// resume lstm at step 100
 	// confirm lstm
 	// running on [s1 s2 s2], newest checkpoint at step 100
-}
-
-// A master that dies leaves a journal. The next one does again what has no reply on record, and the old
-// one, should it live after all, cannot do any harm.
-func ExampleOpen() {
-	disk := vfs.NewMem()
-	config := checkpoint.Config{Kinds: apportion.Kinds{"gpu"}}
-	first, journal, err := checkpoint.Open(disk, config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, event := range []checkpoint.Event{
-		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{1}}},
-		checkpoint.Submit{Job: "lstm", Demand: apportion.Resources{1}},
-		checkpoint.Adjust{Targets: map[string][]string{"lstm": {"s1"}}},
-	} {
-		if err := first.Step(event); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	if err := journal.Append(first.Ready().Record); err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	second, _, err := checkpoint.Open(disk, config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, e := range second.Ready().Effects {
-		fmt.Printf("master %d: %s %s on %v\n", e.Epoch, e.Kind, e.Job, e.Servers)
-	}
-	if err := first.Step(checkpoint.Cancel{Job: "lstm"}); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Printf("master %d: %v\n", first.Epoch(), journal.Append(first.Ready().Record))
-	// Output:
-	// master 2: create lstm on [s1]
-	// master 1: checkpoint: fenced off by a newer one
 }

@@ -1,11 +1,10 @@
 // This file explores a small world exhaustively: every interleaving of two jobs on two servers, with
 // every fault at every moment, as far as budgets allow.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"crypto/sha256"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -13,15 +12,16 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 )
 
 // node is a state of everything.
 type node struct {
-	m        *Machine
+	m        *checkpoint.Machine
 	w        *world
-	inflight []Effect
-	done     []Effect // done once; may arrive again
-	replies  []Reply
+	inflight []checkpoint.Effect
+	done     []checkpoint.Effect // done once; may arrive again
+	replies  []checkpoint.Reply
 	left     budget
 }
 
@@ -55,26 +55,26 @@ func (n *node) moves(targets []map[string][]string) []*node {
 	for i := range n.replies {
 		try(nil, func(c *node) { c.answer(i) })
 	}
-	if len(n.m.due) > 0 {
+	if len(n.m.Due()) > 0 {
 		try(func(b *budget) *int { return &b.Ticks }, func(c *node) { c.tick() })
 	}
 	try(func(b *budget) *int { return &b.Crashes }, func(c *node) { c.crash() })
 	if n.w.agents["s2"] != nil {
 		try(func(b *budget) *int { return &b.Losses }, func(c *node) {
 			delete(c.w.agents, "s2")
-			c.step(ServerLost{"s2"})
+			c.step(checkpoint.ServerLost{ID: "s2"})
 		})
 	}
 	for _, target := range targets {
-		try(func(b *budget) *int { return &b.Targets }, func(c *node) { c.step(Adjust{target}) })
+		try(func(b *budget) *int { return &b.Targets }, func(c *node) { c.step(checkpoint.Adjust{Targets: target}) })
 	}
-	try(func(b *budget) *int { return &b.Cancels }, func(c *node) { c.step(Cancel{"a"}) })
+	try(func(b *budget) *int { return &b.Cancels }, func(c *node) { c.step(checkpoint.Cancel{Job: "a"}) })
 	if alive := n.w.alive("a"); len(alive) > 0 {
 		try(func(b *budget) *int { return &b.Kills }, func(c *node) {
 			for id := range c.w.agents {
 				c.w.kill("a", id)
 			}
-			c.step(Exited{"a", alive[len(alive)-1], ""})
+			c.step(checkpoint.Exited{Job: "a", Attempt: alive[len(alive)-1], Detail: ""})
 		})
 	}
 	return next
@@ -82,20 +82,12 @@ func (n *node) moves(targets []map[string][]string) []*node {
 
 func (n *node) clone() *node {
 	c := *n
-	m := *n.m
-	m.jobs = make(map[string]*Job, len(n.m.jobs))
-	for name, j := range n.m.jobs {
-		copied := j.Clone()
-		m.jobs[name] = &copied
-	}
-	m.names, m.servers, m.due = slices.Clone(n.m.names), maps.Clone(n.m.servers), maps.Clone(n.m.due)
-	m.forgetChanges()
-	c.m, c.w = &m, n.w.clone()
+	c.m, c.w = n.m.Clone(), n.w.clone()
 	c.inflight, c.done, c.replies = slices.Clone(n.inflight), slices.Clone(n.done), slices.Clone(n.replies)
 	return &c
 }
 
-func (n *node) take(i int) Effect {
+func (n *node) take(i int) checkpoint.Effect {
 	e := n.inflight[i]
 	n.inflight = slices.Delete(n.inflight, i, i+1)
 	return e
@@ -104,7 +96,7 @@ func (n *node) take(i int) Effect {
 // perform does an effect; every save finds the job a step further.
 func (n *node) perform(i int) {
 	e := n.take(i)
-	if e.Kind == Save {
+	if e.Action == checkpoint.Save {
 		n.w.work()
 	}
 	reply := n.w.perform(e, nil)
@@ -112,12 +104,12 @@ func (n *node) perform(i int) {
 }
 
 // reply sends a reply to the master that has sent the effect, if that is still there.
-func (n *node) reply(e Effect, reply Reply) {
-	if e.Kind == Prune {
+func (n *node) reply(e checkpoint.Effect, reply checkpoint.Reply) {
+	if e.Action == checkpoint.Prune {
 		return
 	}
 	n.done = append(n.done, e)
-	if e.Epoch == n.m.epoch {
+	if e.Epoch == n.m.Epoch() {
 		n.replies = append(n.replies, reply)
 	}
 }
@@ -127,7 +119,7 @@ func (n *node) lose(i int) { n.done = append(n.done, n.take(i)) }
 
 func (n *node) refuse(i int) {
 	e := n.take(i)
-	n.reply(e, Reply{ID: e.ID, Job: e.Job, Outcome: Failed})
+	n.reply(e, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Failed})
 }
 
 // half does an effect on its first server only.
@@ -147,11 +139,11 @@ func (n *node) answer(i int) {
 }
 
 func (n *node) tick() {
-	n.step(Tick{n.m.last.Add(time.Hour)})
+	n.step(checkpoint.Tick{Now: n.m.Last().Add(time.Hour)})
 }
 
 // step is a driver: what was recorded is durable at once.
-func (n *node) step(event Event) {
+func (n *node) step(event checkpoint.Event) {
 	_ = n.m.Step(event) // the targets of the model may make no sense any more
 	ready := n.m.Ready()
 	n.w.durable(ready.Record)
@@ -160,13 +152,13 @@ func (n *node) step(event Event) {
 
 // crash replaces the master. What it has sent is still on its way, replies to it are lost.
 func (n *node) crash() {
-	m, err := Recover(n.m.config, n.m.epoch+1, n.m.Snapshot())
+	m, err := checkpoint.Recover(n.m.Config(), n.m.Epoch()+1, n.m.Snapshot())
 	if err != nil {
 		n.w.fault("recover: %v", err)
 		return
 	}
 	n.m, n.replies = m, nil
-	n.m.last = time.Unix(0, 0)
+	n.m.SetLast(time.Unix(0, 0))
 	n.inflight = append(n.inflight, m.Ready().Effects...)
 }
 
@@ -181,10 +173,10 @@ func (n *node) settle() string {
 		}
 		still := len(n.inflight) == 0
 		for _, j := range n.m.Jobs() {
-			if runs[j.Phase] && j.Phase != Resuming && j.Phase != Confirming && !n.w.whole(j.Name, j.Attempt) {
-				n.step(Exited{j.Name, j.Attempt, ""})
+			if checkpoint.Runs[j.Phase] && j.Phase != checkpoint.Resuming && j.Phase != checkpoint.Confirming && !n.w.whole(j.Name, j.Attempt) {
+				n.step(checkpoint.Exited{Job: j.Name, Attempt: j.Attempt, Detail: ""})
 			}
-			still = still && j.Phase.kind() == "" && j.Phase != Waiting && j.Order == 0
+			still = still && j.Phase.Action() == "" && j.Phase != checkpoint.Waiting && j.Order == 0
 		}
 		if len(n.w.faults) > 0 {
 			return n.w.faults[0]
@@ -232,20 +224,20 @@ func explore(start *node, targets []map[string][]string, limit, sample int) (vis
 
 // smallWorld has job a running on s1, and b submitted; each server has one slot.
 func smallWorld(left budget) *node {
-	config := Config{Kinds: slotKinds, Retries: -1, Restarts: 1, MaxTick: 100 * time.Hour}
-	m, err := New(config, 1)
+	config := checkpoint.Config{Kinds: slotKinds, Retries: -1, Restarts: 1, MaxTick: 100 * time.Hour}
+	m, err := checkpoint.New(config, 1)
 	if err != nil {
 		panic(err)
 	}
 	n := &node{m: m, w: newWorld(map[string]int64{"s1": 1, "s2": 1}), left: left}
-	n.m.last = time.Unix(0, 0)
+	n.m.SetLast(time.Unix(0, 0))
 	for id := range n.w.slots {
-		n.step(ServerUp{apportion.Server{ID: id, Capacity: apportion.Resources{1}}})
+		n.step(checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{1}}})
 	}
-	n.step(Submit{"a", slot, 1})
-	n.step(Submit{"b", slot, 1})
-	n.step(Adjust{map[string][]string{"a": {"s1"}}})
-	if fault := n.settle(); fault != "" || !n.w.whole("a", n.m.jobs["a"].Attempt) {
+	n.step(checkpoint.Submit{Job: "a", Demand: slot, Min: 1})
+	n.step(checkpoint.Submit{Job: "b", Demand: slot, Min: 1})
+	n.step(checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}})
+	if fault := n.settle(); fault != "" || !n.w.whole("a", n.m.Look("a").Attempt) {
 		panic("the small world does not begin: " + fault)
 	}
 	return n
@@ -282,7 +274,7 @@ func TestBrokenPromises(t *testing.T) {
 			start := smallWorld(test.left)
 			start.w.flaws = map[string]bool{test.flaw: true}
 			if test.lost != "" {
-				start.moveLosing(Kind(test.lost))
+				start.moveLosing(checkpoint.Action(test.lost))
 			}
 			visited, fault := explore(start, []map[string][]string{{"a": test.target}}, 5000, 8)
 			if fault == "" {
@@ -294,16 +286,16 @@ func TestBrokenPromises(t *testing.T) {
 }
 
 // moveLosing moves job a to s2; the first effect of a kind is lost, and may arrive later.
-func (n *node) moveLosing(kind Kind) {
-	n.step(Adjust{map[string][]string{"a": {"s2"}}})
-	for len(n.inflight) > 0 && n.inflight[0].Kind != kind {
+func (n *node) moveLosing(kind checkpoint.Action) {
+	n.step(checkpoint.Adjust{Targets: map[string][]string{"a": {"s2"}}})
+	for len(n.inflight) > 0 && n.inflight[0].Action != kind {
 		n.perform(0)
 		for len(n.replies) > 0 {
 			n.answer(0)
 		}
 	}
 	n.lose(0)
-	if fault := n.settle(); fault != "" || !n.w.whole("a", n.m.jobs["a"].Attempt) {
+	if fault := n.settle(); fault != "" || !n.w.whole("a", n.m.Look("a").Attempt) {
 		panic("a does not move: " + fault)
 	}
 }

@@ -42,7 +42,7 @@ func (j *Job) fault(keep int) string {
 		return "an attempt is stopped that never was"
 	case j.Live() != mayRun:
 		return "its newest attempt may run, or may not, against its phase"
-	case j.Effect != 0 && j.Phase.kind() == "", j.Effect == 0 && j.Phase.kind() != "" && j.Tries == 0:
+	case j.Effect != 0 && j.Phase.Action() == "", j.Effect == 0 && j.Phase.Action() != "" && j.Tries == 0:
 		return "an effect is under way against its phase"
 	case !ascending(j.Checkpoints), len(j.Checkpoints) > keep:
 		return "checkpoints out of order, or too many"

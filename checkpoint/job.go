@@ -40,7 +40,7 @@ const (
 )
 
 // kind is the effect that a phase waits for; "": none.
-func (p Phase) kind() Kind {
+func (p Phase) Action() Action {
 	switch p {
 	case Saving:
 		return Save

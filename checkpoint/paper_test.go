@@ -1,39 +1,40 @@
 // This file checks what the paper says of the protocol.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 )
 
 // order plays all effects and returns their kinds and jobs, in the order in which they are issued.
-func order(t *testing.T, m *Machine, event Event) (issued []string) {
+func order(t *testing.T, m *checkpoint.Machine, event checkpoint.Event) (issued []string) {
 	t.Helper()
-	for events := []Event{event}; len(events) > 0; events = events[1:] {
+	for events := []checkpoint.Event{event}; len(events) > 0; events = events[1:] {
 		if err := m.Step(events[0]); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range m.Ready().Effects {
-			if e.Kind != Prune {
-				issued = append(issued, string(e.Kind)+" "+e.Job)
-				events = append(events, Reply{ID: e.ID, Job: e.Job, Outcome: Done})
+			if e.Action != checkpoint.Prune {
+				issued = append(issued, string(e.Action)+" "+e.Job)
+				events = append(events, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done})
 			}
 		}
 	}
 	return issued
 }
 
-func paperMachine(t *testing.T, servers ...apportion.Server) *Machine {
+func paperMachine(t *testing.T, servers ...apportion.Server) *checkpoint.Machine {
 	t.Helper()
-	m, err := New(Config{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}}, 1)
+	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range servers {
-		if err := m.Step(ServerUp{s}); err != nil {
+		if err := m.Step(checkpoint.ServerUp{Server: s}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,14 +47,14 @@ func TestOrderOfSteps(t *testing.T) {
 	m := paperMachine(t,
 		apportion.Server{ID: "slave1", Capacity: apportion.Resources{4, 4, 32}},
 		apportion.Server{ID: "slave2", Capacity: apportion.Resources{4, 4, 32}})
-	if err := m.Step(Submit{"app", apportion.Resources{2, 1, 8}, 0}); err != nil {
+	if err := m.Step(checkpoint.Submit{Job: "app", Demand: apportion.Resources{2, 1, 8}, Min: 0}); err != nil {
 		t.Fatal(err)
 	}
-	start := order(t, m, Adjust{map[string][]string{"app": {"slave1", "slave1"}}})
+	start := order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app": {"slave1", "slave1"}}})
 	if want := []string{"create app", "resume app", "confirm app"}; !slices.Equal(start, want) {
 		t.Errorf("start: %v, want %v", start, want)
 	}
-	resize := order(t, m, Adjust{map[string][]string{"app": {"slave1", "slave2"}}})
+	resize := order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app": {"slave1", "slave2"}}})
 	want := []string{"save app", "verify app", "stop app", "release app", "create app", "resume app", "confirm app"}
 	if !slices.Equal(resize, want) {
 		t.Errorf("resize: %v, want %v", resize, want)
@@ -67,15 +68,15 @@ func TestFigure5(t *testing.T) {
 	container := apportion.Resources{2, 1, 8}
 	m := paperMachine(t, apportion.Server{ID: "slave1", Capacity: apportion.Resources{12, 6, 48}})
 	for _, app := range []string{"app1", "app2", "app3"} {
-		if err := m.Step(Submit{app, container, 1}); err != nil {
+		if err := m.Step(checkpoint.Submit{Job: app, Demand: container, Min: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	two, four := []string{"slave1", "slave1"}, []string{"slave1", "slave1", "slave1", "slave1"}
-	order(t, m, Adjust{map[string][]string{"app1": two, "app2": four}})
+	order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app1": two, "app2": four}})
 	before, _ := m.Job("app1")
 
-	got := order(t, m, Adjust{map[string][]string{"app1": two, "app2": two, "app3": two}})
+	got := order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app1": two, "app2": two, "app3": two}})
 	place := func(what string) int { return slices.Index(got, what) }
 	for _, pair := range [][2]string{
 		{"save app2", "verify app2"}, {"verify app2", "stop app2"}, {"stop app2", "release app2"},
@@ -89,7 +90,7 @@ func TestFigure5(t *testing.T) {
 		t.Errorf("app1 was touched: %v", got)
 	}
 	for _, app := range []string{"app1", "app2", "app3"} {
-		if j, _ := m.Job(app); j.Phase != Running || !slices.Equal(j.Containers, two) {
+		if j, _ := m.Job(app); j.Phase != checkpoint.Running || !slices.Equal(j.Containers, two) {
 			t.Errorf("%s: %s on %v", app, j.Phase, j.Containers)
 		}
 	}

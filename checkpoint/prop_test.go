@@ -1,7 +1,7 @@
 // This file runs the protocol under random schedules: messages late, lost, doubled and out of order,
 // crashes of masters and disks, servers that come and go, clocks that jump, two masters.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"math/rand/v2"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/checkpoint"
 )
 
 // TestRandomSchedules checks after every action that no job runs twice, no server is too full, nothing
@@ -81,8 +83,8 @@ func (c *chaos) actions() map[string]func(*rapid.T) {
 func (c *chaos) begin() {
 	ms := c.open()
 	c.poll(ms)
-	for _, event := range []Event{
-		Submit{"a", slot, 1}, Submit{"b", slot, 1}, Adjust{map[string][]string{"a": {"s1"}, "b": {"s2", "s2"}}},
+	for _, event := range []checkpoint.Event{
+		checkpoint.Submit{Job: "a", Demand: slot, Min: 1}, checkpoint.Submit{Job: "b", Demand: slot, Min: 1}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}, "b": {"s2", "s2"}}},
 	} {
 		_ = c.step(ms, event)
 	}
@@ -111,7 +113,7 @@ func (c *chaos) master(t *rapid.T) *master {
 func job(t *rapid.T) string { return rapid.SampledFrom(jobNames).Draw(t, "job") }
 
 func (c *chaos) submit(t *rapid.T) {
-	_ = c.step(c.master(t), Submit{job(t), slot, rapid.IntRange(0, 2).Draw(t, "min")})
+	_ = c.step(c.master(t), checkpoint.Submit{Job: job(t), Demand: slot, Min: rapid.IntRange(0, 2).Draw(t, "min")})
 }
 
 func (c *chaos) adjust(t *rapid.T) {
@@ -123,7 +125,7 @@ func (c *chaos) adjust(t *rapid.T) {
 			delete(targets, name)
 		}
 	}
-	_ = c.step(ms, Adjust{targets}) // it may ask for what cannot be
+	_ = c.step(ms, checkpoint.Adjust{Targets: targets}) // it may ask for what cannot be
 }
 
 func (c *chaos) deliverAny(t *rapid.T) {
@@ -189,19 +191,19 @@ func (c *chaos) pollAny(t *rapid.T) { c.poll(c.master(t)) }
 func (c *chaos) end(t *rapid.T) {
 	ms, name := c.master(t), job(t)
 	if rapid.Bool().Draw(t, "cancel") {
-		_ = c.step(ms, Cancel{name})
+		_ = c.step(ms, checkpoint.Cancel{Job: name})
 		return
 	}
 	if attempts := c.world.alive(name); len(attempts) == 1 && c.world.whole(name, attempts[0]) {
-		_ = c.step(ms, Finished{name, attempts[0]})
+		_ = c.step(ms, checkpoint.Finished{Job: name, Attempt: attempts[0]})
 	}
 }
 
 func (c *chaos) forget(t *rapid.T) {
-	_ = c.step(c.master(t), Forget{job(t)}) // it may not have ended
+	_ = c.step(c.master(t), checkpoint.Forget{Job: job(t)}) // it may not have ended
 }
 
-func (c *chaos) save(t *rapid.T) { _ = c.step(c.master(t), Checkpoint{job(t)}) }
+func (c *chaos) save(t *rapid.T) { _ = c.step(c.master(t), checkpoint.Checkpoint{Job: job(t)}) }
 
 // crashMaster ends a master now, or at one of the next points where it can end, or all of them with
 // their machine and what its disk had not synced.

@@ -18,8 +18,8 @@ import (
 // The caller's part, in this order and nothing else in between:
 //
 //  1. Step, once or several times.
-//  2. Ready, and make its Record durable: Journal.Append. If that fails, the machine knows more than
-//     the journal: throw it away, do nothing more, and Open anew.
+//  2. Ready, and make its Record durable: journal.Append. If that fails, the machine knows more than
+//     the journal: throw it away, do nothing more, and journal.Open anew.
 //  3. Only then carry out the Effects of the Ready, and report each with a Reply, in a later Step.
 //
 // Besides, the caller Ticks, and reports Finished and Exited of the attempts that run: again and again,
@@ -53,7 +53,7 @@ type changes struct {
 }
 
 // New returns a machine that knows no job and no server. Epochs number the masters of a cluster,
-// ascending from 1: [Open] finds the number. The error is that of Config.Validate.
+// ascending from 1: journal.Open finds the number. The error is that of Config.Validate.
 func New(config Config, epoch int64) (*Machine, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (m *Machine) enter(j *Job, phase Phase) {
 	switch {
 	case phase == Stopping && len(j.Containers) == 0:
 		m.stopped(j) // every server of it is lost, and with that all its processes
-	case phase.kind() != "":
+	case phase.Action() != "":
 		m.issue(j)
 	}
 }
@@ -184,14 +184,14 @@ func (m *Machine) issue(j *Job) {
 
 // send sends the effect under way, and sets its time-out.
 func (m *Machine) send(j *Job) {
-	m.due[j.Name] = m.now + m.config.timeout(j.Phase.kind())
+	m.due[j.Name] = m.now + m.config.timeout(j.Phase.Action())
 	m.ready.effects = append(m.ready.effects, m.effect(j))
 }
 
 // effect is the effect of the job's phase.
 func (m *Machine) effect(j *Job) Effect {
 	e := Effect{
-		ID: j.Effect, Epoch: m.epoch, Kind: j.Phase.kind(), Job: j.Name, Attempt: j.Attempt,
+		ID: j.Effect, Epoch: m.epoch, Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
 		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers),
 	}
 	switch j.Phase {

@@ -1,30 +1,33 @@
 // This file tests what the scripts do not show: determinism, who owns what, what Ready hands over.
 
-package checkpoint
+package checkpoint_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 )
 
 // TestDeterministic gives the same events 50 times: the order of maps must not show.
 func TestDeterministic(t *testing.T) {
 	run := func() string {
-		m, err := New(Config{Kinds: slotKinds, Limit: 3}, 1)
+		m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds, Limit: 3}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		targets := [2]map[string][]string{{}, {}}
 		for i := range 8 {
 			job, server := fmt.Sprint("job", i), fmt.Sprint("s", i)
-			for _, e := range []Event{
-				ServerUp{apportion.Server{ID: server, Capacity: apportion.Resources{1}}}, Submit{job, slot, 0},
+			for _, e := range []checkpoint.Event{
+				checkpoint.ServerUp{Server: apportion.Server{ID: server, Capacity: apportion.Resources{1}}}, checkpoint.Submit{Job: job, Demand: slot, Min: 0},
 			} {
 				if err := m.Step(e); err != nil {
 					t.Fatal(err)
@@ -35,19 +38,19 @@ func TestDeterministic(t *testing.T) {
 		}
 		var text strings.Builder
 		for _, target := range targets {
-			for events := []Event{Adjust{target}}; len(events) > 0; events = events[1:] {
+			for events := []checkpoint.Event{checkpoint.Adjust{Targets: target}}; len(events) > 0; events = events[1:] {
 				if err := m.Step(events[0]); err != nil {
 					t.Fatal(err)
 				}
 				ready := m.Ready()
 				fmt.Fprintln(&text, ready)
 				for _, e := range ready.Effects {
-					events = append(events, Reply{ID: e.ID, Job: e.Job, Outcome: Done})
+					events = append(events, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done})
 				}
 			}
 		}
 		for _, j := range m.Jobs() {
-			if j.Phase != Running || j.Containers[0] != targets[1][j.Name][0] {
+			if j.Phase != checkpoint.Running || j.Containers[0] != targets[1][j.Name][0] {
 				t.Fatalf("%s: %s on %v", j.Name, j.Phase, j.Containers)
 			}
 		}
@@ -63,14 +66,14 @@ func TestDeterministic(t *testing.T) {
 
 // TestOwnership changes what went in and what came out: the machine must not notice.
 func TestOwnership(t *testing.T) {
-	m, err := New(Config{Kinds: slotKinds}, 1)
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	capacity, demand, target := apportion.Resources{2}, apportion.Resources{1}, []string{"s2", "s1"}
-	events := []Event{
-		ServerUp{apportion.Server{ID: "s1", Capacity: capacity}}, ServerUp{apportion.Server{ID: "s2", Capacity: capacity}},
-		Submit{"a", demand, 0}, Adjust{map[string][]string{"a": target}},
+	events := []checkpoint.Event{
+		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: capacity}}, checkpoint.ServerUp{Server: apportion.Server{ID: "s2", Capacity: capacity}},
+		checkpoint.Submit{Job: "a", Demand: demand, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": target}},
 	}
 	for _, e := range events {
 		if err := m.Step(e); err != nil {
@@ -96,14 +99,14 @@ func TestOwnership(t *testing.T) {
 
 // TestReady hands everything over once, and nothing where nothing has changed.
 func TestReady(t *testing.T) {
-	m, err := New(Config{Kinds: slotKinds}, 3)
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := m.Ready(); !r.Record.Empty() || len(r.Effects) != 0 {
 		t.Errorf("a new machine: %+v", r)
 	}
-	for _, e := range []Event{Submit{"a", slot, 0}, Submit{"b", slot, 0}, Cancel{"a"}, Forget{"a"}} {
+	for _, e := range []checkpoint.Event{checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Submit{Job: "b", Demand: slot, Min: 0}, checkpoint.Cancel{Job: "a"}, checkpoint.Forget{Job: "a"}} {
 		if err := m.Step(e); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +118,7 @@ func TestReady(t *testing.T) {
 	if again := m.Ready(); !again.Record.Empty() {
 		t.Errorf("handed over twice: %+v", again)
 	}
-	for _, e := range []Event{Tick{time.Unix(5, 0)}, Exited{Job: "b", Attempt: 1}, Reply{ID: 1, Job: "b"}, ServerLost{"s"}} {
+	for _, e := range []checkpoint.Event{checkpoint.Tick{Now: time.Unix(5, 0)}, checkpoint.Exited{Job: "b", Attempt: 1}, checkpoint.Reply{ID: 1, Job: "b"}, checkpoint.ServerLost{ID: "s"}} {
 		if err := m.Step(e); err != nil || !m.Ready().Record.Empty() {
 			t.Errorf("%+v is on record: %v", e, err)
 		}
@@ -131,30 +134,27 @@ func TestReady(t *testing.T) {
 // TestNew refuses what cannot be.
 func TestNew(t *testing.T) {
 	for _, test := range []struct {
-		config Config
+		config checkpoint.Config
 		epoch  int64
 		want   error
 	}{
-		{Config{Kinds: slotKinds}, 0, apportion.ErrRange},
-		{Config{}, 1, apportion.ErrEmpty},
-		{Config{Kinds: apportion.Kinds{"a", "a"}}, 1, apportion.ErrDuplicate},
-		{Config{Kinds: slotKinds, Limit: -1}, 1, apportion.ErrNegative},
-		{Config{Kinds: slotKinds, Keep: -1}, 1, apportion.ErrNegative},
-		{Config{Kinds: slotKinds, Timeouts: Timeouts{Room: -1}}, 1, apportion.ErrNegative},
-		{Config{Kinds: slotKinds, MaxTick: -1}, 1, apportion.ErrNegative},
+		{checkpoint.Config{Kinds: slotKinds}, 0, apportion.ErrRange},
+		{checkpoint.Config{}, 1, apportion.ErrEmpty},
+		{checkpoint.Config{Kinds: apportion.Kinds{"a", "a"}}, 1, apportion.ErrDuplicate},
+		{checkpoint.Config{Kinds: slotKinds, Limit: -1}, 1, apportion.ErrNegative},
+		{checkpoint.Config{Kinds: slotKinds, Keep: -1}, 1, apportion.ErrNegative},
+		{checkpoint.Config{Kinds: slotKinds, Timeouts: checkpoint.Timeouts{Room: -1}}, 1, apportion.ErrNegative},
+		{checkpoint.Config{Kinds: slotKinds, MaxTick: -1}, 1, apportion.ErrNegative},
 	} {
-		if _, err := New(test.config, test.epoch); !errors.Is(err, test.want) {
+		if _, err := checkpoint.New(test.config, test.epoch); !errors.Is(err, test.want) {
 			t.Errorf("New(%+v, %d) = %v, want %v", test.config, test.epoch, err, test.want)
 		}
-	}
-	if _, _, err := Open(nil, Config{}); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("Open without kinds: %v", err)
 	}
 }
 
 // TestClock: a clock that jumps is taken for MaxTick at most, and never runs backward.
 func TestClock(t *testing.T) {
-	config := Config{Kinds: slotKinds, MaxTick: 10 * time.Second, Timeouts: Timeouts{Create: 25 * time.Second}}
+	config := checkpoint.Config{Kinds: slotKinds, MaxTick: 10 * time.Second, Timeouts: checkpoint.Timeouts{Create: 25 * time.Second}}
 	for _, test := range []struct {
 		name  string
 		ticks []int // seconds
@@ -168,17 +168,17 @@ func TestClock(t *testing.T) {
 		{"backward and on", []int{0, 10, -100, -90, -80}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := New(config, 1)
+			m, err := checkpoint.New(config, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range []Event{Tick{time.Unix(0, 0)}, server("s1"), Submit{"a", slot, 0}, Adjust{map[string][]string{"a": {"s1"}}}} {
+			for _, e := range []checkpoint.Event{checkpoint.Tick{Now: time.Unix(0, 0)}, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
 				if err := m.Step(e); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for _, second := range test.ticks {
-				if err := m.Step(Tick{time.Unix(int64(second), 0)}); err != nil {
+				if err := m.Step(checkpoint.Tick{Now: time.Unix(int64(second), 0)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -191,15 +191,15 @@ func TestClock(t *testing.T) {
 
 // TestHugeQuantities: demands near the largest integer neither overflow nor overfill.
 func TestHugeQuantities(t *testing.T) {
-	m, err := New(Config{Kinds: slotKinds}, 1)
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	huge := apportion.Resources{math.MaxInt64}
 	half := apportion.Resources{math.MaxInt64/2 + 1}
-	for _, e := range []Event{
-		ServerUp{apportion.Server{ID: "s", Capacity: huge}}, Submit{"a", half, 0}, Submit{"b", half, 0},
-		Adjust{map[string][]string{"a": {"s"}, "b": {"s"}}},
+	for _, e := range []checkpoint.Event{
+		checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: huge}}, checkpoint.Submit{Job: "a", Demand: half, Min: 0}, checkpoint.Submit{Job: "b", Demand: half, Min: 0},
+		checkpoint.Adjust{Targets: map[string][]string{"a": {"s"}, "b": {"s"}}},
 	} {
 		if err := m.Step(e); err != nil {
 			t.Fatal(err)
@@ -207,41 +207,41 @@ func TestHugeQuantities(t *testing.T) {
 	}
 	a, _ := m.Job("a")
 	b, _ := m.Job("b")
-	if a.Phase != Creating || b.Phase != Idle || b.Reason.Code != NoRoom {
+	if a.Phase != checkpoint.Creating || b.Phase != checkpoint.Idle || b.Reason.Code != checkpoint.NoRoom {
 		t.Errorf("a %s, b %s %v", a.Phase, b.Phase, b.Reason)
 	}
-	if err := m.Step(ServerUp{apportion.Server{ID: "s", Capacity: apportion.Resources{0}}}); err != nil {
+	if err := m.Step(checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: apportion.Resources{0}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Step(Adjust{map[string][]string{"b": {"s"}}}); err != nil {
+	if err := m.Step(checkpoint.Adjust{Targets: map[string][]string{"b": {"s"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if a, _ = m.Job("a"); a.Phase != Creating {
+	if a, _ = m.Job("a"); a.Phase != checkpoint.Creating {
 		t.Errorf("a server that shrank has taken a to %s", a.Phase)
 	}
 }
 
 // TestReasonIsText: what a server says may be anything, and must fit into a record.
 func TestReasonIsText(t *testing.T) {
-	m, err := New(Config{Kinds: slotKinds, Retries: -1}, 1)
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds, Retries: -1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []Event{server("s1"), Submit{"a", slot, 0}, Adjust{map[string][]string{"a": {"s1"}}}} {
+	for _, e := range []checkpoint.Event{slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
 		if err := m.Step(e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	j, _ := m.Job("a")
-	if err := m.Step(Reply{ID: j.Effect, Job: "a", Outcome: Failed, Detail: "\xff" + strings.Repeat("ä", 5000)}); err != nil {
+	if err := m.Step(checkpoint.Reply{ID: j.Effect, Job: "a", Outcome: checkpoint.Failed, Detail: "\xff" + strings.Repeat("ä", 5000)}); err != nil {
 		t.Fatal(err)
 	}
 	record := m.Ready().Record
-	payload, err := record.encode()
+	payload, err := json.Marshal(record)
 	if err != nil || len(payload) > 2000 {
 		t.Fatalf("%d bytes, %v", len(payload), err)
 	}
-	if _, err := decode(payload); err != nil {
-		t.Error(err)
+	if got := record.Jobs[0].Reason.Detail; !utf8.ValidString(got) || got == "" {
+		t.Errorf("the reason is %q", got)
 	}
 }

@@ -39,7 +39,7 @@ func (m *Machine) breakCircle(movers []*Job) bool {
 		return false
 	}
 	sure := m.room(func(j *Job) []string {
-		if j.Phase.kind() != "" && !m.busy(j) {
+		if j.Phase.Action() != "" && !m.busy(j) {
 			return charged(j)
 		}
 		return remaining(j)
@@ -84,7 +84,7 @@ func (m *Machine) slots() int {
 }
 
 func (m *Machine) busy(j *Job) bool {
-	return j.Phase.kind() != "" && j.Tries <= m.config.Retries
+	return j.Phase.Action() != "" && j.Tries <= m.config.Retries
 }
 
 // moving reports whether any job is on its way, so that room may yet become free.

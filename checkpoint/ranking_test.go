@@ -1,12 +1,14 @@
 // This file writes a state of the exploration as text, so that equal states are visited once.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/apportion/apportion/checkpoint"
 )
 
 // key is the state as text. Numbers are replaced by their ranks: only their order matters.
@@ -45,10 +47,10 @@ func (r *ranking) words(list ...any) {
 }
 
 func (n *node) describe(r *ranking) {
-	r.words(n.left, len(n.m.servers), n.m.epoch)
-	for _, name := range n.m.names {
-		j := n.m.jobs[name]
-		_, due := n.m.due[name]
+	r.words(n.left, len(n.m.Servers()), n.m.Epoch())
+	for _, name := range n.m.Names() {
+		j := n.m.Look(name)
+		_, due := n.m.Due()[name]
 		r.words(name, j.Phase, j.Ending, j.Containers, j.Target, j.Fallback, j.Reserved, j.Wanted, j.Broken, j.Restarts, j.Tries, due)
 		r.numbers(j.Order, j.Attempt, j.Stopped, j.Saving.Number, j.Effect)
 		for _, c := range j.Checkpoints {
@@ -56,10 +58,10 @@ func (n *node) describe(r *ranking) {
 			r.words(c.Step)
 		}
 	}
-	for _, list := range [][]Effect{n.inflight, n.done} {
+	for _, list := range [][]checkpoint.Effect{n.inflight, n.done} {
 		r.words("effects")
 		for _, e := range list {
-			r.words(e.Kind, e.Job, e.Containers, e.Servers, n.m.epoch-e.Epoch)
+			r.words(e.Action, e.Job, e.Containers, e.Servers, n.m.Epoch()-e.Epoch)
 			r.numbers(e.ID, e.Attempt, e.Checkpoint)
 		}
 	}

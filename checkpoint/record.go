@@ -4,9 +4,6 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -66,24 +63,4 @@ func (m *Machine) fold(r Record) {
 	for _, server := range r.Servers {
 		m.servers[server.ID] = server.Capacity.Clone()
 	}
-}
-
-// encode returns the payload of a record, see FORMAT.md.
-func (r *Record) encode() ([]byte, error) { return json.Marshal(r) }
-
-// decode reads a payload. It takes nothing but what encode writes, byte for byte, so that a field that
-// this version does not know is an error and not a loss.
-func decode(payload []byte) (Record, error) {
-	var r Record
-	if err := json.Unmarshal(payload, &r); err != nil {
-		return Record{}, err
-	}
-	again, err := r.encode()
-	if err != nil {
-		return Record{}, err
-	}
-	if !bytes.Equal(again, payload) {
-		return Record{}, fmt.Errorf("%d bytes that this version would not have written", len(payload))
-	}
-	return r, nil
 }

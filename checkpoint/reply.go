@@ -63,7 +63,7 @@ func (m *Machine) confirmed(j *Job) {
 	}
 	j.Restarts = 0
 	m.ready.effects = append(m.ready.effects, Effect{
-		ID: m.number(), Epoch: m.epoch, Kind: Prune, Job: j.Name, Attempt: j.Attempt,
+		ID: m.number(), Epoch: m.epoch, Action: Prune, Job: j.Name, Attempt: j.Attempt,
 		Checkpoint: j.Checkpoints[0].Number,
 	})
 	if j.Broken || !slices.Equal(j.Target, j.Containers) {
@@ -118,7 +118,7 @@ func (m *Machine) again(j *Job) {
 // giveUp goes another way: a job that could not be saved keeps what it has, and one that could not be
 // started goes back.
 func (m *Machine) giveUp(j *Job, detail string) {
-	code := Code(j.Phase.kind())
+	code := Code(j.Phase.Action())
 	switch {
 	case j.Phase != Saving && j.Phase != Verifying:
 		m.retreat(j, code, detail)

@@ -5,7 +5,6 @@ package checkpoint
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
@@ -32,20 +31,17 @@ func (t Tick) apply(m *Machine) error {
 		case j.Effect == 0:
 			m.again(j)
 		default:
-			m.failed(j, fmt.Sprintf("no answer within %v", m.config.timeout(j.Phase.kind())))
+			m.failed(j, fmt.Sprintf("no answer within %v", m.config.timeout(j.Phase.Action())))
 		}
 	}
 	return nil
 }
 
-// apply refuses an ID that is empty, no UTF-8 or longer than 255 bytes, and a bad capacity.
+// apply refuses an ID that can name no server, and a bad capacity.
 func (s ServerUp) apply(m *Machine) error {
 	var faults apportion.Faults
 	item := check.Item("server", s.Server.ID, 0)
 	check.ID(&faults, map[string]bool{}, s.Server.ID, item)
-	if !utf8.ValidString(s.Server.ID) || len(s.Server.ID) > maxElement {
-		faults.Add(item, "ID", apportion.ErrRange, "not UTF-8, or too long")
-	}
 	check.Resources(&faults, m.config.Kinds, s.Server.Capacity, item, "Capacity")
 	if err := faults.Err(); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // This file runs masters against the model of the world: messages are in flight, masters crash and
 // open their journal again.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"errors"
@@ -11,15 +11,19 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // sim is a world, a disk, and the masters that are alive.
 type sim struct {
 	world  *world
-	mem    *vfs.Mem
-	hook   vfs.Hook // on the disk; nil: none
-	config Config
+	mem    *vfstest.Mem
+	hook   vfstest.Hook // on the disk; nil: none
+	config checkpoint.Config
 	now    time.Time
 
 	flushes  int
@@ -36,31 +40,33 @@ type sim struct {
 
 // master is one process.
 type master struct {
-	m    *Machine
-	j    *Journal
-	fold *Machine // of the records: what a successor would know
+	m    *checkpoint.Machine
+	j    *journal.Journal
+	fold *checkpoint.Machine // of the records: what a successor would know
 	dead bool
 }
 
 // message is an effect on its way, and the servers that it will not reach.
 type message struct {
-	e     Effect
+	e     checkpoint.Effect
 	lost  map[string]bool
 	owner *master
 }
 
 // answer is a reply on its way.
 type answer struct {
-	r     Reply
+	r     checkpoint.Reply
 	owner *master
 }
 
 // simConfig is patient enough for anything but a clock that ticks by hours.
-func simConfig() Config { return Config{Kinds: slotKinds, Retries: 1, Restarts: 1, MaxTick: time.Hour} }
+func simConfig() checkpoint.Config {
+	return checkpoint.Config{Kinds: slotKinds, Retries: 1, Restarts: 1, MaxTick: time.Hour}
+}
 
 func newSim(slots map[string]int64) *sim {
 	return &sim{
-		world: newWorld(slots), mem: vfs.NewMem(), config: simConfig(), now: time.Unix(0, 0),
+		world: newWorld(slots), mem: vfstest.NewMem(), config: simConfig(), now: time.Unix(0, 0),
 		crash: func(string) bool { return false }, fate: func(*message) fate { return well },
 	}
 }
@@ -69,25 +75,25 @@ func (s *sim) fsys() vfs.FS {
 	if s.hook == nil {
 		return s.mem
 	}
-	return vfs.Hooked(s.mem, s.hook)
+	return vfstest.Hooked(s.mem, s.hook)
 }
 
 // open starts a master; nil if it could not.
 func (s *sim) open() *master {
-	m, j, err := Open(s.fsys(), s.config)
+	m, j, err := journal.Open(s.fsys(), s.config)
 	if err != nil {
-		if errors.Is(err, ErrCorrupt) {
+		if errors.Is(err, store.ErrCorrupt) {
 			s.world.fault("open: %v", err)
 		}
 		return nil
 	}
 	s.world.durable(m.Snapshot())
 	for job := range s.world.best {
-		if _, known := m.jobs[job]; !known {
+		if _, known := m.Job(job); !known {
 			s.world.fault("%s has a confirmed checkpoint, and the journal does not know it", job)
 		}
 	}
-	fold, err := Recover(s.config, 1, m.Snapshot())
+	fold, err := checkpoint.Recover(s.config, 1, m.Snapshot())
 	if err != nil {
 		s.world.fault("recover: %v", err)
 		return nil
@@ -111,7 +117,7 @@ func (s *sim) alive() *master {
 }
 
 // step gives an event to a master and does what a driver does then.
-func (s *sim) step(ms *master, event Event) error {
+func (s *sim) step(ms *master, event checkpoint.Event) error {
 	if ms.dead {
 		return nil
 	}
@@ -120,7 +126,7 @@ func (s *sim) step(ms *master, event Event) error {
 		return nil
 	}
 	err := ms.m.Step(event)
-	if errors.Is(err, ErrFenced) {
+	if errors.Is(err, checkpoint.ErrFenced) {
 		ms.dead = true
 		return nil
 	}
@@ -135,7 +141,7 @@ func (s *sim) flush(ms *master) {
 		return
 	}
 	s.world.durable(ready.Record)
-	ms.fold.fold(ready.Record)
+	ms.fold.Fold(ready.Record)
 	if s.flushes++; s.flushes%8 == 0 {
 		s.compare(ms)
 	}
@@ -177,7 +183,7 @@ func (s *sim) deliver(i int) {
 	s.inflight = slices.Delete(s.inflight, i, i+1)
 	s.history = append(s.history, msg)
 	way := s.fate(msg)
-	reply := Reply{ID: msg.e.ID, Job: msg.e.Job, Outcome: Failed, Detail: string(way)}
+	reply := checkpoint.Reply{ID: msg.e.ID, Job: msg.e.Job, Outcome: checkpoint.Failed, Detail: string(way)}
 	switch way {
 	case delayed:
 		s.late = append(s.late, msg)
@@ -192,13 +198,13 @@ func (s *sim) deliver(i int) {
 	default:
 		reply = s.do(msg)
 	}
-	if msg.e.Kind != Prune && way != unanswered {
+	if msg.e.Action != checkpoint.Prune && way != unanswered {
 		s.replies = append(s.replies, answer{reply, msg.owner})
 	}
 }
 
 // do does an effect, but for some servers, and returns the reply.
-func (s *sim) do(msg *message, missed ...string) Reply {
+func (s *sim) do(msg *message, missed ...string) checkpoint.Reply {
 	fail := maps.Clone(msg.lost)
 	for _, server := range missed {
 		fail[server] = true
@@ -213,7 +219,7 @@ func (s *sim) do(msg *message, missed ...string) Reply {
 // again does an effect once more, long after.
 func (s *sim) again(msg *message) {
 	reply := s.do(msg)
-	if msg.e.Kind != Prune {
+	if msg.e.Action != checkpoint.Prune {
 		s.replies = append(s.replies, answer{reply, msg.owner})
 	}
 }
@@ -229,7 +235,7 @@ func (s *sim) answer(i int) {
 func (s *sim) tick(d time.Duration) {
 	s.now = s.now.Add(d)
 	for _, ms := range slices.Clone(s.masters) {
-		_ = s.step(ms, Tick{s.now})
+		_ = s.step(ms, checkpoint.Tick{Now: s.now})
 	}
 }
 
@@ -251,17 +257,17 @@ func (s *sim) poll(ms *master) {
 	}
 	for _, server := range ms.m.Servers() {
 		if s.world.agents[server.ID] == nil {
-			_ = s.step(ms, ServerLost{server.ID})
+			_ = s.step(ms, checkpoint.ServerLost{ID: server.ID})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.world.slots)) {
-		if _, known := ms.m.servers[id]; !known && s.world.agents[id] != nil && !ms.dead {
-			_ = s.step(ms, ServerUp{apportion.Server{ID: id, Capacity: apportion.Resources{s.world.slots[id]}}})
+		if !ms.m.Knows(id) && s.world.agents[id] != nil && !ms.dead {
+			_ = s.step(ms, checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{s.world.slots[id]}}})
 		}
 	}
 	for _, j := range ms.m.Jobs() {
-		if runs[j.Phase] && j.Phase != Resuming && j.Phase != Confirming && !s.world.whole(j.Name, j.Attempt) {
-			_ = s.step(ms, Exited{j.Name, j.Attempt, "processes are gone"})
+		if checkpoint.Runs[j.Phase] && j.Phase != checkpoint.Resuming && j.Phase != checkpoint.Confirming && !s.world.whole(j.Name, j.Attempt) {
+			_ = s.step(ms, checkpoint.Exited{Job: j.Name, Attempt: j.Attempt, Detail: "processes are gone"})
 		}
 	}
 }
@@ -301,11 +307,11 @@ func (s *sim) drain() string {
 
 // still reports whether a master has nothing to do and the newest word of the world.
 func (s *sim) still(ms *master) bool {
-	if ms.dead || len(ms.m.servers) != len(s.world.agents) {
+	if ms.dead || len(ms.m.Servers()) != len(s.world.agents) {
 		return false
 	}
-	return !slices.ContainsFunc(ms.m.Jobs(), func(j Job) bool {
-		return j.Order != 0 || j.Phase == Waiting || j.Phase.kind() != "" || j.Phase == Running && !s.world.whole(j.Name, j.Attempt)
+	return !slices.ContainsFunc(ms.m.Jobs(), func(j checkpoint.Job) bool {
+		return j.Order != 0 || j.Phase == checkpoint.Waiting || j.Phase.Action() != "" || j.Phase == checkpoint.Running && !s.world.whole(j.Name, j.Attempt)
 	})
 }
 

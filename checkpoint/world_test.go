@@ -1,7 +1,7 @@
 // This file models the world that the protocol acts on: servers with their memory, processes,
 // containers and a store. It keeps the promises of Effect and watches what must never happen.
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 )
 
 // world is the truth. Its servers have slots; each container takes one.
@@ -19,7 +20,7 @@ type world struct {
 	// runs are the steps done by each attempt of each job, and best the most steps of a checkpoint that
 	// a master has confirmed durably.
 	runs map[string]map[int64]*run
-	best map[string]Confirmed
+	best map[string]checkpoint.Confirmed
 	// damaged are jobs whose checkpoints were harmed behind our back.
 	damaged map[string]bool
 	// flaws are promises that the world breaks, for tests that must see it.
@@ -54,7 +55,7 @@ type hosted struct {
 func newWorld(slots map[string]int64) *world {
 	w := &world{
 		slots: slots, agents: make(map[string]*agent), store: make(map[string]map[int64]int64),
-		runs: make(map[string]map[int64]*run), best: make(map[string]Confirmed),
+		runs: make(map[string]map[int64]*run), best: make(map[string]checkpoint.Confirmed),
 		damaged: make(map[string]bool), flaws: make(map[string]bool),
 	}
 	for id := range slots {
@@ -97,33 +98,33 @@ func (w *world) fault(format string, args ...any) {
 
 // perform does an effect on all its servers and returns the reply. At the servers that fail says, it
 // is not done.
-func (w *world) perform(e Effect, fail map[string]bool) Reply {
+func (w *world) perform(e checkpoint.Effect, fail map[string]bool) checkpoint.Reply {
 	w.tally.effects++
-	reply := Reply{ID: e.ID, Job: e.Job, Outcome: Done, Step: -1}
-	switch e.Kind {
-	case Prune:
+	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1}
+	switch e.Action {
+	case checkpoint.Prune:
 		for number := range w.store[e.Job] {
 			if number < e.Checkpoint {
 				delete(w.store[e.Job], number)
 			}
 		}
 		return reply
-	case Verify:
+	case checkpoint.Verify:
 		if _, ok := w.store[e.Job][e.Checkpoint]; !ok {
-			reply.Outcome, reply.Detail = Failed, "not in the store"
+			reply.Outcome, reply.Detail = checkpoint.Failed, "not in the store"
 		}
 		return reply
 	}
 	for _, server := range e.Servers {
-		if outcome := w.act(e, server, fail[server]); outcome != Done {
+		if outcome := w.act(e, server, fail[server]); outcome != checkpoint.Done {
 			w.tally.refused++
 			reply.Outcome, reply.Detail = outcome, string(outcome)+" on "+server
 		}
 	}
-	if e.Kind == Save && reply.Outcome == Done {
+	if e.Action == checkpoint.Save && reply.Outcome == checkpoint.Done {
 		reply.Step = w.save(e)
 		if reply.Step < 0 {
-			reply.Outcome = Failed
+			reply.Outcome = checkpoint.Failed
 		}
 	}
 	w.watch()
@@ -131,13 +132,13 @@ func (w *world) perform(e Effect, fail map[string]bool) Reply {
 }
 
 // act does an effect on one server.
-func (w *world) act(e Effect, server string, fail bool) Outcome {
+func (w *world) act(e checkpoint.Effect, server string, fail bool) checkpoint.Outcome {
 	a := w.agents[server]
 	if a == nil || fail {
-		return Failed
+		return checkpoint.Failed
 	}
 	if e.Epoch < a.epoch && !w.flaws["epoch"] {
-		return Fenced
+		return checkpoint.Fenced
 	}
 	a.epoch = max(a.epoch, e.Epoch)
 	h := a.jobs[e.Job]
@@ -146,57 +147,57 @@ func (w *world) act(e Effect, server string, fail bool) Outcome {
 		a.jobs[e.Job] = h
 	}
 	if w.late(e, h) {
-		return Fenced
+		return checkpoint.Fenced
 	}
 	return w.obey(e, server, h)
 }
 
 // late reports whether an effect belongs to an attempt that is over.
-func (w *world) late(e Effect, h *hosted) bool {
-	switch e.Kind {
-	case Create, Resume, Save:
+func (w *world) late(e checkpoint.Effect, h *hosted) bool {
+	switch e.Action {
+	case checkpoint.Create, checkpoint.Resume, checkpoint.Save:
 		return (e.Attempt <= h.stopped || e.Attempt < h.created) && !w.flaws["attempt"]
-	case Release:
+	case checkpoint.Release:
 		return e.Attempt < h.created && !w.flaws["release"]
 	}
 	return false
 }
 
-func (w *world) obey(e Effect, server string, h *hosted) Outcome {
-	switch e.Kind {
-	case Stop:
+func (w *world) obey(e checkpoint.Effect, server string, h *hosted) checkpoint.Outcome {
+	switch e.Action {
+	case checkpoint.Stop:
 		h.stopped = max(h.stopped, e.Attempt)
 		if h.running <= e.Attempt {
 			h.running = 0
 		}
-	case Release:
+	case checkpoint.Release:
 		h.containers = min(h.containers, on(e.Containers, server))
 		if h.running != 0 && h.containers == 0 {
 			w.fault("%s: containers on %s released under attempt %d", e.Job, server, h.running)
 		}
-	case Create:
+	case checkpoint.Create:
 		h.created = max(h.created, e.Attempt)
 		h.containers = on(e.Containers, server)
-	case Resume:
+	case checkpoint.Resume:
 		return w.resume(e, h)
-	case Confirm:
+	case checkpoint.Confirm:
 		if h.running != e.Attempt {
-			return Failed
+			return checkpoint.Failed
 		}
 	}
-	return Done
+	return checkpoint.Done
 }
 
-func (w *world) resume(e Effect, h *hosted) Outcome {
+func (w *world) resume(e checkpoint.Effect, h *hosted) checkpoint.Outcome {
 	if e.Attempt <= h.started && !w.flaws["restart"] {
-		return Done
+		return checkpoint.Done
 	}
 	step, ok := w.store[e.Job][e.Checkpoint]
 	switch {
 	case e.Attempt != h.created && !w.flaws["attempt"]:
-		return Failed // the server was restarted since the Create
+		return checkpoint.Failed // the server was restarted since the Create
 	case e.Checkpoint != 0 && !ok:
-		return Damaged
+		return checkpoint.Damaged
 	case h.containers == 0:
 		w.fault("%s: attempt %d resumed where it has no containers", e.Job, e.Attempt)
 	case e.Checkpoint != w.best[e.Job].Number && !w.damaged[e.Job]:
@@ -210,11 +211,11 @@ func (w *world) resume(e Effect, h *hosted) Outcome {
 	if w.runs[e.Job][e.Attempt] == nil {
 		w.runs[e.Job][e.Attempt] = &run{e.Containers, step}
 	}
-	return Done
+	return checkpoint.Done
 }
 
 // save commits a checkpoint of a run that is whole, and returns its steps; -1: it is not.
-func (w *world) save(e Effect) int64 {
+func (w *world) save(e checkpoint.Effect) int64 {
 	if !w.whole(e.Job, e.Attempt) {
 		return -1
 	}
@@ -292,7 +293,7 @@ func (w *world) watch() {
 }
 
 // durable is told each record that has become durable.
-func (w *world) durable(r Record) {
+func (w *world) durable(r checkpoint.Record) {
 	for _, job := range r.Gone {
 		delete(w.best, job)
 		delete(w.damaged, job)
@@ -316,21 +317,21 @@ func (w *world) durable(r Record) {
 }
 
 // settled says what is wrong with the world where a machine has nothing left to do; "": nothing.
-func (w *world) settled(m *Machine) string {
+func (w *world) settled(m *checkpoint.Machine) string {
 	for _, j := range m.Jobs() {
 		if fault := w.settledJob(&j); fault != "" {
 			return fmt.Sprintf("%s, %s: %s", j.Name, j.Phase, fault)
 		}
 	}
 	for job := range w.runs {
-		if _, known := m.jobs[job]; !known && len(w.alive(job)) > 0 {
+		if _, known := m.Job(job); !known && len(w.alive(job)) > 0 {
 			return job + " runs, and nobody knows"
 		}
 	}
 	return ""
 }
 
-func (w *world) settledJob(j *Job) string {
+func (w *world) settledJob(j *checkpoint.Job) string {
 	if c := j.Newest(); c.Number != 0 && !w.damaged[j.Name] {
 		if step, ok := w.store[j.Name][c.Number]; !ok || step != c.Step {
 			return fmt.Sprintf("its newest checkpoint %v is not in the store", c)
@@ -346,11 +347,11 @@ func (w *world) settledJob(j *Job) string {
 		}
 	}
 	switch j.Phase {
-	case Running:
+	case checkpoint.Running:
 		if !w.whole(j.Name, j.Attempt) {
 			return "not all of it runs"
 		}
-	case Idle, Ended:
+	case checkpoint.Idle, checkpoint.Ended:
 		if attempts := w.alive(j.Name); len(attempts) > 0 {
 			return fmt.Sprintf("attempts %v run", attempts)
 		}
@@ -376,3 +377,8 @@ var (
 	slot      = apportion.Resources{1}
 	slotKinds = apportion.Kinds{"slot"}
 )
+
+// slotted is the event of a server with one slot.
+func slotted(id string) checkpoint.Event {
+	return checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{1}}}
+}

@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // Collect deletes the parts of writers that began more than twice Options.Grace ago and that no manifest
@@ -69,9 +69,9 @@ func (s *Store) isDead(ctx context.Context, p place) (bool, error) {
 	}
 	committed, err := s.record(ctx, p.job, p.number)
 	switch {
-	case errors.Is(err, checkpoint.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return true, nil
-	case errors.Is(err, checkpoint.ErrCorrupt):
+	case errors.Is(err, store.ErrCorrupt):
 		return false, nil
 	}
 	return err == nil && committed.Place != p.place, err

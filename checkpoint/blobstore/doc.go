@@ -4,7 +4,7 @@
 //
 // # What it does
 //
-// [Store] implements [checkpoint.Store]. The parts of a checkpoint are objects under a name that no other
+// [Store] implements [store.Store]. The parts of a checkpoint are objects under a name that no other
 // writer has; the checkpoint becomes visible with one further object, the manifest, that is written last
 // and only if it does not exist yet. Keys are
 //
@@ -24,7 +24,7 @@
 //
 // # Contract
 //
-// That of checkpoint.Store. Beyond:
+// That of store.Store. Beyond:
 //
 //   - Durability is that of the medium. The clouds promise it; the driver for directories does not sync,
 //     so there a checkpoint survives the process, not the machine: use package filestore.

@@ -16,9 +16,9 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -43,7 +43,7 @@ func TestLoserCleansUp(t *testing.T) {
 	for _, data := range []string{"content 1", "content 1", "other content"} {
 		w, err := save(t.Context(), s, 1, data)
 		if data == "other content" {
-			if !errors.Is(err, checkpoint.ErrExists) {
+			if !errors.Is(err, store.ErrExists) {
 				t.Errorf("other content: %v, want ErrExists", err)
 			}
 			err = w.Abort()
@@ -138,11 +138,11 @@ func TestStoresOfOneBucket(t *testing.T) {
 			group.Wait()
 			winner := slices.Index(errs, nil)
 			for i, err := range errs {
-				if i != winner && !errors.Is(err, checkpoint.ErrExists) {
+				if i != winner && !errors.Is(err, store.ErrExists) {
 					t.Errorf("%s: writer %d beside %d, which won: %v, want ErrExists", name, i, winner, err)
 				}
 			}
-			if data, err := checkpointtest.Read(t.Context(), bucket, "job", number); err != nil || data != fmt.Sprint("writer ", winner) {
+			if data, err := storetest.Read(t.Context(), bucket, "job", number); err != nil || data != fmt.Sprint("writer ", winner) {
 				t.Errorf("%s: %q, %v; writer %d had won", name, data, err, winner)
 			}
 		}
@@ -191,7 +191,7 @@ func TestCollectKeepsDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere, err := medium.Encode(medium.Record{Manifest: checkpoint.Manifest{Job: "job", Number: 1}})
+	nowhere, err := medium.Encode(medium.Record{Manifest: store.Manifest{Job: "job", Number: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestCollectKeepsDamaged(t *testing.T) {
 		if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Open(t.Context(), "job", 1); !errors.Is(err, checkpoint.ErrCorrupt) {
+		if _, err := s.Open(t.Context(), "job", 1); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("Open: %v, want ErrCorrupt", err)
 		}
 		if err := s.Collect(t.Context()); err != nil {
@@ -226,7 +226,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 	if err := s.Delete(t.Context(), "job", 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Part("part"); !errors.Is(err, checkpoint.ErrNotFound) {
+	if _, err := r.Part("part"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Part after Delete: %v, want ErrNotFound", err)
 	}
 	if all := keys(t, s.bucket); len(all) > 0 {
@@ -242,7 +242,7 @@ func TestBlocks(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, data); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := checkpointtest.Read(t.Context(), s, "job", 1); err != nil || got != data {
+	if got, err := storetest.Read(t.Context(), s, "job", 1); err != nil || got != data {
 		t.Errorf("%d bytes, %v; want %d", len(got), err, len(data))
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/blobstore"
 	"github.com/apportion/apportion/checkpoint/transfer"
 
+	"github.com/apportion/apportion/checkpoint/runner"
 	_ "gocloud.dev/blob/memblob" // the driver of mem://; those of s3://, gs:// and azblob:// likewise
 )
 
 func Example() {
 	ctx := context.Background()
-	store, err := blobstore.Open(ctx, "mem://", nil)
+	s, err := blobstore.Open(ctx, "mem://", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer store.Close()
+	defer s.Close()
 	dir, err := os.MkdirTemp("", "training")
 	if err != nil {
 		log.Fatal(err)
@@ -33,14 +33,14 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	manifest, err := transfer.Save(ctx, store, "lr", 1, checkpoint.Saved{Dir: dir, Files: []string{"weights"}})
+	manifest, err := transfer.Save(ctx, s, "lr", 1, runner.Saved{Dir: dir, Files: []string{"weights"}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(manifest.Job, manifest.Number, manifest.Parts[0].Name, manifest.Parts[0].Bytes, "bytes")
 
 	restored := filepath.Join(dir, "restored")
-	if _, err := transfer.Load(ctx, store, "lr", 1, restored); err != nil { // fails if a byte is not the one that was saved
+	if _, err := transfer.Load(ctx, s, "lr", 1, restored); err != nil { // fails if a byte is not the one that was saved
 		log.Fatal(err)
 	}
 	content, err := os.ReadFile(filepath.Join(restored, "weights"))

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
 // requestLog is a server that notes every request: method, last element of the path, condition.
@@ -193,9 +193,9 @@ func cond(known bool, e expected) expected {
 // check compares a checkpoint with what is known. If it is there it is whole.
 func (s subject) check(t *testing.T, number int64, want expected, outcome string) {
 	t.Helper()
-	data, err := checkpointtest.Read(t.Context(), s, "job", number)
+	data, err := storetest.Read(t.Context(), s, "job", number)
 	switch {
-	case err != nil && !errors.Is(err, checkpoint.ErrNotFound):
+	case err != nil && !errors.Is(err, store.ErrNotFound):
 		t.Errorf("%s: reading %d: %v", outcome, number, err)
 	case err != nil && want == must:
 		t.Errorf("%s: %d is lost", outcome, number)

@@ -18,8 +18,8 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // DefaultGrace is how long a writer may take if Options do not say.
@@ -35,7 +35,7 @@ type Options struct {
 	BlockBytes int
 }
 
-// Store is a bucket with checkpoints. It implements [checkpoint.Store].
+// Store is a bucket with checkpoints. It implements [store.Store].
 type Store struct {
 	bucket  *blob.Bucket
 	options Options
@@ -48,7 +48,7 @@ type Store struct {
 	committing map[string]chan struct{}
 }
 
-var _ checkpoint.Store = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
 // manifestName is the last element of the key of a manifest.
 const manifestName = "manifest"
@@ -119,13 +119,13 @@ func explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	case gcerrors.Code(err) == gcerrors.NotFound:
-		return fmt.Errorf("%w: %w", checkpoint.ErrNotFound, err)
+		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	}
 	return err
 }
 
-// Open implements checkpoint.Store.
-func (s *Store) Open(ctx context.Context, job string, number int64) (checkpoint.Reader, error) {
+// Open implements store.Store.
+func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
@@ -147,7 +147,7 @@ func (s *Store) record(ctx context.Context, job string, number int64) (medium.Re
 	defer r.Close()
 	record, err := medium.Read(r, job, number)
 	if err == nil && record.Place == "" {
-		err = fmt.Errorf("manifest without a place: %w", checkpoint.ErrCorrupt)
+		err = fmt.Errorf("manifest without a place: %w", store.ErrCorrupt)
 	}
 	return record, explain(ctx, err)
 }
@@ -159,9 +159,9 @@ func (s *Store) openPart(ctx context.Context, of medium.Record, index int) (io.R
 		return part{ctx, r}, nil
 	}
 	err = explain(ctx, err)
-	if errors.Is(err, checkpoint.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		if now, look := s.record(ctx, of.Job, of.Number); look == nil && now.Place == of.Place {
-			err = fmt.Errorf("object %d is missing: %w", index, checkpoint.ErrCorrupt)
+			err = fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}
 	}
 	return nil, err
@@ -182,8 +182,8 @@ func (p part) Read(data []byte) (int, error) {
 	return n, explain(p.ctx, err)
 }
 
-// List implements checkpoint.Store.
-func (s *Store) List(ctx context.Context, job string) ([]checkpoint.Manifest, error) {
+// List implements store.Store.
+func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
 	manifests, err := s.list(ctx, job)
 	if err != nil {
 		err = fmt.Errorf("job %.60q: %w", job, err)
@@ -191,15 +191,15 @@ func (s *Store) List(ctx context.Context, job string) ([]checkpoint.Manifest, er
 	return manifests, err
 }
 
-func (s *Store) list(ctx context.Context, job string) ([]checkpoint.Manifest, error) {
-	if err := errors.Join(ctx.Err(), checkpoint.CheckJob(job)); err != nil {
+func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) {
+	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
 		return nil, err
 	}
 	numbers, err := s.numbers(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	var manifests []checkpoint.Manifest
+	var manifests []store.Manifest
 	var faults []error
 	for _, number := range numbers {
 		record, err := s.record(ctx, job, number)
@@ -208,7 +208,7 @@ func (s *Store) list(ctx context.Context, job string) ([]checkpoint.Manifest, er
 			return nil, ctx.Err()
 		case err == nil:
 			manifests = append(manifests, record.Manifest)
-		case !errors.Is(err, checkpoint.ErrNotFound): // otherwise it is not committed
+		case !errors.Is(err, store.ErrNotFound): // otherwise it is not committed
 			faults = append(faults, medium.Wrap(job, number, err))
 		}
 	}
@@ -221,7 +221,7 @@ func (s *Store) numbers(ctx context.Context, job string) (numbers []int64, err e
 	const attempts = 10
 	for range attempts {
 		numbers, err = s.lookForNumbers(ctx, job+"/")
-		if !errors.Is(err, checkpoint.ErrNotFound) {
+		if !errors.Is(err, store.ErrNotFound) {
 			break
 		}
 	}
@@ -252,7 +252,7 @@ func parseNumber(text string) (int64, bool) {
 	return number, err == nil && number > 0 && strconv.FormatInt(number, 10) == text
 }
 
-// Delete implements checkpoint.Store. A checkpoint goes with its manifest; parts that cannot be deleted
+// Delete implements store.Store. A checkpoint goes with its manifest; parts that cannot be deleted
 // then are collected later.
 func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
@@ -263,7 +263,7 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 
 func (s *Store) delete(ctx context.Context, job string, number int64) error {
 	record, err := s.record(ctx, job, number)
-	if err != nil && !errors.Is(err, checkpoint.ErrCorrupt) {
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		return ignoreMissing(err)
 	}
 	if err := s.deleteKey(ctx, manifestKey(job, number)); err != nil {
@@ -288,7 +288,7 @@ func (s *Store) deleteKey(ctx context.Context, key string) error {
 
 // ignoreMissing turns ErrNotFound into success: what is not there is deleted.
 func ignoreMissing(err error) error {
-	if errors.Is(err, checkpoint.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -19,11 +19,11 @@ import (
 	"gocloud.dev/blob/memblob"
 	_ "gocloud.dev/blob/s3blob"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
-// subject is a Store as checkpointtest wants it.
+// subject is a Store as storetest wants it.
 type subject struct {
 	*Store
 	// shift is how far the clock of this store and of all that were restarted from it is ahead.
@@ -46,18 +46,18 @@ type inMemory struct{ subject }
 
 func (inMemory) InMemory() {}
 
-// Damage implements checkpointtest.Damager.
-func (s subject) Damage(t testing.TB, job string, number int64, part int, how checkpointtest.Damage) {
+// Damage implements storetest.Damager.
+func (s subject) Damage(t testing.TB, job string, number int64, part int, how storetest.Damage) {
 	t.Helper()
 	key := manifestKey(job, number)
-	if part != checkpointtest.ManifestPart {
+	if part != storetest.ManifestPart {
 		record, err := s.record(t.Context(), job, number)
 		if err != nil {
 			t.Fatal(err)
 		}
 		key = partKey(job, number, record.Place, part)
 	}
-	if how == checkpointtest.Remove {
+	if how == storetest.Remove {
 		if err := s.bucket.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
@@ -72,9 +72,9 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how ch
 	}
 }
 
-// Restart implements checkpointtest.Restarter: the same bucket, another store, for both of which time has
+// Restart implements storetest.Restarter: the same bucket, another store, for both of which time has
 // passed.
-func (s subject) Restart(t testing.TB) checkpoint.Store {
+func (s subject) Restart(t testing.TB) store.Store {
 	next, err := New(s.bucket, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func (s subject) Restart(t testing.TB) checkpoint.Store {
 	return subject{next, s.shift}
 }
 
-// Leftovers implements checkpointtest.Restarter.
+// Leftovers implements storetest.Restarter.
 func (s subject) Leftovers(t testing.TB) int {
 	count := 0
 	for _, key := range keys(t, s.bucket) {
@@ -115,7 +115,7 @@ func keys(t testing.TB, bucket *blob.Bucket) []string {
 }
 
 func TestMemory(t *testing.T) {
-	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store { return inMemory{memory(t)} })
+	storetest.Run(t, func(t *testing.T) store.Store { return inMemory{memory(t)} })
 }
 
 // memory returns a store in a bucket of its own in memory.
@@ -131,14 +131,14 @@ func memory(t testing.TB) subject {
 }
 
 func TestFiles(t *testing.T) {
-	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+	storetest.Run(t, func(t *testing.T) store.Store {
 		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1"))
 	})
 }
 
 // TestPrefix is a store in a part of a bucket.
 func TestPrefix(t *testing.T) {
-	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+	storetest.Run(t, func(t *testing.T) store.Store {
 		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&prefix=a/b/"))
 	})
 }
@@ -153,7 +153,7 @@ func openURL(t testing.TB, url string) *Store {
 }
 
 func TestS3(t *testing.T) {
-	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+	storetest.Run(t, func(t *testing.T) store.Store {
 		return inMemory{newSubject(t, openURL(t, s3URL(t, nil)))} // it is the server that has the memory
 	})
 }
@@ -184,8 +184,8 @@ func s3URL(t testing.TB, around func(http.Handler) http.Handler) string {
 }
 
 // save commits a checkpoint with one part. The writer is nil if there was none.
-func save(ctx context.Context, s checkpoint.Store, number int64, data string) (checkpoint.Writer, error) {
-	w, err := checkpointtest.Write(ctx, s, "job", number, data)
+func save(ctx context.Context, s store.Store, number int64, data string) (store.Writer, error) {
+	w, err := storetest.Write(ctx, s, "job", number, data)
 	if err != nil {
 		return w, err
 	}

@@ -11,8 +11,8 @@ import (
 
 	"gocloud.dev/blob"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 var errLate = errors.New("the writer took longer than Options.Grace")
@@ -29,13 +29,13 @@ type draft struct {
 	doubtful bool
 }
 
-// Begin implements checkpoint.Store. It makes no request.
-func (s *Store) Begin(ctx context.Context, job string, number int64) (checkpoint.Writer, error) {
+// Begin implements store.Store. It makes no request.
+func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	now := s.now()
-	record := medium.Record{Manifest: checkpoint.Manifest{Job: job, Number: number}, Place: medium.NewPlace(now)}
+	record := medium.Record{Manifest: store.Manifest{Job: job, Number: number}, Place: medium.NewPlace(now)}
 	return medium.NewWriter(ctx, job, number, &draft{s: s, ctx: ctx, began: now, record: record}), nil
 }
 
@@ -81,19 +81,19 @@ func (o *object) Discard() error {
 }
 
 // Commit implements medium.Medium.
-func (d *draft) Commit(m checkpoint.Manifest) (checkpoint.Manifest, error) {
+func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	if took := d.s.now().Sub(d.began); took > d.s.options.Grace {
-		return checkpoint.Manifest{}, fmt.Errorf("%w: %v", errLate, took)
+		return store.Manifest{}, fmt.Errorf("%w: %v", errLate, took)
 	}
 	record := medium.Record{Manifest: m, Place: d.record.Place}
 	data, err := medium.Encode(record)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	key := manifestKey(m.Job, m.Number)
 	unlock, err := d.s.lock(d.ctx, key)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	defer unlock()
 	d.doubtful = true
@@ -106,19 +106,19 @@ func (d *draft) Commit(m checkpoint.Manifest) (checkpoint.Manifest, error) {
 
 // compare answers a manifest that could not be written. It may have been written nevertheless: a client
 // that does not get an answer tries again, and is then told that the manifest exists.
-func (d *draft) compare(m checkpoint.Manifest, failed error) (checkpoint.Manifest, error) {
+func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) {
 	first, err := d.s.record(d.ctx, m.Job, m.Number)
 	switch {
-	case errors.Is(err, checkpoint.ErrNotFound):
-		return checkpoint.Manifest{}, failed
+	case errors.Is(err, store.ErrNotFound):
+		return store.Manifest{}, failed
 	case err != nil:
-		return checkpoint.Manifest{}, errors.Join(failed, err)
+		return store.Manifest{}, errors.Join(failed, err)
 	case first.Place == d.record.Place:
 		return m, nil
 	}
 	d.doubtful = false
 	if !slices.Equal(first.Parts, m.Parts) {
-		return checkpoint.Manifest{}, checkpoint.ErrExists
+		return store.Manifest{}, store.ErrExists
 	}
 	_ = d.Abort() // what is left of it will be collected
 	return first.Manifest, nil

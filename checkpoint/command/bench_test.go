@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file measures what the adapter adds to a job: starting and ending it, and asking for a save that
+// This file measures what the runner adds to a job: starting and ending it, and asking for a save that
 // takes no time.
 
 package command_test
@@ -12,18 +12,18 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
-func benchSite(b *testing.B, start ...string) (*command.Adapter, checkpoint.Run) {
+func benchSite(b *testing.B, start ...string) (*command.Runner, runner.Run) {
 	b.Helper()
 	a, err := command.New(command.Commands{Start: start, Work: b.TempDir()}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { a.Close() })
-	return a, checkpoint.Run{Job: "job", Containers: []string{"here"}, Dir: b.TempDir()}
+	return a, runner.Run{Job: "job", Containers: []string{"here"}, Dir: b.TempDir()}
 }
 
 func BenchmarkResumeStop(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkResumeStop(b *testing.B) {
 			}
 		})
 	}
-	// The same without the adapter: what the system takes.
+	// The same without the runner: what the system takes.
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
 			cmd := exec.Command("/bin/sleep", "3600")

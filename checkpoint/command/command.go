@@ -1,4 +1,4 @@
-// This file declares the adapter and its settings: [Dorm] §III-C2, the pair of commands that an
+// This file declares the runner and its settings: [Dorm] §III-C2, the pair of commands that an
 // application is submitted with.
 
 package command
@@ -17,7 +17,9 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/framework"
+	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/check"
 )
 
@@ -35,8 +37,8 @@ type Commands struct {
 	// Start runs the application from the beginning, Resume from a checkpoint. Without Resume, Start
 	// does both and looks at APPORTION_RESTORE_DIR.
 	Start, Resume []string
-	// Work is a folder on a local disk of this node in which the adapter keeps what must outlive it: the
-	// highest attempt of each job, the processes, logs. Adapters may share it, and one that is started
+	// Work is a folder on a local disk of this node in which the runner keeps what must outlive it: the
+	// highest attempt of each job, the processes, logs. Runners may share it, and one that is started
 	// after another was killed must be given the same. It holds a folder for each job.
 	Work string
 }
@@ -58,7 +60,7 @@ type Options struct {
 	// to their children. Where a process has no handler for it yet, it ends the process. Nil: no signal.
 	Signal os.Signal
 	// Format verifies checkpoints. Nil: what the acknowledgement names is believed.
-	Format framework.Format
+	Format format.Format
 	// Acknowledge demands the acknowledgement even where there is a Format, so that the checkpoint is
 	// not older than the request. Without a Format it is demanded in any case.
 	Acknowledge bool
@@ -81,15 +83,15 @@ const (
 	DefaultKeepRuns = 3
 )
 
-// Adapter runs jobs by commands. It is safe for concurrent use. Its state is on the disk: it may be
+// Runner runs jobs by commands. It is safe for concurrent use. Its state is on the disk: it may be
 // killed at any moment, and the next one on the same folder goes on with the processes it finds.
-type Adapter struct {
+type Runner struct {
 	commands Commands
 	options  Options
 	boot     string
 
 	mu sync.Mutex
-	// children are the processes that this adapter started itself, by the file of their record.
+	// children are the processes that this runner started itself, by the file of their record.
 	children map[string]*child
 	// outputs are the logs that were looked at, by name.
 	outputs map[string]*output
@@ -99,12 +101,12 @@ type Adapter struct {
 	once   sync.Once
 }
 
-var _ checkpoint.Framework = (*Adapter)(nil)
+var _ runner.Runner = (*Runner)(nil)
 
-// New returns an adapter. Faults in the settings come back as apportion.Faults; an error that wraps
+// New returns a runner. Faults in the settings come back as apportion.Faults; an error that wraps
 // errors.ErrUnsupported says that this system is not Linux. Close it after use.
-func New(commands Commands, options *Options) (*Adapter, error) {
-	a := &Adapter{
+func New(commands Commands, options *Options) (*Runner, error) {
+	a := &Runner{
 		commands: commands, children: map[string]*child{}, outputs: map[string]*output{}, closed: make(chan struct{}),
 	}
 	if options != nil {
@@ -138,7 +140,7 @@ func canonical(path string) (string, error) {
 }
 
 // check lists the faults in the settings.
-func (a *Adapter) check() error {
+func (a *Runner) check() error {
 	var faults apportion.Faults
 	if len(a.commands.Start) == 0 || a.commands.Start[0] == "" {
 		faults.Add(apportion.Item{}, "Start", apportion.ErrEmpty, "")
@@ -178,16 +180,16 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Close ends what the adapter does in the background. Processes go on.
-func (a *Adapter) Close() error {
+// Close ends what the runner does in the background. Processes go on.
+func (a *Runner) Close() error {
 	a.once.Do(func() { close(a.closed) })
 	a.tended.Wait()
 	return nil
 }
 
 // checkRun lists the faults of a run. Names of servers are handed on in a list with commas.
-func checkRun(run *checkpoint.Run) error {
-	if err := checkpoint.CheckJob(run.Job); err != nil {
+func checkRun(run *runner.Run) error {
+	if err := store.CheckJob(run.Job); err != nil {
 		return err
 	}
 	var faults apportion.Faults
@@ -214,7 +216,7 @@ func checkRun(run *checkpoint.Run) error {
 }
 
 // ranks returns the ranks of the run for which processes run on this node.
-func (a *Adapter) ranks(run *checkpoint.Run) []int {
+func (a *Runner) ranks(run *runner.Run) []int {
 	var ranks []int
 	for rank, server := range run.Containers {
 		if rank > 0 && a.options.Single {
@@ -228,7 +230,7 @@ func (a *Adapter) ranks(run *checkpoint.Run) []int {
 }
 
 // pause waits for one interval, and returns the context's error when it ends.
-func (a *Adapter) pause(ctx context.Context) error {
+func (a *Runner) pause(ctx context.Context) error {
 	timer := time.NewTimer(a.options.Poll)
 	defer timer.Stop()
 	select {

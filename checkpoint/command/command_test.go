@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file tests the adapter with real processes.
+// This file tests the runner with real processes.
 
 package command_test
 
@@ -26,7 +26,9 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/checkpoint/framework"
+	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // long is far more than anything here takes, on a machine that is busy with other things.
@@ -41,33 +43,33 @@ func program(t *testing.T) string {
 	return path
 }
 
-// site is a place for jobs: a folder for the adapter and one for checkpoints.
+// site is a place for jobs: a folder for the runner and one for checkpoints.
 type site struct {
-	*command.Adapter
+	*command.Runner
 	work, dir string
 }
 
 func newSite(t *testing.T, options *command.Options, job string, args ...string) *site {
 	t.Helper()
 	s := &site{work: t.TempDir(), dir: t.TempDir()}
-	s.adapter(t, options, job, args...)
+	s.runner(t, options, job, args...)
 	t.Cleanup(func() { s.sweep(t) })
 	return s
 }
 
-// adapter makes an adapter as a restarted agent does: knowing the folder only.
-func (s *site) adapter(t *testing.T, options *command.Options, job string, args ...string) {
+// runner makes a runner as a restarted agent does: knowing the folder only.
+func (s *site) runner(t *testing.T, options *command.Options, job string, args ...string) {
 	t.Helper()
 	a, err := command.New(command.Commands{Start: append([]string{program(t), "job:" + job}, args...), Work: s.work}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	s.Adapter = a
+	s.Runner = a
 }
 
-func (s *site) run(attempt int64) checkpoint.Run {
-	return checkpoint.Run{Job: "job", Attempt: attempt, Containers: []string{"here"}, Dir: s.dir}
+func (s *site) run(attempt int64) runner.Run {
+	return runner.Run{Job: "job", Attempt: attempt, Containers: []string{"here"}, Dir: s.dir}
 }
 
 // sweep leaves nothing behind.
@@ -83,8 +85,8 @@ func (s *site) sweep(t *testing.T) {
 	}
 }
 
-// processes returns the processes whose environment names the adapter's folder, by the attempt that they
-// belong to. It is another way to find them than the adapter's.
+// processes returns the processes whose environment names the runner's folder, by the attempt that they
+// belong to. It is another way to find them than the runner's.
 func (s *site) processes(t *testing.T) map[string][]int {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -142,14 +144,14 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-func (s *site) resume(t *testing.T, run checkpoint.Run) {
+func (s *site) resume(t *testing.T, run runner.Run) {
 	t.Helper()
 	if err := s.Resume(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *site) progress(t *testing.T, run checkpoint.Run) checkpoint.Progress {
+func (s *site) progress(t *testing.T, run runner.Run) runner.Progress {
 	t.Helper()
 	p, err := s.Progress(t.Context(), run)
 	if err != nil {
@@ -159,7 +161,7 @@ func (s *site) progress(t *testing.T, run checkpoint.Run) checkpoint.Progress {
 }
 
 // reaches waits until the job has reported a step.
-func (s *site) reaches(t *testing.T, run checkpoint.Run, step int64) {
+func (s *site) reaches(t *testing.T, run runner.Run, step int64) {
 	t.Helper()
 	eventually(t, "step "+strconv.FormatInt(step, 10), func() bool {
 		p := s.progress(t, run)
@@ -199,7 +201,7 @@ func TestResize(t *testing.T) {
 
 	second := s.run(2)
 	second.Restore, second.Dir = s.dir, t.TempDir()
-	s.adapter(t, nil, "train", strconv.FormatInt(again.Step+50, 10))
+	s.runner(t, nil, "train", strconv.FormatInt(again.Step+50, 10))
 	s.resume(t, second)
 	eventually(t, "done", func() bool { return s.progress(t, second).Done })
 	if p := s.progress(t, second); p.Step != again.Step+50 || p.Running || p.Failed != "" {
@@ -219,7 +221,7 @@ func TestResize(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "token")
 	s := newSite(t, &command.Options{Env: []string{"A=b", command.EnvRank + "=9"}, Node: "n2"}, "env", "two words", "$HOME", "*")
-	run := checkpoint.Run{Job: "a job's name", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: s.dir, Restore: t.TempDir()}
+	run := runner.Run{Job: "a job's name", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: s.dir, Restore: t.TempDir()}
 	s.resume(t, run)
 	eventually(t, "done", func() bool { return s.progress(t, run).Done })
 	folder := filepath.Dir(s.Log(run, 0))
@@ -298,7 +300,7 @@ func TestProcesses(t *testing.T) {
 
 // TestSaveBySignal: a file that is written over is a new checkpoint; the old one is not.
 func TestSaveBySignal(t *testing.T) {
-	s := newSite(t, &command.Options{Signal: syscall.SIGUSR1, Format: framework.PyTorch{}}, "signal")
+	s := newSite(t, &command.Options{Signal: syscall.SIGUSR1, Format: format.PyTorch{}}, "signal")
 	if err := os.WriteFile(filepath.Join(s.dir, "model.pt"), archive("of before"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -320,16 +322,16 @@ func TestSaveBySignal(t *testing.T) {
 // meddling is a format in whose hands a file changes: as it is read for the second time, the job begins to
 // write it over.
 type meddling struct {
-	framework.PyTorch
+	format.PyTorch
 	file  string
 	reads int
 }
 
-func (m *meddling) Newest(fsys fs.FS) (framework.Found, error) {
+func (m *meddling) Newest(fsys fs.FS) (format.Found, error) {
 	found, err := m.PyTorch.Newest(fsys)
 	if m.reads++; m.reads == 2 {
 		if err := os.Truncate(m.file, 10); err != nil {
-			return framework.Found{}, err
+			return format.Found{}, err
 		}
 	}
 	return found, err
@@ -340,7 +342,7 @@ func TestSaveWhileWritten(t *testing.T) {
 	for _, acknowledge := range []bool{false, true} {
 		s := newSite(t, nil, "sleep")
 		format := &meddling{file: filepath.Join(s.dir, "model.pt"), reads: map[bool]int{true: 1}[acknowledge]}
-		s.adapter(t, &command.Options{Format: format, Acknowledge: acknowledge}, "sleep")
+		s.runner(t, &command.Options{Format: format, Acknowledge: acknowledge}, "sleep")
 		if err := os.WriteFile(format.file, archive("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -366,9 +368,9 @@ func TestSaveRefused(t *testing.T) {
 		reason  string
 	}{
 		"no answer":          {"deaf", command.Options{}, "request 1 is not answered"},
-		"signal is no save":  {"deaf", command.Options{Signal: syscall.SIGUSR1, Format: framework.PyTorch{}}, "no complete checkpoint of pytorch"},
-		"half":               {"half", command.Options{Format: framework.PyTorch{}}, "model.pt is not complete"},
-		"half, acknowledged": {"half", command.Options{Format: framework.PyTorch{}, Acknowledge: true}, "is not"},
+		"signal is no save":  {"deaf", command.Options{Signal: syscall.SIGUSR1, Format: format.PyTorch{}}, "no complete checkpoint of pytorch"},
+		"half":               {"half", command.Options{Format: format.PyTorch{}}, "model.pt is not complete"},
+		"half, acknowledged": {"half", command.Options{Format: format.PyTorch{}, Acknowledge: true}, "is not"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, &test.options, test.job)
@@ -523,13 +525,13 @@ func TestStopGrace(t *testing.T) {
 	if p := deaf.progress(t, run); !p.Running {
 		t.Errorf("killed within the time of grace: %+v", p)
 	}
-	deaf.adapter(t, nil, "deaf") // without grace, for the sweep
+	deaf.runner(t, nil, "deaf") // without grace, for the sweep
 }
 
-// TestEnds: how a job ended is told, also to an adapter that comes later; a second Resume does not start it
+// TestEnds: how a job ended is told, also to a runner that comes later; a second Resume does not start it
 // again.
 func TestEnds(t *testing.T) {
-	for job, want := range map[string]checkpoint.Progress{
+	for job, want := range map[string]runner.Progress{
 		"die":    {Failed: "rank 0: exit status 3"},
 		"killed": {Failed: "rank 0: signal: killed"},
 		"finish": {Step: 7, Done: true},
@@ -543,7 +545,7 @@ func TestEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.resume(t, run)
-		s.adapter(t, nil, job)
+		s.runner(t, nil, job)
 		s.resume(t, run)
 		if got := s.progress(t, run); got != want {
 			t.Errorf("%s: %+v, want %+v", job, got, want)
@@ -581,7 +583,7 @@ func TestResumeFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer absent.Close()
-	unreadable := &command.Options{Format: framework.PyTorch{}}
+	unreadable := &command.Options{Format: format.PyTorch{}}
 	run := s.run(1)
 	for range 3 {
 		if err := absent.Resume(t.Context(), run); !errors.Is(err, fs.ErrNotExist) {
@@ -591,10 +593,10 @@ func TestResumeFails(t *testing.T) {
 			t.Errorf("progress of nothing: %v", err)
 		}
 	}
-	s.adapter(t, unreadable, "sleep")
+	s.runner(t, unreadable, "sleep")
 	run.Restore = t.TempDir()
 	for range 3 {
-		if err := s.Resume(t.Context(), run); !errors.Is(err, framework.ErrNone) {
+		if err := s.Resume(t.Context(), run); !errors.Is(err, format.ErrNone) {
 			t.Errorf("no checkpoint to resume from: %v", err)
 		}
 	}
@@ -629,7 +631,7 @@ func (c *ending) Err() error {
 
 // TestRestoreIsNamed: a job is told which checkpoint its directory holds, and progress begins there.
 func TestRestoreIsNamed(t *testing.T) {
-	s := newSite(t, &command.Options{Format: framework.PyTorch{StepsPerNumber: 10}}, "env")
+	s := newSite(t, &command.Options{Format: format.PyTorch{StepsPerNumber: 10}}, "env")
 	run := s.run(1)
 	run.Restore = t.TempDir()
 	if err := os.WriteFile(filepath.Join(run.Restore, "model-12.pt"), archive("state"), 0o600); err != nil {
@@ -653,7 +655,7 @@ func TestFenced(t *testing.T) {
 	s.resume(t, s.run(7)) // which ends 4
 	for restart := range 2 {
 		if restart == 1 {
-			s.adapter(t, nil, "sleep")
+			s.runner(t, nil, "sleep")
 		}
 		for attempt := int64(1); attempt < 7; attempt++ {
 			run := s.run(attempt)
@@ -739,7 +741,7 @@ func (s *site) startAgent(t *testing.T, until string, attempt int64, containers 
 	return cmd
 }
 
-// TestAgentKilled: the next adapter goes on with the processes that it finds: it knows their progress, has
+// TestAgentKilled: the next runner goes on with the processes that it finds: it knows their progress, has
 // them save, and stops them.
 func TestAgentKilled(t *testing.T) {
 	s := newSite(t, nil, "train", "1000000000")
@@ -766,11 +768,11 @@ func TestAgentKilled(t *testing.T) {
 	}
 }
 
-// TestEndUnwatched: of a process that ended while no adapter ran only its last words are known.
+// TestEndUnwatched: of a process that ended while no runner ran only its last words are known.
 func TestEndUnwatched(t *testing.T) {
-	for job, want := range map[string]checkpoint.Progress{
+	for job, want := range map[string]runner.Progress{
 		"train": {Step: 400, Done: true},
-		"sleep": {Failed: "rank 0: ended while no adapter ran, its exit status is not known"},
+		"sleep": {Failed: "rank 0: ended while no runner ran, its exit status is not known"},
 	} {
 		s := newSite(t, nil, job, "400")
 		cmd := s.startAgent(t, "resumed", 1, 1, "job:"+job, "400")
@@ -955,17 +957,17 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	s := newSite(t, nil, "sleep")
-	for name, change := range map[string]func(*checkpoint.Run){
-		"job":            func(r *checkpoint.Run) { r.Job = "../job" },
-		"attempt":        func(r *checkpoint.Run) { r.Attempt = 0 },
-		"no containers":  func(r *checkpoint.Run) { r.Containers = nil },
-		"empty server":   func(r *checkpoint.Run) { r.Containers = []string{""} },
-		"comma":          func(r *checkpoint.Run) { r.Containers = []string{"a,b"} },
-		"control":        func(r *checkpoint.Run) { r.Containers = []string{"a\x00b"} },
-		"no dir":         func(r *checkpoint.Run) { r.Dir = "" },
-		"relative dir":   func(r *checkpoint.Run) { r.Dir = "a" },
-		"zero in dir":    func(r *checkpoint.Run) { r.Dir = "/a\x00b" },
-		"relative store": func(r *checkpoint.Run) { r.Restore = "a" },
+	for name, change := range map[string]func(*runner.Run){
+		"job":            func(r *runner.Run) { r.Job = "../job" },
+		"attempt":        func(r *runner.Run) { r.Attempt = 0 },
+		"no containers":  func(r *runner.Run) { r.Containers = nil },
+		"empty server":   func(r *runner.Run) { r.Containers = []string{""} },
+		"comma":          func(r *runner.Run) { r.Containers = []string{"a,b"} },
+		"control":        func(r *runner.Run) { r.Containers = []string{"a\x00b"} },
+		"no dir":         func(r *runner.Run) { r.Dir = "" },
+		"relative dir":   func(r *runner.Run) { r.Dir = "a" },
+		"zero in dir":    func(r *runner.Run) { r.Dir = "/a\x00b" },
+		"relative store": func(r *runner.Run) { r.Restore = "a" },
 	} {
 		run := s.run(1)
 		change(&run)
@@ -973,7 +975,7 @@ func TestFaults(t *testing.T) {
 		_, progressErr := s.Progress(t.Context(), run)
 		for _, err := range []error{s.Resume(t.Context(), run), s.Stop(t.Context(), run), saveErr, progressErr} {
 			var fault *apportion.FieldError
-			if !errors.As(err, &fault) && !errors.Is(err, checkpoint.ErrName) {
+			if !errors.As(err, &fault) && !errors.Is(err, store.ErrName) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

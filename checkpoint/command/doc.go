@@ -3,8 +3,8 @@
 //
 // # What it computes
 //
-// An [Adapter] performs the effects of the checkpoint protocol that touch processes. An application
-// comes with two commands, [Dorm] §III-C2: one starts it, one resumes it from a checkpoint. The adapter
+// A [Runner] performs the effects of the checkpoint protocol that touch processes. An application
+// comes with two commands, [Dorm] §III-C2: one starts it, one resumes it from a checkpoint. The runner
 // starts one process for each container on its node, tells it by its environment what it is to run as,
 // asks for checkpoints by a file or a signal, believes only files that are there and complete, and ends
 // all that a run has started. What it knows is on the disk: it may be killed at any moment, and the next
@@ -26,7 +26,7 @@
 //	APPORTION_RESTORE          the checkpoint there as its framework names it; only with a Format
 //	APPORTION_SAVE_REQUEST     a file that holds, once a save was asked for, its number and a line end
 //	APPORTION_SAVE_ACK         a file into which the job writes an [Acknowledgement]
-//	APPORTION_RUN_DIR          the adapter's folder of the run; it marks the processes of the run
+//	APPORTION_RUN_DIR          the runner's folder of the run; it marks the processes of the run
 //
 // The line in which a job reports, anywhere in its output, see [ParseLine]:
 //
@@ -40,7 +40,7 @@
 // runs of the job on this node, Resume before it starts anything, so two attempts never run on one node. A
 // run is started once: of one that was started, whatever has become of it, Resume starts nothing, and of
 // one that was stopped Resume and Save return [ErrStopped]. A run that was only half-started, which
-// nobody can have saved, is ended and started anew. All this rests on the folder: an adapter that is
+// nobody can have saved, is ended and started anew. All this rests on the folder: a runner that is
 // given an empty one knows nothing of earlier attempts.
 //
 // Saving: a request is a number, higher than the one before. The job looks at the request file between two
@@ -55,15 +55,15 @@
 // their parents, and by a locked file, descriptor 3, that all inherit; numbers of processes are
 // compared together with the time of their start. Only a process escapes that has thrown away the
 // environment, closed descriptor 3, left the group, and whose parent has ended before anyone looked;
-// or that belongs to another user than the adapter, which is not root. Limits of such processes are for
-// control groups. Processes outlive the adapter; whoever wants them dead stops them.
+// or that belongs to another user than the runner, which is not root. Limits of such processes are for
+// control groups. Processes outlive the runner; whoever wants them dead stops them.
 //
 // Output goes to a file for each process. Where the file system can punch holes (ext4, XFS, Btrfs, tmpfs),
 // a log that outgrows its bound keeps its newest half and its apparent length, elsewhere it begins
-// again at zero. The bound is kept while an adapter runs on the folder, and exceeded by what is written
+// again at zero. The bound is kept while a runner runs on the folder, and exceeded by what is written
 // in a tenth of a second.
 //
-// Methods are safe for concurrent use, also by several adapters on one folder. They return promptly when
+// Methods are safe for concurrent use, also by several runners on one folder. They return promptly when
 // their context ends; Resume then first ends what it has started. Linux only: elsewhere the package
 // builds, and New returns an error that wraps errors.ErrUnsupported.
 //

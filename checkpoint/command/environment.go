@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // The variables that every process of a run is given. The package documentation says what is in them.
@@ -29,7 +29,7 @@ const (
 
 // environment returns the variables of the process of one rank. Those of the protocol win over others
 // of the same name. Restore is the checkpoint's name as its format found it, empty without one.
-func (a *Adapter) environment(run *checkpoint.Run, folder runFolder, rank int, restore string) []string {
+func (a *Runner) environment(run *runner.Run, folder runFolder, rank int, restore string) []string {
 	env := slices.Clone(a.options.Env)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	add(EnvJob, run.Job)

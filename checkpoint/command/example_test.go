@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // A job that trains until it is asked to save, is stopped, and resumed with two containers. Real jobs are
 // programs; the shell stands for one here.
-func ExampleAdapter() {
+func ExampleRunner() {
 	folder, err := os.MkdirTemp("", "command")
 	if err != nil {
 		log.Fatal(err)
@@ -42,7 +42,7 @@ func ExampleAdapter() {
 	defer jobs.Close()
 
 	ctx := context.Background()
-	first := checkpoint.Run{Job: "vae", Attempt: 1, Containers: []string{"node-1"}, Dir: filepath.Join(folder, "one")}
+	first := runner.Run{Job: "vae", Attempt: 1, Containers: []string{"node-1"}, Dir: filepath.Join(folder, "one")}
 	if err := jobs.Resume(ctx, first); err != nil {
 		log.Fatal(err)
 	}
@@ -55,13 +55,13 @@ func ExampleAdapter() {
 		log.Fatal(err)
 	}
 
-	second := checkpoint.Run{
+	second := runner.Run{
 		Job: "vae", Attempt: 2, Containers: []string{"node-1", "node-1"}, Dir: filepath.Join(folder, "two"), Restore: saved.Dir,
 	}
 	if err := jobs.Resume(ctx, second); err != nil {
 		log.Fatal(err)
 	}
-	progress := checkpoint.Progress{}
+	progress := runner.Progress{}
 	for !progress.Done {
 		time.Sleep(10 * time.Millisecond)
 		if progress, err = jobs.Progress(ctx, second); err != nil {

@@ -1,4 +1,4 @@
-// This file implements what the adapter keeps on the disk: a folder for each job with its highest
+// This file implements what the runner keeps on the disk: a folder for each job with its highest
 // attempt, and in it one for each run.
 
 package command
@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // jobFolder is the folder of one job: the files lock and attempt, and the runs.
@@ -24,7 +25,7 @@ type jobFolder string
 // runFolder is the folder of one run of a job.
 type runFolder string
 
-func (a *Adapter) folder(job string) jobFolder {
+func (a *Runner) folder(job string) jobFolder {
 	return jobFolder(filepath.Join(a.commands.Work, job))
 }
 
@@ -55,7 +56,7 @@ func (r runFolder) ended(rank int) string   { return r.file(fmt.Sprintf("rank-%d
 func (r runFolder) log(rank int) string     { return r.file(fmt.Sprintf("rank-%d.log", rank)) }
 
 // Log returns the file with the output of one rank of a run.
-func (a *Adapter) Log(run checkpoint.Run, rank int) string {
+func (a *Runner) Log(run runner.Run, rank int) string {
 	return a.folder(run.Job).run(run.Attempt).log(rank)
 }
 
@@ -98,7 +99,7 @@ func put(name string, value any, sync bool) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// maxRecord bounds what is read of a file that a job or the adapter wrote, in bytes.
+// maxRecord bounds what is read of a file that a job or the runner wrote, in bytes.
 const maxRecord = 1 << 20
 
 // get reads a file that put wrote, or a job; the error wraps fs.ErrNotExist if there is none.
@@ -154,9 +155,9 @@ func (j jobFolder) raise(attempt int64) error {
 	return put(filepath.Join(string(j), "attempt"), attempt, true)
 }
 
-// lock waits until no other method and no other adapter changes the job, and returns the way to let go.
+// lock waits until no other method and no other runner changes the job, and returns the way to let go.
 // The system lets go for a process that is killed.
-func (a *Adapter) lock(ctx context.Context, j jobFolder) (unlock func(), err error) {
+func (a *Runner) lock(ctx context.Context, j jobFolder) (unlock func(), err error) {
 	if err := os.MkdirAll(string(j), 0o700); err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (a *Adapter) lock(ctx context.Context, j jobFolder) (unlock func(), err err
 
 // enter checks a run and its attempt. Every method begins with it; only Resume and Stop, which end what is
 // older, raise the highest attempt.
-func (a *Adapter) enter(run *checkpoint.Run) (runFolder, error) {
+func (a *Runner) enter(run *runner.Run) (runFolder, error) {
 	if err := checkRun(run); err != nil {
 		return "", err
 	}
@@ -189,7 +190,7 @@ func (a *Adapter) enter(run *checkpoint.Run) (runFolder, error) {
 }
 
 // enterAlone enters, waits for the job's lock, and makes the attempt the highest.
-func (a *Adapter) enterAlone(ctx context.Context, run *checkpoint.Run) (folder runFolder, unlock func(), err error) {
+func (a *Runner) enterAlone(ctx context.Context, run *runner.Run) (folder runFolder, unlock func(), err error) {
 	if folder, err = a.enter(run); err != nil {
 		return "", nil, err
 	}
@@ -231,7 +232,7 @@ func (j jobFolder) attempts() ([]int64, error) {
 }
 
 // named wraps an error with what was tried.
-func named(verb string, run *checkpoint.Run, err error) error {
+func named(verb string, run *runner.Run, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 func TestMain(m *testing.M) {
@@ -196,7 +196,7 @@ func forks() {
 	time.Sleep(time.Hour)
 }
 
-// agent resumes a run with an adapter and waits to be killed. Arguments: the folder, the directory, the
+// agent resumes a run with a runner and waits to be killed. Arguments: the folder, the directory, the
 // attempt, the number of containers, and the command.
 func agent() {
 	attempt, err := strconv.ParseInt(os.Args[4], 10, 64)
@@ -206,7 +206,7 @@ func agent() {
 	a, err := command.New(command.Commands{Start: os.Args[6:], Work: os.Args[2]}, nil)
 	must(err)
 	fmt.Println("resuming")
-	run := checkpoint.Run{Job: "job", Attempt: attempt, Dir: os.Args[3]}
+	run := runner.Run{Job: "job", Attempt: attempt, Dir: os.Args[3]}
 	for range containers {
 		run.Containers = append(run.Containers, "here")
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // output is the log of one process, read up to an offset.
@@ -21,7 +21,7 @@ type output struct {
 
 // read takes in what the log has more than at the last time, and returns the newest reading. Of output
 // that came faster than the bound lets stay, only the end is seen.
-func (a *Adapter) read(name string) (Reading, bool, error) {
+func (a *Runner) read(name string) (Reading, bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	o := a.outputs[name]
@@ -51,13 +51,13 @@ func (a *Adapter) read(name string) (Reading, bool, error) {
 }
 
 // Last returns the newest reading that the process of one rank has printed, and whether there is one.
-func (a *Adapter) Last(run checkpoint.Run, rank int) (Reading, bool, error) {
+func (a *Runner) Last(run runner.Run, rank int) (Reading, bool, error) {
 	r, ok, err := a.read(a.Log(run, rank))
 	return r, ok, named("read", &run, err)
 }
 
 // drop forgets what is in memory of a run.
-func (a *Adapter) drop(folder runFolder) {
+func (a *Runner) drop(folder runFolder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name := range a.outputs {
@@ -75,8 +75,8 @@ func (a *Adapter) drop(folder runFolder) {
 // tendInterval is how often logs are looked at: they outgrow their bound by what is written in it.
 const tendInterval = 100 * time.Millisecond
 
-// tend keeps the logs of all jobs of the folder below their bound until the adapter is closed.
-func (a *Adapter) tend() {
+// tend keeps the logs of all jobs of the folder below their bound until the runner is closed.
+func (a *Runner) tend() {
 	ticker := time.NewTicker(tendInterval)
 	defer ticker.Stop()
 	for {
@@ -93,7 +93,7 @@ func (a *Adapter) tend() {
 }
 
 // trim gives back the older part of a log that is beyond its bound, and keeps half of the bound.
-func (a *Adapter) trim(name string) error {
+func (a *Runner) trim(name string) error {
 	info, err := os.Stat(name)
 	if err != nil || diskBytes(info) <= a.options.LogBytes {
 		return err

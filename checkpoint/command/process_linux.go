@@ -1,4 +1,4 @@
-// This file implements what the adapter asks of the system about processes, on Linux: who is alive, who
+// This file implements what the runner asks of the system about processes, on Linux: who is alive, who
 // belongs to a run, and how to end it.
 
 package command
@@ -56,19 +56,19 @@ func statusOf(pid int) (status, bool) {
 }
 
 // identify returns the process that has a number now.
-func (a *Adapter) identify(pid int) (process, bool) {
+func (a *Runner) identify(pid int) (process, bool) {
 	s, ok := statusOf(pid)
 	return process{pid, s.start, a.boot}, ok
 }
 
 // alive reports whether the process has not ended.
-func (a *Adapter) alive(p process) bool {
+func (a *Runner) alive(p process) bool {
 	s, ok := statusOf(p.PID)
 	return ok && p.Boot == a.boot && s.start == p.Start
 }
 
 // signal sends a signal to a process, and to no other that has its number.
-func (a *Adapter) signal(p process, sig os.Signal) error {
+func (a *Runner) signal(p process, sig os.Signal) error {
 	handle, err := os.FindProcess(p.PID) // a handle of this very process from here on
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a *Adapter) signal(p process, sig os.Signal) error {
 
 // killGroup ends the whole group of a process that leads one and is alive, at once: none of them can
 // start another in between.
-func (a *Adapter) killGroup(leader process) {
+func (a *Runner) killGroup(leader process) {
 	if a.alive(leader) {
 		_ = syscall.Kill(-leader.PID, kill) // it may end just now
 	}
@@ -91,7 +91,7 @@ func (a *Adapter) killGroup(leader process) {
 // members returns the processes that belong to runs of the job: those whose environment at their start
 // names one, those in the group of a leader that is alive, those that were known before, and the children
 // of all.
-func (a *Adapter) members(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
+func (a *Runner) members(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (a *Adapter) members(j jobFolder, leaders, known map[int]process) (map[int]
 }
 
 // holders returns the processes that have the file of a run open that all its processes are given.
-func (a *Adapter) holders(j jobFolder) map[int]process {
+func (a *Runner) holders(j jobFolder) map[int]process {
 	found := map[int]process{}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

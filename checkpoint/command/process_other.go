@@ -21,17 +21,17 @@ const (
 // bootID fails, so that New does, and nothing else here is ever called.
 func bootID() (string, error) { return "", errors.ErrUnsupported }
 
-func (a *Adapter) identify(int) (process, bool)      { return process{}, false }
-func (a *Adapter) alive(process) bool                { return false }
-func (a *Adapter) signal(process, os.Signal) error   { return errors.ErrUnsupported }
-func (a *Adapter) killGroup(process)                 {}
-func (a *Adapter) holders(jobFolder) map[int]process { return nil }
-func (r runFolder) isHeld() (bool, error)            { return false, errors.ErrUnsupported }
-func tryLock(*os.File) (bool, error)                 { return false, errors.ErrUnsupported }
-func ownGroup() *syscall.SysProcAttr                 { return nil }
-func exitOf(state *os.ProcessState) ended            { return ended{Code: state.ExitCode()} }
-func release(string, int64) error                    { return errors.ErrUnsupported }
-func diskBytes(info os.FileInfo) int64               { return info.Size() }
-func (a *Adapter) members(_ jobFolder, _, _ map[int]process) (map[int]process, error) {
+func (a *Runner) identify(int) (process, bool)      { return process{}, false }
+func (a *Runner) alive(process) bool                { return false }
+func (a *Runner) signal(process, os.Signal) error   { return errors.ErrUnsupported }
+func (a *Runner) killGroup(process)                 {}
+func (a *Runner) holders(jobFolder) map[int]process { return nil }
+func (r runFolder) isHeld() (bool, error)           { return false, errors.ErrUnsupported }
+func tryLock(*os.File) (bool, error)                { return false, errors.ErrUnsupported }
+func ownGroup() *syscall.SysProcAttr                { return nil }
+func exitOf(state *os.ProcessState) ended           { return ended{Code: state.ExitCode()} }
+func release(string, int64) error                   { return errors.ErrUnsupported }
+func diskBytes(info os.FileInfo) int64              { return info.Size() }
+func (a *Runner) members(_ jobFolder, _, _ map[int]process) (map[int]process, error) {
 	return nil, errors.ErrUnsupported
 }

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // ended is how a process ended: by its own exit status, or by a signal.
@@ -26,37 +26,37 @@ func (e ended) String() string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
-// Progress implements [checkpoint.Framework]. Step is the highest that any process on this node reported
+// Progress implements [runner.Runner]. Step is the highest that any process on this node reported
 // last, see [ParseLine], or what the checkpoint held that the run began with. Done: all processes have
 // exited with status 0. Failed: the first process, by rank, that has ended otherwise, even while others
-// are still alive; or the run was stopped. Of processes that ended while no adapter ran the status is not
+// are still alive; or the run was stopped. Of processes that ended while no runner ran the status is not
 // known: they are done if the last reading of any says so, otherwise failed. A job that may outlive its
-// adapter reports that it is done.
-func (a *Adapter) Progress(ctx context.Context, run checkpoint.Run) (checkpoint.Progress, error) {
+// runner reports that it is done.
+func (a *Runner) Progress(ctx context.Context, run runner.Run) (runner.Progress, error) {
 	p, err := a.progress(ctx, &run)
 	return p, named("progress of", &run, err)
 }
 
-func (a *Adapter) progress(ctx context.Context, run *checkpoint.Run) (checkpoint.Progress, error) {
+func (a *Runner) progress(ctx context.Context, run *runner.Run) (runner.Progress, error) {
 	folder, err := a.enter(run)
 	if err != nil {
-		return checkpoint.Progress{}, err
+		return runner.Progress{}, err
 	}
 	mark, err := folder.mark()
 	if err != nil {
-		return checkpoint.Progress{}, err
+		return runner.Progress{}, err
 	}
 	// Who is alive is asked first: what a process writes before its end is then seen below.
-	p := checkpoint.Progress{Step: mark.Step}
+	p := runner.Progress{Step: mark.Step}
 	if p.Running, err = a.running(ctx, a.folder(run.Job), folder, mark.Ranks); err != nil {
-		return checkpoint.Progress{}, err
+		return runner.Progress{}, err
 	}
 	ends, reported, done := make([]error, len(mark.Ranks)), false, false
 	for i, rank := range mark.Ranks {
 		ends[i] = a.endOf(folder, rank)
 		reading, ok, err := a.read(folder.log(rank))
 		if err != nil {
-			return checkpoint.Progress{}, err
+			return runner.Progress{}, err
 		}
 		if ok && (!reported || reading.Step > p.Step) {
 			p.Step, reported = reading.Step, true
@@ -74,7 +74,7 @@ type judged struct {
 }
 
 // judge fills in Done and Failed.
-func (a *Adapter) judge(p *checkpoint.Progress, folder runFolder, ranks []int, by judged) error {
+func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by judged) error {
 	p.Done = len(ranks) > 0
 	for i, err := range by.ends {
 		switch {
@@ -108,11 +108,11 @@ func (r runFolder) mark() (started, error) {
 // What endOf says of a process that has not ended, and of one of which nobody knows how it ended.
 var (
 	errAlive   = errors.New("alive")
-	errUnknown = errors.New("ended while no adapter ran, its exit status is not known")
+	errUnknown = errors.New("ended while no runner ran, its exit status is not known")
 )
 
 // endOf returns nil for a process that ended with status 0, and an error that says how it is otherwise.
-func (a *Adapter) endOf(folder runFolder, rank int) error {
+func (a *Runner) endOf(folder runFolder, rank int) error {
 	var end ended
 	a.mu.Lock()
 	c := a.children[folder.process(rank)]
@@ -138,7 +138,7 @@ func (a *Adapter) endOf(folder runFolder, rank int) error {
 }
 
 // recorded reports whether the process that was started for a rank is alive.
-func (a *Adapter) recorded(folder runFolder, rank int) (bool, error) {
+func (a *Runner) recorded(folder runFolder, rank int) (bool, error) {
 	var p process
 	err := get(folder.process(rank), &p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +148,7 @@ func (a *Adapter) recorded(folder runFolder, rank int) (bool, error) {
 }
 
 // running reports whether anything of the run is alive.
-func (a *Adapter) running(ctx context.Context, j jobFolder, folder runFolder, ranks []int) (bool, error) {
+func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ranks []int) (bool, error) {
 	for _, rank := range ranks {
 		if alive, err := a.recorded(folder, rank); alive || err != nil {
 			return alive, err

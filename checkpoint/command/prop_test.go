@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file compares the adapter with a model of a few lines, over random orders of calls and restarts.
+// This file compares the runner with a model of a few lines, over random orders of calls and restarts.
 
 package command_test
 
@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // model is what a caller may expect of the runs of one job.
@@ -72,7 +73,7 @@ func TestOrders(t *testing.T) {
 		}
 		defer os.RemoveAll(work)
 		s := &site{work: work, dir: work}
-		s.adapter(t, nil, "sleep")
+		s.runner(t, nil, "sleep")
 		defer func() { s.sweep(t); s.Close() }()
 		containers := rapid.IntRange(1, 2).Draw(r, "containers")
 		m := &model{started: map[int64]bool{}, stopped: map[int64]bool{}}
@@ -81,7 +82,7 @@ func TestOrders(t *testing.T) {
 			method := rapid.SampledFrom([]string{"resume", "resume", "stop", "progress", "save", "restart"}).Draw(r, "method")
 			if method == "restart" {
 				s.Close()
-				s.adapter(t, nil, "sleep")
+				s.runner(t, nil, "sleep")
 				continue
 			}
 			run := s.run(rapid.Int64Range(1, 4).Draw(r, "attempt"))
@@ -108,7 +109,7 @@ func TestOrders(t *testing.T) {
 	t.Logf("%d calls", calls)
 }
 
-func (s *site) call(method string, run checkpoint.Run) error {
+func (s *site) call(method string, run runner.Run) error {
 	ctx := context.Background()
 	switch method {
 	case "resume":

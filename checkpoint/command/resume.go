@@ -12,36 +12,36 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // started is the mark that all processes of a run were started.
 type started struct {
-	Run checkpoint.Run `json:"run"`
+	Run runner.Run `json:"run"`
 	// Ranks are the containers with a process on this node.
 	Ranks []int `json:"ranks"`
 	// Step is what the checkpoint held that the run began with; 0 if it began anew, or it is not known.
 	Step int64 `json:"step"`
 }
 
-// child is a process that this adapter started.
+// child is a process that this runner started.
 type child struct {
 	// done is closed when the process has ended and exit is set.
 	done chan struct{}
 	exit ended
 }
 
-// Resume implements [checkpoint.Framework]. Processes of earlier attempts of the job on this node are
+// Resume implements [runner.Runner]. Processes of earlier attempts of the job on this node are
 // killed first. Where only some processes could be started they are killed, too, and the error says what
 // failed: nothing of the run is then alive, and it can be tried again. The run's directory is made. With
 // a Format the checkpoint to resume from is verified, and named to the job.
 //
-// An adapter that is killed here leaves a run half-started; called again, Resume starts it anew.
-func (a *Adapter) Resume(ctx context.Context, run checkpoint.Run) error {
+// A runner that is killed here leaves a run half-started; called again, Resume starts it anew.
+func (a *Runner) Resume(ctx context.Context, run runner.Run) error {
 	return named("resume", &run, a.resume(ctx, &run))
 }
 
-func (a *Adapter) resume(ctx context.Context, run *checkpoint.Run) error {
+func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 	folder, unlock, err := a.enterAlone(ctx, run)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (a *Adapter) resume(ctx context.Context, run *checkpoint.Run) error {
 }
 
 // sameRun refuses a run that differs from the one that has the same number.
-func sameRun(before, run *checkpoint.Run) error {
+func sameRun(before, run *runner.Run) error {
 	if slices.Equal(before.Containers, run.Containers) && before.Dir == run.Dir && before.Restore == run.Restore {
 		return nil
 	}
@@ -76,7 +76,7 @@ func sameRun(before, run *checkpoint.Run) error {
 }
 
 // startAll starts the processes of all ranks on this node and marks the run as started.
-func (a *Adapter) startAll(ctx context.Context, run *checkpoint.Run, folder runFolder) (err error) {
+func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder) (err error) {
 	// What an earlier try has left says nothing about the processes of this one.
 	if err := os.RemoveAll(string(folder)); err != nil {
 		return err
@@ -134,7 +134,7 @@ func hold(folder runFolder) (*os.File, error) {
 
 // start starts the process of one rank and records it. Its output goes to a file, not through this
 // process, whose end would take a pipe with it.
-func (a *Adapter) start(run *checkpoint.Run, folder runFolder, rank int, env []string, held *os.File) error {
+func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string, held *os.File) error {
 	argv := a.commands.Start
 	if run.Restore != "" && len(a.commands.Resume) > 0 {
 		argv = a.commands.Resume
@@ -167,9 +167,9 @@ func (a *Adapter) start(run *checkpoint.Run, folder runFolder, rank int, env []s
 	return put(folder.process(rank), p, false)
 }
 
-// reap waits for the end of a process and records it: for the adapter that comes after this one. If the
+// reap waits for the end of a process and records it: for the runner that comes after this one. If the
 // disk does not take it, that one says that the end is not known.
-func (a *Adapter) reap(cmd *exec.Cmd, c *child, record string) {
+func (a *Runner) reap(cmd *exec.Cmd, c *child, record string) {
 	_ = cmd.Wait() // how it ended is in the state
 	c.exit = exitOf(cmd.ProcessState)
 	_ = put(record, c.exit, false)
@@ -177,7 +177,7 @@ func (a *Adapter) reap(cmd *exec.Cmd, c *child, record string) {
 }
 
 // forget removes the folders of runs that are too old to keep.
-func (a *Adapter) forget(j jobFolder, attempt int64) error {
+func (a *Runner) forget(j jobFolder, attempt int64) error {
 	attempts, err := j.attempts()
 	if err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/framework"
+	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Acknowledgement is what a job writes into the file APPORTION_SAVE_ACK when a checkpoint is complete: a
@@ -28,7 +29,7 @@ type Acknowledgement struct {
 	Files []string `json:"files,omitempty"`
 }
 
-// Save implements [checkpoint.Framework]. It writes a new number into the request file, sends the signal,
+// Save implements [runner.Runner]. It writes a new number into the request file, sends the signal,
 // and waits for a checkpoint: with Acknowledge, or without a Format, for the acknowledgement of that
 // number; with a Format, for a checkpoint that it accepts and, where no acknowledgement is demanded, that
 // was not there before. Files that are named and missing, and those that lead out of the directory, make
@@ -39,56 +40,56 @@ type Acknowledgement struct {
 // attempt has begun. The job must leave the files as they are until it is asked again.
 //
 // The error wraps that of the context when it ends first, and says what was missing.
-func (a *Adapter) Save(ctx context.Context, run checkpoint.Run) (checkpoint.Saved, error) {
+func (a *Runner) Save(ctx context.Context, run runner.Run) (runner.Saved, error) {
 	saved, err := a.save(ctx, &run)
 	return saved, named("save", &run, err)
 }
 
-func (a *Adapter) save(ctx context.Context, run *checkpoint.Run) (checkpoint.Saved, error) {
+func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error) {
 	folder, err := a.enter(run)
 	if err != nil {
-		return checkpoint.Saved{}, err
+		return runner.Saved{}, err
 	}
 	if err := a.folder(run.Job).live(run.Attempt); err != nil {
-		return checkpoint.Saved{}, err
+		return runner.Saved{}, err
 	}
 	mark, err := folder.mark()
 	if err == nil && len(mark.Ranks) == 0 {
 		err = ErrNotStarted
 	}
 	if err != nil {
-		return checkpoint.Saved{}, err
+		return runner.Saved{}, err
 	}
-	s := &saving{Adapter: a, run: run, folder: folder}
+	s := &saving{Runner: a, run: run, folder: folder}
 	if err := s.request(ctx, mark.Ranks); err != nil {
-		return checkpoint.Saved{}, err
+		return runner.Saved{}, err
 	}
 	for {
 		// Asked before the files are looked at: what is written before the end is then seen.
 		alive, err := a.running(ctx, a.folder(run.Job), folder, mark.Ranks)
 		if err != nil {
-			return checkpoint.Saved{}, err
+			return runner.Saved{}, err
 		}
 		saved, missing := s.look(alive)
 		if err := a.folder(run.Job).live(run.Attempt); err != nil {
-			return checkpoint.Saved{}, err
+			return runner.Saved{}, err
 		}
 		if missing != nil && !alive {
-			return checkpoint.Saved{}, fmt.Errorf("nothing of the run is alive: %w", missing)
+			return runner.Saved{}, fmt.Errorf("nothing of the run is alive: %w", missing)
 		}
 		if missing == nil {
 			return saved, nil
 		}
 		if err := a.pause(ctx); err != nil {
-			return checkpoint.Saved{}, fmt.Errorf("%w: %w", err, missing)
+			return runner.Saved{}, fmt.Errorf("%w: %w", err, missing)
 		}
 	}
 }
 
 // saving is one call of Save.
 type saving struct {
-	*Adapter
-	run    *checkpoint.Run
+	*Runner
+	run    *runner.Run
 	folder runFolder
 	number int64
 	// before is the newest checkpoint before the request.
@@ -99,7 +100,7 @@ type saving struct {
 	files    []os.FileInfo
 	verified time.Time
 	took     time.Duration
-	found    framework.Found
+	found    format.Found
 	err      error
 }
 
@@ -110,7 +111,7 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 			s.before = stat(s.run.Dir, found.Files)
 		}
 	}
-	unlock, err := s.lock(ctx, s.Adapter.folder(s.run.Job))
+	unlock, err := s.lock(ctx, s.Runner.folder(s.run.Job))
 	if err != nil {
 		return err
 	}
@@ -136,8 +137,8 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 
 // look returns the checkpoint if it is there, else an error that says what is missing. Of a run that is
 // not alive, any complete checkpoint will do.
-func (s *saving) look(alive bool) (checkpoint.Saved, error) {
-	saved := checkpoint.Saved{Dir: s.run.Dir, Step: -1}
+func (s *saving) look(alive bool) (runner.Saved, error) {
+	saved := runner.Saved{Dir: s.run.Dir, Step: -1}
 	if s.options.Format == nil || s.options.Acknowledge {
 		var ack Acknowledgement
 		err := get(s.folder.acknowledgement(), &ack)
@@ -153,12 +154,12 @@ func (s *saving) look(alive bool) (checkpoint.Saved, error) {
 				saved.Step = max(-1, *ack.Step)
 			}
 		} else if alive || s.options.Format == nil {
-			return checkpoint.Saved{}, err
+			return runner.Saved{}, err
 		}
 	}
 	if s.options.Format != nil {
 		if err := s.verify(alive); err != nil {
-			return checkpoint.Saved{}, err
+			return runner.Saved{}, err
 		}
 		saved.Files = append(saved.Files, s.found.Files...)
 		if s.found.Step >= 0 {
@@ -168,7 +169,7 @@ func (s *saving) look(alive bool) (checkpoint.Saved, error) {
 	slices.Sort(saved.Files)
 	saved.Files = slices.Compact(saved.Files)
 	if len(saved.Files) == 0 {
-		return checkpoint.Saved{}, errors.New("the acknowledgement names no files, and there is no format to find them")
+		return runner.Saved{}, errors.New("the acknowledgement names no files, and there is no format to find them")
 	}
 	return saved, nil
 }
@@ -181,7 +182,7 @@ func (s *saving) listed(files []string) error {
 	}
 	defer root.Close()
 	for _, name := range files {
-		if err := checkpoint.CheckName(name); err != nil {
+		if err := store.CheckPart(name); err != nil {
 			return err
 		}
 		info, err := root.Stat(name)
@@ -221,10 +222,10 @@ func (s *saving) verify(alive bool) error {
 }
 
 // newest returns the newest complete checkpoint in a directory, and follows no link out of it.
-func (a *Adapter) newest(dir string) (framework.Found, error) {
+func (a *Runner) newest(dir string) (format.Found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return framework.Found{}, err
+		return format.Found{}, err
 	}
 	defer root.Close()
 	return a.options.Format.Newest(root.FS())

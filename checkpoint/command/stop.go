@@ -14,18 +14,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
-// Stop implements [checkpoint.Framework]. It ends the groups of the processes that were started, every
+// Stop implements [runner.Runner]. It ends the groups of the processes that were started, every
 // process that was started with the run's environment, and all their children, until none is left and
 // nobody holds the run's lock. A run that was never started is stopped, too: it cannot be resumed any
 // more. When the context ends first, the error names who is alive, and Stop can be called again.
-func (a *Adapter) Stop(ctx context.Context, run checkpoint.Run) error {
+func (a *Runner) Stop(ctx context.Context, run runner.Run) error {
 	return named("stop", &run, a.stop(ctx, &run))
 }
 
-func (a *Adapter) stop(ctx context.Context, run *checkpoint.Run) error {
+func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	folder, unlock, err := a.enterAlone(ctx, run)
 	if err != nil {
 		return err
@@ -41,11 +41,11 @@ func (a *Adapter) stop(ctx context.Context, run *checkpoint.Run) error {
 }
 
 // end ends everything that belongs to any run of the job, and waits until the ends of the processes that
-// this adapter started itself are recorded.
+// this runner started itself are recorded.
 //
 // That nothing is left is marked in the folders of the runs, which a start makes anew: it need not be
 // found out twice.
-func (a *Adapter) end(ctx context.Context, j jobFolder, grace time.Duration) error {
+func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration) error {
 	open, err := j.open()
 	if err != nil || len(open) == 0 {
 		return err
@@ -95,7 +95,7 @@ func (j jobFolder) open() ([]runFolder, error) {
 
 // sweep ends everything that belongs to any run of the job: politely for the time of grace, then not.
 // Processes may start others while this looks, so it ends when twice in a row nobody was found.
-func (a *Adapter) sweep(ctx context.Context, j jobFolder, grace time.Duration) error {
+func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) error {
 	leaders, err := a.leaders(j)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (a *Adapter) sweep(ctx context.Context, j jobFolder, grace time.Duration) e
 }
 
 // askAll asks each process once to end.
-func (a *Adapter) askAll(members map[int]process, asked map[process]bool) {
+func (a *Runner) askAll(members map[int]process, asked map[process]bool) {
 	for _, p := range members {
 		if !asked[p] {
 			asked[p] = true
@@ -138,7 +138,7 @@ func (a *Adapter) askAll(members map[int]process, asked map[process]bool) {
 	}
 }
 
-func (a *Adapter) killAll(leaders, members map[int]process) {
+func (a *Runner) killAll(leaders, members map[int]process) {
 	for _, p := range leaders {
 		a.killGroup(p)
 	}
@@ -149,7 +149,7 @@ func (a *Adapter) killAll(leaders, members map[int]process) {
 
 // present returns the processes of the job that are alive. Who holds a lock of a run but is found by no
 // other sign is looked for among all open files, which takes longer.
-func (a *Adapter) present(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
+func (a *Runner) present(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
 	members, err := a.members(j, leaders, known)
 	if err != nil || len(members) > 0 {
 		return members, err
@@ -172,7 +172,7 @@ func (a *Adapter) present(j jobFolder, leaders, known map[int]process) (map[int]
 
 // held returns the holders of locks. There may be none for a moment: who held it has just ended, or is
 // between fork and exec.
-func (a *Adapter) held(j jobFolder) (map[int]process, error) {
+func (a *Runner) held(j jobFolder) (map[int]process, error) {
 	holders := a.holders(j)
 	if len(holders) == 0 {
 		holders[0] = process{} // nobody that can be signalled, but not quiet
@@ -182,7 +182,7 @@ func (a *Adapter) held(j jobFolder) (map[int]process, error) {
 
 // leaders returns the recorded processes of all runs of the job, by their number, which is that of their
 // group.
-func (a *Adapter) leaders(j jobFolder) (map[int]process, error) {
+func (a *Runner) leaders(j jobFolder) (map[int]process, error) {
 	records, err := filepath.Glob(globEscape(j.runs()) + "*/rank-*.json")
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // block is what all benchmarks write, again and again.
@@ -148,7 +148,7 @@ func BenchmarkList(b *testing.B) {
 		commit(b, s, "job", number+1, "content")
 	}
 	b.ReportAllocs()
-	var list []checkpoint.Manifest
+	var list []store.Manifest
 	var err error
 	for b.Loop() {
 		if list, err = s.List(b.Context(), "job"); err != nil {

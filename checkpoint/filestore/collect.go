@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // The names of directories that are not checkpoints begin with these.
@@ -49,7 +49,7 @@ func parseLeftover(name string) (l leftover, ok bool) {
 	return leftover{}, false
 }
 
-// Delete implements checkpoint.Store. A checkpoint goes by one rename; if what follows fails, it is not
+// Delete implements store.Store. A checkpoint goes by one rename; if what follows fails, it is not
 // visible any more and its files are collected later.
 func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
@@ -175,11 +175,11 @@ func (s *Store) collectJob(job string) error {
 func (s *Store) isTwin(job string, number int64, dir string) bool {
 	committed, err := s.record(job, number, at(job, number))
 	if err != nil {
-		return !errors.Is(err, checkpoint.ErrNotFound)
+		return !errors.Is(err, store.ErrNotFound)
 	}
 	second, err := s.record(job, number, dir)
 	if err != nil {
-		return !errors.Is(err, checkpoint.ErrNotFound) && !errors.Is(err, checkpoint.ErrCorrupt)
+		return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt)
 	}
 	return second.Place == committed.Place
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // crashes are the generators for what a crash leaves: nil loses everything that was not synced.
@@ -29,9 +30,9 @@ func crashes(seed uint64) []*rand.Rand {
 
 // TestCrashEverywhere crashes before every operation of the script, in many ways each.
 func TestCrashEverywhere(t *testing.T) {
-	mem, m := vfs.NewMem(), newModel()
+	mem, m := vfstest.NewMem(), newModel()
 	cases, operations, unknowns := 0, uint64(0), 0
-	hook := func(op vfs.Op, name string) error {
+	hook := func(op vfstest.Op, name string) error {
 		operations++
 		for _, rng := range crashes(operations) {
 			if err := m.clone().verify(t, mem.Crash(rng)); err != nil {
@@ -46,7 +47,7 @@ func TestCrashEverywhere(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(t, vfs.Hooked(mem, hook), m, script); err != nil {
+	if err := run(t, vfstest.Hooked(mem, hook), m, script); err != nil {
 		t.Fatal(err)
 	}
 	if m.fates[1] != there || m.fates[9] != there || m.fates[2] != absent || len(m.replaced) == 0 || unknowns == 0 {
@@ -58,9 +59,9 @@ func TestCrashEverywhere(t *testing.T) {
 // TestCrashWhileRecovering crashes twice: the second time before each operation of a New that finds what
 // the first crash has left.
 func TestCrashWhileRecovering(t *testing.T) {
-	mem, m := vfs.NewMem(), newModel()
+	mem, m := vfstest.NewMem(), newModel()
 	cases, operations := 0, uint64(0)
-	hook := func(vfs.Op, string) error {
+	hook := func(vfstest.Op, string) error {
 		operations++
 		if testing.Short() && operations%8 != 0 {
 			return nil
@@ -68,7 +69,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 		for _, rng := range []*rand.Rand{nil, rand.New(rand.NewPCG(operations, 1))} {
 			left := mem.Crash(rng)
 			inner := uint64(0)
-			recovery := vfs.Hooked(left, func(op vfs.Op, name string) error {
+			recovery := vfstest.Hooked(left, func(op vfstest.Op, name string) error {
 				inner++
 				for _, again := range []*rand.Rand{nil, rand.New(rand.NewPCG(operations, inner))} {
 					if err := m.clone().verify(t, left.Crash(again)); err != nil {
@@ -84,7 +85,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(t, vfs.Hooked(mem, hook), m, script); err != nil {
+	if err := run(t, vfstest.Hooked(mem, hook), m, script); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d operations, %d double crashes", operations, cases)
@@ -96,8 +97,8 @@ func TestFailEverywhere(t *testing.T) {
 	cases, operations := 0, 0
 	for _, script := range scripts {
 		length := 0
-		count := func(vfs.Op, string) error { length++; return nil }
-		if err := run(t, vfs.Hooked(vfs.NewMem(), count), newModel(), script); err != nil {
+		count := func(vfstest.Op, string) error { length++; return nil }
+		if err := run(t, vfstest.Hooked(vfstest.NewMem(), count), newModel(), script); err != nil {
 			t.Fatal(err)
 		}
 		operations += length
@@ -117,21 +118,21 @@ func faults() []error {
 	if testing.Short() {
 		return []error{syscall.ENOSPC}
 	}
-	return []error{vfs.ErrInjected, syscall.ENOSPC, syscall.EROFS}
+	return []error{vfstest.ErrInjected, syscall.ENOSPC, syscall.EROFS}
 }
 
 // fail lets the k-th operation of a script fail, or, if applied, its answer get lost, and returns how
 // many outcomes it has looked at.
 func fail(t *testing.T, script []step, k int, fault error, applied bool) (cases int) {
-	mem, m := vfs.NewMem(), newModel()
-	fsys := vfs.Hooked(mem, vfs.FailAt(k, fault))
+	mem, m := vfstest.NewMem(), newModel()
+	fsys := vfstest.Hooked(mem, vfstest.FailAt(k, fault))
 	if applied {
 		fsys = &lostAnswer{FS: mem, k: k, err: fault}
 	}
 	if err := run(t, fsys, m, script); err != nil && !errors.Is(err, fault) {
 		t.Fatalf("operation %d: error %v, want %v", k, err, fault)
 	}
-	left := []*vfs.Mem{mem} // verify changes it: last
+	left := []*vfstest.Mem{mem} // verify changes it: last
 	for _, rng := range crashes(uint64(k))[:2] {
 		left = append(left, mem.Crash(rng))
 	}
@@ -147,9 +148,9 @@ func fail(t *testing.T, script []step, k int, fault error, applied bool) (cases 
 // TestTwin finds crashes that leave a checkpoint under two names, and lets the disk fail while New looks
 // at them: neither name is emptied.
 func TestTwin(t *testing.T) {
-	mem, m := vfs.NewMem(), newModel()
+	mem, m := vfstest.NewMem(), newModel()
 	twins := 0
-	hook := func(vfs.Op, string) error {
+	hook := func(vfstest.Op, string) error {
 		for seed := range uint64(10) {
 			left := mem.Crash(rand.New(rand.NewPCG(seed, 0)))
 			two, err := left.List("job")
@@ -158,7 +159,7 @@ func TestTwin(t *testing.T) {
 			}
 			twins++
 			for k := range 12 {
-				broken := vfs.Hooked(left, vfs.FailAt(k+1, syscall.EIO))
+				broken := vfstest.Hooked(left, vfstest.FailAt(k+1, syscall.EIO))
 				_, _ = New(broken, &scriptOptions)
 				if err := m.compare(t, &Store{fs: left}); err != nil {
 					t.Fatalf("operation %d of New failed: %v", k+1, err)
@@ -167,7 +168,7 @@ func TestTwin(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(t, vfs.Hooked(mem, hook), m, []step{{"commit", 1}, {"delete", 1}}); err != nil {
+	if err := run(t, vfstest.Hooked(mem, hook), m, []step{{"commit", 1}, {"delete", 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if twins == 0 {
@@ -180,7 +181,7 @@ func TestTwin(t *testing.T) {
 func TestCollectBesideCommit(t *testing.T) {
 	won, lost := 0, 0
 	for k := 1; ; k++ {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		s, err := New(mem, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +189,7 @@ func TestCollectBesideCommit(t *testing.T) {
 		w := begin(t, s, "job", 1, contentOf(1))
 		operations := 0
 		var commit error
-		other, err := New(vfs.Hooked(mem, func(vfs.Op, string) error {
+		other, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
 			if operations++; operations == k {
 				_, commit = w.Commit()
 			}

@@ -2,14 +2,14 @@
 //
 // # What it does
 //
-// [Store] implements [checkpoint.Store]. A checkpoint is written into a directory of its own, each file
+// [Store] implements [store.Store]. A checkpoint is written into a directory of its own, each file
 // is synced, a manifest with the digests of all parts and a checksum of itself follows, the directory is
 // synced and gets its number by one rename, and the directories above are synced. Only then is anything
 // older deleted. FORMAT.md describes what lies where.
 //
 // # Contract
 //
-// That of checkpoint.Store. On the durability of a file system it assumes what [vfs.FS] says. Beyond:
+// That of store.Store. On the durability of a file system it assumes what [vfs.FS] says. Beyond:
 //
 //   - A commit is one rename. Of several writers of one number, in whatever processes, exactly one wins;
 //     the others learn whether what they wrote is the same.

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
-	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -75,10 +75,10 @@ func TestKeepSkipsDamaged(t *testing.T) {
 	for n := range int64(4) {
 		commit(t, s, "job", n+1, "x")
 	}
-	damage(t, filepath.Join(dir, "job", "3", manifestName), checkpointtest.Flip)
+	damage(t, filepath.Join(dir, "job", "3", manifestName), storetest.Flip)
 	commit(t, open(t, dir, &Options{Keep: 3}), "job", 5, "x")
 	list, err := s.List(t.Context(), "job")
-	if !errors.Is(err, checkpoint.ErrCorrupt) || len(list) != 3 || list[0].Number != 2 {
+	if !errors.Is(err, store.ErrCorrupt) || len(list) != 3 || list[0].Number != 2 {
 		t.Errorf("kept %+v, error %v; want 2, 4, 5 and the damaged 3", list, err)
 	}
 }
@@ -112,12 +112,12 @@ func TestLinks(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(at), os.Symlink(test.to, at)); err != nil {
 			t.Fatal(err)
 		}
-		if data, err := checkpointtest.Read(t.Context(), s, "job", 1); err == nil {
+		if data, err := storetest.Read(t.Context(), s, "job", 1); err == nil {
 			t.Errorf("%s: Open followed the link and read %q", name, data)
-		} else if test.at != "job" && !errors.Is(err, checkpoint.ErrCorrupt) {
+		} else if test.at != "job" && !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: error %v, want ErrCorrupt", name, err)
 		}
-		if w, err := checkpointtest.Write(t.Context(), s, "job", 3, "new"); err == nil {
+		if w, err := storetest.Write(t.Context(), s, "job", 3, "new"); err == nil {
 			_, _ = w.Commit() // may succeed: what matters is where
 		}
 		_ = s.Delete(t.Context(), "job", 1)
@@ -127,10 +127,10 @@ func TestLinks(t *testing.T) {
 		if err != nil || len(entries) != 1 || readErr != nil || string(data) != "secret" {
 			t.Fatalf("%s: outside of the store there is now %v, %q, %v, %v", name, entries, data, err, readErr)
 		}
-		if data, err := checkpointtest.Read(t.Context(), s, "other", 1); test.at != "job" && (err != nil || data != "other's") {
+		if data, err := storetest.Read(t.Context(), s, "other", 1); test.at != "job" && (err != nil || data != "other's") {
 			t.Errorf("%s: the other job holds %q, %v", name, data, err)
 		}
-		if data, err := checkpointtest.Read(t.Context(), s, "job", 2); test.at != "job" && (err != nil || data != "another") {
+		if data, err := storetest.Read(t.Context(), s, "job", 2); test.at != "job" && (err != nil || data != "another") {
 			t.Errorf("%s: the other number holds %q, %v", name, data, err)
 		}
 	}
@@ -179,10 +179,10 @@ func TestNumberIsFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "job", "2"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, checkpoint.ErrCorrupt) {
+	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Open: %v, want ErrCorrupt", err)
 	}
-	if list, err := s.List(t.Context(), "job"); !errors.Is(err, checkpoint.ErrCorrupt) || len(list) != 1 {
+	if list, err := s.List(t.Context(), "job"); !errors.Is(err, store.ErrCorrupt) || len(list) != 1 {
 		t.Errorf("List: %v, %v; want number 1 and ErrCorrupt", list, err)
 	}
 	if _, err := begin(t, s, "job", 2, "content").Commit(); err == nil {
@@ -240,7 +240,7 @@ func TestGrace(t *testing.T) {
 // may mount one, of a real file system.
 func TestReadOnly(t *testing.T) {
 	check := func(t *testing.T, s *Store) {
-		if data, err := checkpointtest.Read(t.Context(), s, "job", 1); err != nil || data != "content" {
+		if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "content" {
 			t.Errorf("%q, %v", data, err)
 		}
 		if got := numbersOf(t, s, "job"); !slices.Equal(got, []int64{1}) {
@@ -257,15 +257,15 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 	t.Run("FS", func(t *testing.T) {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		s, err := New(mem, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		commit(t, s, "job", 1, "content")
 		begin(t, s, "job", 3, "left")
-		frozen := vfs.Hooked(mem, func(op vfs.Op, _ string) error {
-			if slices.Contains([]vfs.Op{vfs.Create, vfs.Mkdir, vfs.Rename, vfs.Remove, vfs.Write}, op) {
+		frozen := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+			if slices.Contains([]vfstest.Op{vfstest.Create, vfstest.Mkdir, vfstest.Rename, vfstest.Remove, vfstest.Write}, op) {
 				return syscall.EROFS
 			}
 			return nil
@@ -292,7 +292,7 @@ func TestFullDisk(t *testing.T) {
 	s := open(t, dir, &Options{Keep: 1})
 	commit(t, s, "job", 1, strings.Repeat("x", 300<<10))
 	for range 3 {
-		w, err := checkpointtest.Write(t.Context(), s, "job", 2, strings.Repeat("y", 900<<10))
+		w, err := storetest.Write(t.Context(), s, "job", 2, strings.Repeat("y", 900<<10))
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("writing 900 KiB beside 300 on 1 MiB: %v, want ENOSPC", err)
 		}
@@ -307,7 +307,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	commit(t, s, "job", 2, strings.Repeat("y", 500<<10))
-	if data, err := checkpointtest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
+	if data, err := storetest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }
@@ -317,8 +317,8 @@ func TestFullDisk(t *testing.T) {
 func TestSyncBesideFails(t *testing.T) {
 	for _, failing := range []int64{1, 2, 3} {
 		var syncs atomic.Int64
-		s, err := New(vfs.Hooked(vfs.NewMem(), func(op vfs.Op, name string) error {
-			if op == vfs.Sync && strings.HasSuffix(name, "/0") && syncs.Add(1) == failing {
+		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+			if op == vfstest.Sync && strings.HasSuffix(name, "/0") && syncs.Add(1) == failing {
 				return syscall.EIO
 			}
 			return nil

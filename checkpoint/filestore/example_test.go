@@ -9,8 +9,8 @@ import (
 	"log"
 	"os"
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/filestore"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 func Example() {
@@ -20,19 +20,19 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	store, err := filestore.Open(dir, nil)
+	s, err := filestore.Open(dir, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer store.Close()
+	defer s.Close()
 
-	manifest, err := save(ctx, store, 1, "0.25 0.75")
+	manifest, err := save(ctx, s, 1, "0.25 0.75")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(manifest.Job, manifest.Number, manifest.Parts[0].Name, manifest.Parts[0].Bytes, "bytes")
 
-	reader, err := store.Open(ctx, "lr", 1)
+	reader, err := s.Open(ctx, "lr", 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,21 +50,21 @@ func Example() {
 }
 
 // save commits a checkpoint of job lr that has one part.
-func save(ctx context.Context, store checkpoint.Store, number int64, weights string) (checkpoint.Manifest, error) {
-	writer, err := store.Begin(ctx, "lr", number)
+func save(ctx context.Context, s store.Store, number int64, weights string) (store.Manifest, error) {
+	writer, err := s.Begin(ctx, "lr", number)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	defer writer.Abort() // does nothing once it is committed
 	part, err := writer.Part("weights")
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	if _, err := io.WriteString(part, weights); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	if err := part.Close(); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	return writer.Commit()
 }
@@ -78,20 +78,20 @@ func ExampleOptions() {
 	}
 	defer os.RemoveAll(dir)
 	confirmed := map[string]int64{"lr": 2}
-	store, err := filestore.Open(dir, &filestore.Options{
+	s, err := filestore.Open(dir, &filestore.Options{
 		Keep:   2,
 		Pinned: func(job string, number int64) bool { return number == confirmed[job] },
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer store.Close()
+	defer s.Close()
 	for number := range int64(6) {
-		if _, err := save(ctx, store, number+1, "content"); err != nil {
+		if _, err := save(ctx, s, number+1, "content"); err != nil {
 			log.Fatal(err)
 		}
 	}
-	list, err := store.List(ctx, "lr")
+	list, err := s.List(ctx, "lr")
 	for _, manifest := range list {
 		fmt.Print(manifest.Number, " ")
 	}

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // fate is what is known of a checkpoint.
@@ -94,7 +95,7 @@ func (m model) take(t *testing.T, s *Store, step step) error {
 		}
 		return err
 	}
-	w, err := checkpointtest.Write(t.Context(), s, "job", n, contentOf(n))
+	w, err := storetest.Write(t.Context(), s, "job", n, contentOf(n))
 	switch {
 	case w == nil:
 		return err
@@ -146,7 +147,7 @@ func (m model) countBetween(low, high int64) int {
 
 // verify opens a store on what is left and compares it with the model. Then it uses the store: collects,
 // compares again, and commits a further checkpoint.
-func (m model) verify(t *testing.T, mem *vfs.Mem) error {
+func (m model) verify(t *testing.T, mem *vfstest.Mem) error {
 	s, err := New(mem, &scriptOptions)
 	if err != nil {
 		return fmt.Errorf("New: %w", err)
@@ -166,7 +167,7 @@ func (m model) verify(t *testing.T, mem *vfs.Mem) error {
 	if err := noLeftovers(s); err != nil {
 		return err
 	}
-	w, err := checkpointtest.Write(t.Context(), s, "job", 100, contentOf(100))
+	w, err := storetest.Write(t.Context(), s, "job", 100, contentOf(100))
 	if err != nil {
 		return fmt.Errorf("the next checkpoint: %w", err)
 	}
@@ -177,7 +178,7 @@ func (m model) verify(t *testing.T, mem *vfs.Mem) error {
 }
 
 // staysVisible fails if a crash takes away what a new store shows: a caller may have relied on it.
-func staysVisible(t *testing.T, s *Store, mem *vfs.Mem) error {
+func staysVisible(t *testing.T, s *Store, mem *vfstest.Mem) error {
 	again, err := New(mem.Crash(nil), &scriptOptions)
 	if err != nil {
 		return err
@@ -196,11 +197,11 @@ func (m model) compare(t *testing.T, s *Store) error {
 	}
 	present := make(map[int64]bool)
 	for n := int64(1); n <= 9; n++ {
-		data, err := checkpointtest.Read(t.Context(), s, "job", n)
+		data, err := storetest.Read(t.Context(), s, "job", n)
 		present[n] = err == nil
-		listed := slices.ContainsFunc(list, func(m checkpoint.Manifest) bool { return m.Number == n })
+		listed := slices.ContainsFunc(list, func(m store.Manifest) bool { return m.Number == n })
 		switch {
-		case err != nil && !errors.Is(err, checkpoint.ErrNotFound):
+		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return fmt.Errorf("checkpoint %d: %w", n, err)
 		case err != nil && m.fates[n] == there:
 			return fmt.Errorf("checkpoint %d was committed and is lost", n)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
 // Variables of the environment that make the test binary a writer, see TestMain.
@@ -44,14 +44,14 @@ func commitAll(dir, writer string) error {
 		return err
 	}
 	for n := range int64(processNumbers) {
-		w, err := checkpointtest.Write(context.Background(), s, "job", n+1, writer)
+		w, err := storetest.Write(context.Background(), s, "job", n+1, writer)
 		if err != nil {
 			return err
 		}
 		switch _, err := w.Commit(); {
 		case err == nil:
 			fmt.Println(n + 1)
-		case !errors.Is(err, checkpoint.ErrExists):
+		case !errors.Is(err, store.ErrExists):
 			return err
 		}
 		if err := w.Abort(); err != nil {
@@ -98,7 +98,7 @@ func TestProcesses(t *testing.T) {
 	}
 	s := open(t, dir, nil)
 	for n := range int64(processNumbers) {
-		data, err := checkpointtest.Read(t.Context(), s, "job", n+1)
+		data, err := storetest.Read(t.Context(), s, "job", n+1)
 		winner, ok := winners[fmt.Sprint(n+1)]
 		if err != nil || !ok || data != fmt.Sprint("writer ", winner) {
 			t.Errorf("number %d holds %q, error %v; it was won by %d (%v)", n+1, data, err, winner, ok)

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -39,7 +39,7 @@ type Options struct {
 	Grace time.Duration
 }
 
-// Store is a directory with checkpoints. It implements [checkpoint.Store].
+// Store is a directory with checkpoints. It implements [store.Store].
 type Store struct {
 	fs      vfs.FS
 	options Options
@@ -52,7 +52,7 @@ type Store struct {
 	live map[medium.Place]bool
 }
 
-var _ checkpoint.Store = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
 // manifestName is the file of a checkpoint that says what it consists of. The parts beside it are called
 // by their index: 0, 1, 2.
@@ -119,7 +119,7 @@ func (s *Store) jobs() ([]string, error) {
 	}
 	var jobs []string
 	for _, e := range entries {
-		if e.Dir && checkpoint.CheckJob(e.Name) == nil {
+		if e.Dir && store.CheckJob(e.Name) == nil {
 			jobs = append(jobs, e.Name)
 		}
 	}
@@ -137,8 +137,8 @@ func enter(ctx context.Context, job string, number int64) error {
 	return medium.CheckID(job, number)
 }
 
-// Open implements checkpoint.Store.
-func (s *Store) Open(ctx context.Context, job string, number int64) (checkpoint.Reader, error) {
+// Open implements store.Store.
+func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
@@ -179,13 +179,13 @@ func (s *Store) explain(dir, file string, err error) error {
 	case look != nil:
 		return err
 	case d.Name == "":
-		return checkpoint.ErrNotFound
+		return store.ErrNotFound
 	case d.Dir:
 		if f, look := s.entry(dir, file); look != nil || f.Regular {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: %w", err, checkpoint.ErrCorrupt)
+	return fmt.Errorf("%w: %w", err, store.ErrCorrupt)
 }
 
 // entry returns what a directory has under a name; nothing, or no such directory, is the zero Entry.
@@ -201,16 +201,16 @@ func (s *Store) entry(dir, name string) (vfs.Entry, error) {
 	return entries[i], nil
 }
 
-// List implements checkpoint.Store.
-func (s *Store) List(ctx context.Context, job string) ([]checkpoint.Manifest, error) {
-	if err := errors.Join(ctx.Err(), checkpoint.CheckJob(job)); err != nil {
+// List implements store.Store.
+func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
+	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
 	numbers, err := s.numbers(job)
 	if err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
-	var manifests []checkpoint.Manifest
+	var manifests []store.Manifest
 	var faults []error
 	for _, number := range numbers {
 		if err := ctx.Err(); err != nil {
@@ -220,7 +220,7 @@ func (s *Store) List(ctx context.Context, job string) ([]checkpoint.Manifest, er
 		switch {
 		case err == nil:
 			manifests = append(manifests, record.Manifest)
-		case !errors.Is(err, checkpoint.ErrNotFound): // otherwise it was deleted a moment ago
+		case !errors.Is(err, store.ErrNotFound): // otherwise it was deleted a moment ago
 			faults = append(faults, medium.Wrap(job, number, err))
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
-// onDisk is a Store as checkpointtest wants it.
+// onDisk is a Store as storetest wants it.
 type onDisk struct {
 	*Store
 	dir string
@@ -36,19 +36,19 @@ func open(t testing.TB, dir string, o *Options) *Store {
 	return s
 }
 
-func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how checkpointtest.Damage) {
+func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how storetest.Damage) {
 	t.Helper()
 	name := strconv.Itoa(part)
-	if part == checkpointtest.ManifestPart {
+	if part == storetest.ManifestPart {
 		name = manifestName
 	}
 	damage(t, filepath.Join(s.dir, job, fmt.Sprint(number), name), how)
 }
 
 // damage damages a file.
-func damage(t testing.TB, name string, how checkpointtest.Damage) {
+func damage(t testing.TB, name string, how storetest.Damage) {
 	t.Helper()
-	if how == checkpointtest.Remove {
+	if how == storetest.Remove {
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func damage(t testing.TB, name string, how checkpointtest.Damage) {
 	}
 }
 
-func (s onDisk) Restart(t testing.TB) checkpoint.Store {
+func (s onDisk) Restart(t testing.TB) store.Store {
 	next := open(t, s.dir, nil)
 	next.now = func() time.Time { return time.Now().Add(DefaultGrace + time.Minute) }
 	return onDisk{next, s.dir}
@@ -88,16 +88,16 @@ func leftovers(t testing.TB, dir string) []string {
 }
 
 func TestStore(t *testing.T) {
-	checkpointtest.RunStore(t, func(t *testing.T) checkpoint.Store {
+	storetest.Run(t, func(t *testing.T) store.Store {
 		dir := t.TempDir()
 		return onDisk{open(t, dir, nil), dir}
 	})
 }
 
 // begin starts a checkpoint with one part.
-func begin(t testing.TB, s *Store, job string, number int64, data string) checkpoint.Writer {
+func begin(t testing.TB, s *Store, job string, number int64, data string) store.Writer {
 	t.Helper()
-	w, err := checkpointtest.Write(t.Context(), s, job, number, data)
+	w, err := storetest.Write(t.Context(), s, job, number, data)
 	if err != nil {
 		t.Fatal(err)
 	}

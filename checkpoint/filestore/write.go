@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/filestore/medium"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -27,8 +27,8 @@ type draft struct {
 // dir is the directory that the writer fills.
 func (d *draft) dir() string { return path.Join(d.job, leftover{tmpPrefix, d.number, d.place}.name()) }
 
-// Begin implements checkpoint.Store.
-func (s *Store) Begin(ctx context.Context, job string, number int64) (checkpoint.Writer, error) {
+// Begin implements store.Store.
+func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
@@ -143,28 +143,28 @@ func (d *draft) create(name string) (medium.Object, error) {
 // Commit implements medium.Medium. What the directory holds is durable before the rename, so that what
 // becomes visible is whole; the rename is durable before Commit returns, and before retention deletes
 // anything.
-func (d *draft) Commit(m checkpoint.Manifest) (checkpoint.Manifest, error) {
+func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	if err := d.writeManifest(m); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	if err := d.s.fs.SyncDir(d.dir()); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	if err := d.ctx.Err(); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	if err := d.s.fs.Rename(d.dir(), at(d.job, d.number)); err != nil {
 		return d.compare(m, err)
 	}
 	d.s.setLive(d.place, false)
 	if err := d.syncParents(); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	d.s.retain(d.ctx, d.job, d.number)
 	return m, nil
 }
 
-func (d *draft) writeManifest(m checkpoint.Manifest) error {
+func (d *draft) writeManifest(m store.Manifest) error {
 	data, err := medium.Encode(medium.Record{Manifest: m, Place: d.place})
 	if err != nil {
 		return err
@@ -181,19 +181,19 @@ func (d *draft) writeManifest(m checkpoint.Manifest) error {
 
 // compare answers a rename that failed: if the number is taken by the same parts in the same order, as a
 // success. It does not rely on the sort of error, in which systems differ.
-func (d *draft) compare(m checkpoint.Manifest, failed error) (checkpoint.Manifest, error) {
+func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) {
 	first, err := d.s.record(d.job, d.number, at(d.job, d.number))
 	switch {
-	case errors.Is(err, checkpoint.ErrNotFound):
-		return checkpoint.Manifest{}, failed
+	case errors.Is(err, store.ErrNotFound):
+		return store.Manifest{}, failed
 	case err != nil:
-		return checkpoint.Manifest{}, errors.Join(failed, err)
+		return store.Manifest{}, errors.Join(failed, err)
 	case !slices.Equal(first.Parts, m.Parts):
-		return checkpoint.Manifest{}, checkpoint.ErrExists
+		return store.Manifest{}, store.ErrExists
 	}
 	// The writer that was first may have died before its rename was durable.
 	if err := d.syncParents(); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	_ = d.Abort() // what is left of it will be collected
 	return first.Manifest, nil

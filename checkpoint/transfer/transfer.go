@@ -11,7 +11,8 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Permissions of what Load creates: checkpoints hold what a model has learnt.
@@ -25,37 +26,37 @@ const blockBytes = 1 << 20
 
 // Save copies the files of a saved state into the store as checkpoint number of job and commits it. Each
 // file becomes the part of its name. O(bytes).
-func Save(ctx context.Context, store checkpoint.Store, job string, number int64, saved checkpoint.Saved) (checkpoint.Manifest, error) {
-	manifest, err := save(ctx, store, job, number, saved)
+func Save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
+	manifest, err := save(ctx, s, job, number, saved)
 	if err != nil {
-		return checkpoint.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)
+		return store.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)
 	}
 	return manifest, nil
 }
 
-func save(ctx context.Context, store checkpoint.Store, job string, number int64, saved checkpoint.Saved) (checkpoint.Manifest, error) {
+func save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
 	root, err := os.OpenRoot(saved.Dir)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	defer root.Close()
-	writer, err := store.Begin(ctx, job, number)
+	writer, err := s.Begin(ctx, job, number)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	for _, name := range saved.Files {
 		if err := saveFile(ctx, root, writer, name); err != nil {
-			return checkpoint.Manifest{}, errors.Join(err, writer.Abort())
+			return store.Manifest{}, errors.Join(err, writer.Abort())
 		}
 	}
 	manifest, err := writer.Commit()
 	if err != nil {
-		return checkpoint.Manifest{}, errors.Join(err, writer.Abort())
+		return store.Manifest{}, errors.Join(err, writer.Abort())
 	}
 	return manifest, nil
 }
 
-func saveFile(ctx context.Context, root *os.Root, writer checkpoint.Writer, name string) error {
+func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name string) error {
 	file, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return err
@@ -73,51 +74,51 @@ func saveFile(ctx context.Context, root *os.Root, writer checkpoint.Writer, name
 
 // Verify reads every part of a stored checkpoint and returns its manifest. A part that is not what was
 // committed is an error that wraps ErrCorrupt. O(bytes).
-func Verify(ctx context.Context, store checkpoint.Store, job string, number int64) (checkpoint.Manifest, error) {
-	manifest, err := each(ctx, store, job, number, func(_ string, part io.Reader) error {
+func Verify(ctx context.Context, s store.Store, job string, number int64) (store.Manifest, error) {
+	manifest, err := each(ctx, s, job, number, func(_ string, part io.Reader) error {
 		return stream(ctx, io.Discard, part)
 	})
 	if err != nil {
-		return checkpoint.Manifest{}, fmt.Errorf("verify job %q, checkpoint %d: %w", job, number, err)
+		return store.Manifest{}, fmt.Errorf("verify job %q, checkpoint %d: %w", job, number, err)
 	}
 	return manifest, nil
 }
 
 // Load writes a stored checkpoint into the new directory dir, whose parent exists. If dir exists, it is
 // replaced. O(bytes).
-func Load(ctx context.Context, store checkpoint.Store, job string, number int64, dir string) (checkpoint.Manifest, error) {
-	manifest, err := load(ctx, store, job, number, dir)
+func Load(ctx context.Context, s store.Store, job string, number int64, dir string) (store.Manifest, error) {
+	manifest, err := load(ctx, s, job, number, dir)
 	if err != nil {
-		return checkpoint.Manifest{}, fmt.Errorf("load job %q, checkpoint %d: %w", job, number, err)
+		return store.Manifest{}, fmt.Errorf("load job %q, checkpoint %d: %w", job, number, err)
 	}
 	return manifest, nil
 }
 
-func load(ctx context.Context, store checkpoint.Store, job string, number int64, dir string) (checkpoint.Manifest, error) {
+func load(ctx context.Context, s store.Store, job string, number int64, dir string) (store.Manifest, error) {
 	temporary, err := os.MkdirTemp(filepath.Dir(dir), ".loading-")
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	defer os.RemoveAll(temporary)
 	root, err := os.OpenRoot(temporary)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	defer root.Close()
-	manifest, err := each(ctx, store, job, number, func(name string, part io.Reader) error {
+	manifest, err := each(ctx, s, job, number, func(name string, part io.Reader) error {
 		return loadFile(ctx, root, name, part)
 	})
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	return manifest, os.Rename(temporary, dir)
 }
 
 func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) error {
-	if err := checkpoint.CheckName(name); err != nil { // a store of somebody else's
+	if err := store.CheckPart(name); err != nil { // a store of somebody else's
 		return err
 	}
 	if folder := path.Dir(name); folder != "." {
@@ -133,20 +134,20 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 }
 
 // each opens a checkpoint and gives its parts, in their order, to use.
-func each(ctx context.Context, store checkpoint.Store, job string, number int64, use func(name string, part io.Reader) error) (checkpoint.Manifest, error) {
-	reader, err := store.Open(ctx, job, number)
+func each(ctx context.Context, s store.Store, job string, number int64, use func(name string, part io.Reader) error) (store.Manifest, error) {
+	reader, err := s.Open(ctx, job, number)
 	if err != nil {
-		return checkpoint.Manifest{}, err
+		return store.Manifest{}, err
 	}
 	defer reader.Close()
 	manifest := reader.Manifest()
 	for _, listed := range manifest.Parts {
 		part, err := reader.Part(listed.Name)
 		if err != nil {
-			return checkpoint.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
+			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
 		}
 		if err := errors.Join(use(listed.Name, part), part.Close()); err != nil {
-			return checkpoint.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
+			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
 		}
 	}
 	return manifest, nil

@@ -14,15 +14,16 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // files makes a directory with these contents and returns it as a saved state.
-func files(t *testing.T, contents map[string]string) checkpoint.Saved {
+func files(t *testing.T, contents map[string]string) runner.Saved {
 	t.Helper()
-	saved := checkpoint.Saved{Dir: t.TempDir()}
+	saved := runner.Saved{Dir: t.TempDir()}
 	for name, text := range contents {
 		path := filepath.Join(saved.Dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -39,19 +40,19 @@ func files(t *testing.T, contents map[string]string) checkpoint.Saved {
 var contents = map[string]string{"model.index": "index", "shards/0": strings.Repeat("zero", 1<<19), "shards/1": ""}
 
 func TestRoundTrip(t *testing.T) {
-	store, saved := &checkpointtest.MemStore{}, files(t, contents)
+	s, saved := &storetest.MemStore{}, files(t, contents)
 	for range 2 { // again: the same
-		manifest, err := transfer.Save(t.Context(), store, "lr", 3, saved)
+		manifest, err := transfer.Save(t.Context(), s, "lr", 3, saved)
 		if err != nil || len(manifest.Parts) != len(contents) {
 			t.Fatalf("%+v, %v", manifest, err)
 		}
 	}
-	if _, err := transfer.Verify(t.Context(), store, "lr", 3); err != nil {
+	if _, err := transfer.Verify(t.Context(), s, "lr", 3); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
 	for range 2 {
-		if _, err := transfer.Load(t.Context(), store, "lr", 3, dir); err != nil {
+		if _, err := transfer.Load(t.Context(), s, "lr", 3, dir); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "foreign"), nil, 0o600); err != nil { // the next Load clears it
@@ -68,13 +69,13 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("beside the directory: %v, %v", entries, err)
 	}
-	if _, err := transfer.Save(t.Context(), store, "lr", 3, files(t, map[string]string{"model.index": "other"})); !errors.Is(err, checkpoint.ErrExists) {
+	if _, err := transfer.Save(t.Context(), s, "lr", 3, files(t, map[string]string{"model.index": "other"})); !errors.Is(err, store.ErrExists) {
 		t.Errorf("other files under the same number: %v", err)
 	}
 }
 
 func TestRefuses(t *testing.T) {
-	store, saved := &checkpointtest.MemStore{}, files(t, contents)
+	s, saved := &storetest.MemStore{}, files(t, contents)
 	outside := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -85,36 +86,36 @@ func TestRefuses(t *testing.T) {
 	for name, list := range map[string][]string{"link out of the directory": {"link"}, "path out of it": {"../secret"}, "missing": {"model.index", "gone"}} {
 		bad := saved
 		bad.Files = list
-		if _, err := transfer.Save(t.Context(), store, "lr", 1, bad); err == nil || !strings.Contains(err.Error(), `job "lr", checkpoint 1`) {
+		if _, err := transfer.Save(t.Context(), s, "lr", 1, bad); err == nil || !strings.Contains(err.Error(), `job "lr", checkpoint 1`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if list, err := store.List(t.Context(), "lr"); err != nil || len(list) != 0 {
+	if list, err := s.List(t.Context(), "lr"); err != nil || len(list) != 0 {
 		t.Errorf("what was refused is there: %v, %v", list, err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := transfer.Load(t.Context(), store, "lr", 1, dir); !errors.Is(err, checkpoint.ErrNotFound) {
+	if _, err := transfer.Load(t.Context(), s, "lr", 1, dir); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no checkpoint: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a directory without a checkpoint: %v", err)
 	}
-	if _, err := transfer.Save(t.Context(), store, "lr", 1, checkpoint.Saved{Dir: filepath.Join(dir, "nothing")}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := transfer.Save(t.Context(), s, "lr", 1, runner.Saved{Dir: filepath.Join(dir, "nothing")}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no directory: %v", err)
 	}
 }
 
 // foreign is a store whose checkpoints hold whatever the test says.
 type foreign struct {
-	checkpoint.Store
-	manifest checkpoint.Manifest
+	store.Store
+	manifest store.Manifest
 	text     string
 	fail     error // where the text ends
 }
 
-func (f *foreign) Open(context.Context, string, int64) (checkpoint.Reader, error) { return f, nil }
-func (f *foreign) Manifest() checkpoint.Manifest                                  { return f.manifest }
-func (f *foreign) Close() error                                                   { return nil }
+func (f *foreign) Open(context.Context, string, int64) (store.Reader, error) { return f, nil }
+func (f *foreign) Manifest() store.Manifest                                  { return f.manifest }
+func (f *foreign) Close() error                                              { return nil }
 
 func (f *foreign) Part(string) (io.ReadCloser, error) {
 	end := f.fail
@@ -129,16 +130,16 @@ func TestLoadFromForeignStore(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "restored")
 	for _, name := range []string{"../evil", "/evil", "a/../../evil", ""} {
-		store := &foreign{manifest: checkpoint.Manifest{Parts: []checkpoint.Part{{Name: name}}}}
-		if _, err := transfer.Load(t.Context(), store, "lr", 1, dir); !errors.Is(err, checkpoint.ErrName) {
+		s := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: name}}}}
+		if _, err := transfer.Load(t.Context(), s, "lr", 1, dir); !errors.Is(err, store.ErrName) {
 			t.Errorf("part %q: %v", name, err)
 		}
 	}
-	damaged := &foreign{manifest: checkpoint.Manifest{Parts: []checkpoint.Part{{Name: "a"}}}, text: "half", fail: checkpoint.ErrCorrupt}
-	if _, err := transfer.Load(t.Context(), damaged, "lr", 1, dir); !errors.Is(err, checkpoint.ErrCorrupt) {
+	damaged := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "half", fail: store.ErrCorrupt}
+	if _, err := transfer.Load(t.Context(), damaged, "lr", 1, dir); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damaged: %v", err)
 	}
-	if _, err := transfer.Verify(t.Context(), damaged, "lr", 1); !errors.Is(err, checkpoint.ErrCorrupt) {
+	if _, err := transfer.Verify(t.Context(), damaged, "lr", 1); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("verify damaged: %v", err)
 	}
 	if entries, err := os.ReadDir(parent); err != nil || len(entries) != 0 {
@@ -151,11 +152,11 @@ func TestLoadFromForeignStore(t *testing.T) {
 func TestEveryFailure(t *testing.T) {
 	saved := files(t, contents)
 	for k := int64(1); ; k++ {
-		store := checkpointtest.NewFaulty(&checkpointtest.MemStore{})
-		store.FailAt(k, checkpointtest.Before)
-		_, err := transfer.Save(t.Context(), store, "lr", 1, saved)
-		store.FailAt(0, checkpointtest.Before)
-		list, listErr := store.List(t.Context(), "lr")
+		s := storetest.NewFaulty(&storetest.MemStore{})
+		s.FailAt(k, storetest.Before)
+		_, err := transfer.Save(t.Context(), s, "lr", 1, saved)
+		s.FailAt(0, storetest.Before)
+		list, listErr := s.List(t.Context(), "lr")
 		if listErr != nil {
 			t.Fatal(listErr)
 		}
@@ -174,25 +175,25 @@ func TestEveryFailure(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := transfer.Save(ctx, &checkpointtest.MemStore{}, "lr", 1, files(t, contents)); !errors.Is(err, context.Canceled) {
+	if _, err := transfer.Save(ctx, &storetest.MemStore{}, "lr", 1, files(t, contents)); !errors.Is(err, context.Canceled) {
 		t.Errorf("save: %v", err)
 	}
 }
 
 // A checkpoint larger than the buffer passes through it.
 func BenchmarkRoundTrip(b *testing.B) {
-	saved := checkpoint.Saved{Dir: b.TempDir(), Files: []string{"model"}}
+	saved := runner.Saved{Dir: b.TempDir(), Files: []string{"model"}}
 	if err := os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(8 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		store := &checkpointtest.MemStore{}
-		if _, err := transfer.Save(b.Context(), store, "lr", 1, saved); err != nil {
+		s := &storetest.MemStore{}
+		if _, err := transfer.Save(b.Context(), s, "lr", 1, saved); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := transfer.Load(b.Context(), store, "lr", 1, filepath.Join(b.TempDir(), "restored")); err != nil {
+		if _, err := transfer.Load(b.Context(), s, "lr", 1, filepath.Join(b.TempDir(), "restored")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/transfer"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
@@ -148,7 +149,7 @@ func TestServeS3(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transfer.Save(t.Context(), one, "job", 1, checkpoint.Saved{Dir: dir, Files: []string{"weights"}, Step: 3}); err != nil {
+	if _, err := transfer.Save(t.Context(), one, "job", 1, runner.Saved{Dir: dir, Files: []string{"weights"}, Step: 3}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := transfer.Load(t.Context(), two, "job", 1, dir+"/again"); err != nil {

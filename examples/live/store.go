@@ -16,8 +16,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	_ "gocloud.dev/blob/s3blob" // the driver of s3://
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/blobstore"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // storeVariable tells the programs of a cluster the URL of the bucket that keeps the checkpoints; empty:
@@ -25,7 +25,7 @@ import (
 const storeVariable = "APPORTION_LIVE_STORE"
 
 // storeFromEnvironment opens the bucket that the environment names; nil if it names none.
-func storeFromEnvironment(ctx context.Context) (checkpoint.Store, error) {
+func storeFromEnvironment(ctx context.Context) (store.Store, error) {
 	url := os.Getenv(storeVariable)
 	if url == "" {
 		return nil, nil

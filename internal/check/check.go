@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/exact"
@@ -67,15 +70,24 @@ func Servers(faults *apportion.Faults, kinds apportion.Kinds, servers []apportio
 	}
 }
 
-// ID adds to faults an id that is empty or was seen before, and marks it as seen.
+// ID adds to faults an id that is empty, is not text (apportion.ErrRange) or was seen before, and
+// marks it as seen. This is the one rule for the names of jobs, servers and containers.
 func ID(faults *apportion.Faults, seen map[string]bool, id string, item apportion.Item) {
 	switch {
 	case id == "":
 		faults.Add(item, "ID", apportion.ErrEmpty, "")
+	case !Text(id):
+		faults.Add(item, "ID", apportion.ErrRange, strconv.Quote(id)+" is not UTF-8, or has a control character")
 	case seen[id]:
 		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
 	}
 	seen[id] = true
+}
+
+// Text reports whether s is UTF-8 without control characters: then JSON, a log line and a process's
+// environment carry it unchanged.
+func Text(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // Weight adds to faults a weight that is not positive and finite: NaN and infinities are

@@ -17,7 +17,8 @@ var (
 	computing = []string{"drf", "alloc", "primaldual", "growth", "placement", "checkpoint"}
 	effectful = []string{
 		"alloc/milp/bb", "alloc/milp/ortools",
-		"checkpoint/command", "checkpoint/filestore", "checkpoint/transfer", "checkpoint/vfs",
+		"checkpoint/command", "checkpoint/filestore", "checkpoint/journal", "checkpoint/store/medium",
+		"checkpoint/transfer", "checkpoint/vfs",
 	}
 )
 

@@ -84,7 +84,7 @@ func find(runs []master.Run, attempt int64) (int, bool) {
 func (l *ledger) take(t *master.Traced) (last bool) {
 	took, done := t.Replied.Sub(t.Issued), t.Reply.Outcome == checkpoint.Done
 	verified := time.Time{}
-	switch t.Effect.Kind {
+	switch t.Effect.Action {
 	case checkpoint.Save:
 		l.under.Save = took
 		if done {
@@ -97,13 +97,13 @@ func (l *ledger) take(t *master.Traced) (last bool) {
 			l.newest = l.saved[t.Effect.Checkpoint]
 		}
 	case checkpoint.Stop, checkpoint.Release:
-		if t.Effect.Kind == checkpoint.Stop && l.under.Stop == 0 {
+		if t.Effect.Action == checkpoint.Stop && l.under.Stop == 0 {
 			l.under.Planned = t.Issued.Sub(l.verified) < atOnce
 		}
 		l.under.Stop += took
 	case checkpoint.Create, checkpoint.Resume, checkpoint.Confirm:
 		l.under.Start += took
-		last = t.Effect.Kind == checkpoint.Confirm && done
+		last = t.Effect.Action == checkpoint.Confirm && done
 	}
 	l.verified = verified
 	return last

@@ -23,9 +23,9 @@ import (
 var began = time.Unix(1_000_000, 0)
 
 // effect is one that took seconds [from, until).
-func effect(kind checkpoint.Kind, attempt, number int64, from, until float64) master.Traced {
+func effect(kind checkpoint.Action, attempt, number int64, from, until float64) master.Traced {
 	at := func(seconds float64) time.Time { return began.Add(time.Duration(seconds * float64(time.Second))) }
-	return master.Traced{Effect: checkpoint.Effect{Kind: kind, Job: "a", Attempt: attempt, Checkpoint: number, Containers: make([]string, attempt)},
+	return master.Traced{Effect: checkpoint.Effect{Action: kind, Job: "a", Attempt: attempt, Checkpoint: number, Containers: make([]string, attempt)},
 		Issued: at(from), Replied: at(until), Reply: checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}}
 }
 

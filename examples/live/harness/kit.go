@@ -13,16 +13,16 @@ import (
 	"path/filepath"
 
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/checkpoint/framework"
+	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/examples/live/trainers"
 	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 )
 
-// EnvFrameworks names the folder with the frameworks, as checkpoint/framework/fetch.sh leaves it.
+// EnvFrameworks names the folder with the frameworks, as checkpoint/format/fetch.sh leaves it.
 const EnvFrameworks = "APPORTION_FRAMEWORKS"
 
 // ErrNoFrameworks: EnvFrameworks is not set.
-var ErrNoFrameworks = errors.New(EnvFrameworks + " does not name the folder of the frameworks: checkpoint/framework/fetch.sh FOLDER makes it")
+var ErrNoFrameworks = errors.New(EnvFrameworks + " does not name the folder of the frameworks: checkpoint/format/fetch.sh FOLDER makes it")
 
 // Kit is what trainers are run with.
 type Kit struct {
@@ -61,8 +61,8 @@ func environment() []string {
 }
 
 // formats are those of the frameworks' checkpoints. The names that the trainers give count steps.
-var formats = map[string]framework.Format{
-	"pytorch": framework.PyTorch{StepsPerNumber: 1}, "tensorflow": framework.TensorFlow{}, "mxnet": framework.MXNet{StepsPerNumber: 1},
+var formats = map[string]format.Format{
+	"pytorch": format.PyTorch{StepsPerNumber: 1}, "tensorflow": format.TensorFlow{}, "mxnet": format.MXNet{StepsPerNumber: 1},
 }
 
 // Processes are the options by which an agent runs a job. A checkpoint counts when the trainer says that

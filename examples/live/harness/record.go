@@ -191,7 +191,7 @@ func (r *Record) After(job string, from, until time.Time) (runs int, next time.D
 // FailedSaves counts the saves of a job whose failure says this.
 func (r *Record) FailedSaves(job, text string) (n int) {
 	for _, t := range r.Effects[job] {
-		if t.Effect.Kind == checkpoint.Save && t.Reply.Outcome != checkpoint.Done && strings.Contains(t.Reply.Detail, text) {
+		if t.Effect.Action == checkpoint.Save && t.Reply.Outcome != checkpoint.Done && strings.Contains(t.Reply.Detail, text) {
 			n++
 		}
 	}

@@ -1,5 +1,5 @@
 // This file lets a process be one of a job's: package train, told by the environment that the agent's
-// adapter sets.
+// runner sets.
 
 package main
 
@@ -102,7 +102,7 @@ func (t *told) lock(rank int) (*os.File, error) {
 	return file, nil
 }
 
-// report writes the loss where the adapter reads it, and where the status page does.
+// report writes the loss where the runner reads it, and where the status page does.
 func (t *told) report(step int64, loss float64) error {
 	line, err := json.Marshal(master.Point{Step: step, Value: loss})
 	if err != nil {
@@ -114,7 +114,7 @@ func (t *told) report(step int64, loss float64) error {
 	return errors.Join(err, err2)
 }
 
-// save writes the state if the adapter has asked for it, says so, and removes the one before.
+// save writes the state if the runner has asked for it, says so, and removes the one before.
 func (t *told) save(step int64, write func(path string) error) error {
 	text, err := os.ReadFile(t.request)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/transfer"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
@@ -30,9 +32,9 @@ type Config struct {
 	// files of running jobs.
 	Dir, Shared string
 	// Store keeps the checkpoints.
-	Store checkpoint.Store
+	Store store.Store
 	// Framework returns what runs the processes of a job here.
-	Framework func(Work) (checkpoint.Framework, error)
+	Framework func(Work) (runner.Runner, error)
 	// Lease is how long the agent goes on without a master.
 	Lease time.Duration
 }
@@ -70,9 +72,9 @@ type Status struct {
 
 // JobStatus is how an attempt stands on one server.
 type JobStatus struct {
-	Job      string              `json:"job"`
-	Attempt  int64               `json:"attempt"`
-	Progress checkpoint.Progress `json:"progress"`
+	Job      string          `json:"job"`
+	Attempt  int64           `json:"attempt"`
+	Progress runner.Progress `json:"progress"`
 }
 
 // Agent runs jobs.
@@ -81,7 +83,7 @@ type Agent struct {
 
 	mu         sync.Mutex
 	book       *book
-	frameworks map[string]checkpoint.Framework
+	frameworks map[string]runner.Runner
 	hands      map[string]*hands
 	heard      time.Time // of a master
 	noted      time.Time // when that was last written down
@@ -97,7 +99,7 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{config: config, book: book, frameworks: map[string]checkpoint.Framework{}, hands: map[string]*hands{},
+	return &Agent{config: config, book: book, frameworks: map[string]runner.Runner{}, hands: map[string]*hands{},
 		heard: lastHeard(config)}, nil
 }
 
@@ -112,7 +114,7 @@ func (a *Agent) Handler(token string) http.Handler {
 // do carries out an effect.
 func (a *Agent) do(ctx context.Context, order Order) (Result, error) {
 	e := &order.Effect
-	if err := checkpoint.CheckJob(e.Job); err != nil {
+	if err := store.CheckJob(e.Job); err != nil {
 		return Result{}, err
 	}
 	h, ctx, end, err := a.admit(ctx, e)
@@ -124,7 +126,7 @@ func (a *Agent) do(ctx context.Context, order Order) (Result, error) {
 	switch {
 	case err == nil:
 		return Result{Outcome: checkpoint.Done, Step: step}, nil
-	case e.Kind == checkpoint.Resume && (errors.Is(err, checkpoint.ErrCorrupt) || errors.Is(err, checkpoint.ErrNotFound)):
+	case e.Action == checkpoint.Resume && (errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound)):
 		return Result{Outcome: checkpoint.Damaged, Detail: err.Error(), Step: -1}, nil
 	case errors.Is(err, checkpoint.ErrFenced):
 		return Result{}, err
@@ -142,7 +144,7 @@ func (a *Agent) admit(ctx context.Context, e *checkpoint.Effect) (*hands, contex
 		return nil, nil, nil, err
 	}
 	h := a.handsOf(e.Job)
-	if e.Kind == checkpoint.Stop {
+	if e.Action == checkpoint.Stop {
 		h.drop(e.Attempt)
 	}
 	ctx, end := h.begin(ctx, e.Attempt)
@@ -152,7 +154,7 @@ func (a *Agent) admit(ctx context.Context, e *checkpoint.Effect) (*hands, contex
 // carryOut is do for an effect that was admitted. It returns the step that a checkpoint holds.
 func (a *Agent) carryOut(ctx context.Context, order *Order) (int64, error) {
 	e := &order.Effect
-	switch e.Kind {
+	switch e.Action {
 	case checkpoint.Create, checkpoint.Release:
 		return -1, nil // containers are entries of the book
 	case checkpoint.Stop:
@@ -164,7 +166,7 @@ func (a *Agent) carryOut(ctx context.Context, order *Order) (int64, error) {
 	case checkpoint.Confirm:
 		return -1, a.confirm(ctx, e)
 	}
-	return -1, fmt.Errorf("agent: cannot do %q", e.Kind)
+	return -1, fmt.Errorf("agent: cannot do %q", e.Action)
 }
 
 // page returns the page of a job as it is now.
@@ -175,7 +177,7 @@ func (a *Agent) page(job string) page {
 }
 
 // framework returns what runs a job's processes.
-func (a *Agent) framework(work Work) (checkpoint.Framework, error) {
+func (a *Agent) framework(work Work) (runner.Runner, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if f, ok := a.frameworks[work.Job]; ok {
@@ -205,7 +207,7 @@ func (a *Agent) stop(ctx context.Context, job string) error {
 func (a *Agent) resume(ctx context.Context, order *Order) error {
 	e := &order.Effect
 	attempt := strconv.FormatInt(e.Attempt, 10)
-	run := checkpoint.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
+	run := runner.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
 		Dir: filepath.Join(a.config.Shared, e.Job, attempt)}
 	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
 		return err
@@ -273,10 +275,10 @@ func (a *Agent) confirm(ctx context.Context, e *checkpoint.Effect) error {
 }
 
 // running returns the framework and the run of an attempt that was resumed here.
-func (a *Agent) running(e *checkpoint.Effect) (checkpoint.Framework, checkpoint.Run, error) {
+func (a *Agent) running(e *checkpoint.Effect) (runner.Runner, runner.Run, error) {
 	p := a.page(e.Job)
 	if p.Run == nil || p.Run.Attempt != e.Attempt {
-		return nil, checkpoint.Run{}, fmt.Errorf("attempt %d of job %q was not resumed here", e.Attempt, e.Job)
+		return nil, runner.Run{}, fmt.Errorf("attempt %d of job %q was not resumed here", e.Attempt, e.Job)
 	}
 	f, err := a.framework(*p.Work)
 	return f, *p.Run, err

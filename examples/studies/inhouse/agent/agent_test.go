@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
 // fake is a framework that notes what it is told and lets a test hold it up.
@@ -39,7 +41,7 @@ func (f *fake) said() string {
 	return strings.Join(f.calls, "; ")
 }
 
-func (f *fake) Resume(ctx context.Context, run checkpoint.Run) error {
+func (f *fake) Resume(ctx context.Context, run runner.Run) error {
 	if f.resumes != nil {
 		close(f.began)
 		select {
@@ -63,12 +65,12 @@ func (f *fake) Resume(ctx context.Context, run checkpoint.Run) error {
 	return nil
 }
 
-func (f *fake) Save(_ context.Context, run checkpoint.Run) (checkpoint.Saved, error) {
+func (f *fake) Save(_ context.Context, run runner.Run) (runner.Saved, error) {
 	f.note("save %d", run.Attempt)
-	return checkpoint.Saved{Dir: run.Dir, Files: []string{"state"}, Step: 7}, os.WriteFile(filepath.Join(run.Dir, "state"), []byte("learnt"), 0o600)
+	return runner.Saved{Dir: run.Dir, Files: []string{"state"}, Step: 7}, os.WriteFile(filepath.Join(run.Dir, "state"), []byte("learnt"), 0o600)
 }
 
-func (f *fake) Stop(_ context.Context, run checkpoint.Run) error {
+func (f *fake) Stop(_ context.Context, run runner.Run) error {
 	f.note("stop %d", run.Attempt)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,10 +78,10 @@ func (f *fake) Stop(_ context.Context, run checkpoint.Run) error {
 	return nil
 }
 
-func (f *fake) Progress(_ context.Context, run checkpoint.Run) (checkpoint.Progress, error) {
+func (f *fake) Progress(_ context.Context, run runner.Run) (runner.Progress, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return checkpoint.Progress{Step: 7, Running: f.alive[run.Attempt]}, nil
+	return runner.Progress{Step: 7, Running: f.alive[run.Attempt]}, nil
 }
 
 // bench is an agent with its surroundings.
@@ -92,8 +94,8 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, fake: &fake{alive: map[int64]bool{}}}
-	b.config = Config{Name: "here", Dir: t.TempDir(), Shared: t.TempDir(), Store: &checkpointtest.MemStore{}, Lease: time.Hour,
-		Framework: func(Work) (checkpoint.Framework, error) { return b.fake, nil }}
+	b.config = Config{Name: "here", Dir: t.TempDir(), Shared: t.TempDir(), Store: &storetest.MemStore{}, Lease: time.Hour,
+		Framework: func(Work) (runner.Runner, error) { return b.fake, nil }}
 	b.restart()
 	return b
 }
@@ -115,9 +117,9 @@ func (b *bench) do(e checkpoint.Effect) (Result, error) {
 }
 
 // must does an effect that has to work.
-func (b *bench) must(kind checkpoint.Kind, attempt, number int64) Result {
+func (b *bench) must(kind checkpoint.Action, attempt, number int64) Result {
 	b.t.Helper()
-	r, err := b.do(checkpoint.Effect{Epoch: 1, Kind: kind, Attempt: attempt, Checkpoint: number})
+	r, err := b.do(checkpoint.Effect{Epoch: 1, Action: kind, Attempt: attempt, Checkpoint: number})
 	if err != nil || r.Outcome != checkpoint.Done {
 		b.t.Fatalf("%s %d: %+v, %v", kind, attempt, r, err)
 	}
@@ -142,11 +144,11 @@ func TestSaveStopResume(t *testing.T) {
 	if n := b.agent.page("lr").Containers; n != 2 {
 		t.Errorf("%d containers here, want 2", n)
 	}
-	r, err := b.do(checkpoint.Effect{Epoch: 1, Kind: checkpoint.Resume, Attempt: 2, Checkpoint: 10})
+	r, err := b.do(checkpoint.Effect{Epoch: 1, Action: checkpoint.Resume, Attempt: 2, Checkpoint: 10})
 	if err != nil || r.Outcome != checkpoint.Damaged {
 		t.Errorf("checkpoint that is not there: %+v, %v", r, err)
 	}
-	r, err = b.do(checkpoint.Effect{Epoch: 1, Kind: "dance", Attempt: 2})
+	r, err = b.do(checkpoint.Effect{Epoch: 1, Action: "dance", Attempt: 2})
 	if err != nil || r.Outcome != checkpoint.Failed {
 		t.Errorf("unknown effect: %+v, %v", r, err)
 	}
@@ -167,7 +169,7 @@ func TestFences(t *testing.T) {
 		}
 	}
 	for range 2 { // the second time after the agent was killed
-		fenced("older attempt", checkpoint.Effect{Epoch: 1, Kind: checkpoint.Create, Attempt: 2})
+		fenced("older attempt", checkpoint.Effect{Epoch: 1, Action: checkpoint.Create, Attempt: 2})
 		b.restart()
 	}
 	b.must(checkpoint.Stop, 2, 0)
@@ -176,20 +178,20 @@ func TestFences(t *testing.T) {
 	}
 	b.must(checkpoint.Stop, 3, 0)
 	b.restart()
-	fenced("stopped attempt", checkpoint.Effect{Epoch: 1, Kind: checkpoint.Resume, Attempt: 3})
-	if _, err := b.do(checkpoint.Effect{Epoch: 4, Kind: checkpoint.Create, Attempt: 4}); err != nil {
+	fenced("stopped attempt", checkpoint.Effect{Epoch: 1, Action: checkpoint.Resume, Attempt: 3})
+	if _, err := b.do(checkpoint.Effect{Epoch: 4, Action: checkpoint.Create, Attempt: 4}); err != nil {
 		t.Fatal(err)
 	}
 	b.restart()
-	fenced("older master", checkpoint.Effect{Epoch: 3, Kind: checkpoint.Resume, Attempt: 4})
+	fenced("older master", checkpoint.Effect{Epoch: 3, Action: checkpoint.Resume, Attempt: 4})
 	if _, err := b.agent.status(t.Context(), Question{Epoch: 3}); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("question of an older master: %v", err)
 	}
-	if _, err := b.do(checkpoint.Effect{Epoch: 4, Kind: checkpoint.Resume, Attempt: 9}); err == nil || errors.Is(err, checkpoint.ErrFenced) {
+	if _, err := b.do(checkpoint.Effect{Epoch: 4, Action: checkpoint.Resume, Attempt: 9}); err == nil || errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("attempt that was not created here: %v", err)
 	}
-	bad := Order{Effect: checkpoint.Effect{Epoch: 4, Kind: checkpoint.Create, Job: "../x", Attempt: 1}}
-	if _, err := b.agent.do(t.Context(), bad); !errors.Is(err, checkpoint.ErrName) {
+	bad := Order{Effect: checkpoint.Effect{Epoch: 4, Action: checkpoint.Create, Job: "../x", Attempt: 1}}
+	if _, err := b.agent.do(t.Context(), bad); !errors.Is(err, store.ErrName) {
 		t.Errorf("job ../x: %v", err)
 	}
 }
@@ -201,7 +203,7 @@ func TestStopEndsResume(t *testing.T) {
 	b.fake.resumes, b.fake.began = make(chan struct{}), make(chan struct{})
 	ended := make(chan Result, 1)
 	go func() {
-		r, _ := b.do(checkpoint.Effect{Epoch: 1, Kind: checkpoint.Resume, Attempt: 1})
+		r, _ := b.do(checkpoint.Effect{Epoch: 1, Action: checkpoint.Resume, Attempt: 1})
 		ended <- r
 	}()
 	<-b.fake.began
@@ -242,7 +244,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("after the lease: %+v, %v", s, err)
 	}
 	// The master may not know: it is told that the attempt failed, not that there is a newer master.
-	if _, err := b.do(checkpoint.Effect{Epoch: 1, Kind: checkpoint.Resume, Attempt: 1}); err == nil || errors.Is(err, checkpoint.ErrFenced) {
+	if _, err := b.do(checkpoint.Effect{Epoch: 1, Action: checkpoint.Resume, Attempt: 1}); err == nil || errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("resume after the lease: %v", err)
 	}
 	cancel()

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -36,8 +37,8 @@ type page struct {
 	// Containers is how many containers the job has here.
 	Containers int `json:"containers"`
 	// Work is what the newest attempt runs, and Run where; nil before it was resumed.
-	Work *Work           `json:"work,omitempty"`
-	Run  *checkpoint.Run `json:"run,omitempty"`
+	Work *Work       `json:"work,omitempty"`
+	Run  *runner.Run `json:"run,omitempty"`
 }
 
 // openBook reads the book, or begins one.
@@ -102,7 +103,7 @@ func (b *book) admit(e *checkpoint.Effect, here string) error {
 	}
 	b.Epoch = e.Epoch
 	p := b.page(e.Job)
-	switch e.Kind {
+	switch e.Action {
 	case checkpoint.Stop:
 		p.Stopped = max(p.Stopped, e.Attempt)
 	case checkpoint.Release:
@@ -116,7 +117,7 @@ func (b *book) admit(e *checkpoint.Effect, here string) error {
 		if e.Attempt <= p.Lapsed {
 			return fmt.Errorf("attempt %d of job %q was ended, as no master was heard", e.Attempt, e.Job)
 		}
-		if e.Kind != checkpoint.Create && e.Attempt > p.Created {
+		if e.Action != checkpoint.Create && e.Attempt > p.Created {
 			return fmt.Errorf("attempt %d of job %q was not created here", e.Attempt, e.Job)
 		}
 		p.Created, p.Containers = e.Attempt, containersOn(e.Containers, here)

@@ -17,6 +17,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
@@ -39,7 +41,7 @@ type MasterOptions struct {
 	// Listen is the address, "host:port"; port 0: a free one.
 	Listen string
 	// Store keeps the checkpoints; nil: the place's own.
-	Store checkpoint.Store
+	Store store.Store
 	// Patience is how long a save, a stop or a start may take.
 	Patience time.Duration
 	// Grace is how long a server may be silent; 0: the constant Grace. Longer than every agent's Lease.
@@ -100,14 +102,14 @@ type AgentOptions struct {
 	// Lease is how long jobs run on without a master; 0: the constant Lease.
 	Lease time.Duration
 	// Store keeps the checkpoints; nil: the place's own.
-	Store checkpoint.Store
-	// Processes are the options of the adapter for a job; Node is set for it. Nil: none.
+	Store store.Store
+	// Processes are the options of the runner for a job; Node is set for it. Nil: none.
 	Processes func(agent.Work) command.Options
 }
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
 func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) error {
-	if err := checkpoint.CheckJob(o.Server.ID); err != nil {
+	if err := store.CheckJob(o.Server.ID); err != nil {
 		return fmt.Errorf("-name: %w", err)
 	}
 	config := agent.Config{Name: o.Server.ID, Dir: p.Join("agents", o.Server.ID), Shared: p.Shared(), Lease: cmp.Or(o.Lease, Lease),
@@ -135,9 +137,9 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 }
 
 // processes runs jobs as processes of this machine, by their commands.
-func processes(p Place, o *AgentOptions) func(agent.Work) (checkpoint.Framework, error) {
+func processes(p Place, o *AgentOptions) func(agent.Work) (runner.Runner, error) {
 	work := p.Join("agents", o.Server.ID, "work")
-	return func(w agent.Work) (checkpoint.Framework, error) {
+	return func(w agent.Work) (runner.Runner, error) {
 		var options command.Options
 		if o.Processes != nil {
 			options = o.Processes(w)

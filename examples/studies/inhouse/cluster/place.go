@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/filestore"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
@@ -40,7 +40,7 @@ func (p Place) Join(names ...string) string {
 func (p Place) Shared() string { return p.Join("shared") }
 
 // Store opens the store for checkpoints, on a disk that every server sees.
-func (p Place) Store() (checkpoint.Store, error) {
+func (p Place) Store() (store.Store, error) {
 	if err := os.MkdirAll(p.Join("store"), 0o700); err != nil {
 		return nil, err
 	}

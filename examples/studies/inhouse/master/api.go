@@ -11,6 +11,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
@@ -31,7 +33,7 @@ type Nothing struct{}
 // View is how a job stands.
 type View struct {
 	Job        checkpoint.Job       `json:"job"`
-	Progress   checkpoint.Progress  `json:"progress"`
+	Progress   runner.Progress      `json:"progress"`
 	Waiting    string               `json:"waiting,omitempty"`
 	Share      alloc.Share          `json:"share"`
 	Checkpoint checkpoint.Confirmed `json:"checkpoint"`
@@ -73,7 +75,7 @@ func (m *Master) submit(app Submission) error {
 	if _, known := m.specs.find(app.ID); known {
 		return fmt.Errorf("job %q %w", app.ID, apportion.ErrDuplicate)
 	}
-	if err := checkpoint.CheckJob(app.ID); err != nil {
+	if err := store.CheckJob(app.ID); err != nil {
 		return err
 	}
 	if len(app.Start) == 0 || len(app.Resume) == 0 {

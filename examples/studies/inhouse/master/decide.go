@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // Decider takes the decisions of a master. It is called from one goroutine, whenever something has
@@ -35,7 +36,7 @@ type JobState struct {
 	// Policy is what was submitted beside the application.
 	Policy   json.RawMessage
 	Job      checkpoint.Job
-	Progress checkpoint.Progress
+	Progress runner.Progress
 }
 
 // Goal is what the job will have when all that was asked for is done.

@@ -111,7 +111,7 @@ func TestTrace(t *testing.T) {
 	b.submit()
 	b.await("runs", runs)
 	b.stop() // the text is the test's again
-	var kinds []checkpoint.Kind
+	var kinds []checkpoint.Action
 	for lines := json.NewDecoder(&text); lines.More(); {
 		var traced Traced
 		if err := lines.Decode(&traced); err != nil {
@@ -120,9 +120,9 @@ func TestTrace(t *testing.T) {
 		if traced.Effect.Job != "lr" || traced.Reply.Outcome != checkpoint.Done || traced.Replied.Before(traced.Issued) {
 			t.Errorf("%+v", traced)
 		}
-		kinds = append(kinds, traced.Effect.Kind)
+		kinds = append(kinds, traced.Effect.Action)
 	}
-	if want := []checkpoint.Kind{checkpoint.Create, checkpoint.Resume, checkpoint.Confirm}; !slices.Equal(kinds, want) {
+	if want := []checkpoint.Action{checkpoint.Create, checkpoint.Resume, checkpoint.Confirm}; !slices.Equal(kinds, want) {
 		t.Errorf("%v, want %v", kinds, want)
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -28,7 +31,7 @@ type Config struct {
 	// Token is what every caller must show, and what the master shows to agents.
 	Token string
 	// Store keeps the checkpoints.
-	Store checkpoint.Store
+	Store store.Store
 	// Protocol says what the kinds of resources are and how patient the protocol is.
 	Protocol checkpoint.Config
 	// Decider takes the decisions.
@@ -53,14 +56,14 @@ const pause = 2 * time.Second
 type Master struct {
 	config  Config
 	machine *checkpoint.Machine
-	journal *checkpoint.Journal
+	journal *journal.Journal
 	specs   *specs
 	tasks   chan task
 	under   sync.WaitGroup // effects and questions under way
 
 	members  map[string]*member
-	progress map[string]checkpoint.Progress // of the newest attempt, by job
-	saved    map[string]time.Time           // when a job was last asked to save itself
+	progress map[string]runner.Progress // of the newest attempt, by job
+	saved    map[string]time.Time       // when a job was last asked to save itself
 	verdict  *Verdict
 	due      time.Time // of the next decision
 }
@@ -78,7 +81,7 @@ func Open(config Config) (*Master, error) {
 	if err != nil {
 		return nil, err
 	}
-	machine, journal, err := checkpoint.Open(disk, config.Protocol)
+	machine, journal, err := journal.Open(disk, config.Protocol)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func Open(config Config) (*Master, error) {
 	}
 	m := &Master{
 		config: config, machine: machine, journal: journal, specs: specs, tasks: make(chan task),
-		members: map[string]*member{}, progress: map[string]checkpoint.Progress{}, saved: map[string]time.Time{}, verdict: &Verdict{},
+		members: map[string]*member{}, progress: map[string]runner.Progress{}, saved: map[string]time.Time{}, verdict: &Verdict{},
 	}
 	for _, server := range machine.Servers() {
 		m.members[server.ID] = &member{seen: time.Now()}

@@ -20,7 +20,9 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
@@ -31,15 +33,15 @@ const token = "secret"
 type fakeAgent struct {
 	mu       sync.Mutex
 	effects  []string
-	outcome  map[checkpoint.Kind]checkpoint.Outcome
+	outcome  map[checkpoint.Action]checkpoint.Outcome
 	attempt  int64 // that runs; 0: none
-	progress checkpoint.Progress
-	store    checkpoint.Store
+	progress runner.Progress
+	store    store.Store
 	server   *httptest.Server
 }
 
-func newFakeAgent(t *testing.T, store checkpoint.Store) *fakeAgent {
-	f := &fakeAgent{outcome: map[checkpoint.Kind]checkpoint.Outcome{}, store: store}
+func newFakeAgent(t *testing.T, store store.Store) *fakeAgent {
+	f := &fakeAgent{outcome: map[checkpoint.Action]checkpoint.Outcome{}, store: store}
 	mux := http.NewServeMux()
 	wire.Handle(mux, "/effect", token, f.effect)
 	wire.Handle(mux, "/status", token, f.status)
@@ -51,11 +53,11 @@ func newFakeAgent(t *testing.T, store checkpoint.Store) *fakeAgent {
 func (f *fakeAgent) effect(ctx context.Context, o agent.Order) (agent.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.effects = append(f.effects, string(o.Effect.Kind))
-	if outcome := f.outcome[o.Effect.Kind]; outcome != "" {
+	f.effects = append(f.effects, string(o.Effect.Action))
+	if outcome := f.outcome[o.Effect.Action]; outcome != "" {
 		return agent.Result{Outcome: outcome, Detail: "told to"}, nil
 	}
-	switch o.Effect.Kind {
+	switch o.Effect.Action {
 	case checkpoint.Save:
 		w, err := f.store.Begin(ctx, o.Effect.Job, o.Effect.Checkpoint)
 		if err == nil {
@@ -63,7 +65,7 @@ func (f *fakeAgent) effect(ctx context.Context, o agent.Order) (agent.Result, er
 		}
 		return agent.Result{Outcome: checkpoint.Done, Step: 5}, err
 	case checkpoint.Resume:
-		f.attempt, f.progress = o.Effect.Attempt, checkpoint.Progress{Running: true}
+		f.attempt, f.progress = o.Effect.Attempt, runner.Progress{Running: true}
 	case checkpoint.Stop:
 		f.attempt = 0
 	}
@@ -101,7 +103,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T) *bench {
-	store := &checkpointtest.MemStore{}
+	store := &storetest.MemStore{}
 	b := &bench{t: t, agent: newFakeAgent(t, store)}
 	b.config = Config{Dir: t.TempDir(), Shared: t.TempDir(), Token: token, Store: store,
 		Protocol: checkpoint.Config{Kinds: apportion.Kinds{"cpu"}, Retries: -1, Backoff: time.Millisecond},
@@ -188,7 +190,7 @@ func TestJobRunsAndEnds(t *testing.T) {
 	if !slices.Equal(v.Job.Containers, []string{"only", "only", "only"}) || v.Share.Actual != 0.75 {
 		t.Errorf("%+v", v)
 	}
-	b.agent.set(func() { b.agent.progress = checkpoint.Progress{Step: 9, Done: true} })
+	b.agent.set(func() { b.agent.progress = runner.Progress{Step: 9, Done: true} })
 	v = b.await("ends", ended)
 	if v.Job.Ending != checkpoint.Completed || v.Progress.Step != 9 {
 		t.Errorf("%+v", v)
@@ -203,7 +205,7 @@ func TestDeathsAreNoticed(t *testing.T) {
 	b := newBench(t)
 	b.submit()
 	first := b.await("runs", runs).Job.Attempt
-	b.agent.set(func() { b.agent.progress = checkpoint.Progress{Failed: "signal: killed"} })
+	b.agent.set(func() { b.agent.progress = runner.Progress{Failed: "signal: killed"} })
 	second := b.await("is resumed", func(v View) bool { return runs(v) && v.Job.Attempt > first })
 	if second.Job.Reason.Code != checkpoint.Died || !strings.Contains(second.Job.Reason.Detail, "killed") {
 		t.Errorf("%+v", second.Job.Reason)

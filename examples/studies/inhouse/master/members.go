@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
@@ -131,7 +132,7 @@ func (m *Master) learn(server string, running []checkpoint.Job, found []agent.Jo
 
 // follow reports the end of an attempt. The process of rank 0, on the first server, tells whether the
 // work is done; a process that is gone without that is missed on every server.
-func (m *Master) follow(job *checkpoint.Job, p checkpoint.Progress, leads bool) error {
+func (m *Master) follow(job *checkpoint.Job, p runner.Progress, leads bool) error {
 	if leads {
 		m.progress[job.Name] = p
 	}

@@ -24,13 +24,13 @@ func (m *Master) perform(ctx context.Context) error {
 		return err
 	}
 	for _, e := range ready.Effects {
-		if e.Kind == checkpoint.Prune {
+		if e.Action == checkpoint.Prune {
 			m.under.Go(func() { m.prune(ctx, &e) })
 			continue
 		}
 		order := agent.Order{Effect: e, Work: m.specs.work(e.Job)}
 		servers := e.Servers
-		if e.Kind == checkpoint.Save {
+		if e.Action == checkpoint.Save {
 			servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 		}
 		clients, err := m.clients(servers)
@@ -83,9 +83,9 @@ func failed(err error) checkpoint.Reply {
 // carryOut does an effect everywhere and says how it went.
 func (m *Master) carryOut(ctx context.Context, order *agent.Order, clients []*wire.Client) checkpoint.Reply {
 	e := &order.Effect
-	ctx, cancel := context.WithTimeout(ctx, m.patience(e.Kind))
+	ctx, cancel := context.WithTimeout(ctx, m.patience(e.Action))
 	defer cancel()
-	if e.Kind == checkpoint.Verify {
+	if e.Action == checkpoint.Verify {
 		if _, err := transfer.Verify(ctx, m.config.Store, e.Job, e.Checkpoint); err != nil {
 			return failed(err)
 		}
@@ -103,9 +103,9 @@ func (m *Master) carryOut(ctx context.Context, order *agent.Order, clients []*wi
 }
 
 // patience is how long an effect may take: less than the protocol waits for it.
-func (m *Master) patience(kind checkpoint.Kind) time.Duration {
+func (m *Master) patience(kind checkpoint.Action) time.Duration {
 	t := &m.config.Protocol.Timeouts
-	limit := map[checkpoint.Kind]time.Duration{
+	limit := map[checkpoint.Action]time.Duration{
 		checkpoint.Save: t.Save, checkpoint.Verify: t.Verify, checkpoint.Stop: t.Stop, checkpoint.Release: t.Release,
 		checkpoint.Create: t.Create, checkpoint.Resume: t.Resume, checkpoint.Confirm: t.Confirm,
 	}[kind]

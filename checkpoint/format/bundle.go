@@ -1,0 +1,261 @@
+// This file implements the verification of a tensor bundle: an index that says where each tensor lies in
+// which shard of data and what its checksum is, and the shards.
+
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Types of tensors that are stored in a way of their own, and those that can count steps.
+const (
+	typeInt32   = 3
+	typeString  = 7
+	typeInt64   = 9
+	typeVariant = 21
+)
+
+// objectGraph is the key that only bundles of tf.train.Checkpoint have.
+const objectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+// stepKeys are the names under which jobs keep the number of steps, the most explicit first.
+var stepKeys = []string{
+	"global_step",
+	"global_step/.ATTRIBUTES/VARIABLE_VALUE",
+	"step/.ATTRIBUTES/VARIABLE_VALUE",
+	"optimizer/_iterations/.ATTRIBUTES/VARIABLE_VALUE",
+	"optimizer/iter/.ATTRIBUTES/VARIABLE_VALUE",
+}
+
+// tensor is the place of one tensor in the shards.
+type tensor struct {
+	kind     uint64
+	elements uint64
+	shard    int32
+	offset   int64
+	size     int64
+	crc      uint32
+	// step is 1 + the place in stepKeys, 0 for every other tensor.
+	step int
+}
+
+// bundle is what an index says.
+type bundle struct {
+	shards  int32
+	tensors []tensor
+	// object says that tf.train.Checkpoint wrote it.
+	object bool
+	// steps is the number of steps that a tensor holds, and rank its place in stepKeys; rank 0: none.
+	steps int64
+	rank  int
+}
+
+// readIndex reads the index file of a bundle: the header under the empty key, and the tensors.
+func readIndex(fsys fs.FS, name string) (*bundle, error) {
+	b := &bundle{}
+	return b, walk(fsys, name, func(c *cursor) error {
+		err := table(c, func(key, value []byte) error {
+			message := newCursor(bytes.NewReader(value), int64(len(value)))
+			if len(key) == 0 {
+				return b.header(message)
+			}
+			return b.add(string(key), message)
+		})
+		if err == nil && b.shards <= 0 {
+			err = fmt.Errorf("%d shards: %w", b.shards, errMalformed)
+		}
+		return err
+	})
+}
+
+// header reads a BundleHeaderProto: field 1 is the number of shards.
+func (b *bundle) header(c *cursor) error {
+	return fields(c, func(f field) error {
+		if f.number == 1 && f.kind == protowire.VarintType {
+			b.shards = int32(min(f.value, math.MaxInt32))
+		}
+		return nil
+	})
+}
+
+// add reads a BundleEntryProto. A tensor that is stored in slices has an entry without data, and one
+// entry for each slice.
+func (b *bundle) add(key string, c *cursor) error {
+	t := tensor{elements: 1, step: slices.Index(stepKeys, key) + 1}
+	sliced := false
+	err := fields(c, func(f field) error {
+		switch f.number {
+		case 1:
+			t.kind = f.value
+		case 2:
+			return t.shape(c)
+		case 3:
+			t.shard = int32(min(f.value, math.MaxInt32))
+		case 4:
+			t.offset = int64(f.value)
+		case 5:
+			t.size = int64(f.value)
+		case 6:
+			t.crc = uint32(f.value)
+		case 7:
+			sliced = true
+		}
+		return nil
+	})
+	if err == nil && (t.offset < 0 || t.size < 0 || t.offset > math.MaxInt64-t.size) {
+		err = errMalformed
+	}
+	if err != nil {
+		return fmt.Errorf("tensor %q: %w", key, err)
+	}
+	b.object = b.object || key == objectGraph
+	if !sliced {
+		b.tensors = append(b.tensors, t)
+	}
+	return nil
+}
+
+// shape multiplies the dimensions of a TensorShapeProto. It matters for strings only, of which each
+// takes a byte at least: a product that overflows is more than any file holds.
+func (t *tensor) shape(c *cursor) error {
+	return fields(c, func(dimension field) error {
+		if dimension.number != 2 || dimension.kind != protowire.BytesType {
+			return nil
+		}
+		size := uint64(0)
+		err := fields(c, func(f field) error {
+			if f.number == 1 {
+				size = f.value
+			}
+			return nil
+		})
+		if size != 0 && t.elements > math.MaxUint64/size {
+			return errMalformed
+		}
+		t.elements *= size
+		return err
+	})
+}
+
+// verify reads every tensor in the shards, whose names it is given, and compares its checksum. Tensors
+// do not overlap, so each byte is read once.
+func (b *bundle) verify(fsys fs.FS, shards []string) error {
+	slices.SortFunc(b.tensors, func(x, y tensor) int {
+		return cmp.Or(cmp.Compare(x.shard, y.shard), cmp.Compare(x.offset, y.offset), cmp.Compare(x.size, y.size))
+	})
+	rest := b.tensors
+	for i, name := range shards {
+		err := walk(fsys, name, func(c *cursor) error {
+			for len(rest) > 0 && int(rest[0].shard) == i {
+				if err := b.check(c, &rest[0]); err != nil {
+					return fmt.Errorf("tensor at %d: %w", rest[0].offset, err)
+				}
+				rest = rest[1:]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("tensor in shard %d of %d: %w", rest[0].shard, len(shards), errMalformed)
+	}
+	return nil
+}
+
+// check compares the checksum of one tensor and keeps its value if that is the number of steps.
+func (b *bundle) check(c *cursor, t *tensor) error {
+	if t.offset < c.pos {
+		return fmt.Errorf("overlaps the one before: %w", errMalformed)
+	}
+	if err := c.skip(uint64(t.offset - c.pos)); err != nil {
+		return err
+	}
+	return c.within(uint64(t.size), func() error {
+		if t.kind == typeVariant {
+			return nil // its checksum is not known to us
+		}
+		crc := uint32(0)
+		if t.kind == typeString {
+			var err error
+			if crc, err = stringLengths(c, t.elements); err != nil {
+				return err
+			}
+		}
+		if err := b.step(c, t); err != nil {
+			return err
+		}
+		crc, err := c.checksum(crc)
+		if err == nil && masked(crc) != t.crc {
+			err = fmt.Errorf("checksum differs: %w", errMalformed)
+		}
+		return err
+	})
+}
+
+// step keeps the value of a scalar that counts steps, if no better one was met.
+func (b *bundle) step(c *cursor, t *tensor) error {
+	wide := t.kind == typeInt64 && t.size == 8
+	if t.step == 0 || b.rank != 0 && b.rank < t.step || !wide && (t.kind != typeInt32 || t.size != 4) {
+		return nil
+	}
+	value, err := c.peek(int(t.size))
+	if err != nil {
+		return err
+	}
+	b.rank, b.steps = t.step, int64(binary.LittleEndian.Uint32(value))
+	if wide {
+		b.steps = int64(binary.LittleEndian.Uint64(value))
+	}
+	return nil
+}
+
+// stringLengths reads what comes before the bytes of strings: the length of each, and the checksum of
+// the lengths as fixed-length numbers. It returns the checksum so far.
+func stringLengths(c *cursor, elements uint64) (uint32, error) {
+	crc, total := uint32(0), uint64(0)
+	var fixed [8]byte
+	for range elements {
+		length, err := c.varint()
+		if err != nil {
+			return 0, err
+		}
+		if total += length; length > math.MaxInt64 || total > math.MaxInt64 {
+			return 0, fmt.Errorf("string of %d bytes: %w", length, errMalformed)
+		}
+		width := 4
+		if length > math.MaxUint32 {
+			width = 8
+		}
+		binary.LittleEndian.PutUint64(fixed[:], length)
+		crc = crc32.Update(crc, castagnoli, fixed[:width])
+	}
+	stored, err := c.uint32()
+	if err == nil && (stored != masked(crc) || total != uint64(c.left())) {
+		err = fmt.Errorf("lengths of strings: checksum differs: %w", errMalformed)
+	}
+	binary.LittleEndian.PutUint32(fixed[:], stored)
+	return crc32.Update(crc, castagnoli, fixed[:4]), err
+}
+
+// checksum continues a CRC-32C over all bytes up to the end.
+func (c *cursor) checksum(crc uint32) (uint32, error) {
+	for c.left() > 0 {
+		bytes, err := c.take(int(min(c.left(), windowBytes)))
+		if err != nil {
+			return 0, err
+		}
+		crc = crc32.Update(crc, castagnoli, bytes)
+	}
+	return crc, nil
+}

@@ -1,0 +1,163 @@
+// This file declares what a format is and implements the search that all of them share: the newest
+// candidate that is complete.
+
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/runner"
+)
+
+var (
+	// ErrNone: the directory holds no complete checkpoint of the format.
+	ErrNone = errors.New("format: no complete checkpoint")
+	// ErrIncomplete: a checkpoint is half-written or damaged. The error around it names the file and
+	// what is wrong with it.
+	ErrIncomplete = errors.New("is not complete")
+)
+
+// Format knows how the checkpoints of one training framework look on a disk. It reads one directory,
+// not those below it, and never writes. Its files must be regular and implement io.ReaderAt, as those
+// of os.Root.FS and os.DirFS do; the first also keeps links from leading out of the directory.
+type Format interface {
+	// Name is the framework's name in lower case, as [ByName] takes it.
+	Name() string
+	// Newest returns the newest complete checkpoint: of the candidates, newest first, the first that
+	// Verify accepts. Without one the error wraps ErrNone and the reason for each candidate. It costs
+	// as much as Verify of every candidate that is not complete and of the first that is.
+	Newest(fsys fs.FS) (Found, error)
+	// Verify reads the checkpoint of a name that Found.Name has, or that the framework was given when
+	// it saved. A checkpoint that is not complete makes an error that wraps ErrIncomplete.
+	Verify(fsys fs.FS, name string) (Found, error)
+}
+
+// Found is a complete checkpoint in a directory.
+type Found struct {
+	// Name is what the framework loads it by: the prefix of its files, or the file itself.
+	Name string
+	// Files are the files that make it, ascending.
+	Files []string
+	// Step is the number of training steps that it holds; -1 if the format does not tell.
+	Step int64
+	// Skipped says of each newer candidate why it was passed over.
+	Skipped []error
+}
+
+// Saved returns the checkpoint as the protocol knows it; dir is the directory that was searched.
+func (f Found) Saved(dir string) runner.Saved {
+	return runner.Saved{Dir: dir, Files: slices.Clone(f.Files), Step: f.Step}
+}
+
+// ByName returns the format of a framework with its default settings: "tensorflow", "pytorch", "mxnet"
+// or "caffe". There is no other.
+func ByName(name string) (Format, bool) {
+	for _, format := range []Format{TensorFlow{}, PyTorch{}, MXNet{}, Caffe{}} {
+		if format.Name() == name {
+			return format, true
+		}
+	}
+	return nil, false
+}
+
+// candidate is a checkpoint that a directory seems to hold. A number of -1 stands for none.
+type candidate struct {
+	name   string
+	number int64
+}
+
+// newest verifies candidates in the order of their numbers, highest first, equal ones by name, until
+// one is complete.
+func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		if a.number != b.number {
+			return compareDown(a.number, b.number)
+		}
+		return strings.Compare(b.name, a.name)
+	})
+	var skipped []error
+	for _, c := range candidates {
+		found, err := f.Verify(fsys, c.name)
+		if err == nil {
+			found.Skipped = skipped
+			return found, nil
+		}
+		skipped = append(skipped, err)
+	}
+	return Found{}, errors.Join(append([]error{fmt.Errorf("%w of %s", ErrNone, f.Name())}, skipped...)...)
+}
+
+func compareDown(a, b int64) int {
+	if a > b {
+		return -1
+	}
+	return 1
+}
+
+// names returns the names of the files in the directory that may belong to checkpoints: regular ones
+// and links, ascending.
+func names(fsys fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("format: %w", err)
+	}
+	var list []string
+	for _, e := range entries {
+		if e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 {
+			list = append(list, e.Name())
+		}
+	}
+	return list, nil
+}
+
+// incomplete says what is wrong with a file of a checkpoint.
+func incomplete(file, reason string, args ...any) error {
+	return fmt.Errorf("%s %w: %s", file, ErrIncomplete, fmt.Sprintf(reason, args...))
+}
+
+// damaged names the file in an error of reading it.
+func damaged(file string, err error) error {
+	if err == nil || errors.Is(err, ErrIncomplete) {
+		return err
+	}
+	return fmt.Errorf("%s %w: %w", file, ErrIncomplete, err)
+}
+
+// plain refuses names that are not those of a file in the directory itself.
+func plain(name string) error {
+	if !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, '/') {
+		return incomplete(strconv.Quote(name), "not the name of a file in the directory")
+	}
+	return nil
+}
+
+// lastNumber matches the last run of digits in a name.
+var lastNumber = regexp.MustCompile(`([0-9]+)[^0-9]*$`)
+
+// number returns the last decimal number in a name, -1 if there is none or it overflows.
+func number(name string) int64 {
+	match := lastNumber.FindStringSubmatch(name)
+	if match == nil {
+		return -1
+	}
+	n, err := strconv.ParseInt(match[1], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// steps returns the steps that a number stands for, -1 where that is not known.
+func steps(number, stepsPerNumber int64) int64 {
+	const most = 1 << 62 // far more than any job makes, and the product of less cannot overflow
+	if number < 0 || stepsPerNumber <= 0 || number > most/stepsPerNumber {
+		return -1
+	}
+	return number * stepsPerNumber
+}

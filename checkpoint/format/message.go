@@ -1,0 +1,64 @@
+// This file implements the walk over the fields of a protocol buffer, as far as lengths and types go.
+
+package format
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// field is one field of a message. A number of fixed or variable length is in value; for a string, a
+// message or a packed list value is its length, and a cursor stands at its beginning.
+type field struct {
+	number protowire.Number
+	kind   protowire.Type
+	value  uint64
+}
+
+// fields calls visit for every field up to the cursor's end. Groups, which none of the formats has, are
+// refused.
+func fields(c *cursor, visit func(field) error) error {
+	for c.left() > 0 {
+		at := c.pos
+		tag, err := c.varint()
+		if err != nil {
+			return err
+		}
+		var f field
+		if f.number, f.kind = protowire.DecodeTag(tag); f.number < protowire.MinValidNumber {
+			return fmt.Errorf("field number %d at %d: %w", f.number, at, errMalformed)
+		}
+		switch f.kind {
+		case protowire.VarintType, protowire.BytesType:
+			f.value, err = c.varint()
+		case protowire.Fixed32Type:
+			var v uint32
+			v, err = c.uint32()
+			f.value = uint64(v)
+		case protowire.Fixed64Type:
+			f.value, err = c.uint64()
+		default:
+			err = fmt.Errorf("wire type %d at %d: %w", f.kind, at, errMalformed)
+		}
+		if err == nil && f.kind == protowire.BytesType {
+			err = c.within(f.value, func() error { return visit(f) })
+		} else if err == nil {
+			err = visit(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text reads the string that the cursor stands at, of the given length.
+func (c *cursor) text(length uint64) (string, error) {
+	const longest = 4096 // bytes; names of files and layers are shorter
+	if length > longest {
+		return "", fmt.Errorf("name of %d bytes at %d: %w", length, c.pos, errMalformed)
+	}
+	bytes, err := c.take(int(length))
+	return string(bytes), err
+}

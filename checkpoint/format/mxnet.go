@@ -1,0 +1,114 @@
+// This file implements the checkpoints of MXNet: PREFIX-symbol.json and PREFIX-0001.params.
+
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MXNet knows the files that Module.save_checkpoint, model.save_checkpoint and HybridBlock.export write:
+// PREFIX-symbol.json with the network, PREFIX-NNNN.params with the arrays, and PREFIX-NNNN.states with
+// the state of the optimizer. None has a checksum: every truncation is noticed, and damage that changes a
+// length, a type or a magic number, but not damage to the numbers in an array.
+//
+// The network is one file for all numbers, and save_checkpoint writes it over at each save, in place: a
+// process that is killed there leaves no complete checkpoint of that prefix at all. Write the network
+// once and then arrays and states only (save_params, save_optimizer_states), or use a prefix for each save.
+//
+// The newest is the one with the highest number, at least four digits.
+type MXNet struct {
+	// States demands PREFIX-NNNN.states, which Module writes last. Where the file is present it is
+	// checked and belongs to the checkpoint in any case.
+	States bool
+	// StepsPerNumber is the number of steps that the number in a name stands for: 1 where it counts
+	// steps, the steps of an epoch where it counts epochs. Zero: unknown, and Step is -1.
+	StepsPerNumber int64
+}
+
+// Name returns "mxnet".
+func (MXNet) Name() string { return "mxnet" }
+
+// Newest implements [Format].
+func (f MXNet) Newest(fsys fs.FS) (Found, error) {
+	list, err := names(fsys)
+	if err != nil {
+		return Found{}, err
+	}
+	var candidates []candidate
+	for _, name := range list {
+		if stem, ok := strings.CutSuffix(name, ".params"); ok {
+			if _, n := numbered(stem); n >= 0 {
+				candidates = append(candidates, candidate{stem, n})
+			}
+		}
+	}
+	return newest(f, fsys, candidates)
+}
+
+// numbered splits PREFIX-0001 into PREFIX and 1; the number is -1 if the name has another form.
+func numbered(stem string) (prefix string, n int64) {
+	at := strings.LastIndexByte(stem, '-')
+	n = trailingNumber(stem)
+	if at <= 0 || n < 0 || stem[at+1:] != fmt.Sprintf("%04d", n) {
+		return "", -1
+	}
+	return stem[:at], n
+}
+
+// Verify implements [Format]; name is PREFIX-NNNN.
+func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
+	if err := plain(name); err != nil {
+		return Found{}, err
+	}
+	prefix, n := numbered(name)
+	if n < 0 {
+		return Found{}, incomplete(strconv.Quote(name), "not of the form PREFIX-0001")
+	}
+	files := []string{name + ".params", prefix + "-symbol.json"}
+	if err := walk(fsys, files[0], arrays); err != nil {
+		return Found{}, err
+	}
+	if err := walk(fsys, files[1], symbol); err != nil {
+		return Found{}, err
+	}
+	states := name + ".states"
+	if _, err := fs.Stat(fsys, states); err == nil || f.States {
+		if err := walk(fsys, states, pickle); err != nil {
+			return Found{}, err
+		}
+		files = append(files, states)
+	}
+	slices.Sort(files)
+	return Found{Name: name, Files: files, Step: steps(n, f.StepsPerNumber)}, nil
+}
+
+// symbol reads a network: one JSON object with nodes, the arguments among them, and outputs.
+func symbol(c *cursor) error {
+	const longest = 64 << 20 // bytes; networks take kilobytes
+	if c.left() > longest {
+		return fmt.Errorf("%d bytes of network: %w", c.left(), errMalformed)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(c.source, 0, c.end))
+	if err != nil {
+		return err
+	}
+	var network struct {
+		Nodes     []json.RawMessage `json:"nodes"`
+		Arguments []int             `json:"arg_nodes"`
+		Heads     []json.RawMessage `json:"heads"`
+	}
+	if err := json.Unmarshal(text, &network); err != nil {
+		return fmt.Errorf("network: %w", err)
+	}
+	outside := func(i int) bool { return i < 0 || i >= len(network.Nodes) }
+	if len(network.Nodes) == 0 || len(network.Heads) == 0 || slices.ContainsFunc(network.Arguments, outside) {
+		return fmt.Errorf("network without nodes or outputs: %w", errMalformed)
+	}
+	return nil
+}

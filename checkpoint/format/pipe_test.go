@@ -1,0 +1,53 @@
+//go:build linux
+
+// This file tests what is no file on a real disk.
+
+package format_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/format"
+)
+
+// TestPipe: a pipe with the name of a checkpoint does not make the search wait for a writer, nor does a
+// link to one.
+func TestPipe(t *testing.T) {
+	f := torchFixture()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, f.new), f.files[f.new].bytes, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(folder, "model-8.pt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("model-8.pt", filepath.Join(folder, "model-9.pt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "model-7.pt"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		found, err := f.format.Newest(os.DirFS(folder))
+		if err != nil || found.Name != f.new || len(found.Skipped) != 1 || !errors.Is(found.Skipped[0], format.ErrIncomplete) {
+			t.Errorf("%+v, %v", found, err)
+		}
+		for _, name := range []string{"model-8.pt", "model-7.pt"} {
+			if _, err := f.format.Verify(os.DirFS(folder), name); !errors.Is(err, format.ErrIncomplete) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the search waits for the writer of a pipe")
+	}
+}

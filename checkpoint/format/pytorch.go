@@ -1,0 +1,156 @@
+// This file implements the checkpoints of PyTorch: the zip archives of torch.save.
+
+package format
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// PyTorch knows the files that torch.save has written since PyTorch 1.6: zip archives of records that
+// are stored, not compressed. The directory of the archive is at its end, so one that was cut off
+// has none. The contents of every record are covered by a CRC-32, and compared; torch.save can be told
+// to leave the checksums out, which is refused here. The name of each record stands twice in the archive,
+// and must be the same.
+//
+// The newest is the one with the highest last number in its name; names without a number come last.
+type PyTorch struct {
+	// Patterns are the names of checkpoint files, as in path.Match; none: *.pt and *.pth. Save under a
+	// name that does not match and rename to one that does: else a checkpoint that is written over
+	// an older one is neither for a while.
+	Patterns []string
+	// StepsPerNumber is the number of steps that the number in a name stands for: 1 where it counts
+	// steps, the steps of an epoch where it counts epochs. Zero: unknown, and Step is -1.
+	StepsPerNumber int64
+}
+
+// Name returns "pytorch".
+func (PyTorch) Name() string { return "pytorch" }
+
+// Newest implements [Format].
+func (f PyTorch) Newest(fsys fs.FS) (Found, error) {
+	list, err := names(fsys)
+	if err != nil {
+		return Found{}, err
+	}
+	patterns := f.Patterns
+	if patterns == nil {
+		patterns = []string{"*.pt", "*.pth"}
+	}
+	var candidates []candidate
+	for _, pattern := range patterns {
+		for _, name := range list {
+			match, err := path.Match(pattern, name)
+			if err != nil {
+				return Found{}, fmt.Errorf("format: pattern %q: %w", pattern, err)
+			}
+			if match {
+				candidates = append(candidates, candidate{name, fileNumber(name)})
+			}
+		}
+	}
+	return newest(f, fsys, candidates)
+}
+
+// Verify implements [Format]; name is the file that torch.save wrote.
+func (f PyTorch) Verify(fsys fs.FS, name string) (Found, error) {
+	if err := plain(name); err != nil {
+		return Found{}, err
+	}
+	file, err := open(fsys, name)
+	if err != nil {
+		return Found{}, err
+	}
+	defer file.Close()
+	archive, err := zip.NewReader(file, file.size)
+	if err == nil {
+		err = records(file, archive.File)
+	}
+	if err != nil {
+		return Found{}, damaged(name, err)
+	}
+	return Found{Name: name, Files: []string{name}, Step: steps(fileNumber(name), f.StepsPerNumber)}, nil
+}
+
+// fileNumber returns the last number in a name, without what follows the last dot.
+func fileNumber(name string) int64 { return number(strings.TrimSuffix(name, path.Ext(name))) }
+
+// records reads every record of an archive. All lie in one folder, whose name is free, and among them are
+// the pickle and the version of the format.
+func records(source io.ReaderAt, files []*zip.File) error {
+	if len(files) == 0 {
+		return fmt.Errorf("no records: %w", errMalformed)
+	}
+	root, _, _ := strings.Cut(files[0].Name, "/")
+	seen := make(map[string]bool, len(files))
+	for _, file := range files {
+		name, ok := strings.CutPrefix(file.Name, root+"/")
+		if !ok || seen[name] || file.Method != zip.Store {
+			return fmt.Errorf("record %q does not belong here: %w", file.Name, errMalformed)
+		}
+		seen[name] = true
+		if err := record(source, file); err != nil {
+			return fmt.Errorf("record %q: %w", file.Name, err)
+		}
+	}
+	if !seen["data.pkl"] || !seen["version"] {
+		return fmt.Errorf("no record data.pkl or no version: %w", errMalformed)
+	}
+	return nil
+}
+
+// record compares name, length and checksum of one record. The zip reader takes a checksum of zero for
+// none, and the name from the directory only.
+func record(source io.ReaderAt, file *zip.File) error {
+	contents, err := file.Open()
+	if err != nil {
+		return err
+	}
+	defer contents.Close()
+	crc := crc32.NewIEEE()
+	n, err := io.Copy(crc, contents)
+	if err != nil && !errors.Is(err, zip.ErrChecksum) {
+		return err
+	}
+	if err != nil || uint64(n) != file.UncompressedSize64 || crc.Sum32() != file.CRC32 {
+		return fmt.Errorf("checksum differs: %w", errMalformed)
+	}
+	name, err := localName(source, file)
+	if err == nil && name != file.Name {
+		err = fmt.Errorf("also called %q: %w", name, errMalformed)
+	}
+	return err
+}
+
+// localName returns the name that stands before a record: the header ends where the record begins, and
+// tells the lengths of the name and of the padding behind it.
+func localName(source io.ReaderAt, file *zip.File) (string, error) {
+	const headerBytes, most = 30, 1 << 13 // padding aligns records to 64 bytes, or a page
+	offset, err := file.DataOffset()
+	if err != nil {
+		return "", err
+	}
+	before := make([]byte, min(offset, most))
+	if _, err := source.ReadAt(before, offset-int64(len(before))); err != nil {
+		return "", err
+	}
+	for at := len(before) - headerBytes; at >= 0; at-- {
+		header := before[at:]
+		if !bytes.HasPrefix(header, []byte("PK\x03\x04")) {
+			continue
+		}
+		name := headerBytes + int(binary.LittleEndian.Uint16(header[26:]))
+		if name+int(binary.LittleEndian.Uint16(header[28:])) == len(header) {
+			return string(header[headerBytes:name]), nil
+		}
+	}
+	return "", fmt.Errorf("no header: %w", errMalformed)
+}

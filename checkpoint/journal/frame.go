@@ -1,0 +1,83 @@
+// This file implements the framing of the journal: FORMAT.md.
+
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// header opens every journal: magic and version.
+const header = "APPORTION JOURNAL 1\n"
+
+const (
+	// frameMark opens every frame. Its first byte is in no UTF-8 text, so no payload contains it.
+	frameMark = "\xffREC"
+	// frameHead is the length of mark, checksum, length and sequence number.
+	frameHead = 4 + 4 + 4 + 8
+	// maxPayload bounds a payload, so that a damaged length is not believed.
+	maxPayload = 1 << 26
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendFrame appends the frame of a payload to dst.
+func appendFrame(dst []byte, sequence uint64, payload []byte) []byte {
+	dst = append(dst, frameMark...)
+	sum := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
+	dst = binary.LittleEndian.AppendUint64(dst, sequence)
+	dst = append(dst, payload...)
+	binary.LittleEndian.PutUint32(dst[sum:], crc32.Checksum(dst[sum+4:], castagnoli))
+	return dst
+}
+
+// parseFrame returns the frame at the beginning of data: its sequence number, payload and length. The
+// length is 0 if there is none.
+func parseFrame(data []byte) (sequence uint64, payload []byte, length int) {
+	if len(data) < frameHead || string(data[:4]) != frameMark {
+		return 0, nil, 0
+	}
+	size := binary.LittleEndian.Uint32(data[8:])
+	if size > maxPayload || int(size) > len(data)-frameHead {
+		return 0, nil, 0
+	}
+	length = frameHead + int(size)
+	if binary.LittleEndian.Uint32(data[4:]) != crc32.Checksum(data[8:length], castagnoli) {
+		return 0, nil, 0
+	}
+	return binary.LittleEndian.Uint64(data[12:]), data[frameHead:length], length
+}
+
+// readFrames returns the payloads of the longest valid prefix of a journal, and its length in bytes.
+// What follows it is the frame that a crash cut short, and no error, if no whole frame is behind it:
+// each frame was durable before the next was begun, so a frame behind a bad one means damage.
+// Then, and where the header is damaged, the error wraps ErrCorrupt and names the offset.
+func readFrames(data []byte) (payloads [][]byte, valid int, err error) {
+	if !bytes.HasPrefix(data, []byte(header)) {
+		return nil, 0, fmt.Errorf("at byte 0: no header of a journal of this version: %w", checkpoint.ErrCorrupt)
+	}
+	valid = len(header)
+	for {
+		sequence, payload, length := parseFrame(data[valid:])
+		if length == 0 || sequence != uint64(len(payloads)) {
+			break
+		}
+		payloads, valid = append(payloads, payload), valid+length
+	}
+	for rest := valid; ; rest++ {
+		next := bytes.Index(data[rest:], []byte(frameMark))
+		if next < 0 {
+			return payloads, valid, nil
+		}
+		rest += next
+		if _, _, length := parseFrame(data[rest:]); length > 0 {
+			return payloads, valid, fmt.Errorf("at byte %d: damaged, but a whole record follows at byte %d: %w", valid, rest, checkpoint.ErrCorrupt)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+// This file implements Journal: the records of a machine on a disk, FORMAT.md.
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// Journal keeps the records of one machine, the one that has opened it last. It is the only thing of
+// the protocol that touches a disk. It belongs to one goroutine.
+//
+// Each journal is a file whose name is a number. Whoever opens or compacts takes the next number for
+// itself, which only one can; whoever appends looks for higher numbers afterwards. So when Append has
+// returned nil, a master that opens later reads the record; and a master that has been replaced gets
+// ErrFenced before it can act on a record that its successor may not have seen.
+type Journal struct {
+	fsys     vfs.FS
+	file     vfs.File
+	number   int64
+	sequence uint64
+	bytes    int64
+	err      error // of the first call that failed; the journal is of no use from then on
+}
+
+// The endings of names: a journal that is being made, and one that is valid.
+const (
+	claimed = ".new"
+	valid   = ".journal"
+)
+
+// Append makes a record durable; an empty one costs nothing. After any error the journal takes nothing more, and the machine must
+// be thrown away: the record may be durable or not, Open will tell. The error is ErrFenced if another
+// has opened the journal.
+func (j *Journal) Append(r checkpoint.Record) error {
+	if j.err == nil && !r.Empty() {
+		j.err = j.append(r)
+	}
+	return j.err
+}
+
+func (j *Journal) append(r checkpoint.Record) error {
+	if err := j.write(r); err != nil {
+		return fmt.Errorf("journal %d: %w", j.number, err)
+	}
+	return j.checkNewest()
+}
+
+// write writes a frame and makes it durable.
+func (j *Journal) write(r checkpoint.Record) error {
+	payload, err := encode(r)
+	if err != nil {
+		return err
+	}
+	if len(payload) > maxPayload {
+		return fmt.Errorf("a record of %d bytes, at most %d are allowed", len(payload), maxPayload)
+	}
+	frame := appendFrame(nil, j.sequence, payload)
+	if _, err := j.file.Write(frame); err != nil {
+		return err
+	}
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	j.sequence++
+	j.bytes += int64(len(frame))
+	return nil
+}
+
+// Bytes returns the length of the journal. Compact it when it has grown much longer than after the
+// last Compact.
+func (j *Journal) Bytes() int64 { return j.bytes }
+
+// Compact replaces the journal by one that begins with a snapshot of the machine. Its errors are those
+// of Append.
+func (j *Journal) Compact(snapshot checkpoint.Record) error {
+	if j.err == nil {
+		j.err = j.explain(j.compact(snapshot))
+	}
+	return j.err
+}
+
+func (j *Journal) compact(snapshot checkpoint.Record) error {
+	number, old := j.number+1, j.file
+	file, err := claim(j.fsys, number)
+	if err != nil {
+		return fmt.Errorf("journal %d: %w", number, err)
+	}
+	j.number, j.file = number, file
+	if err := old.Close(); err != nil {
+		return fmt.Errorf("journal %d: %w", number-1, err)
+	}
+	return j.begin(snapshot)
+}
+
+// claim takes a number, or returns ErrFenced if it or a higher one was taken before. It looks after it
+// has created the file: one who had the number earlier may have given the file its valid name since.
+func claim(fsys vfs.FS, number int64) (vfs.File, error) {
+	file, err := fsys.Create(name(number, claimed))
+	if errors.Is(err, fs.ErrExist) {
+		return nil, checkpoint.ErrFenced
+	}
+	if err != nil {
+		return nil, err
+	}
+	files, err := list(fsys)
+	if err == nil && (files.highest > number || files.newest == number) {
+		err = checkpoint.ErrFenced
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// begin fills the file that was claimed, makes it the valid one and removes those before it. The order
+// is what counts: the new one is durable before the old one goes.
+func (j *Journal) begin(snapshot checkpoint.Record) error {
+	steps := []func() error{
+		func() error { return j.writeHead(snapshot) },
+		func() error { return j.fsys.Rename(name(j.number, claimed), name(j.number, valid)) },
+		func() error { return j.fsys.SyncDir(".") },
+		j.checkNewest,
+		j.removeOlder,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("journal %d: %w", j.number, err)
+		}
+	}
+	return nil
+}
+
+func (j *Journal) writeHead(snapshot checkpoint.Record) error {
+	j.sequence, j.bytes = 0, int64(len(header))
+	if _, err := j.file.Write([]byte(header)); err != nil {
+		return err
+	}
+	return j.write(snapshot)
+}
+
+// checkNewest returns ErrFenced if a higher number is taken.
+func (j *Journal) checkNewest() error {
+	files, err := list(j.fsys)
+	if err != nil {
+		return err
+	}
+	if files.highest > j.number {
+		return checkpoint.ErrFenced
+	}
+	return nil
+}
+
+// explain returns ErrFenced for a file that is missing since another has taken over and removed it, and
+// every other error as it is.
+func (j *Journal) explain(err error) error {
+	if errors.Is(err, fs.ErrNotExist) && errors.Is(j.checkNewest(), checkpoint.ErrFenced) {
+		return checkpoint.ErrFenced
+	}
+	return err
+}
+
+// removeOlder removes the files that the journal replaces. What is left over the next Open removes.
+func (j *Journal) removeOlder() error {
+	files, err := list(j.fsys)
+	if err != nil {
+		return err
+	}
+	for _, old := range files.names {
+		if files.number[old] >= j.number {
+			continue
+		}
+		if err := j.fsys.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the journal. What was appended is durable already.
+func (j *Journal) Close() error {
+	if j.err == nil {
+		j.err = fs.ErrClosed
+	}
+	return j.file.Close()
+}
+
+// name is the name of a file of the journal: 20 digits, so that names sort as numbers do.
+func name(number int64, ending string) string { return fmt.Sprintf("%020d%s", number, ending) }
+
+// listing is what the directory of a journal holds. Other names than the journal's are left out.
+type listing struct {
+	names   []string
+	number  map[string]int64
+	highest int64 // of all numbers
+	newest  int64 // of those that are valid; 0: none
+}
+
+func list(fsys vfs.FS) (listing, error) {
+	entries, err := fsys.List(".")
+	if err != nil {
+		return listing{}, err
+	}
+	files := listing{number: make(map[string]int64)}
+	for _, entry := range entries {
+		digits, ending, _ := strings.Cut(entry.Name, ".")
+		number, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || number < 1 || name(number, "."+ending) != entry.Name || "."+ending != claimed && "."+ending != valid {
+			continue
+		}
+		files.names = append(files.names, entry.Name)
+		files.number[entry.Name] = number
+		files.highest = max(files.highest, number)
+		if "."+ending == valid {
+			files.newest = max(files.newest, number)
+		}
+	}
+	return files, nil
+}
+
+// read reads a whole file.
+func read(fsys vfs.FS, name string) ([]byte, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(file)
+	return data, errors.Join(err, file.Close())
+}

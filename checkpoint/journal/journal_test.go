@@ -1,0 +1,395 @@
+// This file tests the journal: what is read back, what is damage, and two masters at once.
+
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// server is an event whose record tells masters apart.
+func server(id string) checkpoint.Event {
+	return checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{1}}}
+}
+
+// oneKind is the Config of all machines here.
+func oneKind() checkpoint.Config { return checkpoint.Config{Kinds: apportion.Kinds{"slot"}} }
+
+// knows reports whether a server is there.
+func knows(m *checkpoint.Machine, id string) bool {
+	return slices.ContainsFunc(m.Servers(), func(s apportion.Server) bool { return s.ID == id })
+}
+
+// appendEvent steps a machine and appends the record.
+func appendEvent(m *checkpoint.Machine, j *Journal, e checkpoint.Event) error {
+	if err := m.Step(e); err != nil {
+		return err
+	}
+	return j.Append(m.Ready().Record)
+}
+
+func mustOpen(t *testing.T, fsys vfs.FS) (*checkpoint.Machine, *Journal) {
+	t.Helper()
+	m, j, err := Open(fsys, oneKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, j
+}
+
+// TestTakeOver lets a second master open the journal within every operation of what the first does,
+// and the first do all of that within every operation of the opening. What was appended without an
+// error must be known to every later master, and only one may go on.
+func TestTakeOver(t *testing.T) {
+	cases := 0
+	for name, first := range map[string]func(fs vfs.FS, m *checkpoint.Machine, j *Journal) error{
+		"append":  func(_ vfs.FS, m *checkpoint.Machine, j *Journal) error { return appendEvent(m, j, server("new")) },
+		"compact": func(_ vfs.FS, m *checkpoint.Machine, j *Journal) error { return j.Compact(m.Snapshot()) },
+		"both": func(_ vfs.FS, m *checkpoint.Machine, j *Journal) error {
+			return errors.Join(j.Compact(m.Snapshot()), appendEvent(m, j, server("new")))
+		},
+		"open": func(fsys vfs.FS, _ *checkpoint.Machine, _ *Journal) error {
+			m, j, err := Open(fsys, oneKind())
+			if err != nil {
+				return err
+			}
+			return appendEvent(m, j, server("new"))
+		},
+	} {
+		for _, nestedIn := range []string{"the work", "the opening"} {
+			for k := 1; ; k++ {
+				d := &duel{t: t, mem: vfstest.NewMem(), name: fmt.Sprintf("%s, operation %d of %s", name, k, nestedIn)}
+				if !d.fight(k, nestedIn == "the work", first) {
+					break
+				}
+				d.check(name != "compact")
+				cases++
+			}
+		}
+	}
+	t.Logf("%d cases", cases)
+	if cases < 60 {
+		t.Error("too few")
+	}
+}
+
+// duel is two masters on one disk.
+type duel struct {
+	t    *testing.T
+	mem  *vfstest.Mem
+	name string
+	// worked and opened are how the two have fared; successor is the machine of the second.
+	worked, opened error
+	successor      *checkpoint.Machine
+	journal        *Journal
+}
+
+// fight nests one of the two in the k-th operation of the other; false: there is no such.
+func (d *duel) fight(k int, inWork bool, first func(vfs.FS, *checkpoint.Machine, *Journal) error) bool {
+	left := 0
+	var nested func()
+	fsys := vfstest.Hooked(d.mem, func(vfstest.Op, string) error {
+		if left--; left == 0 {
+			nested()
+		}
+		return nil
+	})
+	m, j := mustOpen(d.t, fsys)
+	if err := appendEvent(m, j, server("old")); err != nil {
+		d.t.Fatal(err)
+	}
+	work := func(on vfs.FS) { d.worked = first(on, m, j) }
+	open := func(on vfs.FS) { d.successor, d.journal, d.opened = Open(on, oneKind()) }
+	if inWork {
+		nested = func() { open(d.mem) }
+		left = k
+		work(fsys)
+	} else {
+		nested = func() { work(d.mem) }
+		left = k
+		open(fsys)
+	}
+	return left <= 0
+}
+
+// check opens the journal once more. appended says that the work of the first was to append. The
+// second need not know of that if it is replaced itself and hears so.
+func (d *duel) check(appended bool) {
+	machines := map[string]*checkpoint.Machine{}
+	if d.opened == nil && appendEvent(d.successor, d.journal, server("later")) == nil {
+		machines["successor"] = d.successor
+	}
+	last, _ := mustOpen(d.t, d.mem)
+	machines["last"] = last
+	for who, m := range machines {
+		if !knows(m, "old") || appended && d.worked == nil && !knows(m, "new") {
+			d.t.Errorf("%s: the %s does not know what was appended: %v", d.name, who, m.Servers())
+		}
+	}
+	for _, err := range []error{d.worked, d.opened} {
+		if err != nil && !errors.Is(err, checkpoint.ErrFenced) {
+			d.t.Errorf("%s: %v", d.name, err)
+		}
+	}
+	if d.worked != nil && d.opened != nil {
+		d.t.Errorf("%s: neither goes on: %v, %v", d.name, d.worked, d.opened)
+	}
+}
+
+// TestEpochsAscend opens a journal again and again.
+func TestEpochsAscend(t *testing.T) {
+	mem := vfstest.NewMem()
+	last := int64(0)
+	for range 5 {
+		m, j := mustOpen(t, mem)
+		if m.Epoch() <= last {
+			t.Errorf("epoch %d after %d", m.Epoch(), last)
+		}
+		last = m.Epoch()
+		if err := j.Compact(m.Snapshot()); err != nil {
+			t.Fatal(err)
+		}
+		if entries, _ := mem.List("."); len(entries) != 1 {
+			t.Errorf("%d files are left", len(entries))
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := appendEvent(m, j, server("x")); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("append to a closed journal: %v", err)
+		}
+	}
+}
+
+// TestAppendAfterError: once a record may be missing, no later one is taken.
+func TestAppendAfterError(t *testing.T) {
+	fail := false
+	m, j := mustOpen(t, vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, _ string) error {
+		if fail && op == vfstest.Sync {
+			fail = false
+			return vfstest.ErrInjected
+		}
+		return nil
+	}))
+	fail = true
+	if err := appendEvent(m, j, server("a")); !errors.Is(err, vfstest.ErrInjected) {
+		t.Errorf("append = %v", err)
+	}
+	if err := appendEvent(m, j, server("b")); !errors.Is(err, vfstest.ErrInjected) {
+		t.Errorf("append after an error = %v", err)
+	}
+	if err := j.Compact(m.Snapshot()); !errors.Is(err, vfstest.ErrInjected) {
+		t.Errorf("compact after an error = %v", err)
+	}
+}
+
+// TestJournalOnDisk uses a real directory, with other files in it.
+func TestJournalOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	for _, other := range []string{"README", "1.journal", "00000000000000000000.journal", "00000000000000000009.txt", "99999999999999999999.journal"} {
+		if err := os.WriteFile(dir+"/"+other, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fsys, err := vfs.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	for i := range 3 {
+		m, j := mustOpen(t, fsys)
+		if len(m.Servers()) != i {
+			t.Errorf("%d servers, want %d", len(m.Servers()), i)
+		}
+		if err := appendEvent(m, j, server(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := fsys.List(".")
+	if err != nil || len(entries) != 6 {
+		t.Errorf("%v, %v: want the five others and one journal", entries, err)
+	}
+}
+
+// TestDamage cuts a journal everywhere and flips every byte of it. A cut is a torn tail; a flip is an
+// error, but in the last frame, where it cannot be told from one.
+func TestDamage(t *testing.T) {
+	data, ends := someJournal(t)
+	last := ends[len(ends)-2]
+	for at := range data {
+		payloads, end, err := readFrames(data[:at])
+		whole := 0
+		for _, e := range ends {
+			if e <= at && e > len(header) {
+				whole++
+			}
+		}
+		if at >= len(header) && (err != nil || len(payloads) != whole || end > at) {
+			t.Fatalf("cut at %d: %d records, want %d, %v", at, len(payloads), whole, err)
+		}
+		flipped := bytes.Clone(data)
+		flipped[at] ^= 0x40
+		payloads, end, err = readFrames(flipped)
+		switch {
+		case at < last && (!errors.Is(err, checkpoint.ErrCorrupt) || end > at):
+			t.Fatalf("flipped at %d: %v, valid until %d", at, err, end)
+		case at >= last && (err != nil || end != last || len(payloads) != len(ends)-2):
+			t.Fatalf("flipped at %d in the last record: %v, valid until %d", at, err, end)
+		}
+	}
+}
+
+// someJournal returns a journal and the ends of header and frames.
+func someJournal(t *testing.T) (data []byte, ends []int) {
+	t.Helper()
+	mem := vfstest.NewMem()
+	m, j := mustOpen(t, mem)
+	ends = []int{len(header), int(j.Bytes())}
+	for _, e := range []checkpoint.Event{server("s1"), checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
+		if err := appendEvent(m, j, e); err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, int(j.Bytes()))
+	}
+	data, err := read(mem, name(1, valid))
+	if err != nil || len(data) != ends[len(ends)-1] {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	return data, ends
+}
+
+// put makes data the journal of a new file system.
+func put(t *testing.T, data []byte) vfs.FS {
+	t.Helper()
+	mem := vfstest.NewMem()
+	file, err := mem.Create(name(7, valid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
+// TestOpenWithoutKinds needs no disk to refuse a Config.
+func TestOpenWithoutKinds(t *testing.T) {
+	if _, _, err := Open(nil, checkpoint.Config{}); !errors.Is(err, apportion.ErrEmpty) {
+		t.Errorf("Open without kinds: %v", err)
+	}
+}
+
+// TestOpenRefuses opens journals that no version of this package has written.
+func TestOpenRefuses(t *testing.T) {
+	good := func(jobs string) string { return `{"next":9,` + jobs + `"servers":[{"id":"s1","capacity":[1]}]}` }
+	job := func(rest string) string { return good(`"jobs":[{"name":"a","demand":[1],"min":1,` + rest + `}],`) }
+	frames := func(payloads ...string) []byte {
+		data := []byte(header)
+		for i, payload := range payloads {
+			data = appendFrame(data, uint64(i), []byte(payload))
+		}
+		return data
+	}
+	if _, _, err := Open(put(t, frames(job(`"phase":"idle"`))), oneKind()); err != nil {
+		t.Fatalf("the good one: %v", err)
+	}
+	for _, test := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"empty", nil, "at byte 0"},
+		{"version", []byte(strings.Replace(header, "1", "2", 1)), "at byte 0"},
+		{"no snapshot", []byte(header), "at byte 20: no snapshot"},
+		{"sequence", append(frames(`{"next":1}`), appendFrame(nil, 5, []byte(`{"next":2}`))...), "at byte 50: damaged"},
+		{"no JSON", frames(`{`), "record 0"},
+		{"unknown field", frames(`{"next":1,"x":2}`), "bytes that this version"},
+		{"spaces", frames(`{"next": 1}`), "bytes that this version"},
+		{"second record", frames(`{"next":1}`, `7`), "record 1"},
+		{"phase", frames(job(`"phase":"dreaming"`)), "no such phase"},
+		{"attempt", frames(job(`"phase":"idle","attempt":3`)), "may run"},
+		{"number", frames(job(`"phase":"idle","attempt":30,"stopped":30`)), "never given out"},
+		{"order", frames(job(`"phase":"running","containers":["s1","s0"],"target":["s1","s0"],"attempt":3`)), "out of order"},
+		{"server", frames(job(`"phase":"running","containers":["s2"],"target":["s2"],"attempt":3`)), "unknown servers"},
+		{"target", frames(job(`"phase":"running","containers":["s1"],"target":["s1","s1"],"attempt":3`)), "not its target"},
+		{"holds", frames(job(`"phase":"idle","containers":["s1"]`)), "holds containers"},
+		{"waits", frames(job(`"phase":"waiting"`)), "waits for less"},
+		{"effect", frames(job(`"phase":"idle","effect":3`)), "effect is under way"},
+		{"saving", frames(job(`"phase":"idle","saving":{"number":3,"step":1}`)), "being saved"},
+		{"checkpoints", frames(job(`"phase":"idle","checkpoints":[{"number":3,"step":1},{"number":2,"step":1}]`)), "out of order"},
+		{"ending", frames(job(`"phase":"running","ending":"completed","containers":["s1"],"target":["s1"],"attempt":3`)), "it goes on"},
+		{"stopped", frames(job(`"phase":"idle","stopped":3`)), "never was"},
+		{"name", frames(good(`"jobs":[{"name":"","demand":[1],"min":1,"phase":"idle"}],`)), "is empty"},
+		{"demand", frames(good(`"jobs":[{"name":"a","demand":[1,2],"min":1,"phase":"idle"}],`)), "wrong length"},
+		{"min", frames(good(`"jobs":[{"name":"a","demand":[1],"min":0,"phase":"idle"}],`)), "count"},
+		{"capacity", frames(`{"next":1,"servers":[{"id":"s1","capacity":[1,2]}]}`), "2 quantities for 1 kinds"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, _, err := Open(put(t, test.data), oneKind())
+			if !errors.Is(err, checkpoint.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), test.want) {
+				t.Errorf("Open = %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestFormat reads the example in FORMAT.md.
+func TestFormat(t *testing.T) {
+	text, err := os.ReadFile("FORMAT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(text), "## Example\n\n    ")
+	example, _, _ = strings.Cut(example, "\n")
+	record, err := decode([]byte(example))
+	if err != nil || len(record.Jobs) != 1 || record.Jobs[0].Phase != checkpoint.Creating {
+		t.Errorf("decode = %+v, %v", record, err)
+	}
+	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "memory"}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []checkpoint.Event{
+		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{2, 8}}}, checkpoint.Submit{Job: "lr", Demand: apportion.Resources{2, 8}, Min: 0},
+		checkpoint.Submit{Job: "gd", Demand: apportion.Resources{2, 8}, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"gd": nil}}, // takes the number 1
+	} {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Ready()
+	if err := m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}); err != nil {
+		t.Fatal(err)
+	}
+	written := m.Ready().Record
+	payload, err := encode(written)
+	if err != nil || string(payload) != example {
+		t.Errorf("a machine writes\n%s, %v\nand the example is\n%s", payload, err, example)
+	}
+}
+
+// TestRecordTooLong: a record that no reader would take is not written.
+func TestRecordTooLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs some hundred megabytes")
+	}
+	_, j := mustOpen(t, vfstest.NewMem())
+	long := checkpoint.Record{Gone: []string{strings.Repeat("x", maxPayload)}}
+	if err := j.Append(long); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("Append = %v", err)
+	}
+}

@@ -1,0 +1,31 @@
+// This file implements the payload of a frame: one record as JSON, FORMAT.md "Payload".
+
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// encode returns the payload of a record, see FORMAT.md.
+func encode(r checkpoint.Record) ([]byte, error) { return json.Marshal(r) }
+
+// decode reads a payload. It takes nothing but what encode writes, byte for byte, so that a field that
+// this version does not know is an error and not a loss.
+func decode(payload []byte) (checkpoint.Record, error) {
+	var r checkpoint.Record
+	if err := json.Unmarshal(payload, &r); err != nil {
+		return checkpoint.Record{}, err
+	}
+	again, err := encode(r)
+	if err != nil {
+		return checkpoint.Record{}, err
+	}
+	if !bytes.Equal(again, payload) {
+		return checkpoint.Record{}, fmt.Errorf("%d bytes that this version would not have written", len(payload))
+	}
+	return r, nil
+}

@@ -1,0 +1,94 @@
+// This file implements Open: it takes a journal over from the master before, FORMAT.md "Files".
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// Open takes over the journal in the root of a file system, or begins one, and returns the machine that
+// it tells of. Whoever had it open before gets ErrFenced from then on, and so does this call if another
+// takes over meanwhile. An error wraps ErrCorrupt, with file and offset, if a record was damaged after
+// it was durable: nothing is dropped silently.
+//
+// All masters that may open the same journal must see each other's files at once: a local file system,
+// not one that caches directories.
+func Open(fsys vfs.FS, config checkpoint.Config) (*checkpoint.Machine, *Journal, error) {
+	if err := config.Validate(); err != nil {
+		return nil, nil, err
+	}
+	j, err := claimNext(fsys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	m, err := j.takeOver(config)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("checkpoint: %w", j.explain(err)), j.Close())
+	}
+	return m, j, nil
+}
+
+// claimNext takes the lowest number above all that were taken.
+func claimNext(fsys vfs.FS) (*Journal, error) {
+	for {
+		files, err := list(fsys)
+		if err != nil {
+			return nil, err
+		}
+		number := files.highest + 1
+		file, err := claim(fsys, number)
+		if err == nil {
+			return &Journal{fsys: fsys, file: file, number: number}, nil
+		}
+		if !errors.Is(err, checkpoint.ErrFenced) {
+			return nil, fmt.Errorf("journal %d: %w", number, err)
+		}
+	}
+}
+
+// takeOver reads the newest journal, after the claim, so that nothing can be added to it that its
+// writer would act on.
+func (j *Journal) takeOver(config checkpoint.Config) (*checkpoint.Machine, error) {
+	files, err := list(j.fsys)
+	if err != nil {
+		return nil, err
+	}
+	var records []checkpoint.Record
+	if files.newest > 0 {
+		if records, err = readJournal(j.fsys, name(files.newest, valid)); err != nil {
+			return nil, err
+		}
+	}
+	m, err := checkpoint.Recover(config, j.number, records...)
+	if err != nil {
+		return nil, err
+	}
+	return m, j.begin(m.Snapshot())
+}
+
+// readJournal returns the records of a file. Its first, the snapshot, was durable before the file had
+// its name.
+func readJournal(fsys vfs.FS, name string) ([]checkpoint.Record, error) {
+	data, err := read(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	payloads, end, err := readFrames(data)
+	if err == nil && len(payloads) == 0 {
+		err = fmt.Errorf("at byte %d: no snapshot: %w", end, checkpoint.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	records := make([]checkpoint.Record, len(payloads))
+	for i, payload := range payloads {
+		if records[i], err = decode(payload); err != nil {
+			return nil, fmt.Errorf("%s: record %d: %w: %w", name, i, err, checkpoint.ErrCorrupt)
+		}
+	}
+	return records, nil
+}

@@ -1,0 +1,153 @@
+// This file implements the form in which a manifest is kept: one line with a version and a checksum,
+// then JSON.
+
+package medium
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// MaxManifestBytes bounds an encoded manifest. A checkpoint of fifty thousand parts with the longest
+// names stays below it; what is larger is refused when it is written and damaged when it is read.
+const MaxManifestBytes = 64 << 20
+
+// magic opens every manifest. The number is the version of the form.
+const magic = "apportion-checkpoint 1 "
+
+// headerBytes is the length of the first line: magic, checksum in hexadecimal, newline.
+const headerBytes = len(magic) + 2*sha256.Size + 1
+
+// Record is a manifest as a store keeps it.
+type Record struct {
+	store.Manifest
+	// Place is that of the writer. It tells two checkpoints with equal manifests apart, and may be part of
+	// the names of objects. A store that needs neither leaves it empty.
+	Place Place `json:"place,omitempty"`
+}
+
+// Encode returns the bytes of a record: "apportion-checkpoint 1", the SHA-256 sum of the rest, a
+// newline, the record as one line of JSON. An error means that it is not a valid record or that it is
+// larger than MaxManifestBytes.
+func Encode(r Record) ([]byte, error) {
+	if err := validate(r); err != nil {
+		return nil, err
+	}
+	if r.Parts == nil {
+		r.Parts = []store.Part{} // null and [] would be two forms of one record
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	body = append(body, '\n')
+	if headerBytes+len(body) > MaxManifestBytes {
+		return nil, &apportion.FieldError{Field: "Parts", Err: apportion.ErrRange,
+			Detail: fmt.Sprintf("a manifest of %d bytes, more than %d", headerBytes+len(body), MaxManifestBytes)}
+	}
+	header := magic + store.Digest(sha256.Sum256(body)).String() + "\n"
+	return append([]byte(header), body...), nil
+}
+
+// Decode reads what Encode has written, and nothing else: of every other input it says ErrCorrupt. The
+// record must be that of the job and number asked for: a manifest that was moved is damaged as well.
+func Decode(data []byte, job string, number int64) (Record, error) {
+	r, err := decode(data)
+	if err != nil {
+		return Record{}, fmt.Errorf("manifest: %w: %w", err, store.ErrCorrupt)
+	}
+	if r.Job != job || r.Number != number {
+		return Record{}, fmt.Errorf("manifest is of job %.60q, number %d: %w", r.Job, r.Number, store.ErrCorrupt)
+	}
+	return r, nil
+}
+
+// Read decodes what from holds. It reads MaxManifestBytes at most.
+func Read(from io.Reader, job string, number int64) (Record, error) {
+	data, err := io.ReadAll(io.LimitReader(from, MaxManifestBytes+1))
+	if err != nil {
+		return Record{}, err
+	}
+	return Decode(data, job, number)
+}
+
+func decode(data []byte) (Record, error) {
+	if len(data) > MaxManifestBytes {
+		return Record{}, fmt.Errorf("more than %d bytes", MaxManifestBytes)
+	}
+	if len(data) < headerBytes || !strings.HasPrefix(string(data[:headerBytes]), magic) {
+		return Record{}, fmt.Errorf("does not begin with %q and a checksum", magic)
+	}
+	var r Record
+	if err := json.Unmarshal(data[headerBytes:], &r); err != nil {
+		return Record{}, err
+	}
+	// A valid record has one form, which includes the checksum: whatever else could be read as the same,
+	// with unknown or repeated keys, with spaces, was not written by Encode.
+	again, err := Encode(r)
+	if err == nil && !bytes.Equal(again, data) {
+		err = fmt.Errorf("has another checksum or another form than its content")
+	}
+	return r, err
+}
+
+// validate refuses what no Writer would have committed.
+func validate(r Record) error {
+	if err := CheckID(r.Job, r.Number); err != nil {
+		return err
+	}
+	if r.Place != "" && !r.Place.Valid() {
+		return errPlace
+	}
+	seen := make(map[string]bool, len(r.Parts))
+	for _, part := range r.Parts {
+		if err := checkPart(part.Name, seen); err != nil {
+			return err
+		}
+		if part.Bytes < 0 {
+			return &apportion.FieldError{Item: check.Item("part", fmt.Sprintf("%.60s", part.Name), 0), Field: "Bytes",
+				Err: apportion.ErrNegative, Detail: fmt.Sprint(part.Bytes)}
+		}
+		seen[part.Name] = true
+	}
+	return nil
+}
+
+// checkPart refuses a name that is no name of a part or that is taken.
+func checkPart(name string, taken map[string]bool) error {
+	if err := store.CheckPart(name); err != nil {
+		return err
+	}
+	if taken[name] {
+		return fmt.Errorf("part %.60q %w: %w", name, apportion.ErrDuplicate, store.ErrName)
+	}
+	return nil
+}
+
+// CheckID returns an error unless job and number can name a checkpoint: what [store.CheckJob] says
+// of the job, or a *apportion.FieldError with ErrRange for a number that is not positive.
+func CheckID(job string, number int64) error {
+	if err := store.CheckJob(job); err != nil {
+		return err
+	}
+	if number <= 0 {
+		return &apportion.FieldError{Field: "number", Err: apportion.ErrRange, Detail: fmt.Sprintf("%d is not positive", number)}
+	}
+	return nil
+}
+
+// Wrap returns err with the checkpoint that it is about; nil stays nil.
+func Wrap(job string, number int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("job %.60q, checkpoint %d: %w", job, number, err)
+}

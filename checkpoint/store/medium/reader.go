@@ -1,0 +1,146 @@
+// This file implements store.Reader on whatever can open objects: parts that compare length and
+// digest while they are read.
+
+package medium
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+var errReaderClosed = errors.New("the reader is closed")
+
+// reader implements store.Reader.
+type reader struct {
+	ctx      context.Context
+	manifest store.Manifest
+	open     func(index int) (io.ReadCloser, error)
+	closed   bool
+}
+
+// NewReader returns a reader of a committed checkpoint; open opens the object of the part with that
+// index from its beginning.
+func NewReader(ctx context.Context, m store.Manifest, open func(index int) (io.ReadCloser, error)) store.Reader {
+	return &reader{ctx: ctx, manifest: m, open: open}
+}
+
+// Manifest implements store.Reader.
+func (r *reader) Manifest() store.Manifest {
+	m := r.manifest
+	m.Parts = slices.Clone(m.Parts)
+	return m
+}
+
+// Part implements store.Reader.
+func (r *reader) Part(name string) (io.ReadCloser, error) {
+	from, part, err := r.part(name)
+	if err != nil {
+		return nil, r.wrap(name, err)
+	}
+	return &verified{r: r, part: part, from: from, hash: sha256.New()}, nil
+}
+
+func (r *reader) part(name string) (io.ReadCloser, store.Part, error) {
+	if r.closed {
+		return nil, store.Part{}, errReaderClosed
+	}
+	if err := r.ctx.Err(); err != nil {
+		return nil, store.Part{}, err
+	}
+	i := slices.IndexFunc(r.manifest.Parts, func(p store.Part) bool { return p.Name == name })
+	if i < 0 {
+		return nil, store.Part{}, store.ErrNotFound
+	}
+	from, err := r.open(i)
+	return from, r.manifest.Parts[i], err
+}
+
+func (r *reader) wrap(part string, err error) error {
+	return Wrap(r.manifest.Job, r.manifest.Number, fmt.Errorf("part %.60q: %w", part, err))
+}
+
+// Close implements store.Reader.
+func (r *reader) Close() error {
+	r.closed = true
+	return nil
+}
+
+// verified is a part that is being read. It holds the last bytes back until the digest is known: who
+// reads exactly as many bytes as the manifest says, and never sees io.EOF, gets no damaged part either.
+type verified struct {
+	r    *reader
+	part store.Part
+	from io.ReadCloser
+	hash hash.Hash
+	read int64
+	// ended is what Read returns from now on: io.EOF or what went wrong.
+	ended error
+}
+
+// Read implements io.Reader.
+func (v *verified) Read(p []byte) (int, error) {
+	if v.ended != nil {
+		return 0, v.ended
+	}
+	if err := v.r.ctx.Err(); err != nil {
+		return 0, v.r.wrap(v.part.Name, err)
+	}
+	p = p[:min(int64(len(p)), v.part.Bytes-v.read)]
+	n, err := v.step(p)
+	if err != nil && err != io.EOF {
+		err = v.r.wrap(v.part.Name, err)
+	}
+	v.ended = err
+	return n, err
+}
+
+// step reads some of p, which holds no more than is left of the part.
+func (v *verified) step(p []byte) (int, error) {
+	if v.read == v.part.Bytes { // a part without bytes
+		return 0, cmp.Or(v.compare(), io.EOF)
+	}
+	n, err := v.from.Read(p)
+	v.hash.Write(p[:n])
+	v.read += int64(n)
+	switch {
+	case v.read == v.part.Bytes:
+		if err := v.compare(); err != nil {
+			return 0, err
+		}
+		return n, io.EOF
+	case err == io.EOF:
+		return n, fmt.Errorf("%d bytes instead of %d: %w", v.read, v.part.Bytes, store.ErrCorrupt)
+	}
+	return n, err
+}
+
+// compare returns an error unless the object ends here and has the digest of the manifest.
+func (v *verified) compare() error {
+	switch n, err := io.ReadFull(v.from, make([]byte, 1)); {
+	case n > 0:
+		return fmt.Errorf("more than %d bytes: %w", v.part.Bytes, store.ErrCorrupt)
+	case err != io.EOF:
+		return err
+	}
+	if !bytes.Equal(v.hash.Sum(nil), v.part.SHA256[:]) {
+		return fmt.Errorf("has another digest: %w", store.ErrCorrupt)
+	}
+	return nil
+}
+
+// Close implements io.Closer.
+func (v *verified) Close() error {
+	if v.ended == nil {
+		v.ended = v.r.wrap(v.part.Name, errClosed)
+	}
+	return v.from.Close()
+}

@@ -1,0 +1,208 @@
+// This file implements store.Writer on whatever can create, commit and drop objects.
+
+package medium
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// Medium holds the objects of one writer.
+type Medium interface {
+	// Create makes the object of the part with that index; indices count up from 0.
+	Create(index int) (Object, error)
+	// Commit makes the checkpoint visible and durable, whose objects are all closed, and returns what
+	// is committed under its number: m itself or, if that was committed before, its equal.
+	Commit(m store.Manifest) (store.Manifest, error)
+	// Abort drops the objects. It may be called again, and after a Commit that failed.
+	Abort() error
+}
+
+// Object takes the contents of one part. Exactly one of Close and Discard is called, once.
+type Object interface {
+	io.Writer
+	// Close completes the object: when it returns nil, all is durable.
+	Close() error
+	// Discard gives the object up.
+	Discard() error
+}
+
+var (
+	errOpen      = errors.New("the part before is not closed")
+	errClosed    = errors.New("the part is closed")
+	errAborted   = errors.New("the writer was aborted")
+	errCommitted = errors.New("the writer has committed")
+)
+
+// writer implements store.Writer.
+type writer struct {
+	ctx      context.Context
+	manifest store.Manifest
+	medium   Medium
+	taken    map[string]bool // names of parts
+	open     *part
+	// ended says why nothing can be written any more: errCommitted, errAborted or what went wrong.
+	ended error
+}
+
+// NewWriter returns a writer of a checkpoint whose job and number have passed [CheckID].
+func NewWriter(ctx context.Context, job string, number int64, m Medium) store.Writer {
+	return &writer{
+		ctx:      ctx,
+		manifest: store.Manifest{Job: job, Number: number, Parts: []store.Part{}},
+		medium:   m,
+		taken:    make(map[string]bool),
+	}
+}
+
+func (w *writer) wrap(err error) error { return Wrap(w.manifest.Job, w.manifest.Number, err) }
+
+// ready returns why no next step can be taken, or nil.
+func (w *writer) ready() error {
+	switch {
+	case w.ended != nil:
+		return w.ended
+	case w.open != nil:
+		return errOpen
+	}
+	return w.ctx.Err()
+}
+
+// Part implements store.Writer. A name that is refused leaves the writer as it was.
+func (w *writer) Part(name string) (io.WriteCloser, error) {
+	if err := w.ready(); err != nil {
+		return nil, w.wrap(err)
+	}
+	if err := checkPart(name, w.taken); err != nil {
+		return nil, w.wrap(err)
+	}
+	object, err := w.medium.Create(len(w.manifest.Parts))
+	if err != nil {
+		w.ended = err
+		return nil, w.wrap(err)
+	}
+	w.taken[name] = true
+	w.open = &part{w: w, name: name, object: object, hash: sha256.New()}
+	return w.open, nil
+}
+
+// Commit implements store.Writer. Called again after success it returns the same.
+func (w *writer) Commit() (store.Manifest, error) {
+	if err := w.ready(); err != nil && err != errCommitted {
+		return store.Manifest{}, w.wrap(err)
+	}
+	if w.ended == nil {
+		committed, err := w.medium.Commit(w.manifest)
+		if err != nil {
+			w.ended = err
+			return store.Manifest{}, w.wrap(err)
+		}
+		w.manifest, w.ended = committed, errCommitted
+	}
+	m := w.manifest
+	m.Parts = slices.Clone(m.Parts)
+	return m, nil
+}
+
+// Abort implements store.Writer. After an error it may be called again.
+func (w *writer) Abort() error {
+	if w.ended == errCommitted {
+		return nil
+	}
+	var err error
+	if w.open != nil {
+		err = w.open.end(errAborted)
+	}
+	w.ended = errAborted
+	return w.wrap(errors.Join(err, w.medium.Abort()))
+}
+
+// part implements the io.WriteCloser of one part.
+type part struct {
+	w      *writer
+	name   string
+	object Object // nil once it is closed or discarded
+	hash   hash.Hash
+	bytes  int64
+}
+
+// aside is the length from which on a block is hashed beside its being written: below, it would take
+// longer to start a goroutine than to compute the digest.
+const aside = 16 << 10
+
+// Write implements io.Writer. After an error the whole writer has failed.
+func (p *part) Write(data []byte) (int, error) {
+	if p.object == nil {
+		return 0, p.wrap(errClosed)
+	}
+	if err := p.w.ctx.Err(); err != nil {
+		return 0, p.wrap(err)
+	}
+	hashed := p.digest(data)
+	n, err := p.object.Write(data)
+	hashed()
+	p.bytes += int64(n)
+	if err == nil && n < len(data) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		p.w.ended = err
+	}
+	return n, p.wrap(err)
+}
+
+// digest adds data to the digest and returns what waits for that.
+func (p *part) digest(data []byte) func() {
+	if len(data) < aside {
+		p.hash.Write(data)
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		p.hash.Write(data)
+		close(done)
+	}()
+	return func() { <-done }
+}
+
+// Close implements io.Closer: it completes the part, or drops it if the writer has failed or its
+// context has ended. Closed already, it does nothing.
+func (p *part) Close() error {
+	if p.object == nil {
+		return nil
+	}
+	if err := cmp.Or(p.w.ended, p.w.ctx.Err()); err != nil {
+		return p.wrap(errors.Join(err, p.end(err)))
+	}
+	object := p.object
+	p.object, p.w.open = nil, nil
+	if err := object.Close(); err != nil {
+		p.w.ended = err
+		return p.wrap(err)
+	}
+	p.w.manifest.Parts = append(p.w.manifest.Parts,
+		store.Part{Name: p.name, Bytes: p.bytes, SHA256: store.Digest(p.hash.Sum(nil))})
+	return nil
+}
+
+// end discards the part and the writer with it.
+func (p *part) end(why error) error {
+	object := p.object
+	p.object, p.w.open, p.w.ended = nil, nil, why
+	return object.Discard()
+}
+
+func (p *part) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return p.w.wrap(fmt.Errorf("part %.60q: %w", p.name, err))
+}

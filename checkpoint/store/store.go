@@ -1,0 +1,93 @@
+// This file declares where checkpoints are kept: the contract between the protocol and a store.
+
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+)
+
+// What a store, a framework or a journal answers when it cannot do what it was asked. Match them with
+// errors.Is.
+var (
+	// ErrNotFound: there is no committed checkpoint of that job and number.
+	ErrNotFound = errors.New("checkpoint: not found")
+	// ErrExists: the checkpoint is committed already, with other content.
+	ErrExists = errors.New("checkpoint: exists already")
+	// ErrCorrupt: what is stored is not what was committed: wrong length, wrong digest, parts missing,
+	// a manifest that cannot be read.
+	ErrCorrupt = errors.New("checkpoint: corrupt")
+	// ErrName: a job or part name that a store refuses, see [CheckName].
+	ErrName = errors.New("checkpoint: bad name")
+)
+
+// Store keeps the checkpoints of jobs. It is the only thing that must outlive every process and server,
+// so its contract is about durability:
+//
+//   - When Commit has returned nil, the checkpoint survives a crash of the process and, where the medium
+//     can promise that, of the machine. Before, it is not visible: neither List nor Open know it.
+//   - A committed checkpoint never changes. A second Commit of the same number with the same parts
+//     returns the manifest of the first; with other parts it returns ErrExists and changes nothing. So a
+//     late process of an earlier attempt cannot overwrite what a later attempt relies on.
+//   - What Open hands out is verified: reading a part that is damaged ends in ErrCorrupt, not in EOF.
+//   - What an interrupted writer leaves behind is never visible and is collected later.
+//
+// A store is safe for concurrent use. Each method returns promptly with the context's error when the
+// context ends. Every error wraps the job and number that it is about.
+type Store interface {
+	// Begin opens checkpoint number of job for writing. Numbers are positive; the caller chooses them,
+	// ascending, one for each attempt to save.
+	Begin(ctx context.Context, job string, number int64) (Writer, error)
+	// Open opens a committed checkpoint; ErrNotFound if there is none.
+	Open(ctx context.Context, job string, number int64) (Reader, error)
+	// List returns the manifests of the committed checkpoints of a job, ascending by number; none is
+	// not an error. A checkpoint whose manifest is damaged is left out and named in the error, which
+	// wraps ErrCorrupt; the others are returned beside it.
+	List(ctx context.Context, job string) ([]Manifest, error)
+	// Delete removes a checkpoint; one that is not there is not an error.
+	Delete(ctx context.Context, job string, number int64) error
+}
+
+// Writer writes one checkpoint, a part after the other. Nothing of it is visible before Commit.
+type Writer interface {
+	// Part opens the next part; the one before must be closed. Names are unique in a checkpoint and
+	// pass [CheckName]. Contents stream through: a part may be larger than memory.
+	Part(name string) (io.WriteCloser, error)
+	// Commit makes the checkpoint visible and durable. After an error nothing is visible, or, if the
+	// medium failed between, exactly the whole checkpoint.
+	Commit() (Manifest, error)
+	// Abort drops what was written. After Commit it does nothing, so it can be deferred.
+	Abort() error
+}
+
+// Reader reads one committed checkpoint.
+type Reader interface {
+	// Manifest says what the checkpoint consists of.
+	Manifest() Manifest
+	// Part opens a part for one pass from its beginning; ErrNotFound for a name that the manifest does
+	// not have. The read that reaches the end compares length and digest, ErrCorrupt if they differ.
+	Part(name string) (io.ReadCloser, error)
+	// Close releases the checkpoint, not the parts that are open.
+	Close() error
+}
+
+// Manifest says what a checkpoint consists of.
+type Manifest struct {
+	Job    string `json:"job"`
+	Number int64  `json:"number"`
+	// Parts in the order in which they were written.
+	Parts []Part `json:"parts"`
+}
+
+// Part is one file of a checkpoint.
+type Part struct {
+	// Name is a relative path with forward slashes.
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 Digest `json:"sha256"`
+}
+
+// Digest is a SHA-256 sum; its text form is hexadecimal.
+type Digest [sha256.Size]byte

@@ -1,0 +1,200 @@
+// This file tests that a committed checkpoint never changes, and the order in which a writer is used.
+
+package storetest
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// testCommitAgain: "A second Commit of the same number with the same parts returns the manifest of the first."
+func testCommitAgain(t *testing.T, s store.Store) {
+	first := mustCommit(t, s, "job", 3, sample(3))
+	w := mustWrite(t, s, "job", 3, sample(3))
+	for i := range 2 { // another writer, then the same writer again
+		m, err := w.Commit()
+		if err != nil || !sameManifest(m, first) {
+			t.Fatalf("Commit %d of the same parts: %+v, %v; want the first manifest", i+2, m, err)
+		}
+	}
+	if err := w.Abort(); err != nil {
+		t.Errorf("Abort after Commit: %v", err)
+	}
+	wantFiles(t, s, "job", 3, sample(3))
+	// Without a part as well.
+	mustCommit(t, s, "job", 4, nil)
+	mustCommit(t, s, "job", 4, nil)
+	wantFiles(t, s, "job", 4, nil)
+}
+
+// testOtherContent: "With other parts it returns ErrExists and changes nothing", whichever way the parts differ.
+func testOtherContent(t *testing.T, s store.Store) {
+	mustCommit(t, s, "job", 3, sample(3))
+	r, err := s.Open(t.Context(), "job", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for name, files := range map[string][]file{
+		"other bytes": {{"weights", "Weights of 3"}, sample(3)[1]},
+		"other name":  {{"weightS", sample(3)[0].data}, sample(3)[1]},
+		"a part less": sample(3)[:1],
+		"a part more": append(sample(3), file{"more", ""}),
+		"no part":     nil,
+	} {
+		w := mustWrite(t, s, "job", 3, files)
+		_, err := w.Commit()
+		wantError(t, "Commit with "+name, err, store.ErrExists)
+		if err := w.Abort(); err != nil {
+			t.Errorf("Abort after a refused Commit: %v", err)
+		}
+		wantFiles(t, s, "job", 3, sample(3))
+	}
+	if data, err := readPart(r, "weights"); err != nil || data != sample(3)[0].data {
+		t.Errorf("a reader that was open: %q, %v", data, err)
+	}
+}
+
+// testLateWriter has a writer that began first and commits last: the slow process of an old attempt.
+func testLateWriter(t *testing.T, s store.Store) {
+	late := mustWrite(t, s, "job", 3, sample(99))
+	mustCommit(t, s, "job", 3, sample(3))
+	mustCommit(t, s, "job", 4, sample(4))
+	_, err := late.Commit()
+	wantError(t, "late Commit", err, store.ErrExists)
+	wantFiles(t, s, "job", 3, sample(3))
+	if err := late.Abort(); err != nil {
+		t.Error(err)
+	}
+	wantFiles(t, s, "job", 3, sample(3))
+	wantFiles(t, s, "job", 4, sample(4))
+}
+
+// testAbort: "Drops what was written", also a part that is open. "After Commit it does nothing."
+func testAbort(t *testing.T, s store.Store) {
+	w := mustWrite(t, s, "job", 1, sample(1))
+	part, err := w.Part("open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(part, "half"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Abort(); err != nil {
+			t.Fatalf("Abort: %v", err)
+		}
+		wantAbsent(t, s, "job", 1)
+	}
+	if _, err := io.WriteString(part, "more"); err == nil {
+		t.Error("Write after Abort succeeded")
+	}
+	_ = part.Close() // may fail or not
+	if _, err := w.Part("another"); err == nil {
+		t.Error("Part after Abort succeeded")
+	}
+	if _, err := w.Commit(); err == nil {
+		t.Error("Commit after Abort succeeded")
+	}
+	wantAbsent(t, s, "job", 1)
+
+	// The number is free, and Abort after Commit is no more than a defer.
+	w = mustWrite(t, s, "job", 1, sample(2))
+	if _, err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Errorf("Abort after Commit: %v", err)
+	}
+	wantFiles(t, s, "job", 1, sample(2))
+	if _, err := w.Part("another"); err == nil {
+		t.Error("Part after Commit succeeded")
+	}
+	wantFiles(t, s, "job", 1, sample(2))
+}
+
+// testOrder checks that one part is written after the other, and that a refused call leaves the writer
+// as it was.
+func testOrder(t *testing.T, s store.Store) {
+	w, err := s.Begin(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := w.Part("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Part("b"); err == nil {
+		t.Error("Part with a part open succeeded")
+	}
+	if _, err := w.Commit(); err == nil {
+		t.Error("Commit with a part open succeeded")
+	}
+	wantAbsent(t, s, "job", 1)
+	if _, err := io.WriteString(part, "content"); err != nil {
+		t.Fatal(err)
+	}
+	if err := part.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(part, "late"); err == nil {
+		t.Error("Write after Close succeeded")
+	}
+	if _, err := w.Part("a"); err == nil {
+		t.Error("a second part of the same name was opened")
+	}
+	if err := writePart(w, file{"b", ""}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, s, "job", 1, []file{{"a", "content"}, {"b", ""}})
+}
+
+// testDelete: "One that is not there is not an error." Nothing else goes with it, and the number is free again.
+func testDelete(t *testing.T, s store.Store) {
+	for number := range int64(4) {
+		mustCommit(t, s, "job", number+1, sample(number+1))
+	}
+	pending := mustWrite(t, s, "job", 2, sample(22))
+	for range 3 {
+		if err := s.Delete(t.Context(), "job", 2); err != nil {
+			t.Fatalf("Delete: %v", err)
+		}
+		wantAbsent(t, s, "job", 2)
+	}
+	for _, number := range []int64{1, 3, 4} {
+		wantFiles(t, s, "job", number, sample(number))
+	}
+	// The writer of that number lost nothing.
+	if _, err := pending.Commit(); err != nil {
+		t.Fatalf("Commit after Delete: %v", err)
+	}
+	wantFiles(t, s, "job", 2, sample(22))
+	for number := range int64(4) {
+		if err := s.Delete(t.Context(), "job", number+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := s.List(t.Context(), "job"); err != nil || len(list) > 0 {
+		t.Errorf("List after all were deleted: %v, %v", list, err)
+	}
+	mustCommit(t, s, "job", 5, sample(5))
+	wantFiles(t, s, "job", 5, sample(5))
+}
+
+// errorsOf calls every method of a store for one checkpoint and returns the errors by method.
+func errorsOf(t testing.TB, s store.Store, job string, number int64) map[string]error {
+	ctx := t.Context()
+	w, begin := s.Begin(ctx, job, number)
+	if begin == nil {
+		begin = errors.Join(w.Abort())
+	}
+	_, open := s.Open(ctx, job, number)
+	_, list := s.List(ctx, job)
+	return map[string]error{"Begin": begin, "Open": open, "List": list, "Delete": s.Delete(ctx, job, number)}
+}

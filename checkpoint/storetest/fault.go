@@ -1,0 +1,145 @@
+// This file tests what a store makes of damage behind its back and of writers that died.
+
+package storetest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+func damager(t *testing.T, s store.Store) Damager {
+	d, ok := s.(Damager)
+	if !ok {
+		t.Skip("the store is no Damager")
+	}
+	return d
+}
+
+// testDamagedPart: "Reading a part that is damaged ends in ErrCorrupt, not in EOF", and damages no other part.
+func testDamagedPart(t *testing.T, s store.Store) {
+	d := damager(t, s)
+	files := []file{{"first", "content"}, {"second", strings.Repeat("0123456789", 20_000)}, {"empty", ""}}
+	number := int64(0)
+	for part, f := range files {
+		for _, how := range []Damage{Flip, Truncate, Extend, Remove} {
+			if f.data == "" && (how == Flip || how == Truncate) {
+				continue
+			}
+			number++
+			mustCommit(t, s, "job", number, files)
+			d.Damage(t, "job", number, part, how)
+			for i, intact := range files {
+				data, err := readOne(t.Context(), s, "job", number, intact.name)
+				if i == part {
+					wantError(t, how.String()+" of part "+f.name, err, store.ErrCorrupt)
+				} else if err == nil && data != intact.data { // to refuse the whole is right, too
+					t.Errorf("%v of part %s changed part %s", how, f.name, intact.name)
+				}
+			}
+			if err := s.Delete(t.Context(), "job", number); err != nil {
+				t.Errorf("Delete after %v: %v", how, err)
+			}
+			wantAbsent(t, s, "job", number)
+		}
+	}
+}
+
+// readOne reads one part from Open to Close.
+func readOne(ctx context.Context, s store.Store, job string, number int64, name string) (string, error) {
+	r, err := s.Open(ctx, job, number)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	return readPart(r, name)
+}
+
+// testDamagedManifest: "A checkpoint whose manifest is damaged is left out and named in the error, which wraps ErrCorrupt; the
+// others are returned beside it." It can be deleted.
+func testDamagedManifest(t *testing.T, s store.Store) {
+	d := damager(t, s)
+	for _, how := range []Damage{Flip, Truncate, Extend, Remove} {
+		for number := range int64(3) {
+			mustCommit(t, s, "job", number+4711, sample(number))
+		}
+		d.Damage(t, "job", 4712, ManifestPart, how)
+		_, err := s.Open(t.Context(), "job", 4712)
+		if how != Remove || !errors.Is(err, store.ErrNotFound) { // a manifest that is missing may be none
+			wantError(t, how.String()+" of the manifest", err, store.ErrCorrupt)
+		}
+		list, err := s.List(t.Context(), "job")
+		if how != Remove || err != nil {
+			wantError(t, "List after "+how.String(), err, store.ErrCorrupt)
+			if !strings.Contains(err.Error(), "4712") {
+				t.Errorf("the error of List does not name number 4712: %v", err)
+			}
+		}
+		numbers := make([]int64, len(list))
+		for i, m := range list {
+			numbers[i] = m.Number
+		}
+		if want := []int64{4711, 4713}; !slices.Equal(numbers, want) {
+			t.Errorf("List after %v has %d, want %d", how, numbers, want)
+		}
+		for _, number := range []int64{4712, 4711, 4713} { // the damaged one first, then all can be listed
+			if err := s.Delete(t.Context(), "job", number); err != nil {
+				t.Errorf("Delete after %v: %v", how, err)
+			}
+			wantAbsent(t, s, "job", number)
+		}
+	}
+}
+
+// testLeftovers lets writers die at three points, and one of them turn out to be alive.
+func testLeftovers(t *testing.T, s store.Store) {
+	restarter, ok := s.(Restarter)
+	if !ok {
+		t.Skip("the store is no Restarter")
+	}
+	mustCommit(t, s, "job", 1, sample(1))
+	if _, err := s.Begin(t.Context(), "job", 2); err != nil {
+		t.Fatal(err)
+	}
+	half := mustWrite(t, s, "job", 3, sample(3))
+	part, err := half.Part("half")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(part, "half of it"); err != nil {
+		t.Fatal(err)
+	}
+	late := mustWrite(t, s, "job", 4, sample(4))
+	mustWrite(t, s, "another", 1, sample(1))
+
+	next := restarter.Restart(t)
+	for number := int64(2); number <= 4; number++ {
+		wantAbsent(t, next, "job", number)
+	}
+	wantAbsent(t, next, "another", 1)
+	if c, ok := next.(interface{ Collect(context.Context) error }); ok {
+		if err := c.Collect(t.Context()); err != nil {
+			t.Fatalf("Collect: %v", err)
+		}
+	}
+	if n := restarter.Leftovers(t); n != 0 {
+		t.Errorf("%d leftovers stayed", n)
+	}
+	wantFiles(t, next, "job", 1, sample(1))
+
+	// The late writer's objects are gone: its Commit fails, and nothing half becomes visible.
+	if _, err := late.Commit(); err == nil {
+		wantFiles(t, next, "job", 4, sample(4))
+	} else {
+		wantAbsent(t, next, "job", 4)
+	}
+	mustCommit(t, next, "job", 4, sample(4))
+	_ = late.Abort() // may complain about what it no longer finds
+	wantFiles(t, next, "job", 4, sample(4))
+	wantFiles(t, next, "job", 1, sample(1))
+}

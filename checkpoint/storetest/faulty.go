@@ -1,0 +1,233 @@
+// This file implements Faulty: a store one call of which fails.
+
+package storetest
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// When says whether a call that fails has had its effect.
+type When int
+
+// The two ways in which a call fails.
+const (
+	// Before: it failed before it did anything.
+	Before When = iota
+	// After: it did everything, and only the answer was lost.
+	After
+)
+
+// Faulty is a store in front of another. It counts the calls of all methods of the store, of its writers
+// and of its readers, except those of a reader's Close and of Manifest, which cannot fail; a Write or Read
+// is one call. One of them can be made to fail with an error that wraps [vfstest.ErrInjected].
+//
+// As of any store, a writer whose Part, Write, Close or Commit has failed does not commit any more.
+type Faulty struct {
+	store store.Store
+
+	mu sync.Mutex
+	// calls counts up; the call number failAt fails.
+	calls, failAt int64
+	when          When
+}
+
+var _ store.Store = (*Faulty)(nil)
+
+// NewFaulty returns a store in front of another one that fails nothing yet.
+func NewFaulty(s store.Store) *Faulty { return &Faulty{store: s} }
+
+// FailAt makes the k-th call from now fail; 1 is the next. It replaces what was asked for earlier; a k
+// that is not positive asks for no failure.
+func (f *Faulty) FailAt(k int64, when When) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failAt, f.when = 0, when
+	if k > 0 {
+		f.failAt = f.calls + k
+	}
+}
+
+// Calls returns how many calls there have been.
+func (f *Faulty) Calls() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+// call counts and makes one call, and tells whether its error is an injected one.
+func (f *Faulty) call(job string, number int64, effect func() error) (injected bool, err error) {
+	f.mu.Lock()
+	f.calls++
+	fails, when := f.calls == f.failAt, f.when
+	f.mu.Unlock()
+	if !fails || when == After {
+		err = effect()
+	}
+	if fails && err == nil {
+		return true, medium.Wrap(job, number, vfstest.ErrInjected)
+	}
+	return false, err
+}
+
+// Begin implements store.Store.
+func (f *Faulty) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	w := &faultyWriter{f: f, job: job, number: number}
+	_, err := f.call(job, number, func() (err error) {
+		w.w, err = f.store.Begin(ctx, job, number)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Open implements store.Store.
+func (f *Faulty) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	r := &faultyReader{f: f}
+	_, err := f.call(job, number, func() (err error) {
+		r.Reader, err = f.store.Open(ctx, job, number)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// List implements store.Store.
+func (f *Faulty) List(ctx context.Context, job string) (list []store.Manifest, err error) {
+	injected, err := f.call(job, 0, func() (err error) {
+		list, err = f.store.List(ctx, job)
+		return err
+	})
+	if injected {
+		list = nil
+	}
+	return list, err
+}
+
+// Delete implements store.Store.
+func (f *Faulty) Delete(ctx context.Context, job string, number int64) error {
+	_, err := f.call(job, number, func() error { return f.store.Delete(ctx, job, number) })
+	return err
+}
+
+// faultyWriter is a writer of a Faulty.
+type faultyWriter struct {
+	f      *Faulty
+	w      store.Writer
+	job    string
+	number int64
+	failed error
+}
+
+// step makes a call that the writer does not outlive if it fails by injection.
+func (w *faultyWriter) step(effect func() error) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	injected, err := w.f.call(w.job, w.number, effect)
+	if injected {
+		w.failed = err
+	}
+	return err
+}
+
+// Part implements store.Writer.
+func (w *faultyWriter) Part(name string) (io.WriteCloser, error) {
+	p := &faultyPart{w: w}
+	err := w.step(func() (err error) {
+		p.part, err = w.w.Part(name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Commit implements store.Writer.
+func (w *faultyWriter) Commit() (m store.Manifest, err error) {
+	err = w.step(func() (err error) {
+		m, err = w.w.Commit()
+		return err
+	})
+	if err != nil {
+		return store.Manifest{}, err
+	}
+	return m, nil
+}
+
+// Abort implements store.Writer.
+func (w *faultyWriter) Abort() error {
+	_, err := w.f.call(w.job, w.number, w.w.Abort)
+	return err
+}
+
+// faultyPart is a part of a faultyWriter.
+type faultyPart struct {
+	w    *faultyWriter
+	part io.WriteCloser
+}
+
+// Write implements io.Writer. A write that is injected as failed reports no byte.
+func (p *faultyPart) Write(data []byte) (n int, err error) {
+	err = p.w.step(func() (err error) {
+		n, err = p.part.Write(data)
+		return err
+	})
+	if p.w.failed != nil {
+		n = 0
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (p *faultyPart) Close() error { return p.w.step(p.part.Close) }
+
+// faultyReader is a reader of a Faulty.
+type faultyReader struct {
+	f *Faulty
+	store.Reader
+}
+
+// Part implements store.Reader.
+func (r *faultyReader) Part(name string) (io.ReadCloser, error) {
+	p := &faultyRead{r: r}
+	err := r.call(func() (err error) {
+		p.ReadCloser, err = r.Reader.Part(name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (r *faultyReader) call(effect func() error) error {
+	m := r.Manifest()
+	_, err := r.f.call(m.Job, m.Number, effect)
+	return err
+}
+
+// faultyRead is a part of a faultyReader.
+type faultyRead struct {
+	r *faultyReader
+	io.ReadCloser
+}
+
+// Read implements io.Reader.
+func (p *faultyRead) Read(data []byte) (n int, err error) {
+	err = p.r.call(func() (err error) {
+		n, err = p.ReadCloser.Read(data)
+		return err
+	})
+	return n, err
+}

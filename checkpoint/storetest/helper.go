@@ -1,0 +1,164 @@
+// This file implements what the tests of the suite share: checkpoints that are written and compared in
+// one call.
+
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// file is a part with its content.
+type file struct {
+	name string
+	data string
+}
+
+// sample returns a checkpoint of two parts that differs for each number.
+func sample(number int64) []file {
+	return []file{
+		{"weights", fmt.Sprintf("weights of %d", number)},
+		{"optimizer/state", fmt.Sprintf("the state of number %d", number)},
+	}
+}
+
+// manifestOf returns the manifest that a store must make of files.
+func manifestOf(job string, number int64, files []file) store.Manifest {
+	m := store.Manifest{Job: job, Number: number}
+	for _, f := range files {
+		m.Parts = append(m.Parts, store.Part{
+			Name: f.name, Bytes: int64(len(f.data)), SHA256: sha256.Sum256([]byte(f.data)),
+		})
+	}
+	return m
+}
+
+func sameManifest(a, b store.Manifest) bool {
+	return a.Job == b.Job && a.Number == b.Number && slices.Equal(a.Parts, b.Parts)
+}
+
+// write writes files as checkpoint number of job and leaves the writer open.
+func write(ctx context.Context, s store.Store, job string, number int64, files []file) (store.Writer, error) {
+	w, err := s.Begin(ctx, job, number)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if err := writePart(w, f); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+func writePart(w store.Writer, f file) error {
+	part, err := w.Part(f.name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(part, f.data); err != nil {
+		return errors.Join(err, part.Close())
+	}
+	return part.Close()
+}
+
+func mustWrite(t testing.TB, s store.Store, job string, number int64, files []file) store.Writer {
+	t.Helper()
+	w, err := write(t.Context(), s, job, number, files)
+	if err != nil {
+		t.Fatalf("writing %s/%d: %v", job, number, err)
+	}
+	return w
+}
+
+// mustCommit writes and commits files, and compares the manifest.
+func mustCommit(t testing.TB, s store.Store, job string, number int64, files []file) store.Manifest {
+	t.Helper()
+	m, err := mustWrite(t, s, job, number, files).Commit()
+	if err != nil {
+		t.Fatalf("Commit of %s/%d: %v", job, number, err)
+	}
+	if want := manifestOf(job, number, files); !sameManifest(m, want) {
+		t.Fatalf("Commit of %s/%d returned\n%+v, want\n%+v", job, number, m, want)
+	}
+	return m
+}
+
+// read returns the content of a committed checkpoint. The manifest must agree with the contents.
+func read(ctx context.Context, s store.Store, job string, number int64) ([]file, error) {
+	r, err := s.Open(ctx, job, number)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var files []file
+	for _, listed := range r.Manifest().Parts {
+		data, err := readPart(r, listed.Name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{listed.Name, data})
+	}
+	if want := manifestOf(job, number, files); !sameManifest(r.Manifest(), want) {
+		return nil, fmt.Errorf("the manifest of %s/%d is\n%+v, the contents are\n%+v", job, number, r.Manifest(), want)
+	}
+	return files, nil
+}
+
+func readPart(r store.Reader, name string) (string, error) {
+	part, err := r.Part(name)
+	if err != nil {
+		return "", err
+	}
+	data, err := io.ReadAll(part)
+	return string(data), errors.Join(err, part.Close())
+}
+
+// wantFiles fails unless the checkpoint is committed with exactly these files, and listed so.
+func wantFiles(t testing.TB, s store.Store, job string, number int64, files []file) {
+	t.Helper()
+	got, err := read(t.Context(), s, job, number)
+	if err != nil {
+		t.Fatalf("reading %s/%d: %v", job, number, err)
+	}
+	if !slices.Equal(got, files) {
+		t.Fatalf("%s/%d holds %.200q, want %.200q", job, number, got, files)
+	}
+	list, err := s.List(t.Context(), job)
+	if err != nil {
+		t.Fatalf("List of %q: %v", job, err)
+	}
+	if want := manifestOf(job, number, files); !slices.ContainsFunc(list, func(m store.Manifest) bool { return sameManifest(m, want) }) {
+		t.Fatalf("%s/%d is not listed", job, number)
+	}
+}
+
+// wantAbsent fails if the checkpoint is visible.
+func wantAbsent(t testing.TB, s store.Store, job string, number int64) {
+	t.Helper()
+	if r, err := s.Open(t.Context(), job, number); !errors.Is(err, store.ErrNotFound) {
+		t.Fatalf("Open of %s/%d, which is not committed, returned %v and error %v, want ErrNotFound", job, number, r, err)
+	}
+	list, err := s.List(t.Context(), job)
+	if err != nil {
+		t.Fatalf("List of %q: %v", job, err)
+	}
+	if slices.ContainsFunc(list, func(m store.Manifest) bool { return m.Number == number }) {
+		t.Fatalf("%s/%d is listed and not committed", job, number)
+	}
+}
+
+// wantError fails unless err wraps target.
+func wantError(t testing.TB, what string, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Fatalf("%s: error %v, want one that wraps %q", what, err, target)
+	}
+}

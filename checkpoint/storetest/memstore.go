@@ -1,0 +1,259 @@
+// This file implements MemStore: a store in memory that a crash robs of everything not committed.
+
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+)
+
+// ErrCrashed is what writers and readers return that were open when [MemStore.Crash] was called.
+var ErrCrashed = errors.New("storetest: the process has crashed")
+
+// MemStore is a [store.Store] in memory. Its zero value is empty and ready. It implements [Damager].
+type MemStore struct {
+	mu sync.Mutex
+	// jobs are the committed checkpoints by job and number.
+	jobs map[string]map[int64]*stored
+	// crashes counts the calls of Crash: a writer belongs to the process between two of them.
+	crashes int
+}
+
+var (
+	_ store.Store = (*MemStore)(nil)
+	_ Damager     = (*MemStore)(nil)
+)
+
+// stored is a committed checkpoint. A part that was removed is nil. Its slices are never changed, only
+// replaced, so that readers need no lock.
+type stored struct {
+	manifest []byte
+	parts    [][]byte
+}
+
+// Crash ends the process that uses the store: what was committed stays, every writer and reader that is
+// open fails from now on with ErrCrashed.
+func (s *MemStore) Crash() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.crashes++
+}
+
+// since returns an error if the process that had seen so many crashes has crashed itself.
+func (s *MemStore) since(crashes int) error {
+	if s.crashes != crashes {
+		return ErrCrashed
+	}
+	return nil
+}
+
+// enter begins a method; the store is locked after it.
+func (s *MemStore) enter(ctx context.Context, job string, number int64) error {
+	s.mu.Lock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return medium.CheckID(job, number)
+}
+
+// Begin implements store.Store.
+func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	defer s.mu.Unlock()
+	if err := s.enter(ctx, job, number); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	return medium.NewWriter(ctx, job, number, &memDraft{s: s, crashes: s.crashes}), nil
+}
+
+// Open implements store.Store.
+func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	defer s.mu.Unlock()
+	if err := s.enter(ctx, job, number); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	found, m, err := s.find(job, number)
+	if err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	crashes := s.crashes
+	return medium.NewReader(ctx, m, func(index int) (io.ReadCloser, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		part := found.parts[index]
+		if part == nil {
+			return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
+		}
+		return memReader{s, crashes, bytes.NewReader(part)}, s.since(crashes)
+	}), nil
+}
+
+// memReader reads a part until its process crashes.
+type memReader struct {
+	s       *MemStore
+	crashes int
+	from    *bytes.Reader
+}
+
+// Read implements io.Reader.
+func (r memReader) Read(p []byte) (int, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if err := r.s.since(r.crashes); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
+}
+
+// Close implements io.Closer.
+func (r memReader) Close() error { return nil }
+
+// find returns a committed checkpoint and its manifest.
+func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, error) {
+	found := s.jobs[job][number]
+	if found == nil {
+		return nil, store.Manifest{}, store.ErrNotFound
+	}
+	record, err := medium.Decode(found.manifest, job, number)
+	return found, record.Manifest, err
+}
+
+// List implements store.Store.
+func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, error) {
+	defer s.mu.Unlock()
+	if err := s.enter(ctx, job, 1); err != nil {
+		return nil, fmt.Errorf("job %.60q: %w", job, err)
+	}
+	var manifests []store.Manifest
+	var faults []error
+	for _, number := range slices.Sorted(maps.Keys(s.jobs[job])) {
+		_, m, err := s.find(job, number)
+		if err != nil {
+			faults = append(faults, medium.Wrap(job, number, err))
+			continue
+		}
+		manifests = append(manifests, m)
+	}
+	return manifests, errors.Join(faults...)
+}
+
+// Delete implements store.Store.
+func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
+	defer s.mu.Unlock()
+	if err := s.enter(ctx, job, number); err != nil {
+		return medium.Wrap(job, number, err)
+	}
+	delete(s.jobs[job], number)
+	return nil
+}
+
+// Damage implements [Damager]. It fails t if there is nothing to damage.
+func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how Damage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.jobs[job][number]
+	if found == nil || part >= len(found.parts) {
+		t.Fatalf("%s/%d has no part %d to damage", job, number, part)
+	}
+	object := &found.manifest
+	if part != ManifestPart {
+		object = &found.parts[part]
+	}
+	if how == Remove {
+		*object = nil
+		return
+	}
+	*object = how.Apply(*object)
+}
+
+// memDraft holds the parts of one writer. It implements medium.Medium.
+type memDraft struct {
+	s       *MemStore
+	crashes int
+	parts   []*bytes.Buffer
+}
+
+// memObject takes one part. It implements medium.Object.
+type memObject struct {
+	d *memDraft
+	*bytes.Buffer
+}
+
+// Create implements medium.Medium.
+func (d *memDraft) Create(int) (medium.Object, error) {
+	o := memObject{d, new(bytes.Buffer)}
+	d.parts = append(d.parts, o.Buffer)
+	return o, o.Close()
+}
+
+// Write implements io.Writer.
+func (o memObject) Write(p []byte) (int, error) {
+	if err := o.Close(); err != nil {
+		return 0, err
+	}
+	return o.Buffer.Write(p)
+}
+
+// Close implements medium.Object.
+func (o memObject) Close() error {
+	o.d.s.mu.Lock()
+	defer o.d.s.mu.Unlock()
+	return o.d.s.since(o.d.crashes)
+}
+
+// Discard implements medium.Object.
+func (o memObject) Discard() error { return nil }
+
+// Commit implements medium.Medium.
+func (d *memDraft) Commit(m store.Manifest) (store.Manifest, error) {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if err := d.s.since(d.crashes); err != nil {
+		return store.Manifest{}, err
+	}
+	_, first, err := d.s.find(m.Job, m.Number)
+	switch {
+	case err == nil && slices.Equal(first.Parts, m.Parts):
+		return first, nil
+	case err == nil:
+		return store.Manifest{}, store.ErrExists
+	case !errors.Is(err, store.ErrNotFound):
+		return store.Manifest{}, err
+	}
+	return m, d.s.put(m, d.parts)
+}
+
+// put adds a checkpoint.
+func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
+	data, err := medium.Encode(medium.Record{Manifest: m})
+	if err != nil {
+		return err
+	}
+	parts := make([][]byte, len(buffers))
+	for i, b := range buffers {
+		parts[i] = append([]byte{}, b.Bytes()...) // not nil, even if it is empty
+	}
+	if s.jobs == nil {
+		s.jobs = make(map[string]map[int64]*stored)
+	}
+	if s.jobs[m.Job] == nil {
+		s.jobs[m.Job] = make(map[int64]*stored)
+	}
+	s.jobs[m.Job][m.Number] = &stored{data, parts}
+	return nil
+}
+
+// Abort implements medium.Medium.
+func (d *memDraft) Abort() error {
+	d.parts = nil
+	return nil
+}

@@ -1,0 +1,23 @@
+// This file implements Write and Read: checkpoints of one part, for tests beside the suite.
+
+package storetest
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// onePart is the name of the part that Write writes and Read reads.
+const onePart = "part"
+
+// Write begins checkpoint number of job and writes data as its only part, which is called "part". The
+// writer is the caller's, to commit or abort; it is nil if the store began none.
+func Write(ctx context.Context, s store.Store, job string, number int64, data string) (store.Writer, error) {
+	return write(ctx, s, job, number, []file{{onePart, data}})
+}
+
+// Read returns the content of a committed checkpoint that [Write] wrote.
+func Read(ctx context.Context, s store.Store, job string, number int64) (string, error) {
+	return readOne(ctx, s, job, number, onePart)
+}

@@ -1,0 +1,193 @@
+// This file tests what a store refuses, and what its errors say: bad names and numbers, and whatever
+// comes after the end of the context.
+
+package storetest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// badNames are refused as jobs and as parts.
+var badNames = map[string]string{
+	"nothing":          "",
+	"this directory":   ".",
+	"traversal":        "..",
+	"long traversal":   "../../etc/passwd",
+	"traversal inside": "a/../b",
+	"absolute":         "/etc/passwd",
+	"slash at the end": "a/",
+	"two slashes":      "a//b",
+	"backslash":        `..\a`,
+	"NUL":              "a\x00b",
+	"newline":          "a\nb",
+	"delete":           "a\x7f",
+	"C1 control":       "a\u0085",
+	"not UTF-8":        "a\xff",
+	"long":             strings.Repeat("x", store.MaxPartBytes+1),
+	"long element":     strings.Repeat("x", 256),
+}
+
+// testPartNames: Names "pass CheckName", and one that is refused leaves the writer as it was.
+func testPartNames(t *testing.T, s store.Store) {
+	w, err := s.Begin(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, name := range badNames {
+		_, err := w.Part(name)
+		wantError(t, "part called "+what, err, store.ErrName)
+	}
+	if err := writePart(w, file{"good", "content"}); err != nil {
+		t.Fatalf("after names that were refused: %v", err)
+	}
+	if _, err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, s, "job", 1, []file{{"good", "content"}})
+}
+
+// testJobNames: Every method refuses what CheckJob refuses.
+func testJobNames(t *testing.T, s store.Store) {
+	bad := map[string]string{"slash": "a/b", "longer than a job": strings.Repeat("x", store.MaxJobBytes+1)}
+	for what, name := range badNames {
+		bad[what] = name
+	}
+	for what, name := range bad {
+		for method, err := range errorsOf(t, s, name, 1) {
+			wantError(t, method+" of a job called "+what, err, store.ErrName)
+		}
+	}
+}
+
+// testNumbers: "Numbers are positive"; the largest is one.
+func testNumbers(t *testing.T, s store.Store) {
+	for _, number := range []int64{0, -1, math.MinInt64} {
+		for method, err := range errorsOf(t, s, "job", number) {
+			if err == nil && method != "List" {
+				t.Errorf("%s of number %d succeeded", method, number)
+			}
+		}
+	}
+	mustCommit(t, s, "job", math.MaxInt64, sample(1))
+	wantFiles(t, s, "job", math.MaxInt64, sample(1))
+}
+
+// testErrors: "Every error wraps the job and number that it is about."
+func testErrors(t *testing.T, s store.Store) {
+	mustCommit(t, s, "some-job", 4711, sample(1))
+	other := mustWrite(t, s, "some-job", 4711, sample(2))
+	_, exists := other.Commit()
+	_, name := mustWrite(t, s, "some-job", 4711, nil).Part("..")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, begin := s.Begin(ctx, "some-job", 4711)
+	_, opened := s.Open(ctx, "some-job", 4711)
+	_, absent := s.Open(t.Context(), "another-some-job", 4711)
+	for method, err := range map[string]error{
+		"Commit": exists, "Part": name, "Begin": begin, "Open": opened, "Open of nothing": absent,
+		"Delete": s.Delete(ctx, "some-job", 4711),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "some-job") || !strings.Contains(err.Error(), "4711") {
+			t.Errorf("the error of %s does not name job some-job and number 4711: %v", method, err)
+		}
+	}
+	if _, err := s.List(ctx, "some-job"); err == nil || !strings.Contains(err.Error(), "some-job") {
+		t.Errorf("the error of List does not name job some-job: %v", err)
+	}
+}
+
+// testEndedBefore: "Each method returns promptly with the context's error when the context ends": here it has ended before.
+func testEndedBefore(t *testing.T, s store.Store) {
+	mustCommit(t, s, "job", 1, sample(1))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	for want, ctx := range map[error]context.Context{context.Canceled: cancelled, context.DeadlineExceeded: late} {
+		_, err := s.Begin(ctx, "job", 2)
+		wantError(t, "Begin", err, want)
+		_, err = s.Open(ctx, "job", 1)
+		wantError(t, "Open", err, want)
+		_, err = s.List(ctx, "job")
+		wantError(t, "List", err, want)
+		wantError(t, "Delete", s.Delete(ctx, "job", 1), want)
+	}
+	wantFiles(t, s, "job", 1, sample(1))
+	wantAbsent(t, s, "job", 2)
+}
+
+// testEndsWriting ends the context before each step of a writer.
+func testEndsWriting(t *testing.T, s store.Store) {
+	for _, last := range []string{"Part", "Write", "Close", "Commit"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w, err := write(ctx, s, "job", 1, sample(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var part io.WriteCloser
+		for _, step := range []struct {
+			name string
+			take func() error
+		}{
+			{"Part", func() (err error) { part, err = w.Part("more"); return err }},
+			{"Write", func() error { _, err := io.WriteString(part, "content"); return err }},
+			{"Close", func() error { return part.Close() }},
+			{"Commit", func() error { _, err := w.Commit(); return err }},
+		} {
+			if step.name == last {
+				cancel()
+				wantError(t, step.name+" after the context", step.take(), context.Canceled)
+				break
+			}
+			if err := step.take(); err != nil {
+				t.Fatalf("%s: %v", step.name, err)
+			}
+		}
+		if last == "Write" {
+			wantError(t, "Close after a Write that failed", part.Close(), context.Canceled)
+		}
+		_, err = w.Commit()
+		wantError(t, "Commit after the context", err, context.Canceled)
+		if err := w.Abort(); err != nil {
+			t.Errorf("Abort after the context: %v", err)
+		}
+		wantAbsent(t, s, "job", 1)
+	}
+}
+
+// testEndsReading: The context of Open ends its reader, in the middle of a part as well; closing still works.
+func testEndsReading(t *testing.T, s store.Store) {
+	files := []file{{"large", strings.Repeat("x", 1<<20)}, {"small", "y"}}
+	mustCommit(t, s, "job", 1, files)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := s.Open(ctx, "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := r.Part("large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(io.Discard, part, 1000); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	_, err = io.Copy(io.Discard, part)
+	wantError(t, "Read after the context", err, context.Canceled)
+	_, err = r.Part("small")
+	wantError(t, "Part after the context", err, context.Canceled)
+	if err := errors.Join(part.Close(), r.Close()); err != nil {
+		t.Errorf("Close after the context: %v", err)
+	}
+	wantFiles(t, s, "job", 1, files)
+}

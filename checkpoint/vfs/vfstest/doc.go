@@ -1,0 +1,3 @@
+// Package vfstest has disks for tests: [Mem] is a file system in memory that can crash and forgets what
+// was not synced, and [Hooked] is any file system with operations that fail on demand.
+package vfstest

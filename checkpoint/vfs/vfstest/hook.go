@@ -1,0 +1,130 @@
+// This file implements faults: an FS whose operations fail when a test wants them to.
+
+package vfstest
+
+import (
+	"errors"
+	"io"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// ErrInjected is what an operation fails with because a test wants it to.
+var ErrInjected = errors.New("vfstest: injected fault")
+
+// Op is one of the operations of FS and File.
+type Op string
+
+// The operations. Open stands for opening and reading, which are one operation.
+const (
+	Create  Op = "create"
+	Open    Op = "open"
+	Rename  Op = "rename"
+	Remove  Op = "remove"
+	Mkdir   Op = "mkdir"
+	List    Op = "list"
+	SyncDir Op = "syncdir"
+	Write   Op = "write"
+	Sync    Op = "sync"
+	Close   Op = "close"
+)
+
+// Hook is asked before each operation on a name. If it returns an error the operation fails with that
+// and does nothing, but a Write writes the first half, and a Close closes.
+type Hook func(op Op, name string) error
+
+// FailAt returns a hook that lets the k-th operation fail, the first being 1. Use it from one
+// goroutine.
+func FailAt(k int, err error) Hook {
+	return func(Op, string) error {
+		k--
+		if k == 0 {
+			return err
+		}
+		return nil
+	}
+}
+
+// Hooked returns fsys with a hook on each operation. It can log them, count them, or let them fail.
+func Hooked(fsys vfs.FS, hook Hook) vfs.FS { return &hooked{fsys, hook} }
+
+type hooked struct {
+	fsys vfs.FS
+	hook Hook
+}
+
+func (h *hooked) Create(name string) (vfs.File, error) {
+	if err := h.hook(Create, name); err != nil {
+		return nil, err
+	}
+	file, err := h.fsys.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &hookedFile{file, name, h.hook}, nil
+}
+
+func (h *hooked) Open(name string) (io.ReadCloser, error) {
+	if err := h.hook(Open, name); err != nil {
+		return nil, err
+	}
+	return h.fsys.Open(name)
+}
+
+func (h *hooked) Rename(from, to string) error {
+	if err := h.hook(Rename, from); err != nil {
+		return err
+	}
+	return h.fsys.Rename(from, to)
+}
+
+func (h *hooked) Remove(name string) error {
+	if err := h.hook(Remove, name); err != nil {
+		return err
+	}
+	return h.fsys.Remove(name)
+}
+
+func (h *hooked) Mkdir(name string) error {
+	if err := h.hook(Mkdir, name); err != nil {
+		return err
+	}
+	return h.fsys.Mkdir(name)
+}
+
+func (h *hooked) List(dir string) ([]vfs.Entry, error) {
+	if err := h.hook(List, dir); err != nil {
+		return nil, err
+	}
+	return h.fsys.List(dir)
+}
+
+func (h *hooked) SyncDir(dir string) error {
+	if err := h.hook(SyncDir, dir); err != nil {
+		return err
+	}
+	return h.fsys.SyncDir(dir)
+}
+
+type hookedFile struct {
+	file vfs.File
+	name string
+	hook Hook
+}
+
+func (f *hookedFile) Write(p []byte) (int, error) {
+	if err := f.hook(Write, f.name); err != nil {
+		n, _ := f.file.Write(p[:len(p)/2]) // the fault is err
+		return n, err
+	}
+	return f.file.Write(p)
+}
+
+func (f *hookedFile) Sync() error {
+	if err := f.hook(Sync, f.name); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
+func (f *hookedFile) Close() error { return errors.Join(f.hook(Close, f.name), f.file.Close()) }

@@ -1,0 +1,301 @@
+// This file implements Mem: a file system in memory that can crash.
+
+package vfstest
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// Mem is an FS in memory, for tests. It is as forgetful as FS allows: see Crash. It is safe for
+// concurrent use.
+type Mem struct {
+	mu   sync.Mutex
+	root *node
+}
+
+var _ vfs.FS = (*Mem)(nil)
+
+// node is a file or a directory.
+type node struct {
+	// entries are those of a directory now, durable those that survive a crash; nil for a file.
+	entries, durable map[string]*node
+	// data is the content of a file, of which the first synced bytes survive a crash.
+	data   []byte
+	synced int
+}
+
+func newDir() *node { return &node{entries: make(map[string]*node), durable: make(map[string]*node)} }
+
+func (n *node) isDir() bool { return n.entries != nil }
+
+// NewMem returns an empty file system.
+func NewMem() *Mem { return &Mem{root: newDir()} }
+
+// Crash returns what a crash of the machine leaves of the file system at this moment; m itself goes on
+// as if nothing had happened. Each entry of a directory that was changed and not synced is as before
+// or as after, and of the bytes of a file that were not synced none, some or all are there, or zeros
+// in their place. rng decides; nil: everything that was not synced is lost.
+func (m *Mem) Crash(rng *rand.Rand) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := crash{rng: rng, survivors: make(map[*node]*node)}
+	return &Mem{root: c.node(m.root)}
+}
+
+// crash copies what survives. A file that was moved may survive under both names.
+type crash struct {
+	rng       *rand.Rand
+	survivors map[*node]*node
+}
+
+func (c *crash) flip() bool { return c.rng != nil && c.rng.IntN(2) == 0 }
+
+func (c *crash) node(n *node) *node {
+	if survivor, ok := c.survivors[n]; ok {
+		return survivor
+	}
+	survivor := &node{}
+	c.survivors[n] = survivor
+	if !n.isDir() {
+		survivor.data = c.content(n)
+		survivor.synced = len(survivor.data)
+		return survivor
+	}
+	*survivor = *newDir()
+	names := slices.Collect(maps.Keys(n.durable))
+	names = slices.AppendSeq(names, maps.Keys(n.entries))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		kept := n.durable[name]
+		if kept != n.entries[name] && c.flip() {
+			kept = n.entries[name]
+		}
+		if kept != nil {
+			survivor.entries[name] = c.node(kept)
+		}
+	}
+	survivor.durable = maps.Clone(survivor.entries)
+	return survivor
+}
+
+// content is what is left of a file.
+func (c *crash) content(n *node) []byte {
+	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
+	if len(loose) == 0 || c.flip() || c.rng == nil {
+		return data
+	}
+	arrived := c.rng.IntN(len(loose) + 1)
+	data = append(data, loose[:arrived]...)
+	if c.flip() { // the length was written, the rest of the bytes was not
+		data = append(data, make([]byte, len(loose)-arrived)...)
+	}
+	return data
+}
+
+// find returns the node of a name, or an error for op.
+func (m *Mem) find(op, name string) (*node, error) {
+	n := m.root
+	if name == "." {
+		return n, nil
+	}
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	for element := range strings.SplitSeq(name, "/") {
+		next := n.entries[element]
+		if next == nil {
+			return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		}
+		n = next
+	}
+	return n, nil
+}
+
+// parent returns the directory of a name, and its last element.
+func (m *Mem) parent(op, name string) (*node, string, error) {
+	if !fs.ValidPath(name) || name == "." {
+		return nil, "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	dir, err := m.find(op, path.Dir(name))
+	if err == nil && !dir.isDir() {
+		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return dir, path.Base(name), err
+}
+
+// add puts a new node into its directory.
+func (m *Mem) add(op, name string, n *node) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	dir, base, err := m.parent(op, name)
+	if err == nil && dir.entries[base] != nil {
+		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrExist}
+	}
+	if err != nil {
+		return err
+	}
+	dir.entries[base] = n
+	return nil
+}
+
+// Create implements FS.
+func (m *Mem) Create(name string) (vfs.File, error) {
+	n := &node{}
+	if err := m.add("create", name, n); err != nil {
+		return nil, err
+	}
+	return &memFile{m: m, n: n}, nil
+}
+
+// Mkdir implements FS.
+func (m *Mem) Mkdir(name string) error { return m.add("mkdir", name, newDir()) }
+
+// Open implements FS. What is written after it is not read.
+func (m *Mem) Open(name string) (io.ReadCloser, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.find("open", name)
+	if err == nil && n.isDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(bytes.Clone(n.data))), nil
+}
+
+// Rename implements FS.
+func (m *Mem) Rename(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fromDir, fromBase, err := m.parent("rename", from)
+	if err == nil && fromDir.entries[fromBase] == nil {
+		err = &fs.PathError{Op: "rename", Path: from, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return err
+	}
+	toDir, toBase, err := m.parent("rename", to)
+	if err != nil {
+		return err
+	}
+	moved, replaced := fromDir.entries[fromBase], toDir.entries[toBase]
+	switch {
+	case moved.isDir() && within(from, to):
+		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrInvalid}
+	case replaced != nil && (moved.isDir() || replaced.isDir()):
+		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	}
+	delete(fromDir.entries, fromBase)
+	toDir.entries[toBase] = moved
+	return nil
+}
+
+// within reports whether a name lies below a directory.
+func within(dir, name string) bool { return strings.HasPrefix(name, dir+"/") }
+
+// Remove implements FS.
+func (m *Mem) Remove(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	dir, base, err := m.parent("remove", name)
+	switch {
+	case err != nil:
+		return err
+	case dir.entries[base] == nil:
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	case len(dir.entries[base].entries) > 0:
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrExist}
+	}
+	delete(dir.entries, base)
+	return nil
+}
+
+// List implements FS.
+func (m *Mem) List(dir string) ([]vfs.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.dir("list", dir)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]vfs.Entry, 0, len(n.entries))
+	for _, name := range slices.Sorted(maps.Keys(n.entries)) {
+		child := n.entries[name]
+		entries = append(entries, vfs.Entry{Name: name, Dir: child.isDir(), Regular: !child.isDir(), Bytes: int64(len(child.data))})
+	}
+	return entries, nil
+}
+
+// SyncDir implements FS.
+func (m *Mem) SyncDir(dir string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.dir("sync", dir)
+	if err == nil {
+		n.durable = maps.Clone(n.entries)
+	}
+	return err
+}
+
+func (m *Mem) dir(op, name string) (*node, error) {
+	n, err := m.find(op, name)
+	if err == nil && !n.isDir() {
+		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return n, err
+}
+
+// memFile is a file of a Mem open for writing.
+type memFile struct {
+	m      *Mem
+	n      *node
+	closed bool
+}
+
+func (f *memFile) open() error {
+	if f.closed {
+		return fs.ErrClosed
+	}
+	return nil
+}
+
+func (f *memFile) Write(p []byte) (int, error) {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.open(); err != nil {
+		return 0, err
+	}
+	f.n.data = append(f.n.data, p...)
+	return len(p), nil
+}
+
+func (f *memFile) Sync() error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.open(); err != nil {
+		return err
+	}
+	f.n.synced = len(f.n.data)
+	return nil
+}
+
+func (f *memFile) Close() error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.open(); err != nil {
+		return err
+	}
+	f.closed = true
+	return nil
+}
