@@ -1,9 +1,14 @@
-// This file holds what Reallocate answers: Decision and its parts.
+// This file holds what Reallocate answers, Decision and its parts, and their form in JSON.
 
 package alloc
 
 import (
+	"encoding/json"
+	"math"
+
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/number"
 )
 
 // Status says what Reallocate did.
@@ -17,7 +22,8 @@ const (
 	Kept Status = "kept"
 )
 
-// Decision is the answer to a Problem.
+// Decision is the answer to a Problem. It is a value: written with encoding/json and read back it is
+// the same, and Explain, Verify and NewPlan need nothing but it and the problem.
 type Decision struct {
 	Status Status `json:"status"`
 	// Allocation is who should have how many containers on which server from now on. It holds no
@@ -26,26 +32,28 @@ type Decision struct {
 	Allocation Allocation `json:"allocation"`
 	// Objective is the utilization (10) of Allocation, between 0 and the number of kinds.
 	Objective float64 `json:"objective"`
-	// Bound is an upper bound on the utilization of any solution of P2; meaningful when Decided.
+	// Bound is an upper bound on the utilization of any solution of P2, at most solver.Instance.Cap;
+	// 0 when Kept. JSON leaves it out then, and where it is infinite.
 	Bound float64 `json:"bound"`
-	// Gap is (Bound - Objective) / Bound: 0 for a proven optimum. Meaningful when Decided.
+	// Gap is (Bound - Objective) / |Bound|: 0 for a proven optimum, and when Kept. JSON leaves it out
+	// when Kept, and where it is infinite.
 	Gap float64 `json:"gap"`
 	// Proven is how far down the preference among optima the answer is proven.
-	Proven solver.Rank `json:"-"`
-	// Metrics are equations (1)-(4) for Allocation.
+	Proven solver.Rank `json:"proven"`
+	// Metrics are equations (1)-(4) for Allocation, what Measure returns. With Options.AdmitPrefix
+	// they count the applications that were left out of P2, so that FairnessLoss may exceed LossBudget.
 	Metrics Metrics `json:"metrics"`
 	// Shares has one entry for every application of the problem, in its order.
 	Shares []Share `json:"shares"`
 	// Waiting lists the applications without containers, in the order of the problem.
-	Waiting []Waiting `json:"waiting,omitempty"`
+	Waiting []Waiting `json:"waiting,omitzero"`
 	// Reason says why the existing allocation was kept; nil when Decided.
-	Reason *Reason `json:"reason,omitempty"`
+	Reason *apportion.Reason `json:"reason,omitempty"`
 	// Interrupted says that the context ended the search early: the answer is valid, another run
 	// may give a better one.
 	Interrupted bool `json:"interrupted,omitempty"`
-
-	// attempt is the P2 behind the answer, for Explain.
-	attempt *attempt
+	// Certificate is what proves Bound, and says who took the decision. When Kept it has no prices.
+	Certificate solver.Certificate `json:"certificate,omitzero"`
 }
 
 // Share is how one application fares.
@@ -65,23 +73,11 @@ type Share struct {
 // Waiting is an application that holds no containers after the decision.
 type Waiting struct {
 	ID string `json:"id"`
-	// Reason says why.
-	Reason Reason `json:"reason"`
-}
-
-// Reason says which constraint stands in the way, and with which numbers.
-type Reason struct {
-	// Constraint is the constraint of P2 that cannot be met, for instance solver.Capacity.
-	Constraint solver.Constraint `json:"constraint,omitempty"`
-	// Applications are the ones it cannot be met for; empty: all together.
-	Applications []string `json:"applications,omitempty"`
-	// Kind is the kind of resource that is short, if it is one.
-	Kind string `json:"kind,omitempty"`
-	// Need and Have are the two sides of the inequality that does not hold.
-	Need float64 `json:"need"`
-	Have float64 `json:"have"`
-	// Text is the whole in one sentence.
-	Text string `json:"text"`
+	// Reason says why; its Constraint is one of the constants of package solver.
+	Reason apportion.Reason `json:"reason"`
+	// LeftOut says that the decision was taken as if the application were not there, as
+	// Options.AdmitPrefix allows.
+	LeftOut bool `json:"left_out,omitempty"`
 }
 
 // Metrics are equations (1)-(4) of the paper for one allocation.
@@ -98,4 +94,53 @@ type Metrics struct {
 	// LossBudget and AdjustBudget are the right sides of (15) and (16).
 	LossBudget   float64 `json:"loss_budget"`
 	AdjustBudget int64   `json:"adjust_budget"`
+}
+
+// decisionFields is a Decision without its methods.
+type decisionFields Decision
+
+// decisionJSON is the form of a Decision in JSON: a bound or gap that is what the status implies is
+// left out.
+type decisionJSON struct {
+	decisionFields
+	Bound *number.Float `json:"bound,omitempty"`
+	Gap   *number.Float `json:"gap,omitempty"`
+}
+
+// implied is the bound and the gap of a decision whose JSON has none.
+func (s Status) implied() float64 {
+	if s == Decided {
+		return math.Inf(1)
+	}
+	return 0
+}
+
+// MarshalJSON leaves out a bound and a gap that do not exist.
+func (d Decision) MarshalJSON() ([]byte, error) {
+	out := decisionJSON{decisionFields: decisionFields(d)}
+	if d.Bound != d.Status.implied() {
+		out.Bound = (*number.Float)(&d.Bound)
+	}
+	if d.Gap != d.Status.implied() {
+		out.Gap = (*number.Float)(&d.Gap)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes: without a bound or a gap, those of a decision that was
+// Decided are +Inf.
+func (d *Decision) UnmarshalJSON(text []byte) error {
+	var read decisionJSON
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*d = Decision(read.decisionFields)
+	d.Bound, d.Gap = d.Status.implied(), d.Status.implied()
+	if read.Bound != nil {
+		d.Bound = float64(*read.Bound)
+	}
+	if read.Gap != nil {
+		d.Gap = float64(*read.Gap)
+	}
+	return nil
 }

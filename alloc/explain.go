@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Explanation explains a Decision. Prices are in utilization (10), those of the multipliers for
@@ -29,24 +28,21 @@ type Explanation struct {
 	Adjustment float64 `json:"adjustment"`
 }
 
-// Stop says what kept one application from one more container.
+// Stop says what kept one application from one more container: the Reason, whose Constraint is Maximum
+// or one of those of package solver, empty where nothing stands in the way.
 type Stop struct {
 	ID string `json:"id"`
 	// Containers, Min and Max repeat the decision and the problem.
 	Containers int64 `json:"containers"`
 	Min        int64 `json:"min"`
 	Max        int64 `json:"max"`
-	// Constraint is what stands in the way, empty where nothing does.
-	Constraint solver.Constraint `json:"constraint,omitempty"`
-	// Kind is the kind of resource that is short where Constraint is solver.Capacity.
-	Kind string `json:"kind,omitempty"`
+	// Reason is what stands in the way, in JSON with its fields beside the others.
+	apportion.Reason
 	// Gain is what one more container would add to the utilization; Price is what it would take from
 	// the others: on the server where its resources are cheapest for solver.Capacity, in fairness or
 	// adjustment budget otherwise. A Price above Gain means that the others make more of it.
 	Gain  float64 `json:"gain"`
 	Price float64 `json:"price"`
-	// Text is the whole in one sentence.
-	Text string `json:"text"`
 }
 
 // KindValue is what one more unit of a kind is worth.
@@ -61,178 +57,65 @@ type KindValue struct {
 	Mean    float64 `json:"mean"`
 }
 
-// Maximum names the constraint (7) in a Stop.
-const Maximum solver.Constraint = "maximum containers (7)"
-
-// Explain explains d, which must be what Reallocate answered to p.
-func Explain(p *Problem, d *Decision) *Explanation {
-	e := newExplainer(p, d)
-	explanation := &Explanation{Kinds: e.kinds()}
-	if m := e.multipliers; m != nil {
-		explanation.Fairness, explanation.Adjustment = m.Loss, m.Adjust
+// Explain explains d, which must be what Reallocate answered to p. The error is what p.Validate finds,
+// or ErrMismatch with every field of d that is not an answer to p.
+// O(servers x applications x kinds).
+func Explain(p *Problem, d *Decision) (*Explanation, error) {
+	a, err := rebuild(p, d)
+	if err != nil {
+		return nil, err
 	}
+	s := newStopper(p, a.instance, a.solution.Counts, a.solution.Multipliers)
+	return &Explanation{
+		Applications: stops(s, a, d),
+		Kinds:        kindValues(s),
+		Fairness:     s.lossPrice(),
+		Adjustment:   s.adjustPrice(),
+	}, nil
+}
+
+// stops explains every application.
+func stops(s *stopper, a *attempt, d *Decision) []Stop {
+	p := s.problem
 	waits := make(map[string]*Waiting, len(d.Waiting))
 	for w := range d.Waiting {
 		waits[d.Waiting[w].ID] = &d.Waiting[w]
 	}
-	position := make(map[int]int, len(d.attempt.apps))
-	for a, i := range d.attempt.apps {
-		position[i] = a
+	position := make(map[int]int, len(a.apps))
+	for at, i := range a.apps {
+		position[i] = at
 	}
-	for i := range p.Applications {
+	all := make([]Stop, len(p.Applications))
+	for i := range all {
 		app := &p.Applications[i]
 		stop := Stop{ID: app.ID, Containers: d.Shares[i].Containers, Min: app.Min, Max: app.Max}
-		a, asked := position[i]
+		at, asked := position[i]
 		switch w := waits[app.ID]; {
 		case w != nil && (!asked || d.Status == Kept):
-			stop.Constraint, stop.Kind, stop.Text = w.Reason.Constraint, w.Reason.Kind, w.Reason.Text
+			stop.Reason = w.Reason
 		case d.Status == Kept:
 			stop.Text = "kept as it was"
 		default:
-			e.stop(&stop, a)
+			stop.Gain = a.instance.Apps[at].Value
+			stop.Reason, stop.Price = s.next(at, app)
 		}
-		explanation.Applications = append(explanation.Applications, stop)
+		all[i] = stop
 	}
-	return explanation
+	return all
 }
 
-// explainer holds what the explanations of all applications share.
-type explainer struct {
-	problem     *Problem
-	instance    *solver.Instance
-	counts      solver.Counts
-	multipliers *solver.Multipliers
-	left        []apportion.Resources // what is left of every server
-	loss        float64
-	adjusted    int64
-}
-
-func newExplainer(p *Problem, d *Decision) *explainer {
-	e := &explainer{
-		problem:     p,
-		instance:    d.attempt.instance,
-		counts:      d.attempt.solution.Counts,
-		multipliers: d.attempt.solution.Multipliers,
-	}
-	e.loss = e.instance.FairnessLoss(e.counts)
-	e.adjusted = e.instance.AdjustedApps(e.counts)
-	used, _ := e.instance.Used(e.counts) // within capacity, or within int64 as Validate has seen
-	e.left = make([]apportion.Resources, len(used))
-	for j, capacity := range e.instance.Capacity {
-		e.left[j] = make(apportion.Resources, len(capacity))
-		for k, c := range capacity {
-			e.left[j][k] = c - used[j][k]
-		}
-	}
-	return e
-}
-
-// stop fills in what kept application a of the instance from one more container.
-func (e *explainer) stop(s *Stop, a int) {
-	app := &e.instance.Apps[a]
-	s.Gain = app.Value
-	change := app.Loss(s.Containers+1) - app.Loss(s.Containers)
-	short, blocked, could := e.short(app.Demand)
-	switch {
-	case s.Containers >= s.Max:
-		s.Constraint = Maximum
-		s.Text = fmt.Sprintf("it has its maximum of %d", s.Max)
-	case blocked == could && could > 0:
-		s.Constraint, s.Kind = solver.Capacity, e.problem.Kinds.Name(short)
-		s.Price = e.cheapest(app.Demand)
-		s.Text = fmt.Sprintf("no server has room: %s is short on %d of %d", s.Kind, e.shortOn(short, app.Demand), could)
-	case could == 0:
-		s.Constraint = solver.Capacity
-		s.Text = "no server can hold one container"
-	case app.Running && !app.Adjusted(e.counts[a]) && e.adjusted >= e.instance.AdjustBudget:
-		s.Constraint, s.Price = solver.Adjust, e.price(func(m *solver.Multipliers) float64 { return m.Adjust })
-		s.Text = fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", e.instance.AdjustBudget, e.adjusted)
-	case e.loss+change > e.instance.LossBudget+solver.LossTolerance:
-		s.Constraint, s.Price = solver.Fairness, e.price(func(m *solver.Multipliers) float64 { return m.Loss * change })
-		s.Text = fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", e.loss+change, e.instance.LossBudget)
-	default:
-		s.Text = "one more would fit; the search ended before it was given"
-	}
-}
-
-// short returns the kind that is short on most of the servers that could hold a container of
-// demand if they were empty (on a tie the one whose part of the demand costs most there, then the
-// first), on how many of them there is no room, and how many they are.
-func (e *explainer) short(demand apportion.Resources) (kind, blocked, could int) {
-	misses, costs := make([]int, len(demand)), make([]float64, len(demand))
-	for j, left := range e.left {
-		if !demand.FitsIn(e.instance.Capacity[j]) {
-			continue
-		}
-		could++
-		if !demand.FitsIn(left) {
-			blocked++
-		}
-		for k, d := range demand {
-			if d > max(0, left[k]) {
-				misses[k]++
-				costs[k] += float64(d) * e.price(func(m *solver.Multipliers) float64 { return m.Server[j][k] })
-			}
-		}
-	}
-	for k := range misses {
-		if misses[k] > misses[kind] || misses[k] == misses[kind] && costs[k] > costs[kind] {
-			kind = k
-		}
-	}
-	return kind, blocked, could
-}
-
-// shortOn returns on how many servers that could hold a container of demand kind k is short.
-func (e *explainer) shortOn(k int, demand apportion.Resources) int {
-	n := 0
-	for j, left := range e.left {
-		if demand.FitsIn(e.instance.Capacity[j]) && demand[k] > left[k] {
-			n++
-		}
-	}
-	return n
-}
-
-// cheapest returns the price of demand on the server, among those that could hold it, where it is
-// least.
-func (e *explainer) cheapest(demand apportion.Resources) float64 {
-	if e.multipliers == nil {
-		return 0
-	}
-	best, found := 0.0, false
-	for j, prices := range e.multipliers.Server {
-		if !demand.FitsIn(e.instance.Capacity[j]) {
-			continue
-		}
-		price := 0.0
-		for k, d := range demand {
-			price += float64(prices[k] * float64(d))
-		}
-		if !found || price < best {
-			best, found = price, true
-		}
-	}
-	return best
-}
-
-func (e *explainer) price(of func(*solver.Multipliers) float64) float64 {
-	if e.multipliers == nil {
-		return 0
-	}
-	return of(e.multipliers)
-}
-
-func (e *explainer) kinds() []KindValue {
-	values := make([]KindValue, len(e.problem.Kinds))
+// kindValues returns what is left of every kind and what more of it is worth.
+func kindValues(s *stopper) []KindValue {
+	p := s.problem
+	values := make([]KindValue, len(p.Kinds))
 	for k := range values {
-		values[k] = KindValue{Kind: e.problem.Kinds[k], Server: e.problem.Servers[0].ID}
-		for j := range e.left {
-			values[k].Unused += e.left[j][k]
-			price := e.price(func(m *solver.Multipliers) float64 { return m.Server[j][k] })
-			values[k].Mean += price / float64(len(e.left))
+		values[k] = KindValue{Kind: p.Kinds[k], Server: p.Servers[0].ID}
+		for j := range s.left {
+			values[k].Unused += s.left[j][k]
+			price := s.price(j, k)
+			values[k].Mean += price / float64(len(s.left))
 			if price > values[k].Highest {
-				values[k].Highest, values[k].Server = price, e.problem.Servers[j].ID
+				values[k].Highest, values[k].Server = price, p.Servers[j].ID
 			}
 		}
 	}

@@ -19,34 +19,17 @@ func Measure(p *Problem, allocation Allocation) (Metrics, error) {
 		return Metrics{}, err
 	}
 	r := resolve(p)
-	all, err := r.counts(allocation)
+	counts, err := r.counts(allocation)
 	if err != nil {
 		return Metrics{}, err
 	}
-	apps := everyone(p)
-	return r.measure(r.instanceOfAll(), apps, pick(all, apps))
+	return r.measure(r.instanceOfAll(), counts)
 }
 
-// instanceOfAll is P2 over every application, with the theoretical share of those that can never
-// be served set to 0.
-func (r *resolved) instanceOfAll() *solver.Instance {
-	servable := r.servable()
-	inst := r.instance(servable)
-	apps := make([]solver.App, len(r.problem.Applications))
-	for i := range apps {
-		apps[i] = r.app(i)
-	}
-	for a, i := range servable {
-		apps[i].Share = inst.Apps[a].Share
-	}
-	inst.Apps = apps
-	return inst
-}
-
-// measure computes the metrics of counts, which has one entry for each of apps, as inst.Apps has.
-func (r *resolved) measure(inst *solver.Instance, apps []int, counts solver.Counts) (Metrics, error) {
+// measure computes the metrics of counts, one entry for each application of inst.
+func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics, error) {
 	used := make(apportion.Resources, len(r.total))
-	for a := range apps {
+	for a := range counts {
 		if err := exact.AddTimesTo(used, used, solver.Containers(counts[a]), inst.Apps[a].Demand); err != nil {
 			return Metrics{}, err
 		}
@@ -65,20 +48,4 @@ func (r *resolved) measure(inst *solver.Instance, apps []int, counts solver.Coun
 		m.ResourceUtilization += m.Utilization[k] // (1)
 	}
 	return m, nil
-}
-
-func everyone(p *Problem) []int {
-	apps := make([]int, len(p.Applications))
-	for i := range apps {
-		apps[i] = i
-	}
-	return apps
-}
-
-func pick(all solver.Counts, apps []int) solver.Counts {
-	picked := make(solver.Counts, len(apps))
-	for a, i := range apps {
-		picked[a] = all[i]
-	}
-	return picked
 }

@@ -32,18 +32,21 @@ type Step struct {
 	Application string   `json:"application"`
 	Server      string   `json:"server,omitempty"`
 	Containers  int64    `json:"containers,omitempty"`
-	Command     []string `json:"command,omitempty"`
+	Command     []string `json:"command,omitzero"`
 }
 
 // Plan is how to get from one allocation to the next.
 type Plan struct {
 	// Steps in an order that never puts more on a server than the larger of what it held before and
 	// will hold after: all that is destroyed comes before anything that is created.
-	Steps []Step
+	Steps []Step `json:"steps"`
 	// Started had no containers and get some; Affected ran, run on, and change: they are saved,
 	// killed and resumed; Suspended ran and are left without containers, their state saved;
 	// Finished ran and are no longer in the problem. Each ascending.
-	Started, Affected, Suspended, Finished []string
+	Started   []string `json:"started"`
+	Affected  []string `json:"affected"`
+	Suspended []string `json:"suspended"`
+	Finished  []string `json:"finished"`
 }
 
 // NewPlan returns the plan from p.Previous to next. Applications whose containers do not change

@@ -3,7 +3,11 @@
 
 package alloc
 
-import "github.com/apportion/apportion"
+import (
+	"encoding/json"
+
+	"github.com/apportion/apportion"
+)
 
 // Problem is one decision to take: the cluster, the applications that want containers, and what is
 // running now.
@@ -17,7 +21,7 @@ type Problem struct {
 	// least one. Those in Previous that are not here have finished.
 	Applications []Application `json:"applications"`
 	// Previous is what is running now. nil: nothing.
-	Previous Allocation `json:"previous,omitempty"`
+	Previous Allocation `json:"previous,omitzero"`
 	// Theta1 in [0, 1] is the share of the largest possible fairness loss that is tolerated (15).
 	Theta1 float64 `json:"theta1"`
 	// Theta2 in [0, 1] is the share of running applications that one decision may adjust (16).
@@ -34,15 +38,27 @@ type Application struct {
 	Executor string `json:"executor,omitempty"`
 	// Demand is what one container uses, in the units of Kinds; not zero in all of them.
 	Demand apportion.Resources `json:"demand"`
-	// Weight scales its fair share; positive and finite.
+	// Weight scales its fair share; positive and finite. In JSON a weight that is absent is 1.
 	Weight float64 `json:"weight"`
 	// Max and Min bound its containers: 0 <= Min <= Max and 1 <= Max.
 	Max int64 `json:"max"`
 	Min int64 `json:"min"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that
 	// resume it from its saved state. Carried into the Plan, not interpreted.
-	Start  []string `json:"start,omitempty"`
-	Resume []string `json:"resume,omitempty"`
+	Start  []string `json:"start,omitzero"`
+	Resume []string `json:"resume,omitzero"`
+}
+
+// UnmarshalJSON reads an application; a weight that is absent is 1, one of 0 stays 0 and is for
+// Problem.Validate to refuse. What the text leaves out is zero, whatever a held before.
+func (a *Application) UnmarshalJSON(text []byte) error {
+	type fields Application // without this method
+	read := fields{Weight: 1}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*a = Application(read)
+	return nil
 }
 
 // Allocation maps an application's ID to a server's ID to its number of containers there. An entry
@@ -107,3 +123,21 @@ const (
 	// WholeDRF fills whole containers one by one, within Min and Max.
 	WholeDRF ShareRule = "whole"
 )
+
+// serverIndex maps the ID of every server to its position.
+func serverIndex(servers []apportion.Server) map[string]int {
+	index := make(map[string]int, len(servers))
+	for j, server := range servers {
+		index[server.ID] = j
+	}
+	return index
+}
+
+// appIndex maps the ID of every application to its position.
+func appIndex(apps []Application) map[string]int {
+	index := make(map[string]int, len(apps))
+	for i := range apps {
+		index[apps[i].ID] = i
+	}
+	return index
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/solver"
@@ -33,36 +34,30 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 		by = embedded.New(nil)
 	}
 	r := resolve(p)
-	servable := r.servable()
-	first, err := r.solve(ctx, servable, by)
+	whole, err := r.solve(ctx, r.servable(), by)
 	if err != nil {
 		return nil, err
 	}
-	if first.solution.Status.HasSolution() {
-		return r.decided(first, nil)
-	}
-	reason := r.reason(first)
+	admitted, refused := whole, (*attempt)(nil)
 	if p.Options.AdmitPrefix {
-		for _, apps := range r.prefixes(servable) {
-			next, err := r.solve(ctx, apps, by)
-			if err != nil {
-				return nil, err
-			}
-			if next.solution.Status.HasSolution() {
-				return r.decided(next, reason)
-			}
+		if admitted, refused, err = r.admitPrefix(ctx, whole, by); err != nil {
+			return nil, err
 		}
 	}
-	return r.kept(first, reason)
+	if admitted.solution.Status.HasSolution() {
+		return r.decided(admitted, refused)
+	}
+	return r.kept(whole)
 }
 
 // attempt is one P2 and its answer.
 type attempt struct {
-	apps     []int
+	apps     []int // positions in the problem of the applications of instance
 	instance *solver.Instance
 	solution *solver.Solution
 }
 
+// solve makes one attempt with the given applications.
 func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*attempt, error) {
 	inst := r.instance(apps)
 	solution, err := by.Solve(ctx, inst)
@@ -75,7 +70,7 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 	return &attempt{apps, inst, solution}, nil
 }
 
-// referee recomputes what a solver claims.
+// referee recomputes what a solver claims, and lowers a bound to what needs no proof.
 func referee(inst *solver.Instance, s *solver.Solution) error {
 	if !s.Status.HasSolution() {
 		return nil
@@ -84,93 +79,42 @@ func referee(inst *solver.Instance, s *solver.Solution) error {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
 	}
 	objective := inst.Objective(s.Counts)
-	if d := objective - s.Objective; d > solver.ObjectiveTolerance || d < -solver.ObjectiveTolerance {
+	if !(math.Abs(objective-s.Objective) <= solver.ObjectiveTolerance) {
 		return fmt.Errorf("%w: objective %g is %g", ErrSolver, s.Objective, objective)
 	}
-	if objective > s.Bound+solver.ObjectiveTolerance {
+	if !(objective <= s.Bound+solver.ObjectiveTolerance) {
 		return fmt.Errorf("%w: objective %g is above its bound %g", ErrSolver, objective, s.Bound)
+	}
+	if err := s.Certificate.Check(inst); err != nil {
+		return fmt.Errorf("%w: %w", ErrSolver, err)
 	}
 	return nil
 }
 
-// prefixes returns the applications of P2 with ever fewer newcomers, the last ones left out first;
-// the full list itself is not among them.
-func (r *resolved) prefixes(servable []int) [][]int {
-	var lists [][]int
-	for cut := len(servable) - 1; cut >= 0; cut-- {
-		if r.running(servable[cut]) {
+// admitPrefix makes further attempts, each without one more of the newcomers, from the last one on,
+// until one has a solution. admitted is that one, or the last one tried; refused is the attempt
+// before it, with one newcomer more, or nil where whole has a solution.
+func (r *resolved) admitPrefix(ctx context.Context, whole *attempt, by solver.Solver) (admitted, refused *attempt, err error) {
+	admitted = whole
+	for cut := len(whole.apps) - 1; cut >= 0 && !admitted.solution.Status.HasSolution(); cut-- {
+		if r.running(whole.apps[cut]) {
 			continue
 		}
-		var apps []int
-		for s, i := range servable {
-			if s < cut || r.running(i) {
-				apps = append(apps, i)
-			}
+		refused = admitted
+		if admitted, err = r.solve(ctx, r.withoutNewcomers(whole.apps, cut), by); err != nil {
+			return nil, nil, err
 		}
-		lists = append(lists, apps)
 	}
-	return lists
+	return admitted, refused, nil
 }
 
-// decided builds the decision from an attempt that has a solution. shut is why newcomers outside
-// the attempt were not let in.
-func (r *resolved) decided(a *attempt, shut *Reason) (*Decision, error) {
-	metrics, err := r.measure(a.instance, a.apps, a.solution.Counts)
-	if err != nil {
-		return nil, err
+// withoutNewcomers returns apps without the newcomers from position cut on.
+func (r *resolved) withoutNewcomers(apps []int, cut int) []int {
+	var kept []int
+	for s, i := range apps {
+		if s < cut || r.running(i) {
+			kept = append(kept, i)
+		}
 	}
-	d := &Decision{
-		Status:      Decided,
-		Allocation:  r.allocation(a.apps, a.solution.Counts),
-		Objective:   a.solution.Objective,
-		Bound:       a.solution.Bound,
-		Gap:         a.solution.Gap(),
-		Proven:      a.solution.Proven,
-		Metrics:     metrics,
-		Shares:      r.sharesOf(a.instance, a.apps, a.solution.Counts),
-		Interrupted: a.solution.Interrupted,
-		attempt:     a,
-	}
-	d.Waiting = r.waiting(d.Allocation, a.apps, shut)
-	return d, nil
-}
-
-// kept builds the decision that changes nothing.
-func (r *resolved) kept(a *attempt, reason *Reason) (*Decision, error) {
-	inst, apps := r.instanceOfAll(), everyone(r.problem)
-	metrics, err := r.measure(inst, apps, r.previous)
-	if err != nil {
-		return nil, err
-	}
-	d := &Decision{
-		Status:      Kept,
-		Allocation:  r.allocation(apps, r.previous),
-		Objective:   metrics.ResourceUtilization,
-		Metrics:     metrics,
-		Shares:      r.sharesOf(inst, apps, r.previous),
-		Reason:      reason,
-		Interrupted: a.solution.Interrupted,
-		attempt:     &attempt{apps, inst, &solver.Solution{Counts: r.previous}},
-	}
-	d.Waiting = r.waiting(d.Allocation, apps, reason)
-	return d, nil
-}
-
-// sharesOf returns how every application of the problem fares under counts, which has one entry
-// for each of apps. Applications outside apps have no share.
-func (r *resolved) sharesOf(inst *solver.Instance, apps []int, counts solver.Counts) []Share {
-	shares := make([]Share, len(r.problem.Applications))
-	for i := range shares {
-		shares[i].ID = r.problem.Applications[i].ID
-	}
-	for a, i := range apps {
-		app := &inst.Apps[a]
-		n := solver.Containers(counts[a])
-		shares[i].Containers = n
-		shares[i].Actual = app.Delta * float64(n)
-		shares[i].Theoretical = app.Share
-		shares[i].Loss = app.Loss(n)
-		shares[i].Adjusted = app.Adjusted(counts[a])
-	}
-	return shares
+	return kept
 }

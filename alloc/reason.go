@@ -1,52 +1,62 @@
-// This file says in words why an application waits or an allocation was kept.
+// This file says in words why P2 has no solution, and why an application can never be served.
 
 package alloc
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
 // reason translates the conflict of an attempt without a solution.
-func (r *resolved) reason(a *attempt) *Reason {
+func (r *resolved) reason(a *attempt) apportion.Reason {
 	switch {
 	case a.solution.Status != solver.Infeasible && a.solution.Interrupted:
-		return &Reason{Text: "no solution of P2 was found before the search was interrupted"}
+		return apportion.Reason{Text: "no solution of P2 was found before the search was interrupted"}
 	case a.solution.Status != solver.Infeasible:
-		return &Reason{Text: "no solution of P2 was found within the effort allowed, and none was shown to be impossible"}
+		return apportion.Reason{Text: "no solution of P2 was found within the effort allowed, and none was shown to be impossible"}
 	case a.solution.Conflict == nil:
-		return &Reason{Text: "P2 has no solution"}
+		return apportion.Reason{Text: "P2 has no solution"}
 	}
 	conflict := a.solution.Conflict
-	reason := &Reason{Constraint: conflict.Constraints[0], Need: conflict.Need, Have: conflict.Have}
+	reason := apportion.Reason{Constraint: conflict.Constraints[0], Need: conflict.Need, Have: conflict.Have}
 	for _, app := range conflict.Apps {
 		reason.Applications = append(reason.Applications, r.problem.Applications[a.apps[app]].ID)
 	}
 	if conflict.Kind >= 0 {
 		reason.Kind = r.problem.Kinds.Name(conflict.Kind)
 	}
-	reason.Text = reasonText(reason, conflict.Constraints[1:])
+	reason.Text = conflictText(&reason, r.concerned(a, &reason), conflict.Constraints[1:])
 	return reason
 }
 
-// reasonText says for instance "adjustment (16) needs at least 2 and has 1, with capacity (6) held".
-func reasonText(reason *Reason, held []solver.Constraint) string {
-	var text strings.Builder
-	text.WriteString("P2 has no solution: " + string(reason.Constraint))
+// concerned names the applications of a reason: all of those that P2 is about where it lists none.
+func (r *resolved) concerned(a *attempt, reason *apportion.Reason) string {
 	if len(reason.Applications) > 0 {
-		text.WriteString(" for " + listIDs(reason.Applications))
+		return listIDs(reason.Applications)
 	}
+	ids := make([]string, len(a.apps))
+	for n, i := range a.apps {
+		ids[n] = r.problem.Applications[i].ID
+	}
+	return listIDs(ids) + " together"
+}
+
+// conflictText says for instance `adjustment (16) for "a" needs at least 2 and has 1, with capacity (6)
+// held`.
+func conflictText(reason *apportion.Reason, concerned string, held []solver.Constraint) string {
+	var text strings.Builder
+	text.WriteString("P2 has no solution: " + reason.Constraint + " for " + concerned)
 	if reason.Need != reason.Have {
 		fmt.Fprintf(&text, " needs at least %.6g%s and has %.6g", reason.Need, unit(reason), reason.Have)
 	} else {
 		text.WriteString(" cannot be met")
 	}
 	for h, constraint := range held {
-		text.WriteString([...]string{", with ", " and "}[min(h, 1)] + string(constraint))
+		text.WriteString([...]string{", with ", " and "}[min(h, 1)] + constraint)
 	}
 	if len(held) > 0 {
 		text.WriteString(" held")
@@ -55,7 +65,7 @@ func reasonText(reason *Reason, held []solver.Constraint) string {
 }
 
 // unit names what Need and Have of a reason count.
-func unit(reason *Reason) string {
+func unit(reason *apportion.Reason) string {
 	switch {
 	case reason.Kind != "":
 		return " " + reason.Kind
@@ -81,36 +91,10 @@ func listIDs(ids []string) string {
 	return text
 }
 
-// waiting lists the applications without containers in allocation. apps are those that P2 was
-// about; shut is why a newcomer that could be served is not among them or was not given any.
-func (r *resolved) waiting(allocation Allocation, apps []int, shut *Reason) []Waiting {
-	servable := r.servable()
-	var waiting []Waiting
-	for i := range r.problem.Applications {
-		app := &r.problem.Applications[i]
-		if allocation.Containers(app.ID) > 0 {
-			continue
-		}
-		w := Waiting{ID: app.ID}
-		_, fits := slices.BinarySearch(servable, i)
-		_, asked := slices.BinarySearch(apps, i)
-		switch {
-		case !fits:
-			w.Reason = r.unservable(i)
-		case shut != nil && (!asked || app.Min > 0):
-			w.Reason = *shut
-		default:
-			w.Reason = Reason{Text: "its minimum is 0 and its containers would displace others that use more of the cluster"}
-		}
-		waiting = append(waiting, w)
-	}
-	return waiting
-}
-
 // unservable says why newcomer i can never run on these servers.
-func (r *resolved) unservable(i int) Reason {
+func (r *resolved) unservable(i int) apportion.Reason {
 	app := &r.problem.Applications[i]
-	reason := Reason{
+	reason := apportion.Reason{
 		Constraint:   solver.Minimum,
 		Applications: []string{app.ID},
 		Need:         float64(max(1, app.Min)),

@@ -104,50 +104,66 @@ func checkTheta(faults *apportion.Faults, field string, theta float64) {
 	}
 }
 
-// checkPrevious checks what runs now; what it adds up to only where servers and applications are right
-// by themselves. Applications that have finished are not charged: their containers are gone.
+// checkPrevious checks what runs now. What it adds up to is checked only where servers and
+// applications are right by themselves; applications that have finished are not charged, because their
+// containers are gone.
 func (p *Problem) checkPrevious(faults *apportion.Faults) {
-	sound := len(*faults) == 0
-	index := serverIndex(p.Servers)
-	used := make([]apportion.Resources, len(p.Servers))
-	for j := range used {
-		used[j] = make(apportion.Resources, len(p.Kinds))
+	c := &previousCheck{problem: p, faults: faults, sound: len(*faults) == 0, servers: serverIndex(p.Servers)}
+	c.used = make([]apportion.Resources, len(p.Servers))
+	for j := range c.used {
+		c.used[j] = make(apportion.Resources, len(p.Kinds))
 	}
 	applications := appIndex(p.Applications)
 	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
-		i, running := applications[id]
-		item := check.Item("application", id, 0)
-		total := int64(0)
-		for _, server := range slices.Sorted(maps.Keys(p.Previous[id])) {
-			count := p.Previous[id][server]
-			field := "Previous[" + server + "]"
-			if count < 0 {
-				faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(count, 10))
-				continue
-			}
-			sum, ok := exact.Add(total, count)
-			if !ok {
-				faults.Add(item, field, apportion.ErrOverflow, "")
-				continue
-			}
-			total = sum
-			j, known := index[server]
-			switch {
-			case !running || count == 0:
-			case !known && !p.Options.Displace:
-				faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
-			case known && sound:
-				if exact.AddTimesTo(used[j], used[j], count, p.Applications[i].Demand) != nil {
-					faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
-				}
-			}
+		var app *Application
+		if i, running := applications[id]; running {
+			app = &p.Applications[i]
 		}
+		c.placed(app, check.Item("application", id, 0), p.Previous[id])
 	}
 	if len(*faults) == 0 && !p.Options.Displace {
-		p.checkFill(faults, used)
+		p.checkFill(faults, c.used)
 	}
 }
 
+// previousCheck is the check of what runs now, application by application.
+type previousCheck struct {
+	problem *Problem
+	faults  *apportion.Faults
+	sound   bool // servers and applications are right by themselves
+	servers map[string]int
+	used    []apportion.Resources // by server, so far
+}
+
+// placed checks the containers of one application; app is nil where it has finished.
+func (c *previousCheck) placed(app *Application, item apportion.Item, places map[string]int64) {
+	total := int64(0)
+	for _, server := range slices.Sorted(maps.Keys(places)) {
+		count, field := places[server], "Previous["+server+"]"
+		if count < 0 {
+			c.faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(count, 10))
+			continue
+		}
+		sum, ok := exact.Add(total, count)
+		if !ok {
+			c.faults.Add(item, field, apportion.ErrOverflow, "")
+			continue
+		}
+		total = sum
+		j, known := c.servers[server]
+		switch {
+		case app == nil || count == 0:
+		case !known && !c.problem.Options.Displace:
+			c.faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
+		case known && c.sound:
+			if exact.AddTimesTo(c.used[j], c.used[j], count, app.Demand) != nil {
+				c.faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
+			}
+		}
+	}
+}
+
+// checkFill adds the servers that hold more than they have.
 func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources) {
 	for j, server := range p.Servers {
 		if !used[j].FitsIn(server.Capacity) {
@@ -155,22 +171,6 @@ func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources
 				p.Kinds.Format(used[j])+" of "+p.Kinds.Format(server.Capacity))
 		}
 	}
-}
-
-func serverIndex(servers []apportion.Server) map[string]int {
-	index := make(map[string]int, len(servers))
-	for j, server := range servers {
-		index[server.ID] = j
-	}
-	return index
-}
-
-func appIndex(apps []Application) map[string]int {
-	index := make(map[string]int, len(apps))
-	for i := range apps {
-		index[apps[i].ID] = i
-	}
-	return index
 }
 
 func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

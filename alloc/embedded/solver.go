@@ -9,6 +9,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// Name is the name under which a certificate's settings know the solver of this package.
+const Name = "embedded"
+
 // Effort is how much work a Solver does: moves of annealing for each server and application, sets tried,
 // nodes, leaves and rounds are in proportion. It is never a time, so that the same problem has the same
 // answer everywhere.
@@ -88,9 +91,21 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if err := validate(inst); err != nil {
 		return nil, err
 	}
+	sol := s.solve(ctx, inst)
+	sol.By = s.settings()
+	return sol, nil
+}
+
+// settings is what the answers of s depend on beside the instance.
+func (s *Solver) settings() solver.Settings {
+	return solver.Settings{Solver: Name, Effort: int64(s.opts.Effort), Gap: s.opts.Gap, Seed: s.opts.Seed, Warm: s.opts.Warm != nil}
+}
+
+// solve answers an instance that has been checked.
+func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solution {
 	p := newProblem(inst)
 	if conflict := p.plainConflict(); conflict != nil {
-		return infeasible(conflict), nil
+		return infeasible(conflict)
 	}
 	run := newRun(p, &s.opts)
 	run.search(ctx)
@@ -111,7 +126,7 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	}
 	sol.Effort = run.effort()
 	sol.Interrupted = ctx.Err() != nil
-	return sol, nil
+	return sol
 }
 
 func infeasible(conflict *solver.Conflict) *solver.Solution {
@@ -319,7 +334,8 @@ func (r *run) goal() float64 {
 
 // solution turns the incumbent into an answer that has passed the referee.
 func (r *run) solution() *solver.Solution {
-	sol := &solver.Solution{Bound: r.bound(), Multipliers: r.root.multipliers()}
+	sol := &solver.Solution{Bound: math.Min(r.bound(), r.p.inst.Cap())}
+	sol.Multipliers = r.root.multipliers()
 	if r.split != nil {
 		sol.Copies = r.split.copyPrices(r.tree.rootX)
 	}

@@ -62,7 +62,9 @@ func TestWarmFollowsApplications(t *testing.T) {
 	sol := &solver.Solution{
 		Status: solver.Feasible,
 		Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}, // MF is adjusted
-		Copies: &solver.CopyPrices{Container: []float64{1, 2}, Loss: 3, Room: [][]float64{{4}, {5, 6}}},
+		Certificate: solver.Certificate{
+			Copies: &solver.CopyPrices{Container: []float64{1, 2}, Loss: 3, Room: [][]float64{{4}, {5, 6}}},
+		},
 	}
 	w := WarmFrom(inst, sol)
 	inst.Apps[0], inst.Apps[1] = inst.Apps[1], inst.Apps[0]

@@ -23,18 +23,6 @@ const (
 	mostLodgers, mostSteps = 16, 200_000
 )
 
-// CopyPrices are the multipliers of CopyBound.
-type CopyPrices struct {
-	// Container[i] is the price of one container of application i, of any sign: it relaxes that
-	// adjusted and new applications have just the containers that servers pack for them.
-	Container []float64
-	// Loss is the price of one unit of the fairness budget; not negative.
-	Loss float64
-	// Room[i][s] is the price, not negative, of what application i uses at its s-th entry of Previous:
-	// a server counts on that room only where the application is adjusted. nil where it has none.
-	Room [][]float64
-}
-
 // CopyBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
 //	bound = lambda (LossBudget + LossTolerance) + sum_new phi_i + sum_running keep_i + sum_j a_j
@@ -47,7 +35,7 @@ type CopyPrices struct {
 //
 // A running application that cannot stay must be adjusted and uses up the budget. Unlike DualBound it
 // packs whole containers, server by server: closer where servers are small, and costly where they are
-// large. The bound is -Inf where a server does not hold those that may not be adjusted.
+// large. The bound is -Inf where a server does not hold those that may not be adjusted, and never above Cap.
 //
 // Cost: exponential in the applications on one server, at most 16, and in the containers it holds;
 // equal servers are computed once.
@@ -87,21 +75,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		}
 		total += a
 	}
-	return total, nil
-}
-
-func (m *CopyPrices) check(inst *Instance) error {
-	if !priceOK(m.Loss) || len(m.Container) != len(inst.Apps) || len(m.Room) != len(inst.Apps) {
-		return ErrMultipliers
-	}
-	for i, room := range m.Room {
-		if math.IsNaN(m.Container[i]) || math.IsInf(m.Container[i], 0) || len(room) > len(inst.Apps[i].Previous) ||
-			inst.mayStay(i) && len(room) != len(inst.Apps[i].Previous) ||
-			slices.ContainsFunc(room, func(p float64) bool { return !priceOK(p) }) {
-			return ErrMultipliers
-		}
-	}
-	return nil
+	return math.Min(total, inst.Cap()), nil
 }
 
 // copyBound is one computation of CopyBound.

@@ -1,7 +1,7 @@
 // Package solver is the dense form of Dorm's optimization problem P2: names resolved to indices,
 // shares and budgets computed, ready for a solver. Package alloc builds an [Instance] from a
-// problem that a person writes; a [Solver] answers it; [Check], [DualBound] and [CopyBound] let anyone
-// verify the answer with code that shares nothing with the solver.
+// problem that a person writes; a [Solver] answers it; [Instance.Check], [DualBound], [CopyBound] and
+// [Instance.Cap] let anyone verify the answer with code that shares nothing with the solver.
 //
 // # What it states
 //

@@ -4,16 +4,11 @@
 package solver
 
 import (
-	"errors"
 	"math"
 	"slices"
 
 	"github.com/apportion/apportion"
 )
-
-// ErrMultipliers is returned by DualBound for multipliers of the wrong shape, or with an entry
-// that is negative, infinite or NaN.
-var ErrMultipliers = errors.New("solver: multipliers must be finite, not negative, one for each server and kind")
 
 // DualBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
@@ -27,7 +22,7 @@ var ErrMultipliers = errors.New("solver: multipliers must be finite, not negativ
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
 // minimum of an application does not fit the empty cluster, or more applications must move than
-// the budget allows. Weak duality makes it valid for any m, whoever computed it.
+// the budget allows, and never above Cap. Weak duality makes it valid for any m, whoever computed it.
 //
 // An application that may stay on server j does so unless it is adjusted, so that in each kind at least
 // all but the largest AdjustBudget of them remain; those that must move come off the budget.
@@ -66,22 +61,8 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	for _, gain := range gains[:min(left, int64(len(gains)))] {
 		bound += math.Max(0, gain)
 	}
-	return bound, nil
+	return math.Min(bound, inst.Cap()), nil
 }
-
-func (m *Multipliers) check(inst *Instance) error {
-	if !priceOK(m.Loss) || len(m.Server) != len(inst.Capacity) {
-		return ErrMultipliers
-	}
-	for j, prices := range m.Server {
-		if len(prices) != len(inst.Capacity[j]) || slices.ContainsFunc(prices, func(p float64) bool { return !priceOK(p) }) {
-			return ErrMultipliers
-		}
-	}
-	return nil
-}
-
-func priceOK(p float64) bool { return p >= 0 && !math.IsInf(p, 1) }
 
 // profit returns v_i - p_j d_i.
 func (m *Multipliers) profit(inst *Instance, i, j int) float64 {
@@ -104,14 +85,6 @@ func (m *Multipliers) keep(inst *Instance, i int) float64 {
 		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server))
 	}
 	return keep
-}
-
-// mayStay reports whether application i can keep exactly what it has, as far as it alone decides.
-func (inst *Instance) mayStay(i int) bool {
-	app := &inst.Apps[i]
-	n := Containers(app.Previous)
-	tooLarge := func(p apportion.Placement) bool { return p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) }
-	return app.Running && !app.Displaced && n >= app.Min && n <= app.Max && !slices.ContainsFunc(app.Previous, tooLarge)
 }
 
 // roomWithin returns what every server has at most for applications that do not stay.

@@ -3,7 +3,7 @@
 package solver
 
 import (
-	"context"
+	"slices"
 
 	"github.com/apportion/apportion"
 )
@@ -84,6 +84,14 @@ func (a *App) Adjusted(placed []apportion.Placement) bool {
 	return a.Running && (a.Displaced || !SamePlaces(a.Previous, placed))
 }
 
+// mayStay reports whether application i can keep exactly what it has, as far as it alone decides.
+func (inst *Instance) mayStay(i int) bool {
+	app := &inst.Apps[i]
+	n := Containers(app.Previous)
+	tooLarge := func(p apportion.Placement) bool { return p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) }
+	return app.Running && !app.Displaced && n >= app.Min && n <= app.Max && !slices.ContainsFunc(app.Previous, tooLarge)
+}
+
 // SamePlaces reports whether two placements are the same, container by container.
 func SamePlaces(a, b []apportion.Placement) bool {
 	if len(a) != len(b) {
@@ -95,14 +103,4 @@ func SamePlaces(a, b []apportion.Placement) bool {
 		}
 	}
 	return true
-}
-
-// Solver answers an Instance.
-//
-// Solve returns an error only for a call that could not run: an instance it cannot represent, a
-// library that is absent. Infeasible, out of effort and cancelled are statuses of the Solution.
-// When ctx ends, Solve returns soon with the best solution found so far and its bound. The same
-// instance gives the same Solution, as long as ctx does not end.
-type Solver interface {
-	Solve(ctx context.Context, inst *Instance) (*Solution, error)
 }

@@ -1,0 +1,35 @@
+// This file computes the budgets: the right sides of (15) and (16), [Dorm §IV-B].
+
+package alloc
+
+import "math"
+
+// ceilTolerance is how far above an integer a product theta * n may lie and still count as that
+// integer under a ceiling: 0.1 * 2 * 3 is 0.6000000000000001 in float64.
+const ceilTolerance = 1e-9
+
+// lossBudget returns the right side of (15): Theta1 times 2m, the largest possible loss, where m
+// counts the kinds that the cluster has any of.
+func (r *resolved) lossBudget() float64 {
+	m := 0
+	for _, c := range r.total {
+		if c > 0 {
+			m++
+		}
+	}
+	budget := r.problem.Theta1 * float64(2*m) // (15)
+	if r.problem.Options.NoCeil15 {
+		return budget
+	}
+	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
+}
+
+// adjustBudget returns the right side of (16). Without the ceiling it is rounded down, which
+// changes nothing for a sum of zeros and ones.
+func (r *resolved) adjustBudget(running int) int64 {
+	budget := r.problem.Theta2 * float64(running) // (16)
+	if r.problem.Options.NoCeil16 {
+		return int64(math.Floor(budget + ceilTolerance))
+	}
+	return int64(math.Ceil(budget - ceilTolerance))
+}

@@ -1,0 +1,133 @@
+// This file turns the answer of a solver into a Decision, [Dorm §IV-B].
+
+package alloc
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// decided builds the decision from an attempt that has a solution. refused is the attempt with one
+// newcomer more that has none; nil where nobody was left out.
+func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
+	s := a.solution
+	d := &Decision{
+		Status:      Decided,
+		Objective:   s.Objective,
+		Bound:       math.Max(s.Objective, math.Min(s.Bound, a.instance.Cap())),
+		Proven:      s.Proven,
+		Interrupted: s.Interrupted,
+		Certificate: s.Certificate,
+	}
+	if d.Bound-d.Objective <= solver.ObjectiveTolerance {
+		d.Proven = max(d.Proven, solver.ByUtilization)
+	}
+	d.Gap = d.gap()
+	if err := r.report(d, r.scatter(a.apps, s.Counts)); err != nil {
+		return nil, err
+	}
+	d.Waiting = r.waiting(d, func(i int) Waiting { return r.unserved(i, a, refused) })
+	return d, nil
+}
+
+// kept builds the decision that changes nothing, after an attempt that has no solution.
+func (r *resolved) kept(a *attempt) (*Decision, error) {
+	reason := r.reason(a)
+	d := &Decision{
+		Status:      Kept,
+		Reason:      &reason,
+		Interrupted: a.solution.Interrupted,
+		Certificate: solver.Certificate{By: a.solution.By},
+	}
+	if err := r.report(d, r.previous); err != nil {
+		return nil, err
+	}
+	d.Objective = d.Metrics.ResourceUtilization
+	d.Waiting = r.waiting(d, func(int) Waiting { return Waiting{Reason: reason} })
+	return d, nil
+}
+
+// gap returns the gap between Objective and Bound; general solvers prove an optimum to a tolerance
+// above ours, and then it is 0.
+func (d *Decision) gap() float64 {
+	if d.Status == Kept || d.Proven >= solver.ByUtilization {
+		return 0
+	}
+	return solver.Gap(d.Objective, d.Bound)
+}
+
+// report fills in what follows from the counts alone: allocation, metrics and shares.
+func (r *resolved) report(d *Decision, counts solver.Counts) (err error) {
+	inst := r.instanceOfAll()
+	d.Allocation = r.allocation(counts)
+	d.Shares = r.sharesUnder(inst, counts)
+	d.Metrics, err = r.measure(inst, counts)
+	return err
+}
+
+// sharesUnder returns how every application of the problem fares under counts.
+func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Share {
+	shares := make([]Share, len(inst.Apps))
+	for i := range shares {
+		app, n := &inst.Apps[i], solver.Containers(counts[i])
+		shares[i] = Share{
+			ID:          r.problem.Applications[i].ID,
+			Containers:  n,
+			Actual:      app.Delta * float64(n),
+			Theoretical: app.Share,
+			Loss:        app.Loss(n),
+			Adjusted:    app.Adjusted(counts[i]),
+		}
+	}
+	return shares
+}
+
+// waiting lists the applications without containers. why says why one that the empty cluster could
+// serve waits.
+func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
+	servable := r.servable()
+	var waiting []Waiting
+	for i, share := range d.Shares {
+		if share.Containers > 0 {
+			continue
+		}
+		var w Waiting
+		if _, fits := slices.BinarySearch(servable, i); fits {
+			w = why(i)
+		} else {
+			w.Reason = r.unservable(i)
+		}
+		w.ID = share.ID
+		waiting = append(waiting, w)
+	}
+	return waiting
+}
+
+// unserved says why application i, which the empty cluster could serve, has nothing after attempt a.
+// The newcomer that refused has and a has not is why P2 had no solution; those after it stand behind
+// it. An application that a was about has a minimum of 0.
+func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
+	if at, asked := slices.BinarySearch(a.apps, i); asked {
+		stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
+		reason, _ := stop.next(at, &r.problem.Applications[i])
+		return Waiting{Reason: reason}
+	}
+	reason := r.reason(refused)
+	if _, tried := slices.BinarySearch(refused.apps, i); !tried {
+		first := slices.IndexFunc(refused.apps, func(o int) bool { return !slices.Contains(a.apps, o) })
+		reason = behind(r.problem.Applications[refused.apps[first]].ID, reason)
+	}
+	return Waiting{Reason: reason, LeftOut: true}
+}
+
+// behind is the reason of a newcomer that stands in the queue behind the one called id.
+func behind(id string, of apportion.Reason) apportion.Reason {
+	return apportion.Reason{
+		Constraint:   of.Constraint,
+		Applications: []string{id},
+		Text:         "it stands behind " + listIDs([]string{id}) + " in the queue, which waits: " + of.Text,
+	}
+}

@@ -1,0 +1,158 @@
+// This file compares two decisions, field by field.
+
+package alloc
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Difference is one field in which two decisions differ.
+type Difference struct {
+	// Item is the application that it concerns; the zero Item: the decision itself.
+	Item apportion.Item `json:"item,omitzero"`
+	// Field is the path of the field.
+	Field string `json:"field"`
+	// Recorded is the value in the first decision, Replayed that in the second; "none" where there is
+	// none.
+	Recorded string `json:"recorded"`
+	Replayed string `json:"replayed"`
+}
+
+// String returns `application "lr": Allocation[s1]: recorded 3, replayed 4`.
+func (d Difference) String() string {
+	text := fmt.Sprintf("%s: recorded %s, replayed %s", d.Field, d.Recorded, d.Replayed)
+	if !d.Item.IsZero() {
+		text = d.Item.String() + ": " + text
+	}
+	return text
+}
+
+// faultsOf turns differences between a claim and its recomputation into faults of the claim.
+func faultsOf(found []Difference) apportion.Faults {
+	var faults apportion.Faults
+	for _, d := range found {
+		faults.Add(d.Item, d.Field, apportion.ErrConflict, d.Recorded+", recomputed "+d.Replayed)
+	}
+	return faults
+}
+
+// none is the value of an entry that is not there.
+const none = "none"
+
+// comparison collects differences.
+type comparison struct{ found []Difference }
+
+// differences lists the fields in which two decisions differ, in the order of the fields; numbers
+// within solver.ObjectiveTolerance are the same. Certificates are not compared: many prices prove
+// one bound.
+func differences(a, b *Decision) []Difference {
+	var c comparison
+	whole := apportion.Item{}
+	c.text(whole, "Status", string(a.Status), string(b.Status))
+	c.allocations(a.Allocation, b.Allocation)
+	c.number(whole, "Objective", a.Objective, b.Objective)
+	c.number(whole, "Bound", a.Bound, b.Bound)
+	c.number(whole, "Gap", a.Gap, b.Gap)
+	c.text(whole, "Proven", a.Proven.String(), b.Proven.String())
+	c.metrics(&a.Metrics, &b.Metrics)
+	c.shares(a.Shares, b.Shares)
+	c.waiting(a.Waiting, b.Waiting)
+	c.text(whole, "Reason", textOf(a.Reason), textOf(b.Reason))
+	c.text(whole, "Interrupted", strconv.FormatBool(a.Interrupted), strconv.FormatBool(b.Interrupted))
+	return c.found
+}
+
+func (c *comparison) add(item apportion.Item, field, a, b string) {
+	c.found = append(c.found, Difference{item, field, a, b})
+}
+
+func (c *comparison) text(item apportion.Item, field, a, b string) {
+	if a != b {
+		c.add(item, field, a, b)
+	}
+}
+
+func (c *comparison) number(item apportion.Item, field string, a, b float64) {
+	if a != b && !(math.Abs(a-b) <= solver.ObjectiveTolerance) {
+		c.add(item, field, formatFloat(a), formatFloat(b))
+	}
+}
+
+func (c *comparison) count(item apportion.Item, field string, a, b int64) {
+	c.text(item, field, strconv.FormatInt(a, 10), strconv.FormatInt(b, 10))
+}
+
+// allocations compares server by server; an entry of zero says the same as none.
+func (c *comparison) allocations(a, b Allocation) {
+	for _, id := range unionOfKeys(a, b) {
+		for _, server := range unionOfKeys(a[id], b[id]) {
+			item := apportion.Item{Kind: "application", ID: id}
+			c.count(item, "Allocation["+server+"]", a[id][server], b[id][server])
+		}
+	}
+}
+
+// unionOfKeys returns the keys of both maps, ascending, each once.
+func unionOfKeys[V any](a, b map[string]V) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func (c *comparison) metrics(a, b *Metrics) {
+	whole := apportion.Item{}
+	c.count(whole, "Metrics.Utilization", int64(len(a.Utilization)), int64(len(b.Utilization)))
+	for k := range min(len(a.Utilization), len(b.Utilization)) {
+		c.number(whole, fmt.Sprintf("Metrics.Utilization[%d]", k), a.Utilization[k], b.Utilization[k])
+	}
+	c.number(whole, "Metrics.ResourceUtilization", a.ResourceUtilization, b.ResourceUtilization)
+	c.number(whole, "Metrics.FairnessLoss", a.FairnessLoss, b.FairnessLoss)
+	c.count(whole, "Metrics.Adjusted", int64(a.Adjusted), int64(b.Adjusted))
+	c.number(whole, "Metrics.LossBudget", a.LossBudget, b.LossBudget)
+	c.count(whole, "Metrics.AdjustBudget", a.AdjustBudget, b.AdjustBudget)
+}
+
+func (c *comparison) shares(a, b []Share) {
+	c.count(apportion.Item{}, "Shares", int64(len(a)), int64(len(b)))
+	for i := range min(len(a), len(b)) {
+		item := apportion.Item{Kind: "application", ID: a[i].ID, Index: i}
+		c.text(item, "Shares.ID", a[i].ID, b[i].ID)
+		c.count(item, "Shares.Containers", a[i].Containers, b[i].Containers)
+		c.number(item, "Shares.Actual", a[i].Actual, b[i].Actual)
+		c.number(item, "Shares.Theoretical", a[i].Theoretical, b[i].Theoretical)
+		c.number(item, "Shares.Loss", a[i].Loss, b[i].Loss)
+		c.text(item, "Shares.Adjusted", strconv.FormatBool(a[i].Adjusted), strconv.FormatBool(b[i].Adjusted))
+	}
+}
+
+// waiting compares who waits, and why in words.
+func (c *comparison) waiting(a, b []Waiting) {
+	for w := range max(len(a), len(b)) {
+		item, textA, textB := apportion.Item{}, none, none
+		if w < len(a) {
+			item, textA = apportion.Item{Kind: "application", ID: a[w].ID}, a[w].text()
+		}
+		if w < len(b) {
+			item, textB = apportion.Item{Kind: "application", ID: b[w].ID}, b[w].text()
+		}
+		c.text(item, fmt.Sprintf("Waiting[%d]", w), textA, textB)
+	}
+}
+
+func (w *Waiting) text() string {
+	return fmt.Sprintf("%s, left out %v: %s", w.ID, w.LeftOut, w.Reason.Text)
+}
+
+func textOf(reason *apportion.Reason) string {
+	if reason == nil {
+		return none
+	}
+	return reason.Text
+}

@@ -1,0 +1,77 @@
+// This file holds the record of a decision: all that is needed to check it, or to take it again,
+// anywhere else.
+
+package alloc
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// RecordVersion is the version of the form that NewRecord writes.
+const RecordVersion = 1
+
+// Record is one decision as a document: the problem with its options, and the decision, whose
+// Certificate says which solver took it with how much effort. In JSON it is
+//
+//	{"version": 1, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
+type Record struct {
+	// Version is RecordVersion.
+	Version  int       `json:"version"`
+	Problem  *Problem  `json:"problem"`
+	Decision *Decision `json:"decision"`
+}
+
+// NewRecord returns the record of d, the answer to p. It retains both.
+func NewRecord(p *Problem, d *Decision) *Record {
+	return &Record{Version: RecordVersion, Problem: p, Decision: d}
+}
+
+// Verify checks the recorded decision with the referee alone, see the function Verify.
+func (r *Record) Verify() (Proof, error) {
+	if err := r.check(); err != nil {
+		return Proof{}, err
+	}
+	return Verify(r.Problem, r.Decision)
+}
+
+// Replay takes the decision again and lists where the answers differ; nothing: they are the same but
+// for the prices that prove the bound. A nil solver means the embedded one with the recorded settings,
+// and is apportion.ErrUnknown where another solver took the decision. What may differ without a fault is
+// a decision that was Interrupted, or began from what an earlier one had left (solver.Settings.Warm).
+func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if by == nil {
+		settings := r.Decision.Certificate.By
+		if settings.Solver != embedded.Name {
+			return nil, &apportion.FieldError{Field: "Decision.Certificate.By.Solver", Detail: strconv.Quote(settings.Solver), Err: apportion.ErrUnknown}
+		}
+		by = embedded.New(&embedded.Options{Effort: embedded.Effort(settings.Effort), Gap: settings.Gap, Seed: settings.Seed})
+	}
+	again, err := Reallocate(ctx, r.Problem, by)
+	if err != nil {
+		return nil, err
+	}
+	return differences(r.Decision, again), nil
+}
+
+// check refuses a document that is no record.
+func (r *Record) check() error {
+	var faults apportion.Faults
+	if r.Version != RecordVersion {
+		faults.Add(apportion.Item{}, "Version", apportion.ErrRange, strconv.Itoa(r.Version))
+	}
+	if r.Problem == nil {
+		faults.Add(apportion.Item{}, "Problem", apportion.ErrEmpty, "")
+	}
+	if r.Decision == nil {
+		faults.Add(apportion.Item{}, "Decision", apportion.ErrEmpty, "")
+	}
+	return faults.Err()
+}

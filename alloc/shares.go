@@ -1,0 +1,59 @@
+// This file computes the theoretical dominant shares of (2) by DRF on the pooled cluster, and what one
+// container counts for in (2) and (10), [Dorm §IV-A].
+
+package alloc
+
+import (
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+)
+
+// value returns v = sum_k d_k / C_k, what one container adds to (10).
+func (r *resolved) value(demand apportion.Resources) float64 {
+	var value float64
+	for k, d := range demand {
+		if r.total[k] > 0 {
+			value += float64(d) / float64(r.total[k])
+		}
+	}
+	return value
+}
+
+// delta returns max_k d_k / C_k, the dominant share of one container (2).
+func (r *resolved) delta(demand apportion.Resources) float64 {
+	share, _ := demand.DominantShare(r.total)
+	return share
+}
+
+// shares returns the theoretical dominant share s^ of each of apps, by DRF on the pooled cluster.
+func (r *resolved) shares(apps []int) []float64 {
+	claims := make([]drf.Claim, len(apps))
+	for a, i := range apps {
+		app := &r.problem.Applications[i]
+		claims[a] = drf.Claim{ID: app.ID, Demand: app.Demand, Weight: app.Weight, Min: app.Min, Max: app.Max}
+		if r.problem.Options.Share == PureDRF {
+			claims[a].Min, claims[a].Max = 0, drf.NoMax
+		}
+	}
+	shares := make([]float64, len(apps))
+	if r.problem.Options.Share == WholeDRF {
+		filling := must(drf.FillWhole(r.total, claims, nil))
+		for a := range shares {
+			shares[a] = filling.Claims[a].Share
+		}
+		return shares
+	}
+	filling := must(drf.Fill(r.total, claims))
+	for a := range shares {
+		shares[a] = filling.Claims[a].Share
+	}
+	return shares
+}
+
+// must returns the filling of claims that Validate has found right; an error is a bug of ours.
+func must[T any](filling T, err error) T {
+	if err != nil {
+		panic("alloc: a valid problem gave drf a bad claim: " + err.Error())
+	}
+	return filling
+}

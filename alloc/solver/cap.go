@@ -1,0 +1,23 @@
+// This file bounds the utilization of P2 without any multipliers, [Dorm (1), (7), (10)].
+
+package solver
+
+import "math"
+
+// Cap returns an upper bound on the utilization of every solution of inst that needs no search: the
+// number of kinds that the cluster has any of, since no kind is used beyond what there is, and the sum
+// of Value times Max, since no application holds more than its maximum. Every bound in this package,
+// and that of every Solution, is at most the cap. O(applications + kinds).
+func (inst *Instance) Cap() float64 {
+	kinds := 0.0
+	for _, total := range inst.Total {
+		if total > 0 {
+			kinds++
+		}
+	}
+	var all float64 // summed as Objective does, so that rounding cannot put it below a solution
+	for i := range inst.Apps {
+		all += float64(inst.Apps[i].Value * float64(inst.Apps[i].Max))
+	}
+	return math.Min(kinds, all)
+}

@@ -1,0 +1,67 @@
+// This file holds the prices from which the bounds of P2 are computed: Multipliers for DualBound,
+// CopyPrices for CopyBound.
+
+package solver
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// ErrMultipliers is returned for multipliers of the wrong shape for the instance, or with an entry
+// that is negative where it may not be, infinite or NaN.
+var ErrMultipliers = errors.New("solver: multipliers must be finite, not negative, and fit the instance")
+
+// Multipliers are prices on the three couplings of P2. With them the problem falls apart into one
+// small problem per application, see DualBound. All are zero or positive.
+type Multipliers struct {
+	// Server[j][k] is the price of one unit of kind k on server j, in utilization.
+	Server [][]float64 `json:"server"`
+	// Loss is the price of one unit of the fairness budget, in utilization per share.
+	Loss float64 `json:"loss"`
+	// Adjust is the price of one more adjusted application, in utilization. DualBound does not
+	// use it: for given other prices the best one follows.
+	Adjust float64 `json:"adjust"`
+}
+
+// CopyPrices are the multipliers of CopyBound.
+type CopyPrices struct {
+	// Container[i] is the price of one container of application i, of any sign: it relaxes that
+	// adjusted and new applications have just the containers that servers pack for them.
+	Container []float64 `json:"container"`
+	// Loss is the price of one unit of the fairness budget; not negative.
+	Loss float64 `json:"loss"`
+	// Room[i][s] is the price, not negative, of what application i uses at its s-th entry of Previous:
+	// a server counts on that room only where the application is adjusted. nil where it has none.
+	Room [][]float64 `json:"room"`
+}
+
+func (m *Multipliers) check(inst *Instance) error {
+	if !priceOK(m.Loss) || !priceOK(m.Adjust) || len(m.Server) != len(inst.Capacity) {
+		return ErrMultipliers
+	}
+	for j, prices := range m.Server {
+		if len(prices) != len(inst.Capacity[j]) || slices.ContainsFunc(prices, badPrice) {
+			return ErrMultipliers
+		}
+	}
+	return nil
+}
+
+func (m *CopyPrices) check(inst *Instance) error {
+	if !priceOK(m.Loss) || len(m.Container) != len(inst.Apps) || len(m.Room) != len(inst.Apps) {
+		return ErrMultipliers
+	}
+	for i, room := range m.Room {
+		if math.IsNaN(m.Container[i]) || math.IsInf(m.Container[i], 0) || len(room) > len(inst.Apps[i].Previous) ||
+			inst.mayStay(i) && len(room) != len(inst.Apps[i].Previous) || slices.ContainsFunc(room, badPrice) {
+			return ErrMultipliers
+		}
+	}
+	return nil
+}
+
+func badPrice(p float64) bool { return !priceOK(p) }
+
+func priceOK(p float64) bool { return p >= 0 && !math.IsInf(p, 1) }

@@ -1,0 +1,154 @@
+// This file finds what stops an application from one more container: the first of its maximum (7),
+// the servers' room (6), the adjustment budget (16) and the fairness budget (15), and its price.
+
+package alloc
+
+import (
+	"fmt"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Maximum names the constraint (7) in a Stop.
+const Maximum solver.Constraint = "maximum containers (7)"
+
+// stopper holds what the reasons of all applications share: an allocation as an answer to one P2.
+type stopper struct {
+	problem     *Problem
+	instance    *solver.Instance
+	counts      solver.Counts
+	multipliers *solver.Multipliers   // nil where the solver has given none: every price is 0
+	left        []apportion.Resources // what is left of every server
+	loss        float64
+	adjusted    int64
+}
+
+// newStopper prepares the reasons under counts, which fit the servers or are what ran before.
+func newStopper(p *Problem, inst *solver.Instance, counts solver.Counts, m *solver.Multipliers) *stopper {
+	s := &stopper{problem: p, instance: inst, counts: counts, multipliers: m}
+	s.loss = inst.FairnessLoss(counts)
+	s.adjusted = inst.AdjustedApps(counts)
+	used, _ := inst.Used(counts) // within capacity, or within int64 as Validate has seen
+	s.left = make([]apportion.Resources, len(used))
+	for j, capacity := range inst.Capacity {
+		s.left[j] = make(apportion.Resources, len(capacity))
+		for k, c := range capacity {
+			s.left[j][k] = c - used[j][k]
+		}
+	}
+	return s
+}
+
+// next returns what stands between application a of the instance, which app is in the problem, and
+// one more container, with the price of that. A Reason without Constraint: nothing does.
+func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
+	dense, n := &s.instance.Apps[a], solver.Containers(s.counts[a])
+	room := s.room(app.Demand)
+	change := dense.Loss(n+1) - dense.Loss(n)
+	switch {
+	case n >= app.Max:
+		return apportion.Reason{Constraint: Maximum, Need: float64(n + 1), Have: float64(app.Max),
+			Text: fmt.Sprintf("it has its maximum of %d", app.Max)}, 0
+	case room.could == 0:
+		return apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container"}, 0
+	case room.blocked == room.could:
+		return s.noRoom(room, app.Demand), s.cheapest(app.Demand)
+	case dense.Running && !dense.Adjusted(s.counts[a]) && s.adjusted >= s.instance.AdjustBudget:
+		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + 1), Have: float64(s.instance.AdjustBudget),
+			Text: fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", s.instance.AdjustBudget, s.adjusted)}, s.adjustPrice()
+	case s.loss+change > s.instance.LossBudget+solver.LossTolerance:
+		return apportion.Reason{Constraint: solver.Fairness, Need: s.loss + change, Have: s.instance.LossBudget,
+			Text: fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", s.loss+change, s.instance.LossBudget)}, s.lossPrice() * change
+	}
+	return apportion.Reason{Text: "one more would fit; the search ended before it was given"}, 0
+}
+
+// room is where a container could be.
+type room struct {
+	could   int   // servers that would hold it if they were empty
+	blocked int   // of these, servers where it does not fit now
+	kind    int   // the kind that is short on most of them
+	short   int   // servers on which that kind is short
+	most    int64 // the most of that kind that one of them has left
+}
+
+// room looks for room for demand. Of several kinds that are short on as many servers, kind is the one
+// whose part of the demand costs most there, then the first.
+func (s *stopper) room(demand apportion.Resources) room {
+	var r room
+	misses, costs, most := make([]int, len(demand)), make([]float64, len(demand)), make([]int64, len(demand))
+	for j, left := range s.left {
+		if !demand.FitsIn(s.instance.Capacity[j]) {
+			continue
+		}
+		r.could++
+		if !demand.FitsIn(left) {
+			r.blocked++
+		}
+		for k, d := range demand {
+			most[k] = max(most[k], left[k])
+			if d > max(0, left[k]) {
+				misses[k]++
+				costs[k] += float64(d) * s.price(j, k)
+			}
+		}
+	}
+	for k := range misses {
+		if misses[k] > misses[r.kind] || misses[k] == misses[r.kind] && costs[k] > costs[r.kind] {
+			r.kind = k
+		}
+	}
+	r.short, r.most = misses[r.kind], most[r.kind]
+	return r
+}
+
+// noRoom is the reason where every server that could hold a container is too full.
+func (s *stopper) noRoom(r room, demand apportion.Resources) apportion.Reason {
+	kind := s.problem.Kinds.Name(r.kind)
+	return apportion.Reason{Constraint: solver.Capacity, Kind: kind, Need: float64(demand[r.kind]), Have: float64(r.most),
+		Text: fmt.Sprintf("no server has room: %s is short on %d of %d", kind, r.short, r.could)}
+}
+
+// cheapest returns the price of demand on the server, among those that could hold it, where it is
+// least.
+func (s *stopper) cheapest(demand apportion.Resources) float64 {
+	best, found := 0.0, false
+	for j, capacity := range s.instance.Capacity {
+		if !demand.FitsIn(capacity) {
+			continue
+		}
+		price := 0.0
+		for k, d := range demand {
+			price += float64(s.price(j, k) * float64(d))
+		}
+		if !found || price < best {
+			best, found = price, true
+		}
+	}
+	return best
+}
+
+// price returns the price of one unit of kind k on server j.
+func (s *stopper) price(j, k int) float64 {
+	if s.multipliers == nil {
+		return 0
+	}
+	return s.multipliers.Server[j][k]
+}
+
+// lossPrice returns the price of one unit of the fairness budget.
+func (s *stopper) lossPrice() float64 {
+	if s.multipliers == nil {
+		return 0
+	}
+	return s.multipliers.Loss
+}
+
+// adjustPrice returns the price of one more adjusted application.
+func (s *stopper) adjustPrice() float64 {
+	if s.multipliers == nil {
+		return 0
+	}
+	return s.multipliers.Adjust
+}

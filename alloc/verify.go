@@ -1,0 +1,166 @@
+// This file recomputes a Decision from its problem: whether the two belong together, whether the
+// allocation is a solution of P2, and the bound that the certificate proves.
+
+package alloc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// ErrMismatch is returned by Explain and Verify for a decision that is not an answer to the problem;
+// apportion.Faults, or solver.ErrViolated, beside it say why.
+var ErrMismatch = errors.New("alloc: the decision does not belong to the problem")
+
+// boundTolerance is how far a recomputed bound may lie above the claimed one: a solver sums up the same
+// prices in another order.
+const boundTolerance = 1e-8
+
+// Proof is what Verify finds.
+type Proof struct {
+	// Bound is an upper bound on the utilization of every solution of the decision's P2, computed
+	// afresh from the certificate by code that shares nothing with the solver.
+	Bound float64 `json:"bound"`
+	// Searched says that the decision's own Bound is lower because branch and bound or enumeration
+	// ruled out the rest, a part of the proof that only another search can repeat, or because
+	// utilizations come in steps and none lies between.
+	Searched bool `json:"searched"`
+}
+
+// Verify checks d as an answer to p with the referee alone, whoever gave it: that every number in it
+// follows from its allocation and p, that the allocation holds every constraint of P2 (when Kept: that it
+// is what runs), and which bound the certificate proves, by weak duality: the best of solver.DualBound,
+// solver.CopyBound and solver.Instance.Cap. When Kept nothing is claimed, and Bound is the Cap.
+//
+// Errors: what p.Validate finds; ErrMismatch with every field of d that does not follow. The cost is
+// that of the bounds: for thousands of servers some seconds.
+func Verify(p *Problem, d *Decision) (Proof, error) {
+	a, err := rebuild(p, d)
+	if err != nil {
+		return Proof{}, err
+	}
+	if d.Status == Kept {
+		return Proof{Bound: a.instance.Cap()}, nil
+	}
+	bound, err := d.Certificate.Certified(a.instance)
+	if err != nil {
+		return Proof{}, fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	proof := Proof{Bound: bound, Searched: bound > d.Bound+boundTolerance}
+	c := &d.Certificate
+	if proof.Searched && !c.Searched && (c.Multipliers != nil || c.Copies != nil) {
+		return proof, mismatch("Bound", fmt.Sprintf("%g, where the certificate proves %g", d.Bound, bound))
+	}
+	return proof, nil
+}
+
+// mismatch is ErrMismatch with one fault of the decision itself.
+func mismatch(field, detail string) error {
+	var faults apportion.Faults
+	faults.Add(apportion.Item{}, field, apportion.ErrConflict, detail)
+	return fmt.Errorf("%w:\n%w", ErrMismatch, faults)
+}
+
+// rebuild returns the P2 that d answers, with the answer, from p and d alone. It refuses a pair that
+// does not belong together.
+func rebuild(p *Problem, d *Decision) (*attempt, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if d == nil || d.Status != Decided && d.Status != Kept {
+		return nil, mismatch("Status", "neither decided nor kept")
+	}
+	r := resolve(p)
+	all, err := r.counts(d.Allocation)
+	if err != nil {
+		return nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
+	}
+	a, err := r.answered(d, all)
+	if err != nil {
+		return nil, err
+	}
+	again, err := r.again(d, all)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	if found := differences(d, again); len(found) > 0 {
+		return nil, fmt.Errorf("%w:\n%w", ErrMismatch, faultsOf(found))
+	}
+	return a, nil
+}
+
+// answered returns the P2 behind d, and checks the counts and the certificate against it.
+func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
+	if d.Status == Kept {
+		a := &attempt{instance: r.instanceOfAll(), solution: &solver.Solution{Counts: all}}
+		for i := range all {
+			a.apps = append(a.apps, i)
+			if !solver.SamePlaces(all[i], r.previous[i]) {
+				return nil, mismatch("Allocation", "kept, and yet not what runs")
+			}
+		}
+		return a, nil
+	}
+	apps, err := r.asked(d)
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{apps: apps, instance: r.instance(apps)}
+	a.solution = &solver.Solution{Counts: gather(apps, all), Certificate: d.Certificate}
+	if err := a.instance.Check(a.solution.Counts); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	if err := d.Certificate.Check(a.instance); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	return a, nil
+}
+
+// asked lists the applications that P2 was about: those that can be served, but for the newcomers that
+// were left out.
+func (r *resolved) asked(d *Decision) ([]int, error) {
+	left := make(map[string]bool)
+	for _, w := range d.Waiting {
+		left[w.ID] = w.LeftOut
+	}
+	var apps []int
+	for _, i := range r.servable() {
+		id := r.problem.Applications[i].ID
+		if !left[id] {
+			apps = append(apps, i)
+		} else if r.running(i) || !r.problem.Options.AdmitPrefix {
+			return nil, mismatch("Waiting", listIDs([]string{id})+" may not be left out")
+		}
+	}
+	return apps, nil
+}
+
+// again returns d with all that follows from its allocation computed afresh; who waits, too, but not
+// why: that is the solver's word.
+func (r *resolved) again(d *Decision, all solver.Counts) (*Decision, error) {
+	again := *d
+	if err := r.report(&again, all); err != nil {
+		return nil, err
+	}
+	again.Objective = 0
+	for i, placed := range all {
+		app := r.app(i)
+		again.Objective += float64(app.Value * float64(solver.Containers(placed)))
+	}
+	if d.Status == Kept {
+		again.Objective, again.Bound = again.Metrics.ResourceUtilization, 0
+	}
+	again.Gap = again.gap()
+	claimed := make(map[string]Waiting, len(d.Waiting))
+	for _, w := range d.Waiting {
+		claimed[w.ID] = w
+	}
+	again.Waiting = r.waiting(&again, func(i int) Waiting { return claimed[r.problem.Applications[i].ID] })
+	for w := range again.Waiting {
+		again.Waiting[w].Reason = claimed[again.Waiting[w].ID].Reason
+	}
+	return &again, nil
+}
