@@ -57,7 +57,10 @@
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm P2, weak duality]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality]	alloc/solver/copybound.go	CopyBound
-//	[Dorm P2, weak duality]	alloc/verifybound.go	VerifyBound
+//	[Dorm P2, weak duality]	alloc/verify.go	Verify
+//	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
+//	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
+//	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder

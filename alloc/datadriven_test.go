@@ -49,7 +49,11 @@ func TestCases(t *testing.T) {
 			case "plan":
 				return printPlan(alloc.NewPlan(p, decision.Allocation))
 			case "explain":
-				return alloc.Explain(p, decision).String()
+				explanation, err := alloc.Explain(p, decision)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return explanation.String()
 			}
 			t.Fatalf("unknown command %s", d.Cmd)
 			return ""

@@ -47,7 +47,7 @@ func TestExplainStops(t *testing.T) {
 			if err != nil || d.Status != alloc.Decided {
 				t.Fatalf("%v, %+v", err, d)
 			}
-			for _, s := range alloc.Explain(p, d).Applications {
+			for _, s := range explain(t, p, d).Applications {
 				if s.ID != c.stopped {
 					continue
 				}
@@ -74,7 +74,7 @@ func TestExplainFairness(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "loss", d.Metrics.FairnessLoss, .25)
-	s := alloc.Explain(p, d).Applications[0]
+	s := explain(t, p, d).Applications[0]
 	if s.Constraint != solver.Fairness || !strings.Contains(s.Text, "0.375 of 0.26") {
 		t.Errorf("%+v, want stopped by %s", s, solver.Fairness)
 	}
@@ -94,7 +94,7 @@ func TestExplainDearer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := alloc.Explain(p, d).Applications[1]; s.Kind != c.want || math.Abs(s.Price-c.cpu-c.gpu) > 1e-12 {
+		if s := explain(t, p, d).Applications[1]; s.Kind != c.want || math.Abs(s.Price-c.cpu-c.gpu) > 1e-12 {
 			t.Errorf("at prices %g and %g: %+v, want %s", c.cpu, c.gpu, s, c.want)
 		}
 	}
@@ -107,5 +107,14 @@ type answering struct {
 }
 
 func (a answering) Solve(_ context.Context, inst *solver.Instance) (*solver.Solution, error) {
-	return &solver.Solution{Status: solver.Feasible, Counts: a.counts, Objective: inst.Objective(a.counts), Bound: 9, Multipliers: a.prices}, nil
+	return &solver.Solution{Status: solver.Feasible, Counts: a.counts, Objective: inst.Objective(a.counts), Bound: 9, Certificate: solver.Certificate{Multipliers: a.prices}}, nil
+}
+
+func explain(t testing.TB, p *alloc.Problem, d *alloc.Decision) *alloc.Explanation {
+	t.Helper()
+	explanation, err := alloc.Explain(p, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return explanation
 }

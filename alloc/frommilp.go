@@ -52,6 +52,7 @@ func (s *milpSolver) Solve(ctx context.Context, inst *solver.Instance) (*solver.
 		Bound:       answer.Bound,
 		Effort:      answer.Nodes,
 		Interrupted: answer.Status == milp.Cancelled,
+		Certificate: solver.Certificate{Searched: true, By: s.settings()},
 	}
 	if answer.Status == milp.Infeasible {
 		return s.infeasible(ctx, inst)
@@ -62,13 +63,17 @@ func (s *milpSolver) Solve(ctx context.Context, inst *solver.Instance) (*solver.
 	return solution, s.descend(ctx, &descent{inst, model, answer, solution})
 }
 
+func (s *milpSolver) settings() solver.Settings {
+	return solver.Settings{Solver: fmt.Sprintf("%T", s.backend), Form: string(s.form), Preference: s.opts.Preference}
+}
+
 // infeasible says why, as far as the embedded solver finds out.
 func (s *milpSolver) infeasible(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
 	why, err := embedded.New(&embedded.Options{Effort: embedded.Quick}).Solve(ctx, inst)
 	if err != nil {
 		return nil, err
 	}
-	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: why.Conflict}, nil
+	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: why.Conflict, Certificate: solver.Certificate{By: s.settings()}}, nil
 }
 
 // descent is the way from the best utilization down the preference.

@@ -39,7 +39,7 @@ func FuzzReallocate(f *testing.F) {
 			t.Errorf("measured %+v, %v; the decision says %+v", m, err, d.Metrics)
 		}
 		alloc.NewPlan(p, d.Allocation)
-		if text := alloc.Explain(p, d).String(); text == "" {
+		if text := explain(t, p, d).String(); text == "" {
 			t.Error("explained by nothing")
 		}
 	})

@@ -44,7 +44,7 @@ func TestUnservable(t *testing.T) {
 			if s := d.Shares[0]; s.Theoretical != 0 || s.Loss != 0 || math.IsNaN(s.Actual) {
 				t.Errorf("share %+v, want nothing", s)
 			}
-			if text := alloc.Explain(p, d).Applications[0].Text; !strings.Contains(text, c.reason) {
+			if text := explain(t, p, d).Applications[0].Text; !strings.Contains(text, c.reason) {
 				t.Errorf("explained as %q", text)
 			}
 		})
@@ -68,8 +68,36 @@ func TestAdmitPrefix(t *testing.T) {
 		t.Fatalf("with AdmitPrefix: %s, %v", d.Status, d.Allocation)
 	}
 	// "tiny" would fit, but stands behind "late" in the queue.
-	if len(d.Waiting) != 2 || d.Waiting[0].ID != "late" || d.Waiting[1].ID != "tiny" || d.Waiting[0].Reason.Text == "" {
-		t.Errorf("waiting %+v, want late and tiny with a reason", d.Waiting)
+	if len(d.Waiting) != 2 || d.Waiting[0].ID != "late" || d.Waiting[1].ID != "tiny" || !d.Waiting[0].LeftOut || !d.Waiting[1].LeftOut {
+		t.Fatalf("waiting %+v, want late and tiny left out", d.Waiting)
+	}
+	if first := d.Waiting[0].Reason; first.Constraint == "" || !strings.Contains(first.Text, `"late"`) {
+		t.Errorf("late waits because of %+v, which does not name it", first)
+	}
+	if second := d.Waiting[1].Reason; second.Kind != "" || !cmp.Equal(second.Applications, []string{"late"}) || !strings.Contains(second.Text, `behind "late"`) {
+		t.Errorf("tiny waits because of %+v, want behind late", second)
+	}
+	// Those left out lose their shares, here as in Measure.
+	if m, err := alloc.Measure(p, d.Allocation); err != nil || !cmp.Equal(m, d.Metrics) || m.FairnessLoss < d.Shares[2].Theoretical {
+		t.Errorf("measured %+v, %v; the decision says %+v", m, err, d.Metrics)
+	}
+}
+
+// An application with a minimum of 0 that gets nothing is told what stops its first container.
+func TestWaitingWithoutMinimum(t *testing.T) {
+	p := tiny(alloc.Allocation{"LR": {"s0": 4, "s1": 2}}, "LR", "MF", "NN")
+	p.Applications[1].Min, p.Applications[2].Min, p.Theta1, p.Theta2 = 0, 0, 1, 0
+	d := reallocate(t, p)
+	if d.Status != alloc.Decided || d.Allocation.Containers("MF") != 1 || len(d.Waiting) != 1 {
+		t.Fatalf("%s, %v, waiting %+v", d.Status, d.Allocation, d.Waiting)
+	}
+	w := d.Waiting[0]
+	if w.ID != "NN" || w.LeftOut || w.Reason.Constraint != solver.Capacity || w.Reason.Kind != "cpu" || w.Reason.Need != 1 || w.Reason.Have != 0 {
+		t.Errorf("%+v, want NN short of 1 cpu with 0 left", w)
+	}
+	p.Applications[1].Min = 4 // MF cannot have four: all is kept, and NN waits for the same reason
+	if d = reallocate(t, p); d.Status != alloc.Kept || len(d.Waiting) != 2 || d.Waiting[1].Reason.Text != d.Reason.Text {
+		t.Errorf("%s, waiting %+v", d.Status, d.Waiting)
 	}
 }
 

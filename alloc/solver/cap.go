@@ -6,8 +6,8 @@ import "math"
 
 // Cap returns an upper bound on the utilization of every solution of inst that needs no search: the
 // number of kinds that the cluster has any of, since no kind is used beyond what there is, and the sum
-// of Value times Max, since no application holds more than its maximum. Every bound in this package,
-// and that of every Solution, is at most the cap. O(applications + kinds).
+// of Value times Max, since no application holds more than its maximum. Certified and the bound of every
+// Solution are at most the cap. O(applications + kinds).
 func (inst *Instance) Cap() float64 {
 	kinds := 0.0
 	for _, total := range inst.Total {

@@ -35,7 +35,7 @@ const (
 //
 // A running application that cannot stay must be adjusted and uses up the budget. Unlike DualBound it
 // packs whole containers, server by server: closer where servers are small, and costly where they are
-// large. The bound is -Inf where a server does not hold those that may not be adjusted, and never above Cap.
+// large. The bound is -Inf where a server does not hold those that may not be adjusted.
 //
 // Cost: exponential in the applications on one server, at most 16, and in the containers it holds;
 // equal servers are computed once.
@@ -75,7 +75,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		}
 		total += a
 	}
-	return math.Min(total, inst.Cap()), nil
+	return total, nil
 }
 
 // copyBound is one computation of CopyBound.

@@ -22,7 +22,7 @@ import (
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
 // minimum of an application does not fit the empty cluster, or more applications must move than
-// the budget allows, and never above Cap. Weak duality makes it valid for any m, whoever computed it.
+// the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
 // An application that may stay on server j does so unless it is adjusted, so that in each kind at least
 // all but the largest AdjustBudget of them remain; those that must move come off the budget.
@@ -61,7 +61,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	for _, gain := range gains[:min(left, int64(len(gains)))] {
 		bound += math.Max(0, gain)
 	}
-	return math.Min(bound, inst.Cap()), nil
+	return bound, nil
 }
 
 // profit returns v_i - p_j d_i.

@@ -133,8 +133,8 @@ func TestSolutionGap(t *testing.T) {
 
 func TestStrings(t *testing.T) {
 	for value, want := range map[interface{ String() string }]string{
-		solver.Unknown: "unknown", solver.Feasible: "feasible", solver.Optimal: "optimal", solver.Infeasible: "infeasible", solver.Status(9): "invalid",
-		solver.ByNothing: "nothing", solver.ByUtilization: "utilization", solver.ByOrder: "order", solver.Rank(-1): "invalid",
+		solver.Unknown: "unknown", solver.Feasible: "feasible", solver.Optimal: "optimal", solver.Infeasible: "infeasible", solver.Status(9): "unknown 9",
+		solver.ByNothing: "nothing", solver.ByUtilization: "utilization", solver.ByOrder: "order", solver.Rank(9): "unknown 9",
 	} {
 		if value.String() != want {
 			t.Errorf("%#v prints as %q, want %q", value, value, want)

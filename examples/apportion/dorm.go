@@ -15,20 +15,20 @@ import (
 // dormOutput is the output of "dorm". Numbers that do not exist are left out: the bound and the gap
 // of an allocation that was kept, or where the solver found no bound.
 type dormOutput struct {
-	Status      alloc.Status     `json:"status"`
-	Objective   float64          `json:"objective"`
-	Bound       *float64         `json:"bound,omitempty"`
-	Gap         *float64         `json:"gap,omitempty"`
-	Proven      string           `json:"proven"`
-	Interrupted bool             `json:"interrupted"`
-	Metrics     alloc.Metrics    `json:"metrics"`
-	Shares      []alloc.Share    `json:"shares"`
-	Waiting     []alloc.Waiting  `json:"waiting"`
-	Reason      *alloc.Reason    `json:"reason,omitempty"`
-	Allocation  alloc.Allocation `json:"allocation"`
-	Plan        []alloc.Step     `json:"plan"`
-	Explanation []alloc.Stop     `json:"explanation"`
-	Prices      dormPrices       `json:"prices"`
+	Status      alloc.Status      `json:"status"`
+	Objective   float64           `json:"objective"`
+	Bound       *float64          `json:"bound,omitempty"`
+	Gap         *float64          `json:"gap,omitempty"`
+	Proven      string            `json:"proven"`
+	Interrupted bool              `json:"interrupted"`
+	Metrics     alloc.Metrics     `json:"metrics"`
+	Shares      []alloc.Share     `json:"shares"`
+	Waiting     []alloc.Waiting   `json:"waiting"`
+	Reason      *apportion.Reason `json:"reason,omitempty"`
+	Allocation  alloc.Allocation  `json:"allocation"`
+	Plan        []alloc.Step      `json:"plan"`
+	Explanation []alloc.Stop      `json:"explanation"`
+	Prices      dormPrices        `json:"prices"`
 }
 
 // dormPrices is what one more unit of everything scarce is worth.
@@ -49,7 +49,10 @@ func answerDorm(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	explanation := alloc.Explain(problem, decision)
+	explanation, err := alloc.Explain(problem, decision)
+	if err != nil {
+		return err
+	}
 	out := dormOutput{
 		Status:      decision.Status,
 		Objective:   decision.Objective,

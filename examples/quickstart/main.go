@@ -53,7 +53,11 @@ func run(w io.Writer) error {
 	fmt.Fprintf(w, "%s: utilization %.4g, at most %.4g is possible\n\n", decision.Status, decision.Objective, decision.Bound)
 	printAllocation(w, problem, decision)
 	printPlan(w, alloc.NewPlan(problem, decision.Allocation))
-	fmt.Fprintf(w, "\nwhy not more:\n%s", alloc.Explain(problem, decision))
+	explanation, err := alloc.Explain(problem, decision)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nwhy not more:\n%s", explanation)
 	return nil
 }
 

@@ -91,8 +91,12 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 	for _, waiting := range decision.Waiting {
 		v.Waiting[waiting.ID] = waiting.Reason.Text
 	}
+	explanation, err := alloc.Explain(p, decision)
+	if err != nil {
+		return nil, err
+	}
 	v.Explanation = fmt.Sprintf("%s: utilization %.4g, at most %.4g is possible\n%s", decision.Status, decision.Objective, decision.Bound,
-		alloc.Explain(p, decision))
+		explanation)
 	return v, nil
 }
 
