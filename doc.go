@@ -84,10 +84,18 @@
 //	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Runner
 //	[Dorm §III-C2]	checkpoint/format/format.go	Format, Found
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
-//	[Zheng (4.3)]	growth/optimum.go	Optimize
-//	[Zheng Algorithms 1, 2]	growth/flowcon.go	FlowCon
-//	[Zheng Algorithm 1, limits]	growth/limits.go	Limit
-//	[Zheng Algorithm 3]	growth/specon.go	SpeCon
+//	[Zheng (4.2), R]	growth/usage.go	Usage, Counter
+//	[Zheng (5.1)]	growth/series.go	Series.Gain
+//	[Zheng §4.1.2]	growth/track.go	Track
+//	[Zheng §5.1.2, §5.2.1]	growth/category.go	Category.After
+//	[Zheng Algorithm 1, lines 4-13]	growth/threshold.go	Threshold
+//	[Zheng Algorithm 3, lines 6-22]	growth/threshold.go	Decline
+//	[robust classifier, no paper]	growth/prospect.go	Prospect
+//	[Zheng (4.3)]	growth/flowcon/optimum.go	Optimize
+//	[Zheng Algorithm 1, lines 1-17]	growth/flowcon/flowcon.go	Executor.classify, Executor.schedule
+//	[Zheng Algorithm 1, lines 14-26]	growth/flowcon/limits.go	round.limit
+//	[Zheng Algorithm 2]	growth/flowcon/flowcon.go	Executor.Step
+//	[Zheng Algorithm 3]	growth/specon/monitor.go	Monitor.Step
 //	[Zheng Algorithm 4]	placement/host.go	ChooseHost
 //	[Zheng Algorithm 4, line 3]	placement/score.go	Weights
 //	[Zheng Algorithm 5]	placement/rebalance.go	Rebalance

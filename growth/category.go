@@ -1,14 +1,38 @@
-// This file implements the categories of a container and the one step between them that the
-// monitors share, [Zheng] §5.1.2 (NL, WL, CL) and §5.2.1 (PC, WC, CC).
+// This file implements the categories of a job and the one step between them that the monitors
+// share, [Zheng] §5.1.2 (NL, WL, CL) and §5.2.1 (PC, WC, CC).
 
 package growth
 
-import "strconv"
+import "github.com/apportion/apportion/internal/enum"
 
-// Category is where a container stands: FlowCon's lists and SpeCon's sets are the same ladder.
+// Verdict is what a classifier says of one job at one check.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// Unsure: no evidence either way; the job stays where it is.
+	Unsure Verdict = iota
+	// Slow: the job gains too little.
+	Slow
+	// Growing: the job still profits from resources.
+	Growing
+)
+
+var verdicts = []string{"unsure", "slow", "growing"}
+
+// String returns "unsure", "slow" or "growing".
+func (v Verdict) String() string { return enum.String(v, verdicts) }
+
+// MarshalText returns what String returns.
+func (v Verdict) MarshalText() ([]byte, error) { return enum.Marshal(v, verdicts) }
+
+// UnmarshalText reads what MarshalText writes.
+func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, text, verdicts) }
+
+// Category is where a job stands: FlowCon's lists and SpeCon's sets are the same ladder.
 type Category uint8
 
-// The categories. A container on a worker is in exactly one of the last three.
+// The categories. A job on a worker is in exactly one of the last three.
 const (
 	// Outside: not on the worker, before its arrival or after its exit.
 	Outside Category = iota
@@ -20,10 +44,16 @@ const (
 	Converged
 )
 
+var categories = []string{"outside", "progressing", "watching", "converged"}
+
 // String returns "outside", "progressing", "watching" or "converged".
-func (c Category) String() string {
-	return name(c, "outside", "progressing", "watching", "converged")
-}
+func (c Category) String() string { return enum.String(c, categories) }
+
+// MarshalText returns what String returns.
+func (c Category) MarshalText() ([]byte, error) { return enum.Marshal(c, categories) }
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Category) UnmarshalText(text []byte) error { return enum.Unmarshal(c, text, categories) }
 
 // After returns the category that follows c under a verdict: [Slow] goes one step down and stays
 // in Converged, [Growing] goes back to Progressing, [Unsure] stays.
@@ -36,38 +66,4 @@ func (c Category) After(v Verdict) Category {
 	default:
 		return c
 	}
-}
-
-// Verdict is what a classifier says of one container at one check.
-type Verdict uint8
-
-// The verdicts.
-const (
-	// Unsure: no evidence either way; the container stays where it is.
-	Unsure Verdict = iota
-	// Slow: the container gains too little.
-	Slow
-	// Growing: the container still profits from resources.
-	Growing
-)
-
-// String returns "unsure", "slow" or "growing".
-func (v Verdict) String() string { return name(v, "unsure", "slow", "growing") }
-
-// Classifier tells from the readings of one job whether it still grows. A Classifier keeps no
-// state: what it needs is in the series, so one value serves all containers.
-//
-// [Threshold] is FlowCon's test, [Decline] is SpeCon's, [Prospect] is robust to noise.
-type Classifier interface {
-	// Judge is called after a reading was added; the series has at least one interval. It must
-	// not change or keep the series.
-	Judge(series *Series) Verdict
-}
-
-// name returns the name of an enumeration's value.
-func name[T ~uint8](value T, names ...string) string {
-	if int(value) < len(names) {
-		return names[value]
-	}
-	return "unknown " + strconv.Itoa(int(value))
 }

@@ -1,53 +1,23 @@
-// This file implements the two tests of the thesis as classifiers: [Zheng] Algorithm 1, lines 4-13,
-// and Algorithm 3, lines 6-22.
+// This file implements the interface of classifiers and the rule that stands above them: what a
+// reading says whatever the classifier.
 
 package growth
 
-// Threshold is FlowCon's test: growth efficiency below Alpha is slow, anything else is growing.
-type Threshold struct {
-	// Alpha is in the unit of a growth efficiency, (4.2), under Normalization: share of the first
-	// value per second and per unit of usage where that is FirstValue. Positive.
-	Alpha float64
-	// Normalization: see there.
-	Normalization Normalization
-}
-
-// Judge implements [Classifier].
-func (t Threshold) Judge(series *Series) Verdict {
-	if series.Efficiency(t.Normalization) < t.Alpha {
-		return Slow
-	}
-	return Growing
-}
-
-// Decline is SpeCon's test: a gain below Alpha that is also smaller than the gain before is slow,
-// a gain of at least Alpha is growing, and a job whose small gain does not shrink stays.
+// Classifier tells from the readings of one job whether it still grows. A Classifier keeps no
+// state: what it needs is in the series, so one value serves all jobs.
 //
-// A job that stands still for good is slow once only, because 0 is not smaller than 0; so it is in
-// the listing.
-type Decline struct {
-	// Alpha is the gain per categorization interval, under Normalization. Positive.
-	Alpha float64
-	// Normalization: see there.
-	Normalization Normalization
+// [Threshold] is FlowCon's test, [Decline] is SpeCon's, [Prospect] is robust to noise.
+type Classifier interface {
+	// Judge is called after a reading was added; the series has at least one interval. It must
+	// not change or keep the series.
+	Judge(series *Series) Verdict
 }
 
-// Judge implements [Classifier].
-func (d Decline) Judge(series *Series) Verdict {
-	gain := series.Gain(d.Normalization)
-	if gain >= d.Alpha {
-		return Growing
-	}
-	if before, ok := series.GainBefore(d.Normalization); ok && gain < before {
-		return Slow
-	}
-	return Unsure
-}
-
-// judge returns the verdict on the newest reading of a series. A value that is not finite is slow
-// under every classifier: whatever the job did in that time was of no use. The first value of a
-// job, and a reading that was dropped, say nothing.
-func judge(classifier Classifier, series *Series, outcome Outcome) Verdict {
+// Judge returns the verdict on the reading that was added last, with the outcome that Series.Add
+// returned. A value that is not finite is slow under every classifier: whatever the job did in that
+// time was of no use. The first value of a job, an interval in which it was idle, and a reading
+// that was dropped say nothing.
+func Judge(classifier Classifier, series *Series, outcome Outcome) Verdict {
 	switch {
 	case outcome == Diverged && series.Measured():
 		return Slow

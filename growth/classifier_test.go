@@ -14,7 +14,7 @@ import (
 func seriesOf(values ...float64) *growth.Series {
 	var s growth.Series
 	for i, v := range values {
-		s.Add(time.Duration(i)*10*second, v, 1)
+		s.Add(time.Duration(i)*10*second, v, growth.Used(1))
 	}
 	return &s
 }
@@ -98,7 +98,7 @@ func TestProspectCountsWork(t *testing.T) {
 			if measured {
 				usage = share
 			}
-			s.Add(at, 10/math.Sqrt(1+work), usage)
+			s.Add(at, 10/math.Sqrt(1+work), growth.Used(usage))
 			at += 10 * second
 			work += 10 * share
 		}
@@ -118,7 +118,7 @@ func TestProspectIgnoresRepeats(t *testing.T) {
 	slow := 0
 	for i, value := range falls(24, 0, 1, 0.5) {
 		for poll := range 5 {
-			polled.Add(time.Duration(5*i+poll)*second, value, 1)
+			polled.Add(time.Duration(5*i+poll)*second, value, growth.Used(1))
 			if polled.Measured() && (growth.Prospect{Alpha: 0.05}).Judge(&polled) == growth.Slow {
 				slow++
 			}

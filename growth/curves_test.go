@@ -135,7 +135,7 @@ func (c *curve) judged(classifier growth.Classifier, length, interval time.Durat
 	category := growth.Progressing
 	for at := time.Duration(0); at <= length; at += interval {
 		share := at.Seconds() / length.Seconds()
-		outcome := series.Add(at, c.value(share), 1)
+		outcome := series.Add(at, c.value(share), growth.Used(1))
 		verdict := growth.Unsure
 		switch outcome {
 		case growth.Diverged:

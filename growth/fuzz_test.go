@@ -25,7 +25,7 @@ func FuzzSeries(f *testing.F) {
 			value := math.Float64frombits(binary.LittleEndian.Uint64(data[8:]))
 			usage := math.Float64frombits(binary.LittleEndian.Uint64(data[16:]))
 			data = data[24:]
-			s.Add(at, value, usage)
+			s.Add(at, value, growth.Used(usage))
 			for _, n := range []growth.Normalization{growth.FirstValue, growth.Raw, growth.LargestGrowth} {
 				before, _ := s.GainBefore(n)
 				for _, got := range []float64{s.Gain(n), before, s.Progress(n), s.Efficiency(n)} {

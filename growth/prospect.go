@@ -43,8 +43,8 @@ type Prospect struct {
 
 // Judge implements [Classifier]. It takes one pass over at most 31 averages.
 func (p Prospect) Judge(series *Series) Verdict {
-	history := &series.history
-	if !history.fresh || history.n < minAverages {
+	history := &series.now.History
+	if !history.Fresh || history.N < minAverages {
 		return Unsure
 	}
 	confidence := p.Confidence
@@ -55,13 +55,13 @@ func (p Prospect) Judge(series *Series) Verdict {
 	if !ok {
 		return Unsure
 	}
-	improvement := series.start - fit.value
+	improvement := series.now.Start - fit.value
 	if improvement == 0 {
 		return Slow
 	}
 	// Towards the side to which the job has gone so far is a gain, back is a loss.
-	gain := -fit.slope * doubling * series.work / improvement
-	doubt := confidence * fit.slopeError * doubling * series.work / math.Abs(improvement)
+	gain := -fit.slope * doubling * series.now.Work / improvement
+	doubt := confidence * fit.slopeError * doubling * series.now.Work / math.Abs(improvement)
 	switch {
 	case gain+doubt < p.Alpha:
 		return Slow
@@ -85,10 +85,10 @@ type line struct {
 // It goes back from the newest average and takes sums of differences to it, in one pass: the
 // differences are small beside the values, so little is lost where squares are subtracted.
 func (h *history) secondHalf() (line, bool) {
-	newestW, newestV := h.work[h.n-1], h.value[h.n-1]
+	newestW, newestV := h.Work[h.N-1], h.Value[h.N-1]
 	var n, w, v, ww, wv, vv float64
-	for i := h.n - 1; i >= 0 && (h.work[i] >= newestW/2 || n < minAverages/2); i-- {
-		dw, dv := h.work[i]-newestW, h.value[i]-newestV
+	for i := h.N - 1; i >= 0 && (h.Work[i] >= newestW/2 || n < minAverages/2); i-- {
+		dw, dv := h.Work[i]-newestW, h.Value[i]-newestV
 		n++
 		w += dw
 		v += dv

@@ -4,8 +4,11 @@
 package growth
 
 import (
+	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/apportion/apportion/internal/enum"
 )
 
 // ValueLimit bounds the values that count as finite: a loss beyond it has diverged, and below it
@@ -31,185 +34,161 @@ const (
 	// gain, as the thesis has it ("when queried in the middle of an iteration, the previous value
 	// will be returned"); it is no new evaluation, so it adds nothing to the history.
 	Repeated
+	// Idle: the value of the reading before, and a measured usage below UsageFloor. The job was
+	// given nothing to work with, so the interval proves nothing: what is known of its growth
+	// stays, and the next interval begins here.
+	Idle
 	// Diverged: NaN, an infinity or a size above ValueLimit. It closes an interval without gain;
 	// the next finite value is compared with the last finite one.
 	Diverged
 )
 
+var outcomes = []string{"unusable", "late", "started", "measured", "repeated", "idle", "diverged"}
+
 // String returns the name in lower case.
-func (o Outcome) String() string {
-	return name(o, "unusable", "late", "started", "measured", "repeated", "diverged")
-}
+func (o Outcome) String() string { return enum.String(o, outcomes) }
+
+// MarshalText returns what String returns.
+func (o Outcome) MarshalText() ([]byte, error) { return enum.Marshal(o, outcomes) }
+
+// UnmarshalText reads what MarshalText writes.
+func (o *Outcome) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, outcomes) }
 
 // Series holds the readings of one job in a fixed amount of memory: the newest interval, and the
 // whole run thinned to a few averages. The zero Series is empty and ready; it is a plain value, so
-// a copy is independent. Adding and reading allocate nothing and take constant time.
-type Series struct {
-	seen, finite bool          // any reading, any finite value
-	seenAt       time.Duration // time of the newest reading
-	at           time.Duration // time and value of the newest finite reading
-	value        float64
-	start        float64 // first finite value
-	first        float64 // size of the first value that is not 0
+// a copy is independent, and it survives encoding/json unchanged. Adding and reading allocate
+// nothing and take constant time.
+type Series struct{ now seriesState }
 
-	outcome   Outcome // of the newest reading that was not dropped
-	intervals int     // closed intervals, at most 2: whether gain and before are known
-	gain      float64 // |change| over the newest interval
-	before    float64 // gain of the interval before it
-	progress  float64 // gain per second over the newest interval
-	usage     float64 // average usage in the newest interval
+// seriesState is all that a series knows. Its fields are exported for encoding/json only.
+type seriesState struct {
+	Seen   bool          `json:"seen"`    // any reading
+	Finite bool          `json:"finite"`  // any finite value
+	SeenAt time.Duration `json:"seen_at"` // time of the newest reading
+	At     time.Duration `json:"at"`      // time and value of the newest finite reading
+	Value  float64       `json:"value"`
+	Start  float64       `json:"start"` // first finite value
+	First  float64       `json:"first"` // size of the first value that is not 0; 0 before it
 
-	largestGain, largestProgress float64
+	Outcome   Outcome `json:"outcome"`   // of the newest reading that was not dropped
+	Intervals int     `json:"intervals"` // closed intervals, at most 2: whether Gain and Before are known
+	Gain      float64 `json:"gain"`      // |change| over the newest interval
+	Before    float64 `json:"before"`    // gain of the interval before it
+	Progress  float64 `json:"progress"`  // gain per second over the newest interval
+	Usage     Usage   `json:"usage"`     // average usage in the newest interval
 
-	work    float64 // usage times seconds since the first reading
-	history history
-}
+	LargestGain     float64 `json:"largest_gain"`
+	LargestProgress float64 `json:"largest_progress"`
 
-// Add adds a reading: the value of the evaluation function at a time since any fixed origin, and
-// the average usage of the steering resource since the reading before. A caller that does not
-// measure usage passes 1. A missing reading is simply not added: what is known stays.
-func (s *Series) Add(at time.Duration, value, usage float64) Outcome {
-	switch {
-	case at < 0 || !usable(usage):
-		return Unusable
-	case s.seen && at <= s.seenAt:
-		return Late
-	}
-	if s.seen {
-		s.work += float64(usage * (at - s.seenAt).Seconds())
-	}
-	finite := math.Abs(value) <= ValueLimit
-	s.outcome = s.kind(value, finite)
-	s.history.fresh = false
-	if s.seen && s.outcome != Started {
-		s.close(at, value, usage)
-	}
-	s.seen, s.seenAt = true, at
-	if finite {
-		s.keep(at, value)
-	}
-	return s.outcome
-}
-
-// usable reports whether a usage can be a measurement.
-func usable(usage float64) bool { return usage >= 0 && usage <= ValueLimit }
-
-// tooSoon reports whether a reading is later than the newest one, but by less than span.
-func (s *Series) tooSoon(at, span time.Duration) bool {
-	return s.seen && at > s.seenAt && at-s.seenAt < span
+	Work    float64 `json:"work"` // usage times seconds since the first reading
+	History history `json:"history"`
 }
 
 // kind returns the outcome of a reading that is not dropped.
-func (s *Series) kind(value float64, finite bool) Outcome {
+func (n *seriesState) kind(value float64, usage Usage) Outcome {
 	switch {
-	case !finite:
+	case !(math.Abs(value) <= ValueLimit):
 		return Diverged
-	case !s.finite:
+	case !n.Finite:
 		return Started
-	case value == s.value:
-		return Repeated
-	default:
+	case value != n.Value:
 		return Measured
+	case usage.idle():
+		return Idle
+	default:
+		return Repeated
 	}
 }
 
 // close ends the interval that began with the last finite value.
-func (s *Series) close(at time.Duration, value, usage float64) {
-	s.before, s.gain, s.progress = s.gain, 0, 0
-	s.usage = usage
-	s.intervals = min(s.intervals+1, 2)
-	if s.outcome == Measured {
-		s.gain = math.Abs(value - s.value)
-		s.progress = Progress(s.value, value, at-s.at)
-		s.largestGain = max(s.largestGain, s.gain)
-		s.largestProgress = max(s.largestProgress, s.progress)
+func (n *seriesState) close(at time.Duration, value float64, usage Usage) {
+	n.Before, n.Gain, n.Progress = n.Gain, 0, 0
+	n.Usage = usage
+	n.Intervals = min(n.Intervals+1, 2)
+	if n.Outcome == Measured {
+		n.Gain = math.Abs(value - n.Value)
+		n.Progress = Progress(n.Value, value, at-n.At)
+		n.LargestGain = max(n.LargestGain, n.Gain)
+		n.LargestProgress = max(n.LargestProgress, n.Progress)
 	}
 }
 
-// keep remembers a finite value.
-func (s *Series) keep(at time.Duration, value float64) {
-	if s.first == 0 {
-		s.first = math.Abs(value)
+// keep remembers a finite value. A value that is no new evaluation adds nothing to the history.
+func (n *seriesState) keep(at time.Duration, value float64) {
+	if n.First == 0 {
+		n.First = math.Abs(value)
 	}
-	if !s.finite {
-		s.finite, s.start = true, value
+	if !n.Finite {
+		n.Finite, n.Start = true, value
 	}
-	if s.outcome != Repeated {
-		s.history.add(s.work, value)
+	if n.Outcome == Started || n.Outcome == Measured {
+		n.History.add(n.Work, value)
 	}
-	s.at, s.value = at, value
+	n.At, n.Value = at, value
+}
+
+// Add adds a reading: the value of the evaluation function at a time since any fixed origin, and
+// the average usage of the steering resource since the reading before. Where usage is not measured
+// a second of time counts as a second of work. A missing reading is simply not added: what is known
+// stays. A reading that is dropped changes nothing.
+func (s *Series) Add(at time.Duration, value float64, usage Usage) Outcome {
+	n := &s.now
+	switch {
+	case at < 0 || !usage.usable():
+		return Unusable
+	case n.Seen && at <= n.SeenAt:
+		return Late
+	}
+	if n.Seen {
+		n.Work += float64(usage.orWhole() * (at - n.SeenAt).Seconds())
+	}
+	n.Outcome = n.kind(value, usage)
+	n.History.Fresh = false
+	if n.Seen && n.Outcome != Started && n.Outcome != Idle {
+		n.close(at, value, usage)
+	}
+	n.Seen, n.SeenAt = true, at
+	if n.Outcome != Diverged {
+		n.keep(at, value)
+	}
+	return n.Outcome
 }
 
 // Measured reports whether an interval is closed, that is whether growth is known.
-func (s *Series) Measured() bool { return s.intervals > 0 }
+func (s *Series) Measured() bool { return s.now.Intervals > 0 }
 
 // Newest returns what became of the newest reading that was not dropped; Unusable before the
 // first.
-func (s *Series) Newest() Outcome { return s.outcome }
+func (s *Series) Newest() Outcome { return s.now.Outcome }
 
 // Gain returns the size of the change over the newest interval, SpeCon's G, eq. (5.1); 0 before
 // the first interval.
 func (s *Series) Gain(n Normalization) float64 {
-	return n.scaled(s.gain, s.first, s.largestGain)
+	return n.scaled(s.now.Gain, s.now.First, s.now.LargestGain)
 }
 
 // GainBefore returns the gain of the interval before the newest one, in the same scale as
 // [Series.Gain], and whether there is one.
 func (s *Series) GainBefore(n Normalization) (gain float64, ok bool) {
-	return n.scaled(s.before, s.first, s.largestGain), s.intervals > 1
+	return n.scaled(s.now.Before, s.now.First, s.now.LargestGain), s.now.Intervals > 1
 }
 
 // Progress returns the progress per second over the newest interval, eq. (4.1).
 func (s *Series) Progress(n Normalization) float64 {
-	return n.scaled(s.progress, s.first, s.largestProgress)
+	return n.scaled(s.now.Progress, s.now.First, s.now.LargestProgress)
 }
 
 // Efficiency returns the growth efficiency for the steering resource over the newest interval,
 // eq. (4.2).
 func (s *Series) Efficiency(n Normalization) float64 {
-	return Efficiency(s.Progress(n), s.usage)
+	return Efficiency(s.Progress(n), s.now.Usage)
 }
 
-// blocks is how many averages the history of a job holds. 32 leaves at least 8 for the second half
-// of a run, enough for a line and its error, in half a kilobyte per job.
-const blocks = 32
+// MarshalJSON writes all that the series knows; its form is not part of the interface.
+func (s Series) MarshalJSON() ([]byte, error) { return json.Marshal(&s.now) }
 
-// history is a whole run thinned to at most 32 averages, each over the same number of
-// evaluations. When it is full, neighbours are merged in pairs and the number doubles; so 16 to 31
-// averages cover any length of run, and each is as free of noise as its length allows.
-type history struct {
-	work, value [blocks]float64
-	n           int // averages
-	size        int // evaluations in each; 0 means 1
-	pending     int // evaluations gathered for the next average
-	sumWork     float64
-	sumValue    float64
-	fresh       bool // whether the newest reading completed an average
-}
-
-func (h *history) add(work, value float64) {
-	h.size = max(h.size, 1)
-	h.sumWork += work
-	h.sumValue += value
-	h.pending++
-	if h.pending < h.size {
-		return
-	}
-	h.work[h.n] = h.sumWork / float64(h.size)
-	h.value[h.n] = h.sumValue / float64(h.size)
-	h.n++
-	h.pending, h.sumWork, h.sumValue, h.fresh = 0, 0, 0, true
-	if h.n == blocks {
-		h.thin()
-	}
-}
-
-// thin merges neighbours.
-func (h *history) thin() {
-	for i := range blocks / 2 {
-		h.work[i] = (h.work[2*i] + h.work[2*i+1]) / 2
-		h.value[i] = (h.value[2*i] + h.value[2*i+1]) / 2
-	}
-	h.n = blocks / 2
-	h.size *= 2
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Series) UnmarshalJSON(data []byte) error {
+	s.now = seriesState{}
+	return json.Unmarshal(data, &s.now)
 }

@@ -42,7 +42,7 @@ func TestSeriesRule(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var s growth.Series
 			for i, r := range test.readings {
-				if got := s.Add(time.Duration(r.at)*second, r.value, r.usage); got != r.want {
+				if got := s.Add(time.Duration(r.at)*second, r.value, growth.Used(r.usage)); got != r.want {
 					t.Errorf("reading %d is %v, want %v", i, got, r.want)
 				}
 				if got := s.Gain(growth.Raw); got != r.gain {
@@ -60,7 +60,7 @@ func TestNormalization(t *testing.T) {
 	series := func(values ...float64) *growth.Series {
 		var s growth.Series
 		for i, v := range values {
-			s.Add(time.Duration(i)*10*second, v, 0.5)
+			s.Add(time.Duration(i)*10*second, v, growth.Used(0.5))
 		}
 		return &s
 	}
@@ -90,9 +90,9 @@ func TestNormalization(t *testing.T) {
 
 func TestSeriesIsAValue(t *testing.T) {
 	var a growth.Series
-	a.Add(0, 5, 1)
+	a.Add(0, 5, growth.Used(1))
 	b := a
-	b.Add(10*second, 1, 1)
+	b.Add(10*second, 1, growth.Used(1))
 	if a.Measured() || !b.Measured() || a.Newest() != growth.Started || b.Newest() != growth.Measured {
 		t.Error("a copy shares state with the original")
 	}
@@ -104,12 +104,10 @@ func TestNames(t *testing.T) {
 		{growth.Unsure.String(), "unsure"}, {growth.Growing.String(), "growing"},
 		{growth.FirstValue.String(), "first-value"}, {growth.LargestGrowth.String(), "largest-growth"},
 		{growth.Unusable.String(), "unusable"}, {growth.Diverged.String(), "diverged"},
-		{growth.NotDue.String(), "not-due"}, {growth.Listener.String(), "listener"},
-		{growth.Arrived.String(), "arrived"}, {growth.Kept.String(), "kept"},
-		{growth.Move{ID: "vae", From: growth.Progressing, To: growth.Watching, Growth: 0.04, Reason: growth.GrowsSlowly}.String(),
+		{growth.Idle.String(), "idle"}, {growth.Arrived.String(), "arrived"},
+		{growth.Change{Job: "vae", From: growth.Progressing, To: growth.Watching, Growth: 0.04, Cause: growth.GrowsSlowly}.String(),
 			"vae: progressing -> watching, grows slowly (0.04)"},
-		{growth.Move{ID: "vae", From: growth.Watching, To: growth.Outside, Reason: growth.Left}.String(), "vae: watching -> outside, left"},
-		{growth.Limit{ID: "vae", Value: 0.25, Was: 1, Rule: growth.LowerBound}.String(), "vae: kind 0 limit 1 -> 0.25, lower bound"},
+		{growth.Change{Job: "vae", From: growth.Watching, To: growth.Outside, Cause: growth.Left}.String(), "vae: watching -> outside, left"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%q, want %q", test.got, test.want)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/internal/check"
 )
 
@@ -32,16 +32,15 @@ type flowconLimit struct {
 	Reason    string  `json:"reason"`
 }
 
-// flowcon is a run over a stream.
-type flowcon struct {
+// flowconRun is a run over a stream.
+type flowconRun struct {
 	clock
 	kinds    apportion.Kinds
-	config   growth.FlowConConfig
-	options  growth.FlowConOptions
-	machine  *growth.FlowCon
-	meters   []*meter // of the containers on the worker, in order of arrival
-	byID     map[string]*meter
-	decision growth.Decision
+	config   flowcon.Config
+	options  flowcon.Options
+	machine  *flowcon.Executor
+	readings []flowcon.Reading // the newest of each container on the worker, in order of arrival
+	decision flowcon.Decision
 }
 
 func answerFlowCon(_ context.Context, c *command) error {
@@ -57,8 +56,8 @@ func answerFlowCon(_ context.Context, c *command) error {
 }
 
 // readFlowCon reads the first line.
-func readFlowCon(l *lines) (*flowcon, error) {
-	r, f := newReader(bytes.NewReader(l.text)), &flowcon{byID: map[string]*meter{}}
+func readFlowCon(l *lines) (*flowconRun, error) {
+	r, f := newReader(bytes.NewReader(l.text)), &flowconRun{}
 	var test monitorTest
 	var steering string
 	r.object("", []field{
@@ -86,33 +85,33 @@ func readFlowCon(l *lines) (*flowcon, error) {
 				return apportion.Faults{{Field: "options.steering", Err: apportion.ErrUnknown, Detail: strconv.Quote(steering)}}
 			}
 		}
-		f.machine, err = growth.NewFlowCon(f.config, &f.options)
+		f.machine, err = flowcon.New(f.config, &f.options)
 		return err
 	})
 }
 
 // handle takes one event; a tick is answered.
-func (f *flowcon) handle(c *command, e *monitorEvent) error {
+func (f *flowconRun) handle(c *command, e *monitorEvent) error {
 	if e.verb == "tick" {
 		return f.step(c, e.at)
 	}
-	m := f.byID[e.id]
-	if e.verb == "exit" {
-		if m == nil {
-			return unknownContainer(e.id)
-		}
-		delete(f.byID, e.id)
-		f.meters = slices.DeleteFunc(f.meters, func(other *meter) bool { return other == m })
+	at := slices.IndexFunc(f.readings, func(r flowcon.Reading) bool { return r.Job == e.id })
+	switch {
+	case e.verb == "exit" && at < 0:
+		return unknownContainer(e.id)
+	case e.verb == "exit":
+		f.readings = slices.Delete(f.readings, at, at+1)
+		return nil
+	case at < 0:
+		at, f.readings = len(f.readings), append(f.readings, flowcon.Reading{Job: e.id, Missing: true})
+	}
+	if !e.reads {
 		return nil
 	}
-	if m == nil {
-		m = &meter{id: e.id}
-		f.byID[e.id], f.meters = m, append(f.meters, m)
+	if r := &f.readings[at]; r.Missing || e.at > r.At {
+		*r = flowcon.Reading{Job: e.id, At: e.at, Value: e.value, Usage: e.usage}
 	}
-	if e.reads {
-		m.add(e)
-	}
-	return nil
+	return f.machine.Note(f.readings[at])
 }
 
 func unknownContainer(id string) error {
@@ -120,28 +119,19 @@ func unknownContainer(id string) error {
 }
 
 // step runs FlowCon and prints what it decides.
-func (f *flowcon) step(c *command, now time.Duration) error {
+func (f *flowconRun) step(c *command, now time.Duration) error {
 	if err := f.tick(now); err != nil {
 		return err
 	}
-	readings := make([]growth.Reading, len(f.meters))
-	for i, m := range f.meters {
-		readings[i] = growth.Reading{ID: m.id, Missing: !m.fresh, At: m.at, Value: m.value, Usage: m.usage()}
-	}
-	if err := f.machine.Step(now, readings, &f.decision); err != nil {
+	if err := f.machine.Step(now, f.readings, &f.decision); err != nil {
 		return err
-	}
-	if f.decision.Trigger != growth.NotDue {
-		for _, m := range f.meters {
-			m.take(f.options.MinInterval)
-		}
 	}
 	answer := flowconAnswer{
 		Time: now.Seconds(), Trigger: f.decision.Trigger.String(), Interval: f.decision.Interval.Seconds(),
-		Next: f.decision.Next.Seconds(), Moves: monitorMoves(f.decision.Moves), Limits: []flowconLimit{},
+		Next: f.decision.Next.Seconds(), Moves: monitorMoves(f.decision.Changes), Limits: []flowconLimit{},
 	}
 	for _, l := range f.decision.Limits {
-		answer.Limits = append(answer.Limits, flowconLimit{l.ID, f.kinds.Name(l.Kind), l.Value, l.Was, l.Rule.String()})
+		answer.Limits = append(answer.Limits, flowconLimit{l.Job, f.kinds.Name(l.Kind), l.Value, l.Was, l.Rule.String()})
 	}
 	return c.writeLine(answer)
 }

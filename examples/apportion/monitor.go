@@ -214,10 +214,10 @@ type monitorMove struct {
 	Reason    string  `json:"reason"`
 }
 
-func monitorMoves(moves []growth.Move) []monitorMove {
+func monitorMoves(moves []growth.Change) []monitorMove {
 	out := make([]monitorMove, len(moves))
 	for i, m := range moves {
-		out[i] = monitorMove{m.ID, m.From.String(), m.To.String(), m.Growth, m.Reason.String()}
+		out[i] = monitorMove{m.Job, m.From.String(), m.To.String(), m.Growth, m.Cause.String()}
 	}
 	return out
 }

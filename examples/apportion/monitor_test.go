@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/apportion/apportion/growth"
 )
 
 // sampleLine returns a sample at a whole second.
@@ -27,20 +26,19 @@ func sampleLine(t *testing.T, second int, id string, value float64, more map[str
 	return encode(t, line)
 }
 
-// The command decides as the library does, which is given the plain mean of the usages between two
-// runs: samples are equally far apart here.
+// The command decides as the library does.
 func TestFlowConAgainstLibrary(t *testing.T) {
 	changed := 0
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		machine, err := growth.NewFlowCon(growth.FlowConConfig{Interval: 10 * time.Second, Alpha: 0.01, Kinds: 2}, nil)
+		machine, err := flowcon.New(flowcon.Config{Interval: 10 * time.Second, Alpha: 0.01, Kinds: 2}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := `{"kinds": ["cpu", "gpu"], "interval": 10, "alpha": 0.01}` + "\n"
-		want, between := "", map[string][][]float64{}
+		want := ""
 		for second := 0; second < 300; second += 10 {
-			var readings []growth.Reading
+			var readings []flowcon.Reading
 			for c := range 3 {
 				if seed%2 == 0 && c == 1 && second > 50 {
 					continue // it left
@@ -48,27 +46,23 @@ func TestFlowConAgainstLibrary(t *testing.T) {
 				value, cpu, gpu := 100*math.Exp(-float64(second*(c+1))/30)+rng.Float64(), 0.1+rng.Float64(), rng.Float64()
 				id := fmt.Sprint("c", c)
 				text += sampleLine(t, second, id, value, map[string]any{"usage": map[string]float64{"cpu": cpu, "gpu": gpu}})
-				between[id] = append(between[id], []float64{cpu, gpu})
-				readings = append(readings, growth.Reading{ID: id, At: time.Duration(second) * time.Second, Value: value, Usage: mean(between[id])})
+				readings = append(readings, flowcon.Reading{Job: id, At: time.Duration(second) * time.Second, Value: value, Usage: []float64{cpu, gpu}})
 			}
 			if second == 60 && seed%2 == 0 {
 				text += `{"exit": "c1"}` + "\n"
 			}
 			text += fmt.Sprintf("{\"tick\": %d}\n", second)
-			var decision growth.Decision
+			var decision flowcon.Decision
 			if err := machine.Step(time.Duration(second)*time.Second, readings, &decision); err != nil {
 				t.Fatal(err)
 			}
-			if decision.Trigger != growth.NotDue {
-				clear(between)
-			}
 			want += fmt.Sprintf("%d %v %g %g", second, decision.Trigger, decision.Interval.Seconds(), decision.Next.Seconds())
 			for _, l := range decision.Limits {
-				want += fmt.Sprintf(" %s/%d=%.9g (%v)", l.ID, l.Kind, l.Value, l.Rule)
+				want += fmt.Sprintf(" %s/%d=%.9g (%v)", l.Job, l.Kind, l.Value, l.Rule)
 				changed++
 			}
-			for _, m := range decision.Moves {
-				want += fmt.Sprintf(" %s:%v", m.ID, m.To)
+			for _, m := range decision.Changes {
+				want += fmt.Sprintf(" %s:%v", m.Job, m.To)
 			}
 			want += "\n"
 		}
@@ -83,16 +77,6 @@ func TestFlowConAgainstLibrary(t *testing.T) {
 	if changed < 100 {
 		t.Errorf("%d limits changed: too few to show anything", changed)
 	}
-}
-
-func mean(lists [][]float64) []float64 {
-	sum := make([]float64, len(lists[0]))
-	for _, list := range lists {
-		for i, x := range list {
-			sum[i] += x / float64(len(lists))
-		}
-	}
-	return sum
 }
 
 // flowconText writes answers as TestFlowConAgainstLibrary does.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/placement"
 )
@@ -56,14 +57,14 @@ const (
 	rebalances = "rebalancing"
 )
 
-// specon is a run over a stream.
-type specon struct {
+// speconRun is a run over a stream.
+type speconRun struct {
 	*speconHeader
 	clock
-	machine    *growth.SpeCon
+	machine    *specon.Monitor
 	containers []*tenant // in order of arrival
 	byID       map[string]*tenant
-	report     growth.Report
+	report     specon.Report
 }
 
 // tenant is a container on a worker.
@@ -87,15 +88,15 @@ func answerSpeCon(_ context.Context, c *command) error {
 	if err != nil {
 		return atLine(l.number, err)
 	}
-	s := &specon{speconHeader: header, byID: map[string]*tenant{}}
-	if s.machine, err = growth.NewSpeCon(header.config, &header.options); err != nil {
+	s := &speconRun{speconHeader: header, byID: map[string]*tenant{}}
+	if s.machine, err = specon.NewMonitor(header.config, &header.options); err != nil {
 		return atLine(l.number, err)
 	}
 	return monitor(l, &monitorForm{kinds: s.kinds, placed: true}, func(e *monitorEvent) error { return s.handle(c, e) })
 }
 
 // handle takes one event; a tick is answered.
-func (s *specon) handle(c *command, e *monitorEvent) error {
+func (s *speconRun) handle(c *command, e *monitorEvent) error {
 	switch e.verb {
 	case "tick":
 		return s.step(c, e.at)
@@ -109,7 +110,7 @@ func (s *specon) handle(c *command, e *monitorEvent) error {
 	return err
 }
 
-func (s *specon) exit(id string) error {
+func (s *speconRun) exit(id string) error {
 	t := s.byID[id]
 	if t == nil {
 		return unknownContainer(id)
@@ -121,7 +122,7 @@ func (s *specon) exit(id string) error {
 
 // tenant returns the container that a sample is of, on the worker and with the demand that the sample
 // names.
-func (s *specon) tenant(e *monitorEvent) (*tenant, error) {
+func (s *speconRun) tenant(e *monitorEvent) (*tenant, error) {
 	worker := slices.IndexFunc(s.workers, func(w apportion.Server) bool { return w.ID == e.worker })
 	item, t := check.Item("container", e.id, 0), s.byID[e.id]
 	switch {
@@ -143,7 +144,7 @@ func (s *specon) tenant(e *monitorEvent) (*tenant, error) {
 }
 
 // step runs SpeCon's monitor and manager and prints what they decide.
-func (s *specon) step(c *command, now time.Duration) error {
+func (s *speconRun) step(c *command, now time.Duration) error {
 	if err := s.tick(now); err != nil {
 		return err
 	}
@@ -151,16 +152,16 @@ func (s *specon) step(c *command, now time.Duration) error {
 		return err
 	}
 	answer := speconAnswer{Time: now.Seconds(), Ran: s.report.Ran, Next: s.report.Next.Seconds(),
-		Moves: monitorMoves(s.report.Moves), Requests: []speconRequest{}, Rebalance: []speconTransfer{}}
+		Moves: monitorMoves(s.report.Changes), Requests: []speconRequest{}, Rebalance: []speconTransfer{}}
 	for _, request := range s.report.Requests {
 		decision := waits
 		if answer.Migration == nil {
 			var err error
-			if decision, answer.Migration, err = s.choose(request.ID, now); err != nil {
+			if decision, answer.Migration, err = s.choose(request.Job, now); err != nil {
 				return err
 			}
 		}
-		answer.Requests = append(answer.Requests, speconRequest{request.ID, request.Gain, decision})
+		answer.Requests = append(answer.Requests, speconRequest{request.Job, request.Gain, decision})
 	}
 	if err := s.rebalance(now, &answer); err != nil {
 		return err
@@ -173,13 +174,13 @@ func (s *specon) step(c *command, now time.Duration) error {
 }
 
 // watch hands all samples to the container monitor, Algorithm 3.
-func (s *specon) watch(now time.Duration) error {
-	observations := make([]growth.Observation, len(s.containers))
+func (s *speconRun) watch(now time.Duration) error {
+	observations := make([]specon.Observation, len(s.containers))
 	for i, t := range s.containers {
-		observations[i] = growth.Observation{ID: t.id, Worker: s.workers[t.worker].ID, Migrated: t.decided,
+		observations[i] = specon.Observation{Job: t.id, Worker: s.workers[t.worker].ID, Migrated: t.decided,
 			Missing: !t.fresh, At: t.at, Value: t.value}
 		if usage := t.usage(); len(usage) > 0 {
-			observations[i].Usage = usage[s.steering]
+			observations[i].Usage = growth.Used(usage[s.steering])
 		}
 	}
 	if err := s.machine.Step(now, observations, &s.report); err != nil {
@@ -189,7 +190,7 @@ func (s *specon) watch(now time.Duration) error {
 		if s.report.Ran || t.category == growth.Outside {
 			t.take(0)
 		}
-		status, _ := s.machine.Status(t.id)
+		status, _ := s.machine.Standing(t.id)
 		if status.Category == growth.Converged && t.category != growth.Converged {
 			t.since = now
 		}
@@ -199,7 +200,7 @@ func (s *specon) watch(now time.Duration) error {
 }
 
 // state returns every worker with its counts, usage and room.
-func (s *specon) state() []placement.Worker {
+func (s *speconRun) state() []placement.Worker {
 	workers := make([]placement.Worker, len(s.workers))
 	for w, server := range s.workers {
 		workers[w] = placement.Worker{ID: server.ID, Free: server.Capacity.Clone()}
@@ -225,7 +226,7 @@ func (s *specon) state() []placement.Worker {
 }
 
 // choose decides on one request, Algorithm 4. A container that stays for good is not asked again.
-func (s *specon) choose(id string, now time.Duration) (string, *speconTransfer, error) {
+func (s *speconRun) choose(id string, now time.Duration) (string, *speconTransfer, error) {
 	t := s.byID[id]
 	host, err := placement.ChooseHost(placement.HostRequest{
 		Kinds: s.kinds, Workers: s.state(), Current: t.worker, Demand: t.demand,
@@ -243,7 +244,7 @@ func (s *specon) choose(id string, now time.Duration) (string, *speconTransfer, 
 }
 
 // move notes that a container goes to another worker: the caller carries it out before the next tick.
-func (s *specon) move(t *tenant, worker int, reason string) *speconTransfer {
+func (s *speconRun) move(t *tenant, worker int, reason string) *speconTransfer {
 	transfer := &speconTransfer{t.id, s.workers[t.worker].ID, s.workers[worker].ID, reason}
 	t.worker = worker
 	return transfer
@@ -251,7 +252,7 @@ func (s *specon) move(t *tenant, worker int, reason string) *speconTransfer {
 
 // rebalance is Algorithm 5. It waits until all containers are converged, whether or not each was
 // decided on: one that converges last on its worker never asks for another host.
-func (s *specon) rebalance(now time.Duration, answer *speconAnswer) error {
+func (s *speconRun) rebalance(now time.Duration, answer *speconAnswer) error {
 	if s.noRebalance {
 		return nil
 	}

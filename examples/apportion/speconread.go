@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/placement"
 )
@@ -17,8 +17,8 @@ import (
 type speconHeader struct {
 	kinds   apportion.Kinds
 	workers []apportion.Server
-	config  growth.SpeConConfig
-	options growth.SpeConOptions
+	config  specon.Config
+	options specon.Options
 	// steering is the kind that usage is compared in.
 	steering   int
 	weights    placement.Weights
@@ -77,7 +77,7 @@ func (h *speconHeader) validate(steering string) error {
 			faults.Add(apportion.Item{}, "options.steering", apportion.ErrUnknown, strconv.Quote(steering))
 		}
 	}
-	if _, err := growth.NewSpeCon(h.config, &h.options); err != nil {
+	if _, err := specon.NewMonitor(h.config, &h.options); err != nil {
 		var found apportion.Faults
 		errors.As(err, &found)
 		faults = append(faults, found...)

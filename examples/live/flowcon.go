@@ -24,6 +24,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 )
 
 // mixed are the jobs at a scale of 1: the thesis' schedule, a long job that is soon as good as done and
@@ -59,7 +60,7 @@ type trial struct {
 	curves  [][]master.Point
 }
 
-func flowcon(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
+func flowConRuns(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
 	set := flags.Flags("live flowcon", stderr)
 	w := &worker{stdout: stdout, every: 500 * time.Millisecond}
 	dir := cluster.Flag(set, filepath.Join("out", "flowcon"))
@@ -69,7 +70,7 @@ func flowcon(ctx context.Context, stdout, stderr io.Writer, args []string) (err 
 	first := set.Bool("first", false, "the jobs go before all other processes of their CPU, where control groups set the limits")
 	out := set.String("out", "out", "folder for the figures")
 	limit := set.Duration("limit", 30*time.Minute, "how long it may take")
-	config := growth.FlowConConfig{Kinds: 1}
+	config := flowcon.Config{Kinds: 1}
 	set.DurationVar(&config.Interval, "interval", 2*time.Second, "time between two checks")
 	set.Float64Var(&config.Alpha, "alpha", 0.1, "a job is slow that can expect to gain less than this share of its improvement by running as long again")
 	if err := flags.Parse(set, args); err != nil {
@@ -125,16 +126,16 @@ func (w *worker) open(by string, first bool) error {
 
 // compare runs the jobs without and with limits, in turn. That no limit changes what a job computes is
 // checked.
-func (w *worker) compare(ctx context.Context, runs int, config growth.FlowConConfig) (without, with []*trial, err error) {
+func (w *worker) compare(ctx context.Context, runs int, config flowcon.Config) (without, with []*trial, err error) {
 	for range runs {
 		for _, limited := range []bool{false, true} {
-			var decider *growth.FlowCon
+			var decider *flowcon.Executor
 			fmt.Fprintln(w.stdout, map[bool]string{false: "without limits", true: "under FlowCon"}[limited])
 			if limited {
 				// The reading that does not depend on the unit of the evaluation function, and the test that
 				// noise does not mislead.
-				options := &growth.FlowConOptions{Normalization: growth.LargestGrowth, Classifier: growth.Prospect{Alpha: config.Alpha}}
-				if decider, err = growth.NewFlowCon(config, options); err != nil {
+				options := &flowcon.Options{Normalization: growth.LargestGrowth, Classifier: growth.Prospect{Alpha: config.Alpha}}
+				if decider, err = flowcon.New(config, options); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -156,7 +157,7 @@ func (w *worker) compare(ctx context.Context, runs int, config growth.FlowConCon
 }
 
 // run runs the jobs once.
-func (w *worker) run(ctx context.Context, name string, decider *growth.FlowCon) (*trial, error) {
+func (w *worker) run(ctx context.Context, name string, decider *flowcon.Executor) (*trial, error) {
 	a := &node.Agent{Runner: w.runner, Writer: w.writer, FlowCon: decider, Log: w.stdout, Every: w.every}
 	dir := w.place.Join(name)
 	var jobs []node.Job

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/examples/nodeagent/node"
 	"github.com/apportion/apportion/examples/nodeagent/train"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 )
 
 func main() {
@@ -125,8 +126,8 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 
 // limited runs the jobs with FlowCon's limits.
 func limited(ctx context.Context, o *options, a *node.Agent, jobs []node.Job) (times []time.Duration, err error) {
-	a.FlowCon, err = growth.NewFlowCon(growth.FlowConConfig{Interval: o.interval, Alpha: o.alpha, Kinds: 1},
-		&growth.FlowConOptions{Normalization: growth.LargestGrowth})
+	a.FlowCon, err = flowcon.New(flowcon.Config{Interval: o.interval, Alpha: o.alpha, Kinds: 1},
+		&flowcon.Options{Normalization: growth.LargestGrowth})
 	if err != nil {
 		return nil, err
 	}

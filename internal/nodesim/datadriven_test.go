@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/growth/specon"
 	"github.com/cockroachdb/datadriven"
-
-	"github.com/apportion/apportion/growth"
 )
 
 // TestCases runs the commands of testdata/cases. "divide" has a line for each job, its limit and its
@@ -92,9 +92,9 @@ func policyOf(t *testing.T, d *datadriven.TestData) Policy {
 	case "default":
 		policy = &Default{}
 	case "flowcon":
-		policy, err = NewFlowCon(growth.FlowConConfig{Interval: 20 * second, Alpha: 0.01}, nil)
+		policy, err = NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.01}, nil)
 	case "specon":
-		policy, err = NewSpeCon(growth.SpeConConfig{Interval: 20 * second, Alpha: 0.05}, nil)
+		policy, err = NewSpeCon(specon.Config{Interval: 20 * second, Alpha: 0.05}, nil)
 	default:
 		d.Fatalf(t, "unknown policy %q", name)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/internal/nodesim"
 )
 
@@ -19,7 +19,7 @@ func ExampleRun() {
 		{ID: "old", Work: 200 * time.Second, Demand: nodesim.Whole, Curve: curve},
 		{ID: "new", Arrival: 60 * time.Second, Work: 30 * time.Second, Demand: nodesim.Whole, Curve: curve},
 	}}
-	flowcon, err := nodesim.NewFlowCon(growth.FlowConConfig{Interval: 20 * time.Second, Alpha: 0.05}, nil)
+	flowcon, err := nodesim.NewFlowCon(flowcon.Config{Interval: 20 * time.Second, Alpha: 0.05}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

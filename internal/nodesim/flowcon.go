@@ -6,31 +6,32 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 )
 
 // FlowCon limits the jobs of each worker by their growth efficiency. Jobs are placed as by Default
 // and never moved.
 type FlowCon struct {
-	config   growth.FlowConConfig
-	options  growth.FlowConOptions
+	config   flowcon.Config
+	options  flowcon.Options
 	place    Default
-	meter    meter
-	workers  []*growth.FlowCon
-	readings []growth.Reading
-	decision growth.Decision
+	meters   meters
+	workers  []*flowcon.Executor
+	readings []flowcon.Reading
+	decision flowcon.Decision
 	// Observe, if not nil, is told every change of category.
-	Observe func(now time.Duration, move growth.Move)
+	Observe func(now time.Duration, change growth.Change)
 }
 
 // NewFlowCon returns a policy for one run. Kinds is set to 1: CPU. Errors are those of
-// growth.NewFlowCon.
-func NewFlowCon(config growth.FlowConConfig, options *growth.FlowConOptions) (*FlowCon, error) {
+// flowcon.New.
+func NewFlowCon(config flowcon.Config, options *flowcon.Options) (*FlowCon, error) {
 	config.Kinds = 1
-	f := &FlowCon{config: config, meter: meter{}}
+	f := &FlowCon{config: config, meters: meters{}}
 	if options != nil {
 		f.options = *options
 	}
-	_, err := growth.NewFlowCon(config, &f.options)
+	_, err := flowcon.New(config, &f.options)
 	return f, err
 }
 
@@ -41,7 +42,7 @@ func (*FlowCon) Name() string { return "FlowCon" }
 func (f *FlowCon) Decide(state *State) (Orders, error) {
 	orders := Orders{Placements: f.place.place(state)}
 	for len(f.workers) < state.Workers {
-		worker, err := growth.NewFlowCon(f.config, &f.options)
+		worker, err := flowcon.New(f.config, &f.options)
 		if err != nil {
 			return Orders{}, err
 		}
@@ -56,44 +57,30 @@ func (f *FlowCon) Decide(state *State) (Orders, error) {
 }
 
 // step runs FlowCon on one worker.
-func (f *FlowCon) step(worker *growth.FlowCon, w int, state *State, orders *Orders) error {
+func (f *FlowCon) step(worker *flowcon.Executor, w int, state *State, orders *Orders) error {
 	f.readings = f.readings[:0]
 	index := map[string]int{}
 	for i := range state.Tasks {
 		task := &state.Tasks[i]
 		if task.Worker == w {
 			index[task.ID] = task.Index
-			f.readings = append(f.readings, growth.Reading{ID: task.ID, At: state.Now, Value: task.Value,
-				Usage: []float64{f.meter.read(task, state.Now)}})
+			f.readings = append(f.readings, flowcon.Reading{Job: task.ID, At: state.Now, Value: task.Value,
+				Usage: f.meters.read(task, state.Now)})
 		}
 	}
 	if err := worker.Step(state.Now, f.readings, &f.decision); err != nil {
 		return err
 	}
 	for _, limit := range f.decision.Limits {
-		orders.Limits = append(orders.Limits, Limit{index[limit.ID], ShareOf(limit.Value)})
+		orders.Limits = append(orders.Limits, Limit{index[limit.Job], ShareOf(limit.Value)})
 	}
-	for _, move := range f.decision.Moves {
+	for _, change := range f.decision.Changes {
 		if f.Observe != nil {
-			f.Observe(state.Now, move)
+			f.Observe(state.Now, change)
 		}
-	}
-	if f.decision.Trigger != growth.NotDue {
-		f.commit(w, state)
 	}
 	if len(f.readings) > 0 && (orders.Next == 0 || f.decision.Next < orders.Next) {
 		orders.Next = f.decision.Next
 	}
 	return nil
-}
-
-// commit notes the readings that this run used.
-func (f *FlowCon) commit(w int, state *State) {
-	for i := range state.Tasks {
-		task := &state.Tasks[i]
-		before, seen := f.meter[task.Index]
-		if task.Worker == w && (!seen || state.Now-before.at >= f.options.MinInterval) {
-			f.meter.commit(task, state.Now)
-		}
-	}
 }

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/growth/specon"
 	"pgregory.net/rapid"
-
-	"github.com/apportion/apportion/growth"
 )
 
 const second = time.Second
@@ -61,11 +61,11 @@ func scenarios() *rapid.Generator[*Scenario] {
 
 // policies returns one of each.
 func policies() []Policy {
-	flowcon, err := NewFlowCon(growth.FlowConConfig{Interval: 20 * second, Alpha: 0.002}, nil)
+	flowcon, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.002}, nil)
 	if err != nil {
 		panic(err)
 	}
-	specon, err := NewSpeCon(growth.SpeConConfig{Interval: 20 * second, Alpha: 0.05}, nil)
+	specon, err := NewSpeCon(specon.Config{Interval: 20 * second, Alpha: 0.05}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/growth/specon"
 )
 
 func TestCurveValue(t *testing.T) {
@@ -213,7 +214,7 @@ func TestSpeConMovesTheSlowJob(t *testing.T) {
 		s.Jobs = append(s.Jobs, j)
 	}
 	s.Jobs[0].Curve = mustCurve(1, .9999, .99985, .99984, .999835, .999834, .9998339)
-	specon, err := NewSpeCon(growth.SpeConConfig{Interval: 20 * second, Alpha: 0.01}, nil)
+	specon, err := NewSpeCon(specon.Config{Interval: 20 * second, Alpha: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,10 +254,10 @@ func TestEmpty(t *testing.T) {
 }
 
 func TestPoliciesRefuseWrongSettings(t *testing.T) {
-	if _, err := NewFlowCon(growth.FlowConConfig{}, nil); !errors.Is(err, apportion.ErrRange) {
+	if _, err := NewFlowCon(flowcon.Config{}, nil); !errors.Is(err, apportion.ErrRange) {
 		t.Errorf("FlowCon: %v", err)
 	}
-	if _, err := NewSpeCon(growth.SpeConConfig{}, nil); !errors.Is(err, apportion.ErrRange) {
+	if _, err := NewSpeCon(specon.Config{}, nil); !errors.Is(err, apportion.ErrRange) {
 		t.Errorf("SpeCon: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 )
 
 // Reference: [Zheng] §6.1.3, the CPU usage of figures 6.5 and 6.6; §6.1.4, that of figure 6.9.
@@ -64,7 +64,7 @@ func TestThreeJobsWithoutLimits(t *testing.T) {
 
 // Reference: [Zheng] §6.1.3: when MNIST-P is launched at 40 s, VAE's limit is 0.25 and it uses 25 %.
 func TestConvergedJobIsHeldAtAQuarter(t *testing.T) {
-	flowcon, err := NewFlowCon(growth.FlowConConfig{Interval: 20 * second, Alpha: 0.05}, nil)
+	flowcon, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.05}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

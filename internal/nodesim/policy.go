@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/apportion/apportion/growth"
 )
 
 // Unplaced is the worker of a job that has just arrived.
@@ -134,23 +136,17 @@ func (d *Default) least(state *State) int {
 	return ties[d.Ties.IntN(len(ties))]
 }
 
-// meter measures the average usage of jobs between readings.
-type meter map[int]mark
+// meters measure the average usage of tasks between two readings, by index.
+type meters map[int]*growth.Counter
 
-type mark struct {
-	at   time.Duration
-	used Work
-}
-
-// read returns the average usage of a task since its reading before, and 0 at its first; commit
-// says that the reading is used.
-func (m meter) read(task *Task, now time.Duration) float64 {
-	before, ok := m[task.Index]
-	if !ok || now == before.at {
-		return 0
+// read returns the average usage of a task since its reading before; nil: it is the first, or at the
+// same time.
+func (m meters) read(task *Task, now time.Duration) []float64 {
+	if m[task.Index] == nil {
+		m[task.Index] = new(growth.Counter)
 	}
-	return float64(task.Used-before.used) / float64(WorkOf(now-before.at))
+	if share, measured := m[task.Index].Usage(now, task.Used.Time()).Share(); measured {
+		return []float64{share}
+	}
+	return nil
 }
-
-// commit notes a reading.
-func (m meter) commit(task *Task, now time.Duration) { m[task.Index] = mark{now, task.Used} }

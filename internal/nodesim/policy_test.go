@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/growth/specon"
 )
 
 // What happens on another worker between two runs must not cut a measurement short.
 func TestFlowConMeasuresWholeIntervals(t *testing.T) {
-	flowcon, err := NewFlowCon(growth.FlowConConfig{Interval: 20 * second, Alpha: 0.1}, nil)
+	flowcon, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var slow []growth.Move
-	flowcon.Observe = func(_ time.Duration, move growth.Move) {
-		if move.Reason == growth.GrowsSlowly {
+	var slow []growth.Change
+	flowcon.Observe = func(_ time.Duration, move growth.Change) {
+		if move.Cause == growth.GrowsSlowly {
 			slow = append(slow, move)
 		}
 	}
@@ -35,7 +37,7 @@ func TestFlowConMeasuresWholeIntervals(t *testing.T) {
 		}
 	}
 	// 0.02 a second at a usage of a quarter.
-	if len(slow) != 1 || slow[0].ID != "a" || slow[0].Growth < 0.07999 || slow[0].Growth > 0.08001 {
+	if len(slow) != 1 || slow[0].Job != "a" || slow[0].Growth < 0.07999 || slow[0].Growth > 0.08001 {
 		t.Errorf("slow: %v, want a with 0.08", slow)
 	}
 }
@@ -44,7 +46,7 @@ func TestFlowConMeasuresWholeIntervals(t *testing.T) {
 // job at a check. It returns the orders of each check.
 func stage(t *testing.T, checks int, workers []int, value func(index, check int) float64) (*SpeCon, *State, []Orders) {
 	t.Helper()
-	specon, err := NewSpeCon(growth.SpeConConfig{Interval: 10 * second, Alpha: 0.05}, nil)
+	specon, err := NewSpeCon(specon.Config{Interval: 10 * second, Alpha: 0.05}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,20 +129,18 @@ func TestSpeConRebalances(t *testing.T) {
 	}
 }
 
-func TestMeter(t *testing.T) {
-	m := meter{}
-	task := &Task{Index: 3}
-	if got := m.read(task, 5*second); got != 0 {
-		t.Errorf("first reading %v, want 0", got)
+func TestMeters(t *testing.T) {
+	m := meters{}
+	task := &Task{Index: 3, Used: WorkOf(second)}
+	if got := m.read(task, 5*second); got != nil {
+		t.Errorf("first reading %v, want none", got)
 	}
-	task.Used = WorkOf(second)
-	m.commit(task, 5*second)
 	task.Used = WorkOf(2 * second)
-	if got := m.read(task, 9*second); got != 0.25 {
+	if got := m.read(task, 9*second); len(got) != 1 || got[0] != 0.25 {
 		t.Errorf("usage %v, want 0.25", got)
 	}
-	if got := m.read(task, 5*second); got != 0 {
-		t.Errorf("usage over no time %v, want 0", got)
+	if got := m.read(task, 9*second); got != nil {
+		t.Errorf("usage over no time %v, want none", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -16,10 +17,10 @@ import (
 type SpeCon struct {
 	// Place chooses workers for new jobs.
 	Place   Default
-	monitor *growth.SpeCon
-	meter   meter
+	monitor *specon.Monitor
+	meters  meters
 	marks   map[int]standing
-	report  growth.Report
+	report  specon.Report
 }
 
 // standing is what the manager knows of a job beyond the monitor.
@@ -31,10 +32,10 @@ type standing struct {
 	decided, rebalanced bool
 }
 
-// NewSpeCon returns a policy for one run. Errors are those of growth.NewSpeCon.
-func NewSpeCon(config growth.SpeConConfig, options *growth.SpeConOptions) (*SpeCon, error) {
-	monitor, err := growth.NewSpeCon(config, options)
-	return &SpeCon{monitor: monitor, meter: meter{}, marks: map[int]standing{}}, err
+// NewSpeCon returns a policy for one run. Errors are those of specon.NewMonitor.
+func NewSpeCon(config specon.Config, options *specon.Options) (*SpeCon, error) {
+	monitor, err := specon.NewMonitor(config, options)
+	return &SpeCon{monitor: monitor, meters: meters{}, marks: map[int]standing{}}, err
 }
 
 // Name implements [Policy].
@@ -62,20 +63,20 @@ func (s *SpeCon) Decide(state *State) (Orders, error) {
 
 // watch hands all readings to the container monitor, Algorithm 3.
 func (s *SpeCon) watch(state *State) error {
-	observations := make([]growth.Observation, len(state.Tasks))
+	observations := make([]specon.Observation, len(state.Tasks))
 	for i := range state.Tasks {
 		task := &state.Tasks[i]
-		observations[i] = growth.Observation{ID: task.ID, Worker: strconv.Itoa(task.Worker), Migrated: s.marks[task.Index].decided,
-			At: state.Now, Value: task.Value, Usage: s.meter.read(task, state.Now)}
+		observations[i] = specon.Observation{Job: task.ID, Worker: strconv.Itoa(task.Worker), Migrated: s.marks[task.Index].decided,
+			At: state.Now, Value: task.Value}
+		if usage := s.meters.read(task, state.Now); usage != nil {
+			observations[i].Usage = growth.Used(usage[0])
+		}
 	}
 	if err := s.monitor.Step(state.Now, observations, &s.report); err != nil {
 		return err
 	}
 	for i := range state.Tasks {
 		task := &state.Tasks[i]
-		if _, seen := s.meter[task.Index]; s.report.Ran || !seen {
-			s.meter.commit(task, state.Now)
-		}
 		s.mark(task, state.Now)
 	}
 	return nil
@@ -84,7 +85,7 @@ func (s *SpeCon) watch(state *State) error {
 // mark notes the category of a task, and when it converged.
 func (s *SpeCon) mark(task *Task, now time.Duration) {
 	mark := s.marks[task.Index]
-	status, _ := s.monitor.Status(task.ID)
+	status, _ := s.monitor.Standing(task.ID)
 	if status.Category == growth.Converged && mark.category != growth.Converged {
 		mark.since = now
 	}
@@ -94,7 +95,7 @@ func (s *SpeCon) mark(task *Task, now time.Duration) {
 
 // choose decides on one request, Algorithm 4, and notes the move in the state, so that the next
 // request of the same check sees it.
-func (s *SpeCon) choose(request growth.Request, state *State, orders *Orders) error {
+func (s *SpeCon) choose(request specon.Request, state *State, orders *Orders) error {
 	workers := make([]placement.Worker, state.Workers)
 	for w := range workers {
 		workers[w] = placement.Worker{ID: strconv.Itoa(w), Free: apportion.Resources{}}
@@ -105,7 +106,7 @@ func (s *SpeCon) choose(request growth.Request, state *State, orders *Orders) er
 		worker := &workers[task.Worker]
 		worker.Usage += task.Share.Fraction()
 		s.count(task, &worker.Counts)
-		if task.ID == request.ID {
+		if task.ID == request.Job {
 			asks = task
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -50,8 +51,8 @@ type Config struct {
 // left of a plan to even things out is planned anew when the others have converged for the new one, too.
 type Decider struct {
 	config  Config
-	monitor *growth.SpeCon
-	report  growth.Report
+	monitor *specon.Monitor
+	report  specon.Report
 	marks   map[string]*mark
 	tasks   []task     // of the decision under way
 	plan    []transfer // to even the cluster out
@@ -81,9 +82,9 @@ type task struct {
 	server int
 }
 
-// New goes on from the notes if there are any. Errors are theirs and those of [growth.NewSpeCon].
+// New goes on from the notes if there are any. Errors are theirs and those of [specon.NewMonitor].
 func New(config Config) (*Decider, error) {
-	monitor, err := growth.NewSpeCon(growth.SpeConConfig{Interval: config.Interval}, &growth.SpeConOptions{Classifier: config.Classifier})
+	monitor, err := specon.NewMonitor(specon.Config{Interval: config.Interval}, &specon.Options{Classifier: config.Classifier})
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +187,11 @@ func (d *Decider) watch(now time.Duration, s *master.State) error {
 	if err != nil {
 		return err
 	}
-	observations := make([]growth.Observation, len(d.tasks))
+	observations := make([]specon.Observation, len(d.tasks))
 	fresh := make([]bool, len(d.tasks))
 	for i := range d.tasks {
 		t := &d.tasks[i]
-		_, known := d.monitor.Status(t.name)
+		_, known := d.monitor.Standing(t.name)
 		fresh[i] = !known
 		observations[i] = t.observe(now, readings, s.Servers[t.server].ID)
 	}
@@ -202,7 +203,7 @@ func (d *Decider) watch(now time.Duration, s *master.State) error {
 		if !observations[i].Missing && (d.report.Ran || fresh[i]) { // the monitor has taken it
 			t.at, t.used, t.opened = now, readings[t.name].Used, true
 		}
-		status, _ := d.monitor.Status(t.name)
+		status, _ := d.monitor.Standing(t.name)
 		if status.Category == growth.Converged && t.category != growth.Converged {
 			t.since = now
 		}
@@ -213,8 +214,8 @@ func (d *Decider) watch(now time.Duration, s *master.State) error {
 
 // observe is what the monitor is told of a task. The first value that it is told is the job's first, at its time:
 // what a job gains before anyone looks may be the most that it ever gains.
-func (t *task) observe(now time.Duration, readings map[string]Reading, server string) growth.Observation {
-	o := growth.Observation{ID: t.name, Worker: server, Migrated: t.decided, Missing: true}
+func (t *task) observe(now time.Duration, readings map[string]Reading, server string) specon.Observation {
+	o := specon.Observation{Job: t.name, Worker: server, Migrated: t.decided, Missing: true}
 	r, ok := readings[t.name]
 	if !ok || t.Job.Phase != checkpoint.Running || now <= t.at {
 		return o
@@ -228,7 +229,7 @@ func (t *task) observe(now time.Duration, readings map[string]Reading, server st
 		return o
 	}
 	t.usage = max(0, float64(r.Used-t.used)/float64(now-t.at))
-	o.At, o.Value, o.Usage = now, r.Value, t.usage
+	o.At, o.Value, o.Usage = now, r.Value, growth.Used(t.usage)
 	return o
 }
 
@@ -240,7 +241,7 @@ func (d *Decider) move(now time.Duration, s *master.State, v *master.Verdict) (w
 		}
 	}
 	for _, request := range d.report.Requests {
-		at := slices.IndexFunc(d.tasks, func(t task) bool { return t.name == request.ID })
+		at := slices.IndexFunc(d.tasks, func(t task) bool { return t.name == request.Job })
 		host, err := d.choose(at, s)
 		if err != nil {
 			return "", err
@@ -335,10 +336,10 @@ func (d *Decider) explain(s *master.State, why string) string {
 	var text strings.Builder
 	for i := range d.tasks {
 		t := &d.tasks[i]
-		status, _ := d.monitor.Status(t.name)
+		status, _ := d.monitor.Standing(t.name)
 		fmt.Fprintf(&text, "%-10s %-8s %-11s uses %.2f of a CPU", t.name, s.Servers[t.server].ID, t.category, t.usage)
-		if status.Measured && len(status.Growth) > 0 {
-			fmt.Fprintf(&text, ", gained %.3g at the last check", status.Growth[0])
+		if status.Measured {
+			fmt.Fprintf(&text, ", gained %.3g at the last check", status.Gain)
 		}
 		if t.decided {
 			text.WriteString(", was decided on")

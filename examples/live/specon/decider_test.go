@@ -298,11 +298,11 @@ func TestObserve(t *testing.T) {
 	readings := map[string]Reading{"a": {Value: 2, First: 8, Used: 3 * time.Second}}
 	job := &master.JobState{Job: checkpoint.Job{Phase: checkpoint.Running, Attempt: 2}}
 	tk := &task{JobState: job, mark: &mark{attempt: 1, at: 10 * time.Second, used: 9 * time.Second, opened: true}, name: "a"}
-	if o := tk.observe(16*time.Second, readings, "left"); o.Missing || o.Value != 2 || o.Usage != 0.5 {
+	if o := tk.observe(16*time.Second, readings, "left"); o.Missing || o.Value != 2 || o.Usage != growth.Used(0.5) {
 		t.Errorf("second attempt: %+v, want value 2 and usage 0.5", o)
 	}
 	tk.used = time.Second
-	if o := tk.observe(14*time.Second, readings, "left"); o.Usage != 0.5 {
+	if o := tk.observe(14*time.Second, readings, "left"); o.Usage != growth.Used(0.5) {
 		t.Errorf("same attempt: %+v, want usage 0.5", o)
 	}
 	if o := tk.observe(10*time.Second, readings, "left"); !o.Missing {

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/internal/nodesim"
 )
 
@@ -24,7 +24,7 @@ type Agent struct {
 	Runner Runner
 	Writer Writer
 	// FlowCon decides the limits, for one kind: CPU. Nil: there are none. A FlowCon serves one Run.
-	FlowCon *growth.FlowCon
+	FlowCon *flowcon.Executor
 	// Log gets a line for every limit that is set.
 	Log io.Writer
 	// Every is how often Samples are taken of each running job; 0: never.
@@ -35,7 +35,7 @@ type Agent struct {
 	running  []*Process
 	limits   map[string]float64 // FlowCon's
 	applied  map[string]float64 // what the writer was told
-	decision growth.Decision
+	decision flowcon.Decision
 	next     time.Duration // the time of FlowCon's next step
 	sample   time.Duration // the time of the next sample
 }
@@ -122,7 +122,7 @@ func (a *Agent) start(ctx context.Context, j *Job, exits chan<- exit) error {
 		return fmt.Errorf("%s: %w", j.Name, err)
 	}
 	go func() { exits <- exit{p, p.finish()} }()
-	p.started, p.before = began, tally{at: began}
+	p.started = began
 	a.running = append(a.running, p)
 	if a.Writer == nil {
 		return nil
@@ -167,42 +167,44 @@ func (a *Agent) step() error {
 		return nil
 	}
 	now := a.now()
-	readings := make([]growth.Reading, len(a.running))
-	tallies := make([]tally, len(a.running))
+	readings := make([]flowcon.Reading, len(a.running))
 	for i, p := range a.running {
-		readings[i], tallies[i] = p.reading(now, a.origin)
+		readings[i] = p.reading(now, a.origin)
 	}
 	if err := a.FlowCon.Step(now, readings, &a.decision); err != nil {
 		return err
 	}
-	if a.decision.Trigger != growth.NotDue {
+	if a.decision.Trigger != flowcon.NotDue {
 		for i, p := range a.running {
 			if !readings[i].Missing {
-				p.before, p.opened = tallies[i], true
+				p.opened = true
 			}
 		}
 	}
 	a.next = a.decision.Next
 	for _, l := range a.decision.Limits {
-		a.limits[l.ID] = l.Value
+		a.limits[l.Job] = l.Value
 	}
 	return a.apply(now)
 }
 
-// reading returns the newest value and the average usage since the reading before, and when that is. The
-// first one is the job's first value: what it gains before anyone tallies may be the most that it ever gains.
-func (p *Process) reading(now time.Duration, origin time.Time) (growth.Reading, tally) {
+// reading returns the newest value and the average usage since the reading before. The first one is the
+// job's first value, at its time: what a job gains before anyone looks may be the most that it ever gains.
+func (p *Process) reading(now time.Duration, origin time.Time) flowcon.Reading {
 	value, first, ok := p.newest()
 	used, err := CPUTime(p.pid)
-	next := tally{now, used}
+	at := now
 	if ok && !p.opened {
-		value, next = first.value, tally{first.at.Sub(origin), first.used}
+		value, at, used = first.value, first.at.Sub(origin), first.used
 	}
-	if !ok || err != nil || next.at <= p.before.at {
-		return growth.Reading{ID: p.Name, Missing: true}, p.before
+	if !ok || err != nil {
+		return flowcon.Reading{Job: p.Name, Missing: true}
 	}
-	usage := float64(next.used-p.before.used) / float64(next.at-p.before.at)
-	return growth.Reading{ID: p.Name, At: next.at, Value: value, Usage: []float64{max(0, usage)}}, next
+	r := flowcon.Reading{Job: p.Name, At: at, Value: value}
+	if usage, measured := p.counter.Usage(at, used).Share(); measured {
+		r.Usage = []float64{usage}
+	}
+	return r
 }
 
 // apply tells the writer what each process may use. FlowCon's limits are soft, the kernel's are not:

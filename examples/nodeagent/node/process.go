@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apportion/apportion/growth"
 	"golang.org/x/sys/unix"
 )
 
@@ -53,8 +54,8 @@ type Process struct {
 	values int
 	first  firstValue
 
-	before tally // at the reading before
-	opened bool  // there was one
+	counter growth.Counter // of the CPU time at readings
+	opened  bool           // a run has taken a reading
 }
 
 // firstValue is the first value of a job's evaluation function, when it came, and the CPU time until then.
@@ -63,9 +64,6 @@ type firstValue struct {
 	at    time.Time
 	used  time.Duration
 }
-
-// tally is a time since the start of the run, and the CPU time until then.
-type tally struct{ at, used time.Duration }
 
 // finish reads all that the process prints and waits for its end.
 func (p *Process) finish() error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/internal/nodesim"
 )
 
@@ -16,16 +17,16 @@ type setting struct {
 	name     string
 	alpha    float64
 	interval time.Duration
-	options  growth.FlowConOptions
+	options  flowcon.Options
 }
 
 // threshold is the thesis' test under one reading of its alpha, prospect is ours.
 func threshold(alpha float64, interval time.Duration, n growth.Normalization) setting {
-	return setting{"Threshold, " + n.String(), alpha, interval, growth.FlowConOptions{Normalization: n}}
+	return setting{"Threshold, " + n.String(), alpha, interval, flowcon.Options{Normalization: n}}
 }
 
 func prospect(interval time.Duration) setting {
-	return setting{"Prospect", 0, interval, growth.FlowConOptions{Classifier: growth.Prospect{Alpha: 0.05}}}
+	return setting{"Prospect", 0, interval, flowcon.Options{Classifier: growth.Prospect{Alpha: 0.05}}}
 }
 
 // classifiers are what the tables compare at one alpha and interval.
@@ -40,7 +41,7 @@ func classifiers(alpha float64, interval time.Duration) []setting {
 
 // play runs a scenario under FlowCon.
 func (s setting) play(scenario *nodesim.Scenario) (*nodesim.Result, error) {
-	policy, err := nodesim.NewFlowCon(growth.FlowConConfig{Interval: s.interval, Alpha: s.alpha}, &s.options)
+	policy, err := nodesim.NewFlowCon(flowcon.Config{Interval: s.interval, Alpha: s.alpha}, &s.options)
 	if err != nil {
 		return nil, err
 	}

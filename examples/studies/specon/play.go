@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/internal/nodesim"
 )
 
@@ -17,16 +18,16 @@ type setting struct {
 	name     string
 	alpha    float64
 	interval time.Duration
-	options  growth.SpeConOptions
+	options  specon.Options
 }
 
 func decline(alpha float64, interval time.Duration) setting {
-	return setting{"Decline", alpha, interval, growth.SpeConOptions{}}
+	return setting{"Decline", alpha, interval, specon.Options{}}
 }
 
 // chosen are the settings of the main table: the thesis', §6.2.3, and ours.
 func chosen() []setting {
-	prospect := growth.SpeConOptions{Classifier: growth.Prospect{Alpha: 0.05}}
+	prospect := specon.Options{Classifier: growth.Prospect{Alpha: 0.05}}
 	return []setting{decline(0.01, 30*time.Second), {"Prospect", 0, 30 * time.Second, prospect}}
 }
 
@@ -97,7 +98,7 @@ func (s *study) play(seed uint64, interference float64) error {
 	}
 	var with []*nodesim.Result
 	for _, setting := range s.settings {
-		policy, err := nodesim.NewSpeCon(growth.SpeConConfig{Interval: setting.interval, Alpha: setting.alpha}, &setting.options)
+		policy, err := nodesim.NewSpeCon(specon.Config{Interval: setting.interval, Alpha: setting.alpha}, &setting.options)
 		if err != nil {
 			return err
 		}

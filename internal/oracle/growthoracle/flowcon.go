@@ -19,7 +19,8 @@ type FlowCon struct {
 	Initial, Itval   float64
 	BoundAll         bool // the lower bound for growing containers too
 	NL, WL, CL       map[string]bool
-	Readings         map[string][]Reading
+	Readings         map[string][]Reading // those that runs have taken, with averages of usage
+	Offered          map[string][]Reading // all
 	Limits           map[string][]float64
 	nextRun          float64
 	kinds            int
@@ -32,7 +33,7 @@ func NewFlowCon(alpha, beta, itval float64, kinds int) *FlowCon {
 	return &FlowCon{
 		Alpha: alpha, Beta: beta, Initial: itval, Itval: itval, BoundAll: true, kinds: kinds,
 		NL: map[string]bool{}, WL: map[string]bool{}, CL: map[string]bool{},
-		Readings: map[string][]Reading{}, Limits: map[string][]float64{}, growth: map[string][]float64{},
+		Readings: map[string][]Reading{}, Offered: map[string][]Reading{}, Limits: map[string][]float64{}, growth: map[string][]float64{},
 	}
 }
 
@@ -51,11 +52,15 @@ func (f *FlowCon) Step(now float64, readings map[string]Reading) {
 			if _, there := readings[id]; !there {
 				delete(list, id)
 				delete(f.Readings, id)
+				delete(f.Offered, id)
 				delete(f.growth, id)
 				delete(f.Limits, id)
 				listener = true
 			}
 		}
+	}
+	for id, reading := range readings {
+		f.Offered[id] = append(f.Offered[id], reading)
 	}
 	if !listener && f.initialRunIsOver && now < f.nextRun {
 		return
@@ -65,10 +70,30 @@ func (f *FlowCon) Step(now float64, readings map[string]Reading) {
 		f.Itval = f.Initial
 	}
 	for id, reading := range readings {
+		reading.Usage = f.average(id)
 		f.Readings[id] = append(f.Readings[id], reading)
 	}
 	f.algorithm1(!listener)
 	f.nextRun = now + f.Itval
+}
+
+// average returns the average usage since the reading that the run before took: R of (4.2).
+func (f *FlowCon) average(id string) []float64 {
+	taken, offered := f.Readings[id], f.Offered[id]
+	mean := append([]float64(nil), offered[len(offered)-1].Usage...)
+	if len(taken) == 0 {
+		return mean
+	}
+	from := taken[len(taken)-1].At
+	for k := range mean {
+		mean[k] = 0
+		for i, r := range offered {
+			if r.At > from {
+				mean[k] += r.Usage[k] * (r.At - offered[i-1].At) / (offered[len(offered)-1].At - from)
+			}
+		}
+	}
+	return mean
 }
 
 func (f *FlowCon) ids() []string {
@@ -104,11 +129,14 @@ func (f *FlowCon) algorithm1(mayBackOff bool) {
 	}
 	if all && mayBackOff {
 		f.Itval *= 2
+	} else {
+		f.Itval = f.Initial // a job grows again
 	}
 	f.lines14to26(all)
 }
 
-// measure computes (4.1) and (4.2) over the last two readings.
+// measure computes (4.1) and (4.2) over the last two readings. An interval in which nothing was used
+// and nothing gained proves nothing.
 func (f *FlowCon) measure(id string) bool {
 	readings := f.Readings[id]
 	if len(readings) < 2 {
@@ -121,6 +149,9 @@ func (f *FlowCon) measure(id string) bool {
 		}
 	}
 	last, before := readings[len(readings)-1], readings[len(readings)-2]
+	if last.Value == before.Value && last.Usage[0] < 1e-6 {
+		return false
+	}
 	progress := 0.0
 	if last.Value != before.Value {
 		progress = math.Abs(last.Value-before.Value) / (last.At - before.At) / scale

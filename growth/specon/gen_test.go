@@ -1,6 +1,6 @@
 // This file generates scenarios for the property tests.
 
-package growth_test
+package specon_test
 
 import (
 	"math"
@@ -9,20 +9,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
 )
 
 // ids prefix one another on purpose.
 var ids = []string{"a", "a/b", "ab", "sci", "scidev", "z"}
 
-// scene is the containers that run at a time, with their readings.
+// scene is the jobs that run at a time, with their readings.
 type scene struct {
-	now      time.Duration
-	readings []growth.Reading
+	now          time.Duration
+	observations []specon.Observation
 }
 
-// scenes draws up to 12 times, on whole seconds, with containers that come, stay and go, listed in
+// scenes draws up to 12 times, on whole seconds, with jobs that come, stay and go, listed in
 // any order.
-func scenes(kinds int) *rapid.Generator[[]scene] {
+func scenes() *rapid.Generator[[]scene] {
 	return rapid.Custom(func(t *rapid.T) []scene {
 		var all []scene
 		now := time.Duration(0)
@@ -34,10 +35,10 @@ func scenes(kinds int) *rapid.Generator[[]scene] {
 					there[id] = !there[id]
 				}
 				if there[id] {
-					s.readings = append(s.readings, growth.Reading{ID: id, At: now, Value: values.Draw(t, "value"), Usage: usages(kinds).Draw(t, "usage")})
+					s.observations = append(s.observations, specon.Observation{Job: id, At: now, Value: values.Draw(t, "value"), Usage: usage.Draw(t, "usage")})
 				}
 			}
-			s.readings = rapid.Permutation(s.readings).Draw(t, "order")
+			s.observations = rapid.Permutation(s.observations).Draw(t, "order")
 			all = append(all, s)
 			now += time.Duration(rapid.IntRange(1, 60).Draw(t, "seconds")) * time.Second
 		}
@@ -55,6 +56,10 @@ var values = rapid.OneOf(
 var wild = rapid.OneOf(values, rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1),
 	math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1e100, -1e100, 1e-300}))
 
-func usages(kinds int) *rapid.Generator[[]float64] {
-	return rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 0.25}), rapid.Float64Range(0, 1)), kinds, kinds)
-}
+// usage may be missing, nothing or any share.
+var usage = rapid.Custom(func(t *rapid.T) growth.Usage {
+	if rapid.IntRange(0, 3).Draw(t, "not measured") == 0 {
+		return growth.Usage{}
+	}
+	return growth.Used(rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 0.25}), rapid.Float64Range(0, 1)).Draw(t, "share"))
+})

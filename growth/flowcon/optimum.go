@@ -1,6 +1,6 @@
 // This file implements FlowCon's optimization problem, [Zheng] §4.1.3, problem (4.3).
 
-package growth
+package flowcon
 
 import (
 	"cmp"
@@ -12,9 +12,12 @@ import (
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// Claim is one container's part in the optimization for one resource kind.
+// growthLimit is the largest growth of a claim: what growth.Efficiency returns at most.
+const growthLimit = 1e200
+
+// Claim is one job's part in the optimization for one resource kind.
 type Claim struct {
-	// ID names the container in messages; not empty, unique.
+	// ID names the job in messages; not empty, unique.
 	ID string
 	// Growth is its growth efficiency G for the kind: progress per second and unit; finite, not
 	// negative.
@@ -37,6 +40,35 @@ type Optimum struct {
 	// is next in line, 0 where all have their maximum. It proves the optimum: who grows faster
 	// than the price has its maximum, who grows slower has its minimum.
 	Price float64
+}
+
+// checkClaims returns the sum of the minima.
+func checkClaims(capacity int64, claims []Claim) (least int64, err error) {
+	var faults apportion.Faults
+	if capacity < 0 {
+		faults.Add(apportion.Item{}, "capacity", apportion.ErrNegative, strconv.FormatInt(capacity, 10))
+	}
+	seen := make(map[string]bool, len(claims))
+	for i, c := range claims {
+		item := check.Item("claim", c.ID, i)
+		check.ID(&faults, seen, c.ID, item)
+		if !(c.Growth >= 0 && c.Growth <= growthLimit) {
+			faults.Add(item, "Growth", apportion.ErrRange, strconv.FormatFloat(c.Growth, 'g', -1, 64))
+		}
+		if c.Min < 0 {
+			faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(c.Min, 10))
+		}
+		if c.Max < c.Min {
+			faults.Add(item, "Max", apportion.ErrConflict, strconv.FormatInt(c.Max, 10)+" is below Min")
+		}
+		sum, ok := exact.Add(least, c.Min)
+		if !ok {
+			faults.Add(item, "Min", apportion.ErrOverflow, "the minima together")
+			sum = least
+		}
+		least = sum
+	}
+	return least, faults.Err()
 }
 
 // Optimize divides capacity units of one resource kind so that the sum of growth is largest:
@@ -79,33 +111,4 @@ func Optimize(capacity int64, claims []Claim) (Optimum, error) {
 		result.Total += float64(claims[i].Growth * float64(result.Grants[i]))
 	}
 	return result, nil
-}
-
-// checkClaims returns the sum of the minima.
-func checkClaims(capacity int64, claims []Claim) (least int64, err error) {
-	var faults apportion.Faults
-	if capacity < 0 {
-		faults.Add(apportion.Item{}, "capacity", apportion.ErrNegative, strconv.FormatInt(capacity, 10))
-	}
-	seen := make(map[string]bool, len(claims))
-	for i, c := range claims {
-		item := check.Item("claim", c.ID, i)
-		check.ID(&faults, seen, c.ID, item)
-		if !(c.Growth >= 0 && c.Growth <= growthLimit) {
-			faults.Add(item, "Growth", apportion.ErrRange, formatFloat(c.Growth))
-		}
-		if c.Min < 0 {
-			faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(c.Min, 10))
-		}
-		if c.Max < c.Min {
-			faults.Add(item, "Max", apportion.ErrConflict, strconv.FormatInt(c.Max, 10)+" is below Min")
-		}
-		sum, ok := exact.Add(least, c.Min)
-		if !ok {
-			faults.Add(item, "Min", apportion.ErrOverflow, "the minima together")
-			sum = least
-		}
-		least = sum
-	}
-	return least, faults.Err()
 }

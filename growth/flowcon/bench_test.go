@@ -1,0 +1,122 @@
+// This file measures a whole step at 10 to 10,000 jobs.
+
+package flowcon_test
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
+)
+
+// worker returns the readings of n jobs, each with values of its own.
+func worker(n int) []flowcon.Reading {
+	readings := make([]flowcon.Reading, n)
+	for i := range readings {
+		readings[i] = flowcon.Reading{Job: "job" + strconv.Itoa(1_000_000+i), Usage: []float64{float64(1+i%7) / 10}}
+	}
+	return readings
+}
+
+// advance gives every job its next value: half converge, half go on.
+func advance(readings []flowcon.Reading, at time.Duration) {
+	for i := range readings {
+		readings[i].At = at
+		readings[i].Value = float64(1+i%13) / (1 + math.Pow(at.Seconds(), 1+float64(i%5)/4))
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	for _, order := range []string{"sorted", "reversed"} {
+		for _, n := range []int{10, 1_000, 10_000} {
+			b.Run(fmt.Sprintf("order=%s/jobs=%d", order, n), func(b *testing.B) {
+				f, err := flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, &flowcon.Options{MaxInterval: second})
+				if err != nil {
+					b.Fatal(err)
+				}
+				readings := worker(n)
+				if order == "reversed" {
+					for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
+						readings[i], readings[j] = readings[j], readings[i]
+					}
+				}
+				var d flowcon.Decision
+				perContainer(b, n, func(now time.Duration) { advance(readings, now) }, func(now time.Duration) error {
+					return f.Step(now, readings, &d)
+				})
+			})
+		}
+	}
+}
+
+// perContainer measures step once a second, prepare left out, after four runs to warm up.
+func perContainer(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
+	now := time.Duration(0)
+	for range 4 {
+		prepare(now)
+		if err := step(now); err != nil {
+			b.Fatal(err)
+		}
+		now += second
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		b.StopTimer()
+		prepare(now)
+		b.StartTimer()
+		if err := step(now); err != nil {
+			b.Fatal(err)
+		}
+		now += second
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
+}
+
+// BenchmarkArrival is a step in which one job arrives or leaves.
+func BenchmarkArrival(b *testing.B) {
+	for _, n := range []int{10, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
+			f, err := flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			readings := worker(n)
+			advance(readings, 0)
+			var d flowcon.Decision
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Step(0, readings[:n-i%2], &d); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
+// TestStepsDoNotAllocate holds the steps to what their documentation says.
+func TestStepsDoNotAllocate(t *testing.T) {
+	e := executor(t, 1, &flowcon.Options{MaxInterval: 20 * second, Classifier: growth.Prospect{Alpha: 0.05}})
+	readings := worker(100)
+	var d flowcon.Decision
+	now := time.Duration(0)
+	run := func() {
+		advance(readings, now)
+		if err := e.Step(now, readings, &d); err != nil {
+			t.Fatal(err)
+		}
+		now += 20 * second
+	}
+	for range 10 {
+		run()
+	}
+	if n := testing.AllocsPerRun(50, run); n != 0 {
+		t.Errorf("%v allocations in a step", n)
+	}
+}

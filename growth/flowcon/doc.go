@@ -1,0 +1,60 @@
+// Package flowcon implements FlowCon: limits for the jobs that share one worker, by how much each
+// still grows for what it uses.
+//
+// # What it computes
+//
+// An [Executor] is FlowCon on one worker: it takes the jobs that run there with their newest
+// readings, keeps them in the lists NL, WL and CL, and says which limits change. [Optimize] solves
+// the problem that FlowCon approximates.
+//
+// # Notation
+//
+//	symbol         Go name                 unit                              where
+//	beta           Options.Beta            -                                 Zheng Algorithm 1, line 22
+//	alpha          Config.Alpha            as G                              Zheng §5.1.2
+//	itval          Config.Interval         time                              Zheng Algorithm 1
+//	G_c,r(t_i)     Standing.Growth         of E per second and unit of usage Zheng (4.2)
+//	NL, WL, CL     growth.Category         -                                 Zheng §5.1.2
+//	L_c,r          Limit.Value             share of the worker               Zheng Algorithm 1
+//	r_i, R_max     Optimum.Grants, capacity the kind's own                   Zheng (4.3)
+//
+// # Contract
+//
+// Time is an input: a duration since any origin that all calls share. An Executor changes only in
+// Step and Note, and one that returns an error changes nothing. Inputs are read and not kept, except
+// strings. The same inputs give the same results whatever the order in which jobs are listed. A
+// Step over an unchanged set of jobs allocates nothing.
+//
+// What the thesis calls a container is a job here: one training run, in one container.
+//
+// # Deviations
+//
+// Where the listings of the thesis cannot be meant as printed, or leave a choice:
+//
+//   - Algorithm 1, line 17 doubles itval inside a loop over containers and resources; here once a
+//     run. Only a run that was due doubles: a listener's run leaves the initial interval, otherwise
+//     an exit from a converged worker would be followed by a longer interval than its first.
+//   - The listing never shortens a doubled itval while the same containers run. Here a run that
+//     finds a job growing again goes back to the initial interval: what it gains meanwhile would
+//     otherwise be seen, and shared, only once in the longest interval.
+//   - Line 22 bounds by |c_id|, the number of containers, with a beta that is never printed. The
+//     example of 0.25 for one of two containers gives beta = 2 with all containers of the worker.
+//     The bound holds for growing jobs too, unless BoundConvergedOnly.
+//   - A job without a measured growth is as good as infinitely efficient: its limit is 1, converged
+//     ones get the lower bound, measured growing ones keep what they have. This is what the example
+//     shows at an arrival. A job that never reports keeps it so.
+//   - Lists move by the growth efficiency of one kind (Steering), limits are shares of each kind's
+//     own: the listing writes G with and without the resource.
+//   - A sum of zero makes every share zero; usage below growth.UsageFloor counts as that where there
+//     was progress, and as idleness, which proves nothing, where there was none.
+//   - Algorithm 2 compares numbers of containers, which misses an arrival beside an exit; here sets
+//     are compared, and Algorithm 1 runs once, after all arrivals and exits.
+//   - (4.3) prints "s.t. sum r_i R_max" without a relation, and an objective without the variable;
+//     [Optimize] takes sum r_i <= R_max and growth in proportion to what is granted.
+//
+// # References
+//
+//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
+//	        Containers. Master's thesis.
+//	        FlowCon: W. Zheng, M. Tynes, H. Gorelick, Y. Mao, L. Cheng, Y. Hou. ICPP 2019.
+package flowcon

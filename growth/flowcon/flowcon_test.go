@@ -1,0 +1,411 @@
+// This file tests FlowCon's edges: bad input, back-off, readings that fail, sums that are zero.
+
+package flowcon_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
+)
+
+func executor(t testing.TB, kinds int, options *flowcon.Options) *flowcon.Executor {
+	t.Helper()
+	f, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: kinds}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestNewFaults(t *testing.T) {
+	good := flowcon.Config{Interval: second, Alpha: 0.05, Kinds: 1}
+	for _, test := range []struct {
+		name    string
+		config  flowcon.Config
+		options *flowcon.Options
+		want    error
+	}{
+		{"good", good, nil, nil},
+		{"classifier instead of alpha", flowcon.Config{Interval: second, Kinds: 1}, &flowcon.Options{Classifier: growth.Prospect{Alpha: 1}}, nil},
+		{"no interval", flowcon.Config{Alpha: 1, Kinds: 1}, nil, apportion.ErrRange},
+		{"alpha 0", flowcon.Config{Interval: second, Kinds: 1}, nil, apportion.ErrRange},
+		{"alpha NaN", flowcon.Config{Interval: second, Alpha: math.NaN(), Kinds: 1}, nil, apportion.ErrRange},
+		{"alpha infinite", flowcon.Config{Interval: second, Alpha: math.Inf(1), Kinds: 1}, nil, apportion.ErrRange},
+		{"no kinds", flowcon.Config{Interval: second, Alpha: 1}, nil, apportion.ErrRange},
+		{"steering by no kind", good, &flowcon.Options{Steering: 1}, apportion.ErrRange},
+		{"beta below 1", good, &flowcon.Options{Beta: 0.5}, apportion.ErrRange},
+		{"beta NaN", good, &flowcon.Options{Beta: math.NaN()}, apportion.ErrRange},
+		{"beta infinite", good, &flowcon.Options{Beta: math.Inf(1)}, apportion.ErrRange},
+		{"cap below the interval", good, &flowcon.Options{MaxInterval: 1}, apportion.ErrConflict},
+		{"negative least interval", good, &flowcon.Options{MinInterval: -1}, apportion.ErrNegative},
+	} {
+		if _, err := flowcon.New(test.config, test.options); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+	}
+}
+
+// TestRefusesAndStays checks that bad input changes nothing, not even what is new in it.
+func TestRefusesAndStays(t *testing.T) {
+	f := executor(t, 1, nil)
+	a, b := &play{id: "a", value: 1}, &play{id: "b", value: 3}
+	step(t, f, 0, a.reading(0, 0))
+	full := []float64{1}
+	for _, test := range []struct {
+		name     string
+		now      time.Duration
+		readings []flowcon.Reading
+		want     error
+	}{
+		{"twice", 20 * second, []flowcon.Reading{{Job: "a", Usage: full}, {Job: "a", Usage: full}}, apportion.ErrDuplicate},
+		{"twice and new", 20 * second, []flowcon.Reading{{Job: "n", Usage: full}, {Job: "a", Usage: full}, {Job: "n", Usage: full}}, apportion.ErrDuplicate},
+		{"no id", 20 * second, []flowcon.Reading{{Usage: full}}, apportion.ErrEmpty},
+		{"usages of two kinds", 20 * second, []flowcon.Reading{{Job: "n", Usage: []float64{1, 1}}}, apportion.ErrLength},
+		{"clock goes back", -1, []flowcon.Reading{{Job: "n", Usage: full}}, apportion.ErrRange},
+	} {
+		var d flowcon.Decision
+		if err := f.Step(test.now, test.readings, &d); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+		if _, ok := f.Standing("n"); ok {
+			t.Errorf("%s: n was admitted", test.name)
+		}
+	}
+	// The next good step is the same as without the bad ones.
+	got := step(t, f, 20*second, a.reading(20*second, 0.01), b.reading(20*second, 0))
+	want := flowcon.Decision{
+		Trigger: flowcon.Listener, Interval: 20 * second, Next: 40 * second,
+		Changes: []growth.Change{
+			{Job: "b", To: growth.Progressing, Cause: growth.Arrived},
+			{Job: "a", From: growth.Progressing, To: growth.Watching, Growth: 0.01, Cause: growth.GrowsSlowly},
+		},
+		Limits: []flowcon.Limit{{Job: "b", Value: 1, Rule: flowcon.Unmeasured}},
+	}
+	if diff := cmp.Diff(want, got, near); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBackOff(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options *flowcon.Options
+		want    []time.Duration // the intervals after each run
+	}{
+		{"no cap", nil, []time.Duration{20, 20, 40, 80, 160}},
+		{"cap between", &flowcon.Options{MaxInterval: 70 * second}, []time.Duration{20, 20, 40, 70, 70}},
+		{"cap at the interval", &flowcon.Options{MaxInterval: 20 * second}, []time.Duration{20, 20, 20, 20, 20}},
+	} {
+		f := executor(t, 1, test.options)
+		a, now := &play{id: "a", value: 5}, time.Duration(0)
+		for i, want := range test.want {
+			d := step(t, f, now, a.reading(now, 0.01))
+			if d.Interval != want*second {
+				t.Errorf("%s: run %d: interval %v, want %v", test.name, i, d.Interval, want*second)
+			}
+			now = d.Next
+		}
+	}
+}
+
+// TestBackOffSaturates runs until the interval reaches the longest duration.
+func TestBackOffSaturates(t *testing.T) {
+	f := executor(t, 1, nil)
+	now := time.Duration(0)
+	for range 60 {
+		d := step(t, f, now, flowcon.Reading{Job: "a", At: now, Value: 1, Usage: []float64{1}})
+		if d.Next < now || d.Interval < 20*second {
+			t.Fatalf("at %v the next run is at %v, interval %v", now, d.Next, d.Interval)
+		}
+		now = d.Next
+	}
+	if now != math.MaxInt64 {
+		t.Errorf("stopped at %v", now)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	full, half := []float64{1}, []float64{0.5}
+	type reading = flowcon.Reading
+	for _, test := range []struct {
+		name    string
+		options *flowcon.Options
+		scenes  [][]reading // 20 s apart
+		want    map[string]float64
+	}{
+		{"alone and growing", nil, [][]reading{{{Job: "a", Value: 8, Usage: full}}, {{Job: "a", Value: 0, Usage: full}}}, map[string]float64{"a": 1}},
+		{"growth of 3 to 1 in the share of the first value", &flowcon.Options{Beta: 100},
+			[][]reading{
+				{{Job: "a", Value: 10, Usage: full}, {Job: "b", Value: 200, Usage: full}},
+				{{Job: "a", Value: 70, Usage: full}, {Job: "b", Value: -200, Usage: full}}},
+			map[string]float64{"a": 0.75, "b": 0.25}},
+		{"the same at half the usage is twice as efficient", &flowcon.Options{Beta: 100},
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: half}, {Job: "b", Value: 2, Usage: full}},
+				{{Job: "a", Value: -2, Usage: half}, {Job: "b", Value: -4, Usage: full}}},
+			map[string]float64{"a": 2. / 3, "b": 1. / 3}},
+		{"a growing job has the lower bound too", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 40, Usage: full}, {Job: "b", Value: 3, Usage: full}}},
+			map[string]float64{"a": 39. / 41, "b": 0.25}},
+		{"unless it is as printed", &flowcon.Options{BoundConvergedOnly: true},
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 40, Usage: full}, {Job: "b", Value: 3, Usage: full}}},
+			map[string]float64{"a": 39. / 41, "b": 2. / 41}},
+		{"diverged and silent", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}, {Job: "c", Value: 4, Usage: full}},
+				{{Job: "a", Value: math.NaN(), Usage: full}, {Job: "b", Value: 9, Usage: full}, {Job: "c", Value: 40, Usage: full}},
+				{{Job: "a", Value: math.Inf(1), Usage: full}, {Job: "b", Value: 17, Usage: full}, {Job: "c", Missing: true}}},
+			map[string]float64{"a": 1. / 6, "b": 8. / 17, "c": 9. / 17}},
+		{"usage that is no number is no reading", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 9, Usage: []float64{math.NaN()}}, {Job: "b", Value: 3, Usage: full}}},
+			map[string]float64{"a": 1, "b": 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := executor(t, 1, test.options)
+			for i, scene := range test.scenes {
+				for j := range scene {
+					scene[j].At = time.Duration(i) * 20 * second
+				}
+				step(t, f, time.Duration(i)*20*second, scene...)
+			}
+			for id, want := range test.want {
+				if status, _ := f.Standing(id); !cmp.Equal(status.Limits, []float64{want}, near) {
+					t.Errorf("%s: limits %v, want %v (%v)", id, status.Limits, want, status.Category)
+				}
+			}
+		})
+	}
+}
+
+// TestKinds checks that lists follow the steering kind and limits the growth of each kind.
+func TestKinds(t *testing.T) {
+	f := executor(t, 2, &flowcon.Options{Steering: 1, Beta: 100})
+	at := func(now time.Duration, a, b float64) flowcon.Decision {
+		return step(t, f, now,
+			flowcon.Reading{Job: "a", At: now, Value: a, Usage: []float64{0.1, 1}},
+			flowcon.Reading{Job: "b", At: now, Value: b, Usage: []float64{0.5, 0.25}})
+	}
+	at(0, 1, 1)
+	// Progress of a is 0.02, of b 0.04: by kind 0 they grow 0.2 and 0.08, by kind 1 0.02 and 0.16.
+	d := at(20*second, 1.4, 1.8)
+	if len(d.Changes) != 1 || d.Changes[0].Job != "a" || math.Abs(d.Changes[0].Growth-0.02) > 1e-12 {
+		t.Errorf("moves %v, want a by its growth 0.02", d.Changes)
+	}
+	for id, want := range map[string][]float64{"a": {1, 1}, "b": {0.08 / 0.28, 0.16 / 0.18}} {
+		if status, _ := f.Standing(id); !cmp.Equal(status.Limits, want, near) {
+			t.Errorf("%s: limits %v, want %v", id, status.Limits, want)
+		}
+	}
+}
+
+// TestDropsAReadingAsAWhole checks that a usage that is no number drops the value too, so that
+// the next reading measures both intervals.
+func TestDropsAReadingAsAWhole(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), -0.5} {
+		f := executor(t, 2, nil)
+		for i, usage := range []float64{1, bad, 0.5} {
+			now := time.Duration(i) * 20 * second
+			step(t, f, now, flowcon.Reading{Job: "a", At: now, Value: 10 - 4*float64(i), Usage: []float64{1, usage}})
+			if status, _ := f.Standing("a"); status.Measured != (i == 2) {
+				t.Errorf("usage %v: measured %v after %v", bad, status.Measured, now)
+			}
+		}
+		if status, _ := f.Standing("a"); !cmp.Equal(status.Growth, []float64{0.02, 0.04}, near) {
+			t.Errorf("usage %v: growth %v, want 0.8 of the first value in 40 s", bad, status.Growth)
+		}
+	}
+}
+
+// TestMinInterval checks that a run soon after another measures only what has run long enough.
+func TestMinInterval(t *testing.T) {
+	f := executor(t, 1, &flowcon.Options{MinInterval: 5 * second})
+	a, b := &play{id: "a", value: 1}, &play{id: "b", value: 1, at: 21 * second}
+	step(t, f, 0, a.reading(0, 0))
+	step(t, f, 20*second, a.reading(20*second, 0.5))
+	// In the second before b arrives a happened to stand still.
+	step(t, f, 21*second, a.reading(21*second, 0), b.reading(21*second, 0))
+	if status, _ := f.Standing("a"); status.Category != growth.Progressing || !cmp.Equal(status.Growth, []float64{0.5}, near) {
+		t.Errorf("a is %v with growth %v", status.Category, status.Growth)
+	}
+	// At 26 s, 6 s after the newest reading that counts, it is measured again over these 6 s.
+	step(t, f, 26*second, a.reading(26*second, 0.6))
+	if status, _ := f.Standing("a"); !cmp.Equal(status.Growth, []float64{0.5}, near) {
+		t.Errorf("the same growth %v before the interval is over", status.Growth)
+	}
+	step(t, f, 26*second, a.reading(26*second, 0.6), b.reading(26*second, 0), flowcon.Reading{Job: "c", Missing: true})
+	if status, _ := f.Standing("a"); !cmp.Equal(status.Growth, []float64{0.5}, near) {
+		t.Errorf("growth %v over 6 s, want 0.5 (5 s at 0.6, 1 s at 0)", status.Growth)
+	}
+}
+
+func TestWithoutContainers(t *testing.T) {
+	f := executor(t, 1, nil)
+	d := step(t, f, 0)
+	if d.Trigger != flowcon.Due || d.Next != 20*second || len(d.Changes)+len(d.Limits) > 0 {
+		t.Errorf("no jobs: %+v", d)
+	}
+	if d = step(t, f, 20*second); d.Interval != 20*second {
+		t.Errorf("nobody converged, yet the interval is %v", d.Interval)
+	}
+	if _, ok := f.Standing("a"); ok {
+		t.Error("a is there")
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{flowcon.NotDue.String(), "not-due"}, {flowcon.Listener.String(), "listener"}, {flowcon.Kept.String(), "kept"},
+		{flowcon.Limit{Job: "vae", Value: 0.25, Was: 1, Rule: flowcon.LowerBound}.String(), "vae: kind 0 limit 1 -> 0.25, lower bound"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q, want %q", test.got, test.want)
+		}
+	}
+}
+
+// standingOf plays job a, which gives readings of the test after two good ones at 0 and 20 s, beside b,
+// which grows steadily, and returns how a stands after the last.
+func standingOf(t *testing.T, readings ...flowcon.Reading) flowcon.Standing {
+	t.Helper()
+	e := executor(t, 1, nil)
+	for i := range 2 + len(readings) {
+		now := time.Duration(i) * 20 * second
+		a := flowcon.Reading{Job: "a", At: now, Value: 100 - 50*float64(i), Usage: []float64{1}}
+		if i >= 2 {
+			a = readings[i-2]
+			a.Job = "a"
+		}
+		step(t, e, now, a, flowcon.Reading{Job: "b", At: now, Value: 100 + 10*float64(i), Usage: []float64{1}})
+	}
+	standing, _ := e.Standing("a")
+	return standing
+}
+
+// A reading that is dropped changes neither growth nor limits, whatever usage it names.
+func TestDroppedReadingChangesNothing(t *testing.T) {
+	want := standingOf(t, flowcon.Reading{Missing: true})
+	for name, r := range map[string]flowcon.Reading{
+		"negative time": {At: -second, Value: 7, Usage: []float64{0.001}},
+		"late":          {At: 20 * second, Value: 7, Usage: []float64{0.001}},
+		"future":        {At: 41 * second, Value: 7, Usage: []float64{0.001}},
+		"bad usage":     {At: 40 * second, Value: 7, Usage: []float64{-1}},
+	} {
+		if diff := cmp.Diff(want, standingOf(t, r)); diff != "" {
+			t.Errorf("%s (-missing +got)\n%s", name, diff)
+		}
+	}
+}
+
+// A reading from the future does not blind the executor for those that follow.
+func TestFutureReading(t *testing.T) {
+	got := standingOf(t, flowcon.Reading{At: 1000 * time.Hour, Value: 7, Usage: []float64{1}},
+		flowcon.Reading{At: 60 * second, Value: -60, Usage: []float64{1}})
+	if want := []float64{1.1 / 40}; !cmp.Equal(got.Growth, want, near) {
+		t.Errorf("growth %v, want %v: from 50 to -60 in 40 s", got.Growth, want)
+	}
+}
+
+// A job that was given nothing does not converge; one that used its share and gained nothing does.
+func TestStarvedJobDoesNotConverge(t *testing.T) {
+	for _, test := range []struct {
+		usage []float64
+		want  growth.Category
+	}{{[]float64{0}, growth.Watching}, {[]float64{1}, growth.Converged}, {nil, growth.Converged}} {
+		var same []flowcon.Reading
+		for i := range 4 {
+			same = append(same, flowcon.Reading{At: time.Duration(40+20*i) * second, Value: 50, Usage: test.usage})
+		}
+		if got := standingOf(t, same...); got.Category != test.want {
+			t.Errorf("usage %v: %v, want %v", test.usage, got.Category, test.want)
+		}
+	}
+}
+
+// The back-off ends when a job grows again, also while the others stay converged.
+func TestBackOffShortens(t *testing.T) {
+	e := executor(t, 1, nil)
+	now := time.Duration(0)
+	run := func(value float64) time.Duration {
+		r := func(id string, value float64) flowcon.Reading {
+			return flowcon.Reading{Job: id, At: now, Value: value, Usage: []float64{1}}
+		}
+		d := step(t, e, now, r("a", value), r("b", 1))
+		now = d.Next
+		return d.Interval
+	}
+	for _, row := range []struct {
+		value float64
+		want  time.Duration
+	}{{8, 20}, {8, 20}, {8, 40}, {8, 80}, {-800, 20}, {-800, 20}, {-800, 40}} {
+		if got := run(row.value); got != row.want*second {
+			t.Errorf("at %v with %v: interval %v, want %v", now, row.value, got, row.want*second)
+		}
+	}
+}
+
+// Readings that are noted between two runs count in the average usage, and their values do not.
+func TestNote(t *testing.T) {
+	e := executor(t, 1, nil)
+	step(t, e, 0, flowcon.Reading{Job: "a", Value: 100})
+	for _, r := range []flowcon.Reading{
+		{Job: "a", At: 5 * second, Value: 3, Usage: []float64{1}},
+		{Job: "nobody", At: 5 * second, Value: 3, Usage: []float64{1}},
+		{Job: "a", At: 15 * second, Value: 4, Usage: []float64{0.25}},
+	} {
+		if err := e.Note(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Note(flowcon.Reading{Job: "a", Usage: []float64{1, 1}}); !errors.Is(err, apportion.ErrLength) {
+		t.Errorf("two usages for one kind: %v", err)
+	}
+	step(t, e, 20*second, flowcon.Reading{Job: "a", At: 20 * second, Value: 80, Usage: []float64{0.5}})
+	if got, _ := e.Standing("a"); !cmp.Equal(got.Growth, []float64{0.2 / 20 / 0.5}, near) {
+		t.Errorf("growth %v: 0.2 in 20 s at 1 for 5 s, 0.25 for 10 s and 0.5 for 5 s", got.Growth)
+	}
+	if _, ok := e.Standing("nobody"); ok {
+		t.Error("a note admits a job")
+	}
+}
+
+// What a step decides survives JSON, and enumerations are text there.
+func TestDecisionSurvivesJSON(t *testing.T) {
+	e := executor(t, 1, nil)
+	for i := range 5 {
+		now := time.Duration(i) * 20 * second
+		want := step(t, e, now, flowcon.Reading{Job: "a", At: now, Value: 1}, flowcon.Reading{Job: "b", At: now, Value: math.Inf(i%2 - i)})
+		text, err := json.Marshal(want)
+		var got flowcon.Decision
+		if err == nil {
+			err = json.Unmarshal(text, &got)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%v\n%s\n%s", err, text, diff)
+		}
+		if want := `"Trigger":"` + want.Trigger.String(); !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	for rule := flowcon.Unmeasured; rule <= flowcon.Kept; rule++ {
+		var read flowcon.Rule
+		if text, err := rule.MarshalText(); err != nil || read.UnmarshalText(text) != nil || read != rule {
+			t.Errorf("rule %v is read as %v", rule, read)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// This file implements the limits of FlowCon, [Zheng] Algorithm 1, lines 14-26.
+
+package flowcon
+
+import (
+	"fmt"
+
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/enum"
+)
+
+// Rule says which rule set a limit.
+type Rule uint8
+
+// The rules.
+const (
+	// Unmeasured: growth is not known yet, which counts as infinitely efficient: limit 1.
+	Unmeasured Rule = iota
+	// FreeCompetition: every job is converged: limit 1 (line 16).
+	FreeCompetition
+	// GrowthShare: the job's share of all growth efficiency (lines 21 and 26).
+	GrowthShare
+	// LowerBound: that share is below 1/(beta n) (line 22).
+	LowerBound
+	// Kept: nothing changed it (line 24). Never listed in a Decision.
+	Kept
+)
+
+var rules = []string{"not measured", "free competition", "share of growth", "lower bound", "kept"}
+
+// String returns the rule in words.
+func (r Rule) String() string { return enum.String(r, rules) }
+
+// MarshalText returns what String returns.
+func (r Rule) MarshalText() ([]byte, error) { return enum.Marshal(r, rules) }
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Rule) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, rules) }
+
+// Limit is the new upper limit on one job's use of one kind. Limits are soft: they may add up to
+// more than 1, and what a job leaves is free for the others.
+type Limit struct {
+	// Job is the job's ID.
+	Job string
+	// Kind is the position of the resource kind.
+	Kind int
+	// Value is the limit as a share of the worker, in [1/(Beta n), 1]; with BoundConvergedOnly a
+	// growing job's may be lower. Was is the one before, 0 for a new job.
+	Value, Was float64
+	Rule       Rule
+}
+
+// String returns for instance "vae: kind 0 limit 1 -> 0.25, lower bound".
+func (l Limit) String() string {
+	return fmt.Sprintf("%s: kind %d limit %.6g -> %.6g, %v", l.Job, l.Kind, l.Was, l.Value, l.Rule)
+}
+
+// jobState is what FlowCon knows of one job.
+type jobState struct {
+	track    growth.Track
+	category growth.Category
+	growth   []float64 // growth efficiency by kind, (4.2); valid where growth is measured
+	limits   []float64 // by kind; 0 before the first
+}
+
+// note notes a reading for the next run.
+func (s *jobState) note(r *Reading) {
+	if !r.Missing {
+		s.track.Offer(r.At, r.Value, r.Usage)
+	}
+}
+
+// measured reports whether growth is known.
+func (s *jobState) measured() bool { return s.track.Series().Measured() }
+
+// round is what all jobs of one run of lines 14-26 have in common.
+type round struct {
+	free    bool // every job is converged
+	waiting bool // a job is not measured yet
+	bound   float64
+	sums    []float64 // S of each kind
+	option  bool      // BoundConvergedOnly
+}
+
+// limit returns the limit of one job for kind k, and the rule that sets it. While a newcomer is not
+// measured its growth counts as infinite: the others' shares of S are 0, and jobs that grow keep
+// what they have until it is known how much there is to share.
+func (r *round) limit(state *jobState, k int) (float64, Rule) {
+	switch {
+	case r.free:
+		return 1, FreeCompetition
+	case !state.measured():
+		return 1, Unmeasured
+	case state.category == growth.Watching, state.category == growth.Progressing && r.waiting:
+		return 0, Kept
+	}
+	share := 0.0
+	if !r.waiting && r.sums[k] > 0 {
+		share = state.growth[k] / r.sums[k]
+	}
+	if share < r.bound && (state.category == growth.Converged || !r.option) {
+		return r.bound, LowerBound
+	}
+	return share, GrowthShare
+}

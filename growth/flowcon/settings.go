@@ -1,0 +1,96 @@
+// This file holds the settings of FlowCon, [Zheng] §5.1.2 and §6.1.2, and the checks on them.
+
+package flowcon
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/internal/monitor"
+)
+
+// DefaultBeta is the thesis' lower bound: with two jobs on a worker the converged one was held at
+// 0.25, which is 1/(2 * 2).
+const DefaultBeta = 2
+
+// Config is what an Executor needs to be told.
+type Config struct {
+	// Interval is itval, the time between two runs while any job grows; positive. The thesis uses
+	// 20 s to 60 s.
+	Interval time.Duration
+	// Alpha is the growth efficiency below which a job is slow, see [growth.Threshold]; positive.
+	// The thesis uses 0.01 to 0.15. A Classifier in the options replaces it; then it is not read.
+	Alpha float64
+	// Kinds is the number of resource kinds that are limited; at least 1.
+	Kinds int
+}
+
+// Options are the choices; nil means all defaults.
+type Options struct {
+	// Steering is the kind whose growth efficiency moves jobs between the lists; 0 is the first
+	// kind (the thesis reports CPU only).
+	Steering int
+	// Beta sets the lower bound 1/(Beta n) of a limit on a worker with n jobs; at least 1, 0
+	// means [DefaultBeta].
+	Beta float64
+	// MaxInterval caps the back-off; 0 means no cap, as in the thesis.
+	MaxInterval time.Duration
+	// MinInterval is the least time over which growth is measured: a run that the listener asks
+	// for shortly after another leaves out readings that are closer to the one before. 0 means
+	// any time above zero.
+	MinInterval time.Duration
+	// Normalization makes the evaluation functions of different jobs comparable, for alpha and for
+	// the shares of growth that become limits; the zero value is FirstValue.
+	Normalization growth.Normalization
+	// BoundConvergedOnly applies the lower bound to converged jobs only, as line 22 is printed.
+	// Otherwise a growing job has it too: without it, a growing job beside one that grows a
+	// thousand times faster is limited to less than a converged one.
+	BoundConvergedOnly bool
+	// Classifier replaces the test of lines 4 and 7; nil means Threshold{Alpha, Normalization}.
+	Classifier growth.Classifier
+}
+
+// complete returns the options with the defaults in place.
+func (c *Config) complete(options *Options) Options {
+	var chosen Options
+	if options != nil {
+		chosen = *options
+	}
+	if chosen.Beta == 0 {
+		chosen.Beta = DefaultBeta
+	}
+	if chosen.Classifier == nil {
+		chosen.Classifier = growth.Threshold{Alpha: c.Alpha, Normalization: chosen.Normalization}
+	}
+	return chosen
+}
+
+// check returns all that is wrong with the settings; own says that the caller chose a classifier.
+func (c *Config) check(options *Options, own bool) error {
+	var faults apportion.Faults
+	wrong := func(field string, err error, detail string) { faults.Add(apportion.Item{}, field, err, detail) }
+	monitor.CheckInterval(&faults, c.Interval)
+	if !own {
+		monitor.CheckAlpha(&faults, c.Alpha)
+	}
+	if c.Kinds < 1 {
+		wrong("Kinds", apportion.ErrRange, strconv.Itoa(c.Kinds)+" is below 1")
+	}
+	if options.Steering < 0 || options.Steering >= max(c.Kinds, 1) {
+		wrong("Steering", apportion.ErrRange, strconv.Itoa(options.Steering)+" is no kind")
+	}
+	if !(options.Beta >= 1 && options.Beta <= math.MaxFloat64) {
+		text := strconv.FormatFloat(options.Beta, 'g', -1, 64)
+		wrong("Beta", apportion.ErrRange, text+" is not in [1, infinity)")
+	}
+	if options.MaxInterval != 0 && options.MaxInterval < c.Interval {
+		wrong("MaxInterval", apportion.ErrConflict, options.MaxInterval.String()+" is below Interval")
+	}
+	if options.MinInterval < 0 {
+		wrong("MinInterval", apportion.ErrNegative, options.MinInterval.String())
+	}
+	return faults.Err()
+}

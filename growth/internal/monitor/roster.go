@@ -1,0 +1,124 @@
+// This file implements the set of jobs on a worker and the comparison of that set with the one
+// before, [Zheng] Algorithm 2 (listener).
+
+package monitor
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// Roster holds the jobs of the newest step with a state of type T each, sorted by id: the
+// order in which sums are taken and results are listed, whatever the order of the input.
+type Roster[T any] struct {
+	// Members are the jobs, by id.
+	Members []Member[T]
+	// Where holds the position in Members of each job of the input.
+	Where []int
+	// Arrived are the ids that are new in this step, Left the members that are gone, both sorted.
+	Arrived []string
+	Left    []Member[T]
+
+	index map[string]int // from an id to the position in Members
+	step  uint64
+}
+
+// Member is one job.
+type Member[T any] struct {
+	ID    string
+	State *T
+	step  uint64 // the newest step that named it
+}
+
+// find returns the position of a member, or -1. A caller that lists the jobs by id, or in
+// the same order of a subset, is answered without the map.
+func (r *Roster[T]) find(guess int, name string) int {
+	if guess < len(r.Members) && r.Members[guess].ID == name {
+		return guess
+	}
+	if m, ok := r.index[name]; ok {
+		return m
+	}
+	return -1
+}
+
+// locate fills Where (-1: new) and Arrived, and stamps the members that are still there.
+func (r *Roster[T]) locate(n int, id func(i int) string) error {
+	var faults apportion.Faults
+	r.step++
+	r.Where, r.Arrived = r.Where[:0], r.Arrived[:0]
+	for i := range n {
+		name := id(i)
+		m := r.find(i, name)
+		r.Where = append(r.Where, m)
+		switch {
+		case name == "":
+			faults.Add(check.Item("job", name, i), "ID", apportion.ErrEmpty, "")
+		case m < 0:
+			r.Arrived = append(r.Arrived, name)
+		case r.Members[m].step == r.step:
+			faults.Add(check.Item("job", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
+		default:
+			r.Members[m].step = r.step
+		}
+	}
+	slices.Sort(r.Arrived)
+	for i, name := range r.Arrived {
+		if i > 0 && name == r.Arrived[i-1] {
+			faults.Add(check.Item("job", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
+		}
+	}
+	return faults.Err()
+}
+
+// rebuild removes who left, inserts who arrived, and indexes anew.
+func (r *Roster[T]) rebuild(fresh func() *T) {
+	r.Members = slices.DeleteFunc(r.Members, func(m Member[T]) bool { return m.step != r.step })
+	for _, id := range r.Arrived {
+		r.Members = append(r.Members, Member[T]{ID: id, State: fresh(), step: r.step})
+	}
+	slices.SortFunc(r.Members, func(a, b Member[T]) int { return cmp.Compare(a.ID, b.ID) })
+	if r.index == nil {
+		r.index = make(map[string]int, len(r.Members))
+	}
+	clear(r.index)
+	for m := range r.Members {
+		r.index[r.Members[m].ID] = m
+	}
+}
+
+// Match makes the roster hold the n jobs that id lists, and fills Where, Arrived and Left;
+// fresh makes the state of a new job. An empty or repeated id is an error that leaves the
+// members as they were. It allocates only where the set changed or grew. O(n) where the set is
+// the same, O(n log n) otherwise.
+func (r *Roster[T]) Match(n int, id func(i int) string, fresh func() *T) error {
+	if err := r.locate(n, id); err != nil {
+		return err
+	}
+	r.Left = r.Left[:0]
+	for _, m := range r.Members {
+		if m.step != r.step {
+			r.Left = append(r.Left, m)
+		}
+	}
+	if len(r.Arrived) == 0 && len(r.Left) == 0 {
+		return nil
+	}
+	r.rebuild(fresh)
+	for i := range n {
+		r.Where[i] = r.index[id(i)]
+	}
+	return nil
+}
+
+// Get returns the state of a job, or nil.
+func (r *Roster[T]) Get(id string) *T {
+	if m, ok := r.index[id]; ok {
+		return r.Members[m].State
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+// This file measures a whole step of the monitor at 10 to 10,000 jobs.
+
+package specon_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
+)
+
+// perContainer measures step once a second, prepare left out, after four runs to warm up.
+func perContainer(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
+	now := time.Duration(0)
+	for range 4 {
+		prepare(now)
+		if err := step(now); err != nil {
+			b.Fatal(err)
+		}
+		now += second
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		b.StopTimer()
+		prepare(now)
+		b.StartTimer()
+		if err := step(now); err != nil {
+			b.Fatal(err)
+		}
+		now += second
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
+}
+
+func BenchmarkMonitorStep(b *testing.B) {
+	for _, n := range []int{10, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
+			s, err := specon.NewMonitor(specon.Config{Interval: second, Alpha: 0.01}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			observations := make([]specon.Observation, n)
+			for i := range observations {
+				observations[i] = specon.Observation{Job: "job" + strconv.Itoa(1_000_000+i), Worker: "worker" + strconv.Itoa(i%64)}
+			}
+			var report specon.Report
+			perContainer(b, n, func(now time.Duration) {
+				for i := range observations {
+					observations[i].At = now
+					observations[i].Value = float64(1+i%13) / (1 + now.Seconds())
+				}
+			}, func(now time.Duration) error { return s.Step(now, observations, &report) })
+		})
+	}
+}
+
+// TestStepsDoNotAllocate holds the steps to what their documentation says.
+func TestStepsDoNotAllocate(t *testing.T) {
+	m := monitor(t, nil)
+	observations := make([]specon.Observation, 100)
+	var report specon.Report
+	now := time.Duration(0)
+	run := func() {
+		for i := range observations {
+			observations[i] = specon.Observation{Job: names[i], Worker: ids[i%len(ids)], At: now,
+				Value: float64(1+i%13) / (1 + now.Seconds()), Usage: growth.Used(0.5)}
+		}
+		if err := m.Step(now, observations, &report); err != nil {
+			t.Fatal(err)
+		}
+		now += 20 * second
+	}
+	for range 10 {
+		run()
+	}
+	if n := testing.AllocsPerRun(50, run); n != 0 {
+		t.Errorf("%v allocations in a step", n)
+	}
+}
+
+// names are those of 100 jobs.
+var names = func() (names [100]string) {
+	for i := range names {
+		names[i] = "job" + strconv.Itoa(1_000_000+i)
+	}
+	return names
+}()

@@ -1,0 +1,198 @@
+// This file tests the monitor's edges: bad input, migrated jobs, workers, arrivals between checks.
+
+package specon_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/specon"
+)
+
+func monitor(t testing.TB, options *specon.Options) *specon.Monitor {
+	t.Helper()
+	s, err := specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func observe(t testing.TB, s *specon.Monitor, now time.Duration, observations ...specon.Observation) specon.Report {
+	t.Helper()
+	for i := range observations {
+		observations[i].At = now
+	}
+	var report specon.Report
+	if err := s.Step(now, observations, &report); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestNewMonitorFaults(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		config  specon.Config
+		options *specon.Options
+		want    error
+	}{
+		{"good", specon.Config{Interval: second, Alpha: 0.01}, nil, nil},
+		{"classifier instead of alpha", specon.Config{Interval: second}, &specon.Options{Classifier: growth.Prospect{Alpha: 1}}, nil},
+		{"no interval", specon.Config{Alpha: 0.01}, nil, apportion.ErrRange},
+		{"alpha NaN", specon.Config{Interval: second, Alpha: math.NaN()}, nil, apportion.ErrRange},
+	} {
+		if _, err := specon.NewMonitor(test.config, test.options); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+	}
+}
+
+func TestMonitorRefuses(t *testing.T) {
+	s := monitor(t, nil)
+	observe(t, s, 10*second, specon.Observation{Job: "a", Worker: "w", Value: 1})
+	for _, test := range []struct {
+		name         string
+		now          time.Duration
+		observations []specon.Observation
+		want         error
+	}{
+		{"twice", 20 * second, []specon.Observation{{Job: "b", Worker: "w"}, {Job: "b", Worker: "v"}}, apportion.ErrDuplicate},
+		{"no worker", 20 * second, []specon.Observation{{Job: "b"}}, apportion.ErrEmpty},
+		{"no id", 20 * second, []specon.Observation{{Worker: "w"}}, apportion.ErrEmpty},
+		{"clock goes back", 9 * second, []specon.Observation{{Job: "b", Worker: "w"}}, apportion.ErrRange},
+	} {
+		var report specon.Report
+		if err := s.Step(test.now, test.observations, &report); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+		if _, ok := s.Standing("a"); !ok {
+			t.Errorf("%s: a is gone", test.name)
+		}
+	}
+}
+
+// TestMonitorWorkers checks the counts by worker, and that a worker where at most one other would
+// profit does not ask.
+func TestMonitorWorkers(t *testing.T) {
+	s := monitor(t, &specon.Options{AtEntry: true})
+	slow := []float64{10, 9.9, 9.85, 9.84}
+	var report specon.Report
+	for i, value := range slow {
+		now := time.Duration(i) * 20 * second
+		grows := float64(i+1) * 3
+		report = observe(t, s, now,
+			specon.Observation{Job: "crowded", Worker: "w2", Value: value},
+			specon.Observation{Job: "lonely", Worker: "w1", Value: 2 * value},
+			specon.Observation{Job: "g1", Worker: "w2", Value: grows},
+			specon.Observation{Job: "g2", Worker: "w2", Value: 2 * grows},
+			specon.Observation{Job: "g3", Worker: "w1", Value: 5 * grows},
+			specon.Observation{Job: "old", Worker: "w0", Value: value, Migrated: true})
+	}
+	wantCounts := []specon.Counts{{Worker: "w0", Converged: 1}, {Worker: "w1", Progressing: 1, Converged: 1}, {Worker: "w2", Progressing: 2, Converged: 1}}
+	if diff := cmp.Diff(wantCounts, report.Workers); diff != "" {
+		t.Error(diff)
+	}
+	want := []specon.Request{{Job: "crowded", Worker: "w2", Gain: 0.001}}
+	if diff := cmp.Diff(want, report.Requests, near); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestMonitorMigrated checks that a migrated job is left alone however much it gains, and that
+// it arrives on the next worker as converged.
+func TestMonitorMigrated(t *testing.T) {
+	s := monitor(t, nil)
+	for i, value := range []float64{10, 9.9, 9.85, 9.84} {
+		observe(t, s, time.Duration(i)*20*second, specon.Observation{Job: "a", Worker: "w", Value: value})
+	}
+	report := observe(t, s, 80*second, specon.Observation{Job: "a", Worker: "v", Value: 100, Migrated: true})
+	if len(report.Changes)+len(report.Requests) > 0 || !cmp.Equal(report.Workers, []specon.Counts{{Worker: "v", Converged: 1}}) {
+		t.Errorf("after the migration: %+v", report)
+	}
+	if status, _ := s.Standing("a"); status.Category != growth.Converged {
+		t.Errorf("a is %v", status.Category)
+	}
+}
+
+// TestMonitorBetweenChecks checks that arrivals and exits are noted at once and measured when due.
+func TestMonitorBetweenChecks(t *testing.T) {
+	s := monitor(t, nil)
+	observe(t, s, 0, specon.Observation{Job: "a", Worker: "w", Value: 1})
+	got := observe(t, s, 5*second, specon.Observation{Job: "a", Worker: "w", Value: 0.4}, specon.Observation{Job: "b", Worker: "w", Value: 8})
+	want := specon.Report{Next: 20 * second, Changes: []growth.Change{{Job: "b", To: growth.Progressing, Cause: growth.Arrived}},
+		Workers: []specon.Counts{{Worker: "w", Progressing: 2}}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	observe(t, s, 20*second, specon.Observation{Job: "a", Worker: "w", Value: 0.9}, specon.Observation{Job: "b", Worker: "w", Value: 4})
+	if status, _ := s.Standing("a"); math.Abs(status.Gain-0.1) > 1e-9 {
+		t.Errorf("a gained %v from 1 to 0.9; what it showed between the checks does not count", status.Gain)
+	}
+	got = observe(t, s, 40*second, specon.Observation{Job: "b", Worker: "w", Value: 0})
+	want = specon.Report{Ran: true, Next: 60 * second, Changes: []growth.Change{{Job: "a", From: growth.Progressing, Cause: growth.Left}},
+		Workers: []specon.Counts{{Worker: "w", Progressing: 1}}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if status, _ := s.Standing("b"); !status.Measured || math.Abs(status.Gain-0.5) > 1e-9 {
+		t.Errorf("b gained %v, want half its first value", status.Gain)
+	}
+}
+
+// TestMonitorDiverged checks that a job whose loss is not a number goes down one step at each check.
+func TestMonitorDiverged(t *testing.T) {
+	s := monitor(t, nil)
+	want := []growth.Category{growth.Progressing, growth.Watching, growth.Converged, growth.Converged, growth.Progressing}
+	for i, value := range []float64{2, math.NaN(), math.NaN(), math.Inf(1), 1} {
+		observe(t, s, time.Duration(i)*20*second, specon.Observation{Job: "a", Worker: "w", Value: value})
+		if status, _ := s.Standing("a"); status.Category != want[i] {
+			t.Errorf("check %d: %v, want %v", i, status.Category, want[i])
+		}
+	}
+}
+
+// standingOf plays a job that gains ever less, then the observations of the test 20 s apart, and
+// returns how it stands after the last.
+func standingOf(t *testing.T, more ...specon.Observation) specon.Standing {
+	t.Helper()
+	m := monitor(t, nil)
+	for i, value := range []float64{100, 98, 97} {
+		observe(t, m, time.Duration(i)*20*second, specon.Observation{Job: "a", Worker: "w", Value: value, Usage: growth.Used(1)})
+	}
+	for i, o := range more {
+		o.Job, o.Worker = "a", "w"
+		var report specon.Report
+		if err := m.Step(time.Duration(3+i)*20*second, []specon.Observation{o}, &report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	standing, _ := m.Standing("a")
+	return standing
+}
+
+// A job that was given nothing does not converge; one that used its share and gained nothing does.
+func TestStarvedJobDoesNotConverge(t *testing.T) {
+	for usage, want := range map[growth.Usage]growth.Category{
+		growth.Used(0): growth.Watching, growth.Used(1): growth.Converged, {}: growth.Converged,
+	} {
+		if got := standingOf(t, specon.Observation{At: 60 * second, Value: 97, Usage: usage}); got.Category != want {
+			t.Errorf("usage %v: %v, want %v", usage, got.Category, want)
+		}
+	}
+}
+
+// A reading from the future does not blind the monitor for those that follow.
+func TestMonitorFutureReading(t *testing.T) {
+	got := standingOf(t, specon.Observation{At: 1000 * time.Hour, Value: 7}, specon.Observation{At: 80 * second, Value: 57})
+	if got.Category != growth.Progressing || math.Abs(got.Gain-0.4) > 1e-12 {
+		t.Errorf("%+v, want a gain of 0.4 of the first value", got)
+	}
+}

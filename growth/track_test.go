@@ -1,0 +1,198 @@
+// This file tests what is kept between two checks: averages of usage, readings that are dropped, and
+// what survives JSON.
+
+package growth_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/growth"
+)
+
+// always says that every job grows.
+type always struct{}
+
+func (always) Judge(*growth.Series) growth.Verdict { return growth.Growing }
+
+var anyTest = &growth.Test{Classifier: always{}}
+
+// used compares an average usage.
+func used(t *testing.T, track *growth.Track, what string, want float64) {
+	t.Helper()
+	if got, measured := track.Usage(0).Share(); !measured || math.Abs(got-want) > 1e-12 {
+		t.Errorf("%s: usage %v (measured %v), want %v", what, got, measured, want)
+	}
+}
+
+// Readings between two checks count with the time that they stand for.
+func TestTrackAverages(t *testing.T) {
+	var track growth.Track
+	offer := func(at int, value, usage float64) bool {
+		return track.Offer(time.Duration(at)*second, value, []float64{usage})
+	}
+	offer(10, 5, 0.3)
+	used(t, &track, "one reading", 0.3)
+	track.Check(10*second, anyTest)
+	offer(11, 4, 1)
+	offer(14, 3, 0.2)
+	if offer(13, 99, 99) || offer(14, 99, 99) || offer(-1, 99, 99) || offer(15, 99, -1) {
+		t.Error("a reading that is late, negative or used less than nothing was taken")
+	}
+	used(t, &track, "1 for one second and 0.2 for three", 1.6/4)
+	if outcome, verdict := track.Check(14*second, &growth.Test{Classifier: always{}, Least: 5 * second}); outcome != growth.Unusable || verdict != growth.Unsure {
+		t.Errorf("closer than 5 s to the one before: %v, %v", outcome, verdict)
+	}
+	if outcome, verdict := track.Check(14*second, anyTest); outcome != growth.Measured || verdict != growth.Growing {
+		t.Errorf("what one check left is lost for the next: %v, %v", outcome, verdict)
+	}
+	used(t, &track, "over the interval that was closed", 1.6/4)
+	if outcome, _ := track.Check(20*second, anyTest); outcome != growth.Unusable {
+		t.Errorf("the same reading twice: %v", outcome)
+	}
+	offer(15, 2, 0.5)
+	used(t, &track, "after a check", 0.5)
+	track.Offer(17*second, 1, nil)
+	used(t, &track, "beside a reading that measures none", 0.5)
+	track.Check(17*second, anyTest)
+	track.Offer(18*second, 0, nil)
+	if _, measured := track.Usage(0).Share(); measured {
+		t.Error("a usage where nobody measured one")
+	}
+}
+
+// A reading from the future costs the interval in which it came, and no more.
+func TestTrackFuture(t *testing.T) {
+	var track growth.Track
+	for i, row := range []struct {
+		now, at int
+		value   float64
+		want    growth.Outcome
+	}{
+		{0, 0, 8, growth.Started},
+		{10, 1e9, 1, growth.Unusable}, // 32 years ahead
+		{20, 20, 6, growth.Measured},
+		{30, 31, 5, growth.Unusable}, // one second
+		{40, 40, 4, growth.Measured},
+	} {
+		track.Offer(time.Duration(row.at)*second, row.value, nil)
+		if got, _ := track.Check(time.Duration(row.now)*second, anyTest); got != row.want {
+			t.Errorf("reading %d: %v, want %v", i, got, row.want)
+		}
+	}
+	if got := track.Series().Progress(growth.Raw); got != 0.1 {
+		t.Errorf("progress %v, want 2 in 20 s", got)
+	}
+}
+
+// Nobody converges because he got nothing: under every classifier an idle interval leaves a job
+// where it is, and a job that was not measured is not idle.
+func TestIdleProvesNothing(t *testing.T) {
+	for _, row := range classifiers {
+		for _, test := range []struct {
+			usage growth.Usage
+			want  growth.Outcome
+		}{
+			{growth.Used(0), growth.Idle}, {growth.Used(growth.UsageFloor / 2), growth.Idle},
+			{growth.Used(growth.UsageFloor), growth.Repeated}, {growth.Usage{}, growth.Repeated},
+		} {
+			var s growth.Series
+			for i, value := range []float64{8, 4, 2} {
+				s.Add(time.Duration(i)*10*second, value, growth.Used(1))
+			}
+			gain := s.Gain(growth.Raw)
+			got := s.Add(30*second, 2, test.usage)
+			verdict := growth.Judge(row.classifier, &s, got)
+			if got != test.want || got == growth.Idle && (verdict != growth.Unsure || s.Gain(growth.Raw) != gain) {
+				t.Errorf("%s, usage %v: %v, %v, gain %v", row.name, test.usage, got, verdict, s.Gain(growth.Raw))
+			}
+			// What it gains when it gets something again is measured from the end of the idleness.
+			s.Add(40*second, 1, growth.Used(1))
+			if got := s.Progress(growth.Raw); got != 0.1 {
+				t.Errorf("%s, usage %v: progress %v afterwards, want 1 in 10 s", row.name, test.usage, got)
+			}
+		}
+	}
+}
+
+func TestIdleAndMoving(t *testing.T) {
+	var s growth.Series
+	s.Add(0, 8, growth.Used(1))
+	if got := s.Add(10*second, 4, growth.Used(0)); got != growth.Measured {
+		t.Errorf("a new value without usage: %v; its measurement lost its digits", got)
+	}
+	if got := s.Add(20*second, math.NaN(), growth.Used(0)); got != growth.Diverged {
+		t.Errorf("NaN without usage: %v", got)
+	}
+}
+
+func TestCounter(t *testing.T) {
+	var c growth.Counter
+	for i, row := range []struct {
+		at, used time.Duration
+		want     growth.Usage
+	}{
+		{10 * second, 5 * second, growth.Usage{}}, // the first
+		{20 * second, 10 * second, growth.Used(0.5)},
+		{20 * second, 11 * second, growth.Usage{}}, // at the same time
+		{15 * second, 11 * second, growth.Usage{}}, // earlier
+		{30 * second, 10 * second, growth.Used(0)},
+		{40 * second, 4 * second, growth.Used(0.4)}, // began anew
+	} {
+		if got := c.Usage(row.at, row.used); got != row.want {
+			t.Errorf("reading %d: %v, want %v", i, got, row.want)
+		}
+	}
+	c.Restart()
+	if got := c.Usage(50*second, 8*second); got != growth.Used(0.8) {
+		t.Errorf("after a restart %v, want 8 s of 10 s", got)
+	}
+}
+
+// A track that was written and read goes on as the one it was, also in the middle of an interval and
+// with a value that is no number.
+func TestTrackSurvivesJSON(t *testing.T) {
+	var track growth.Track
+	for i := range 70 {
+		value := 5 / float64(1+i)
+		if i%7 == 3 {
+			value = math.Inf(1 - 2*(i%2))
+		}
+		if track.Offer(time.Duration(i)*second, value, []float64{0.1, float64(i%3) / 3}); i%2 == 0 {
+			track.Check(time.Duration(i)*second, anyTest)
+		}
+		text, err := json.Marshal(track)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read growth.Track
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(track.Clone(), read, cmp.Exporter(all)); diff != "" {
+			t.Fatalf("after %d readings (-written +read):\n%s", i+1, diff)
+		}
+		track = read
+	}
+	text, err := json.Marshal([]growth.Usage{{}, growth.Used(0), growth.Used(0.25)})
+	if err != nil || string(text) != "[null,0,0.25]" {
+		t.Errorf("usages are written as %s, %v", text, err)
+	}
+	read := []growth.Usage{growth.Used(1)}
+	if err := json.Unmarshal([]byte("[null]"), &read); err != nil || read[0] != (growth.Usage{}) {
+		t.Errorf("null is read as %v, %v", read, err)
+	}
+}
+
+// A copy that was cloned is independent.
+func TestTrackClone(t *testing.T) {
+	var track growth.Track
+	track.Offer(0, 1, []float64{0.5})
+	copied := track.Clone()
+	copied.Offer(second, 1, []float64{1})
+	used(t, &track, "of the original", 0.5)
+}
