@@ -96,7 +96,7 @@ func (m *Machine) drop(j *Job) {
 // begin starts on what was asked of a running job: by saving it. reserve keeps the room free.
 func (m *Machine) begin(j *Job, reserve bool) {
 	j.Target, j.Fallback, j.Reserved = j.Wanted, j.Containers, reserve
-	j.Reason, j.Restarts = Reason{}, 0
+	j.Reason, j.Restarts = apportion.Reason{}, 0
 	m.drop(j)
 	m.enter(j, Saving)
 }
@@ -109,7 +109,7 @@ func (m *Machine) turn(j *Job) {
 		return // it goes on waiting, for no longer than before
 	}
 	j.Target, j.Reserved = target, false
-	j.Reason, j.Restarts = Reason{}, 0
+	j.Reason, j.Restarts = apportion.Reason{}, 0
 	m.settle(j)
 }
 
@@ -156,7 +156,7 @@ func (m *Machine) known(name string) (*Job, error) {
 
 // end stops a job for good.
 func (m *Machine) end(j *Job, ending Ending) {
-	j.Ending, j.Reason = ending, Reason{}
+	j.Ending, j.Reason = ending, apportion.Reason{}
 	j.Target, j.Fallback, j.Reserved = nil, nil, false
 	m.drop(j)
 	if j.Phase != Stopping {

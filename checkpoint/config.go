@@ -122,9 +122,9 @@ func count(n, zero int) int {
 }
 
 // timeout is how long an effect may take.
-func (c *Config) timeout(kind Action) time.Duration {
+func (c *Config) timeout(action Action) time.Duration {
 	t := &c.Timeouts
-	switch kind {
+	switch action {
 	case Save:
 		return t.Save
 	case Verify:

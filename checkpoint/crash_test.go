@@ -100,7 +100,7 @@ func (s *sim) rest() {
 func (s *sim) summary() string {
 	var text string
 	for _, j := range s.alive().m.Jobs() {
-		text += fmt.Sprintf("%s %s%s %v %v; ", j.Name, j.Phase, j.Ending, j.Containers, j.Reason.Code)
+		text += fmt.Sprintf("%s %s%s %v %v; ", j.Name, j.Phase, j.Ending, j.Containers, j.Reason.Constraint)
 	}
 	return text
 }

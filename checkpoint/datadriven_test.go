@@ -243,6 +243,6 @@ func line(j *checkpoint.Job) string {
 	add(j.Tries > 0, " tries=%d", j.Tries)
 	add(j.Restarts > 0, " restarts=%d", j.Restarts)
 	add(len(j.Checkpoints) > 0, " checkpoints=%v", j.Checkpoints)
-	add(j.Reason.Code != "", " (%s: %s)", j.Reason.Code, j.Reason.Detail)
+	add(j.Reason.Constraint != "", " (%s: %s)", j.Reason.Constraint, j.Reason.Text)
 	return text
 }

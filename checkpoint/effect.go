@@ -3,10 +3,10 @@
 
 package checkpoint
 
-// Kind is what an Effect does.
+// Action is what an Effect does.
 type Action string
 
-// The kinds of effects, in the order of an adjustment.
+// The actions, in the order of an adjustment.
 const (
 	// Save: have the job write its state, and commit it to the store as number Checkpoint.
 	Save Action = "save"
@@ -52,7 +52,7 @@ type Effect struct {
 	ID int64 `json:"id"`
 	// Epoch numbers the masters, ascending.
 	Epoch  int64  `json:"epoch"`
-	Action Action `json:"kind"`
+	Action Action `json:"action"`
 	Job    string `json:"job"`
 	// Attempt is the run of the job that the effect belongs to.
 	Attempt int64 `json:"attempt"`
@@ -61,7 +61,7 @@ type Effect struct {
 	Containers []string `json:"containers,omitempty"`
 	// Servers are those to ask, each once, ascending.
 	Servers []string `json:"servers,omitempty"`
-	// Checkpoint is the number that Kind speaks of.
+	// Checkpoint is the number that Action speaks of.
 	Checkpoint int64 `json:"checkpoint,omitempty"`
 }
 

@@ -11,31 +11,39 @@ import (
 // Event is something that has happened or is asked for: one of the types of this file. Events may come
 // late, twice and in any order; those that speak of an earlier attempt are counted and ignored.
 type Event interface {
+	// name is what the event is called as text, see UnmarshalEvent.
+	name() string
 	// apply carries the event out, or returns an error and changes nothing.
 	apply(m *Machine) error
 }
 
 // Tick says what time it is. It is the only event that carries a time; only differences matter.
-type Tick struct{ Now time.Time }
+type Tick struct {
+	Now time.Time `json:"now"`
+}
 
 // ServerUp says that a server is there, or that its capacity has changed. Nothing is taken away from
 // jobs by that: the caller asks for an adjustment if it wants so.
-type ServerUp struct{ Server apportion.Server }
+type ServerUp struct {
+	Server apportion.Server `json:"server"`
+}
 
 // ServerLost says that a server is gone for good: no process and no container of before exists there
 // any more, and nothing that was sent to it before will be done. To know that of a server that does
 // not answer, its agent must end all jobs when it has not heard of a master for some time, and the
 // master must wait for longer than that. The server may come back with ServerUp.
-type ServerLost struct{ ID string }
+type ServerLost struct {
+	ID string `json:"id"`
+}
 
 // Submit makes a job known. It holds nothing until an Adjust gives it containers.
 type Submit struct {
 	// Job is its name: not empty, UTF-8 without control characters.
-	Job string
+	Job string `json:"job"`
 	// Demand is what one container takes.
-	Demand apportion.Resources
+	Demand apportion.Resources `json:"demand"`
 	// Min is the least number of containers with which the job goes on when servers are lost; 0 means 1.
-	Min int
+	Min int `json:"min,omitempty"`
 }
 
 // Adjust asks for new containers for some jobs. Each gets exactly what is asked for, or keeps what it
@@ -44,41 +52,48 @@ type Submit struct {
 type Adjust struct {
 	// Targets maps jobs to the servers of their containers, one entry a container. None: the job is
 	// saved and suspended.
-	Targets map[string][]string
+	Targets map[string][]string `json:"targets"`
 }
 
 // Checkpoint asks that a running job be saved and go on. In every other phase it does nothing.
-type Checkpoint struct{ Job string }
+type Checkpoint struct {
+	Job string `json:"job"`
+}
 
 // Cancel ends a job: its processes are stopped and its containers released, nothing is saved.
-type Cancel struct{ Job string }
+type Cancel struct {
+	Job string `json:"job"`
+}
 
 // Forget removes a job that has ended. Its checkpoints in the store are the caller's from then on, and
 // its name may be used again.
-type Forget struct{ Job string }
+type Forget struct {
+	Job string `json:"job"`
+}
 
 // Finished says that an attempt of a job has done all its work.
 type Finished struct {
-	Job     string
-	Attempt int64
+	Job     string `json:"job"`
+	Attempt int64  `json:"attempt"`
 }
 
 // Exited says that processes of an attempt have ended before the work was done.
 type Exited struct {
-	Job     string
-	Attempt int64
-	Detail  string
+	Job     string `json:"job"`
+	Attempt int64  `json:"attempt"`
+	// Detail says in words how they ended; Job.Reason quotes it.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Reply says how an effect went. It goes to the master that has sent the effect, to no other: one to an
 // effect of another Epoch must be dropped.
 type Reply struct {
 	// ID and Job are those of the Effect.
-	ID      int64
-	Job     string
-	Outcome Outcome
+	ID      int64   `json:"id"`
+	Job     string  `json:"job"`
+	Outcome Outcome `json:"outcome"`
 	// Detail is the error in words, where Outcome is not Done.
-	Detail string
+	Detail string `json:"detail,omitempty"`
 	// Step is how many training steps the checkpoint holds, after Save; -1 if unknown.
-	Step int64
+	Step int64 `json:"step"`
 }

@@ -39,7 +39,7 @@ const (
 	Ended Phase = "ended"
 )
 
-// kind is the effect that a phase waits for; "": none.
+// Action is what a phase waits for; "": nothing that the machine asks for.
 func (p Phase) Action() Action {
 	switch p {
 	case Saving:
@@ -69,25 +69,15 @@ const (
 	Cancelled Ending = "cancelled"
 )
 
-// Code is why a job is not where it was asked to be.
-type Code string
-
-// The codes. That of a failed effect is its Kind.
+// What stands in the way of a job, the Constraint of Job.Reason. That of a failed effect is its Action.
 const (
 	// NoRoom: servers of the target do not have, and will not get, the room.
-	NoRoom Code = "room"
+	NoRoom = "room"
 	// LostServer: a server of the job or of its target was lost.
-	LostServer Code = "server"
+	LostServer = "server"
 	// Died: processes of the job ended before its work was done.
-	Died Code = "exited"
+	Died = "exited"
 )
-
-// Reason is why a job is not where it was last asked to be, or why it was resumed. The zero Reason:
-// it is there.
-type Reason struct {
-	Code   Code   `json:"code"`
-	Detail string `json:"detail,omitempty"`
-}
 
 // Confirmed is a checkpoint that was saved and verified.
 type Confirmed struct {
@@ -106,7 +96,9 @@ type Job struct {
 
 	Phase  Phase  `json:"phase"`
 	Ending Ending `json:"ending,omitempty"`
-	Reason Reason `json:"reason,omitzero"`
+	// Reason is why the job is not where it was last asked to be, or why it was resumed: what stands in
+	// the way, and the rest as text. Zero: it is there.
+	Reason apportion.Reason `json:"reason,omitzero"`
 
 	// Containers are all that exist or may exist. Target is what the job is on its way to: the same
 	// where nothing is to change.
@@ -161,13 +153,13 @@ func (j *Job) Clone() Job {
 }
 
 // blame sets the reason, unless the job is ending, which needs none.
-func (j *Job) blame(code Code, detail string) {
+func (j *Job) blame(constraint, text string) {
 	const longest = 512
 	if j.Ending != "" {
 		return
 	}
-	if len(detail) > longest {
-		detail = detail[:longest]
+	if len(text) > longest {
+		text = text[:longest]
 	}
-	j.Reason = Reason{code, strings.ToValidUTF8(detail, "?")}
+	j.Reason = apportion.Reason{Constraint: constraint, Text: strings.ToValidUTF8(text, "?")}
 }

@@ -92,9 +92,9 @@ func (m *Machine) Step(event Event) error {
 // Ready is what Steps have led to.
 type Ready struct {
 	// Record is to be made durable before any of Effects is begun. It may be empty.
-	Record Record
+	Record Record `json:"record"`
 	// Effects are to be carried out, in any order.
-	Effects []Effect
+	Effects []Effect `json:"effects,omitempty"`
 }
 
 // Ready hands over what has come together since the last call, and forgets it.

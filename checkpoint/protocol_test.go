@@ -207,7 +207,7 @@ func TestHugeQuantities(t *testing.T) {
 	}
 	a, _ := m.Job("a")
 	b, _ := m.Job("b")
-	if a.Phase != checkpoint.Creating || b.Phase != checkpoint.Idle || b.Reason.Code != checkpoint.NoRoom {
+	if a.Phase != checkpoint.Creating || b.Phase != checkpoint.Idle || b.Reason.Constraint != checkpoint.NoRoom {
 		t.Errorf("a %s, b %s %v", a.Phase, b.Phase, b.Reason)
 	}
 	if err := m.Step(checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: apportion.Resources{0}}}); err != nil {
@@ -241,7 +241,7 @@ func TestReasonIsText(t *testing.T) {
 	if err != nil || len(payload) > 2000 {
 		t.Fatalf("%d bytes, %v", len(payload), err)
 	}
-	if got := record.Jobs[0].Reason.Detail; !utf8.ValidString(got) || got == "" {
+	if got := record.Jobs[0].Reason.Text; !utf8.ValidString(got) || got == "" {
 		t.Errorf("the reason is %q", got)
 	}
 }

@@ -21,12 +21,13 @@ type Record struct {
 	// Servers are there with this capacity now; Lost are not there any more.
 	Servers []apportion.Server `json:"servers,omitempty"`
 	Lost    []string           `json:"lost,omitempty"`
-	// unchanged says that all this was so before.
-	unchanged bool
 }
 
 // Empty reports whether the record says nothing, so that there is no need to keep it.
-func (r Record) Empty() bool { return r.unchanged }
+func (r Record) Empty() bool { return r.Next == 0 && r.changes() == 0 }
+
+// changes counts the jobs and servers that the record speaks of.
+func (r Record) changes() int { return len(r.Jobs) + len(r.Gone) + len(r.Servers) + len(r.Lost) }
 
 // record writes down what has changed.
 func (m *Machine) record(c changes) Record {
@@ -37,7 +38,9 @@ func (m *Machine) record(c changes) Record {
 	for _, id := range slices.Sorted(maps.Keys(c.servers)) {
 		r.Servers = append(r.Servers, apportion.Server{ID: id, Capacity: m.servers[id].Clone()})
 	}
-	r.unchanged = m.next == c.next && len(r.Jobs)+len(r.Gone)+len(r.Servers)+len(r.Lost) == 0
+	if m.next == c.next && r.changes() == 0 {
+		return Record{}
+	}
 	return r
 }
 

@@ -118,27 +118,27 @@ func (m *Machine) again(j *Job) {
 // giveUp goes another way: a job that could not be saved keeps what it has, and one that could not be
 // started goes back.
 func (m *Machine) giveUp(j *Job, detail string) {
-	code := Code(j.Phase.Action())
+	constraint := string(j.Phase.Action())
 	switch {
 	case j.Phase != Saving && j.Phase != Verifying:
-		m.retreat(j, code, detail)
+		m.retreat(j, constraint, detail)
 	case j.Broken:
 		m.enter(j, Stopping) // nothing is left to save: go on from the checkpoint before
 	default:
-		m.refuse(j, code, detail)
+		m.refuse(j, constraint, detail)
 	}
 }
 
 // refuse leaves a running job as it is.
-func (m *Machine) refuse(j *Job, code Code, detail string) {
-	j.blame(code, detail)
+func (m *Machine) refuse(j *Job, constraint, detail string) {
+	j.blame(constraint, detail)
 	j.Target = j.Containers
 	m.enter(j, Running)
 }
 
 // retreat turns to what the job had before, or else to nothing: it is suspended then.
-func (m *Machine) retreat(j *Job, code Code, detail string) {
-	j.blame(code, detail)
+func (m *Machine) retreat(j *Job, constraint, detail string) {
+	j.blame(constraint, detail)
 	j.Target, j.Fallback, j.Reserved, j.Restarts = j.Fallback, nil, false, 0
 	m.leave(j)
 }
@@ -160,7 +160,7 @@ func (m *Machine) damaged(j *Job, detail string) {
 		m.failed(j, detail)
 		return
 	}
-	j.blame(Code(Resume), fmt.Sprintf("checkpoint %d cannot be read, %d is used: %s", j.Checkpoints[last].Number, j.Checkpoints[last-1].Number, detail))
+	j.blame(string(Resume), fmt.Sprintf("checkpoint %d cannot be read, %d is used: %s", j.Checkpoints[last].Number, j.Checkpoints[last-1].Number, detail))
 	j.Checkpoints = slices.Clone(j.Checkpoints[:last])
 	m.enter(j, Stopping) // some servers may have begun from the one that others could not read
 }

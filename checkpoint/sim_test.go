@@ -34,6 +34,8 @@ type sim struct {
 
 	late []*message // delayed
 	fate func(*message) fate
+	// hand is shown what every step leads to; nil: nobody looks.
+	hand func(checkpoint.Ready)
 	// crash is asked at every point where a master could crash; true: it does.
 	crash func(point string) bool
 }
@@ -136,6 +138,9 @@ func (s *sim) step(ms *master, event checkpoint.Event) error {
 
 func (s *sim) flush(ms *master) {
 	ready := ms.m.Ready()
+	if s.hand != nil {
+		s.hand(ready)
+	}
 	if err := ms.j.Append(ready.Record); err != nil {
 		ms.dead = true
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // header opens every journal: magic and version.
-const header = "APPORTION JOURNAL 1\n"
+const header = "APPORTION JOURNAL 2\n"
 
 const (
 	// frameMark opens every frame. Its first byte is in no UTF-8 text, so no payload contains it.

@@ -313,14 +313,14 @@ func TestOpenRefuses(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "at byte 0"},
-		{"version", []byte(strings.Replace(header, "1", "2", 1)), "at byte 0"},
+		{"version", []byte(strings.Replace(header, "2", "1", 1)), "at byte 0"},
 		{"no snapshot", []byte(header), "at byte 20: no snapshot"},
 		{"sequence", append(frames(`{"next":1}`), appendFrame(nil, 5, []byte(`{"next":2}`))...), "at byte 50: damaged"},
 		{"no JSON", frames(`{`), "record 0"},
 		{"unknown field", frames(`{"next":1,"x":2}`), "bytes that this version"},
 		{"spaces", frames(`{"next": 1}`), "bytes that this version"},
 		{"second record", frames(`{"next":1}`, `7`), "record 1"},
-		{"phase", frames(job(`"phase":"dreaming"`)), "no such phase"},
+		{"phase", frames(job(`"phase":"dreaming"`)), `phase is unknown: "dreaming"`},
 		{"attempt", frames(job(`"phase":"idle","attempt":3`)), "may run"},
 		{"number", frames(job(`"phase":"idle","attempt":30,"stopped":30`)), "never given out"},
 		{"order", frames(job(`"phase":"running","containers":["s1","s0"],"target":["s1","s0"],"attempt":3`)), "out of order"},

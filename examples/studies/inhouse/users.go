@@ -65,8 +65,8 @@ func printList(w io.Writer, l *master.List) error {
 			phase = string(v.Job.Ending)
 		}
 		why := v.Waiting
-		if v.Job.Reason.Code != "" {
-			why = string(v.Job.Reason.Code) + ": " + v.Job.Reason.Detail
+		if v.Job.Reason.Constraint != "" {
+			why = v.Job.Reason.Constraint + ": " + v.Job.Reason.Text
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%.3f\t%.3f\t%d\t%d\t%s\n", v.Job.Name, phase, strings.Join(v.Job.Containers, " "),
 			v.Share.Actual, v.Share.Theoretical, v.Progress.Step, v.Checkpoint.Step, why)

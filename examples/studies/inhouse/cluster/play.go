@@ -119,9 +119,9 @@ func shown(v *master.View) string {
 		return string(v.Job.Ending)
 	case v.Job.Phase == checkpoint.Running:
 		text := fmt.Sprintf("runs on %s", strings.Join(v.Job.Containers, " "))
-		if v.Job.Reason.Code != "" {
-			parts := strings.Split(v.Job.Reason.Detail, ": ") // the last one is the cause
-			text += fmt.Sprintf(" (%s: %s)", v.Job.Reason.Code, parts[len(parts)-1])
+		if v.Job.Reason.Constraint != "" {
+			parts := strings.Split(v.Job.Reason.Text, ": ") // the last one is the cause
+			text += fmt.Sprintf(" (%s: %s)", v.Job.Reason.Constraint, parts[len(parts)-1])
 		}
 		return text
 	case v.Job.Phase == checkpoint.Idle || v.Job.Phase == checkpoint.Waiting:

@@ -207,12 +207,12 @@ func TestDeathsAreNoticed(t *testing.T) {
 	first := b.await("runs", runs).Job.Attempt
 	b.agent.set(func() { b.agent.progress = runner.Progress{Failed: "signal: killed"} })
 	second := b.await("is resumed", func(v View) bool { return runs(v) && v.Job.Attempt > first })
-	if second.Job.Reason.Code != checkpoint.Died || !strings.Contains(second.Job.Reason.Detail, "killed") {
+	if second.Job.Reason.Constraint != checkpoint.Died || !strings.Contains(second.Job.Reason.Text, "killed") {
 		t.Errorf("%+v", second.Job.Reason)
 	}
 	b.agent.set(func() { b.agent.attempt = 0 })
 	b.await("is resumed again", func(v View) bool {
-		return runs(v) && v.Job.Attempt > second.Job.Attempt && strings.Contains(v.Job.Reason.Detail, "does not know of it")
+		return runs(v) && v.Job.Attempt > second.Job.Attempt && strings.Contains(v.Job.Reason.Text, "does not know of it")
 	})
 }
 
@@ -277,7 +277,7 @@ func TestSilentServer(t *testing.T) {
 	b.await("runs", runs)
 	b.agent.server.Close()
 	v := b.await("is idle", func(v View) bool { return v.Job.Phase == checkpoint.Idle })
-	if v.Job.Reason.Code != checkpoint.LostServer {
+	if v.Job.Reason.Constraint != checkpoint.LostServer {
 		t.Errorf("%+v", v.Job.Reason)
 	}
 }

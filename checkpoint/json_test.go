@@ -1,0 +1,204 @@
+// This file tests that every value that the package takes or hands over survives JSON unchanged.
+
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// roundTrip writes a value and reads it again.
+func roundTrip[T any](value T) (T, error) {
+	var back T
+	text, err := json.Marshal(value)
+	if err != nil {
+		return back, err
+	}
+	return back, json.Unmarshal(text, &back)
+}
+
+// TestEveryValueSurvivesJSON lives through the day of crash_test.go with a fault in two of seven
+// effects, and reads again whatever the machine has handed over.
+func TestEveryValueSurvivesJSON(t *testing.T) {
+	seen := map[checkpoint.Phase]int{}
+	reasons, effects := 0, map[checkpoint.Action]bool{}
+	s := daySim()
+	count := 0
+	s.fate = func(*message) fate {
+		count++
+		return []fate{well, refused, well, well, unanswered, well, well}[count%7]
+	}
+	s.hand = func(ready checkpoint.Ready) {
+		back, err := roundTrip(ready)
+		if diff := cmp.Diff(ready, back); diff != "" || err != nil || back.Record.Empty() != ready.Record.Empty() {
+			t.Fatalf("%v\n%s", err, diff)
+		}
+		for _, j := range ready.Record.Jobs {
+			seen[j.Phase]++
+			if j.Reason.Constraint != "" {
+				reasons++
+			}
+		}
+		for _, e := range ready.Effects {
+			effects[e.Action] = true
+		}
+	}
+	if fault := s.play(); fault != "" {
+		t.Fatal(fault)
+	}
+	snapshot := s.alive().m.Snapshot()
+	if back, err := roundTrip(snapshot); err != nil || !reflect.DeepEqual(snapshot, back) {
+		t.Errorf("%v\n%s", err, cmp.Diff(snapshot, back))
+	}
+	if len(seen) != 11 || len(effects) != 8 || reasons == 0 {
+		t.Errorf("%d phases of 11, %d actions of 8, %d reasons were seen", len(seen), len(effects), reasons)
+	}
+}
+
+// text draws strings that JSON must quote, among others.
+func text() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.StringN(0, 12, -1), rapid.SampledFrom([]string{"", "a/b", `"`, "\u2028", "<&>", "größe"}))
+}
+
+func numbers() *rapid.Generator[int64] { return rapid.Int64() }
+
+// events draws every type of event with any fields.
+func events() *rapid.Generator[checkpoint.Event] {
+	servers := rapid.OneOf(rapid.Just[[]string](nil), rapid.SliceOf(text()))
+	return rapid.Custom(func(t *rapid.T) checkpoint.Event {
+		name, number := text().Draw(t, "name"), numbers().Draw(t, "number")
+		vector := apportion.Resources(rapid.SliceOf(numbers()).Draw(t, "vector"))
+		switch kind := rapid.IntRange(0, 10).Draw(t, "type"); kind {
+		case 0:
+			return checkpoint.Tick{Now: time.Unix(number%(1<<33), number&0x1fffffff).UTC()}
+		case 1:
+			return checkpoint.ServerUp{Server: apportion.Server{ID: name, Capacity: vector}}
+		case 2:
+			return checkpoint.ServerLost{ID: name}
+		case 3:
+			return checkpoint.Submit{Job: name, Demand: vector, Min: int(number)}
+		case 4:
+			return checkpoint.Adjust{Targets: rapid.MapOf(text(), servers).Draw(t, "targets")}
+		case 5:
+			return checkpoint.Checkpoint{Job: name}
+		case 6:
+			return checkpoint.Cancel{Job: name}
+		case 7:
+			return checkpoint.Forget{Job: name}
+		case 8:
+			return checkpoint.Finished{Job: name, Attempt: number}
+		case 9:
+			return checkpoint.Exited{Job: name, Attempt: number, Detail: text().Draw(t, "detail")}
+		default:
+			outcomes := []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
+			return checkpoint.Reply{ID: number, Job: name, Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
+				Detail: text().Draw(t, "detail"), Step: number}
+		}
+	})
+}
+
+// TestEventsSurviveJSON reads events as what they are, alone and by their type.
+func TestEventsSurviveJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		event := events().Draw(t, "event")
+		text, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := checkpoint.UnmarshalEvent(text)
+		if err != nil || !reflect.DeepEqual(back, event) {
+			t.Fatalf("%s is read as %#v, %v, and was %#v", text, back, err, event)
+		}
+		own := reflect.New(reflect.TypeOf(event))
+		if err := json.Unmarshal(text, own.Interface()); err != nil || !reflect.DeepEqual(own.Elem().Interface(), event) {
+			t.Fatalf("%s is read into its type as %#v, %v", text, own.Elem(), err)
+		}
+	})
+}
+
+// TestEventText pins the text, which other languages write.
+func TestEventText(t *testing.T) {
+	for want, event := range map[string]checkpoint.Event{
+		`{"event":"tick","now":"2026-01-02T03:04:05.000000006Z"}`:                     checkpoint.Tick{Now: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
+		`{"event":"server-up","server":{"id":"s1","capacity":[4,16]}}`:                checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4, 16}}},
+		`{"event":"server-lost","id":"s1"}`:                                           checkpoint.ServerLost{ID: "s1"},
+		`{"event":"submit","job":"a/b","demand":[1,2]}`:                               checkpoint.Submit{Job: "a/b", Demand: apportion.Resources{1, 2}},
+		`{"event":"submit","job":"a","demand":[1],"min":2}`:                           checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 2},
+		`{"event":"adjust","targets":{"a":["s1","s1"],"b":null}}`:                     checkpoint.Adjust{Targets: map[string][]string{"b": nil, "a": {"s1", "s1"}}},
+		`{"event":"checkpoint","job":"a"}`:                                            checkpoint.Checkpoint{Job: "a"},
+		`{"event":"cancel","job":"a"}`:                                                checkpoint.Cancel{Job: "a"},
+		`{"event":"forget","job":"a"}`:                                                checkpoint.Forget{Job: "a"},
+		`{"event":"finished","job":"a","attempt":3}`:                                  checkpoint.Finished{Job: "a", Attempt: 3},
+		`{"event":"exited","job":"a","attempt":3,"detail":"signal: killed"}`:          checkpoint.Exited{Job: "a", Attempt: 3, Detail: "signal: killed"},
+		`{"event":"reply","id":7,"job":"a","outcome":"done","step":120}`:              checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Done, Step: 120},
+		`{"event":"reply","id":7,"job":"a","outcome":"failed","detail":"x","step":0}`: checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Failed, Detail: "x"},
+	} {
+		if text, err := json.Marshal(event); err != nil || string(text) != want {
+			t.Errorf("%#v is written as\n%s, %v, want\n%s", event, text, err, want)
+		}
+	}
+}
+
+// TestEventRefused reads what is no event.
+func TestEventRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                                     "unexpected end",
+		`[]`:                                   "array",
+		`{}`:                                   "names an event",
+		`{"event":7}`:                          "names an event",
+		`{"event":"explode"}`:                  `event "explode"`,
+		`{"event":"cancel","job":"a","x":1}`:   `unknown field "x"`,
+		`{"event":"cancel","attempt":1}`:       `unknown field "attempt"`,
+		`{"event":"cancel","job":"a"}{}`:       "after top-level value",
+		`{"event":"finished","attempt":"one"}`: "attempt",
+		`{"event":"reply","outcome":"dnoe"}`:   `outcome is unknown: "dnoe"`,
+	} {
+		event, err := checkpoint.UnmarshalEvent([]byte(text))
+		if event != nil || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %#v, %v, want an error with %q", text, event, err, want)
+		}
+	}
+	if _, err := checkpoint.UnmarshalEvent([]byte(`{"event":"explode"}`)); !errors.Is(err, apportion.ErrUnknown) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWords reads the words of the enumerations, and nothing else.
+func TestWords(t *testing.T) {
+	phase, action, ending, outcome := checkpoint.Running, checkpoint.Save, checkpoint.Completed, checkpoint.Done
+	for what, read := range map[string]func([]byte) error{
+		"phase": phase.UnmarshalText, "action": action.UnmarshalText, "ending": ending.UnmarshalText, "outcome": outcome.UnmarshalText,
+	} {
+		for _, text := range []string{"", "nothing", "Running", "done "} {
+			var field *apportion.FieldError
+			if err := read([]byte(text)); !errors.As(err, &field) || field.Field != what || !errors.Is(err, apportion.ErrUnknown) {
+				t.Errorf("%s %q: %v", what, text, err)
+			}
+		}
+	}
+	if phase != checkpoint.Running || action != checkpoint.Save || ending != checkpoint.Completed || outcome != checkpoint.Done {
+		t.Error("a word that was refused has changed the value")
+	}
+	if err := phase.UnmarshalText([]byte("ended")); err != nil || phase != checkpoint.Ended {
+		t.Errorf("%s, %v", phase, err)
+	}
+}
+
+// TestRecoverRefusesPhase: a record that no JSON has gone through may hold any phase.
+func TestRecoverRefusesPhase(t *testing.T) {
+	record := checkpoint.Record{Next: 1, Jobs: []checkpoint.Job{{Name: "a", Demand: slot, Min: 1, Phase: "dreaming"}}}
+	if _, err := checkpoint.Recover(simConfig(), 1, record); !errors.Is(err, checkpoint.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), "no such phase") {
+		t.Errorf("Recover = %v", err)
+	}
+}
