@@ -22,6 +22,10 @@ var (
 	ErrOverflow  = exact.ErrOverflow
 	ErrLength    = errors.New("has the wrong length")
 	ErrConflict  = errors.New("contradicts another field")
+	// ErrMissing is a required field that a text leaves out, ErrType a value of another type than the
+	// field's.
+	ErrMissing = errors.New("is missing")
+	ErrType    = errors.New("has the wrong type")
 	// ErrNoDemand is a demand that is zero in every kind: nothing would limit its containers.
 	ErrNoDemand = errors.New("demands nothing")
 )

@@ -3,6 +3,7 @@
 package drf
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -35,15 +36,28 @@ var (
 // alike.
 type Claim struct {
 	// ID names the claim; not empty, unique in its list.
-	ID string
+	ID string `json:"id"`
 	// Demand is what one container needs, one quantity a kind; at least one is positive.
-	Demand apportion.Resources
+	Demand apportion.Resources `json:"demand"`
 	// Weight is how large a share is due to this claim in proportion to the others; in
-	// [MinWeight, MaxWeight].
-	Weight float64
+	// [MinWeight, MaxWeight]. In JSON a weight that is absent is 1.
+	Weight float64 `json:"weight"`
 	// Min and Max bound the number of containers, 0 <= Min <= Max. Max 0 means none at all, as
-	// for a queue that is paused; NoMax means no bound.
-	Min, Max int64
+	// for a queue that is paused; NoMax means no bound, and so does a max that is absent in JSON.
+	Min int64 `json:"min,omitzero"`
+	Max int64 `json:"max"`
+}
+
+// UnmarshalJSON reads a claim: a weight that is absent is 1, a max that is absent NoMax. One that is there
+// stays as it is, also 0, which for a weight is a fault.
+func (c *Claim) UnmarshalJSON(text []byte) error {
+	type fields Claim // without this method
+	read := fields{Weight: 1, Max: NoMax}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*c = Claim(read)
+	return nil
 }
 
 // validate returns everything that is wrong with capacity and claims as Faults.

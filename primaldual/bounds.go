@@ -13,10 +13,14 @@ import (
 // of kind r on an empty worker server, UWorker[r] on a full one, per unit of the kind and slot. A
 // pair of zeros is a kind that no job demands there; it costs nothing.
 type Bounds struct {
-	UWorker, LWorker, UPS, LPS []float64
+	UWorker []float64 `json:"U_worker"`
+	LWorker []float64 `json:"L_worker"`
+	UPS     []float64 `json:"U_ps"`
+	LPS     []float64 `json:"L_ps"`
 	// EtaWorker and EtaPS are the scaling factors eta_1 and eta_2 that L was made with; they are
 	// kept for the record and take no part in prices.
-	EtaWorker, EtaPS float64
+	EtaWorker float64 `json:"eta_worker,omitzero"`
+	EtaPS     float64 `json:"eta_ps,omitzero"`
 }
 
 // Validate returns what is wrong with the bounds, or nil: every list has one number a kind, finite

@@ -32,12 +32,13 @@ func (s Side) String() string {
 // Cluster is what jobs are scheduled on. Slots are numbered from 1.
 type Cluster struct {
 	// Kinds names the quantities of every Capacity and every demand.
-	Kinds apportion.Kinds
+	Kinds apportion.Kinds `json:"kinds"`
 	// Slots is T: the number of slots that a schedule may reach over, at least 1.
-	Slots int
+	Slots int `json:"slots"`
 	// WorkerServers and PSServers are the H and K servers of the two sides; neither is empty, and
 	// no ID is there twice, on one side or across them.
-	WorkerServers, PSServers []apportion.Server
+	WorkerServers []apportion.Server `json:"worker_servers"`
+	PSServers     []apportion.Server `json:"ps_servers"`
 }
 
 // Validate returns what is wrong with the cluster as [apportion.Faults], or nil. O((H+K) R).

@@ -16,25 +16,31 @@ import (
 // each, trained by at most one worker a chunk at a time, whose parameters live on parameter servers.
 type Job struct {
 	// ID names the job; not empty, unique among the jobs that run.
-	ID string
+	ID string `json:"id"`
 	// Arrival is a_i, the slot in which the job arrives and the first that it may use; at least 1.
-	Arrival int
+	Arrival int `json:"arrival"`
 	// Epochs is E_i, Chunks is N_i and also the most workers at one time, Minibatches is M_i; each
 	// at least 1.
-	Epochs, Chunks, Minibatches int64
+	Epochs      int64 `json:"epochs"`
+	Chunks      int64 `json:"chunks"`
+	Minibatches int64 `json:"minibatches"`
 	// MinibatchSlots is tau_i, the slots in which one worker trains one mini-batch; positive.
-	MinibatchSlots float64
+	MinibatchSlots float64 `json:"minibatch_slots"`
 	// CommSlots is 2 e_i/b_i, the slots in which one worker sends the gradients of a mini-batch and
 	// receives parameters; 0 or more. The function [CommSlots] converts.
-	CommSlots float64
+	CommSlots float64 `json:"comm_slots"`
 	// WorkerBandwidth is b_i and PSBandwidth is B_i: what one worker and one parameter server
 	// reserve, in one unit of the caller's; positive. They only set how many parameter servers
 	// serve y workers, ceil(y b/B). Where bandwidth is limited too, it is a kind in Worker and PS.
-	WorkerBandwidth, PSBandwidth int64
+	WorkerBandwidth int64 `json:"worker_bandwidth"`
+	PSBandwidth     int64 `json:"ps_bandwidth"`
 	// Worker is w_i and PS is s_i: the demand of one worker and of one parameter server.
-	Worker, PS apportion.Resources
-	// Utility is f_i, the worth of the job by the slots from arrival to completion.
-	Utility Utility
+	Worker apportion.Resources `json:"worker"`
+	PS     apportion.Resources `json:"ps"`
+	// Utility is f_i, the worth of the job by the slots from arrival to completion. In JSON it is an object
+	// with one of the forms {"sigmoid": [Gamma1, Gamma2, Gamma3]}, {"constant": worth}, {"linear": [Start,
+	// PerSlot]} and {"steps": [[Within, Value], ...]}; a utility of another type cannot be written.
+	Utility Utility `json:"utility"`
 }
 
 // roundingSlack is what W_i = E_i N_i m_i may exceed an integer by, relatively, and still count as
