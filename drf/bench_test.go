@@ -6,6 +6,7 @@ package drf_test
 import (
 	"container/heap"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -62,6 +63,31 @@ func BenchmarkFillWhole(b *testing.B) {
 			}
 			b.ReportMetric(float64(total), "containers/op")
 		})
+	}
+}
+
+// Containers of one claim are up to ratio times as large as those of another.
+func BenchmarkFillWholeRatio(b *testing.B) {
+	for _, claims := range []int{2, 1000} {
+		for _, ratio := range []int64{1e3, 1e6, 4e8, 1 << 53} {
+			b.Run(fmt.Sprintf("claims=%d/ratio=%d", claims, ratio), func(b *testing.B) {
+				random := rand.New(rand.NewPCG(1, 2))
+				in := instance{capacity: apportion.Resources{ratio*100 + ratio/2}}
+				for i := range claims {
+					size := max(1, int64(math.Pow(float64(ratio), random.Float64())))
+					switch i {
+					case 0:
+						size = 1
+					case 1:
+						size = ratio
+					}
+					in.claims = append(in.claims, claim(fmt.Sprint(i), 1+float64(i%7), 0, top, size))
+				}
+				for b.Loop() {
+					in.whole(b, nil)
+				}
+			})
+		}
 	}
 }
 

@@ -117,3 +117,63 @@ func TestPropMultiply(t *testing.T) {
 func TestMultiplyCarries(t *testing.T) {
 	checkMultiply(t, 1<<62, 1<<13+1, math.Nextafter(2, 0))
 }
+
+// The number of containers below a level, against rational arithmetic.
+func TestPropCountBelow(t *testing.T) {
+	positive := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1<<53-3, 1<<53+3), rapid.Int64Range(math.MaxInt64-9, math.MaxInt64), rapid.Int64Range(1, math.MaxInt64))
+	weight := rapid.OneOf(rapid.SampledFrom([]float64{1, 3, .1, 1e12, MinWeight, MaxWeight}), rapid.Float64Range(.001, 1000))
+	rapid.Check(t, func(t *rapid.T) {
+		unit := level{positive.Draw(t, "amount"), positive.Draw(t, "total"), newRatio(weight.Draw(t, "weight"))}
+		share := big.NewRat(unit.amount, unit.total) // of one container, weighted
+		w := new(big.Rat).SetFloat64(math.Ldexp(float64(unit.weight.mantissa), unit.weight.exponent))
+		share.Quo(share, w)
+		bound := genRate(t)
+		if rapid.Bool().Draw(t, "tie") { // the level after some containers, rounded, and its neighbours
+			bound, _ = new(big.Rat).Mul(share, big.NewRat(positive.Draw(t, "count"), 1)).Float64()
+			bound = math.Nextafter(bound, rapid.SampledFrom([]float64{0, bound, math.Inf(1)}).Draw(t, "side"))
+		}
+		exact := new(big.Rat).Quo(new(big.Rat).SetFloat64(bound), share)
+		want := new(big.Int).Add(exact.Num(), new(big.Int).Sub(exact.Denom(), big.NewInt(1)))
+		want.Quo(want, exact.Denom())
+		if most := big.NewInt(math.MaxInt64); want.Cmp(most) > 0 {
+			want = most
+		}
+		if got := countBelow(bound, &unit); got != want.Int64() {
+			t.Fatalf("%d containers of %v below %g, want %v", got, unit, bound, want)
+		}
+	})
+}
+
+func TestCountBelowEdges(t *testing.T) {
+	one := newRatio(1)
+	for _, test := range []struct {
+		bound float64
+		unit  level
+		want  int64
+	}{
+		{0, level{1, 1, one}, 0},
+		{0x1p-260, level{math.MaxInt64, 1, one}, 1},
+		{3, level{1, 1, one}, 3},
+		{1 + 0x1p-52, level{1, math.MaxInt64 - 2047, one}, math.MaxInt64}, // 2^-41 less than 2^63
+		{1, level{1, math.MaxInt64, one}, math.MaxInt64},
+		{0x1p200, level{1, 1, one}, math.MaxInt64},
+	} {
+		if got := countBelow(test.bound, &test.unit); got != test.want {
+			t.Errorf("%d containers of %v below %g, want %d", got, test.unit, test.bound, test.want)
+		}
+	}
+}
+
+// What lies in the lowest word alone counts as a fraction, wherever the integral part ends.
+func TestCeilOverLowestWord(t *testing.T) {
+	for size := 1; size <= 62; size++ {
+		p := product{exponent: size - 192, hi: 1 << 63, lo: 1}
+		if got, want := p.ceilOver(1), int64(1)<<(size-1)+1; got != want {
+			t.Errorf("2^%d and a little: %d, want %d", size-1, got, want)
+		}
+	}
+	p := product{exponent: 120 - 192, hi: 1 << 63, lo: 1}
+	if got, want := p.ceilOver(1<<60), int64(1)<<59+1; got != want {
+		t.Errorf("2^119 and a little over 2^60: %d, want %d", got, want)
+	}
+}

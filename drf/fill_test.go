@@ -255,3 +255,27 @@ func TestFillMany(t *testing.T) {
 		}
 	}
 }
+
+// Two kinds are used up at nearly the same level and leave a claim of small weight next to nothing:
+// what it gets is precise for the capacity, not for the claim.
+func TestFillNearTies(t *testing.T) {
+	for _, in := range []instance{
+		{apportion.Resources{34, 28, 17}, []drf.Claim{claim("a", .6956079173403473, 0, 2, 1, 0, 0), claim("b", .7371018281329256, 0, top, 0, 0, 46), claim("c", 6.843889164842952e+11, 0, top, 4, 0, 2)}},
+		{apportion.Resources{40, 20, 53}, []drf.Claim{claim("a", .67699, 2, top, 0, 27, 22), claim("b", .66429, 0, top, 1, 0, 0), claim("c", 8.98e59, 0, top, 8, 4, 0), claim("d", .78015, 0, top, 14, 0, 0)}},
+		{apportion.Resources{1 << 34, 1<<34 + 2}, []drf.Claim{claim("heavy", drf.MaxWeight, 0, top, 1, 1), claim("light", drf.MinWeight, 0, top, 0, 1)}},
+		{apportion.Resources{1 << 60, 1<<60 + 2}, []drf.Claim{claim("heavy", drf.MaxWeight, 0, top, 1, 1), claim("light", drf.MinWeight, 0, top, 0, 1)}},
+	} {
+		checkBottlenecks(t, in)
+	}
+}
+
+// A container of one claim is as large as all those of another together.
+func TestFillWholeRatio(t *testing.T) {
+	for _, size := range []int64{1, 1000, 400_000_000, 1 << 53} {
+		in := instance{apportion.Resources{size*10 + size/2}, []drf.Claim{claim("elephant", 1, 0, top, size), claim("mouse", 1, 0, top, 1)}}
+		want := []int64{5, size*5 + size/2}
+		if got := containers(in.whole(t, nil)); !slices.Equal(got, want) {
+			t.Errorf("size %d: %v containers, want %v", size, got, want)
+		}
+	}
+}

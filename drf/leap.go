@@ -1,4 +1,5 @@
-// This file lets FillWhole take many containers at once where their order cannot matter.
+// This file implements leaps of progressive filling: FillWhole takes all containers below a level
+// at once, [Ghodsi11] Algorithm 1.
 
 package drf
 
@@ -9,29 +10,24 @@ import (
 	"github.com/apportion/apportion"
 )
 
-const (
-	// leapMargin is the relative slack on a number of containers computed in floats: the rounding
-	// of a handful of operations, with a wide margin.
-	leapMargin = 0x1p-48
-	// leapEvery is how many containers for each claim are handed out one by one before the next
-	// leap is tried: a leap costs about as much.
-	leapEvery = 4
-)
+// leapEvery is how many containers for each claim are handed out one by one before the next leap
+// is tried. A leap looks at every claim about 62 times and costs about as much as 10 containers for
+// each claim.
+const leapEvery = 4
 
-// A leap to level l hands out containers whose claim has a weighted share below l before it gets
-// them. Progressive filling takes all of these before any other one, so if all of them fit, none is
-// refused; the outcome is the same in whatever order they are taken. The leap goes to the highest
-// such level, and stops a few containers short of it, so that the rounding of l does not matter:
+// leap hands out containers in bulk. Progressive filling takes every container whose claim has a
+// weighted share below some level before any other container. So if all containers below that level
+// fit, none of them is refused, and the outcome is the same in whatever order they are taken.
 //
-//	at least  floor(l Weight/delta (1 - margin)) - 1  containers are taken,
-//	at most   floor(l Weight/delta (1 + margin)) + 2  must fit.
-//
-// It makes the time of FillWhole independent of how many containers fit.
+// The leap goes to the highest float64 level of that kind. Containers below a level are counted
+// exactly, so the next container that is refused lies between that level and the next float64:
+// each claim has at most one container there, or a 2^-52 part of what it has where that is more.
+// The time of FillWhole therefore depends neither on how many containers fit nor on their sizes.
 func (p *progress) leap() {
-	low := math.Float64bits(p.sorter.queue[0].level)
-	high := low
+	// Every container below level 0 fits: there is none. All containers at twice the level of a
+	// dominant share of 1 fit only where every Max does.
+	low, high := uint64(0), uint64(0)
 	for _, e := range p.sorter.queue {
-		// Two containers' worth above a share of 1: no claim gets there but by its Max.
 		high = max(high, math.Float64bits(2*max(e.level, 1/e.client.weight)))
 	}
 	if p.fits(math.Float64frombits(high)) {
@@ -47,12 +43,15 @@ func (p *progress) leap() {
 	p.take(math.Float64frombits(low))
 }
 
-// fits reports whether every container below level fits in what is left, and some more.
+// fits reports whether all containers below level fit together in what is left.
 func (p *progress) fits(level float64) bool {
 	room := p.scratch
 	copy(room, p.room)
 	for _, e := range p.sorter.queue {
-		more := p.below(e.client, level*(1+leapMargin), 2)
+		more := p.below(e.client, level)
+		if more == 0 {
+			continue
+		}
 		for k, q := range p.claims[e.client.claim].Demand {
 			over, amount := bits.Mul64(uint64(more), uint64(q))
 			if over > 0 || amount > uint64(room[k]) {
@@ -64,16 +63,11 @@ func (p *progress) fits(level float64) bool {
 	return true
 }
 
-// below returns how many more containers bring a claim to floor(level Weight/delta) + slack, within
-// what it has and its Max.
-func (p *progress) below(client *Client, level, slack float64) int64 {
+// below returns how many more containers a claim is handed before its weighted share is at least
+// level, within its Max.
+func (p *progress) below(client *Client, level float64) int64 {
 	claim, has := &p.claims[client.claim], p.out.Claims[client.claim].Containers
-	delta, _ := claim.Demand.DominantShare(p.sorter.total)
-	count := math.Floor(level*claim.Weight/delta) + slack
-	if count >= float64(claim.Max) {
-		return claim.Max - has
-	}
-	return max(0, int64(count)-has)
+	return max(0, min(countBelow(level, &p.unit[client.claim]), claim.Max)-has)
 }
 
 // take hands out the containers of a leap and orders the claims anew.
@@ -82,8 +76,7 @@ func (p *progress) take(level float64) {
 	p.sorter.queue = active[:0]
 	for _, e := range active {
 		client := e.client
-		n := p.below(client, level*(1-leapMargin), -1)
-		if n > 0 {
+		if n := p.below(client, level); n > 0 {
 			p.withdraw(p.claims[client.claim].Demand, n)
 			p.grant(client, n)
 		}
@@ -103,4 +96,17 @@ func (p *progress) withdraw(demand apportion.Resources, n int64) {
 	for k, q := range demand {
 		p.room[k] -= n * q
 	}
+}
+
+// countBelow returns how many containers, one after the other, a claim is handed while its weighted
+// share is below bound: the least j with j*unit >= bound, where unit is the weighted share of one
+// container. It is exact, and math.MaxInt64 stands for that and for everything above.
+func countBelow(bound float64, unit *level) int64 {
+	if bound == 0 {
+		return 0
+	}
+	scale := newRatio(bound)
+	p := multiply(unit.total, int64(scale.mantissa), unit.weight)
+	p.exponent += scale.exponent
+	return p.ceilOver(unit.amount)
 }

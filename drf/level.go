@@ -77,3 +77,33 @@ func compareProducts(p, q product) int {
 	}
 	return cmp.Compare(p.lo, q.lo)
 }
+
+// ceilOver returns p/d rounded up to an integer, for d > 0; math.MaxInt64 stands for that and for
+// everything above.
+func (p product) ceilOver(d int64) int64 {
+	size := 192 + p.exponent // p lies in [2^(size-1), 2^size)
+	switch {
+	case size <= 0:
+		return 1
+	case size > 126: // p/d is at least 2^126/2^63
+		return math.MaxInt64
+	}
+	// The top size bits of (hi, mid) are the integral part (high, low) of p.
+	var high, low, fraction uint64
+	if shift := uint(128 - size); shift >= 64 {
+		low, fraction = p.hi>>(shift-64), p.hi<<(128-shift)|p.mid|p.lo
+	} else {
+		high, low, fraction = p.hi>>shift, p.hi<<(64-shift)|p.mid>>shift, p.mid<<(64-shift)|p.lo
+	}
+	if high >= uint64(d) { // the quotient is 2^64 or more
+		return math.MaxInt64
+	}
+	quotient, rest := bits.Div64(high, low, uint64(d))
+	if quotient >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	if rest > 0 || fraction > 0 {
+		quotient++
+	}
+	return int64(quotient)
+}

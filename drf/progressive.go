@@ -22,9 +22,10 @@ type WholeOptions struct {
 // zero take no part in shares, and a claim that demands one gets nothing. The order of the claims
 // has no influence. The error is [apportion.Faults] with every fault of the input.
 //
-// The time is O(K n + c (K + log n)) for n claims, K kinds and c containers handed out above Min;
-// where c is many times n, containers are taken in bulk up to just before the next refusal, so that
-// c counts only about leapEvery n containers for each claim that is refused one.
+// The time is O(K n + c (K + log n)) for n claims, K kinds and c containers handed out above Min.
+// Where c is many times n, containers are taken in bulk up to just before the next refusal, so that
+// c counts only about 10 n containers for each claim that is refused one. The time does not depend
+// on how many containers fit, nor on how much larger one is than another.
 //
 // Source: [Ghodsi11] Algorithm 1; weights §4.3.
 func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptions) (*Filling[int64], error) {
@@ -55,6 +56,7 @@ type progress struct {
 	clients []Client // one for each claim
 	sorter  Sorter
 	room    apportion.Resources
+	unit    []level             // the weighted share of one container of each claim
 	scratch apportion.Resources // of leap
 	single  int                 // containers handed out since the last leap
 	out     *Filling[int64]
@@ -64,6 +66,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 	p := &progress{
 		claims:  claims,
 		clients: make([]Client, len(claims)),
+		unit:    make([]level, len(claims)),
 		sorter:  Sorter{total: capacity, queue: make(queue, 0, len(claims))},
 		out:     &Filling[int64]{Claims: make([]Filled[int64], len(claims)), HaltedBy: -1},
 	}
@@ -79,6 +82,8 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 			p.stop(client, Stop{Unservable, k})
 			continue
 		}
+		_, k := claim.Demand.DominantShare(capacity)
+		p.unit[i] = level{claim.Demand[k], capacity[k], client.exact.weight}
 		if p.out.ShortOf < 0 {
 			p.grant(client, claim.Min)
 		}

@@ -217,16 +217,90 @@ type instanceView struct {
 	Claims   []drf.Claim
 }
 
-// Many containers for each claim, so that most are handed out by leaps.
+// Many containers for each claim, so that most are handed out by leaps. Both twins are asked.
 func TestPropFillWholeLeaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := genInstance(t, limits{claims: 4, capacity: 400, demand: 5, min: 3, max: 90})
+		in := genInstance(t, limits{claims: 4, capacity: 250, demand: 5, min: 3, max: 60})
 		stop := rapid.Bool().Draw(t, "stop")
 		want, _ := drforacle.Whole(in.capacity, in.twin(), stop)
 		if got := containers(in.whole(t, &drf.WholeOptions{StopAtFirst: stop})); !slices.Equal(got, want) {
 			t.Fatalf("containers %v, want %v", got, want)
 		}
+		if bulk, _ := drforacle.WholeInBulk(in.capacity, in.twin(), stop); !slices.Equal(bulk, want) {
+			t.Fatalf("the twin in bulk has %v, one by one %v", bulk, want)
+		}
 	})
+}
+
+// Containers of one claim are many times as large as those of another, and quantities reach 2^63.
+func TestPropFillWholeRatios(t *testing.T) {
+	quantity := rapid.OneOf(rapid.Int64Range(1, 9), rapid.Int64Range(1e8, 4e8), rapid.Int64Range(1<<53-2, 1<<53+2), rapid.Int64Range(1, math.MaxInt64/3))
+	rapid.Check(t, func(t *rapid.T) {
+		in := genInstance(t, limits{claims: 3, capacity: 1, demand: 1, min: 3, max: math.MaxInt64 - 3})
+		for k := range in.capacity {
+			in.capacity[k] = rapid.OneOf(rapid.Int64Range(1, 9), rapid.Just(int64(4_200_000_000)), rapid.Int64Range(1<<55, math.MaxInt64)).Draw(t, "room")
+			for i := range in.claims {
+				if in.claims[i].Demand[k] > 0 {
+					in.claims[i].Demand[k] = quantity.Draw(t, "quantity")
+				}
+			}
+		}
+		stop := rapid.Bool().Draw(t, "stop")
+		want, floors := drforacle.WholeInBulk(in.capacity, in.twin(), stop)
+		filling := in.whole(t, &drf.WholeOptions{StopAtFirst: stop})
+		if floors != (filling.ShortOf < 0) {
+			t.Fatalf("ShortOf %d, but minima honoured is %v", filling.ShortOf, floors)
+		}
+		if got := containers(filling); !slices.Equal(got, want) {
+			t.Fatalf("containers %v, want %v", got, want)
+		}
+	})
+}
+
+// Over all weights and quantities a filling is exact for capacities that differ by a relative
+// bottleneckTolerance: nobody uses more, and each claim that is not at a bound is stopped by a kind
+// that is used up and of which nobody has more for its weight, except by its Min.
+func TestPropFillHasBottlenecks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.SampledFrom([]int64{6, 60, 1 << 30, math.MaxInt64}).Draw(t, "size")
+		in := genInstance(t, limits{claims: 6, capacity: size, demand: max(5, size/8), min: 2, max: 12, empty: true})
+		for i := range in.claims {
+			in.claims[i].Weight = math.Ldexp(rapid.Float64Range(.5, 1).Draw(t, "fraction"), rapid.SampledFrom([]int{-199, -40, 0, 40, 200}).Draw(t, "exponent"))
+		}
+		checkBottlenecks(t, in)
+	})
+}
+
+const bottleneckTolerance = 1e-12
+
+func checkBottlenecks(t fatal, in instance) {
+	filling := in.fill(t)
+	used := make([]float64, len(in.capacity))
+	for i, claim := range in.claims {
+		for k, q := range claim.Demand {
+			used[k] += filling.Claims[i].Containers * float64(q)
+		}
+	}
+	for k, c := range in.capacity {
+		if used[k] > float64(c)*(1+bottleneckTolerance) {
+			t.Fatalf("%.17g of kind %d are used, capacity %d", used[k], k, c)
+		}
+	}
+	for _, got := range filling.Claims {
+		k := got.StoppedBy.Kind
+		if got.StoppedBy.Cause != drf.Exhausted {
+			continue
+		}
+		if used[k] < float64(in.capacity[k])*(1-bottleneckTolerance) {
+			t.Fatalf("%s is stopped by kind %d, of which %.17g of %d are used", got.ID, k, used[k], in.capacity[k])
+		}
+		for j, other := range filling.Claims {
+			atMin := filling.ShortOf < 0 && other.Containers <= float64(in.claims[j].Min)
+			if level := other.Share / in.claims[j].Weight; in.claims[j].Demand[k] > 0 && !atMin && level > got.Level*(1+bottleneckTolerance) {
+				t.Fatalf("%s is stopped at level %g by kind %d, of which %s has some at level %g", got.ID, got.Level, k, other.ID, level)
+			}
+		}
+	}
 }
 
 // More containers than could ever be handed out one by one.

@@ -24,9 +24,14 @@ const levelTolerance = 0x1p-48
 // go on. Kinds of capacity zero take no part in shares, and a claim that demands one gets nothing.
 // If all Min together do not fit, they are dropped (see [Filling].ShortOf).
 //
-// The result is exact up to the rounding of a handful of float operations; against the same in
-// rational numbers the tests allow a relative 1e-9. The order of the claims has no influence, not even on the
-// last bit. The error is [apportion.Faults] with every fault of the input.
+// The result is exact up to the rounding of a handful of float operations: it is an exact filling of
+// a cluster whose capacities differ by less than a relative 1e-12 from the given ones, for all
+// weights and quantities. Precision is therefore relative to the capacity, not to the claim. Where
+// two kinds are used up at nearly the same level, a claim that has less than a millionth of the
+// cluster (for instance because of a weight a million times smaller than another) may be farther
+// than a relative 1e-9 from what it has in rational numbers; [FillWhole] is exact. The order of the
+// claims has no influence, not even on the last bit. The error is [apportion.Faults] with every
+// fault of the input.
 //
 // The time is O(K² n) for n claims and K kinds: each claim meets at most two events, and each of
 // the K kinds that may be used up looks at every claim once. The scratch is O(n).
