@@ -1,0 +1,241 @@
+// This file implements Agent: a ready-made agent that runs jobs by a Runner, [Dorm] §III-C2.
+
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// Config says who an agent is. Every field but Clock is required.
+type Config struct {
+	// Server is the ID of the server on which the agent runs jobs.
+	Server string
+	// Disk holds the agent's memory. Nobody else writes there.
+	Disk vfs.FS
+	// Shared is the folder, by its absolute path, into which the attempts of jobs write. All servers of a
+	// job see the same folder.
+	Shared string
+	// Restored is the folder, by its absolute path, into which checkpoints are fetched for processes that
+	// begin from them. It is the server's own.
+	Restored string
+	// Store keeps the checkpoints.
+	Store checkpoint.Store
+	// Runner returns what runs the processes of a job here, from the Spec of its orders. It is called
+	// again when the Spec changes and after a restart. A runner that is an io.Closer is closed when it is
+	// not used any more.
+	Runner func(job string, spec json.RawMessage) (checkpoint.Framework, error)
+	// Lease is how long jobs run on without a master.
+	Lease time.Duration
+	// Clock tells the time; nil: [Uptime].
+	Clock func() Stamp
+}
+
+// Validate returns the faults of a Config as [apportion.Faults].
+func (c *Config) Validate() error {
+	var faults apportion.Faults
+	for _, f := range []struct {
+		field string
+		empty bool
+	}{
+		{"Server", c.Server == ""}, {"Disk", c.Disk == nil}, {"Shared", c.Shared == ""}, {"Restored", c.Restored == ""},
+		{"Store", c.Store == nil}, {"Runner", c.Runner == nil}, {"Lease", c.Lease == 0},
+	} {
+		if f.empty {
+			faults.Add(apportion.Item{ID: "config"}, f.field, apportion.ErrEmpty, "")
+		}
+	}
+	if c.Lease < 0 {
+		faults.Add(apportion.Item{ID: "config"}, "Lease", apportion.ErrNegative, c.Lease.String())
+	}
+	return faults.Err()
+}
+
+// Agent carries out the effects of a master on one server: each once, whatever comes twice or late. When it
+// has not heard of a master for the length of its lease, it ends all its jobs. It is safe for concurrent
+// use, keeps the promises of [checkpoint.Effect], and may be killed at any moment: one that is started
+// after it on the same Disk finds the jobs again.
+type Agent struct {
+	config Config
+	book   *Book
+
+	// mu guards what follows. It is never held while a disk, a store or a process is waited for. What is
+	// admitted and what enters a lane happens under it together, so that a Stop ends all that was
+	// admitted before it.
+	mu      sync.Mutex
+	lanes   map[string]*lane
+	runners map[string]made
+	lease   Lease
+	kept    Stamp            // the stamp that was written down last
+	keeping bool             // one is being written down
+	ended   map[string]int64 // by job: the newest attempt that this agent has ended
+}
+
+// made is a runner, and the Spec that it was made from.
+type made struct {
+	runner checkpoint.Framework
+	spec   string
+}
+
+// New takes over the memory on a disk, with the jobs that run from before, or begins one.
+func New(config Config) (*Agent, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if config.Clock == nil {
+		config.Clock = Uptime
+	}
+	book, err := OpenBook(config.Disk, config.Server)
+	if err != nil {
+		return nil, err
+	}
+	heard, err := readHeard(config.Disk)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{
+		config: config, book: book, lanes: map[string]*lane{}, runners: map[string]made{}, ended: map[string]int64{},
+		lease: Lease{Length: config.Lease, Heard: heard}, kept: heard,
+	}, nil
+}
+
+// Close closes the runners. Jobs run on.
+func (a *Agent) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var err error
+	for _, m := range a.runners {
+		err = errors.Join(err, m.close())
+	}
+	clear(a.runners)
+	return err
+}
+
+func (m made) close() error {
+	if c, ok := m.runner.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Do carries out an effect and says how that went. It never returns an error: what goes wrong is an
+// Outcome, with the Detail in words. A refused effect changes nothing, and renews no lease.
+func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
+	e := order.Effect
+	if err := checkpoint.CheckJob(e.Job); err != nil {
+		return answer(e, checkpoint.Failed, err.Error()), nil
+	}
+	p, verdict := a.admit(ctx, order)
+	defer p.leave()
+	switch verdict.Ruling {
+	case Refused:
+		return answer(e, checkpoint.Fenced, verdict.Reason.Text), nil
+	case Impossible:
+		return answer(e, checkpoint.Failed, verdict.Reason.Text), nil
+	}
+	err := a.flush(p.ctx)
+	if err == nil && verdict.Ruling == Repeated {
+		return answer(e, checkpoint.Done, ""), nil
+	}
+	step := int64(-1)
+	if err == nil {
+		step, err = p.lane.use(p.ctx, func(ctx context.Context) (int64, error) { return a.carryOut(ctx, order) })
+	}
+	if err != nil {
+		return answer(e, a.outcome(e, err), err.Error()), nil
+	}
+	reply := answer(e, checkpoint.Done, "")
+	reply.Step = step
+	return reply, nil
+}
+
+// answer is a reply to an effect.
+func answer(e checkpoint.Effect, outcome checkpoint.Outcome, detail string) checkpoint.Reply {
+	return checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: outcome, Detail: detail, Step: -1}
+}
+
+// outcome is what an error says of an effect that was admitted. A runner refuses an attempt that was ended
+// because the lease is over: that attempt has failed, and no newer master is the reason.
+func (a *Agent) outcome(e checkpoint.Effect, err error) checkpoint.Outcome {
+	unreadable := errors.Is(err, checkpoint.ErrCorrupt) || errors.Is(err, checkpoint.ErrNotFound)
+	switch {
+	case e.Kind == checkpoint.Resume && unreadable:
+		return checkpoint.Damaged
+	case errors.Is(err, checkpoint.ErrFenced) && e.Attempt > a.book.Page(e.Job).Lapsed:
+		return checkpoint.Fenced
+	}
+	return checkpoint.Failed
+}
+
+// passage is an effect that was admitted, in the lane of its job.
+type passage struct {
+	lane  *lane
+	ctx   context.Context
+	leave func()
+}
+
+// admit decides about an effect. What it does to others of the job happens in the order of the decisions.
+func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
+	e := order.Effect
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	verdict := a.book.note(e)
+	if verdict.Ruling == Refused {
+		return passage{leave: func() {}}, verdict
+	}
+	a.renew(order.Heard)
+	return a.enter(ctx, e.Job, e.Attempt, e.Kind == checkpoint.Stop), verdict
+}
+
+// enter enters the lane of a job, after it has ended what is in it for attempts up to this one if ending
+// says so. a.mu is held.
+func (a *Agent) enter(ctx context.Context, job string, attempt int64, ending bool) passage {
+	p := passage{lane: a.lanes[job]}
+	if p.lane == nil {
+		p.lane = &lane{}
+		a.lanes[job] = p.lane
+	}
+	if ending {
+		p.lane.drop(attempt)
+	}
+	p.ctx, p.leave = p.lane.enter(ctx, attempt)
+	return p
+}
+
+// flush makes the book durable, unless the context ends before the disk answers.
+func (a *Agent) flush(ctx context.Context) error {
+	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, a.book.Flush() })
+	return err
+}
+
+// runner returns what runs the processes of a job.
+func (a *Agent) runner(job string, spec json.RawMessage) (checkpoint.Framework, error) {
+	a.mu.Lock()
+	known, ok := a.runners[job]
+	a.mu.Unlock()
+	if ok && known.spec == string(spec) {
+		return known.runner, nil
+	}
+	r, err := a.config.Runner(job, spec)
+	if err != nil {
+		return nil, fmt.Errorf("job %q: %w", job, err)
+	}
+	a.mu.Lock()
+	old, replaced := a.runners[job]
+	a.runners[job] = made{r, string(spec)}
+	a.mu.Unlock()
+	if replaced {
+		err = old.close()
+	}
+	return r, err
+}

@@ -1,0 +1,323 @@
+// This file implements Server: an agent in memory, whose processes are counters.
+
+package agenttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+)
+
+// stepPart is the name of the part of a checkpoint that holds the number of its step.
+const stepPart = "step"
+
+// Server is an agent in memory. It implements driver.Agent, and is safe for concurrent use.
+type Server struct {
+	// ID is the server's; Store keeps the checkpoints. Both are required.
+	ID    string
+	Store checkpoint.Store
+	// Meet is called with every order before it is looked at, and may hang or fail; nil: nothing
+	// happens on the way. Its error is that of Do: the order has not arrived.
+	Meet func(context.Context, agent.Order) error
+	// Lease is how long jobs run on without a master, by the clock Now; 0: for ever.
+	Lease time.Duration
+	Now   func() time.Duration
+
+	mu     sync.Mutex
+	epoch  int64
+	heard  agent.Lease
+	jobs   map[string]*hosted
+	broken flaw
+}
+
+// hosted is what a server has of a job. running is the attempt whose processes live, 0: none does.
+type hosted struct {
+	agent.Marks
+	containers int
+	running    int64
+	progress   checkpoint.Progress
+	starts     map[int64]int
+}
+
+// flaw is a promise that a server breaks, for the tests of the suite.
+type flaw string
+
+// Do implements driver.Agent.
+func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, error) {
+	if s.Meet != nil {
+		if err := s.Meet(ctx, order); err != nil {
+			return checkpoint.Reply{}, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := order.Effect
+	s.lapse()
+	h := s.host(e.Job)
+	before := agent.Fence{Epoch: s.epoch, Marks: h.Marks}
+	after, verdict := s.admit(before, e)
+	s.epoch, h.Marks = after.Epoch, after.Marks
+	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1}
+	switch verdict.Ruling {
+	case agent.Refused:
+		reply.Outcome, reply.Detail = checkpoint.Fenced, verdict.Reason.Text
+		return reply, nil
+	case agent.Impossible:
+		reply.Outcome, reply.Detail = checkpoint.Failed, verdict.Reason.Text
+		return reply, nil
+	}
+	s.renew(order.Heard)
+	if verdict.Ruling == agent.Repeated {
+		return reply, nil
+	}
+	var err error
+	if reply.Step, err = s.perform(ctx, h, e); err != nil {
+		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
+		if e.Kind == checkpoint.Resume && (errors.Is(err, checkpoint.ErrNotFound) || errors.Is(err, checkpoint.ErrCorrupt)) {
+			reply.Outcome = checkpoint.Damaged
+		}
+	}
+	return reply, nil
+}
+
+// perform does an effect that was admitted. It returns the step of a checkpoint, or -1.
+func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
+	switch e.Kind {
+	case checkpoint.Create:
+		h.containers = s.on(e.Containers)
+	case checkpoint.Release:
+		h.containers = min(h.containers, s.on(e.Containers))
+		if s.broken == releasesAll {
+			h.containers = 0
+		}
+	case checkpoint.Stop:
+		if s.ends(h.running, e.Attempt) {
+			h.running = 0
+		}
+	case checkpoint.Resume:
+		return -1, s.resume(ctx, h, e)
+	case checkpoint.Save:
+		return s.save(ctx, h, e)
+	case checkpoint.Confirm:
+		if h.running != e.Attempt {
+			return -1, fmt.Errorf("attempt %d of job %q does not run", e.Attempt, e.Job)
+		}
+	default:
+		return -1, fmt.Errorf("effect %q is not for servers", e.Kind)
+	}
+	return -1, nil
+}
+
+// ends reports whether a Stop of an attempt ends the one that runs.
+func (s *Server) ends(running, attempt int64) bool {
+	switch s.broken {
+	case stopsAll:
+		return true
+	case stopsOwn:
+		return running == attempt
+	}
+	return running <= attempt
+}
+
+// on counts the containers of a list that are on this server.
+func (s *Server) on(containers []string) (n int) {
+	for _, server := range containers {
+		if server == s.ID {
+			n++
+		}
+	}
+	return n
+}
+
+// resume starts the processes of an attempt.
+func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) error {
+	step := int64(0)
+	if e.Checkpoint > 0 {
+		var err error
+		if step, err = readStep(ctx, s.Store, e.Job, e.Checkpoint); err != nil && s.broken != beginsAnew {
+			return err
+		}
+	}
+	h.Resumed, h.running = e.Attempt, e.Attempt
+	h.progress = checkpoint.Progress{Step: step, Running: true}
+	h.starts[e.Attempt]++
+	return nil
+}
+
+func readStep(ctx context.Context, store checkpoint.Store, job string, number int64) (int64, error) {
+	r, err := store.Open(ctx, job, number)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	part, err := r.Part(stepPart)
+	if err != nil {
+		return 0, err
+	}
+	defer part.Close()
+	text, err := io.ReadAll(part)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(string(text), 10, 64)
+}
+
+// save commits the step of an attempt that runs.
+func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
+	if h.running != e.Attempt {
+		return -1, fmt.Errorf("attempt %d of job %q does not run", e.Attempt, e.Job)
+	}
+	if s.broken == savesNothing {
+		return h.progress.Step, nil
+	}
+	w, err := s.Store.Begin(ctx, e.Job, e.Checkpoint)
+	if err != nil {
+		return -1, err
+	}
+	defer w.Abort()
+	part, err := w.Part(stepPart)
+	if err != nil {
+		return -1, err
+	}
+	_, err = io.WriteString(part, strconv.FormatInt(h.progress.Step, 10))
+	if err := errors.Join(err, part.Close()); err != nil {
+		return -1, err
+	}
+	_, err = w.Commit()
+	if errors.Is(err, checkpoint.ErrExists) { // committed by the same order before, with fewer steps
+		step, err := readStep(ctx, s.Store, e.Job, e.Checkpoint)
+		return step, err
+	}
+	return h.progress.Step, err
+}
+
+// host returns what the server has of a job.
+func (s *Server) host(job string) *hosted {
+	if s.jobs == nil {
+		s.jobs = map[string]*hosted{}
+	}
+	if s.jobs[job] == nil {
+		s.jobs[job] = &hosted{starts: map[int64]int{}}
+	}
+	return s.jobs[job]
+}
+
+// clock is the server's stamp.
+func (s *Server) clock() agent.Stamp {
+	if s.Now == nil {
+		return agent.Stamp{}
+	}
+	return agent.Stamp{Boot: s.ID, At: s.Now()}
+}
+
+// renew takes back a stamp.
+func (s *Server) renew(echo agent.Stamp) {
+	s.heard.Length = s.Lease
+	if s.broken == renewsAlways {
+		echo = s.clock()
+	}
+	s.heard = s.heard.Renew(echo, s.clock())
+}
+
+// lapse ends all jobs if the lease is over.
+func (s *Server) lapse() {
+	if s.Lease == 0 || s.heard.Left(s.clock()) > 0 || s.broken == ignoresLease {
+		return
+	}
+	for _, h := range s.jobs {
+		if h.running != 0 {
+			h.Lapsed, h.running, h.containers = h.Created, 0, 0
+		}
+	}
+}
+
+// Status implements driver.Agent.
+func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.Epoch < s.epoch && s.broken != answersAnyone {
+		return agent.Status{}, fmt.Errorf("master %d asks, and master %d has taken over: %w", q.Epoch, s.epoch, checkpoint.ErrFenced)
+	}
+	s.lapse()
+	s.renew(q.Heard)
+	status := agent.Status{Clock: s.clock()}
+	for _, job := range slices.Sorted(maps.Keys(s.jobs)) {
+		h := s.jobs[job]
+		if attempt := h.Resumed; attempt > max(h.Stopped, h.Lapsed) || attempt > 0 && s.broken == tellsStopped {
+			status.Jobs = append(status.Jobs, agent.JobStatus{Job: job, Attempt: attempt, Progress: h.progress})
+		}
+	}
+	return status, nil
+}
+
+// Work lets every process that lives do a number of steps.
+func (s *Server) Work(steps int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.jobs {
+		if h.running != 0 {
+			h.progress.Step += steps
+		}
+	}
+}
+
+// Finish lets the processes of a job end well.
+func (s *Server) Finish(job string) { s.exit(job, checkpoint.Progress{Done: true}) }
+
+// Kill ends the processes of a job by accident.
+func (s *Server) Kill(job string) { s.exit(job, checkpoint.Progress{Failed: "signal: killed"}) }
+
+func (s *Server) exit(job string, end checkpoint.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(job)
+	if h.running == 0 {
+		return
+	}
+	end.Step = h.progress.Step
+	h.running, h.progress = 0, end
+}
+
+// Alive returns the attempts of a job whose processes live here.
+func (s *Server) Alive(job string) []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lapse()
+	if running := s.host(job).running; running != 0 {
+		return []int64{running}
+	}
+	return nil
+}
+
+// Starts returns how often processes of an attempt were started here.
+func (s *Server) Starts(job string, attempt int64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host(job).starts[attempt]
+}
+
+// Containers returns how many containers a job has here.
+func (s *Server) Containers(job string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host(job).containers
+}
+
+// Forget robs the server of its memory. Processes go with it.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.epoch, s.heard = 0, agent.Lease{}
+	for _, h := range s.jobs {
+		h.Marks, h.containers, h.running, h.progress = agent.Marks{}, 0, 0, checkpoint.Progress{}
+	}
+}

@@ -1,0 +1,236 @@
+// This file declares what the suite needs of an agent under test, and runs the suite.
+
+package agenttest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+)
+
+// Subject is an agent under test and a view of what it has done. The functions that may be nil are those
+// that not every agent can be made to do.
+type Subject struct {
+	// Agent is what the suite speaks to.
+	Agent Agent
+	// Server is the ID of the agent's server.
+	Server string
+	// Store is the agent's store for checkpoints.
+	Store checkpoint.Store
+	// Spec says what the suite's jobs run: processes that run until they are stopped, and that save
+	// when they are asked.
+	Spec []byte
+	// Alive returns the attempts of a job whose processes live on the server, ascending.
+	Alive func(job string) []int64
+	// Starts returns how often processes of an attempt were started; nil: it is not known.
+	Starts func(job string, attempt int64) int
+	// Containers returns how many containers a job has on the server; nil: it is not known.
+	Containers func(job string) int
+	// Kill ends the processes of a job by accident; nil: they cannot be killed.
+	Kill func(job string)
+	// Restart kills the agent and starts it again, with its memory and its processes; nil: it cannot be
+	// restarted.
+	Restart func() error
+	// Forget kills the agent and all processes and starts it again without its memory; nil: it cannot.
+	Forget func() error
+	// Elapse lets a part of the length of the agent's lease pass; nil: the agent has no lease.
+	Elapse func(part float64)
+	// Patience is how long an agent may take to end jobs after its lease is over; 0: DefaultPatience.
+	Patience time.Duration
+
+	heard agent.Stamp // what is handed back with every order
+}
+
+// greet asks the agent for its clock, so that orders can renew its lease.
+func (s *Subject) greet(ctx context.Context) error {
+	status, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
+	s.heard = status.Clock
+	return err
+}
+
+// Agent is what a master speaks to; driver.Agent is the same.
+type Agent interface {
+	Do(context.Context, agent.Order) (checkpoint.Reply, error)
+	Status(context.Context, agent.Question) (agent.Status, error)
+}
+
+const (
+	// Limit is how long each check may take.
+	Limit = time.Minute
+	// DefaultPatience is what a Patience of 0 means.
+	DefaultPatience = 10 * time.Second
+)
+
+// Run holds agents to the promises of [checkpoint.Effect], each as a subtest of t. open returns a new agent
+// with an empty memory for every check, and may use t.Cleanup.
+func Run(t *testing.T, open func(t *testing.T) *Subject) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), Limit)
+			defer cancel()
+			s := open(t)
+			if missing := c.missing(s); missing != "" {
+				t.Skipf("the Subject has no %s", missing)
+			}
+			if err := c.try(ctx, s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// check is one promise.
+type check struct {
+	name  string
+	needs []string
+	run   func(context.Context, *Subject) error
+}
+
+// try checks the promise on a subject.
+func (c *check) try(ctx context.Context, s *Subject) error {
+	if err := s.greet(ctx); err != nil {
+		return err
+	}
+	return c.run(ctx, s)
+}
+
+// missing returns what the check needs and the subject does not have; "": nothing.
+func (c *check) missing(s *Subject) string {
+	have := map[string]bool{"Starts": s.Starts != nil, "Containers": s.Containers != nil, "Kill": s.Kill != nil,
+		"Restart": s.Restart != nil, "Forget": s.Forget != nil, "Elapse": s.Elapse != nil}
+	at := slices.IndexFunc(c.needs, func(need string) bool { return !have[need] })
+	if at < 0 {
+		return ""
+	}
+	return c.needs[at]
+}
+
+// job is the name of the suite's job, and other that of a second one.
+const job, other = "suite", "other"
+
+// do gives the agent an effect of the job, with two containers on its server unless the effect says which.
+func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply, error) {
+	if e.Job == "" {
+		e.Job = job
+	}
+	if e.Epoch == 0 {
+		e.Epoch = 1
+	}
+	if e.Containers == nil {
+		e.Containers = []string{s.Server, s.Server}
+	}
+	e.ID, e.Servers = e.Attempt*100+e.Checkpoint, []string{s.Server}
+	reply, err := s.Agent.Do(ctx, agent.Order{Effect: e, Spec: s.Spec, Heard: s.heard})
+	if err == nil && (reply.ID != e.ID || reply.Job != e.Job) {
+		return reply, fmt.Errorf("the reply to effect %d of job %q is one to effect %d of job %q", e.ID, e.Job, reply.ID, reply.Job)
+	}
+	return reply, err
+}
+
+// expect gives the agent an effect and returns an error unless the outcome is the expected one.
+func (s *Subject) expect(ctx context.Context, want checkpoint.Outcome, e checkpoint.Effect) error {
+	reply, err := s.do(ctx, e)
+	if err != nil {
+		return fmt.Errorf("%s of attempt %d: %w", e.Kind, e.Attempt, err)
+	}
+	if reply.Outcome != want {
+		return fmt.Errorf("%s of attempt %d under master %d: %s (%s), want %s", e.Kind, e.Attempt, max(1, e.Epoch), reply.Outcome, reply.Detail, want)
+	}
+	return nil
+}
+
+// all gives the agent effects one after the other, which must all be done.
+func (s *Subject) all(ctx context.Context, effects ...checkpoint.Effect) error {
+	for _, e := range effects {
+		if err := s.expect(ctx, checkpoint.Done, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start brings an attempt up.
+func (s *Subject) start(ctx context.Context, attempt int64) error {
+	if err := s.all(ctx, of(checkpoint.Create, attempt), of(checkpoint.Resume, attempt), of(checkpoint.Confirm, attempt)); err != nil {
+		return err
+	}
+	return s.alive(attempt)
+}
+
+// of is an effect of an attempt.
+func of(kind checkpoint.Kind, attempt int64) checkpoint.Effect {
+	return checkpoint.Effect{Kind: kind, Attempt: attempt}
+}
+
+// by is an effect under a master.
+func by(epoch int64, e checkpoint.Effect) checkpoint.Effect {
+	e.Epoch = epoch
+	return e
+}
+
+// numbered is a Save or a Resume of a checkpoint.
+func numbered(number int64, e checkpoint.Effect) checkpoint.Effect {
+	e.Checkpoint = number
+	return e
+}
+
+// refuses gives the agent an effect that it must refuse, without any change of what it has.
+func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
+	before := s.look(e)
+	if err := s.expect(ctx, checkpoint.Fenced, e); err != nil {
+		return err
+	}
+	if after := s.look(e); after != before {
+		return fmt.Errorf("%s of attempt %d was refused, and was done: %s before, %s after", e.Kind, e.Attempt, before, after)
+	}
+	return nil
+}
+
+// look is what the server has of the suite's jobs, for comparison.
+func (s *Subject) look(e checkpoint.Effect) string {
+	text := fmt.Sprintf("alive %v and %v", s.Alive(job), s.Alive(other))
+	if s.Starts != nil {
+		text += fmt.Sprintf(", started %d times", s.Starts(job, e.Attempt))
+	}
+	if s.Containers != nil {
+		text += fmt.Sprintf(", %d containers", s.Containers(job))
+	}
+	return text
+}
+
+// alive returns an error unless exactly these attempts of the job live.
+func (s *Subject) alive(want ...int64) error {
+	if got := s.Alive(job); !slices.Equal(got, want) {
+		return fmt.Errorf("attempts %v of the job are alive, want %v", got, want)
+	}
+	return nil
+}
+
+// ends returns an error unless no attempt of the job is alive within the Patience.
+func (s *Subject) ends() error {
+	limit := time.Now().Add(cmp.Or(s.Patience, DefaultPatience))
+	for {
+		err := s.alive()
+		if err == nil || time.Now().After(limit) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// started returns an error unless an attempt was started so often, where that can be known.
+func (s *Subject) started(attempt int64, want int) error {
+	if s.Starts == nil {
+		return nil
+	}
+	if got := s.Starts(job, attempt); got != want {
+		return fmt.Errorf("processes of attempt %d were started %d times, want %d", attempt, got, want)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+// This file implements the book: the fences of all jobs of one server, on a disk.
+
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// BookFile is the name of the file in which a [Book] is kept.
+const BookFile = "book.json"
+
+// Book is what a server must remember when its agent is killed: the fence of every job, and what its
+// newest attempt runs. It is safe for concurrent use. Calls that change it at the same time share one
+// write to the disk.
+type Book struct {
+	fsys   vfs.FS
+	server string
+
+	// mu guards what is known now and the versions of it: the newest, and the newest that is durable.
+	// It is never held while the disk is waited for.
+	mu               sync.Mutex
+	known            entries
+	version, durable int64
+	// writer is held while the file is written.
+	writer sync.Mutex
+}
+
+// entries is the content of the file.
+type entries struct {
+	// Epoch is that of every Fence.
+	Epoch int64           `json:"epoch"`
+	Jobs  map[string]Page `json:"jobs"`
+}
+
+// Page is what a server knows of one job.
+type Page struct {
+	Marks
+	// Containers is how many containers the job has on this server.
+	Containers int `json:"containers,omitempty"`
+	// Run is the newest attempt that was to be started here; nil: none was.
+	Run *checkpoint.Run `json:"run,omitempty"`
+	// Spec says what Run runs, in the words of whoever submitted the job.
+	Spec json.RawMessage `json:"spec,omitempty"`
+}
+
+// MayRun reports whether processes of the page's Run may be alive.
+func (p *Page) MayRun() bool { return p.Run != nil && p.Run.Attempt > max(p.Stopped, p.Lapsed) }
+
+// OpenBook reads the book of a server from the root of a file system, or begins one where there is none.
+// A file that cannot be read as a whole is an error: a server that has lost its memory needs a new file
+// system, and does nothing that was asked of it before.
+func OpenBook(fsys vfs.FS, server string) (*Book, error) {
+	b := &Book{fsys: fsys, server: server, known: entries{Jobs: map[string]Page{}}}
+	file, err := fsys.Open(BookFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&b.known); err != nil {
+		return nil, fmt.Errorf("agent: %s: %w", BookFile, err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("agent: %s: something follows the book", BookFile)
+	}
+	return b, nil
+}
+
+// Admit decides about an effect, see [Fence.Admit]. When it returns without an error, what it has noted is
+// durable, and the effect may be carried out if the ruling says so.
+func (b *Book) Admit(e checkpoint.Effect) (Verdict, error) {
+	verdict := b.note(e)
+	return verdict, b.Flush()
+}
+
+// note is Admit without the disk: Flush must follow before the effect is carried out.
+func (b *Book) note(e checkpoint.Effect) Verdict {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	page, known := b.known.Jobs[e.Job]
+	before := Fence{b.known.Epoch, page.Marks}
+	after, verdict := before.Admit(e)
+	held := page.Containers
+	if verdict.Ruling == Perform {
+		switch on := b.on(e.Containers); e.Kind {
+		case checkpoint.Create:
+			held = on
+		case checkpoint.Release:
+			held = min(held, on)
+		}
+	}
+	if after == before && held == page.Containers {
+		return verdict
+	}
+	b.known.Epoch, page.Marks, page.Containers = after.Epoch, after.Marks, held
+	if known || page.Marks != (Marks{}) {
+		b.known.Jobs[e.Job] = page
+	}
+	b.version++
+	return verdict
+}
+
+// on counts the containers of a list that are on this server.
+func (b *Book) on(containers []string) (n int) {
+	for _, server := range containers {
+		if server == b.server {
+			n++
+		}
+	}
+	return n
+}
+
+// Page returns what is known of a job. What it points to is shared: read it only.
+func (b *Book) Page(job string) Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known.Jobs[job]
+}
+
+// Jobs returns the names of all jobs that the book knows, ascending.
+func (b *Book) Jobs() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(maps.Keys(b.known.Jobs))
+}
+
+// Epoch returns the highest epoch of a master that has spoken to the server.
+func (b *Book) Epoch() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known.Epoch
+}
+
+// update changes a page in memory; Flush makes the change durable.
+func (b *Book) update(job string, change func(*Page)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	page := b.known.Jobs[job]
+	change(&page)
+	b.known.Jobs[job] = page
+	b.version++
+}
+
+// Flush returns when all that was noted before it is durable. After an error some of it may be. The next
+// Flush writes everything again.
+func (b *Book) Flush() error {
+	b.mu.Lock()
+	wanted := b.version
+	b.mu.Unlock()
+	b.writer.Lock()
+	defer b.writer.Unlock()
+	b.mu.Lock()
+	if b.durable >= wanted {
+		b.mu.Unlock()
+		return nil // another call has written it
+	}
+	version := b.version
+	data, err := json.Marshal(&b.known)
+	b.mu.Unlock()
+	if err == nil {
+		err = replace(b.fsys, BookFile, data)
+	}
+	if err != nil {
+		return fmt.Errorf("agent: %s: %w", BookFile, err)
+	}
+	b.mu.Lock()
+	b.durable = version
+	b.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,86 @@
+// This file keeps what the lease needs beside the agent's memory: a clock that no jump of the time of day
+// moves, and the newest stamp on a disk, so that a lease goes on while its agent is dead.
+
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// HeardFile is the name of the file with the newest stamp that an agent was handed back.
+const HeardFile = "heard.json"
+
+// began is when this process began to count where the system does not tell the time since its boot.
+var began = time.Now()
+
+// Uptime returns the stamp of this moment: on Linux the time since the machine was booted, which all
+// processes share and no change of the clock moves. Elsewhere it is the time since this process began, so
+// an agent that is started again has not heard of a master yet.
+func Uptime() Stamp {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err == nil {
+		if at, err := uptime(); err == nil {
+			return Stamp{strings.TrimSpace(string(boot)), at}
+		}
+	}
+	return Stamp{fmt.Sprintf("process %d of %d", os.Getpid(), began.UnixNano()), time.Since(began)}
+}
+
+// uptime returns the time since the machine was booted, to a hundredth of a second.
+func uptime() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0, err
+	}
+	seconds, _, _ := strings.Cut(string(text), " ")
+	return time.ParseDuration(seconds + "s")
+}
+
+// readHeard returns the stamp that was kept; the zero Stamp if none was, or if it cannot be read: the lease
+// is over then.
+func readHeard(fsys vfs.FS) (heard Stamp, err error) {
+	file, err := fsys.Open(HeardFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Stamp{}, nil
+	}
+	if err != nil {
+		return Stamp{}, fmt.Errorf("agent: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	if err != nil || json.Unmarshal(data, &heard) != nil {
+		return Stamp{}, nil
+	}
+	return heard, nil
+}
+
+// writeHeard keeps a stamp. It is not synced: it must survive the agent, not the machine, whose end is that
+// of all processes as well.
+func writeHeard(fsys vfs.FS, heard Stamp) error {
+	const temporary = HeardFile + ".new"
+	data, err := json.Marshal(heard)
+	if err != nil {
+		return err
+	}
+	if err := fsys.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := fsys.Create(temporary)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return fsys.Rename(temporary, HeardFile)
+}

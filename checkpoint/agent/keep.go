@@ -1,0 +1,137 @@
+// This file implements the agent's part of the lease: it tells its clock, takes back its stamps, and ends
+// all jobs when the newest of them is too old.
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// keepParts is into how many parts a lease is divided: how precisely its stamp is written down, and how
+// often, at most, the agent looks whether it is over.
+const keepParts = 20
+
+// renew takes back a stamp. What is written down may be older than what is known: then the lease of the next
+// agent ends early, which does no harm. a.mu is held.
+func (a *Agent) renew(echo Stamp) {
+	a.lease = a.lease.Renew(echo, a.config.Clock())
+	heard := a.lease.Heard
+	if a.keeping || heard == a.kept || heard.Boot == a.kept.Boot && heard.At-a.kept.At < a.lease.Length/keepParts {
+		return
+	}
+	a.keeping = true
+	go func() {
+		err := writeHeard(a.config.Disk, heard)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.keeping = false
+		if err == nil {
+			a.kept = heard
+		}
+	}()
+}
+
+// Status says how the jobs stand. The error wraps ErrFenced for a master whose epoch is lower than one that
+// was seen; such a question renews no lease.
+func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
+	if epoch := a.book.Epoch(); q.Epoch < epoch {
+		return Status{}, fmt.Errorf("agent: master %d asks, and master %d has taken over: %w", q.Epoch, epoch, checkpoint.ErrFenced)
+	}
+	a.mu.Lock()
+	a.renew(q.Heard)
+	a.mu.Unlock()
+	s := Status{Clock: a.config.Clock()}
+	for _, job := range a.book.Jobs() {
+		page := a.book.Page(job)
+		if !page.MayRun() {
+			continue
+		}
+		r, err := a.runner(job, page.Spec)
+		if err != nil {
+			return Status{}, err
+		}
+		progress, err := r.Progress(ctx, *page.Run)
+		if err != nil {
+			return Status{}, err
+		}
+		s.Jobs = append(s.Jobs, JobStatus{job, page.Run.Attempt, progress})
+	}
+	return s, nil
+}
+
+// Run ends all jobs whenever the lease is over, until the context ends. Jobs run on then: the agent that is
+// started next finds them. It returns an error when a job cannot be ended or that cannot be written down;
+// whoever runs the agent starts it again.
+func (a *Agent) Run(ctx context.Context) error {
+	for {
+		a.mu.Lock()
+		left := a.lease.Left(a.config.Clock())
+		a.mu.Unlock()
+		if left == 0 {
+			if err := a.lapse(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		part := a.config.Lease / keepParts
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(min(max(left, part), a.config.Lease/4)):
+		}
+	}
+}
+
+// lapse ends the newest attempt of every job, all at the same time. The processes end first and the book is
+// written after that, so that no disk which hangs or is full keeps them alive.
+func (a *Agent) lapse(ctx context.Context) error {
+	jobs := a.book.Jobs()
+	failed := make([]error, len(jobs))
+	var ending sync.WaitGroup
+	for i, job := range jobs {
+		attempt, p, any := a.overtake(ctx, job)
+		if !any {
+			continue
+		}
+		ending.Go(func() {
+			defer p.leave()
+			if err := a.endIn(p, job, attempt); err != nil {
+				failed[i] = fmt.Errorf("agent: the lease is over, and job %q does not end: %w", job, err)
+			}
+		})
+	}
+	ending.Wait()
+	return errors.Join(errors.Join(failed...), a.flush(ctx))
+}
+
+// overtake notes that the newest attempt of a job is to end, and enters the job's lane for that. It reports
+// whether there is an attempt that this agent has not seen end.
+func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p passage, any bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	page := a.book.Page(job)
+	attempt = page.Created
+	if attempt <= max(page.Stopped, a.ended[job]) {
+		return 0, passage{}, false
+	}
+	if page.Lapsed < attempt {
+		a.book.update(job, func(p *Page) { p.Lapsed, p.Containers = attempt, 0 })
+	}
+	return attempt, a.enter(ctx, job, attempt, true), true
+}
+
+// endIn ends an attempt in the lane of its job.
+func (a *Agent) endIn(p passage, job string, attempt int64) error {
+	_, err := p.lane.use(p.ctx, func(ctx context.Context) (int64, error) { return -1, a.stop(ctx, job) })
+	if err == nil {
+		a.mu.Lock()
+		a.ended[job] = attempt
+		a.mu.Unlock()
+	}
+	return err
+}

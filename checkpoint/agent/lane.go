@@ -1,0 +1,57 @@
+// This file implements the lane of a job: what its agent is doing for it right now, one thing at a time.
+
+package agent
+
+import (
+	"context"
+	"sync"
+)
+
+// lane lets effects of one job pass one at a time. A Stop does not wait for what it makes useless: it ends
+// that first.
+type lane struct {
+	busy sync.Mutex // held while something is done
+
+	mu sync.Mutex
+	// passing is what is under way or waits for its turn: how to end it, and its attempt.
+	passing map[*context.CancelFunc]int64
+}
+
+// drop ends what is under way, or waits, for attempts up to this one.
+func (l *lane) drop(attempt int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for cancel, of := range l.passing {
+		if of <= attempt {
+			(*cancel)()
+		}
+	}
+}
+
+// enter announces something for an attempt. A drop from now on ends it, even before its turn. leave must be
+// called when it is over.
+func (l *lane) enter(ctx context.Context, attempt int64) (_ context.Context, leave func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.passing == nil {
+		l.passing = map[*context.CancelFunc]int64{}
+	}
+	l.passing[&cancel] = attempt
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.passing, &cancel)
+		cancel()
+	}
+}
+
+// use does what has entered, when its turn has come, unless it was dropped before.
+func (l *lane) use(ctx context.Context, do func(context.Context) (int64, error)) (int64, error) {
+	l.busy.Lock()
+	defer l.busy.Unlock()
+	if err := ctx.Err(); err != nil {
+		return -1, err
+	}
+	return do(ctx)
+}

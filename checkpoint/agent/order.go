@@ -1,0 +1,41 @@
+// This file declares what a master tells an agent and what it hears from it.
+
+package agent
+
+import (
+	"encoding/json"
+
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// Order is an effect for one server, with what the server needs to carry it out.
+type Order struct {
+	Effect checkpoint.Effect `json:"effect"`
+	// Spec says what the job runs, for a Resume: the agent hands it to whoever makes its runners.
+	Spec json.RawMessage `json:"spec,omitempty"`
+	// Heard is the newest Status.Clock of this agent that has reached the master; see [Lease].
+	Heard Stamp `json:"heard,omitzero"`
+}
+
+// Question asks an agent how its jobs stand.
+type Question struct {
+	// Epoch is that of the master who asks.
+	Epoch int64 `json:"epoch"`
+	// Heard is the newest Status.Clock of this agent that has reached the master; see [Lease].
+	Heard Stamp `json:"heard,omitzero"`
+}
+
+// Status is how the newest attempt of each job stands on one server.
+type Status struct {
+	// Clock is the agent's clock when it answered. The master hands it back.
+	Clock Stamp `json:"clock,omitzero"`
+	// Jobs are those whose processes may be alive, ascending by name.
+	Jobs []JobStatus `json:"jobs"`
+}
+
+// JobStatus is how an attempt stands on one server.
+type JobStatus struct {
+	Job      string              `json:"job"`
+	Attempt  int64               `json:"attempt"`
+	Progress checkpoint.Progress `json:"progress"`
+}

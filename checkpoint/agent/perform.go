@@ -1,0 +1,145 @@
+// This file implements what an agent does for each kind of effect, [Dorm] §III-C2.
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/transfer"
+)
+
+// confirmPoll is the time between two looks at a job that is to be seen running.
+const confirmPoll = 20 * time.Millisecond
+
+// carryOut does an effect that was admitted. It returns the step that a checkpoint holds, or -1.
+func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
+	e := order.Effect
+	switch e.Kind {
+	case checkpoint.Create, checkpoint.Release:
+		return -1, nil // containers are entries of the book
+	case checkpoint.Stop:
+		return -1, a.stop(ctx, e.Job)
+	case checkpoint.Resume:
+		return -1, a.resume(ctx, order)
+	case checkpoint.Save:
+		return a.save(ctx, e)
+	case checkpoint.Confirm:
+		return -1, a.confirm(ctx, e)
+	}
+	return -1, fmt.Errorf("agent: effect %q is not for servers", e.Kind)
+}
+
+// stop ends all processes of the attempts of a job that were stopped or have lapsed.
+func (a *Agent) stop(ctx context.Context, job string) error {
+	page := a.book.Page(job)
+	if page.Run == nil || page.MayRun() {
+		return nil
+	}
+	r, err := a.runner(job, page.Spec)
+	if err != nil {
+		return err
+	}
+	return r.Stop(ctx, *page.Run)
+}
+
+// resume fetches the checkpoint and starts the processes. The book tells of them before they exist, and
+// that they were started after it.
+func (a *Agent) resume(ctx context.Context, order Order) error {
+	e := order.Effect
+	run, err := a.prepare(ctx, e)
+	if err != nil {
+		return err
+	}
+	r, err := a.runner(e.Job, order.Spec)
+	if err != nil {
+		return err
+	}
+	a.book.update(e.Job, func(p *Page) { p.Run, p.Spec = &run, order.Spec })
+	if err := a.flush(ctx); err != nil {
+		return err
+	}
+	if err := r.Resume(ctx, run); err != nil {
+		return err
+	}
+	a.book.update(e.Job, func(p *Page) { p.Resumed = max(p.Resumed, e.Attempt) })
+	return a.flush(ctx)
+}
+
+// prepare makes the folders of an attempt, and fetches the checkpoint that it begins from.
+func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (checkpoint.Run, error) {
+	attempt := strconv.FormatInt(e.Attempt, 10)
+	run := checkpoint.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
+		Dir: filepath.Join(a.config.Shared, e.Job, attempt)}
+	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
+		return run, err
+	}
+	if e.Checkpoint == 0 {
+		return run, nil
+	}
+	run.Restore = filepath.Join(a.config.Restored, e.Job, attempt)
+	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
+		return run, err
+	}
+	_, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Manifest, error) {
+		return transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore)
+	})
+	return run, err
+}
+
+// save has the job write its state and commits it.
+func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
+	r, run, err := a.resumed(e)
+	if err != nil {
+		return -1, err
+	}
+	saved, err := r.Save(ctx, run)
+	if err != nil {
+		return -1, err
+	}
+	_, err = abandon.Do(ctx, func(ctx context.Context) (checkpoint.Manifest, error) {
+		return transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
+	})
+	return saved.Step, err
+}
+
+// confirm waits until the processes run.
+func (a *Agent) confirm(ctx context.Context, e checkpoint.Effect) error {
+	r, run, err := a.resumed(e)
+	if err != nil {
+		return err
+	}
+	for {
+		progress, err := r.Progress(ctx, run)
+		switch {
+		case err != nil:
+			return err
+		case progress.Running || progress.Done:
+			return nil
+		case progress.Failed != "":
+			return errors.New(progress.Failed)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(confirmPoll):
+		}
+	}
+}
+
+// resumed returns the runner and the run of an attempt that was to be started here.
+func (a *Agent) resumed(e checkpoint.Effect) (checkpoint.Framework, checkpoint.Run, error) {
+	page := a.book.Page(e.Job)
+	if page.Run == nil || page.Run.Attempt != e.Attempt {
+		return nil, checkpoint.Run{}, fmt.Errorf("agent: attempt %d of job %q was not resumed here", e.Attempt, e.Job)
+	}
+	r, err := a.runner(e.Job, page.Spec)
+	return r, *page.Run, err
+}
