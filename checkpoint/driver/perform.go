@@ -1,0 +1,143 @@
+// This file implements what the machine asks for: effects, on the agents and the store.
+
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/transfer"
+)
+
+// Traced is an effect, when it was begun, and what came of it when.
+type Traced struct {
+	Effect  checkpoint.Effect `json:"effect"`
+	Issued  time.Time         `json:"issued"`
+	Replied time.Time         `json:"replied"`
+	Reply   checkpoint.Reply  `json:"reply"`
+}
+
+// begin carries an effect out in a goroutine of its own, which hands the reply to the loop.
+func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
+	issued, patience := time.Now(), d.machine.Timeout(e.Kind)*9/10 // less than the machine waits for it
+	d.under.Go(func() {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if e.Kind == checkpoint.Prune {
+			_ = d.prune(limited, e) // what it leaves, the next one takes
+			return
+		}
+		reply := d.carryOut(limited, e)
+		reply.ID, reply.Job = e.ID, e.Job
+		_ = d.ask(ctx, func() error { // the loop sees the error
+			if d.options.Trace != nil {
+				d.options.Trace(Traced{e, issued, time.Now(), reply})
+			}
+			return d.step(reply)
+		})
+	})
+}
+
+// carryOut does an effect everywhere and says how it went.
+func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.Reply {
+	servers := e.Servers
+	switch e.Kind {
+	case checkpoint.Verify:
+		_, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Manifest, error) {
+			return transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
+		})
+		return failed(err)
+	case checkpoint.Save:
+		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
+	}
+	order := agent.Order{Effect: e}
+	if e.Kind == checkpoint.Resume {
+		order.Spec = d.options.Spec(e.Job)
+	}
+	replies := make(chan checkpoint.Reply, len(servers))
+	for _, server := range servers {
+		go func() { replies <- d.give(ctx, server, order) }()
+	}
+	all := failed(nil)
+	for range servers {
+		all = worse(all, <-replies)
+	}
+	return all
+}
+
+// give gives an order to the agent of a server, when it is there.
+func (d *Driver) give(ctx context.Context, server string, order agent.Order) checkpoint.Reply {
+	m, err := d.await(ctx, server)
+	if err != nil {
+		return failed(err)
+	}
+	order.Heard = m.heard()
+	reply, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Reply, error) { return m.agent.Do(ctx, order) })
+	if err != nil {
+		return failed(fmt.Errorf("server %q: %w", server, err))
+	}
+	return reply
+}
+
+// await returns a server with its agent, which may not have joined yet.
+func (d *Driver) await(ctx context.Context, server string) (*member, error) {
+	for {
+		m := d.members.get(server)
+		if m == nil {
+			return nil, fmt.Errorf("server %q is lost", server)
+		}
+		if m.agent != nil {
+			return m, nil
+		}
+		select {
+		case <-m.gone.Done():
+		case <-ctx.Done():
+			return nil, fmt.Errorf("server %q has not joined: %w", server, ctx.Err())
+		}
+	}
+}
+
+// failed is the reply to an effect that ended with an error; nil: it is done.
+func failed(err error) checkpoint.Reply {
+	reply := checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}
+	if err != nil {
+		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
+	}
+	if errors.Is(err, checkpoint.ErrFenced) {
+		reply.Outcome = checkpoint.Fenced
+	}
+	return reply
+}
+
+// badness orders the outcomes.
+var badness = []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
+
+// worse joins the replies of two servers: an effect is done if it is done on both.
+func worse(a, b checkpoint.Reply) checkpoint.Reply {
+	if slices.Index(badness, b.Outcome) > slices.Index(badness, a.Outcome) {
+		a, b = b, a
+	}
+	a.Step = max(a.Step, b.Step)
+	return a
+}
+
+// prune deletes the checkpoints of a job that are not needed any more.
+func (d *Driver) prune(ctx context.Context, e checkpoint.Effect) error {
+	_, err := abandon.Do(ctx, func(ctx context.Context) (struct{}, error) {
+		manifests, _ := d.config.Store.List(ctx, e.Job) // damaged ones are left where they are
+		var err error
+		for _, m := range manifests {
+			if m.Number < e.Checkpoint {
+				err = errors.Join(err, d.config.Store.Delete(ctx, e.Job, m.Number))
+			}
+		}
+		return struct{}{}, err
+	})
+	return err
+}

@@ -1,0 +1,190 @@
+// This file implements the view: what is durable of the machine's state, for those who look at it while the
+// machine goes on.
+
+package driver
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// State is what a driver knows. It is the caller's own.
+type State struct {
+	// Servers are those that are there, ascending by ID.
+	Servers []apportion.Server `json:"servers"`
+	// Jobs are all that were not forgotten, ascending by name.
+	Jobs []JobState `json:"jobs"`
+
+	changed <-chan struct{}
+}
+
+// JobState is a job, and the newest that its processes have told.
+type JobState struct {
+	Job      checkpoint.Job      `json:"job"`
+	Progress checkpoint.Progress `json:"progress"`
+}
+
+// Changed returns a channel that is closed when the driver knows more than this State says.
+func (s *State) Changed() <-chan struct{} { return s.changed }
+
+// Job returns the state of a job, and whether there is one.
+func (s *State) Job(name string) (JobState, bool) {
+	at, found := slices.BinarySearchFunc(s.Jobs, name, func(j JobState, name string) int { return cmp.Compare(j.Job.Name, name) })
+	if !found {
+		return JobState{}, false
+	}
+	return s.Jobs[at], true
+}
+
+// view is the fold of all durable records. The jobs in it are never changed, only replaced.
+type view struct {
+	mu       sync.RWMutex
+	servers  map[string]apportion.Resources
+	jobs     map[string]*checkpoint.Job
+	progress map[string]checkpoint.Progress
+	// on are the jobs, by server, of which processes are known to run there.
+	on      map[string]map[string]bool
+	changed chan struct{}
+}
+
+// settled are the phases in which all processes of the newest attempt have been seen running.
+var settled = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoint.Verifying}
+
+func (v *view) open(m *checkpoint.Machine) {
+	v.servers, v.jobs = map[string]apportion.Resources{}, map[string]*checkpoint.Job{}
+	v.progress, v.on, v.changed = map[string]checkpoint.Progress{}, map[string]map[string]bool{}, make(chan struct{})
+	v.apply(m.Snapshot())
+}
+
+// apply adds a record.
+func (v *view) apply(r checkpoint.Record) {
+	if r.Empty() {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, name := range r.Gone {
+		v.replace(name, nil)
+		delete(v.progress, name)
+	}
+	for i := range r.Jobs {
+		v.replace(r.Jobs[i].Name, &r.Jobs[i])
+	}
+	for _, id := range r.Lost {
+		delete(v.servers, id)
+	}
+	for _, s := range r.Servers {
+		v.servers[s.ID] = s.Capacity
+	}
+	v.tell()
+}
+
+// tell wakes up those who wait for a change.
+func (v *view) tell() {
+	close(v.changed)
+	v.changed = make(chan struct{})
+}
+
+// replace puts a job in the place of the one before; nil: none.
+func (v *view) replace(name string, j *checkpoint.Job) {
+	if old := v.jobs[name]; old != nil {
+		for _, server := range old.Containers {
+			delete(v.on[server], name)
+		}
+	}
+	if j == nil {
+		delete(v.jobs, name)
+		return
+	}
+	v.jobs[name] = j
+	if !slices.Contains(settled, j.Phase) {
+		return
+	}
+	for _, server := range j.Containers {
+		if v.on[server] == nil {
+			v.on[server] = map[string]bool{}
+		}
+		v.on[server][name] = true
+	}
+}
+
+// hosted returns the jobs that an agent must know of.
+func (v *view) hosted(server string) []*checkpoint.Job {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	jobs := make([]*checkpoint.Job, 0, len(v.on[server]))
+	for _, name := range slices.Sorted(maps.Keys(v.on[server])) {
+		jobs = append(jobs, v.jobs[name])
+	}
+	return jobs
+}
+
+// job returns a job; nil: there is none. Read it only.
+func (v *view) job(name string) *checkpoint.Job {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.jobs[name]
+}
+
+// running returns the names of the jobs that run and are not being saved, ascending.
+func (v *view) running() []string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	var names []string
+	for name, j := range v.jobs {
+		if j.Phase == checkpoint.Running {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// learn takes in how a job stands.
+func (v *view) learn(job string, p checkpoint.Progress) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.jobs[job] != nil && v.progress[job] != p {
+		v.progress[job] = p
+		v.tell()
+	}
+}
+
+// State returns what is durable of the machine's state, and how the jobs stand. O(jobs).
+func (d *Driver) State() State {
+	v := &d.view
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	s := State{Servers: []apportion.Server{}, Jobs: []JobState{}, changed: v.changed}
+	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
+		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: v.servers[id].Clone()})
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
+		s.Jobs = append(s.Jobs, JobState{v.jobs[name].Clone(), v.progress[name]})
+	}
+	return s
+}
+
+// Await returns the first State of which is says true. The error is the context's, or ErrEnded, and the State
+// then the last one.
+func (d *Driver) Await(ctx context.Context, is func(*State) bool) (State, error) {
+	for {
+		s := d.State()
+		if is(&s) {
+			return s, nil
+		}
+		select {
+		case <-s.Changed():
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-d.ended:
+			return s, ErrEnded
+		}
+	}
+}
