@@ -142,6 +142,9 @@ func (c *Config) timeout(action Action) time.Duration {
 	}
 }
 
+// Timeout returns how long an effect may take before the machine counts it as failed.
+func (m *Machine) Timeout(action Action) time.Duration { return m.config.timeout(action) }
+
 // pause is how long to wait after a number of failed tries, at least one.
 func (c *Config) pause(tries int) time.Duration {
 	pause := c.Backoff

@@ -14,6 +14,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -30,11 +32,11 @@ type Config struct {
 	// begin from them. It is the server's own.
 	Restored string
 	// Store keeps the checkpoints.
-	Store checkpoint.Store
+	Store store.Store
 	// Runner returns what runs the processes of a job here, from the Spec of its orders. It is called
 	// again when the Spec changes and after a restart. A runner that is an io.Closer is closed when it is
 	// not used any more.
-	Runner func(job string, spec json.RawMessage) (checkpoint.Framework, error)
+	Runner func(job string, spec json.RawMessage) (runner.Runner, error)
 	// Lease is how long jobs run on without a master.
 	Lease time.Duration
 	// Clock tells the time; nil: [Uptime].
@@ -83,7 +85,7 @@ type Agent struct {
 
 // made is a runner, and the Spec that it was made from.
 type made struct {
-	runner checkpoint.Framework
+	runner runner.Runner
 	spec   string
 }
 
@@ -132,7 +134,7 @@ func (m made) close() error {
 // Outcome, with the Detail in words. A refused effect changes nothing, and renews no lease.
 func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
 	e := order.Effect
-	if err := checkpoint.CheckJob(e.Job); err != nil {
+	if err := store.CheckJob(e.Job); err != nil {
 		return answer(e, checkpoint.Failed, err.Error()), nil
 	}
 	p, verdict := a.admit(ctx, order)
@@ -167,9 +169,9 @@ func answer(e checkpoint.Effect, outcome checkpoint.Outcome, detail string) chec
 // outcome is what an error says of an effect that was admitted. A runner refuses an attempt that was ended
 // because the lease is over: that attempt has failed, and no newer master is the reason.
 func (a *Agent) outcome(e checkpoint.Effect, err error) checkpoint.Outcome {
-	unreadable := errors.Is(err, checkpoint.ErrCorrupt) || errors.Is(err, checkpoint.ErrNotFound)
+	unreadable := errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound)
 	switch {
-	case e.Kind == checkpoint.Resume && unreadable:
+	case e.Action == checkpoint.Resume && unreadable:
 		return checkpoint.Damaged
 	case errors.Is(err, checkpoint.ErrFenced) && e.Attempt > a.book.Page(e.Job).Lapsed:
 		return checkpoint.Fenced
@@ -194,7 +196,7 @@ func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
 		return passage{leave: func() {}}, verdict
 	}
 	a.renew(order.Heard)
-	return a.enter(ctx, e.Job, e.Attempt, e.Kind == checkpoint.Stop), verdict
+	return a.enter(ctx, e.Job, e.Attempt, e.Action == checkpoint.Stop), verdict
 }
 
 // enter enters the lane of a job, after it has ended what is in it for attempts up to this one if ending
@@ -219,7 +221,7 @@ func (a *Agent) flush(ctx context.Context) error {
 }
 
 // runner returns what runs the processes of a job.
-func (a *Agent) runner(job string, spec json.RawMessage) (checkpoint.Framework, error) {
+func (a *Agent) runner(job string, spec json.RawMessage) (runner.Runner, error) {
 	a.mu.Lock()
 	known, ok := a.runners[job]
 	a.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -49,7 +50,7 @@ type Page struct {
 	// Containers is how many containers the job has on this server.
 	Containers int `json:"containers,omitempty"`
 	// Run is the newest attempt that was to be started here; nil: none was.
-	Run *checkpoint.Run `json:"run,omitempty"`
+	Run *runner.Run `json:"run,omitempty"`
 	// Spec says what Run runs, in the words of whoever submitted the job.
 	Spec json.RawMessage `json:"spec,omitempty"`
 }
@@ -79,8 +80,8 @@ func OpenBook(fsys vfs.FS, server string) (*Book, error) {
 	if err := decoder.Decode(&b.known); err != nil {
 		return nil, fmt.Errorf("agent: %s: %w", BookFile, err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("agent: %s: something follows the book", BookFile)
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) || b.known.Jobs == nil {
+		return nil, fmt.Errorf("agent: %s: it is not one book", BookFile)
 	}
 	return b, nil
 }
@@ -101,7 +102,7 @@ func (b *Book) note(e checkpoint.Effect) Verdict {
 	after, verdict := before.Admit(e)
 	held := page.Containers
 	if verdict.Ruling == Perform {
-		switch on := b.on(e.Containers); e.Kind {
+		switch on := b.on(e.Containers); e.Action {
 		case checkpoint.Create:
 			held = on
 		case checkpoint.Release:

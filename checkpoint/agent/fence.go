@@ -94,7 +94,7 @@ func (f Fence) Admit(e checkpoint.Effect) (Fence, Verdict) {
 		return f, deny(e, Refused, EpochPassed, f.Epoch)
 	}
 	f.Epoch = e.Epoch
-	switch e.Kind {
+	switch e.Action {
 	case checkpoint.Stop:
 		f.Stopped = max(f.Stopped, e.Attempt)
 		return f, Verdict{Ruling: Perform}
@@ -107,7 +107,7 @@ func (f Fence) Admit(e checkpoint.Effect) (Fence, Verdict) {
 	if v := f.alive(e); v.Ruling != Perform {
 		return f, v
 	}
-	if e.Kind == checkpoint.Resume && e.Attempt <= f.Resumed {
+	if e.Action == checkpoint.Resume && e.Attempt <= f.Resumed {
 		return f, Verdict{Ruling: Repeated}
 	}
 	f.Created = e.Attempt
@@ -123,7 +123,7 @@ func (f Fence) alive(e checkpoint.Effect) Verdict {
 		return deny(e, Refused, AttemptPassed, f.Created)
 	case e.Attempt <= f.Lapsed:
 		return deny(e, Impossible, LeaseOver, f.Lapsed)
-	case e.Kind != checkpoint.Create && e.Attempt > f.Created:
+	case e.Action != checkpoint.Create && e.Attempt > f.Created:
 		return deny(e, Impossible, NotCreated, f.Created)
 	}
 	return Verdict{Ruling: Perform}
@@ -144,5 +144,5 @@ func deny(e checkpoint.Effect, ruling Ruling, constraint string, have int64) Ver
 		text = fmt.Sprintf("attempt %d was not created here", need)
 	}
 	return Verdict{ruling, apportion.Reason{Constraint: constraint, Applications: []string{e.Job},
-		Need: float64(need), Have: float64(have), Text: fmt.Sprintf("%s of job %q: %s", e.Kind, e.Job, text)}}
+		Need: float64(need), Have: float64(have), Text: fmt.Sprintf("%s of job %q: %s", e.Action, e.Job, text)}}
 }

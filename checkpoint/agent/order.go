@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // Order is an effect for one server, with what the server needs to carry it out.
@@ -35,7 +36,7 @@ type Status struct {
 
 // JobStatus is how an attempt stands on one server.
 type JobStatus struct {
-	Job      string              `json:"job"`
-	Attempt  int64               `json:"attempt"`
-	Progress checkpoint.Progress `json:"progress"`
+	Job      string          `json:"job"`
+	Attempt  int64           `json:"attempt"`
+	Progress runner.Progress `json:"progress"`
 }

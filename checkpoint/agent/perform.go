@@ -13,6 +13,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
@@ -22,7 +24,7 @@ const confirmPoll = 20 * time.Millisecond
 // carryOut does an effect that was admitted. It returns the step that a checkpoint holds, or -1.
 func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 	e := order.Effect
-	switch e.Kind {
+	switch e.Action {
 	case checkpoint.Create, checkpoint.Release:
 		return -1, nil // containers are entries of the book
 	case checkpoint.Stop:
@@ -34,7 +36,7 @@ func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 	case checkpoint.Confirm:
 		return -1, a.confirm(ctx, e)
 	}
-	return -1, fmt.Errorf("agent: effect %q is not for servers", e.Kind)
+	return -1, fmt.Errorf("agent: effect %q is not for servers", e.Action)
 }
 
 // stop ends all processes of the attempts of a job that were stopped or have lapsed.
@@ -74,9 +76,9 @@ func (a *Agent) resume(ctx context.Context, order Order) error {
 }
 
 // prepare makes the folders of an attempt, and fetches the checkpoint that it begins from.
-func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (checkpoint.Run, error) {
+func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, error) {
 	attempt := strconv.FormatInt(e.Attempt, 10)
-	run := checkpoint.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
+	run := runner.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
 		Dir: filepath.Join(a.config.Shared, e.Job, attempt)}
 	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
 		return run, err
@@ -88,7 +90,7 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (checkpoint.Ru
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
 		return run, err
 	}
-	_, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Manifest, error) {
+	_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
 		return transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore)
 	})
 	return run, err
@@ -104,7 +106,7 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	_, err = abandon.Do(ctx, func(ctx context.Context) (checkpoint.Manifest, error) {
+	_, err = abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
 		return transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
 	})
 	return saved.Step, err
@@ -135,10 +137,10 @@ func (a *Agent) confirm(ctx context.Context, e checkpoint.Effect) error {
 }
 
 // resumed returns the runner and the run of an attempt that was to be started here.
-func (a *Agent) resumed(e checkpoint.Effect) (checkpoint.Framework, checkpoint.Run, error) {
+func (a *Agent) resumed(e checkpoint.Effect) (runner.Runner, runner.Run, error) {
 	page := a.book.Page(e.Job)
 	if page.Run == nil || page.Run.Attempt != e.Attempt {
-		return nil, checkpoint.Run{}, fmt.Errorf("agent: attempt %d of job %q was not resumed here", e.Attempt, e.Job)
+		return nil, runner.Run{}, fmt.Errorf("agent: attempt %d of job %q was not resumed here", e.Attempt, e.Job)
 	}
 	r, err := a.runner(e.Job, page.Spec)
 	return r, *page.Run, err

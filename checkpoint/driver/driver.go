@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 var (
@@ -51,7 +52,7 @@ type Journal interface {
 // Config says what a driver works with. Both fields are required.
 type Config struct {
 	// Store keeps the checkpoints.
-	Store checkpoint.Store
+	Store store.Store
 	// Grace is how long a server may give no answer before it counts as lost: longer than the lease of
 	// its agent, by what the clocks may drift apart meanwhile and what ending the jobs takes.
 	Grace time.Duration

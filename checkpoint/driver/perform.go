@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
@@ -25,11 +26,11 @@ type Traced struct {
 
 // begin carries an effect out in a goroutine of its own, which hands the reply to the loop.
 func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
-	issued, patience := time.Now(), d.machine.Timeout(e.Kind)*9/10 // less than the machine waits for it
+	issued, patience := time.Now(), d.machine.Timeout(e.Action)*9/10 // less than the machine waits for it
 	d.under.Go(func() {
 		limited, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		if e.Kind == checkpoint.Prune {
+		if e.Action == checkpoint.Prune {
 			_ = d.prune(limited, e) // what it leaves, the next one takes
 			return
 		}
@@ -47,9 +48,9 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 // carryOut does an effect everywhere and says how it went.
 func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.Reply {
 	servers := e.Servers
-	switch e.Kind {
+	switch e.Action {
 	case checkpoint.Verify:
-		_, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Manifest, error) {
+		_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
 			return transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
 		})
 		return failed(err)
@@ -57,7 +58,7 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 	}
 	order := agent.Order{Effect: e}
-	if e.Kind == checkpoint.Resume {
+	if e.Action == checkpoint.Resume {
 		order.Spec = d.options.Spec(e.Job)
 	}
 	replies := make(chan checkpoint.Reply, len(servers))

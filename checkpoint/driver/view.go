@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // State is what a driver knows. It is the caller's own.
@@ -26,8 +27,8 @@ type State struct {
 
 // JobState is a job, and the newest that its processes have told.
 type JobState struct {
-	Job      checkpoint.Job      `json:"job"`
-	Progress checkpoint.Progress `json:"progress"`
+	Job      checkpoint.Job  `json:"job"`
+	Progress runner.Progress `json:"progress"`
 }
 
 // Changed returns a channel that is closed when the driver knows more than this State says.
@@ -47,7 +48,7 @@ type view struct {
 	mu       sync.RWMutex
 	servers  map[string]apportion.Resources
 	jobs     map[string]*checkpoint.Job
-	progress map[string]checkpoint.Progress
+	progress map[string]runner.Progress
 	// on are the jobs, by server, of which processes are known to run there.
 	on      map[string]map[string]bool
 	changed chan struct{}
@@ -58,7 +59,7 @@ var settled = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoi
 
 func (v *view) open(m *checkpoint.Machine) {
 	v.servers, v.jobs = map[string]apportion.Resources{}, map[string]*checkpoint.Job{}
-	v.progress, v.on, v.changed = map[string]checkpoint.Progress{}, map[string]map[string]bool{}, make(chan struct{})
+	v.progress, v.on, v.changed = map[string]runner.Progress{}, map[string]map[string]bool{}, make(chan struct{})
 	v.apply(m.Snapshot())
 }
 
@@ -147,7 +148,7 @@ func (v *view) running() []string {
 }
 
 // learn takes in how a job stands.
-func (v *view) learn(job string, p checkpoint.Progress) {
+func (v *view) learn(job string, p runner.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.jobs[job] != nil && v.progress[job] != p {

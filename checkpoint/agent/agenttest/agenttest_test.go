@@ -12,7 +12,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
-	"github.com/apportion/apportion/checkpoint/checkpointtest"
+	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
 // lease is that of the servers here, by a clock that the tests move.
@@ -21,7 +21,7 @@ const lease = time.Minute
 // subject is a Server that breaks a promise, or none.
 func subject(broken flaw) *Subject {
 	var now time.Duration
-	s := &Server{ID: "here", Store: &checkpointtest.MemStore{}, Lease: lease, Now: func() time.Duration { return now }, broken: broken}
+	s := &Server{ID: "here", Store: &storetest.MemStore{}, Lease: lease, Now: func() time.Duration { return now }, broken: broken}
 	return &Subject{
 		Agent: s, Server: s.ID, Store: s.Store, Alive: s.Alive, Starts: s.Starts, Containers: s.Containers, Kill: s.Kill,
 		Restart: func() error {

@@ -76,9 +76,9 @@ func lowerEpoch(ctx context.Context, s *Subject) error {
 	if err := s.all(ctx, by(5, of(checkpoint.Confirm, 3))); err != nil {
 		return err
 	}
-	for _, kind := range []checkpoint.Kind{checkpoint.Stop, checkpoint.Release, checkpoint.Create, checkpoint.Resume, checkpoint.Save, checkpoint.Confirm} {
+	for _, action := range []checkpoint.Action{checkpoint.Stop, checkpoint.Release, checkpoint.Create, checkpoint.Resume, checkpoint.Save, checkpoint.Confirm} {
 		for _, attempt := range []int64{3, 4} {
-			if err := s.refuses(ctx, by(4, numbered(8, of(kind, attempt)))); err != nil {
+			if err := s.refuses(ctx, by(4, numbered(8, of(action, attempt)))); err != nil {
 				return err
 			}
 		}
@@ -117,8 +117,8 @@ func stoppedAttempt(ctx context.Context, s *Subject) error {
 		return err
 	}
 	for attempt := int64(2); attempt <= 4; attempt++ {
-		for _, kind := range []checkpoint.Kind{checkpoint.Create, checkpoint.Resume, checkpoint.Save} {
-			if err := s.refuses(ctx, numbered(8, of(kind, attempt))); err != nil {
+		for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Resume, checkpoint.Save} {
+			if err := s.refuses(ctx, numbered(8, of(action, attempt))); err != nil {
 				return err
 			}
 		}
@@ -131,8 +131,8 @@ func attemptBelow(ctx context.Context, s *Subject) error {
 	if err := s.start(ctx, 7); err != nil {
 		return err
 	}
-	for _, kind := range []checkpoint.Kind{checkpoint.Create, checkpoint.Resume, checkpoint.Save} {
-		if err := s.refuses(ctx, numbered(8, of(kind, 5))); err != nil {
+	for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Resume, checkpoint.Save} {
+		if err := s.refuses(ctx, numbered(8, of(action, 5))); err != nil {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func repeated(ctx context.Context, s *Subject) error {
 		if err := s.all(ctx, e, e); err != nil {
 			return fmt.Errorf("the same once more: %w", err)
 		}
-		if e.Kind != checkpoint.Confirm {
+		if e.Action != checkpoint.Confirm {
 			continue
 		}
 		if err := s.all(ctx, save); err != nil {
@@ -211,15 +211,15 @@ func repeated(ctx context.Context, s *Subject) error {
 
 // containers: a Create makes those that it lists, a Release leaves no more than it lists.
 func containers(ctx context.Context, s *Subject) error {
-	step := func(kind checkpoint.Kind, attempt int64, want int, list ...string) func() error {
+	step := func(action checkpoint.Action, attempt int64, want int, list ...string) func() error {
 		return func() error {
-			e := of(kind, attempt)
+			e := of(action, attempt)
 			e.Containers = append(list, "somewhere else")
 			if err := s.all(ctx, e); err != nil {
 				return err
 			}
 			if got := s.Containers(job); got != want {
-				return fmt.Errorf("after a %s that lists %v there are %d containers, want %d", kind, e.Containers, got, want)
+				return fmt.Errorf("after a %s that lists %v there are %d containers, want %d", action, e.Containers, got, want)
 			}
 			return nil
 		}

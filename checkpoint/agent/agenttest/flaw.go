@@ -48,15 +48,15 @@ func (s *Server) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.V
 	case epochOfJob:
 		allowed = v.Reason.Constraint == agent.EpochPassed && f.Created == 0
 	case revives:
-		allowed = stopped && e.Kind == checkpoint.Resume
+		allowed = stopped && e.Action == checkpoint.Resume
 	case recreates:
-		allowed = stopped && e.Kind == checkpoint.Create
+		allowed = stopped && e.Action == checkpoint.Create
 	case savesStopped:
-		allowed = stopped && e.Kind == checkpoint.Save
+		allowed = stopped && e.Action == checkpoint.Save
 	case goesBack:
-		allowed = late && !stopped && e.Kind == checkpoint.Create
+		allowed = late && !stopped && e.Action == checkpoint.Create
 	case releasesLate:
-		allowed = late && e.Kind == checkpoint.Release
+		allowed = late && e.Action == checkpoint.Release
 	case needsNoCreate:
 		allowed = v.Reason.Constraint == agent.NotCreated
 	case startsAgain:
@@ -66,7 +66,7 @@ func (s *Server) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.V
 			v.Ruling = agent.Impossible
 		}
 	case refusesStop:
-		if e.Kind == checkpoint.Stop && e.Attempt < f.Created {
+		if e.Action == checkpoint.Stop && e.Attempt < f.Created {
 			return f, agent.Verdict{Ruling: agent.Refused}
 		}
 	case saysFailed:
@@ -74,7 +74,7 @@ func (s *Server) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.V
 			v.Ruling = agent.Impossible
 		}
 	case actsRefused:
-		if v.Ruling == agent.Refused && e.Kind == checkpoint.Release {
+		if v.Ruling == agent.Refused && e.Action == checkpoint.Release {
 			s.host(e.Job).containers = 0
 		}
 	}

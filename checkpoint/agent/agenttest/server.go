@@ -15,6 +15,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // stepPart is the name of the part of a checkpoint that holds the number of its step.
@@ -24,7 +26,7 @@ const stepPart = "step"
 type Server struct {
 	// ID is the server's; Store keeps the checkpoints. Both are required.
 	ID    string
-	Store checkpoint.Store
+	Store store.Store
 	// Meet is called with every order before it is looked at, and may hang or fail; nil: nothing
 	// happens on the way. Its error is that of Do: the order has not arrived.
 	Meet func(context.Context, agent.Order) error
@@ -44,7 +46,7 @@ type hosted struct {
 	agent.Marks
 	containers int
 	running    int64
-	progress   checkpoint.Progress
+	progress   runner.Progress
 	starts     map[int64]int
 }
 
@@ -82,7 +84,7 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	var err error
 	if reply.Step, err = s.perform(ctx, h, e); err != nil {
 		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
-		if e.Kind == checkpoint.Resume && (errors.Is(err, checkpoint.ErrNotFound) || errors.Is(err, checkpoint.ErrCorrupt)) {
+		if e.Action == checkpoint.Resume && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)) {
 			reply.Outcome = checkpoint.Damaged
 		}
 	}
@@ -91,7 +93,7 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 
 // perform does an effect that was admitted. It returns the step of a checkpoint, or -1.
 func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
-	switch e.Kind {
+	switch e.Action {
 	case checkpoint.Create:
 		h.containers = s.on(e.Containers)
 	case checkpoint.Release:
@@ -112,7 +114,7 @@ func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (i
 			return -1, fmt.Errorf("attempt %d of job %q does not run", e.Attempt, e.Job)
 		}
 	default:
-		return -1, fmt.Errorf("effect %q is not for servers", e.Kind)
+		return -1, fmt.Errorf("effect %q is not for servers", e.Action)
 	}
 	return -1, nil
 }
@@ -148,12 +150,12 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 		}
 	}
 	h.Resumed, h.running = e.Attempt, e.Attempt
-	h.progress = checkpoint.Progress{Step: step, Running: true}
+	h.progress = runner.Progress{Step: step, Running: true}
 	h.starts[e.Attempt]++
 	return nil
 }
 
-func readStep(ctx context.Context, store checkpoint.Store, job string, number int64) (int64, error) {
+func readStep(ctx context.Context, store store.Store, job string, number int64) (int64, error) {
 	r, err := store.Open(ctx, job, number)
 	if err != nil {
 		return 0, err
@@ -193,7 +195,7 @@ func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int6
 		return -1, err
 	}
 	_, err = w.Commit()
-	if errors.Is(err, checkpoint.ErrExists) { // committed by the same order before, with fewer steps
+	if errors.Is(err, store.ErrExists) { // committed by the same order before, with fewer steps
 		step, err := readStep(ctx, s.Store, e.Job, e.Checkpoint)
 		return step, err
 	}
@@ -271,12 +273,12 @@ func (s *Server) Work(steps int64) {
 }
 
 // Finish lets the processes of a job end well.
-func (s *Server) Finish(job string) { s.exit(job, checkpoint.Progress{Done: true}) }
+func (s *Server) Finish(job string) { s.exit(job, runner.Progress{Done: true}) }
 
 // Kill ends the processes of a job by accident.
-func (s *Server) Kill(job string) { s.exit(job, checkpoint.Progress{Failed: "signal: killed"}) }
+func (s *Server) Kill(job string) { s.exit(job, runner.Progress{Failed: "signal: killed"}) }
 
-func (s *Server) exit(job string, end checkpoint.Progress) {
+func (s *Server) exit(job string, end runner.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(job)
@@ -318,6 +320,6 @@ func (s *Server) Forget() {
 	defer s.mu.Unlock()
 	s.epoch, s.heard = 0, agent.Lease{}
 	for _, h := range s.jobs {
-		h.Marks, h.containers, h.running, h.progress = agent.Marks{}, 0, 0, checkpoint.Progress{}
+		h.Marks, h.containers, h.running, h.progress = agent.Marks{}, 0, 0, runner.Progress{}
 	}
 }

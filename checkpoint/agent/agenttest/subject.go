@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Subject is an agent under test and a view of what it has done. The functions that may be nil are those
@@ -22,7 +23,7 @@ type Subject struct {
 	// Server is the ID of the agent's server.
 	Server string
 	// Store is the agent's store for checkpoints.
-	Store checkpoint.Store
+	Store store.Store
 	// Spec says what the suite's jobs run: processes that run until they are stopped, and that save
 	// when they are asked.
 	Spec []byte
@@ -137,10 +138,10 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 func (s *Subject) expect(ctx context.Context, want checkpoint.Outcome, e checkpoint.Effect) error {
 	reply, err := s.do(ctx, e)
 	if err != nil {
-		return fmt.Errorf("%s of attempt %d: %w", e.Kind, e.Attempt, err)
+		return fmt.Errorf("%s of attempt %d: %w", e.Action, e.Attempt, err)
 	}
 	if reply.Outcome != want {
-		return fmt.Errorf("%s of attempt %d under master %d: %s (%s), want %s", e.Kind, e.Attempt, max(1, e.Epoch), reply.Outcome, reply.Detail, want)
+		return fmt.Errorf("%s of attempt %d under master %d: %s (%s), want %s", e.Action, e.Attempt, max(1, e.Epoch), reply.Outcome, reply.Detail, want)
 	}
 	return nil
 }
@@ -164,8 +165,8 @@ func (s *Subject) start(ctx context.Context, attempt int64) error {
 }
 
 // of is an effect of an attempt.
-func of(kind checkpoint.Kind, attempt int64) checkpoint.Effect {
-	return checkpoint.Effect{Kind: kind, Attempt: attempt}
+func of(action checkpoint.Action, attempt int64) checkpoint.Effect {
+	return checkpoint.Effect{Action: action, Attempt: attempt}
 }
 
 // by is an effect under a master.
@@ -187,7 +188,7 @@ func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
 		return err
 	}
 	if after := s.look(e); after != before {
-		return fmt.Errorf("%s of attempt %d was refused, and was done: %s before, %s after", e.Kind, e.Attempt, before, after)
+		return fmt.Errorf("%s of attempt %d was refused, and was done: %s before, %s after", e.Action, e.Attempt, before, after)
 	}
 	return nil
 }

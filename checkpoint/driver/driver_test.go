@@ -1,0 +1,641 @@
+// This file checks what a driver does for its caller, and what it makes of agents, stores and journals that
+// hang, refuse or die. Time is that of the test's bubble: an hour takes as long as its events.
+
+package driver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// bubble runs a test in a world with two servers of four slots and one of one.
+func bubble(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		test(t, newWorld(t, map[string]int64{"s1": 4, "s2": 4, "s3": 1}))
+	})
+}
+
+func TestJobRunsMovesAndEnds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var traced []checkpoint.Action
+		w.options.Trace = func(tr driver.Traced) {
+			traced = append(traced, tr.Effect.Action)
+			if tr.Reply.Outcome != checkpoint.Done || tr.Reply.ID != tr.Effect.ID || tr.Replied.Before(tr.Issued) {
+				t.Errorf("%+v", tr)
+			}
+		}
+		w.open()
+		w.runs("lr", "s1", "s1", "s2")
+		w.servers["s1"].Work(5)
+		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 5 && j.Progress.Running })
+		w.must(adjust("lr", "s2", "s3"))
+		w.await("lr", on("s2", "s3"))
+		if n := w.servers["s1"].Containers("lr"); n != 0 {
+			t.Errorf("%d containers are left on s1", n)
+		}
+		w.servers["s2"].Work(4)
+		w.servers["s2"].Finish("lr")
+		if j := w.await("lr", in(checkpoint.Ended)); j.Job.Ending != checkpoint.Completed || j.Progress.Step != 9 || !j.Progress.Done {
+			t.Errorf("%+v", j)
+		}
+		w.must(checkpoint.Forget{Job: "lr"})
+		if s := w.d.State(); len(s.Jobs) != 0 {
+			t.Errorf("%+v", s.Jobs)
+		}
+		w.close()
+		want := []checkpoint.Action{"create", "resume", "confirm", "save", "verify", "stop", "release", "create", "resume", "confirm", "stop", "release"}
+		if !slices.Equal(traced, want) {
+			t.Errorf("%v, want %v", traced, want)
+		}
+	})
+}
+
+// The process of the first container leads: what another one says of the work's end is not the end.
+func TestFirstContainerLeads(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s2")
+		w.servers["s2"].Work(100)
+		w.servers["s2"].Finish("lr")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		s := w.d.State()
+		if j, _ := s.Job("lr"); j.Job.Phase != checkpoint.Running || j.Progress.Step != 0 {
+			t.Errorf("%+v", j)
+		}
+		w.close()
+	})
+}
+
+// Processes that die, and attempts that an agent does not know any more, are resumed from the checkpoint.
+func TestDeathsAreNoticed(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		first := w.runs("lr", "s1", "s2")
+		w.servers["s1"].Work(7)
+		w.must(checkpoint.Checkpoint{Job: "lr"})
+		w.await("lr", func(j *driver.JobState) bool { return j.Job.Newest().Step == 7 && on("s1", "s2")(j) })
+		w.servers["s2"].Kill("lr")
+		again := func(before driver.JobState) driver.JobState {
+			return w.await("lr", func(j *driver.JobState) bool { return j.Job.Attempt > before.Job.Attempt && on("s1", "s2")(j) })
+		}
+		second := again(first)
+		wantReason(t, second, "exited")
+		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 7 })
+		w.servers["s1"].Forget()
+		third := again(second)
+		if !strings.Contains(third.Job.Reason.Detail, "does not know of it") {
+			t.Errorf("%+v", third.Job.Reason)
+		}
+		w.close()
+	})
+}
+
+// A server that is silent for longer than the grace is lost, and its job goes on elsewhere. It may come back.
+func TestSilentServer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s2")
+		began := time.Now()
+		w.servers["s1"].set(nil, errors.New("connection refused"))
+		w.await("lr", on("s2"))
+		if took := time.Since(began); took < w.config.Grace || took > w.config.Grace+5*time.Second {
+			t.Errorf("the server was given up after %v", took)
+		}
+		if s := w.d.State(); len(s.Servers) != 2 {
+			t.Errorf("%+v", s.Servers)
+		}
+		w.servers["s1"].Forget()
+		w.servers["s1"].set(nil, nil)
+		if err := w.join("s1"); err != nil {
+			t.Fatal(err)
+		}
+		w.must(adjust("lr", "s1", "s1"))
+		w.await("lr", on("s1", "s1"))
+		w.close()
+	})
+}
+
+// A server whose agent never joins a new driver is lost, too, after the grace and not before.
+func TestServerThatDoesNotJoin(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s2")
+		w.close()
+		time.Sleep(time.Hour)
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := w.join("s2"); err != nil {
+			t.Fatal(err)
+		}
+		w.await("lr", on("s2"))
+		if took := time.Since(began); took < w.config.Grace || took > w.config.Grace+5*time.Second {
+			t.Errorf("the server was given up after %v", took)
+		}
+		w.close()
+	})
+}
+
+// Effects for a server whose agent has not joined yet wait for it: that is no failure.
+func TestEffectsWaitForAgents(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1")
+		w.close()
+		w.machine.Retries = -1 // one failure would be the end
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		w.must(adjust("lr", "s2"))
+		time.Sleep(lease / 2)
+		for id := range w.servers {
+			if err := w.join(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if j := w.await("lr", on("s2")); j.Job.Reason.Code != "" {
+			t.Errorf("%+v", j.Job.Reason)
+		}
+		w.close()
+	})
+}
+
+// An agent that hangs in one order holds up that job only, and the order fails when its time is over.
+func TestHungOrder(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		release := make(chan struct{})
+		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Job == "stuck" && o.Effect.Action == checkpoint.Resume {
+				<-release // whatever the context says
+			}
+			return nil
+		}
+		w.open()
+		w.must(submit("stuck"), adjust("stuck", "s1"))
+		w.await("stuck", in(checkpoint.Resuming))
+		began := time.Now()
+		w.runs("free", "s1", "s2")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the other job waited for %v", took)
+		}
+		j := w.await("stuck", in(checkpoint.Idle))
+		wantReason(t, j, "resume")
+		if !strings.Contains(j.Job.Reason.Detail, "deadline exceeded") {
+			t.Errorf("%+v", j.Job.Reason)
+		}
+		w.end()
+		began = time.Now()
+		if err := <-w.ended; err != nil || time.Since(began) > 0 {
+			t.Errorf("the driver ended with %v after %v", err, time.Since(began))
+		}
+		close(release)
+	})
+}
+
+// An agent that hangs in questions is lost after the grace, whatever it does with contexts, and neither that
+// nor the end of the driver waits for it.
+func TestHungQuestion(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s2")
+		release := make(chan struct{})
+		w.servers["s1"].set(release, nil)
+		w.await("lr", on("s2"))
+		if err := w.join("s1"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("joined: %v", err)
+		}
+		w.servers["s2"].set(release, nil)
+		time.Sleep(time.Second)
+		began := time.Now()
+		w.close()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the end took %v", took)
+		}
+		close(release)
+	})
+}
+
+// What an agent refuses or cannot do leads where the machine's table says.
+func TestFailingOrders(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		fail := checkpoint.Create
+		w.servers["s3"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Action == fail {
+				return errors.New("told to")
+			}
+			return nil
+		}
+		w.open()
+		w.must(submit("lr"), adjust("lr", "s3"))
+		j := w.await("lr", in(checkpoint.Idle))
+		wantReason(t, j, "create")
+		if want := `server "s3": told to`; j.Job.Reason.Detail != want {
+			t.Errorf("%q, want %q", j.Job.Reason.Detail, want)
+		}
+		fail = checkpoint.Save
+		w.must(adjust("lr", "s3"))
+		w.await("lr", on("s3"))
+		w.must(adjust("lr", "s1"))
+		wantReason(t, w.await("lr", func(j *driver.JobState) bool { return on("s3")(j) && j.Job.Reason.Code != "" }), "save")
+		w.close()
+	})
+}
+
+// An effect on several servers is as bad as on the worst of them.
+func TestWorstReplyCounts(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.servers["s2"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Action == checkpoint.Confirm && o.Effect.Attempt < 8 {
+				return errors.New("told to")
+			}
+			return nil
+		}
+		w.machine.Retries = -1
+		w.open()
+		w.must(submit("lr"), adjust("lr", "s1", "s2"))
+		wantReason(t, w.await("lr", in(checkpoint.Idle)), "confirm")
+		w.close()
+	})
+}
+
+// A newer master has spoken to an agent: this one ends, whether it hears so from an order, from a question or
+// from an agent that is to join.
+func TestFenced(t *testing.T) {
+	overtake := func(s *watched) {
+		e := checkpoint.Effect{Epoch: 9, Action: checkpoint.Stop, Job: "x", Attempt: 1}
+		if _, err := s.Server.Do(context.Background(), agent.Order{Effect: e}); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, meet := range map[string]func(w *world){
+		"order": func(w *world) {
+			w.servers["s1"].Meet = func(context.Context, agent.Order) error { return checkpoint.ErrFenced }
+			w.must(submit("lr"), adjust("lr", "s1"))
+		},
+		"reply": func(w *world) {
+			w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+				if o.Effect.Epoch < 9 {
+					w.servers["s1"].Meet = nil
+					overtake(w.servers["s1"])
+				}
+				return nil
+			}
+			w.must(submit("lr"), adjust("lr", "s1"))
+		},
+		"question": func(w *world) { overtake(w.servers["s1"]) },
+		"join": func(w *world) {
+			s := &watched{Server: w.servers["s1"].Server, w: w}
+			overtake(s)
+			if err := w.d.Join(context.Background(), apportion.Server{ID: "s1", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
+				t.Errorf("joined: %v", err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.open()
+				meet(w)
+				if err := <-w.ended; !errors.Is(err, checkpoint.ErrFenced) {
+					t.Errorf("the driver ended with %v", err)
+				}
+				if err := w.d.Apply(t.Context(), submit("late")); !errors.Is(err, driver.ErrEnded) {
+					t.Errorf("applied after the end: %v", err)
+				}
+				w.end()
+			})
+		})
+	}
+}
+
+// A second driver on the journal: the first one ends when it has something to write down.
+func TestTwoDrivers(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1")
+		first, ended, end := w.d, w.ended, w.end
+		w.open()
+		if err := first.Apply(t.Context(), submit("late")); err == nil {
+			t.Error("a driver that was replaced has taken a job")
+		}
+		if err := <-ended; !errors.Is(err, checkpoint.ErrFenced) {
+			t.Errorf("the first driver ended with %v", err)
+		}
+		end()
+		w.must(submit("late"))
+		w.close()
+	})
+}
+
+// hungJournal takes a number of records and then nothing any more.
+type hungJournal struct {
+	driver.Journal
+	left    int
+	release chan struct{}
+}
+
+func (h *hungJournal) Append(r checkpoint.Record) error {
+	if h.left--; h.left < 0 {
+		<-h.release
+	}
+	return h.Journal.Append(r)
+}
+
+// A journal that hangs is given up: the driver ends, and nothing of the record is carried out.
+func TestHungJournal(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		release := make(chan struct{})
+		w.wrap = func(j driver.Journal) driver.Journal { return &hungJournal{j, 4, release} }
+		w.options.AppendLimit = 7 * time.Second
+		w.open()
+		w.must(submit("lr")) // the fourth record, after those of three servers
+		began := time.Now()
+		if err := w.d.Apply(t.Context(), adjust("lr", "s1")); !errors.Is(err, driver.ErrEnded) {
+			t.Errorf("applied: %v", err)
+		}
+		if err := <-w.ended; !errors.Is(err, driver.ErrHung) || time.Since(began) != w.options.AppendLimit {
+			t.Errorf("the driver ended with %v after %v", err, time.Since(began))
+		}
+		w.end()
+		if n := w.servers["s1"].Containers("lr"); n != 0 {
+			t.Errorf("%d containers were created", n)
+		}
+		close(release)
+	})
+}
+
+// hungStore reads no checkpoint to its end.
+type hungStore struct {
+	store.Store
+	release chan struct{}
+}
+
+func (h *hungStore) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	<-h.release
+	return h.Store.Open(ctx, job, number)
+}
+
+// A store that hangs fails the job's save; the job runs on as it was, and others are not held up.
+func TestHungStore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		release := make(chan struct{})
+		w.config.Store = &hungStore{w.store, release}
+		w.open()
+		first := w.runs("lr", "s1")
+		w.must(adjust("lr", "s2"))
+		w.await("lr", in(checkpoint.Verifying))
+		w.runs("other", "s1", "s2")
+		j := w.await("lr", func(j *driver.JobState) bool { return on("s1")(j) && j.Job.Reason.Code != "" })
+		wantReason(t, j, "verify")
+		if j.Job.Attempt != first.Job.Attempt {
+			t.Errorf("attempt %d runs, %d did before", j.Job.Attempt, first.Job.Attempt)
+		}
+		w.close()
+		close(release)
+	})
+}
+
+// Jobs are saved every so often, from when they began to run, and old checkpoints are deleted.
+func TestSavesNowAndThen(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.SaveEvery = time.Minute
+		w.open()
+		w.runs("lr", "s1")
+		began := time.Now()
+		for n := range 5 {
+			w.servers["s1"].Work(10)
+			step := int64(10 * (n + 1))
+			j := w.await("lr", func(j *driver.JobState) bool { return j.Job.Newest().Step == step })
+			if n == 0 && (time.Since(began) < time.Minute || time.Since(began) > 2*time.Minute) {
+				t.Errorf("saved after %v", time.Since(began))
+			}
+			if len(j.Job.Checkpoints) > checkpoint.DefaultKeep {
+				t.Errorf("%+v", j.Job.Checkpoints)
+			}
+		}
+		synctest.Wait()
+		list, err := w.store.List(t.Context(), "lr")
+		if err != nil || len(list) != checkpoint.DefaultKeep {
+			t.Errorf("%d checkpoints are in the store, %v", len(list), err)
+		}
+		w.close()
+	})
+}
+
+// Joining again writes nothing unless something is new, and a new agent takes the place of the one before.
+func TestJoinAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var j driver.Journal
+		w.wrap = func(inner driver.Journal) driver.Journal { j = inner; return inner }
+		w.open()
+		w.runs("lr", "s1")
+		synctest.Wait()
+		before := j.Bytes()
+		if err := w.join("s1"); err != nil || j.Bytes() != before {
+			t.Errorf("joining again wrote %d bytes, %v", j.Bytes()-before, err)
+		}
+		w.slots["s1"] = 2
+		if err := w.join("s1"); err != nil || j.Bytes() == before {
+			t.Errorf("a new capacity wrote %d bytes, %v", j.Bytes()-before, err)
+		}
+		old := w.servers["s1"]
+		w.servers["s1"] = &watched{Server: old.Server, w: w}
+		if err := w.join("s1"); err != nil {
+			t.Fatal(err)
+		}
+		old.set(nil, checkpoint.ErrFenced) // would end the driver
+		w.must(adjust("lr", "s2"))
+		w.await("lr", on("s2"))
+		if err := w.d.Join(t.Context(), apportion.Server{ID: "bad"}, w.servers["s1"]); !errors.Is(err, apportion.ErrLength) {
+			t.Errorf("a server without capacity: %v", err)
+		}
+		w.close()
+	})
+}
+
+// The events of one Apply count up to the first that is refused.
+func TestApplyStopsAtFault(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		err := w.d.Apply(t.Context(), submit("a"), submit("a"), submit("b"))
+		var field *apportion.FieldError
+		if !errors.Is(err, apportion.ErrDuplicate) || !errors.As(err, &field) {
+			t.Errorf("%v", err)
+		}
+		s := w.d.State()
+		if len(s.Jobs) != 1 || s.Jobs[0].Job.Name != "a" {
+			t.Errorf("%+v", s.Jobs)
+		}
+		w.close()
+	})
+}
+
+// A state is the caller's own, says when there is a newer one, and survives JSON.
+func TestState(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s1")
+		synctest.Wait()
+		s := w.d.State()
+		select {
+		case <-s.Changed():
+			t.Error("changed before anything has happened")
+		default:
+		}
+		s.Jobs[0].Job.Containers[0], s.Servers[0].Capacity[0] = "elsewhere", 77
+		if again := w.d.State(); again.Jobs[0].Job.Containers[0] != "s1" || again.Servers[0].Capacity[0] != 4 {
+			t.Errorf("a state is shared: %+v", again)
+		}
+		w.must(submit("another"))
+		select {
+		case <-s.Changed():
+		default:
+			t.Error("not changed")
+		}
+		s = w.d.State()
+		text, err := json.Marshal(s)
+		var again driver.State
+		if err == nil {
+			err = json.Unmarshal(text, &again)
+		}
+		if diff := cmp.Diff(s, again, cmpopts.IgnoreUnexported(driver.State{})); diff != "" || err != nil {
+			t.Errorf("%v: %s", err, diff)
+		}
+		w.close()
+	})
+}
+
+func TestAwaitEnds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		never := func(*driver.State) bool { return false }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if s, err := w.d.Await(ctx, never); !errors.Is(err, context.DeadlineExceeded) || len(s.Servers) != 3 {
+			t.Errorf("%+v, %v", s, err)
+		}
+		w.close()
+		if _, err := w.d.Await(t.Context(), never); !errors.Is(err, driver.ErrEnded) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// The journal is written anew when it has grown, and not at every record of a large one.
+func TestCompaction(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var compactions atomic.Int64
+		w.wrap = func(j driver.Journal) driver.Journal { return &counted{j, &compactions} }
+		w.options.CompactBytes = 4000
+		w.open()
+		w.runs("lr", "s1")
+		for range 30 {
+			w.must(adjust("lr", "s2"))
+			w.await("lr", on("s2"))
+			w.must(adjust("lr", "s1"))
+			w.await("lr", on("s1"))
+		}
+		if n := compactions.Load(); n < 5 || n > 60 {
+			t.Errorf("%d compactions", n)
+		}
+		before := compactions.Load()
+		w.options.CompactBytes = 1
+		w.close()
+		w.open()
+		for range 20 {
+			w.must(checkpoint.Checkpoint{Job: "lr"})
+			w.await("lr", on("s1"))
+		}
+		if n := compactions.Load() - before; n < 2 || n > 40 {
+			t.Errorf("%d compactions of a journal whose snapshot is larger than the limit", n)
+		}
+		w.close()
+	})
+}
+
+// counted counts how often a journal is compacted.
+type counted struct {
+	driver.Journal
+	compactions *atomic.Int64
+}
+
+func (c *counted) Compact(r checkpoint.Record) error {
+	c.compactions.Add(1)
+	return c.Journal.Compact(r)
+}
+
+func TestConfig(t *testing.T) {
+	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"slot"}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := driver.Options{Poll: -1, SaveEvery: -1, CompactBytes: -1, AppendLimit: -1}
+	_, err = driver.New(m, nil, driver.Config{}, &options)
+	var faults apportion.Faults
+	if !errors.As(err, &faults) || len(faults) != 6 {
+		t.Errorf("%v", err)
+	}
+}
+
+// What agents are told of a job is what the caller says it runs.
+func TestSpec(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.Spec = func(job string) json.RawMessage { return json.RawMessage(`"` + job + `"`) }
+		told := ""
+		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+			if len(o.Spec) > 0 {
+				told += string(o.Effect.Action) + string(o.Spec)
+			}
+			return nil
+		}
+		w.open()
+		w.runs("lr", "s1")
+		if told != `resume"lr"` {
+			t.Errorf("agents were told %s", told)
+		}
+		w.close()
+	})
+}
+
+// The lease of an agent in memory is renewed as long as its answers arrive.
+func TestLeaseIsRenewed(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		s := w.servers["s1"]
+		w.open()
+		j := w.runs("lr", "s1")
+		time.Sleep(10 * time.Minute)
+		if alive := s.Alive("lr"); !slices.Equal(alive, []int64{j.Job.Attempt}) {
+			t.Fatalf("attempts %v are alive", alive)
+		}
+		w.close()
+		time.Sleep(9 * time.Second)
+		if alive := s.Alive("lr"); len(alive) != 1 {
+			t.Errorf("ended before the lease was over")
+		}
+		time.Sleep(2 * time.Second)
+		if alive := s.Alive("lr"); len(alive) != 0 {
+			t.Errorf("attempts %v live without a master", alive)
+		}
+		w.open()
+		w.await("lr", func(now *driver.JobState) bool { return now.Job.Attempt > j.Job.Attempt && on("s1")(now) })
+		w.close()
+	})
+}
