@@ -79,6 +79,10 @@
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
 //	[crash recovery, no paper]	checkpoint/journal/journal.go	Journal
 //	[crash recovery, no paper]	checkpoint/journal/takeover.go	Open
+//	[fences and leases, no paper]	checkpoint/agent/fence.go	Fence.Admit
+//	[fences and leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
+//	[Dorm §III-C2]	checkpoint/agent/agent.go	Agent
+//	[Dorm §III-C2]	checkpoint/driver/driver.go	Driver.Run
 //	[Dorm §III-C2]	checkpoint/store/store.go	Store
 //	[Dorm §III-C2]	checkpoint/runner/runner.go	Runner
 //	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Runner

@@ -101,7 +101,7 @@ func TestDeathsAreNoticed(t *testing.T) {
 		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 7 })
 		w.servers["s1"].Forget()
 		third := again(second)
-		if !strings.Contains(third.Job.Reason.Detail, "does not know of it") {
+		if !strings.Contains(third.Job.Reason.Text, "does not know of it") {
 			t.Errorf("%+v", third.Job.Reason)
 		}
 		w.close()
@@ -172,7 +172,7 @@ func TestEffectsWaitForAgents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if j := w.await("lr", on("s2")); j.Job.Reason.Code != "" {
+		if j := w.await("lr", on("s2")); j.Job.Reason.Constraint != "" {
 			t.Errorf("%+v", j.Job.Reason)
 		}
 		w.close()
@@ -199,7 +199,7 @@ func TestHungOrder(t *testing.T) {
 		}
 		j := w.await("stuck", in(checkpoint.Idle))
 		wantReason(t, j, "resume")
-		if !strings.Contains(j.Job.Reason.Detail, "deadline exceeded") {
+		if !strings.Contains(j.Job.Reason.Text, "deadline exceeded") {
 			t.Errorf("%+v", j.Job.Reason)
 		}
 		w.end()
@@ -248,14 +248,14 @@ func TestFailingOrders(t *testing.T) {
 		w.must(submit("lr"), adjust("lr", "s3"))
 		j := w.await("lr", in(checkpoint.Idle))
 		wantReason(t, j, "create")
-		if want := `server "s3": told to`; j.Job.Reason.Detail != want {
-			t.Errorf("%q, want %q", j.Job.Reason.Detail, want)
+		if want := `server "s3": told to`; j.Job.Reason.Text != want {
+			t.Errorf("%q, want %q", j.Job.Reason.Text, want)
 		}
 		fail = checkpoint.Save
 		w.must(adjust("lr", "s3"))
 		w.await("lr", on("s3"))
 		w.must(adjust("lr", "s1"))
-		wantReason(t, w.await("lr", func(j *driver.JobState) bool { return on("s3")(j) && j.Job.Reason.Code != "" }), "save")
+		wantReason(t, w.await("lr", func(j *driver.JobState) bool { return on("s3")(j) && j.Job.Reason.Constraint != "" }), "save")
 		w.close()
 	})
 }
@@ -403,7 +403,7 @@ func TestHungStore(t *testing.T) {
 		w.must(adjust("lr", "s2"))
 		w.await("lr", in(checkpoint.Verifying))
 		w.runs("other", "s1", "s2")
-		j := w.await("lr", func(j *driver.JobState) bool { return on("s1")(j) && j.Job.Reason.Code != "" })
+		j := w.await("lr", func(j *driver.JobState) bool { return on("s1")(j) && j.Job.Reason.Constraint != "" })
 		wantReason(t, j, "verify")
 		if j.Job.Attempt != first.Job.Attempt {
 			t.Errorf("attempt %d runs, %d did before", j.Job.Attempt, first.Job.Attempt)

@@ -5,7 +5,7 @@
 //
 //   - Packages that compute (drf, alloc, primaldual, growth, placement, the protocol of checkpoint)
 //     have no effects: no goroutine, clock, global random source, disk, network, log or printing.
-//     Back-ends of alloc/milp, and the journal, the stores and what runs jobs below checkpoint, are exempt.
+//     Back-ends of alloc/milp, and the journal, the stores, agents and drivers and what runs jobs below checkpoint, are exempt.
 //   - The library imports the standard library, itself and the few modules that are named here;
 //     its folders import each other only downward.
 //   - Every exported name and every package has a comment.
