@@ -76,6 +76,7 @@
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[Dorm §III-C2]	checkpoint/protocol.go	Machine
 //	[Dorm §III-C2]	checkpoint/queue.go	Machine.schedule
+//	[crash recovery, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
 //	[crash recovery, no paper]	checkpoint/journal/journal.go	Journal
 //	[crash recovery, no paper]	checkpoint/journal/takeover.go	Open

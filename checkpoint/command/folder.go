@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // jobFolder is the folder of one job: the files lock and attempt, and the runs.
@@ -69,34 +70,15 @@ func exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// put writes a file such that it is there as a whole or not at all, whoever is killed; with sync, also
-// after a crash of the machine. Writers of one file exclude each other.
-func put(name string, value any, sync bool) error {
+// put writes a value as JSON into a file, such that it is there as a whole or not at all. write is
+// durable.WriteFile for what must outlive a crash of the machine, else durable.ReplaceFile. Writers of
+// one file exclude each other.
+func put(name string, value any, write func(name string, data []byte) error) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	temporary := name + ".tmp"
-	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err == nil && sync {
-		err = file.Sync()
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(temporary) // the error before is what matters
-		return err
-	}
-	if err := os.Rename(temporary, name); err != nil || !sync {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return write(name, append(text, '\n'))
 }
 
 // maxRecord bounds what is read of a file that a job or the runner wrote, in bytes.
@@ -152,7 +134,7 @@ func (j jobFolder) raise(attempt int64) error {
 	if err != nil || attempt <= highest {
 		return errors.Join(err, j.fence(attempt))
 	}
-	return put(filepath.Join(string(j), "attempt"), attempt, true)
+	return put(filepath.Join(string(j), "attempt"), attempt, durable.WriteFile)
 }
 
 // lock waits until no other method and no other runner changes the job, and returns the way to let go.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // started is the mark that all processes of a run were started.
@@ -108,7 +109,7 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 			return fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
-	return put(folder.started(), mark, true)
+	return put(folder.started(), mark, durable.WriteFile)
 }
 
 // hold makes the file that the processes of the run hold the lock of. It has the lock before it has the
@@ -164,7 +165,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 	if !alive {
 		return nil // it has ended already, and how is recorded
 	}
-	return put(folder.process(rank), p, false)
+	return put(folder.process(rank), p, durable.ReplaceFile)
 }
 
 // reap waits for the end of a process and records it: for the runner that comes after this one. If the
@@ -172,7 +173,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 func (a *Runner) reap(cmd *exec.Cmd, c *child, record string) {
 	_ = cmd.Wait() // how it ended is in the state
 	c.exit = exitOf(cmd.ProcessState)
-	_ = put(record, c.exit, false)
+	_ = put(record, c.exit, durable.ReplaceFile)
 	close(c.done)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // Acknowledgement is what a job writes into the file APPORTION_SAVE_ACK when a checkpoint is complete: a
@@ -120,7 +121,7 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 		return err
 	}
 	s.number++
-	if err := put(s.folder.request(), s.number, false); err != nil {
+	if err := put(s.folder.request(), s.number, durable.ReplaceFile); err != nil {
 		return err
 	}
 	if s.options.Signal == nil {

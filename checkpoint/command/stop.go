@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // Stop implements [runner.Runner]. It ends the groups of the processes that were started, every
@@ -34,7 +35,7 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	if err := os.MkdirAll(string(folder), 0o700); err != nil {
 		return err
 	}
-	if err := put(folder.stopped(), run.Attempt, true); err != nil {
+	if err := put(folder.stopped(), run.Attempt, durable.WriteFile); err != nil {
 		return err
 	}
 	return a.end(ctx, a.folder(run.Job), a.options.Grace)
@@ -67,7 +68,7 @@ func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration) erro
 		}
 	}
 	for _, folder := range open {
-		if err := put(folder.over(), true, false); err != nil {
+		if err := put(folder.over(), true, durable.ReplaceFile); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // Journal keeps the records of one machine, the one that has opened it last. It is the only thing of
@@ -125,8 +126,7 @@ func claim(fsys vfs.FS, number int64) (vfs.File, error) {
 func (j *Journal) begin(snapshot checkpoint.Record) error {
 	steps := []func() error{
 		func() error { return j.writeHead(snapshot) },
-		func() error { return j.fsys.Rename(name(j.number, claimed), name(j.number, valid)) },
-		func() error { return j.fsys.SyncDir(".") },
+		func() error { return durable.Rename(j.fsys, name(j.number, claimed), name(j.number, valid)) },
 		j.checkNewest,
 		j.removeOlder,
 	}

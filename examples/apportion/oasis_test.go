@@ -323,14 +323,7 @@ func TestUnwritableState(t *testing.T) {
 			t.Errorf("%s: exit %d, %q", path, code, errs)
 		}
 	}
-	taken := filepath.Join(folder, "taken")
-	if err := os.Mkdir(taken, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceFile(taken, []byte("x")); err == nil {
-		t.Error("a folder was replaced by a file")
-	}
-	if left, err := filepath.Glob(filepath.Join(folder, "*.tmp")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)
 	}
 }

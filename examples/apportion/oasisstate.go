@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/durable"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -187,34 +187,5 @@ func (s *oasisState) save(o *oasis, e *oasisEvent) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(s.path, data)
-}
-
-// replaceFile makes data the content of a file in one step: until it returns the file is as it was,
-// or there is none.
-func replaceFile(path string, data []byte) (err error) {
-	temporary := path + ".tmp"
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err = file.Write(data); err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	if err = os.Rename(temporary, path); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a rename in a folder last.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return durable.WriteFile(s.path, data)
 }

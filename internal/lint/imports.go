@@ -28,7 +28,7 @@ var layers = []struct {
 	{"drf", nil},
 	{"placement", nil},
 	{"growth", []string{"placement"}},
-	{"checkpoint", nil},
+	{"checkpoint", []string{"internal/durable"}},
 	{"alloc/milp", nil},
 	{"alloc", []string{"drf", "placement"}},
 	{"primaldual", []string{"alloc/milp", "placement"}},

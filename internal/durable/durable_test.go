@@ -1,0 +1,184 @@
+// This file tests what a crash or a failing disk leaves: the old content or the new one, at every
+// operation.
+
+package durable_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/durable"
+)
+
+// content returns what a file holds; "missing" if there is none.
+func content(t *testing.T, fsys vfs.FS, name string) string {
+	t.Helper()
+	file, err := fsys.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "missing"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The contents before and after; the second is longer than what a crash tears at random.
+var (
+	before = strings.Repeat("old ", 20)
+	after  = strings.Repeat("new ", 30)
+)
+
+// disk returns a disk on which "d/book" holds before, durably, and something else lies beside it.
+func disk(t *testing.T) *vfstest.Mem {
+	t.Helper()
+	mem := vfstest.NewMem()
+	err := errors.Join(mem.Mkdir("d"), mem.SyncDir("."), durable.Write(mem, "d/book", []byte(before)), durable.Write(mem, "d/else", []byte("else")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
+// survivors are the worst crash and some at random.
+func survivors(mem *vfstest.Mem) []*vfstest.Mem {
+	disks := []*vfstest.Mem{mem.Crash(nil)}
+	for seed := range uint64(20) {
+		disks = append(disks, mem.Crash(rand.New(rand.NewPCG(seed, 0))))
+	}
+	return disks
+}
+
+// TestCrashAtEveryOperation crashes the machine before, within and after every operation of Write. What
+// is left is the old content or the new one; the new one where Write had returned; and the next Write
+// works whatever lies around.
+func TestCrashAtEveryOperation(t *testing.T) {
+	cases, k := 0, 1
+	for ; ; k++ {
+		mem, left := disk(t), k
+		var crashed []*vfstest.Mem
+		hooked := vfstest.Hooked(mem, func(vfstest.Op, string) error {
+			if left--; left == 0 {
+				crashed = survivors(mem)
+				return vfstest.ErrInjected
+			}
+			return nil
+		})
+		err := durable.Write(hooked, "d/book", []byte(after))
+		done := left > 0
+		if (err == nil) != done {
+			t.Errorf("operation %d: Write = %v", k, err)
+		}
+		for i, survivor := range append(crashed, survivors(mem)...) {
+			got := content(t, survivor, "d/book")
+			if got != after && (got != before || done) {
+				t.Errorf("operation %d, crash %d: the file holds %q", k, i, got)
+			}
+			if content(t, survivor, "d/else") != "else" {
+				t.Errorf("operation %d, crash %d: the file beside it is gone", k, i)
+			}
+			if err := durable.Write(survivor, "d/book", []byte("third")); err != nil || content(t, survivor, "d/book") != "third" {
+				t.Errorf("operation %d, crash %d: the next Write = %v", k, i, err)
+			}
+			cases++
+		}
+		if done {
+			break
+		}
+	}
+	t.Logf("%d operations, %d cases", k-1, cases)
+	if k-1 != 7 {
+		t.Errorf("%d operations were met, want remove, create, write, sync, close, rename, syncdir", k-1)
+	}
+}
+
+// TestNoLeftover: where a disk that is full refuses the data, nothing of it stays.
+func TestNoLeftover(t *testing.T) {
+	for _, op := range []vfstest.Op{vfstest.Write, vfstest.Sync, vfstest.Close, vfstest.Rename} {
+		mem := disk(t)
+		full := vfstest.Hooked(mem, func(now vfstest.Op, _ string) error {
+			if now == op {
+				return vfstest.ErrInjected
+			}
+			return nil
+		})
+		if err := durable.Write(full, "d/book", []byte(after)); !errors.Is(err, vfstest.ErrInjected) {
+			t.Errorf("%s: %v", op, err)
+		}
+		if entries, err := mem.List("d"); err != nil || len(entries) != 2 {
+			t.Errorf("%s: %v, %v", op, entries, err)
+		}
+	}
+}
+
+// TestRename gives a directory its name, so that a crash keeps it.
+func TestRename(t *testing.T) {
+	mem := disk(t)
+	if err := errors.Join(mem.Mkdir("half"), durable.Write(mem, "half/part", []byte("whole")), durable.Rename(mem, "half", "done")); err != nil {
+		t.Fatal(err)
+	}
+	for i, survivor := range survivors(mem) {
+		if content(t, survivor, "done/part") != "whole" {
+			t.Errorf("crash %d lost the name", i)
+		}
+	}
+	if err := durable.Rename(mem, "nothing", "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Rename of nothing = %v", err)
+	}
+}
+
+// TestOnDisk replaces files of the operating system; a leftover and a link are in the way.
+func TestOnDisk(t *testing.T) {
+	for name, write := range map[string]func(string, []byte) error{"WriteFile": durable.WriteFile, "ReplaceFile": durable.ReplaceFile} {
+		dir := t.TempDir()
+		path, outside := filepath.Join(dir, "book"), filepath.Join(t.TempDir(), "outside")
+		if err := os.WriteFile(outside, []byte("untouched"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, path+".new"); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"one", "two", ""} {
+			if err := write(path, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if data, err := os.ReadFile(path); err != nil || string(data) != text {
+				t.Errorf("%s: %q, %v", name, data, err)
+			}
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+			t.Errorf("%s has left %v, %v", name, entries, err)
+		}
+		if data, _ := os.ReadFile(outside); string(data) != "untouched" {
+			t.Errorf("%s wrote through a link: %q", name, data)
+		}
+		taken := filepath.Join(t.TempDir(), "taken")
+		if err := os.MkdirAll(filepath.Join(taken, "in"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(taken, nil); err == nil {
+			t.Errorf("%s replaced a directory", name)
+		}
+		if entries, err := os.ReadDir(filepath.Dir(taken)); err != nil || len(entries) != 1 {
+			t.Errorf("%s has left %v, %v", name, entries, err)
+		}
+		if err := write(filepath.Join(dir, "nothing", "book"), nil); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s without a directory = %v", name, err)
+		}
+	}
+}
