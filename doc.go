@@ -51,8 +51,11 @@
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure
-//	[Dorm (6)-(18)]	alloc/model.go	BuildModel, ModelFor
-//	[Dorm (11), (12), (15)]	alloc/loss.go	builder.loss, builder.wholeLoss
+//	[Dorm (6)-(18)]	alloc/mip/mip.go	Build, BuildFor
+//	[Dorm (13), (14), big M]	alloc/mip/verbatim.go	verbatim, builder.adjusted
+//	[Dorm (6)-(18), classes of servers]	alloc/mip/class.go	byClass
+//	[Dorm (6)-(18), no big M]	alloc/mip/disjunctive.go	disjunctive
+//	[Dorm (11), (12), (15)]	alloc/mip/loss.go	builder.loss, builder.wholeLoss
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm P2, weak duality]	alloc/solver/dualbound.go	DualBound

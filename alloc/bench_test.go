@@ -7,7 +7,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/milp/bb"
 )
 
 // table2 is the paper's cluster with n applications of Table II in turn; where previous is set, all but
@@ -77,26 +76,7 @@ func BenchmarkInstance(b *testing.B) {
 	}
 }
 
-func BenchmarkBuildModel(b *testing.B) {
-	inst, _, err := table2(20, 50, true).Instance()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, form := range forms {
-		b.Run("form="+string(form), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				model, err := alloc.BuildModel(inst, form)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(model.MILP.Nonzeros()), "nonzeros")
-			}
-		})
-	}
-}
-
-// A general solver on the tiny cluster, beside the embedded one.
+// The smallest decision; general solvers are in package mip's BenchmarkTiny.
 func BenchmarkTiny(b *testing.B) {
 	p := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN")
 	b.Run("solver=embedded", func(b *testing.B) {
@@ -106,13 +86,4 @@ func BenchmarkTiny(b *testing.B) {
 			}
 		}
 	})
-	for _, form := range forms {
-		b.Run("solver=bb/form="+string(form), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, nil)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -19,7 +19,6 @@ import (
 //	decide    the decision: shares, allocation, what waits
 //	plan      the steps from what runs to the decision
 //	explain   why nobody has one container more
-//	model     P2 as a program, form=verbatim|class|disjunctive
 //	validate  the faults
 func TestCases(t *testing.T) {
 	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
@@ -34,10 +33,6 @@ func TestCases(t *testing.T) {
 					return err.Error() + "\n"
 				}
 				return "ok\n"
-			case "model":
-				var form string
-				d.ScanArgs(t, "form", &form)
-				return printModel(t, p, alloc.Form(form))
 			}
 			decision, err := alloc.Reallocate(context.Background(), p, nil)
 			if err != nil {
@@ -59,22 +54,6 @@ func TestCases(t *testing.T) {
 			return ""
 		})
 	})
-}
-
-func printModel(t *testing.T, p *alloc.Problem, form alloc.Form) string {
-	inst, _, err := p.Instance()
-	if err != nil {
-		return err.Error() + "\n"
-	}
-	model, err := alloc.BuildModel(inst, form)
-	if err != nil {
-		return err.Error() + "\n"
-	}
-	var text strings.Builder
-	if err := model.MILP.WriteLP(&text); err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
 }
 
 func printDecision(d *alloc.Decision) string {

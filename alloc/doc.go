@@ -6,10 +6,10 @@
 //
 // [Reallocate] takes the decision at every arrival and completion by solving P2: the most
 // utilization within a budget of fairness loss and a budget of adjusted applications. [NewPlan]
-// turns the decision into steps, [Explain] says why it is what it is, [Measure] computes equations
-// (1)-(4) for any allocation. [BuildModel] writes P2 as a mixed-integer program in three forms,
-// [ModelFor] in the words that a solver can take, and
-// [FromMILP] lets any milp.Solver take the decision; the default solver is package embedded.
+// turns the decision into steps, [Explain] says why it is what it is, [Verify] checks it and its bound
+// with code that the solver does not share, [Record] keeps it so that anyone can do so elsewhere, and
+// [Measure] computes equations (1)-(4) for any allocation. The default solver is package embedded;
+// package mip lets general solvers take the decision.
 //
 // # Notation
 //
@@ -23,6 +23,7 @@
 //	u_k         Metrics.Utilization     share of the cluster       Dorm (1)
 //	s_i, s^_i   Share.Actual, .Theoretical   dominant share        Dorm (2)
 //	r_i         Share.Adjusted          -                          Dorm (3)
+//	m           -, in lossBudget        kinds                      Dorm (15)
 //	theta1      Problem.Theta1          -                          Dorm (15)
 //	theta2      Problem.Theta2          -                          Dorm (16)
 //
@@ -31,7 +32,8 @@
 // Inputs are read, never changed and never retained; results are the caller's. The same problem
 // gives the same decision, whatever the order of maps and the number of CPUs, unless the context
 // ends the search. Every allocation is checked against (6)-(9), (15) and (16) by code that the
-// solver does not share. Infeasible problems and waiting applications are results with a reason;
+// solver does not share, and every bound is at most the number of kinds. Results survive encoding/json
+// unchanged. Infeasible problems and waiting applications are results with a reason;
 // errors are bad input, all faults of it at once.
 //
 // # Deviations

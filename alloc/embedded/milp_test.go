@@ -6,11 +6,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -30,8 +30,8 @@ func TestAgainstHiGHS(t *testing.T) {
 		inst.AdjustBudget = int64(seed % 5)
 		inst.LossBudget = []float64{1, 0.4, 2}[seed%3]
 		// The relative gap of the general solver is narrowed to ours.
-		opts := &alloc.MILPOptions{Search: milp.Options{RelativeGap: 1e-9}}
-		want, err := alloc.FromMILP(ortools.HiGHS{}, alloc.Disjunctive, opts).Solve(context.Background(), inst)
+		opts := &mip.Options{Search: milp.Options{RelativeGap: 1e-9}}
+		want, err := mip.New(ortools.HiGHS{}, mip.Disjunctive, opts).Solve(context.Background(), inst)
 		if errors.Is(err, ortools.ErrUnavailable) {
 			t.Skipf("NOT TESTED, OR-Tools is missing: %v", err)
 		}

@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/mip"
 )
 
 // answerMPS writes comments that say which application, server and kind the numbers in the names
@@ -21,7 +21,7 @@ func answerMPS(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	model, err := alloc.BuildModel(inst, alloc.Form(c.form))
+	model, err := mip.Build(inst, mip.Form(c.form))
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func answerMPS(_ context.Context, c *command) error {
 	for a, i := range apps {
 		fmt.Fprintf(out, "* a%d: application %q\n", a, problem.Applications[i].ID)
 	}
-	if alloc.Form(c.form) != alloc.ByClass { // whose servers are classes of equal ones
+	if mip.Form(c.form) != mip.Class { // whose servers are classes of equal ones
 		for j := range problem.Servers {
 			fmt.Fprintf(out, "* s%d: server %q\n", j, problem.Servers[j].ID)
 		}

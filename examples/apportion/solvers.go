@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
@@ -31,14 +31,14 @@ func (c *command) solverFlag(otherwise string) {
 
 // decider returns the chosen solver of P2. A general one climbs down the whole preference.
 func (c *command) decider() solver.Solver {
-	return c.solver.P2(&alloc.MILPOptions{Preference: solver.ByAdjusted})
+	return c.solver.P2(&mip.Options{Preference: solver.ByAdjusted})
 }
 
 // forms are the values of -form.
-var forms = []alloc.Form{alloc.Verbatim, alloc.ByClass, alloc.Disjunctive}
+var forms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
 func (c *command) formFlag() {
-	c.form = string(alloc.Disjunctive)
+	c.form = string(mip.Disjunctive)
 	var names []string
 	for _, form := range forms {
 		names = append(names, string(form))

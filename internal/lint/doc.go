@@ -8,6 +8,7 @@
 //     Back-ends of alloc/milp, and the journal, the stores, agents and drivers and what runs jobs below checkpoint, are exempt.
 //   - The library imports the standard library, itself and the few modules that are named here;
 //     its folders import each other only downward.
+//   - An importer of alloc gets neither the layer of linear programs nor gonum into its program.
 //   - Every exported name and every package has a comment.
 //   - No function is longer than 80 lines and none takes more than five parameters.
 //   - The index in the root package comment names files and symbols that exist, and no folder of

@@ -144,6 +144,20 @@ func TestPlantedFaults(t *testing.T) {
 			[]string{"planted.go:3: . may not import github.com/apportion/apportion/drf"},
 		},
 
+		"linear programs for a scheduler": {
+			map[string]string{
+				"alloc/a.go":         "// Package alloc decides.\npackage alloc\n\nimport _ \"github.com/apportion/apportion/alloc/search\"\n",
+				"alloc/search/s.go":  "// Package search imports what alloc must not get.\npackage search\n\nimport _ \"github.com/apportion/apportion/alloc/milp\"\n",
+				"alloc/other/o.go":   "// Package other may import it: alloc does not import it.\npackage other\n\nimport _ \"github.com/apportion/apportion/alloc/milp\"\n",
+				"alloc/a_test.go":    "package alloc\n\nimport _ \"github.com/apportion/apportion/alloc/other\"\n",
+				"alloc/milp/milp.go": "// Package milp is linked by nobody but its importers.\npackage milp\n",
+			},
+			[]string{
+				"alloc/search/s.go:4: imports github.com/apportion/apportion/alloc/milp, which an importer of alloc must not get",
+				"doc.go:1: the index has no row for alloc",
+			},
+		},
+
 		"function without comment": {drf("func F() {}"), []string{"drf/planted.go:3: exported F has no comment"}},
 		"method without comment":   {drf("func (c Claim) M() {}"), []string{"drf/planted.go:3: exported Claim.M has no comment"}},
 		"generic without comment":  {drf("type g[T any] struct{}\n\n// G is.\ntype G[T any] struct{}\n\nfunc (*g[T]) M() {}\nfunc (*G[T]) M() {}"), []string{"drf/planted.go:9: exported G.M has no comment"}},

@@ -45,6 +45,7 @@ func Check(tree fs.FS) ([]Finding, error) {
 			t.checkPure(f)
 		}
 	}
+	t.checkApart()
 	t.checkPackageComments()
 	t.checkIndex()
 	slices.SortFunc(t.findings, func(a, b Finding) int {

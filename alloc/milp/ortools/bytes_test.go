@@ -3,9 +3,9 @@ package ortools
 import (
 	"testing"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/mip"
 )
 
 // size returns the bytes of all that is handed to HiGHS.
@@ -44,7 +44,7 @@ func BenchmarkEncode(b *testing.B) {
 		"scip": {SCIP{}, func(m *milp.Model) (int, error) { return len(mathOptModel(m, true)), nil }},
 	} {
 		b.Run("engine="+name, func(b *testing.B) {
-			model, err := alloc.ModelFor(engine.solver, inst, alloc.Verbatim)
+			model, err := mip.BuildFor(engine.solver, inst, mip.Verbatim)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -48,7 +48,7 @@
 // CP-SAT gets no continuous variables. On a grid fine enough for the tolerances, its propagation may
 // move the bounds of two variables against each other in steps of the grid, billions of times, and
 // looks at no clock and no interruption meanwhile. A model that needs it can often be written with
-// whole numbers instead, as alloc.ModelFor does for P2.
+// whole numbers instead, as mip.BuildFor does for P2.
 //
 // The bound of a linear program solved to the end is its objective: correct up to the engine's
 // tolerance of reduced costs, not beyond. HiGHS is given a tenth of the tolerances asked for, so that

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/milp/solvertest"
+	"github.com/apportion/apportion/alloc/mip"
 )
 
 // requireVariable is the environment variable that, set to 1, makes the absence of the library a
@@ -206,7 +206,7 @@ func TestInterrupt(t *testing.T) {
 // TestLeaving cancels searches of a model whose root takes long, and leaves while they are still being
 // wound up: what comes back holds, and so does what the same engine finds afterwards.
 func TestLeaving(t *testing.T) {
-	model, err := alloc.ModelFor(ortools.HiGHS{}, reference(t, "table2_100x100_prev_0").Instance, alloc.Verbatim)
+	model, err := mip.BuildFor(ortools.HiGHS{}, reference(t, "table2_100x100_prev_0").Instance, mip.Verbatim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -29,22 +29,22 @@ func TestP2(t *testing.T) {
 	all := engines(t)
 	statuses := map[solver.Status]int{}
 	for k, inst := range p2Instances() {
-		want, err := alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil).Solve(context.Background(), inst)
+		want, err := mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(context.Background(), inst)
 		if err != nil {
 			t.Fatal(err)
 		}
 		statuses[want.Status]++
-		for _, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive, alloc.ByClass} {
+		for _, form := range []mip.Form{mip.Verbatim, mip.Disjunctive, mip.Class} {
 			for _, e := range all[:3] { // CP-SAT, HiGHS and SCIP
 				what := fmt.Sprintf("instance %d, %s, %s", k, form, e.name)
-				got, err := alloc.FromMILP(e.solver, form, nil).Solve(context.Background(), inst)
+				got, err := mip.New(e.solver, form, nil).Solve(context.Background(), inst)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
 				if got.Bound < want.Objective-1e-6 && want.Status == solver.Optimal {
 					t.Errorf("%s: bound %v, optimum %v", what, got.Bound, want.Objective)
 				}
-				if form == alloc.ByClass {
+				if form == mip.Class {
 					continue
 				}
 				if got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-6 {
@@ -73,14 +73,14 @@ func TestP2References(t *testing.T) {
 		ref := reference(t, name)
 		best, bound := ref.Objective, math.Inf(1)
 		proven := map[string]float64{}
-		for _, form := range []alloc.Form{alloc.Disjunctive, alloc.Verbatim, alloc.ByClass} {
+		for _, form := range []mip.Form{mip.Disjunctive, mip.Verbatim, mip.Class} {
 			for _, e := range all[:3] { // CP-SAT, HiGHS and SCIP
-				opts := &alloc.MILPOptions{Search: milp.Options{TimeLimit: 5 * time.Second}}
-				if form == alloc.Disjunctive && e.name != "scip" && ref.Instance.AdjustBudget > 0 {
+				opts := &mip.Options{Search: milp.Options{TimeLimit: 5 * time.Second}}
+				if form == mip.Disjunctive && e.name != "scip" && ref.Instance.AdjustBudget > 0 {
 					opts.Search.TimeLimit = time.Minute // to proof, in a second or two
 				}
 				start := time.Now()
-				got, err := alloc.FromMILP(e.solver, form, opts).Solve(context.Background(), ref.Instance)
+				got, err := mip.New(e.solver, form, opts).Solve(context.Background(), ref.Instance)
 				if err != nil {
 					t.Fatalf("%s, %s, %s: %v", name, form, e.name, err)
 				}
@@ -90,7 +90,7 @@ func TestP2References(t *testing.T) {
 				if got.Status.HasSolution() {
 					best = math.Max(best, got.Objective)
 				}
-				if form == alloc.Disjunctive && got.Status == solver.Optimal {
+				if form == mip.Disjunctive && got.Status == solver.Optimal {
 					proven[e.name] = got.Objective
 				}
 			}

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -31,7 +31,7 @@ type Backend struct {
 	Name, About string
 	// Own decides P2 and nothing else.
 	Own solver.Solver
-	// General solves any program that it can state; it decides P2 by way of alloc.FromMILP.
+	// General solves any program that it can state; it decides P2 by way of mip.New.
 	General milp.Solver
 }
 
@@ -66,10 +66,14 @@ func Find(from []Backend, name string) (Backend, error) {
 }
 
 // P2 returns the solver as one of P2. A general one takes the disjunctive form, the tightest of the
-// exact ones, with opts; nil: the defaults.
-func (b Backend) P2(opts *alloc.MILPOptions) solver.Solver {
+// exact ones, with opts; nil: the defaults. Its certificates carry the name of b.
+func (b Backend) P2(opts *mip.Options) solver.Solver {
 	if b.Own != nil {
 		return b.Own
 	}
-	return alloc.FromMILP(b.General, alloc.Disjunctive, opts)
+	named := mip.Options{Name: b.Name}
+	if opts != nil {
+		named.Search, named.Preference = opts.Search, opts.Preference
+	}
+	return mip.New(b.General, mip.Disjunctive, &named)
 }

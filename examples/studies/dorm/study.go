@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/internal/sim"
@@ -48,7 +49,7 @@ type played struct {
 
 // makePolicy returns a policy that reports to run.
 func (s *study) makePolicy(name string, run *played) sim.Policy {
-	solver := s.solver.P2(&alloc.MILPOptions{Search: milp.Options{TimeLimit: decisionLimit}})
+	solver := s.solver.P2(&mip.Options{Search: milp.Options{TimeLimit: decisionLimit}})
 	for _, dorm := range sim.Dorm123(solver) {
 		if dorm.Label == name {
 			dorm.Options = s.reading

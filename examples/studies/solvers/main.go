@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
@@ -27,7 +27,7 @@ const someInstances = "20x30_(fresh|prev)_0|50x30_prev_0"
 type options struct {
 	instances *regexp.Regexp
 	solvers   []backend.Backend
-	forms     []alloc.Form
+	forms     []mip.Form
 	limit     time.Duration
 	workers   int
 	growth    bool
@@ -35,7 +35,7 @@ type options struct {
 }
 
 // allForms are the ways to write P2.
-var allForms = []alloc.Form{alloc.Verbatim, alloc.ByClass, alloc.Disjunctive}
+var allForms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
@@ -82,14 +82,14 @@ func chosenSolvers(list string) ([]backend.Backend, error) {
 }
 
 // chosenForms is chosenSolvers for forms.
-func chosenForms(list string) ([]alloc.Form, error) {
+func chosenForms(list string) ([]mip.Form, error) {
 	if list == "" {
 		return allForms, nil
 	}
-	var chosen []alloc.Form
+	var chosen []mip.Form
 	names := strings.Split(list, ",")
 	for _, name := range names {
-		if !slices.Contains(allForms, alloc.Form(name)) {
+		if !slices.Contains(allForms, mip.Form(name)) {
 			return nil, fmt.Errorf("%q must be one of %s", name, formNames())
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -56,7 +56,7 @@ func measureOwn(ctx context.Context, inst *solver.Instance, e effort, limit time
 type search struct {
 	inst    *solver.Instance
 	solver  milp.Solver
-	form    alloc.Form
+	form    mip.Form
 	limit   time.Duration
 	workers int
 	// near is a utilization from which on a shorter search is of interest.
@@ -70,7 +70,7 @@ const shortest = 10 * time.Millisecond
 // on a form whose solutions are none of P2 until they are packed. The others are asked again with half
 // the time of the last search, as long as the answer is near.
 func (s *search) measure(ctx context.Context) (trace, error) {
-	if s.form != alloc.ByClass && milp.Capabilities(s.solver)&milp.CanLog != 0 {
+	if s.form != mip.Class && milp.Capabilities(s.solver)&milp.CanLog != 0 {
 		var points trace
 		last, err := s.once(ctx, s.limit, func(p point) { points = points.add(p) })
 		if err != nil {
@@ -97,7 +97,7 @@ func (s *search) measure(ctx context.Context) (trace, error) {
 // once searches once, from the instance to the allocation, and hands on what the engine logs.
 func (s *search) once(ctx context.Context, limit time.Duration, log func(point)) (point, error) {
 	start := time.Now()
-	model, err := alloc.ModelFor(s.solver, s.inst, s.form)
+	model, err := mip.BuildFor(s.solver, s.inst, s.form)
 	if err != nil {
 		return point{}, err
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -50,7 +50,7 @@ const dumb = milp.CanContinuous | milp.CanInteger | milp.CanInfiniteBounds | mil
 func smallest(t *testing.T) (*solver.Instance, float64) {
 	t.Helper()
 	inst := alloctest.Table2(1, 3, 5, true)
-	answer, err := alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil).Solve(t.Context(), inst)
+	answer, err := mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(t.Context(), inst)
 	if err != nil || answer.Status != solver.Optimal {
 		t.Fatal(answer, err)
 	}
@@ -65,7 +65,7 @@ func TestHalving(t *testing.T) {
 		searches int // at least
 	}{{0.99 * optimum, 3}, {1.01 * optimum, 1}} {
 		var asked []milp.Options
-		one := search{inst, slow{can: dumb, takes: 50 * time.Millisecond, asked: &asked}, alloc.Disjunctive, time.Minute, 2, test.near}
+		one := search{inst, slow{can: dumb, takes: 50 * time.Millisecond, asked: &asked}, mip.Disjunctive, time.Minute, 2, test.near}
 		points, err := one.measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestHalving(t *testing.T) {
 // class its reports are not about allocations, so they do not count.
 func TestLog(t *testing.T) {
 	inst, optimum := smallest(t)
-	for form, reports := range map[alloc.Form]bool{alloc.Verbatim: true, alloc.Disjunctive: true, alloc.ByClass: false} {
+	for form, reports := range map[mip.Form]bool{mip.Verbatim: true, mip.Disjunctive: true, mip.Class: false} {
 		var asked []milp.Options
 		one := search{inst, slow{can: milp.CanEverything, asked: &asked}, form, time.Minute, 2, math.Inf(1)}
 		points, err := one.measure(t.Context())
@@ -124,14 +124,14 @@ func TestPacking(t *testing.T) {
 	unpacked, proven, open := 0, 0, 0
 	for seed := range uint64(8) {
 		inst := alloctest.Mixed(seed, 3, 5, true)
-		exact, err := alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil).Solve(t.Context(), inst)
+		exact, err := mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(t.Context(), inst)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if exact.Status != solver.Optimal {
 			continue // some are infeasible
 		}
-		one := search{inst, bb.Solver{}, alloc.ByClass, time.Minute, 1, math.Inf(1)}
+		one := search{inst, bb.Solver{}, mip.Class, time.Minute, 1, math.Inf(1)}
 		points, err := one.measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestFailure(t *testing.T) {
 	broken := errors.New("out of order")
 	for _, can := range []milp.Capability{dumb, milp.CanEverything} {
 		var asked []milp.Options
-		one := search{inst, slow{can: can, fail: broken, asked: &asked}, alloc.Verbatim, time.Minute, 1, 0}
+		one := search{inst, slow{can: can, fail: broken, asked: &asked}, mip.Verbatim, time.Minute, 1, 0}
 		if points, err := one.measure(t.Context()); !errors.Is(err, broken) || points != nil {
 			t.Errorf("%v, %v", points, err)
 		}

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
 )
@@ -113,7 +113,7 @@ const smallSize = 600
 
 // cellsOf returns what one solver is asked on an instance. Where nothing runs, the disjunctive form is
 // the verbatim one.
-func (s *study) cellsOf(inst *instance, b backend.Backend, forms []alloc.Form) []*cell {
+func (s *study) cellsOf(inst *instance, b backend.Backend, forms []mip.Form) []*cell {
 	var cells []*cell
 	if b.Own != nil {
 		for _, e := range efforts {
@@ -127,7 +127,7 @@ func (s *study) cellsOf(inst *instance, b backend.Backend, forms []alloc.Form) [
 		return nil
 	}
 	for _, form := range forms {
-		if inst.fresh && form == alloc.Disjunctive && slices.Contains(forms, alloc.Verbatim) {
+		if inst.fresh && form == mip.Disjunctive && slices.Contains(forms, mip.Verbatim) {
 			continue
 		}
 		cells = append(cells, &cell{solver: b.Name, form: string(form), measure: func(ctx context.Context, near float64) (trace, error) {

@@ -1,4 +1,4 @@
-package alloc_test
+package mip_test
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -40,16 +40,16 @@ func TestLossBudgetIsSharp(t *testing.T) {
 // sharp solves an instance that is feasible and, where its budget is not negative, one that is not.
 func sharp(t *testing.T, enough, less *solver.Instance) {
 	t.Helper()
-	for _, form := range forms {
+	for _, form := range mip.Forms() {
 		for _, backend := range []milp.Solver{bb.Solver{}, integersOnly{}} {
-			s, err := alloc.FromMILP(backend, form, nil).Solve(context.Background(), enough)
+			s, err := mip.New(backend, form, nil).Solve(context.Background(), enough)
 			if err != nil || s.Status != solver.Optimal {
 				t.Errorf("%s, %T, %+v: %v, %v with the budget that it needs", form, backend, enough.Apps, s, err)
 			}
 			if less.LossBudget < 0 {
 				continue
 			}
-			s, err = alloc.FromMILP(backend, form, nil).Solve(context.Background(), less)
+			s, err = mip.New(backend, form, nil).Solve(context.Background(), less)
 			if err != nil || s.Status != solver.Infeasible {
 				t.Errorf("%s, %T, %+v: %v, %v with too small a budget", form, backend, less.Apps, s, err)
 			}
@@ -57,19 +57,16 @@ func sharp(t *testing.T, enough, less *solver.Instance) {
 	}
 }
 
-// TestLossesAreBounded: no variable of a model is without bounds, and with ModelFor none is continuous
+// TestLossesAreBounded: no variable of a model is without bounds, and with BuildFor none is continuous
 // where the solver takes none.
 func TestLossesAreBounded(t *testing.T) {
-	inst, _, err := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN").Instance()
-	if err != nil {
-		t.Fatal(err)
-	}
+	inst := instanceOf(t, tinyProblem())
 	inst.Apps[0].Delta, inst.Apps[0].Share = 0, 0 // demands a kind that the cluster has none of
-	for _, form := range forms {
+	for _, form := range mip.Forms() {
 		for backend, needs := range map[milp.Solver]milp.Capability{
 			bb.Solver{}: milp.CanInteger | milp.CanContinuous, integersOnly{}: milp.CanInteger,
 		} {
-			model, err := alloc.ModelFor(backend, inst, form)
+			model, err := mip.BuildFor(backend, inst, form)
 			if err != nil || model.MILP.Needs() != needs {
 				t.Errorf("%s for %T: %v, needs %s, want %s", form, backend, err, model.MILP.Needs(), needs)
 			}
@@ -87,7 +84,7 @@ func TestNoCoefficientIsNoise(t *testing.T) {
 	if loss := app.Loss(3); loss == 0 || loss > 1e-15 {
 		t.Fatalf("the loss is %g: the test sees nothing", loss)
 	}
-	model, err := alloc.BuildModel(inst, alloc.Disjunctive)
+	model, err := mip.Build(inst, mip.Disjunctive)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package alloc_test
+package mip_test
 
 import (
 	"bytes"
@@ -14,11 +14,10 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
-
-var forms = []alloc.Form{alloc.Verbatim, alloc.ByClass, alloc.Disjunctive}
 
 // integersOnly is branch and bound that knows no continuous variables.
 type integersOnly struct{ bb.Solver }
@@ -37,15 +36,15 @@ func TestFormsAgainstEnumeration(t *testing.T) {
 
 func againstEnumeration(t *testing.T, backend milp.Solver) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := genSmallInstance(t)
+		inst := genInstance(t)
 		best, solutions := p2oracle.Best(inst)
-		for _, form := range forms {
-			s, err := alloc.FromMILP(backend, form, nil).Solve(context.Background(), inst)
+		for _, form := range mip.Forms() {
+			s, err := mip.New(backend, form, nil).Solve(context.Background(), inst)
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}
 			if solutions == 0 {
-				if s.Status.HasSolution() || form != alloc.ByClass && s.Status != solver.Infeasible {
+				if s.Status.HasSolution() || form != mip.Class && s.Status != solver.Infeasible {
 					t.Errorf("%s: %s where there is no solution", form, s.Status)
 				}
 				continue
@@ -54,16 +53,16 @@ func againstEnumeration(t *testing.T, backend milp.Solver) {
 			if s.Bound < optimum-1e-7 {
 				t.Errorf("%s: bound %.9g below the optimum %.9g", form, s.Bound, optimum)
 			}
-			if form == alloc.ByClass && !s.Status.HasSolution() {
+			if form == mip.Class && !s.Status.HasSolution() {
 				continue // the packing step failed, as it may
 			}
-			if s.Status != solver.Optimal && form != alloc.ByClass {
+			if s.Status != solver.Optimal && form != mip.Class {
 				t.Errorf("%s: %s, want optimal", form, s.Status)
 			}
 			if err := inst.Check(s.Counts); err != nil {
 				t.Errorf("%s: %v", form, err)
 			}
-			if form != alloc.ByClass && math.Abs(s.Objective-optimum) > 1e-7 {
+			if form != mip.Class && math.Abs(s.Objective-optimum) > 1e-7 {
 				t.Errorf("%s: objective %.9g, optimum %.9g", form, s.Objective, optimum)
 			}
 		}
@@ -71,20 +70,20 @@ func againstEnumeration(t *testing.T, backend milp.Solver) {
 }
 
 // The climb down the preference reaches the least loss and the fewest adjustments among the optima.
-func TestFromMILPPreference(t *testing.T) {
-	opts := &alloc.MILPOptions{Preference: solver.ByAdjusted}
+func TestPreference(t *testing.T) {
+	opts := &mip.Options{Preference: solver.ByAdjusted}
 	rapid.Check(t, func(t *rapid.T) {
-		inst := genSmallInstance(t)
+		inst := genInstance(t)
 		best, solutions := p2oracle.Best(inst)
 		if solutions == 0 {
 			return
 		}
-		for k, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive, alloc.Verbatim, alloc.Disjunctive} {
+		for k, form := range []mip.Form{mip.Verbatim, mip.Disjunctive, mip.Verbatim, mip.Disjunctive} {
 			var backend milp.Solver = bb.Solver{}
 			if k >= 2 {
 				backend = integersOnly{}
 			}
-			s, err := alloc.FromMILP(backend, form, opts).Solve(context.Background(), inst)
+			s, err := mip.New(backend, form, opts).Solve(context.Background(), inst)
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}
@@ -97,41 +96,19 @@ func TestFromMILPPreference(t *testing.T) {
 	})
 }
 
-// genSmallInstance draws a P2 of at most two kinds, two servers and three applications.
-func genSmallInstance(t *rapid.T) *solver.Instance {
-	p := genProblem(t)
-	p.Servers = p.Servers[:min(2, len(p.Servers))]
-	p.Applications = p.Applications[:min(3, len(p.Applications))]
-	for i := range p.Applications {
-		p.Applications[i].Max = max(p.Applications[i].Min, min(3, p.Applications[i].Max))
-	}
-	p.Options.Displace = true // some of the servers are gone now
-	if rapid.Bool().Draw(t, "damaged") {
-		damage(t, p)
-	}
-	inst, _, err := p.Instance()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inst
-}
-
 // Equation numbers name the rows, and the program survives MPS.
 func TestModelNames(t *testing.T) {
-	inst, _, err := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN").Instance()
-	if err != nil {
-		t.Fatal(err)
-	}
+	inst := instanceOf(t, tinyProblem())
 	for _, c := range []struct {
-		form    alloc.Form
+		form    mip.Form
 		rows    string
 		relaxed bool
 	}{
-		{alloc.Verbatim, "c6_s0_k0 c6_s0_k1 c6_s1_k2 c7_a0 c11_a1 c12_a2 c13_a1_s0 c14_a0_s1 c15 c16", false},
-		{alloc.ByClass, "c6_s0_k0 c6_s1_k2 c7_a0 c11_a1 c12_a2 c13_a1_s0 c14_a0_s1 c15 c16", true},
-		{alloc.Disjunctive, "c6_s0_k0 c7_a0 c8_a1 c9_a0_s1 c11_a1 c12_a2 c15 c16", false},
+		{mip.Verbatim, "c6_s0_k0 c6_s0_k1 c6_s1_k2 c7_a0 c11_a1 c12_a2 c13_a1_s0 c14_a0_s1 c15 c16", false},
+		{mip.Class, "c6_s0_k0 c6_s1_k2 c7_a0 c11_a1 c12_a2 c13_a1_s0 c14_a0_s1 c15 c16", true},
+		{mip.Disjunctive, "c6_s0_k0 c7_a0 c8_a1 c9_a0_s1 c11_a1 c12_a2 c15 c16", false},
 	} {
-		model, err := alloc.BuildModel(inst, c.form)
+		model, err := mip.Build(inst, c.form)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,25 +135,17 @@ func TestModelNames(t *testing.T) {
 	}
 }
 
-func TestBuildModelRefuses(t *testing.T) {
-	inst, _, err := tiny(nil, "LR").Instance()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := alloc.BuildModel(inst, "cubic"); !errors.Is(err, alloc.ErrForm) {
-		t.Errorf("an unknown form: %v, want %v", err, alloc.ErrForm)
-	}
-	inst.Total[1] = 1<<53 + 1
-	if _, err := alloc.BuildModel(inst, alloc.Verbatim); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("a capacity that float64 does not hold: %v, want %v", err, apportion.ErrRange)
+func TestBuildRefuses(t *testing.T) {
+	if _, err := mip.Build(instanceOf(t, tinyProblem()), "cubic"); !errors.Is(err, mip.ErrForm) {
+		t.Errorf("an unknown form: %v, want %v", err, mip.ErrForm)
 	}
 }
 
 // A general solver takes the whole decision, and agrees with the embedded one.
-func TestReallocateFromMILP(t *testing.T) {
-	p := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}}, "LR", "MF", "NN")
-	for _, form := range forms {
-		d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, &alloc.MILPOptions{Preference: solver.ByAdjusted}))
+func TestReallocate(t *testing.T) {
+	p := tinyProblem()
+	for _, form := range mip.Forms() {
+		d, err := alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, &mip.Options{Preference: solver.ByAdjusted}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,14 +154,14 @@ func TestReallocateFromMILP(t *testing.T) {
 		}
 	}
 	p.Theta2 = 0
-	d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, alloc.Disjunctive, nil))
+	d, err := alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, mip.Disjunctive, nil))
 	if err != nil || d.Status != alloc.Kept || d.Reason.Constraint == "" {
 		t.Errorf("nothing may move: %v, %v, %+v", err, d.Status, d.Reason)
 	}
 }
 
 // Three equal servers of 4 CPUs, pooled to 12: three containers of 3 CPUs and three of 1 fill them.
-func TestByClassUnpools(t *testing.T) {
+func TestClassUnpools(t *testing.T) {
 	p := &alloc.Problem{
 		Kinds: apportion.Kinds{"cpu"},
 		Applications: []alloc.Application{
@@ -204,7 +173,7 @@ func TestByClassUnpools(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{4}})
 	}
-	byClass := alloc.FromMILP(bb.Solver{}, alloc.ByClass, nil)
+	byClass := mip.New(bb.Solver{}, mip.Class, nil)
 	d, err := alloc.Reallocate(context.Background(), p, byClass)
 	if err != nil || d.Status != alloc.Decided || d.Objective != 1 || math.Abs(d.Bound-1) > 1e-6 {
 		t.Fatalf("%v, %s, objective %g, bound %g", err, d.Status, d.Objective, d.Bound)
@@ -226,13 +195,14 @@ func TestByClassUnpools(t *testing.T) {
 
 // An application on a server that can no longer hold any of its containers must move.
 func TestFormsShrunk(t *testing.T) {
-	p := tiny(alloc.Allocation{"MF": {"s0": 1, "s1": 1}}, "MF")
+	p := tinyProblem()
+	p.Applications, p.Previous = p.Applications[1:2], alloc.Allocation{"MF": {"s0": 1, "s1": 1}}
 	p.Options.Displace = true
 	p.Servers[1].Capacity = apportion.Resources{1, 0, 16}
 	for _, theta2 := range []float64{0, 1} {
 		p.Theta2 = theta2
-		for _, form := range []alloc.Form{alloc.Verbatim, alloc.Disjunctive} {
-			d, err := alloc.Reallocate(context.Background(), p, alloc.FromMILP(bb.Solver{}, form, nil))
+		for _, form := range []mip.Form{mip.Verbatim, mip.Disjunctive} {
+			d, err := alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, nil))
 			want := map[float64]alloc.Status{0: alloc.Kept, 1: alloc.Decided}[theta2]
 			if err != nil || d.Status != want || theta2 == 0 && d.Reason.Constraint == "" {
 				t.Errorf("%s, theta2 = %g: %v, %s because of %+v; want %s", form, theta2, err, d.Status, d.Reason, want)

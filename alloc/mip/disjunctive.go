@@ -1,0 +1,107 @@
+// This file writes P2 with one decision for every running application: stay or be placed anew,
+// [Dorm (6)-(18)] without a big M.
+
+package mip
+
+import (
+	"slices"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// disjunctive builds, with z_i = 1 - r_i for running applications,
+//
+//	x_ij = z_i xprev_ij + y_ij
+//	max  sum v_i x_ij                                                             (10)
+//	s.t. sum_i d_ik x_ij <= c_jk                                                  (6)
+//	     min_i (1 - z_i) <= sum_j y_ij <= max_i (1 - z_i)                         (7)(8)
+//	     y_ij <= u_ij (1 - z_i)                                                   instead of (13)(14)
+//	     l_i >= |delta_i sum_j y_ij - s^_i (1 - z_i)|                             (11)(12)
+//	     sum_i l_i + z_i |delta_i nprev_i - s^_i| <= LossBudget                   (15)
+//	     sum_i (1 - z_i) <= AdjustBudget                                          (16)
+//
+// and y alone for new ones. An integer point is one of the verbatim form and the other way round,
+// except that an application placed anew exactly where it was counts as adjusted here.
+func disjunctive(b *builder) *Model {
+	on := servers(b.inst)
+	d := &disjunction{builder: b, y: b.cells("y", on), stays: make([]milp.Var, len(b.inst.Apps))}
+	d.use = b.use(d.y, len(on.size))
+	running := 0.0
+	for a := range b.inst.Apps {
+		if b.inst.Apps[a].Running {
+			d.choose(a)
+			running++
+		} else {
+			app := &b.inst.Apps[a]
+			b.Row(name("c7_a", a), float64(app.Min), sum(nil, d.y.vars[a], 1), float64(app.Max))
+			b.loss(a, d.y.vars[a], nil)
+		}
+	}
+	b.capacities(d.use, on)
+	b.lossBudget()
+	b.AtMost("c16", d.adjusted, float64(b.inst.AdjustBudget)-running)
+	b.Maximize(b.cost, 0)
+	return &Model{levels: levels{loss: expressionOf(b.losses), adjusted: expressionOf(d.adjusted)}, decode: d.counts}
+}
+
+// disjunction is the disjunctive form while it is built.
+type disjunction struct {
+	*builder
+	y        *cells
+	stays    []milp.Var      // z by application, set where it runs
+	use      [][][]milp.Term // of (6)
+	adjusted []milp.Term     // minus the sum of z
+}
+
+// choose adds running application a: all that it holds at z_a = 1, and y at z_a = 0.
+func (d *disjunction) choose(a int) {
+	app := &d.inst.Apps[a]
+	z := d.stay(a)
+	d.stays[a] = z
+	n := solver.Containers(app.Previous)
+	d.cost = append(d.cost, term(z, app.Value*float64(n)))
+	for _, placed := range app.Previous {
+		for k, demand := range app.Demand {
+			if demand := demand / d.unit[k]; demand > 0 {
+				rows := d.use[placed.Server]
+				rows[k] = append(rows[k], term(z, float64(demand)*float64(placed.Count)))
+			}
+		}
+	}
+	placed := sum(nil, d.y.vars[a], 1)
+	d.AtMost(name("c7_a", a), append(placed, term(z, float64(app.Max))), float64(app.Max))
+	d.AtLeast(name("c8_a", a), append(placed, term(z, float64(app.Min))), float64(app.Min))
+	for s, j := range d.y.servers[a] {
+		u := float64(d.y.upper[a][s])
+		d.AtMost(name("c9_a", a, "_s", j), []milp.Term{term(d.y.vars[a][s], 1), term(z, u)}, u)
+	}
+	d.loss(a, d.y.vars[a], &z)
+	if loss := app.Loss(n); loss > lossNoise {
+		d.losses = append(d.losses, term(z, loss))
+	}
+	d.adjusted = append(d.adjusted, term(z, -1))
+}
+
+// stay adds z_a; it is 0 where the application cannot stay as it is. That what it holds fits the
+// servers is for (6) to say.
+func (d *disjunction) stay(a int) milp.Var {
+	app := &d.inst.Apps[a]
+	n := solver.Containers(app.Previous)
+	upper := 1.0
+	if app.Displaced || n < app.Min || n > app.Max {
+		upper = 0
+	}
+	return d.Integer(0, upper, name("z_a", a))
+}
+
+// counts reads off what stays and what is placed anew.
+func (d *disjunction) counts(values []float64) solver.Counts {
+	counts := d.y.counts(values)
+	for a := range d.inst.Apps {
+		if app := &d.inst.Apps[a]; app.Running && values[d.stays[a].Index()] > 0.5 {
+			counts[a] = slices.Clone(app.Previous)
+		}
+	}
+	return counts
+}

@@ -1,0 +1,36 @@
+// Package mip writes Dorm's P2 as a mixed-integer linear program and lets any general solver behind
+// package milp answer it. The default solver of package alloc needs nothing of this: import mip for a
+// second opinion, for proofs, or to add side constraints to a [Model].
+//
+// # What it computes
+//
+// [Build] and [BuildFor] write a solver.Instance in one of three forms: [Verbatim] as the paper prints
+// it, [Class] on classes of equal servers, a relaxation, and [Disjunctive] without a big M. [New] makes a
+// solver.Solver of a back-end and a form; it climbs down the lexicographic preference where
+// [Options] ask for it.
+//
+// # Notation
+//
+//	symbol      name in the program   unit         where
+//	x[i][j]     x_a2_s3               containers   Dorm Table I
+//	l_i         l_a2                  shares       Dorm (11), (12)
+//	r_i         r_a2                  -            Dorm (13), (14)
+//	M           bigM of adjusted      containers   Dorm (13), (14)
+//	z_i, y_ij   z_a2, y_a2_s3         -, containers   Disjunctive
+//
+// # Contract
+//
+// Pure functions of the instance; a Solver's answers are as reproducible as its back-end's. Every answer
+// has passed the referees of milp and of solver.Instance.
+//
+// # Deviations
+//
+//   - M is as small as each pair of application and server allows, not one large number.
+//   - (15) is widened by solver.LossTolerance, as the referee allows.
+//   - Kinds of which there are more than 2^53 units are counted in larger ones, see [Build].
+//
+// # References
+//
+//	[Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
+//	       Clusters: A Dynamically-Partitioned Approach. 2017. (6)-(18).
+package mip

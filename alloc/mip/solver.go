@@ -1,0 +1,96 @@
+// This file lets any milp.Solver answer P2: Solver, its options, and the order of its steps.
+
+package mip
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Options adjusts a Solver. nil and the zero value mean the defaults.
+type Options struct {
+	// Name is the name of the back-end in the certificate of every answer; empty: its Go type.
+	Name string
+	// Search is handed to every solve; the zero value asks for the proven optimum without limits.
+	Search milp.Options
+	// Preference is how far down the lexicographic preference to go after the utilization: ByLoss
+	// solves a second model, ByAdjusted and below a third. 0 and ByUtilization: utilization only.
+	Preference solver.Rank
+}
+
+// Solver answers P2 by writing it in one of the forms for a back-end. It is safe for concurrent use if
+// the back-end is.
+type Solver struct {
+	backend milp.Solver
+	form    Form
+	opts    Options
+}
+
+var _ solver.Solver = (*Solver)(nil)
+
+// New returns a Solver; nil options mean the defaults. With the form Class an allocation comes out only
+// where the packing step succeeds; the bound holds anyway. A form that is none is ErrForm in Solve.
+func New(backend milp.Solver, form Form, opts *Options) *Solver {
+	s := &Solver{backend: backend, form: form}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Name == "" {
+		s.opts.Name = fmt.Sprintf("%T", backend)
+	}
+	return s
+}
+
+// Solve implements solver.Solver. The error is ErrForm, or what the back-end says about a program that
+// it could not run.
+func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	model, err := BuildFor(s.backend, inst, s.form)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := milp.Solve(ctx, s.backend, model.MILP, &s.opts.Search)
+	if err != nil {
+		return nil, fmt.Errorf("mip: P2 in the %s form: %w", s.form, err)
+	}
+	if answer.Status == milp.Infeasible {
+		return s.infeasible(ctx, inst)
+	}
+	solution := &solver.Solution{
+		Bound:       math.Min(answer.Bound, inst.Cap()),
+		Effort:      answer.Nodes,
+		Interrupted: answer.Status == milp.Cancelled,
+		Certificate: s.certificate(),
+	}
+	if !answer.HasSolution() {
+		return solution, nil
+	}
+	p := &preference{s.backend, s.opts, inst, model, answer, solution}
+	return solution, p.climb(ctx)
+}
+
+// certificate says who answered. General solvers prove by search, without prices of ours.
+func (s *Solver) certificate() solver.Certificate {
+	return solver.Certificate{
+		Searched: true,
+		By:       solver.Settings{Solver: s.opts.Name, Form: string(s.form), Gap: s.opts.Search.RelativeGap, Preference: s.opts.Preference},
+	}
+}
+
+// infeasible says why, as far as the embedded solver finds out.
+func (s *Solver) infeasible(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	why, err := embedded.New(&embedded.Options{Effort: embedded.Quick}).Solve(ctx, inst)
+	if err != nil {
+		return nil, err
+	}
+	return &solver.Solution{
+		Status:      solver.Infeasible,
+		Bound:       math.Inf(-1),
+		Conflict:    why.Conflict,
+		Certificate: s.certificate(),
+	}, nil
+}

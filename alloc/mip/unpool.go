@@ -1,0 +1,117 @@
+// This file packs a solution by classes of servers back onto the servers themselves.
+
+package mip
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/placement"
+)
+
+// unpool places the containers of every class on its servers. Applications that hold in every class
+// what they held before stay where they were; the containers of the others go, largest dominant
+// demand first, by best fit, first within their class and, if it has no room, within another. Containers
+// that fit nowhere are dropped: Instance.Check tells.
+func (c *classes) unpool(pooled solver.Counts) solver.Counts {
+	counts := make(solver.Counts, len(c.inst.Apps))
+	free := make([]apportion.Resources, len(c.inst.Capacity))
+	for j, capacity := range c.inst.Capacity {
+		free[j] = capacity.Clone()
+	}
+	var moving []int
+	for a := range c.inst.Apps {
+		app := &c.inst.Apps[a]
+		if app.Running && c.stays(a, pooled[a]) && take(free, app) {
+			counts[a] = slices.Clone(app.Previous)
+		} else {
+			moving = append(moving, a)
+		}
+	}
+	slices.SortStableFunc(moving, func(a, b int) int { return cmp.Compare(c.inst.Apps[b].Delta, c.inst.Apps[a].Delta) })
+	packers := c.packers(free)
+	for _, a := range moving {
+		counts[a] = c.pack(packers, c.inst.Apps[a].Demand, pooled[a])
+	}
+	return counts
+}
+
+// stays reports whether placed, by class, is what application a held.
+func (c *classes) stays(a int, placed []apportion.Placement) bool {
+	for g := range c.servers {
+		if held(placed, g) != c.had(a, g) {
+			return false
+		}
+	}
+	return true
+}
+
+// take removes what app holds from free if all of it fits.
+func take(free []apportion.Resources, app *solver.App) bool {
+	for _, p := range app.Previous {
+		if app.Demand.CountIn(free[p.Server]) < p.Count {
+			return false
+		}
+	}
+	for _, p := range app.Previous {
+		for k, d := range app.Demand {
+			free[p.Server][k] -= d * p.Count
+		}
+	}
+	return true
+}
+
+// packers returns one packer for each class, over what is free on its servers.
+func (c *classes) packers(free []apportion.Resources) []*placement.Packer {
+	kinds := make(apportion.Kinds, len(c.inst.Total))
+	for k := range kinds {
+		kinds[k] = strconv.Itoa(k)
+	}
+	packers := make([]*placement.Packer, len(c.servers))
+	for g, servers := range c.servers {
+		bins := make([]placement.Bin, len(servers))
+		for b, j := range servers {
+			bins[b].Free = free[j]
+		}
+		var err error
+		if packers[g], err = placement.NewPacker(placement.BestFit, kinds, bins); err != nil {
+			panic("mip: what is free on servers is no input for a packer: " + err.Error())
+		}
+	}
+	return packers
+}
+
+// pack places what an application has in each class, and what its class has no room for in the others.
+func (c *classes) pack(packers []*placement.Packer, demand apportion.Resources, pooled []apportion.Placement) []apportion.Placement {
+	on := make(map[int]int64)
+	for _, placed := range pooled {
+		left := c.packInto(packers, placed.Server, demand, placed.Count, on)
+		for g := 0; g < len(packers) && left > 0; g++ {
+			left = c.packInto(packers, g, demand, left, on)
+		}
+	}
+	var counts []apportion.Placement
+	for j := range c.of {
+		if on[j] > 0 {
+			counts = append(counts, apportion.Placement{Server: j, Count: on[j]})
+		}
+	}
+	return counts
+}
+
+// packInto places as many of count containers as fit the servers of class g, and returns how many are
+// left over.
+func (c *classes) packInto(packers []*placement.Packer, g int, demand apportion.Resources, count int64, on map[int]int64) int64 {
+	fits := int64(0)
+	for b := range c.servers[g] {
+		fits = min(count, fits+min(count, demand.CountIn(packers[g].Free(b))))
+	}
+	chosen, _ := packers[g].Place(demand, fits, nil) // so many fit
+	for _, placed := range chosen {
+		on[c.servers[g][placed.Server]] += placed.Count
+	}
+	return count - fits
+}

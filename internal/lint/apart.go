@@ -1,0 +1,52 @@
+// This file implements the rule on what an importer of a package does not get into its program.
+
+package lint
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// apart lists packages by their folders, and what none of the packages that they import, however far
+// down, may import.
+var apart = []struct {
+	folder string
+	never  []string
+}{
+	// A scheduler that takes decisions needs no layer of linear programs: that comes with alloc/mip.
+	{"alloc", []string{module + "/alloc/milp", module + "/alloc/mip", "gonum.org/v1/gonum"}},
+}
+
+// checkApart adds every import by which a package of apart gets what it must not.
+func (t *files) checkApart() {
+	for _, rule := range apart {
+		seen := map[string]bool{}
+		for next := []string{rule.folder}; len(next) > 0; next = next[1:] {
+			if folder := next[0]; !seen[folder] {
+				seen[folder] = true
+				next = append(next, t.importedBy(folder, rule.folder, rule.never)...)
+			}
+		}
+	}
+}
+
+// importedBy returns the folders of this module that the package in folder imports, and adds its imports
+// that the package in root must never get.
+func (t *files) importedBy(folder, root string, never []string) []string {
+	var folders []string
+	for _, f := range t.list {
+		if f.test || f.nested || f.dir != folder {
+			continue
+		}
+		for _, spec := range f.syntax.Imports {
+			name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+			if slices.ContainsFunc(never, func(n string) bool { return within(name, n) }) {
+				t.add(f, spec.Pos(), "imports %s, which an importer of %s must not get", name, root)
+			} else if own, isOwn := strings.CutPrefix(name, module+"/"); isOwn {
+				folders = append(folders, own)
+			}
+		}
+	}
+	return folders
+}
