@@ -86,6 +86,8 @@
 //	[fences and leases, no paper]	checkpoint/agent/fence.go	Fence.Admit
 //	[fences and leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
 //	[Dorm §III-C2]	checkpoint/agent/agent.go	Agent
+//	[Dorm §III-C2]	checkpoint/bridge/bridge.go	Submit, Targets
+//	[Dorm §III-C2]	checkpoint/bridge/previous.go	Previous
 //	[Dorm §III-C2]	checkpoint/driver/driver.go	Driver.Run
 //	[Dorm §III-C2]	checkpoint/store/store.go	Store
 //	[Dorm §III-C2]	checkpoint/runner/runner.go	Runner

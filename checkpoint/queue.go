@@ -87,12 +87,10 @@ func (m *Machine) busy(j *Job) bool {
 	return j.Phase.Action() != "" && j.Tries <= m.config.Retries
 }
 
-// moving reports whether any job is on its way, so that room may yet become free.
+// moving reports whether any job is on its way, so that room may yet become free. A job that waits for
+// room gives none.
 func (m *Machine) moving() bool {
-	return slices.ContainsFunc(m.names, func(name string) bool {
-		j := m.jobs[name]
-		return m.busy(j) || j.Phase == Waiting
-	})
+	return slices.ContainsFunc(m.names, func(name string) bool { return m.busy(m.jobs[name]) })
 }
 
 // queue is one round: the room that is free now, that which is left if all jobs reach their goals, and

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // BookFile is the name of the file in which a [Book] is kept.
@@ -178,7 +179,7 @@ func (b *Book) Flush() error {
 	data, err := json.Marshal(&b.known)
 	b.mu.Unlock()
 	if err == nil {
-		err = replace(b.fsys, BookFile, data)
+		err = durable.Write(b.fsys, BookFile, data)
 	}
 	if err != nil {
 		return fmt.Errorf("agent: %s: %w", BookFile, err)

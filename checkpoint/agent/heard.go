@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // HeardFile is the name of the file with the newest stamp that an agent was handed back.
@@ -66,21 +67,9 @@ func readHeard(fsys vfs.FS) (heard Stamp, err error) {
 // writeHeard keeps a stamp. It is not synced: it must survive the agent, not the machine, whose end is that
 // of all processes as well.
 func writeHeard(fsys vfs.FS, heard Stamp) error {
-	const temporary = HeardFile + ".new"
 	data, err := json.Marshal(heard)
 	if err != nil {
 		return err
 	}
-	if err := fsys.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	file, err := fsys.Create(temporary)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return fsys.Rename(temporary, HeardFile)
+	return durable.Replace(fsys, HeardFile, data)
 }

@@ -110,13 +110,14 @@ func (a *Agent) lapse(ctx context.Context) error {
 }
 
 // overtake notes that the newest attempt of a job is to end, and enters the job's lane for that. It reports
-// whether there is an attempt that this agent has not seen end.
+// whether there is an attempt that this agent has not seen end. A master that was heard meanwhile keeps the
+// jobs alive that have not been overtaken yet.
 func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p passage, any bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	page := a.book.Page(job)
 	attempt = page.Created
-	if attempt <= max(page.Stopped, a.ended[job]) {
+	if attempt <= max(page.Stopped, a.ended[job]) || a.lease.Left(a.config.Clock()) > 0 {
 		return 0, passage{}, false
 	}
 	if page.Lapsed < attempt {

@@ -81,14 +81,8 @@ type room map[string]apportion.Resources
 // fits reports whether there is room for containers that need so much each.
 func (r room) fits(counts map[string]int64, demand apportion.Resources) bool {
 	for server, n := range counts {
-		free, there := r[server]
-		if !there {
+		if free, there := r[server]; !there || demand.CountIn(free) < n {
 			return false
-		}
-		for k, need := range demand {
-			if need > 0 && free[k]/need < n {
-				return false
-			}
 		}
 	}
 	return true

@@ -6,15 +6,15 @@
 // # What it does
 //
 // [Write] replaces a file on any [vfs.FS], [WriteFile] one at a path of the operating system. Both write
-// a temporary file beside it, sync that, rename it and sync the directory. [ReplaceFile] leaves the two
-// syncs out, for what need not outlive the machine. [Rename] is the second half for those who fill
+// a temporary file beside it, sync that, rename it and sync the directory. [Replace] and [ReplaceFile]
+// leave the two syncs out, for what need not outlive the machine. [Rename] is the second half for those who fill
 // their file, or their directory, themselves.
 //
 // # Contract
 //
 // Whatever dies at any moment, the name stands for the old content or for the new one. When Write,
 // WriteFile or Rename has returned nil, it is the new one, also after a crash of the machine; after an
-// error it may be either. ReplaceFile promises both for a crash of the process alone: after a crash of
+// error it may be either. Replace and ReplaceFile promise both for a crash of the process alone: after a crash of
 // the machine the content may be anything.
 //
 // The temporary file is called as the file is, with ".new" behind. One that a crash has left is
@@ -48,12 +48,15 @@ func WriteFile(name string, data []byte) error {
 	return within(name, func(disk vfs.FS, base string) error { return Write(disk, base, data) })
 }
 
-// ReplaceFile is WriteFile without syncs: the death of a process finds the old content or the new one,
-// a crash of the machine may find neither.
+// Replace is Write without syncs: the death of a process finds the old content or the new one, a crash
+// of the machine may find neither.
+func Replace(fsys vfs.FS, name string, data []byte) error {
+	return replace(fsys, name, data, func(vfs.File) error { return nil })
+}
+
+// ReplaceFile is Replace at a path of the operating system, whose directory must exist.
 func ReplaceFile(name string, data []byte) error {
-	return within(name, func(disk vfs.FS, base string) error {
-		return replace(disk, base, data, func(vfs.File) error { return nil })
-	})
+	return within(name, func(disk vfs.FS, base string) error { return Replace(disk, base, data) })
 }
 
 // Rename gives a file or directory, whose content is durable already, its name, and makes that

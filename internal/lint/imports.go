@@ -28,6 +28,7 @@ var layers = []struct {
 	{"drf", nil},
 	{"placement", nil},
 	{"growth", []string{"placement"}},
+	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
 	{"checkpoint", []string{"internal/durable"}},
 	{"alloc/milp", nil},
 	{"alloc", []string{"drf", "placement"}},
