@@ -10,65 +10,74 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// Reason is why a claim has no more containers.
-type Reason[N Amount] struct {
+// ClaimExplanation is what a claim has, and why it has no more.
+type ClaimExplanation[N Amount] struct {
 	Filled[N]
-	// Needs is what one more container demands of the kind that the claim is short of, Left how
-	// much of that kind is unused. Both are 0 for a claim that is not [Exhausted].
-	Needs int64
-	Left  N
+	// Reason says why the claim has not one container more. Its Constraint is the text of
+	// StoppedBy.Cause. For a claim that is [Exhausted], Need is what one more container demands of
+	// the kind that is short, and Have how much of that kind is unused.
+	Reason apportion.Reason `json:"reason"`
 	// AtMin is set for a claim that its Min holds above the level at which it stopped.
-	AtMin bool
+	AtMin bool `json:"at_min,omitempty"`
 }
 
-// Explanation is the reasons of all claims of a filling, in their order.
+// Explanation explains all claims of a filling, in their order.
 type Explanation[N Amount] struct {
-	Kinds   apportion.Kinds
-	Reasons []Reason[N]
-	// ShortOf is [Filling].ShortOf.
-	ShortOf int
+	Claims []ClaimExplanation[N] `json:"claims"`
+	// ShortOf is the name of the kind that does not suffice for all Min together, so that these
+	// were dropped; empty where every Min is honoured.
+	ShortOf string `json:"short_of,omitempty"`
 }
 
 // Explain says for each claim which kind stopped it, at which level, and why it has not one
 // container more. claims are those that the filling was made of; kinds may be nil, then kinds are
-// called by their number.
+// called by their number. O(K n).
 func Explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N]) *Explanation[N] {
-	e := &Explanation[N]{Kinds: kinds, Reasons: make([]Reason[N], len(claims)), ShortOf: filling.ShortOf}
+	e := &Explanation[N]{Claims: make([]ClaimExplanation[N], len(claims))}
+	if filling.ShortOf >= 0 {
+		e.ShortOf = kinds.Name(filling.ShortOf)
+	}
 	for i, filled := range filling.Claims {
-		reason := Reason[N]{Filled: filled}
-		if k := filled.StoppedBy.Kind; filled.StoppedBy.Cause == Exhausted {
-			reason.Needs, reason.Left = claims[i].Demand[k], filling.Unused[k]
-			floor := N(claims[i].Min)
-			reason.AtMin = filling.ShortOf < 0 && floor > 0 && filled.Containers == floor
+		floor := N(claims[i].Min)
+		held := filling.ShortOf < 0 && floor > 0 && filled.Containers == floor
+		e.Claims[i] = ClaimExplanation[N]{
+			Filled: filled,
+			Reason: reasonOf(kinds, &claims[i], filled.StoppedBy, filling),
+			AtMin:  held && filled.StoppedBy.Cause == Exhausted,
 		}
-		e.Reasons[i] = reason
 	}
 	return e
+}
+
+// reasonOf returns why a claim that stopped so has not one container more.
+func reasonOf[N Amount](kinds apportion.Kinds, claim *Claim, stop Stop, filling *Filling[N]) apportion.Reason {
+	reason := apportion.Reason{Constraint: stop.Cause.String(), Text: stop.Text(kinds)}
+	if stop.Kind >= 0 {
+		reason.Kind = kinds.Name(stop.Kind)
+	}
+	if stop.Cause == Exhausted {
+		need := claim.Demand[stop.Kind]
+		reason.Need, reason.Have = float64(need), float64(filling.Unused[stop.Kind])
+		reason.Text += fmt.Sprintf(": one more needs %d, %.6g left", need, reason.Have)
+	}
+	return reason
 }
 
 // String returns one aligned line for each claim, and one before them where Min had to be dropped.
 func (e *Explanation[N]) String() string {
 	var text strings.Builder
-	if e.ShortOf >= 0 {
-		fmt.Fprintf(&text, "minima dropped: together they need more %s than there is\n", e.Kinds.Name(e.ShortOf))
+	if e.ShortOf != "" {
+		fmt.Fprintf(&text, "minima dropped: together they need more %s than there is\n", e.ShortOf)
 	}
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for i := range e.Reasons {
-		r := &e.Reasons[i]
-		fmt.Fprintf(table, "%s\t%.6g containers\tshare %.6g\tlevel %.6g\t%s\n", r.ID, float64(r.Containers), r.Share, r.Level, r.why(e.Kinds))
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		why := c.Reason.Text
+		if c.AtMin {
+			why += "; held by its minimum"
+		}
+		fmt.Fprintf(table, "%s\t%.6g containers\tshare %.6g\tlevel %.6g\t%s\n", c.ID, float64(c.Containers), c.Share, c.Level, why)
 	}
 	table.Flush() // to a strings.Builder, which never fails
 	return text.String()
-}
-
-// why returns the last column of the line.
-func (r *Reason[N]) why(kinds apportion.Kinds) string {
-	text := r.StoppedBy.Text(kinds)
-	if r.Needs > 0 {
-		text += fmt.Sprintf(": one more needs %d, %.6g left", r.Needs, float64(r.Left))
-	}
-	if r.AtMin {
-		text += "; held by its minimum"
-	}
-	return text
 }

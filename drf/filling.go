@@ -4,6 +4,7 @@ package drf
 
 import (
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/enum"
 )
 
 // Amount is how containers are counted: divisible ones in fractions, whole ones exactly.
@@ -12,39 +13,39 @@ type Amount interface{ float64 | int64 }
 // Filling says who deserves how much.
 type Filling[N Amount] struct {
 	// Claims has one entry for each claim, in the order of the input.
-	Claims []Filled[N]
+	Claims []Filled[N] `json:"claims"`
 	// Unused is what is left of the capacity, one quantity for each kind.
-	Unused []N
+	Unused []N `json:"unused"`
 	// ShortOf is the first kind that does not suffice for all Min together; then the filling
 	// was made as if every Min were 0. It is -1 where every Min is honoured. Claims that cannot
 	// be served do not count.
-	ShortOf int
+	ShortOf int `json:"short_of"`
 	// HaltedBy is the position of the claim whose container did not fit and ended the filling,
 	// where the option StopAtFirst asked for that; else -1.
-	HaltedBy int
+	HaltedBy int `json:"halted_by"`
 }
 
 // Filled is what one claim gets.
 type Filled[N Amount] struct {
-	ID string
+	ID string `json:"id"`
 	// Containers is their number, in [Min, Max] unless Min was dropped.
-	Containers N
+	Containers N `json:"containers"`
 	// Share is the dominant share: the largest part of the capacity that the claim has of any
 	// kind; in [0, 1]. The share of a claim that cannot be served is 0.
-	Share float64
+	Share float64 `json:"share"`
 	// Level is the weighted share, Share/Weight, up to which the filling had risen when the
 	// claim stopped. A divisible claim that is held up by its Min has a Share above
 	// Level*Weight.
-	Level float64
+	Level float64 `json:"level"`
 	// StoppedBy is the reason why the claim has no more.
-	StoppedBy Stop
+	StoppedBy Stop `json:"stopped_by"`
 }
 
 // Stop is why a claim has no more containers.
 type Stop struct {
-	Cause Cause
+	Cause Cause `json:"cause"`
 	// Kind is the kind of resource behind the cause, -1 where there is none (AtMax).
-	Kind int
+	Kind int `json:"kind"`
 }
 
 // String returns for instance "short of kind 1".
@@ -65,7 +66,7 @@ func (s Stop) Text(kinds apportion.Kinds) string {
 }
 
 // Cause is the sort of reason why a claim stops.
-type Cause int
+type Cause uint8
 
 const (
 	// AtMax: the claim has Max containers.
@@ -79,18 +80,13 @@ const (
 	Halted
 )
 
+var causeTexts = []string{"max", "exhausted", "unservable", "halted"}
+
 // String returns the cause in one word.
-func (c Cause) String() string {
-	switch c {
-	case AtMax:
-		return "max"
-	case Exhausted:
-		return "exhausted"
-	case Unservable:
-		return "unservable"
-	case Halted:
-		return "halted"
-	default:
-		return "unknown cause"
-	}
-}
+func (c Cause) String() string { return enum.String(c, causeTexts) }
+
+// MarshalText returns the text of String.
+func (c Cause) MarshalText() ([]byte, error) { return enum.Marshal(c, causeTexts) }
+
+// UnmarshalText reads a text of String.
+func (c *Cause) UnmarshalText(text []byte) error { return enum.Unmarshal(c, text, causeTexts) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/enum"
 )
 
 // verifyTolerance is the relative slack that Verify allows divisible containers: what a filling
@@ -15,7 +16,7 @@ import (
 const verifyTolerance = 1e-9
 
 // Property is one of the promises that Verify checks.
-type Property int
+type Property uint8
 
 const (
 	// WithinCapacity: of no kind is more handed out than there is.
@@ -36,37 +37,32 @@ const (
 	SharingIncentive
 )
 
+var propertyTexts = []string{"capacity", "bounds", "Pareto efficiency", "envy-freeness", "sharing incentive"}
+
 // String returns the property in words.
-func (p Property) String() string {
-	switch p {
-	case WithinCapacity:
-		return "capacity"
-	case WithinBounds:
-		return "bounds"
-	case ParetoEfficient:
-		return "Pareto efficiency"
-	case EnvyFree:
-		return "envy-freeness"
-	case SharingIncentive:
-		return "sharing incentive"
-	default:
-		return "unknown property"
-	}
-}
+func (p Property) String() string { return enum.String(p, propertyTexts) }
+
+// MarshalText returns the text of String.
+func (p Property) MarshalText() ([]byte, error) { return enum.Marshal(p, propertyTexts) }
+
+// UnmarshalText reads a text of String.
+func (p *Property) UnmarshalText(text []byte) error { return enum.Unmarshal(p, text, propertyTexts) }
 
 // Violation is one broken promise.
 type Violation struct {
-	Property Property
+	Property Property `json:"property"`
 	// Claim and Other are IDs: who is wronged, and whom it envies; empty where the property is
 	// about neither.
-	Claim, Other string
+	Claim string `json:"claim,omitempty"`
+	Other string `json:"other,omitempty"`
 	// Kind is the kind of resource that is overdrawn (WithinCapacity), else -1.
-	Kind int
+	Kind int `json:"kind"`
 	// Got is the number of containers that the claim has (for WithinCapacity, the quantity that
 	// is handed out), Limit the number that it should have at least (EnvyFree,
 	// SharingIncentive, ParetoEfficient: at least that many are possible) or the bound that it
 	// breaks.
-	Got, Limit float64
+	Got   float64 `json:"got"`
+	Limit float64 `json:"limit"`
 }
 
 // String returns the violation as one sentence with its numbers.

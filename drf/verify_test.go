@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 )
@@ -112,13 +114,34 @@ func TestStrings(t *testing.T) {
 		{drf.Exhausted.String(), "exhausted"},
 		{drf.Unservable.String(), "unservable"},
 		{drf.Halted.String(), "halted"},
-		{drf.Cause(9).String(), "unknown cause"},
+		{drf.Cause(9).String(), "unknown 9"},
 		{drf.EnvyFree.String(), "envy-freeness"},
-		{drf.Property(9).String(), "unknown property"},
+		{drf.Property(9).String(), "unknown 9"},
 		{drf.Stop{Cause: drf.Exhausted, Kind: 1}.Text(apportion.Kinds{"cpu", "gpu"}), "short of gpu"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%q, want %q", test.got, test.want)
+		}
+	}
+}
+
+// The reason of a claim that is short of a kind carries the numbers of its text.
+func TestExplainReasons(t *testing.T) {
+	claims := []drf.Claim{
+		claim("capped", 1, 0, 1, 1, 0), claim("short", 1, 0, drf.NoMax, 4, 0), claim("none", 1, 0, drf.NoMax, 1, 1),
+	}
+	filling, err := drf.FillWhole(apportion.Resources{7, 0}, claims, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := drf.Explain(apportion.Kinds{"cpu", "gpu"}, claims, filling)
+	for i, want := range []apportion.Reason{
+		{Constraint: "max", Text: "at its maximum"},
+		{Constraint: "exhausted", Kind: "cpu", Need: 4, Have: 2, Text: "short of cpu: one more needs 4, 2 left"},
+		{Constraint: "unservable", Kind: "gpu", Text: "cannot be served: there is no gpu"},
+	} {
+		if diff := cmp.Diff(want, explained.Claims[i].Reason); diff != "" {
+			t.Errorf("claim %s (-want +got):\n%s", claims[i].ID, diff)
 		}
 	}
 }
