@@ -39,17 +39,57 @@
 //
 // Every optimum comes with a bound that anyone can recompute, every share vector with a check.
 //
+// # Glossary
+//
+// One word for one thing, in all packages.
+//
+//   - application: what alloc calls a job, with Dorm's word ([github.com/apportion/apportion/alloc.Application]).
+//   - job: one training run, which may hold several containers ([github.com/apportion/apportion/primaldual.Job],
+//     [github.com/apportion/apportion/checkpoint.Job]).
+//   - server: one machine of the cluster ([Server]): Dorm's slave, a Kubernetes node.
+//   - worker: in growth and placement a server, as SpeCon says; in primaldual a container that trains.
+//   - parameter server: a container that holds parameters of a job
+//     ([github.com/apportion/apportion/primaldual.Job].PS); it is no [Server].
+//   - container: the unit that a job is given; all containers of a job, or of one side of it, are alike.
+//   - placement: a number of containers of one job on one server ([Placement]).
+//   - kind: the name of a resource, in the caller's unit ([Kinds]).
+//   - demand: what one container needs of each kind ([Resources]).
+//   - claim: what somebody asks of a filling ([github.com/apportion/apportion/drf.Claim]).
+//   - client: who is served by a sorter ([github.com/apportion/apportion/drf.Client]).
+//   - share: the part of the cluster that somebody has of the kind of which this part is largest: the
+//     dominant share ([Resources.DominantShare]).
+//   - reading: one measurement of a running job ([github.com/apportion/apportion/growth/flowcon.Reading]).
+//   - decision: the answer of an optimizer or a scheduler ([github.com/apportion/apportion/alloc.Decision],
+//     [github.com/apportion/apportion/primaldual.Decision]).
+//   - reason: why something was refused, waits or stopped, with the numbers ([Reason]).
+//   - status: how a search ended ([github.com/apportion/apportion/alloc/solver.Status]).
+//   - bound: a number that no answer can be better than; where it is a limit of the input, the text says
+//     bounds of what.
+//   - gap: (bound - objective)/|bound|, 0 where the answer is optimal.
+//   - certificate: numbers from which anyone can recompute a bound
+//     ([github.com/apportion/apportion/alloc/solver.Certificate],
+//     [github.com/apportion/apportion/primaldual.Certificate]).
+//   - plan: the steps from one allocation to the next ([github.com/apportion/apportion/alloc.Plan]).
+//   - adjustment: the change of a running job's containers, by a checkpoint
+//     ([github.com/apportion/apportion/checkpoint.Machine]).
+//   - attempt: one try to run a job, numbered so that a late answer to an earlier one is recognized
+//     ([github.com/apportion/apportion/checkpoint.Job]).
+//   - epoch: one pass of a job over its data ([github.com/apportion/apportion/primaldual.Job].Epochs).
+//   - slot: a stretch of time of fixed length, from 1 ([github.com/apportion/apportion/primaldual.Cluster].Slots).
+//
 // # Index
 //
-// Where each part of the papers is: paper and section, file, names.
+// Where each part of the papers is: paper and section, file, names. Each key is there once.
 //
-//	[Ghodsi11 §4.1, §4.3]	drf/waterfill.go	Fill
-//	[Ghodsi11 Algorithm 1]	drf/progressive.go	FillWhole
-//	[Ghodsi11 Algorithm 1]	drf/sorter.go	Sorter
+//	[Ghodsi11 §4.1, §4.3, divisible]	drf/waterfill.go	Fill
+//	[Ghodsi11 Algorithm 1, whole containers]	drf/progressive.go	FillWhole
+//	[Ghodsi11 Algorithm 1, in bulk]	drf/leap.go	progress.leap, countBelow
+//	[Ghodsi11 Algorithm 1, lines 3-4, next client]	drf/sorter.go	Sorter
 //	[Ghodsi11 §3]	drf/verify.go	Verify
+//	[Ghodsi11 §3, the five properties]	drf/properties.go	verifier.checkPareto, verifier.checkEnvy, verifier.checkIncentive
 //	[Dorm §III-B]	alloc/problem.go	Application, Problem
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
-//	[Dorm §III-C2]	alloc/plan.go	NewPlan
+//	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure
 //	[Dorm (6)-(18)]	alloc/mip/mip.go	Build, BuildFor
 //	[Dorm (13), (14), big M]	alloc/mip/verbatim.go	verbatim, builder.adjusted
@@ -58,46 +98,75 @@
 //	[Dorm (11), (12), (15)]	alloc/mip/loss.go	builder.loss, builder.wholeLoss
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
-//	[Dorm P2, weak duality]	alloc/solver/dualbound.go	DualBound
-//	[Dorm P2, weak duality]	alloc/solver/copybound.go	CopyBound
-//	[Dorm P2, weak duality]	alloc/verify.go	Verify
+//	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
+//	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
+//	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
+//	[Dorm P2, decomposition, no paper]	alloc/embedded/split.go	newSplit
+//	[Dorm P2, multipliers, no paper]	alloc/embedded/descent.go	descent.run
+//	[Schrimpf00, annealing]	alloc/embedded/anneal.go	annealer
+//	[Schrimpf00, ruin]	alloc/embedded/moves.go	annealer.ruin
+//	[Schrimpf00, recreate]	alloc/embedded/recreate.go	annealer.recreate
+//	[Dantzig60, column generation]	alloc/embedded/master.go	master
+//	[LandDoig60, branching on who is freed]	alloc/embedded/tree.go	tree
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder
-//	[OASiS §3.1]	primaldual/job.go	Job
+//	[LandDoig60, branch and bound]	alloc/milp/bb/search.go	search
+//	[BGGHRV71, branching by pseudo-costs]	alloc/milp/bb/branching.go	pseudocosts
+//	[Koberstein05 ch. 3]	alloc/milp/bb/dual.go	simplex.dual
+//	[Maros03 ch. 9]	alloc/milp/bb/primal.go	simplex.primal
+//	[IBM76, reader]	alloc/milp/mpsreader.go	ReadMPS
+//	[IBM76, sections]	alloc/milp/mpssections.go	mpsParser.readRow
+//	[IBM76, writer]	alloc/milp/mpswriter.go	Model.WriteMPS
+//	[OASiS §3.1, jobs]	primaldual/job.go	Job
+//	[OASiS §3.1, servers]	primaldual/cluster.go	Cluster
+//	[OASiS §3.1, §5, f_i]	primaldual/utility.go	Utility
 //	[OASiS (1)-(13)]	primaldual/offline.go	NewOffline
 //	[OASiS (19), (20)]	primaldual/certificate.go	Certify
 //	[OASiS (22)]	primaldual/price.go	curve
-//	[OASiS (23)-(26)]	primaldual/boundsof.go	BoundsOf
+//	[OASiS (23)-(26), from jobs]	primaldual/boundsof.go	BoundsOf
+//	[OASiS (23)-(26), U and L]	primaldual/bounds.go	Bounds
+//	[OASiS Theorem 4, alpha]	primaldual/bounds.go	Bounds.Alpha
 //	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
+//	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
+//	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
+//	[OASiS Table 1]	primaldual/market.go	market
 //	[OASiS Algorithm 2]	primaldual/bestschedule.go	bestSchedule
+//	[hull bounds, no paper]	primaldual/relaxation.go	relaxation.bound
+//	[hull of a slot's costs, no paper]	primaldual/hull.go	hulls
+//	[reduced costs, no paper]	primaldual/reducedcost.go	reduced.search
+//	[price on parameter servers (6), no paper]	primaldual/serverprice.go	bestSchedule.priceServers
 //	[OASiS Algorithm 2, lines 12-22]	primaldual/cappeddp.go	cappedDP
-//	[OASiS Algorithm 2, lines 12-22]	primaldual/chunkdp.go	chunkTables
+//	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	chunkTables
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
-//	[Dorm §III-C2]	checkpoint/protocol.go	Machine
-//	[Dorm §III-C2]	checkpoint/queue.go	Machine.schedule
-//	[crash recovery, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
+//	[OASiS Algorithm 2, lines 25-31, 35-40]	primaldual/deploy.go	greedy.fill
+//	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine
+//	[Dorm §III-C2, order of adjustments]	checkpoint/queue.go	Machine.schedule
+//	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
-//	[crash recovery, no paper]	checkpoint/journal/journal.go	Journal
-//	[crash recovery, no paper]	checkpoint/journal/takeover.go	Open
-//	[fences and leases, no paper]	checkpoint/agent/fence.go	Fence.Admit
-//	[fences and leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
-//	[Dorm §III-C2]	checkpoint/agent/agent.go	Agent
-//	[Dorm §III-C2]	checkpoint/bridge/bridge.go	Submit, Targets
-//	[Dorm §III-C2]	checkpoint/bridge/previous.go	Previous
-//	[Dorm §III-C2]	checkpoint/driver/driver.go	Driver.Run
-//	[Dorm §III-C2]	checkpoint/store/store.go	Store
-//	[Dorm §III-C2]	checkpoint/runner/runner.go	Runner
-//	[Dorm §III-C2]	checkpoint/command/command.go	Commands, Runner
-//	[Dorm §III-C2]	checkpoint/format/format.go	Format, Found
+//	[journal, no paper]	checkpoint/journal/journal.go	Journal
+//	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open
+//	[fences, no paper]	checkpoint/agent/fence.go	Fence.Admit
+//	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
+//	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent
+//	[Dorm §III-C2, effects on one server]	checkpoint/agent/perform.go	Agent.carryOut
+//	[Dorm §III-C2, DormMaster]	checkpoint/driver/driver.go	Driver.Run
+//	[Dorm §III-C2, reliable storage]	checkpoint/store/store.go	Store
+//	[Dorm §III-C2, save and resume]	checkpoint/runner/runner.go	Runner
+//	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands, Runner
+//	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
+//	[Dorm §III-C2, targets of a decision]	checkpoint/bridge/bridge.go	Submit, Targets
+//	[Dorm §III-C2, previous allocation]	checkpoint/bridge/previous.go	Previous
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency
 //	[Zheng (4.2), R]	growth/usage.go	Usage, Counter
 //	[Zheng (5.1)]	growth/series.go	Series.Gain
 //	[Zheng §4.1.2]	growth/track.go	Track
 //	[Zheng §5.1.2, §5.2.1]	growth/category.go	Category.After
+//	[Zheng §5.1.2, normalization]	growth/normalization.go	Normalization
+//	[Zheng Algorithm 1, lines 2-13, causes]	growth/change.go	CauseOf
 //	[Zheng Algorithm 1, lines 4-13]	growth/threshold.go	Threshold
 //	[Zheng Algorithm 3, lines 6-22]	growth/threshold.go	Decline
 //	[robust classifier, no paper]	growth/prospect.go	Prospect
@@ -105,19 +174,48 @@
 //	[Zheng Algorithm 1, lines 1-17]	growth/flowcon/flowcon.go	Executor.classify, Executor.schedule
 //	[Zheng Algorithm 1, lines 14-26]	growth/flowcon/limits.go	round.limit
 //	[Zheng Algorithm 2]	growth/flowcon/flowcon.go	Executor.Step
+//	[Zheng Algorithm 2, listener]	growth/internal/monitor/roster.go	Roster.Match
 //	[Zheng Algorithm 3]	growth/specon/monitor.go	Monitor.Step
 //	[Zheng Algorithm 4]	placement/host.go	ChooseHost
 //	[Zheng Algorithm 4, line 3]	placement/score.go	Weights
 //	[Zheng Algorithm 5]	placement/rebalance.go	Rebalance
+//	[Zheng §6]	internal/nodesim/cluster.go	Run
+//	[Zheng §4.1.3]	internal/nodesim/curve.go	Curve
+//	[Zheng §6.1.3, §6.1.4]	internal/nodesim/share.go	Divide
+//	[Zheng §5.1, simulated]	internal/nodesim/flowcon.go	FlowCon
+//	[Zheng §5.2, simulated]	internal/nodesim/specon.go	SpeCon
+//	[Dorm §III-C, §V, simulated]	internal/sim/cluster.go	Run
+//	[Dorm §V-B5, pause of kill and resume]	internal/sim/job.go	job.advance
+//	[Dorm §V-A4, static Swarm]	internal/sim/swarm.go	Swarm
+//	[OASiS §5]	internal/slotsim/result.go	Run
+//	[OASiS §5, slots]	internal/slotsim/slots.go	play
+//	[OASiS §5, round robin]	internal/slotsim/pool.go	pool.roundRobin
+//	[OASiS §5, FIFO]	internal/slotsim/fifo.go	FIFO
+//	[OASiS §5, DRF]	internal/slotsim/drf.go	DRF
+//	[Irwin04, RRH of OASiS §5]	internal/slotsim/rrh.go	RRH
 //
 // # References
 //
+//   - [BGGHRV71] M. Bénichou, J. M. Gauthier, P. Girodet, G. Hentges, G. Ribière, O. Vincent. Experiments
+//     in mixed-integer linear programming. Mathematical Programming 1, 1971.
+//   - [Dantzig60] G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations
+//     Research 8(1), 1960.
 //   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
 //     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 //   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant
 //     Resource Fairness: Fair Allocation of Multiple Resource Types. NSDI 2011.
+//   - [IBM76] IBM. Mathematical Programming System Extended (MPSX) Program Reference. SH19-1095, 1976.
+//   - [Irwin04] D. Irwin, L. Grit, J. Chase. Balancing Risk and Reward in a Market-Based Task Service.
+//     HPDC 2004.
+//   - [Koberstein05] A. Koberstein. The dual simplex method: techniques for a fast and stable
+//     implementation. Thesis, Paderborn 2005.
+//   - [LandDoig60] A. H. Land, A. G. Doig. An automatic method of solving discrete programming
+//     problems. Econometrica 28, 1960.
+//   - [Maros03] I. Maros. Computational Techniques of the Simplex Method. Kluwer 2003.
 //   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
 //     Clusters. INFOCOM 2018.
+//   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization
+//     results using the ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
 //     Containers. Master's thesis (FlowCon and SpeCon).
 package apportion

@@ -118,7 +118,7 @@ func (b *bestSchedule) exact(p *prefix, cutoff, slack float64) (float64, outcome
 	m := multipliers{lambda: bd.lambda, lower: bd.lower}
 	upper := b.trial.round(p, &b.hulls, bd.lambda)
 	b.workers = append(b.workers[:0], b.trial.workers...)
-	// The hulls alone lose up to the price of one parameter server a slot: mend that first.
+	// The hulls alone lose up to the price of one parameter server a slot: repair that first.
 	if upper-m.lower > slack {
 		upper = b.priceServers(p, &m, upper)
 	}

@@ -11,8 +11,10 @@
 //   - An importer of alloc gets neither the layer of linear programs nor gonum into its program.
 //   - Every exported name and every package has a comment.
 //   - No function is longer than 80 lines and none takes more than five parameters.
-//   - The index in the root package comment names files and symbols that exist, and no folder of
-//     algorithms is missing in it.
+//   - The index in the root package comment names files and symbols that exist, each under a key of
+//     its own. No file that opens with "This file implements ... [paper §]" is missing in it.
+//   - The glossary in the root package comment links to what exists. Names and comments have none of
+//     the private words for which the field has a word of its own.
 //
 // # The index
 //

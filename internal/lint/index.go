@@ -5,12 +5,14 @@ package lint
 import (
 	"go/ast"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// checkIndex looks for the rows in the root's doc.go: every row must point at something, and there
-// must be one for each folder of packages that compute.
+// checkIndex looks for the rows in the root's doc.go: every row must point at something and have a
+// key of its own, and there must be one for each folder of packages that compute and for each file
+// that implements an algorithm.
 func (t *files) checkIndex() {
 	at := slices.IndexFunc(t.list, func(f *file) bool { return f.path == "doc.go" })
 	if at < 0 || t.list[at].syntax.Doc == nil {
@@ -18,20 +20,74 @@ func (t *files) checkIndex() {
 		return
 	}
 	doc := t.list[at]
-	var indexed []string // the folders of the files that rows name
-	for _, line := range doc.syntax.Doc.List {
-		if row, ok := strings.CutPrefix(line.Text, "//\t["); ok {
-			if file, ok := t.checkRow(doc, line, "["+row); ok {
-				indexed = append(indexed, path.Dir(file))
-			}
-		}
-	}
+	t.checkGlossary(doc)
+	indexed := t.checkRows(doc)
 	for _, folder := range computing {
 		exists := slices.ContainsFunc(t.list, func(f *file) bool { return !f.test && f.computes() && within(f.dir, folder) })
-		if exists && !slices.ContainsFunc(indexed, func(dir string) bool { return within(dir, folder) }) {
+		if exists && !slices.ContainsFunc(indexed, func(name string) bool { return within(path.Dir(name), folder) }) {
 			t.add(doc, doc.syntax.Doc.Pos(), "the index has no row for %s", folder)
 		}
 	}
+	keys := references(doc)
+	for _, f := range t.list {
+		if key := f.implements(keys); key != "" && !slices.Contains(indexed, f.path) {
+			t.add(f, f.syntax.Comments[0].Pos(), "implements an algorithm of %s, for which the index has no row", key)
+		}
+	}
+}
+
+// checkRows checks all rows and returns the files that they name.
+func (t *files) checkRows(doc *file) (indexed []string) {
+	seen := make(map[string]bool)
+	for _, line := range doc.syntax.Doc.List {
+		row, ok := strings.CutPrefix(line.Text, "//\t[")
+		if !ok {
+			continue
+		}
+		name, ok := t.checkRow(doc, line, "["+row)
+		if !ok {
+			continue
+		}
+		indexed = append(indexed, name)
+		key, _, _ := strings.Cut(row, "]")
+		if seen[key] {
+			t.add(doc, line.Pos(), "the index has the key [%s] twice", key)
+		}
+		seen[key] = true
+	}
+	return indexed
+}
+
+// citation finds the key of a paper or book in a text: "[Dorm" or "[Irwin04".
+var citation = regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]*)[^\]]*\]`)
+
+// references returns the keys that the root package comment explains.
+func references(doc *file) (keys []string) {
+	for _, line := range doc.syntax.Doc.List {
+		if entry, ok := strings.CutPrefix(line.Text, "//   - ["); ok {
+			key, _, _ := strings.Cut(entry, "]")
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// implements returns the key of the paper or book whose algorithm f says that it implements, or "".
+// Commands, twins for tests and other modules need no row.
+func (f *file) implements(keys []string) string {
+	if f.test || f.nested || f.syntax.Name.Name == "main" || within(f.dir, "internal/oracle") || len(f.syntax.Comments) == 0 {
+		return ""
+	}
+	text := f.syntax.Comments[0].Text()
+	if !strings.HasPrefix(text, "This file implements ") {
+		return ""
+	}
+	for _, found := range citation.FindAllStringSubmatch(text, -1) {
+		if key := found[1]; slices.Contains(keys, key) || key[len(key)-1] <= '9' {
+			return key
+		}
+	}
+	return ""
 }
 
 // checkRow checks one row and returns the file that it names.

@@ -210,6 +210,10 @@ func TestIndex(t *testing.T) {
 			"[A §1]\tdrf/fill.go\tFill\n[B] drf/fill.go Fill",
 			[]string{`doc.go:4: index row "[B] drf/fill.go Fill" has not the form "[paper §]<tab>file<tab>names"`},
 		},
+		"key twice": {
+			"[A §1]\tdrf/fill.go\tFill\n[B]\tdrf/fill.go\tkey\n[A §1]\tdrf/fill.go\tClaim",
+			[]string{"doc.go:5: the index has the key [A §1] twice"},
+		},
 		"folder left out": {"", []string{"doc.go:1: the index has no row for drf"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,6 +237,35 @@ func TestIndex(t *testing.T) {
 			t.Errorf("error %v, findings (-want +got):\n%s", err, diff)
 		}
 	})
+}
+
+// A file that implements an algorithm has a row, whether its source is among the references or has a
+// year in its key. Types, commands, twins and tests need none.
+func TestAlgorithms(t *testing.T) {
+	algorithm := func(key string) string { return "// This file implements filling,\n// [" + key + "] §2.\n\n" }
+	for name, test := range map[string]struct {
+		path, text string
+		want       []string
+	}{
+		"of a reference":   {"drf/new.go", algorithm("Ghodsi") + "package drf\n", []string{"drf/new.go:1: implements an algorithm of Ghodsi, for which the index has no row"}},
+		"key with section": {"drf/new.go", "// This file implements filling, [Ghodsi §2].\n\npackage drf\n", []string{"drf/new.go:1: implements an algorithm of Ghodsi, for which the index has no row"}},
+		"key with a year":  {"internal/fill/new.go", algorithm("Land60") + "// Package fill fills.\npackage fill\n", []string{"internal/fill/new.go:1: implements an algorithm of Land60, for which the index has no row"}},
+		"link to a type":   {"drf/new.go", algorithm("Claim") + "package drf\n", nil},
+		"types":            {"drf/new.go", "// This file holds types of [Ghodsi] §2.\n\npackage drf\n", nil},
+		"test":             {"drf/new_test.go", algorithm("Ghodsi") + "package drf\n", nil},
+		"command":          {"examples/fill.go", algorithm("Ghodsi") + "// Fill fills.\npackage main\n", nil},
+		"command of ours":  {"internal/fill/main.go", algorithm("Ghodsi") + "// Fill fills.\npackage main\n", nil},
+		"twin":             {"internal/oracle/drf/new.go", algorithm("Ghodsi") + "package drf\n", nil},
+		"in the index":     {"drf/fill.go", strings.Replace(clean["drf/fill.go"], "// This file implements Fill.", algorithm("Ghodsi"), 1), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := strings.Replace(clean["doc.go"], "package apportion", "//\n// # References\n//\n//   - [Ghodsi] A. Ghodsi.\npackage apportion", 1)
+			findings, err := Check(tree(map[string]string{"doc.go": root, test.path: test.text}))
+			if diff := cmp.Diff(test.want, texts(findings)); diff != "" || err != nil {
+				t.Errorf("error %v, findings (-want +got):\n%s", err, diff)
+			}
+		})
+	}
 }
 
 func TestCheckError(t *testing.T) {

@@ -36,6 +36,7 @@ func Check(tree fs.FS) ([]Finding, error) {
 	}
 	for _, f := range t.list {
 		t.checkShape(f)
+		t.checkWords(f)
 		if f.test {
 			continue
 		}
