@@ -34,10 +34,10 @@ type Decision struct {
 	Objective float64 `json:"objective"`
 	// Bound is an upper bound on the utilization of any solution of P2, at most solver.Instance.Cap;
 	// 0 when Kept. JSON leaves it out then, and where it is infinite.
-	Bound float64 `json:"bound"`
+	Bound float64 `json:"bound,omitzero"`
 	// Gap is (Bound - Objective) / |Bound|: 0 for a proven optimum, and when Kept. JSON leaves it out
 	// when Kept, and where it is infinite.
-	Gap float64 `json:"gap"`
+	Gap float64 `json:"gap,omitzero"`
 	// Proven is how far down the preference among optima the answer is proven.
 	Proven solver.Rank `json:"proven"`
 	// Metrics are equations (1)-(4) for Allocation, what Measure returns. With Options.AdmitPrefix

@@ -42,7 +42,7 @@ type Application struct {
 	Weight float64 `json:"weight"`
 	// Max and Min bound its containers: 0 <= Min <= Max and 1 <= Max.
 	Max int64 `json:"max"`
-	Min int64 `json:"min"`
+	Min int64 `json:"min,omitzero"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that
 	// resume it from its saved state. Carried into the Plan, not interpreted.
 	Start  []string `json:"start,omitzero"`

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // The ways of filling.
@@ -19,12 +20,12 @@ const (
 	whole     = "whole"
 )
 
-// drfInput is the input of "drf".
+// drfInput is the input of "drf". Filling is divisible or whole; empty: divisible.
 type drfInput struct {
-	kinds    apportion.Kinds
-	capacity apportion.Resources
-	claims   []drf.Claim
-	filling  string
+	Kinds    apportion.Kinds     `json:"kinds"`
+	Capacity apportion.Resources `json:"capacity"`
+	Claims   []drf.Claim         `json:"claims"`
+	Filling  string              `json:"filling,omitempty"`
 }
 
 // drfOutput is its output; containers are fractions or whole.
@@ -49,12 +50,12 @@ func answerDRF(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	if in.filling == whole {
-		filling, err := drf.FillWhole(in.capacity, in.claims, nil)
-		return writeFilling(c, in.kinds, filling, err)
+	if in.Filling == whole {
+		filling, err := drf.FillWhole(in.Capacity, in.Claims, nil)
+		return writeFilling(c, in.Kinds, filling, err)
 	}
-	filling, err := drf.Fill(in.capacity, in.claims)
-	return writeFilling(c, in.kinds, filling, err)
+	filling, err := drf.Fill(in.Capacity, in.Claims)
+	return writeFilling(c, in.Kinds, filling, err)
 }
 
 func writeFilling[N drf.Amount](c *command, kinds apportion.Kinds, filling *drf.Filling[N], err error) error {
@@ -76,42 +77,23 @@ func writeFilling[N drf.Amount](c *command, kinds apportion.Kinds, filling *drf.
 }
 
 func readDRF(in io.Reader) (*drfInput, error) {
-	r, d := newReader(in), &drfInput{filling: divisible}
-	r.object("", []field{
-		{"kinds", true, func(path string) { d.kinds = r.strs(path) }},
-		{"capacity", true, func(path string) { d.capacity = r.resources(path) }},
-		{"claims", true, func(path string) {
-			r.array(path, func(_ string, i int) { d.claims = append(d.claims, r.claim(i)) })
-		}},
-		{"filling", false, func(path string) { d.filling = r.str(path) }},
+	d := &drfInput{Filling: divisible}
+	err := strictjson.Decode(in, d, &strictjson.Options{
+		Kinds: func() apportion.Kinds { return d.Kinds }, Validate: d.validate,
 	})
-	return d, r.finish(d.kinds, d.validate)
-}
-
-// claim reads the i-th claim.
-func (r *reader) claim(i int) drf.Claim {
-	claim, before := drf.Claim{Weight: 1, Max: drf.NoMax}, len(r.faults)
-	r.object("", []field{
-		{"id", true, func(path string) { claim.ID = r.str(path) }},
-		{"demand", true, func(path string) { claim.Demand = r.resources(path) }},
-		{"weight", false, func(path string) { claim.Weight = r.number(path, 1) }},
-		{"min", false, func(path string) { claim.Min = r.integer(path, 0) }},
-		{"max", false, func(path string) { claim.Max = r.integer(path, drf.NoMax) }},
-	})
-	r.named(before, check.Item("claim", claim.ID, i))
-	return claim
+	return d, err
 }
 
 func (d *drfInput) validate() error {
 	var faults apportion.Faults
-	if err := d.kinds.Validate(); err != nil {
+	if err := d.Kinds.Validate(); err != nil {
 		errors.As(err, &faults)
 	}
-	check.Resources(&faults, d.kinds, d.capacity, apportion.Item{}, "capacity")
-	if d.filling != divisible && d.filling != whole {
-		faults.Add(apportion.Item{}, "filling", apportion.ErrUnknown, strconv.Quote(d.filling))
+	check.Resources(&faults, d.Kinds, d.Capacity, apportion.Item{}, "capacity")
+	if d.Filling != divisible && d.Filling != whole {
+		faults.Add(apportion.Item{}, "filling", apportion.ErrUnknown, strconv.Quote(d.Filling))
 	}
-	if len(d.capacity) == len(d.kinds) && len(d.kinds) > 0 {
+	if len(d.Capacity) == len(d.Kinds) && len(d.Kinds) > 0 {
 		d.validateClaims(&faults)
 	}
 	return faults.Err()
@@ -120,11 +102,8 @@ func (d *drfInput) validate() error {
 // validateClaims adds what package drf finds wrong with the claims. It looks at them against a
 // capacity of nothing, which costs no filling.
 func (d *drfInput) validateClaims(faults *apportion.Faults) {
-	_, err := drf.Fill(make(apportion.Resources, len(d.kinds)), d.claims)
+	_, err := drf.Fill(make(apportion.Resources, len(d.Kinds)), d.Claims)
 	var found apportion.Faults
 	errors.As(err, &found)
-	for _, fault := range found {
-		fault.Field = nameKind(jsonField(fault.Field), d.kinds)
-		*faults = append(*faults, fault)
-	}
+	*faults = append(*faults, found...)
 }

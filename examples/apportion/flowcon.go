@@ -3,15 +3,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // flowconAnswer answers a tick. Times are in seconds.
@@ -55,39 +54,45 @@ func answerFlowCon(_ context.Context, c *command) error {
 	return monitor(l, &monitorForm{kinds: f.kinds}, func(e *monitorEvent) error { return f.handle(c, e) })
 }
 
+// flowconInput is the first line.
+type flowconInput struct {
+	Kinds    apportion.Kinds `json:"kinds"`
+	Interval seconds         `json:"interval"`
+	Alpha    positive        `json:"alpha"`
+	Options  struct {
+		testInput
+		Classifier         flowconClassifier `json:"classifier,omitempty"`
+		Steering           id                `json:"steering,omitempty"`
+		Beta               positive          `json:"beta,omitempty"`
+		MaxInterval        seconds           `json:"max_interval,omitempty"`
+		MinInterval        seconds           `json:"min_interval,omitempty"`
+		BoundConvergedOnly bool              `json:"bound_converged_only,omitempty"`
+	} `json:"options,omitzero"`
+}
+
 // readFlowCon reads the first line.
 func readFlowCon(l *lines) (*flowconRun, error) {
-	r, f := newReader(bytes.NewReader(l.text)), &flowconRun{}
-	var test monitorTest
-	var steering string
-	r.object("", []field{
-		{"kinds", true, func(path string) { f.kinds = r.strs(path) }},
-		{"interval", true, func(path string) { f.config.Interval = r.seconds(path) }},
-		{"alpha", true, func(path string) { test.alpha = r.positive(path) }},
-		{"options", false, func(path string) {
-			r.object(path, append(test.fields(r, "threshold"),
-				field{"steering", false, func(path string) { steering = r.id(path) }},
-				field{"beta", false, func(path string) { f.options.Beta = r.positive(path) }},
-				field{"max_interval", false, func(path string) { f.options.MaxInterval = r.seconds(path) }},
-				field{"min_interval", false, func(path string) { f.options.MinInterval = r.seconds(path) }},
-				field{"bound_converged_only", false, func(path string) { f.options.BoundConvergedOnly = r.boolean(path) }},
-			))
-		}},
-	})
-	return f, r.finish(f.kinds, func() (err error) {
-		if err := f.kinds.Validate(); err != nil {
-			return err
-		}
-		f.config.Alpha, f.config.Kinds = test.alpha, len(f.kinds)
-		f.options.Normalization, f.options.Classifier = test.normalization, test.classifier()
-		if steering != "" {
-			if f.options.Steering = f.kinds.Index(steering); f.options.Steering < 0 {
-				return apportion.Faults{{Field: "options.steering", Err: apportion.ErrUnknown, Detail: strconv.Quote(steering)}}
-			}
-		}
-		f.machine, err = flowcon.New(f.config, &f.options)
+	in, f := &flowconInput{}, &flowconRun{}
+	return f, l.read(in, &strictjson.Options{Validate: func() error { return f.take(in) }})
+}
+
+// take sets the run up as the first line says.
+func (f *flowconRun) take(in *flowconInput) (err error) {
+	o := &in.Options
+	f.kinds = in.Kinds
+	if err := f.kinds.Validate(); err != nil {
 		return err
-	})
+	}
+	f.config = flowcon.Config{Interval: time.Duration(in.Interval), Alpha: float64(in.Alpha), Kinds: len(f.kinds)}
+	f.options = flowcon.Options{
+		Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha), Beta: float64(o.Beta),
+		MaxInterval: time.Duration(o.MaxInterval), MinInterval: time.Duration(o.MinInterval), BoundConvergedOnly: o.BoundConvergedOnly,
+	}
+	if f.options.Steering, err = steeringKind(f.kinds, o.Steering); err != nil {
+		return err
+	}
+	f.machine, err = flowcon.New(f.config, &f.options)
+	return err
 }
 
 // handle takes one event; a tick is answered.

@@ -14,7 +14,12 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/primaldual"
 )
+
+// maxLine is the longest line in bytes.
+const maxLine = 64 << 20
 
 // lines reads a text line by line and skips blank ones.
 type lines struct {
@@ -26,7 +31,7 @@ type lines struct {
 
 func newLines(in io.Reader) *lines {
 	scanner := bufio.NewScanner(in)
-	scanner.Buffer(nil, maxInput)
+	scanner.Buffer(nil, maxLine)
 	return &lines{scanner: scanner}
 }
 
@@ -43,7 +48,7 @@ func (l *lines) next() error {
 		return io.EOF
 	case errors.Is(err, bufio.ErrTooLong):
 		l.number++
-		return atLine(l.number, errTooLong)
+		return atLine(l.number, strictjson.ErrTooLong)
 	default:
 		return err
 	}
@@ -53,10 +58,13 @@ func (l *lines) next() error {
 func (l *lines) first() error {
 	err := l.next()
 	if err == io.EOF {
-		return errCutOff
+		return strictjson.ErrCutOff
 	}
 	return err
 }
+
+// read sets v to the present line.
+func (l *lines) read(v any, o *strictjson.Options) error { return strictjson.Unmarshal(l.text, v, o) }
 
 // keys returns the keys of the present line if it is an object, ascending. What is wrong with the line
 // is for its reader to say.
@@ -70,6 +78,9 @@ func (l *lines) keys() []string {
 
 // unnamedJob is what a job without an id is called; its line says more.
 var unnamedJob = check.Item("job", "", 0)
+
+// names are those of the fields in all inputs: what the library finds wrong later on has the names of Go.
+var names = strictjson.NamesOf(oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{})
 
 // atLine names the line in an error, and in every fault of one.
 func atLine(number int, err error) error {
@@ -89,7 +100,7 @@ func atLine(number int, err error) error {
 		if !fault.Item.IsZero() && fault.Item != unnamedJob {
 			item += ", " + fault.Item.String()
 		}
-		named.Add(apportion.Item{ID: item}, jsonField(fault.Field), fault.Err, fault.Detail)
+		named.Add(apportion.Item{ID: item}, names.JSON(fault.Field), fault.Err, fault.Detail)
 	}
 	return named
 }

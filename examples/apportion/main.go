@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/strictjson"
 )
 
 const usage = `usage: apportion SUBCOMMAND [flags] [file]
@@ -179,16 +180,19 @@ const maxFaults = 1000
 
 // failure is an error as JSON.
 type failure struct {
-	Error  string  `json:"error"`
-	Faults []fault `json:"faults,omitempty"`
+	Error  string       `json:"error"`
+	Faults []inputFault `json:"faults,omitempty"`
 }
 
-// fault is one fault of the input.
-type fault struct {
+// inputFault is one fault of the input.
+type inputFault struct {
 	Item    string `json:"item"`
 	Field   string `json:"field"`
 	Detail  string `json:"detail"`
 	Problem string `json:"problem"`
+	// Line is where it stands in the text; absent for what only the whole shows, and in streams, whose
+	// items name the line.
+	Line int `json:"line,omitempty"`
 }
 
 func writeFailure(w io.Writer, err error) {
@@ -200,8 +204,14 @@ func writeFailure(w io.Writer, err error) {
 	}
 	if len(faults) > 0 {
 		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
-		for _, one := range faults[:min(len(faults), maxFaults)] {
-			f.Faults = append(f.Faults, fault{one.Item.String(), one.Field, one.Detail, one.Err.Error()})
+		var text *strictjson.Error
+		errors.As(err, &text)
+		for i, one := range faults[:min(len(faults), maxFaults)] {
+			out := inputFault{one.Item.String(), one.Field, one.Detail, one.Err.Error(), 0}
+			if text != nil {
+				out.Line = text.Lines[i]
+			}
+			f.Faults = append(f.Faults, out)
 		}
 	}
 	_ = writeJSON(w, f) // there is nobody left to tell

@@ -4,9 +4,7 @@
 package main
 
 import (
-	"bytes"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // monitorEvent is a line behind the first.
@@ -40,100 +39,84 @@ type monitorForm struct {
 	placed bool
 }
 
+// The lines behind the first. A sample may name worker and demand only where the form says so.
+type (
+	exitInput struct {
+		Exit id `json:"exit"`
+	}
+	tickInput struct {
+		Tick seconds `json:"tick"`
+	}
+	sampleInput struct {
+		Time      seconds                `json:"time"`
+		Container id                     `json:"container"`
+		Value     *reading               `json:"value,omitempty"`
+		Usage     map[string]notNegative `json:"usage,omitempty"`
+	}
+	placedSample struct {
+		sampleInput
+		Worker id                  `json:"worker,omitempty"`
+		Demand apportion.Resources `json:"demand,omitempty"`
+	}
+)
+
+// event reads the present line.
 func (m *monitorForm) event(l *lines) (*monitorEvent, error) {
-	e, r := &monitorEvent{verb: "sample"}, newReader(bytes.NewReader(l.text))
-	for _, key := range l.keys() {
-		if key == "exit" || key == "tick" {
-			e.verb = key
+	keys := l.keys()
+	switch {
+	case slices.Contains(keys, "tick"):
+		var in tickInput
+		err := l.read(&in, nil)
+		return &monitorEvent{verb: "tick", at: time.Duration(in.Tick)}, err
+	case slices.Contains(keys, "exit"):
+		var in exitInput
+		err := l.read(&in, nil)
+		return &monitorEvent{verb: "exit", id: string(in.Exit)}, err
+	case m.placed:
+		in := &placedSample{}
+		return m.sample(l, in, in)
+	}
+	in := &placedSample{}
+	return m.sample(l, &in.sampleInput, in)
+}
+
+// sample reads the present line into v, a part of in.
+func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, error) {
+	err := l.read(v, &strictjson.Options{
+		Keys: func(string) []string { return m.kinds },
+		Item: func() apportion.Item {
+			if in.Container == "" {
+				return apportion.Item{}
+			}
+			return check.Item("container", string(in.Container), 0)
+		},
+		Validate: func() error { return m.validate(in) },
+	})
+	e := &monitorEvent{verb: "sample", at: time.Duration(in.Time), id: string(in.Container), worker: string(in.Worker), demand: in.Demand}
+	if in.Value != nil {
+		e.value, e.reads = float64(*in.Value), true
+	}
+	for _, kind := range m.kinds {
+		usage := 1.0 // not measured: counts as 1
+		if in.Usage != nil {
+			usage = float64(in.Usage[kind])
 		}
+		e.usage = append(e.usage, usage)
 	}
-	switch e.verb {
-	case "exit":
-		r.object("", []field{{"exit", true, func(path string) { e.id = r.id(path) }}})
-	case "tick":
-		r.object("", []field{{"tick", true, func(path string) { e.at = r.seconds(path) }}})
-	default:
-		m.sample(r, e)
-	}
-	return e, r.finish(m.kinds, func() error { return nil })
+	return e, err
 }
 
-func (m *monitorForm) sample(r *reader, e *monitorEvent) {
-	fields := []field{
-		{"time", true, func(path string) { e.at = r.seconds(path) }},
-		{"container", true, func(path string) { e.id = r.id(path) }},
-		{"value", false, func(path string) { e.value, e.reads = r.reading(path), true }},
-		{"usage", false, func(path string) { e.usage = r.usage(path, m.kinds) }},
+// validate returns what is wrong with a sample beyond its single values.
+func (m *monitorForm) validate(in *placedSample) error {
+	var faults apportion.Faults
+	item := check.Item("container", string(in.Container), 0)
+	if in.Value != nil && in.Usage == nil && !m.placed {
+		faults.Add(item, "Usage", apportion.ErrMissing, "the value needs it")
 	}
-	if m.placed {
-		fields = append(fields,
-			field{"worker", false, func(path string) { e.worker = r.id(path) }},
-			field{"demand", false, func(path string) {
-				e.demand = r.resources(path)
-				if r.err == nil {
-					check.Resources(&r.faults, m.kinds, e.demand, apportion.Item{}, path)
-				}
-			}})
+	if in.Demand != nil {
+		check.Resources(&faults, m.kinds, in.Demand, item, "Demand")
 	}
-	r.object("", fields)
-	if e.reads && e.usage == nil && !m.placed && r.err == nil && len(r.faults) == 0 {
-		r.faults.Add(apportion.Item{}, "usage", errMissing, "the value needs it")
-	}
-	if e.usage == nil {
-		e.usage = slices.Repeat([]float64{1}, len(m.kinds)) // not measured: counts as 1
-	}
-	if e.id != "" {
-		r.named(0, check.Item("container", e.id, 0))
-	}
-}
-
-// id reads a name that is not empty.
-func (r *reader) id(path string) string {
-	before := len(r.faults)
-	id := r.str(path)
-	if id == "" && r.err == nil && len(r.faults) == before {
-		r.faults.Add(apportion.Item{}, path, apportion.ErrEmpty, "")
-	}
-	return id
-}
-
-// maxSeconds is the longest time in seconds: what a time.Duration holds.
-const maxSeconds = float64(math.MaxInt64/int64(time.Second)) - 1
-
-// seconds reads a time, 0 or more, to the nanosecond.
-func (r *reader) seconds(path string) time.Duration {
-	value := r.notNegative(path)
-	if value > maxSeconds {
-		r.faults.Add(apportion.Item{}, path, apportion.ErrRange, jsonNumber(value)+" seconds are more than 292 years")
-		return 0
-	}
-	return time.Duration(math.Round(value * float64(time.Second)))
-}
-
-// reading reads a number, or one of the texts for what JSON has no numbers for.
-func (r *reader) reading(path string) float64 {
-	token := r.next()
-	text, ok := token.(string)
-	if !ok {
-		return r.numberOf(token, path, 0)
-	}
-	values := map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
-	value, ok := values[text]
-	if !ok {
-		r.faults.Add(apportion.Item{}, path, errType, strconv.Quote(text)+`, not a number, "NaN", "Infinity" or "-Infinity"`)
-	}
-	return value
-}
-
-// usage reads an object with the usage of every kind.
-func (r *reader) usage(path string, kinds apportion.Kinds) []float64 {
-	usage := make([]float64, len(kinds))
-	var fields []field
-	for k, kind := range kinds {
-		fields = append(fields, field{kind, true, func(path string) { usage[k] = r.notNegative(path) }})
-	}
-	r.object(path, fields)
-	return usage
+	return faults.Err()
 }
 
 // meter holds the samples of one container since the last run that took them.
@@ -203,8 +186,6 @@ func (c *clock) tick(now time.Duration) error {
 	return nil
 }
 
-func jsonNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // monitorMove is a change of category.
 type monitorMove struct {
 	Container string  `json:"container"`
@@ -222,38 +203,58 @@ func monitorMoves(moves []growth.Change) []monitorMove {
 	return out
 }
 
-// monitorTest is the part of the first line that chooses a classifier.
-type monitorTest struct {
-	alpha         float64
-	normalization growth.Normalization
-	prospect      bool
-	confidence    float64
+// testInput is the part of the first line that chooses a classifier.
+type testInput struct {
+	Normalization growth.Normalization `json:"normalization,omitempty"`
+	Confidence    positive             `json:"confidence,omitempty"`
 }
 
-var normalizations = []growth.Normalization{growth.FirstValue, growth.Raw, growth.LargestGrowth}
+// prospect is the name of the classifier that noise does not fool.
+const prospect = "prospect"
 
-// fields returns the options that choose the classifier; plain is the name of the thesis' own.
-func (t *monitorTest) fields(r *reader, plain string) []field {
-	return []field{
-		{"normalization", false, func(path string) { t.normalization = choose(r, path, normalizations) }},
-		{"classifier", false, func(path string) {
-			switch name := r.str(path); {
-			case name == "prospect":
-				t.prospect = true
-			case name != plain && r.err == nil:
-				r.faults.Add(apportion.Item{}, path, apportion.ErrUnknown, strconv.Quote(name))
-			}
-		}},
-		{"confidence", false, func(path string) { t.confidence = r.positive(path) }},
+// classifier returns the one with that name; nil: the thesis' own.
+func (t *testInput) classifier(name string, alpha positive) growth.Classifier {
+	if name != prospect {
+		return nil
 	}
+	return growth.Prospect{Alpha: float64(alpha), Confidence: float64(t.Confidence)}
 }
 
-// classifier returns nil for the thesis' own.
-func (t *monitorTest) classifier() growth.Classifier {
-	if t.prospect {
-		return growth.Prospect{Alpha: t.alpha, Confidence: t.confidence}
+// The names of classifiers: the thesis' own for each algorithm, and prospect.
+type (
+	flowconClassifier string
+	speconClassifier  string
+)
+
+// UnmarshalText refuses every other name.
+func (c *flowconClassifier) UnmarshalText(text []byte) error {
+	return oneOf((*string)(c), string(text), "threshold", prospect)
+}
+
+// UnmarshalText refuses every other name.
+func (c *speconClassifier) UnmarshalText(text []byte) error {
+	return oneOf((*string)(c), string(text), "decline", prospect)
+}
+
+// oneOf sets value to name if that is one of the names.
+func oneOf(value *string, name string, names ...string) error {
+	if !slices.Contains(names, name) {
+		return fault(apportion.ErrUnknown, strconv.Quote(name))
 	}
+	*value = name
 	return nil
+}
+
+// steeringKind returns the position of the kind of that name; empty: the first.
+func steeringKind(kinds apportion.Kinds, name id) (int, error) {
+	if name == "" {
+		return 0, nil
+	}
+	at := kinds.Index(string(name))
+	if at < 0 {
+		return 0, apportion.Faults{{Field: "options.steering", Err: apportion.ErrUnknown, Detail: strconv.Quote(string(name))}}
+	}
+	return at, nil
 }
 
 // monitor reads a stream and hands its events on until it ends.

@@ -427,17 +427,6 @@ func TestOASiSOptions(t *testing.T) {
 	}
 }
 
-func TestJSONField(t *testing.T) {
-	for name, want := range map[string]string{
-		"Demand[GPU]": "demand[GPU]", "PSServers": "ps_servers", "MinibatchSlots": "minibatch_slots", "ID": "id", "PS[X]": "ps[X]",
-		"LFloorEps": "l_floor_eps", "Epochs x Chunks": "epochs x chunks", "bounds.U_worker": "bounds.U_worker", "": "", "Utility(3)": "utility(3)",
-	} {
-		if got := jsonField(name); got != want {
-			t.Errorf("%q becomes %q, want %q", name, got, want)
-		}
-	}
-}
-
 // Faults of a line keep what they are under their new names.
 func TestAtLine(t *testing.T) {
 	single := &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: "a"}, Field: "PSBandwidth", Err: apportion.ErrRange, Detail: "0"}

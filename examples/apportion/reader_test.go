@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/strictjson"
 )
 
 const (
@@ -23,16 +24,16 @@ func TestReadTexts(t *testing.T) {
 		name, text string
 		want       error // nil: any error that says where
 	}{
-		{"empty", "", errCutOff},
-		{"white space", " \n\t ", errCutOff},
-		{"trailing value", smallDRF + "{}", errTrailing},
-		{"trailing text", smallDRF + " x", errTrailing},
-		{"cut off in a number", `{"capacity":[4`, errCutOff},
-		{"cut off in a string", `{"kinds":["cp`, errCutOff},
-		{"cut off behind a key", `{"kinds":`, errCutOff},
-		{"cut off in a value that is skipped", `{"x":[[`, errCutOff},
-		{"deep", `{"x":` + strings.Repeat("[", 1_000_000), errTooDeep},
-		{"deep where a number is due", `{"capacity":[` + strings.Repeat(`{"a":`, 1_000_000), errTooDeep},
+		{"empty", "", strictjson.ErrCutOff},
+		{"white space", " \n\t ", strictjson.ErrCutOff},
+		{"trailing value", smallDRF + "{}", strictjson.ErrTrailing},
+		{"trailing text", smallDRF + " x", strictjson.ErrTrailing},
+		{"cut off in a number", `{"capacity":[4`, strictjson.ErrCutOff},
+		{"cut off in a string", `{"kinds":["cp`, strictjson.ErrCutOff},
+		{"cut off behind a key", `{"kinds":`, strictjson.ErrCutOff},
+		{"cut off in a value that is skipped", `{"x":[[`, strictjson.ErrCutOff},
+		{"deep", `{"x":` + strings.Repeat("[", 1_000_000), strictjson.ErrTooDeep},
+		{"deep where a number is due", `{"capacity":[` + strings.Repeat(`{"a":`, 1_000_000), strictjson.ErrTooDeep},
 		{"not JSON", `{'kinds':[]}`, nil},
 		{"no comma", `{"capacity":[4 5]}`, nil},
 		{"wrong bracket", `{"capacity":[4}`, nil},
@@ -58,7 +59,7 @@ func TestReadTexts(t *testing.T) {
 // TestTruncated cuts a right input at every byte.
 func TestTruncated(t *testing.T) {
 	for i := range len(smallDorm) {
-		if _, err := readProblem(strings.NewReader(smallDorm[:i])); !errors.Is(err, errCutOff) {
+		if _, err := readProblem(strings.NewReader(smallDorm[:i])); !errors.Is(err, strictjson.ErrCutOff) {
 			t.Errorf("cut off at byte %d: error %v", i, err)
 		}
 	}
@@ -91,8 +92,8 @@ func TestTooLong(t *testing.T) {
 		"one string":  io.MultiReader(strings.NewReader(`{"x":"`), &endless{text: "a"}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := readDRF(in); !errors.Is(err, errTooLong) {
-				t.Errorf("error %v, want %v", err, errTooLong)
+			if _, err := readDRF(in); !errors.Is(err, strictjson.ErrTooLong) {
+				t.Errorf("error %v, want %v", err, strictjson.ErrTooLong)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func answerSolve(ctx context.Context, c *command) error {
 	if c.solver.General == nil {
 		return fmt.Errorf("%w: -solver %s decides P2 only, not any program; take another", errUsage, c.solver.Name)
 	}
-	model, err := milp.ReadMPS(c.in, &milp.MPSOptions{MaxBytes: maxInput})
+	model, err := milp.ReadMPS(c.in, &milp.MPSOptions{MaxBytes: maxLine})
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func (s *speconRun) tenant(e *monitorEvent) (*tenant, error) {
 	case e.worker != "" && worker < 0:
 		return nil, &apportion.FieldError{Item: item, Field: "worker", Err: apportion.ErrUnknown, Detail: strconv.Quote(e.worker)}
 	case t == nil && worker < 0:
-		return nil, &apportion.FieldError{Item: item, Field: "worker", Err: errMissing, Detail: "the first sample of a container says where it is"}
+		return nil, &apportion.FieldError{Item: item, Field: "worker", Err: apportion.ErrMissing, Detail: "the first sample of a container says where it is"}
 	case t == nil:
 		t = &tenant{meter: meter{id: e.id}, demand: make(apportion.Resources, len(s.kinds))}
 		s.byID[e.id], s.containers = t, append(s.containers, t)

@@ -3,13 +3,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/strictjson"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -28,42 +29,50 @@ type speconHeader struct {
 	balance     placement.RebalanceOptions
 }
 
+// speconInput is the first line as it is written.
+type speconInput struct {
+	Kinds    apportion.Kinds    `json:"kinds"`
+	Workers  []apportion.Server `json:"workers"`
+	Interval seconds            `json:"interval"`
+	Alpha    positive           `json:"alpha"`
+	Options  struct {
+		testInput
+		Classifier       speconClassifier `json:"classifier,omitempty"`
+		Steering         id               `json:"steering,omitempty"`
+		Separate         bool             `json:"separate,omitempty"`
+		AtEntry          bool             `json:"at_entry,omitempty"`
+		Weights          weights          `json:"weights,omitzero"`
+		IgnoreRoom       bool             `json:"ignore_room,omitempty"`
+		Rebalance        *bool            `json:"rebalance,omitempty"`
+		RebalanceLiteral bool             `json:"rebalance_literal,omitempty"`
+		RebalanceCeiling bool             `json:"rebalance_ceiling,omitempty"`
+	} `json:"options,omitzero"`
+}
+
 func readSpeCon(l *lines) (*speconHeader, error) {
-	r, h := newReader(bytes.NewReader(l.text)), &speconHeader{weights: placement.DefaultWeights()}
-	var test monitorTest
-	var steering string
-	r.object("", []field{
-		{"kinds", true, func(path string) { h.kinds = r.strs(path) }},
-		{"workers", true, func(path string) {
-			r.array(path, func(_ string, w int) { h.workers = append(h.workers, r.server(w)) })
-		}},
-		{"interval", true, func(path string) { h.config.Interval = r.seconds(path) }},
-		{"alpha", true, func(path string) { test.alpha = r.positive(path) }},
-		{"options", false, func(path string) {
-			r.object(path, append(test.fields(r, "decline"),
-				field{"steering", false, func(path string) { steering = r.id(path) }},
-				field{"separate", false, func(path string) { h.options.Separate = r.boolean(path) }},
-				field{"at_entry", false, func(path string) { h.options.AtEntry = r.boolean(path) }},
-				field{"weights", false, func(path string) { h.weights = r.weights(path) }},
-				field{"ignore_room", false, func(path string) {
-					h.ignoreRoom = r.boolean(path)
-					h.balance.IgnoreRoom = h.ignoreRoom
-				}},
-				field{"rebalance", false, func(path string) { h.noRebalance = !r.boolean(path) }},
-				field{"rebalance_literal", false, func(path string) { h.balance.Literal = r.boolean(path) }},
-				field{"rebalance_ceiling", false, func(path string) { h.balance.Ceiling = r.boolean(path) }},
-			))
-		}},
-	})
-	return h, r.finish(h.kinds, func() error {
-		h.config.Alpha = test.alpha
-		h.options.Normalization, h.options.Classifier = test.normalization, test.classifier()
-		return h.validate(steering)
+	in, h := &speconInput{}, &speconHeader{}
+	return h, l.read(in, &strictjson.Options{
+		Kinds: func() apportion.Kinds { return in.Kinds }, Validate: func() error { return h.take(in) },
 	})
 }
 
-func (h *speconHeader) validate(steering string) error {
-	var faults apportion.Faults
+// take sets the header as the first line says, and returns all that is wrong with it.
+func (h *speconHeader) take(in *speconInput) error {
+	o := &in.Options
+	*h = speconHeader{
+		kinds: in.Kinds, workers: in.Workers,
+		config: specon.Config{Interval: time.Duration(in.Interval), Alpha: float64(in.Alpha)},
+		options: specon.Options{
+			Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha), Separate: o.Separate, AtEntry: o.AtEntry,
+		},
+		weights: o.Weights.list, ignoreRoom: o.IgnoreRoom,
+		noRebalance: o.Rebalance != nil && !*o.Rebalance,
+		balance:     placement.RebalanceOptions{IgnoreRoom: o.IgnoreRoom, Literal: o.RebalanceLiteral, Ceiling: o.RebalanceCeiling},
+	}
+	if h.weights == (placement.Weights{}) {
+		h.weights = placement.DefaultWeights()
+	}
+	var faults, found apportion.Faults
 	errors.As(h.kinds.Validate(), &faults)
 	before := len(faults)
 	check.Servers(&faults, h.kinds, h.workers)
@@ -72,14 +81,11 @@ func (h *speconHeader) validate(steering string) error {
 			fault.Field = "workers"
 		}
 	}
-	if steering != "" {
-		if h.steering = h.kinds.Index(steering); h.steering < 0 {
-			faults.Add(apportion.Item{}, "options.steering", apportion.ErrUnknown, strconv.Quote(steering))
-		}
+	var err error
+	if h.steering, err = steeringKind(h.kinds, o.Steering); errors.As(err, &found) {
+		faults = append(faults, found...)
 	}
-	if _, err := specon.NewMonitor(h.config, &h.options); err != nil {
-		var found apportion.Faults
-		errors.As(err, &found)
+	if _, err := specon.NewMonitor(h.config, &h.options); errors.As(err, &found) {
 		faults = append(faults, found...)
 	}
 	return faults.Err()
@@ -88,18 +94,26 @@ func (h *speconHeader) validate(steering string) error {
 // maxWeight bounds a weight, so that scores are exact.
 const maxWeight = 1 << 20
 
-// weights reads the weights of progressing, watching and converged containers: multiples of 1/2 that
-// fall.
-func (r *reader) weights(path string) placement.Weights {
-	before := len(r.faults)
-	list := r.fixed(path, 3)
+// weights are the weights of progressing, watching and converged containers: multiples of 1/2 that fall.
+type weights struct{ list placement.Weights }
+
+// UnmarshalJSON reads a list of the three.
+func (w *weights) UnmarshalJSON(text []byte) error {
+	list, err := decoded[[]float64](text)
+	switch {
+	case err != nil:
+		return err
+	case len(list) != 3:
+		return fault(apportion.ErrLength, strconv.Itoa(len(list))+" numbers, not 3")
+	}
 	var whole [3]int64
-	for i, w := range list {
-		whole[i] = int64(w * placement.ScoreUnit)
-		exact := w > 0 && w <= maxWeight && float64(whole[i]) == w*placement.ScoreUnit
-		if falls := i == 0 || list[i-1] > w; (!exact || !falls) && r.err == nil && len(r.faults) == before {
-			r.faults.Add(apportion.Item{}, path, apportion.ErrRange, "weights are positive multiples of 1/2 that fall")
+	for i, weight := range list {
+		whole[i] = int64(weight * placement.ScoreUnit)
+		exact := weight > 0 && weight <= maxWeight && float64(whole[i]) == weight*placement.ScoreUnit
+		if falls := i == 0 || list[i-1] > weight; !exact || !falls {
+			return fault(apportion.ErrRange, "weights are positive multiples of 1/2 that fall")
 		}
 	}
-	return placement.Weights{Progressing: whole[0], Watching: whole[1], Converged: whole[2]}
+	w.list = placement.Weights{Progressing: whole[0], Watching: whole[1], Converged: whole[2]}
+	return nil
 }

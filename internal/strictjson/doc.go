@@ -1,0 +1,19 @@
+// This file says what the package accepts.
+
+// Package strictjson reads JSON into the public types of the other packages, and names everything that
+// is wrong with a text at once: fields that are unknown, repeated or missing, values of the wrong type
+// or out of range, each with its path, its line and the item that it belongs to.
+//
+// # Contract
+//
+// What Decode accepts is what [json.Unmarshal] accepts for the same type, with the same meaning: the
+// value is set by json.Unmarshal itself. Of the texts that json.Unmarshal accepts Decode refuses those
+//
+//   - with a field that the type does not have, or has with letters of another case;
+//   - with the same key twice in one object;
+//   - without a field that the type requires: one whose tag says neither omitempty nor omitzero, and to
+//     which the type's own UnmarshalJSON, if it has one, gives no default (a weight that is absent is 1);
+//   - with null: who has no value leaves the field out.
+//
+// Names of fields come from the tags of the types and from nowhere else.
+package strictjson

@@ -1,0 +1,97 @@
+// This file implements the way from the names of Go fields to those of JSON.
+
+package strictjson
+
+import (
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion"
+)
+
+// Names knows the names that the fields of some types have in JSON.
+type Names struct {
+	// fields maps the name of a Go field to that of JSON.
+	fields map[string]string
+	// quantities are the JSON names of fields with a quantity for each kind of resource.
+	quantities map[string]bool
+}
+
+// NamesOf returns the names of all fields in the types of the values, and in those of their fields.
+func NamesOf(values ...any) *Names {
+	types := make([]reflect.Type, len(values))
+	for i, v := range values {
+		types[i] = reflect.TypeOf(v)
+	}
+	return newNames(types...)
+}
+
+func newNames(types ...reflect.Type) *Names {
+	n := &Names{map[string]string{}, map[string]bool{}}
+	seen := map[reflect.Type]bool{}
+	for _, t := range types {
+		n.add(t, seen)
+	}
+	return n
+}
+
+func (n *Names) add(t reflect.Type, seen map[reflect.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		n.add(t.Elem(), seen)
+	case reflect.Struct:
+		for _, f := range shapeOf(t).fields {
+			if _, known := n.fields[f.goName]; !known {
+				n.fields[f.goName] = f.name
+			}
+			if f.typ == reflect.TypeFor[apportion.Resources]() {
+				n.quantities[f.name] = true
+			}
+			n.add(f.typ, seen)
+		}
+	}
+}
+
+// word matches what may be the name of a Go field, at the beginning of a path or behind a dot or space.
+var word = regexp.MustCompile(`(^|[. ])[A-Z][A-Za-z0-9_]*`)
+
+// JSON returns a field of a fault with the names of JSON: "Options.Share" becomes "options.share",
+// "Demand[GPU]" becomes "demand[GPU]". The name of a field that no type has, for instance of a setting
+// that is computed, is written in small letters.
+func (n *Names) JSON(field string) string { return n.json(field) }
+
+func (n *Names) json(field string) string {
+	return word.ReplaceAllStringFunc(field, func(match string) string {
+		before := ""
+		if match[0] == '.' || match[0] == ' ' {
+			before, match = match[:1], match[1:]
+		}
+		if name, ok := n.fields[match]; ok {
+			return before + name
+		}
+		if strings.Contains(match, "_") {
+			return before + match // which is a name of JSON
+		}
+		return before + strings.ToLower(match)
+	})
+}
+
+// nameKind turns the position of a quantity at the end of a path, as in "demand[1]", into the name of its
+// kind, where there is one.
+func (o *Options) nameKind(n *Names, field string) string {
+	list, position, ok := strings.Cut(strings.TrimSuffix(field, "]"), "[")
+	if o.Kinds == nil || !ok || !n.quantities[list[strings.LastIndex(list, ".")+1:]] {
+		return field
+	}
+	k, err := strconv.Atoi(position)
+	if kinds := o.Kinds(); err == nil && k < len(kinds) {
+		return list + "[" + kinds.Name(k) + "]"
+	}
+	return field
+}

@@ -1,0 +1,174 @@
+// This file implements the reading of single values, and of those that a type reads by itself.
+
+package strictjson
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion"
+)
+
+// scalar reads a text, a number or a truth value.
+func (w *walker) scalar(t reflect.Type, path string) {
+	from := w.offset()
+	token := w.next()
+	number, isNumber := token.(json.Number)
+	if w.words && isWordForNumber(token) && !isWhole(t) {
+		w.spoken = true
+		return
+	}
+	var err error
+	due := ""
+	switch kind := t.Kind(); {
+	case kind == reflect.Bool:
+		if _, ok := token.(bool); !ok {
+			due = "true or false"
+		}
+	case kind == reflect.String, kind == reflect.Slice:
+		if _, ok := token.(string); !ok {
+			due = "a string"
+		}
+	case !isNumber && isWhole(t):
+		due = "a whole number"
+	case !isNumber:
+		due = "a number"
+	case reflect.Int <= kind && kind <= reflect.Int64:
+		_, err = strconv.ParseInt(number.String(), 10, t.Bits())
+	case reflect.Uint <= kind && kind <= reflect.Uintptr:
+		_, err = strconv.ParseUint(number.String(), 10, t.Bits())
+	default:
+		_, err = strconv.ParseFloat(number.String(), t.Bits())
+	}
+	switch {
+	case due != "":
+		w.wrong(token, path, due, from)
+	case err != nil:
+		w.add(path, apportion.ErrRange, unfit(number.String(), t), from)
+		w.drop(from)
+	}
+}
+
+// isWhole reports whether the numbers of type t are whole.
+func isWhole(t reflect.Type) bool { return t.Kind() != reflect.Float32 && t.Kind() != reflect.Float64 }
+
+// unfit says that a number is none of type t.
+func unfit(number string, t reflect.Type) string {
+	bits := strconv.Itoa(t.Bits())
+	if !isWhole(t) {
+		return number + " does not fit a " + bits + "-bit floating-point number"
+	}
+	return number + " is no whole number that fits " + bits + " bits"
+}
+
+// named reads a text that stands for a value of t.
+func (w *walker) named(t reflect.Type, path string) {
+	from := w.offset()
+	token := w.next()
+	text, ok := token.(string)
+	if !ok {
+		w.wrong(token, path, "a string", from)
+		return
+	}
+	err := reflect.New(t).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+	if err == nil {
+		return
+	}
+	if !w.refused(err, path, from) {
+		w.add(path, apportion.ErrUnknown, strconv.Quote(text), from)
+	}
+	w.drop(from)
+}
+
+// judged reads a value whose form only its own UnmarshalJSON knows.
+func (w *walker) judged(t reflect.Type, path string) {
+	from := w.offset()
+	token := w.next()
+	if token == nil {
+		w.wrong(token, path, "a value", from)
+		return
+	}
+	w.skip(token)
+	w.judge(t, path, from)
+}
+
+// judge asks the UnmarshalJSON of t about the value that began at the offset from and has been read; what
+// is known to be wrong with it counts as absent.
+func (w *walker) judge(t reflect.Type, path string, from int) {
+	if w.err != nil {
+		return
+	}
+	err := reflect.New(t).Interface().(json.Unmarshaler).UnmarshalJSON(w.repaired(from, int(w.decoder.InputOffset())))
+	if err == nil {
+		return
+	}
+	if !w.refused(err, path, from) {
+		w.add(path, apportion.ErrType, err.Error(), from)
+	}
+	w.drop(from)
+}
+
+// judgeFields is judge for a struct whose fields have those places: where the faults name fields, only those
+// count as absent.
+func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[string]repair) {
+	before := len(w.faults)
+	w.judge(t, path, from)
+	if len(w.faults) == before {
+		return
+	}
+	whole := len(w.repairs) - 1
+	named := 0
+	for i := before; i < len(w.faults); i++ {
+		for name, place := range places {
+			if within(w.faults[i].Field, name) {
+				w.faults[i].offset = place.from
+				w.repairs = append(w.repairs, place)
+				named++
+			}
+		}
+	}
+	if named == len(w.faults)-before {
+		w.repairs = slices.Delete(w.repairs, whole, whole+1)
+	}
+}
+
+// refused records the faults in an error of a type's own reading, whose fields are relative to path. It
+// returns false where the error has none.
+func (w *walker) refused(err error, path string, from int) bool {
+	var faults apportion.Faults
+	var single *apportion.FieldError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &faults):
+	case errors.As(err, &single):
+		faults = apportion.Faults{single}
+	case errors.As(err, &wrong):
+		faults = apportion.Faults{{Field: wrong.Field, Err: apportion.ErrType, Detail: wrong.Value + ", not " + wrong.Type.String()}}
+	}
+	for _, fault := range faults {
+		field := path
+		switch {
+		case fault.Field == "":
+		case path == "" || strings.HasPrefix(fault.Field, "["):
+			field += fault.Field
+		default:
+			field += "." + fault.Field
+		}
+		w.add(field, fault.Err, fault.Detail, from)
+	}
+	return len(faults) > 0
+}
+
+// wordsForNumbers are the texts that stand for numbers which JSON does not have, see package number.
+var wordsForNumbers = []string{"+Inf", "-Inf", "NaN"}
+
+// isWordForNumber reports whether a token is one of them.
+func isWordForNumber(token json.Token) bool {
+	text, ok := token.(string)
+	return ok && slices.Contains(wordsForNumbers, text)
+}

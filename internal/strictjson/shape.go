@@ -1,0 +1,101 @@
+// This file implements shapes: what encoding/json makes of a struct type.
+
+package strictjson
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// shape is the JSON object that a struct type is read from.
+type shape struct {
+	fields []shapeField
+	byName map[string]int
+	// item is what an element of this type is called where it has an ID, "application" for a type
+	// Application; empty where it has none.
+	item string
+	// custom says that the type has an UnmarshalJSON of its own, opaque that only this can judge a part of
+	// the object, because the field has an interface for a type.
+	custom, opaque bool
+}
+
+// shapeField is one field of the object.
+type shapeField struct {
+	name, goName string
+	typ          reflect.Type
+	required     bool
+}
+
+var shapes sync.Map // of reflect.Type to *shape: types are what the program was built with
+
+// shapeOf returns the shape of a struct type.
+func shapeOf(t reflect.Type) *shape {
+	if s, ok := shapes.Load(t); ok {
+		return s.(*shape)
+	}
+	s := &shape{byName: map[string]int{}, custom: reads[json.Unmarshaler](t)}
+	s.collect(t)
+	for i, f := range s.fields {
+		s.byName[f.name] = i
+		if f.goName == "ID" && f.typ.Kind() == reflect.String {
+			s.item = strings.ToLower(t.Name())
+		}
+		s.opaque = s.opaque || s.custom && f.typ.Kind() == reflect.Interface
+	}
+	if s.custom {
+		s.forgiveDefaults(t)
+	}
+	shapes.Store(t, s)
+	return s
+}
+
+// collect adds the fields of t. Those of embedded structs come behind, without those that t hides.
+func (s *shape) collect(t reflect.Type) {
+	var embedded []reflect.Type
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			embedded = append(embedded, f.Type)
+		case !f.IsExported() || name == "-":
+		default:
+			if name == "" {
+				name = f.Name
+			}
+			s.add(shapeField{name, f.Name, f.Type, !strings.Contains(options, "omit")})
+		}
+	}
+	for _, t := range embedded {
+		s.collect(t)
+	}
+}
+
+// add appends a field unless there is one with its name.
+func (s *shape) add(field shapeField) {
+	for _, f := range s.fields {
+		if f.name == field.name {
+			return
+		}
+	}
+	s.fields = append(s.fields, field)
+}
+
+// forgiveDefaults makes those fields optional to which the type's own UnmarshalJSON gives a value where
+// they are absent.
+func (s *shape) forgiveDefaults(t reflect.Type) {
+	v := reflect.New(t)
+	_ = v.Interface().(json.Unmarshaler).UnmarshalJSON([]byte("{}")) // what it refuses has no default
+	for i, f := range s.fields {
+		if !v.Elem().FieldByName(f.goName).IsZero() {
+			s.fields[i].required = false
+		}
+	}
+}
+
+// reads reports whether a pointer to t implements the interface.
+func reads[T any](t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
+}
