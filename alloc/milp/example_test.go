@@ -42,7 +42,8 @@ func ExampleModel_WriteLP() {
 	// Subject To
 	//  (6)_s0,cpu_: 2 x_lr,s0_ <= 7
 	//  (6)_s1,cpu_: 2 x_lr,s1_ <= 7
-	//  (7)(8)_lr_: 1 <= x_lr,s0_ + x_lr,s1_ <= 5
+	//  (7)(8)_lr_: x_lr,s0_ + x_lr,s1_ >= 1
+	//  (7)(8)_lr_.upper: x_lr,s0_ + x_lr,s1_ <= 5
 	// Bounds
 	//  0 <= x_lr,s0_ <= 5
 	//  0 <= x_lr,s1_ <= 5

@@ -15,13 +15,15 @@ import (
 const lpLine = 96
 
 // WriteLP writes the model in the LP format that CPLEX introduced. Characters that the format does
-// not allow in a name become "_"; a name that is there already gets "~" and the index. O(nonzeros).
+// not allow in a name become "_"; a name that is there already gets "~" and the index. A row with two
+// different bounds becomes two, the second one called after the first with ".upper", since readers
+// disagree about ranges; a row without bounds is a comment. O(nonzeros).
 func (m *Model) WriteLP(w io.Writer) error {
 	out := &lpWriter{
 		Writer:    bufio.NewWriter(w),
 		variables: lpNames(m.Variables(), m.VariableName),
-		rows:      lpNames(m.Rows(), m.RowName),
 	}
+	out.nameRows(m)
 	if m.name != "" {
 		out.WriteString("\\ " + m.name + "\n")
 	}
@@ -39,8 +41,9 @@ func (m *Model) WriteLP(w io.Writer) error {
 type lpWriter struct {
 	*bufio.Writer
 	variables, rows []string
-	column          int  // characters in this line
-	first           bool // no term of this sum is written
+	second          map[int]string // names of the second halves of ranges
+	column          int            // characters in this line
+	first           bool           // no term of this sum is written
 }
 
 // lpNames returns one legal name for each thing, no two alike.
@@ -104,14 +107,48 @@ func (w *lpWriter) writeObjective(m *Model) {
 	w.WriteByte('\n')
 }
 
-// writeRow writes " name: lower <= terms <= upper", in the shorter forms where they say the same.
-func (w *lpWriter) writeRow(i int, row Row) {
-	lower, upper := formatNumber(row.Lower), formatNumber(row.Upper)
-	noLower, noUpper := math.IsInf(row.Lower, -1), math.IsInf(row.Upper, 1)
-	w.start(" " + w.rows[i] + ":")
-	if !noLower && row.Lower != row.Upper && !noUpper || noLower && noUpper {
-		w.put(" " + strings.TrimPrefix(lower, "+") + " <=")
+// nameRows names the rows, and after them the second halves of ranges.
+func (w *lpWriter) nameRows(m *Model) {
+	w.second = make(map[int]string)
+	var ranges []int
+	for i := range m.Rows() {
+		if row := m.Row(i); row.Lower != row.Upper && !math.IsInf(row.Lower, -1) && !math.IsInf(row.Upper, 1) {
+			ranges = append(ranges, i)
+		}
 	}
+	names := lpNames(m.Rows()+len(ranges), func(k int) string {
+		if k < m.Rows() {
+			return m.RowName(k)
+		}
+		return m.RowName(ranges[k-m.Rows()]) + ".upper"
+	})
+	w.rows = names[:m.Rows()]
+	for r, i := range ranges {
+		w.second[i] = names[m.Rows()+r]
+	}
+}
+
+// writeRow writes " name: terms >= lower", and the same for the upper bound where it has one.
+func (w *lpWriter) writeRow(i int, row Row) {
+	noLower, noUpper := math.IsInf(row.Lower, -1), math.IsInf(row.Upper, 1)
+	switch second, isRange := w.second[i]; {
+	case noLower && noUpper:
+		w.WriteString("\\ " + w.rows[i] + " has no bounds\n")
+	case row.Lower == row.Upper:
+		w.writeHalf(w.rows[i], row, " = ", row.Upper)
+	case isRange:
+		w.writeHalf(w.rows[i], row, " >= ", row.Lower)
+		w.writeHalf(second, row, " <= ", row.Upper)
+	case noUpper:
+		w.writeHalf(w.rows[i], row, " >= ", row.Lower)
+	default:
+		w.writeHalf(w.rows[i], row, " <= ", row.Upper)
+	}
+}
+
+// writeHalf writes the terms of a row with one bound.
+func (w *lpWriter) writeHalf(name string, row Row, relation string, bound float64) {
+	w.start(" " + name + ":")
 	for k, coef := range row.Coefs {
 		w.term(coef, w.variables[row.Columns[k]])
 	}
@@ -121,14 +158,7 @@ func (w *lpWriter) writeRow(i int, row Row) {
 			w.put(" " + w.variables[0])
 		}
 	}
-	switch {
-	case row.Lower == row.Upper:
-		w.put(" = " + upper)
-	case noUpper && !noLower:
-		w.put(" >= " + lower)
-	default:
-		w.put(" <= " + upper)
-	}
+	w.put(relation + formatNumber(bound))
 	w.WriteByte('\n')
 }
 

@@ -260,7 +260,7 @@ func TestMIPLIBFiles(t *testing.T) {
 		"enigma": {21, 100, 100, 289}, "flugpl": {18, 18, 11, 46}, "lseu": {28, 89, 89, 309}, "misc03": {96, 160, 159, 2053},
 		"mod008": {6, 319, 319, 1243}, "p0033": {16, 33, 33, 98}, "rgn": {24, 180, 100, 460}, "stein27": {118, 27, 27, 378},
 	} {
-		file, err := os.Open(filepath.Join("solvertest", "miplib", name+".mps.gz"))
+		file, err := os.Open(filepath.Join("milptest", "miplib", name+".mps.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/milp/solvertest"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 )
 
 func TestConformance(t *testing.T) {
-	solvertest.Run(t, func(*testing.T) milp.Solver { return bb.Solver{} })
+	milptest.Run(t, func(*testing.T) milp.Solver { return bb.Solver{} }, nil)
 }
 
 // countdown is a context that ends when it has been asked a number of times: a cancellation at

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/milp/solvertest"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 )
 
 func BenchmarkMIPLIB(b *testing.B) {
-	for _, i := range solvertest.MIPLIB() {
+	for _, i := range milptest.MIPLIB() {
 		b.Run("instance="+i.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			var nodes int64
@@ -31,7 +31,7 @@ func BenchmarkMIPLIB(b *testing.B) {
 
 // BenchmarkRelaxation solves the relaxation from scratch, with our simplex method and with gonum's.
 func BenchmarkRelaxation(b *testing.B) {
-	for _, i := range solvertest.MIPLIB() {
+	for _, i := range milptest.MIPLIB() {
 		name, model := i.Name, i.Model
 		b.Run(fmt.Sprintf("instance=%s/method=bb", name), func(b *testing.B) {
 			for b.Loop() {

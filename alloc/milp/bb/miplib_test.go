@@ -5,7 +5,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/alloc/milp/solvertest"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 )
 
 // Reference: [Bixby98], the catalogue's optimal values.
@@ -13,13 +13,13 @@ func TestMIPLIB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	solvertest.RunMIPLIB(t, func(*testing.T) milp.Solver { return bb.Solver{} })
+	milptest.RunMIPLIB(t, func(*testing.T) milp.Solver { return bb.Solver{} }, nil)
 }
 
 // instance returns one of the models.
 func instance(t testing.TB, name string) *milp.Model {
 	t.Helper()
-	for _, i := range solvertest.MIPLIB() {
+	for _, i := range milptest.MIPLIB() {
 		if i.Name == name {
 			return i.Model
 		}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/milp/solvertest"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 )
 
 // extremes are numbers that a model may hold and an engine may stumble over.
@@ -112,7 +112,7 @@ func FuzzSolve(f *testing.F) {
 			start := time.Now()
 			_, err := milp.Solve(ctx, e.solver, model, nil)
 			cancel()
-			if took := time.Since(start); took > 2*solvertest.Patience {
+			if took := time.Since(start); took > 2*milptest.Patience {
 				t.Errorf("%s takes %v, %v", e.name, took, err)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
-	"github.com/apportion/apportion/alloc/milp/solvertest"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 )
 
 // Reference: [Bixby98], the catalogue's optimal values. Every engine solves what it can state.
@@ -14,7 +14,7 @@ func TestMIPLIB(t *testing.T) {
 	}
 	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
-			solvertest.RunMIPLIB(t, func(*testing.T) milp.Solver { return e.solver })
+			milptest.RunMIPLIB(t, func(*testing.T) milp.Solver { return e.solver }, nil)
 		})
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 	"github.com/apportion/apportion/alloc/milp/ortools"
-	"github.com/apportion/apportion/alloc/milp/solvertest"
 	"github.com/apportion/apportion/alloc/mip"
 )
 
@@ -82,11 +82,11 @@ func build(t testing.TB, b *milp.Builder) *milp.Model {
 func TestConformance(t *testing.T) {
 	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
-			solvertest.Run(t, func(*testing.T) milp.Solver { return e.solver })
+			milptest.Run(t, func(*testing.T) milp.Solver { return e.solver }, nil)
 		})
 	}
 	t.Run("cp-sat deterministic", func(t *testing.T) {
-		solvertest.Run(t, func(*testing.T) milp.Solver { return ortools.CPSAT{Deterministic: true} })
+		milptest.Run(t, func(*testing.T) milp.Solver { return ortools.CPSAT{Deterministic: true} }, nil)
 	})
 }
 
@@ -195,7 +195,7 @@ func TestInterrupt(t *testing.T) {
 			if e.can(milp.CanInteger) && (math.IsInf(best, 0) || math.IsInf(bound, 0)) {
 				t.Errorf("objective %v and bound %v after 271 ms", best, bound)
 			}
-			if latest := slices.Max(took); latest > solvertest.Patience {
+			if latest := slices.Max(took); latest > milptest.Patience {
 				t.Errorf("returned %v after the end of the context", latest)
 			}
 			t.Logf("objective %v, bound %v, returned after %v", best, bound, took)
@@ -269,7 +269,7 @@ func TestTimeLimit(t *testing.T) {
 			if got.Status != milp.Feasible && got.Status != milp.LimitReached || got.Reason != "time limit" {
 				t.Errorf("%v (%s)", got.Status, got.Reason)
 			}
-			if took := time.Since(start); took > solvertest.Patience {
+			if took := time.Since(start); took > milptest.Patience {
 				t.Errorf("took %v", took)
 			}
 		})

@@ -1,4 +1,4 @@
-package solvertest
+package milptest
 
 import (
 	"context"
@@ -188,6 +188,13 @@ func answerMutants() []mutant {
 				}
 			}})(c)
 		}},
+		{name: "takes what is worth little for nothing", caught: "known/", after: func(s *milp.Solution) error {
+			if s.Status == milp.Optimal && len(s.Values) > 4 {
+				clear(s.Values)
+				s.Bound = 0
+			}
+			return nil
+		}},
 		{name: "claims a log and never calls it", caught: "option/log", before: func(c *call) { c.opts.Log = nil }},
 	}
 }
@@ -201,8 +208,8 @@ func TestMutantsAreCaught(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			var failed []string
-			for _, c := range checks() {
-				if strings.Contains(c.name, m.caught) && c.needs&^m.Capabilities() == 0 && c.run(m) != nil {
+			for _, c := range checks((*Options)(nil).complete()) {
+				if strings.Contains(c.name, m.caught) && c.needs&^m.Capabilities() == 0 && c.run(context.Background(), m) != nil {
 					failed = append(failed, c.name)
 				}
 			}
@@ -221,14 +228,81 @@ func TestRandomChecksFindFaults(t *testing.T) {
 			r.Upper--
 		}
 	}})}
-	for _, c := range randomChecks() {
-		if c.run(tight) == nil {
+	for _, c := range randomChecks(modelsPerFamily) {
+		if c.run(context.Background(), tight) == nil {
 			t.Errorf("%s: passed", c.name)
 		}
 	}
 }
 
+// stuck hangs on models with a certain number of variables, and says when it is told to stop.
+type stuck struct {
+	bb.Solver
+	variables int
+	obeys     bool
+	stopped   chan struct{}
+}
+
+func (s stuck) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
+	if model.Variables() != s.variables {
+		return s.Solver.Solve(ctx, model, opts)
+	}
+	if !s.obeys {
+		select {} // for ever
+	}
+	<-ctx.Done()
+	close(s.stopped)
+	return milp.Solution{Status: milp.Cancelled, Bound: math.Inf(-1)}, nil
+}
+
+// A back-end that hangs is named with the check at which it hangs, and stopped if it can be.
+func TestHangIsNamed(t *testing.T) {
+	const deadline = 50 * time.Millisecond
+	for _, obeys := range []bool{true, false} {
+		s := stuck{variables: knapsack().Variables(), obeys: obeys, stopped: make(chan struct{})}
+		c := check{"option/hang", 0, func(ctx context.Context, solver milp.Solver) error {
+			_, err := milp.Solve(ctx, solver, knapsack(), nil)
+			return err
+		}}
+		start := time.Now()
+		err := c.within(deadline, s)
+		if took := time.Since(start); took > Patience {
+			t.Errorf("waited for %v", took)
+		}
+		if err == nil || !strings.Contains(err.Error(), "milptest.stuck hangs: option/hang") {
+			t.Errorf("%v, want the back-end and the check named", err)
+		}
+		if obeys {
+			<-s.stopped
+		}
+	}
+}
+
+// The number of random models is the caller's, and small with -short.
+func TestOptions(t *testing.T) {
+	if o := (&Options{Models: 3, Deadline: time.Second}).complete(); o.Models != 3 || o.Deadline != time.Second {
+		t.Errorf("%+v", o)
+	}
+	want := modelsPerFamily
+	if testing.Short() {
+		want = modelsInShort
+	}
+	if o := (*Options)(nil).complete(); o.Models != want || o.Deadline != defaultDeadline {
+		t.Errorf("%+v, want %d models", o, want)
+	}
+	solved := 0
+	counting := mutant{before: func(*call) { solved++ }}
+	for _, c := range randomChecks(2) {
+		if err := c.run(context.Background(), counting); err != nil {
+			t.Error(err)
+		}
+	}
+	if solved != 2*len(randomChecks(2)) {
+		t.Errorf("%d models for %d families of 2", solved, len(randomChecks(2)))
+	}
+}
+
 // TestSkips: a back-end that claims little passes what is left.
 func TestSkips(t *testing.T) {
-	Run(t, func(*testing.T) milp.Solver { return mutant{can: milp.CanInteger | milp.CanInterrupt} })
+	Run(t, func(*testing.T) milp.Solver { return mutant{can: milp.CanInteger | milp.CanInterrupt} }, nil)
 }

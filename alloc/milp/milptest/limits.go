@@ -1,6 +1,6 @@
 // This file holds the checks of searches that are cut short.
 
-package solvertest
+package milptest
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func marketSplit(slack bool) *milp.Model {
 	b.Minimize(cost, 0)
 	model, err := b.Build()
 	if err != nil {
-		panic("solvertest: " + err.Error())
+		panic("milptest: " + err.Error())
 	}
 	return model
 }
@@ -66,17 +66,17 @@ func limitChecks() []check {
 		{"limit/memory", milp.CanInteger | milp.CanMemoryLimit,
 			limited(false, &milp.Options{MemoryLimitBytes: 1})},
 		{"cancel/before the start", milp.CanInteger | milp.CanInterrupt,
-			func(solver milp.Solver) error { return cancelled(solver, 0) }},
+			func(ctx context.Context, solver milp.Solver) error { return cancelled(ctx, solver, 0) }},
 		{"cancel/in the middle", milp.CanInteger | milp.CanInterrupt,
-			func(solver milp.Solver) error { return cancelled(solver, soon) }},
+			func(ctx context.Context, solver milp.Solver) error { return cancelled(ctx, solver, soon) }},
 	}
 }
 
 // limited solves the market split and expects that the limit ends the search.
-func limited(slack bool, opts *milp.Options) func(milp.Solver) error {
-	return func(solver milp.Solver) error {
+func limited(slack bool, opts *milp.Options) func(context.Context, milp.Solver) error {
+	return func(ctx context.Context, solver milp.Solver) error {
 		start := time.Now()
-		got, err := milp.Solve(context.Background(), solver, marketSplit(slack), opts)
+		got, err := milp.Solve(ctx, solver, marketSplit(slack), opts)
 		if err != nil {
 			return err
 		}
@@ -98,8 +98,8 @@ func limited(slack bool, opts *milp.Options) func(milp.Solver) error {
 }
 
 // cancelled ends the context of a search after that time; 0: before it starts.
-func cancelled(solver milp.Solver, after time.Duration) error {
-	ctx, cancel := context.WithCancel(context.Background())
+func cancelled(ctx context.Context, solver milp.Solver, after time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if after == 0 {
 		cancel()

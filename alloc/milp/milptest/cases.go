@@ -1,6 +1,6 @@
 // This file holds the tiny models with known answers.
 
-package solvertest
+package milptest
 
 import (
 	"math"

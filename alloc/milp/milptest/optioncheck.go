@@ -1,6 +1,6 @@
 // This file holds the checks of options: hints, gaps, logs, refusals.
 
-package solvertest
+package milptest
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func knapsack() *milp.Model {
 		b.Maximize(sum(x, 8, 11, 6, 4), 0)
 	})
 	if err != nil {
-		panic("solvertest: " + err.Error())
+		panic("milptest: " + err.Error())
 	}
 	return model
 }
@@ -47,8 +47,8 @@ func optionChecks() []check {
 		"workers":         {Workers: 2},
 		"seed":            {Seed: 42},
 	} {
-		all = append(all, check{"option/" + name, milp.CanInteger | needsOf(opts), func(solver milp.Solver) error {
-			return stillRight(solver, opts)
+		all = append(all, check{"option/" + name, milp.CanInteger | needsOf(opts), func(ctx context.Context, solver milp.Solver) error {
+			return stillRight(ctx, solver, opts)
 		}})
 	}
 	slices.SortFunc(all[5:], func(x, y check) int { return strings.Compare(x.name, y.name) })
@@ -70,9 +70,9 @@ func needsOf(opts milp.Options) milp.Capability {
 
 // stillRight solves the knapsack under options that must not change the answer, and checks that
 // the options are left alone.
-func stillRight(solver milp.Solver, opts milp.Options) error {
+func stillRight(ctx context.Context, solver milp.Solver, opts milp.Options) error {
 	before := slices.Clone(opts.Hint)
-	got, err := milp.Solve(context.Background(), solver, knapsack(), &opts)
+	got, err := milp.Solve(ctx, solver, knapsack(), &opts)
 	if err != nil {
 		return err
 	}
@@ -85,11 +85,11 @@ func stillRight(solver milp.Solver, opts milp.Options) error {
 }
 
 // invalid expects bad options to be refused with the status Invalid.
-func invalid(solver milp.Solver) error {
+func invalid(ctx context.Context, solver milp.Solver) error {
 	for _, opts := range []milp.Options{
 		{NodeLimit: -1}, {TimeLimit: -1}, {RelativeGap: math.NaN()}, {Hint: []float64{1}},
 	} {
-		got, err := milp.Solve(context.Background(), solver, knapsack(), &opts)
+		got, err := milp.Solve(ctx, solver, knapsack(), &opts)
 		if err == nil || got.Status != milp.Invalid {
 			return fmt.Errorf("options %+v: status %v, error %v, want invalid and an error", opts, got.Status, err)
 		}
@@ -98,7 +98,7 @@ func invalid(solver milp.Solver) error {
 }
 
 // refusals asks for everything that the back-end does not claim; each must be a CapabilityError.
-func refusals(solver milp.Solver) error {
+func refusals(ctx context.Context, solver milp.Solver) error {
 	lacks := milp.CanEverything &^ milp.Capabilities(solver)
 	for capability, opts := range map[milp.Capability]milp.Options{
 		milp.CanTimeLimit: {TimeLimit: 1e9}, milp.CanNodeLimit: {NodeLimit: 9}, milp.CanMemoryLimit: {MemoryLimitBytes: 9},
@@ -108,7 +108,7 @@ func refusals(solver milp.Solver) error {
 		if capability&lacks == 0 {
 			continue
 		}
-		_, err := milp.Solve(context.Background(), solver, knapsack(), &opts)
+		_, err := milp.Solve(ctx, solver, knapsack(), &opts)
 		var refusal *milp.CapabilityError
 		if !errors.As(err, &refusal) || refusal.Missing != capability {
 			return fmt.Errorf("%v is not claimed, but the error is %v", capability, err)
@@ -118,10 +118,10 @@ func refusals(solver milp.Solver) error {
 }
 
 // logged expects at least one call of the log.
-func logged(solver milp.Solver) error {
+func logged(ctx context.Context, solver milp.Solver) error {
 	calls := 0
 	opts := &milp.Options{Log: func(milp.Progress) { calls++ }}
-	if _, err := milp.Solve(context.Background(), solver, knapsack(), opts); err != nil {
+	if _, err := milp.Solve(ctx, solver, knapsack(), opts); err != nil {
 		return err
 	}
 	if calls == 0 {
@@ -131,8 +131,8 @@ func logged(solver milp.Solver) error {
 }
 
 // gap asks for half the optimum: the answer is optimal within that gap.
-func gap(solver milp.Solver) error {
-	got, err := milp.Solve(context.Background(), solver, knapsack(), &milp.Options{RelativeGap: 0.5})
+func gap(ctx context.Context, solver milp.Solver) error {
+	got, err := milp.Solve(ctx, solver, knapsack(), &milp.Options{RelativeGap: 0.5})
 	if err != nil {
 		return err
 	}
@@ -143,13 +143,13 @@ func gap(solver milp.Solver) error {
 }
 
 // concurrent solves the knapsack four times at once with one back-end.
-func concurrent(solver milp.Solver) error {
+func concurrent(ctx context.Context, solver milp.Solver) error {
 	var (
 		group sync.WaitGroup
 		errs  [4]error
 	)
 	for k := range errs {
-		group.Go(func() { errs[k] = stillRight(solver, milp.Options{}) })
+		group.Go(func() { errs[k] = stillRight(ctx, solver, milp.Options{}) })
 	}
 	group.Wait()
 	return errors.Join(errs[:]...)

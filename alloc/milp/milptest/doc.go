@@ -1,18 +1,19 @@
-// Package solvertest is the conformance suite of the back-ends of [milp]: whoever passes [Run] may
+// Package milptest is the conformance suite of the back-ends of [milp]: whoever passes [Run] may
 // stand behind milp.Solve.
 //
 // # What it computes
 //
 // Tiny models with known answers for every status and every sort of bound and row; searches that
 // are cut short by each limit, cancelled before the start and in the middle; refusals of what
-// a back-end does not claim to be able to do; and random models whose optimum is found by
-// exhaustive enumeration.
+// a back-end does not claim to be able to do; programs that a solver has once got wrong; and random
+// models whose optimum is found by exhaustive enumeration.
 //
 // # Contract
 //
 // Every answer passes through milp.Solve and so through its referee. A check that needs what the
 // back-end does not claim (milp.Capabilities) is skipped, and the test log says which capability is
-// missing. Random models come from fixed seeds. Checks of cancellation and time limits use the
+// missing. Random models come from fixed seeds; [Options] say how many there are and how long one check
+// may take: a back-end that hangs is stopped where it can be, and named. Checks of cancellation and time limits use the
 // clock: a back-end must stop within [Patience].
 //
 // A back-end's whole test file is an import and one call of Run.
@@ -21,4 +22,4 @@
 //
 // [CornuejolsDawande98] G. Cornuéjols, M. Dawande, A class of hard small 0-1 programs, IPCO 1998:
 // the market split problem, which keeps every solver busy.
-package solvertest
+package milptest

@@ -1,6 +1,6 @@
 // This file holds eight instances of MIPLIB 3 with their optima, and runs them.
 
-package solvertest
+package milptest
 
 import (
 	"compress/gzip"
@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"testing"
@@ -53,28 +54,40 @@ func MIPLIB() []Instance {
 // must panics if the files that are built in are not what they should be.
 func must(err error) {
 	if err != nil {
-		panic("solvertest: " + err.Error())
+		panic("milptest: " + err.Error())
 	}
 }
 
 // RunMIPLIB solves every instance of MIPLIB to its optimum with a back-end made by newSolver, each in a
-// sub-test. What the back-end does not claim to be able to state is skipped.
-func RunMIPLIB(t *testing.T, newSolver func(t *testing.T) milp.Solver) {
+// sub-test; nil options mean the defaults. What the back-end does not claim to be able to state is
+// skipped.
+func RunMIPLIB(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) {
 	t.Helper()
 	for _, i := range MIPLIB() {
 		t.Run(i.Name, func(t *testing.T) {
-			got, err := milp.Solve(context.Background(), newSolver(t), i.Model, nil)
+			err := check{i.Name, i.Model.Needs(), i.solve(t.Logf)}.within(opts.complete().Deadline, newSolver(t))
 			var cannot *milp.CapabilityError
 			if errors.As(err, &cannot) {
 				t.Skip(err)
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
-			if got.Status != milp.Optimal || math.Abs(got.Objective-i.Optimum) > catalogueTol {
-				t.Errorf("%v, objective %v, want %v", got.Status, got.Objective, i.Optimum)
-			}
-			t.Logf("objective %.10g, bound %.10g, %d nodes", got.Objective, got.Bound, got.Nodes)
 		})
+	}
+}
+
+// solve is the check that a back-end finds and proves the optimum.
+func (i Instance) solve(logf func(string, ...any)) func(context.Context, milp.Solver) error {
+	return func(ctx context.Context, solver milp.Solver) error {
+		got, err := milp.Solve(ctx, solver, i.Model, nil)
+		if err != nil {
+			return err
+		}
+		logf("objective %.10g, bound %.10g, %d nodes", got.Objective, got.Bound, got.Nodes)
+		if got.Status != milp.Optimal || math.Abs(got.Objective-i.Optimum) > catalogueTol {
+			return fmt.Errorf("%v, objective %v, want %v", got.Status, got.Objective, i.Optimum)
+		}
+		return nil
 	}
 }

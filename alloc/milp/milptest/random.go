@@ -1,6 +1,6 @@
 // This file holds the random models, compared with exhaustive enumeration.
 
-package solvertest
+package milptest
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 	"github.com/apportion/apportion/internal/oracle/milporacle"
 )
 
-// modelsPerFamily is the number of random models of each family.
-const modelsPerFamily = 150
-
 // family is a distribution of random models.
 type family struct {
 	name                 string
@@ -22,8 +19,8 @@ type family struct {
 	equations            bool
 }
 
-// randomChecks returns one check a family.
-func randomChecks() []check {
+// randomChecks returns one check a family, of so many models each.
+func randomChecks(models int) []check {
 	var all []check
 	for _, f := range []family{
 		{name: "binary", integers: 8, width: 1},
@@ -40,17 +37,19 @@ func randomChecks() []check {
 		if f.continuous > 0 {
 			needs |= milp.CanContinuous
 		}
-		all = append(all, check{"random/" + f.name, needs, f.compare})
+		all = append(all, check{"random/" + f.name, needs, func(ctx context.Context, solver milp.Solver) error {
+			return f.compare(ctx, solver, models)
+		}})
 	}
 	return all
 }
 
-// compare solves the models of the family both ways.
-func (f family) compare(solver milp.Solver) error {
-	for seed := range uint64(modelsPerFamily) {
+// compare solves so many models of the family both ways.
+func (f family) compare(ctx context.Context, solver milp.Solver, models int) error {
+	for seed := range uint64(models) {
 		model := f.model(rand.New(rand.NewPCG(seed, uint64(f.integers+16*f.continuous))))
 		want := milporacle.Solve(model)
-		got, err := milp.Solve(context.Background(), solver, model, nil)
+		got, err := milp.Solve(ctx, solver, model, nil)
 		if err != nil {
 			return fmt.Errorf("model %d: %w", seed, err)
 		}
@@ -99,7 +98,7 @@ func (f family) model(random *rand.Rand) *milp.Model {
 	}
 	model, err := b.Build()
 	if err != nil {
-		panic("solvertest: " + err.Error())
+		panic("milptest: " + err.Error())
 	}
 	return model
 }
