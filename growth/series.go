@@ -134,7 +134,7 @@ func (n *seriesState) keep(at time.Duration, value float64) {
 func (s *Series) Add(at time.Duration, value float64, usage Usage) Outcome {
 	n := &s.now
 	switch {
-	case at < 0 || !usage.usable():
+	case at < 0 || !usage.Valid():
 		return Unusable
 	case n.Seen && at <= n.SeenAt:
 		return Late

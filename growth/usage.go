@@ -34,8 +34,8 @@ func (u Usage) orWhole() float64 {
 	return u.share
 }
 
-// usable reports whether u is no measurement or a possible one: in [0, usageLimit].
-func (u Usage) usable() bool { return !u.measured || u.share >= 0 && u.share <= usageLimit }
+// Valid reports whether u is no measurement or a possible one: finite, not negative, at most 1e100.
+func (u Usage) Valid() bool { return !u.measured || u.share >= 0 && u.share <= usageLimit }
 
 // idle reports whether u was measured as nothing.
 func (u Usage) idle() bool { return u.measured && u.share < UsageFloor }
@@ -131,7 +131,7 @@ func (a *average) of(kind int) Usage {
 // usableAll reports whether every usage can be a measurement.
 func usableAll(usage []float64) bool {
 	for _, u := range usage {
-		if !Used(u).usable() {
+		if !Used(u).Valid() {
 			return false
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func BenchmarkChooseHost(b *testing.B) {
 	for _, n := range []int{8, 1_000} {
 		b.Run(fmt.Sprintf("workers=%d", n), func(b *testing.B) {
-			request := placement.HostRequest{Kinds: cpu, Demand: apportion.Resources{1}}
+			request := placement.HostRequest{Kinds: cpu, Containers: 1, Demand: apportion.Resources{1}}
 			for w := range n {
 				request.Workers = append(request.Workers, placement.Worker{ID: fmt.Sprint("worker", w), Usage: float64(w % 7),
 					Counts: placement.Counts{Progressing: int64(3 + (n-w)%11)}, Free: apportion.Resources{int64(w % 5)}})

@@ -18,7 +18,7 @@ func ExampleChooseHost() {
 	}
 	for _, millicores := range []int64{1000, 2000} {
 		host, err := placement.ChooseHost(placement.HostRequest{
-			Kinds: apportion.Kinds{"millicores"}, Workers: workers, Current: 3, Demand: apportion.Resources{millicores},
+			Kinds: apportion.Kinds{"millicores"}, Workers: workers, Current: 3, Demand: apportion.Resources{millicores}, Containers: 1,
 		}, nil)
 		if err != nil {
 			fmt.Println(err)
@@ -28,7 +28,7 @@ func ExampleChooseHost() {
 	}
 	// Output:
 	// 1000 millicores: worker-2 - least score
-	// 2000 millicores: worker-3 - least score
+	// 2000 millicores: worker-3 - best of those with room
 }
 
 // Two jobs of worker 0 have finished; one of the two that are left takes its place.

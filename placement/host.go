@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/enum"
 )
 
 // Worker is a worker as the manager sees it.
@@ -32,14 +33,14 @@ type HostRequest struct {
 	Current int
 	// Demand is what one container of the job needs.
 	Demand apportion.Resources
-	// Containers is the number of containers of the job, which move together or not at all; 0
-	// means 1.
+	// Containers is the number of containers of the job, which move together or not at all; at
+	// least 1.
 	Containers int64
 }
 
 // HostOptions are the choices; nil means all defaults.
 type HostOptions struct {
-	// Weights of the score; the zero value means [DefaultWeights].
+	// Weights of the score; the zero Weights, which no valid ones are, mean [DefaultWeights].
 	Weights Weights
 	// IgnoreRoom chooses among all workers, whether or not they have room, as the thesis does.
 	// Otherwise a worker without room for all containers of the job is no candidate.
@@ -53,30 +54,29 @@ type HostReason uint8
 const (
 	// Stays: the current worker has the least score, so the job stays for good.
 	Stays HostReason = iota
-	// LeastScore: the host has the least score.
+	// LeastScore: the host alone has the least score.
 	LeastScore
-	// LeastUsage: several workers have the least score; the host uses least among them.
+	// LeastUsage: several workers have the least score; none of them uses less than the host.
 	LeastUsage
 	// NoRoom: workers with a smaller score exist, but none has room. The job stays and may ask
 	// again.
 	NoRoom
+	// BestWithRoom: a worker with a smaller score, or with the same score and less usage, has no
+	// room; the host is the best of those that have.
+	BestWithRoom
 )
 
+var hostReasons = []string{"stays: no worker has a smaller score", "least score", "least usage among the least scores",
+	"stays: no worker with a smaller score has room", "best of those with room"}
+
 // String returns the reason in words.
-func (r HostReason) String() string {
-	switch r {
-	case Stays:
-		return "stays: no worker has a smaller score"
-	case LeastScore:
-		return "least score"
-	case LeastUsage:
-		return "least usage among the least scores"
-	case NoRoom:
-		return "stays: no worker with a smaller score has room"
-	default:
-		return "unknown " + strconv.Itoa(int(r))
-	}
-}
+func (r HostReason) String() string { return enum.String(r, hostReasons) }
+
+// MarshalText returns what String returns.
+func (r HostReason) MarshalText() ([]byte, error) { return enum.Marshal(r, hostReasons) }
+
+// UnmarshalText reads what MarshalText writes.
+func (r *HostReason) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, hostReasons) }
 
 // Host is the decision.
 type Host struct {
@@ -88,6 +88,63 @@ type Host struct {
 	Reason  HostReason
 	// Scores holds the score of every worker, in units of 1/ScoreUnit.
 	Scores []int64
+}
+
+// fits reports whether worker w has room for all containers of the job.
+func (r *HostRequest) fits(w int) bool {
+	return r.Demand.CountIn(r.Workers[w].Free) >= r.Containers
+}
+
+// before reports whether worker a is a better host than b by score and usage.
+func (r *HostRequest) before(a, b int, scores []int64) bool {
+	if scores[a] != scores[b] {
+		return scores[a] < scores[b]
+	}
+	return r.Workers[a].Usage < r.Workers[b].Usage
+}
+
+// reason returns why the host was chosen; lower says that some worker has a smaller score than the
+// current one.
+func (r *HostRequest) reason(host Host, lower bool) HostReason {
+	if host.Worker == r.Current {
+		if lower {
+			return NoRoom
+		}
+		return Stays
+	}
+	reason := LeastScore
+	for w, score := range host.Scores {
+		switch {
+		case r.before(w, host.Worker, host.Scores):
+			return BestWithRoom
+		case w != host.Worker && score == host.Scores[host.Worker]:
+			reason = LeastUsage
+		}
+	}
+	return reason
+}
+
+// validate returns every fault of the request and its options.
+func (r *HostRequest) validate(options *HostOptions) error {
+	var faults apportion.Faults
+	options.Weights.check(&faults)
+	if r.Current < 0 || r.Current >= len(r.Workers) {
+		faults.Add(apportion.Item{}, "Current", apportion.ErrRange, fmt.Sprintf("%d of %d workers", r.Current, len(r.Workers)))
+	}
+	if r.Containers < 1 {
+		faults.Add(apportion.Item{}, "Containers", apportion.ErrRange, strconv.FormatInt(r.Containers, 10)+" is below 1")
+	}
+	check.Resources(&faults, r.Kinds, r.Demand, apportion.Item{}, "Demand")
+	seen := make(map[string]bool, len(r.Workers))
+	for i, w := range r.Workers {
+		before := len(faults)
+		check.ID(&faults, seen, w.ID, apportion.Item{})
+		w.Counts.check(&faults)
+		checkFinite(&faults, w.Usage, "Usage")
+		checkFree(&faults, r.Kinds, w.Free)
+		attribute(faults[before:], "worker", w.ID, i)
+	}
+	return faults.Err()
 }
 
 // ChooseHost chooses a host for a job whose growth is slow: the worker with the least score, the
@@ -102,7 +159,7 @@ func ChooseHost(request HostRequest, options *HostOptions) (Host, error) {
 	if chosen.Weights == (Weights{}) {
 		chosen.Weights = DefaultWeights()
 	}
-	if err := request.check(chosen); err != nil {
+	if err := request.validate(&chosen); err != nil {
 		return Host{}, err
 	}
 	host := Host{Worker: request.Current, Decided: true, Scores: make([]int64, len(request.Workers))}
@@ -122,54 +179,4 @@ func ChooseHost(request HostRequest, options *HostOptions) (Host, error) {
 	host.Reason = request.reason(host, lower)
 	host.Decided = host.Reason != NoRoom
 	return host, nil
-}
-
-// fits reports whether worker w has room for all containers of the job.
-func (r *HostRequest) fits(w int) bool {
-	return r.Demand.CountIn(r.Workers[w].Free) >= max(r.Containers, 1)
-}
-
-// before reports whether worker a is a better host than b, which comes earlier or is the current.
-func (r *HostRequest) before(a, b int, scores []int64) bool {
-	if scores[a] != scores[b] {
-		return scores[a] < scores[b]
-	}
-	return r.Workers[a].Usage < r.Workers[b].Usage
-}
-
-func (r *HostRequest) reason(host Host, lower bool) HostReason {
-	if host.Worker == r.Current {
-		if lower {
-			return NoRoom
-		}
-		return Stays
-	}
-	for w, score := range host.Scores {
-		if w != host.Worker && score == host.Scores[host.Worker] {
-			return LeastUsage
-		}
-	}
-	return LeastScore
-}
-
-func (r *HostRequest) check(options HostOptions) error {
-	var faults apportion.Faults
-	options.Weights.check(&faults)
-	if r.Current < 0 || r.Current >= len(r.Workers) {
-		faults.Add(apportion.Item{}, "Current", apportion.ErrRange, fmt.Sprintf("%d of %d workers", r.Current, len(r.Workers)))
-	}
-	if r.Containers < 0 {
-		faults.Add(apportion.Item{}, "Containers", apportion.ErrNegative, strconv.FormatInt(r.Containers, 10))
-	}
-	check.Resources(&faults, r.Kinds, r.Demand, apportion.Item{}, "Demand")
-	seen := make(map[string]bool, len(r.Workers))
-	for i, w := range r.Workers {
-		before := len(faults)
-		check.ID(&faults, seen, w.ID, apportion.Item{})
-		w.Counts.check(&faults)
-		checkFinite(&faults, w.Usage, "Usage")
-		checkFree(&faults, r.Kinds, w.Free)
-		attribute(faults[before:], "worker", w.ID, i)
-	}
-	return faults.Err()
 }

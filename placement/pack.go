@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/enum"
 	"github.com/apportion/apportion/internal/exact"
 )
 
@@ -33,14 +34,16 @@ const (
 	FewestFirst
 )
 
+var rules = []string{"first-fit", "best-fit", "round-robin", "cheapest", "fewest-first"}
+
 // String returns the rule's name in lower case.
-func (r Rule) String() string {
-	names := [...]string{"first-fit", "best-fit", "round-robin", "cheapest", "fewest-first"}
-	if int(r) < len(names) {
-		return names[r]
-	}
-	return "unknown " + strconv.Itoa(int(r))
-}
+func (r Rule) String() string { return enum.String(r, rules) }
+
+// MarshalText returns what String returns.
+func (r Rule) MarshalText() ([]byte, error) { return enum.Marshal(r, rules) }
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Rule) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, rules) }
 
 // Bin is one server as a [Packer] sees it.
 type Bin struct {
@@ -51,6 +54,15 @@ type Bin struct {
 	// Price is the price of one unit of each kind, finite; it matters to [Cheapest] only, and may
 	// be nil otherwise.
 	Price []float64
+}
+
+// Bins returns the bins of servers on which nothing runs yet. Prices are nil.
+func Bins(servers []apportion.Server) []Bin {
+	bins := make([]Bin, len(servers))
+	for j, server := range servers {
+		bins[j].Free = server.Capacity.Clone()
+	}
+	return bins
 }
 
 // fits reports whether there is room for one container: in every kind that it demands, and in the
@@ -124,6 +136,32 @@ func checkBins(rule Rule, kinds apportion.Kinds, bins []Bin) error {
 // Free returns a copy of what is left on a server.
 func (p *Packer) Free(server int) apportion.Resources { return p.bins[server].Free.Clone() }
 
+// Containers returns how many containers are on a server.
+func (p *Packer) Containers(server int) int64 { return p.bins[server].Containers }
+
+// Room returns how many containers of a demand have room on a server: its free quantities and the
+// largest count of containers bound it.
+func (p *Packer) Room(server int, demand apportion.Resources) int64 {
+	bin := &p.bins[server]
+	return min(demand.CountIn(bin.Free), math.MaxInt64-bin.Containers)
+}
+
+// Take notes count containers of a demand on a server that somebody else has chosen, whether or not
+// they have room: the server may have shrunk, and then its free quantities are negative. An overflow
+// is apportion.ErrOverflow, a negative count apportion.ErrRange; both change nothing.
+func (p *Packer) Take(server int, demand apportion.Resources, count int64) error {
+	bin := &p.bins[server]
+	if count < 0 || count > math.MaxInt64-bin.Containers {
+		return &apportion.FieldError{Item: check.Item("server", "", server), Field: "Containers", Err: apportion.ErrRange,
+			Detail: fmt.Sprintf("%d beside %d", count, bin.Containers)}
+	}
+	if err := exact.AddTimesTo(bin.Free, bin.Free, -count, demand); err != nil {
+		return &apportion.FieldError{Item: check.Item("server", "", server), Field: "Free", Err: err}
+	}
+	bin.Containers += count
+	return nil
+}
+
 // Place places count equal containers, all or none, and appends where to dst: one entry for each
 // choice, so a server may occur more than once. It returns false, with dst as it was and nothing
 // placed, where they do not all fit; a count of 0 or less places nothing and returns true.
@@ -148,8 +186,7 @@ func (p *Packer) Place(demand apportion.Resources, count int64, dst []apportion.
 		// A server chosen by one of the other rules remains the choice until it is full.
 		batch := int64(1)
 		if p.rule != RoundRobin && p.rule != FewestFirst {
-			bin := &p.bins[server]
-			batch = min(count, demand.CountIn(bin.Free), math.MaxInt64-bin.Containers)
+			batch = min(count, p.Room(server, demand))
 		}
 		p.change(server, demand, batch)
 		p.next = server + 1

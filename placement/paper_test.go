@@ -18,7 +18,7 @@ var cpu = apportion.Kinds{"cpu"}
 // Reference: [Zheng] §6.2.3: "the weighted scores are 6, 3.5, 4 and 11 for each workers. Therefore,
 // SpeCon selected Worker-2 as a new host for it." Job-1 on Worker-4 is in CC and counts there.
 func TestPaperHost(t *testing.T) {
-	request := placement.HostRequest{Kinds: cpu, Demand: apportion.Resources{2}, Current: 3, Workers: []placement.Worker{
+	request := placement.HostRequest{Kinds: cpu, Containers: 1, Demand: apportion.Resources{2}, Current: 3, Workers: []placement.Worker{
 		{ID: "Worker-1", Counts: placement.Counts{Progressing: 3}, Free: apportion.Resources{10}},
 		{ID: "Worker-2", Counts: placement.Counts{Progressing: 1, Watching: 1}, Free: apportion.Resources{11}},
 		{ID: "Worker-3", Counts: placement.Counts{Progressing: 2}, Free: apportion.Resources{12}},

@@ -3,8 +3,10 @@
 package placement_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +17,7 @@ import (
 
 // trio are three workers; the job is on the last.
 func trio() placement.HostRequest {
-	return placement.HostRequest{Kinds: cpu, Demand: apportion.Resources{3}, Current: 2, Workers: []placement.Worker{
+	return placement.HostRequest{Kinds: cpu, Containers: 1, Demand: apportion.Resources{3}, Current: 2, Workers: []placement.Worker{
 		{ID: "a", Counts: placement.Counts{Progressing: 1}, Usage: 0.7, Free: apportion.Resources{6}},
 		{ID: "b", Counts: placement.Counts{Converged: 2}, Usage: 0.4, Free: apportion.Resources{3}},
 		{ID: "c", Counts: placement.Counts{Progressing: 2, Converged: 1}, Usage: 0.1, Free: apportion.Resources{0}},
@@ -32,11 +34,11 @@ func TestChooseHost(t *testing.T) {
 	}{
 		{"equal scores: least usage", nil, nil, 1, placement.LeastUsage},
 		{"equal scores and usages: the first", func(r *placement.HostRequest) { r.Workers[1].Usage = 0.7 }, nil, 0, placement.LeastUsage},
-		{"a gang of two fits only where there is room for both", func(r *placement.HostRequest) { r.Containers = 2 }, nil, 0, placement.LeastUsage},
+		{"a gang of two fits only where there is room for both", func(r *placement.HostRequest) { r.Containers = 2 }, nil, 0, placement.BestWithRoom},
 		{"no room for three", func(r *placement.HostRequest) { r.Containers = 3 }, nil, 2, placement.NoRoom},
 		{"as if there were room", func(r *placement.HostRequest) { r.Containers = 3 }, &placement.HostOptions{IgnoreRoom: true}, 1, placement.LeastUsage},
 		{"a demand of nothing fits anywhere", func(r *placement.HostRequest) { r.Demand = apportion.Resources{0} }, nil, 1, placement.LeastUsage},
-		{"a worker that shrank has no room", func(r *placement.HostRequest) { r.Workers[1].Free[0] = -5 }, nil, 0, placement.LeastUsage},
+		{"a worker that shrank has no room", func(r *placement.HostRequest) { r.Workers[1].Free[0] = -5 }, nil, 0, placement.BestWithRoom},
 		{"stays among equals, whatever its usage", func(r *placement.HostRequest) {
 			r.Workers[2].Counts, r.Workers[2].Usage = placement.Counts{Converged: 2}, 9
 		}, nil, 2, placement.Stays},
@@ -73,7 +75,8 @@ func TestChooseHostFaults(t *testing.T) {
 		{"count that would overflow", func(r *placement.HostRequest) { r.Workers[1].Counts.Watching = math.MaxInt64 / 3 }, nil, apportion.ErrRange},
 		{"free of two kinds", func(r *placement.HostRequest) { r.Workers[1].Free = apportion.Resources{1, 2} }, nil, apportion.ErrLength},
 		{"negative demand", func(r *placement.HostRequest) { r.Demand[0] = -1 }, nil, apportion.ErrNegative},
-		{"negative gang", func(r *placement.HostRequest) { r.Containers = -1 }, nil, apportion.ErrNegative},
+		{"negative gang", func(r *placement.HostRequest) { r.Containers = -1 }, nil, apportion.ErrRange},
+		{"nobody asks", func(r *placement.HostRequest) { r.Containers = 0 }, nil, apportion.ErrRange},
 		{"weights in the wrong order", nil, &placement.HostOptions{Weights: placement.Weights{Progressing: 1, Watching: 2, Converged: 3}}, apportion.ErrRange},
 		{"weights that would overflow", nil, &placement.HostOptions{Weights: placement.Weights{Progressing: 1 << 40, Watching: 2, Converged: 1}}, apportion.ErrRange},
 	} {
@@ -298,5 +301,67 @@ func TestNames(t *testing.T) {
 		if test.got != test.want {
 			t.Errorf("%q, want %q", test.got, test.want)
 		}
+	}
+}
+
+// What was placed by somebody else takes room as what the packer places itself, and may take more than
+// there is.
+func TestTake(t *testing.T) {
+	servers := []apportion.Server{{ID: "a", Capacity: apportion.Resources{8, 4}}, {ID: "b", Capacity: apportion.Resources{8, 0}}}
+	p, err := placement.NewPacker(placement.FewestFirst, apportion.Kinds{"cpu", "gpu"}, placement.Bins(servers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	demand := apportion.Resources{3, 1}
+	if p.Room(0, demand) != 2 || p.Room(1, demand) != 0 || p.Room(1, apportion.Resources{0, 0}) != math.MaxInt64 {
+		t.Errorf("room for %d and %d, and without a demand %d", p.Room(0, demand), p.Room(1, demand), p.Room(1, apportion.Resources{0, 0}))
+	}
+	if err := p.Take(0, demand, 3); err != nil || p.Containers(0) != 3 || !p.Free(0).Equal(apportion.Resources{-1, 1}) || p.Room(0, demand) != 0 {
+		t.Errorf("after three: %v, %d containers, free %v", err, p.Containers(0), p.Free(0))
+	}
+	if _, ok := p.Place(demand, 1, nil); ok {
+		t.Error("a container was placed where there is no room")
+	}
+	for _, test := range []struct {
+		demand apportion.Resources
+		count  int64
+		want   error
+	}{{demand, -1, apportion.ErrRange}, {demand, math.MaxInt64, apportion.ErrRange}, {apportion.Resources{math.MaxInt64, 0}, 2, apportion.ErrOverflow}} {
+		if err := p.Take(0, test.demand, test.count); !errors.Is(err, test.want) || p.Containers(0) != 3 {
+			t.Errorf("%d of %v: %v, %d containers", test.count, test.demand, err, p.Containers(0))
+		}
+	}
+	if err := p.Release(0, demand, 3); err != nil || !p.Free(0).Equal(servers[0].Capacity) {
+		t.Errorf("given back: %v, free %v", err, p.Free(0))
+	}
+}
+
+// Rules and reasons are text in JSON, and plans and packings come back as they were.
+func TestTextAndJSON(t *testing.T) {
+	for rule := placement.FirstFit; rule <= placement.FewestFirst; rule++ {
+		var read placement.Rule
+		if text, err := rule.MarshalText(); err != nil || read.UnmarshalText(text) != nil || read != rule {
+			t.Errorf("rule %v is read as %v", rule, read)
+		}
+	}
+	for reason := placement.Stays; reason <= placement.BestWithRoom; reason++ {
+		want := placement.Host{Worker: 2, Decided: true, Reason: reason, Scores: []int64{4, math.MaxInt64}}
+		text, err := json.Marshal(want)
+		var got placement.Host
+		if err == nil {
+			err = json.Unmarshal(text, &got)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || !strings.Contains(string(text), reason.String()) {
+			t.Errorf("%s: %v\n%s", text, err, diff)
+		}
+	}
+}
+
+func TestValidateWeights(t *testing.T) {
+	if err := placement.DefaultWeights().Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := (placement.Weights{Progressing: 1, Watching: 1, Converged: 1}).Validate(); !errors.Is(err, apportion.ErrRange) {
+		t.Errorf("weights that do not fall: %v", err)
 	}
 }

@@ -92,7 +92,7 @@ func TestPropRebalanceIsAFixedPoint(t *testing.T) {
 func TestPropHost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		request := placement.HostRequest{Kinds: apportion.Kinds{"cpu", "gpu"}, Demand: resources(4).Draw(t, "demand"),
-			Containers: rapid.Int64Range(0, 3).Draw(t, "gang")}
+			Containers: rapid.Int64Range(1, 3).Draw(t, "gang")}
 		small := rapid.Int64Range(0, 3)
 		for i := range rapid.IntRange(1, 6).Draw(t, "workers") {
 			request.Workers = append(request.Workers, placement.Worker{ID: string(rune('a' + i)), Free: resources(9).Draw(t, "free"),
@@ -108,17 +108,18 @@ func TestPropHost(t *testing.T) {
 			c := request.Workers[w].Counts
 			return 2*float64(c.Progressing) + 1.5*float64(c.Watching) + float64(c.Converged)
 		}
-		lower := false
+		lower, ties, preferred := false, 0, false
 		for w, worker := range request.Workers {
 			fits := true
-			for range max(request.Containers, 1) {
-				left := worker.Free.Clone()
-				for k, q := range request.Demand {
-					left[k] -= q * max(request.Containers, 1)
-				}
-				fits = fits && slices.Min(left) >= 0
+			for k, q := range request.Demand {
+				fits = fits && worker.Free[k]-q*request.Containers >= 0
 			}
 			lower = lower || score(w) < score(request.Current)
+			if w != got.Worker && score(w) == score(got.Worker) {
+				ties++
+			}
+			preferred = preferred || score(w) < score(got.Worker) ||
+				score(w) == score(got.Worker) && worker.Usage < request.Workers[got.Worker].Usage
 			switch {
 			case w == got.Worker && w != request.Current && !fits:
 				t.Fatalf("worker %d has no room", w)
@@ -133,6 +134,12 @@ func TestPropHost(t *testing.T) {
 		stays := got.Worker == request.Current
 		if got.Decided != (!stays || !lower) || stays != (got.Reason == placement.Stays || got.Reason == placement.NoRoom) {
 			t.Fatalf("%+v with a lower score somewhere: %v", got, lower)
+		}
+		if want := map[placement.HostReason]bool{
+			placement.Stays: stays && !lower, placement.NoRoom: stays && lower, placement.LeastScore: !stays && !preferred && ties == 0,
+			placement.LeastUsage: !stays && !preferred && ties > 0, placement.BestWithRoom: !stays && preferred,
+		}; !want[got.Reason] {
+			t.Fatalf("%v is not true of %+v, %d ties, preferred %v", got.Reason, got, ties, preferred)
 		}
 	})
 }

@@ -35,12 +35,21 @@ func (w Weights) Score(c Counts) int64 {
 	return c.Progressing*w.Progressing + c.Watching*w.Watching + c.Converged*w.Converged
 }
 
+// check adds to faults weights that are not whole, positive and falling.
 func (w Weights) check(faults *apportion.Faults) {
 	if w.Converged < 1 || w.Watching <= w.Converged || w.Progressing <= w.Watching || w.Progressing > weightLimit {
 		faults.Add(apportion.Item{}, "Weights", apportion.ErrRange, "need 2^30 >= Progressing > Watching > Converged >= 1")
 	}
 }
 
+// Validate returns what is wrong with the weights, or nil.
+func (w Weights) Validate() error {
+	var faults apportion.Faults
+	w.check(&faults)
+	return faults.Err()
+}
+
+// check adds to faults counts that are out of range.
 func (c Counts) check(faults *apportion.Faults) {
 	for _, count := range [...]struct {
 		field string

@@ -85,7 +85,8 @@ type Monitor struct {
 	now     time.Duration
 	next    time.Duration
 	started bool
-	workers map[string]int // from a worker to its position in the report
+	workers map[string]int  // from a worker to its position in the report
+	gone    []growth.Change // jobs that were taken out since the newest step
 }
 
 // jobState is what the monitor knows of one job.
@@ -233,6 +234,26 @@ func (m *Monitor) request(out *Report) {
 	}
 }
 
+// remove takes a job out; the next step reports that it has left.
+func (m *Monitor) remove(id string) {
+	if state, ok := m.roster.Remove(id); ok {
+		m.gone = append(m.gone, growth.Change{Job: id, From: state.category, To: growth.Outside, Cause: growth.Left})
+	}
+}
+
+// restore puts the monitor of a manager back to how it was after a step at now.
+func (m *Monitor) restore(now, next time.Duration, jobs []*Job, gone []growth.Change) {
+	known := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Category == growth.Outside })
+	id := func(i int) string { return known[i].ID }
+	if err := m.roster.Match(len(known), id, func() *jobState { return new(jobState) }); err != nil {
+		panic(err) // IDs are not empty and unique: the manager has checked them
+	}
+	for i, j := range known {
+		*m.roster.Members[m.roster.Where[i]].State = jobState{track: &j.Readings, category: j.Category, worker: j.Worker, migrated: j.Decided}
+	}
+	m.now, m.next, m.started, m.gone = now, next, true, slices.Clone(gone)
+}
+
 // Step takes all jobs that now run, each with its newest reading. At the first call and whenever the
 // interval is over it measures and categorizes those that are not migrated, each by its newest
 // reading; in between readings are noted. now must not go back. The result is written to out.
@@ -255,9 +276,12 @@ func (m *Monitor) Step(now time.Duration, observations []Observation, out *Repor
 		m.next = monitor.Plus(now, m.config.Interval)
 	}
 	out.Next = m.next
+	out.Changes = append(out.Changes, m.gone...)
 	for _, left := range m.roster.Left {
 		out.Changes = append(out.Changes, growth.Change{Job: left.ID, From: left.State.category, To: growth.Outside, Cause: growth.Left})
 	}
+	slices.SortStableFunc(out.Changes, func(a, b growth.Change) int { return cmp.Compare(a.Job, b.Job) })
+	m.gone = m.gone[:0]
 	m.take(observations, out)
 	m.count(out)
 	m.request(out)

@@ -102,8 +102,8 @@ func TestSpeConDecidesOnce(t *testing.T) {
 			t.Errorf("check %d: next %v", check, orders.Next)
 		}
 	}
-	if got := specon.marks[0].since; got != 40*second {
-		t.Errorf("decided at %v, want only at 40 s", got)
+	if job := specon.manager.State().Jobs[0]; !job.Decided || job.Since != 40*second {
+		t.Errorf("decided %v at %v, want only at 40 s", job.Decided, job.Since)
 	}
 }
 

@@ -91,6 +91,21 @@ func (r *Roster[T]) rebuild(fresh func() *T) {
 	}
 }
 
+// Remove takes a job out between two steps; the next Match finds that nobody has left.
+func (r *Roster[T]) Remove(id string) (state *T, ok bool) {
+	at, ok := r.index[id]
+	if !ok {
+		return nil, false
+	}
+	state = r.Members[at].State
+	r.Members = slices.Delete(r.Members, at, at+1)
+	delete(r.index, id)
+	for i := at; i < len(r.Members); i++ {
+		r.index[r.Members[i].ID] = i
+	}
+	return state, true
+}
+
 // Match makes the roster hold the n jobs that id lists, and fills Where, Arrived and Left;
 // fresh makes the state of a new job. An empty or repeated id is an error that leaves the
 // members as they were. It allocates only where the set changed or grew. O(n) where the set is

@@ -1,0 +1,64 @@
+// This file holds what a Manager is told, [Zheng] §5.2.
+
+package specon
+
+import (
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/enum"
+)
+
+// EventKind says what happened.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	// WorkerUp: Worker is there with Capacity, or its capacity is another now.
+	WorkerUp EventKind = iota
+	// WorkerDown: Worker is gone; its jobs wait for another.
+	WorkerDown
+	// Arrival: Job is there, in one container of Demand. It runs on Worker; where that is empty the
+	// manager finds one.
+	Arrival
+	// Exit: Job is gone.
+	Exit
+	// Reading: Job has Value at time At, used Usage on average since its reading before, and Current
+	// at that time.
+	Reading
+	// Runs: Job runs on Worker, with Demand where that is not nil: what the manager ordered has been
+	// carried out, or the job is elsewhere for another reason.
+	Runs
+	// Pauses: Job does not run: it is on its way to a worker, or starts again.
+	Pauses
+)
+
+var eventKinds = []string{"worker-up", "worker-down", "arrival", "exit", "reading", "runs", "pauses"}
+
+// String returns "worker-up", "worker-down", "arrival", "exit", "reading", "runs" or "pauses".
+func (k EventKind) String() string { return enum.String(k, eventKinds) }
+
+// MarshalText returns what String returns.
+func (k EventKind) MarshalText() ([]byte, error) { return enum.Marshal(k, eventKinds) }
+
+// UnmarshalText reads what MarshalText writes.
+func (k *EventKind) UnmarshalText(text []byte) error { return enum.Unmarshal(k, text, eventKinds) }
+
+// Event is one thing that happened. The fields that its kind does not name are not read.
+type Event struct {
+	Kind EventKind
+	// Job and Worker are IDs.
+	Job, Worker string
+	// Capacity is what a worker has, Demand what a job's container needs, over the manager's kinds.
+	Capacity, Demand apportion.Resources
+	// At is the time of a reading, since the same origin as the ticks'. One that is not later than
+	// that of the job's reading before, or is later than the next check, is dropped.
+	At time.Duration
+	// Value is E(t), the evaluation function; NaN and infinities say that the job diverged.
+	Value float64
+	// Usage is the average since the job's reading before, as in [Observation]. Current is what it
+	// uses at the time of the reading, of which R(w, t) is the sum over a worker's jobs; where that
+	// is not measured Usage stands for it.
+	Usage, Current growth.Usage
+}
