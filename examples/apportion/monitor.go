@@ -1,5 +1,5 @@
 // This file reads what container monitors report, for "apportion flowcon" and "apportion specon":
-// samples, exits and ticks; and averages usage between two runs, [Zheng] §4.1.3.
+// samples, exits and ticks, [Zheng] §4.1.3.
 
 package main
 
@@ -117,61 +117,6 @@ func (m *monitorForm) validate(in *placedSample) error {
 		check.Resources(&faults, m.kinds, in.Demand, item, "Demand")
 	}
 	return faults.Err()
-}
-
-// meter holds the samples of one container since the last run that took them.
-type meter struct {
-	id string
-	// at and value are of the newest sample with a value; fresh says that no run has taken it.
-	at      time.Duration
-	value   float64
-	sampled bool
-	fresh   bool
-	// spent is usage times time since taken, by kind.
-	spent []float64
-	// taken is the time of the sample that the last run took; late as long as there was none.
-	taken time.Duration
-	ran   bool
-	// current is the usage of the newest sample.
-	current []float64
-}
-
-// add takes a sample with a value. One that is not later than the one before is dropped: the first of
-// a time stands.
-func (m *meter) add(e *monitorEvent) {
-	if m.sampled && e.at <= m.at {
-		return
-	}
-	span := (e.at - m.at).Seconds()
-	if !m.sampled {
-		span = 1 // nothing is before it, so that any weight will do
-		m.taken = e.at - time.Second
-	}
-	if m.spent == nil {
-		m.spent = make([]float64, len(e.usage))
-	}
-	for k, usage := range e.usage {
-		m.spent[k] += float64(usage * span)
-	}
-	m.at, m.value, m.current, m.sampled, m.fresh = e.at, e.value, e.usage, true, true
-}
-
-// usage returns the average usage since the sample that was taken last.
-func (m *meter) usage() []float64 {
-	average := make([]float64, len(m.spent))
-	for k, spent := range m.spent {
-		average[k] = spent / (m.at - m.taken).Seconds()
-	}
-	return average
-}
-
-// take notes that a run has taken the newest sample, unless it is closer than least to the one before.
-func (m *meter) take(least time.Duration) {
-	if !m.fresh || m.ran && m.at-m.taken < least {
-		return
-	}
-	m.taken, m.ran, m.fresh = m.at, true, false
-	clear(m.spent)
 }
 
 // clock refuses ticks that go back.

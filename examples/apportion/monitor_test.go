@@ -1,5 +1,4 @@
-// This file tests "apportion flowcon" and "apportion specon" against the library, and the averaging
-// of samples between ticks.
+// This file tests "apportion flowcon" and "apportion specon" against the library.
 
 package main
 
@@ -97,36 +96,6 @@ func flowconText(t *testing.T, out string) string {
 		text.WriteString("\n")
 	}
 	return text.String()
-}
-
-// Samples between two runs count with the time that they stand for, whether or not a tick that was not
-// due lies between them.
-func TestMeter(t *testing.T) {
-	m := &meter{id: "a"}
-	add := func(second, value, usage float64) {
-		m.add(&monitorEvent{at: time.Duration(second * 1e9), value: value, usage: []float64{usage}})
-	}
-	add(10, 5, 0.3)
-	if got := m.usage()[0]; math.Abs(got-0.3) > 1e-12 || m.value != 5 {
-		t.Errorf("one sample: usage %g of value %g", got, m.value)
-	}
-	m.take(0)
-	add(11, 4, 1)
-	add(14, 3, 0.2)
-	add(13, 99, 99) // late
-	add(14, 99, 99) // again
-	if got := m.usage()[0]; math.Abs(got-1.6/4) > 1e-12 || m.value != 3 || !m.fresh {
-		t.Errorf("1 for one second and 0.2 for three: usage %g, value %g", got, m.value)
-	}
-	m.take(5 * time.Second) // closer than that to the sample at 10: left out by the run, so kept here
-	if !m.fresh {
-		t.Error("a sample that the run left out is lost")
-	}
-	m.take(4 * time.Second)
-	add(15, 2, 0.5)
-	if got := m.usage()[0]; math.Abs(got-0.5) > 1e-12 {
-		t.Errorf("after a run: usage %g", got)
-	}
 }
 
 // The example of §6.2.3: scores 6, 3.5, 4 and 11; the container goes to the second worker.

@@ -67,20 +67,15 @@ func uneven(scale float64, frameworks []string) []harness.Job {
 	return jobs
 }
 
-// lookBack is how old a job may be when a master begins: that has to know how long the job took to get where
-// it is.
-const lookBack = 1000 * time.Hour
-
 // speconDecider makes the decider of a master: SpeCon with the classifier that noise does not mislead, or
 // what leaves jobs where they are.
 func speconDecider(s *setting, stay bool) (master.Decider, error) {
 	if s.slot <= 0 {
 		return nil, errors.New("SpeCon needs -slot, the time between two categorizations")
 	}
-	origin := time.Now().Add(-lookBack)
 	return specon.New(specon.Config{Interval: s.slot, Classifier: growth.Prospect{Alpha: 0.1}, Stay: stay, Notes: s.place.Join("specon.json"),
 		Read: func(state *master.State) (map[string]specon.Reading, error) { return readings(s.place, state) },
-		Now:  func() time.Duration { return time.Since(origin) }})
+		Now:  func() time.Duration { return time.Duration(time.Now().UnixNano()) }}) // since 1970, for all masters
 }
 
 // readings asks the jobs' curves and this machine's kernel.

@@ -250,3 +250,11 @@ func (m *Manager) Step(e Event) error {
 	}
 	return nil
 }
+
+// Job returns what is known of a job, and false where there is no such job. It is a copy.
+func (m *Manager) Job(id string) (Job, bool) {
+	if j := m.byID[id]; j != nil {
+		return j.clone(), true
+	}
+	return Job{}, false
+}

@@ -1,5 +1,5 @@
-// This file implements SpeCon on real processes, [Zheng] §5.2: it watches how jobs converge, and moves
-// converged ones to servers that have less to do.
+// This file implements SpeCon on real processes, [Zheng] §5.2: it tells package growth/specon how the
+// jobs stand, and the master where they are to run.
 
 // Package specon decides by SpeCon, or by the default scheduler that it is compared with, where jobs of one
 // container run.
@@ -7,6 +7,7 @@ package specon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 
 // Reading is what is known of a job that runs.
 type Reading struct {
-	// Value is the newest of its evaluation function, First the first, which is of this Age; 0: it is new.
+	// Value is the newest of its evaluation function, First the first, which is of this Age.
 	Value, First float64
 	Age          time.Duration
 	// Used is the CPU time of the job's newest attempt.
@@ -39,57 +40,136 @@ type Config struct {
 	Stay bool
 	// Read returns what is known of the jobs by name. A job that has not told anything is not there.
 	Read func(*master.State) (map[string]Reading, error)
-	// Now returns the time since an origin before the first step of any job.
+	// Now returns the time since an origin before the first step of any job, the same for all masters.
 	Now func() time.Duration
 	// Notes is the path of the file that is kept.
 	Notes string
 }
 
-// Decider is SpeCon as a [master.Decider]. The one of a new master watches all jobs from their beginning, but
-// for those that were decided on: they stay where they are. A move is noted before it is begun, so a master
-// that is killed in between leaves the job where it was; none is moved twice for the same reason. What was
-// left of a plan to even things out is planned anew when the others have converged for the new one, too.
+// Decider is SpeCon as a [master.Decider]. The one of a new master goes on where the one before last noted
+// anything. A move is noted before it is begun, so a master that is killed in between leaves the job where it
+// was; none is moved twice for the same reason.
 type Decider struct {
 	config  Config
-	monitor *specon.Monitor
-	report  specon.Report
-	marks   map[string]*mark
-	tasks   []task     // of the decision under way
-	plan    []transfer // to even the cluster out
-	noted   notes      // what the file says
+	manager *specon.Manager // nil before the first decision
+	servers []string        // those that the manager knows
+	jobs    map[string]*meter
+	now     time.Duration
+	noted   *specon.State // what the file says; nil: there is none
 }
 
-// mark is what is known of a job beyond the monitor.
-type mark struct {
-	category growth.Category
-	// since is when the job was decided on or, before that, when it converged.
-	since time.Duration
-	// decided: a host was chosen for the job. rebalanced: it was moved to even things out.
-	decided, rebalanced bool
-	// attempt, at and used are those of the reading that was taken last, usage the average before it.
+// meter reads the CPU time of one job.
+type meter struct {
+	growth.Counter
 	attempt int64
-	at      time.Duration
-	used    time.Duration
-	usage   float64
-	opened  bool // a reading was taken
+	opened  bool // a check has taken the first reading
 }
 
-// task is a job that has a server.
-type task struct {
-	*master.JobState
-	*mark
-	name   string
-	server int
+// settings are those of the manager.
+func (c *Config) settings(kinds apportion.Kinds) (specon.ManagerConfig, *specon.ManagerOptions) {
+	return specon.ManagerConfig{Config: specon.Config{Interval: c.Interval}, Kinds: kinds}, &specon.ManagerOptions{
+		Options: specon.Options{Classifier: c.Classifier}, Place: placement.FewestFirst, Stay: c.Stay, OneAtATime: true}
 }
 
-// New goes on from the notes if there are any. Errors are theirs and those of [specon.NewMonitor].
+// New goes on from the notes if there are any. Errors are theirs and those of [specon.NewManager].
 func New(config Config) (*Decider, error) {
-	monitor, err := specon.NewMonitor(specon.Config{Interval: config.Interval}, &specon.Options{Classifier: config.Classifier})
-	if err != nil {
-		return nil, err
+	d := &Decider{config: config, jobs: map[string]*meter{}}
+	_, err := specon.NewManager(config.settings(nil))
+	return d, errors.Join(err, d.recall())
+}
+
+// server returns the server that a job is to run on; empty: none that is there.
+func server(job *master.JobState, s *master.State) string {
+	goal := job.Goal()
+	if len(goal) > 0 && slices.ContainsFunc(s.Servers, func(s apportion.Server) bool { return s.ID == goal[0] }) {
+		return goal[0]
 	}
-	d := &Decider{config: config, monitor: monitor, marks: map[string]*mark{}}
-	return d, d.recall()
+	return ""
+}
+
+// settled reports whether a job runs where it is to run.
+func settled(j *checkpoint.Job) bool {
+	running := j.Phase == checkpoint.Running || j.Phase == checkpoint.Saving || j.Phase == checkpoint.Verifying
+	return running && j.Order == 0 && slices.Equal(j.Containers, j.Target)
+}
+
+// tellServers tells the manager which servers are there.
+func (d *Decider) tellServers(s *master.State) error {
+	var errs []error
+	var present []string
+	for _, server := range s.Servers {
+		present = append(present, server.ID)
+		errs = append(errs, d.manager.Step(specon.Event{Kind: specon.WorkerUp, Worker: server.ID, Capacity: server.Capacity}))
+	}
+	for _, id := range d.servers {
+		if !slices.Contains(present, id) {
+			errs = append(errs, d.manager.Step(specon.Event{Kind: specon.WorkerDown, Worker: id}))
+		}
+	}
+	d.servers = present
+	return errors.Join(errs...)
+}
+
+// tellJobs tells the manager which jobs are there, and where each runs.
+func (d *Decider) tellJobs(s *master.State) error {
+	var errs []error
+	step := func(e specon.Event) { errs = append(errs, d.manager.Step(e)) }
+	present := map[string]bool{}
+	for i := range s.Jobs {
+		present[s.Jobs[i].Application.ID] = true
+	}
+	for id := range d.jobs {
+		if !present[id] {
+			step(specon.Event{Kind: specon.Exit, Job: id})
+			delete(d.jobs, id)
+		}
+	}
+	for i := range s.Jobs {
+		job, on := &s.Jobs[i], server(&s.Jobs[i], s)
+		e := specon.Event{Kind: specon.Runs, Job: job.Application.ID, Worker: on, Demand: job.Application.Demand}
+		if d.jobs[e.Job] == nil {
+			d.jobs[e.Job], e.Kind = &meter{}, specon.Arrival
+		}
+		if e.Kind == specon.Arrival || on != "" {
+			step(e)
+		}
+		if !settled(&job.Job) {
+			step(specon.Event{Kind: specon.Pauses, Job: e.Job})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// event is what the manager is told of a job that has a reading. The first value that it is told is the
+// job's first, at its time: what a job gains before anyone looks may be the most that it ever gains.
+func (m *meter) event(now time.Duration, job *master.JobState, r Reading) specon.Event {
+	if m.attempt != job.Job.Attempt {
+		m.attempt = job.Job.Attempt
+		m.Restart()
+	}
+	usage := m.Usage(now, r.Used)
+	e := specon.Event{Kind: specon.Reading, Job: job.Application.ID, At: now, Value: r.Value, Usage: usage}
+	if !m.opened {
+		e.At, e.Value = max(0, now-r.Age), r.First
+	}
+	return e
+}
+
+// tellReadings tells the manager what the jobs that run say.
+func (d *Decider) tellReadings(s *master.State) error {
+	readings, err := d.config.Read(s)
+	if err != nil {
+		return err
+	}
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		if r, ok := readings[job.Application.ID]; ok && job.Job.Phase == checkpoint.Running {
+			if err := d.manager.Step(d.jobs[job.Application.ID].event(d.now, job, r)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Decide implements [master.Decider]. New jobs go where the fewest are. At most one job is moved at a time.
@@ -99,252 +179,80 @@ func (d *Decider) Decide(_ context.Context, s *master.State) (*master.Verdict, e
 		v.Explanation = "There is no job or no server: nothing was decided.\n"
 		return v, nil
 	}
-	if err := d.place(s, v); err != nil {
+	if err := d.start(s.Kinds); err != nil {
 		return nil, err
 	}
-	defer func() { clear(d.tasks) }() // they hold the state, which is the master's
-	now := d.config.Now()
-	if err := d.watch(now, s); err != nil {
+	d.now = max(d.now, d.config.Now()) // a clock may be set back
+	for _, tell := range []func(*master.State) error{d.tellServers, d.tellJobs, d.tellReadings} {
+		if err := tell(s); err != nil {
+			return nil, err
+		}
+	}
+	decision, err := d.manager.Tick(d.now)
+	if err != nil {
 		return nil, err
 	}
-	why := "Jobs stay where they were placed."
+	d.open()
+	if err := d.note(); err != nil {
+		return nil, err
+	}
+	for i := range s.Jobs {
+		id := s.Jobs[i].Application.ID
+		if job, _ := d.manager.Job(id); job.Worker != "" && job.Worker != server(&s.Jobs[i], s) {
+			v.Targets[id] = []string{job.Worker}
+		}
+	}
+	for _, w := range decision.Waiting {
+		v.Waiting[w.Job] = w.Reason.Text
+	}
 	if !d.config.Stay {
-		var err error
-		if why, err = d.move(now, s, v); err != nil {
-			return nil, err
-		}
-		if err := d.note(); err != nil {
-			return nil, err
-		}
-		v.Again = max(time.Millisecond, d.report.Next-now)
+		v.Again = max(time.Millisecond, decision.Next-d.now)
 	}
-	v.Explanation = d.explain(s, why)
+	v.Explanation = d.explain(s, &decision)
 	return v, nil
 }
 
-// free is what the jobs with a server leave of each.
-func (d *Decider) free(s *master.State) []apportion.Resources {
-	var free []apportion.Resources
-	for _, server := range s.Servers {
-		free = append(free, server.Capacity.Clone())
+// open notes whose first reading a check has taken.
+func (d *Decider) open() {
+	for id, m := range d.jobs {
+		job, _ := d.manager.Job(id)
+		m.opened = m.opened || job.Readings.Series().Newest() != growth.Unusable
 	}
-	for i := range d.tasks {
-		for k, q := range d.tasks[i].Application.Demand {
-			free[d.tasks[i].server][k] -= q
-		}
-	}
-	return free
 }
 
-// place finds the jobs' servers, and one for each job that has none.
-func (d *Decider) place(s *master.State, v *master.Verdict) error {
-	d.tasks = d.tasks[:0]
-	var homeless []*master.JobState
-	known := map[string]*mark{}
-	for i := range s.Jobs {
-		job := &s.Jobs[i]
-		name := job.Application.ID
-		if known[name] = d.marks[name]; known[name] == nil {
-			known[name] = &mark{}
-		}
-		server := -1
-		if goal := job.Goal(); len(goal) > 0 {
-			server = slices.IndexFunc(s.Servers, func(s apportion.Server) bool { return s.ID == goal[0] })
-		}
-		if server < 0 {
-			homeless = append(homeless, job)
-			continue
-		}
-		d.tasks = append(d.tasks, task{job, known[name], name, server})
+// why says who is moved and why, or why nobody is.
+func (d *Decider) why(decision *specon.Decision) string {
+	switch {
+	case d.config.Stay:
+		return "Jobs stay where they were placed."
+	case len(decision.Moves) > 0:
+		m := decision.Moves[0]
+		return fmt.Sprintf("%s moves from %s to %s: %v.", m.Job, m.From, m.To, m.Why)
+	case len(decision.OnTheirWay) > 0:
+		job, _ := d.manager.Job(decision.OnTheirWay[0])
+		return fmt.Sprintf("%s is on its way to %s: nobody else is moved.", job.ID, job.Worker)
+	default:
+		return "No job is to be moved."
 	}
-	d.marks = known // those of ended jobs go
-	bins := make([]placement.Bin, len(s.Servers))
-	for w, free := range d.free(s) {
-		bins[w].Free = free
-	}
-	for i := range d.tasks {
-		bins[d.tasks[i].server].Containers++
-	}
-	packer, err := placement.NewPacker(placement.FewestFirst, s.Kinds, bins)
-	if err != nil {
-		return err
-	}
-	for _, job := range homeless {
-		name := job.Application.ID
-		placed, ok := packer.Place(job.Application.Demand, 1, nil)
-		if !ok {
-			v.Waiting[name] = "no server has room"
-			continue
-		}
-		v.Targets[name] = []string{s.Servers[placed[0].Server].ID}
-	}
-	return nil
-}
-
-// watch hands all readings to the container monitor, [Zheng] Algorithm 3.
-func (d *Decider) watch(now time.Duration, s *master.State) error {
-	readings, err := d.config.Read(s)
-	if err != nil {
-		return err
-	}
-	observations := make([]specon.Observation, len(d.tasks))
-	fresh := make([]bool, len(d.tasks))
-	for i := range d.tasks {
-		t := &d.tasks[i]
-		_, known := d.monitor.Standing(t.name)
-		fresh[i] = !known
-		observations[i] = t.observe(now, readings, s.Servers[t.server].ID)
-	}
-	if err := d.monitor.Step(now, observations, &d.report); err != nil {
-		return err
-	}
-	for i := range d.tasks {
-		t := &d.tasks[i]
-		if !observations[i].Missing && (d.report.Ran || fresh[i]) { // the monitor has taken it
-			t.at, t.used, t.opened = now, readings[t.name].Used, true
-		}
-		status, _ := d.monitor.Standing(t.name)
-		if status.Category == growth.Converged && t.category != growth.Converged {
-			t.since = now
-		}
-		t.category = status.Category
-	}
-	return nil
-}
-
-// observe is what the monitor is told of a task. The first value that it is told is the job's first, at its time:
-// what a job gains before anyone looks may be the most that it ever gains.
-func (t *task) observe(now time.Duration, readings map[string]Reading, server string) specon.Observation {
-	o := specon.Observation{Job: t.name, Worker: server, Migrated: t.decided, Missing: true}
-	r, ok := readings[t.name]
-	if !ok || t.Job.Phase != checkpoint.Running || now <= t.at {
-		return o
-	}
-	if t.attempt != t.Job.Attempt {
-		t.attempt, t.used = t.Job.Attempt, 0
-	}
-	o.Missing = false
-	if !t.opened {
-		o.At, o.Value = max(0, now-r.Age), r.First
-		return o
-	}
-	t.usage = max(0, float64(r.Used-t.used)/float64(now-t.at))
-	o.At, o.Value, o.Usage = now, r.Value, growth.Used(t.usage)
-	return o
-}
-
-// move asks for at most one move, unless one is under way, and says why.
-func (d *Decider) move(now time.Duration, s *master.State, v *master.Verdict) (why string, err error) {
-	for i := range d.tasks {
-		if t := &d.tasks[i]; !t.settled() {
-			return fmt.Sprintf("%s is on its way to %s: nobody else is moved.", t.name, s.Servers[t.server].ID), nil
-		}
-	}
-	for _, request := range d.report.Requests {
-		at := slices.IndexFunc(d.tasks, func(t task) bool { return t.name == request.Job })
-		host, err := d.choose(at, s)
-		if err != nil {
-			return "", err
-		}
-		t := &d.tasks[at]
-		if host.Decided {
-			t.decided, t.since = true, now
-		}
-		if host.Worker != t.server {
-			return d.send(t, host.Worker, host.Reason.String(), s, v), nil
-		}
-	}
-	return d.rebalance(now, s, v)
-}
-
-// settled reports whether a job runs where it is to run.
-func (t *task) settled() bool {
-	running := t.Job.Phase == checkpoint.Running || t.Job.Phase == checkpoint.Saving || t.Job.Phase == checkpoint.Verifying
-	return running && t.Job.Order == 0 && slices.Equal(t.Job.Containers, t.Job.Target)
-}
-
-// send notes a move.
-func (d *Decider) send(t *task, server int, reason string, s *master.State, v *master.Verdict) string {
-	v.Targets[t.name] = []string{s.Servers[server].ID}
-	return fmt.Sprintf("%s moves from %s to %s: %s.", t.name, s.Servers[t.server].ID, s.Servers[server].ID, reason)
-}
-
-// choose decides on a request, [Zheng] Algorithm 4.
-func (d *Decider) choose(at int, s *master.State) (placement.Host, error) {
-	workers := make([]placement.Worker, len(s.Servers))
-	for w, free := range d.free(s) {
-		workers[w] = placement.Worker{ID: s.Servers[w].ID, Free: free}
-	}
-	for i := range d.tasks {
-		t := &d.tasks[i]
-		w := &workers[t.server]
-		w.Usage += t.usage
-		switch t.category {
-		case growth.Progressing:
-			w.Counts.Progressing++
-		case growth.Watching:
-			w.Counts.Watching++
-		case growth.Converged:
-			w.Counts.Converged++
-		}
-	}
-	t := &d.tasks[at]
-	return placement.ChooseHost(placement.HostRequest{Kinds: s.Kinds, Workers: workers, Current: t.server, Demand: t.Application.Demand}, nil)
-}
-
-// transfer is what is left of a plan that evens the cluster out.
-type transfer struct{ job, server string }
-
-// rebalance evens out a cluster whose jobs have all converged, [Zheng] Algorithm 5 and §6.2.3: one transfer of
-// the plan after the other. The rest of the plan is kept: planned anew, a server that was idle before the
-// first transfer is idle no more, and gets fewer.
-func (d *Decider) rebalance(now time.Duration, s *master.State, v *master.Verdict) (string, error) {
-	request := placement.RebalanceRequest{Now: now, Kinds: s.Kinds, Free: d.free(s)}
-	for i := range d.tasks {
-		t := &d.tasks[i]
-		request.Containers = append(request.Containers, placement.Active{ID: t.name, Worker: t.server, Demand: t.Application.Demand,
-			Migrated: t.category == growth.Converged, Since: t.since, Rebalanced: t.rebalanced})
-	}
-	plan, err := placement.Rebalance(request, nil)
-	if err != nil {
-		return "", err
-	}
-	if !plan.Ready {
-		d.plan = nil
-	} else if len(d.plan) == 0 {
-		for _, next := range plan.Transfers {
-			d.plan = append(d.plan, transfer{d.tasks[next.Container].name, s.Servers[next.To].ID})
-		}
-	}
-	for len(d.plan) > 0 {
-		next := d.plan[0]
-		d.plan = d.plan[1:]
-		from := slices.IndexFunc(d.tasks, func(t task) bool { return t.name == next.job })
-		to := slices.IndexFunc(s.Servers, func(s apportion.Server) bool { return s.ID == next.server })
-		if from < 0 || to < 0 || !d.tasks[from].Application.Demand.FitsIn(request.Free[to]) {
-			continue // the job has ended, or the server is gone or full
-		}
-		t := &d.tasks[from]
-		t.decided, t.rebalanced, t.since = true, true, now
-		return d.send(t, to, "all jobs grow slowly, and the cluster is uneven", s, v), nil
-	}
-	return "No job is to be moved.", nil
 }
 
 // explain says how the jobs stand, and why one is moved or none.
-func (d *Decider) explain(s *master.State, why string) string {
+func (d *Decider) explain(s *master.State, decision *specon.Decision) string {
 	var text strings.Builder
-	for i := range d.tasks {
-		t := &d.tasks[i]
-		status, _ := d.monitor.Standing(t.name)
-		fmt.Fprintf(&text, "%-10s %-8s %-11s uses %.2f of a CPU", t.name, s.Servers[t.server].ID, t.category, t.usage)
-		if status.Measured {
-			fmt.Fprintf(&text, ", gained %.3g at the last check", status.Gain)
+	for i := range s.Jobs {
+		job, _ := d.manager.Job(s.Jobs[i].Application.ID)
+		if job.Worker == "" {
+			continue
 		}
-		if t.decided {
+		usage, _ := job.Current.Share()
+		fmt.Fprintf(&text, "%-10s %-8s %-11s uses %.2f of a CPU", job.ID, job.Worker, job.Category, usage)
+		if series := job.Readings.Series(); series.Measured() {
+			fmt.Fprintf(&text, ", gained %.3g at the last check", series.Gain(growth.FirstValue))
+		}
+		if job.Decided {
 			text.WriteString(", was decided on")
 		}
 		text.WriteByte('\n')
 	}
-	return text.String() + why + "\n"
+	return text.String() + d.why(decision) + "\n"
 }

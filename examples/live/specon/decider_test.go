@@ -216,8 +216,8 @@ func TestNewMasterMovesNobodyAgain(t *testing.T) {
 	w.moved("done right", "x left")
 }
 
-// A new master plans anew what was left of a plan: who was moved for it stays.
-func TestNewMasterPlansAnew(t *testing.T) {
+// A new master goes on with what was left of a plan: who was moved for it stays.
+func TestNewMasterGoesOnWithPlan(t *testing.T) {
 	w := newWorld(t, false)
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		w.submit(name, flat, "left")
@@ -227,12 +227,12 @@ func TestNewMasterPlansAnew(t *testing.T) {
 	}
 	w.restart()
 	w.pass(20 * time.Second)
-	for _, name := range []string{"c", "d", "e", "f"} { // left is idle, and has nobody to take
+	for _, name := range []string{"d", "e", "f"} { // left is idle, and has nobody to take
 		w.end(name)
 	}
 	w.restart()
 	w.pass(20 * time.Second)
-	w.moved("a right", "b right")
+	w.moved("a right", "b right", "c right")
 }
 
 // A master may be killed before a move that was noted has begun. The next one leaves the job where it is.
@@ -293,24 +293,20 @@ func TestLeastScore(t *testing.T) {
 	w.moved("done third")
 }
 
-// What is told of a job: nothing while it is on its way, and the CPU time of its newest attempt.
-func TestObserve(t *testing.T) {
-	readings := map[string]Reading{"a": {Value: 2, First: 8, Used: 3 * time.Second}}
-	job := &master.JobState{Job: checkpoint.Job{Phase: checkpoint.Running, Attempt: 2}}
-	tk := &task{JobState: job, mark: &mark{attempt: 1, at: 10 * time.Second, used: 9 * time.Second, opened: true}, name: "a"}
-	if o := tk.observe(16*time.Second, readings, "left"); o.Missing || o.Value != 2 || o.Usage != growth.Used(0.5) {
-		t.Errorf("second attempt: %+v, want value 2 and usage 0.5", o)
+// What is told of a job: the first value until a check has taken it, and the CPU time of its newest attempt.
+func TestEvent(t *testing.T) {
+	job := &master.JobState{Application: alloc.Application{ID: "a"}, Job: checkpoint.Job{Phase: checkpoint.Running, Attempt: 1}}
+	m := &meter{}
+	if e := m.event(10*time.Second, job, Reading{Value: 4, First: 8, Age: 7 * time.Second, Used: 5 * time.Second}); e.At != 3*time.Second || e.Value != 8 {
+		t.Errorf("first reading: %+v, want 8 at 3 s", e)
 	}
-	tk.used = time.Second
-	if o := tk.observe(14*time.Second, readings, "left"); o.Usage != growth.Used(0.5) {
-		t.Errorf("same attempt: %+v, want usage 0.5", o)
+	m.opened = true
+	if e := m.event(14*time.Second, job, Reading{Value: 2, Used: 7 * time.Second}); e.At != 14*time.Second || e.Value != 2 || e.Usage != growth.Used(0.5) {
+		t.Errorf("second reading: %+v, want 2 at 14 s with usage 0.5", e)
 	}
-	if o := tk.observe(10*time.Second, readings, "left"); !o.Missing {
-		t.Errorf("twice at one time: %+v", o)
-	}
-	job.Job.Phase = checkpoint.Resuming
-	if o := tk.observe(14*time.Second, readings, "left"); !o.Missing {
-		t.Errorf("on its way: %+v", o)
+	job.Job.Attempt = 2
+	if e := m.event(34*time.Second, job, Reading{Value: 1, Used: 8 * time.Second}); e.Usage != growth.Used(0.4) {
+		t.Errorf("second attempt: %+v, want usage 0.4", e)
 	}
 }
 

@@ -1,51 +1,72 @@
-// This file keeps what a new master must not decide again: for which jobs a host was chosen.
+// This file keeps what a new master goes on from: the manager's state, as it was when it last decided
+// anything.
 
 package specon
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/live/harness"
+	"github.com/apportion/apportion/growth/specon"
 )
 
-// notes is the file of a decider. What else it knows is learned anew from the jobs' curves.
-type notes struct {
-	// Decided are the jobs whose host was chosen, Rebalanced those of them that were moved to even things
-	// out; ascending.
-	Decided    []string `json:"decided,omitempty"`
-	Rebalanced []string `json:"rebalanced,omitempty"`
-}
-
-func (n *notes) equal(o *notes) bool {
-	return slices.Equal(n.Decided, o.Decided) && slices.Equal(n.Rebalanced, o.Rebalanced)
-}
-
-// recall takes in the notes of the master before, if there was one.
+// recall reads the notes of the master before, if there was one.
 func (d *Decider) recall() error {
-	if err := harness.ReadNotes(d.config.Notes, &d.noted); err != nil {
+	var noted specon.State
+	if err := harness.ReadNotes(d.config.Notes, &noted); err != nil {
 		return err
 	}
-	for _, job := range d.noted.Decided {
-		d.marks[job] = &mark{decided: true, rebalanced: slices.Contains(d.noted.Rebalanced, job)}
+	if noted.Ticked {
+		d.noted = &noted
 	}
 	return nil
 }
 
-// note writes down what has changed, before anybody acts on it.
-func (d *Decider) note() error {
-	var n notes
-	for _, job := range slices.Sorted(maps.Keys(d.marks)) {
-		if d.marks[job].decided {
-			n.Decided = append(n.Decided, job)
-		}
-		if d.marks[job].rebalanced {
-			n.Rebalanced = append(n.Rebalanced, job)
-		}
-	}
-	if n.equal(&d.noted) {
+// start makes the manager, from the notes where there are any.
+func (d *Decider) start(kinds apportion.Kinds) (err error) {
+	if d.manager != nil {
 		return nil
 	}
-	d.noted = n
-	return harness.WriteNotes(d.config.Notes, &n)
+	config, options := d.config.settings(kinds)
+	if d.noted == nil {
+		d.manager, err = specon.NewManager(config, options)
+		return err
+	}
+	if d.manager, err = specon.Restore(config, options, *d.noted); err != nil {
+		return err
+	}
+	d.now = d.noted.Now
+	for _, w := range d.noted.Workers {
+		d.servers = append(d.servers, w.ID)
+	}
+	for _, j := range d.noted.Jobs {
+		d.jobs[j.ID] = &meter{opened: j.Readings.Series().Newest() != 0}
+	}
+	return nil
+}
+
+// sameMarks reports whether two states have decided the same: who has a mark, and what is left of a plan.
+func sameMarks(a, b *specon.State) bool {
+	marks := func(s *specon.State) (list []specon.Transfer) {
+		for i := range s.Jobs {
+			if j := &s.Jobs[i]; j.Rebalanced {
+				list = append(list, specon.Transfer{Job: j.ID, To: "rebalanced"})
+			} else if j.Decided {
+				list = append(list, specon.Transfer{Job: j.ID, To: "decided"})
+			}
+		}
+		return append(list, s.Plan...)
+	}
+	return slices.Equal(marks(a), marks(b))
+}
+
+// note writes the state down when a decision has changed it, before anybody acts on it.
+func (d *Decider) note() error {
+	state := d.manager.State()
+	if d.config.Stay || d.noted == nil && sameMarks(&specon.State{}, &state) || d.noted != nil && sameMarks(d.noted, &state) {
+		return nil
+	}
+	d.noted = &state
+	return harness.WriteNotes(d.config.Notes, &state)
 }
