@@ -176,7 +176,8 @@
 //	[Zheng Algorithm 2]	growth/flowcon/flowcon.go	Executor.Step
 //	[Zheng Algorithm 2, listener]	growth/internal/monitor/roster.go	Roster.Match
 //	[Zheng Algorithm 3]	growth/specon/monitor.go	Monitor.Step
-//	[Zheng §5.2, manager]	growth/specon/tick.go	Manager.Tick
+//	[Zheng §5.2, manager]	growth/specon/manager.go	Manager.Step
+//	[Zheng §5.2, decisions]	growth/specon/tick.go	Manager.Tick
 //	[packing rules, no paper]	placement/pack.go	Packer
 //	[Zheng Algorithm 4]	placement/host.go	ChooseHost
 //	[Zheng Algorithm 4, line 3]	placement/score.go	Weights
