@@ -41,7 +41,7 @@ func searchWithout(part string, inst *solver.Instance) *solver.Solution {
 		}
 		r.improveSets(ctx, l, e)
 		if l.found {
-			r.a.adopt(s.unpack(&l.best))
+			r.a.adopt(unpack(s, &l.best))
 		}
 		r.root = newRoot(ctx, r.p, 0, r.target())
 		return r.solution()

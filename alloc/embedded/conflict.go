@@ -14,11 +14,9 @@ import (
 
 // plainConflict returns the first reason that counting finds, or nil. The search relies on it: past
 // it every minimum fits the empty cluster, and sums of minima do not overflow.
-func (p *problem) plainConflict() *solver.Conflict {
-	for _, find := range [...]func() *solver.Conflict{
-		p.oneTooLarge, p.allTooLarge, p.tooManyMoves, p.tooMuchLoss,
-	} {
-		if conflict := find(); conflict != nil {
+func plainConflict(p *problem) *solver.Conflict {
+	for _, find := range [...]func(*problem) *solver.Conflict{oneTooLarge, allTooLarge, tooManyMoves, tooMuchLoss} {
+		if conflict := find(p); conflict != nil {
 			return conflict
 		}
 	}
@@ -26,7 +24,7 @@ func (p *problem) plainConflict() *solver.Conflict {
 }
 
 // oneTooLarge finds an application whose minimum the empty cluster does not hold.
-func (p *problem) oneTooLarge() *solver.Conflict {
+func oneTooLarge(p *problem) *solver.Conflict {
 	for i := range p.apps {
 		a := &p.apps[i]
 		if a.min <= a.max {
@@ -53,7 +51,7 @@ func (p *problem) oneTooLarge() *solver.Conflict {
 }
 
 // allTooLarge finds a kind of which the minima together demand more than there is.
-func (p *problem) allTooLarge() *solver.Conflict {
+func allTooLarge(p *problem) *solver.Conflict {
 	for k := range p.kinds {
 		var need int64
 		var apps []int
@@ -75,7 +73,7 @@ func (p *problem) allTooLarge() *solver.Conflict {
 
 // tooManyMoves finds more applications that must move than the budget allows: those that cannot
 // stay by themselves, and of those on each server that shrank below what they hold there as few as can be.
-func (p *problem) tooManyMoves() *solver.Conflict {
+func tooManyMoves(p *problem) *solver.Conflict {
 	c := &solver.Conflict{Kind: -1, Have: float64(p.inst.AdjustBudget)}
 	need := int64(len(p.mustMove))
 	involved := make([]bool, len(p.apps))
@@ -83,7 +81,7 @@ func (p *problem) tooManyMoves() *solver.Conflict {
 		involved[i] = true
 	}
 	for j, lodgers := range p.lodgers {
-		if fewest := p.fewestMoves(j); fewest > 0 && !anyOf(involved, lodgers) {
+		if fewest := fewestMoves(p, j); fewest > 0 && !anyOf(involved, lodgers) {
 			need += fewest
 			for _, i := range lodgers {
 				involved[i] = true
@@ -93,7 +91,7 @@ func (p *problem) tooManyMoves() *solver.Conflict {
 	if need <= p.inst.AdjustBudget {
 		return nil
 	}
-	c.Constraints = p.causes(need > int64(len(p.mustMove)))
+	c.Constraints = causes(p, need > int64(len(p.mustMove)))
 	for i, yes := range involved {
 		if yes {
 			c.Apps = append(c.Apps, i)
@@ -104,7 +102,7 @@ func (p *problem) tooManyMoves() *solver.Conflict {
 }
 
 // noRoom finds an application that does not stay and whose minimum has no room beside those that must.
-func (p *problem) noRoom() *solver.Conflict {
+func noRoom(p *problem) *solver.Conflict {
 	for i := range p.apps {
 		a := &p.apps[i]
 		if a.keepable {
@@ -126,7 +124,7 @@ func (p *problem) noRoom() *solver.Conflict {
 
 // causes lists why applications must move: a server that became too small, a minimum above what
 // is held; a displaced one, or one above its maximum, needs no further reason.
-func (p *problem) causes(shrank bool) []solver.Constraint {
+func causes(p *problem, shrank bool) []solver.Constraint {
 	for _, i := range p.mustMove {
 		for _, placed := range p.inst.Apps[i].Previous {
 			shrank = shrank || placed.Count > p.fit(placed.Server, p.apps[i].typ)
@@ -136,14 +134,14 @@ func (p *problem) causes(shrank bool) []solver.Constraint {
 	if shrank {
 		constraints = append(constraints, solver.Capacity)
 	}
-	if p.belowMinimum() {
+	if belowMinimum(p) {
 		constraints = append(constraints, solver.Minimum)
 	}
 	return constraints
 }
 
 // belowMinimum reports whether some application must move because it holds less than its minimum.
-func (p *problem) belowMinimum() bool {
+func belowMinimum(p *problem) bool {
 	return slices.ContainsFunc(p.mustMove, func(i int) bool { return p.apps[i].held < p.apps[i].min })
 }
 
@@ -158,7 +156,7 @@ func anyOf(marked []bool, apps []int32) bool {
 
 // fewestMoves returns how many of its lodgers must leave server j at least, by the kind that is shortest:
 // those that use most of it.
-func (p *problem) fewestMoves(j int) int64 {
+func fewestMoves(p *problem, j int) int64 {
 	var fewest int64
 	for k := range p.kinds {
 		var all int64
@@ -180,12 +178,12 @@ func (p *problem) fewestMoves(j int) int64 {
 
 // tooMuchLoss finds that even the least loss exceeds the budget, with as few other constraints as
 // that takes: none, the minima, the adjustment budget, or both.
-func (p *problem) tooMuchLoss() *solver.Conflict {
+func tooMuchLoss(p *problem) *solver.Conflict {
 	for _, with := range [...]struct{ minima, adjust bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
-		if with.adjust && !with.minima && p.belowMinimum() {
+		if with.adjust && !with.minima && belowMinimum(p) {
 			continue // without the minima more could stay
 		}
-		need := p.totalLoss(with.minima, with.adjust)
+		need := totalLoss(p, with.minima, with.adjust)
 		if need <= p.inst.LossBudget+solver.LossTolerance {
 			continue
 		}
@@ -203,7 +201,7 @@ func (p *problem) tooMuchLoss() *solver.Conflict {
 
 // totalLoss returns the least loss that all applications can have one by one, within their minima
 // or not; with adjust, those that may stay do so but for the ones where moving saves most.
-func (p *problem) totalLoss(minima, adjust bool) float64 {
+func totalLoss(p *problem, minima, adjust bool) float64 {
 	var total float64
 	var savings []score
 	for i := range p.apps {
@@ -245,11 +243,13 @@ const (
 // pricedConflict looks for prices that prove infeasibility: were every container worth nothing, the
 // optimum would be 0, so that a dual bound below 0 is a contradiction. Without a price on loss it
 // needs no fairness; with price 1 it says how much loss there must be.
-func (r *run) pricedConflict(ctx context.Context) *solver.Conflict {
-	if conflict := r.p.noRoom(); conflict != nil {
-		return conflict
+//
+// It also returns how many rounds that took.
+func pricedConflict(ctx context.Context, p *problem) (conflict *solver.Conflict, rounds int64) {
+	if conflict := noRoom(p); conflict != nil {
+		return conflict, 0
 	}
-	worthless := *r.p.inst
+	worthless := *p.inst
 	worthless.Apps = append([]solver.App(nil), worthless.Apps...)
 	for i := range worthless.Apps {
 		worthless.Apps[i].Value = 0
@@ -257,23 +257,23 @@ func (r *run) pricedConflict(ctx context.Context) *solver.Conflict {
 	for _, lambda := range [...]float64{0, 1} {
 		desc := newConflictDescent(newDual(newProblem(&worthless), false), lambda)
 		desc.run(ctx, proofRounds, -2*proofMargin*targetShare, -2*proofMargin)
-		r.extra += desc.rounds
+		rounds += desc.rounds
 		if desc.bound > -proofMargin {
 			continue
 		}
 		c := &solver.Conflict{Constraints: []solver.Constraint{solver.Capacity, solver.Minimum}, Kind: -1}
 		if lambda > 0 {
 			c.Constraints = []solver.Constraint{solver.Fairness, solver.Minimum, solver.Capacity}
-			c.Need, c.Have = r.p.inst.LossBudget-desc.bound, r.p.inst.LossBudget
+			c.Need, c.Have = p.inst.LossBudget-desc.bound, p.inst.LossBudget
 		} else {
 			c.Need, c.Have = sidesAt(desc)
 		}
-		if r.p.keepable > r.p.budget {
+		if p.keepable > p.budget {
 			c.Constraints = append(c.Constraints, solver.Adjust)
 		}
-		return c
+		return c, rounds
 	}
-	return nil
+	return nil, rounds
 }
 
 // newConflictDescent starts with a price on loss that stays: 0 with the usual prices, else with none.
@@ -300,8 +300,8 @@ func sidesAt(desc *descent) (need, have float64) {
 
 // smallConflict returns a smallest set of constraints that cannot hold together, with the two sides of
 // the first one, found by enumeration. limit bounds the nodes of each; what cannot be decided stays in.
-func (p *problem) smallConflict(ctx context.Context, limit int64) *solver.Conflict {
-	relaxed, c := p.leaveOut(func(without *solver.Instance) bool {
+func smallConflict(ctx context.Context, p *problem, limit int64) *solver.Conflict {
+	relaxed, c := leaveOut(p, func(without *solver.Instance) bool {
 		e, done := enumeratePlain(ctx, without, limit)
 		return done && !e.found
 	})
@@ -311,7 +311,7 @@ func (p *problem) smallConflict(ctx context.Context, limit int64) *solver.Confli
 
 // leaveOut leaves out one constraint after the other for as long as empty says that there is no solution
 // without it either; capacity always holds. It returns the instance with what is left, and that.
-func (p *problem) leaveOut(empty func(without *solver.Instance) bool) (*solver.Instance, *solver.Conflict) {
+func leaveOut(p *problem, empty func(without *solver.Instance) bool) (*solver.Instance, *solver.Conflict) {
 	relaxed := *p.inst
 	relaxed.Apps = append([]solver.App(nil), p.inst.Apps...)
 	c := &solver.Conflict{Kind: -1}

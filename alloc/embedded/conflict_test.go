@@ -139,7 +139,7 @@ func TestPlainConflict(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := newProblem(test.inst).plainConflict()
+			c := plainConflict(newProblem(test.inst))
 			if c == nil {
 				t.Fatal("no conflict")
 			}
@@ -147,7 +147,7 @@ func TestPlainConflict(t *testing.T) {
 				t.Errorf("%+v, want need %g, have %g, kind %d", c, test.need, test.have, test.kind)
 			}
 			test.repair(test.inst)
-			if c := newProblem(finish(test.inst)).plainConflict(); c != nil {
+			if c := plainConflict(newProblem(finish(test.inst))); c != nil {
 				t.Errorf("repaired, still %+v", c)
 			}
 			if sol := solve(t, nil, test.inst); sol.Status != solver.Optimal {
@@ -182,7 +182,7 @@ func TestNoConflictWithoutProof(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.search(ctx)
-	if c := r.pricedConflict(ctx); c != nil {
+	if c, _ := pricedConflict(ctx, r.p); c != nil {
 		t.Errorf("%+v for an instance that has a solution", c)
 	}
 }

@@ -14,9 +14,9 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 	if !r.empty() {
 		return nil
 	}
-	_, c := r.p.leaveOut(func(without *solver.Instance) bool {
+	_, c := leaveOut(r.p, func(without *solver.Instance) bool {
 		again := newRun(newProblem(without), &r.opts)
-		if again.p.plainConflict() != nil {
+		if plainConflict(again.p) != nil {
 			return true
 		}
 		again.search(ctx)

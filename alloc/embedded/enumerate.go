@@ -291,6 +291,6 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 	case done && e.found:
 		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
 	case done:
-		*sol = *infeasible(r.p.smallConflict(ctx, e.limit))
+		*sol = *infeasible(smallConflict(ctx, r.p, e.limit))
 	}
 }

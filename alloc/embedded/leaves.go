@@ -77,8 +77,8 @@ type leaves struct {
 }
 
 func newLeaves(s *split) *leaves {
-	l := &leaves{answers: newAnswers(s.p), s: s, r: s.newResidual()}
-	l.k = l.r.newPacking()
+	l := &leaves{answers: newAnswers(s.p), s: s, r: newResidual(s)}
+	l.k = newPacking(l.r)
 	return l
 }
 

@@ -39,7 +39,7 @@ var dearLoss = [...]float64{30, 100}
 type limits struct{ lo, hi []int64 }
 
 // noLimits is what every solution keeps.
-func (p *problem) noLimits() limits { return limits{make([]int64, p.kinds), p.total} }
+func noLimits(p *problem) limits { return limits{make([]int64, p.kinds), p.total} }
 
 // charge sets the tolls of the types at multipliers sigma.
 func (ev *splitEval) charge(sigma []float64) {
@@ -100,7 +100,7 @@ func (t *tree) turnsOnUnit() bool {
 // beginLimits begins the tree again, with limits.
 func (t *tree) beginLimits() {
 	t.limiting, t.proven, t.lost = true, t.bound(), math.Inf(-1)
-	t.open = nodes{{choices: make([]choice, len(t.p.apps)), limits: t.p.noLimits(), x: t.rootX, bound: t.rootBound}}
+	t.open = nodes{{choices: make([]choice, len(t.p.apps)), limits: noLimits(t.p), x: t.rootX, bound: t.rootBound}}
 }
 
 // worthLimiting reports whether the gap is about what a unit of kind k is worth.

@@ -34,7 +34,7 @@ func TestBoundWithinLimits(t *testing.T) {
 		if best == nil {
 			t.Skip("no solution")
 		}
-		ev := s.newEval()
+		ev := newEval(s)
 		ev.limits.hi = slices.Clone(inst.Total)
 		for k, total := range inst.Total {
 			used := use(inst, best, k)
@@ -45,7 +45,7 @@ func TestBoundWithinLimits(t *testing.T) {
 		point := func() []float64 {
 			x := drawPoint(t, s)
 			for k := range inst.Total {
-				x[s.limitsAt()+k] = rapid.Float64Range(-1, 1).Draw(t, "sigma") / float64(max(1, inst.Total[k]))
+				x[limitsAt(s)+k] = rapid.Float64Range(-1, 1).Draw(t, "sigma") / float64(max(1, inst.Total[k]))
 			}
 			return x
 		}

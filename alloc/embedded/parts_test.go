@@ -22,7 +22,7 @@ func TestDualAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := tiny(t)
 		p := newProblem(inst)
-		if p.plainConflict() != nil {
+		if plainConflict(p) != nil {
 			t.Skip("no prices needed")
 		}
 		for _, coarse := range []bool{true, false} {
@@ -77,7 +77,7 @@ func TestEnumerationAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := tiny(t)
 		want, _ := p2oracle.Best(inst)
-		if newProblem(inst).plainConflict() != nil {
+		if plainConflict(newProblem(inst)) != nil {
 			t.Skip("not reached")
 		}
 		e, done := enumeratePlain(context.Background(), inst, 1<<20)
@@ -299,7 +299,7 @@ func TestStateMoves(t *testing.T) {
 			inst = tiny(t)
 		}
 		p := newProblem(inst)
-		if p.plainConflict() != nil {
+		if plainConflict(p) != nil {
 			t.Skip("nothing to search")
 		}
 		s := newState(p)

@@ -101,7 +101,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 		inst := tiny(t)
 		want, _ := p2oracle.Best(inst)
 		p := newProblem(inst)
-		if conflict := p.plainConflict(); conflict != nil {
+		if conflict := plainConflict(p); conflict != nil {
 			if want != nil {
 				t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
 			}
@@ -122,12 +122,12 @@ func TestSearchAgainstOracle(t *testing.T) {
 			}
 			conflict.Need = 1 // not known
 			checkConflict(t, inst, conflict)
-			if conflict = r.pricedConflict(context.Background()); conflict != nil {
+			if conflict, _ = pricedConflict(context.Background(), r.p); conflict != nil {
 				checkConflict(t, inst, conflict)
 			}
 			return
 		}
-		if conflict := r.pricedConflict(context.Background()); conflict != nil {
+		if conflict, _ := pricedConflict(context.Background(), r.p); conflict != nil {
 			t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
 		}
 		checkBound(t, inst, sol, inst.Objective(want))

@@ -62,7 +62,7 @@ type columnOf struct {
 	count   int64
 }
 
-func (s *split) newResidual() *residual {
+func newResidual(s *split) *residual {
 	r := &residual{s: s, pools: make([]pool, len(s.p.types)), pi: make([]float64, len(s.p.types)),
 		worth: make([]float64, len(s.p.types)), lo: make([]int64, len(s.p.types)), hi: make([]int64, len(s.p.types)), free: make([]bool, len(s.p.apps)), slot: make([]int32, len(s.ps.classes))}
 	return r

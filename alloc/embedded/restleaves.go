@@ -121,7 +121,7 @@ func (l *restLeaves) answer(free func(i int32) bool, freed int, ask func(inner *
 	bound := ask(inner)
 	l.work += inner.work + int64(s.ps.total/patternsPerBox)
 	if inner.found && (!l.found || inner.value > before+solver.ObjectiveTolerance) {
-		l.take(r, s.unpack(&inner.best), freed)
+		l.take(r, unpack(s, &inner.best), freed)
 	}
 	return bound + r.fixed
 }

@@ -49,7 +49,7 @@ type packing struct {
 	states     int // of the last exact answer
 }
 
-func (r *residual) newPacking() *packing {
+func newPacking(r *residual) *packing {
 	n := len(r.s.p.types)
 	return &packing{r: r, supply: make([]int64, n), count: make([]int64, n), bestCount: make([]int64, n)}
 }

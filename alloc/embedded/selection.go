@@ -34,7 +34,7 @@ type selection struct {
 
 func newSelection(p *problem) selection {
 	n := len(p.apps)
-	return selection{choice: make([]choice, n), budget: p.budget, inChosen: make([]bool, n), often: make([]int, n), limits: p.noLimits(), used: make([]float64, p.kinds)}
+	return selection{choice: make([]choice, n), budget: p.budget, inChosen: make([]bool, n), often: make([]int, n), limits: noLimits(p), used: make([]float64, p.kinds)}
 }
 
 // decide takes over the choices of a node.

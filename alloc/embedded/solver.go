@@ -104,7 +104,7 @@ func (s *Solver) settings() solver.Settings {
 // solve answers an instance that has been checked.
 func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solution {
 	p := newProblem(inst)
-	if conflict := p.plainConflict(); conflict != nil {
+	if conflict := plainConflict(p); conflict != nil {
 		return infeasible(conflict)
 	}
 	run := newRun(p, &s.opts)
@@ -116,7 +116,8 @@ func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solut
 		run.enumerate(ctx, sol)
 	}
 	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible {
-		conflict := run.pricedConflict(ctx)
+		conflict, rounds := pricedConflict(ctx, run.p)
+		run.extra += rounds
 		if conflict == nil {
 			conflict = run.searchedConflict(ctx)
 		}
@@ -237,7 +238,7 @@ func (r *run) searchSets(ctx context.Context, s *split) {
 	r.tree = newTree(ctx, l, r.opts.Warm)
 	r.improveSets(ctx, l, r.setEffort(s))
 	if l.found {
-		r.a.adopt(s.unpack(&l.best))
+		r.a.adopt(unpack(s, &l.best))
 	}
 	r.a.restore()
 	r.a.run(ctx, int64(polishing*math.Min(r.moves(), mostPolish)), 0, math.Inf(1))
@@ -337,7 +338,7 @@ func (r *run) solution() *solver.Solution {
 	sol := &solver.Solution{Bound: math.Min(r.bound(), r.p.inst.Cap())}
 	sol.Multipliers = r.root.multipliers()
 	if r.split != nil {
-		sol.Copies = r.split.copyPrices(r.tree.rootX)
+		sol.Copies = copyPrices(r.split, r.tree.rootX)
 	}
 	relaxed := r.root.bound()
 	if r.tree != nil {

@@ -163,9 +163,9 @@ func (s *split) linkEntries() {
 
 // The multipliers are one vector: types prices, then lambda, then mu by entry, then one by
 // kind, of any sign, for the limits.
-func (s *split) dim() int { return s.limitsAt() + s.p.kinds }
+func splitDim(s *split) int { return limitsAt(s) + s.p.kinds }
 
-func (s *split) limitsAt() int { return len(s.p.types) + 1 + len(s.entryApp) }
+func limitsAt(s *split) int { return len(s.p.types) + 1 + len(s.entryApp) }
 
 // classUnder returns the class of a cell when exactly the lodgers marked in free are gone.
 func (s *split) classUnder(c *cell, free []bool) int32 {
@@ -179,7 +179,7 @@ func (s *split) classUnder(c *cell, free []bool) int32 {
 }
 
 // copyPrices spells x out for solver.CopyBound.
-func (s *split) copyPrices(x []float64) *solver.CopyPrices {
+func copyPrices(s *split, x []float64) *solver.CopyPrices {
 	p, types := s.p, len(s.p.types)
 	m := &solver.CopyPrices{Container: make([]float64, len(p.apps)), Loss: x[types], Room: make([][]float64, len(p.apps))}
 	for i := range p.apps {

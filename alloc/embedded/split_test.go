@@ -17,7 +17,7 @@ import (
 func splittable(t *rapid.T) (*solver.Instance, *split) {
 	inst := tiny(t)
 	p := newProblem(inst)
-	if p.plainConflict() != nil {
+	if plainConflict(p) != nil {
 		t.Skip("nothing to split")
 	}
 	s := newSplit(p, mostPatterns)
@@ -108,8 +108,8 @@ func TestPatternsAgainstTrial(t *testing.T) {
 
 // drawPoint draws multipliers for s, but none on limits.
 func drawPoint(t *rapid.T, s *split) []float64 {
-	x := make([]float64, s.dim())
-	for c := range x[:s.limitsAt()] {
+	x := make([]float64, splitDim(s))
+	for c := range x[:limitsAt(s)] {
 		least := 0.0
 		if c < len(s.p.types) {
 			least = -1
@@ -124,14 +124,14 @@ func drawPoint(t *rapid.T, s *split) []float64 {
 func TestSplitBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst, s := splittable(t)
-		ev := s.newEval()
+		ev := newEval(s)
 		ev.decide(make([]choice, len(s.p.apps)))
 		x := drawPoint(t, s)
 		bound := ev.evaluate(x)
 		if want, _ := p2oracle.Best(inst); want != nil && bound < inst.Objective(want)-solver.ObjectiveTolerance {
 			t.Fatalf("bound %.12g below %.12g, which is attained", bound, inst.Objective(want))
 		}
-		recomputed, err := solver.CopyBound(inst, s.copyPrices(x))
+		recomputed, err := solver.CopyBound(inst, copyPrices(s, x))
 		if err != nil || recomputed != bound && math.Abs(recomputed-bound) > 1e-9 {
 			t.Fatalf("bound %.12g, recomputed %.12g, %v", bound, recomputed, err)
 		}
@@ -167,7 +167,7 @@ func TestSplitBoundOfNode(t *testing.T) {
 				}
 			}
 		}
-		ev := s.newEval()
+		ev := newEval(s)
 		ev.decide(choices)
 		if bound := ev.evaluate(drawPoint(t, s)); bound < inst.Objective(best)-solver.ObjectiveTolerance {
 			t.Fatalf("choices %v: bound %.12g below %.12g", choices, bound, inst.Objective(best))

@@ -23,9 +23,9 @@ type splitEval struct {
 	total     []int64   // by type: containers of the choices
 }
 
-func (s *split) newEval() *splitEval {
+func newEval(s *split) *splitEval {
 	return &splitEval{
-		selection: newSelection(s.p), s: s, slope: make([]float64, s.dim()),
+		selection: newSelection(s.p), s: s, slope: make([]float64, splitDim(s)),
 		worth: make([]float64, len(s.p.types)), bestAt: make([]int, len(s.ps.classes)),
 		bestOf: make([]float64, len(s.ps.classes)), available: make([]bool, len(s.p.types)),
 		toll: make([]float64, len(s.p.types)), total: make([]int64, len(s.p.types)),
@@ -66,9 +66,9 @@ func (ev *splitEval) evaluate(x []float64) float64 {
 		ev.bound = math.Inf(-1)
 		return ev.bound
 	}
-	ev.charge(x[s.limitsAt():])
+	ev.charge(x[limitsAt(s):])
 	ev.applications(x)
-	ev.heed(x[s.limitsAt():], ev.slope[s.limitsAt():])
+	ev.heed(x[limitsAt(s):], ev.slope[limitsAt(s):])
 	return ev.bound
 }
 
@@ -199,8 +199,8 @@ func (ev *splitEval) gradient() []float64 { return ev.slope }
 func newSplitDescent(ev *splitEval) *descent {
 	s, p := ev.s, ev.s.p
 	types := len(p.types)
-	d := newDescent(ev, s.dim(), types)
-	d.last = s.limitsAt()
+	d := newDescent(ev, splitDim(s), types)
+	d.last = limitsAt(s)
 	d.firstStep, d.patience = 0.2, 5
 	for t := range p.types {
 		d.scale[t] = p.types[t].value / (2 * math.Sqrt(float64(p.servers)))

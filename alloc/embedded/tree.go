@@ -96,7 +96,7 @@ type tree struct {
 
 // newTree bounds the root with the decomposition; warm may be nil.
 func newTree(ctx context.Context, l *leaves, warm *Warm) *tree {
-	ev := l.s.newEval()
+	ev := newEval(l.s)
 	ev.decide(make([]choice, len(l.p.apps)))
 	d := newSplitDescent(ev)
 	cold := slices.Clone(d.x)
@@ -105,7 +105,7 @@ func newTree(ctx context.Context, l *leaves, warm *Warm) *tree {
 	}
 	d.start()
 	t := newTreeOf(l, ev, d)
-	t.limitsAt, t.cold = l.s.limitsAt(), cold
+	t.limitsAt, t.cold = limitsAt(l.s), cold
 	for range rootTries {
 		t.d.run(ctx, rootRounds/rootTries, t.target(), t.cut())
 		t.d.back()
@@ -126,7 +126,7 @@ func newTreeOf(by answerer, ev bounder, d *descent) *tree {
 // plant makes the root of what the descent has come to.
 func (t *tree) plant() {
 	t.rootX, t.rootBound, t.proven = slices.Clone(t.d.best), t.d.bound, t.d.bound
-	t.open = nodes{{choices: slices.Clone(t.choice), limits: t.p.noLimits(), x: t.rootX, bound: t.d.bound}}
+	t.open = nodes{{choices: slices.Clone(t.choice), limits: noLimits(t.p), x: t.rootX, bound: t.d.bound}}
 }
 
 // deepen goes on with the descent of the root, in slices of rounds, for as long as each closes a tenth

@@ -39,7 +39,7 @@ func TestTreeAgainstOracle(t *testing.T) {
 		if !l.found || math.Abs(l.value-optimum) > solver.ObjectiveTolerance || math.Abs(tree.bound()-optimum) > 2*solver.ObjectiveTolerance {
 			t.Fatalf("value %.12g, bound %.12g, optimum %.12g", l.value, tree.bound(), optimum)
 		}
-		counts := s.p.decode(s.unpack(&l.best))
+		counts := s.p.decode(unpack(s, &l.best))
 		if err := inst.Check(counts); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := tiny(t)
 		p := newProblem(inst)
-		if p.plainConflict() != nil {
+		if plainConflict(p) != nil {
 			t.Skip("nothing to search")
 		}
 		want, _ := p2oracle.Best(inst)
@@ -136,7 +136,7 @@ func TestTreesAgainstEverySet(t *testing.T) {
 		inst.AdjustBudget = int64(seed % 4)
 		inst.LossBudget = []float64{0.25, 0.5, 1, 2}[seed/4%4]
 		p := newProblem(inst)
-		if p.plainConflict() != nil {
+		if plainConflict(p) != nil {
 			continue
 		}
 		s := newSplit(p, mostPatterns)
@@ -253,7 +253,7 @@ func TestDualBoundOfNode(t *testing.T) {
 		inst := tiny(t)
 		p := newProblem(inst)
 		best, _ := p2oracle.Best(inst)
-		if best == nil || p.plainConflict() != nil {
+		if best == nil || plainConflict(p) != nil {
 			t.Skip("no solution")
 		}
 		choices := make([]choice, len(p.apps))

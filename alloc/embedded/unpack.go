@@ -39,7 +39,7 @@ func (k *packing) totalLoss() float64 { return k.bestLoss + k.r.keptLoss }
 // unpack deals the patterns out to the servers of their class, to each the one that overlaps most
 // with what the free applications hold there. A pattern may have room for types of which no
 // application is free: that room stays empty.
-func (s *split) unpack(b *packed) *incumbent {
+func unpack(s *split, b *packed) *incumbent {
 	p := s.p
 	inc := &incumbent{
 		found: true, free: append([]bool(nil), b.free...), on: make([][]slot, p.servers),
@@ -50,7 +50,7 @@ func (s *split) unpack(b *packed) *incumbent {
 	for g := range groups {
 		byClass[groups[g].class] = append(byClass[groups[g].class], g)
 	}
-	left := s.wanted(b)
+	left := wantedBy(s, b)
 	held := make([]int64, len(p.types))
 	for j := range p.servers {
 		class := s.classUnder(&s.cells[s.cellOf[j]], b.free)
@@ -87,8 +87,8 @@ func (s *split) unpack(b *packed) *incumbent {
 	return inc
 }
 
-// wanted returns how many containers of each type the free applications get.
-func (s *split) wanted(b *packed) []int64 {
+// wantedBy returns how many containers of each type the free applications get.
+func wantedBy(s *split, b *packed) []int64 {
 	wanted := make([]int64, len(s.p.types))
 	for i, free := range b.free {
 		if t := s.p.apps[i].typ; free {

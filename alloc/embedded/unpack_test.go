@@ -17,7 +17,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 	for seed := range uint64(200) {
 		inst := alloctest.Table2(seed, 20, 6, true)
 		p := newProblem(inst)
-		if p.plainConflict() != nil {
+		if plainConflict(p) != nil {
 			continue
 		}
 		r := newRun(p, &Options{Effort: Quick})
@@ -35,7 +35,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		for i, f := range l.best.free {
 			free[int32(p.apps[i].typ)] = free[int32(p.apps[i].typ)] || f
 		}
-		inc := s.unpack(&l.best)
+		inc := unpack(s, &l.best)
 		for j, slots := range inc.on {
 			for _, sl := range slots {
 				if !free[sl.typ] {

@@ -69,9 +69,9 @@ func TestWarmFollowsApplications(t *testing.T) {
 	w := WarmFrom(inst, sol)
 	inst.Apps[0], inst.Apps[1] = inst.Apps[1], inst.Apps[0]
 	s := newSplit(newProblem(inst), mostPatterns)
-	x := make([]float64, s.dim())
+	x := make([]float64, splitDim(s))
 	w.apply(s, x)
-	m := s.copyPrices(x)
+	m := copyPrices(s, x)
 	if m.Container[0] != 2 || m.Container[1] != 1 || m.Loss != 3 || m.Room[1][0] != 4 || m.Room[0][0] != 0 || m.Room[0][1] != 0 {
 		t.Errorf("%+v", m)
 	}
