@@ -63,10 +63,9 @@ func searchWithout(part string, inst *solver.Instance) *solver.Solution {
 	}
 	starts.next(ctx)
 	r.root.improve(ctx, r.target())
-	do("branch and bound", func() { r.branch(ctx, early) })
 	for starts.next(ctx) {
 	}
-	do("branch and bound", func() { r.branch(ctx, 1) })
+	do("branch and bound", func() { r.branch(ctx) })
 	r.a.restore()
 	do("polish", func() { r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1)) })
 	return r.solution()

@@ -43,10 +43,9 @@ const (
 	// stateBytes each, and typeBytes more for each type.
 	mostStates                            = 500_000
 	mostStateBytes, stateBytes, typeBytes = 128 << 20, 128, 16
-	// early is the part of branch and bound that comes before the rest of the search: small trees are
-	// finished then. moreTries is how many times as many sets the longer local search tries; limited is how
+	// moreTries is how many times as many sets the longer local search tries; limited is how
 	// large, in parts of the tree without, one with limits is.
-	early, moreTries, limited = 0.4, 2, 1.5
+	moreTries, limited = 2, 1.5
 	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
 	blindTarget = 0.9
 )
@@ -167,11 +166,9 @@ func (r *run) search(ctx context.Context) {
 	starts.next(ctx)
 	// With the better incumbent the step rule comes further down.
 	r.root.improve(ctx, r.target())
-	// A small tree is finished sooner than the other starts; a large one does better with what they find.
-	r.branch(ctx, early)
 	for starts.next(ctx) {
 	}
-	r.branch(ctx, 1)
+	r.branch(ctx)
 	if r.tree != nil {
 		r.extra += r.tree.nodes + r.tree.judged
 	}
@@ -180,27 +177,22 @@ func (r *run) search(ctx context.Context) {
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
-//
-// With part below 1 it takes that part of the effort, and the next call the rest.
-func (r *run) branch(ctx context.Context, part float64) {
+func (r *run) branch(ctx context.Context) {
 	if r.p.budget == 0 || r.p.keepable == 0 || r.a.best.found && r.bound() <= r.goal() {
 		return
 	}
-	first := r.tree == nil
-	if first {
-		r.plantTree()
-	}
+	r.plantTree()
 	l := r.rest
 	if best := &r.a.best; l.learn(best) {
 		l.settle(ctx, func(i int32) bool { return best.free[i] })
 	}
-	if set := r.lastFreed(); first && set != nil {
+	if set := r.lastFreed(); set != nil {
 		l.settle(ctx, func(i int32) bool { return set[i] })
 	}
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
 	nodes := nodeUnit * float64(r.opts.Effort) / (priceRounds * unit)
 	work := math.Min(boxesUnit, restBoxesUnit/r.p.square()) * float64(r.opts.Effort)
-	r.tree.run(ctx, int64(math.Min(part*nodes, math.MaxInt32)), int64(math.Min(part*work, math.MaxInt32)))
+	r.tree.run(ctx, int64(math.Min(nodes, math.MaxInt32)), int64(math.Min(work, math.MaxInt32)))
 	if l.best.found {
 		r.a.adopt(&l.best)
 	}
@@ -273,14 +265,11 @@ func (r *run) improveSets(ctx context.Context, l *leaves, e setEffort) {
 		return r.tree.run(ctx, r.tree.nodes+nodes, r.tree.work+work)
 	}
 	search.run(ctx, int64(e.tries))
-	r.tree.deepen(ctx, int64(e.rounds))
-	if branch(early) {
+	if branch(1) || !r.tree.turnsOnUnit() {
 		return
 	}
+	search.run(ctx, int64(moreTries*e.tries))
 	if r.tree.turnsOnUnit() {
-		search.run(ctx, int64(moreTries*e.tries))
-	}
-	if !branch(1-early) && r.tree.turnsOnUnit() {
 		r.tree.beginLimits()
 		branch(limited)
 	}

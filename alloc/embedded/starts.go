@@ -25,9 +25,8 @@ const (
 	// coldServers servers; with more each is visited rarely anyway.
 	movesUnit = 2.5
 	// movesOfStarts is how many moves for each server and application a start takes, times the number of
-	// starts; movesOfFresh where nobody may be exchanged. The former begin in turn at heats temperatures,
-	// each twice the one before.
-	movesOfStarts, movesOfFresh, heats = 3, 100, 3
+	// starts; movesOfFresh where nobody may be exchanged.
+	movesOfStarts, movesOfFresh = 3, 100
 	// enough is how many starts must agree on the best utilization for the rest to be saved.
 	enough = 2
 )
@@ -45,7 +44,7 @@ func (r *run) warmUp(ctx context.Context) {
 }
 
 // starts spend the moves. Where applications may be exchanged one annealing settles on one set of them:
-// several from the start, each hotter than where none may, find more than a long one, and where they come
+// several from the start find more than a long one, and where they come
 // to the same utilization there is hardly more to find.
 type starts struct {
 	r                *run
@@ -74,15 +73,12 @@ func (s *starts) next(ctx context.Context) bool {
 	if s.n == s.count || s.agreed == enough || ctx.Err() != nil {
 		return false
 	}
-	before, hotter := r.a.best.objective, 0
+	before := r.a.best.objective
 	if s.n > 0 {
 		r.a.restart()
 	}
-	if r.p.budget > 0 && r.p.servers <= coldServers {
-		hotter = 1 + s.n%heats
-	}
 	s.n++
-	r.a.run(ctx, s.moves, math.Ldexp(s.heat, hotter), r.goal())
+	r.a.run(ctx, s.moves, s.heat, r.goal())
 	switch best := r.a.best.objective; {
 	case best > before+solver.ObjectiveTolerance:
 		s.agreed = 1

@@ -16,9 +16,6 @@ const (
 	// rootTries is how often the root tries its F*, visits how often a node is bounded again after
 	// applications were fixed.
 	rootTries, visits = 4, 3
-	// slice is how many rounds a deeper root takes at a time, closing the part of the gap that each
-	// must close.
-	slice, closing = 25, 0.1
 	// aim is the target of the step rule in parts of the incumbent.
 	aim = 0.997
 	// mostLately is from how many earlier nodes a node may take its first multipliers.
@@ -127,22 +124,6 @@ func newTreeOf(by answerer, ev bounder, d *descent) *tree {
 func (t *tree) plant() {
 	t.rootX, t.rootBound, t.proven = slices.Clone(t.d.best), t.d.bound, t.d.bound
 	t.open = nodes{{choices: slices.Clone(t.choice), limits: noLimits(t.p), x: t.rootX, bound: t.d.bound}}
-}
-
-// deepen goes on with the descent of the root, in slices of rounds, for as long as each closes a tenth
-// of the gap; at most for so many rounds. It must come before run.
-func (t *tree) deepen(ctx context.Context, rounds int64) {
-	for end := t.d.rounds + rounds; t.d.rounds < end && t.rootBound > t.cut(); {
-		before := t.d.bound
-		t.d.theta = t.d.firstStep
-		t.d.run(ctx, slice, t.target(), t.cut())
-		t.d.back()
-		t.try()
-		t.plant()
-		if before-t.d.bound < closing*(before-t.value) {
-			return
-		}
-	}
 }
 
 // target is what the step rule aims at.
