@@ -13,14 +13,16 @@ import (
 const (
 	// checkEvery is how many moves pass between two looks at the context, and at the temperature.
 	checkEvery = 64
-	// hot is the first temperature in mean values of a container; it is halved halvings times.
-	hot      = 1.0
+	// halvings is how often the temperature is halved.
 	halvings = 10
 	// heavier is the factor by which penalties grow while no solution is found.
 	heavier = 4
 	// tieAdjust is the utilization that one more freed application must bring, in tieLoss.
 	tieAdjust = 0.01
 )
+
+// hot is the first temperature in mean values of a container.
+const hot = 1.0
 
 // incumbent is the best state met that is a solution.
 type incumbent struct {

@@ -236,9 +236,10 @@ func (p *problem) leastLoss(i int32, minima bool) float64 {
 const (
 	// proofRounds is how many subgradient rounds a proof of infeasibility may take.
 	proofRounds = 400
-	// proofMargin is how far below zero a bound on zero must come: well above rounding.
-	proofMargin = 1e-7
 )
+
+// proofMargin is how far below zero a bound on zero must come: well above rounding.
+const proofMargin = 1e-7
 
 // pricedConflict looks for prices that prove infeasibility: were every container worth nothing, the
 // optimum would be 0, so that a dual bound below 0 is a contradiction. Without a price on loss it

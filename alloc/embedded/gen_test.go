@@ -1,10 +1,6 @@
 package embedded
 
 import (
-	"math"
-
-	"pgregory.net/rapid"
-
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/exact"
@@ -31,17 +27,20 @@ func finish(inst *solver.Instance) *solver.Instance {
 	return inst
 }
 
+// drawer draws a number from least to most; rapid shrinks it under that name.
+type drawer func(least, most int64, name string) int64
+
 // tiny draws an instance that the exhaustive oracle can answer: up to three servers and three
 // applications, often two of one demand, with everything that can go wrong: previous containers
 // that overfill a server or lie outside the bounds, displaced applications, capacities of zero,
 // budgets that bind or cannot be met.
-func tiny(t *rapid.T) *solver.Instance {
-	kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
-	tight := rapid.Bool().Draw(t, "tight")
+func tiny(draw drawer) *solver.Instance {
+	kinds := int(draw(1, 3, "kinds"))
+	tight := draw(0, 1, "tight") > 0
 	vector := func(name string, least, most int64) apportion.Resources {
 		r := make(apportion.Resources, kinds)
 		for k := range r {
-			r[k] = rapid.Int64Range(least, most).Draw(t, name)
+			r[k] = draw(least, most, name)
 		}
 		return r
 	}
@@ -50,31 +49,31 @@ func tiny(t *rapid.T) *solver.Instance {
 		AdjustBudget: 2,
 	}
 	if tight {
-		inst.LossBudget = rapid.SampledFrom([]float64{0, 0.2, 0.5, 1}).Draw(t, "loss budget")
-		inst.AdjustBudget = rapid.Int64Range(0, 2).Draw(t, "adjust budget")
+		inst.LossBudget = []float64{0, 0.2, 0.5, 1}[draw(0, 3, "loss budget")]
+		inst.AdjustBudget = draw(0, 2, "adjust budget")
 	}
-	servers := rapid.IntRange(1, 3).Draw(t, "servers")
+	servers := int(draw(1, 3, "servers"))
 	for j := range servers {
-		if j > 0 && rapid.Bool().Draw(t, "equal server") {
+		if j > 0 && draw(0, 1, "equal server") > 0 {
 			inst.Capacity = append(inst.Capacity, inst.Capacity[j-1].Clone())
 			continue
 		}
-		inst.Capacity = append(inst.Capacity, vector("capacity", rapid.Int64Range(0, 2).Draw(t, "least"), 5))
+		inst.Capacity = append(inst.Capacity, vector("capacity", draw(0, 2, "least"), 5))
 	}
-	for i := range rapid.IntRange(0, 3).Draw(t, "applications") {
+	for i := range int(draw(0, 3, "applications")) {
 		var demand apportion.Resources
-		if i > 0 && rapid.Bool().Draw(t, "equal demand") {
+		if i > 0 && draw(0, 1, "equal demand") > 0 {
 			demand = inst.Apps[i-1].Demand.Clone()
 		} else if demand = vector("demand", 0, 2); demand.IsZero() {
 			demand[0] = 1
 		}
-		app := solver.App{Demand: demand, Min: rapid.Int64Range(0, rapid.Int64Range(0, 2).Draw(t, "most min")).Draw(t, "min")}
-		app.Max = max(1, app.Min+rapid.Int64Range(0, 3).Draw(t, "more"))
-		app.Share = math.Round(rapid.Float64Range(0, 1).Draw(t, "share")*12) / 12
-		if app.Running = rapid.Bool().Draw(t, "running"); app.Running {
-			app.Displaced = rapid.IntRange(0, 5).Draw(t, "displaced") == 0
+		app := solver.App{Demand: demand, Min: draw(0, draw(0, 2, "most min"), "min")}
+		app.Max = max(1, app.Min+draw(0, 3, "more"))
+		app.Share = float64(draw(0, 12, "share")) / 12
+		if app.Running = draw(0, 1, "running") > 0; app.Running {
+			app.Displaced = int(draw(0, 5, "displaced")) == 0
 			for j := range servers {
-				if n := rapid.Int64Range(-2, 2).Draw(t, "held"); n > 0 {
+				if n := draw(-2, 2, "held"); n > 0 {
 					app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: n})
 				}
 			}

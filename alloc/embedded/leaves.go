@@ -16,9 +16,10 @@ const (
 	// statesPerBox is how many states of an exact answer one box of counts is worth, patternsPerBox how
 	// many patterns listed for it.
 	statesPerBox, patternsPerBox = 50, 100
-	// mostSeenBytes is about what is remembered of the sets that were judged.
-	mostSeenBytes = 32 << 20
 )
+
+// mostSeenBytes is about what is remembered of the sets that were judged.
+const mostSeenBytes = 32 << 20
 
 // judgement is what is known about a set of free applications: the best value found, or, far below
 // any, how near it is to one; and a bound.

@@ -3,9 +3,7 @@
 package embedded
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -124,15 +122,8 @@ func TestScarceKind(t *testing.T) {
 		file  string
 		known float64
 	}{{"scarce", 2.0921875}, {"fifth", 2.2734375}} {
-		text, err := os.ReadFile("testdata/" + c.file + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var inst solver.Instance
-		if err := json.Unmarshal(text, &inst); err != nil {
-			t.Fatal(err)
-		}
-		sol, err := New(nil).Solve(t.Context(), &inst)
+		inst := recorded(t, c.file)
+		sol, err := New(nil).Solve(t.Context(), inst)
 		if err != nil {
 			t.Fatal(err)
 		}

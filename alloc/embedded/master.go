@@ -14,10 +14,11 @@ const (
 	reducedCost, pivotSize = 1e-9, 1e-9
 	// mostPivots bounds the pivots of one program, unless it says otherwise.
 	mostPivots = 2000
-	// mostRows bounds the rows of a program: its inverse takes 8 bytes times their square, and a pivot
-	// as many multiplications.
-	mostRows = 600
 )
+
+// mostRows bounds the rows of a residual program: its inverse takes 8 bytes times their square, and a pivot
+// as many multiplications.
+const mostRows = 600
 
 // master maximizes cost x over A x = b, x >= 0. Rows have the basic variables they start with, see
 // reset; columns may be added at any time.

@@ -7,6 +7,9 @@ package embedded
 const (
 	// mendings is how many moves an exchange gets to recover.
 	mendings = 100
+)
+
+const (
 	// hope is how far behind an exchange may be at first, in mean values of a container; at the end it is
 	// nothing, and in between in proportion to the moves left.
 	hope = 12.0

@@ -20,7 +20,7 @@ import (
 // servers count as one, whatever stays on each.
 func TestDualAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		p := newProblem(inst)
 		if plainConflict(p) != nil {
 			t.Skip("no prices needed")
@@ -75,7 +75,7 @@ func TestDualSubgradient(t *testing.T) {
 // Enumeration alone, without a solution from the search to start with, is the exhaustive twin.
 func TestEnumerationAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		want, _ := p2oracle.Best(inst)
 		if plainConflict(newProblem(inst)) != nil {
 			t.Skip("not reached")
@@ -296,7 +296,7 @@ func TestStateMoves(t *testing.T) {
 		case 2:
 			inst = alloctest.Mixed(seed, 6, 8, false)
 		default:
-			inst = tiny(t)
+			inst = tiny(draws(t))
 		}
 		p := newProblem(inst)
 		if plainConflict(p) != nil {

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// mostPatterns bounds the maximal patterns of all classes together, and the steps that one class
-	// may take to list; beyond, servers are too large for lists.
-	mostPatterns = 20_000
 	// mostCounts bounds the counts in all lists, of 4 bytes each, twice; mostResiduals the residuals whose
 	// class is known, of about 100 bytes.
 	mostCounts, mostResiduals = 4_000_000, 200_000
 	// noClass marks a residual that is negative: no pattern, not even the empty one.
 	noClass = int32(-1)
 )
+
+// mostPatterns bounds the maximal patterns of all classes together, and the steps that one class
+// may take to list; beyond, servers are too large for lists.
+const mostPatterns = 20_000
 
 // patterns holds the classes of residual servers: two residual vectors with the same maximal patterns
 // are one class. A pattern c says how many containers c_t of each type fit together; it is maximal

@@ -27,7 +27,7 @@ func solve(t rapid.TB, opts *Options, inst *solver.Instance) *solver.Solution {
 // The whole answer agrees with the exhaustive twin, down to the order of x.
 func TestAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		want, _ := p2oracle.Best(inst)
 		sol := solve(t, &Options{Effort: 50}, inst)
 		if want == nil {
@@ -98,7 +98,7 @@ func checkConflict(t rapid.TB, inst *solver.Instance, c *solver.Conflict) {
 // instance infeasible.
 func TestSearchAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		want, _ := p2oracle.Best(inst)
 		p := newProblem(inst)
 		if conflict := plainConflict(p); conflict != nil {
@@ -141,7 +141,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 // more than the multipliers of the old answer prove, and for the fairness budget no more than its price.
 func TestPricesAgainstResolving(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		before := solve(t, &Options{Effort: 50}, inst)
 		if before.Status != solver.Optimal {
 			t.Skip("no prices")
@@ -245,7 +245,7 @@ func TestDamagedClusters(t *testing.T) {
 // the edge of int64.
 func TestUnitsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		scaled := clone(inst)
 		for k := range inst.Total {
 			shift := rapid.IntRange(0, 58).Draw(t, "shift")
@@ -268,7 +268,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 // the preference but the last.
 func TestShuffled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		servers := rapid.Permutation(identity(len(inst.Capacity))).Draw(t, "servers")
 		apps := rapid.Permutation(identity(len(inst.Apps))).Draw(t, "applications")
 		shuffled := clone(inst)

@@ -14,19 +14,27 @@ const (
 	mostRounds, fewestRounds = 400, 30
 	// roundWork is how many pairs of type and class one unit of effort evaluates.
 	roundWork = 100_000
-	// startPrice is the price of all of a kind at the start: a full cluster is worth about one a
-	// kind, and the optimal prices sum to a little less.
-	startPrice = 0.8
-	// targetShare is how much of the incumbent's value the step rule aims at.
-	targetShare = 0.999
-	// keptLossScale is the scale of lambda where applications may stay: the loss then jumps by
-	// whole applications, and a full scale makes lambda swing.
-	keptLossScale = 0.05
 	// coldServers is up to how many servers the prices by server start afresh: those by shape have
 	// settled where the price on loss no longer moves. With more servers they would never get there.
 	coldServers = 200
 	// lastGain is rounding.
 	lastGain = 1e-12
+)
+
+const (
+	// startPrice is the price of all of a kind at the start: a full cluster is worth about one a
+	// kind, and the optimal prices sum to a little less.
+	startPrice = 0.8
+	// keptLossScale is the scale of lambda where applications may stay: the loss then jumps by
+	// whole applications, and a full scale makes lambda swing.
+	keptLossScale = 0.05
+)
+
+const (
+	// targetShare is how much of the incumbent's value the step rule aims at.
+	targetShare = 0.999
+	// blindTarget is what it aims at, in parts of the bound at the start, without an incumbent.
+	blindTarget = 0.9
 )
 
 // newPriceDescent starts from prices in proportion to 1/C_k, and none on loss.

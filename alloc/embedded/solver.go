@@ -46,8 +46,6 @@ const (
 	// moreTries is how many times as many sets the longer local search tries; limited is how
 	// large, in parts of the tree without, one with limits is.
 	moreTries, limited = 2, 1.5
-	// blindTarget is what the root bound aims at, in parts of its start, without an incumbent.
-	blindTarget = 0.9
 )
 
 // Options adjusts a Solver. nil and the zero value mean the defaults.
@@ -227,7 +225,7 @@ func (r *run) searchSets(ctx context.Context, s *split) {
 	l := newLeaves(s)
 	r.split = s
 	l.gap, l.states = r.opts.Gap, r.states(stateUnit)
-	r.tree = newTree(ctx, l, r.opts.Warm)
+	r.tree = newTree(ctx, l, r.warmStart(s))
 	r.improveSets(ctx, l, r.setEffort(s))
 	if l.found {
 		r.a.adopt(unpack(s, &l.best))
@@ -283,6 +281,14 @@ func (r *run) localSearch(l *leaves) *setSearch {
 	search := newSetSearch(l, r.tree.rootX, r.opts.Seed)
 	search.load(l.best.free)
 	return search
+}
+
+// warmStart returns what sets the multipliers of s to those of the last decision, nil where there was none.
+func (r *run) warmStart(s *split) func(x []float64) {
+	if r.opts.Warm == nil {
+		return nil
+	}
+	return func(x []float64) { r.opts.Warm.apply(s, x) }
 }
 
 // lastFreed returns whom the warm start has freed, or nil.

@@ -15,7 +15,7 @@ import (
 
 // splittable draws a tiny instance and its split, or skips what counting already decides.
 func splittable(t *rapid.T) (*solver.Instance, *split) {
-	inst := tiny(t)
+	inst := tiny(draws(t))
 	p := newProblem(inst)
 	if plainConflict(p) != nil {
 		t.Skip("nothing to split")
@@ -64,7 +64,7 @@ func patternsByTrial(p *problem, left, most []int64) [][]int32 {
 // The patterns of a class are all maximal ones, each once, whatever residual came first.
 func TestPatternsAgainstTrial(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newProblem(tiny(t))
+		p := newProblem(tiny(draws(t)))
 		ps := newPatterns(p, mostPatterns)
 		most := make([]int64, len(p.types))
 		capped := rapid.Bool().Draw(t, "capped")
@@ -280,7 +280,7 @@ func TestSetsChange(t *testing.T) {
 // one.
 func TestLatticeStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newProblem(tiny(t))
+		p := newProblem(tiny(draws(t)))
 		if len(p.types) == 0 {
 			t.Skip("no types")
 		}

@@ -91,14 +91,14 @@ type tree struct {
 	choice   []choice // of the node worked on
 }
 
-// newTree bounds the root with the decomposition; warm may be nil.
-func newTree(ctx context.Context, l *leaves, warm *Warm) *tree {
+// newTree bounds the root with the decomposition. warm may change where the descent begins; nil: it does not.
+func newTree(ctx context.Context, l *leaves, warm func(x []float64)) *tree {
 	ev := newEval(l.s)
 	ev.decide(make([]choice, len(l.p.apps)))
 	d := newSplitDescent(ev)
 	cold := slices.Clone(d.x)
 	if warm != nil {
-		warm.apply(l.s, d.x)
+		warm(d.x)
 	}
 	d.start()
 	t := newTreeOf(l, ev, d)

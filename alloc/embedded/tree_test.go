@@ -2,9 +2,7 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,7 +51,7 @@ func TestTreeAgainstOracle(t *testing.T) {
 // the exhaustive twin just so.
 func TestRestTreeAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		p := newProblem(inst)
 		if plainConflict(p) != nil {
 			t.Skip("nothing to search")
@@ -189,15 +187,7 @@ func TestLeavesByMultipliers(t *testing.T) {
 // No node is begun once the leaves have taken the work they may take, of patterns and of instances of their
 // own, and what is left may be gone on with.
 func TestTreeStopsByWork(t *testing.T) {
-	data, err := os.ReadFile("testdata/scarce.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var inst solver.Instance
-	if err := json.Unmarshal(data, &inst); err != nil {
-		t.Fatal(err)
-	}
-	p := newProblem(&inst)
+	p := newProblem(recorded(t, "scarce"))
 	d := newDual(p, false)
 	l, r := newLeaves(newSplit(p, mostPatterns)), newRestLeaves(p)
 	l.states, r.states = 500, 500
@@ -221,7 +211,7 @@ func TestTreeStopsByWork(t *testing.T) {
 // Where all are kept by choice the bound is that of a budget that leaves no choice.
 func TestDualBoundOfKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		inst.AdjustBudget = 1
 		p := newProblem(inst)
 		if p.keepable < int64(len(p.apps)) {
@@ -250,7 +240,7 @@ func TestDualBoundOfKept(t *testing.T) {
 // With choices made, the prices by server bound every solution that agrees with them.
 func TestDualBoundOfNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(t)
+		inst := tiny(draws(t))
 		p := newProblem(inst)
 		best, _ := p2oracle.Best(inst)
 		if best == nil || plainConflict(p) != nil {

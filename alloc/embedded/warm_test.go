@@ -43,7 +43,9 @@ func TestWarmStart(t *testing.T) {
 				t.Errorf("seed %d: %v %g, warm %v %g", seed, sol.Status, sol.Objective, again.Status, again.Objective)
 			}
 			root := func(w *Warm) float64 {
-				return newTree(t.Context(), newLeaves(newSplit(newProblem(inst), mostPatterns)), w).rootBound
+				r := newRun(newProblem(inst), &Options{Warm: w})
+				s := newSplit(r.p, mostPatterns)
+				return newTree(t.Context(), newLeaves(s), r.warmStart(s)).rootBound
 			}
 			if root(last) < root(nil) {
 				lower++
