@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -203,20 +204,20 @@ func tooMuchLoss(p *problem) *solver.Conflict {
 // or not; with adjust, those that may stay do so but for the ones where moving saves most.
 func totalLoss(p *problem, minima, adjust bool) float64 {
 	var total float64
-	var savings []score
+	var savings []float64
 	for i := range p.apps {
 		a := &p.apps[i]
 		loss := p.leastLoss(int32(i), minima)
 		if adjust && a.keepable {
-			savings = append(savings, score{a.heldLoss - loss, int32(i)})
+			savings = append(savings, a.heldLoss-loss)
 			loss = a.heldLoss
 		}
 		total += loss
 	}
-	sortScores(savings)
+	slices.SortFunc(savings, func(x, y float64) int { return cmp.Compare(y, x) })
 	for s, saving := range savings {
-		if int64(s) < p.budget && saving.gain > 0 {
-			total -= saving.gain
+		if int64(s) < p.budget && saving > 0 {
+			total -= saving
 		}
 	}
 	return total

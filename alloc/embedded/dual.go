@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -199,7 +200,7 @@ func (d *dual) evaluate(x []float64) float64 {
 func sortScores(scores []score) {
 	slices.SortFunc(scores, func(a, b score) int {
 		if a.gain != b.gain {
-			return sign(b.gain - a.gain)
+			return cmp.Compare(b.gain, a.gain)
 		}
 		return int(a.app) - int(b.app)
 	})

@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -27,27 +28,23 @@ type rank struct {
 	adjusted, moved int64
 }
 
+// rankOf returns the rank of a solution.
+func rankOf(inst *solver.Instance, counts solver.Counts) rank {
+	return rank{inst.Objective(counts), inst.FairnessLoss(counts), inst.AdjustedApps(counts), inst.Moved(counts)}
+}
+
 // compare returns a negative number if a is preferred to b, 0 if they are equal but for x: more
 // utilization, less loss, fewer adjusted, fewer moved.
 func (a *rank) compare(b *rank) int {
 	switch {
 	case math.Abs(a.objective-b.objective) > solver.ObjectiveTolerance:
-		return sign(b.objective - a.objective)
+		return cmp.Compare(b.objective, a.objective)
 	case math.Abs(a.loss-b.loss) > solver.LossTolerance:
-		return sign(a.loss - b.loss)
+		return cmp.Compare(a.loss, b.loss)
 	case a.adjusted != b.adjusted:
 		return int(a.adjusted - b.adjusted)
 	}
-	return sign(float64(a.moved - b.moved))
-}
-
-func sign(x float64) int {
-	if x < 0 {
-		return -1
-	} else if x > 0 {
-		return 1
-	}
-	return 0
+	return cmp.Compare(a.moved, b.moved)
 }
 
 // enumeration visits every x row by row, application by application, in lexicographic order. Two
@@ -89,9 +86,8 @@ func enumerate(ctx context.Context, d *dual, x []float64, incumbent solver.Count
 	e.findTwins()
 	e.boundSuffixes(d)
 	if incumbent != nil {
-		inst := p.inst
 		e.found = true
-		e.best = rank{inst.Objective(incumbent), inst.FairnessLoss(incumbent), inst.AdjustedApps(incumbent), inst.Moved(incumbent)}
+		e.best = rankOf(p.inst, incumbent)
 	}
 	return e, e.app(0, rank{})
 }
@@ -135,7 +131,7 @@ func (e *enumeration) boundSuffixes(d *dual) {
 			if a.keepable {
 				base += d.keep[i]
 				gains = append(gains, math.Max(0, d.free[i]-d.keep[i]))
-				slices.SortFunc(gains, func(x, y float64) int { return sign(y - x) })
+				slices.SortFunc(gains, func(x, y float64) int { return cmp.Compare(y, x) })
 			} else {
 				base += d.free[i]
 				if p.inst.Apps[i].Running {

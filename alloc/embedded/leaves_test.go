@@ -139,16 +139,16 @@ func TestSlackCancelled(t *testing.T) {
 		}
 		start := []slackState{{supply: make([]int64, len(l.r.pools))}}
 		q := &slackSearch{r: l.r, room: l.r.bound + 1, limit: 1 << 20, layers: [][]slackState{start}}
-		if q.server(&fuse{context.Background(), 0}, 0) || q.states > 0 {
+		if q.server(newFuse(0), 0) || q.states > 0 {
 			t.Errorf("seed %d: a layer of %d states after the end", seed, q.states)
 		}
-		layers := &fuse{context.Background(), 1 << 30}
+		layers := newFuse(1 << 30)
 		for g := range l.r.class {
 			for range int(l.r.size[g]) {
 				q.server(layers, int32(g))
 			}
 		}
-		if looks := 1<<30 - layers.left; l.k.settleExactly(&fuse{context.Background(), looks}, -1, 1<<20) || l.k.found {
+		if looks := 1<<30 - layers.left; l.k.settleExactly(newFuse(looks), -1, 1<<20) || l.k.found {
 			t.Errorf("seed %d: settled by a search that ended with its %d looks at layers", seed, looks)
 		}
 	}
@@ -168,7 +168,7 @@ func TestLeafCancelled(t *testing.T) {
 				break
 			}
 			l.step, l.states = 0, 1<<20
-			ctx := &fuse{context.Background(), left}
+			ctx := newFuse(left)
 			boxes := 1000
 			bound := l.settleBox(ctx, 0, &boxes)
 			if math.Max(l.value, bound) < optimum-solver.ObjectiveTolerance {

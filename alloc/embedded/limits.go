@@ -137,7 +137,7 @@ func (t *tree) part(n *node, k int, most int64) (below, above *node) {
 	child := func(toll float64) *node {
 		x := slices.Clone(t.d.best)
 		x[t.limitsAt+k] = toll / float64(t.p.total[k])
-		l := limits{slices.Clone(n.limits.lo), slices.Clone(n.limits.hi)}
+		l := limits{lo: slices.Clone(n.limits.lo), hi: slices.Clone(n.limits.hi)}
 		return &node{choices: slices.Clone(t.choice), limits: l, x: x, bound: n.bound, order: t.nodes}
 	}
 	below, above = child(firstToll), child(-firstToll)

@@ -27,7 +27,7 @@ func use(inst *solver.Instance, counts solver.Counts, k int) int64 {
 func TestBoundWithinLimits(t *testing.T) {
 	limited := 0
 	rapid.Check(t, func(t *rapid.T) {
-		inst, s := splittable(t)
+		inst, s := splittable(t, draws(t))
 		best, _ := p2oracle.Best(inst)
 		if best == nil {
 			t.Skip("no solution")
@@ -71,7 +71,7 @@ func TestBoundWithinLimits(t *testing.T) {
 // The two parts of a node leave out no whole use, and nothing is in both.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		_, s := splittable(t)
+		_, s := splittable(t, draws(t))
 		l := newLeaves(s)
 		tree := newTree(t.Context(), l, nil)
 		k := rapid.IntRange(0, s.p.kinds-1).Draw(t, "kind")
@@ -97,7 +97,7 @@ func TestParts(t *testing.T) {
 // A tree that begins again has its root back, and no bound is lost.
 func TestBeginLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		_, s := splittable(t)
+		_, s := splittable(t, draws(t))
 		tree := newTree(t.Context(), newLeaves(s), nil)
 		tree.run(t.Context(), rapid.Int64Range(0, 4).Draw(t, "nodes"), math.MaxInt64)
 		before := tree.bound()
@@ -138,7 +138,7 @@ func TestScarceKind(t *testing.T) {
 func TestBoundOnLattice(t *testing.T) {
 	met := 0
 	rapid.Check(t, func(t *rapid.T) {
-		inst, s := splittable(t)
+		inst, s := splittable(t, draws(t))
 		best, _ := p2oracle.Best(inst)
 		if best == nil || s.p.step == 0 {
 			t.Skip("no solution, or no steps")

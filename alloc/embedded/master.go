@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -105,7 +106,7 @@ func (m *master) forget(keep int) {
 			others = append(others, c)
 		}
 	}
-	slices.SortStableFunc(others, func(a, b int) int { return sign(worth[b] - worth[a]) })
+	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	stays := isBasic
 	for _, c := range others[:min(keep, len(others))] {
 		stays[c] = true

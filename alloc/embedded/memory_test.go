@@ -65,7 +65,7 @@ func TestBlocksEnd(t *testing.T) {
 		}
 		p := newProblem(alloctest.Nodes(uint64(seed), size[0], size[1], false))
 		desc := newPriceDescent(newDual(p, true))
-		ctx := &fuse{context.Background(), enough}
+		ctx := newFuse(enough)
 		b := closeBlocks(ctx, desc, 0)
 		if b == nil {
 			t.Fatalf("%v: too large for a program", size)
@@ -101,7 +101,7 @@ func TestPivotsRunOut(t *testing.T) {
 	if b.lp.pivots != 3 {
 		t.Errorf("%d pivots, want 3", b.lp.pivots)
 	}
-	ctx := &fuse{context.Background(), 100}
+	ctx := newFuse(100)
 	if b.run(ctx, desc, 0); ctx.left != 99 {
 		t.Errorf("%d rounds, want one", 100-ctx.left)
 	}

@@ -115,20 +115,20 @@ func TestSearchAgainstOracle(t *testing.T) {
 			if sol.Status != solver.Unknown {
 				t.Fatalf("found %v where there is no solution", sol.Counts)
 			}
-			conflict := r.searchedConflict(context.Background())
-			if conflict == nil {
+			why := r.searchedConflict(context.Background())
+			if why == nil {
 				t.Fatalf("branch and bound does not see that there is no solution: %v, lost %g", r.tree, r.tree.lost)
 				return
 			}
-			conflict.Need = 1 // not known
-			checkConflict(t, inst, conflict)
-			if conflict, _ = pricedConflict(context.Background(), r.p); conflict != nil {
-				checkConflict(t, inst, conflict)
+			why.Need = 1 // not known
+			checkConflict(t, inst, why)
+			if why, _ = pricedConflict(context.Background(), r.p); why != nil {
+				checkConflict(t, inst, why)
 			}
 			return
 		}
-		if conflict, _ := pricedConflict(context.Background(), r.p); conflict != nil {
-			t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
+		if why, _ := pricedConflict(context.Background(), r.p); why != nil {
+			t.Fatalf("conflict %+v, but %v is a solution", why, want)
 		}
 		checkBound(t, inst, sol, inst.Objective(want))
 		if sol.Status == solver.Optimal && sol.Objective < inst.Objective(want)-solver.ObjectiveTolerance {
@@ -293,8 +293,7 @@ func TestShuffled(t *testing.T) {
 		if want.Status != solver.Optimal {
 			return
 		}
-		a := rank{want.Objective, inst.FairnessLoss(want.Counts), inst.AdjustedApps(want.Counts), inst.Moved(want.Counts)}
-		b := rank{got.Objective, shuffled.FairnessLoss(got.Counts), shuffled.AdjustedApps(got.Counts), shuffled.Moved(got.Counts)}
+		a, b := rankOf(inst, want.Counts), rankOf(shuffled, got.Counts)
 		if a.compare(&b) != 0 {
 			t.Fatalf("%+v, shuffled %+v", a, b)
 		}

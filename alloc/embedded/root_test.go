@@ -99,7 +99,7 @@ func TestRankCompare(t *testing.T) {
 	}
 	for a := range ranks {
 		for b := range ranks {
-			if got, want := ranks[a].compare(&ranks[b]), a-b; sign(float64(got)) != sign(float64(want)) {
+			if got, want := ranks[a].compare(&ranks[b]), a-b; (got > 0) != (want > 0) || (got < 0) != (want < 0) {
 				t.Errorf("compare(%v, %v) = %d", ranks[a], ranks[b], got)
 			}
 		}

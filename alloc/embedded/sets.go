@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -172,7 +173,7 @@ func (q *setSearch) candidates() (ins, outs []int32) {
 			if !q.s.p.apps[i].keepable {
 				continue
 			}
-			sc := score{q.change(u, int32(i)), int32(i)}
+			sc := score{gain: q.change(u, int32(i)), app: int32(i)}
 			if q.free[i] {
 				out = append(out, sc)
 			} else {
@@ -198,7 +199,7 @@ func sortSwaps(moves []swap) {
 	slices.SortFunc(moves, func(a, b swap) int {
 		switch {
 		case a.bound != b.bound:
-			return sign(b.bound - a.bound)
+			return cmp.Compare(b.bound, a.bound)
 		case a.in != b.in:
 			return int(a.in) - int(b.in)
 		}

@@ -189,7 +189,7 @@ func (r *run) branch(ctx context.Context) {
 	}
 	unit := float64(len(r.p.types)*len(r.root.d.size) + len(r.p.apps))
 	nodes := nodeUnit * float64(r.opts.Effort) / (priceRounds * unit)
-	work := math.Min(boxesUnit, restBoxesUnit/r.p.square()) * float64(r.opts.Effort)
+	work := math.Min(boxesUnit, restBoxesUnit/r.square()) * float64(r.opts.Effort)
 	r.tree.run(ctx, int64(math.Min(nodes, math.MaxInt32)), int64(math.Min(work, math.MaxInt32)))
 	if l.best.found {
 		r.a.adopt(&l.best)
@@ -204,7 +204,7 @@ func (r *run) branch(ctx context.Context) {
 func (r *run) plantTree() {
 	l := newRestLeaves(r.p)
 	l.gap, l.states = r.opts.Gap, r.states(restStateUnit)
-	l.patterns = int(math.Min(mostRestPatterns, patternsUnit*float64(r.opts.Effort)/r.p.square()))
+	l.patterns = int(math.Min(mostRestPatterns, patternsUnit*float64(r.opts.Effort)/r.square()))
 	r.rest = l
 	r.tree = newTreeOf(l, r.root.d, r.root.descent)
 	r.tree.each, r.tree.leafRounds = priceRounds, priceRounds
@@ -217,7 +217,7 @@ func (r *run) states(unit float64) int {
 }
 
 // square returns the square of the number of servers.
-func (p *problem) square() float64 { return float64(p.servers) * float64(p.servers) }
+func (r *run) square() float64 { return float64(r.p.servers) * float64(r.p.servers) }
 
 // searchSets searches the sets of freed applications: a local search, then branch and bound, then a
 // polish for what is preferred among equals.

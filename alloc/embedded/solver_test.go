@@ -20,6 +20,10 @@ type fuse struct {
 	left int
 }
 
+// newFuse returns a context that ends after so many looks at it.
+func newFuse(looks int) *fuse { return &fuse{context.Background(), looks} }
+
+// Err counts a look.
 func (f *fuse) Err() error {
 	if f.left--; f.left < 0 {
 		return context.Canceled
@@ -33,7 +37,7 @@ func TestCancelled(t *testing.T) {
 		full := solve(t, nil, inst)
 		finished := 0
 		for _, left := range []int{0, 1, 2, 5, 10, 50, 100, 200, 400, 800, 1 << 20} {
-			sol, err := New(nil).Solve(&fuse{context.Background(), left}, inst)
+			sol, err := New(nil).Solve(newFuse(left), inst)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +200,7 @@ func TestOptions(t *testing.T) {
 // More effort may be any number; the largest one ends with the context.
 func TestLargestEffort(t *testing.T) {
 	inst := alloctest.Mixed(1, 20, 30, true)
-	sol, err := New(&Options{Effort: math.MaxInt64}).Solve(&fuse{context.Background(), 500}, inst)
+	sol, err := New(&Options{Effort: math.MaxInt64}).Solve(newFuse(500), inst)
 	if err != nil || !sol.Interrupted || !sol.Status.HasSolution() {
 		t.Errorf("%v, %+v", err, sol)
 	}

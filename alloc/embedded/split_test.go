@@ -13,9 +13,15 @@ import (
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
+// skipper is the part of a test that splittable needs.
+type skipper interface {
+	Skip(args ...any)
+	Fatal(args ...any)
+}
+
 // splittable draws a tiny instance and its split, or skips what counting already decides.
-func splittable(t *rapid.T) (*solver.Instance, *split) {
-	inst := tiny(draws(t))
+func splittable(t skipper, draw drawer) (*solver.Instance, *split) {
+	inst := tiny(draw)
 	p := newProblem(inst)
 	if plainConflict(p) != nil {
 		t.Skip("nothing to split")
@@ -123,7 +129,7 @@ func drawPoint(t *rapid.T, s *split) []float64 {
 // subgradient: the bound at any other point lies above the tangent.
 func TestSplitBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst, s := splittable(t)
+		inst, s := splittable(t, draws(t))
 		ev := newEval(s)
 		ev.decide(make([]choice, len(s.p.apps)))
 		x := drawPoint(t, s)
@@ -153,7 +159,7 @@ func TestSplitBound(t *testing.T) {
 // With choices made, the evaluation bounds every solution that agrees with them.
 func TestSplitBoundOfNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst, s := splittable(t)
+		inst, s := splittable(t, draws(t))
 		best, _ := p2oracle.Best(inst)
 		if best == nil {
 			t.Skip("no solution")
@@ -201,7 +207,7 @@ func residualInstance(inst *solver.Instance, free []bool) *solver.Instance {
 // exhaustive twin's.
 func TestResidualAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst, s := splittable(t)
+		inst, s := splittable(t, draws(t))
 		free := make([]bool, len(s.p.apps))
 		var fixed float64
 		for i := range free {
@@ -249,7 +255,12 @@ func TestSetsChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newProblem(alloctest.Table2(rapid.Uint64Range(0, 50).Draw(t, "seed"), 8, 12, true))
 		s := newSplit(p, mostPatterns)
-		q := newSetSearch(newLeaves(s), drawPoint(t, s), 1)
+		x := make([]float64, splitDim(s))
+		for c := range p.types {
+			x[c] = rapid.Float64Range(-1, 2).Draw(t, "price")
+		}
+		x[len(p.types)] = rapid.Float64Range(0, 2).Draw(t, "lambda")
+		q := newSetSearch(newLeaves(s), x, 1)
 		u := func() float64 {
 			var sum float64
 			for i := range p.apps {

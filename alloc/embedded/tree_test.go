@@ -16,7 +16,7 @@ import (
 // no solution; what it unpacks is a solution worth as much.
 func TestTreeAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst, s := splittable(t)
+		inst, s := splittable(t, draws(t))
 		want, _ := p2oracle.Best(inst)
 		l := newLeaves(s)
 		l.states = 1 << 20
@@ -61,7 +61,7 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 		l.states = 1 << 20
 		d := newDual(p, false)
 		tree := newTreeOf(l, d, newPriceDescent(d))
-		tree.each = priceRounds
+		tree.each = 25
 		if !tree.run(context.Background(), 10_000, math.MaxInt64) {
 			t.Fatalf("not finished: bound %g, value %g", tree.bound(), l.value)
 		}
@@ -167,7 +167,7 @@ func TestTreesAgainstEverySet(t *testing.T) {
 func TestLeavesByMultipliers(t *testing.T) {
 	p := newProblem(alloctest.Mixed(100, 10, 15, true))
 	var settled [2]int64
-	for n, rounds := range []int{0, priceRounds} {
+	for n, rounds := range []int{0, 25} {
 		d := newDual(p, false)
 		l := newRestLeaves(p)
 		l.states = 5000

@@ -79,7 +79,7 @@ func unpack(s *split, b *packed) *incumbent {
 		groups[best].size--
 		for t, c := range s.ps.pattern(class, int(groups[best].pattern)) {
 			if n := min(int64(c), left[t]); n > 0 {
-				inc.on[j] = append(inc.on[j], slot{int32(t), n})
+				inc.on[j] = append(inc.on[j], slot{typ: int32(t), count: n})
 				left[t] -= n
 			}
 		}
