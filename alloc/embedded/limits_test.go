@@ -122,7 +122,7 @@ func TestScarceKind(t *testing.T) {
 		file  string
 		known float64
 	}{{"scarce", 2.0921875}, {"fifth", 2.2734375}} {
-		inst := recorded(t, c.file)
+		inst := recorded(c.file)
 		sol, err := New(nil).Solve(t.Context(), inst)
 		if err != nil {
 			t.Fatal(err)

@@ -169,15 +169,11 @@ func TestSplitIsBounded(t *testing.T) {
 }
 
 // recorded returns a decision of the paper's evaluation.
-func recorded(t testing.TB, name string) *solver.Instance {
-	t.Helper()
+func recorded(name string) *solver.Instance {
 	data, err := os.ReadFile("testdata/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	inst := &solver.Instance{}
-	if err := json.Unmarshal(data, inst); err != nil {
-		t.Fatal(err)
+	if err != nil || json.Unmarshal(data, inst) != nil {
+		panic(name)
 	}
 	return inst
 }
@@ -201,7 +197,7 @@ func TestShapes(t *testing.T) {
 
 // A tree whose nodes take all the memory they may looks at none of them.
 func TestOpenIsBounded(t *testing.T) {
-	tree := newTree(t.Context(), newLeaves(newSplit(newProblem(recorded(t, "fifth")), mostPatterns)), nil)
+	tree := newTree(t.Context(), newLeaves(newSplit(newProblem(recorded("fifth")), mostPatterns)), nil)
 	root := tree.open[0]
 	for len(tree.open) < tree.mostOpen() {
 		tree.open = append(tree.open, root)

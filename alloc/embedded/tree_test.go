@@ -187,7 +187,7 @@ func TestLeavesByMultipliers(t *testing.T) {
 // No node is begun once the leaves have taken the work they may take, of patterns and of instances of their
 // own, and what is left may be gone on with.
 func TestTreeStopsByWork(t *testing.T) {
-	p := newProblem(recorded(t, "scarce"))
+	p := newProblem(recorded("scarce"))
 	d := newDual(p, false)
 	l, r := newLeaves(newSplit(p, mostPatterns)), newRestLeaves(p)
 	l.states, r.states = 500, 500
