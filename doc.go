@@ -105,13 +105,23 @@
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
-//	[Dorm P2, decomposition, no paper]	alloc/embedded/split.go	newSplit
-//	[Dorm P2, multipliers, no paper]	alloc/embedded/descent.go	descent.run
-//	[Schrimpf00, annealing]	alloc/embedded/anneal.go	annealer
-//	[Schrimpf00, ruin]	alloc/embedded/moves.go	annealer.ruin
-//	[Schrimpf00, recreate]	alloc/embedded/recreate.go	annealer.recreate
-//	[Dantzig60, column generation]	alloc/embedded/master.go	master
-//	[LandDoig60, branching on who is freed]	alloc/embedded/tree.go	tree
+//	[Guignard87, decomposition]	alloc/embedded/internal/lagrange/decomposition.go	Decomposition.Evaluate
+//	[Geoffrion74, prices by server]	alloc/embedded/internal/lagrange/dual.go	Dual.Evaluate
+//	[Geoffrion74, filling classes]	alloc/embedded/internal/lagrange/steps.go	Dual.buildSteps
+//	[Geoffrion74, limits]	alloc/embedded/internal/lagrange/limits.go	Limits
+//	[Geoffrion74, proofs by prices]	alloc/embedded/internal/conflict/prices.go	Priced
+//	[Polyak69, subgradient method]	alloc/embedded/internal/lagrange/descent.go	Descent.Run
+//	[Gilmore61, patterns]	alloc/embedded/internal/pattern/pattern.go	Lists
+//	[Dantzig60, restricted master]	alloc/embedded/internal/colgen/master.go	master
+//	[Dantzig60, residual problem]	alloc/embedded/internal/colgen/residual.go	Residual
+//	[Dantzig60, blocks of types]	alloc/embedded/internal/colgen/blocks.go	CloseBlocks
+//	[Land60, branching on who is freed]	alloc/embedded/internal/tree/tree.go	Tree.Run
+//	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
+//	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
+//	[Schrimpf00, ruin]	alloc/embedded/internal/search/ruin.go	Annealer.ruin
+//	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
+//	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	rank
+//	[Dorm P2, compiled]	alloc/embedded/internal/problem/problem.go	Problem
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder
 //	[LandDoig60, branch and bound]	alloc/milp/bb/search.go	search

@@ -9,29 +9,34 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tree"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
 // The parts of a search that can be left out, by what the others then do without: what knows the sets of
 // freed applications, and what knows containers.
 var setParts = []string{"nothing", "local search", "branch and bound", "decomposition"}
+
 var containerParts = []string{"nothing", "prices", "mending", "starts", "annealing", "branch and bound", "polish"}
 
 // searchWithout is run.search at the usual effort without one of its parts.
 func searchWithout(part string, inst *solver.Instance) *solver.Solution {
 	ctx := context.Background()
-	r := newRun(newProblem(inst), &Options{Effort: Default})
+	r := newRun(problem.New(inst), &Options{Effort: Default})
 	do := func(name string, step func()) {
 		if name != part {
 			step()
 		}
 	}
-	r.a.construct()
+	r.a.Construct()
 	moves := r.moves()
-	if s := newSplit(r.p, mostPatterns); s != nil && part != "decomposition" {
-		l := newLeaves(s)
-		r.split, l.states = s, r.states(stateUnit)
-		r.tree = newTree(ctx, l, nil)
+	if s := pattern.New(r.p, pattern.MostPatterns); s != nil && part != "decomposition" {
+		l := leaf.NewLeaves(s)
+		r.split, l.States = s, r.states(stateUnit)
+		r.tree = tree.New(ctx, l, nil)
 		e := r.setEffort(s)
 		switch part {
 		case "local search":
@@ -40,20 +45,20 @@ func searchWithout(part string, inst *solver.Instance) *solver.Solution {
 			e.rounds, e.work = 0, 0
 		}
 		r.improveSets(ctx, l, e)
-		if l.found {
-			r.a.adopt(unpack(s, &l.best))
+		if l.Found {
+			r.a.Adopt(leaf.Unpack(s, &l.Best))
 		}
 		r.root = newRoot(ctx, r.p, 0, r.target())
 		return r.solution()
 	}
 	r.warmUp(ctx)
 	if part == "mending" {
-		r.a.hope = 0
+		r.a.Hope = 0
 	}
 	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
 	r.root.refine()
 	r.root.improve(ctx, r.target())
-	do("prices", func() { r.a.guide(r.root.d, r.root.descent.best) })
+	do("prices", func() { r.a.Guide(r.root.d, r.root.descent.Best) })
 	starts := r.newStarts()
 	switch part {
 	case "annealing":
@@ -66,8 +71,8 @@ func searchWithout(part string, inst *solver.Instance) *solver.Solution {
 	for starts.next(ctx) {
 	}
 	do("branch and bound", func() { r.branch(ctx) })
-	r.a.restore()
-	do("polish", func() { r.a.run(ctx, int64(polishing*moves), 0, math.Inf(1)) })
+	r.a.Restore()
+	do("polish", func() { r.a.Run(ctx, int64(polishing*moves), 0, math.Inf(1)) })
 	return r.solution()
 }
 

@@ -8,21 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/search"
 	"github.com/apportion/apportion/alloc/solver"
 )
-
-// crowd is n equal applications of one container each on servers of equal capacity: too many cells
-// to enumerate.
-func crowd(servers, n int, capacity, demand int64, share float64) *solver.Instance {
-	inst := &solver.Instance{LossBudget: 100, AdjustBudget: 100}
-	for range servers {
-		inst.Capacity = append(inst.Capacity, apportion.Resources{capacity})
-	}
-	for range n {
-		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{demand}, Min: 1, Max: 1, Share: share})
-	}
-	return finish(inst)
-}
 
 // Three containers of (3 CPU, 1 GPU), of which each of two servers with GPUs has CPU for one: the
 // sums fit, prices on those CPUs prove that the minima do not.
@@ -38,7 +30,7 @@ func TestPricedConflictOfMinima(t *testing.T) {
 		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{3, 1}, Min: 1, Max: 1})
 	}
 	inst.Apps[3] = solver.App{Demand: apportion.Resources{1, 0}, Max: 1}
-	sol := solve(t, &Options{Effort: Quick}, finish(inst))
+	sol := solve(t, &Options{Effort: Quick}, instancetest.Finish(inst))
 	if sol.Status != solver.Infeasible {
 		t.Fatalf("status %v", sol.Status)
 	}
@@ -51,7 +43,7 @@ func TestPricedConflictOfMinima(t *testing.T) {
 		t.Errorf("need %g, have %g", c.Need, c.Have)
 	}
 	inst.Apps = inst.Apps[1:]
-	if fits := solve(t, &Options{Effort: Quick}, finish(inst)); !fits.Status.HasSolution() {
+	if fits := solve(t, &Options{Effort: Quick}, instancetest.Finish(inst)); !fits.Status.HasSolution() {
 		t.Errorf("two are %v", fits.Status)
 	}
 }
@@ -59,7 +51,7 @@ func TestPricedConflictOfMinima(t *testing.T) {
 // Twenty applications that may have one container each or none, on servers for ten of them: ten get
 // nothing of their share, more loss than the budget, which prices prove with the amount.
 func TestPricedConflictOfLoss(t *testing.T) {
-	inst := crowd(10, 20, 3, 3, 0.1)
+	inst := instancetest.Crowd(10, 20, 3, 3, 0.1)
 	for i := range inst.Apps {
 		inst.Apps[i].Min = 0
 	}
@@ -94,14 +86,14 @@ func TestPlainConflict(t *testing.T) {
 		kind       int
 	}{
 		{
-			"one too large", crowd(2, 1, 3, 4, 0),
+			"one too large", instancetest.Crowd(2, 1, 3, 4, 0),
 			func(in *solver.Instance) { in.Apps[0].Demand[0] = 3 }, 4, 3, 0,
 		}, {
-			"together too large", crowd(2, 3, 3, 3, 0),
+			"together too large", instancetest.Crowd(2, 3, 3, 3, 0),
 			func(in *solver.Instance) { in.Apps = in.Apps[:2] }, 9, 6, 0,
 		}, {
 			"must move", func() *solver.Instance {
-				in := crowd(1, 2, 4, 1, 0)
+				in := instancetest.Crowd(1, 2, 4, 1, 0)
 				in.AdjustBudget = 0
 				in.Apps[1].Running, in.Apps[1].Previous = true, held(2)
 				return in
@@ -109,7 +101,7 @@ func TestPlainConflict(t *testing.T) {
 			func(in *solver.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
 		}, {
 			"must leave a server", func() *solver.Instance {
-				in := crowd(4, 4, 1, 1, 0)
+				in := instancetest.Crowd(4, 4, 1, 1, 0)
 				in.AdjustBudget = 2
 				for i := range in.Apps {
 					in.Apps[i].Running, in.Apps[i].Previous = true, held(1)
@@ -119,7 +111,7 @@ func TestPlainConflict(t *testing.T) {
 			func(in *solver.Instance) { in.AdjustBudget = 3 }, 3, 2, -1,
 		}, {
 			"the largest leaves", func() *solver.Instance {
-				in := crowd(3, 3, 3, 1, 0)
+				in := instancetest.Crowd(3, 3, 3, 1, 0)
 				in.AdjustBudget = 0
 				for i := range in.Apps {
 					in.Apps[i].Running, in.Apps[i].Max, in.Apps[i].Previous = true, 3, held(1)
@@ -130,7 +122,7 @@ func TestPlainConflict(t *testing.T) {
 			func(in *solver.Instance) { in.AdjustBudget = 1 }, 1, 0, -1,
 		}, {
 			"loss", func() *solver.Instance {
-				in := crowd(1, 1, 4, 1, 1)
+				in := instancetest.Crowd(1, 1, 4, 1, 1)
 				in.LossBudget = 0.5
 				return in
 			}(),
@@ -139,7 +131,7 @@ func TestPlainConflict(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := plainConflict(newProblem(test.inst))
+			c := counting.Conflict(problem.New(test.inst))
 			if c == nil {
 				t.Fatal("no conflict")
 			}
@@ -147,7 +139,7 @@ func TestPlainConflict(t *testing.T) {
 				t.Errorf("%+v, want need %g, have %g, kind %d", c, test.need, test.have, test.kind)
 			}
 			test.repair(test.inst)
-			if c := plainConflict(newProblem(finish(test.inst))); c != nil {
+			if c := counting.Conflict(problem.New(instancetest.Finish(test.inst))); c != nil {
 				t.Errorf("repaired, still %+v", c)
 			}
 			if sol := solve(t, nil, test.inst); sol.Status != solver.Optimal {
@@ -165,24 +157,24 @@ func TestNoSetMakesRoom(t *testing.T) {
 		demand := apportion.Resources{int64(i % 2), int64(1 - i%2)}
 		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 1, Running: true, Previous: []apportion.Placement{{Server: 1, Count: 1}}})
 	}
-	if sol := solve(t, nil, finish(inst)); sol.Status != solver.Infeasible {
+	if sol := solve(t, nil, instancetest.Finish(inst)); sol.Status != solver.Infeasible {
 		t.Errorf("one may be adjusted: %v", sol.Status)
 	}
 	inst.AdjustBudget = 2
-	if sol := solve(t, nil, finish(inst)); sol.Status != solver.Optimal {
+	if sol := solve(t, nil, instancetest.Finish(inst)); sol.Status != solver.Optimal {
 		t.Errorf("two may be adjusted: %v", sol.Status)
 	}
 }
 
 // A proof needs no time: with a context that has ended nothing is called infeasible unproven.
 func TestNoConflictWithoutProof(t *testing.T) {
-	inst := crowd(20, 20, 3, 2, 0)
-	p := newProblem(inst)
-	r := &run{p: p, opts: Options{Effort: Quick}, a: newAnnealer(newState(p), 0)}
+	inst := instancetest.Crowd(20, 20, 3, 2, 0)
+	p := problem.New(inst)
+	r := &run{p: p, opts: Options{Effort: Quick}, a: search.New(search.NewState(p), 0)}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.search(ctx)
-	if c, _ := pricedConflict(ctx, r.p); c != nil {
+	if c, _ := conflict.Priced(ctx, r.p); c != nil {
 		t.Errorf("%+v for an instance that has a solution", c)
 	}
 }

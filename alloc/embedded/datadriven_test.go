@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -50,7 +51,7 @@ func parseInstance(t *testing.T, d *datadriven.TestData) *solver.Instance {
 			t.Fatalf("line %q", line)
 		}
 	}
-	return finish(inst)
+	return instancetest.Finish(inst)
 }
 
 func parseApp(t *testing.T, words []string) solver.App {

@@ -5,6 +5,10 @@ package embedded
 import (
 	"context"
 
+	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -14,9 +18,9 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 	if !r.empty() {
 		return nil
 	}
-	_, c := leaveOut(r.p, func(without *solver.Instance) bool {
-		again := newRun(newProblem(without), &r.opts)
-		if plainConflict(again.p) != nil {
+	_, c := conflict.LeaveOut(r.p, func(without *solver.Instance) bool {
+		again := newRun(problem.New(without), &r.opts)
+		if counting.Conflict(again.p) != nil {
 			return true
 		}
 		again.search(ctx)
@@ -28,5 +32,5 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 
 // empty reports whether the tree has shown that there is no solution.
 func (r *run) empty() bool {
-	return r.tree != nil && !r.a.best.found && len(r.tree.open) == 0 && r.tree.lost < -proofMargin/2
+	return r.tree != nil && !r.a.Best.Found && len(r.tree.Open) == 0 && r.tree.Lost < -leaf.ProofMargin/2
 }

@@ -7,30 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
 )
-
-// The worked cluster: two servers of (4 CPU, 1 GPU, 16 GB) and (4, 0, 16), and three applications
-// of the paper's kinds.
-func worked(apps ...solver.App) *solver.Instance {
-	return finish(&solver.Instance{
-		Capacity:   []apportion.Resources{{4, 1, 16}, {4, 0, 16}},
-		Apps:       apps,
-		LossBudget: 1, AdjustBudget: 1,
-	})
-}
-
-func lr(share float64, held ...apportion.Placement) solver.App {
-	return solver.App{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Share: share, Running: len(held) > 0, Previous: held}
-}
-
-func mf(share float64, held ...apportion.Placement) solver.App {
-	return solver.App{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Share: share, Running: len(held) > 0, Previous: held}
-}
-
-func nn(share float64) solver.App {
-	return solver.App{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1, Share: share}
-}
 
 // Reference: [Dorm] §IV, P2 on a cluster small enough to enumerate by hand.
 func TestWorkedDecisions(t *testing.T) {
@@ -43,16 +22,16 @@ func TestWorkedDecisions(t *testing.T) {
 	}{
 		{
 			// (2,4), (3,3) and (4,2) are optimal; the first is lexicographically smallest.
-			"one application", worked(lr(0.75)),
+			"one application", instancetest.Worked(instancetest.LR(0.75)),
 			solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 4}}}, 1.125, 0, 0,
 		}, {
 			"a newcomer, nothing moves",
-			worked(lr(1.0/3, apportion.Placement{Server: 0, Count: 4}, apportion.Placement{Server: 1, Count: 2}), mf(2.0/3)),
+			instancetest.Worked(instancetest.LR(1.0/3, apportion.Placement{Server: 0, Count: 4}, apportion.Placement{Server: 1, Count: 2}), instancetest.MF(2.0/3)),
 			solver.Counts{{{Server: 0, Count: 4}, {Server: 1, Count: 2}}, {{Server: 1, Count: 1}}}, 1.4375, 5.0 / 6, 0,
 		}, {
 			"a newcomer, one shrinks",
-			worked(lr(7.0/24, apportion.Placement{Server: 0, Count: 2}),
-				mf(7.0/12, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}), nn(1)),
+			instancetest.Worked(instancetest.LR(7.0/24, apportion.Placement{Server: 0, Count: 2}),
+				instancetest.MF(7.0/12, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}), instancetest.NN(1)),
 			solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
 			2.375, 1.0 / 3, 1,
 		},
@@ -80,10 +59,10 @@ func TestWorkedDecisions(t *testing.T) {
 // Reference: [Dorm] §IV-B: "no feasible solution". With theta2 = 0 nothing may move, and the third
 // newcomer has no place; with theta1 so small that the budget is 0.6, the loss is too large.
 func TestWorkedConflicts(t *testing.T) {
-	third := worked(lr(7.0/24, apportion.Placement{Server: 0, Count: 2}),
-		mf(7.0/12, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}), nn(1))
+	third := instancetest.Worked(instancetest.LR(7.0/24, apportion.Placement{Server: 0, Count: 2}),
+		instancetest.MF(7.0/12, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}), instancetest.NN(1))
 	third.AdjustBudget = 0
-	second := worked(lr(1.0/3, apportion.Placement{Server: 0, Count: 4}, apportion.Placement{Server: 1, Count: 2}), mf(2.0/3))
+	second := instancetest.Worked(instancetest.LR(1.0/3, apportion.Placement{Server: 0, Count: 4}, apportion.Placement{Server: 1, Count: 2}), instancetest.MF(2.0/3))
 	second.AdjustBudget, second.LossBudget = 0, 0.6
 	tests := []struct {
 		name       string

@@ -11,6 +11,12 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/search"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
@@ -27,7 +33,7 @@ func solve(t rapid.TB, opts *Options, inst *solver.Instance) *solver.Solution {
 // The whole answer agrees with the exhaustive twin, down to the order of x.
 func TestAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(draws(t))
+		inst := instancetest.Tiny(draws(t))
 		want, _ := p2oracle.Best(inst)
 		sol := solve(t, &Options{Effort: 50}, inst)
 		if want == nil {
@@ -98,17 +104,17 @@ func checkConflict(t rapid.TB, inst *solver.Instance, c *solver.Conflict) {
 // instance infeasible.
 func TestSearchAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(draws(t))
+		inst := instancetest.Tiny(draws(t))
 		want, _ := p2oracle.Best(inst)
-		p := newProblem(inst)
-		if conflict := plainConflict(p); conflict != nil {
+		p := problem.New(inst)
+		if conflict := counting.Conflict(p); conflict != nil {
 			if want != nil {
 				t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
 			}
 			checkConflict(t, inst, conflict)
 			return
 		}
-		r := &run{p: p, opts: Options{Effort: 50}, a: newAnnealer(newState(p), 1)}
+		r := &run{p: p, opts: Options{Effort: 50}, a: search.New(search.NewState(p), 1)}
 		r.search(context.Background())
 		sol := r.solution()
 		if want == nil {
@@ -117,17 +123,17 @@ func TestSearchAgainstOracle(t *testing.T) {
 			}
 			why := r.searchedConflict(context.Background())
 			if why == nil {
-				t.Fatalf("branch and bound does not see that there is no solution: %v, lost %g", r.tree, r.tree.lost)
+				t.Fatalf("branch and bound does not see that there is no solution: %v, lost %g", r.tree, r.tree.Lost)
 				return
 			}
 			why.Need = 1 // not known
 			checkConflict(t, inst, why)
-			if why, _ = pricedConflict(context.Background(), r.p); why != nil {
+			if why, _ = conflict.Priced(context.Background(), r.p); why != nil {
 				checkConflict(t, inst, why)
 			}
 			return
 		}
-		if why, _ := pricedConflict(context.Background(), r.p); why != nil {
+		if why, _ := conflict.Priced(context.Background(), r.p); why != nil {
 			t.Fatalf("conflict %+v, but %v is a solution", why, want)
 		}
 		checkBound(t, inst, sol, inst.Objective(want))
@@ -141,7 +147,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 // more than the multipliers of the old answer prove, and for the fairness budget no more than its price.
 func TestPricesAgainstResolving(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(draws(t))
+		inst := instancetest.Tiny(draws(t))
 		before := solve(t, &Options{Effort: 50}, inst)
 		if before.Status != solver.Optimal {
 			t.Skip("no prices")
@@ -151,7 +157,7 @@ func TestPricesAgainstResolving(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		more := clone(inst)
+		more := instancetest.Clone(inst)
 		const extra = 0.25
 		switch kind := rapid.IntRange(0, len(inst.Total)+1).Draw(t, "what"); kind {
 		case len(inst.Total):
@@ -204,7 +210,7 @@ func damage(t *rapid.T, inst *solver.Instance) *solver.Instance {
 	}
 	inst.AdjustBudget = rapid.SampledFrom([]int64{0, 1, 2, 4, 100}).Draw(t, "adjust budget")
 	inst.LossBudget = rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 6}).Draw(t, "loss budget")
-	return finish(inst)
+	return instancetest.Finish(inst)
 }
 
 // On damaged clusters of some size every answer passes the referee, its bound is recomputed, no
@@ -245,8 +251,8 @@ func TestDamagedClusters(t *testing.T) {
 // the edge of int64.
 func TestUnitsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(draws(t))
-		scaled := clone(inst)
+		inst := instancetest.Tiny(draws(t))
+		scaled := instancetest.Clone(inst)
 		for k := range inst.Total {
 			shift := rapid.IntRange(0, 58).Draw(t, "shift")
 			for j := range scaled.Capacity {
@@ -256,7 +262,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 				scaled.Apps[i].Demand[k] <<= shift
 			}
 		}
-		finish(scaled)
+		instancetest.Finish(scaled)
 		want, got := solve(t, &Options{Effort: Quick}, inst), solve(t, &Options{Effort: Quick}, scaled)
 		if diff := cmp.Diff(want.Counts, got.Counts); diff != "" || want.Status != got.Status || want.Bound != got.Bound {
 			t.Fatalf("%v with bound %g, scaled %v with bound %g (-want +got):\n%s", want.Status, want.Bound, got.Status, got.Bound, diff)
@@ -268,10 +274,10 @@ func TestUnitsDoNotMatter(t *testing.T) {
 // the preference but the last.
 func TestShuffled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := tiny(draws(t))
+		inst := instancetest.Tiny(draws(t))
 		servers := rapid.Permutation(identity(len(inst.Capacity))).Draw(t, "servers")
 		apps := rapid.Permutation(identity(len(inst.Apps))).Draw(t, "applications")
-		shuffled := clone(inst)
+		shuffled := instancetest.Clone(inst)
 		at := make([]int, len(servers)) // where server j went
 		for to, from := range servers {
 			shuffled.Capacity[to] = inst.Capacity[from]
@@ -293,8 +299,8 @@ func TestShuffled(t *testing.T) {
 		if want.Status != solver.Optimal {
 			return
 		}
-		a, b := rankOf(inst, want.Counts), rankOf(shuffled, got.Counts)
-		if a.compare(&b) != 0 {
+		a, b := enumerate.RankOf(inst, want.Counts), enumerate.RankOf(shuffled, got.Counts)
+		if a.Compare(&b) != 0 {
 			t.Fatalf("%+v, shuffled %+v", a, b)
 		}
 	})

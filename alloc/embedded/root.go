@@ -6,6 +6,9 @@ import (
 	"context"
 	"math"
 
+	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -21,54 +24,19 @@ const (
 	lastGain = 1e-12
 )
 
-const (
-	// startPrice is the price of all of a kind at the start: a full cluster is worth about one a
-	// kind, and the optimal prices sum to a little less.
-	startPrice = 0.8
-	// keptLossScale is the scale of lambda where applications may stay: the loss then jumps by
-	// whole applications, and a full scale makes lambda swing.
-	keptLossScale = 0.05
-)
-
-const (
-	// targetShare is how much of the incumbent's value the step rule aims at.
-	targetShare = 0.999
-	// blindTarget is what it aims at, in parts of the bound at the start, without an incumbent.
-	blindTarget = 0.9
-)
-
-// newPriceDescent starts from prices in proportion to 1/C_k, and none on loss.
-func newPriceDescent(d *dual) *descent {
-	p, last := d.p, d.dim()-1
-	desc := newDescent(d, d.dim(), 0)
-	desc.scale[last] = 1
-	if p.keepable > 0 {
-		desc.scale[last] = keptLossScale
-	}
-	for gk, have := range d.have {
-		if have > 0 {
-			total := float64(p.total[gk%p.kinds])
-			desc.scale[gk] = 1 / math.Sqrt(have*total)
-			desc.x[gk] = startPrice / total
-		}
-	}
-	desc.start()
-	return desc
-}
-
 // root is the root bound in progress.
 type root struct {
-	p       *problem
-	d       *dual
-	descent *descent
+	p       *problem.Problem
+	d       *lagrange.Dual
+	descent *lagrange.Descent
 	effort  Effort
-	coarse  *descent // the prices by shape, once there are finer ones
+	coarse  *lagrange.Descent // the prices by shape, once there are finer ones
 }
 
 // newRoot starts with the coarse prices, improved towards incumbent; with no effort as little as possible.
-func newRoot(ctx context.Context, p *problem, effort Effort, incumbent float64) *root {
-	r := &root{p: p, effort: effort, d: newDual(p, true)}
-	r.descent = newPriceDescent(r.d)
+func newRoot(ctx context.Context, p *problem.Problem, effort Effort, incumbent float64) *root {
+	r := &root{p: p, effort: effort, d: lagrange.NewDual(p, true)}
+	r.descent = lagrange.NewPriceDescent(r.d)
 	r.improve(ctx, incumbent)
 	return r
 }
@@ -77,52 +45,52 @@ func newRoot(ctx context.Context, p *problem, effort Effort, incumbent float64) 
 // coarse ones.
 func (r *root) refine() {
 	p, coarse, from := r.p, r.d, r.descent
-	if p.keepable == 0 {
+	if p.Pinnable == 0 {
 		return
 	}
 	r.coarse = from
-	r.d = newDual(p, false)
-	r.descent = newPriceDescent(r.d)
-	if p.servers <= coldServers {
+	r.d = lagrange.NewDual(p, false)
+	r.descent = lagrange.NewPriceDescent(r.d)
+	if p.Servers <= coldServers {
 		return
 	}
-	for j, g := range r.d.classOf {
-		c := int(coarse.classOf[j]) * p.kinds
-		copy(r.descent.x[int(g)*p.kinds:], from.best[c:c+p.kinds])
+	for j, g := range r.d.ClassOf {
+		c := int(coarse.ClassOf[j]) * p.Kinds
+		copy(r.descent.X[int(g)*p.Kinds:], from.Best[c:c+p.Kinds])
 	}
-	r.descent.x[r.d.dim()-1] = coarse.lambda(from.best)
-	r.descent.start()
+	r.descent.X[r.d.Dim()-1] = coarse.Lambda(from.Best)
+	r.descent.Start()
 }
 
 // roundsFor returns how many rounds the effort allows with d.
-func (r *root) roundsFor(d *dual) int {
-	each := len(r.p.types)*len(d.size) + len(r.p.apps)
+func (r *root) roundsFor(d *lagrange.Dual) int {
+	each := len(r.p.Types)*len(d.Size) + len(r.p.Apps)
 	rounds := roundWork * float64(r.effort) / float64(each)
 	return int(math.Min(mostRounds, math.Max(fewestRounds, rounds)))
 }
 
 // improve lowers the bound towards incumbent, and leaves the dual evaluated at the best prices.
 func (r *root) improve(ctx context.Context, incumbent float64) {
-	r.descent.theta = r.descent.firstStep
-	r.descent.run(ctx, r.roundsFor(r.d), targetShare*incumbent, incumbent+lastGain)
-	if r.p.keepable == 0 {
-		closeBlocks(ctx, r.descent, incumbent+lastGain)
+	r.descent.Theta = r.descent.FirstStep
+	r.descent.Run(ctx, r.roundsFor(r.d), lagrange.TargetShare*incumbent, incumbent+lastGain)
+	if r.p.Pinnable == 0 {
+		colgen.CloseBlocks(ctx, r.descent, incumbent+lastGain)
 	}
-	r.descent.back()
+	r.descent.Back()
 }
 
 // bound returns the best bound, and multipliers the prices that prove it.
-func (r *root) bound() float64 { return r.better().bound }
+func (r *root) bound() float64 { return r.better().Bound }
 
 func (r *root) multipliers() *solver.Multipliers {
 	d := r.better()
-	d.back()
-	return d.f.(*dual).multipliers(d.best)
+	d.Back()
+	return d.F.(*lagrange.Dual).Multipliers(d.Best)
 }
 
 // better returns the prices that prove more: those by server, unless they were cut short.
-func (r *root) better() *descent {
-	if r.coarse != nil && r.coarse.bound < r.descent.bound {
+func (r *root) better() *lagrange.Descent {
+	if r.coarse != nil && r.coarse.Bound < r.descent.Bound {
 		return r.coarse
 	}
 	return r.descent
@@ -131,7 +99,7 @@ func (r *root) better() *descent {
 // taken returns how many rounds there were.
 func (r *root) taken() int64 {
 	if r.coarse == nil {
-		return r.descent.rounds
+		return r.descent.Rounds
 	}
-	return r.coarse.rounds + r.descent.rounds
+	return r.coarse.Rounds + r.descent.Rounds
 }

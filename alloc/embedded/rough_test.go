@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -72,7 +73,7 @@ func rough(t *rapid.T) *solver.Instance {
 		}
 		inst.Apps = append(inst.Apps, app)
 	}
-	return finish(inst)
+	return instancetest.Finish(inst)
 }
 
 // Whatever the instance, no effort panics, every answer is a solution with a bound that others cannot
@@ -81,7 +82,7 @@ func TestRoughInstances(t *testing.T) {
 	var met [solver.Infeasible + 1]int
 	rapid.Check(t, func(t *rapid.T) {
 		inst := rough(t)
-		before := clone(inst)
+		before := instancetest.Clone(inst)
 		efforts := []*Options{
 			{Effort: 1},
 			{Effort: 5, Gap: rapid.SampledFrom([]float64{0, 0.01, 1}).Draw(t, "gap"), Seed: rapid.Uint64().Draw(t, "seed")},

@@ -11,25 +11,9 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
 )
-
-// fuse is a context that ends after a number of looks at it.
-type fuse struct {
-	context.Context
-	left int
-}
-
-// newFuse returns a context that ends after so many looks at it.
-func newFuse(looks int) *fuse { return &fuse{context.Background(), looks} }
-
-// Err counts a look.
-func (f *fuse) Err() error {
-	if f.left--; f.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // Whenever the context ends, the answer is a solution with a valid bound, and says so.
 func TestCancelled(t *testing.T) {
@@ -37,7 +21,7 @@ func TestCancelled(t *testing.T) {
 		full := solve(t, nil, inst)
 		finished := 0
 		for _, left := range []int{0, 1, 2, 5, 10, 50, 100, 200, 400, 800, 1 << 20} {
-			sol, err := New(nil).Solve(newFuse(left), inst)
+			sol, err := New(nil).Solve(instancetest.NewFuse(left), inst)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +56,7 @@ func TestDeterministic(t *testing.T) {
 	for _, inst := range []*solver.Instance{
 		alloctest.Table2(1, 12, 15, true), alloctest.Mixed(2, 12, 15, true), alloctest.Mixed(3, 12, 15, false),
 	} {
-		before := clone(inst)
+		before := instancetest.Clone(inst)
 		s := New(&Options{Effort: Quick})
 		want := solve(t, &Options{Effort: Quick}, inst)
 		var group sync.WaitGroup
@@ -94,24 +78,9 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-func clone(inst *solver.Instance) *solver.Instance {
-	c := *inst
-	c.Total = inst.Total.Clone()
-	c.Capacity = append([]apportion.Resources(nil), inst.Capacity...)
-	for j := range c.Capacity {
-		c.Capacity[j] = c.Capacity[j].Clone()
-	}
-	c.Apps = append([]solver.App(nil), inst.Apps...)
-	for i := range c.Apps {
-		c.Apps[i].Demand = c.Apps[i].Demand.Clone()
-		c.Apps[i].Previous = append([]apportion.Placement(nil), c.Apps[i].Previous...)
-	}
-	return &c
-}
-
 // rerun makes counts what runs now.
 func rerun(inst *solver.Instance, counts solver.Counts) *solver.Instance {
-	next := clone(inst)
+	next := instancetest.Clone(inst)
 	running := 0
 	for i := range next.Apps {
 		app := &next.Apps[i]
@@ -161,7 +130,7 @@ func TestFixedPoint(t *testing.T) {
 
 // A fixed point of an instance that is proven: nothing may change in the very next round.
 func TestFixedPointProven(t *testing.T) {
-	inst := worked(lr(0.75))
+	inst := instancetest.Worked(instancetest.LR(0.75))
 	sol := solve(t, nil, inst)
 	again := solve(t, nil, rerun(inst, sol.Counts))
 	if diff := cmp.Diff(sol.Counts, again.Counts); diff != "" || again.Proven != solver.ByOrder {
@@ -200,7 +169,7 @@ func TestOptions(t *testing.T) {
 // More effort may be any number; the largest one ends with the context.
 func TestLargestEffort(t *testing.T) {
 	inst := alloctest.Mixed(1, 20, 30, true)
-	sol, err := New(&Options{Effort: math.MaxInt64}).Solve(newFuse(500), inst)
+	sol, err := New(&Options{Effort: math.MaxInt64}).Solve(instancetest.NewFuse(500), inst)
 	if err != nil || !sol.Interrupted || !sol.Status.HasSolution() {
 		t.Errorf("%v, %+v", err, sol)
 	}
@@ -234,7 +203,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
+			inst := instancetest.Worked(instancetest.LR(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
 			test.damage(inst)
 			sol, err := New(nil).Solve(context.Background(), inst)
 			var fault *apportion.FieldError

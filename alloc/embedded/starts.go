@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/apportion/apportion/alloc/embedded/internal/search"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -34,13 +35,13 @@ const (
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is mended for that.
 func (r *run) warmUp(ctx context.Context) {
 	for range warmUps {
-		r.a.run(ctx, int64(warmUpPart*r.moves()), hot*r.a.unit(), math.Inf(1))
-		if r.a.best.found {
+		r.a.Run(ctx, int64(warmUpPart*r.moves()), search.Hot*r.a.Unit(), math.Inf(1))
+		if r.a.Best.Found {
 			break
 		}
-		r.a.insist()
+		r.a.Insist()
 	}
-	r.a.hope = hope
+	r.a.Hope = search.Hope
 }
 
 // starts spend the moves. Where applications may be exchanged one annealing settles on one set of them:
@@ -55,13 +56,13 @@ type starts struct {
 
 func (r *run) newStarts() *starts {
 	moves := r.moves()
-	s := &starts{r: r, count: 1, heat: hot * r.a.unit()}
-	if r.p.servers <= coldServers {
+	s := &starts{r: r, count: 1, heat: search.Hot * r.a.Unit()}
+	if r.p.Servers <= coldServers {
 		each := movesOfStarts
-		if r.p.budget <= 0 {
+		if r.p.Budget <= 0 {
 			each = movesOfFresh
 		}
-		s.count = int(math.Max(1, math.Floor(math.Sqrt(moves/float64(each*(r.p.servers+len(r.p.apps)))))))
+		s.count = int(math.Max(1, math.Floor(math.Sqrt(moves/float64(each*(r.p.Servers+len(r.p.Apps)))))))
 	}
 	s.moves = int64(moves / float64(s.count))
 	return s
@@ -73,16 +74,16 @@ func (s *starts) next(ctx context.Context) bool {
 	if s.n == s.count || s.agreed == enough || ctx.Err() != nil {
 		return false
 	}
-	before := r.a.best.objective
+	before := r.a.Best.Objective
 	if s.n > 0 {
-		r.a.restart()
+		r.a.Restart()
 	}
 	s.n++
-	r.a.run(ctx, s.moves, s.heat, r.goal())
-	switch best := r.a.best.objective; {
+	r.a.Run(ctx, s.moves, s.heat, r.goal())
+	switch best := r.a.Best.Objective; {
 	case best > before+solver.ObjectiveTolerance:
 		s.agreed = 1
-	case r.a.reached > best-solver.ObjectiveTolerance:
+	case r.a.Reached > best-solver.ObjectiveTolerance:
 		s.agreed++
 	}
 	return true
@@ -90,8 +91,8 @@ func (s *starts) next(ctx context.Context) bool {
 
 // moves returns how many moves of annealing the effort allows.
 func (r *run) moves() float64 {
-	moves := math.Min(float64(r.opts.Effort), mostMoves) * float64(r.p.servers+len(r.p.apps))
-	if r.p.servers <= coldServers {
+	moves := math.Min(float64(r.opts.Effort), mostMoves) * float64(r.p.Servers+len(r.p.Apps))
+	if r.p.Servers <= coldServers {
 		moves *= movesUnit
 	}
 	return moves

@@ -4,12 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
+	rand "math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -118,7 +119,7 @@ func BenchmarkStudy(b *testing.B) {
 func TestStudyInstances(t *testing.T) {
 	for seed := range uint64(8) {
 		inst := studyInstance(seed)
-		if err := validate(inst); err != nil {
+		if err := problem.Validate(inst); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())

@@ -7,6 +7,11 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tree"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -16,39 +21,39 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 	unpacked := 0
 	for seed := range uint64(200) {
 		inst := alloctest.Table2(seed, 20, 6, true)
-		p := newProblem(inst)
-		if plainConflict(p) != nil {
+		p := problem.New(inst)
+		if counting.Conflict(p) != nil {
 			continue
 		}
 		r := newRun(p, &Options{Effort: Quick})
-		r.a.construct()
-		s := newSplit(p, mostPatterns)
-		l := newLeaves(s)
-		l.states = r.states(stateUnit)
-		r.split, r.tree = s, newTree(t.Context(), l, nil)
+		r.a.Construct()
+		s := pattern.New(p, pattern.MostPatterns)
+		l := leaf.NewLeaves(s)
+		l.States = r.states(stateUnit)
+		r.split, r.tree = s, tree.New(t.Context(), l, nil)
 		r.improveSets(t.Context(), l, r.setEffort(s))
-		if !l.found {
+		if !l.Found {
 			continue
 		}
 		unpacked++
 		free := make(map[int32]bool)
-		for i, f := range l.best.free {
-			free[int32(p.apps[i].typ)] = free[int32(p.apps[i].typ)] || f
+		for i, f := range l.Best.Free {
+			free[int32(p.Apps[i].Typ)] = free[int32(p.Apps[i].Typ)] || f
 		}
-		inc := unpack(s, &l.best)
-		for j, slots := range inc.on {
+		inc := leaf.Unpack(s, &l.Best)
+		for j, slots := range inc.On {
 			for _, sl := range slots {
-				if !free[sl.typ] {
-					t.Errorf("seed %d: server %d has %d containers of type %d, which nobody free wants", seed, j, sl.count, sl.typ)
+				if !free[sl.Typ] {
+					t.Errorf("seed %d: server %d has %d containers of type %d, which nobody free wants", seed, j, sl.Count, sl.Typ)
 				}
 			}
 		}
-		counts := p.decode(inc)
+		counts := p.Decode(inc)
 		if err := inst.Check(counts); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		if value, loss := inst.Objective(counts), inst.FairnessLoss(counts); math.Abs(value-inc.objective) > solver.ObjectiveTolerance || math.Abs(loss-inc.loss) > solver.LossTolerance {
-			t.Errorf("seed %d: utilization %g and loss %g, claimed %g and %g", seed, value, loss, inc.objective, inc.loss)
+		if value, loss := inst.Objective(counts), inst.FairnessLoss(counts); math.Abs(value-inc.Objective) > solver.ObjectiveTolerance || math.Abs(loss-inc.Loss) > solver.LossTolerance {
+			t.Errorf("seed %d: utilization %g and loss %g, claimed %g and %g", seed, value, loss, inc.Objective, inc.Loss)
 		}
 	}
 	if unpacked < 20 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -32,7 +34,7 @@ func WarmFrom(inst *solver.Instance, sol *solver.Solution) *Warm {
 	w := &Warm{price: make(map[string]float64), room: make(map[string][]float64), freed: make(map[string]bool)}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
-		key := vectorKey(nil, app.Demand)
+		key := problem.Key(nil, app.Demand)
 		if app.Adjusted(sol.Counts[i]) {
 			w.freed[string(placeKey(key, sol.Counts[i]))] = true
 		}
@@ -48,16 +50,16 @@ func WarmFrom(inst *solver.Instance, sol *solver.Solution) *Warm {
 }
 
 // set returns who was freed last time and may be again, nil if nobody or more than the budget allows.
-func (w *Warm) set(p *problem) []bool {
-	set, n := make([]bool, len(p.apps)), int64(0)
-	for i := range p.apps {
-		app := &p.inst.Apps[i]
-		if p.apps[i].keepable && w.freed[string(placeKey(vectorKey(nil, app.Demand), app.Previous))] {
+func (w *Warm) set(p *problem.Problem) []bool {
+	set, n := make([]bool, len(p.Apps)), int64(0)
+	for i := range p.Apps {
+		app := &p.Inst.Apps[i]
+		if p.Apps[i].Pinnable && w.freed[string(placeKey(problem.Key(nil, app.Demand), app.Previous))] {
 			set[i] = true
 			n++
 		}
 	}
-	if n == 0 || n > p.budget {
+	if n == 0 || n > p.Budget {
 		return nil
 	}
 	return set
@@ -73,16 +75,16 @@ func placeKey(key []byte, placed []apportion.Placement) []byte {
 }
 
 // apply overwrites those multipliers in x that w knows.
-func (w *Warm) apply(s *split, x []float64) {
-	types := len(s.p.types)
+func (w *Warm) apply(s *pattern.Cells, x []float64) {
+	types := len(s.P.Types)
 	x[types] = w.loss
-	for i := range s.p.apps {
-		app := &s.p.inst.Apps[i]
-		key := vectorKey(nil, app.Demand)
+	for i := range s.P.Apps {
+		app := &s.P.Inst.Apps[i]
+		key := problem.Key(nil, app.Demand)
 		if price, known := w.price[string(key)]; known {
-			x[s.p.apps[i].typ] = price
+			x[s.P.Apps[i].Typ] = price
 		}
-		entries := s.entriesOf[s.firstEntry[i]:s.firstEntry[i+1]]
+		entries := s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]]
 		for n, mu := range w.room[string(placeKey(key, app.Previous))] {
 			if n < len(entries) {
 				x[types+1+int(entries[n])] = mu

@@ -7,6 +7,12 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tree"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -43,9 +49,9 @@ func TestWarmStart(t *testing.T) {
 				t.Errorf("seed %d: %v %g, warm %v %g", seed, sol.Status, sol.Objective, again.Status, again.Objective)
 			}
 			root := func(w *Warm) float64 {
-				r := newRun(newProblem(inst), &Options{Warm: w})
-				s := newSplit(r.p, mostPatterns)
-				return newTree(t.Context(), newLeaves(s), r.warmStart(s)).rootBound
+				r := newRun(problem.New(inst), &Options{Warm: w})
+				s := pattern.New(r.p, pattern.MostPatterns)
+				return tree.New(t.Context(), leaf.NewLeaves(s), r.warmStart(s)).RootBound
 			}
 			if root(last) < root(nil) {
 				lower++
@@ -60,7 +66,7 @@ func TestWarmStart(t *testing.T) {
 
 // Multipliers go to the applications and servers that they were of, wherever these stand in the list.
 func TestWarmFollowsApplications(t *testing.T) {
-	inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 2}), mf(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
+	inst := instancetest.Worked(instancetest.LR(0.5, apportion.Placement{Server: 0, Count: 2}), instancetest.MF(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
 	sol := &solver.Solution{
 		Status: solver.Feasible,
 		Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}, // MF is adjusted
@@ -70,10 +76,10 @@ func TestWarmFollowsApplications(t *testing.T) {
 	}
 	w := WarmFrom(inst, sol)
 	inst.Apps[0], inst.Apps[1] = inst.Apps[1], inst.Apps[0]
-	s := newSplit(newProblem(inst), mostPatterns)
-	x := make([]float64, splitDim(s))
+	s := pattern.New(problem.New(inst), pattern.MostPatterns)
+	x := make([]float64, lagrange.Dim(s))
 	w.apply(s, x)
-	m := copyPrices(s, x)
+	m := lagrange.CopyPrices(s, x)
 	if m.Container[0] != 2 || m.Container[1] != 1 || m.Loss != 3 || m.Room[1][0] != 4 || m.Room[0][0] != 0 || m.Room[0][1] != 0 {
 		t.Errorf("%+v", m)
 	}
@@ -84,19 +90,19 @@ func TestWarmFollowsApplications(t *testing.T) {
 
 // Who was adjusted is known by where it is now; a set is tried only if all of it may be freed.
 func TestWarmFreed(t *testing.T) {
-	inst := worked(lr(0.5, apportion.Placement{Server: 0, Count: 2}), mf(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
+	inst := instancetest.Worked(instancetest.LR(0.5, apportion.Placement{Server: 0, Count: 2}), instancetest.MF(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
 	sol := &solver.Solution{Status: solver.Feasible, Counts: solver.Counts{{{Server: 0, Count: 2}}, {{Server: 1, Count: 2}}}} // MF is adjusted
 	w := WarmFrom(inst, sol)
-	again := worked(mf(0.5, apportion.Placement{Server: 1, Count: 2}), lr(0.5, apportion.Placement{Server: 0, Count: 2}))
+	again := instancetest.Worked(instancetest.MF(0.5, apportion.Placement{Server: 1, Count: 2}), instancetest.LR(0.5, apportion.Placement{Server: 0, Count: 2}))
 	for budget, want := range []string{"[]", "[true false]", "[true false]"} {
 		again.AdjustBudget = int64(budget)
-		if got := fmt.Sprint(w.set(newProblem(again))); got != want {
+		if got := fmt.Sprint(w.set(problem.New(again))); got != want {
 			t.Errorf("budget %d: %s, want %s", budget, got, want)
 		}
 	}
-	elsewhere := worked(mf(0.5, apportion.Placement{Server: 0, Count: 2}), lr(0.5, apportion.Placement{Server: 0, Count: 2}))
+	elsewhere := instancetest.Worked(instancetest.MF(0.5, apportion.Placement{Server: 0, Count: 2}), instancetest.LR(0.5, apportion.Placement{Server: 0, Count: 2}))
 	elsewhere.AdjustBudget = 2
-	if got := w.set(newProblem(elsewhere)); got != nil {
+	if got := w.set(problem.New(elsewhere)); got != nil {
 		t.Errorf("%v, who are elsewhere now", got)
 	}
 }
@@ -106,13 +112,13 @@ func TestWarmSetIsTried(t *testing.T) {
 	inst := alloctest.Table2(2, 20, 30, true)
 	w := &Warm{freed: map[string]bool{}}
 	for i := range inst.Apps[:2] {
-		w.freed[string(placeKey(vectorKey(nil, inst.Apps[i].Demand), inst.Apps[i].Previous))] = true
+		w.freed[string(placeKey(problem.Key(nil, inst.Apps[i].Demand), inst.Apps[i].Previous))] = true
 	}
-	r := newRun(newProblem(inst), &Options{Effort: Quick, Warm: w})
+	r := newRun(problem.New(inst), &Options{Effort: Quick, Warm: w})
 	r.search(t.Context())
-	known := r.tree.known()
-	known.identify(func(i int32) bool { return i < 2 })
-	if _, tried := known.seen[string(known.key)]; !tried {
+	known := r.tree.Known()
+	known.Identify(func(i int32) bool { return i < 2 })
+	if _, tried := known.Seen[string(known.Key)]; !tried {
 		t.Error("it was not tried")
 	}
 }

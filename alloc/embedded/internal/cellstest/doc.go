@@ -1,0 +1,2 @@
+// Package cellstest draws instances for tests that need cells too.
+package cellstest

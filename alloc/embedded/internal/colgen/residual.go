@@ -1,0 +1,246 @@
+// This file bounds the residual problem, P2 with the set of free applications fixed: Dantzig-Wolfe
+// decomposition into patterns of servers and counts of types, [Dantzig60].
+
+package colgen
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// mostPricings bounds the pricing rounds of one residual program.
+	mostPricings = 60
+	// shortageCost is the cost of a missing container or a unit of loss too much, in kinds: far above
+	// what either can be worth.
+	shortageCost = 100
+	// closeEnough is the relative distance between bound and value of the program that ends it.
+	closeEnough = 1e-9
+)
+
+// Residual is P2 with the free applications fixed. Kept ones hold what they held; servers with the
+// same patterns for what is left are one class; free applications of one type are a pool:
+//
+//	maximize   fixed + sum_t v_t N_t
+//	subject to N_t <= sum_gc c_t y_gc         every type t, price pi_t >= 0
+//	           sum_t G_t(N_t) <= L'           price lambda >= 0
+//	           sum_c y_gc <= size_g           every class g
+//	           m_t <= N_t <= M_t
+//
+// Its linear relaxation over the convex hulls has the columns (g, c) and (t, N). At any prices
+//
+//	bound = fixed + lambda L' + sum_g size_g max_c pi c + sum_t max_N (v_t - pi_t) N - lambda G_t(N)
+type Residual struct {
+	S        *pattern.Cells
+	Types    []int32        // with free applications
+	Lo, Hi   []int64        // by type: m_t and M_t, or a narrower box
+	Pools    []problem.Pool // by type
+	Class    []int32        // of the cells that have servers
+	Size     []float64
+	Fixed    float64 // value of the kept
+	KeptLoss float64
+	Budget   float64 // L', with the tolerance of a solution
+	// The best bound and its prices.
+	Bound  float64
+	Pi     []float64 // by type
+	Lambda float64
+	Lp     master
+	// patternOf[c] is what column c stands for: class index and pattern, or type and count.
+	Columns []columnOf
+	column  []entry // scratch: the last one added
+	Worth   []float64
+	Free    []bool
+	slot    []int32 // class of patterns -> index in class, or -1
+}
+
+// columnOf says what a column of the program is.
+type columnOf struct {
+	Class   int32 // index in residual.class, -1 for a count
+	Pattern int32
+	typ     int32
+	count   int64
+}
+
+// NewResidual returns the residual problem over the cells of s; Fix must choose a set before anything else.
+func NewResidual(s *pattern.Cells) *Residual {
+	r := &Residual{S: s, Pools: make([]problem.Pool, len(s.P.Types)), Pi: make([]float64, len(s.P.Types)),
+		Worth: make([]float64, len(s.P.Types)), Lo: make([]int64, len(s.P.Types)), Hi: make([]int64, len(s.P.Types)), Free: make([]bool, len(s.P.Apps)), slot: make([]int32, len(s.Ps.Classes))}
+	return r
+}
+
+// Fix sets the free applications; those that cannot be kept are always free. It reports false where
+// a server does not hold the kept ones.
+func (r *Residual) Fix(free func(i int32) bool) bool {
+	p := r.S.P
+	r.Fixed, r.KeptLoss = 0, 0
+	r.Types = r.Types[:0]
+	for t := range p.Types {
+		q := &r.Pools[t]
+		q.Members = q.Members[:0]
+		for _, i := range p.Types[t].Members {
+			a := &p.Apps[i]
+			r.Free[i] = !a.Pinnable || free(i)
+			if r.Free[i] {
+				q.Members = append(q.Members, i)
+			} else {
+				r.Fixed += float64(p.Types[t].Value * float64(a.Held))
+				r.KeptLoss += a.HeldLoss
+			}
+		}
+		if len(q.Members) > 0 {
+			q.Rebuild(p)
+			r.Types = append(r.Types, int32(t))
+			r.Lo[t], r.Hi[t] = q.Min, q.Max
+		}
+	}
+	r.Budget = p.Inst.LossBudget + solver.LossTolerance - r.KeptLoss
+	return r.classify()
+}
+
+// classify counts the servers of every class.
+func (r *Residual) classify() bool {
+	s := r.S
+	r.Class, r.Size = r.Class[:0], r.Size[:0]
+	for g := range r.slot {
+		r.slot[g] = -1
+	}
+	for at := range s.Cells {
+		g := s.ClassUnder(&s.Cells[at], r.Free)
+		if g == pattern.NoClass {
+			return false
+		}
+		if r.slot[g] < 0 {
+			r.slot[g] = int32(len(r.Class))
+			r.Class, r.Size = append(r.Class, g), append(r.Size, 0)
+		}
+		r.Size[r.slot[g]] += s.Cells[at].Size
+	}
+	return true
+}
+
+// open starts the program with every count at its minimum. Rows are, in this order, the supply of each
+// type, the loss, the servers of each class, and the one count of each type; counts and losses are
+// measured from the minimum, so that the minimum's own column is the last row's slack.
+func (r *Residual) open() {
+	types, classes := len(r.Types), len(r.Class)
+	rows := 2*types + 1 + classes
+	sign, cost, right := make([]float64, rows), make([]float64, rows), make([]float64, rows)
+	big := float64(shortageCost * r.S.P.Kinds)
+	right[types] = r.Budget
+	for at, t := range r.Types {
+		q, typ := &r.Pools[t], &r.S.P.Types[t]
+		right[at] = -float64(r.Lo[t])
+		right[types] -= q.At(typ.Delta, r.Lo[t])
+		right[types+1+classes+at], cost[types+1+classes+at] = 1, float64(typ.Value*float64(r.Lo[t]))
+	}
+	copy(right[types+1:], r.Size)
+	for row := range sign {
+		sign[row] = 1
+		if right[row] < 0 {
+			sign[row], cost[row] = -1, -big
+		}
+	}
+	r.Lp.reset(sign, cost, right)
+	r.Columns = r.Columns[:0]
+	for range rows {
+		r.Columns = append(r.Columns, columnOf{Class: -1, typ: -1})
+	}
+	for row := range types + 1 {
+		if sign[row] < 0 { // supply and loss budget may be left unused
+			r.addColumn(columnOf{Class: -1, typ: -1}, 0, entry{row, 1})
+		}
+	}
+}
+
+func (r *Residual) addColumn(what columnOf, cost float64, column ...entry) {
+	r.Columns = append(r.Columns, what)
+	r.Lp.add(cost, column...)
+}
+
+// Solve improves the bound until it is proven to be that of the program, or at most cut, or mostPivots or
+// mostPricings are used up. It adds at most one column a round for each class and each type.
+func (r *Residual) Solve(cut float64) {
+	r.Bound = math.Inf(1)
+	r.open()
+	for range mostPricings {
+		optimal := r.Lp.optimize()
+		added := r.price()
+		if !optimal || !added || r.Bound <= cut || r.Bound-r.Fixed-r.Lp.objective() <= closeEnough {
+			return
+		}
+	}
+}
+
+// price evaluates the bound at the program's prices and adds the columns that improve it.
+func (r *Residual) price() bool {
+	p, types, classes := r.S.P, len(r.Types), len(r.Class)
+	dual := r.Lp.dual
+	lambda := math.Max(0, dual[types])
+	clear(r.Worth)
+	for at, t := range r.Types {
+		r.Worth[t] = math.Max(0, dual[at])
+	}
+	added := false
+	bound := r.Fixed + float64(lambda*r.Budget)
+	for g, class := range r.Class {
+		q, best := r.S.Ps.Best(class, r.Worth)
+		bound += float64(r.Size[g] * best)
+		if best-dual[types+1+g] > reducedCost {
+			added = true
+			r.column = r.column[:0]
+			counts := r.S.Ps.Pattern(class, q)
+			for at, t := range r.Types {
+				if counts[t] > 0 {
+					r.column = append(r.column, entry{at, -float64(counts[t])})
+				}
+			}
+			r.column = append(r.column, entry{types + 1 + g, 1})
+			r.addColumn(columnOf{Class: int32(g), Pattern: int32(q), typ: -1}, 0, r.column...)
+		}
+	}
+	for at, t := range r.Types {
+		q, typ := &r.Pools[t], &p.Types[t]
+		n := r.Wanted(t, typ.Value-r.Worth[t], lambda)
+		loss := q.At(typ.Delta, n)
+		value := float64(typ.Value * float64(n))
+		bound += value - float64(r.Worth[t]*float64(n)) - float64(lambda*loss)
+		more, dearer := float64(n-r.Lo[t]), loss-q.At(typ.Delta, r.Lo[t])
+		if value-float64(dual[at]*more)-float64(dual[types]*dearer)-dual[types+1+classes+at] > reducedCost {
+			added = true
+			r.addColumn(columnOf{Class: -1, typ: t, count: n}, value,
+				entry{at, more}, entry{types, dearer}, entry{types + 1 + classes + at, 1})
+		}
+	}
+	if bound < r.Bound {
+		r.Bound, r.Lambda = bound, lambda
+		copy(r.Pi, r.Worth)
+	}
+	return added
+}
+
+// Wanted returns the N in the box of type t with the largest price N - lambda G(N), which is concave.
+func (r *Residual) Wanted(t int32, price, lambda float64) int64 {
+	return min(max(r.Pools[t].Wanted(price, lambda, r.S.P.Types[t].Delta), r.Lo[t]), r.Hi[t])
+}
+
+// Fractional returns the type whose count in the program's solution is farthest from whole, and that
+// count; -1 where all are whole.
+func (r *Residual) Fractional() (typ int32, count float64) {
+	mean := make([]float64, len(r.Pools))
+	for row, c := range r.Lp.Basic {
+		if what := r.Columns[c]; what.typ >= 0 {
+			mean[what.typ] += float64(r.Lp.Value[row] * float64(what.count-r.Lo[what.typ]))
+		}
+	}
+	typ = -1
+	most := 1e-6
+	for _, t := range r.Types {
+		if off := math.Abs(mean[t] - math.Round(mean[t])); off > most {
+			typ, count, most = t, float64(r.Lo[t])+mean[t], off
+		}
+	}
+	return typ, count
+}

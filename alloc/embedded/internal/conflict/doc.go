@@ -1,0 +1,2 @@
+// Package conflict says which constraints cannot hold together.
+package conflict

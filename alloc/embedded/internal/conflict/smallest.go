@@ -1,0 +1,89 @@
+// This file finds a smallest set of constraints that cannot hold together, by leaving one out after the other.
+
+package conflict
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Smallest returns a smallest set of constraints that cannot hold together, with the two sides of
+// the first one, found by enumeration. limit bounds the nodes of each; what cannot be decided stays in.
+func Smallest(ctx context.Context, p *problem.Problem, limit int64) *solver.Conflict {
+	relaxed, c := LeaveOut(p, func(without *solver.Instance) bool {
+		e, done := enumerate.Plain(ctx, without, limit)
+		return done && !e.Found
+	})
+	c.Need, c.Have = sides(ctx, relaxed, c.Constraints[0], limit)
+	return c
+}
+
+// LeaveOut leaves out one constraint after the other for as long as empty says that there is no solution
+// without it either; capacity always holds. It returns the instance with what is left, and that.
+func LeaveOut(p *problem.Problem, empty func(without *solver.Instance) bool) (*solver.Instance, *solver.Conflict) {
+	relaxed := *p.Inst
+	relaxed.Apps = append([]solver.App(nil), p.Inst.Apps...)
+	c := &solver.Conflict{Kind: -1}
+	for _, constraint := range [...]solver.Constraint{solver.Fairness, solver.Adjust, solver.Minimum} {
+		if without := relax(&relaxed, constraint); empty(without) {
+			relaxed = *without
+			continue
+		}
+		c.Constraints = append(c.Constraints, constraint)
+	}
+	c.Constraints = append(c.Constraints, solver.Capacity)
+	return &relaxed, c
+}
+
+// noBudget is a budget that nothing exceeds.
+const noBudget = 1e15
+
+// relax returns inst without constraint.
+func relax(inst *solver.Instance, constraint solver.Constraint) *solver.Instance {
+	without := *inst
+	switch constraint {
+	case solver.Fairness:
+		without.LossBudget = noBudget
+	case solver.Adjust:
+		without.AdjustBudget = int64(len(inst.Apps))
+	case solver.Minimum:
+		without.Apps = append([]solver.App(nil), inst.Apps...)
+		for i := range without.Apps {
+			without.Apps[i].Min = 0
+		}
+	}
+	return &without
+}
+
+// sides returns the two sides of the violated constraint: the least loss, the fewest adjustments
+// against the budget; or the sum of the minima against what can be had of it.
+func sides(ctx context.Context, inst *solver.Instance, constraint solver.Constraint, limit int64) (need, have float64) {
+	without := relax(inst, constraint)
+	without.Apps = append([]solver.App(nil), without.Apps...)
+	for i := range without.Apps {
+		app := &without.Apps[i]
+		switch constraint {
+		case solver.Fairness:
+			app.Value = 0
+		case solver.Adjust:
+			app.Value, app.Delta, app.Share = 0, 0, 0
+		default:
+			least := inst.Apps[i].Min
+			app.Value, app.Max = float64(min(1, least)), max(1, least)
+			need += float64(least)
+		}
+	}
+	e, done := enumerate.Plain(ctx, without, limit)
+	switch {
+	case !done || !e.Found:
+		return 0, 0
+	case constraint == solver.Fairness:
+		return e.Best.Loss, inst.LossBudget
+	case constraint == solver.Adjust:
+		return float64(e.Best.Adjusted), float64(inst.AdjustBudget)
+	}
+	return need, e.Best.Objective
+}

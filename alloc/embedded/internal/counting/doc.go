@@ -1,0 +1,2 @@
+// Package counting finds conflicts by counting.
+package counting

@@ -1,0 +1,92 @@
+package enumerate
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// Enumeration alone, without a solution from the search to start with, is the exhaustive twin.
+func TestEnumerationAgainstOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		want, _ := p2oracle.Best(inst)
+		if counting.Conflict(problem.New(inst)) != nil {
+			t.Skip("not reached")
+		}
+		e, done := Plain(context.Background(), inst, 1<<20)
+		if !done || e.Found != (want != nil) {
+			t.Fatalf("done %v, found %v, want %v", done, e.Found, want)
+		}
+		if e.Found {
+			if diff := cmp.Diff(want, e.Counts()); diff != "" {
+				t.Fatalf("(-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// Equal servers are interchangeable only while they hold the same: moving for a smaller x is no
+// gain.
+func TestEnumerationKeepsWhatRuns(t *testing.T) {
+	inst := instancetest.Worked(instancetest.LR(0.25, apportion.Placement{Server: 0, Count: 2}))
+	inst.Capacity[0][1] = 0
+	inst.Apps[0].Max = 2
+	e, done := Plain(context.Background(), instancetest.Finish(inst), 1<<20)
+	want := solver.Counts{{{Server: 0, Count: 2}}}
+	if diff := cmp.Diff(want, e.Counts()); diff != "" || !done {
+		t.Errorf("done %v (-want +got):\n%s", done, diff)
+	}
+}
+
+// Servers that hold as much of each type alone are not interchangeable: only the larger one holds both.
+func TestEnumerationTellsServersApart(t *testing.T) {
+	inst := &solver.Instance{Capacity: []apportion.Resources{{5}, {4}}, LossBudget: 10}
+	inst.Apps = []solver.App{{Demand: apportion.Resources{2}, Max: 1}, {Demand: apportion.Resources{3}, Max: 2}}
+	e, done := Plain(context.Background(), instancetest.Finish(inst), 1<<20)
+	want := solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 1}}}
+	if diff := cmp.Diff(want, e.Counts()); diff != "" || !done {
+		t.Errorf("done %v (-want +got):\n%s", done, diff)
+	}
+}
+
+// The preference is an order: compare is antisymmetric and finds the first level that differs.
+func TestRankCompare(t *testing.T) {
+	ranks := []rank{ // from best to worst
+		{2, 0.5, 1, 3}, {2, 0.5, 1, 4}, {2, 0.5, 2, 0}, {2, 0.6, 0, 0}, {1.9, 0, 0, 0}, {1.9, 0.1, 0, 0},
+	}
+	for a := range ranks {
+		for b := range ranks {
+			if got, want := ranks[a].Compare(&ranks[b]), a-b; (got > 0) != (want > 0) || (got < 0) != (want < 0) {
+				t.Errorf("compare(%v, %v) = %d", ranks[a], ranks[b], got)
+			}
+		}
+	}
+	near := rank{2 + solver.ObjectiveTolerance/2, 0.5 - solver.LossTolerance/2, 1, 3}
+	if near.Compare(&ranks[0]) != 0 {
+		t.Error("rounding decides")
+	}
+}
+
+// Enumeration stops at its limit and at the end of the context, and then proves nothing.
+func TestEnumerationStops(t *testing.T) {
+	inst := alloctest.Table2(1, 4, 5, false)
+	if e, done := Plain(context.Background(), inst, 5000); done || e.Nodes != 5001 {
+		t.Errorf("done %v after %d nodes", done, e.Nodes)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if e, done := Plain(ctx, inst, 1<<40); done || e.Nodes > lookEvery {
+		t.Errorf("done %v after %d nodes", done, e.Nodes)
+	}
+}

@@ -1,0 +1,2 @@
+// Package instancetest holds instances for the tests of the solver.
+package instancetest

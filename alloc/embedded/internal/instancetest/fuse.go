@@ -1,0 +1,24 @@
+// This file holds a context that ends by itself.
+
+package instancetest
+
+import (
+	"context"
+)
+
+// fuse is a context that ends after a number of looks at it.
+type fuse struct {
+	context.Context
+	Left int
+}
+
+// NewFuse returns a context that ends after so many looks at it.
+func NewFuse(looks int) *fuse { return &fuse{context.Background(), looks} }
+
+// Err counts a look.
+func (f *fuse) Err() error {
+	if f.Left--; f.Left < 0 {
+		return context.Canceled
+	}
+	return nil
+}

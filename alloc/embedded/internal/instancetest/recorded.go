@@ -1,0 +1,26 @@
+// This file reads the decisions that were recorded.
+
+package instancetest
+
+import (
+	"embed"
+	"encoding/json"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+//go:embed testdata/*.json
+var decisions embed.FS
+
+// Recorded returns a decision of [Dorm]'s evaluation on its 20 servers: "scarce" or "fifth".
+func Recorded(name string) *solver.Instance {
+	data, err := decisions.ReadFile("testdata/" + name + ".json")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	inst := &solver.Instance{}
+	if err := json.Unmarshal(data, inst); err != nil {
+		panic(err)
+	}
+	return inst
+}

@@ -1,0 +1,282 @@
+// This file solves the root bound of a cluster where nothing may stay to the end: Dantzig-Wolfe
+// decomposition with a block for each type of demand, [Dantzig60].
+
+package lagrange
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// ChosenBy returns the value of what the applications of type t chose when d was last evaluated, and sets
+// into to what they use and lose.
+func (d *Dual) ChosenBy(t int32, into []float64) float64 {
+	clear(into)
+	var value float64
+	for _, i := range d.P.Types[t].Members {
+		d.useFree(i, into)
+		value += float64(d.P.Types[t].Value * float64(d.count[i]))
+	}
+	for c := range into {
+		into[c] = -into[c]
+	}
+	return value
+}
+
+// Dual evaluates, for prices p_gk of kind k on the servers of class g and lambda on loss, all of them
+// at least 0,
+//
+//	bound = sum_j p_j c_j + lambda L + sum_new free_i + sum_running keep_i
+//	        + the budget largest positive scores free_i - keep_i
+//
+// as solver.DualBound states it, type by type. Servers of one class hold as much of each type and nothing that
+// could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
+type Dual struct {
+	Selection
+	P       *problem.Problem
+	ClassOf []int32 // of a server
+	Size    []int64 // servers in class g
+	shape   []int32 // of class g
+	Allowed float64 // L, with the tolerance of a solution
+	steps   [][]step
+	heap    []step
+	Free    []float64 // free_i
+	count   []int64   // the n that attains it
+	Keep    []float64
+	Have    []float64 // class g, kind k: the capacity of its servers together
+	// cap[g*types+t] is the most containers of type t that the servers of class g can hold: an
+	// application is kept unless the budget allows to free it.
+	cap      []int64
+	residual []int64 // under the choices of a node
+	// What the applications use and are worth that the choices keep is the same at all prices: left is
+	// have without them. moving are the others, and active their types.
+	left                []float64
+	keptValue, keptLoss float64
+	moving, active      []int32
+	// slope is the subgradient that evaluate leaves behind: of each price, what there is less what the
+	// chosen containers use; of lambda, the budget less the loss of the chosen counts.
+	slope []float64
+}
+
+// NewDual classes the servers by what they hold: all of them if coarse, else those without lodgers, while
+// each server with lodgers is a class of its own. Both give valid bounds; coarse ones are cheap.
+func NewDual(p *problem.Problem, coarse bool) *Dual {
+	d := &Dual{
+		Selection: newSelection(p), P: p, Allowed: p.Inst.LossBudget + solver.LossTolerance, steps: make([][]step, len(p.Types)),
+		Free: make([]float64, len(p.Apps)), count: make([]int64, len(p.Apps)),
+		Keep: make([]float64, len(p.Apps)), ClassOf: make([]int32, p.Servers),
+	}
+	merged := make(map[int32]int32) // shape -> class of its servers that need none of their own
+	for j := range p.Servers {
+		h, alone := p.ShapeOf[j], !coarse && len(p.Residents[j]) > 0
+		g, known := merged[h]
+		if !known || alone {
+			g = int32(len(d.Size))
+			d.Size, d.shape = append(d.Size, 0), append(d.shape, h)
+			if !alone {
+				merged[h] = g
+			}
+		}
+		d.ClassOf[j] = g
+		d.Size[g]++
+	}
+	d.cap = make([]int64, len(d.Size)*len(p.Types))
+	d.Have, d.slope = make([]float64, len(d.Size)*p.Kinds), make([]float64, len(d.Size)*p.Kinds+1)
+	for j, g := range d.ClassOf {
+		for k := range p.Kinds {
+			d.Have[int(g)*p.Kinds+k] += float64(p.Capacity[j*p.Kinds+k])
+		}
+	}
+	d.left = slices.Clone(d.Have)
+	d.divide()
+	d.limit(p.Residual)
+	return d
+}
+
+// Decide takes over the choices of a node.
+func (d *Dual) Decide(choices []problem.Choice) {
+	d.Selection.decide(d.P, choices)
+	if d.residual == nil {
+		d.residual = make([]int64, len(d.P.Capacity))
+	}
+	d.divide()
+	d.P.ResidualCapacity(d.residual, choices, d.Budget)
+	d.limit(d.residual)
+}
+
+// divide tells those that the choices keep from the others.
+func (d *Dual) divide() {
+	p := d.P
+	copy(d.left, d.Have)
+	d.keptValue, d.keptLoss = 0, 0
+	d.moving, d.active = d.moving[:0], d.active[:0]
+	for t := range p.Types {
+		before := len(d.moving)
+		for _, i := range p.Types[t].Members {
+			a := &p.Apps[i]
+			if !a.Pinnable || d.choice[i] != problem.Kept {
+				d.moving = append(d.moving, i)
+				continue
+			}
+			d.keptValue += float64(p.Types[t].Value * float64(a.Held))
+			d.keptLoss += a.HeldLoss
+			for _, placed := range p.Inst.Apps[i].Previous {
+				d.use(int32(t), int(d.ClassOf[placed.Server]), placed.Count, d.left)
+			}
+		}
+		if len(d.moving) > before {
+			d.active = append(d.active, int32(t))
+		}
+	}
+}
+
+// limit fills cap for the active types; a server of its own has beside for applications that do not stay.
+func (d *Dual) limit(beside []int64) {
+	p := d.P
+	types := len(p.Types)
+	for g, size := range d.Size {
+		for _, t := range d.active {
+			d.cap[g*types+int(t)] = problem.MulSaturated(size, p.Fits[int(d.shape[g])*types+int(t)])
+		}
+	}
+	for j, g := range d.ClassOf {
+		if d.Size[g] == 1 {
+			for _, t := range d.active {
+				d.cap[int(g)*types+int(t)] = apportion.Resources(p.DemandOf(t)).CountIn(beside[j*p.Kinds : (j+1)*p.Kinds])
+			}
+		}
+	}
+}
+
+// Dim is the number of multipliers.
+func (d *Dual) Dim() int { return len(d.slope) }
+
+// Lambda returns the price on loss in x.
+func (d *Dual) Lambda(x []float64) float64 { return x[len(x)-1] }
+
+func (d *Dual) gradient() []float64 { return d.slope }
+
+// Evaluate returns the bound at x and leaves scores and slope. O(types x classes x kinds +
+// applications x log steps) plus the steps that are worth taking, of those that are not kept.
+func (d *Dual) Evaluate(x []float64) float64 {
+	p, last := d.P, len(x)-1
+	d.slope[last] = d.Allowed - d.keptLoss
+	bound := d.keptValue + float64(x[last]*d.slope[last])
+	for gk, left := range d.left {
+		bound += float64(x[gk] * left)
+		d.slope[gk] = left
+	}
+	for _, t := range d.active {
+		d.buildSteps(x, t)
+	}
+	d.clear()
+	for _, i := range d.moving {
+		d.count[i], d.Free[i] = d.best(x, i)
+		if !p.Apps[i].Pinnable || d.choice[i] == problem.Freed {
+			bound += d.Free[i]
+			d.useFree(i, d.slope)
+			continue
+		}
+		d.Keep[i] = d.keepValue(x, i)
+		bound += d.Keep[i]
+		d.add(i, d.Free[i]-d.Keep[i])
+	}
+	d.choose()
+	for at, sc := range d.All {
+		if at < len(d.Chosen) {
+			bound += sc.Gain
+			d.useFree(sc.App, d.slope)
+		} else {
+			d.useKept(sc.App, d.slope)
+		}
+	}
+	return bound
+}
+
+// profit returns v_t - p_g d_t.
+func (d *Dual) profit(x []float64, t int32, g int) float64 {
+	profit := d.P.Types[t].Value
+	price := x[g*d.P.Kinds : (g+1)*d.P.Kinds]
+	for k, q := range d.P.DemandOf(t) {
+		profit -= float64(price[k] * float64(q))
+	}
+	return profit
+}
+
+// best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
+// terms are concave: containers are taken while they bring more than the loss they cause.
+func (d *Dual) best(x []float64, i int32) (int64, float64) {
+	a := &d.P.Apps[i]
+	steps := d.steps[a.Typ]
+	if held := fullest(steps); held < a.Min {
+		return 0, math.Inf(-1)
+	}
+	slope := float64(d.Lambda(x) * d.P.Types[a.Typ].Delta)
+	n := worth(steps, -slope)
+	if n > a.Fair {
+		at := stepOf(steps, a.Fair+1)
+		fraction := float64(d.Lambda(x) * (d.P.Loss(i, a.Fair+1) - d.P.Loss(i, a.Fair)))
+		if at < len(steps) && steps[at].profit > fraction {
+			n = max(a.Fair+1, worth(steps, slope))
+		} else {
+			n = a.Fair
+		}
+	}
+	n = min(max(n, a.Min), a.Max)
+	return n, fill(steps, n) - float64(d.Lambda(x)*d.P.Loss(i, n))
+}
+
+func (d *Dual) keepValue(x []float64, i int32) float64 {
+	a := &d.P.Apps[i]
+	keep := -float64(d.Lambda(x) * a.HeldLoss)
+	for _, placed := range d.P.Inst.Apps[i].Previous {
+		keep += float64(float64(placed.Count) * d.profit(x, a.Typ, int(d.ClassOf[placed.Server])))
+	}
+	return keep
+}
+
+// useFree takes what the best count of application i uses and loses from from; useKept what it holds
+// now.
+func (d *Dual) useFree(i int32, from []float64) {
+	a := &d.P.Apps[i]
+	n := d.count[i]
+	from[len(from)-1] -= d.P.Loss(i, n)
+	var start int64
+	for _, s := range d.steps[a.Typ] {
+		if start >= n {
+			return
+		}
+		d.use(a.Typ, int(s.class), min(s.end, n)-start, from)
+		start = s.end
+	}
+}
+
+func (d *Dual) useKept(i int32, from []float64) {
+	a := &d.P.Apps[i]
+	from[len(from)-1] -= a.HeldLoss
+	for _, placed := range d.P.Inst.Apps[i].Previous {
+		d.use(a.Typ, int(d.ClassOf[placed.Server]), placed.Count, from)
+	}
+}
+
+func (d *Dual) use(t int32, g int, n int64, from []float64) {
+	left := from[g*d.P.Kinds : (g+1)*d.P.Kinds]
+	for k, q := range d.P.DemandOf(t) {
+		left[k] -= float64(float64(n) * float64(q))
+	}
+}
+
+// Multipliers spells x out for solver.DualBound, at which d must have been evaluated last, without choices.
+// Adjust is the score that just misses the budget.
+func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
+	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: d.Next, Server: make([][]float64, d.P.Servers)}
+	for j := range m.Server {
+		g := int(d.ClassOf[j])
+		m.Server[j] = slices.Clone(x[g*d.P.Kinds : (g+1)*d.P.Kinds])
+	}
+	return m
+}

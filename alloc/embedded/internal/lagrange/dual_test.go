@@ -1,0 +1,201 @@
+package lagrange
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// At any prices the evaluation by server agrees with solver.DualBound. By shape it is no better a bound: equal
+// servers count as one, whatever stays on each.
+func TestDualAgrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		p := problem.New(inst)
+		if counting.Conflict(p) != nil {
+			t.Skip("no prices needed")
+		}
+		for _, coarse := range []bool{true, false} {
+			d := NewDual(p, coarse)
+			x := make([]float64, d.Dim())
+			for c := range x {
+				x[c] = rapid.Float64Range(0, 2).Draw(t, "price")
+			}
+			got := d.Evaluate(x)
+			want, err := solver.DualBound(inst, d.Multipliers(x))
+			if err != nil || got < want-1e-9 || !coarse && got > want+1e-9 {
+				t.Fatalf("coarse %v: %.12g, solver.DualBound %.12g, %v", coarse, got, want, err)
+			}
+		}
+	})
+}
+
+// The subgradient's parts are those of the maximizer: priced out, they give the bound again.
+func TestDualSubgradient(t *testing.T) {
+	p := problem.New(alloctest.Mixed(5, 10, 12, true))
+	d := NewDual(p, false)
+	desc := NewPriceDescent(d)
+	desc.Run(context.Background(), 50, 2, 2)
+	x := desc.Best
+	x[d.Dim()-1] = 0.2
+	bound := d.Evaluate(x)
+	var slope float64
+	for c, g := range d.gradient() {
+		slope += x[c] * g
+	}
+	// What is left of the bound is the value of the chosen containers, which prices do not change.
+	value := bound - slope
+	var want float64
+	taken := make(map[int32]bool)
+	for s, sc := range d.All {
+		taken[sc.App] = int64(s) < p.Budget && sc.Gain > 0
+	}
+	for i := range p.Apps {
+		n := d.count[i]
+		if p.Apps[i].Pinnable && !taken[int32(i)] {
+			n = p.Apps[i].Held
+		}
+		want += p.Types[p.Apps[i].Typ].Value * float64(n)
+	}
+	if math.Abs(value-want) > 1e-9 {
+		t.Errorf("value %g, the chosen containers are worth %g", value, want)
+	}
+}
+
+// The descent comes down to the optimum of a problem without a gap: one server that is full.
+func TestDescentConverges(t *testing.T) {
+	inst := instancetest.Worked(instancetest.LR(0.75))
+	d := NewPriceDescent(NewDual(problem.New(inst), true))
+	start := d.Bound
+	d.Run(context.Background(), 400, 1.125*TargetShare, 1.125)
+	if d.Bound > 1.125*1.01 || d.Bound < 1.125-1e-9 || start <= d.Bound {
+		t.Errorf("from %g down to %g, the optimum is 1.125", start, d.Bound)
+	}
+}
+
+// Classes: servers without lodgers that hold as much of each type are one, one with lodgers is alone, coarse
+// ones go by what they hold only; together they are all servers.
+func TestDualClasses(t *testing.T) {
+	inst := alloctest.Table2(1, 8, 3, true)
+	for i := range inst.Apps {
+		inst.Apps[i].Running, inst.Apps[i].Previous = false, nil
+	}
+	inst.Apps[0].Running = true
+	inst.Apps[0].Previous = []apportion.Placement{{Server: 3, Count: 1}}
+	inst.Apps[1].Demand = apportion.Resources{4, 1, 32}
+	p := problem.New(instancetest.Finish(inst))
+	for coarse, want := range map[bool]int{true: 2, false: 3} {
+		d := NewDual(p, coarse)
+		var servers int64
+		for _, size := range d.Size {
+			servers += size
+		}
+		if len(d.Size) != want || servers != 8 {
+			t.Errorf("coarse %v: classes %v, want %d of 8 servers", coarse, d.Size, want)
+		}
+		if alone := d.Size[d.ClassOf[3]] == 1; alone == coarse {
+			t.Errorf("coarse %v: the server with a lodger is alone: %v", coarse, alone)
+		}
+	}
+}
+
+// Steps come in the order of profit, hold what the classes hold, and end where nothing is gained.
+func TestDualSteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problem.New(alloctest.Mixed(rapid.Uint64Range(0, 100).Draw(t, "seed"), 10, 8, false))
+		d := NewDual(p, true)
+		x := make([]float64, d.Dim())
+		for gk := range d.Have {
+			x[gk] = rapid.Float64Range(0, 0.01).Draw(t, "price")
+		}
+		x[d.Dim()-1] = rapid.Float64Range(0, 1).Draw(t, "lambda")
+		d.Evaluate(x)
+		for typ := range p.Types {
+			var end int64
+			var filled float64
+			for s, st := range d.steps[typ] {
+				if s > 0 && st.profit > d.steps[typ][s-1].profit {
+					t.Fatalf("type %d: profit rises at step %d", typ, s)
+				}
+				holds := d.Size[st.class] * p.Fits[int(d.shape[st.class])*len(p.Types)+typ]
+				if n := st.end - end; n < 1 || n > holds {
+					t.Fatalf("type %d: step %d has %d, the class holds %d", typ, s, n, holds)
+				}
+				filled += float64(st.end-end) * st.profit
+				end = st.end
+				if math.Abs(filled-st.filled) > 1e-9 || math.Abs(fill(d.steps[typ], end)-filled) > 1e-9 {
+					t.Fatalf("type %d: filled %g, want %g", typ, st.filled, filled)
+				}
+			}
+		}
+	})
+}
+
+// Where all are kept by choice the bound is that of a budget that leaves no choice.
+func TestDualBoundOfKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		inst.AdjustBudget = 1
+		p := problem.New(inst)
+		if p.Pinnable < int64(len(p.Apps)) {
+			t.Skip("not all may be kept")
+		}
+		d := NewDual(p, false)
+		choices := make([]problem.Choice, len(p.Apps))
+		d.Decide(choices)
+		for i := range choices {
+			choices[i] = problem.Kept
+		}
+		d.Decide(choices)
+		x := make([]float64, d.Dim())
+		for c := range x {
+			x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
+		}
+		got := d.Evaluate(x)
+		inst.AdjustBudget = 0
+		want, err := solver.DualBound(inst, d.Multipliers(x))
+		if err != nil || math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+			t.Fatalf("bound %.12g, want %.12g, %v", got, want, err)
+		}
+	})
+}
+
+// With choices made, the prices by server bound every solution that agrees with them.
+func TestDualBoundOfNode(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		p := problem.New(inst)
+		best, _ := p2oracle.Best(inst)
+		if best == nil || counting.Conflict(p) != nil {
+			t.Skip("no solution")
+		}
+		choices := make([]problem.Choice, len(p.Apps))
+		for i := range choices {
+			if p.Apps[i].Pinnable && rapid.Bool().Draw(t, "decided") {
+				choices[i] = problem.Kept
+				if inst.Apps[i].Adjusted(best[i]) {
+					choices[i] = problem.Freed
+				}
+			}
+		}
+		d := NewDual(p, false)
+		d.Decide(choices)
+		x := make([]float64, d.Dim())
+		for c := range x {
+			x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
+		}
+		if bound := d.Evaluate(x); bound < inst.Objective(best)-solver.ObjectiveTolerance {
+			t.Fatalf("choices %v: bound %.12g below %.12g", choices, bound, inst.Objective(best))
+		}
+	})
+}

@@ -1,0 +1,105 @@
+// This file chooses whom to free at given prices, and keeps the choices that a node of the tree has made.
+
+package lagrange
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// Score is what freeing a keepable application is worth at the prices.
+type Score struct {
+	Gain float64
+	App  int32
+}
+
+// SortScores orders by gain, largest first, then by application.
+func SortScores(scores []Score) {
+	slices.SortFunc(scores, func(a, b Score) int {
+		if a.Gain != b.Gain {
+			return cmp.Compare(b.Gain, a.Gain)
+		}
+		return int(a.App) - int(b.App)
+	})
+}
+
+// Selection is F*, the open applications that are freed at some prices: the budget largest positive
+// scores, where a score is what freeing one is worth.
+type Selection struct {
+	choice []problem.Choice
+	Budget int64 // adjustments that the choices leave
+	// all is every open application by score; F* is the first of them, chosen, and InChosen marks it.
+	All, Chosen []Score
+	InChosen    []bool
+	// next is the largest score outside F*, at least 0; least the smallest in it, 0 if F* is not full.
+	Next, Least float64
+	// often counts how often each application was in F* in so many rounds.
+	Often  []int
+	Rounds int
+	// limits bound the use of every kind; used is how much of it the choices of each round use, summed
+	// over rounds.
+	Limits Limits
+	Used   []float64
+}
+
+func newSelection(p *problem.Problem) Selection {
+	n := len(p.Apps)
+	return Selection{choice: make([]problem.Choice, n), Budget: p.Budget, InChosen: make([]bool, n), Often: make([]int, n), Limits: NoLimits(p), Used: make([]float64, p.Kinds)}
+}
+
+// decide takes over the choices of a node.
+func (sel *Selection) decide(p *problem.Problem, choices []problem.Choice) {
+	copy(sel.choice, choices)
+	sel.Budget = p.Budget
+	for i, c := range choices {
+		if c == problem.Freed && p.Apps[i].Pinnable {
+			sel.Budget--
+		}
+	}
+}
+
+// clear begins a round; add enters the score of an open application.
+func (sel *Selection) clear() {
+	for _, sc := range sel.Chosen {
+		sel.InChosen[sc.App] = false
+	}
+	sel.All = sel.All[:0]
+}
+
+func (sel *Selection) add(i int32, gain float64) { sel.All = append(sel.All, Score{gain, i}) }
+
+// choose makes the budget largest positive scores F*, and sets next and least.
+func (sel *Selection) choose() {
+	SortScores(sel.All)
+	full := min(int(max(0, sel.Budget)), len(sel.All))
+	n := 0
+	for n < full && sel.All[n].Gain > 0 {
+		n++
+	}
+	sel.Next, sel.Least = 0, 0
+	if n < len(sel.All) && n == full {
+		sel.Next = math.Max(0, sel.All[n].Gain)
+	}
+	if n > 0 && int64(n) == sel.Budget {
+		sel.Least = sel.All[n-1].Gain
+	}
+	sel.Chosen = sel.All[:n]
+	sel.Rounds++
+	for _, sc := range sel.Chosen {
+		sel.InChosen[sc.App] = true
+		sel.Often[sc.App]++
+	}
+}
+
+// Forget starts counting afresh how often each application is in F*, and how much is used.
+func (sel *Selection) Forget() {
+	clear(sel.Often)
+	clear(sel.Used)
+	sel.Rounds = 0
+}
+
+// State returns sel: the part of a bounder that the tree looks at.
+func (sel *Selection) State() *Selection { return sel }

@@ -1,0 +1,117 @@
+// This file fills the classes of servers in the order of their profit for one type, [Geoffrion74].
+
+package lagrange
+
+import (
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// step is a run of containers with equal profit: those that the servers of one class hold.
+type step struct {
+	profit float64
+	class  int32
+	end    int64   // containers up to the end of this step
+	filled float64 // their profit together
+}
+
+// buildSteps lists the classes in the order of their profit for type t, as far as any member may
+// want them: until its largest maximum is reached, or a container costs more than it can save.
+func (d *Dual) buildSteps(x []float64, t int32) {
+	var most, least int64
+	for _, i := range d.P.Types[t].Members {
+		if a := &d.P.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
+			most, least = max(most, a.Max), max(least, a.Min)
+		}
+	}
+	d.heap = d.heap[:0]
+	for g := range d.Size {
+		if n := d.cap[g*len(d.P.Types)+int(t)]; n > 0 {
+			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
+		}
+	}
+	for s := len(d.heap)/2 - 1; s >= 0; s-- {
+		siftDown(d.heap, s)
+	}
+	floor := -float64(d.Lambda(x) * d.P.Types[t].Delta)
+	steps := d.steps[t][:0]
+	var end int64
+	var filled float64
+	for heap := d.heap; len(heap) > 0 && end < most && (heap[0].profit > floor || end < least); {
+		next := heap[0]
+		n := min(next.end, most-end)
+		end += n
+		filled += float64(float64(n) * next.profit)
+		steps = append(steps, step{next.profit, next.class, end, filled})
+		last := len(heap) - 1
+		heap[0] = heap[last]
+		heap = heap[:last]
+		siftDown(heap, 0)
+	}
+	d.steps[t] = steps
+}
+
+// siftDown restores the heap below s: the largest profit on top, ties to the lower class.
+func siftDown(heap []step, s int) {
+	for {
+		child := 2*s + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && before(&heap[child+1], &heap[child]) {
+			child++
+		}
+		if !before(&heap[child], &heap[s]) {
+			return
+		}
+		heap[s], heap[child] = heap[child], heap[s]
+		s = child
+	}
+}
+
+func before(a, b *step) bool {
+	return a.profit > b.profit || a.profit == b.profit && a.class < b.class
+}
+
+// fullest returns how many containers the steps hold.
+func fullest(steps []step) int64 {
+	if len(steps) == 0 {
+		return 0
+	}
+	return steps[len(steps)-1].end
+}
+
+// worth returns how many containers have a profit above least.
+func worth(steps []step, least float64) int64 {
+	at, _ := slices.BinarySearchFunc(steps, least, func(s step, least float64) int {
+		if s.profit > least {
+			return -1
+		}
+		return 1
+	})
+	if at == 0 {
+		return 0
+	}
+	return steps[at-1].end
+}
+
+// stepOf returns the step that holds the n-th container, counted from 1.
+func stepOf(steps []step, n int64) int {
+	at, _ := slices.BinarySearchFunc(steps, n, func(s step, n int64) int {
+		if s.end < n {
+			return -1
+		}
+		return 1
+	})
+	return at
+}
+
+// fill returns the profit of the first n containers.
+func fill(steps []step, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	s := steps[stepOf(steps, n)]
+	return s.filled - float64(float64(s.end-n)*s.profit)
+}

@@ -1,0 +1,101 @@
+// This file holds what is known about sets of freed applications while a search goes on.
+
+package leaf
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// ProofMargin is how far below zero a bound on zero must come: well above rounding.
+const ProofMargin = 1e-7
+
+// mostSeenBytes is about what is remembered of the sets that were judged.
+const mostSeenBytes = 32 << 20
+
+// judgement is what is known about a set of free applications: the best value found, or, far below
+// any, how near it is to one; and a bound.
+type judgement struct{ Value, bound float64 }
+
+// Answerer answers the leaves of a tree.
+type Answerer interface {
+	// judge bounds a set, and looks for a solution that frees just it.
+	Judge(free func(i int32) bool) judgement
+	// settle answers a set for good, unless that takes too long or ctx ends. It returns a bound on what
+	// the set holds that is better than the incumbent, -Inf where there is nothing.
+	Settle(ctx context.Context, free func(i int32) bool) float64
+	Known() *Answers
+}
+
+// Answers is what is known so far: the sets judged, and the value of the best solution met.
+type Answers struct {
+	P     *problem.Problem
+	Seen  map[string]judgement
+	bytes int // of seen, about
+	Key   []byte
+	Found bool
+	Value float64
+	// step is the lattice of the utilization, gap the relative gap that is enough.
+	step, Gap float64
+	States    int // that an exact answer may take
+	Judged    int64
+	// work is what the answers cost: residual problems solved, and what takes about as long as one.
+	Work int64
+}
+
+func newAnswers(p *problem.Problem) Answers {
+	return Answers{P: p, Seen: make(map[string]judgement), step: p.Step, Value: math.Inf(-1)}
+}
+
+// Known returns l: the part of an Answerer that a tree looks at.
+func (l *Answers) Known() *Answers { return l }
+
+// note remembers the judgement of the set that key names; it forgets all others when these take
+// mostSeenBytes.
+func (l *Answers) note(key string, j judgement) {
+	const each = 64 // bytes, beside the key
+	if l.bytes += len(key) + each; l.bytes > mostSeenBytes {
+		clear(l.Seen)
+		l.bytes = len(key) + each
+	}
+	l.Seen[key] = j
+}
+
+// Cut is the bound up to which there is nothing better than the incumbent, or, without one, no
+// solution at all: the utilization is not negative.
+func (l *Answers) Cut() float64 {
+	if !l.Found {
+		return -ProofMargin
+	}
+	return l.Value + math.Max(l.Least(), float64(l.Gap*math.Abs(l.Value)))
+}
+
+// unsought returns the bound on what nobody looks for because cut rules it out: a gap that is enough
+// leaves something better than the incumbent there.
+func (l *Answers) unsought(bound float64) float64 {
+	if !l.Found || bound <= l.Value+l.Least() {
+		return math.Inf(-1)
+	}
+	return bound
+}
+
+// Least is by how much a better utilization is better at least, less rounding.
+func (l *Answers) Least() float64 {
+	return math.Max(l.step-solver.ObjectiveTolerance, solver.ObjectiveTolerance)
+}
+
+// Identify makes key the name of a set of keepable applications, and counts them.
+func (l *Answers) Identify(free func(i int32) bool) int {
+	l.Key = l.Key[:0]
+	n := 0
+	for i := range l.P.Apps {
+		if l.P.Apps[i].Pinnable && free(int32(i)) {
+			l.Key = append(l.Key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
+			n++
+		}
+	}
+	return n
+}

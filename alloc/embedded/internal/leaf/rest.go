@@ -1,0 +1,153 @@
+// This file answers leaves where the servers as they are hold too much for lists of patterns: with most
+// applications kept, what is left of them is small.
+
+package leaf
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Rests answers sets by an instance of their own: the free applications, all of them new, on what
+// the kept ones leave, with what loss budget they leave. Its residual problem is that of the set.
+type Rests struct {
+	Answers
+	Best     problem.Incumbent
+	Patterns int // that the lists of one leaf may have
+}
+
+// NewRests answers sets of p, of which it knows nothing yet.
+func NewRests(p *problem.Problem) *Rests {
+	return &Rests{Answers: newAnswers(p), Patterns: pattern.MostPatterns}
+}
+
+// Learn takes notice of the best solution that others have found, and reports whether that is news.
+func (l *Rests) Learn(best *problem.Incumbent) bool {
+	if !best.Found || l.Found && best.Objective <= l.Value {
+		return false
+	}
+	l.Found, l.Value = true, best.Objective
+	return true
+}
+
+// rest is the instance of a set.
+type rest struct {
+	inst  solver.Instance
+	apps  []int32 // of the problem, by application of inst
+	fixed float64 // value of the kept
+	loss  float64 // of the kept
+}
+
+// restOf returns nil where the kept applications do not fit.
+func (l *Rests) restOf(free func(i int32) bool) *rest {
+	p := l.P
+	r := &rest{}
+	r.inst.Total = p.Total
+	r.inst.Capacity = make([]apportion.Resources, p.Servers)
+	left := append([]int64(nil), p.Capacity...)
+	for j := range r.inst.Capacity {
+		r.inst.Capacity[j] = left[j*p.Kinds : (j+1)*p.Kinds : (j+1)*p.Kinds]
+	}
+	for i := range p.Apps {
+		a, source := &p.Apps[i], &p.Inst.Apps[i]
+		if !a.Pinnable || free(int32(i)) {
+			app := *source
+			app.Running, app.Displaced, app.Previous = false, false, nil
+			r.inst.Apps = append(r.inst.Apps, app)
+			r.apps = append(r.apps, int32(i))
+			continue
+		}
+		r.fixed += float64(p.Types[a.Typ].Value * float64(a.Held))
+		r.loss += a.HeldLoss
+		for _, placed := range source.Previous {
+			for k, q := range p.DemandOf(a.Typ) {
+				if left[placed.Server*p.Kinds+k] -= placed.Count * q; left[placed.Server*p.Kinds+k] < 0 {
+					return nil
+				}
+			}
+		}
+	}
+	r.inst.LossBudget = p.Inst.LossBudget - r.loss
+	return r
+}
+
+// Judge implements answerer.
+func (l *Rests) Judge(free func(i int32) bool) judgement {
+	freed := l.Identify(free)
+	if j, known := l.Seen[string(l.Key)]; known {
+		return j
+	}
+	key := string(l.Key)
+	bound := l.answer(free, freed, func(inner *Leaves) float64 { return inner.Judge(everyone).bound })
+	j := judgement{Value: bound, bound: bound}
+	l.note(key, j)
+	return j
+}
+
+// Settle implements answerer.
+func (l *Rests) Settle(ctx context.Context, free func(i int32) bool) float64 {
+	return l.answer(free, l.Identify(free), func(inner *Leaves) float64 { return inner.Settle(ctx, everyone) })
+}
+
+func everyone(int32) bool { return true }
+
+// answer lets ask answer the instance of a set, and takes over a better solution. It returns the bound
+// that ask returns, in terms of the whole; +Inf where the lists of patterns are too long.
+func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leaves) float64) float64 {
+	l.Judged++
+	r := l.restOf(free)
+	if r == nil {
+		return math.Inf(-1)
+	}
+	p := problem.New(&r.inst)
+	for i := range p.Apps {
+		if p.Apps[i].Min > p.Apps[i].Max {
+			return math.Inf(-1)
+		}
+	}
+	s := pattern.Of(pattern.NewLists(p, l.Patterns).Capped())
+	if s == nil {
+		return math.Inf(1)
+	}
+	inner := NewLeaves(s)
+	inner.step, inner.Gap, inner.States = l.step, l.Gap, l.States
+	if l.Found {
+		inner.Found, inner.Value = true, l.Value-r.fixed
+		inner.Best.value, inner.Best.loss = inner.Value, math.Inf(1)
+	}
+	before := inner.Value
+	bound := ask(inner)
+	l.Work += inner.Work + int64(s.Ps.Total/patternsPerSubproblem)
+	if inner.Found && (!l.Found || inner.Value > before+solver.ObjectiveTolerance) {
+		l.take(r, Unpack(s, &inner.Best), freed)
+	}
+	return bound + r.fixed
+}
+
+// take makes the solution of a set the incumbent.
+func (l *Rests) take(r *rest, inc *problem.Incumbent, freed int) {
+	p := l.P
+	types := make([]int32, 0, len(r.apps)) // by type of the instance: that of the problem
+	seen := problem.New(&r.inst)
+	for t := range seen.Types {
+		types = append(types, p.Apps[r.apps[seen.Types[t].Members[0]]].Typ)
+	}
+	l.Best = problem.Incumbent{
+		Found: true, On: inc.On, Free: make([]bool, len(p.Apps)),
+		Objective: inc.Objective + r.fixed, Loss: inc.Loss + r.loss, Freed: int64(freed),
+	}
+	for j := range l.Best.On {
+		for n := range l.Best.On[j] {
+			l.Best.On[j][n].Typ = types[l.Best.On[j][n].Typ]
+		}
+	}
+	for _, i := range r.apps {
+		l.Best.Free[i] = true
+	}
+	l.Found, l.Value = true, l.Best.Objective
+}

@@ -1,0 +1,302 @@
+// This file turns the residual program's solution into whole patterns: the integer part of the
+// program, then an ascent that chooses the pattern of one server after the other anew.
+
+package leaf
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// mostSweeps bounds the sweeps of one ascent, raises how often the weight of missing minima or
+	// the price on loss is raised, by the factor raise.
+	mostSweeps, raises, raise = 40, 6, 5
+	// LeastRise is the least gain that counts.
+	LeastRise = 1e-10
+	// nudge shifts the prices of a start: ties then break one way or the other.
+	nudge = 1e-7
+)
+
+// group is the servers of a class that use one pattern; pattern -1 is the empty one.
+type group struct {
+	class   int32 // index in residual.class
+	pattern int32
+	size    int64
+}
+
+// packing is a whole solution of a residual problem: a pattern for every server.
+type packing struct {
+	r      *colgen.Residual
+	groups []group
+	supply []int64 // by type
+	// count[t] <= supply[t] is how many containers are used.
+	count  []int64
+	value  float64 // of the count, with the kept
+	loss   float64
+	weight float64 // of a missing minimum, in v
+	// The price on loss of a climb, or, when strict, the penalty on what exceeds the budget.
+	lambda, penalty float64
+	strict          bool
+	// The best so far.
+	Found      bool
+	bestGroups []group
+	bestCount  []int64
+	BestValue  float64
+	bestLoss   float64
+	states     int // of the last exact answer
+}
+
+func newPacking(r *colgen.Residual) *packing {
+	n := len(r.S.P.Types)
+	return &packing{r: r, supply: make([]int64, n), count: make([]int64, n), bestCount: make([]int64, n)}
+}
+
+// pack looks for a whole solution, which it has found if found; it stops when one is worth goal.
+func (k *packing) pack(goal float64) {
+	k.Found = false
+	for start := range 4 {
+		if start == 0 {
+			k.floor()
+		} else {
+			k.fillPriced([...]float64{nudge, -nudge, 0}[start-1])
+		}
+		k.strict, k.lambda = false, k.r.Lambda
+		k.climb()
+		k.strict, k.penalty = true, math.Max(1, 3*k.r.Lambda)
+		for range raises {
+			k.climb()
+			if k.settle() {
+				break
+			}
+			k.penalty *= raise
+		}
+		if k.Found && k.BestValue >= goal {
+			return
+		}
+	}
+}
+
+// floor takes the integer part of the program's solution; the other servers are empty.
+func (k *packing) floor() {
+	k.clear()
+	r := k.r
+	for row, c := range r.Lp.Basic {
+		what := r.Columns[c]
+		if what.Class < 0 {
+			continue
+		}
+		if n := int64(r.Lp.Value[row] + 1e-9); n > 0 {
+			n = min(n, k.groups[what.Class].size)
+			k.move(int(what.Class), what.Pattern, n)
+		}
+	}
+}
+
+// clear empties all servers: group g is then the empty servers of class g.
+func (k *packing) clear() {
+	k.groups = k.groups[:0]
+	for g := range k.r.Class {
+		k.groups = append(k.groups, group{int32(g), -1, int64(k.r.Size[g])})
+	}
+	clear(k.supply)
+}
+
+// move gives n servers of a group another pattern.
+func (k *packing) move(from int, pattern int32, n int64) {
+	g := k.groups[from]
+	k.groups[from].size -= n
+	to := slices.IndexFunc(k.groups, func(o group) bool { return o.class == g.class && o.pattern == pattern })
+	if to < 0 {
+		to = len(k.groups)
+		k.groups = append(k.groups, group{g.class, pattern, 0})
+	}
+	k.groups[to].size += n
+	k.add(g.class, g.pattern, -n)
+	k.add(g.class, pattern, n)
+}
+
+func (k *packing) add(class, pattern int32, n int64) {
+	if pattern < 0 {
+		return
+	}
+	for t, c := range k.r.S.Ps.Pattern(k.r.Class[class], int(pattern)) {
+		k.supply[t] += n * int64(c)
+	}
+}
+
+// fillPriced fills the servers one by one with the pattern of most worth at the program's prices,
+// shifted by shift; a type that has all it may have is worth nothing.
+func (k *packing) fillPriced(shift float64) {
+	k.clear()
+	r := k.r
+	for g := range r.Class {
+		for k.groups[g].size > 0 {
+			clear(r.Worth)
+			n := k.groups[g].size
+			for _, t := range r.Types {
+				if k.supply[t] < r.Hi[t] {
+					r.Worth[t] = math.Max(0, r.Pi[t]+shift) + 1e-9*r.S.P.Types[t].Value
+				}
+			}
+			q, _ := r.S.Ps.Best(r.Class[g], r.Worth)
+			for t, c := range r.S.Ps.Pattern(r.Class[g], q) {
+				if c > 0 && r.Worth[t] > 0 { // as many servers as stay below the maximum
+					n = min(n, max(1, (r.Hi[t]-k.supply[t])/int64(c)))
+				}
+			}
+			k.move(g, int32(q), n)
+		}
+	}
+}
+
+// worthOf returns what supply s of type t is worth, v N + weight v min(N, m), and its loss.
+func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
+	q, typ := &k.r.Pools[t], &k.r.S.P.Types[t]
+	n := min(s, k.r.Hi[t])
+	worth = float64(typ.Value * float64(n))
+	if n < k.r.Lo[t] {
+		worth -= float64(k.weight*typ.Value) * float64(k.r.Lo[t]-n)
+	}
+	return worth, q.At(typ.Delta, n)
+}
+
+// merit is what the search climbs: worth, less the price of loss, or, when strict, less a penalty for
+// loss above the budget.
+func (k *packing) merit(worth, loss float64) float64 {
+	if k.strict {
+		return worth - float64(k.penalty*math.Max(0, loss-k.r.Budget+solver.LossTolerance/2))
+	}
+	return worth - float64(k.lambda*loss)
+}
+
+// climb sweeps over the groups, each time moving one server of a group to the pattern that raises the
+// merit most, until nothing does. While minima are missing their weight grows.
+func (k *packing) climb() {
+	k.weight = 1
+	for range raises {
+		for range mostSweeps {
+			if !k.sweep() {
+				break
+			}
+		}
+		if !k.short() {
+			return
+		}
+		k.weight *= raise
+	}
+}
+
+func (k *packing) short() bool {
+	return slices.ContainsFunc(k.r.Types, func(t int32) bool { return k.supply[t] < k.r.Lo[t] })
+}
+
+// sweep improves every group once, small classes first; it reports whether anything changed.
+func (k *packing) sweep() bool {
+	changed := false
+	for at := 0; at < len(k.groups); at++ {
+		for k.groups[at].size > 0 {
+			q, gain := k.better(at)
+			if gain <= LeastRise {
+				break
+			}
+			changed = true
+			k.move(at, q, 1)
+		}
+	}
+	return changed
+}
+
+// better returns the pattern that one server of a group had better have, and what that gains.
+func (k *packing) better(at int) (int32, float64) {
+	g := k.groups[at]
+	ps, class := k.r.S.Ps, k.r.Class[g.class]
+	var from []int32
+	if g.pattern >= 0 {
+		from = ps.Pattern(class, int(g.pattern))
+	}
+	var loss float64
+	if k.strict {
+		for _, t := range k.r.Types {
+			_, l := k.worthOf(t, k.supply[t])
+			loss += l
+		}
+	}
+	before := k.merit(0, loss)
+	best, most := int32(-1), 0.0
+	for q := range ps.Classes[class].Size {
+		to := ps.Pattern(class, q)
+		var worth, dearer float64
+		for _, t := range k.r.Types {
+			change := int64(to[t])
+			if from != nil {
+				change -= int64(from[t])
+			}
+			if change != 0 {
+				w0, l0 := k.worthOf(t, k.supply[t])
+				w1, l1 := k.worthOf(t, k.supply[t]+change)
+				worth += w1 - w0
+				dearer += l1 - l0
+			}
+		}
+		if gain := k.merit(worth, loss+dearer) - before; gain > most {
+			best, most = int32(q), gain
+		}
+	}
+	return best, most
+}
+
+// settle decides how much of the supply is used, less where that is what the loss budget asks for,
+// and keeps the packing if it is the best; it reports whether it is a solution.
+func (k *packing) settle() bool {
+	r := k.r
+	for _, t := range r.Types {
+		k.count[t] = min(k.supply[t], r.Hi[t])
+	}
+	for k.measure(); k.loss > r.Budget-solver.LossTolerance/2 && k.drop(); {
+		k.measure()
+	}
+	if k.short() || k.loss > r.Budget-solver.LossTolerance/2 {
+		return false
+	}
+	if !k.Found || k.value > k.BestValue+LeastRise || k.value > k.BestValue-LeastRise && k.loss < k.bestLoss {
+		k.Found, k.BestValue, k.bestLoss = true, k.value, k.loss
+		k.bestGroups = append(k.bestGroups[:0], k.groups...)
+		copy(k.bestCount, k.count)
+	}
+	return true
+}
+
+// measure computes value and loss of the count.
+func (k *packing) measure() {
+	k.value, k.loss = k.r.Fixed, 0
+	for _, t := range k.r.Types {
+		typ := &k.r.S.P.Types[t]
+		k.value += float64(typ.Value * float64(k.count[t]))
+		k.loss += k.r.Pools[t].At(typ.Delta, k.count[t])
+	}
+}
+
+// drop gives up one container of the type that saves most loss for its value; false if none does.
+func (k *packing) drop() bool {
+	best, most := int32(-1), 0.0
+	for _, t := range k.r.Types {
+		q, typ := &k.r.Pools[t], &k.r.S.P.Types[t]
+		if k.count[t] <= k.r.Lo[t] {
+			continue
+		}
+		// Of what it saves only the excess counts.
+		saves := q.At(typ.Delta, k.count[t]) - q.At(typ.Delta, k.count[t]-1)
+		if ratio := math.Min(saves, k.loss-k.r.Budget) / typ.Value; ratio > most {
+			best, most = t, ratio
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	k.count[best]--
+	return true
+}

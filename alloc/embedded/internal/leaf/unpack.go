@@ -1,0 +1,104 @@
+// This file turns the best packing of a tree into a solution server by server.
+
+package leaf
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// packed is a packing that was kept: who is free, and how many servers of which class have which
+// pattern.
+type packed struct {
+	Free   []bool
+	groups []packedGroup
+	count  []int64 // by type: containers used
+	value  float64
+	loss   float64
+	freed  int
+}
+
+type packedGroup struct {
+	class, pattern int32
+	size           int64
+}
+
+// keep copies the best of k.
+func (b *packed) keep(k *packing, freed int) {
+	b.Free = append(b.Free[:0], k.r.Free...)
+	b.groups = b.groups[:0]
+	for _, g := range k.bestGroups {
+		if g.size > 0 && g.pattern >= 0 {
+			b.groups = append(b.groups, packedGroup{k.r.Class[g.class], g.pattern, g.size})
+		}
+	}
+	b.count = append(b.count[:0], k.bestCount...)
+	b.value, b.loss, b.freed = k.BestValue, k.totalLoss(), freed
+}
+
+// totalLoss returns the loss of the best, with the kept.
+func (k *packing) totalLoss() float64 { return k.bestLoss + k.r.KeptLoss }
+
+// Unpack deals the patterns out to the servers of their class, to each the one that overlaps most
+// with what the free applications hold there. A pattern may have room for types of which no
+// application is free: that room stays empty.
+func Unpack(s *pattern.Cells, b *packed) *problem.Incumbent {
+	p := s.P
+	inc := &problem.Incumbent{
+		Found: true, Free: append([]bool(nil), b.Free...), On: make([][]problem.Slot, p.Servers),
+		Objective: b.value, Loss: b.loss, Freed: int64(b.freed),
+	}
+	byClass := make(map[int32][]int)
+	groups := append([]packedGroup(nil), b.groups...)
+	for g := range groups {
+		byClass[groups[g].class] = append(byClass[groups[g].class], g)
+	}
+	left := wantedBy(s, b)
+	held := make([]int64, len(p.Types))
+	for j := range p.Servers {
+		class := s.ClassUnder(&s.Cells[s.CellOf[j]], b.Free)
+		clear(held)
+		for s, i := range p.Residents[j] {
+			if b.Free[i] {
+				held[p.Apps[i].Typ] += p.Holding[j][s]
+			}
+		}
+		best, most := -1, int64(math.MinInt64)
+		for _, g := range byClass[class] {
+			if groups[g].size == 0 {
+				continue
+			}
+			var overlap int64
+			for t, c := range s.Ps.Pattern(class, int(groups[g].pattern)) {
+				overlap += min(int64(c), held[t], left[t])
+			}
+			if overlap > most {
+				best, most = g, overlap
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		groups[best].size--
+		for t, c := range s.Ps.Pattern(class, int(groups[best].pattern)) {
+			if n := min(int64(c), left[t]); n > 0 {
+				inc.On[j] = append(inc.On[j], problem.Slot{Typ: int32(t), Count: n})
+				left[t] -= n
+			}
+		}
+	}
+	return inc
+}
+
+// wantedBy returns how many containers of each type the free applications get.
+func wantedBy(s *pattern.Cells, b *packed) []int64 {
+	wanted := make([]int64, len(s.P.Types))
+	for i, free := range b.Free {
+		if t := s.P.Apps[i].Typ; free {
+			wanted[t] = b.count[t]
+		}
+	}
+	return wanted
+}

@@ -1,0 +1,223 @@
+// This file lists the maximal patterns of servers: what whole containers of every type fit together,
+// the columns of [Gilmore61].
+
+package pattern
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+const (
+	// mostCounts bounds the counts in all lists, of 4 bytes each, twice; mostResiduals the residuals whose
+	// class is known, of about 100 bytes.
+	mostCounts, mostResiduals = 4_000_000, 200_000
+	// NoClass marks a residual that is negative: no pattern, not even the empty one.
+	NoClass = int32(-1)
+)
+
+// MostPatterns bounds the maximal patterns of all classes together, and the steps that one class
+// may take to list; beyond, servers are too large for lists.
+const MostPatterns = 20_000
+
+// Lists holds the classes of residual servers: two residual vectors with the same maximal patterns
+// are one class. A pattern c says how many containers c_t of each type fit together; it is maximal
+// when no further container fits.
+type Lists struct {
+	p       *problem.Problem
+	Classes []class
+	index   map[string]int32 // canonical residual -> class
+	lists   map[string]int32 // list of patterns -> class
+	Total   int
+	counts  int // in the lists of all classes
+	limit   int
+	// failed: the lists grew beyond limit.
+	failed bool
+	key    []byte
+	most   []int64 // containers of a type in a pattern
+	left   []int64
+	count  []int32
+	list   []int32
+	visits int
+}
+
+// class is the maximal patterns of one class: count of type t in pattern q at q*types+t.
+type class struct {
+	List []int32
+	Size int // patterns
+}
+
+// NewLists returns lists that may hold limit patterns in all.
+func NewLists(p *problem.Problem, limit int) *Lists {
+	ps := &Lists{
+		p: p, limit: limit, index: make(map[string]int32), lists: make(map[string]int32),
+		most: make([]int64, len(p.Types)), left: make([]int64, p.Kinds), count: make([]int32, len(p.Types)),
+	}
+	for t := range ps.most {
+		ps.most[t] = math.MaxInt64
+	}
+	return ps
+}
+
+// Capped leaves no more containers of a type in a pattern than its applications may have: lists get
+// shorter, but [solver.CopyBound] knows nothing of that.
+func (ps *Lists) Capped() *Lists {
+	clear(ps.most)
+	for i := range ps.p.Apps {
+		a := &ps.p.Apps[i]
+		ps.most[a.Typ] = problem.AddSaturated(ps.most[a.Typ], a.Max)
+	}
+	return ps
+}
+
+// ClassOf returns the class of a server with left, or NoClass. It must not be used after failed.
+func (ps *Lists) classOf(left []int64) int32 {
+	for k, q := range left {
+		if q < 0 {
+			return NoClass
+		}
+		ps.left[k] = q
+	}
+	ps.canonical()
+	ps.key = problem.Key(ps.key[:0], ps.left)
+	if g, known := ps.index[string(ps.key)]; known {
+		return g
+	}
+	ps.list, ps.visits = ps.list[:0], 0
+	key := string(ps.key)
+	ps.extend(0)
+	if ps.failed = ps.failed || len(ps.index) == mostResiduals; ps.failed {
+		return NoClass
+	}
+	ps.key = ps.key[:0]
+	for _, c := range ps.list {
+		ps.key = binary.LittleEndian.AppendUint32(ps.key, uint32(c))
+	}
+	g, known := ps.lists[string(ps.key)]
+	if !known {
+		g = int32(len(ps.Classes))
+		ps.lists[string(ps.key)] = g
+		size := 1 // without types only the empty pattern
+		if len(ps.p.Types) > 0 {
+			size = len(ps.list) / len(ps.p.Types)
+		}
+		ps.counts += len(ps.list)
+		ps.Classes = append(ps.Classes, class{List: append([]int32(nil), ps.list...), Size: size})
+	}
+	ps.index[key] = g
+	return g
+}
+
+// canonical lowers every left[k] to the most that any pattern can use of it: by each other kind c
+// alone, left[c] max_t d_tk/d_tc. Residuals that differ only in what cannot be used become equal.
+func (ps *Lists) canonical() {
+	p := ps.p
+	for k := range ps.left {
+		for c := range ps.left {
+			if c == k {
+				continue
+			}
+			var most uint64
+			for t := range p.Types {
+				d := p.DemandOf(int32(t))
+				if d[k] == 0 {
+					continue
+				}
+				if d[c] == 0 {
+					most = math.MaxInt64
+					break
+				}
+				hi, lo := bits.Mul64(uint64(ps.left[c]), uint64(d[k]))
+				if hi >= uint64(d[c]) {
+					most = math.MaxInt64
+					break
+				}
+				quotient, _ := bits.Div64(hi, lo, uint64(d[c]))
+				most = max(most, quotient)
+			}
+			if most < uint64(ps.left[k]) {
+				ps.left[k] = int64(most)
+			}
+		}
+	}
+}
+
+// extend tries every number of containers of type t and later ones, most first.
+func (ps *Lists) extend(t int) {
+	if ps.failed {
+		return
+	}
+	if ps.visits++; ps.visits > ps.limit {
+		ps.failed = true
+		return
+	}
+	if t == len(ps.p.Types) {
+		if ps.maximal() {
+			ps.Total++
+			ps.failed = ps.Total > ps.limit || ps.counts+len(ps.list) > mostCounts
+			ps.list = append(ps.list, ps.count...)
+		}
+		return
+	}
+	d := ps.p.DemandOf(int32(t))
+	n := min(int64(ps.limit), ps.most[t])
+	for k, q := range d {
+		if q > 0 {
+			n = min(n, ps.left[k]/q)
+		}
+	}
+	for k, q := range d {
+		ps.left[k] -= n * q
+	}
+	for ; ; n-- {
+		ps.count[t] = int32(n)
+		ps.extend(t + 1)
+		if n == 0 {
+			return
+		}
+		for k, q := range d {
+			ps.left[k] += q
+		}
+	}
+}
+
+// maximal reports whether no container of any type fits into what is left.
+func (ps *Lists) maximal() bool {
+	for t := range ps.p.Types {
+		fits := int64(ps.count[t]) < ps.most[t]
+		for k, q := range ps.p.DemandOf(int32(t)) {
+			fits = fits && q <= ps.left[k]
+		}
+		if fits {
+			return false
+		}
+	}
+	return true
+}
+
+// Best returns the pattern of class g that is worth most at the given worths of a container by
+// type, none of them negative, and its worth; ties go to the first.
+func (ps *Lists) Best(g int32, worth []float64) (int, float64) {
+	types := len(worth)
+	at, most := 0, math.Inf(-1)
+	list := ps.Classes[g].List
+	for q := range ps.Classes[g].Size {
+		var sum float64
+		for t, c := range list[q*types : (q+1)*types] {
+			sum += float64(worth[t] * float64(c))
+		}
+		if sum > most {
+			at, most = q, sum
+		}
+	}
+	return at, most
+}
+
+// Pattern returns the counts of pattern q of class g, by type.
+func (ps *Lists) Pattern(g int32, q int) []int32 {
+	types := len(ps.p.Types)
+	return ps.Classes[g].List[q*types : (q+1)*types]
+}

@@ -1,0 +1,107 @@
+// This file implements the pool of a demand type: its free applications share their containers,
+// and the least loss of n containers among them is a convex function in closed form.
+
+package problem
+
+import (
+	"slices"
+)
+
+// Pool is the free applications of one type. Utilization depends on the number of their containers
+// only, so the search places containers of a type and hands them to applications at the end.
+//
+// The loss of one application falls by delta a container up to its fair count, changes by a
+// fractional step in (-delta, delta) there, and rises by delta beyond. Taking the cheapest steps of
+// all members first is exact because each member's own steps ascend:
+//
+//	G(n) = base - delta min(r, down) + (the r - down cheapest fractional steps) + delta (the rest)
+//
+// with r = n - min.
+type Pool struct {
+	Members  []int32
+	Min, Max int64 // sums over the members
+	N        int64 // containers placed
+	base     float64
+	down     int64
+	slopes   []float64 // the fractional steps, ascending
+	sums     []float64 // sums[s] is the sum of the first s slopes
+	Loss     float64   // G(n)
+}
+
+// Add makes application i a member; remove undoes it. O(members).
+func (q *Pool) Add(p *Problem, i int32) {
+	q.Members = append(q.Members, i)
+	q.Rebuild(p)
+}
+
+// Remove undoes Add. O(members).
+func (q *Pool) Remove(p *Problem, i int32) {
+	at := slices.Index(q.Members, i)
+	q.Members = slices.Delete(q.Members, at, at+1)
+	q.Rebuild(p)
+}
+
+// Rebuild computes everything but n from the members.
+func (q *Pool) Rebuild(p *Problem) {
+	q.Min, q.Max, q.base, q.down = 0, 0, 0, 0
+	q.slopes = q.slopes[:0]
+	for _, i := range q.Members {
+		a := &p.Apps[i]
+		q.Min += a.Min
+		q.Max = AddSaturated(q.Max, a.Max)
+		q.base += p.Loss(i, a.Min)
+		if a.Fair < a.Min {
+			continue
+		}
+		q.down = AddSaturated(q.down, a.Fair-a.Min)
+		if a.Fair < a.Max {
+			q.slopes = append(q.slopes, p.Loss(i, a.Fair+1)-p.Loss(i, a.Fair))
+		}
+	}
+	slices.Sort(q.slopes)
+	q.sums = append(q.sums[:0], 0)
+	var sum float64
+	for _, slope := range q.slopes {
+		sum += slope
+		q.sums = append(q.sums, sum)
+	}
+}
+
+// At returns G(n); below the minima each missing container costs another delta. O(1).
+func (q *Pool) At(delta float64, n int64) float64 {
+	r := n - q.Min
+	if r <= q.down {
+		if r < 0 {
+			r = -r
+			return q.base + float64(delta*float64(r))
+		}
+		return q.base - float64(delta*float64(r))
+	}
+	r -= q.down
+	low := q.base - float64(delta*float64(q.down))
+	if r < int64(len(q.sums)) {
+		return low + q.sums[r]
+	}
+	last := len(q.sums) - 1
+	return low + q.sums[last] + float64(delta*float64(r-int64(last)))
+}
+
+// Missing returns how many containers the members lack to their minima.
+func (q *Pool) Missing() int64 { return max(0, q.Min-q.N) }
+
+// Wanted returns the n in [min, max] with the largest price n - lambda G(n).
+func (q *Pool) Wanted(price, lambda, delta float64) int64 {
+	slope := float64(lambda * delta)
+	if price > slope {
+		return q.Max
+	}
+	n := q.Min
+	if price <= -slope {
+		return n
+	}
+	n += q.down
+	for s := 0; s < len(q.slopes) && price > float64(lambda*q.slopes[s]); s++ {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,2 @@
+// Package rng holds the solver's random numbers.
+package rng

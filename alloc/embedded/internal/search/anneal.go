@@ -1,0 +1,277 @@
+// This file implements the search for a good solution: annealing with ruin and recreate,
+// [Schrimpf00], on containers and on the set of free applications at once.
+
+package search
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/rng"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// checkEvery is how many moves pass between two looks at the context, and at the temperature.
+	checkEvery = 64
+	// halvings is how often the temperature is halved.
+	halvings = 10
+	// heavier is the factor by which penalties grow while no solution is found.
+	heavier = 4
+	// tieAdjust is the utilization that one more freed application must bring, in TieLoss.
+	tieAdjust = 0.01
+)
+
+// Hot is the first temperature in mean values of a container.
+const Hot = 1.0
+
+// Annealer searches from one state.
+type Annealer struct {
+	S    *state
+	rng  rng.Source
+	Best problem.Incumbent
+	// reached is the most utilization of a solution since the last start.
+	Reached float64
+	// The guide: prices of the root bound, by server.
+	price     []float64
+	lambda    float64
+	score     []float64 // by application: how often prices on the way to these have freed it
+	pinnables []int32
+	// The energy's weights.
+	missingWeight, lossWeight, lossLimit float64
+	Moves                                int64
+	// Scratch of recreate.
+	cand    []candidate
+	inverse []float64
+	charge  float64
+	noise   float64
+	filled  int     // touched servers that were filled
+	fresh   []int32 // applications that this move freed
+	// exchanged: this move changes who is free, around these servers; at first it may be hope mean values
+	// of a container behind, slack in all. Until the warm-up is over there is no hope.
+	exchanged   bool
+	around      []int32
+	Hope, slack float64
+}
+
+// New returns an annealer that starts from s; seed selects its random numbers.
+func New(s *state, seed uint64) *Annealer {
+	a := &Annealer{
+		S: s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
+		lossWeight: 1, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
+		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1),
+	}
+	for i := range s.p.Apps {
+		if s.p.Apps[i].Pinnable {
+			a.pinnables = append(a.pinnables, int32(i))
+		}
+	}
+	a.missingWeight = 0.5
+	for t := range s.p.Types {
+		a.missingWeight = math.Max(a.missingWeight, 2*s.p.Types[t].Value)
+	}
+	return a
+}
+
+// Guide takes over the prices and scores of the root bound.
+func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
+	k := d.P.Kinds
+	for j, g := range d.ClassOf {
+		copy(a.price[j*k:(j+1)*k], x[int(g)*k:(int(g)+1)*k])
+	}
+	a.lambda = d.Lambda(x)
+	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
+	for i, often := range d.Often {
+		a.score[i] = float64(often)
+	}
+}
+
+// energy is what the search maximizes: utilization, less penalties for what makes the state no
+// solution, less very little for loss and freed applications, so that they decide among equals.
+func (a *Annealer) energy() float64 {
+	s := a.S
+	e := s.objective - float64(s.p.TieLoss*s.loss) - float64(float64(tieAdjust*s.p.TieLoss)*float64(s.Freed))
+	e -= float64(a.missingWeight * float64(s.missing))
+	if s.loss > a.lossLimit {
+		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
+	}
+	if over := s.Freed - s.p.Budget; over > 0 {
+		e -= float64(over)
+	}
+	return e
+}
+
+// Insist makes it dearer to be no solution.
+func (a *Annealer) Insist() {
+	a.missingWeight *= heavier
+	a.lossWeight *= heavier
+}
+
+// Construct completes the first state greedily.
+func (a *Annealer) Construct() {
+	a.S.begin()
+	a.filled = 0
+	for j := range a.S.p.Servers {
+		a.S.touch(j)
+	}
+	if len(a.S.active) > 0 {
+		a.recreate()
+	}
+	a.record()
+}
+
+// Restart goes back to the first state, but keeps the incumbent.
+func (a *Annealer) Restart() {
+	a.S = NewState(a.S.p)
+	a.Reached = math.Inf(-1)
+	a.Construct()
+}
+
+// Unit returns the unit of temperature: the mean value of a container.
+func (a *Annealer) Unit() float64 {
+	var sum float64
+	for i := range a.S.p.Apps {
+		sum += a.S.p.Types[a.S.p.Apps[i].Typ].Value
+	}
+	return sum / float64(max(1, len(a.S.p.Apps)))
+}
+
+// Run makes moves at temperatures that start at heat and are halved halvings times on the way, and
+// leaves the state wherever it ends; it ends early once the incumbent is worth goal. Acceptance is
+// by a random threshold and cooling by halves, which need no exponential function and so are the
+// same on every machine.
+func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
+	if len(a.S.active) == 0 && a.S.p.Budget <= 0 {
+		return
+	}
+	a.slack = 0
+	if heat > 0 {
+		a.slack = a.Hope * a.Unit()
+	}
+	current, threshold, look := a.energy(), heat, a.Moves
+	for m := range moves {
+		if a.Moves >= look { // a move that is mended counts as many
+			if ctx.Err() != nil {
+				return
+			}
+			look = a.Moves + checkEvery
+		}
+		if m%checkEvery == 0 {
+			if a.Best.Found && a.Best.Objective >= goal {
+				return
+			}
+			cooled, part := math.Modf(halvings * float64(m) / float64(moves))
+			threshold = math.Ldexp(heat, -int(cooled)) * (1 - part/2)
+		}
+		a.Moves++
+		if a.step(current - float64(threshold*a.square())) {
+			if e := a.energy(); e != current {
+				if e > current {
+					a.record()
+				}
+				current = e
+			}
+		}
+	}
+}
+
+// square returns the square of a random number in [0, 1): most thresholds are small.
+func (a *Annealer) square() float64 {
+	u := a.rng.Float()
+	return u * u
+}
+
+// step makes one move and keeps it if the energy is at least least; otherwise it undoes it.
+func (a *Annealer) step(least float64) bool {
+	a.S.begin()
+	if a.ruin() {
+		if len(a.S.active) > 0 {
+			a.recreate()
+		}
+		if a.exchanged {
+			a.repair(least)
+		}
+		if a.energy() >= least {
+			return true
+		}
+	}
+	a.S.undo()
+	return false
+}
+
+// Feasible reports whether the state is a solution.
+func (a *Annealer) Feasible() bool {
+	return a.S.missing == 0 && a.S.Freed <= a.S.p.Budget && a.S.loss <= a.lossLimit
+}
+
+// record keeps the state if it is a solution and preferred to the incumbent: more utilization, then
+// less loss, then fewer freed applications.
+func (a *Annealer) record() {
+	now := problem.Incumbent{Objective: a.S.objective, Loss: a.S.loss, Freed: a.S.Freed}
+	if !a.Feasible() {
+		return
+	}
+	a.Reached = math.Max(a.Reached, now.Objective)
+	if a.Best.Found && !now.Preferred(&a.Best) {
+		return
+	}
+	a.Best.Found = true
+	a.Best.Objective, a.Best.Loss, a.Best.Freed = a.S.objective, a.S.loss, a.S.Freed
+	a.Best.Free = append(a.Best.Free[:0], a.S.free...)
+	if a.Best.On == nil {
+		a.Best.On = make([][]problem.Slot, len(a.S.on))
+	}
+	for j, slots := range a.S.on {
+		a.Best.On[j] = append(a.Best.On[j][:0], slots...)
+	}
+}
+
+// Adopt makes inc the incumbent if it is preferred; equals do not displace what is there.
+func (a *Annealer) Adopt(inc *problem.Incumbent) {
+	if !a.Best.Found || inc.Preferred(&a.Best) {
+		a.Best = *inc
+	}
+}
+
+// Restore goes back to the incumbent. The containers go first, then those that it frees are freed,
+// then those that it keeps are kept: in this order everything fits at any time.
+func (a *Annealer) Restore() {
+	s := a.S
+	if !a.Best.Found {
+		return
+	}
+	for j := range s.on {
+		for len(s.on[j]) > 0 {
+			sl := s.on[j][len(s.on[j])-1]
+			s.put(j, sl.Typ, -sl.Count)
+		}
+	}
+	for _, i := range a.pinnables {
+		if a.Best.Free[i] && !s.free[i] {
+			s.unpin(i)
+			a.putHeld(i, -1)
+		}
+	}
+	for _, i := range a.pinnables {
+		if !a.Best.Free[i] && s.free[i] {
+			a.putHeld(i, 1)
+			s.pin(i)
+		}
+	}
+	for j, slots := range a.Best.On {
+		for _, sl := range slots {
+			s.put(j, sl.Typ, sl.Count)
+		}
+	}
+	s.objective, s.loss = a.Best.Objective, a.Best.Loss
+	s.begin()
+}
+
+// putHeld places (times 1) or removes (times -1) what application i holds.
+func (a *Annealer) putHeld(i int32, times int64) {
+	for _, placed := range a.S.p.Inst.Apps[i].Previous {
+		a.S.put(placed.Server, a.S.p.Apps[i].Typ, times*placed.Count)
+	}
+}

@@ -1,0 +1,189 @@
+package search
+
+import (
+	"context"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// warm returns an annealer some moves into a random instance.
+func warm(t *rapid.T, previous bool) *Annealer {
+	seed := rapid.Uint64Range(0, 1000).Draw(t, "seed")
+	generate := rapid.SampledFrom([]func(uint64, int, int, bool) *solver.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
+	p := problem.New(generate(seed, 8, 12, previous))
+	a := New(NewState(p), seed)
+	a.Construct()
+	a.Run(context.Background(), 50, 0.1, 10)
+	a.S.begin()
+	a.fresh = a.fresh[:0]
+	return a
+}
+
+// makeRoom makes room by evicting no more than others' free containers, or says that it cannot.
+func TestMakeRoom(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := warm(t, rapid.Bool().Draw(t, "previous"))
+		s := a.S
+		if len(s.active) == 0 {
+			t.Skip("nobody is free")
+		}
+		j := rapid.IntRange(0, s.p.Servers-1).Draw(t, "server")
+		typ := s.active[rapid.IntRange(0, len(s.active)-1).Draw(t, "type")]
+		own := s.countOn(j, typ)
+		made := a.makeRoom(j, typ, 1)
+		if made != s.fitsOne(j, typ) {
+			t.Fatalf("makeRoom %v, but fits %v", made, s.fitsOne(j, typ))
+		}
+		if s.countOn(j, typ) != own {
+			t.Fatalf("it evicted its own type")
+		}
+		blocked := made
+		for k, q := range s.p.DemandOf(typ) {
+			blocked = blocked || s.left[j*s.p.Kinds+k] < q && a.victim(j, typ, k) < 0
+		}
+		if !blocked {
+			t.Fatal("it gave up although more could be evicted")
+		}
+		s.check(t)
+	})
+}
+
+// keepApp puts an application exactly where it was, and the pool keeps no more than it may have.
+func TestKeepApp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := warm(t, true)
+		s := a.S
+		for _, i := range a.pinnables {
+			if !s.free[i] {
+				continue
+			}
+			freed := s.Freed
+			if !a.keepApp(i) {
+				s.undo()
+				continue
+			}
+			q := &s.pools[s.p.Apps[i].Typ]
+			if s.free[i] || s.Freed != freed-1 || q.N > q.Max {
+				t.Fatalf("application %d: free %v, %d freed, pool %d of %d", i, s.free[i], s.Freed, q.N, q.Max)
+			}
+			s.check(t)
+			s.undo()
+			if !s.free[i] || s.Freed != freed {
+				t.Fatal("undo left it kept")
+			}
+			s.check(t)
+		}
+	})
+}
+
+// No move frees more than the budget allows, once that holds, and none keeps what it has just freed.
+func TestExchangeRespectsBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := warm(t, true)
+		s := a.S
+		if s.p.Budget <= 0 {
+			t.Skip("nothing may move")
+		}
+		for range 40 {
+			s.begin()
+			a.filled, a.fresh = 0, a.fresh[:0]
+			moved := false
+			if rapid.Bool().Draw(t, "displace") {
+				moved = a.displace()
+			} else {
+				moved = a.exchange()
+			}
+			if !moved {
+				s.undo()
+				continue
+			}
+			if s.Freed > s.p.Budget {
+				t.Fatalf("%d freed, budget %d", s.Freed, s.p.Budget)
+			}
+			for _, i := range a.fresh {
+				if !s.free[i] {
+					t.Fatalf("application %d was freed and kept at once", i)
+				}
+			}
+		}
+		s.check(t)
+	})
+}
+
+// A fill leaves no room: after it no type that is welcome fits the server.
+func TestFillIsMaximal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := warm(t, false)
+		s := a.S
+		if len(s.active) > mostCandidates {
+			t.Skip("a fill looks at a part only")
+		}
+		j := rapid.IntRange(0, s.p.Servers-1).Draw(t, "server")
+		a.clear(j, false)
+		if len(s.on[j]) > 0 {
+			t.Fatalf("cleared, but %v is there", s.on[j])
+		}
+		a.fill(j)
+		for _, typ := range s.active {
+			if s.fitsOne(j, typ) && s.pools[typ].N < s.pools[typ].Max && a.welcome(typ) {
+				t.Fatalf("type %d still fits", typ)
+			}
+		}
+		s.check(t)
+	})
+}
+
+// With minima missing, recreate places them where they fit.
+func TestRecreateMinimaFirst(t *testing.T) {
+	inst := alloctest.Table2(4, 20, 30, false)
+	a := New(NewState(problem.New(inst)), 1)
+	if a.S.missing != 30 {
+		t.Fatalf("%d missing at first, want 30", a.S.missing)
+	}
+	a.Construct()
+	// GPU applications can outnumber the five GPUs, nothing else can be missing.
+	gpus := int64(0)
+	for i := range inst.Apps {
+		gpus += inst.Apps[i].Demand[1]
+	}
+	if a.S.missing > max(0, gpus-5) {
+		t.Errorf("%d missing, %d applications want one of 5 GPUs", a.S.missing, gpus)
+	}
+}
+
+// Annealing never loses the incumbent, and it improves on the greedy start.
+func TestAnnealImproves(t *testing.T) {
+	improved := 0
+	for seed := range uint64(10) {
+		a := New(NewState(problem.New(alloctest.Table2(seed, 12, 20, true))), seed)
+		a.Construct()
+		before := a.Best
+		a.Run(context.Background(), 2000, Hot*a.Unit(), 10)
+		if before.Found && (!a.Best.Found || a.Best.Objective < before.Objective-solver.ObjectiveTolerance) {
+			t.Errorf("seed %d: from %g to %g", seed, before.Objective, a.Best.Objective)
+		}
+		if a.Best.Found && (!before.Found || a.Best.Objective > before.Objective+solver.ObjectiveTolerance) {
+			improved++
+		}
+	}
+	if improved < 5 {
+		t.Errorf("%d of 10 improved", improved)
+	}
+}
+
+// The goal ends the run at once.
+func TestAnnealStopsAtGoal(t *testing.T) {
+	a := New(NewState(problem.New(alloctest.Table2(1, 12, 20, false))), 1)
+	a.Construct()
+	a.Run(context.Background(), 2000, Hot*a.Unit(), 10)
+	moves := a.Moves
+	a.Run(context.Background(), 2000, Hot*a.Unit(), a.Best.Objective)
+	if a.Moves != moves {
+		t.Errorf("%d more moves", a.Moves-moves)
+	}
+}

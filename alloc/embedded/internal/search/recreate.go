@@ -1,0 +1,221 @@
+// This file implements the recreate half of ruin and recreate, [Schrimpf00]: missing minima first,
+// then the touched servers by priced worth, then whatever lost containers.
+
+package search
+
+import (
+	"math"
+)
+
+const (
+	// mostCandidates bounds the types that one fill looks at; of more it takes a random part.
+	mostCandidates = 40
+	// homes is how many servers a container without a home tries.
+	homes = 12
+	// leastWorth is the part of its value that a container is worth at any price.
+	leastWorth = 0.01
+)
+
+// priceShares are the parts of the prices, on loss too, that a fill may charge: none makes it greedy,
+// nearly all keeps what is scarce for those that need it.
+var priceShares = [...]float64{0, 0.5, 0.8, 0.95}
+
+// candidate is a type considered for a server.
+type candidate struct {
+	typ   int32
+	worth float64 // of one container, before its size
+	noise float64 // a factor
+}
+
+// recreate completes the state after a ruin.
+func (a *Annealer) recreate() {
+	s := a.S
+	if s.missing > 0 {
+		a.placeMissing()
+	}
+	a.charge = priceShares[a.rng.Below(len(priceShares))]
+	a.noise = a.rng.Float()
+	// The list may grow on the way; filled counts how far it was worked off.
+	for len(s.touched) > a.filled {
+		j := int(s.touched[a.filled])
+		a.filled++
+		a.fill(j)
+	}
+	for _, t := range s.toRepair {
+		a.rehome(t)
+	}
+}
+
+// placeMissing places containers of every type that is below its minima where they fit best.
+func (a *Annealer) placeMissing() {
+	s := a.S
+	start := a.rng.Below(len(s.active))
+	for at := range s.active {
+		t := s.active[(start+at)%len(s.active)]
+		for need := s.pools[t].Missing(); need > 0; {
+			j := a.bestFit(t)
+			if j < 0 {
+				break
+			}
+			n := min(need, s.room(j, t))
+			s.place(j, t, n)
+			need -= n
+		}
+	}
+}
+
+// bestFit returns the server on which a container of type t takes the largest part of what is
+// left, ties to the lowest index after a random start; -1 where none has room.
+func (a *Annealer) bestFit(t int32) int {
+	s := a.S
+	best, most := -1, 0.0
+	start := a.rng.Below(s.p.Servers)
+	for at := range s.p.Servers {
+		j := start + at
+		if j >= s.p.Servers {
+			j -= s.p.Servers
+		}
+		if !s.fitsOne(j, t) {
+			continue
+		}
+		if part := a.size(j, t) + float64(a.priceOf(j, t)*1e-3); best < 0 || part > most {
+			best, most = j, part
+		}
+	}
+	return best
+}
+
+// size returns sum_k d_k/left_k, how much of server j a container of type t takes.
+func (a *Annealer) size(j int, t int32) float64 {
+	s := a.S
+	var size float64
+	k0 := j * s.p.Kinds
+	for k, q := range s.p.DemandOf(t) {
+		if q > 0 {
+			size += float64(q) / float64(s.left[k0+k])
+		}
+	}
+	return size
+}
+
+// priceOf returns what a container of type t costs on server j.
+func (a *Annealer) priceOf(j int, t int32) float64 {
+	price := a.price[j*a.S.p.Kinds : (j+1)*a.S.p.Kinds]
+	var sum float64
+	for k, q := range a.S.p.DemandOf(t) {
+		sum += float64(price[k] * float64(q))
+	}
+	return sum
+}
+
+// fill places containers on server j while any brings something.
+func (a *Annealer) fill(j int) {
+	a.collect(j)
+	for len(a.cand) > 0 {
+		best, most := -1, 0.0
+		k0 := j * a.S.p.Kinds
+		for k := range a.inverse {
+			a.inverse[k] = 1 / math.Max(1, float64(a.S.left[k0+k]))
+		}
+		for c := 0; c < len(a.cand); {
+			t := a.cand[c].typ
+			// What does not fit now never will: left only shrinks during a fill.
+			if a.S.pools[t].N >= a.S.pools[t].Max || !a.S.fitsOne(j, t) || !a.welcome(t) {
+				last := len(a.cand) - 1
+				a.cand[c] = a.cand[last]
+				a.cand = a.cand[:last]
+				continue
+			}
+			var size float64
+			for k, q := range a.S.p.DemandOf(t) {
+				size += float64(float64(q) * a.inverse[k])
+			}
+			if score := a.cand[c].worth * a.cand[c].noise / size; best < 0 || score > most {
+				best, most = c, score
+			}
+			c++
+		}
+		if best >= 0 {
+			a.placeSome(j, best)
+		}
+	}
+}
+
+// placeSome places a few containers of candidate c on server j: one at a time while few fit.
+func (a *Annealer) placeSome(j, c int) {
+	s, t := a.S, a.cand[c].typ
+	n := min(s.room(j, t), s.pools[t].Max-s.pools[t].N)
+	if n > 4 {
+		// In bulk where many fit, so that counts of any size take few steps.
+		n = 1 + int64(float64(a.rng.Float()*float64(n/2)))
+	} else {
+		n = 1
+	}
+	s.place(j, t, n)
+	a.cand[c].worth = a.worth(j, t)
+}
+
+// collect lists the types that have room on server j, each with its worth and its noise.
+func (a *Annealer) collect(j int) {
+	s := a.S
+	a.cand = a.cand[:0]
+	skip, n := 0, len(s.active)
+	if n > mostCandidates {
+		skip, n = a.rng.Below(n), mostCandidates
+	}
+	for at := skip; n > 0; at, n = at+1, n-1 {
+		if at == len(s.active) {
+			at = 0
+		}
+		t := s.active[at]
+		if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) {
+			continue
+		}
+		a.cand = append(a.cand, candidate{t, a.worth(j, t), 1 + float64(a.noise*a.rng.Float())})
+	}
+}
+
+// worth returns max(leastWorth v, v - charge (lambda (change of loss) + p_j d)).
+func (a *Annealer) worth(j int, t int32) float64 {
+	v := a.S.p.Types[t].Value
+	if a.S.pools[t].Missing() > 0 {
+		return v + a.missingWeight
+	}
+	if a.charge == 0 {
+		return v
+	}
+	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t)
+	return math.Max(leastWorth*v, v-float64(a.charge*price))
+}
+
+// lossStep returns the change of loss by one more container of type t.
+func (a *Annealer) lossStep(t int32) float64 {
+	q := &a.S.pools[t]
+	return q.At(a.S.p.Types[t].Delta, q.N+1) - q.Loss
+}
+
+// welcome reports whether one more container of type t raises the energy.
+func (a *Annealer) welcome(t int32) bool {
+	s := a.S
+	step := a.lossStep(t)
+	if step <= 0 || s.pools[t].Missing() > 0 {
+		return true
+	}
+	excess := math.Max(0, s.loss+step-a.lossLimit) - math.Max(0, s.loss-a.lossLimit)
+	return s.p.Types[t].Value > float64(a.lossWeight*excess)+float64(s.p.TieLoss*step)
+}
+
+// rehome tries to place containers of type t on a few servers, after they lost their place.
+func (a *Annealer) rehome(t int32) {
+	s := a.S
+	q := &s.pools[t]
+	j := a.rng.Below(s.p.Servers)
+	for range min(homes, s.p.Servers) {
+		if j++; j == s.p.Servers {
+			j = 0
+		}
+		for s.fitsOne(j, t) && q.N < q.Max && a.welcome(t) {
+			s.place(j, t, max(1, min(s.room(j, t), q.Max-q.N)/4))
+		}
+	}
+}

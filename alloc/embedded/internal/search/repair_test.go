@@ -1,0 +1,94 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// Mending repacks but changes nothing about who is free, makes nothing worse, and is undone with its move.
+func TestRepair(t *testing.T) {
+	mended := false
+	rapid.Check(t, func(t *rapid.T) {
+		a := warm(t, true)
+		s := a.S
+		if s.p.Budget <= 0 {
+			t.Skip("nothing may move")
+		}
+		s.begin()
+		before, free := a.energy(), slices.Clone(s.free)
+		a.filled, a.slack = 0, math.Inf(1)
+		if !a.exchange() || len(s.active) == 0 {
+			return
+		}
+		a.recreate()
+		exchanged, freed := a.energy(), slices.Clone(s.free)
+		a.repair(math.Inf(1))
+		mended = mended || a.energy() > exchanged
+		if a.energy() < exchanged-1e-9 || !slices.Equal(s.free, freed) {
+			t.Fatalf("energy %g after %g, free %v after %v", a.energy(), exchanged, s.free, freed)
+		}
+		s.check(t)
+		s.undo()
+		if math.Abs(a.energy()-before) > 1e-9 || !slices.Equal(s.free, free) {
+			t.Fatalf("undone: energy %g, was %g; free %v, was %v", a.energy(), before, s.free, free)
+		}
+		s.check(t)
+	})
+	if !mended {
+		t.Error("mending never helped")
+	}
+}
+
+// An exchange that is further behind than the slack is left at once.
+func TestRepairGivesUp(t *testing.T) {
+	a := New(NewState(problem.New(alloctest.Mixed(1, 8, 12, true))), 1)
+	a.Construct()
+	a.S.begin()
+	a.S.touch(0)
+	moves := a.Moves
+	a.repair(a.energy() + 1)
+	if a.Moves != moves {
+		t.Errorf("%d moves without slack", a.Moves-moves)
+	}
+	a.S.touch(0)
+	a.slack = 2
+	a.repair(a.energy() + 1)
+	if n := a.Moves - moves; n == 0 || n > 3*repairMoves/4 {
+		t.Errorf("%d moves, want about half of %d", n, repairMoves)
+	}
+}
+
+// counter counts the moves between looks at it.
+type counter struct {
+	context.Context
+	a          *Annealer
+	last, most int64
+}
+
+func (c *counter) Err() error {
+	c.most, c.last = max(c.most, c.a.Moves-c.last), c.a.Moves
+	return nil
+}
+
+// However many moves are mended, the context is looked at every few dozens.
+func TestRepairRespectsContext(t *testing.T) {
+	a := New(NewState(problem.New(alloctest.Mixed(3, 20, 30, true))), 1)
+	a.Construct()
+	a.Hope = Hope
+	ctx := &counter{Context: t.Context(), a: a}
+	const moves = 1000
+	a.Run(ctx, moves, Hot*a.Unit(), math.Inf(1))
+	if a.Moves < 10*moves {
+		t.Fatalf("%d moves: hardly any was mended", a.Moves)
+	}
+	if ctx.most > checkEvery+repairMoves {
+		t.Errorf("%d moves between two looks", ctx.most)
+	}
+}

@@ -1,0 +1,319 @@
+// This file holds the state of the search: which applications are free, where the containers of
+// every type are, what is left of every server; with a journal that undoes any move exactly.
+
+package search
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// op is one journalled change: count containers of a type on a server, or, with server < 0, an
+// application that was freed (count 1) or kept (count -1).
+type op struct {
+	what, server int32
+	count        int64
+}
+
+// state is a partial solution that always respects the capacities (6). Kept applications hold
+// exactly what they held before and are pinned; free ones share the containers of their type.
+type state struct {
+	p    *problem.Problem
+	left []int64          // server j, kind k at j*kinds+k
+	on   [][]problem.Slot // free containers on server j
+	// pools[t] is the free applications of type t; active lists the types that have any.
+	pools  []problem.Pool
+	active []int32
+	// free[i]: application i is in its pool. freed counts the keepable ones among them.
+	free  []bool
+	Freed int64
+	totals
+	journal []op
+	start   point // of the move
+	// touched servers had free containers removed or capacity released since the last point.
+	touched   []int32
+	isTouched []bool
+	// hungry types lost containers since the last point.
+	toRepair   []int32
+	isToRepair []bool
+}
+
+// totals are what a journal entry need not undo: they are saved whole.
+type totals struct {
+	objective float64
+	loss      float64
+	missing   int64 // containers short of the minima
+}
+
+// point is a point within a move that it may come back to.
+type point struct {
+	journal int
+	totals
+}
+
+// NewState returns the state that keeps whom it can: the applications that may stay, in order, as
+// far as they fit together; what the others hold stays in place as free containers where it fits.
+func NewState(p *problem.Problem) *state {
+	s := &state{
+		p: p, left: append([]int64(nil), p.Capacity...), on: make([][]problem.Slot, p.Servers),
+		pools: make([]problem.Pool, len(p.Types)), free: make([]bool, len(p.Apps)),
+		isTouched: make([]bool, p.Servers), isToRepair: make([]bool, len(p.Types)),
+	}
+	backing := make([]problem.Slot, 8*p.Servers)
+	for j := range s.on {
+		s.on[j] = backing[8*j : 8*j : 8*j+8]
+	}
+	for i := range p.Apps {
+		if p.Apps[i].Pinnable && s.holds(int32(i)) {
+			s.pinInitially(int32(i))
+			continue
+		}
+		s.free[i] = true
+		if p.Apps[i].Pinnable {
+			s.Freed++
+		}
+		q := &s.pools[p.Apps[i].Typ]
+		q.Members = append(q.Members, int32(i))
+	}
+	for t := range s.pools {
+		q := &s.pools[t]
+		if len(q.Members) > 0 {
+			s.active = append(s.active, int32(t))
+		}
+		q.Rebuild(p)
+		q.Loss = q.At(p.Types[t].Delta, 0)
+		s.loss += q.Loss
+		s.missing += q.Missing()
+	}
+	for i := range p.Apps {
+		if s.free[i] && p.Inst.Apps[i].Running {
+			s.placeHeld(int32(i))
+		}
+	}
+	s.begin()
+	return s
+}
+
+// holds reports whether what application i holds fits into what is left.
+func (s *state) holds(i int32) bool {
+	for _, placed := range s.p.Inst.Apps[i].Previous {
+		if s.room(placed.Server, s.p.Apps[i].Typ) < placed.Count {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *state) pinInitially(i int32) {
+	t := s.p.Apps[i].Typ
+	for _, placed := range s.p.Inst.Apps[i].Previous {
+		s.take(placed.Server, t, placed.Count)
+		s.objective += float64(s.p.Types[t].Value * float64(placed.Count))
+	}
+	s.loss += s.p.Apps[i].HeldLoss
+}
+
+// placeHeld puts free containers where application i holds some, as many as fit and it may have.
+func (s *state) placeHeld(i int32) {
+	t := s.p.Apps[i].Typ
+	want := s.p.Apps[i].Max
+	for _, placed := range s.p.Inst.Apps[i].Previous {
+		n := min(placed.Count, want, s.pools[t].Max-s.pools[t].N, s.room(placed.Server, t))
+		if n > 0 {
+			s.place(placed.Server, t, n)
+			want -= n
+		}
+	}
+}
+
+// begin starts a move: undo comes back to here.
+func (s *state) begin() {
+	s.journal = s.journal[:0]
+	s.start = s.here()
+}
+
+// undo takes back everything since begin.
+func (s *state) undo() { s.undoTo(s.start) }
+
+// here returns the present point of a move; nothing is touched or hungry any more.
+func (s *state) here() point {
+	for _, j := range s.touched {
+		s.isTouched[j] = false
+	}
+	for _, t := range s.toRepair {
+		s.isToRepair[t] = false
+	}
+	s.touched, s.toRepair = s.touched[:0], s.toRepair[:0]
+	return point{len(s.journal), s.totals}
+}
+
+// undoTo takes back everything since a point of this move.
+func (s *state) undoTo(p point) {
+	for at := len(s.journal) - 1; at >= p.journal; at-- {
+		o := s.journal[at]
+		switch {
+		case o.server >= 0:
+			s.put(int(o.server), o.what, -o.count)
+		case o.count > 0:
+			s.pin(o.what)
+		default:
+			s.unpin(o.what)
+		}
+	}
+	s.journal, s.totals = s.journal[:p.journal], p.totals
+	s.here()
+}
+
+// take lowers what is left of server j by n containers of type t; n may be negative.
+func (s *state) take(j int, t int32, n int64) {
+	k0 := j * s.p.Kinds
+	for k, q := range s.p.DemandOf(t) {
+		s.left[k0+k] -= n * q
+	}
+}
+
+// put places n containers of type t on server j (n < 0: removes) without journal or touching.
+func (s *state) put(j int, t int32, n int64) {
+	s.take(j, t, n)
+	s.relabel(j, t, n)
+	v := s.p.Types[t].Value
+	s.objective += float64(v * float64(n))
+}
+
+// relabel changes how many containers on server j are free ones of type t, and with them the pool.
+func (s *state) relabel(j int, t int32, n int64) {
+	slots := s.on[j]
+	at := 0
+	for at < len(slots) && slots[at].Typ != t {
+		at++
+	}
+	if at == len(slots) {
+		slots = append(slots, problem.Slot{Typ: t})
+	}
+	slots[at].Count += n
+	if slots[at].Count == 0 {
+		last := len(slots) - 1
+		slots[at] = slots[last]
+		slots = slots[:last]
+	}
+	s.on[j] = slots
+	s.resize(t, s.pools[t].N+n)
+}
+
+// resize sets the pool's containers and refreshes loss and missing.
+func (s *state) resize(t int32, n int64) {
+	q := &s.pools[t]
+	s.missing -= q.Missing()
+	q.N = n
+	s.missing += q.Missing()
+	loss := q.At(s.p.Types[t].Delta, n)
+	s.loss += loss - q.Loss
+	q.Loss = loss
+}
+
+// place is a journalled put; it marks what a later recreate must look at.
+func (s *state) place(j int, t int32, n int64) {
+	s.journal = append(s.journal, op{t, int32(j), n})
+	s.put(j, t, n)
+	if n < 0 {
+		s.touch(j)
+		if !s.isToRepair[t] {
+			s.isToRepair[t] = true
+			s.toRepair = append(s.toRepair, t)
+		}
+	}
+}
+
+func (s *state) touch(j int) {
+	if !s.isTouched[j] {
+		s.isTouched[j] = true
+		s.touched = append(s.touched, int32(j))
+	}
+}
+
+// unpin frees a kept application: its containers stay where they are, as free ones of its type.
+func (s *state) unpin(i int32) {
+	t := s.p.Apps[i].Typ
+	s.free[i] = true
+	s.Freed++
+	s.loss -= s.p.Apps[i].HeldLoss
+	q := &s.pools[t]
+	if len(q.Members) == 0 {
+		s.active = append(s.active, t)
+	}
+	s.missing -= q.Missing()
+	q.Add(s.p, i)
+	s.missing += q.Missing()
+	for _, placed := range s.p.Inst.Apps[i].Previous {
+		s.relabel(placed.Server, t, placed.Count)
+	}
+	s.resize(t, q.N)
+}
+
+// pin is unpin backwards: free containers of its type are where application i held some.
+func (s *state) pin(i int32) {
+	t := s.p.Apps[i].Typ
+	q := &s.pools[t]
+	for _, placed := range s.p.Inst.Apps[i].Previous {
+		s.relabel(placed.Server, t, -placed.Count)
+	}
+	s.free[i] = false
+	s.Freed--
+	s.loss += s.p.Apps[i].HeldLoss
+	s.missing -= q.Missing()
+	q.Remove(s.p, i)
+	s.missing += q.Missing()
+	s.resize(t, q.N)
+	if len(q.Members) == 0 {
+		s.deactivate(t)
+	}
+}
+
+// deactivate drops t from active.
+func (s *state) deactivate(t int32) {
+	for at, other := range s.active {
+		if other == t {
+			last := len(s.active) - 1
+			s.active[at] = s.active[last]
+			s.active = s.active[:last]
+			return
+		}
+	}
+}
+
+// room returns how many more containers of type t fit on server j.
+func (s *state) room(j int, t int32) int64 {
+	n := int64(math.MaxInt64)
+	k0 := j * s.p.Kinds
+	for k, q := range s.p.DemandOf(t) {
+		if q > 0 {
+			if s.left[k0+k] < q {
+				return 0
+			}
+			n = min(n, s.left[k0+k]/q)
+		}
+	}
+	return n
+}
+
+// fitsOne reports whether one more container of type t fits on server j.
+func (s *state) fitsOne(j int, t int32) bool {
+	k0 := j * s.p.Kinds
+	for k, q := range s.p.DemandOf(t) {
+		if s.left[k0+k] < q {
+			return false
+		}
+	}
+	return true
+}
+
+// countOn returns the free containers of type t on server j.
+func (s *state) countOn(j int, t int32) int64 {
+	for _, sl := range s.on[j] {
+		if sl.Typ == t {
+			return sl.Count
+		}
+	}
+	return 0
+}

@@ -1,0 +1,158 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// picture is what undo must restore, free of order.
+type picture struct {
+	Left    []int64
+	On      [][]problem.Slot
+	Free    []bool
+	Freed   int64
+	Missing int64
+	N       []int64
+}
+
+func (s *state) picture() picture {
+	v := picture{slices.Clone(s.left), make([][]problem.Slot, len(s.on)), slices.Clone(s.free), s.Freed, s.missing, nil}
+	for j, slots := range s.on {
+		v.On[j] = append([]problem.Slot{}, slots...)
+		sort.Slice(v.On[j], func(a, b int) bool { return v.On[j][a].Typ < v.On[j][b].Typ })
+	}
+	for t := range s.pools {
+		v.N = append(v.N, s.pools[t].N)
+	}
+	return v
+}
+
+// check recomputes everything incremental.
+func (s *state) check(t rapid.TB) {
+	t.Helper()
+	left := slices.Clone(s.p.Capacity)
+	var objective, loss float64
+	use := func(j int, typ int32, n int64) {
+		for k, q := range s.p.DemandOf(typ) {
+			left[j*s.p.Kinds+k] -= n * q
+		}
+		objective += s.p.Types[typ].Value * float64(n)
+	}
+	n := make([]int64, len(s.pools))
+	for j, slots := range s.on {
+		for _, sl := range slots {
+			use(j, sl.Typ, sl.Count)
+			n[sl.Typ] += sl.Count
+		}
+	}
+	var freed, missing int64
+	for i := range s.p.Apps {
+		a := &s.p.Apps[i]
+		if s.free[i] {
+			if a.Pinnable {
+				freed++
+			}
+			continue
+		}
+		loss += a.HeldLoss
+		for _, placed := range s.p.Inst.Apps[i].Previous {
+			use(placed.Server, a.Typ, placed.Count)
+		}
+	}
+	active := 0
+	for typ := range s.pools {
+		var q problem.Pool
+		for _, i := range s.p.Types[typ].Members {
+			if s.free[i] {
+				q.Add(s.p, i)
+			}
+		}
+		if len(q.Members) > 0 {
+			active++
+			q.N = n[typ]
+			missing += q.Missing()
+			loss += q.At(s.p.Types[typ].Delta, n[typ])
+		}
+		if q.Min != s.pools[typ].Min || q.Max != s.pools[typ].Max || n[typ] != s.pools[typ].N {
+			t.Fatalf("pool %d: %+v, want %+v with %d", typ, s.pools[typ], q, n[typ])
+		}
+	}
+	if diff := cmp.Diff(left, s.left); diff != "" {
+		t.Fatalf("left (-want +got):\n%s", diff)
+	}
+	if slices.Min(append(left, 0)) < 0 {
+		t.Fatalf("a server is overfull: %v", left)
+	}
+	if freed != s.Freed || missing != s.missing || active != len(s.active) ||
+		math.Abs(objective-s.objective) > 1e-9 || math.Abs(loss-s.loss) > 1e-9 {
+		t.Fatalf("freed %d missing %d active %d objective %g loss %g, want %d %d %d %g %g",
+			s.Freed, s.missing, len(s.active), s.objective, s.loss, freed, missing, active, objective, loss)
+	}
+}
+
+// After any move the incremental state is what recomputing gives, and undo brings back what was
+// before.
+func TestStateMoves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var inst *solver.Instance
+		switch seed := rapid.Uint64Range(0, 1000).Draw(t, "seed"); rapid.IntRange(0, 3).Draw(t, "mix") {
+		case 0:
+			inst = alloctest.Table2(seed, 6, 8, true)
+		case 1:
+			inst = alloctest.Mixed(seed, 6, 8, true)
+		case 2:
+			inst = alloctest.Mixed(seed, 6, 8, false)
+		default:
+			inst = instancetest.Tiny(draws(t))
+		}
+		p := problem.New(inst)
+		if counting.Conflict(p) != nil {
+			t.Skip("nothing to search")
+		}
+		s := NewState(p)
+		s.check(t)
+		a := New(s, rapid.Uint64().Draw(t, "rng"))
+		a.Construct()
+		s.check(t)
+		if len(s.active) == 0 && p.Budget <= 0 {
+			return
+		}
+		for range 30 {
+			before := s.picture()
+			s.begin()
+			moved := a.ruin()
+			if moved && len(s.active) > 0 {
+				a.recreate()
+			}
+			if moved {
+				s.check(t)
+			}
+			if !moved || a.rng.Below(2) == 0 {
+				s.undo()
+				if diff := cmp.Diff(before, s.picture(), cmp.AllowUnexported(problem.Slot{})); diff != "" {
+					t.Fatalf("undo (-before +after):\n%s", diff)
+				}
+				s.check(t)
+			}
+			a.record()
+		}
+		if a.Best.Found {
+			a.Restore()
+			s.check(t)
+			if math.Abs(s.objective-a.Best.Objective) > 1e-9 || s.Freed != a.Best.Freed || !a.Feasible() {
+				t.Fatalf("restored %g with %d freed, want %g with %d", s.objective, s.Freed, a.Best.Objective, a.Best.Freed)
+			}
+		}
+	})
+}

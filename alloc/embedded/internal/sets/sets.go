@@ -1,0 +1,356 @@
+// This file searches the sets of freed applications: an iterated local search whose moves are ranked by
+// a priced bound and judged by the residual problem itself.
+
+package sets
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/rng"
+)
+
+const (
+	// mostIn and mostOut bound the candidates of each kind and price that swaps are made of.
+	mostIn, mostOut = 40, 20
+	// mostPerturbed bounds the members that one kick exchanges, mostRanked the moves tried from one set.
+	mostPerturbed, mostRanked = 3, 40
+	// setSlack is how far below the best a set may be and still be searched from, relative.
+	setSlack = 0.003
+)
+
+// pricedSets values sets of free applications F at prices of one point:
+//
+//	U(F) = lambda L + sum_kept keep_i + sum_free phi_i + sum_j best pattern of what F leaves on j
+//
+// bounds every F, and one more or one less member changes it by what its own servers show.
+type pricedSets struct {
+	best []float64 // by class of patterns
+	gain []float64 // phi_i - keep_i by application
+}
+
+// price sets the prices: worth of a container by type in patterns, lambda on loss.
+func (u *pricedSets) price(s *pattern.Cells, worth []float64, lambda float64) {
+	p := s.P
+	u.best, u.gain = colgen.Resize(u.best, len(s.Ps.Classes)), colgen.Resize(u.gain, len(p.Apps))
+	for g := range u.best {
+		_, u.best[g] = s.Ps.Best(int32(g), worth)
+	}
+	for i := range p.Apps {
+		if a := &p.Apps[i]; a.Pinnable {
+			_, phi := p.Wanted(int32(i), p.Types[a.Typ].Value-worth[a.Typ], lambda)
+			u.gain[i] = phi - p.KeepWorth(int32(i), lambda)
+		}
+	}
+}
+
+// Search is a set of freed applications with what its moves need.
+type Search struct {
+	*leaf.Leaves
+	rng       rng.Source
+	free      []bool
+	members   []int32
+	mask      []int32 // by cell: its lodgers in the set
+	cellAt    []int32 // entry -> cell
+	rootWorth []float64
+	root      pricedSets // at the prices of the root
+	local     pricedSets // at those of the set judged last
+	worth     []float64
+	moves     []swap
+	at        float64 // value of the set
+}
+
+// swap frees in and keeps out; either may be -1.
+type swap struct {
+	in, out int32
+	bound   float64 // gain of U
+}
+
+// New returns a search without a set yet, which prices moves at the multipliers x of the root.
+func New(l *leaf.Leaves, x []float64, seed uint64) *Search {
+	s, types := l.S, len(l.S.P.Types)
+	q := &Search{
+		Leaves: l, rng: rng.Source(seed), free: make([]bool, len(s.P.Apps)), mask: make([]int32, len(s.Cells)),
+		cellAt: make([]int32, len(s.EntryApp)), rootWorth: make([]float64, types), worth: make([]float64, types),
+	}
+	for c := range s.Cells {
+		for b := range s.Cells[c].Residents {
+			q.cellAt[s.Cells[c].Entry+b] = int32(c)
+		}
+	}
+	for t := range q.rootWorth {
+		q.rootWorth[t] = math.Max(0, s.P.Types[t].Value-x[t])
+	}
+	q.root.price(s, q.rootWorth, x[types])
+	return q
+}
+
+// Load makes set the one to start from: those of them that may be pinned.
+func (q *Search) Load(set []bool) {
+	q.members = q.members[:0]
+	clear(q.mask)
+	clear(q.free)
+	for i, in := range set {
+		if in && q.S.P.Apps[i].Pinnable {
+			q.toggle(int32(i))
+		}
+	}
+}
+
+// toggle adds i to the set or takes it out.
+func (q *Search) toggle(i int32) {
+	s := q.S
+	q.free[i] = !q.free[i]
+	for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
+		c := q.cellAt[e]
+		q.mask[c] ^= 1 << (e - s.Cells[c].Entry)
+	}
+	if q.free[i] {
+		q.members = append(q.members, i)
+		return
+	}
+	for at, m := range q.members {
+		if m == i {
+			q.members = append(q.members[:at], q.members[at+1:]...)
+		}
+	}
+}
+
+// change returns what toggling i changes of U, -Inf where a server cannot hold the rest.
+func (q *Search) change(u *pricedSets, i int32) float64 {
+	s := q.S
+	gain := u.gain[i]
+	if q.free[i] {
+		gain = -gain
+	}
+	for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
+		cell := q.cellAt[e]
+		c := &s.Cells[cell]
+		from, to := q.mask[cell], q.mask[cell]^1<<(e-c.Entry)
+		before, after := s.ClassOfMask[c.Table+from], s.ClassOfMask[c.Table+to]
+		if after == pattern.NoClass {
+			return math.Inf(-1)
+		}
+		if before != pattern.NoClass {
+			gain += u.best[after] - u.best[before]
+		}
+	}
+	return gain
+}
+
+// rank lists the swaps of the best to come in with the best to go out, and additions where there is
+// room, by the smaller of both bounds.
+func (q *Search) rank() {
+	q.moves = q.moves[:0]
+	ins, outs := q.candidates()
+	if int64(len(q.members)) < q.S.P.Budget {
+		outs = append(outs, -1)
+	}
+	for _, out := range outs {
+		var byRoot, byLocal float64
+		if out >= 0 {
+			byRoot, byLocal = q.change(&q.root, out), q.change(&q.local, out)
+			if math.IsInf(byRoot, -1) {
+				byRoot, byLocal = 0, 0 // whoever comes in must make room
+			}
+			q.toggle(out)
+		}
+		for _, in := range ins {
+			bound := math.Min(byRoot+q.change(&q.root, in), byLocal+q.change(&q.local, in))
+			q.moves = append(q.moves, swap{in, out, bound})
+		}
+		if out >= 0 {
+			q.toggle(out)
+		}
+	}
+	sortSwaps(q.moves)
+}
+
+// candidates lists those that come in and those that go out at the best change of either bound, each
+// by application.
+func (q *Search) candidates() (ins, outs []int32) {
+	for _, u := range [...]*pricedSets{&q.root, &q.local} {
+		var in, out []lagrange.Score
+		for i := range q.S.P.Apps {
+			if !q.S.P.Apps[i].Pinnable {
+				continue
+			}
+			sc := lagrange.Score{Gain: q.change(u, int32(i)), App: int32(i)}
+			if q.free[i] {
+				out = append(out, sc)
+			} else {
+				in = append(in, sc)
+			}
+		}
+		lagrange.SortScores(in)
+		lagrange.SortScores(out)
+		for _, sc := range in[:min(mostIn, len(in))] {
+			ins = append(ins, sc.App)
+		}
+		for _, sc := range out[:min(mostOut, len(out))] {
+			outs = append(outs, sc.App)
+		}
+	}
+	slices.Sort(ins)
+	slices.Sort(outs)
+	return slices.Compact(ins), slices.Compact(outs)
+}
+
+// sortSwaps orders by bound, largest first, then by who comes in, then by who goes out.
+func sortSwaps(moves []swap) {
+	slices.SortFunc(moves, func(a, b swap) int {
+		switch {
+		case a.bound != b.bound:
+			return cmp.Compare(b.bound, a.bound)
+		case a.in != b.in:
+			return int(a.in) - int(b.in)
+		}
+		return int(a.out) - int(b.out)
+	})
+}
+
+func (q *Search) apply(m swap) {
+	if m.out >= 0 {
+		q.toggle(m.out)
+	}
+	if m.in >= 0 {
+		q.toggle(m.in)
+	}
+}
+
+func (q *Search) revert(m swap) {
+	if m.in >= 0 {
+		q.toggle(m.in)
+	}
+	if m.out >= 0 {
+		q.toggle(m.out)
+	}
+}
+
+// worthNow judges the set.
+func (q *Search) worthNow() float64 {
+	return q.Judge(func(i int32) bool { return q.free[i] }).Value
+}
+
+// climb goes to better sets until none of the best ranked is; it spends at most tries judgements.
+func (q *Search) climb(ctx context.Context, tries *int64) {
+	q.at = q.worthNow()
+	for *tries > 0 && ctx.Err() == nil {
+		q.takePrices()
+		q.rank()
+		improved := false
+		for at := 0; at < len(q.moves) && at < mostRanked && *tries > 0; at++ {
+			m := q.moves[at]
+			if m.bound <= 0 && at > 8 {
+				break
+			}
+			*tries--
+			q.apply(m)
+			if v := q.worthNow(); v > q.at+leaf.LeastRise {
+				q.at, improved = v, true
+				break
+			}
+			q.revert(m)
+		}
+		if !improved {
+			return
+		}
+	}
+}
+
+// takePrices values moves at the prices of the set; a type without free applications has none and keeps
+// the root's.
+func (q *Search) takePrices() {
+	copy(q.worth, q.rootWorth)
+	if q.R.Fix(func(i int32) bool { return q.free[i] }) {
+		q.R.Solve(math.Inf(-1))
+		for _, t := range q.R.Types {
+			q.worth[t] = q.R.Pi[t]
+		}
+	}
+	q.local.price(q.S, q.worth, q.R.Lambda)
+}
+
+// perturb swaps a few members, or frees lodgers that sit together and keeps the cheapest others.
+func (q *Search) perturb() {
+	s := q.S
+	if q.rng.Below(2) == 0 {
+		c := &s.Cells[q.rng.Below(len(s.Cells))]
+		if c.Residents > 0 {
+			sub := s.Subsets[int(c.First)+q.rng.Below(int(c.Last-c.First))]
+			for b := range c.Residents {
+				if i := s.EntryApp[c.Entry+b]; sub.Mask>>b&1 != 0 && !q.free[i] {
+					q.toggle(i)
+				}
+			}
+			q.trim(c, sub.Mask)
+			return
+		}
+	}
+	for range 1 + q.rng.Below(mostPerturbed) {
+		if len(q.members) == 0 {
+			return
+		}
+		out := q.members[q.rng.Below(len(q.members))]
+		q.toggle(out)
+		best, most := int32(-1), math.Inf(-1)
+		for range 4 {
+			i := int32(q.rng.Below(len(s.P.Apps)))
+			if !s.P.Apps[i].Pinnable || q.free[i] {
+				continue
+			}
+			if u := q.change(&q.root, i); u > most {
+				best, most = i, u
+			}
+		}
+		if best >= 0 {
+			q.toggle(best)
+		}
+	}
+}
+
+// trim keeps the members that U misses least, but not those of mask on c, until the budget holds.
+func (q *Search) trim(c *pattern.Cell, mask uint32) {
+	for int64(len(q.members)) > q.S.P.Budget {
+		best, most := int32(-1), math.Inf(-1)
+		for _, i := range q.members {
+			protected := false
+			for b := range c.Residents {
+				protected = protected || mask>>b&1 != 0 && q.S.EntryApp[c.Entry+b] == i
+			}
+			if u := q.change(&q.root, i); !protected && u > most {
+				best, most = i, u
+			}
+		}
+		if best < 0 {
+			best = q.members[0]
+		}
+		q.toggle(best)
+	}
+}
+
+// Run searches with the given number of judgements.
+func (q *Search) Run(ctx context.Context, tries int64) {
+	if len(q.members) == 0 && q.S.P.Budget == 0 {
+		return
+	}
+	q.climb(ctx, &tries)
+	at, best := append([]bool(nil), q.free...), q.at
+	for tries > 0 && ctx.Err() == nil && q.S.P.Pinnable > 0 {
+		tries--
+		q.perturb()
+		q.climb(ctx, &tries)
+		if q.at > best-setSlack*math.Abs(best)*q.rng.Float() {
+			best = q.at
+			copy(at, q.free)
+		} else {
+			q.Load(at)
+		}
+	}
+}

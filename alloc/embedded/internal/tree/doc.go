@@ -1,0 +1,2 @@
+// Package tree is branch and bound on who is freed.
+package tree

@@ -1,0 +1,159 @@
+// This file branches on how much of a kind is used in all. Where a kind is scarce, as the 5 GPUs of the
+// testbed of [Dorm] §V, one unit of it is worth more than the rest of the gap, and the relaxation uses a
+// part of one.
+
+package tree
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+const (
+	// leastUnit and mostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
+	// for its use to be branched on. With less, a part of a unit is hardly the reason for the gap; with
+	// more, the relaxation hardly uses a part of one.
+	leastUnit, mostUnit = 0.3, 1.6
+	// whole is how near to a whole unit the mean use of a kind counts as whole.
+	whole = 0.1
+	// firstSurcharge is where the multiplier of a limit starts, and surchargeScale its scale, in what a unit adds
+	// to the utilization.
+	firstSurcharge, surchargeScale = 0.95, 0.3
+	// levelRounds are the rounds towards one level; levels end below leastLevel in parts of the gap.
+	levelRounds, leastLevel = 60, 0.1
+	// roundsWorth is how many of these rounds cost as much of the effort as one of a node without.
+	roundsWorth = 3
+)
+
+// dearLoss are the parts by which the price on loss starts higher at a limit from below, in case it
+// leaves nothing that the loss budget allows: then only large prices prove that.
+var dearLoss = [...]float64{30, 100}
+
+// limit sets the limits of a node, and lets the descent move the multipliers of those.
+func (t *Tree) limit(l lagrange.Limits) {
+	if t.limitsAt < 0 {
+		return
+	}
+	t.sel.Limits = l
+	for k, total := range t.P.Total {
+		t.D.Scale[t.limitsAt+k] = 0
+		if l.Hi[k] < total || l.Lo[k] > 0 {
+			t.D.Scale[t.limitsAt+k] = surchargeScale / float64(total)
+		}
+	}
+}
+
+// TurnsOnUnit reports whether what is left of the gap is about what a unit of some kind is worth.
+func (t *Tree) TurnsOnUnit() bool {
+	for k := range t.P.Unit {
+		if t.worthLimiting(k, t.Bound()-t.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// BeginLimits begins the tree again, with limits.
+func (t *Tree) BeginLimits() {
+	t.limiting, t.proven, t.Lost = true, t.Bound(), math.Inf(-1)
+	t.Open = nodes{{choices: make([]problem.Choice, len(t.P.Apps)), limits: lagrange.NoLimits(t.P), x: t.RootX, bound: t.RootBound}}
+}
+
+// worthLimiting reports whether the gap is about what a unit of kind k is worth.
+func (t *Tree) worthLimiting(k int, gap float64) bool {
+	if t.limitsAt < 0 || t.P.Unit[k] == 0 || t.P.Total[k] == 0 {
+		return false
+	}
+	worth := float64(t.P.Unit[k]) / float64(t.P.Total[k])
+	return leastUnit*gap <= worth && worth <= mostUnit*gap
+}
+
+// scarce returns the kind whose use to branch on at node n, of which a unit is worth most, and the most of
+// it that one branch uses; -1 for none.
+func (t *Tree) scarce(n *node) (kind int, most int64) {
+	kind = -1
+	worth := 0.0
+	for k, unit := range t.P.Unit {
+		each := float64(unit) / float64(t.P.Total[k])
+		if !t.limiting || !t.worthLimiting(k, t.D.Bound-t.Value) || each <= worth {
+			continue
+		}
+		mean := t.sel.Used[k] / float64(t.sel.Rounds) / float64(unit)
+		at := int64(math.Floor(mean)) * unit
+		if math.Abs(mean-math.Round(mean)) < whole || at < n.limits.Lo[k] || at+unit > n.limits.Hi[k] {
+			continue
+		}
+		kind, most, worth = k, at, each
+	}
+	return kind, most
+}
+
+// part makes of n a node with at most most of kind k, and one with a unit more at least.
+func (t *Tree) part(n *node, k int, most int64) (below, above *node) {
+	child := func(toll float64) *node {
+		x := slices.Clone(t.D.Best)
+		x[t.limitsAt+k] = toll / float64(t.P.Total[k])
+		l := lagrange.Limits{Lo: slices.Clone(n.limits.Lo), Hi: slices.Clone(n.limits.Hi)}
+		return &node{choices: slices.Clone(t.choice), limits: l, x: x, bound: n.bound, order: t.Nodes}
+	}
+	below, above = child(firstSurcharge), child(-firstSurcharge)
+	below.limits.Hi[k], above.limits.Lo[k] = most, most+t.P.Unit[k]
+	below.isNew, above.isNew = fromAbove, fromBelow
+	return below, above
+}
+
+// settleLimits improves the multipliers at a node with a new limit, from several starts: where they are,
+// where a descent begins that knows nothing, and, with a limit from below, with dearLoss.
+func (t *Tree) settleLimits(ctx context.Context, n *node) {
+	best, bound, rounds := slices.Clone(t.D.Best), t.D.Bound, t.D.Rounds
+	for start := range 2 + len(dearLoss) {
+		if bound <= t.Cut() || start > 1 && n.isNew != fromBelow {
+			break
+		}
+		copy(t.D.X, n.x)
+		if start == 1 {
+			copy(t.D.X[:t.limitsAt], t.cold)
+		} else if start > 1 {
+			t.dear(n, dearLoss[start-2])
+		}
+		t.D.Start()
+		t.approach(ctx)
+		if t.D.Bound < bound {
+			bound = t.D.Bound
+			copy(best, t.D.Best)
+		}
+	}
+	copy(t.D.X, best)
+	t.D.Start()
+	t.Nodes += (t.D.Rounds - rounds) / int64(roundsWorth*t.Each)
+}
+
+// dear raises the price on loss by a factor, and what it pays for the limits from below: as much as a
+// container is allowed to lose that uses just that kind.
+func (t *Tree) dear(n *node, factor float64) {
+	const least = 0.01
+	lambda := factor * math.Max(least, n.x[len(t.P.Types)])
+	t.D.X[len(t.P.Types)] = lambda
+	for k, total := range t.P.Total {
+		if n.limits.Lo[k] > 0 {
+			t.D.X[t.limitsAt+k] = -lambda / float64(total)
+		}
+	}
+}
+
+// approach descends to a level below the best bound, and to half of that each time it gets little
+// nearer: the steps towards a target out of reach are too long.
+func (t *Tree) approach(ctx context.Context) {
+	for level := t.D.Bound - t.target(); level > leastLevel*(t.D.Bound-t.Value) && t.D.Bound > t.Cut() && ctx.Err() == nil; {
+		before := t.D.Bound
+		t.D.Theta = t.D.FirstStep
+		t.D.Run(ctx, levelRounds, math.Max(t.target(), before-level), t.Cut())
+		if before-t.D.Bound < level/8 {
+			level /= 2
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// This file holds the nodes of branch and bound, and the heap of those that wait, [Land60].
+
+package tree
+
+import (
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// newLimit says which limit a node has that its parent has not.
+type newLimit int8
+
+const (
+	none newLimit = iota
+	fromAbove
+	fromBelow
+)
+
+// node leaves some choices open. Its bound is that of its parent until it is worked on.
+type node struct {
+	choices []problem.Choice
+	limits  lagrange.Limits
+	x       []float64 // where the parent's descent ended
+	isNew   newLimit
+	bound   float64
+	order   int64
+}
+
+// nodes is a heap: the largest bound first, ties to the newest.
+type nodes []*node
+
+func (h nodes) Len() int { return len(h) }
+
+func (h nodes) Less(a, b int) bool {
+	if h[a].bound != h[b].bound {
+		return h[a].bound > h[b].bound
+	}
+	return h[a].order > h[b].order
+}
+
+func (h nodes) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
+
+func (h *nodes) Push(n any) { *h = append(*h, n.(*node)) }
+
+func (h *nodes) Pop() any {
+	old := *h
+	n := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return n
+}
