@@ -223,3 +223,11 @@ func ending(s agent.JobStatus, leads bool) []checkpoint.Event {
 	}
 	return nil
 }
+
+// Agent returns the agent that has joined for a server; nil: none has, or the server is lost.
+func (d *Driver) Agent(server string) Agent {
+	if m := d.members.get(server); m != nil {
+		return m.agent
+	}
+	return nil
+}

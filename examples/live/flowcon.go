@@ -20,9 +20,9 @@ import (
 	"github.com/apportion/apportion/examples/nodeagent/node"
 	"github.com/apportion/apportion/examples/studies/chart"
 	flags "github.com/apportion/apportion/examples/studies/command"
-	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
 )
@@ -168,7 +168,7 @@ func (w *worker) run(ctx context.Context, name string, decider *flowcon.Executor
 		if err := os.MkdirAll(own, 0o700); err != nil {
 			return nil, err
 		}
-		env := append(harness.Processes(agent.Work{Executor: j.Framework}).Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"),
+		env := append(harness.Processes(wire.Work{Executor: j.Framework}).Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"),
 			command.EnvCheckpointDir+"="+own)
 		jobs = append(jobs, node.Job{Name: j.Name, Start: j.At, Argv: w.kit.Command(j), Env: env, Read: evaluation(), Stderr: &complaints[i]})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
@@ -56,7 +57,7 @@ type ledger struct {
 const atOnce = time.Second
 
 // adjustments follows the effects from one confirmed run to the next.
-func adjustments(job *Job, effects []master.Traced, runs []master.Run) []Adjustment {
+func adjustments(job *Job, effects []driver.Traced, runs []master.Run) []Adjustment {
 	l := &ledger{under: Adjustment{Job: job}, confirmed: map[int64]int64{}, saved: map[int64]int64{}}
 	var all []Adjustment
 	for _, t := range effects {
@@ -81,7 +82,7 @@ func find(runs []master.Run, attempt int64) (int, bool) {
 }
 
 // take adds an effect to the adjustment under way and reports whether it is the last of it.
-func (l *ledger) take(t *master.Traced) (last bool) {
+func (l *ledger) take(t *driver.Traced) (last bool) {
 	took, done := t.Replied.Sub(t.Issued), t.Reply.Outcome == checkpoint.Done
 	verified := time.Time{}
 	switch t.Effect.Action {
@@ -110,7 +111,7 @@ func (l *ledger) take(t *master.Traced) (last bool) {
 }
 
 // close completes an adjustment by what the two runs did.
-func (l *ledger) close(confirm *master.Traced, before, after *master.Run) Adjustment {
+func (l *ledger) close(confirm *driver.Traced, before, after *master.Run) Adjustment {
 	a := l.under
 	first := &after.Points[0]
 	a.Before, a.After = len(l.running), len(confirm.Effect.Containers)

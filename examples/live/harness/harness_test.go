@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
@@ -23,22 +24,22 @@ import (
 var began = time.Unix(1_000_000, 0)
 
 // effect is one that took seconds [from, until).
-func effect(kind checkpoint.Action, attempt, number int64, from, until float64) master.Traced {
+func effect(kind checkpoint.Action, attempt, number int64, from, until float64) driver.Traced {
 	at := func(seconds float64) time.Time { return began.Add(time.Duration(seconds * float64(time.Second))) }
-	return master.Traced{Effect: checkpoint.Effect{Action: kind, Job: "a", Attempt: attempt, Checkpoint: number, Containers: make([]string, attempt)},
+	return driver.Traced{Effect: checkpoint.Effect{Action: kind, Job: "a", Attempt: attempt, Checkpoint: number, Containers: make([]string, attempt)},
 		Issued: at(from), Replied: at(until), Reply: checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}}
 }
 
 // save is a Save that holds some steps, and its Verify.
-func save(attempt, number, step int64, from float64) []master.Traced {
+func save(attempt, number, step int64, from float64) []driver.Traced {
 	s, v := effect(checkpoint.Save, attempt, number, from, from+2), effect(checkpoint.Verify, attempt, number, from+2, from+3)
 	s.Reply.Step = step
-	return []master.Traced{s, v}
+	return []driver.Traced{s, v}
 }
 
 // start are the effects that bring an attempt to life.
-func start(attempt int64, from float64) []master.Traced {
-	return []master.Traced{effect(checkpoint.Create, attempt, 0, from, from+1), effect(checkpoint.Resume, attempt, 0, from+1, from+2),
+func start(attempt int64, from float64) []driver.Traced {
+	return []driver.Traced{effect(checkpoint.Create, attempt, 0, from, from+1), effect(checkpoint.Resume, attempt, 0, from+1, from+2),
 		effect(checkpoint.Confirm, attempt, 0, from+2, from+4)}
 }
 
@@ -53,7 +54,7 @@ func steps(attempt, first, last int64, from float64) master.Run {
 
 // A planned adjustment, a periodic save, a death; what is lost is seen.
 func TestAdjustments(t *testing.T) {
-	var effects []master.Traced
+	var effects []driver.Traced
 	effects = append(effects, start(1, 0)...)
 	effects = append(effects, save(1, 7, 10, 20)...)
 	effects = append(effects, effect(checkpoint.Stop, 1, 0, 23, 27))
@@ -113,7 +114,7 @@ func TestCompare(t *testing.T) {
 }
 
 // record writes a play with one job onto the disk.
-func record(t *testing.T, effects []master.Traced, runs []master.Run) *Record {
+func record(t *testing.T, effects []driver.Traced, runs []master.Run) *Record {
 	t.Helper()
 	r := &Record{Place: cluster.Place(t.TempDir()), Jobs: []Job{{Name: "a", Framework: "mxnet"}}, Began: began,
 		Servers: []apportion.Server{{ID: "n", Capacity: apportion.Resources{4, 8}}}}
@@ -151,7 +152,7 @@ func record(t *testing.T, effects []master.Traced, runs []master.Run) *Record {
 func TestRecord(t *testing.T) {
 	full := effect(checkpoint.Save, 1, 9, 20, 21)
 	full.Reply.Outcome, full.Reply.Detail = checkpoint.Failed, "write: no space left on device"
-	r := record(t, []master.Traced{full}, []master.Run{steps(1, 1, 12, 0), steps(2, 9, 20, 30)})
+	r := record(t, []driver.Traced{full}, []master.Run{steps(1, 1, 12, 0), steps(2, 9, 20, 30)})
 	if n := r.FailedSaves("a", "no space"); n != 1 || r.FailedSaves("a", "deadline") != 0 {
 		t.Errorf("%d saves failed", n)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/examples/live/trainers"
-	"github.com/apportion/apportion/examples/studies/inhouse/agent"
+	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 // EnvFrameworks names the folder with the frameworks, as checkpoint/format/fetch.sh leaves it.
@@ -67,6 +67,6 @@ var formats = map[string]format.Format{
 
 // Processes are the options by which an agent runs a job. A checkpoint counts when the trainer says that
 // it is there and its bytes are those of a complete one.
-func Processes(w agent.Work) command.Options {
+func Processes(w wire.Work) command.Options {
 	return command.Options{Env: environment(), Format: formats[w.Executor], Acknowledge: true}
 }

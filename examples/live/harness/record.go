@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
@@ -30,7 +31,7 @@ type Record struct {
 	Began   time.Time
 	Samples []cluster.Sample
 	// Effects are those that were replied to, by job, in the order in which they were begun.
-	Effects map[string][]master.Traced
+	Effects map[string][]driver.Traced
 
 	kit *Kit
 }
@@ -42,16 +43,16 @@ func (r *Record) read() error {
 		return err
 	}
 	defer file.Close()
-	r.Effects = map[string][]master.Traced{}
+	r.Effects = map[string][]driver.Traced{}
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
-		var t master.Traced
+		var t driver.Traced
 		if json.Unmarshal(lines.Bytes(), &t) == nil { // a master that was killed may leave half a line
 			r.Effects[t.Effect.Job] = append(r.Effects[t.Effect.Job], t)
 		}
 	}
 	for _, effects := range r.Effects {
-		slices.SortStableFunc(effects, func(a, b master.Traced) int { return cmp.Compare(a.Effect.ID, b.Effect.ID) })
+		slices.SortStableFunc(effects, func(a, b driver.Traced) int { return cmp.Compare(a.Effect.ID, b.Effect.ID) })
 	}
 	return lines.Err()
 }

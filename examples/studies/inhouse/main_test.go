@@ -8,12 +8,15 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
@@ -170,7 +173,15 @@ func TestTwoMasters(t *testing.T) {
 	}
 	first, firstEnded := start()
 	second, secondEnded := start()
-	server := master.Registration{URL: "http://127.0.0.1:9", Server: servers[0]}
+	token, err := p.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	wire.HandleAgent(mux, token, &agenttest.Server{ID: servers[0].ID})
+	listening := httptest.NewServer(mux)
+	defer listening.Close()
+	server := master.Registration{URL: listening.URL, Server: servers[0]}
 	if err := first.Call(ctx, "/register", server, &master.Nothing{}); err == nil {
 		t.Error("a master that was replaced let an agent in")
 	}

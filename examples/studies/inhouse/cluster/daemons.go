@@ -5,6 +5,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +17,11 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/studies/inhouse/agent"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
@@ -50,7 +52,7 @@ type MasterOptions struct {
 	Trace bool
 }
 
-// TraceFile is the file in the place with a line of JSON for every effect, see [master.Traced].
+// TraceFile is the file in the place with a line of JSON for every effect, see [driver.Traced].
 const TraceFile = "effects.jsonl"
 
 // RunMaster runs a master until the context ends or another one takes over. It prints its address.
@@ -104,7 +106,7 @@ type AgentOptions struct {
 	// Store keeps the checkpoints; nil: the place's own.
 	Store store.Store
 	// Processes are the options of the runner for a job; Node is set for it. Nil: none.
-	Processes func(agent.Work) command.Options
+	Processes func(wire.Work) command.Options
 }
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
@@ -112,11 +114,16 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	if err := store.CheckJob(o.Server.ID); err != nil {
 		return fmt.Errorf("-name: %w", err)
 	}
-	config := agent.Config{Name: o.Server.ID, Dir: p.Join("agents", o.Server.ID), Shared: p.Shared(), Lease: cmp.Or(o.Lease, Lease),
-		Store: o.Store, Framework: processes(p, &o)}
-	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
+	dir := p.Join("agents", o.Server.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	disk, err := vfs.NewOS(dir)
+	if err != nil {
+		return err
+	}
+	config := agent.Config{Server: o.Server.ID, Disk: disk, Shared: p.Shared(), Restored: filepath.Join(dir, "restore"),
+		Store: o.Store, Runner: processes(p, &o), Lease: cmp.Or(o.Lease, Lease)}
 	token, err := p.Token()
 	if err != nil {
 		return err
@@ -130,16 +137,22 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
+	mux := http.NewServeMux()
+	wire.HandleAgent(mux, token, a)
 	return serve(ctx, "127.0.0.1:0", func(ctx context.Context, url string) error {
 		go register(ctx, p, master.Registration{URL: url, Server: o.Server}, stderr)
-		return a.Keep(ctx)
-	}, a.Handler(token))
+		return a.Run(ctx)
+	}, mux)
 }
 
 // processes runs jobs as processes of this machine, by their commands.
-func processes(p Place, o *AgentOptions) func(agent.Work) (runner.Runner, error) {
+func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.Runner, error) {
 	work := p.Join("agents", o.Server.ID, "work")
-	return func(w agent.Work) (runner.Runner, error) {
+	return func(_ string, spec json.RawMessage) (runner.Runner, error) {
+		w, err := wire.ReadWork(spec)
+		if err != nil {
+			return nil, err
+		}
 		var options command.Options
 		if o.Processes != nil {
 			options = o.Processes(w)

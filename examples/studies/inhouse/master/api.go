@@ -5,12 +5,13 @@ package master
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
@@ -25,6 +26,12 @@ type Name struct {
 type Move struct {
 	Job        string   `json:"job"`
 	Containers []string `json:"containers"`
+}
+
+// Registration is what an agent says of itself, again and again.
+type Registration struct {
+	URL    string           `json:"url"`
+	Server apportion.Server `json:"server"`
 }
 
 // Nothing is a question or an answer without content.
@@ -52,36 +59,44 @@ type List struct {
 func (m *Master) Handler() http.Handler {
 	mux, token := http.NewServeMux(), m.config.Token
 	wire.Handle(mux, "/register", token, func(ctx context.Context, r Registration) (Nothing, error) {
-		return Nothing{}, m.ask(ctx, func() error { return m.register(r) })
+		return Nothing{}, m.register(ctx, r)
 	})
 	wire.Handle(mux, "/submit", token, func(ctx context.Context, app Submission) (Nothing, error) {
-		return Nothing{}, m.ask(ctx, func() error { return m.submit(app) })
+		return Nothing{}, m.submit(ctx, app)
 	})
 	wire.Handle(mux, "/cancel", token, func(ctx context.Context, n Name) (Nothing, error) {
-		return Nothing{}, m.ask(ctx, func() error { m.hurry(); return m.machine.Step(checkpoint.Cancel{Job: n.Job}) })
+		return Nothing{}, m.driver.Apply(ctx, checkpoint.Cancel{Job: n.Job})
 	})
 	wire.Handle(mux, "/move", token, func(ctx context.Context, mv Move) (Nothing, error) {
-		adjust := checkpoint.Adjust{Targets: map[string][]string{mv.Job: mv.Containers}}
-		return Nothing{}, m.ask(ctx, func() error { return m.machine.Step(adjust) })
+		return Nothing{}, m.driver.Apply(ctx, checkpoint.Adjust{Targets: map[string][]string{mv.Job: mv.Containers}})
 	})
-	wire.Handle(mux, "/list", token, func(ctx context.Context, _ Nothing) (List, error) { return m.list(ctx) })
-	wire.Handle(mux, "/explain", token, m.explain)
+	wire.Handle(mux, "/list", token, func(context.Context, Nothing) (List, error) { return m.list(), nil })
+	wire.Handle(mux, "/explain", token, func(context.Context, Nothing) (string, error) { return m.last().Explanation, nil })
 	mux.HandleFunc("GET /{$}", m.page)
 	return mux
 }
 
-// submit checks an application, writes it down and makes it known.
-func (m *Master) submit(app Submission) error {
-	if _, known := m.specs.find(app.ID); known {
-		return fmt.Errorf("job %q %w", app.ID, apportion.ErrDuplicate)
+// register lets an agent in: a new one, one with a new address, or one whose capacity has changed.
+func (m *Master) register(ctx context.Context, r Registration) error {
+	remote := &wire.Remote{Client: wire.Client{Base: r.URL, Token: m.config.Token}}
+	if known, ok := m.driver.Agent(r.Server.ID).(*wire.Remote); ok && known.Base == r.URL {
+		s := m.driver.State()
+		if slices.ContainsFunc(s.Servers, func(s apportion.Server) bool { return s.ID == r.Server.ID && s.Capacity.Equal(r.Server.Capacity) }) {
+			return nil
+		}
 	}
+	return m.driver.Join(ctx, r.Server, remote)
+}
+
+// submit checks an application, writes it down and makes it known.
+func (m *Master) submit(ctx context.Context, app Submission) error {
 	if err := store.CheckJob(app.ID); err != nil {
 		return err
 	}
 	if len(app.Start) == 0 || len(app.Resume) == 0 {
 		return fmt.Errorf("job %q: start or resume %w", app.ID, apportion.ErrEmpty)
 	}
-	if app.Max > math.MaxInt32 {
+	if app.Max > bridge.MaxContainers {
 		return fmt.Errorf("job %q: max %w", app.ID, apportion.ErrRange)
 	}
 	alone := &alloc.Problem{Kinds: m.config.Protocol.Kinds, Applications: []alloc.Application{app.Application},
@@ -92,34 +107,20 @@ func (m *Master) submit(app Submission) error {
 	if err := m.specs.add(app); err != nil {
 		return err
 	}
-	m.hurry()
-	return m.know(app)
+	return m.driver.Apply(ctx, app.event())
 }
 
 // list returns how all jobs stand, in the order of submission.
-func (m *Master) list(ctx context.Context) (List, error) {
-	var l List
-	err := m.ask(ctx, func() error {
-		l.Servers = m.machine.Servers()
-		l.Utilization, l.Bound = m.verdict.Utilization, m.verdict.Bound
-		for _, app := range m.specs.apps {
-			l.Jobs = append(l.Jobs, m.view(app.ID))
+func (m *Master) list() List {
+	s, verdict := m.driver.State(), m.last()
+	l := List{Servers: s.Servers, Utilization: verdict.Utilization, Bound: verdict.Bound}
+	for _, app := range m.specs.all() {
+		j, known := s.Job(app.ID)
+		if !known {
+			continue // it is being submitted
 		}
-		return nil
-	})
-	return l, err
-}
-
-func (m *Master) view(name string) View {
-	job, _ := m.machine.Job(name)
-	return View{Job: job, Progress: m.progress[name], Checkpoint: job.Newest(), Share: m.verdict.Shares[name], Waiting: m.verdict.Waiting[name]}
-}
-
-// explain says why the jobs have what they have.
-func (m *Master) explain(ctx context.Context, _ Nothing) (text string, err error) {
-	err = m.ask(ctx, func() error {
-		text = m.verdict.Explanation
-		return nil
-	})
-	return text, err
+		l.Jobs = append(l.Jobs, View{Job: j.Job, Progress: j.Progress, Checkpoint: j.Job.Newest(),
+			Share: verdict.Shares[app.ID], Waiting: verdict.Waiting[app.ID]})
+	}
+	return l
 }

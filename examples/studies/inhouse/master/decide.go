@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
@@ -40,12 +40,7 @@ type JobState struct {
 }
 
 // Goal is what the job will have when all that was asked for is done.
-func (j *JobState) Goal() []string {
-	if j.Job.Order != 0 {
-		return j.Job.Wanted
-	}
-	return j.Job.Target
-}
+func (j *JobState) Goal() []string { return bridge.Goal(&j.Job) }
 
 // Verdict is a decision.
 type Verdict struct {
@@ -74,18 +69,18 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 	if len(s.Jobs) == 0 || len(s.Servers) == 0 {
 		return &Verdict{Explanation: "There is no job or no server: nothing was decided.\n"}, nil
 	}
-	p := d.problem(s)
+	p, jobs := d.problem(s)
 	decision, err := alloc.Reallocate(ctx, p, nil)
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{Targets: map[string][]string{}, Utilization: decision.Objective, Bound: decision.Bound,
+	adjust, err := bridge.Targets(p, decision.Allocation, jobs)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{Targets: adjust.Targets, Utilization: decision.Objective, Bound: decision.Bound,
 		Shares: map[string]alloc.Share{}, Waiting: map[string]string{}}
 	for i, app := range p.Applications {
-		before, after := p.Previous[app.ID], Containers(decision.Allocation[app.ID])
-		if !slices.Equal(Containers(before), after) {
-			v.Targets[app.ID] = after
-		}
 		v.Shares[app.ID] = decision.Shares[i]
 	}
 	for _, waiting := range decision.Waiting {
@@ -100,35 +95,15 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 	return v, nil
 }
 
-// problem is what alloc is asked.
-func (d Dorm) problem(s *State) *alloc.Problem {
-	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Previous: alloc.Allocation{}, Theta1: d.Theta1, Theta2: d.Theta2,
+// problem is what alloc is asked, and the jobs that it is about.
+func (d Dorm) problem(s *State) (*alloc.Problem, []checkpoint.Job) {
+	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: d.Theta1, Theta2: d.Theta2,
 		Options: alloc.Options{AdmitPrefix: true, Displace: true}}
+	var jobs []checkpoint.Job
 	for i := range s.Jobs {
-		job := &s.Jobs[i]
-		p.Applications = append(p.Applications, job.Application)
-		if goal := job.Goal(); len(goal) > 0 {
-			p.Previous[job.Application.ID] = Count(goal)
-		}
+		p.Applications = append(p.Applications, s.Jobs[i].Application)
+		jobs = append(jobs, s.Jobs[i].Job)
 	}
-	return p
-}
-
-// Count and Containers turn a list of servers, one entry a container, into containers by server and back.
-func Count(servers []string) map[string]int64 {
-	counts := map[string]int64{}
-	for _, server := range servers {
-		counts[server]++
-	}
-	return counts
-}
-
-// Containers is the inverse of Count; ascending.
-func Containers(counts map[string]int64) []string {
-	var servers []string
-	for server, n := range counts {
-		servers = append(servers, slices.Repeat([]string{server}, int(n))...)
-	}
-	slices.Sort(servers)
-	return servers
+	p.Previous = bridge.Previous(jobs, s.Servers)
+	return p, jobs
 }

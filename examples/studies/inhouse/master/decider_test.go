@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 )
 
 // picky refuses jobs whose policy says so and gives the others a container each.
@@ -113,7 +114,7 @@ func TestTrace(t *testing.T) {
 	b.stop() // the text is the test's again
 	var kinds []checkpoint.Action
 	for lines := json.NewDecoder(&text); lines.More(); {
-		var traced Traced
+		var traced driver.Traced
 		if err := lines.Decode(&traced); err != nil {
 			t.Fatal(err)
 		}

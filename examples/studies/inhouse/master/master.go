@@ -1,24 +1,25 @@
-// This file implements the master's loop: everything that changes its state happens here, one thing
-// after the other.
+// This file implements the master: a driver, and a loop that decides whenever something has changed.
 
 // Package master is the in-house scheduler's master: it decides with alloc who gets how many containers
-// on which server, and lets checkpoint's protocol carry the decisions out on the agents.
+// on which server, and has checkpoint's driver carry the decisions out on the agents.
 package master
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
-	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
@@ -40,38 +41,23 @@ type Config struct {
 	Grace time.Duration
 	// SaveEvery is how often a running job is saved.
 	SaveEvery time.Duration
-	// Trace gets a line of JSON, a [Traced], for every effect that was replied to; nil: nothing does.
+	// Trace gets a line of JSON, a [driver.Traced], for every effect that was replied to; nil: nothing does.
 	Trace io.Writer
 	// Poll is how often the agents are asked, and time is told to the protocol.
 	Poll time.Duration
 }
-
-// compactBytes is the size at which the journal is written anew.
-const compactBytes = 4 << 20
 
 // pause is how long the master waits, without any event, before it decides again.
 const pause = 2 * time.Second
 
 // Master schedules jobs.
 type Master struct {
-	config  Config
-	machine *checkpoint.Machine
-	journal *journal.Journal
-	specs   *specs
-	tasks   chan task
-	under   sync.WaitGroup // effects and questions under way
+	config Config
+	driver *driver.Driver
+	specs  *specs
 
-	members  map[string]*member
-	progress map[string]runner.Progress // of the newest attempt, by job
-	saved    map[string]time.Time       // when a job was last asked to save itself
-	verdict  *Verdict
-	due      time.Time // of the next decision
-}
-
-// task is something for the loop to do; done gets its error when what it changed is durable.
-type task struct {
-	do   func() error
-	done chan<- error
+	mu      sync.Mutex
+	verdict *Verdict // the last one
 }
 
 // Open takes over the master's directory, and with it the jobs of the master before. That one is fenced
@@ -81,7 +67,7 @@ func Open(config Config) (*Master, error) {
 	if err != nil {
 		return nil, err
 	}
-	machine, journal, err := journal.Open(disk, config.Protocol)
+	machine, records, err := journal.Open(disk, config.Protocol)
 	if err != nil {
 		return nil, err
 	}
@@ -89,141 +75,114 @@ func Open(config Config) (*Master, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Master{
-		config: config, machine: machine, journal: journal, specs: specs, tasks: make(chan task),
-		members: map[string]*member{}, progress: map[string]runner.Progress{}, saved: map[string]time.Time{}, verdict: &Verdict{},
-	}
-	for _, server := range machine.Servers() {
-		m.members[server.ID] = &member{seen: time.Now()}
-	}
-	for _, app := range specs.apps {
-		if err := m.know(app); err != nil {
-			return nil, err
+	for _, app := range specs.all() {
+		if _, known := machine.Job(app.ID); !known {
+			if err := machine.Step(app.event()); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return m, nil
-}
-
-// know makes an application known to the protocol, if it is not yet.
-func (m *Master) know(app Submission) error {
-	if _, known := m.machine.Job(app.ID); known {
-		return nil
+	m := &Master{config: config, specs: specs, verdict: &Verdict{}}
+	options := &driver.Options{Spec: specs.work, Poll: config.Poll, SaveEvery: config.SaveEvery}
+	if config.Trace != nil {
+		options.Trace = func(t driver.Traced) { _ = json.NewEncoder(config.Trace).Encode(t) } // the work goes on without
 	}
-	return m.machine.Step(checkpoint.Submit{Job: app.ID, Demand: app.Demand, Min: int(max(app.Min, 1))})
+	m.driver, err = driver.New(machine, records, driver.Config{Store: config.Store, Grace: config.Grace}, options)
+	return m, err
 }
 
 // Run schedules until the context ends or another master takes over: ErrFenced.
 func (m *Master) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer m.journal.Close()
-	defer m.under.Wait()
-	defer cancel()
-	ticker := time.NewTicker(m.config.Poll)
-	defer ticker.Stop()
-	var waiting []func()
-	for {
-		if err := m.perform(ctx); err != nil {
-			return err
+	decided := make(chan error, 1)
+	go func() {
+		decided <- m.decide(ctx)
+		cancel()
+	}()
+	err := m.driver.Run(ctx)
+	cancel()
+	return errors.Join(err, <-decided)
+}
+
+// decide takes a decision whenever jobs or servers have come or gone, and every now and then. The same state
+// again gives the same decision, and that changes nothing.
+func (m *Master) decide(ctx context.Context) error {
+	for shape, due := "", time.Now(); ; {
+		s := m.driver.State()
+		if now := shapeOf(&s); now != shape || !time.Now().Before(due) {
+			wait, err := m.decideOn(ctx, &s)
+			if err != nil {
+				return err
+			}
+			shape, due = now, time.Now().Add(wait)
 		}
-		for _, tell := range waiting {
-			tell()
-		}
-		waiting = waiting[:0]
-		var err error
 		select {
 		case <-ctx.Done():
 			return nil
-		case t := <-m.tasks:
-			err = t.do()
-			waiting = append(waiting, func() { t.done <- err })
-		case now := <-ticker.C:
-			err = m.tick(ctx, now)
-		}
-		if errors.Is(err, checkpoint.ErrFenced) {
-			return err
-		}
-		if err := m.decideIfDue(ctx); err != nil {
-			return err
+		case <-s.Changed():
+		case <-time.After(time.Until(due)):
 		}
 	}
 }
 
-// ask has the loop do something and waits until it is done and durable.
-func (m *Master) ask(ctx context.Context, do func() error) error {
-	done := make(chan error, 1)
-	select {
-	case m.tasks <- task{do, done}:
-	case <-ctx.Done():
-		return ctx.Err()
+// shapeOf names what a decision depends on and the protocol does not change by itself: the servers, and the
+// jobs that have not ended.
+func shapeOf(s *driver.State) string {
+	var text strings.Builder
+	for _, server := range s.Servers {
+		fmt.Fprintf(&text, "%q %v\n", server.ID, server.Capacity)
 	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// tick tells the protocol the time, asks the agents and the jobs that are to save themselves.
-func (m *Master) tick(ctx context.Context, now time.Time) error {
-	if err := m.machine.Step(checkpoint.Tick{Now: now}); err != nil {
-		return err
-	}
-	if err := m.watch(ctx, now); err != nil {
-		return err
-	}
-	for _, job := range m.machine.Jobs() {
-		if job.Phase != checkpoint.Running {
-			continue
-		}
-		if last, ok := m.saved[job.Name]; !ok {
-			m.saved[job.Name] = now
-		} else if now.Sub(last) >= m.config.SaveEvery {
-			m.saved[job.Name] = now
-			if err := m.machine.Step(checkpoint.Checkpoint{Job: job.Name}); err != nil {
-				return err
-			}
+	for i := range s.Jobs {
+		if job := &s.Jobs[i].Job; job.Ending == "" {
+			fmt.Fprintf(&text, "%q\n", job.Name)
 		}
 	}
-	return nil
+	return text.String()
 }
 
-// decideIfDue takes a decision and asks the protocol to carry it out. The same state again gives the
-// same decision, and that changes nothing.
-func (m *Master) decideIfDue(ctx context.Context) error {
-	if time.Now().Before(m.due) {
-		return nil
+// decideOn takes a decision, has it carried out, and returns how long it is good for.
+func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, error) {
+	verdict, err := m.config.Decider.Decide(ctx, m.state(s))
+	if ctx.Err() != nil {
+		return pause, nil
 	}
-	m.due = time.Now().Add(pause)
-	verdict, err := m.config.Decider.Decide(ctx, m.state())
 	if err != nil {
-		return fmt.Errorf("decide: %w", err)
+		return 0, fmt.Errorf("decide: %w", err)
 	}
+	m.mu.Lock()
 	m.verdict = verdict
-	if verdict.Again > 0 {
-		m.due = time.Now().Add(min(pause, verdict.Again))
-	}
+	m.mu.Unlock()
+	var events []checkpoint.Event
 	for _, job := range slices.Sorted(maps.Keys(verdict.Refused)) {
-		if err := m.machine.Step(checkpoint.Cancel{Job: job}); err != nil {
-			return err
-		}
+		events = append(events, checkpoint.Cancel{Job: job})
 	}
-	if len(verdict.Targets) == 0 {
-		return nil
+	if len(verdict.Targets) > 0 {
+		events = append(events, checkpoint.Adjust{Targets: verdict.Targets})
 	}
-	return m.machine.Step(checkpoint.Adjust{Targets: verdict.Targets})
+	wait := pause
+	if verdict.Again > 0 {
+		wait = min(pause, verdict.Again)
+	}
+	if len(events) > 0 && m.driver.Apply(ctx, events...) != nil {
+		wait = min(wait, m.config.Poll) // a job or a server has gone meanwhile: the next decision knows
+	}
+	return wait, nil
 }
 
 // state is what the next decision is taken on.
-func (m *Master) state() *State {
-	s := &State{Kinds: m.config.Protocol.Kinds, Servers: m.machine.Servers()}
-	for _, app := range m.specs.apps {
-		if job, known := m.machine.Job(app.ID); known && job.Ending == "" {
-			s.Jobs = append(s.Jobs, JobState{app.Application, app.Policy, job, m.progress[app.ID]})
+func (m *Master) state(now *driver.State) *State {
+	s := &State{Kinds: m.config.Protocol.Kinds, Servers: now.Servers}
+	for _, app := range m.specs.all() {
+		if j, known := now.Job(app.ID); known && j.Job.Ending == "" {
+			s.Jobs = append(s.Jobs, JobState{app.Application, app.Policy, j.Job, j.Progress})
 		}
 	}
 	return s
 }
 
-// hurry has the next decision taken at once: something has changed.
-func (m *Master) hurry() { m.due = time.Time{} }
+// last returns the last verdict.
+func (m *Master) last() *Verdict {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.verdict
+}

@@ -1,4 +1,4 @@
-// This file checks the master against agents that are functions of the test.
+// This file checks the master against an agent in memory.
 
 package master
 
@@ -20,91 +20,56 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/examples/studies/inhouse/agent"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 const token = "secret"
 
-// fakeAgent does everything at once, and fails or falls silent when told.
-type fakeAgent struct {
-	mu       sync.Mutex
-	effects  []string
-	outcome  map[checkpoint.Action]checkpoint.Outcome
-	attempt  int64 // that runs; 0: none
-	progress runner.Progress
-	store    store.Store
-	server   *httptest.Server
-}
-
-func newFakeAgent(t *testing.T, store store.Store) *fakeAgent {
-	f := &fakeAgent{outcome: map[checkpoint.Action]checkpoint.Outcome{}, store: store}
+// newServer is an agent in memory behind a listener. It notes what it is told.
+func newServer(t *testing.T, memory *storetest.MemStore) *server {
+	s := &server{Server: agenttest.Server{ID: "only", Store: memory}}
+	s.Meet = func(_ context.Context, o agent.Order) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.told = append(s.told, string(o.Effect.Action))
+		return nil
+	}
 	mux := http.NewServeMux()
-	wire.Handle(mux, "/effect", token, f.effect)
-	wire.Handle(mux, "/status", token, f.status)
-	f.server = httptest.NewServer(mux)
-	t.Cleanup(f.server.Close)
-	return f
+	wire.HandleAgent(mux, token, s)
+	s.http = httptest.NewServer(mux)
+	t.Cleanup(s.http.Close)
+	return s
 }
 
-func (f *fakeAgent) effect(ctx context.Context, o agent.Order) (agent.Result, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.effects = append(f.effects, string(o.Effect.Action))
-	if outcome := f.outcome[o.Effect.Action]; outcome != "" {
-		return agent.Result{Outcome: outcome, Detail: "told to"}, nil
-	}
-	switch o.Effect.Action {
-	case checkpoint.Save:
-		w, err := f.store.Begin(ctx, o.Effect.Job, o.Effect.Checkpoint)
-		if err == nil {
-			_, err = w.Commit()
-		}
-		return agent.Result{Outcome: checkpoint.Done, Step: 5}, err
-	case checkpoint.Resume:
-		f.attempt, f.progress = o.Effect.Attempt, runner.Progress{Running: true}
-	case checkpoint.Stop:
-		f.attempt = 0
-	}
-	return agent.Result{Outcome: checkpoint.Done, Step: -1}, nil
+type server struct {
+	agenttest.Server
+	http *httptest.Server
+
+	mu   sync.Mutex
+	told []string
 }
 
-func (f *fakeAgent) status(context.Context, agent.Question) (agent.Status, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.attempt == 0 {
-		return agent.Status{}, nil
-	}
-	return agent.Status{Jobs: []agent.JobStatus{{Job: "lr", Attempt: f.attempt, Progress: f.progress}}}, nil
-}
-
-func (f *fakeAgent) set(change func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	change()
-}
-
-func (f *fakeAgent) did() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.effects)
+func (s *server) did() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.told)
 }
 
 // bench is a master that runs, and one agent.
 type bench struct {
 	t      *testing.T
 	config Config
-	agent  *fakeAgent
+	agent  *server
 	client *wire.Client
 	stop   func()
 }
 
 func newBench(t *testing.T) *bench {
 	store := &storetest.MemStore{}
-	b := &bench{t: t, agent: newFakeAgent(t, store)}
+	b := &bench{t: t, agent: newServer(t, store)}
 	b.config = Config{Dir: t.TempDir(), Shared: t.TempDir(), Token: token, Store: store,
 		Protocol: checkpoint.Config{Kinds: apportion.Kinds{"cpu"}, Retries: -1, Backoff: time.Millisecond},
 		Decider:  Dorm{1, 1}, Grace: time.Minute, SaveEvery: time.Hour, Poll: 5 * time.Millisecond}
@@ -148,7 +113,7 @@ func (b *bench) call(path string, question, answer any) error {
 
 func (b *bench) register() {
 	b.t.Helper()
-	r := Registration{URL: b.agent.server.URL, Server: apportion.Server{ID: "only", Capacity: apportion.Resources{4}}}
+	r := Registration{URL: b.agent.http.URL, Server: apportion.Server{ID: "only", Capacity: apportion.Resources{4}}}
 	if err := b.call("/register", r, &Nothing{}); err != nil {
 		b.t.Fatal(err)
 	}
@@ -190,7 +155,8 @@ func TestJobRunsAndEnds(t *testing.T) {
 	if !slices.Equal(v.Job.Containers, []string{"only", "only", "only"}) || v.Share.Actual != 0.75 {
 		t.Errorf("%+v", v)
 	}
-	b.agent.set(func() { b.agent.progress = runner.Progress{Step: 9, Done: true} })
+	b.agent.Work(9)
+	b.agent.Finish("lr")
 	v = b.await("ends", ended)
 	if v.Job.Ending != checkpoint.Completed || v.Progress.Step != 9 {
 		t.Errorf("%+v", v)
@@ -205,12 +171,12 @@ func TestDeathsAreNoticed(t *testing.T) {
 	b := newBench(t)
 	b.submit()
 	first := b.await("runs", runs).Job.Attempt
-	b.agent.set(func() { b.agent.progress = runner.Progress{Failed: "signal: killed"} })
+	b.agent.Kill("lr")
 	second := b.await("is resumed", func(v View) bool { return runs(v) && v.Job.Attempt > first })
 	if second.Job.Reason.Constraint != checkpoint.Died || !strings.Contains(second.Job.Reason.Text, "killed") {
 		t.Errorf("%+v", second.Job.Reason)
 	}
-	b.agent.set(func() { b.agent.attempt = 0 })
+	b.agent.Forget()
 	b.await("is resumed again", func(v View) bool {
 		return runs(v) && v.Job.Attempt > second.Job.Attempt && strings.Contains(v.Job.Reason.Text, "does not know of it")
 	})
@@ -223,10 +189,9 @@ func TestSavesNowAndThen(t *testing.T) {
 	b.start()
 	b.register()
 	b.submit()
-	v := b.await("has checkpoints", func(v View) bool { return len(v.Job.Checkpoints) == checkpoint.DefaultKeep })
-	if v.Checkpoint.Step != 5 {
-		t.Errorf("%+v", v.Checkpoint)
-	}
+	b.await("runs", runs)
+	b.agent.Work(5)
+	v := b.await("has checkpoints", func(v View) bool { return len(v.Job.Checkpoints) == checkpoint.DefaultKeep && v.Checkpoint.Step == 5 })
 	newest := v.Checkpoint.Number
 	b.await("has newer ones", func(v View) bool { return v.Job.Checkpoints[0].Number > newest })
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) { // old ones are deleted
@@ -275,7 +240,7 @@ func TestSilentServer(t *testing.T) {
 	b.register()
 	b.submit()
 	b.await("runs", runs)
-	b.agent.server.Close()
+	b.agent.http.Close()
 	v := b.await("is idle", func(v View) bool { return v.Job.Phase == checkpoint.Idle })
 	if v.Job.Reason.Constraint != checkpoint.LostServer {
 		t.Errorf("%+v", v.Job.Reason)
@@ -383,18 +348,5 @@ func TestDamagedSpec(t *testing.T) {
 	var syntax *json.SyntaxError
 	if _, err := openSpecs(dir); !errors.As(err, &syntax) || !strings.Contains(err.Error(), "lr.json") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestWorse(t *testing.T) {
-	done, failed := checkpoint.Reply{Outcome: checkpoint.Done, Step: 4}, checkpoint.Reply{Outcome: checkpoint.Failed, Step: -1}
-	fenced := checkpoint.Reply{Outcome: checkpoint.Fenced, Step: -1}
-	for _, order := range [][]checkpoint.Reply{{done, failed, fenced}, {fenced, failed, done}, {failed, fenced, done}} {
-		if all := worse(worse(order[0], order[1]), order[2]); all.Outcome != checkpoint.Fenced {
-			t.Errorf("%+v", all)
-		}
-	}
-	if all := worse(done, checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}); all.Step != 4 {
-		t.Errorf("%+v", all)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 
+	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
@@ -26,7 +27,7 @@ func (m *Master) page(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the token is missing or wrong: add ?token=...", http.StatusUnauthorized)
 		return
 	}
-	content, err := m.content(r)
+	content, err := m.content()
 	var text bytes.Buffer
 	if err == nil {
 		err = pageTemplate.Execute(&text, content)
@@ -58,23 +59,16 @@ type row struct {
 	Last  float64
 }
 
-func (m *Master) content(r *http.Request) (*content, error) {
-	l, err := m.list(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	explanation, err := m.explain(r.Context(), Nothing{})
-	if err != nil {
-		return nil, err
-	}
-	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: explanation, Width: drawnWidth, Height: drawnHeight}
+func (m *Master) content() (*content, error) {
+	l := m.list()
+	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight}
 	for _, view := range l.Jobs {
 		curve, err := Curve(m.config.Shared, view.Job.Name)
 		if err != nil {
 			return nil, err
 		}
 		shown := row{View: view}
-		held := Count(view.Job.Containers)
+		held := bridge.Counts(view.Job.Containers)
 		for _, server := range l.Servers {
 			shown.Cells = append(shown.Cells, held[server.ID])
 		}

@@ -5,14 +5,18 @@ package master
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/studies/inhouse/agent"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // Submission is what a user submits: an application, and what only some deciders ask for, for instance a
@@ -22,6 +26,19 @@ type Submission struct {
 	Policy json.RawMessage `json:"policy,omitempty"`
 }
 
+// UnmarshalJSON reads both from one object. The application's own method would leave out the policy.
+func (s *Submission) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, &s.Application); err != nil {
+		return err
+	}
+	var rest struct {
+		Policy json.RawMessage `json:"policy"`
+	}
+	err := json.Unmarshal(text, &rest)
+	s.Policy = rest.Policy
+	return err
+}
+
 // spec is a file.
 type spec struct {
 	// Order numbers the submissions.
@@ -29,10 +46,18 @@ type spec struct {
 	Application Submission `json:"application"`
 }
 
-// specs are the specifications of all jobs, in the order of submission.
+// event makes the job known to the protocol.
+func (s *Submission) event() checkpoint.Event {
+	submit, _ := bridge.Submit(&s.Application) // its numbers were checked when it was submitted
+	return submit
+}
+
+// specs are the specifications of all jobs, in the order of submission. They are safe for concurrent use.
 type specs struct {
-	dir  string
-	apps []Submission
+	dir string
+
+	mu   sync.Mutex
+	apps []Submission // only ever appended to
 }
 
 func openSpecs(dir string) (*specs, error) {
@@ -60,47 +85,37 @@ func openSpecs(dir string) (*specs, error) {
 	return s, nil
 }
 
-// add makes a specification durable.
+// all returns the specifications. Read them only.
+func (s *specs) all() []Submission {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.apps)
+}
+
+// add makes a specification durable, unless its job has one.
 func (s *specs) add(app Submission) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.ContainsFunc(s.apps, func(known Submission) bool { return known.ID == app.ID }) {
+		return fmt.Errorf("job %q %w", app.ID, apportion.ErrDuplicate)
+	}
 	data, err := json.MarshalIndent(spec{len(s.apps), app}, "", "\t")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(s.dir, app.ID+".json")
-	file, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	dir, err := os.Open(s.dir)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+	if err := durable.WriteFile(filepath.Join(s.dir, app.ID+".json"), data); err != nil {
 		return err
 	}
 	s.apps = append(s.apps, app)
 	return nil
 }
 
-// find returns the specification of a job.
-func (s *specs) find(job string) (Submission, bool) {
-	for _, app := range s.apps {
+// work is what a job runs.
+func (s *specs) work(job string) json.RawMessage {
+	for _, app := range s.all() {
 		if app.ID == job {
-			return app, true
+			return wire.Work{Executor: app.Executor, Start: app.Start, Resume: app.Resume}.Spec()
 		}
 	}
-	return Submission{}, false
-}
-
-// work is what a job runs.
-func (s *specs) work(job string) agent.Work {
-	app, _ := s.find(job)
-	return agent.Work{Job: job, Executor: app.Executor, Start: app.Start, Resume: app.Resume}
+	return nil
 }
