@@ -7,7 +7,8 @@
 //   - primaldual: should this job be admitted, and when should it run? OASiS: admission by prices of
 //     future resources, with the best schedule of workers and parameter servers.
 //   - growth and placement: who still profits from resources, and where should the others go?
-//     FlowCon's and SpeCon's classifiers, host choice, rebalancing and packers.
+//     FlowCon's and SpeCon's classifiers, host choice, rebalancing and packers. Below placement, sim
+//     plays all of these against each other, and against a policy of one's own.
 //
 // The fifth carries out an answer that takes resources away from a running job:
 //
@@ -192,20 +193,23 @@
 //	[Zheng Algorithm 4]	placement/host.go	ChooseHost
 //	[Zheng Algorithm 4, line 3]	placement/score.go	Weights
 //	[Zheng Algorithm 5]	placement/rebalance.go	Rebalance
-//	[Zheng §6]	internal/nodesim/cluster.go	Run
-//	[Zheng §4.1.3]	internal/nodesim/curve.go	Curve
-//	[Zheng §6.1.3, §6.1.4]	internal/nodesim/share.go	Divide
-//	[Zheng §5.1, simulated]	internal/nodesim/flowcon.go	FlowCon
-//	[Zheng §5.2, simulated]	internal/nodesim/specon.go	SpeCon
-//	[Dorm §III-C, §V, simulated]	internal/sim/cluster.go	Run
-//	[Dorm §V-B5, pause of kill and resume]	internal/sim/job.go	job.advance
-//	[Dorm §V-A4, static Swarm]	internal/sim/swarm.go	Swarm
-//	[OASiS §5]	internal/slotsim/result.go	Run
-//	[OASiS §5, slots]	internal/slotsim/slots.go	play
-//	[OASiS §5, round robin]	internal/slotsim/pool.go	pool.roundRobin
-//	[OASiS §5, FIFO]	internal/slotsim/fifo.go	FIFO
-//	[OASiS §5, DRF]	internal/slotsim/drf.go	DRF
-//	[Irwin04, RRH of OASiS §5]	internal/slotsim/rrh.go	RRH
+//	[Law15 §1.3, simulated cluster]	placement/sim/run.go	Run
+//	[Dorm §III-B, exclusive containers]	placement/sim/exclusive.go	Exclusive
+//	[Dorm §V-B5, pause of kill and resume]	placement/sim/job.go	job.advance
+//	[Dorm (1), (2), (4), simulated]	placement/sim/measure.go	cluster.sample
+//	[Zheng §6.1.3, §6.1.4, shared CPU]	placement/sim/shared.go	Shared, Divide
+//	[Zheng §4.1.3, learning curve]	placement/sim/curve.go	Curve
+//	[OASiS §3.1, §5, slots]	placement/sim/slots.go	FromSlots, Ledger
+//	[Dorm §V-A4, static Swarm]	placement/sim/policies/swarm.go	Swarm
+//	[Dorm §III-C, §V-A2, simulated]	placement/sim/policies/dorm.go	Dorm
+//	[OASiS §5, round robin]	placement/sim/policies/desk.go	desk
+//	[OASiS §5, FIFO]	placement/sim/policies/fifo.go	FIFO
+//	[OASiS §5, DRF]	placement/sim/policies/drf.go	DRF
+//	[Irwin04, RRH of OASiS §5]	placement/sim/policies/rrh.go	RRH
+//	[OASiS Algorithm 1, simulated]	placement/sim/policies/oasis.go	OASiS
+//	[Zheng §6.1.2, §6.2.1, NA and DS]	placement/sim/policies/default.go	Default
+//	[Zheng §5.1, simulated]	placement/sim/policies/flowcon.go	FlowCon
+//	[Zheng §5.2, simulated]	placement/sim/policies/specon.go	SpeCon
 //
 // # References
 //
@@ -224,6 +228,7 @@
 //     implementation. Thesis, Paderborn 2005.
 //   - [LandDoig60] A. H. Land, A. G. Doig. An automatic method of solving discrete programming
 //     problems. Econometrica 28, 1960.
+//   - [Law15] A. M. Law. Simulation Modeling and Analysis. 5th edition, McGraw-Hill 2015.
 //   - [Maros03] I. Maros. Computational Techniques of the Simplex Method. Kluwer 2003.
 //   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
 //     Clusters. INFOCOM 2018.

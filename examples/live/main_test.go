@@ -17,7 +17,8 @@ import (
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
-	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/placement/sim"
+	simpolicies "github.com/apportion/apportion/placement/sim/policies"
 )
 
 // TestMain lets the test binary be every program of a cluster.
@@ -103,17 +104,13 @@ func TestFaults(t *testing.T) {
 
 // The simulated stream is one in which deadlines matter: OASiS earns more than twice what FIFO does.
 func TestStream(t *testing.T) {
-	config, err := slotConfig(&setting{cluster.Place(t.TempDir()), time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var totals []float64
-	for _, policy := range []slotsim.Policy{slotsim.OASiS{}, slotsim.FIFO{}} {
-		r, err := slotsim.Run(t.Context(), scenario(), &config.Bounds, policy)
+	for _, policy := range []sim.Policy{&simpolicies.OASiS{}, &simpolicies.FIFO{}} {
+		r, err := simulate(t.Context(), policy, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		totals = append(totals, r.Total)
+		totals = append(totals, r.Worth())
 	}
 	if !(totals[0] > 2*totals[1]) {
 		t.Errorf("OASiS earns %.1f, FIFO %.1f", totals[0], totals[1])

@@ -19,7 +19,8 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
-	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/placement/sim"
+	simpolicies "github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -79,20 +80,30 @@ func urgentJobs(slot time.Duration) []harness.Job {
 	return jobs
 }
 
-// scenario is the stream for the simulation.
-func scenario() *slotsim.Scenario {
-	s := &slotsim.Scenario{Cluster: slotCluster}
+// urgentWorkload is the stream for the simulation: the jobs, and the workers that FIFO gives each.
+func urgentWorkload() (jobs []primaldual.Job, workers []int64) {
 	for i := range stream {
 		u := &stream[i]
-		s.Jobs = append(s.Jobs, u.terms().Job(u.name, slotDemand, u.arrival, 0))
-		s.Workers = append(s.Workers, u.fixed)
+		jobs = append(jobs, u.terms().Job(u.name, slotDemand, u.arrival, 0))
+		workers = append(workers, u.fixed)
 	}
-	return s
+	return jobs, workers
+}
+
+// simulate plays the stream under a policy without processes.
+func simulate(ctx context.Context, policy sim.Policy, slot time.Duration) (*sim.Result, error) {
+	jobs, workers := urgentWorkload()
+	scenario, err := sim.FromSlots(slotCluster, jobs, workers, slot)
+	if err != nil {
+		return nil, err
+	}
+	return sim.Run(ctx, scenario, policy)
 }
 
 // slotConfig is that of both policies. The prices are set from the jobs that will come.
 func slotConfig(p *setting) (oasis.Config, error) {
-	bounds, err := primaldual.BoundsOf(slotCluster, scenario().Jobs, nil)
+	jobs, _ := urgentWorkload()
+	bounds, err := primaldual.BoundsOf(slotCluster, jobs, nil)
 	return oasis.Config{Cluster: slotCluster, Bounds: bounds, Slot: p.slot, Book: p.place.Join(bookFile)}, err
 }
 
@@ -127,7 +138,7 @@ func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) 
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
 	var all []*earned
-	for _, policy := range []slotsim.Policy{slotsim.OASiS{}, slotsim.FIFO{}} {
+	for _, policy := range []sim.Policy{&simpolicies.OASiS{}, &simpolicies.FIFO{}} {
 		e := &earned{name: policy.Name(), setting: setting{cluster.Place(dir.Join(policy.Name())), *slot}}
 		if err := e.play(ctx, stdout, policy); err != nil {
 			return fmt.Errorf("%s: %w", policy.Name(), err)
@@ -148,7 +159,7 @@ func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) 
 type earned struct {
 	name string
 	setting
-	simulated *slotsim.Result
+	simulated *sim.Result
 	record    *harness.Record
 	outcomes  []harness.Outcome
 	// slot is the one in which a job ended, counted from its arrival; -1: it never ran.
@@ -158,12 +169,9 @@ type earned struct {
 }
 
 // play simulates the stream and plays it.
-func (e *earned) play(ctx context.Context, stdout io.Writer, policy slotsim.Policy) error {
-	config, err := slotConfig(&e.setting)
-	if err != nil {
-		return err
-	}
-	if e.simulated, err = slotsim.Run(ctx, scenario(), &config.Bounds, policy); err != nil {
+func (e *earned) play(ctx context.Context, stdout io.Writer, policy sim.Policy) error {
+	var err error
+	if e.simulated, err = simulate(ctx, policy, e.setting.slot); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(string(e.place)); err != nil { // a play begins anew
@@ -211,17 +219,17 @@ func printEarned(w io.Writer, all []*earned) error {
 	for i := range stream {
 		fmt.Fprintf(table, "%s\t%d\t", stream[i].name, stream[i].arrival)
 		for _, e := range all {
-			slots := -1
-			if end := e.simulated.Completion[i]; end > 0 {
-				slots = end - stream[i].arrival
+			job, slots := &e.simulated.Jobs[i], -1
+			if job.Completed {
+				slots = int(job.Completion/e.setting.slot) - stream[i].arrival
 			}
-			fmt.Fprintf(table, "%s\t%s\t", shownUtility(e.simulated.Utility[i], slots), shownUtility(e.utility[i], e.slots[i]))
+			fmt.Fprintf(table, "%s\t%s\t", shownUtility(job.Worth, slots), shownUtility(e.utility[i], e.slots[i]))
 		}
 		fmt.Fprintln(table)
 	}
 	fmt.Fprint(table, "all\t\t")
 	for _, e := range all {
-		fmt.Fprintf(table, "%.1f\t%.1f\t", e.simulated.Total, e.total)
+		fmt.Fprintf(table, "%.1f\t%.1f\t", e.simulated.Worth(), e.total)
 	}
 	fmt.Fprintln(table)
 	return table.Flush()

@@ -26,6 +26,7 @@ var layers = []struct {
 }{
 	{".", nil},
 	{"drf", nil},
+	{"placement/sim", []string{"alloc", "drf", "growth", "placement", "primaldual"}},
 	{"placement", nil},
 	{"growth", []string{"placement"}},
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},

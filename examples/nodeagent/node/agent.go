@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth/flowcon"
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // Agent runs jobs on one CPU.
@@ -208,14 +208,14 @@ func (p *Process) reading(now time.Duration, origin time.Time) flowcon.Reading {
 }
 
 // apply tells the writer what each process may use. FlowCon's limits are soft, the kernel's are not:
-// what would be left over is shared first, as package nodesim does, and added to the limits.
+// what would be left over is shared first, as package sim does, and added to the limits.
 func (a *Agent) apply(now time.Duration) error {
-	limits, demands := make([]nodesim.Share, len(a.running)), make([]nodesim.Share, len(a.running))
+	limits, demands := make([]int64, len(a.running)), make([]int64, len(a.running))
 	for i, p := range a.running {
-		limits[i], demands[i] = nodesim.ShareOf(a.limits[p.Name]), nodesim.Whole
+		limits[i], demands[i] = sim.ShareOf(a.limits[p.Name]), sim.Whole
 	}
-	for i, share := range nodesim.Divide(nodesim.Whole, limits, demands) {
-		name, hard := a.running[i].Name, max(share, limits[i]).Fraction()
+	for i, share := range sim.Divide(sim.Whole, limits, demands) {
+		name, hard := a.running[i].Name, sim.Fraction(max(share, limits[i]))
 		if a.applied[name] == hard {
 			continue
 		}

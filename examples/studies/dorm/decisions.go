@@ -14,7 +14,8 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 )
 
 // now is the clock of the decisions' times.
@@ -34,25 +35,26 @@ type decision struct {
 
 // noted is Dorm with an eye on its decisions.
 type noted struct {
-	*sim.Dorm
+	*policies.Dorm
 	run *played
 }
 
 // Decide implements sim.Policy.
-func (n noted) Decide(ctx context.Context, state *sim.State) (alloc.Allocation, error) {
-	d := decision{at: state.Now}
+func (n noted) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
+	d, before := decision{at: state.Now}, state.Problem().Previous
+	decided := false
 	n.Observe = func(answer *alloc.Decision) {
+		decided, d.moved = true, moved(before, answer.Allocation)
 		d.kept, d.gap = answer.Status == alloc.Kept, answer.Gap
 		d.proven = !d.kept && answer.Proven >= solver.ByUtilization
 	}
 	start := now()
-	allocation, err := n.Dorm.Decide(ctx, state)
-	if err != nil {
-		return nil, err
+	orders, err := n.Dorm.Decide(ctx, state)
+	d.took = now().Sub(start)
+	if err == nil && decided {
+		n.run.decisions = append(n.run.decisions, d)
 	}
-	d.took, d.moved = now().Sub(start), moved(state.Running, allocation)
-	n.run.decisions = append(n.run.decisions, d)
-	return allocation, nil
+	return orders, err
 }
 
 // moved counts the containers that are created or destroyed for those who have some.

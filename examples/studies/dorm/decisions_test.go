@@ -14,7 +14,8 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 )
 
 // ticking returns a clock on which each look takes a second.
@@ -42,8 +43,10 @@ func TestNoted(t *testing.T) {
 	before := now
 	defer func() { now = before }()
 	now = ticking()
-	state := &sim.State{Now: time.Hour, Kinds: paperKinds, Servers: testbed()[:1],
-		Apps: []*sim.App{{Application: alloc.Application{ID: "a", Demand: []int64{1, 0, 1}, Weight: 1, Max: 2, Min: 1}}}}
+	job := &sim.Job{Application: alloc.Application{ID: "a", Demand: []int64{1, 0, 1}, Weight: 1, Max: 2, Min: 1}, Fixed: 1}
+	state := func() *sim.State {
+		return &sim.State{Now: time.Hour, Scenario: &sim.Scenario{Kinds: paperKinds, Servers: testbed()[:1]}, Jobs: []sim.JobState{{Job: job, New: true}}}
+	}
 	for _, test := range []struct {
 		solver answering
 		want   decision
@@ -56,7 +59,7 @@ func TestNoted(t *testing.T) {
 			Objective: 2./12 + 2./128, Proven: solver.ByUtilization}}, decision{proven: true}},
 	} {
 		run := &played{}
-		_, err := noted{&sim.Dorm{Theta1: 1, Theta2: 1, Solver: test.solver}, run}.Decide(t.Context(), state)
+		_, err := noted{&policies.Dorm{Theta1: 1, Theta2: 1, Solver: test.solver}, run}.Decide(t.Context(), state())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +69,7 @@ func TestNoted(t *testing.T) {
 		}
 	}
 	run, broken := &played{}, errors.New("broken")
-	if _, err := (noted{&sim.Dorm{Solver: answering{err: broken}}, run}).Decide(t.Context(), state); !errors.Is(err, broken) || len(run.decisions) > 0 {
+	if _, err := (noted{&policies.Dorm{Solver: answering{err: broken}}, run}).Decide(t.Context(), state()); !errors.Is(err, broken) || len(run.decisions) > 0 {
 		t.Errorf("error %v, want %v; noted %v", err, broken, run.decisions)
 	}
 }

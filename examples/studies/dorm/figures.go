@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/apportion/apportion/examples/studies/chart"
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // series says how each of policyNames is drawn: in colours of their own, Dorm-2 dashed and Dorm-3
@@ -127,7 +127,7 @@ func (s *study) groups() []string {
 
 func gpus(n int64) string { return fmt.Sprintf("%d GPU", n) }
 
-func (s *study) groupOf(app *sim.App) string {
+func (s *study) groupOf(app *sim.Job) string {
 	if !s.paper {
 		return gpus(app.Fixed)
 	}
@@ -138,9 +138,9 @@ func (s *study) groupOf(app *sim.App) string {
 func (s *study) groupSpeedup(policy int, group string) float64 {
 	var values []float64
 	for i, runs := range s.runs {
-		for a := range runs[policy].Outcomes {
-			o, base := &runs[policy].Outcomes[a], &runs[0].Outcomes[a]
-			if o.Completed && base.Completed && (group == everybody || group == s.groupOf(&s.scenarios[i].Apps[a])) {
+		for a := range runs[policy].Jobs {
+			o, base := &runs[policy].Jobs[a], &runs[0].Jobs[a]
+			if o.Completed && base.Completed && (group == everybody || group == s.groupOf(&s.scenarios[i].Jobs[a])) {
 				values = append(values, appSpeedup(o, base))
 			}
 		}

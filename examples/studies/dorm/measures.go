@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // early is the period in which the paper compares utilization, [Dorm §V-B1].
@@ -86,7 +86,7 @@ func utilizationFactor(s *study, run, base *played) float64 {
 }
 
 func queueing(_ *study, run, _ *played) float64 {
-	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Queueing().Hours() })
+	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Wait().Hours() })
 }
 
 func running(_ *study, run, _ *played) float64 {
@@ -94,12 +94,12 @@ func running(_ *study, run, _ *played) float64 {
 }
 
 func speedup(_ *study, run, base *played) float64 {
-	return meanOutcome(run, func(i int, o *sim.Outcome) float64 { return appSpeedup(o, &base.Outcomes[i]) })
+	return meanOutcome(run, func(i int, o *sim.Outcome) float64 { return appSpeedup(o, &base.Jobs[i]) })
 }
 
 func responseSpeedup(_ *study, run, base *played) float64 {
 	return meanOutcome(run, func(i int, o *sim.Outcome) float64 {
-		return float64(base.Outcomes[i].Response()) / float64(o.Response())
+		return float64(base.Jobs[i].Response()) / float64(o.Response())
 	})
 }
 
@@ -109,8 +109,8 @@ func appSpeedup(o, base *sim.Outcome) float64 { return float64(base.Running()) /
 // meanOutcome averages over the applications that completed.
 func meanOutcome(run *played, of func(i int, o *sim.Outcome) float64) float64 {
 	var values []float64
-	for i := range run.Outcomes {
-		if o := &run.Outcomes[i]; o.Completed {
+	for i := range run.Jobs {
+		if o := &run.Jobs[i]; o.Completed {
 			values = append(values, of(i, o))
 		}
 	}

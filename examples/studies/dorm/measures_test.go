@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // twoRuns is a study of one scenario with two applications, of which the second never completes
@@ -19,7 +19,7 @@ func twoRuns() (s *study, run, base *played) {
 			{At: 1 * h, Total: 1, FairnessLoss: 0.5, RunningLoss: 0.4, Running: 1},
 			{At: 3 * h, Total: 0.5, FairnessLoss: 1, RunningLoss: 0.2, Running: 2},
 		},
-		Outcomes: []sim.Outcome{
+		Jobs: []sim.Outcome{
 			{Started: true, Completed: true, Arrival: 1 * h, Start: 2 * h, Completion: 6 * h},
 			{Started: true, Completed: true, Arrival: 1 * h, Start: 1 * h, Completion: 9 * h},
 		},
@@ -29,7 +29,7 @@ func twoRuns() (s *study, run, base *played) {
 			{At: 0, Total: 2, FairnessLoss: 0.25, RunningLoss: 0.25, Running: 1, Adjusted: 2},
 			{At: 9 * h, Total: 9, FairnessLoss: 9, RunningLoss: 9, Running: 9, Adjusted: 9},
 		},
-		Outcomes: []sim.Outcome{
+		Jobs: []sim.Outcome{
 			{Started: true, Completed: true, Arrival: 1 * h, Start: 1 * h, Completion: 2 * h},
 			{Started: true, Arrival: 1 * h, Start: 1 * h},
 		},
@@ -97,7 +97,7 @@ func TestCells(t *testing.T) {
 	if got, want := s.cell(m, 1), "4.0 / 2.7"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	run.Outcomes[0].Completed = false
+	run.Jobs[0].Completed = false
 	if got, want := s.cell(m, 1), "- / 2.7"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -17,7 +17,7 @@ import (
 func (s *study) report(w io.Writer) error {
 	fmt.Fprintln(w, s.title)
 	fmt.Fprintf(w, "Workloads: %d; applications in each: %d, of which %.0f %% run for more than 6 h under Swarm; period: %.4g h.\n",
-		len(s.scenarios), len(s.scenarios[0].Apps), 100*s.longShare(), s.measured.Hours())
+		len(s.scenarios), len(s.scenarios[0].Jobs), 100*s.longShare(), s.measured.Hours())
 	if s.paper {
 		fmt.Fprintln(w, "Each cell: mean over the workloads (least-largest) / paper.")
 	}
@@ -65,9 +65,9 @@ func number(x float64, decimals int) string {
 func (s *study) longShare() float64 {
 	long, all := 0, 0
 	for _, scenario := range s.scenarios {
-		for i := range scenario.Apps {
+		for i := range scenario.Jobs {
 			all++
-			if scenario.Apps[i].Duration > longRunning {
+			if duration(&scenario.Jobs[i]) > longRunning {
 				long++
 			}
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/internal/sim"
 	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // shortScale is how much shorter the durations of the short study are. The paper's own counts ask
@@ -82,25 +82,26 @@ func traceScenario(csv []byte, n int) (*sim.Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(scenario.Apps) == n {
+		if len(scenario.Jobs) == n {
 			break
 		}
 		app, err := elastic(&job)
 		if err != nil {
 			return nil, err
 		}
-		scenario.Apps = append(scenario.Apps, app)
+		scenario.Jobs = append(scenario.Jobs, app)
 	}
 	return scenario, nil
 }
 
-func elastic(job *trace.Job) (sim.App, error) {
+func elastic(job *trace.Job) (sim.Job, error) {
 	gpus, duration := job.GPUs.Value, job.Duration.Value
 	if gpus != math.Trunc(gpus) || gpus < 1 || duration < time.Second {
-		return sim.App{}, fmt.Errorf("job %s: %v GPUs for %v cannot be made an application", job.ID, gpus, duration)
+		return sim.Job{}, fmt.Errorf("job %s: %v GPUs for %v cannot be made an application", job.ID, gpus, duration)
 	}
 	fixed := int64(gpus)
-	return sim.App{
+	work, err := sim.WorkOn(sim.Linear, fixed, duration)
+	return sim.Job{
 		Application: alloc.Application{
 			ID:     job.ID,
 			Demand: apportion.Resources{1},
@@ -108,9 +109,8 @@ func elastic(job *trace.Job) (sim.App, error) {
 			Max:    min(traceStretch*fixed, traceServers*traceGPUs),
 			Min:    1,
 		},
-		Arrival:  job.Submit,
-		Fixed:    fixed,
-		Duration: duration,
-		Speedup:  sim.Linear,
-	}, nil
+		Arrival: job.Submit,
+		Fixed:   fixed,
+		Work:    work,
+	}, err
 }

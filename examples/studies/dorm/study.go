@@ -14,7 +14,8 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 )
 
 // solvers are the choices of -solver.
@@ -50,13 +51,13 @@ type played struct {
 // makePolicy returns a policy that reports to run.
 func (s *study) makePolicy(name string, run *played) sim.Policy {
 	solver := s.solver.P2(&mip.Options{Search: milp.Options{TimeLimit: decisionLimit}})
-	for _, dorm := range sim.Dorm123(solver) {
+	for _, dorm := range policies.Dorm123(solver) {
 		if dorm.Label == name {
 			dorm.Options = s.reading
 			return noted{dorm, run}
 		}
 	}
-	return sim.Swarm{}
+	return policies.Swarm{}
 }
 
 // task is one run to be made.

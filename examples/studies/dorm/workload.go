@@ -11,7 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // The paper's setting.
@@ -88,7 +88,7 @@ func paperScenario(set settings, seed uint64) *sim.Scenario {
 	for i, m := range submissions(rng, set.apps) {
 		at += time.Duration(rng.ExpFloat64() * float64(interarrival))
 		hours := float64(set.scale * drawHours(rng, set.median))
-		scenario.Apps = append(scenario.Apps, sim.App{
+		scenario.Jobs = append(scenario.Jobs, sim.Job{
 			Application: alloc.Application{
 				ID:       fmt.Sprintf("%02d-%s", i+1, m.name),
 				Executor: m.system,
@@ -99,13 +99,32 @@ func paperScenario(set settings, seed uint64) *sim.Scenario {
 				Start:    []string{"start.sh"},
 				Resume:   []string{"resume.sh"},
 			},
-			Arrival:  at,
-			Fixed:    m.fixed,
-			Duration: time.Duration(math.Round(hours*3600)) * time.Second,
-			Speedup:  set.speedup,
+			Arrival: at,
+			Fixed:   m.fixed,
+			Work:    work(set.speedup, m.fixed, time.Duration(math.Round(hours*3600))*time.Second),
+			Speedup: set.speedup,
 		})
 	}
 	return scenario
+}
+
+// work returns the work of an application that runs for a time on n containers. Whole seconds at our
+// speed-ups are neither refused nor rounded.
+func work(speedup sim.Speedup, n int64, d time.Duration) time.Duration {
+	w, err := sim.WorkOn(speedup, n, d)
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// duration returns how long an application runs on the containers that the baseline gives it.
+func duration(app *sim.Job) time.Duration {
+	d, err := app.TimeOn(app.Fixed)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // submissions returns n models in random order, drawn from Table II without replacement as long as
@@ -133,7 +152,7 @@ func drawHours(rng *rand.Rand, median time.Duration) float64 {
 }
 
 // modelOf returns the name of the model that an application of paperScenario trains.
-func modelOf(app *sim.App) string {
+func modelOf(app *sim.Job) string {
 	_, name, _ := strings.Cut(app.ID, "-")
 	return name
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/sim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 )
 
 func long(apps int) settings {
@@ -36,18 +37,18 @@ func TestWorkloadIsTableII(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := make(map[string]int)
-	for i := range scenario.Apps {
-		counts[modelOf(&scenario.Apps[i])]++
+	for i := range scenario.Jobs {
+		counts[modelOf(&scenario.Jobs[i])]++
 	}
 	for i := range tableII {
 		if got := counts[tableII[i].name]; got != tableII[i].number {
 			t.Errorf("%d applications of %s, want %d", got, tableII[i].name, tableII[i].number)
 		}
 	}
-	if len(scenario.Apps) != paperApps {
-		t.Errorf("%d applications, want %d", len(scenario.Apps), paperApps)
+	if len(scenario.Jobs) != paperApps {
+		t.Errorf("%d applications, want %d", len(scenario.Jobs), paperApps)
 	}
-	if n := len(paperScenario(long(2*paperApps+1), 3).Apps); n != 2*paperApps+1 {
+	if n := len(paperScenario(long(2*paperApps+1), 3).Jobs); n != 2*paperApps+1 {
 		t.Errorf("%d applications, want %d", n, 2*paperApps+1)
 	}
 }
@@ -56,17 +57,17 @@ func TestWorkloadIsTableII(t *testing.T) {
 // of LR, MF and CaffeNet, which use 16 of the 240 cores each.
 func TestBaselineHandlesFifteen(t *testing.T) {
 	scenario := paperScenario(long(paperApps), 1)
-	scenario.Apps = slices.DeleteFunc(scenario.Apps, func(app sim.App) bool { return app.Demand[1] > 0 })
-	for i := range scenario.Apps {
-		scenario.Apps[i].Duration = 1000 * time.Hour
+	scenario.Jobs = slices.DeleteFunc(scenario.Jobs, func(app sim.Job) bool { return app.Demand[1] > 0 })
+	for i := range scenario.Jobs {
+		scenario.Jobs[i].Work = work(sim.Linear, scenario.Jobs[i].Fixed, 1000*time.Hour)
 	}
 	scenario.Horizon = 100 * time.Hour
-	result, err := sim.Run(t.Context(), scenario, sim.Swarm{})
+	result, err := sim.Run(t.Context(), scenario, policies.Swarm{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range result.Outcomes {
-		if started := result.Outcomes[i].Started; started != (i < 15) {
+	for i := range result.Jobs {
+		if started := result.Jobs[i].Started; started != (i < 15) {
 			t.Errorf("submission %d started: %t", i+1, started)
 		}
 	}
@@ -78,8 +79,8 @@ func TestDurationsAndArrivals(t *testing.T) {
 	scenario := paperScenario(long(n), 7)
 	hours := make([]float64, n)
 	above := 0
-	for i := range scenario.Apps {
-		hours[i] = scenario.Apps[i].Duration.Hours()
+	for i := range scenario.Jobs {
+		hours[i] = duration(&scenario.Jobs[i]).Hours()
 		if hours[i] > 6 {
 			above++
 		}
@@ -90,15 +91,15 @@ func TestDurationsAndArrivals(t *testing.T) {
 	if m := quantile(hours, 0.5); math.Abs(m-8) > 0.1 {
 		t.Errorf("median %v h, want 8", m)
 	}
-	if gap := scenario.Apps[n-1].Arrival.Minutes() / n; math.Abs(gap-20) > 0.5 {
+	if gap := scenario.Jobs[n-1].Arrival.Minutes() / n; math.Abs(gap-20) > 0.5 {
 		t.Errorf("an arrival every %v minutes, want 20", gap)
 	}
 	set := long(n)
 	set.scale = shortScale
-	for i, app := range paperScenario(set, 7).Apps {
-		if d := 2*app.Duration - scenario.Apps[i].Duration; d < -time.Second || d > time.Second || app.Arrival != scenario.Apps[i].Arrival {
-			t.Fatalf("short application %d: %v from %v, long one %v from %v", i, app.Duration, app.Arrival,
-				scenario.Apps[i].Duration, scenario.Apps[i].Arrival)
+	for i, app := range paperScenario(set, 7).Jobs {
+		if d := 2*duration(&app) - duration(&scenario.Jobs[i]); d < -time.Second || d > time.Second || app.Arrival != scenario.Jobs[i].Arrival {
+			t.Fatalf("short application %d: %v from %v, long one %v from %v", i, duration(&app), app.Arrival,
+				duration(&scenario.Jobs[i]), scenario.Jobs[i].Arrival)
 		}
 	}
 }
@@ -112,11 +113,11 @@ func TestTraceScenario(t *testing.T) {
 	if err := scenario.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if len(scenario.Apps) != traceJobs {
-		t.Fatalf("%d applications, want %d", len(scenario.Apps), traceJobs)
+	if len(scenario.Jobs) != traceJobs {
+		t.Fatalf("%d applications, want %d", len(scenario.Jobs), traceJobs)
 	}
 	// c07-1287,4599,6415,8: submitted after 4599 s, 6415 s on 8 GPUs.
-	if a := scenario.Apps[1]; a.Arrival != 4599*time.Second || a.Duration != 6415*time.Second || a.Fixed != 8 || a.Max != 32 || a.Min != 1 {
+	if a := scenario.Jobs[1]; a.Arrival != 4599*time.Second || duration(&a) != 6415*time.Second || a.Fixed != 8 || a.Max != 32 || a.Min != 1 {
 		t.Errorf("%+v", a)
 	}
 }

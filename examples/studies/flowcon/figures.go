@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/apportion/apportion/examples/studies/chart"
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // figures returns CPU usage under FlowCon and under NA for the fixed schedule and for 5 and 10
@@ -66,7 +66,7 @@ func (s *study) usages(names [3]string) ([]*chart.Figure, error) {
 // times returns the completion times of the first schedule.
 func (s *study) times(name string) (*chart.Figure, error) {
 	f := chart.New(name, fmt.Sprintf("Completion time, %d random jobs", s.jobs), "", "Seconds")
-	results := []*nodesim.Result{s.plain[0].na}
+	results := []*sim.Result{s.plain[0].na}
 	labels := []string{"NA"}
 	for _, i := range shown {
 		results, labels = append(results, s.plain[0].with[i]), append(labels, s.settings[i].name)
@@ -77,8 +77,8 @@ func (s *study) times(name string) (*chart.Figure, error) {
 	}
 	for i, result := range results {
 		var values []float64
-		for _, o := range result.Outcomes {
-			values = append(values, o.Time().Seconds())
+		for j := range result.Jobs {
+			values = append(values, result.Jobs[j].Response().Seconds())
 		}
 		if err := f.Bars(groups, i, len(results), labels[i], values); err != nil {
 			return nil, err
@@ -88,18 +88,14 @@ func (s *study) times(name string) (*chart.Figure, error) {
 }
 
 // usage draws the share of the worker that each job uses over time.
-func usage(name, title string, scenario *nodesim.Scenario, result *nodesim.Result) (*chart.Figure, error) {
+func usage(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
 	f := chart.New(name, title, "Time (seconds)", "Share of the worker")
 	for i, job := range scenario.Jobs {
 		var points plotter.XYs
-		for _, sample := range result.Samples {
-			for _, r := range sample.Running {
-				if r.Job == i {
-					points = append(points, plotter.XY{X: sample.At.Seconds(), Y: r.Share.Fraction()})
-				}
-			}
+		for _, span := range result.Jobs[i].Spans {
+			points = append(points, plotter.XY{X: span.From.Seconds(), Y: sim.Fraction(span.Rate)})
 		}
-		end := result.Outcomes[i].Completion.Seconds()
+		end := result.Jobs[i].Completion.Seconds()
 		points = append(points, plotter.XY{X: end, Y: 0})
 		label := job.Model
 		if len(scenario.Jobs) > len(fixedModels) {

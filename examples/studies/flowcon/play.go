@@ -3,13 +3,15 @@
 package main
 
 import (
+	"context"
 	"io"
 	"time"
 
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 )
 
 // setting is one setting of FlowCon.
@@ -40,22 +42,22 @@ func classifiers(alpha float64, interval time.Duration) []setting {
 }
 
 // play runs a scenario under FlowCon.
-func (s setting) play(scenario *nodesim.Scenario) (*nodesim.Result, error) {
-	policy, err := nodesim.NewFlowCon(flowcon.Config{Interval: s.interval, Alpha: s.alpha}, &s.options)
+func (s setting) play(scenario *sim.Scenario) (*sim.Result, error) {
+	policy, err := policies.NewFlowCon(flowcon.Config{Interval: s.interval, Alpha: s.alpha}, &s.options)
 	if err != nil {
 		return nil, err
 	}
-	return nodesim.Run(scenario, policy)
+	return sim.Run(context.Background(), scenario, policy)
 }
 
 // pair is a scenario without limits and under each setting.
 type pair struct {
-	na   *nodesim.Result
-	with []*nodesim.Result
+	na   *sim.Result
+	with []*sim.Result
 }
 
-func playPair(scenario *nodesim.Scenario, settings []setting) (pair, error) {
-	na, err := nodesim.Run(scenario, &nodesim.Default{})
+func playPair(scenario *sim.Scenario, settings []setting) (pair, error) {
+	na, err := sim.Run(context.Background(), scenario, &policies.Default{})
 	if err != nil {
 		return pair{}, err
 	}
@@ -74,7 +76,7 @@ func playPair(scenario *nodesim.Scenario, settings []setting) (pair, error) {
 type study struct {
 	jobs      int
 	settings  []setting
-	scenarios []*nodesim.Scenario
+	scenarios []*sim.Scenario
 	// plain are the runs on a worker that is shared without loss, lossy those with interference.
 	plain, lossy []pair
 	thesis       thesisStudy
@@ -128,7 +130,7 @@ func (s *study) add(seed uint64, interference float64) error {
 		return err
 	}
 	with := *scenario
-	with.Interference = interference
+	with.Law = sim.Shared{Interference: interference}
 	lossy, err := playPair(&with, s.settings)
 	s.scenarios = append(s.scenarios, scenario)
 	s.plain, s.lossy = append(s.plain, plain), append(s.lossy, lossy)

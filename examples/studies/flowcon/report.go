@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth"
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 const notGiven = "-"
@@ -70,7 +70,7 @@ func reportFixed(w io.Writer) error {
 
 // reportTimes prints the completion time of each of the three jobs at alpha 5 % and 30 s, where the
 // thesis has 57.7 s for MNIST-T and a makespan of 372.4 s.
-func reportTimes(w io.Writer, scenario *nodesim.Scenario) error {
+func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 	settings := classifiers(0.05, 30*time.Second)
 	p, err := playPair(scenario, settings)
 	if err != nil {
@@ -85,9 +85,9 @@ func reportTimes(w io.Writer, scenario *nodesim.Scenario) error {
 	fmt.Fprintln(table)
 	thesis := []string{"372.4", notGiven, "57.7"}
 	for i := range scenario.Jobs {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s", scenario.Jobs[i].Model, thesisNA[i], secondsOf(p.na.Outcomes[i].Time()), thesis[i])
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s", scenario.Jobs[i].Model, thesisNA[i], secondsOf(p.na.Jobs[i].Response()), thesis[i])
 		for _, result := range p.with {
-			fmt.Fprint(table, "\t"+secondsOf(result.Outcomes[i].Time()))
+			fmt.Fprint(table, "\t"+secondsOf(result.Jobs[i].Response()))
 		}
 		fmt.Fprintln(table)
 	}
@@ -175,10 +175,10 @@ func (s *study) reportJobs(w io.Writer) error {
 	fmt.Fprintln(table)
 	p := s.plain[0]
 	for j, job := range s.scenarios[0].Jobs {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s", job.ID, job.Model, secondsOf(job.Arrival), secondsOf(p.na.Outcomes[j].Time()))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s", job.ID, job.Model, secondsOf(job.Arrival), secondsOf(p.na.Jobs[j].Response()))
 		for _, i := range shown {
 			_, reductions := p.with[i].Gains(p.na)
-			fmt.Fprintf(table, "\t%s\t%s", secondsOf(p.with[i].Outcomes[j].Time()), percent(reductions[j]))
+			fmt.Fprintf(table, "\t%s\t%s", secondsOf(p.with[i].Jobs[j].Response()), percent(reductions[j]))
 		}
 		fmt.Fprintln(table)
 	}

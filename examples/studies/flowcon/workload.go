@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // model is a training job of Table 6.1, with a recorded run of the same sort of network.
@@ -43,15 +45,20 @@ var (
 )
 
 // job returns a job of the model.
-func (m model) job(number int, arrival time.Duration) (nodesim.Job, error) {
-	curve, err := nodesim.Recorded(m.curve)
-	return nodesim.Job{ID: fmt.Sprintf("Job-%02d", number), Model: m.name, Arrival: arrival, Work: m.work,
-		Demand: nodesim.ShareOf(m.demand), Curve: curve}, err
+func (m model) job(number int, arrival time.Duration) (sim.Job, error) {
+	steps, values, err := trace.Recorded(m.curve)
+	if err != nil {
+		return sim.Job{}, err
+	}
+	j := sim.SharedJob(fmt.Sprintf("Job-%02d", number), arrival, m.work, sim.ShareOf(m.demand))
+	j.Model = m.name
+	j.Curve, err = sim.NewCurve(steps, values)
+	return j, err
 }
 
 // scenario puts models on one worker.
-func scenario(models []model, arrivals []time.Duration) (*nodesim.Scenario, error) {
-	s := &nodesim.Scenario{Workers: 1}
+func scenario(models []model, arrivals []time.Duration) (*sim.Scenario, error) {
+	s := &sim.Scenario{Kinds: apportion.Kinds{"cpu"}, Servers: []apportion.Server{{ID: "worker", Capacity: apportion.Resources{sim.Whole}}}, Law: sim.Shared{}}
 	for i, m := range models {
 		j, err := m.job(i+1, arrivals[i])
 		if err != nil {
@@ -63,7 +70,7 @@ func scenario(models []model, arrivals []time.Duration) (*nodesim.Scenario, erro
 }
 
 // fixedSchedule starts VAE at 0 s, MNIST-P at 40 s, MNIST-T at 80 s.
-func fixedSchedule() (*nodesim.Scenario, error) {
+func fixedSchedule() (*sim.Scenario, error) {
 	return scenario(fixedModels, []time.Duration{0, 40 * time.Second, 80 * time.Second})
 }
 
@@ -72,7 +79,7 @@ const randomSpan = 200 * time.Second
 
 // randomSchedule submits n jobs at random times, in the order of their numbers: the five models of
 // §6.1.4 in a random order, or models drawn from all of Table 6.1.
-func randomSchedule(n int, seed uint64) (*nodesim.Scenario, error) {
+func randomSchedule(n int, seed uint64) (*sim.Scenario, error) {
 	random := rand.New(rand.NewPCG(seed, uint64(n)))
 	models := append([]model(nil), fiveModels...)
 	random.Shuffle(len(models), func(i, j int) { models[i], models[j] = models[j], models[i] })

@@ -28,7 +28,7 @@ func (s *study) figures() ([]*chart.Figure, error) {
 			totals = append(totals, mean(s.totals(size, place)))
 			var part []float64
 			for seed, bound := range s.bounds(size) {
-				part = append(part, s.runs[size][seed][place].Total/bound)
+				part = append(part, s.runs[size][seed][place].total/bound)
 			}
 			parts = append(parts, mean(part))
 		}

@@ -29,7 +29,7 @@ func meanAndSpread(values []float64) (mean, spread float64) {
 func (s *study) totals(size, place int) []float64 {
 	var totals []float64
 	for _, runs := range s.runs[size] {
-		totals = append(totals, runs[place].Total)
+		totals = append(totals, runs[place].total)
 	}
 	return totals
 }
@@ -47,7 +47,7 @@ func (s *study) bounds(size int) []float64 {
 func (s *study) wins(size, place int, others []int) int {
 	n := 0
 	for _, runs := range s.runs[size] {
-		if !slices.ContainsFunc(others, func(other int) bool { return runs[other].Total >= runs[place].Total }) {
+		if !slices.ContainsFunc(others, func(other int) bool { return runs[other].total >= runs[place].total }) {
 			n++
 		}
 	}
@@ -59,9 +59,9 @@ func (s *study) wins(size, place int, others []int) int {
 func (s *study) lead(size, seed, place int) float64 {
 	runs, best := s.runs[size][seed], 0.0
 	for _, other := range baselines {
-		best = max(best, runs[other].Total)
+		best = max(best, runs[other].total)
 	}
-	if own := runs[place].Total; own > 0 || best > 0 {
+	if own := runs[place].total; own > 0 || best > 0 {
 		return own / best
 	}
 	return 1
@@ -98,8 +98,8 @@ func (s *study) lateness(size, place int, of class) (late []float64, jobs int) {
 				continue
 			}
 			jobs++
-			if run.Completion[i] > 0 {
-				late = append(late, float64(run.Completion[i]-job.Arrival)-job.Utility.(primaldual.Sigmoid).Gamma3)
+			if run.completion[i] > 0 {
+				late = append(late, float64(run.completion[i]-job.Arrival)-job.Utility.(primaldual.Sigmoid).Gamma3)
 			}
 		}
 	}

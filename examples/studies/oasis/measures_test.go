@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apportion/apportion/internal/slotsim"
 	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -47,7 +48,7 @@ func handStudy() *study {
 	}
 	jobs := []primaldual.Job{job(1, 0, 1), job(2, 0.5, 3), job(3, 5, 2)}
 	run := func(total float64, completion ...int) *played {
-		return &played{Result: &slotsim.Result{Total: total, Completion: completion}, jobs: jobs, bound: 10}
+		return &played{total: total, completion: completion, jobs: jobs, bound: 10}
 	}
 	return &study{sizes: []int{3}, seeds: 2, runs: [][][]*played{{
 		{run(5, 4, 6, 4), run(4, 5, 9, 0)},
@@ -112,19 +113,22 @@ func TestTraceJob(t *testing.T) {
 // No policy earns more than the offline optimum, and the tiny workloads are worth comparing.
 func TestOptimum(t *testing.T) {
 	for seed := range 8 {
-		scenario := tinyScenario(seed)
-		bounds, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, nil)
+		w := tinyWorkload(seed)
+		bounds, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		optimum, proven, err := offlineOptimum(t.Context(), scenario)
+		optimum, proven, err := offlineOptimum(t.Context(), w)
 		if err != nil || !proven || !(optimum > 0) {
 			t.Fatalf("workload %d: optimum %v, proven %v, %v", seed, optimum, proven, err)
 		}
-		for _, p := range []slotsim.Policy{slotsim.OASiS{}, slotsim.RRH{}, slotsim.DRF{}, slotsim.FIFO{Backfill: true}} {
-			result, err := slotsim.Run(t.Context(), scenario, &bounds, p)
-			if err != nil || result.Total > optimum*(1+1e-6) {
-				t.Errorf("workload %d: %s earns %v of %v (%v)", seed, p.Name(), result.Total, optimum, err)
+		for _, p := range []sim.Policy{&policies.OASiS{Bounds: &bounds}, &policies.RRH{}, &policies.DRF{}, &policies.FIFO{Backfill: true}} {
+			_, result, err := w.run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Worth() > optimum*(1+1e-6) {
+				t.Errorf("workload %d: %s earns %v of %v", seed, p.Name(), result.Worth(), optimum)
 			}
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
-	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -23,8 +24,8 @@ const (
 	tinyNodes = 20_000
 )
 
-// tinyScenario draws a workload with one worker server and one parameter-server server.
-func tinyScenario(seed int) *slotsim.Scenario {
+// tinyWorkload draws a workload with one worker server and one parameter-server server.
+func tinyWorkload(seed int) *workload {
 	rng := rand.New(rand.NewPCG(uint64(seed), 77))
 	between := func(low, high int64) int64 { return low + rng.Int64N(high-low+1) }
 	cluster := &primaldual.Cluster{
@@ -48,25 +49,25 @@ func tinyScenario(seed int) *slotsim.Scenario {
 	for i := range jobs {
 		jobs[i].ID = fmt.Sprint("job", i)
 	}
-	return &slotsim.Scenario{Cluster: cluster, Jobs: jobs, Workers: slotsim.DrawWorkers(rng, len(jobs))}
+	return &workload{cluster, jobs, drawWorkers(rng, len(jobs))}
 }
 
 // reportOptimum prints how far policies are from the offline optimum, over all tiny workloads.
 func reportOptimum(ctx context.Context, w io.Writer, n int) error {
-	var second primaldual.Bounds
-	policies := []slotsim.Policy{slotsim.OASiS{}, slotsim.OASiS{Label: policyNames[1], Bounds: &second}, slotsim.RRH{}, slotsim.DRF{}, slotsim.FIFO{}, slotsim.FIFO{Backfill: true}}
-	ratios := make([][]float64, len(policies)+1)
+	const shown = 6 // of the policies
+	ratios, names := make([][]float64, shown+1), make([]string, shown)
 	worthless := 0
 	for seed := range n {
-		scenario := tinyScenario(seed)
-		bounds, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, nil)
+		tiny := tinyWorkload(seed)
+		bounds, err := primaldual.BoundsOf(tiny.cluster, tiny.jobs, nil)
 		if err != nil {
 			return err
 		}
-		if second, err = secondBounds(ctx, scenario, primaldual.BoundsOptions{}); err != nil {
+		second, err := secondBounds(ctx, tiny, primaldual.BoundsOptions{})
+		if err != nil {
 			return err
 		}
-		optimum, ok, err := offlineOptimum(ctx, scenario)
+		optimum, ok, err := offlineOptimum(ctx, tiny)
 		if err != nil {
 			return err
 		}
@@ -74,37 +75,43 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 			worthless++
 			continue
 		}
-		for place, p := range policies {
-			result, err := slotsim.Run(ctx, scenario, &bounds, p)
+		for place, p := range []sim.Policy{&policies.OASiS{Bounds: &bounds}, &policies.OASiS{Label: policyNames[1], Bounds: &second},
+			&policies.RRH{}, &policies.DRF{}, &policies.FIFO{}, &policies.FIFO{Backfill: true}} {
+			scenario, result, err := tiny.run(ctx, p)
 			if err != nil {
 				return err
 			}
-			ratios[place] = append(ratios[place], result.Total/optimum)
+			names[place] = p.Name()
+			ratios[place] = append(ratios[place], result.Worth()/optimum)
 			if place > 0 {
 				continue
 			}
-			certificate, err := primaldual.Certify(result.Ledger, scenario.Jobs, result.Total, nil)
+			ledger, err := sim.Ledger(scenario, result, &bounds)
 			if err != nil {
 				return err
 			}
-			ratios[len(policies)] = append(ratios[len(policies)], certificate.Bound/optimum)
+			certificate, err := primaldual.Certify(ledger, tiny.jobs, result.Worth(), nil)
+			if err != nil {
+				return err
+			}
+			ratios[shown] = append(ratios[shown], certificate.Bound/optimum)
 		}
 	}
 	fmt.Fprintf(w, "Part of the offline optimum: %d tiny workloads of %d jobs in %d slots, %d of them left out as worthless or unproven.\n",
 		n, tinyJobs, tinySlots, worthless)
 	table := newTable(w)
 	fmt.Fprintln(table, "policy\tmean\tmedian\tleast\toptimal\toptimum over policy, mean where it earns")
-	for place, p := range policies {
-		reportRatio(table, p.Name(), ratios[place])
+	for place, name := range names {
+		reportRatio(table, name, ratios[place])
 	}
-	reportRatio(table, "certified bound", ratios[len(policies)])
+	reportRatio(table, "certified bound", ratios[shown])
 	flush(table)
 	return nil
 }
 
 // offlineOptimum returns the greatest total utility, and whether it is proven.
-func offlineOptimum(ctx context.Context, scenario *slotsim.Scenario) (float64, bool, error) {
-	offline, err := primaldual.NewOffline(scenario.Cluster, scenario.Jobs, nil)
+func offlineOptimum(ctx context.Context, w *workload) (float64, bool, error) {
+	offline, err := primaldual.NewOffline(w.cluster, w.jobs, nil)
 	if err != nil {
 		return 0, false, err
 	}

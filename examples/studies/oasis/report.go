@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-
-	"github.com/apportion/apportion/primaldual"
 )
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
@@ -75,7 +73,7 @@ func (s *study) reportRatios(table io.Writer) {
 		for size := range s.sizes {
 			var ratios []float64
 			for seed, bound := range s.bounds(size) {
-				ratios = append(ratios, bound/s.runs[size][seed][place].Total)
+				ratios = append(ratios, bound/s.runs[size][seed][place].total)
 			}
 			mean, spread := meanAndSpread(ratios)
 			fmt.Fprintf(table, "\t%.2f +- %.2f", mean, spread)
@@ -106,7 +104,7 @@ func (s *study) reportUsage(table io.Writer) {
 		for size := range s.sizes {
 			var usage []float64
 			for _, runs := range s.runs[size] {
-				usage = append(usage, runs[place].Usage[primaldual.Workers][0])
+				usage = append(usage, runs[place].gpus)
 			}
 			mean, _ := meanAndSpread(usage)
 			fmt.Fprintf(table, "\t%.0f %%", 100*mean)

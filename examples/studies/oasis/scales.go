@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -19,11 +19,11 @@ type scale struct {
 }
 
 // bounds returns U and L for a workload.
-func (c *scale) bounds(ctx context.Context, scenario *slotsim.Scenario) (primaldual.Bounds, error) {
+func (c *scale) bounds(ctx context.Context, w *workload) (primaldual.Bounds, error) {
 	if c.second {
-		return secondBounds(ctx, scenario, c.options)
+		return secondBounds(ctx, w, c.options)
 	}
-	return primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, &c.options)
+	return primaldual.BoundsOf(w.cluster, w.jobs, &c.options)
 }
 
 // scales are the form of L that the paper prints, that of a second run, and factors on U and L.
@@ -60,17 +60,17 @@ func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64
 	}
 	err := inParallel(len(s.sizes)*s.seeds, stderr, func(task int) error {
 		size, seed := task/s.seeds, task%s.seeds
-		scenario := s.scenario(size, seed)
+		w := s.workload(size, seed)
 		for i := range scales {
-			bounds, err := scales[i].bounds(ctx, scenario)
+			bounds, err := scales[i].bounds(ctx, w)
 			if err != nil {
 				return err
 			}
-			result, err := slotsim.Run(ctx, scenario, &bounds, slotsim.OASiS{})
+			_, result, err := w.run(ctx, &policies.OASiS{Bounds: &bounds})
 			if err != nil {
 				return err
 			}
-			totals[size][i][seed] = result.Total
+			totals[size][i][seed] = result.Worth()
 		}
 		return nil
 	})

@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/examples/studies/command"
-	"github.com/apportion/apportion/internal/slotsim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/oasistest"
 )
@@ -38,9 +40,46 @@ type study struct {
 // played is one run. Bound, from the run of OASiS, is certified for all policies; alpha is that of
 // Theorem 4, of the two settings of OASiS.
 type played struct {
-	*slotsim.Result
-	jobs         []primaldual.Job
+	jobs []primaldual.Job
+	// total is the total utility, utility that of each job; completion the slot in which a job
+	// ended, 0 if it did not; gpus the part of all GPUs and slots that was taken.
+	total        float64
+	utility      []float64
+	completion   []int
+	gpus         float64
 	bound, alpha float64
+}
+
+// workload is a cluster, jobs, and how many workers FIFO and RRH give each.
+type workload struct {
+	cluster *primaldual.Cluster
+	jobs    []primaldual.Job
+	workers []int64
+}
+
+// run plays the workload under a policy.
+func (w *workload) run(ctx context.Context, policy sim.Policy) (*sim.Scenario, *sim.Result, error) {
+	scenario, err := sim.FromSlots(w.cluster, w.jobs, w.workers, slotLength)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := sim.Run(ctx, scenario, policy)
+	return scenario, result, err
+}
+
+// slotLength is the time that a slot stands for. Nothing depends on it.
+const slotLength = time.Minute
+
+// paperWorkers is the most workers that FIFO and RRH give a job in the paper. [OASiS §5]
+const paperWorkers = 30
+
+// drawWorkers returns a fixed number of workers for each job, uniform from 1 to 30.
+func drawWorkers(rng *rand.Rand, jobs int) []int64 {
+	workers := make([]int64, jobs)
+	for i := range workers {
+		workers[i] = 1 + rng.Int64N(paperWorkers)
+	}
+	return workers
 }
 
 func newStudy(o *options) *study {
@@ -62,59 +101,75 @@ func newStudy(o *options) *study {
 	return s
 }
 
-// scenario draws a workload.
-func (s *study) scenario(size, seed int) *slotsim.Scenario {
+// workload draws a workload.
+func (s *study) workload(size, seed int) *workload {
 	settings := s.settings
 	settings.Jobs = s.sizes[size]
 	rng := rand.New(rand.NewPCG(uint64(seed), uint64(settings.Jobs)))
 	cluster, jobs := oasistest.Generate(rng, settings)
-	return &slotsim.Scenario{Cluster: cluster, Jobs: jobs, Workers: slotsim.DrawWorkers(rng, len(jobs))}
+	return &workload{cluster, jobs, drawWorkers(rng, len(jobs))}
 }
 
-// policy returns the policy with a place in policyNames.
-func policy(place int) slotsim.Policy {
-	return []slotsim.Policy{
-		slotsim.OASiS{}, slotsim.OASiS{Label: policyNames[1]},
-		slotsim.Dorm3(embedded.New(&embedded.Options{Effort: dormEffort})), slotsim.DRF{}, slotsim.RRH{},
-		slotsim.FIFO{}, slotsim.FIFO{Backfill: true},
+// policy returns the policy with a place in policyNames; bounds are those of OASiS.
+func policy(place int, bounds *primaldual.Bounds) sim.Policy {
+	return []sim.Policy{
+		&policies.OASiS{Bounds: bounds}, &policies.OASiS{Label: policyNames[1], Bounds: bounds},
+		policies.DormInSlots(embedded.New(&embedded.Options{Effort: dormEffort})), &policies.DRF{}, &policies.RRH{},
+		&policies.FIFO{}, &policies.FIFO{Backfill: true},
 	}[place]
 }
 
 // secondBounds returns the bounds of a second run: those that the total utility of a run of OASiS by
 // itself allows.
-func secondBounds(ctx context.Context, scenario *slotsim.Scenario, options primaldual.BoundsOptions) (primaldual.Bounds, error) {
-	first, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, nil)
+func secondBounds(ctx context.Context, w *workload, options primaldual.BoundsOptions) (primaldual.Bounds, error) {
+	first, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 	if err != nil {
 		return first, err
 	}
-	result, err := slotsim.Run(ctx, scenario, &first, slotsim.OASiS{})
+	_, result, err := w.run(ctx, &policies.OASiS{Bounds: &first})
 	if err != nil {
 		return first, err
 	}
-	options.Reached = result.Total
-	return primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, &options)
+	options.Reached = result.Worth()
+	return primaldual.BoundsOf(w.cluster, w.jobs, &options)
 }
 
-// playOne plays a scenario under one policy; under OASiS it also certifies a bound.
-func playOne(ctx context.Context, scenario *slotsim.Scenario, place int) (*played, error) {
-	bounds, err := primaldual.BoundsOf(scenario.Cluster, scenario.Jobs, nil)
+// playOne plays a workload under one policy; under OASiS it also certifies a bound.
+func playOne(ctx context.Context, w *workload, place int) (*played, error) {
+	bounds, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 	if place == 1 {
-		bounds, err = secondBounds(ctx, scenario, primaldual.BoundsOptions{})
+		bounds, err = secondBounds(ctx, w, primaldual.BoundsOptions{})
 	}
 	if err != nil {
 		return nil, err
 	}
-	result, err := slotsim.Run(ctx, scenario, &bounds, policy(place))
+	scenario, result, err := w.run(ctx, policy(place, &bounds))
 	if err != nil {
 		return nil, err
 	}
-	p := &played{Result: result, jobs: scenario.Jobs, alpha: bounds.Alpha()}
+	p := newPlayed(w.jobs, scenario, result)
+	p.alpha = bounds.Alpha()
 	if place > 0 {
 		return p, nil
 	}
-	certificate, err := primaldual.Certify(result.Ledger, scenario.Jobs, result.Total, &primaldual.CertificateOptions{Steps: certificateSteps})
+	ledger, err := sim.Ledger(scenario, result, &bounds)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := primaldual.Certify(ledger, w.jobs, p.total, &primaldual.CertificateOptions{Steps: certificateSteps})
 	p.bound = certificate.Bound
 	return p, err
+}
+
+// newPlayed returns what the study keeps of a run.
+func newPlayed(jobs []primaldual.Job, scenario *sim.Scenario, result *sim.Result) *played {
+	p := &played{jobs: jobs, total: result.Worth()}
+	for i := range result.Jobs {
+		p.utility = append(p.utility, result.Jobs[i].Worth)
+		p.completion = append(p.completion, int(result.Jobs[i].Completion/scenario.Slot))
+	}
+	p.gpus = result.Mean(0, scenario.Horizon, func(s *sim.Sample) float64 { return s.Utilization[0] })
+	return p
 }
 
 // play makes all runs, the largest first.
@@ -130,7 +185,7 @@ func (s *study) play(ctx context.Context, stderr io.Writer) error {
 	}
 	return inParallel(len(tasks), stderr, func(i int) (err error) {
 		t := tasks[i]
-		s.runs[t.size][t.seed][t.place], err = playOne(ctx, s.scenario(t.size, t.seed), t.place)
+		s.runs[t.size][t.seed][t.place], err = playOne(ctx, s.workload(t.size, t.seed), t.place)
 		return err
 	})
 }

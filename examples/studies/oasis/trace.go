@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/slotsim"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -44,16 +43,16 @@ const (
 	traceValue = "10"
 )
 
-// traceScenario returns the jobs of a trace on a cluster of gpus GPUs.
-func traceScenario(file string, gpus int) (*slotsim.Scenario, error) {
+// traceWorkload returns the jobs of a trace on a cluster of gpus GPUs.
+func traceWorkload(file string, gpus int) (*workload, error) {
 	rows, err := data.ReadFile("data/" + file)
 	if err != nil {
 		return nil, err
 	}
-	s := &slotsim.Scenario{Cluster: &primaldual.Cluster{Kinds: apportion.Kinds{"gpu", "slot"}, Slots: traceSlots}}
+	s := &workload{cluster: &primaldual.Cluster{Kinds: apportion.Kinds{"gpu", "slot"}, Slots: traceSlots}}
 	for h := range gpus / 8 {
-		s.Cluster.WorkerServers = append(s.Cluster.WorkerServers, apportion.Server{ID: fmt.Sprint("worker", h), Capacity: apportion.Resources{8, 0}})
-		s.Cluster.PSServers = append(s.Cluster.PSServers, apportion.Server{ID: fmt.Sprint("ps", h), Capacity: apportion.Resources{0, 8}})
+		s.cluster.WorkerServers = append(s.cluster.WorkerServers, apportion.Server{ID: fmt.Sprint("worker", h), Capacity: apportion.Resources{8, 0}})
+		s.cluster.PSServers = append(s.cluster.PSServers, apportion.Server{ID: fmt.Sprint("ps", h), Capacity: apportion.Resources{0, 8}})
 	}
 	for row, err := range trace.Jobs(file, bytes.NewReader(rows)) {
 		if err != nil {
@@ -63,8 +62,8 @@ func traceScenario(file string, gpus int) (*slotsim.Scenario, error) {
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", row.ID, err)
 		}
-		s.Jobs = append(s.Jobs, job)
-		s.Workers = append(s.Workers, int64(row.GPUs.Value))
+		s.jobs = append(s.jobs, job)
+		s.workers = append(s.workers, int64(row.GPUs.Value))
 	}
 	return s, nil
 }
@@ -104,11 +103,11 @@ func runTrace(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		err := inParallel(len(source.gpus)*len(policyNames), stderr, func(task int) error {
 			size, place := task/len(policyNames), task%len(policyNames)
-			scenario, err := traceScenario(source.file, source.gpus[size])
+			w, err := traceWorkload(source.file, source.gpus[size])
 			if err != nil {
 				return err
 			}
-			runs[size][place], err = playOne(ctx, scenario, place)
+			runs[size][place], err = playOne(ctx, w, place)
 			return err
 		})
 		if err != nil {
@@ -133,12 +132,12 @@ func reportTrace(w io.Writer, sizes []int, runs [][]*played) {
 		for size := range sizes {
 			run := runs[size][place]
 			met := 0
-			for _, utility := range run.Utility {
+			for _, utility := range run.utility {
 				if utility > 0 {
 					met++
 				}
 			}
-			fmt.Fprintf(table, "\t%s\t%.0f %%", percent(met, len(run.Utility)), 100*run.Usage[primaldual.Workers][0])
+			fmt.Fprintf(table, "\t%s\t%.0f %%", percent(met, len(run.utility)), 100*run.gpus)
 		}
 		fmt.Fprintln(table)
 	}

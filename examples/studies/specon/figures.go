@@ -3,12 +3,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/apportion/apportion/examples/studies/chart"
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // figures draws the first run of each study in which DS places jobs at random.
@@ -17,7 +20,7 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 	var all []*chart.Figure
 	for _, drawing := range []struct {
 		name, policy string
-		result       *nodesim.Result
+		result       *sim.Result
 	}{{"figure-6-21", "DS", s.ds[0]}, {"figure-6-22", "SpeCon", s.with[0][0]}} {
 		spans, err := distribution(drawing.name, "Workload distribution under "+drawing.policy+", "+s.title, s.scenarios[0], drawing.result)
 		if err != nil {
@@ -27,7 +30,7 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 	}
 	for _, drawing := range []struct {
 		name, policy string
-		result       *nodesim.Result
+		result       *sim.Result
 	}{{"jobs-ds", "DS", s.ds[0]}, {"jobs-specon", "SpeCon", s.with[0][0]}} {
 		counts, err := jobs(drawing.name, "Jobs on each worker under "+drawing.policy, s.workers, drawing.result)
 		if err != nil {
@@ -55,51 +58,65 @@ func workers(n int) []string {
 }
 
 // distribution draws on which worker each job ran when.
-func distribution(name, title string, scenario *nodesim.Scenario, result *nodesim.Result) (*chart.Figure, error) {
+func distribution(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
 	rows := make([]string, len(scenario.Jobs))
 	for i, job := range scenario.Jobs {
 		rows[i] = job.ID
 	}
 	var spans []chart.Span
-	open := map[int]int{} // from a job to the position of its last span
-	for i, sample := range result.Samples {
-		until := result.Makespan()
-		if i+1 < len(result.Samples) {
-			until = result.Samples[i+1].At
-		}
-		for _, r := range sample.Running {
-			at, ok := open[r.Job]
-			if !ok || spans[at].Series != r.Worker {
-				at = len(spans)
-				open[r.Job] = at
-				spans = append(spans, chart.Span{Row: r.Job, Series: r.Worker, From: sample.At.Seconds()})
+	for i := range result.Jobs {
+		for s, span := range result.Jobs[i].Spans {
+			worker := span.Places[0].Server
+			if s == 0 || spans[len(spans)-1].Series != worker {
+				spans = append(spans, chart.Span{Row: i, Series: worker, From: span.From.Seconds()})
 			}
-			spans[at].Until = until.Seconds()
+			spans[len(spans)-1].Until = span.Until.Seconds()
 		}
 	}
+	slices.SortStableFunc(spans, func(a, b chart.Span) int { return cmp.Compare(a.From, b.From) })
 	f := chart.New(name, title, "Time (seconds)", "")
-	return f, f.Spans(rows, workers(scenario.Workers), spans)
+	return f, f.Spans(rows, workers(len(scenario.Servers)), spans)
 }
 
 // jobs draws how many jobs each worker has over time.
-func jobs(name, title string, n int, result *nodesim.Result) (*chart.Figure, error) {
+func jobs(name, title string, n int, result *sim.Result) (*chart.Figure, error) {
 	f := chart.New(name, title, "Time (seconds)", "Jobs")
+	at, counts := load(n, result)
 	for w, worker := range workers(n) {
-		var points plotter.XYs
-		for _, sample := range result.Samples {
-			count := 0.0
-			for _, r := range sample.Running {
-				if r.Worker == w {
-					count++
-				}
-			}
-			points = append(points, plotter.XY{X: sample.At.Seconds(), Y: count})
+		points := make(plotter.XYs, len(at))
+		for i, t := range at {
+			points[i] = plotter.XY{X: t.Seconds(), Y: counts[w][i]}
 		}
 		if err := f.Steps(w, worker, points); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
+}
+
+// load returns the instants at which anything changes, and how many jobs each worker has from each on.
+func load(n int, result *sim.Result) (at []time.Duration, counts [][]float64) {
+	for i := range result.Jobs {
+		for _, span := range result.Jobs[i].Spans {
+			at = append(at, span.From, span.Until)
+		}
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	counts = make([][]float64, n)
+	for w := range counts {
+		counts[w] = make([]float64, len(at))
+	}
+	for i := range result.Jobs {
+		for _, span := range result.Jobs[i].Spans {
+			from, _ := slices.BinarySearch(at, span.From)
+			until, _ := slices.BinarySearch(at, span.Until)
+			for t := from; t < until; t++ {
+				counts[span.Places[0].Server][t]++
+			}
+		}
+	}
+	return at, counts
 }
 
 // times draws the completion time of each job under DS and under SpeCon.
@@ -111,10 +128,10 @@ func (s *study) times(name string) (*chart.Figure, error) {
 			groups[i] = fmt.Sprint(i + 1)
 		}
 	}
-	for i, result := range []*nodesim.Result{s.ds[0], s.with[0][0]} {
-		values := make([]float64, len(result.Outcomes))
-		for j, o := range result.Outcomes {
-			values[j] = o.Time().Seconds()
+	for i, result := range []*sim.Result{s.ds[0], s.with[0][0]} {
+		values := make([]float64, len(result.Jobs))
+		for j := range result.Jobs {
+			values[j] = result.Jobs[j].Response().Seconds()
 		}
 		if err := f.Bars(groups, i, 2, []string{"DS", "SpeCon"}[i], values); err != nil {
 			return nil, err

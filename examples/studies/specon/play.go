@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
 )
 
 // setting is one setting of SpeCon.
@@ -48,10 +50,10 @@ type study struct {
 	// nobody requests anything, all workers are equal to DS, and it picks one at random.
 	even      bool
 	settings  []setting
-	scenarios []*nodesim.Scenario
-	ds        []*nodesim.Result
+	scenarios []*sim.Scenario
+	ds        []*sim.Result
 	// with[i] is what SpeCon made of scenario i under each setting.
-	with [][]*nodesim.Result
+	with [][]*sim.Result
 }
 
 // playAll plays every schedule under both ways to place jobs.
@@ -84,26 +86,26 @@ func (s *study) play(seed uint64, interference float64) error {
 	if err != nil {
 		return err
 	}
-	scenario.Interference = interference
+	scenario.Law = sim.Shared{Interference: interference}
 	if s.even {
 		for i := range scenario.Jobs {
 			scenario.Jobs[i].Request = 1
 		}
 	}
-	place := func() nodesim.Default { return nodesim.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
+	place := func() policies.Default { return policies.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
 	ds := place()
-	base, err := nodesim.Run(scenario, &ds)
+	base, err := sim.Run(context.Background(), scenario, &ds)
 	if err != nil {
 		return err
 	}
-	var with []*nodesim.Result
+	var with []*sim.Result
 	for _, setting := range s.settings {
-		policy, err := nodesim.NewSpeCon(specon.Config{Interval: setting.interval, Alpha: setting.alpha}, &setting.options)
+		policy, err := policies.NewSpeCon(specon.Config{Interval: setting.interval, Alpha: setting.alpha}, &setting.options)
 		if err != nil {
 			return err
 		}
 		policy.Place = place()
-		result, err := nodesim.Run(scenario, policy)
+		result, err := sim.Run(context.Background(), scenario, policy)
 		if err != nil {
 			return err
 		}

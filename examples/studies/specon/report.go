@@ -8,7 +8,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 const notGiven = "-"
@@ -74,11 +74,13 @@ func (s *study) measure(setting int) measures {
 		sooner, reductions := with.Gains(ds)
 		m.sooner += float64(sooner) / float64(len(reductions)) / n
 		m.best += slices.Max(reductions) / n
-		m.mean += ds.Mean().Seconds() / n
-		m.meanWith += with.Mean().Seconds() / n
+		m.mean += ds.MeanResponse().Seconds() / n
+		m.meanWith += with.MeanResponse().Seconds() / n
 		m.makespan += ds.Makespan().Seconds() / n
 		m.makespanWith += with.Makespan().Seconds() / n
-		m.moves += float64(len(with.Migrations)) / n
+		for j := range with.Jobs {
+			m.moves += float64(len(with.Jobs[j].Moves())) / n
+		}
 	}
 	return m
 }
@@ -112,18 +114,19 @@ func reportJobs(w io.Writer, studies []*study) error {
 	fmt.Fprintln(table, "job\tmodel\tsubmitted\tDS\tSpeCon\tgain\tmoves under SpeCon")
 	for j, job := range scenario.Jobs {
 		fmt.Fprintf(table, "%s\t%s\t%.1f\t%.1f\t%.1f\t%s\t%s\n", job.ID, job.Model, job.Arrival.Seconds(),
-			ds.Outcomes[j].Time().Seconds(), with.Outcomes[j].Time().Seconds(), percent(reductions[j]), moves(with, j))
+			ds.Jobs[j].Response().Seconds(), with.Jobs[j].Response().Seconds(), percent(reductions[j]), moves(with, j))
 	}
 	fmt.Fprintln(table)
 	return table.Flush()
 }
 
 // moves tells the migrations of a job.
-func moves(result *nodesim.Result, job int) string {
+func moves(result *sim.Result, job int) string {
 	text := ""
-	for _, m := range result.Migrations {
-		if m.Job == job {
-			text += fmt.Sprintf("%v at %.0f s: worker %d to %d; ", m.Why, m.At.Seconds(), m.From+1, m.To+1)
+	spans := result.Jobs[job].Spans
+	for i, m := range spans {
+		if i > 0 && m.Places[0] != spans[i-1].Places[0] {
+			text += fmt.Sprintf("%s at %.0f s: worker %d to %d; ", m.Why, m.From.Seconds(), spans[i-1].Places[0].Server+1, m.Places[0].Server+1)
 		}
 	}
 	if text == "" {

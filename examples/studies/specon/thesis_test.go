@@ -3,11 +3,13 @@
 package main
 
 import (
+	"context"
 	"io"
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // Reference: [Zheng] §6.2.2-§6.2.4: SpeCon lowers the mean completion time and the makespan of every
@@ -29,8 +31,10 @@ func TestDirections(t *testing.T) {
 			}
 		}
 		for _, ds := range s.ds {
-			if len(ds.Migrations) > 0 {
-				t.Errorf("%s: DS moved jobs", s.title)
+			for j := range ds.Jobs {
+				if len(ds.Jobs[j].Moves()) > 0 {
+					t.Errorf("%s: DS moved %s", s.title, ds.Jobs[j].ID)
+				}
 			}
 		}
 	}
@@ -44,8 +48,8 @@ func TestScenarios(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := scenario.Validate(); err != nil || len(scenario.Jobs) != s.jobs || scenario.Workers != s.workers {
-			t.Errorf("%s: %d jobs, %d workers, %v", s.title, len(scenario.Jobs), scenario.Workers, err)
+		if err := scenario.Validate(); err != nil || len(scenario.Jobs) != s.jobs || len(scenario.Servers) != s.workers {
+			t.Errorf("%s: %d jobs, %d workers, %v", s.title, len(scenario.Jobs), len(scenario.Servers), err)
 		}
 		names := map[string]bool{}
 		for j, job := range scenario.Jobs {
@@ -66,13 +70,16 @@ func TestEveryJobIsOnOneWorkerAtATime(t *testing.T) {
 	if err := s.play(1, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, sample := range s.with[0][0].Samples {
-		seen := map[int]bool{}
-		for _, r := range sample.Running {
-			if seen[r.Job] {
-				t.Fatalf("job %d is twice in the sample at %v", r.Job, sample.At)
+	for _, job := range s.with[0][0].Jobs {
+		until := job.Arrival
+		for _, span := range job.Spans {
+			if span.From != until || len(span.Places) != 1 || span.Places[0].Count != 1 {
+				t.Errorf("%s goes on at %v with %+v", job.ID, until, span)
 			}
-			seen[r.Job] = true
+			until = span.Until
+		}
+		if until != job.Completion {
+			t.Errorf("%s ends at %v, its spans at %v", job.ID, job.Completion, until)
 		}
 	}
 }
@@ -82,11 +89,11 @@ type turn struct{ next int }
 
 func (*turn) Name() string { return "turn" }
 
-func (p *turn) Decide(state *nodesim.State) (nodesim.Orders, error) {
-	var orders nodesim.Orders
-	for _, task := range state.Tasks {
-		if task.Worker == nodesim.Unplaced {
-			orders.Placements = append(orders.Placements, nodesim.Placement{Index: task.Index, Worker: p.next % state.Workers})
+func (p *turn) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err error) {
+	for i := range state.Jobs {
+		if job := &state.Jobs[i]; job.New {
+			on := []apportion.Placement{{Server: p.next % len(state.Scenario.Servers), Count: 1}}
+			orders.Places = append(orders.Places, sim.Place{Job: job.ID, On: on})
 			p.next++
 		}
 	}
@@ -100,14 +107,14 @@ func TestVAEWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := nodesim.Run(scenario, &turn{})
+	result, err := sim.Run(t.Context(), scenario, &turn{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := result.Makespan(); got.Round(time.Millisecond) != 1260*time.Second {
 		t.Errorf("makespan %v, want 1260 s", got)
 	}
-	if got := result.Mean(); got.Round(time.Second) != 310*time.Second {
+	if got := result.MeanResponse(); got.Round(time.Second) != 310*time.Second {
 		t.Errorf("mean %v, want 310 s", got)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/internal/nodesim"
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // moveCost is what saving and resuming a job costs: less than 5 s, Fig. 3.2.
@@ -68,7 +70,7 @@ var schedules = []schedule{
 }
 
 // scenario draws the jobs of a schedule. Nobody requests resources, so DS finds all workers equal.
-func (s *schedule) scenario(seed uint64) (*nodesim.Scenario, error) {
+func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 	random := rand.New(rand.NewPCG(seed, uint64(s.jobs)))
 	arrivals := make([]time.Duration, s.jobs)
 	for i := range arrivals {
@@ -78,18 +80,25 @@ func (s *schedule) scenario(seed uint64) (*nodesim.Scenario, error) {
 		}
 	}
 	slices.Sort(arrivals)
-	scenario := &nodesim.Scenario{Workers: s.workers, MoveCost: moveCost}
+	scenario := &sim.Scenario{Kinds: apportion.Kinds{"cpu"}, Law: sim.Shared{}, AdjustCost: moveCost}
+	for _, name := range workers(s.workers) {
+		scenario.Servers = append(scenario.Servers, apportion.Server{ID: name, Capacity: apportion.Resources{sim.Whole}})
+	}
 	for i, arrival := range arrivals {
 		m := vae
 		if !s.single {
 			m = models[random.IntN(len(models))]
 		}
-		curve, err := nodesim.Recorded(m.curve)
+		steps, values, err := trace.Recorded(m.curve)
 		if err != nil {
 			return nil, err
 		}
-		scenario.Jobs = append(scenario.Jobs, nodesim.Job{ID: fmt.Sprintf("Job-%02d", i+1), Model: m.name, Arrival: arrival,
-			Work: m.work, Demand: nodesim.Whole, Curve: curve})
+		j := sim.SharedJob(fmt.Sprintf("Job-%02d", i+1), arrival, m.work, sim.Whole)
+		j.Model = m.name
+		if j.Curve, err = sim.NewCurve(steps, values); err != nil {
+			return nil, err
+		}
+		scenario.Jobs = append(scenario.Jobs, j)
 	}
 	return scenario, nil
 }

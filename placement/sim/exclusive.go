@@ -1,0 +1,111 @@
+// This file implements the law of containers that belong to one job alone, [Dorm §III-B].
+
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/exact"
+)
+
+// Exclusive is the law of containers that reserve their demand: a job runs at the speed of its number
+// of containers, and what all hold on a server must fit.
+type Exclusive struct{}
+
+// law returns the law of the scenario.
+func (s *Scenario) law() Law {
+	if s.Law == nil {
+		return Exclusive{}
+	}
+	return s.Law
+}
+
+func (Exclusive) faults(*Scenario, *apportion.Faults) {}
+
+// room adds up what all jobs hold. O(placements + servers x kinds).
+func (Exclusive) room(s *Scenario, jobs []*job) (*job, string) {
+	if blame, fault := fill(s.Kinds, s.Servers, jobs, func(j *job) ([]apportion.Placement, apportion.Resources) { return j.places, j.Demand }); blame != nil {
+		return blame, fault
+	}
+	return fill(s.Kinds, s.ParameterServers, jobs, func(j *job) ([]apportion.Placement, apportion.Resources) {
+		if j.Training == nil {
+			return nil, nil
+		}
+		return j.ps, j.Training.PS
+	})
+}
+
+// fill puts what jobs hold on servers and returns the first job that overfills one.
+func fill(kinds apportion.Kinds, servers []apportion.Server, jobs []*job, held func(*job) ([]apportion.Placement, apportion.Resources)) (*job, string) {
+	used := make([]apportion.Resources, len(servers))
+	for _, j := range jobs {
+		places, demand := held(j)
+		for _, p := range places {
+			if used[p.Server] == nil {
+				used[p.Server] = make(apportion.Resources, len(kinds))
+			}
+			sum, server := used[p.Server], &servers[p.Server]
+			if err := exact.AddTimesTo(sum, sum, p.Count, demand); err != nil {
+				return j, fmt.Sprintf("%d containers on server %q: %v", p.Count, server.ID, err)
+			}
+			if !sum.FitsIn(server.Capacity) {
+				return j, fmt.Sprintf("server %q would hold %s of %s", server.ID, kinds.Format(sum), kinds.Format(server.Capacity))
+			}
+		}
+	}
+	return nil, ""
+}
+
+func (Exclusive) limit(*Scenario) int64 { return 0 }
+
+func (Exclusive) setRates(_ *Scenario, jobs []*job, now time.Duration) {
+	for _, j := range jobs {
+		j.rate = 0
+		if j.holds() && !j.paused(now) {
+			j.rate = j.speed
+		}
+	}
+}
+
+// used cannot overflow: it fits the servers.
+func (Exclusive) used(j *job) apportion.Resources { return times(j.n, j.Demand) }
+
+// times returns n times a demand.
+func times(n int64, demand apportion.Resources) apportion.Resources {
+	sum := make(apportion.Resources, len(demand))
+	for k, q := range demand {
+		sum[k] = n * q
+	}
+	return sum
+}
+
+// loss is [Dorm eq. (2)], by package alloc.
+func (Exclusive) loss(s *Scenario, jobs []*job) (all, running float64, err error) {
+	if len(jobs) == 0 {
+		return 0, 0, nil
+	}
+	everyone, holders := make([]*Job, 0, len(jobs)), make([]*Job, 0, len(jobs))
+	held := make(alloc.Allocation, len(jobs))
+	for _, j := range jobs {
+		everyone = append(everyone, j.Job)
+		if j.holds() {
+			holders = append(holders, j.Job)
+			held[j.ID] = s.byID(j.places)
+		}
+	}
+	metrics, err := alloc.Measure(s.problem(everyone), held)
+	switch len(holders) {
+	case 0:
+		return metrics.FairnessLoss, 0, err
+	case len(everyone):
+		return metrics.FairnessLoss, metrics.FairnessLoss, err
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	among, err := alloc.Measure(s.problem(holders), held)
+	return metrics.FairnessLoss, among.FairnessLoss, err
+}

@@ -1,0 +1,49 @@
+// Package policies holds the schedulers of the papers as policies of package sim.
+//
+// # What it computes
+//
+// Where containers are exclusive: [Swarm], static and Dorm's baseline; [Dorm], the optimizer of package
+// alloc; [FIFO] and [DRF]. The same but Swarm, and [RRH] and [OASiS], where there are slots and parameter
+// servers. Where jobs share the CPU of workers: [Default], which does nothing, [FlowCon] and [SpeCon].
+//
+// # Notation
+//
+//	symbol	Go name	unit	where
+//	n_i	Job.Fixed	workers	OASiS §5, fixed numbers of workers
+//	RPT_i	rewards.remaining	slots	Irwin04
+//	V_i(t)	rewards.worth	utility	Irwin04
+//	PV_i	rewards.present	utility	Irwin04
+//	R_c	meters.read	share	Zheng (4.2)
+//
+// # Contract
+//
+// A value serves one run, unless its type says more. Jobs that no number of servers serves are refused
+// at their arrival, except by Swarm, where they wait. Round-robin placement puts one container after the
+// other on the next server with room; the pointers, one for the servers and one for the parameter
+// servers, keep their place between jobs and decisions. The same scenario gives the same orders.
+//
+// # Deviations
+//
+//   - OASiS' paper names FIFO, DRF, RRH and Dorm and says little of how they were carried over. Under FIFO
+//     and RRH a number of workers that not even the empty cluster holds is reduced to one it does.
+//   - RRH: [Irwin04] assumes values that decay at a constant rate. For other utilities decay times delay
+//     becomes the exact loss of worth, and a job is admitted if its discounted worth exceeds that loss by
+//     more than the threshold, without dividing by a rate that may be 0.
+//   - DRF in slots: a job gets no more workers than it has worker-slots left.
+//   - Dorm with parameter servers: what does not fit as whole parameter servers costs the job workers, the
+//     last ones first.
+//   - SpeCon evens out when all jobs have converged, as Zheng §6.2.3 tells, whether or not each was decided
+//     on: a job that converges last on its worker never asks for another host.
+//
+// # References
+//
+//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
+//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
+//   - [Ghodsi11] A. Ghodsi et al. Dominant Resource Fairness. NSDI 2011.
+//   - [Irwin04] D. Irwin, L. Grit, J. Chase. Balancing Risk and Reward in a Market-Based Task Service.
+//     HPDC 2004.
+//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
+//     Clusters. INFOCOM 2018.
+//   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
+//     Containers. Master's thesis.
+package policies

@@ -1,0 +1,122 @@
+// This file lets Dorm schedule, [Dorm §III-C, §V-A2], also where jobs have parameter servers: a container
+// is then a worker with its part of one, [OASiS] §5.
+
+package policies
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// Dorm asks the utilization-fairness optimizer at every decision. Parameter servers are placed by
+// round robin; where they are short, a job loses workers, the last ones first.
+type Dorm struct {
+	// Label is its name, for instance "Dorm-1".
+	Label string
+	// Theta1 and Theta2 are the thresholds of (15) and (16), in [0, 1].
+	Theta1, Theta2 float64
+	Options        alloc.Options
+	// Queue is how many waiting jobs, first come first, take part in a decision; 0 is for all.
+	Queue int
+	// Solver answers P2; nil: the embedded one.
+	Solver solver.Solver
+	// Observe, if not nil, sees every decision.
+	Observe func(*alloc.Decision)
+
+	// servers holds the parameter servers, entry who is let in.
+	servers side
+	entry   entry
+}
+
+// Dorm123 returns the three settings of the paper's evaluation.
+func Dorm123(by solver.Solver) []*Dorm {
+	return []*Dorm{
+		{Label: "Dorm-1", Theta1: 0.2, Theta2: 0.1, Solver: by},
+		{Label: "Dorm-2", Theta1: 0.1, Theta2: 0.2, Solver: by},
+		{Label: "Dorm-3", Theta1: 0.1, Theta2: 0.1, Solver: by},
+	}
+}
+
+// DormInSlots returns Dorm for scenarios of OASiS: with the thresholds of Dorm-3 and a queue of 4, of
+// which the longest prefix is let in that leaves the problem solvable.
+func DormInSlots(by solver.Solver) *Dorm {
+	return &Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.1, Queue: 4, Options: alloc.Options{AdmitPrefix: true}, Solver: by}
+}
+
+// Name returns the label.
+func (d *Dorm) Name() string { return d.Label }
+
+// Decide orders what alloc.Reallocate decides for the jobs that take part.
+func (d *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
+	orders := sim.Orders{Refused: d.entry.admit(state)}
+	d.servers.open(state.Scenario.Kinds, state.Scenario.ParameterServers)
+	d.servers.release(state.Ended...)
+	state.Jobs = d.entry.taking(state, d.Queue)
+	if len(state.Jobs) == 0 || !d.entry.changed {
+		return orders, nil
+	}
+	problem := state.Problem()
+	problem.Theta1, problem.Theta2, problem.Options = d.Theta1, d.Theta2, d.Options
+	decision, err := alloc.Reallocate(ctx, problem, d.Solver)
+	if err != nil {
+		return orders, err
+	}
+	if d.Observe != nil {
+		d.Observe(decision)
+	}
+	orders.Places = d.changes(state, decision.Allocation)
+	return orders, nil
+}
+
+// changes returns the jobs whose containers change, each with its parameter servers.
+func (d *Dorm) changes(state *sim.State, allocation alloc.Allocation) []sim.Place {
+	var places []sim.Place
+	var changed []*sim.JobState
+	for i := range state.Jobs {
+		job := &state.Jobs[i]
+		on := placesOf(state.Scenario.Servers, allocation[job.ID])
+		if !slices.Equal(on, job.Places) {
+			d.servers.release(job.ID)
+			places, changed = append(places, sim.Place{Job: job.ID, On: on}), append(changed, job)
+		}
+	}
+	for i, job := range changed {
+		if job.Training != nil {
+			d.serve(job, &places[i])
+		}
+	}
+	return places
+}
+
+// placesOf lists containers by server, in the order of the servers.
+func placesOf(servers []apportion.Server, held map[string]int64) []apportion.Placement {
+	var on []apportion.Placement
+	for h := range servers {
+		if n := held[servers[h].ID]; n > 0 {
+			on = append(on, apportion.Placement{Server: h, Count: n})
+		}
+	}
+	return on
+}
+
+// serve places the parameter servers of a job, after leaving out the workers, from the last one on,
+// that have none.
+func (d *Dorm) serve(job *sim.JobState, place *sim.Place) {
+	var n int64
+	for _, p := range place.On {
+		n += p.Count
+	}
+	room := d.servers.room(job.Training.PS, n)
+	for ; job.Training.PSFor(n) > room; n-- {
+		last := len(place.On) - 1
+		if place.On[last].Count--; place.On[last].Count == 0 {
+			place.On = place.On[:last]
+		}
+	}
+	place.PS = d.servers.place(job.ID, job.Training.PS, job.Training.PSFor(n))
+}

@@ -1,0 +1,95 @@
+// This file lets OASiS schedule, [OASiS] Algorithm 1.
+
+package policies
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/primaldual"
+)
+
+// OASiS offers each job at its arrival to a primaldual.Scheduler and runs it as scheduled. Every job
+// must have Training, and the scenario a horizon.
+type OASiS struct {
+	// Label is its name; empty: "OASiS".
+	Label string
+	// Bounds are those of its prices; nil: those of all jobs of the scenario, which nobody knows who
+	// does not know the future.
+	Bounds *primaldual.Bounds
+
+	scheduler *primaldual.Scheduler
+	schedules map[string]primaldual.Schedule
+}
+
+// Name returns the label.
+func (o *OASiS) Name() string { return cmp.Or(o.Label, "OASiS") }
+
+// Decide offers the new jobs and orders what is scheduled for this slot.
+func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err error) {
+	if o.scheduler == nil {
+		if err := o.start(state.Scenario); err != nil {
+			return orders, err
+		}
+	}
+	slot := int(state.Now/state.Scenario.Slot) + 1
+	for i := range state.Jobs {
+		job := &state.Jobs[i]
+		if job.New {
+			decision, err := o.scheduler.Offer(*job.Training)
+			if err != nil {
+				return orders, err
+			}
+			if !decision.Admitted {
+				orders.Refused = append(orders.Refused, job.ID)
+				continue
+			}
+			o.schedules[job.ID] = decision.Schedule
+		}
+		orders.Places = append(orders.Places, o.order(job.ID, slot))
+		orders.Next = state.Now + state.Scenario.Slot
+	}
+	return orders, nil
+}
+
+// start makes the scheduler.
+func (o *OASiS) start(s *sim.Scenario) error {
+	var jobs []primaldual.Job
+	for i := range s.Jobs {
+		if s.Jobs[i].Training == nil {
+			return &apportion.FieldError{Item: check.Item("job", s.Jobs[i].ID, i), Field: "Training", Err: apportion.ErrEmpty}
+		}
+		jobs = append(jobs, *s.Jobs[i].Training)
+	}
+	cluster, bounds := s.Cluster(), o.Bounds
+	if bounds == nil {
+		own, err := primaldual.BoundsOf(cluster, jobs, nil)
+		if err != nil {
+			return fmt.Errorf("bounds: %w", err)
+		}
+		bounds = &own
+	}
+	scheduler, err := primaldual.NewScheduler(cluster, bounds, nil)
+	if err != nil {
+		return fmt.Errorf("making the scheduler: %w", err)
+	}
+	o.scheduler, o.schedules = scheduler, make(map[string]primaldual.Schedule)
+	return nil
+}
+
+// order is what a job runs in a slot, the plans of the slots before being forgotten.
+func (o *OASiS) order(id string, slot int) sim.Place {
+	schedule := o.schedules[id]
+	for len(schedule) > 0 && schedule[0].Slot < slot {
+		schedule = schedule[1:]
+	}
+	o.schedules[id] = schedule
+	if len(schedule) == 0 || schedule[0].Slot > slot {
+		return sim.Place{Job: id}
+	}
+	return sim.Place{Job: id, On: schedule[0].Workers, PS: schedule[0].PS}
+}

@@ -1,0 +1,238 @@
+// This file implements the referee: what must hold of every result, whoever the policy.
+
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// Check returns what is wrong with a result of a scenario, or nil: every job did exactly its work, at
+// the speed of what it held, between its arrival and its completion; nothing was held by two; and
+// the samples ascend and say what was in use.
+func Check(s *sim.Scenario, r *sim.Result) error {
+	if len(r.Jobs) != len(s.Jobs) {
+		return fmt.Errorf("%d outcomes for %d jobs", len(r.Jobs), len(s.Jobs))
+	}
+	var faults []error
+	for i := range s.Jobs {
+		if err := checkJob(s, &s.Jobs[i], &r.Jobs[i]); err != nil {
+			faults = append(faults, fmt.Errorf("job %q: %w", s.Jobs[i].ID, err))
+		}
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	for i := range r.Jobs {
+		for k := range r.Jobs[i].Spans {
+			if err := checkRoom(s, r, r.Jobs[i].Spans[k].From); err != nil {
+				return err
+			}
+		}
+	}
+	return checkSamples(s, r)
+}
+
+// checkJob goes over the life of one job.
+func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
+	begun, until, paused := o.Arrival, o.Arrival, time.Duration(0)
+	done, last := new(big.Int), int64(0)
+	for i := range o.Spans {
+		span := &o.Spans[i]
+		if i == 0 {
+			begun = span.From
+		}
+		if span.From < until || span.Until <= span.From || s.Horizon > 0 && span.Until > s.Horizon {
+			return fmt.Errorf("span %d from %v until %v, the one before ended at %v", i, span.From, span.Until, until)
+		}
+		if err := checkSpan(s, job, span); err != nil {
+			return err
+		}
+		until = span.Until
+		if last = span.Rate; last == 0 {
+			paused += span.Until - span.From
+		}
+		done.Add(done, product(span.Rate, span.Until-span.From))
+	}
+	switch {
+	case o.ID != job.ID || o.Arrival != job.Arrival:
+		return fmt.Errorf("the outcome is that of %q from %v", o.ID, o.Arrival)
+	case o.Started != (len(o.Spans) > 0) || o.Started && o.Start != begun || o.Refused && o.Started:
+		return fmt.Errorf("started %t at %v, refused %t, %d spans from %v", o.Started, o.Start, o.Refused, len(o.Spans), begun)
+	case o.Completed && (o.Completion != until || !o.Started):
+		return fmt.Errorf("completed at %v, ended at %v", o.Completion, until)
+	case o.Paused != paused || paused > time.Duration(o.Adjusted)*s.AdjustCost:
+		return fmt.Errorf("paused %v for %d adjustments, noted %v", paused, o.Adjusted, o.Paused)
+	}
+	return checkWork(s, job, o, done, last)
+}
+
+// checkSpan checks what a job holds, and the speed that it has from it.
+func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
+	n, ps := count(span.Places), count(span.ParameterServers)
+	var want int64
+	if job.Training != nil {
+		want = job.Training.PSFor(n)
+	}
+	if n < max(1, job.Min) || n > job.Max || ps != want {
+		return fmt.Errorf("holds %d containers and %d parameter servers at %v", n, ps, span.From)
+	}
+	if _, shared := s.Law.(sim.Shared); shared {
+		if span.Rate < 0 || span.Rate > job.Demand[0] {
+			return fmt.Errorf("uses %d of a demand of %d at %v", span.Rate, job.Demand[0], span.From)
+		}
+		return nil
+	}
+	speed := float64(n)
+	if job.Speedup != nil {
+		speed = job.Speedup(n)
+	}
+	if span.Rate != 0 && math.Abs(float64(span.Rate)-speed*1e6) > 1 {
+		return fmt.Errorf("runs at %d on %d containers at %v", span.Rate, n, span.From)
+	}
+	return nil
+}
+
+// checkWork holds a job to its work: no less, and no more than what falls into the last unit of time.
+func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, last int64) error {
+	total := product(1_000_000, job.Work)
+	if o.Completed != (done.Cmp(total) >= 0) {
+		return fmt.Errorf("completed %t with %v of %v done", o.Completed, done, total)
+	}
+	if surplus := done.Sub(done, total); o.Completed && surplus.Cmp(product(last, max(1, s.Slot))) >= 0 {
+		return fmt.Errorf("works on for %v after its work is done", surplus)
+	}
+	return nil
+}
+
+// checkRoom adds up what is held at an instant.
+func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
+	used := [2][]apportion.Resources{make([]apportion.Resources, len(s.Servers)), make([]apportion.Resources, len(s.ParameterServers))}
+	for side := range used {
+		for h := range used[side] {
+			used[side][h] = make(apportion.Resources, len(s.Kinds))
+		}
+	}
+	for i := range r.Jobs {
+		for _, h := range held(s, i, &r.Jobs[i], at) {
+			for k, q := range h.takes {
+				used[h.side][h.server][k] += q
+			}
+		}
+	}
+	for side, servers := range [2][]apportion.Server{s.Servers, s.ParameterServers} {
+		for h := range servers {
+			if !used[side][h].FitsIn(servers[h].Capacity) {
+				return fmt.Errorf("server %q holds %v of %v at %v", servers[h].ID, used[side][h], servers[h].Capacity, at)
+			}
+		}
+	}
+	return nil
+}
+
+// holding is what a job takes of a server.
+type holding struct {
+	side, server int
+	takes        apportion.Resources
+}
+
+// held returns what a job takes at an instant.
+func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
+	var all []holding
+	job := &s.Jobs[i]
+	_, shared := s.Law.(sim.Shared)
+	for k := range o.Spans {
+		span := &o.Spans[k]
+		if at < span.From || at >= span.Until {
+			continue
+		}
+		for _, p := range span.Places {
+			takes := make(apportion.Resources, len(job.Demand))
+			for k, q := range job.Demand {
+				if takes[k] = p.Count * q; shared {
+					takes[k] = span.Rate
+				}
+			}
+			all = append(all, holding{0, p.Server, takes})
+		}
+		for _, p := range span.ParameterServers {
+			takes := make(apportion.Resources, len(job.Training.PS))
+			for k, q := range job.Training.PS {
+				takes[k] = p.Count * q
+			}
+			all = append(all, holding{1, p.Server, takes})
+		}
+	}
+	return all
+}
+
+// tolerance is for sums of shares in another order.
+const tolerance = 1e-9
+
+// checkSamples holds the samples to what jobs held.
+func checkSamples(s *sim.Scenario, r *sim.Result) error {
+	before, adjusted := time.Duration(-1), 0
+	for i := range r.Samples {
+		sample := &r.Samples[i]
+		if sample.At <= before || sample.At > r.End {
+			return fmt.Errorf("sample at %v after %v, the end is %v", sample.At, before, r.End)
+		}
+		before = sample.At
+		adjusted += sample.Adjusted
+		sum := 0.0
+		for side := range 2 {
+			for _, part := range inUse(s, r, sample.At, side) {
+				sum += part
+			}
+		}
+		if math.Abs(sum-sample.Total) > tolerance || sample.FairnessLoss < -tolerance || sample.RunningLoss < -tolerance {
+			return fmt.Errorf("sample at %v: utilization %v, want %v; losses %v, %v", sample.At, sample.Total, sum, sample.FairnessLoss, sample.RunningLoss)
+		}
+	}
+	for i := range r.Jobs {
+		adjusted -= r.Jobs[i].Adjusted
+	}
+	if adjusted != 0 {
+		return fmt.Errorf("the samples have %d more adjustments than the jobs", adjusted)
+	}
+	return nil
+}
+
+// inUse returns the parts of all kinds that are in use on one side.
+func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64 {
+	parts := make([]float64, len(s.Kinds))
+	for k := range parts {
+		var total, used int64
+		for _, server := range [2][]apportion.Server{s.Servers, s.ParameterServers}[side] {
+			total += server.Capacity[k]
+		}
+		for i := range r.Jobs {
+			for _, h := range held(s, i, &r.Jobs[i], at) {
+				if h.side == side {
+					used += h.takes[k]
+				}
+			}
+		}
+		if total > 0 {
+			parts[k] = float64(used) / float64(total)
+		}
+	}
+	return parts
+}
+
+func count(places []apportion.Placement) (n int64) {
+	for _, p := range places {
+		n += p.Count
+	}
+	return n
+}
+
+func product(rate int64, d time.Duration) *big.Int {
+	return new(big.Int).Mul(big.NewInt(rate), big.NewInt(int64(d)))
+}
