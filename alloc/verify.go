@@ -45,6 +45,9 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 	if d.Status == Kept {
 		return Proof{Bound: a.instance.Cap()}, nil
 	}
+	if d.Bound < d.Objective-boundTolerance {
+		return Proof{}, mismatch("Bound", fmt.Sprintf("%g is below the objective %g", d.Bound, d.Objective))
+	}
 	bound, err := d.Certificate.Certified(a.instance)
 	if err != nil {
 		return Proof{}, fmt.Errorf("%w: %w", ErrMismatch, err)

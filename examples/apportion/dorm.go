@@ -49,6 +49,9 @@ func answerDorm(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	if err := c.writeRecord(problem, decision); err != nil {
+		return err
+	}
 	explanation, err := alloc.Explain(problem, decision)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/strictjson"
 	"github.com/apportion/apportion/primaldual"
@@ -80,7 +81,7 @@ func (l *lines) keys() []string {
 var unnamedJob = check.Item("job", "", 0)
 
 // names are those of the fields in all inputs: what the library finds wrong later on has the names of Go.
-var names = strictjson.NamesOf(oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{})
+var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{})
 
 // atLine names the line in an error, and in every fault of one.
 func atLine(number int, err error) error {

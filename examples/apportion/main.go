@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/internal/strictjson"
 )
@@ -27,6 +28,9 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   dorm   who gets how many containers on which server now: Dorm's optimizer
   mps    writes the program that dorm solves, as an MPS file
   solve  solves an MPS file
+
+  replay  takes a decision that "dorm -record" has written again, and says where the answers differ
+  verify  checks such a decision without a solver
 
   oasis    which job is admitted, and on which schedule of slots: OASiS, a job a line
   flowcon  who still profits from resources on one worker: FlowCon's limits, a sample a line
@@ -52,9 +56,10 @@ func main() {
 // command is one run of a subcommand.
 type command struct {
 	*flag.FlagSet
-	// solver, form, state and timeout are the flags, for the subcommands that have them.
+	// solver, form, record, state and timeout are the flags, for the subcommands that have them.
 	solver  backend.Backend
 	form    string
+	record  string
 	state   string
 	timeout time.Duration
 	in      io.Reader
@@ -74,9 +79,11 @@ type subcommand struct {
 
 var subcommands = map[string]subcommand{
 	"drf":     {func(*command) {}, answerDRF, false},
-	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag() }, answerDorm, true},
+	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
 	"mps":     {(*command).formFlag, answerMPS, false},
 	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
+	"replay":  {(*command).timeoutFlag, answerReplay, true},
+	"verify":  {func(*command) {}, answerVerify, false},
 	"oasis":   {(*command).stateFlag, answerOASiS, false},
 	"flowcon": {func(*command) {}, answerFlowCon, false},
 	"specon":  {func(*command) {}, answerSpeCon, false},
@@ -204,10 +211,13 @@ func writeFailure(w io.Writer, err error) {
 	}
 	if len(faults) > 0 {
 		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
+		if errors.Is(err, alloc.ErrMismatch) {
+			f.Error = alloc.ErrMismatch.Error()
+		}
 		var text *strictjson.Error
 		errors.As(err, &text)
 		for i, one := range faults[:min(len(faults), maxFaults)] {
-			out := inputFault{one.Item.String(), one.Field, one.Detail, one.Err.Error(), 0}
+			out := inputFault{one.Item.String(), names.JSON(one.Field), one.Detail, one.Err.Error(), 0}
 			if text != nil {
 				out.Line = text.Lines[i]
 			}

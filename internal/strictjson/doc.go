@@ -13,7 +13,7 @@
 //   - with the same key twice in one object;
 //   - without a field that the type requires: one whose tag says neither omitempty nor omitzero, and to
 //     which the type's own UnmarshalJSON, if it has one, gives no default (a weight that is absent is 1);
-//   - with null: who has no value leaves the field out.
+//   - with null: who has no value leaves the field out. Only in a list of lists null is one that is empty.
 //
 // Names of fields come from the tags of the types and from nowhere else.
 package strictjson

@@ -39,6 +39,7 @@ type (
 		Usage  map[string]float64  `json:"usage,omitempty"`
 		Shape  any                 `json:"shape,omitempty"`
 		Plain  []struct{ X int }   `json:",omitempty"`
+		Grid   [][]int             `json:"grid,omitempty"`
 		Never  int                 `json:"-"`
 		embedded
 	}
@@ -79,7 +80,9 @@ func TestFaults(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"id": "a", "count": 1}`: nil,
 		`{"id": "a", "count": 1, "small": -128, "size": 65535, "share": 1e3, "on": true, "data": "AQI=", "colour": "red",
-			"parts": [{"weight": 2}, {}], "places": {"x": 1}, "shape": {"x": [1, null]}, "Plain": [{"X": 1}], "inner": 3}`: nil,
+			"parts": [{"weight": 2}, {}], "places": {"x": 1}, "shape": {"x": [1, null]}, "Plain": [{"X": 1}], "inner": 3, "grid": [[1], null, []]}`: nil,
+		`{"id": "a", "count": 1, "grid": null}`:     {"1: grid has the wrong type: null, not an array"},
+		`{"id": "a", "count": 1, "grid": [[null]]}`: {"1: grid[0][0] has the wrong type: null, not a whole number"},
 		`{}`:                                    {"1: id is missing", "1: count is missing"},
 		`[]`:                                    {"1:  has the wrong type: an array, not an object"},
 		`null`:                                  {"1:  has the wrong type: null, not an object"},

@@ -285,7 +285,12 @@ func (w *walker) list(t reflect.Type, path string) {
 	}
 	element := t.Elem()
 	isItem := element.Kind() == reflect.Struct && shapeOf(element).item != ""
+	nullable := element.Kind() == reflect.Slice || element.Kind() == reflect.Map
 	for i := 0; w.more(); i++ {
+		if nullable && bytes.HasPrefix(w.text[w.offset():], []byte("null")) {
+			w.next()
+			continue
+		}
 		if !isItem {
 			w.value(element, fmt.Sprintf("%s[%d]", path, i))
 			continue

@@ -33,7 +33,11 @@ func TestCases(t *testing.T) {
 				checkStream(t, d.Cmd, d.Input, out, !failed)
 			case d.Cmd == "mps" || failed:
 			default:
-				if d.Cmd != "solve" { // which reads no JSON
+				switch d.Cmd {
+				case "solve": // which reads no JSON
+				case "replay", "verify":
+					check(t, "record.json", d.Input)
+				default:
 					check(t, d.Cmd+".input.json", d.Input)
 				}
 				check(t, d.Cmd+".output.json", out)

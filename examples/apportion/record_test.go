@@ -1,0 +1,210 @@
+// This file tests recorded decisions: taken again they are the same, checked they hold, and nothing that is
+// changed in a document goes unnoticed.
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/apportion/apportion/examples/internal/backend"
+)
+
+// recorded takes the decision of a problem and returns its document; "" where there is none.
+func recorded(t *testing.T, problem string, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "record")
+	if code, _, _ := call(t, problem, append([]string{"dorm", "-record", path}, args...)...); code != answered {
+		return ""
+	}
+	return contents(t, path)
+}
+
+// Every golden decision, of either solver, is verified and the same when it is taken again.
+func TestRecord(t *testing.T) {
+	n := 0
+	datadriven.RunTest(t, "testdata/cases/dorm", func(t *testing.T, d *datadriven.TestData) string {
+		if d.Cmd != "dorm" || d.HasArg("timeout") {
+			return d.Expected
+		}
+		for _, solver := range []string{backend.Embedded, backend.BranchAndBound} {
+			record := recorded(t, d.Input, "-solver", solver)
+			if record == "" {
+				continue
+			}
+			n++
+			if code, out, errs := call(t, record, "verify"); code != answered || !strings.Contains(out, `"searched"`) {
+				t.Errorf("%s: %s: verify exits %d: %s%s", d.Pos, solver, code, out, errs)
+			}
+			if code, out, errs := call(t, record, "replay"); code != answered || !strings.Contains(out, `"same": true`) {
+				t.Errorf("%s: %s: replay exits %d: %s%s", d.Pos, solver, code, out, errs)
+			}
+		}
+		return d.Expected
+	})
+	if n < 10 {
+		t.Errorf("only %d decisions were recorded", n)
+	}
+}
+
+// clusterRecord is the document of the decision about cluster.json.
+func clusterRecord(t *testing.T) string {
+	t.Helper()
+	problem, err := os.ReadFile("cluster.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded(t, string(problem))
+}
+
+// change sets the value at a path of a document, or takes it out where value is nil. A value that is a
+// func(float64) float64 is applied to what is there.
+func change(t *testing.T, record string, value any, path ...string) string {
+	t.Helper()
+	var document map[string]any
+	if err := json.Unmarshal([]byte(record), &document); err != nil {
+		t.Fatal(err)
+	}
+	var at any = document
+	for _, key := range path[:len(path)-1] {
+		at = step(t, at, key)
+	}
+	last := path[len(path)-1]
+	f, isFunc := value.(func(float64) float64)
+	if isFunc {
+		value = f(step(t, at, last).(float64))
+	}
+	switch at := at.(type) {
+	case map[string]any:
+		if at[last] = value; value == nil {
+			delete(at, last)
+		}
+	case []any:
+		at[last[0]-'0'] = value
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func step(t *testing.T, at any, key string) any {
+	t.Helper()
+	switch at := at.(type) {
+	case map[string]any:
+		if value, ok := at[key]; ok {
+			return value
+		}
+	case []any:
+		return at[key[0]-'0']
+	}
+	t.Fatalf("no %s in %v", key, at)
+	return nil
+}
+
+// TestTampered changes a document in one place each. Verify refuses it, and says what does not fit.
+func TestTampered(t *testing.T) {
+	record := clusterRecord(t)
+	plus := func(x float64) any { return func(y float64) float64 { return y + x } }
+	for _, test := range []struct {
+		value any
+		path  string
+		want  string // in what verify says
+	}{
+		{plus(1), "decision allocation app-1 slave-1", "application 0 has 7 containers"},
+		{plus(-1), "decision allocation app-1 slave-1", "2 adjusted, budget 1"},
+		{1.0, "decision allocation app-3 slave-2", "application 2 has 3 containers"},
+		{1.0, "decision allocation app-3 slave-9", "slave-9"},
+		{map[string]any{"slave-1": 1}, "decision allocation app-9", "app-9"},
+		{plus(-1), "decision allocation app-2 slave-1", "objective"},
+		{nil, "decision allocation app-3", "application 2 has 0 containers"},
+		{plus(0.01), "decision objective", "objective"},
+		{plus(-0.01), "decision bound", "bound"},
+		{plus(0.01), "decision gap", "gap"},
+		{plus(0.01), "decision metrics fairness_loss", "metrics.fairness_loss"},
+		{plus(1), "decision metrics adjusted", "metrics.adjusted"},
+		{plus(0.01), "decision shares 1 actual", "shares.actual"},
+		{plus(0.01), "decision shares 1 theoretical", "shares.theoretical"},
+		{"kept", "decision status", "allocation"},
+		{"done", "decision status", "status"},
+		{"all", "decision proven", "decision.proven"},
+		{[]any{map[string]any{"id": "app-3", "reason": map[string]any{"need": 1, "have": 0, "text": "x"}}}, "decision waiting", "waiting"},
+		{plus(-1), "problem servers 2 capacity 0", "capacity"},
+		{plus(1), "problem applications 2 demand 0", "server 0 uses"},
+		{plus(1), "problem applications 2 weight", "shares"},
+		{0.0, "problem theta2", "1 adjusted, budget 0"},
+		{nil, "problem previous", "multipliers"},
+		{2.0, "version", "version"},
+		{nil, "decision", "decision"},
+		{nil, "problem", "problem"},
+		{[]any{}, "decision certificate multipliers server", "multipliers"},
+		{1.0, "decision luck", "luck"},
+	} {
+		path := strings.Fields(test.path)
+		code, out, errs := call(t, change(t, record, test.value, path...), "verify")
+		if code != failed || out != "" || !strings.Contains(errs, test.want) {
+			t.Errorf("%s set to %v: exit %d, %s%s\nwant %q in the error", test.path, test.value, code, out, errs, test.want)
+		}
+	}
+}
+
+// What a search has proven beyond the prices verify cannot see, and says so; replay finds it.
+func TestReplayFindsOtherAnswer(t *testing.T) {
+	record := clusterRecord(t)
+	code, out, errs := call(t, change(t, record, "utility", "decision", "proven"), "replay")
+	if code != failed || out != "" || !strings.Contains(errs, `decision.proven`) {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	for path, value := range map[string]any{"proven": "utilization", "interrupted": true, "bound": 3.01} {
+		text := `"field": "` + path + `"`
+		code, out, errs := call(t, change(t, record, value, "decision", path), "replay")
+		if code != failed || !strings.Contains(out, text) || !strings.Contains(errs, "the answers differ in 1 field") {
+			t.Errorf("%s: exit %d: %s%s", path, code, out, errs)
+		}
+	}
+	for solver, want := range map[string]string{"oracle": "solver", "highs": "form"} {
+		code, _, errs := call(t, change(t, record, solver, "decision", "certificate", "by", "solver"), "replay")
+		if code != failed || !strings.Contains(errs, "decision.certificate.by."+want) {
+			t.Errorf("%s: exit %d: %s", solver, code, errs)
+		}
+	}
+}
+
+// A document that is cut off is refused wherever it ends, and a file that cannot be written is an error.
+func TestRecordTruncated(t *testing.T) {
+	record := clusterRecord(t)
+	for i := 0; i < len(record)-2; i += 7 {
+		for _, subcommand := range []string{"verify", "replay"} {
+			if code, out, errs := call(t, record[:i], subcommand); code != failed || out != "" || !strings.Contains(errs, "ends too early") {
+				t.Fatalf("%s, cut off at byte %d: exit %d: %s%s", subcommand, i, code, out, errs)
+			}
+		}
+	}
+	if code, _, errs := call(t, smallDorm, "dorm", "-record", filepath.Join(t.TempDir(), "absent", "record")); code != failed || !strings.Contains(errs, "absent") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// FuzzRecord reads any text as a recorded decision.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(`{"version": 1}`))
+	f.Add([]byte(`{"version":1,"problem":` + smallDorm + `,"decision":{"status":"decided","allocation":{"a":{"s":3}},"objective":0.75,"bound":0.75,` +
+		`"gap":0,"proven":"order","metrics":{"utilization":[0.75],"resource_utilization":0.75,"fairness_loss":0,"adjusted":0,"loss_budget":2,"adjust_budget":0},` +
+		`"shares":[{"id":"a","containers":3,"actual":0.75,"theoretical":0.75,"loss":0,"adjusted":false}]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		code, out, errs := call(t, string(text), "verify")
+		answer := out
+		if code != answered {
+			answer = errs
+		}
+		if !json.Valid([]byte(answer)) || code == answered && !json.Valid(text) {
+			t.Errorf("exit %d: %s%s", code, out, errs)
+		}
+	})
+}
