@@ -145,6 +145,8 @@ func TestTampered(t *testing.T) {
 		{nil, "problem", "problem"},
 		{[]any{}, "decision certificate multipliers server", "multipliers"},
 		{1.0, "decision luck", "luck"},
+		{"two", "decision allocation app-1 slave-1", `application \"app-1\"`},
+		{1.5, "problem previous app-2 slave-1", `application \"app-2\"`},
 	} {
 		path := strings.Fields(test.path)
 		code, out, errs := call(t, change(t, record, test.value, path...), "verify")
