@@ -32,7 +32,8 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 		if err := r.p.Inst.Check(counts); err != nil {
 			panic("embedded: the enumeration's own answer: " + err.Error())
 		}
-		sol.Status, sol.Counts, sol.Objective = solver.Feasible, counts, r.p.Inst.Objective(counts)
+		sol.Counts = counts
+		settle(sol, r.p.Inst)
 	}
 	switch {
 	case done && e.Found:
@@ -118,7 +119,7 @@ var _ solver.Solver = (*Solver)(nil)
 // Solve implements solver.Solver. The error is a *apportion.FieldError for an instance that is no
 // instance: vectors of unequal length, negative quantities, servers that do not exist.
 func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
-	if err := problem.Validate(inst); err != nil {
+	if err := inst.Validate(); err != nil {
 		return nil, err
 	}
 	sol := s.solve(ctx, inst)
@@ -380,12 +381,18 @@ func (r *run) solution() *solver.Solution {
 	if err := r.p.Inst.Check(counts); err != nil {
 		panic("embedded: the search's own answer: " + err.Error())
 	}
-	sol.Status, sol.Counts, sol.Objective = solver.Feasible, counts, r.p.Inst.Objective(counts)
+	sol.Counts = counts
+	settle(sol, r.p.Inst)
+	return sol
+}
+
+// settle fills in what follows from the counts and the bound of sol.
+func settle(sol *solver.Solution, inst *solver.Instance) {
+	sol.Status, sol.Proven, sol.Objective = solver.Feasible, solver.ByNothing, inst.Objective(sol.Counts)
 	if sol.Bound-sol.Objective <= solver.ObjectiveTolerance {
 		sol.Bound = math.Max(sol.Bound, sol.Objective) // both are rounded
 		sol.Status, sol.Proven = solver.Optimal, solver.ByUtilization
 	}
-	return sol
 }
 
 // effort counts moves, rounds and nodes.

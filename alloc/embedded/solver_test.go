@@ -2,14 +2,12 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
@@ -172,45 +170,6 @@ func TestLargestEffort(t *testing.T) {
 	sol, err := New(&Options{Effort: math.MaxInt64}).Solve(instancetest.NewFuse(500), inst)
 	if err != nil || !sol.Interrupted || !sol.Status.HasSolution() {
 		t.Errorf("%v, %+v", err, sol)
-	}
-}
-
-// Solve refuses what is no instance, naming the place.
-func TestValidate(t *testing.T) {
-	tests := []struct {
-		name   string
-		damage func(*solver.Instance)
-		field  string
-		err    error
-	}{
-		{"no servers", func(in *solver.Instance) { in.Capacity = nil }, "Capacity", apportion.ErrEmpty},
-		{"length", func(in *solver.Instance) { in.Capacity[1] = apportion.Resources{1} }, "Capacity[1]", apportion.ErrLength},
-		{"negative", func(in *solver.Instance) { in.Capacity[0][1] = -1 }, "Capacity[0]", apportion.ErrNegative},
-		{"overflow", func(in *solver.Instance) {
-			in.Capacity[0][0], in.Capacity[1][0] = math.MaxInt64, 1
-		}, "Capacity[1]", apportion.ErrOverflow},
-		{"total", func(in *solver.Instance) { in.Total[0]++ }, "Total", apportion.ErrConflict},
-		{"loss budget", func(in *solver.Instance) { in.LossBudget = math.NaN() }, "LossBudget", apportion.ErrNotFinite},
-		{"demand length", func(in *solver.Instance) { in.Apps[0].Demand = nil }, "Apps[0].Demand", apportion.ErrLength},
-		{"demand zero", func(in *solver.Instance) { in.Apps[0].Demand = make(apportion.Resources, 3) }, "Apps[0].Demand", apportion.ErrRange},
-		{"bounds", func(in *solver.Instance) { in.Apps[0].Min = 7 }, "Apps[0].Min", apportion.ErrRange},
-		{"max zero", func(in *solver.Instance) { in.Apps[0].Min, in.Apps[0].Max = 0, 0 }, "Apps[0].Min", apportion.ErrRange},
-		{"share", func(in *solver.Instance) { in.Apps[0].Share = math.Inf(1) }, "Apps[0].Value", apportion.ErrNotFinite},
-		{"server", func(in *solver.Instance) { in.Apps[0].Previous[1].Server = 2 }, "Apps[0].Previous", apportion.ErrRange},
-		{"order", func(in *solver.Instance) { in.Apps[0].Previous[1].Server = 0 }, "Apps[0].Previous", apportion.ErrRange},
-		{"count", func(in *solver.Instance) { in.Apps[0].Previous[0].Count = 0 }, "Apps[0].Previous", apportion.ErrRange},
-		{"held", func(in *solver.Instance) { in.Apps[0].Previous[0].Count = math.MaxInt64 }, "Apps[0].Previous", apportion.ErrRange},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inst := instancetest.Worked(instancetest.LR(0.5, apportion.Placement{Server: 0, Count: 1}, apportion.Placement{Server: 1, Count: 2}))
-			test.damage(inst)
-			sol, err := New(nil).Solve(context.Background(), inst)
-			var fault *apportion.FieldError
-			if sol != nil || !errors.As(err, &fault) || fault.Field != test.field || !errors.Is(err, test.err) {
-				t.Errorf("solution %v, error %v; want %v in %s", sol, err, test.err, test.field)
-			}
-		})
 	}
 }
 

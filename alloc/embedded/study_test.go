@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -119,7 +118,7 @@ func BenchmarkStudy(b *testing.B) {
 func TestStudyInstances(t *testing.T) {
 	for seed := range uint64(8) {
 		inst := studyInstance(seed)
-		if err := problem.Validate(inst); err != nil {
+		if err := inst.Validate(); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())

@@ -46,9 +46,12 @@ func New(backend milp.Solver, form Form, opts *Options) *Solver {
 	return s
 }
 
-// Solve implements solver.Solver. The error is ErrForm, or what the back-end says about a program that
+// Solve implements solver.Solver. The error is what inst.Validate finds, ErrForm, or what the back-end says about a program that
 // it could not run.
 func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	if err := inst.Validate(); err != nil {
+		return nil, err
+	}
 	model, err := BuildFor(s.backend, inst, s.form)
 	if err != nil {
 		return nil, err

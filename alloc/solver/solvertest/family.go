@@ -1,0 +1,160 @@
+// This file holds the generated clusters: the referee, determinism and contexts on sizes of the
+// caller's choice.
+
+package solvertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// family is a way to draw clusters.
+type family struct {
+	name string
+	draw func(seed uint64, servers, apps int, previous bool) *solver.Instance
+}
+
+var families = []family{{"Table2", alloctest.Table2}, {"Mixed", alloctest.Mixed}, {"Nodes", alloctest.Nodes}}
+
+// each calls do with every cluster of the family, fresh and full.
+func (f family) each(p *probe, do func(name string, inst *solver.Instance) error) error {
+	for seed, size := range p.opts.Sizes {
+		for _, previous := range []bool{false, true} {
+			name := fmt.Sprintf("alloctest.%s(%d, %d, %d, %v)", f.name, seed, size.Servers, size.Apps, previous)
+			if err := do(name, f.draw(uint64(seed), size.Servers, size.Apps, previous)); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// refereed checks every answer by itself, and that the instance is left alone.
+func (f family) refereed(p *probe) error {
+	return f.each(p, func(name string, inst *solver.Instance) error {
+		before := clone(inst)
+		s, err := p.ask(name, inst)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(before, inst) {
+			return errors.New("the instance was changed")
+		}
+		if !s.Status.HasSolution() && !p.opts.Relaxed {
+			return fmt.Errorf("%s where there is a solution", s.Status)
+		}
+		return judge(inst, s)
+	})
+}
+
+// deterministic asks everything twice, the second time with a copy.
+func (f family) deterministic(p *probe) error {
+	return f.each(p, func(name string, inst *solver.Instance) error {
+		first, err := p.ask(name, inst)
+		if err != nil {
+			return err
+		}
+		again, err := p.ask(name, clone(inst))
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(first, again) {
+			return fmt.Errorf("asked again, %s with %g of at most %g, proven by %s; before %s with %g of at most %g, proven by %s",
+				again.Status, again.Objective, again.Bound, again.Proven, first.Status, first.Objective, first.Bound, first.Proven)
+		}
+		return nil
+	})
+}
+
+// clone returns a copy that shares nothing.
+func clone(inst *solver.Instance) *solver.Instance {
+	c := *inst
+	c.Total = inst.Total.Clone()
+	c.Capacity = append([]apportion.Resources(nil), inst.Capacity...)
+	for j := range c.Capacity {
+		c.Capacity[j] = c.Capacity[j].Clone()
+	}
+	c.Apps = append([]solver.App(nil), inst.Apps...)
+	for i := range c.Apps {
+		c.Apps[i].Demand = c.Apps[i].Demand.Clone()
+		c.Apps[i].Previous = append([]apportion.Placement(nil), c.Apps[i].Previous...)
+	}
+	return &c
+}
+
+// refused hands over what is no instance: an error, not a panic.
+func refused(p *probe) (err error) {
+	for name, spoil := range map[string]func(*solver.Instance){
+		"no servers":                    func(i *solver.Instance) { i.Capacity = nil },
+		"a capacity that is too short":  func(i *solver.Instance) { i.Capacity[1] = i.Capacity[1][:2] },
+		"a demand that is too long":     func(i *solver.Instance) { i.Apps[0].Demand = make(apportion.Resources, 4) },
+		"a negative demand":             func(i *solver.Instance) { i.Apps[0].Demand[0] = -1 },
+		"a demand of nothing":           func(i *solver.Instance) { i.Apps[0].Demand = make(apportion.Resources, 3) },
+		"a total that is no sum":        func(i *solver.Instance) { i.Total[0]++ },
+		"a minimum above the maximum":   func(i *solver.Instance) { i.Apps[0].Min = 7 },
+		"a value that is no number":     func(i *solver.Instance) { i.Apps[0].Value = math.NaN() },
+		"a budget without end":          func(i *solver.Instance) { i.LossBudget = math.Inf(1) },
+		"a server that does not exist":  func(i *solver.Instance) { i.Apps[0].Previous[0].Server = 2 },
+		"containers that are not there": func(i *solver.Instance) { i.Apps[0].Previous[0].Count = 0 },
+	} {
+		inst := Tiny()
+		spoil(inst)
+		if err := p.refuses(name, inst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *probe) refuses(name string, inst *solver.Instance) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: panics: %v", name, r)
+		}
+	}()
+	if _, err := p.ask(name, inst); err == nil {
+		return fmt.Errorf("%s: taken for an instance", name)
+	}
+	return nil
+}
+
+// cancelledBefore asks with a context that has ended.
+func cancelledBefore(p *probe) error { return p.cancelled(0) }
+
+// cancelledInside asks with a context that ends soon.
+func cancelledInside(p *probe) error { return p.cancelled(5 * time.Millisecond) }
+
+// cancelled asks for the last cluster of every family, with a context that ends after so long. The answer
+// comes soon and is as right as any; where it was cut short, it says so.
+func (p *probe) cancelled(after time.Duration) error {
+	for _, f := range families {
+		size := p.opts.Sizes[len(p.opts.Sizes)-1]
+		name := fmt.Sprintf("alloctest.%s(7, %d, %d, true), ended after %v", f.name, size.Servers, size.Apps, after)
+		inst := f.draw(7, size.Servers, size.Apps, true)
+		ctx, cancel := context.WithTimeout(p.ctx, after)
+		start := time.Now()
+		s, err := p.askWithin(ctx, name, inst)
+		took := time.Since(start)
+		cancel()
+		switch {
+		case err != nil:
+			return err
+		case took > after+Patience:
+			return fmt.Errorf("%s: returned %v after the context had ended", name, took-after)
+		case after == 0 && !s.Interrupted:
+			return fmt.Errorf("%s: not marked as interrupted", name)
+		}
+		if err := judge(inst, s); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}

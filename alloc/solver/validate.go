@@ -1,0 +1,84 @@
+// This file refuses what is no P2 instance, so that no solver need fear its input.
+
+package solver
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
+)
+
+// Validate returns the first fault of inst as a *apportion.FieldError, or nil: vectors of unequal length,
+// negative quantities, a Total that is not the sum, bounds that contradict each other, numbers that are
+// not finite, placements on servers that do not exist. A solver begins with it. O(size of inst).
+func (inst *Instance) Validate() error {
+	var faults apportion.Faults
+	if len(inst.Capacity) == 0 {
+		faults.Add(apportion.Item{}, "Capacity", apportion.ErrEmpty, "")
+	}
+	total := make(apportion.Resources, len(inst.Total))
+	for j, capacity := range inst.Capacity {
+		item := check.Item("server", "", j)
+		if checkVector(&faults, capacity, len(total), item, "Capacity") && exact.AddTo(total, total, capacity) != nil {
+			faults.Add(item, "Capacity", apportion.ErrOverflow, "with those before it")
+		}
+	}
+	if len(faults) == 0 && !total.Equal(inst.Total) {
+		faults.Add(apportion.Item{}, "Total", apportion.ErrConflict, "not the sum of Capacity")
+	}
+	if math.IsNaN(inst.LossBudget) || math.IsInf(inst.LossBudget, 0) {
+		faults.Add(apportion.Item{}, "LossBudget", apportion.ErrNotFinite, "")
+	}
+	for i := range inst.Apps {
+		checkApp(&faults, inst, i)
+	}
+	if len(faults) > 0 {
+		return faults[0]
+	}
+	return nil
+}
+
+// checkVector adds what is wrong with one vector, and reports whether nothing is.
+func checkVector(faults *apportion.Faults, r apportion.Resources, kinds int, item apportion.Item, field string) bool {
+	if len(r) != kinds {
+		faults.Add(item, field, apportion.ErrLength, fmt.Sprintf("%d quantities for %d kinds", len(r), kinds))
+		return false
+	}
+	for _, q := range r {
+		if q < 0 {
+			faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(q, 10))
+			return false
+		}
+	}
+	return true
+}
+
+// checkApp adds what is wrong with application i.
+func checkApp(faults *apportion.Faults, inst *Instance, i int) {
+	app := &inst.Apps[i]
+	item := check.Item("application", "", i)
+	if checkVector(faults, app.Demand, len(inst.Total), item, "Demand") && app.Demand.IsZero() {
+		faults.Add(item, "Demand", apportion.ErrNoDemand, "")
+	}
+	if app.Min < 0 || app.Max < 1 || app.Min > app.Max {
+		faults.Add(item, "Min", apportion.ErrRange, fmt.Sprintf("bounds %d and %d", app.Min, app.Max))
+	}
+	for _, x := range [...]float64{app.Value, app.Delta, app.Share} {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			faults.Add(item, "Value", apportion.ErrNotFinite, "Value, Delta and Share are finite and not negative")
+		}
+	}
+	last, held := -1, int64(0)
+	for _, placed := range app.Previous {
+		sum, ok := exact.Add(held, placed.Count)
+		if placed.Server <= last || placed.Server >= len(inst.Capacity) || placed.Count < 1 || !ok {
+			faults.Add(item, "Previous", apportion.ErrRange, fmt.Sprintf("%d on server %d", placed.Count, placed.Server))
+			return
+		}
+		last, held = placed.Server, sum
+	}
+}

@@ -1,0 +1,53 @@
+package solver_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// What is no instance is refused, with the place.
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name   string
+		damage func(*solver.Instance)
+		item   string
+		field  string
+		err    error
+	}{
+		{"no servers", func(in *solver.Instance) { in.Capacity = nil }, "", "Capacity", apportion.ErrEmpty},
+		{"length", func(in *solver.Instance) { in.Capacity[1] = apportion.Resources{1} }, "server 1", "Capacity", apportion.ErrLength},
+		{"negative", func(in *solver.Instance) { in.Capacity[0][1] = -1 }, "server 0", "Capacity", apportion.ErrNegative},
+		{"overflow", func(in *solver.Instance) {
+			in.Capacity[0][0], in.Capacity[1][0] = math.MaxInt64, 1
+		}, "server 1", "Capacity", apportion.ErrOverflow},
+		{"total", func(in *solver.Instance) { in.Total[0]++ }, "", "Total", apportion.ErrConflict},
+		{"loss budget", func(in *solver.Instance) { in.LossBudget = math.NaN() }, "", "LossBudget", apportion.ErrNotFinite},
+		{"demand length", func(in *solver.Instance) { in.Apps[0].Demand = nil }, "application 0", "Demand", apportion.ErrLength},
+		{"demand zero", func(in *solver.Instance) { in.Apps[0].Demand = make(apportion.Resources, 3) }, "application 0", "Demand", apportion.ErrNoDemand},
+		{"bounds", func(in *solver.Instance) { in.Apps[0].Min = 7 }, "application 0", "Min", apportion.ErrRange},
+		{"max zero", func(in *solver.Instance) { in.Apps[0].Min, in.Apps[0].Max = 0, 0 }, "application 0", "Min", apportion.ErrRange},
+		{"share", func(in *solver.Instance) { in.Apps[0].Share = math.Inf(1) }, "application 0", "Value", apportion.ErrNotFinite},
+		{"server", func(in *solver.Instance) { in.Apps[1].Previous[1].Server = 2 }, "application 1", "Previous", apportion.ErrRange},
+		{"order", func(in *solver.Instance) { in.Apps[1].Previous[1].Server = 0 }, "application 1", "Previous", apportion.ErrRange},
+		{"count", func(in *solver.Instance) { in.Apps[1].Previous[0].Count = 0 }, "application 1", "Previous", apportion.ErrRange},
+		{"held", func(in *solver.Instance) { in.Apps[1].Previous[0].Count = math.MaxInt64 }, "application 1", "Previous", apportion.ErrRange},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inst := tiny()
+			if err := inst.Validate(); err != nil {
+				t.Fatal("before the damage:", err)
+			}
+			test.damage(inst)
+			err := inst.Validate()
+			var fault *apportion.FieldError
+			if !errors.As(err, &fault) || fault.Item.String() != test.item || fault.Field != test.field || !errors.Is(err, test.err) {
+				t.Errorf("%v; want %v in %s of %s", err, test.err, test.field, test.item)
+			}
+		})
+	}
+}
