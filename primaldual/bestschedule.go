@@ -10,10 +10,10 @@ var inf = math.Inf(1)
 
 // answer is the best schedule of a request, as workers a slot.
 type answer struct {
-	reason Reason
-	last   int     // slot offset of the completion, or of the closest miss if TooExpensive
-	value  float64 // utility at last
-	cost   float64 // cost; a lower bound of it if TooExpensive
+	verdict Verdict
+	last    int     // slot offset of the completion, or of the closest miss if TooExpensive
+	value   float64 // utility at last
+	cost    float64 // cost; a lower bound of it if TooExpensive
 	// workers holds the workers of slots 0 to last if Admitted; it is valid until the next search.
 	workers []int64
 }
@@ -43,9 +43,9 @@ type bestSchedule struct {
 func (b *bestSchedule) find(m *market, r *request) (answer, error) {
 	switch slots := int64(len(r.values)); {
 	case r.shortest() > slots:
-		return answer{reason: TooFewSlots}, nil
+		return answer{verdict: TooFewSlots}, nil
 	case r.best() <= 0:
-		return answer{reason: Worthless}, nil
+		return answer{verdict: Worthless}, nil
 	}
 	r.set(m)
 	// The tables have a column for each number of workers: a job with very many chunks is limited by
@@ -58,7 +58,7 @@ func (b *bestSchedule) find(m *market, r *request) (answer, error) {
 		return answer{}, err
 	}
 	if r.work > most*slots {
-		return answer{reason: NoRoom}, nil // not even on empty servers
+		return answer{verdict: NoRoom}, nil // not even on empty servers
 	}
 	switch b.method {
 	case CappedDP:
@@ -199,9 +199,9 @@ func (b *bestSchedule) pickPlain(r *request) answer {
 	}
 	switch {
 	case at < 0:
-		return answer{reason: NoRoom}
+		return answer{verdict: NoRoom}
 	case top <= r.slack():
-		return answer{reason: TooExpensive, last: at, value: r.values[at], cost: b.dp.least[at]}
+		return answer{verdict: TooExpensive, last: at, value: r.values[at], cost: b.dp.least[at]}
 	}
 	b.chosen = grown(b.chosen, at+1)
 	b.dp.trace(b.chosen, at)
@@ -214,5 +214,5 @@ func (b *bestSchedule) admit(r *request, workers []int64) answer {
 	for workers[last] == 0 {
 		last--
 	}
-	return answer{reason: Admitted, last: last, value: r.values[last], workers: workers[:last+1]}
+	return answer{verdict: Admitted, last: last, value: r.values[last], workers: workers[:last+1]}
 }

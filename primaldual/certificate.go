@@ -4,10 +4,12 @@
 package primaldual
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/number"
 )
 
 // Certificate bounds the offline optimum of a set of jobs from above. Every number is a bound by
@@ -26,13 +28,46 @@ type Certificate struct {
 	Ratio float64
 }
 
+// certificateJSON is a Certificate in JSON, where numbers may be infinite.
+type certificateJSON struct {
+	Bound    number.Float `json:"bound"`
+	AtPrices number.Float `json:"at_prices"`
+	Scaled   number.Float `json:"scaled"`
+	Theta    number.Float `json:"theta"`
+	Zero     number.Float `json:"zero"`
+	Refined  number.Float `json:"refined"`
+	Ratio    number.Float `json:"ratio"`
+}
+
+// MarshalJSON writes a certificate, an infinite ratio as the text "+Inf".
+func (c Certificate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(certificateJSON{
+		number.Float(c.Bound), number.Float(c.AtPrices), number.Float(c.Scaled), number.Float(c.Theta),
+		number.Float(c.Zero), number.Float(c.Refined), number.Float(c.Ratio),
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Certificate) UnmarshalJSON(text []byte) error {
+	var read certificateJSON
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*c = Certificate{
+		float64(read.Bound), float64(read.AtPrices), float64(read.Scaled), float64(read.Theta),
+		float64(read.Zero), float64(read.Refined), float64(read.Ratio),
+	}
+	return nil
+}
+
 // CertificateOptions say how much effort a certificate is worth. nil and the zero value are the
 // defaults.
 type CertificateOptions struct {
 	// Steps is the number of subgradient steps; 0 means 60, negative none. A step costs about as much
 	// as offering all jobs once more.
 	Steps int
-	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells.
+	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells, a negative
+	// limit is ErrNegative.
 	MaxCells int64
 }
 
@@ -97,7 +132,10 @@ func newDual(ledger *Ledger, jobs []Job, options *CertificateOptions) (*dual, er
 			return nil, &apportion.FieldError{Item: jobs[i].item(), Field: "Arrival", Err: apportion.ErrRange, Detail: detail}
 		}
 	}
-	limit := cellLimit(options.MaxCells)
+	limit, err := cellLimit(options.MaxCells)
+	if err != nil {
+		return nil, err
+	}
 	slots, cells := len(ledger.slots), len(ledger.capacity)
 	if err := checkCells(int64(slots), int64(cells), limit, apportion.Item{ID: "certificate"}, "slots x cells"); err != nil {
 		return nil, err
@@ -205,7 +243,7 @@ func (d *dual) value() (float64, error) {
 		if err != nil {
 			return inf, err
 		}
-		switch best.Reason {
+		switch best.Verdict {
 		case Admitted, TooExpensive:
 			sum += best.Payoff + d.planner.request.slack()
 		}

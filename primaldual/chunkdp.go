@@ -45,4 +45,9 @@ func chunksDone(j *Job, s Schedule) int64 {
 }
 
 // floorSlack rounds down, but takes what is below an integer by roundingSlack for that integer.
-func floorSlack(x float64) int64 { return int64(math.Floor(x + roundingSlack*max(1, math.Abs(x)))) }
+func floorSlack(x float64) int64 {
+	if near := math.Round(x); near-x <= roundingSlack*max(1, math.Abs(x)) {
+		return int64(near)
+	}
+	return int64(math.Floor(x))
+}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/enum"
 	"github.com/apportion/apportion/internal/exact"
 )
 
 // Side is one of the two disjoint sets of servers.
-type Side int
+type Side uint8
 
 // The two sides. Workers never run on parameter-server servers, nor the other way round.
 const (
@@ -21,13 +22,16 @@ const (
 	ParameterServers
 )
 
+var sideTexts = []string{"worker", "ps"}
+
 // String returns "worker" or "ps".
-func (s Side) String() string {
-	if s == ParameterServers {
-		return "ps"
-	}
-	return "worker"
-}
+func (s Side) String() string { return enum.String(s, sideTexts) }
+
+// MarshalText returns the text of String.
+func (s Side) MarshalText() ([]byte, error) { return enum.Marshal(s, sideTexts) }
+
+// UnmarshalText reads a text of String.
+func (s *Side) UnmarshalText(text []byte) error { return enum.Unmarshal(s, text, sideTexts) }
 
 // Cluster is what jobs are scheduled on. Slots are numbered from 1.
 type Cluster struct {
@@ -111,12 +115,16 @@ const DefaultMaxCells = 1 << 27
 // options. Nothing was allocated for it and no state has changed.
 var ErrTooLarge = errors.New("is larger than the limit on memory")
 
-// cellLimit returns the limit that an option asks for.
-func cellLimit(option int64) int64 {
-	if option <= 0 {
-		return DefaultMaxCells
+// cellLimit returns the limit that MaxCells of some options asks for, and refuses a negative one.
+func cellLimit(option int64) (int64, error) {
+	switch {
+	case option < 0:
+		detail := strconv.FormatInt(option, 10)
+		return 0, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "MaxCells", Err: apportion.ErrNegative, Detail: detail}
+	case option == 0:
+		return DefaultMaxCells, nil
 	}
-	return option
+	return option, nil
 }
 
 // checkCells refuses a table of rows x columns cells above the limit.

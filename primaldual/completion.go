@@ -83,7 +83,7 @@ func (b *bestSchedule) prove(last int, cost float64) {
 // miss describes why no schedule has a positive payoff: of the completions bounded, and the first one
 // that was not as it cannot pay, the one that comes closest.
 func (b *bestSchedule) miss(m *market, r *request) answer {
-	closest, possible := answer{reason: TooExpensive, last: -1}, false
+	closest, possible := answer{verdict: TooExpensive, last: -1}, false
 	consider := func(s int, cost float64) {
 		if closest.last < 0 || r.values[s]-cost > closest.value-closest.cost {
 			closest.last, closest.value, closest.cost = s, r.values[s], cost
@@ -95,8 +95,8 @@ func (b *bestSchedule) miss(m *market, r *request) answer {
 			consider(s, min(bd.proven, r.budget))
 		}
 	}
-	if !possible && !r.roomFor(m, len(r.values)-1) {
-		return answer{reason: NoRoom}
+	if !possible && r.roomFor(m, len(r.values)-1) < r.work {
+		return answer{verdict: NoRoom}
 	}
 	if s := len(b.bounds); s < len(r.values) {
 		consider(s, r.floorCost())

@@ -107,8 +107,8 @@ func (sc *script) event(t *testing.T, d *datadriven.TestData, out *strings.Build
 }
 
 func writeDecision(out *strings.Builder, id string, d Decision) {
-	fmt.Fprintf(out, "%s: %v", id, d.Reason)
-	if d.Admitted || d.Reason == TooExpensive {
+	fmt.Fprintf(out, "%s: %v", id, d.Verdict)
+	if d.Admitted || d.Verdict == TooExpensive {
 		fmt.Fprintf(out, ", slot %d: utility %.6g - cost %.6g, payoff %.6g", d.Completion, d.Utility, d.Cost, d.Payoff)
 	}
 	fmt.Fprintln(out)

@@ -59,7 +59,7 @@ func ExampleScheduler_Offer() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %v\n", job.ID, decision.Reason)
+		fmt.Printf("%s: %v\n", job.ID, decision.Verdict)
 		if decision.Admitted {
 			fmt.Printf("  worth %.1f, price %.1f, ends in slot %d\n", decision.Utility, decision.Cost, decision.Completion)
 		}
@@ -92,7 +92,7 @@ func ExampleScheduler_Fail() {
 		return
 	}
 	for _, d := range displaced {
-		fmt.Printf("%s: %v, ends in slot %d\n", d.ID, d.Decision.Reason, d.Decision.Completion)
+		fmt.Printf("%s: %v, ends in slot %d\n", d.ID, d.Decision.Verdict, d.Decision.Completion)
 		schedule, _ := scheduler.Schedule(d.ID)
 		for _, plan := range schedule {
 			fmt.Println("  slot", plan.Slot, "workers", plan.Workers)

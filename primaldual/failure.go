@@ -12,10 +12,10 @@ import (
 
 // Displacement is a job that a failure took servers from.
 type Displacement struct {
-	ID string
+	ID string `json:"id"`
 	// Decision is about what is left of the job from the slot of the failure on. If it is refused, the
 	// job has lost its place, gives back all slots from the current one on, and is forgotten.
-	Decision Decision
+	Decision Decision `json:"decision"`
 }
 
 // Fail takes a server out of the cluster in slot from and all later ones, until Repair. Jobs with
@@ -23,17 +23,15 @@ type Displacement struct {
 // what is left of each is offered again, in order of admission: the work of earlier slots counts as
 // done, that of slot from is lost, and utility still counts from the arrival.
 //
-// An unknown server is ErrUnknown, a past slot or one after the horizon ErrRange. Other errors are
-// those of Offer.
+// An unknown server is ErrUnknown, a past slot or one after the horizon ErrRange. There is no other
+// error, as a failure that has happened must be recorded: a utility that breaks its rules beyond what
+// Offer has checked is tolerated (see [Utility]), and a job for which the search would exceed the limit
+// on memory loses its place with the verdict [TooLarge].
 func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
 	side, index, err := s.find(server)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ledger.checkSlot(from); err != nil {
-		return nil, err
-	}
-	down := s.ledger.downTables() // to go back to, should planning fail
 	if err := s.ledger.SetDown(side, index, from, true); err != nil {
 		return nil, err
 	}
@@ -43,12 +41,7 @@ func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
 			displaced = append(displaced, r)
 		}
 	}
-	out, err := s.replan(displaced, from)
-	if err != nil {
-		s.ledger.restoreDown(down)
-		s.check()
-		return nil, err
-	}
+	out := s.replan(displaced, from)
 	s.check()
 	return out, nil
 }
@@ -74,48 +67,48 @@ func (s *Scheduler) find(id string) (Side, int, error) {
 	return 0, 0, &apportion.FieldError{Item: check.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
 }
 
-// replan releases the jobs from slot from on and decides about what is left of each. On an error all
-// of them have their old schedules again.
-func (s *Scheduler) replan(jobs []*running, from int) ([]Displacement, error) {
-	old := make([]running, len(jobs))
+// replan releases the jobs from slot from on, all of them, and then decides one by one about what is
+// left of each.
+func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
+	promised := make([]*promise, len(jobs))
 	for i, r := range jobs {
-		old[i] = *r
+		promised[i] = r.promise()
 		s.ledger.move(&r.job, r.schedule, from, -1)
 		r.schedule = r.schedule[:r.schedule.before(from)]
 	}
 	out := make([]Displacement, 0, len(jobs))
-	for _, r := range jobs {
-		d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
-		if err != nil {
-			s.undo(jobs, old)
-			return nil, err
+	for i, r := range jobs {
+		left := r.left(from)
+		left.promised = promised[i]
+		d, err := s.planner.decide(&s.ledger.market, &r.job, left)
+		if err != nil { // only ErrTooLarge: the utility is not checked again
+			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
+		} else if !d.Admitted {
+			d.Reason = s.planner.explain(&s.ledger.market, &d)
 		}
+		s.settle(r, &d, from)
 		out = append(out, Displacement{ID: r.job.ID, Decision: d})
-		if d.Admitted {
-			s.ledger.move(&r.job, d.Schedule, from, 1)
-			r.schedule = append(r.schedule[:len(r.schedule):len(r.schedule)], d.Schedule.clone()...)
-			r.utility = d.Utility
-		} else {
-			// Its slots before the failure would be work for nothing.
-			s.ledger.move(&r.job, r.schedule, s.First(), -1)
-			r.schedule = nil
-			delete(s.jobs, r.job.ID)
-		}
 	}
-	return out, nil
+	s.planner.request.job = nil
+	return out
 }
 
-// undo gives jobs their old schedules.
-func (s *Scheduler) undo(jobs []*running, old []running) {
-	for i, r := range jobs {
-		s.ledger.move(&r.job, r.schedule, s.First(), -1)
-		*r = old[i]
-		s.jobs[r.job.ID] = r
+// settle carries out a decision about what is left of a job from slot from on.
+func (s *Scheduler) settle(r *running, d *Decision, from int) {
+	if d.Admitted {
+		s.ledger.move(&r.job, d.Schedule, from, 1)
+		r.schedule = append(r.schedule[:len(r.schedule):len(r.schedule)], d.Schedule.clone()...)
+		r.utility = d.Utility
+		return
 	}
-	for _, r := range jobs {
-		s.ledger.move(&r.job, r.schedule, s.First(), 1)
-	}
+	// Its slots before the failure would be work for nothing.
+	s.ledger.move(&r.job, r.schedule, s.First(), -1)
+	r.schedule = nil
+	delete(s.jobs, r.job.ID)
 }
+
+// promise returns what was decided about the job.
+func (r *running) promise() *promise { return &promise{r.schedule.completion(), r.utility} }
 
 // left returns what is left of a job that keeps its schedule before slot from only.
 func (r *running) left(from int) remainder {
@@ -151,19 +144,3 @@ func (s Schedule) uses(side Side, server, from int) bool {
 
 // completion returns the last slot with a worker.
 func (s Schedule) completion() int { return s[len(s)-1].Slot }
-
-// downTables returns which servers are down, slot by slot.
-func (l *Ledger) downTables() [][]bool {
-	tables := make([][]bool, len(l.slots))
-	for i := range l.slots {
-		tables[i] = l.slots[i].down
-	}
-	return tables
-}
-
-// restoreDown sets what downTables returned.
-func (l *Ledger) restoreDown(tables [][]bool) {
-	for i := range l.slots {
-		l.slots[i].down = tables[i]
-	}
-}

@@ -160,7 +160,12 @@ func (j *Job) demand(side Side) apportion.Resources {
 }
 
 // ceilSlack rounds up, but takes what is above an integer by roundingSlack for that integer.
-func ceilSlack(x float64) int64 { return int64(math.Ceil(x - roundingSlack*max(1, math.Abs(x)))) }
+func ceilSlack(x float64) int64 {
+	if near := math.Round(x); x-near <= roundingSlack*max(1, math.Abs(x)) {
+		return int64(near)
+	}
+	return int64(math.Ceil(x))
+}
 
 // ceilMulDiv returns ceil(a b/c) for a, b >= 0 and c >= b, c > 0, exactly.
 func ceilMulDiv(a, b, c int64) int64 {

@@ -28,6 +28,7 @@ func TestWorkerSlots(t *testing.T) {
 		{1, 1, 1, 1e-300, 0, 1},
 		{1, 5, 1, 0.6, 0, 3},
 		{1, 5, 1, 0.61, 0, 4},
+		{1 << 52, 1, 1, 1, 0, 1 << 52}, // the slack is more than 1 here
 	} {
 		j := Job{Epochs: test.epochs, Chunks: test.chunks, Minibatches: test.minibatches, MinibatchSlots: test.tau, CommSlots: test.comm}
 		if got := j.WorkerSlots(); got != test.want {

@@ -37,9 +37,12 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 	if err := bounds.Validate(cluster.Kinds); err != nil {
 		return nil, err
 	}
-	limit := cellLimit(0)
-	if options != nil {
-		limit = cellLimit(options.MaxCells)
+	if options == nil {
+		options = &LedgerOptions{}
+	}
+	limit, err := cellLimit(options.MaxCells)
+	if err != nil {
+		return nil, err
 	}
 	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
 	if err := checkCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {

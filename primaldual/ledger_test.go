@@ -310,7 +310,7 @@ func TestLedgerAsks(t *testing.T) {
 		slot, server int
 		want         error
 	}{
-		{Workers, 1, 1, nil}, {ParameterServers, 3, 0, nil}, {2, 1, 0, apportion.ErrUnknown}, {-1, 1, 0, apportion.ErrUnknown},
+		{Workers, 1, 1, nil}, {ParameterServers, 3, 0, nil}, {2, 1, 0, apportion.ErrUnknown}, {255, 1, 0, apportion.ErrUnknown},
 		{Workers, 0, 0, apportion.ErrRange}, {Workers, 4, 0, apportion.ErrRange},
 		{Workers, 1, 2, apportion.ErrUnknown}, {ParameterServers, 1, -1, apportion.ErrUnknown},
 	} {
@@ -355,9 +355,9 @@ func TestLedgerLargeQuantities(t *testing.T) {
 func TestNames(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{Workers.String(), "worker"}, {ParameterServers.String(), "ps"},
-		{Admitted.String(), "admitted"}, {TooExpensive.String(), "too expensive"}, {Reason(99).String(), "reason 99"},
-		{Reason(-1).String(), "reason -1"}, {BoundsFirst.String(), "bounds first"}, {ChunkDP.String(), "chunk dp"},
-		{Method(3).String(), "method 3"},
+		{Admitted.String(), "admitted"}, {TooExpensive.String(), "too expensive"}, {Verdict(99).String(), "unknown 99"},
+		{BoundsFirst.String(), "bounds first"}, {ChunkDP.String(), "chunk dp"},
+		{Method(3).String(), "unknown 3"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%q, want %q", test.got, test.want)

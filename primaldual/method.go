@@ -2,11 +2,11 @@
 
 package primaldual
 
-import "strconv"
+import "github.com/apportion/apportion/internal/enum"
 
 // Method is an algorithm for the best schedule. BoundsFirst and CappedDP find the same payoff; where
 // several schedules have it, they may choose different ones of the same completion.
-type Method int
+type Method uint8
 
 // The methods.
 const (
@@ -21,12 +21,13 @@ const (
 	ChunkDP
 )
 
-var methodNames = [...]string{"bounds first", "capped dp", "chunk dp"}
+var methodTexts = []string{"bounds first", "capped dp", "chunk dp"}
 
 // String returns the name of the method.
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return "method " + strconv.Itoa(int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return enum.String(m, methodTexts) }
+
+// MarshalText returns the text of String.
+func (m Method) MarshalText() ([]byte, error) { return enum.Marshal(m, methodTexts) }
+
+// UnmarshalText reads a text of String.
+func (m *Method) UnmarshalText(text []byte) error { return enum.Unmarshal(m, text, methodTexts) }

@@ -32,7 +32,8 @@ type offlineJob struct {
 
 // OfflineOptions limit the program. nil and the zero value are the defaults.
 type OfflineOptions struct {
-	// MaxCells is the most variables; 0 means DefaultMaxCells.
+	// MaxCells is the most variables; 0 means DefaultMaxCells, a negative
+	// limit is ErrNegative.
 	MaxCells int64
 }
 
@@ -47,9 +48,12 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if err := checkJobs(cluster, jobs); err != nil {
 		return nil, err
 	}
-	limit := cellLimit(0)
-	if options != nil {
-		limit = cellLimit(options.MaxCells)
+	if options == nil {
+		options = &OfflineOptions{}
+	}
+	limit, err := cellLimit(options.MaxCells)
+	if err != nil {
+		return nil, err
 	}
 	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
 	slots := int64(0)

@@ -17,26 +17,32 @@ type planner struct {
 type remainder struct {
 	work, chunks int64
 	first        int
+	// promised is set for a job that is admitted already.
+	promised *promise
 }
 
 // decide finds the best schedule for what is left of a job, at the prices and the room in force.
 func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) {
-	if reason := job.misfit(m.cluster); reason != Admitted {
-		return Decision{Reason: reason}, nil
-	}
 	r := &p.request
 	r.job, r.first, r.work, r.chunks, r.values = job, left.first, left.work, left.chunks, r.values[:0]
+	if verdict := job.misfit(m.cluster); verdict != Admitted {
+		return Decision{Verdict: verdict}, nil
+	}
 	slots := m.last() - left.first + 1
 	if r.shortest() > int64(slots) {
-		return Decision{Reason: TooFewSlots}, nil
+		return Decision{Verdict: TooFewSlots}, nil
 	}
 	// The job cannot end in the first slots: their values are never read.
 	soonest := int(r.shortest()) - 1
 	r.values = filled(r.values, soonest, 0)
 	since := left.first - job.Arrival
-	var err error
-	if r.values, err = job.values(r.values, since+soonest, since+slots-1); err != nil {
-		return Decision{}, err
+	if left.promised != nil {
+		r.values = job.tolerated(r.values, since+soonest, since+slots-1, *left.promised)
+	} else {
+		var err error
+		if r.values, err = job.values(r.values, since+soonest, since+slots-1); err != nil {
+			return Decision{}, err
+		}
 	}
 	found, err := p.search.find(m, r)
 	if err != nil {
@@ -48,8 +54,8 @@ func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) 
 // describe turns an answer of the search into a decision, placing the containers.
 func (p *planner) describe(m *market, found answer) Decision {
 	r := &p.request
-	d := Decision{Reason: found.reason, Admitted: found.reason == Admitted}
-	switch found.reason {
+	d := Decision{Verdict: found.verdict, Admitted: found.verdict == Admitted}
+	switch found.verdict {
 	case TooExpensive:
 		d.Completion, d.Utility, d.Cost = r.first+found.last, found.value, found.cost
 	case Admitted:

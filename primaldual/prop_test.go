@@ -55,7 +55,7 @@ func checkConstraints(t failer, j *Job, schedule Schedule) {
 func checkSchedule(t failer, s *Scheduler, j *Job, d Decision) {
 	t.Helper()
 	if !d.Admitted {
-		if len(d.Schedule) > 0 || d.Payoff != 0 || d.Reason == Admitted {
+		if len(d.Schedule) > 0 || d.Payoff != 0 || d.Verdict == Admitted {
 			t.Errorf("refused, but %+v", d)
 		}
 		return
@@ -90,10 +90,10 @@ func compare(t failer, s *Scheduler, j Job) Decision {
 	t.Helper()
 	fast, plain := quoteBy(t, s, j, BoundsFirst), quoteBy(t, s, j, CappedDP)
 	if fast.Admitted != plain.Admitted || fast.Completion != plain.Completion && fast.Admitted ||
-		!isClose(fast.Payoff, plain.Payoff, fast.Utility) || fast.Reason != plain.Reason {
+		!isClose(fast.Payoff, plain.Payoff, fast.Utility) || fast.Verdict != plain.Verdict {
 		t.Fatalf("job %+v\nbounds first %+v\ncapped dp    %+v", j, fast, plain)
 	}
-	if fast.Reason == TooExpensive && fast.Utility-fast.Cost > 1e-9*fast.Utility {
+	if fast.Verdict == TooExpensive && fast.Utility-fast.Cost > 1e-9*fast.Utility {
 		t.Fatalf("too expensive, but utility %g, cost %g", fast.Utility, fast.Cost)
 	}
 	checkSchedule(t, s, &j, fast)
@@ -135,8 +135,8 @@ func checkOracle(t failer, s *Scheduler, j Job, d Decision) {
 	if !isClose(want, d.Payoff, 100) {
 		t.Fatalf("job %+v: payoff %g, exhaustive search %g", j, d.Payoff, want)
 	}
-	if room := costs[len(costs)-1] < inf; !room && (d.Admitted || d.Reason == TooExpensive) || room && d.Reason == NoRoom {
-		t.Fatalf("job %+v: %v, costs %v", j, d.Reason, costs)
+	if room := costs[len(costs)-1] < inf; !room && (d.Admitted || d.Verdict == TooExpensive) || room && d.Verdict == NoRoom {
+		t.Fatalf("job %+v: %v, costs %v", j, d.Verdict, costs)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestRestAgrees(t *testing.T) {
 			b.collect(&s.ledger.market, r)
 			b.rank(r)
 			first, err := b.rest(r, 0, -1)
-			if err != nil || first.reason != Admitted || r.first+first.last != d.Completion {
+			if err != nil || first.verdict != Admitted || r.first+first.last != d.Completion {
 				t.Fatalf("%+v, %v, want %+v", first, err, d)
 			}
 			second, err := b.rest(r, len(b.orders)-1, first.last)

@@ -56,8 +56,9 @@ func (r *request) mostWorkers(m *market) int64 {
 	return min(most, room)
 }
 
-// roomFor reports whether servers have room for the work in slots 0 to last, at whatever price.
-func (r *request) roomFor(m *market, last int) bool {
+// roomFor returns the worker-slots for which servers have room in slots 0 to last, at whatever price;
+// it stops counting once the work has room.
+func (r *request) roomFor(m *market, last int) int64 {
 	total := int64(0)
 	for s := 0; s <= last && total < r.work; s++ {
 		state := m.slot(r.first + s)
@@ -69,7 +70,7 @@ func (r *request) roomFor(m *market, last int) bool {
 		}
 		total += workers
 	}
-	return total >= r.work
+	return total
 }
 
 // roomIn returns the containers that fit a side in one slot, at most enough.

@@ -36,7 +36,8 @@ type running struct {
 type SchedulerOptions struct {
 	// Method finds the best schedule; BoundsFirst is the default.
 	Method Method
-	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells.
+	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells, a negative
+	// limit is ErrNegative.
 	MaxCells int64
 }
 
@@ -46,15 +47,19 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 	if options == nil {
 		options = &SchedulerOptions{}
 	}
-	if options.Method < BoundsFirst || options.Method > ChunkDP {
+	if options.Method > ChunkDP {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
 	}
-	ledger, err := NewLedger(cluster, bounds, &LedgerOptions{MaxCells: options.MaxCells})
+	limit, err := cellLimit(options.MaxCells)
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := NewLedger(cluster, bounds, &LedgerOptions{MaxCells: limit})
 	if err != nil {
 		return nil, err
 	}
 	s := &Scheduler{ledger: ledger, jobs: make(map[string]*running), arrival: 1}
-	s.planner.search = bestSchedule{method: options.Method, limit: cellLimit(options.MaxCells)}
+	s.planner.search = bestSchedule{method: options.Method, limit: limit}
 	return s, nil
 }
 
@@ -122,7 +127,11 @@ func (s *Scheduler) Quote(job Job) (Decision, error) {
 		return Decision{}, err
 	}
 	defer func() { s.planner.request.job = nil }() // nothing of the caller's is kept
-	return s.planner.decide(&s.ledger.market, &job, work)
+	decision, err := s.planner.decide(&s.ledger.market, &job, work)
+	if err == nil && !decision.Admitted {
+		decision.Reason = s.planner.explain(&s.ledger.market, &decision)
+	}
+	return decision, err
 }
 
 // admit reserves the schedule of a decision.
@@ -137,10 +146,11 @@ func (s *Scheduler) admit(job *Job, d Decision) {
 
 // Finish is the end of a job.
 type Finish struct {
-	ID string
-	// Slot is the last slot with a worker, Utility is what the job earned by ending there.
-	Slot    int
-	Utility float64
+	ID string `json:"id"`
+	// Slot is the last slot with a worker, Utility is what the job earned by ending there: at least
+	// what its decision said, as it ends no later.
+	Slot    int     `json:"slot"`
+	Utility float64 `json:"utility"`
 }
 
 // Complete says that a job has ended in slot, sooner than planned, and gives back all that it had
@@ -156,12 +166,9 @@ func (s *Scheduler) Complete(id string, slot int) (Finish, error) {
 		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, r.job.Arrival, last)
 		return Finish{}, &apportion.FieldError{Item: r.job.item(), Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
-	value, err := r.job.values(nil, slot-r.job.Arrival, slot-r.job.Arrival)
-	if err != nil {
-		return Finish{}, err
-	}
+	utility := r.job.earned(slot-r.job.Arrival, *r.promise())
 	s.drop(r)
-	return Finish{ID: id, Slot: slot, Utility: value[0]}, nil
+	return Finish{ID: id, Slot: slot, Utility: utility}, nil
 }
 
 // Cancel ends a job without utility and gives back all that it had reserved from the current slot on.

@@ -166,8 +166,8 @@ func TestOfferAgain(t *testing.T) {
 	}
 	j := plainJob("j", 1)
 	j.Utility = table(100, 90)
-	if d := offer(t, s, j); d.Reason != TooExpensive {
-		t.Fatalf("%v", d.Reason)
+	if d := offer(t, s, j); d.Verdict != TooExpensive {
+		t.Fatalf("%v", d.Verdict)
 	}
 	if err := s.Cancel("blocker"); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestOfferAgain(t *testing.T) {
 	if d := offer(t, s, j); !d.Admitted || d.Completion != 2 {
 		t.Errorf("%+v", d)
 	}
-	if d := offer(t, s, blocker); d.Reason != Admitted || d.Completion != 3 {
-		t.Errorf("%v, slot %d, want slot 3", d.Reason, d.Completion)
+	if d := offer(t, s, blocker); d.Verdict != Admitted || d.Completion != 3 {
+		t.Errorf("%v, slot %d, want slot 3", d.Verdict, d.Completion)
 	}
 }

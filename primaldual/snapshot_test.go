@@ -21,7 +21,7 @@ func busyScheduler(t testing.TB) (*Cluster, *Bounds, *Scheduler) {
 		j := plainJob(string(rune('a'+i)), 1+i/2)
 		j.Epochs, j.Utility = int64(2+i), u
 		if d := offer(t, s, j); !d.Admitted {
-			t.Fatalf("job %s: %v", j.ID, d.Reason)
+			t.Fatalf("job %s: %v", j.ID, d.Verdict)
 		}
 	}
 	if _, err := s.Fail("w1", 4); err != nil {

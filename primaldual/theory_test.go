@@ -69,7 +69,7 @@ func TestTheoryEmptyClusterAdmits(t *testing.T) {
 					t.Fatalf("%v", err)
 				}
 				d := quoteBy(t, s, j, BoundsFirst)
-				if d.Reason == TooExpensive {
+				if d.Verdict == TooExpensive {
 					t.Fatalf("job %+v: %+v under %+v", j, d, bounds)
 				}
 				if d.Admitted {
@@ -286,12 +286,12 @@ func TestQuoteAllocatesLittle(t *testing.T) {
 	j.Epochs, j.Chunks, j.WorkerBandwidth, j.PSBandwidth = 150, 20, 2, 7
 	for _, test := range []struct {
 		utility float64
-		reason  Reason
+		reason  Verdict
 		most    float64
 	}{{5000, TooExpensive, 20}, {20000, Admitted, 600}} {
 		j.Utility = Linear{test.utility, 0.01}
-		if d := quoteBy(t, s, j, BoundsFirst); d.Reason != test.reason {
-			t.Fatalf("%v, want %v", d.Reason, test.reason)
+		if d := quoteBy(t, s, j, BoundsFirst); d.Verdict != test.reason {
+			t.Fatalf("%v, want %v", d.Verdict, test.reason)
 		}
 		allocations := testing.AllocsPerRun(5, func() {
 			if _, err := s.Quote(j); err != nil {

@@ -13,6 +13,10 @@ import (
 // Utility is f_i: the worth of a job that ends d slots after its arrival, d = 0 for the arrival slot
 // itself. Values must be finite, 0 or more, and never increase with d; that is checked at every d at
 // which the job could end when it is offered. It must be a pure function.
+//
+// An admitted job may come to end later than its horizon reached when it was offered. There a value
+// that breaks the rules is tolerated, so that an event which has happened can be recorded: one that
+// is not finite or is negative counts as 0, one that is greater than an earlier one as that.
 type Utility interface {
 	Value(slots int) float64
 }
@@ -92,4 +96,37 @@ func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
 		dst = append(dst, value)
 	}
 	return dst, nil
+}
+
+// promise is what was decided about an admitted job: that it ends in a slot, and what it is worth then.
+type promise struct {
+	completion int
+	utility    float64
+}
+
+// tolerated appends f_i(d) for d in [from, to] to dst for an admitted job, and makes values that break
+// the rules of Utility keep them; from the completion promised on, none is above the utility promised.
+func (j *Job) tolerated(dst []float64, from, to int, p promise) []float64 {
+	most := math.MaxFloat64
+	for d := from; d <= to; d++ {
+		if j.Arrival+d >= p.completion {
+			most = min(most, p.utility)
+		}
+		value := j.Utility.Value(d)
+		if !(value >= 0) || math.IsInf(value, 0) {
+			value = 0
+		}
+		most = min(most, value)
+		dst = append(dst, most)
+	}
+	return dst
+}
+
+// earned returns what an admitted job is worth that ends d slots after its arrival, not later than
+// promised: at least what was promised.
+func (j *Job) earned(d int, p promise) float64 {
+	if value := j.Utility.Value(d); value > p.utility && !math.IsInf(value, 0) {
+		return value
+	}
+	return p.utility
 }

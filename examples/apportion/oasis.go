@@ -281,7 +281,7 @@ func (t *oasisTally) total() float64 {
 
 // decision writes servers by name.
 func (o *oasis) decision(id string, d *primaldual.Decision) oasisDecision {
-	out := oasisDecision{ID: id, Admitted: d.Admitted, Reason: d.Reason.String(), Schedule: []oasisSlot{}}
+	out := oasisDecision{ID: id, Admitted: d.Admitted, Reason: d.Verdict.String(), Schedule: []oasisSlot{}}
 	if !d.Admitted {
 		return out
 	}

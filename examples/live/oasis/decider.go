@@ -137,7 +137,7 @@ func (d *Decider) schedule(slot int, job *master.JobState) error {
 			return err
 		}
 		if !decision.Admitted && entry.Offers == 0 {
-			entry.Refused = fmt.Sprintf("%v: it is worth %.3g, and that takes %.3g at least", decision.Reason, decision.Utility, decision.Cost)
+			entry.Refused = fmt.Sprintf("%v: it is worth %.3g, and that takes %.3g at least", decision.Verdict, decision.Utility, decision.Cost)
 		}
 		entry.Offers++
 		plan = decision.Schedule
