@@ -70,17 +70,13 @@ func (s *Scheduler) find(id string) (Side, int, error) {
 // replan releases the jobs from slot from on, all of them, and then decides one by one about what is
 // left of each.
 func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
-	promised := make([]*promise, len(jobs))
-	for i, r := range jobs {
-		promised[i] = r.promise()
+	for _, r := range jobs {
 		s.ledger.move(&r.job, r.schedule, from, -1)
 		r.schedule = r.schedule[:r.schedule.before(from)]
 	}
 	out := make([]Displacement, 0, len(jobs))
-	for i, r := range jobs {
-		left := r.left(from)
-		left.promised = promised[i]
-		d, err := s.planner.decide(&s.ledger.market, &r.job, left)
+	for _, r := range jobs {
+		d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
 		if err != nil { // only ErrTooLarge: the utility is not checked again
 			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
 		} else if !d.Admitted {
@@ -107,13 +103,10 @@ func (s *Scheduler) settle(r *running, d *Decision, from int) {
 	delete(s.jobs, r.job.ID)
 }
 
-// promise returns what was decided about the job.
-func (r *running) promise() *promise { return &promise{r.schedule.completion(), r.utility} }
-
 // left returns what is left of a job that keeps its schedule before slot from only.
 func (r *running) left(from int) remainder {
 	kept := r.schedule[:r.schedule.before(from)]
-	left := remainder{first: max(from, r.job.Arrival)}
+	left := remainder{first: max(from, r.job.Arrival), admitted: true}
 	// A schedule in whole chunks may have used all worker-slots and still lack chunks.
 	left.work = max(1, r.job.WorkerSlots()-kept.WorkerSlots())
 	left.chunks = r.job.Epochs*r.job.Chunks - chunksDone(&r.job, kept)

@@ -17,8 +17,8 @@ type planner struct {
 type remainder struct {
 	work, chunks int64
 	first        int
-	// promised is set for a job that is admitted already.
-	promised *promise
+	// admitted says that the job was admitted before, so that its utility is not checked again.
+	admitted bool
 }
 
 // decide finds the best schedule for what is left of a job, at the prices and the room in force.
@@ -36,8 +36,8 @@ func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) 
 	soonest := int(r.shortest()) - 1
 	r.values = filled(r.values, soonest, 0)
 	since := left.first - job.Arrival
-	if left.promised != nil {
-		r.values = job.tolerated(r.values, since+soonest, since+slots-1, *left.promised)
+	if left.admitted {
+		r.values = job.tolerated(r.values, since+soonest, since+slots-1)
 	} else {
 		var err error
 		if r.values, err = job.values(r.values, since+soonest, since+slots-1); err != nil {

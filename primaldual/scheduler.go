@@ -166,7 +166,7 @@ func (s *Scheduler) Complete(id string, slot int) (Finish, error) {
 		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, r.job.Arrival, last)
 		return Finish{}, &apportion.FieldError{Item: r.job.item(), Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
-	utility := r.job.earned(slot-r.job.Arrival, *r.promise())
+	utility := r.job.earned(slot-r.job.Arrival, r.utility)
 	s.drop(r)
 	return Finish{ID: id, Slot: slot, Utility: utility}, nil
 }

@@ -149,6 +149,32 @@ func TestOfferReasons(t *testing.T) {
 	}
 }
 
+// Where every kind is there on some server, but not all of them on one, no kind is to blame.
+func TestReasonOfAllKindsTogether(t *testing.T) {
+	servers := func(prefix string) []apportion.Server {
+		return []apportion.Server{{ID: prefix + "0", Capacity: vec{4, 1}}, {ID: prefix + "1", Capacity: vec{1, 4}}}
+	}
+	cluster := &Cluster{Kinds: apportion.Kinds{"cpu", "gpu"}, Slots: 3, WorkerServers: servers("w"), PSServers: servers("p")}
+	bounds := &Bounds{UWorker: []float64{9, 9}, LWorker: []float64{1, 1}, UPS: []float64{9, 9}, LPS: []float64{1, 1}}
+	j := plainJob("j", 1)
+	j.Worker, j.PS = vec{1, 1}, vec{1, 1}
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	for _, test := range []struct {
+		worker, ps vec
+		want       apportion.Reason
+	}{
+		{vec{4, 4}, vec{1, 1}, apportion.Reason{Constraint: "fits no worker server", Text: "no worker server has enough of all kinds together"}},
+		{vec{1, 1}, vec{4, 4}, apportion.Reason{Constraint: "fits no ps server", Text: "no ps server has enough of all kinds together"}},
+		{vec{1, 1}, vec{4, 5}, apportion.Reason{Constraint: "fits no ps server", Kind: "gpu", Need: 5, Have: 4, Text: "one container needs 5 gpu, no ps server has more than 4"}},
+	} {
+		j.Worker, j.PS = test.worker, test.ps
+		d, err := s.Quote(j)
+		if diff := cmp.Diff(test.want, d.Reason); diff != "" || err != nil {
+			t.Errorf("%v, %v: %v, reason (-want +got):\n%s", test.worker, test.ps, err, diff)
+		}
+	}
+}
+
 // All costs being equal, a job ends as early as it can and takes servers in the order of their index.
 func TestOfferTies(t *testing.T) {
 	cluster, bounds := plainCluster(6, 4)

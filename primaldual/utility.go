@@ -98,20 +98,11 @@ func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
 	return dst, nil
 }
 
-// promise is what was decided about an admitted job: that it ends in a slot, and what it is worth then.
-type promise struct {
-	completion int
-	utility    float64
-}
-
 // tolerated appends f_i(d) for d in [from, to] to dst for an admitted job, and makes values that break
-// the rules of Utility keep them; from the completion promised on, none is above the utility promised.
-func (j *Job) tolerated(dst []float64, from, to int, p promise) []float64 {
+// the rules of Utility keep them.
+func (j *Job) tolerated(dst []float64, from, to int) []float64 {
 	most := math.MaxFloat64
 	for d := from; d <= to; d++ {
-		if j.Arrival+d >= p.completion {
-			most = min(most, p.utility)
-		}
 		value := j.Utility.Value(d)
 		if !(value >= 0) || math.IsInf(value, 0) {
 			value = 0
@@ -123,10 +114,10 @@ func (j *Job) tolerated(dst []float64, from, to int, p promise) []float64 {
 }
 
 // earned returns what an admitted job is worth that ends d slots after its arrival, not later than
-// promised: at least what was promised.
-func (j *Job) earned(d int, p promise) float64 {
-	if value := j.Utility.Value(d); value > p.utility && !math.IsInf(value, 0) {
+// planned: at least promised, its utility as decided.
+func (j *Job) earned(d int, promised float64) float64 {
+	if value := j.Utility.Value(d); value > promised && !math.IsInf(value, 0) {
 		return value
 	}
-	return p.utility
+	return promised
 }
