@@ -35,17 +35,17 @@ func (s *Store) Collect(ctx context.Context) error {
 		if p != last {
 			last = p
 			dead, err = s.isDead(ctx, p)
-			faults = append(faults, medium.Wrap(p.job, p.number, err))
+			faults = append(faults, medium.Wrap(string(p.folder), p.number, err))
 		}
 		if dead {
-			faults = append(faults, medium.Wrap(p.job, p.number, s.deleteKey(ctx, object.Key)))
+			faults = append(faults, medium.Wrap(string(p.folder), p.number, s.deleteKey(ctx, object.Key)))
 		}
 	}
 }
 
 // place is what the keys of one writer's parts have in common.
 type place struct {
-	job    string
+	folder store.Folder
 	number int64
 	place  medium.Place
 }
@@ -57,8 +57,8 @@ func parsePart(key string) (p place, ok bool) {
 		return place{}, false
 	}
 	number, ok := parseNumber(elements[1])
-	p = place{elements[0], number, medium.Place(elements[2])}
-	return p, ok && medium.CheckID(p.job, number) == nil && p.place.Valid()
+	p = place{store.Folder(elements[0]), number, medium.Place(elements[2])}
+	return p, ok && p.folder.Valid() && p.place.Valid()
 }
 
 // isDead reports whether a writer can commit no more and has not committed. Parts of a checkpoint whose
@@ -67,7 +67,7 @@ func (s *Store) isDead(ctx context.Context, p place) (bool, error) {
 	if !p.place.Abandoned(s.now(), 2*s.options.Grace) {
 		return false, nil
 	}
-	committed, err := s.record(ctx, p.job, p.number)
+	committed, err := s.record(ctx, p.folder, p.number)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return true, nil

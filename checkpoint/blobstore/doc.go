@@ -8,7 +8,7 @@
 // writer has; the checkpoint becomes visible with one further object, the manifest, that is written last
 // and only if it does not exist yet. Keys are
 //
-//	<job>/<number>/manifest          the manifest, in the form of package medium
+//	<job>/<number>/manifest          the manifest, in the form of package medium; <job> is its [store.Folder]
 //	<job>/<number>/<place>/<index>   the parts 0, 1, 2, ...; the manifest names the place
 //
 // [Open] takes the URL of a bucket. The schemes that it knows are those whose driver the program imports,

@@ -93,13 +93,17 @@ func New(bucket *blob.Bucket, o *Options) (*Store, error) {
 func (s *Store) Close() error { return s.close() }
 
 // at returns what the keys of a checkpoint begin with.
-func at(job string, number int64) string { return path.Join(job, strconv.FormatInt(number, 10)) }
+func at(folder store.Folder, number int64) string {
+	return path.Join(string(folder), strconv.FormatInt(number, 10))
+}
 
 // manifestKey returns the key of a manifest, partKey that of a part.
-func manifestKey(job string, number int64) string { return path.Join(at(job, number), manifestName) }
+func manifestKey(folder store.Folder, number int64) string {
+	return path.Join(at(folder, number), manifestName)
+}
 
-func partKey(job string, number int64, place medium.Place, index int) string {
-	return path.Join(at(job, number), string(place), strconv.Itoa(index))
+func partKey(folder store.Folder, number int64, place medium.Place, index int) string {
+	return path.Join(at(folder, number), string(place), strconv.Itoa(index))
 }
 
 // enter begins a method: it looks at the context and the names.
@@ -129,7 +133,7 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
-	record, err := s.record(ctx, job, number)
+	record, err := s.record(ctx, store.FolderOf(job), number)
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
@@ -139,13 +143,13 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 }
 
 // record reads and checks a manifest.
-func (s *Store) record(ctx context.Context, job string, number int64) (medium.Record, error) {
-	r, err := s.bucket.NewReader(ctx, manifestKey(job, number), nil)
+func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (medium.Record, error) {
+	r, err := s.bucket.NewReader(ctx, manifestKey(folder, number), nil)
 	if err != nil {
 		return medium.Record{}, explain(ctx, err)
 	}
 	defer r.Close()
-	record, err := medium.Read(r, job, number)
+	record, err := medium.Read(r, folder, number)
 	if err == nil && record.Place == "" {
 		err = fmt.Errorf("manifest without a place: %w", store.ErrCorrupt)
 	}
@@ -154,13 +158,13 @@ func (s *Store) record(ctx context.Context, job string, number int64) (medium.Re
 
 // openPart opens a part. One that is missing is damage, unless the checkpoint was deleted meanwhile.
 func (s *Store) openPart(ctx context.Context, of medium.Record, index int) (io.ReadCloser, error) {
-	r, err := s.bucket.NewReader(ctx, partKey(of.Job, of.Number, of.Place, index), nil)
+	r, err := s.bucket.NewReader(ctx, partKey(store.FolderOf(of.Job), of.Number, of.Place, index), nil)
 	if err == nil {
 		return part{ctx, r}, nil
 	}
 	err = explain(ctx, err)
 	if errors.Is(err, store.ErrNotFound) {
-		if now, look := s.record(ctx, of.Job, of.Number); look == nil && now.Place == of.Place {
+		if now, look := s.record(ctx, store.FolderOf(of.Job), of.Number); look == nil && now.Place == of.Place {
 			err = fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}
 	}
@@ -195,14 +199,15 @@ func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) 
 	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
 		return nil, err
 	}
-	numbers, err := s.numbers(ctx, job)
+	folder := store.FolderOf(job)
+	numbers, err := s.numbers(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
 	var manifests []store.Manifest
 	var faults []error
 	for _, number := range numbers {
-		record, err := s.record(ctx, job, number)
+		record, err := s.record(ctx, folder, number)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -217,10 +222,10 @@ func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) 
 
 // numbers returns the numbers of a job that have objects, committed or not, ascending. The driver for
 // directories fails if an object vanishes while it looks: that is tried again.
-func (s *Store) numbers(ctx context.Context, job string) (numbers []int64, err error) {
+func (s *Store) numbers(ctx context.Context, folder store.Folder) (numbers []int64, err error) {
 	const attempts = 10
 	for range attempts {
-		numbers, err = s.lookForNumbers(ctx, job+"/")
+		numbers, err = s.lookForNumbers(ctx, string(folder)+"/")
 		if !errors.Is(err, store.ErrNotFound) {
 			break
 		}
@@ -258,15 +263,15 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
-	return medium.Wrap(job, number, s.delete(ctx, job, number))
+	return medium.Wrap(job, number, s.delete(ctx, store.FolderOf(job), number))
 }
 
-func (s *Store) delete(ctx context.Context, job string, number int64) error {
-	record, err := s.record(ctx, job, number)
+func (s *Store) delete(ctx context.Context, folder store.Folder, number int64) error {
+	record, err := s.record(ctx, folder, number)
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		return ignoreMissing(err)
 	}
-	if err := s.deleteKey(ctx, manifestKey(job, number)); err != nil {
+	if err := s.deleteKey(ctx, manifestKey(folder, number)); err != nil {
 		return err
 	}
 	return s.deleteParts(ctx, record, len(record.Parts))
@@ -275,7 +280,7 @@ func (s *Store) delete(ctx context.Context, job string, number int64) error {
 // deleteParts deletes the first n parts of a writer.
 func (s *Store) deleteParts(ctx context.Context, of medium.Record, n int) error {
 	for i := range n {
-		if err := s.deleteKey(ctx, partKey(of.Job, of.Number, of.Place, i)); err != nil {
+		if err := s.deleteKey(ctx, partKey(store.FolderOf(of.Job), of.Number, of.Place, i)); err != nil {
 			return err
 		}
 	}

@@ -49,13 +49,13 @@ func (inMemory) InMemory() {}
 // Damage implements storetest.Damager.
 func (s subject) Damage(t testing.TB, job string, number int64, part int, how storetest.Damage) {
 	t.Helper()
-	key := manifestKey(job, number)
+	key := manifestKey(store.FolderOf(job), number)
 	if part != storetest.ManifestPart {
-		record, err := s.record(t.Context(), job, number)
+		record, err := s.record(t.Context(), store.FolderOf(job), number)
 		if err != nil {
 			t.Fatal(err)
 		}
-		key = partKey(job, number, record.Place, part)
+		key = partKey(store.FolderOf(job), number, record.Place, part)
 	}
 	if how == storetest.Remove {
 		if err := s.bucket.Delete(t.Context(), key); err != nil {
@@ -89,7 +89,7 @@ func (s subject) Leftovers(t testing.TB) int {
 	count := 0
 	for _, key := range keys(t, s.bucket) {
 		if p, ok := parsePart(key); ok {
-			record, err := s.record(t.Context(), p.job, p.number)
+			record, err := s.record(t.Context(), p.folder, p.number)
 			if err != nil || record.Place != p.place {
 				count++
 			}

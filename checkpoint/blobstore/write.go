@@ -49,7 +49,7 @@ type object struct {
 // Create implements medium.Medium.
 func (d *draft) Create(index int) (medium.Object, error) {
 	ctx, cancel := context.WithCancel(d.ctx)
-	w, err := d.s.bucket.NewWriter(ctx, partKey(d.record.Job, d.record.Number, d.record.Place, index), &blob.WriterOptions{
+	w, err := d.s.bucket.NewWriter(ctx, partKey(store.FolderOf(d.record.Job), d.record.Number, d.record.Place, index), &blob.WriterOptions{
 		BufferSize:  d.s.options.BlockBytes,
 		ContentType: "application/octet-stream", // otherwise it would be guessed
 	})
@@ -90,7 +90,7 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	if err != nil {
 		return store.Manifest{}, err
 	}
-	key := manifestKey(m.Job, m.Number)
+	key := manifestKey(store.FolderOf(m.Job), m.Number)
 	unlock, err := d.s.lock(d.ctx, key)
 	if err != nil {
 		return store.Manifest{}, err
@@ -107,7 +107,7 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 // compare answers a manifest that could not be written. It may have been written nevertheless: a client
 // that does not get an answer tries again, and is then told that the manifest exists.
 func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) {
-	first, err := d.s.record(d.ctx, m.Job, m.Number)
+	first, err := d.s.record(d.ctx, store.FolderOf(m.Job), m.Number)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, failed

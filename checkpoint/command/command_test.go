@@ -913,6 +913,37 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestJobNames runs jobs that are called as patterns and paths are: each has a folder of its own below
+// Work, and stopping one leaves the others alone.
+func TestJobNames(t *testing.T) {
+	s := newSite(t, nil, "sleep")
+	names := []string{"job", "*", "[", "?ob", "job/run-1", "../job", "..", `a\b`, strings.Repeat("job", 100)}
+	run := func(i int) runner.Run {
+		r := s.run(1)
+		r.Job, r.Dir = names[i], filepath.Join(t.TempDir(), "out")
+		return r
+	}
+	runs := make([]runner.Run, len(names))
+	for i := range names {
+		runs[i] = run(i)
+		s.resume(t, runs[i])
+	}
+	folders, err := os.ReadDir(s.work)
+	if err != nil || len(folders) != len(names) {
+		t.Errorf("%d jobs have the folders %v, %v", len(names), folders, err)
+	}
+	for i, name := range names {
+		if err := s.Stop(t.Context(), runs[i]); err != nil {
+			t.Errorf("%.20q: %v", name, err)
+		}
+		for k := range names {
+			if alive := s.progress(t, runs[k]).Running; alive != (k > i) {
+				t.Errorf("after the stop of %.20q: %.20q runs: %v", name, names[k], alive)
+			}
+		}
+	}
+}
+
 // TestAtOnce: methods of several attempts from many sides at once leave one run or none.
 func TestAtOnce(t *testing.T) {
 	s := newSite(t, nil, "sleep")
@@ -958,7 +989,7 @@ func TestFaults(t *testing.T) {
 	}
 	s := newSite(t, nil, "sleep")
 	for name, change := range map[string]func(*runner.Run){
-		"job":            func(r *runner.Run) { r.Job = "../job" },
+		"job":            func(r *runner.Run) { r.Job = "a\x00" },
 		"attempt":        func(r *runner.Run) { r.Attempt = 0 },
 		"no containers":  func(r *runner.Run) { r.Containers = nil },
 		"empty server":   func(r *runner.Run) { r.Containers = []string{""} },

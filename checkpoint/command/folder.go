@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
 )
 
@@ -27,11 +28,14 @@ type jobFolder string
 type runFolder string
 
 func (a *Runner) folder(job string) jobFolder {
-	return jobFolder(filepath.Join(a.commands.Work, job))
+	return jobFolder(filepath.Join(a.commands.Work, string(store.FolderOf(job))))
 }
 
-// runs is the beginning of the names of all runs of the job.
-func (j jobFolder) runs() string { return filepath.Join(string(j), "run-") }
+// runPrefix is what the names of the folders of runs begin with; their attempt follows.
+const runPrefix = "run-"
+
+// runs is the beginning of the paths of all runs of the job.
+func (j jobFolder) runs() string { return filepath.Join(string(j), runPrefix) }
 
 func (j jobFolder) run(attempt int64) runFolder {
 	return runFolder(j.runs() + strconv.FormatInt(attempt, 10))
@@ -52,9 +56,33 @@ func (r runFolder) over() string    { return r.file("over") }
 // process until its end: while the lock is held, something of the run is alive.
 func (r runFolder) held() string { return r.file("held") }
 
-func (r runFolder) process(rank int) string { return r.file(fmt.Sprintf("rank-%d.json", rank)) }
-func (r runFolder) ended(rank int) string   { return r.file(fmt.Sprintf("rank-%d.exit", rank)) }
-func (r runFolder) log(rank int) string     { return r.file(fmt.Sprintf("rank-%d.log", rank)) }
+// process, ended and log are the files of one rank: who it is, how it ended, what it prints.
+func (r runFolder) process(rank int) string { return r.ofRank(rank, processEnding) }
+func (r runFolder) ended(rank int) string   { return r.ofRank(rank, ".exit") }
+func (r runFolder) log(rank int) string     { return r.ofRank(rank, logEnding) }
+
+// The names of the files that each rank has one of.
+const (
+	rankPrefix    = "rank-"
+	processEnding = ".json"
+	logEnding     = ".log"
+)
+
+func (r runFolder) ofRank(rank int, ending string) string {
+	return r.file(rankPrefix + strconv.Itoa(rank) + ending)
+}
+
+// ofRanks returns the files of the run that each rank has one of: those with an ending.
+func (r runFolder) ofRanks(ending string) []string {
+	entries, _ := os.ReadDir(string(r)) // a folder that is not there has none
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), rankPrefix) && strings.HasSuffix(e.Name(), ending) {
+			names = append(names, r.file(e.Name()))
+		}
+	}
+	return names
+}
 
 // Log returns the file with the output of one rank of a run.
 func (a *Runner) Log(run runner.Run, rank int) string {
@@ -204,7 +232,7 @@ func (j jobFolder) attempts() ([]int64, error) {
 	entries, err := os.ReadDir(string(j))
 	var attempts []int64
 	for _, e := range entries {
-		if digits, ok := strings.CutPrefix(e.Name(), "run-"); ok {
+		if digits, ok := strings.CutPrefix(e.Name(), runPrefix); ok {
 			if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 				attempts = append(attempts, n)
 			}

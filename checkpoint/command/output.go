@@ -84,9 +84,21 @@ func (a *Runner) tend() {
 		case <-a.closed:
 			return
 		case <-ticker.C:
-			logs, _ := filepath.Glob(globEscape(a.commands.Work) + "/*/run-*/rank-*.log") // the pattern is sound
-			for _, name := range logs {
-				_ = a.trim(name) // a run may be forgotten just now; the next round tries again
+			a.trimAll()
+		}
+	}
+}
+
+// trimAll looks at the logs of all runs of all jobs. A run may be forgotten just now, or the disk may not
+// answer: the next round tries again.
+func (a *Runner) trimAll() {
+	jobs, _ := os.ReadDir(a.commands.Work)
+	for _, job := range jobs {
+		j := jobFolder(filepath.Join(a.commands.Work, job.Name()))
+		attempts, _ := j.attempts()
+		for _, attempt := range attempts {
+			for _, name := range j.run(attempt).ofRanks(logEnding) {
+				_ = a.trim(name)
 			}
 		}
 	}

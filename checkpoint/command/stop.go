@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -184,28 +183,18 @@ func (a *Runner) held(j jobFolder) (map[int]process, error) {
 // leaders returns the recorded processes of all runs of the job, by their number, which is that of their
 // group.
 func (a *Runner) leaders(j jobFolder) (map[int]process, error) {
-	records, err := filepath.Glob(globEscape(j.runs()) + "*/rank-*.json")
-	if err != nil {
+	attempts, err := j.attempts()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	leaders := map[int]process{}
-	for _, name := range records {
-		var p process
-		if err := get(name, &p); err == nil && p.PID > 1 && a.alive(p) {
-			leaders[p.PID] = p
+	for _, attempt := range attempts {
+		for _, name := range j.run(attempt).ofRanks(processEnding) {
+			var p process
+			if err := get(name, &p); err == nil && p.PID > 1 && a.alive(p) {
+				leaders[p.PID] = p
+			}
 		}
 	}
 	return leaders, nil
-}
-
-// globEscape returns a pattern that matches the path itself.
-func globEscape(path string) string {
-	escaped := make([]rune, 0, len(path))
-	for _, r := range path {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			escaped = append(escaped, '\\')
-		}
-		escaped = append(escaped, r)
-	}
-	return string(escaped)
 }

@@ -55,29 +55,30 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
-	return medium.Wrap(job, number, s.discard(job, number, at(job, number)))
+	folder := store.FolderOf(job)
+	return medium.Wrap(job, number, s.discard(folder, number, at(folder, number)))
 }
 
 // discard renames a directory of a job away and deletes it. The rename is durable before the first file
 // goes, otherwise a crash could leave the directory under its old name with files missing.
-func (s *Store) discard(job string, number int64, dir string) error {
-	trash := path.Join(job, leftover{trashPrefix, number, medium.NewPlace(s.now())}.name())
+func (s *Store) discard(folder store.Folder, number int64, dir string) error {
+	trash := path.Join(string(folder), leftover{trashPrefix, number, medium.NewPlace(s.now())}.name())
 	if err := s.fs.Rename(dir, trash); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := s.fs.SyncDir(job); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.fs.SyncDir(string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.remove(job, trash)
+	return s.remove(folder, trash)
 }
 
 // remove deletes a directory of a job with all that it holds, and the job's directory if that is empty
 // then.
-func (s *Store) remove(job, dir string) error {
+func (s *Store) remove(folder store.Folder, dir string) error {
 	if err := s.removeAll(dir); err != nil {
 		return err
 	}
-	_ = s.fs.Remove(job) // fails unless it is empty
+	_ = s.fs.Remove(string(folder)) // fails unless it is empty
 	return nil
 }
 
@@ -109,7 +110,8 @@ func (s *Store) retain(ctx context.Context, job string, number int64) {
 	if s.options.Keep == 0 {
 		return
 	}
-	numbers, err := s.numbers(job)
+	folder := store.FolderOf(job)
+	numbers, err := s.numbers(folder)
 	if err != nil {
 		return
 	}
@@ -119,13 +121,13 @@ func (s *Store) retain(ctx context.Context, job string, number int64) {
 			continue
 		}
 		if kept < s.options.Keep {
-			if _, err := s.record(job, older, at(job, older)); err == nil {
+			if _, err := s.record(folder, older, at(folder, older)); err == nil {
 				kept++
 			}
 			continue
 		}
 		if s.options.Pinned == nil || !s.options.Pinned(job, older) {
-			_ = s.discard(job, older, at(job, older))
+			_ = s.discard(folder, older, at(folder, older))
 		}
 	}
 }
@@ -133,37 +135,37 @@ func (s *Store) retain(ctx context.Context, job string, number int64) {
 // Collect deletes what dead writers and interrupted deletions have left, see Options.Grace. It goes on
 // after an error and returns all of them. O(files of the store).
 func (s *Store) Collect(ctx context.Context) error {
-	jobs, err := s.jobs()
+	folders, err := s.folders()
 	if err != nil {
 		return err
 	}
 	var faults []error
-	for _, job := range jobs {
+	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(faults, err)...)
 		}
-		faults = append(faults, s.collectJob(job))
+		faults = append(faults, s.collectFolder(folder))
 	}
 	return errors.Join(faults...)
 }
 
-// collectJob collects in the directory of one job. A directory that a writer may still be filling is
+// collectFolder collects in the directory of one job. A directory that a writer may still be filling is
 // renamed first: then the writer's own rename fails, and it cannot commit what is half deleted.
-func (s *Store) collectJob(job string) error {
-	entries, err := s.fs.List(job)
+func (s *Store) collectFolder(folder store.Folder) error {
+	entries, err := s.fs.List(string(folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	faults := []error{err}
 	for _, e := range entries {
 		l, ok := parseLeftover(e.Name)
-		dir := path.Join(job, e.Name)
+		dir := path.Join(string(folder), e.Name)
 		switch {
-		case !ok || s.isTwin(job, l.number, dir):
+		case !ok || s.isTwin(folder, l.number, dir):
 		case l.prefix == trashPrefix:
-			faults = append(faults, s.remove(job, dir))
+			faults = append(faults, s.remove(folder, dir))
 		case !s.isLive(l.place) && l.place.Abandoned(s.now(), s.options.Grace):
-			faults = append(faults, s.discard(job, l.number, dir))
+			faults = append(faults, s.discard(folder, l.number, dir))
 		}
 	}
 	return errors.Join(faults...)
@@ -172,12 +174,12 @@ func (s *Store) collectJob(job string) error {
 // isTwin reports whether a leftover is, or may be, a committed checkpoint under a second name. After a
 // crash in the middle of a rename a file system may show the directory under both names; to empty one
 // would empty the other. The second name stays until the checkpoint is deleted.
-func (s *Store) isTwin(job string, number int64, dir string) bool {
-	committed, err := s.record(job, number, at(job, number))
+func (s *Store) isTwin(folder store.Folder, number int64, dir string) bool {
+	committed, err := s.record(folder, number, at(folder, number))
 	if err != nil {
 		return !errors.Is(err, store.ErrNotFound)
 	}
-	second, err := s.record(job, number, dir)
+	second, err := s.record(folder, number, dir)
 	if err != nil {
 		return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt)
 	}

@@ -99,35 +99,37 @@ func (s *Store) Close() error { return s.close() }
 // settle makes durable what can be seen: a process may have died between renaming a checkpoint and
 // syncing the directory.
 func (s *Store) settle() error {
-	jobs, err := s.jobs()
+	folders, err := s.folders()
 	if err != nil {
 		return err
 	}
-	for _, job := range jobs {
-		if err := s.fs.SyncDir(job); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, folder := range folders {
+		if err := s.fs.SyncDir(string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return s.fs.SyncDir(".")
 }
 
-// jobs returns the names of the directories that can be those of jobs.
-func (s *Store) jobs() ([]string, error) {
+// folders returns the directories that can be those of jobs.
+func (s *Store) folders() ([]store.Folder, error) {
 	entries, err := s.fs.List(".")
 	if err != nil {
 		return nil, err
 	}
-	var jobs []string
+	var folders []store.Folder
 	for _, e := range entries {
-		if e.Dir && store.CheckJob(e.Name) == nil {
-			jobs = append(jobs, e.Name)
+		if folder := store.Folder(e.Name); e.Dir && folder.Valid() {
+			folders = append(folders, folder)
 		}
 	}
-	return jobs, nil
+	return folders, nil
 }
 
 // at returns the directory of a checkpoint.
-func at(job string, number int64) string { return path.Join(job, strconv.FormatInt(number, 10)) }
+func at(folder store.Folder, number int64) string {
+	return path.Join(string(folder), strconv.FormatInt(number, 10))
+}
 
 // enter begins a method: it looks at the context and the names.
 func enter(ctx context.Context, job string, number int64) error {
@@ -142,12 +144,13 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
-	record, err := s.record(job, number, at(job, number))
+	dir := at(store.FolderOf(job), number)
+	record, err := s.record(store.FolderOf(job), number, dir)
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	return medium.NewReader(ctx, record.Manifest, func(index int) (io.ReadCloser, error) {
-		return s.openFile(at(job, number), strconv.Itoa(index))
+		return s.openFile(dir, strconv.Itoa(index))
 	}), nil
 }
 
@@ -161,13 +164,13 @@ func (s *Store) openFile(dir, file string) (io.ReadCloser, error) {
 }
 
 // record reads and checks the manifest in dir, which is to be that of a checkpoint.
-func (s *Store) record(job string, number int64, dir string) (medium.Record, error) {
+func (s *Store) record(folder store.Folder, number int64, dir string) (medium.Record, error) {
 	f, err := s.openFile(dir, manifestName)
 	if err != nil {
 		return medium.Record{}, err
 	}
 	defer f.Close()
-	return medium.Read(f, job, number)
+	return medium.Read(f, folder, number)
 }
 
 // explain says why a file of a checkpoint could not be opened: ErrNotFound if there is no checkpoint,
@@ -206,7 +209,8 @@ func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) 
 	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
-	numbers, err := s.numbers(job)
+	folder := store.FolderOf(job)
+	numbers, err := s.numbers(folder)
 	if err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
@@ -216,7 +220,7 @@ func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("job %.60q: %w", job, err)
 		}
-		record, err := s.record(job, number, at(job, number))
+		record, err := s.record(folder, number, at(folder, number))
 		switch {
 		case err == nil:
 			manifests = append(manifests, record.Manifest)
@@ -228,8 +232,8 @@ func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) 
 }
 
 // numbers returns the checkpoints of a job, ascending, damaged ones among them.
-func (s *Store) numbers(job string) ([]int64, error) {
-	entries, err := s.fs.List(job)
+func (s *Store) numbers(folder store.Folder) ([]int64, error) {
+	entries, err := s.fs.List(string(folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

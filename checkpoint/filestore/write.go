@@ -19,20 +19,22 @@ import (
 type draft struct {
 	s      *Store
 	ctx    context.Context
-	job    string
+	folder store.Folder
 	number int64
 	place  medium.Place
 }
 
 // dir is the directory that the writer fills.
-func (d *draft) dir() string { return path.Join(d.job, leftover{tmpPrefix, d.number, d.place}.name()) }
+func (d *draft) dir() string {
+	return path.Join(string(d.folder), leftover{tmpPrefix, d.number, d.place}.name())
+}
 
 // Begin implements store.Store.
 func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
-	d := &draft{s, ctx, job, number, medium.NewPlace(s.now())}
+	d := &draft{s, ctx, store.FolderOf(job), number, medium.NewPlace(s.now())}
 	s.setLive(d.place, true)
 	if err := d.make(); err != nil {
 		s.setLive(d.place, false)
@@ -47,7 +49,7 @@ func (d *draft) make() error {
 	const attempts = 10
 	var err error
 	for range attempts {
-		if err = d.s.fs.Mkdir(d.job); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err = d.s.fs.Mkdir(string(d.folder)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		if err = d.s.fs.Mkdir(d.dir()); !errors.Is(err, fs.ErrNotExist) {
@@ -153,14 +155,14 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	if err := d.ctx.Err(); err != nil {
 		return store.Manifest{}, err
 	}
-	if err := d.s.fs.Rename(d.dir(), at(d.job, d.number)); err != nil {
+	if err := d.s.fs.Rename(d.dir(), at(d.folder, d.number)); err != nil {
 		return d.compare(m, err)
 	}
 	d.s.setLive(d.place, false)
 	if err := d.syncParents(); err != nil {
 		return store.Manifest{}, err
 	}
-	d.s.retain(d.ctx, d.job, d.number)
+	d.s.retain(d.ctx, m.Job, m.Number)
 	return m, nil
 }
 
@@ -182,7 +184,7 @@ func (d *draft) writeManifest(m store.Manifest) error {
 // compare answers a rename that failed: if the number is taken by the same parts in the same order, as a
 // success. It does not rely on the sort of error, in which systems differ.
 func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) {
-	first, err := d.s.record(d.job, d.number, at(d.job, d.number))
+	first, err := d.s.record(d.folder, d.number, at(d.folder, d.number))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, failed
@@ -202,7 +204,7 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 // syncParents makes the rename durable, and the directory of the job, which this or another writer may
 // have made.
 func (d *draft) syncParents() error {
-	if err := d.s.fs.SyncDir(d.job); err != nil {
+	if err := d.s.fs.SyncDir(string(d.folder)); err != nil {
 		return err
 	}
 	return d.s.fs.SyncDir(".")
@@ -211,5 +213,5 @@ func (d *draft) syncParents() error {
 // Abort implements medium.Medium. Where it fails, the rest is collected later.
 func (d *draft) Abort() error {
 	d.s.setLive(d.place, false)
-	return d.s.remove(d.job, d.dir())
+	return d.s.remove(d.folder, d.dir())
 }

@@ -13,14 +13,14 @@ import (
 // errors.Is.
 var (
 	// ErrNotFound: there is no committed checkpoint of that job and number.
-	ErrNotFound = errors.New("checkpoint: not found")
+	ErrNotFound = errors.New("store: not found")
 	// ErrExists: the checkpoint is committed already, with other content.
-	ErrExists = errors.New("checkpoint: exists already")
+	ErrExists = errors.New("store: exists already")
 	// ErrCorrupt: what is stored is not what was committed: wrong length, wrong digest, parts missing,
 	// a manifest that cannot be read.
-	ErrCorrupt = errors.New("checkpoint: corrupt")
-	// ErrName: a job or part name that a store refuses, see [CheckName].
-	ErrName = errors.New("checkpoint: bad name")
+	ErrCorrupt = errors.New("store: corrupt")
+	// ErrName: a job or part name that a store refuses, see [CheckJob] and [CheckPart].
+	ErrName = errors.New("store: bad name")
 )
 
 // Store keeps the checkpoints of jobs. It is the only thing that must outlive every process and server,
@@ -53,7 +53,7 @@ type Store interface {
 // Writer writes one checkpoint, a part after the other. Nothing of it is visible before Commit.
 type Writer interface {
 	// Part opens the next part; the one before must be closed. Names are unique in a checkpoint and
-	// pass [CheckName]. Contents stream through: a part may be larger than memory.
+	// pass [CheckPart]. Contents stream through: a part may be larger than memory.
 	Part(name string) (io.WriteCloser, error)
 	// Commit makes the checkpoint visible and durable. After an error nothing is visible, or, if the
 	// medium failed between, exactly the whole checkpoint.

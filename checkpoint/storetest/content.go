@@ -180,9 +180,13 @@ func testList(t *testing.T, s store.Store) {
 	}
 }
 
-// testJobs uses names that begin or end alike, in each other's order.
+// testJobs uses names that begin or end alike, in each other's order, and names that would lead elsewhere
+// if they were paths.
 func testJobs(t *testing.T, s store.Store) {
-	jobs := []string{"a", "ab", "a.b", "a-1", "1", ".a", "a 1", "ä", "job%2Fa", strings.Repeat("j", store.MaxJobBytes)}
+	long := strings.Repeat("j", store.MaxFolderBytes)
+	jobs := []string{"a", "ab", "a.b", "a-1", "1", ".a", "a 1", "ä", "job%2Fa", "job/a", "job%252Fa", "100%", `job\a`,
+		".", "..", "../../etc/passwd", "/etc/passwd", "a/", "a//b", "a/../b", "[", "*", "a,b", long, long + "j", long + "k",
+		strings.Repeat("team/", 1000)}
 	for i, job := range jobs {
 		mustCommit(t, s, job, int64(i+1), sample(int64(i)))
 	}

@@ -123,7 +123,7 @@ func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, erro
 	if found == nil {
 		return nil, store.Manifest{}, store.ErrNotFound
 	}
-	record, err := medium.Decode(found.manifest, job, number)
+	record, err := medium.Decode(found.manifest, store.FolderOf(job), number)
 	return found, record.Manifest, err
 }
 

@@ -15,9 +15,18 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
-// badNames are refused as jobs and as parts.
-var badNames = map[string]string{
-	"nothing":          "",
+// badTexts are refused as jobs and as parts.
+var badTexts = map[string]string{
+	"nothing":    "",
+	"NUL":        "a\x00b",
+	"newline":    "a\nb",
+	"delete":     "a\x7f",
+	"C1 control": "a\u0085",
+	"not UTF-8":  "a\xff",
+}
+
+// badPaths are refused as parts.
+var badPaths = map[string]string{
 	"this directory":   ".",
 	"traversal":        "..",
 	"long traversal":   "../../etc/passwd",
@@ -26,24 +35,21 @@ var badNames = map[string]string{
 	"slash at the end": "a/",
 	"two slashes":      "a//b",
 	"backslash":        `..\a`,
-	"NUL":              "a\x00b",
-	"newline":          "a\nb",
-	"delete":           "a\x7f",
-	"C1 control":       "a\u0085",
-	"not UTF-8":        "a\xff",
 	"long":             strings.Repeat("x", store.MaxPartBytes+1),
 	"long element":     strings.Repeat("x", 256),
 }
 
-// testPartNames: Names "pass CheckName", and one that is refused leaves the writer as it was.
+// testPartNames: Names "pass CheckPart", and one that is refused leaves the writer as it was.
 func testPartNames(t *testing.T, s store.Store) {
 	w, err := s.Begin(t.Context(), "job", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, name := range badNames {
-		_, err := w.Part(name)
-		wantError(t, "part called "+what, err, store.ErrName)
+	for _, bad := range []map[string]string{badTexts, badPaths} {
+		for what, name := range bad {
+			_, err := w.Part(name)
+			wantError(t, "part called "+what, err, store.ErrName)
+		}
 	}
 	if err := writePart(w, file{"good", "content"}); err != nil {
 		t.Fatalf("after names that were refused: %v", err)
@@ -56,11 +62,7 @@ func testPartNames(t *testing.T, s store.Store) {
 
 // testJobNames: Every method refuses what CheckJob refuses.
 func testJobNames(t *testing.T, s store.Store) {
-	bad := map[string]string{"slash": "a/b", "longer than a job": strings.Repeat("x", store.MaxJobBytes+1)}
-	for what, name := range badNames {
-		bad[what] = name
-	}
-	for what, name := range bad {
+	for what, name := range badTexts {
 		for method, err := range errorsOf(t, s, name, 1) {
 			wantError(t, method+" of a job called "+what, err, store.ErrName)
 		}

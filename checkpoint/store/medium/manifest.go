@@ -58,25 +58,26 @@ func Encode(r Record) ([]byte, error) {
 }
 
 // Decode reads what Encode has written, and nothing else: of every other input it says ErrCorrupt. The
-// record must be that of the job and number asked for: a manifest that was moved is damaged as well.
-func Decode(data []byte, job string, number int64) (Record, error) {
+// record must be that of the number asked for, of the job that has that folder: a manifest that was moved
+// is damaged as well.
+func Decode(data []byte, folder store.Folder, number int64) (Record, error) {
 	r, err := decode(data)
 	if err != nil {
 		return Record{}, fmt.Errorf("manifest: %w: %w", err, store.ErrCorrupt)
 	}
-	if r.Job != job || r.Number != number {
+	if store.FolderOf(r.Job) != folder || r.Number != number {
 		return Record{}, fmt.Errorf("manifest is of job %.60q, number %d: %w", r.Job, r.Number, store.ErrCorrupt)
 	}
 	return r, nil
 }
 
 // Read decodes what from holds. It reads MaxManifestBytes at most.
-func Read(from io.Reader, job string, number int64) (Record, error) {
+func Read(from io.Reader, folder store.Folder, number int64) (Record, error) {
 	data, err := io.ReadAll(io.LimitReader(from, MaxManifestBytes+1))
 	if err != nil {
 		return Record{}, err
 	}
-	return Decode(data, job, number)
+	return Decode(data, folder, number)
 }
 
 func decode(data []byte) (Record, error) {

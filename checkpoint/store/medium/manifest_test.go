@@ -143,7 +143,7 @@ func TestEncodeRefuses(t *testing.T) {
 		r    Record
 		want error
 	}{
-		"job":       {bad(func(r *Record) { r.Job = ".." }), store.ErrName},
+		"job":       {bad(func(r *Record) { r.Job = "a\x00" }), store.ErrName},
 		"number":    {bad(func(r *Record) { r.Number = -1 }), apportion.ErrRange},
 		"part name": {bad(func(r *Record) { r.Parts[0].Name = "/a" }), store.ErrName},
 		"bytes":     {bad(func(r *Record) { r.Parts[0].Bytes = -1 }), apportion.ErrNegative},
@@ -174,7 +174,7 @@ func TestManifestSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Decode(data, r.Job, r.Number); err != nil {
+	if _, err := Decode(data, store.FolderOf(r.Job), r.Number); err != nil {
 		t.Errorf("a manifest of %d bytes: %v", len(data), err)
 	}
 	if _, err := Decode(make([]byte, MaxManifestBytes+1), "lr", 7); !errors.Is(err, store.ErrCorrupt) {
