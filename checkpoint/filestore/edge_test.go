@@ -145,10 +145,12 @@ func TestForeign(t *testing.T) {
 		"README", "lost+found/", "job/notes.txt", "job/007/", "job/-3/", "job/+4/", "job/0/", "job/9223372036854775808/",
 		"job/.tmp-", "job/.tmp-1-x/", "job/.trash-mine/", "job/1x/", "job/.tmp-1-1700000000-aaaaaaaaaaaaaaaaaaaaaaaaaa/",
 	}
+	const leftover = ".tmp-1-1700000000-AAAAAAAAAAAAAAAAAAAAAAAAAA/"
+	foreign = append(foreign, "100%/"+leftover, "a%%b/"+leftover) // no job has these folders
 	for _, name := range foreign {
 		at, err := filepath.Join(dir, name), error(nil)
 		if strings.HasSuffix(name, "/") {
-			err = os.Mkdir(at, 0o700)
+			err = os.MkdirAll(at, 0o700)
 		} else {
 			err = os.WriteFile(at, []byte("mine"), 0o600)
 		}

@@ -126,3 +126,23 @@ func TestWeight(t *testing.T) {
 		}
 	}
 }
+
+// TestID: a name is text, and there once.
+func TestID(t *testing.T) {
+	var faults apportion.Faults
+	seen := map[string]bool{}
+	for i, id := range []string{"a", "team/a", "größe 模型", "..", "a", "", "a\nb", "a\x00", "a\u0085", "a\xff"} {
+		check.ID(&faults, seen, id, check.Item("job", "", i))
+	}
+	want := []string{
+		`job 4: ID is there twice: "a"`,
+		`job 5: ID is empty`,
+		`job 6: ID is out of range: "a\nb" is not UTF-8, or has a control character`,
+		`job 7: ID is out of range: "a\x00" is not UTF-8, or has a control character`,
+		`job 8: ID is out of range: "a\u0085" is not UTF-8, or has a control character`,
+		`job 9: ID is out of range: "a\xff" is not UTF-8, or has a control character`,
+	}
+	if diff := cmp.Diff(want, messages(faults.Err())); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
