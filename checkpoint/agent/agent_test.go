@@ -259,9 +259,19 @@ func TestSaveStopResume(t *testing.T) {
 			t.Errorf("%s: %+v", action, r)
 		}
 	}
-	bad := agent.Order{Effect: checkpoint.Effect{Epoch: 4, Action: checkpoint.Create, Job: "../x", Attempt: 1}}
+	bad := agent.Order{Effect: checkpoint.Effect{Epoch: 4, Action: checkpoint.Create, Job: "x\x00", Attempt: 1}}
 	if r, err := b.agent.Do(t.Context(), bad); err != nil || r.Outcome != checkpoint.Failed {
-		t.Errorf("job ../x: %+v, %v", r, err)
+		t.Errorf("a job with a NUL: %+v, %v", r, err)
+	}
+	// A job may be called as a path is; its folder lies in Shared all the same.
+	for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Resume} {
+		odd := agent.Order{Effect: checkpoint.Effect{Epoch: 4, Action: action, Job: "../x", Attempt: 1, Containers: []string{"here"}}, Spec: json.RawMessage(`{}`)}
+		if r, err := b.agent.Do(t.Context(), odd); err != nil || r.Outcome != checkpoint.Done {
+			t.Errorf("%s of job ../x: %+v, %v", action, r, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(b.config.Shared, "..%2Fx", "1")); err != nil {
+		t.Errorf("the folder of job ../x: %v", err)
 	}
 }
 

@@ -77,16 +77,16 @@ func (a *Agent) resume(ctx context.Context, order Order) error {
 
 // prepare makes the folders of an attempt, and fetches the checkpoint that it begins from.
 func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, error) {
-	attempt := strconv.FormatInt(e.Attempt, 10)
+	folder, attempt := string(store.FolderOf(e.Job)), strconv.FormatInt(e.Attempt, 10)
 	run := runner.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
-		Dir: filepath.Join(a.config.Shared, e.Job, attempt)}
+		Dir: filepath.Join(a.config.Shared, folder, attempt)}
 	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
 		return run, err
 	}
 	if e.Checkpoint == 0 {
 		return run, nil
 	}
-	run.Restore = filepath.Join(a.config.Restored, e.Job, attempt)
+	run.Restore = filepath.Join(a.config.Restored, folder, attempt)
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
 		return run, err
 	}

@@ -119,7 +119,7 @@ func TestServerFlags(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", text, server.Capacity, err, want)
 		}
 	}
-	if err := RunAgent(t.Context(), Place(t.TempDir()), AgentOptions{Server: apportion.Server{ID: "a/b"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "-name") {
+	if err := RunAgent(t.Context(), Place(t.TempDir()), AgentOptions{Server: apportion.Server{ID: "a\nb"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "-name") {
 		t.Errorf("a server without a good name: %v", err)
 	}
 }

@@ -114,7 +114,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	if err := store.CheckJob(o.Server.ID); err != nil {
 		return fmt.Errorf("-name: %w", err)
 	}
-	dir := p.Join("agents", o.Server.ID)
+	dir := p.Join("agents", string(store.FolderOf(o.Server.ID)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 
 // processes runs jobs as processes of this machine, by their commands.
 func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.Runner, error) {
-	work := p.Join("agents", o.Server.ID, "work")
+	work := p.Join("agents", string(store.FolderOf(o.Server.ID)), "work")
 	return func(_ string, spec json.RawMessage) (runner.Runner, error) {
 		w, err := wire.ReadWork(spec)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Process is a process of a job.
@@ -29,7 +30,7 @@ const TwiceFile = "twice"
 
 // Twice returns an error if two processes of a job ever had the same place in it at the same time.
 func (p Place) Twice(job string) error {
-	text, err := os.ReadFile(filepath.Join(p.Shared(), job, TwiceFile))
+	text, err := os.ReadFile(filepath.Join(p.Shared(), string(store.FolderOf(job)), TwiceFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

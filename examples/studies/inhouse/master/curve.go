@@ -6,7 +6,9 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // CurveFile is the file in the directory of an attempt that holds its losses, one JSON object a line.
@@ -38,13 +42,18 @@ type Run struct {
 
 // Runs returns the attempts of a job that did a step, in the order of their numbers.
 func Runs(shared, job string) ([]Run, error) {
-	names, err := filepath.Glob(filepath.Join(shared, job, "*", CurveFile))
-	if err != nil {
+	folder := filepath.Join(shared, string(store.FolderOf(job)))
+	attempts, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var runs []Run
-	for _, name := range names {
-		attempt, err := strconv.ParseInt(filepath.Base(filepath.Dir(name)), 10, 64)
+	for _, entry := range attempts {
+		name := filepath.Join(folder, entry.Name(), CurveFile)
+		if _, err := os.Stat(name); err != nil {
+			continue // it has not written any yet
+		}
+		attempt, err := strconv.ParseInt(entry.Name(), 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

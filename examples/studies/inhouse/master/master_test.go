@@ -250,7 +250,7 @@ func TestSilentServer(t *testing.T) {
 func TestSubmitRefuses(t *testing.T) {
 	b := newBench(t)
 	for name, spoil := range map[string]func(*alloc.Application){
-		"bad name":        func(a *alloc.Application) { a.ID = "a/b" },
+		"bad name":        func(a *alloc.Application) { a.ID = "a\nb" },
 		"wrong length":    func(a *alloc.Application) { a.Demand = apportion.Resources{1, 2} },
 		"is empty":        func(a *alloc.Application) { a.Start = nil },
 		"Weight":          func(a *alloc.Application) { a.Weight = -1 },

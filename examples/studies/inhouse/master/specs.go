@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 	"github.com/apportion/apportion/internal/durable"
 )
@@ -103,7 +104,7 @@ func (s *specs) add(app Submission) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(filepath.Join(s.dir, app.ID+".json"), data); err != nil {
+	if err := durable.WriteFile(filepath.Join(s.dir, string(store.FolderOf(app.ID))+".json"), data); err != nil {
 		return err
 	}
 	s.apps = append(s.apps, app)
