@@ -114,7 +114,7 @@ func (f *fleet) move(b *testing.B) (peak int) {
 		peak = max(peak, runtime.NumGoroutine())
 		left = 0
 		for i := range s.Jobs {
-			if j := &s.Jobs[i].Job; j.Phase != checkpoint.Running || !slices.Equal(j.Containers, targets[j.Name]) {
+			if j := &s.Jobs[i]; j.Phase != checkpoint.Running || !slices.Equal(j.Containers, targets[j.Name]) {
 				left++
 			}
 		}

@@ -481,7 +481,7 @@ func TestApplyStopsAtFault(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		s := w.d.State()
-		if len(s.Jobs) != 1 || s.Jobs[0].Job.Name != "a" {
+		if len(s.Jobs) != 1 || s.Jobs[0].Name != "a" {
 			t.Errorf("%+v", s.Jobs)
 		}
 		w.close()
@@ -500,8 +500,8 @@ func TestState(t *testing.T) {
 			t.Error("changed before anything has happened")
 		default:
 		}
-		s.Jobs[0].Job.Containers[0], s.Servers[0].Capacity[0] = "elsewhere", 77
-		if again := w.d.State(); again.Jobs[0].Job.Containers[0] != "s1" || again.Servers[0].Capacity[0] != 4 {
+		s.Jobs[0].Containers[0], s.Servers[0].Capacity[0] = "elsewhere", 77
+		if again := w.d.State(); again.Jobs[0].Containers[0] != "s1" || again.Servers[0].Capacity[0] != 4 {
 			t.Errorf("a state is shared: %+v", again)
 		}
 		w.must(submit("another"))

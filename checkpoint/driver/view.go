@@ -20,12 +20,14 @@ type State struct {
 	// Servers are those that are there, ascending by ID.
 	Servers []apportion.Server `json:"servers"`
 	// Jobs are all that were not forgotten, ascending by name.
-	Jobs []JobState `json:"jobs"`
+	Jobs []checkpoint.Job `json:"jobs"`
+	// Progress is the newest that the processes of jobs have told, by name.
+	Progress map[string]runner.Progress `json:"progress"`
 
 	changed <-chan struct{}
 }
 
-// JobState is a job, and the newest that its processes have told.
+// JobState is a job and its progress.
 type JobState struct {
 	Job      checkpoint.Job  `json:"job"`
 	Progress runner.Progress `json:"progress"`
@@ -36,11 +38,11 @@ func (s *State) Changed() <-chan struct{} { return s.changed }
 
 // Job returns the state of a job, and whether there is one.
 func (s *State) Job(name string) (JobState, bool) {
-	at, found := slices.BinarySearchFunc(s.Jobs, name, func(j JobState, name string) int { return cmp.Compare(j.Job.Name, name) })
+	at, found := slices.BinarySearchFunc(s.Jobs, name, func(j checkpoint.Job, name string) int { return cmp.Compare(j.Name, name) })
 	if !found {
 		return JobState{}, false
 	}
-	return s.Jobs[at], true
+	return JobState{s.Jobs[at], s.Progress[name]}, true
 }
 
 // view is the fold of all durable records. The jobs in it are never changed, only replaced.
@@ -162,12 +164,12 @@ func (d *Driver) State() State {
 	v := &d.view
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	s := State{Servers: []apportion.Server{}, Jobs: []JobState{}, changed: v.changed}
+	s := State{Servers: []apportion.Server{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
 		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: v.servers[id].Clone()})
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
-		s.Jobs = append(s.Jobs, JobState{v.jobs[name].Clone(), v.progress[name]})
+		s.Jobs = append(s.Jobs, v.jobs[name].Clone())
 	}
 	return s
 }

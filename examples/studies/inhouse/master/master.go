@@ -133,7 +133,7 @@ func shapeOf(s *driver.State) string {
 		fmt.Fprintf(&text, "%q %v\n", server.ID, server.Capacity)
 	}
 	for i := range s.Jobs {
-		if job := &s.Jobs[i].Job; job.Ending == "" {
+		if job := &s.Jobs[i]; job.Ending == "" {
 			fmt.Fprintf(&text, "%q\n", job.Name)
 		}
 	}
