@@ -1,7 +1,7 @@
 // This file tells the story of [Dorm] Fig. 5: a third application arrives in a cluster of three.
 
-// Quickstart takes one decision: who gets how many containers on which server, what to do to get
-// there, and why.
+// Quickstart answers: who gets what, and where? It also prints what to do to get there, and why nobody gets
+// more.
 package main
 
 import (

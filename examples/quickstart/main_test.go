@@ -10,19 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
+	"github.com/apportion/apportion/examples/internal/exampletest"
 )
 
-func TestRun(t *testing.T) {
-	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd != "run" {
-				d.Fatalf(t, "unknown command %q", d.Cmd)
-			}
-			return output(t)
-		})
-	})
-}
+func TestRun(t *testing.T) { exampletest.Run(t, run) }
 
 func output(t *testing.T) string {
 	t.Helper()

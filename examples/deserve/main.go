@@ -1,0 +1,61 @@
+// This program divides one pool of resources by dominant resource fairness, [Ghodsi11].
+
+// Deserve answers: who deserves how much?
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "deserve:", err)
+		os.Exit(1)
+	}
+}
+
+// run divides 16 GPUs and 128 CPUs among three teams, first in fractions, then in whole containers.
+func run(w io.Writer) error {
+	kinds, capacity := apportion.Kinds{"gpu", "cpu"}, apportion.Resources{16, 128}
+	claims := []drf.Claim{
+		{ID: "vision", Demand: apportion.Resources{2, 8}, Weight: 2, Max: drf.NoMax}, // counts twice
+		{ID: "speech", Demand: apportion.Resources{1, 6}, Weight: 1, Max: drf.NoMax},
+		{ID: "etl", Demand: apportion.Resources{0, 10}, Weight: 1, Max: 4}, // wants no more than 4
+	}
+
+	// A claim's dominant share is its largest share of any kind. Shares rise together, in proportion to the
+	// weights, until something that a claim needs runs out.
+	fractions, err := drf.Fill(capacity, claims)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "divisible:")
+	for _, claim := range fractions.Claims {
+		fmt.Fprintf(w, "  %-7s %6.3f containers, dominant share %.3f\n", claim.ID, claim.Containers, claim.Share)
+	}
+
+	// Containers are whole: the next one goes to the claim with the least share for its weight.
+	whole, err := drf.FillWhole(capacity, claims, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nin whole containers, and why not more:\n%s", drf.Explain(kinds, claims, whole))
+	fmt.Fprintf(w, "unused: %s\n", kinds.Format(whole.Unused))
+
+	// Any division can be checked, also one that somebody wrote by hand.
+	byHand := []int64{4, 8, 4}
+	report, err := drf.Verify(capacity, claims, byHand)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nby hand %v, what is unfair:\n", byHand)
+	for _, violation := range report {
+		fmt.Fprintf(w, "  %s\n", violation)
+	}
+	return nil
+}

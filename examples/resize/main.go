@@ -1,0 +1,115 @@
+// This program resizes a running job, and its master dies in the middle of it, [Dorm §III-C2].
+
+// Resize answers: how does a running job get other containers without losing its work?
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "resize:", err)
+		os.Exit(1)
+	}
+}
+
+// run starts a job on two GPUs and gives it three. The journal lies in a folder for the time being.
+func run(w io.Writer) error {
+	dir, err := os.MkdirTemp("", "resize")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	c := &cluster{out: w, saved: map[int64]int64{}}
+	gpus := func(n int64) apportion.Resources { return apportion.Resources{n} }
+	err = c.master(dir, -1,
+		checkpoint.ServerUp{Server: apportion.Server{ID: "north", Capacity: gpus(2)}},
+		checkpoint.ServerUp{Server: apportion.Server{ID: "south", Capacity: gpus(2)}},
+		checkpoint.Submit{Job: "bert", Demand: gpus(1)},
+		checkpoint.Adjust{Targets: map[string][]string{"bert": {"north", "north"}}},
+	)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nand now three; the master dies after four effects:")
+	err = c.master(dir, 4, checkpoint.Adjust{Targets: map[string][]string{"bert": {"north", "south", "south"}}})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nthe next master reads the journal and goes on:")
+	return c.master(dir, -1)
+}
+
+// cluster is the world of the job: how many steps it has done, and what was saved under which number.
+type cluster struct {
+	out   io.Writer
+	steps int64
+	saved map[int64]int64
+}
+
+// master opens the journal, steps the machine through events and all that follows from them, and dies
+// after that many effects; -1: it does not.
+func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error {
+	disk, err := vfs.NewOS(dir)
+	if err != nil {
+		return err
+	}
+	machine, records, err := journal.Open(disk, checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
+	if err != nil {
+		return err
+	}
+	defer records.Close()
+	for {
+		// What is to be done must be durable before it is done.
+		ready := machine.Ready()
+		if err := records.Append(ready.Record); err != nil {
+			return err
+		}
+		for _, effect := range ready.Effects {
+			if dies == 0 {
+				return nil // killed: what it would have done is on record
+			}
+			dies--
+			if reply := c.perform(effect); effect.Action != checkpoint.Prune { // which needs no reply
+				events = append(events, reply)
+			}
+		}
+		if len(events) == 0 {
+			break
+		}
+		if err := machine.Step(events[0]); err != nil {
+			return err
+		}
+		events = events[1:]
+	}
+	job, _ := machine.Job("bert")
+	fmt.Fprintf(c.out, "%s on %v\n", job.Phase, job.Containers)
+	return nil
+}
+
+// perform does an effect. A real one asks the agents of the servers, and takes its time.
+func (c *cluster) perform(e checkpoint.Effect) checkpoint.Reply {
+	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done}
+	text := string(e.Action)
+	switch e.Action {
+	case checkpoint.Save:
+		c.steps += 100
+		c.saved[e.Checkpoint], reply.Step = c.steps, c.steps
+		text += fmt.Sprintf(" after %d steps", c.steps)
+	case checkpoint.Create:
+		text += fmt.Sprintf(" on %v", e.Containers)
+	case checkpoint.Resume:
+		c.steps = c.saved[e.Checkpoint]
+		text += fmt.Sprintf(" at step %d", c.steps)
+	}
+	fmt.Fprintln(c.out, " ", text)
+	return reply
+}

@@ -1,0 +1,83 @@
+// This program checks a decision that comes from elsewhere, without a solver.
+
+// Verify answers: is the bound right?
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "verify:", err)
+		os.Exit(1)
+	}
+}
+
+// run records a decision, as a scheduler logs it, and checks what it reads back.
+func run(w io.Writer) error {
+	document, err := logged()
+	if err != nil {
+		return err
+	}
+
+	// Elsewhere: nothing but the document is known.
+	var record alloc.Record
+	if err := json.Unmarshal(document, &record); err != nil {
+		return err
+	}
+	proof, err := record.Verify()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "utilization %.4f; claimed: at most %.4f; the certificate proves %.4f\n",
+		record.Decision.Objective, record.Decision.Bound, proof.Bound)
+
+	// The solver may have ruled out more than prices prove. Doing it again shows that.
+	differences, err := record.Replay(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "taken again: %d differences\n", len(differences))
+
+	// Nobody needs to trust the document: whatever was changed in it does not fit the rest.
+	record.Decision.Allocation["bert"]["node-1"]++
+	if _, err := record.Verify(); errors.Is(err, alloc.ErrMismatch) {
+		fmt.Fprintln(w, "one container more:", err)
+	}
+	record.Decision.Allocation["bert"]["node-1"]--
+	record.Decision.Bound = record.Decision.Objective - 0.1
+	if _, err := record.Verify(); errors.Is(err, alloc.ErrMismatch) {
+		fmt.Fprintln(w, "a bound too low:", err)
+	}
+	return nil
+}
+
+// logged takes a decision and returns its document.
+func logged() ([]byte, error) {
+	problem := &alloc.Problem{
+		Kinds: apportion.Kinds{"gpu", "cpu"},
+		Servers: []apportion.Server{
+			{ID: "node-1", Capacity: apportion.Resources{4, 16}},
+			{ID: "node-2", Capacity: apportion.Resources{2, 24}},
+		},
+		Applications: []alloc.Application{
+			{ID: "bert", Demand: apportion.Resources{1, 2}, Weight: 1, Min: 1, Max: 6},
+			{ID: "etl", Demand: apportion.Resources{0, 3}, Weight: 1, Min: 1, Max: 10},
+		},
+		Theta1: 0.5, Theta2: 0.5,
+	}
+	decision, err := alloc.Reallocate(context.Background(), problem, nil)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(alloc.NewRecord(problem, decision))
+}
