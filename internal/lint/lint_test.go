@@ -189,6 +189,21 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
+// Helpers for tests may import what tests may where nobody outside can import them.
+func TestHelpersOfTests(t *testing.T) {
+	const source = "// Package planttest helps tests.\npackage planttest\n\nimport _ \"github.com/google/go-cmp/cmp\"\n"
+	for path, want := range map[string][]string{
+		"examples/internal/planttest/planted.go": nil,
+		"drf/planttest/planted.go":               {"drf/planttest/planted.go:4: imports github.com/google/go-cmp/cmp, which is not on the list of modules"},
+		"internal/plant/planted.go":              {"internal/plant/planted.go:4: imports github.com/google/go-cmp/cmp, which is not on the list of modules"},
+	} {
+		findings, err := Check(tree(map[string]string{path: source}))
+		if diff := cmp.Diff(want, texts(findings)); diff != "" || err != nil {
+			t.Errorf("%s: error %v, findings (-want +got):\n%s", path, err, diff)
+		}
+	}
+}
+
 func TestIndex(t *testing.T) {
 	for name, test := range map[string]struct {
 		rows string
