@@ -2,125 +2,134 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
-	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/tree"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// The parts of a search that can be left out, by what the others then do without: what knows the sets of
-// freed applications, and what knows containers.
-var setParts = []string{"nothing", "local search", "branch and bound", "decomposition"}
+// ablations leave one part of the solver out each, by its numbers; that of the lattice changes the problem.
+var ablations = []struct {
+	part    string
+	without func(n *tuning.Numbers)
+}{
+	{"nothing", func(*tuning.Numbers) {}},
+	{"prices", func(n *tuning.Numbers) { n.Rounds, n.FewestRounds, n.PriceShares = 0, 1, []float64{0} }},
+	{"annealing", func(n *tuning.Numbers) { n.Moves, n.MostMoves = 0.01, 1 }},
+	{"starts", func(n *tuning.Numbers) { n.ShortStart, n.FreshStart = math.MaxInt32, math.MaxInt32 }},
+	{"repair", func(n *tuning.Numbers) { n.RepairMoves, n.Hope = 0, 0 }},
+	{"polish", func(n *tuning.Numbers) { n.Polish = 0 }},
+	{"sets", func(n *tuning.Numbers) { n.Tries = 0 }},
+	{"longer sets", func(n *tuning.Numbers) { n.MoreTries = 0 }},
+	{"branch and bound", func(n *tuning.Numbers) { n.Nodes, n.Limits.Size = 0, 0 }},
+	{"recent", func(n *tuning.Numbers) { n.Recent = 0 }},
+	{"limits", func(n *tuning.Numbers) { n.Limits.Size = 0 }},
+	{"dear loss", func(n *tuning.Numbers) { n.DearLoss = nil }},
+	{"lattice", func(*tuning.Numbers) {}},
+}
 
-var containerParts = []string{"nothing", "prices", "mending", "starts", "annealing", "branch and bound", "polish"}
-
-// searchWithout is run.search at the usual effort without one of its parts.
-func searchWithout(part string, inst *solver.Instance) *solver.Solution {
-	ctx := context.Background()
-	r := newRun(problem.New(inst), &Options{Effort: Default})
-	do := func(name string, step func()) {
-		if name != part {
-			step()
-		}
+// answerWith is Solve by the given numbers.
+func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solver.Solution {
+	p := problem.New(inst)
+	if !lattice {
+		p.Step = 0
 	}
-	r.a.Construct()
-	moves := r.moves()
-	if s := pattern.New(r.p, pattern.MostPatterns); s != nil && part != "decomposition" {
-		l := leaf.NewLeaves(s)
-		r.split, l.States = s, r.states(stateUnit)
-		r.tree = tree.New(ctx, l, nil)
-		e := r.setEffort(s)
-		switch part {
-		case "local search":
-			e.tries = 0
-		case "branch and bound":
-			e.rounds, e.work = 0, 0
-		}
-		r.improveSets(ctx, l, e)
-		if l.Found {
-			r.a.Adopt(leaf.Unpack(s, &l.Best))
-		}
-		r.root = newRoot(ctx, r.p, 0, r.target())
-		return r.solution()
-	}
-	r.warmUp(ctx)
-	if part == "mending" {
-		r.a.Hope = 0
-	}
-	r.root = newRoot(ctx, r.p, r.opts.Effort, r.target())
-	r.root.refine()
-	r.root.improve(ctx, r.target())
-	do("prices", func() { r.a.Guide(r.root.d, r.root.descent.Best) })
-	starts := r.newStarts()
-	switch part {
-	case "annealing":
-		starts.count = 0
-	case "starts":
-		starts.count, starts.moves = 1, int64(moves)
-	}
-	starts.next(ctx)
-	r.root.improve(ctx, r.target())
-	for starts.next(ctx) {
-	}
-	do("branch and bound", func() { r.branch(ctx) })
-	r.a.Restore()
-	do("polish", func() { r.a.Run(ctx, int64(polishing*moves), 0, math.Inf(1)) })
+	r := newRun(p, &Options{Effort: Default}, tune)
+	r.search(context.Background())
 	return r.solution()
 }
 
-// BenchmarkAblation prints what each part of the search brings on the references with a previous
-// allocation: by how much of the reference the answer falls short without it, the gap that is left and
-// the time. Run it with
+// judges are the instances by which a part earns its place: both kinds of clusters full and half empty, and
+// decisions of the long days.
+func judges() map[string][]instancetest.Known {
+	known := map[string][]instancetest.Known{"decisions": instancetest.Decisions(), "half empty": instancetest.HalfEmpty()}
+	for _, ref := range alloctest.References() {
+		known["references"] = append(known["references"], instancetest.Known{Name: ref.Name, Instance: ref.Instance, Objective: ref.Objective})
+	}
+	return known
+}
+
+// BenchmarkAblation prints what each part of the search brings: the mean gap that is left without it, how
+// many instances are proven, and how many end with less and with more utilization than the whole solver
+// finds. Run it with
 //
 //	go test -run NONE -bench Ablation -benchtime 1x -v ./alloc/embedded
 func BenchmarkAblation(b *testing.B) {
 	for b.Loop() {
-		for _, mix := range []struct {
-			prefix string
-			parts  []string
-		}{{"table2", setParts}, {"mixed", containerParts}} {
-			for _, part := range mix.parts {
-				var row study
-				for _, ref := range alloctest.References() {
-					if !strings.HasPrefix(ref.Name, mix.prefix) || !strings.Contains(ref.Name, "prev") {
-						continue
-					}
-					start := time.Now()
-					sol := searchWithout(part, ref.Instance)
-					row.millis = append(row.millis, float64(time.Since(start).Microseconds())/1000)
-					if !sol.Status.HasSolution() {
-						row.empty++
-						continue
-					}
-					row.short = append(row.short, 1-sol.Objective/ref.Objective)
-					row.gap = append(row.gap, sol.Gap())
-					if sol.Status == solver.Optimal {
-						row.proven++
-					}
-				}
-				slices.Sort(row.short)
-				b.Logf("%-7s without %-17s %v", mix.prefix, part, &row)
+		for name, instances := range judges() {
+			whole := make([]float64, len(instances))
+			for _, a := range ablations {
+				tune := tuning.Standard()
+				a.without(tune)
+				b.Logf("%-11s without %-17s %s", name, a.part, compare(instances, whole, func(inst *solver.Instance) *solver.Solution {
+					return answerWith(tune, inst, a.part != "lattice")
+				}))
 			}
 		}
 	}
 }
 
-// Left out nothing, it is the search itself.
-func TestSearchWithoutNothing(t *testing.T) {
-	for seed := range uint64(2) {
-		for _, inst := range []*solver.Instance{alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true)} {
-			want, got := solve(t, nil, inst), searchWithout("nothing", inst)
-			if got.Status != want.Status || math.Abs(got.Objective-want.Objective) > solver.ObjectiveTolerance || math.Abs(got.Bound-want.Bound) > solver.ObjectiveTolerance {
-				t.Errorf("seed %d: %v %g with bound %g, want %v %g with bound %g", seed, got.Status, got.Objective, got.Bound, want.Status, want.Objective, want.Bound)
-			}
+// compare describes the answers to all instances; the first call fills in what the whole solver attains.
+func compare(instances []instancetest.Known, whole []float64, answer func(*solver.Instance) *solver.Solution) string {
+	var gap float64
+	var proven, less, more, none int
+	start := time.Now()
+	for i, known := range instances {
+		sol := answer(known.Instance)
+		if !sol.Status.HasSolution() {
+			none++
+			continue
+		}
+		gap += sol.Gap() / float64(len(instances))
+		if sol.Status == solver.Optimal {
+			proven++
+		}
+		switch {
+		case whole[i] == 0:
+			whole[i] = sol.Objective
+		case sol.Objective < whole[i]-solver.ObjectiveTolerance:
+			less++
+		case sol.Objective > whole[i]+solver.ObjectiveTolerance:
+			more++
+		}
+	}
+	return fmt.Sprintf("mean gap %.4f %%  proven %d of %d  less %d  more %d  none %d  %d ms", 100*gap, proven, len(instances), less, more, none, time.Since(start).Milliseconds())
+}
+
+// Each ablation is one: it changes the answers, or at least the way to them, of some instance.
+func TestAblationsMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves some instances a dozen times")
+	}
+	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth")}
+	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
+		p := problem.New(inst)
+		if !lattice {
+			p.Step = 0
+		}
+		r := newRun(p, &Options{Effort: Default}, tune)
+		r.search(t.Context())
+		return fmt.Sprintf("%g %g %d", r.a.Best.Objective, r.bound(), r.effort())
+	}
+	var whole []string
+	for _, a := range ablations {
+		tune := tuning.Standard()
+		a.without(tune)
+		var ways []string
+		for _, inst := range instances {
+			ways = append(ways, effort(tune, inst, a.part != "lattice"))
+		}
+		if whole == nil {
+			whole = ways
+		} else if slices.Equal(whole, ways) {
+			t.Errorf("without %s everything is the same", a.part)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/search"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -170,7 +170,7 @@ func TestNoSetMakesRoom(t *testing.T) {
 func TestNoConflictWithoutProof(t *testing.T) {
 	inst := instancetest.Crowd(20, 20, 3, 2, 0)
 	p := problem.New(inst)
-	r := &run{p: p, opts: Options{Effort: Quick}, a: search.New(search.NewState(p), 0)}
+	r := newRun(p, &Options{Effort: Quick, Seed: 0}, tuning.Standard())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.search(ctx)

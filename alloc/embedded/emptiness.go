@@ -19,7 +19,7 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 		return nil
 	}
 	_, c := conflict.LeaveOut(r.p, func(without *solver.Instance) bool {
-		again := newRun(problem.New(without), &r.opts)
+		again := newRun(problem.New(without), &r.opts, r.tune)
 		if counting.Conflict(again.p) != nil {
 			return true
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/embedded/internal/cellstest"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
@@ -45,8 +46,8 @@ func TestBoundOnLattice(t *testing.T) {
 			t.Skip("no solution, or no steps")
 		}
 		optimum := inst.Objective(best)
-		r := newRun(s.P, &Options{})
-		r.root = newRoot(t.Context(), s.P, Default, optimum)
+		r := newRun(s.P, &Options{}, tuning.Standard())
+		r.root = newRoot(t.Context(), s.P, r.tune, Default, optimum)
 		r.a.Best.Found = true
 		if r.a.Best.Objective = optimum - s.P.Step; r.bound() < optimum-solver.ObjectiveTolerance {
 			t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.P.Step)

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -43,8 +44,8 @@ func peakHeap(f func()) uint64 {
 func TestStatesAreBounded(t *testing.T) {
 	for _, demands := range []int{1, 300} {
 		p := problem.New(alloctest.Sized(1, alloctest.Size{Servers: 2, Apps: 400, Kinds: 5, Demands: demands}, false))
-		r := &run{p: p, opts: Options{Effort: Prove}}
-		if n := r.states(stateUnit); n > mostStates || n*(stateBytes+typeBytes*len(p.Types)) > mostStateBytes {
+		r := &run{p: p, opts: Options{Effort: Prove}, tune: tuning.Standard()}
+		if n := r.states(r.tune.States); n > mostStates || n*(stateBytes+typeBytes*len(p.Types)) > mostStateBytes {
 			t.Errorf("%d types: %d states", len(p.Types), n)
 		}
 	}

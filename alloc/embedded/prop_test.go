@@ -16,7 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/search"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
@@ -114,7 +114,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 			checkConflict(t, inst, conflict)
 			return
 		}
-		r := &run{p: p, opts: Options{Effort: 50}, a: search.New(search.NewState(p), 1)}
+		r := newRun(p, &Options{Effort: 50, Seed: 1}, tuning.Standard())
 		r.search(context.Background())
 		sol := r.solution()
 		if want == nil {

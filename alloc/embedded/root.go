@@ -9,33 +9,26 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-const (
-	// mostRounds and fewestRounds bound the subgradient rounds of one descent.
-	mostRounds, fewestRounds = 400, 30
-	// roundWork is how many pairs of type and class one unit of effort evaluates.
-	roundWork = 100_000
-	// coldServers is up to how many servers the prices by server start afresh: those by shape have
-	// settled where the price on loss no longer moves. With more servers they would never get there.
-	coldServers = 200
-	// lastGain is rounding.
-	lastGain = 1e-12
-)
+// lastGain is rounding: a bound this close to the incumbent proves it.
+const lastGain = 1e-12
 
 // root is the root bound in progress.
 type root struct {
 	p       *problem.Problem
 	d       *lagrange.Dual
 	descent *lagrange.Descent
+	tune    *tuning.Numbers
 	effort  Effort
 	coarse  *lagrange.Descent // the prices by shape, once there are finer ones
 }
 
 // newRoot starts with the coarse prices, improved towards incumbent; with no effort as little as possible.
-func newRoot(ctx context.Context, p *problem.Problem, effort Effort, incumbent float64) *root {
-	r := &root{p: p, effort: effort, d: lagrange.NewDual(p, true)}
+func newRoot(ctx context.Context, p *problem.Problem, tune *tuning.Numbers, effort Effort, incumbent float64) *root {
+	r := &root{p: p, tune: tune, effort: effort, d: lagrange.NewDual(p, true)}
 	r.descent = lagrange.NewPriceDescent(r.d)
 	r.improve(ctx, incumbent)
 	return r
@@ -51,7 +44,7 @@ func (r *root) refine() {
 	r.coarse = from
 	r.d = lagrange.NewDual(p, false)
 	r.descent = lagrange.NewPriceDescent(r.d)
-	if p.Servers <= coldServers {
+	if p.Servers <= r.tune.ColdServers {
 		return
 	}
 	for j, g := range r.d.ClassOf {
@@ -65,8 +58,8 @@ func (r *root) refine() {
 // roundsFor returns how many rounds the effort allows with d.
 func (r *root) roundsFor(d *lagrange.Dual) int {
 	each := len(r.p.Types)*len(d.Size) + len(r.p.Apps)
-	rounds := roundWork * float64(r.effort) / float64(each)
-	return int(math.Min(mostRounds, math.Max(fewestRounds, rounds)))
+	rounds := r.tune.Rounds * float64(r.effort) / float64(each)
+	return int(math.Min(r.tune.MostRounds, math.Max(r.tune.FewestRounds, rounds)))
 }
 
 // improve lowers the bound towards incumbent, and leaves the dual evaluated at the best prices.

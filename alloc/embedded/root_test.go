@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -15,14 +16,14 @@ func TestRootComesDown(t *testing.T) {
 	for seed := range uint64(5) {
 		for _, inst := range []*solver.Instance{alloctest.Table2(seed, 12, 15, true), alloctest.Mixed(seed, 12, 15, true)} {
 			p := problem.New(inst)
-			r := newRoot(context.Background(), p, Default, 2)
+			r := newRoot(context.Background(), p, tuning.Standard(), Default, 2)
 			coarse := r.bound()
 			r.refine()
 			if r.bound() > coarse {
 				t.Errorf("seed %d: %g by shape, %g to start with by server", seed, coarse, r.bound())
 			}
 			r.improve(context.Background(), 2)
-			if r.bound() > coarse || r.taken() > 2*mostRounds || r.taken() <= 0 {
+			if r.bound() > coarse || r.taken() > 2*int64(r.tune.MostRounds) || r.taken() <= 0 {
 				t.Errorf("seed %d: from %g to %g in %d rounds", seed, coarse, r.bound(), r.taken())
 			}
 			if at := r.d.Evaluate(r.descent.Best); math.Abs(at-r.descent.Bound) > 1e-12 {

@@ -9,7 +9,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/search"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -27,7 +27,7 @@ func TestSearchUnblocks(t *testing.T) {
 		LossBudget: 3, AdjustBudget: 1,
 	})
 	p := problem.New(inst)
-	r := &run{p: p, opts: Options{Effort: Quick}, a: search.New(search.NewState(p), 0)}
+	r := newRun(p, &Options{Effort: Quick, Seed: 0}, tuning.Standard())
 	if r.a.S.Freed != 2 || r.a.Feasible() {
 		t.Fatalf("%d freed at first, want 2, no solution", r.a.S.Freed)
 	}

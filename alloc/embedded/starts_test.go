@@ -5,13 +5,14 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
 // Where starts agree on the best utilization the others are saved.
 func TestStartsAgree(t *testing.T) {
-	r := newRun(problem.New(alloctest.Mixed(3, 6, 10, true)), &Options{Effort: mostMoves})
+	r := newRun(problem.New(alloctest.Mixed(3, 6, 10, true)), &Options{Effort: 2000}, tuning.Standard())
 	r.a.Construct()
-	r.root = newRoot(t.Context(), r.p, 0, 1)
+	r.root = newRoot(t.Context(), r.p, r.tune, 0, 1)
 	starts := r.newStarts()
 	for starts.next(t.Context()) {
 	}

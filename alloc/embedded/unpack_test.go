@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tree"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -25,13 +26,13 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		if counting.Conflict(p) != nil {
 			continue
 		}
-		r := newRun(p, &Options{Effort: Quick})
+		r := newRun(p, &Options{Effort: Quick}, tuning.Standard())
 		r.a.Construct()
 		s := pattern.New(p, pattern.MostPatterns)
 		l := leaf.NewLeaves(s)
-		l.States = r.states(stateUnit)
-		r.split, r.tree = s, tree.New(t.Context(), l, nil)
-		r.improveSets(t.Context(), l, r.setEffort(s))
+		l.States = r.states(r.tune.States)
+		r.s, r.tree = s, tree.New(t.Context(), l, r.tune, nil)
+		r.improveSets(t.Context(), l)
 		if !l.Found {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tree"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -49,9 +50,9 @@ func TestWarmStart(t *testing.T) {
 				t.Errorf("seed %d: %v %g, warm %v %g", seed, sol.Status, sol.Objective, again.Status, again.Objective)
 			}
 			root := func(w *Warm) float64 {
-				r := newRun(problem.New(inst), &Options{Warm: w})
-				s := pattern.New(r.p, pattern.MostPatterns)
-				return tree.New(t.Context(), leaf.NewLeaves(s), r.warmStart(s)).RootBound
+				r := newRun(problem.New(inst), &Options{Warm: w}, tuning.Standard())
+				r.s = pattern.New(r.p, pattern.MostPatterns)
+				return tree.New(t.Context(), leaf.NewLeaves(r.s), r.tune, r.warmStart()).RootBound
 			}
 			if root(last) < root(nil) {
 				lower++
@@ -114,7 +115,7 @@ func TestWarmSetIsTried(t *testing.T) {
 	for i := range inst.Apps[:2] {
 		w.freed[string(placeKey(problem.Key(nil, inst.Apps[i].Demand), inst.Apps[i].Previous))] = true
 	}
-	r := newRun(problem.New(inst), &Options{Effort: Quick, Warm: w})
+	r := newRun(problem.New(inst), &Options{Effort: Quick, Warm: w}, tuning.Standard())
 	r.search(t.Context())
 	known := r.tree.Known()
 	known.Identify(func(i int32) bool { return i < 2 })

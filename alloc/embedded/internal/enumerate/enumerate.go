@@ -23,14 +23,8 @@ func Plain(ctx context.Context, inst *solver.Instance, limit int64) (*enumeratio
 	return Run(ctx, d, x, nil, limit)
 }
 
-const (
-	// MostCells is the number of pairs of application and server up to which enumeration is tried.
-	MostCells = 60
-	// NodeWork is the number of nodes that one unit of effort pays for.
-	NodeWork = 2000
-	// lookEvery is how many nodes pass between two looks at the context; a power of two.
-	lookEvery = 1024
-)
+// lookEvery is how many nodes pass between two looks at the context; a power of two.
+const lookEvery = 1024
 
 // enumeration visits every x row by row, application by application, in lexicographic order. Two
 // servers of equal capacity and equal previous allocation are interchangeable: of their columns

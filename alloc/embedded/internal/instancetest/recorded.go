@@ -9,7 +9,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-//go:embed testdata/*.json
+//go:embed testdata
 var decisions embed.FS
 
 // Recorded returns a decision of [Dorm]'s evaluation on its 20 servers: "scarce" or "fifth".

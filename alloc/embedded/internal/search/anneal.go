@@ -10,25 +10,16 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/rng"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-const (
-	// checkEvery is how many moves pass between two looks at the context, and at the temperature.
-	checkEvery = 64
-	// halvings is how often the temperature is halved.
-	halvings = 10
-	// heavier is the factor by which penalties grow while no solution is found.
-	heavier = 4
-	// tieAdjust is the utilization that one more freed application must bring, in TieLoss.
-	tieAdjust = 0.01
-)
-
-// Hot is the first temperature in mean values of a container.
-const Hot = 1.0
+// checkEvery is how many moves pass between two looks at the context, and at the temperature.
+const checkEvery = 64
 
 // Annealer searches from one state.
 type Annealer struct {
+	tune *tuning.Numbers
 	S    *state
 	rng  rng.Source
 	Best problem.Incumbent
@@ -57,9 +48,10 @@ type Annealer struct {
 }
 
 // New returns an annealer that starts from s; seed selects its random numbers.
-func New(s *state, seed uint64) *Annealer {
+func New(s *state, seed uint64, tune *tuning.Numbers) *Annealer {
 	a := &Annealer{
-		S: s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
+		tune: tune,
+		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
 		lossWeight: 1, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
 		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1),
 	}
@@ -92,7 +84,7 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 // solution, less very little for loss and freed applications, so that they decide among equals.
 func (a *Annealer) energy() float64 {
 	s := a.S
-	e := s.objective - float64(s.p.TieLoss*s.loss) - float64(float64(tieAdjust*s.p.TieLoss)*float64(s.Freed))
+	e := s.objective - float64(s.p.TieLoss*s.loss) - float64(float64(a.tune.TieAdjust*s.p.TieLoss)*float64(s.Freed))
 	e -= float64(a.missingWeight * float64(s.missing))
 	if s.loss > a.lossLimit {
 		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
@@ -105,8 +97,8 @@ func (a *Annealer) energy() float64 {
 
 // Insist makes it dearer to be no solution.
 func (a *Annealer) Insist() {
-	a.missingWeight *= heavier
-	a.lossWeight *= heavier
+	a.missingWeight *= a.tune.Heavier
+	a.lossWeight *= a.tune.Heavier
 }
 
 // Construct completes the first state greedily.
@@ -162,7 +154,7 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 			if a.Best.Found && a.Best.Objective >= goal {
 				return
 			}
-			cooled, part := math.Modf(halvings * float64(m) / float64(moves))
+			cooled, part := math.Modf(a.tune.Halvings * float64(m) / float64(moves))
 			threshold = math.Ldexp(heat, -int(cooled)) * (1 - part/2)
 		}
 		a.Moves++

@@ -177,7 +177,7 @@ func (a *Annealer) displace() bool {
 	}
 	// A server that others hold and that could take the type, if one is soon found.
 	j := a.rng.Below(s.p.Servers)
-	for range homes {
+	for range a.tune.Homes {
 		if s.p.Fit(j, t) > 0 && len(s.p.Residents[j]) > 0 {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -16,7 +17,7 @@ func warm(t *rapid.T, previous bool) *Annealer {
 	seed := rapid.Uint64Range(0, 1000).Draw(t, "seed")
 	generate := rapid.SampledFrom([]func(uint64, int, int, bool) *solver.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
 	p := problem.New(generate(seed, 8, 12, previous))
-	a := New(NewState(p), seed)
+	a := New(NewState(p), seed, tuning.Standard())
 	a.Construct()
 	a.Run(context.Background(), 50, 0.1, 10)
 	a.S.begin()
@@ -120,7 +121,7 @@ func TestFillIsMaximal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := warm(t, false)
 		s := a.S
-		if len(s.active) > mostCandidates {
+		if len(s.active) > a.tune.MostCandidates {
 			t.Skip("a fill looks at a part only")
 		}
 		j := rapid.IntRange(0, s.p.Servers-1).Draw(t, "server")
@@ -141,7 +142,7 @@ func TestFillIsMaximal(t *testing.T) {
 // With minima missing, recreate places them where they fit.
 func TestRecreateMinimaFirst(t *testing.T) {
 	inst := alloctest.Table2(4, 20, 30, false)
-	a := New(NewState(problem.New(inst)), 1)
+	a := New(NewState(problem.New(inst)), 1, tuning.Standard())
 	if a.S.missing != 30 {
 		t.Fatalf("%d missing at first, want 30", a.S.missing)
 	}
@@ -160,10 +161,10 @@ func TestRecreateMinimaFirst(t *testing.T) {
 func TestAnnealImproves(t *testing.T) {
 	improved := 0
 	for seed := range uint64(10) {
-		a := New(NewState(problem.New(alloctest.Table2(seed, 12, 20, true))), seed)
+		a := New(NewState(problem.New(alloctest.Table2(seed, 12, 20, true))), seed, tuning.Standard())
 		a.Construct()
 		before := a.Best
-		a.Run(context.Background(), 2000, Hot*a.Unit(), 10)
+		a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
 		if before.Found && (!a.Best.Found || a.Best.Objective < before.Objective-solver.ObjectiveTolerance) {
 			t.Errorf("seed %d: from %g to %g", seed, before.Objective, a.Best.Objective)
 		}
@@ -178,11 +179,11 @@ func TestAnnealImproves(t *testing.T) {
 
 // The goal ends the run at once.
 func TestAnnealStopsAtGoal(t *testing.T) {
-	a := New(NewState(problem.New(alloctest.Table2(1, 12, 20, false))), 1)
+	a := New(NewState(problem.New(alloctest.Table2(1, 12, 20, false))), 1, tuning.Standard())
 	a.Construct()
-	a.Run(context.Background(), 2000, Hot*a.Unit(), 10)
+	a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
 	moves := a.Moves
-	a.Run(context.Background(), 2000, Hot*a.Unit(), a.Best.Objective)
+	a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), a.Best.Objective)
 	if a.Moves != moves {
 		t.Errorf("%d more moves", a.Moves-moves)
 	}

@@ -7,19 +7,6 @@ import (
 	"math"
 )
 
-const (
-	// mostCandidates bounds the types that one fill looks at; of more it takes a random part.
-	mostCandidates = 40
-	// homes is how many servers a container without a home tries.
-	homes = 12
-	// leastWorth is the part of its value that a container is worth at any price.
-	leastWorth = 0.01
-)
-
-// priceShares are the parts of the prices, on loss too, that a fill may charge: none makes it greedy,
-// nearly all keeps what is scarce for those that need it.
-var priceShares = [...]float64{0, 0.5, 0.8, 0.95}
-
 // candidate is a type considered for a server.
 type candidate struct {
 	typ   int32
@@ -33,7 +20,7 @@ func (a *Annealer) recreate() {
 	if s.missing > 0 {
 		a.placeMissing()
 	}
-	a.charge = priceShares[a.rng.Below(len(priceShares))]
+	a.charge = a.tune.PriceShares[a.rng.Below(len(a.tune.PriceShares))]
 	a.noise = a.rng.Float()
 	// The list may grow on the way; filled counts how far it was worked off.
 	for len(s.touched) > a.filled {
@@ -160,8 +147,8 @@ func (a *Annealer) collect(j int) {
 	s := a.S
 	a.cand = a.cand[:0]
 	skip, n := 0, len(s.active)
-	if n > mostCandidates {
-		skip, n = a.rng.Below(n), mostCandidates
+	if n > a.tune.MostCandidates {
+		skip, n = a.rng.Below(n), a.tune.MostCandidates
 	}
 	for at := skip; n > 0; at, n = at+1, n-1 {
 		if at == len(s.active) {
@@ -175,7 +162,7 @@ func (a *Annealer) collect(j int) {
 	}
 }
 
-// worth returns max(leastWorth v, v - charge (lambda (change of loss) + p_j d)).
+// worth returns max(LeastWorth v, v - charge (lambda (change of loss) + p_j d)).
 func (a *Annealer) worth(j int, t int32) float64 {
 	v := a.S.p.Types[t].Value
 	if a.S.pools[t].Missing() > 0 {
@@ -185,7 +172,7 @@ func (a *Annealer) worth(j int, t int32) float64 {
 		return v
 	}
 	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t)
-	return math.Max(leastWorth*v, v-float64(a.charge*price))
+	return math.Max(a.tune.LeastWorth*v, v-float64(a.charge*price))
 }
 
 // lossStep returns the change of loss by one more container of type t.
@@ -210,7 +197,7 @@ func (a *Annealer) rehome(t int32) {
 	s := a.S
 	q := &s.pools[t]
 	j := a.rng.Below(s.p.Servers)
-	for range min(homes, s.p.Servers) {
+	for range min(a.tune.Homes, s.p.Servers) {
 		if j++; j == s.p.Servers {
 			j = 0
 		}

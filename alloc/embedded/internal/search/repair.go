@@ -4,17 +4,6 @@
 
 package search
 
-const (
-	// mendings is how many moves an exchange gets to recover.
-	repairMoves = 100
-)
-
-const (
-	// hope is how far behind an exchange may be at first, in mean values of a container; at the end it is
-	// nothing, and in between in proportion to the moves left.
-	Hope = 12.0
-)
-
 // repair improves the packing on the servers around an exchange and at random others, until the energy
 // is at least least or there is no hope of that.
 func (a *Annealer) repair(least float64) {
@@ -24,8 +13,8 @@ func (a *Annealer) repair(least float64) {
 		return
 	}
 	now := a.energy()
-	for n := range repairMoves {
-		if now >= least || now < least-float64(a.slack*(1-float64(n)/repairMoves)) {
+	for n := range a.tune.RepairMoves {
+		if now >= least || now < least-float64(a.slack*(1-float64(n)/float64(a.tune.RepairMoves))) {
 			return
 		}
 		a.Moves++

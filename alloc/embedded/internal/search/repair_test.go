@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
 // Mending repacks but changes nothing about who is free, makes nothing worse, and is undone with its move.
@@ -48,7 +49,7 @@ func TestRepair(t *testing.T) {
 
 // An exchange that is further behind than the slack is left at once.
 func TestRepairGivesUp(t *testing.T) {
-	a := New(NewState(problem.New(alloctest.Mixed(1, 8, 12, true))), 1)
+	a := New(NewState(problem.New(alloctest.Mixed(1, 8, 12, true))), 1, tuning.Standard())
 	a.Construct()
 	a.S.begin()
 	a.S.touch(0)
@@ -60,8 +61,8 @@ func TestRepairGivesUp(t *testing.T) {
 	a.S.touch(0)
 	a.slack = 2
 	a.repair(a.energy() + 1)
-	if n := a.Moves - moves; n == 0 || n > 3*repairMoves/4 {
-		t.Errorf("%d moves, want about half of %d", n, repairMoves)
+	if n := a.Moves - moves; n == 0 || n > 3*int64(a.tune.RepairMoves)/4 {
+		t.Errorf("%d moves, want about half of %d", n, a.tune.RepairMoves)
 	}
 }
 
@@ -79,16 +80,16 @@ func (c *counter) Err() error {
 
 // However many moves are mended, the context is looked at every few dozens.
 func TestRepairRespectsContext(t *testing.T) {
-	a := New(NewState(problem.New(alloctest.Mixed(3, 20, 30, true))), 1)
+	a := New(NewState(problem.New(alloctest.Mixed(3, 20, 30, true))), 1, tuning.Standard())
 	a.Construct()
-	a.Hope = Hope
+	a.Hope = a.tune.Hope
 	ctx := &counter{Context: t.Context(), a: a}
 	const moves = 1000
-	a.Run(ctx, moves, Hot*a.Unit(), math.Inf(1))
+	a.Run(ctx, moves, a.tune.Hot*a.Unit(), math.Inf(1))
 	if a.Moves < 10*moves {
 		t.Fatalf("%d moves: hardly any was mended", a.Moves)
 	}
-	if ctx.most > checkEvery+repairMoves {
+	if ctx.most > checkEvery+int64(a.tune.RepairMoves) {
 		t.Errorf("%d moves between two looks", ctx.most)
 	}
 }

@@ -80,7 +80,7 @@ func (a *Annealer) eject() bool {
 	if q.N >= q.Max {
 		return false
 	}
-	for range homes {
+	for range a.tune.Homes {
 		j := a.rng.Below(s.p.Servers)
 		if s.p.Fit(j, t) > 0 && a.makeRoom(j, t, 1) {
 			s.place(j, t, 1)

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -122,7 +123,7 @@ func TestStateMoves(t *testing.T) {
 		}
 		s := NewState(p)
 		s.check(t)
-		a := New(s, rapid.Uint64().Draw(t, "rng"))
+		a := New(s, rapid.Uint64().Draw(t, "rng"), tuning.Standard())
 		a.Construct()
 		s.check(t)
 		if len(s.active) == 0 && p.Budget <= 0 {

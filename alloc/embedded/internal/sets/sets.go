@@ -14,15 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/rng"
-)
-
-const (
-	// mostIn and mostOut bound the candidates of each kind and price that swaps are made of.
-	mostIn, mostOut = 40, 20
-	// mostPerturbed bounds the members that one kick exchanges, mostRanked the moves tried from one set.
-	mostPerturbed, mostRanked = 3, 40
-	// setSlack is how far below the best a set may be and still be searched from, relative.
-	setSlack = 0.003
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
 // pricedSets values sets of free applications F at prices of one point:
@@ -53,6 +45,7 @@ func (u *pricedSets) price(s *pattern.Cells, worth []float64, lambda float64) {
 // Search is a set of freed applications with what its moves need.
 type Search struct {
 	*leaf.Leaves
+	tune      *tuning.Numbers
 	rng       rng.Source
 	free      []bool
 	members   []int32
@@ -73,9 +66,10 @@ type swap struct {
 }
 
 // New returns a search without a set yet, which prices moves at the multipliers x of the root.
-func New(l *leaf.Leaves, x []float64, seed uint64) *Search {
+func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search {
 	s, types := l.S, len(l.S.P.Types)
 	q := &Search{
+		tune:   tune,
 		Leaves: l, rng: rng.Source(seed), free: make([]bool, len(s.P.Apps)), mask: make([]int32, len(s.Cells)),
 		cellAt: make([]int32, len(s.EntryApp)), rootWorth: make([]float64, types), worth: make([]float64, types),
 	}
@@ -190,10 +184,10 @@ func (q *Search) candidates() (ins, outs []int32) {
 		}
 		lagrange.SortScores(in)
 		lagrange.SortScores(out)
-		for _, sc := range in[:min(mostIn, len(in))] {
+		for _, sc := range in[:min(q.tune.Sets.MostIn, len(in))] {
 			ins = append(ins, sc.App)
 		}
-		for _, sc := range out[:min(mostOut, len(out))] {
+		for _, sc := range out[:min(q.tune.Sets.MostOut, len(out))] {
 			outs = append(outs, sc.App)
 		}
 	}
@@ -245,7 +239,7 @@ func (q *Search) climb(ctx context.Context, tries *int64) {
 		q.takePrices()
 		q.rank()
 		improved := false
-		for at := 0; at < len(q.moves) && at < mostRanked && *tries > 0; at++ {
+		for at := 0; at < len(q.moves) && at < q.tune.Sets.MostRanked && *tries > 0; at++ {
 			m := q.moves[at]
 			if m.bound <= 0 && at > 8 {
 				break
@@ -293,7 +287,7 @@ func (q *Search) perturb() {
 			return
 		}
 	}
-	for range 1 + q.rng.Below(mostPerturbed) {
+	for range 1 + q.rng.Below(q.tune.Sets.Perturbed) {
 		if len(q.members) == 0 {
 			return
 		}
@@ -346,7 +340,7 @@ func (q *Search) Run(ctx context.Context, tries int64) {
 		tries--
 		q.perturb()
 		q.climb(ctx, &tries)
-		if q.at > best-setSlack*math.Abs(best)*q.rng.Float() {
+		if q.at > best-q.tune.Sets.Slack*math.Abs(best)*q.rng.Float() {
 			best = q.at
 			copy(at, q.free)
 		} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
 // The local search over sets keeps its bookkeeping: what a toggle changes of U is what U computed afresh
@@ -24,7 +25,7 @@ func TestSetsChange(t *testing.T) {
 			x[c] = rapid.Float64Range(-1, 2).Draw(t, "price")
 		}
 		x[len(p.Types)] = rapid.Float64Range(0, 2).Draw(t, "lambda")
-		q := New(leaf.NewLeaves(s), x, 1)
+		q := New(leaf.NewLeaves(s), x, 1, tuning.Standard())
 		u := func() float64 {
 			var sum float64
 			for i := range p.Apps {

@@ -13,26 +13,6 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
-const (
-	// leastUnit and mostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
-	// for its use to be branched on. With less, a part of a unit is hardly the reason for the gap; with
-	// more, the relaxation hardly uses a part of one.
-	leastUnit, mostUnit = 0.3, 1.6
-	// whole is how near to a whole unit the mean use of a kind counts as whole.
-	whole = 0.1
-	// firstSurcharge is where the multiplier of a limit starts, and surchargeScale its scale, in what a unit adds
-	// to the utilization.
-	firstSurcharge, surchargeScale = 0.95, 0.3
-	// levelRounds are the rounds towards one level; levels end below leastLevel in parts of the gap.
-	levelRounds, leastLevel = 60, 0.1
-	// roundsWorth is how many of these rounds cost as much of the effort as one of a node without.
-	roundsWorth = 3
-)
-
-// dearLoss are the parts by which the price on loss starts higher at a limit from below, in case it
-// leaves nothing that the loss budget allows: then only large prices prove that.
-var dearLoss = [...]float64{30, 100}
-
 // limit sets the limits of a node, and lets the descent move the multipliers of those.
 func (t *Tree) limit(l lagrange.Limits) {
 	if t.limitsAt < 0 {
@@ -42,7 +22,7 @@ func (t *Tree) limit(l lagrange.Limits) {
 	for k, total := range t.P.Total {
 		t.D.Scale[t.limitsAt+k] = 0
 		if l.Hi[k] < total || l.Lo[k] > 0 {
-			t.D.Scale[t.limitsAt+k] = surchargeScale / float64(total)
+			t.D.Scale[t.limitsAt+k] = t.tune.SurchargeScale / float64(total)
 		}
 	}
 }
@@ -69,7 +49,7 @@ func (t *Tree) worthLimiting(k int, gap float64) bool {
 		return false
 	}
 	worth := float64(t.P.Unit[k]) / float64(t.P.Total[k])
-	return leastUnit*gap <= worth && worth <= mostUnit*gap
+	return t.tune.LeastUnit*gap <= worth && worth <= t.tune.MostUnit*gap
 }
 
 // scarce returns the kind whose use to branch on at node n, of which a unit is worth most, and the most of
@@ -84,7 +64,7 @@ func (t *Tree) scarce(n *node) (kind int, most int64) {
 		}
 		mean := t.sel.Used[k] / float64(t.sel.Rounds) / float64(unit)
 		at := int64(math.Floor(mean)) * unit
-		if math.Abs(mean-math.Round(mean)) < whole || at < n.limits.Lo[k] || at+unit > n.limits.Hi[k] {
+		if math.Abs(mean-math.Round(mean)) < t.tune.Whole || at < n.limits.Lo[k] || at+unit > n.limits.Hi[k] {
 			continue
 		}
 		kind, most, worth = k, at, each
@@ -100,17 +80,17 @@ func (t *Tree) part(n *node, k int, most int64) (below, above *node) {
 		l := lagrange.Limits{Lo: slices.Clone(n.limits.Lo), Hi: slices.Clone(n.limits.Hi)}
 		return &node{choices: slices.Clone(t.choice), limits: l, x: x, bound: n.bound, order: t.Nodes}
 	}
-	below, above = child(firstSurcharge), child(-firstSurcharge)
+	below, above = child(t.tune.Surcharge), child(-t.tune.Surcharge)
 	below.limits.Hi[k], above.limits.Lo[k] = most, most+t.P.Unit[k]
 	below.isNew, above.isNew = fromAbove, fromBelow
 	return below, above
 }
 
 // settleLimits improves the multipliers at a node with a new limit, from several starts: where they are,
-// where a descent begins that knows nothing, and, with a limit from below, with dearLoss.
+// where a descent begins that knows nothing, and, with a limit from below, with t.tune.DearLoss.
 func (t *Tree) settleLimits(ctx context.Context, n *node) {
 	best, bound, rounds := slices.Clone(t.D.Best), t.D.Bound, t.D.Rounds
-	for start := range 2 + len(dearLoss) {
+	for start := range 2 + len(t.tune.DearLoss) {
 		if bound <= t.Cut() || start > 1 && n.isNew != fromBelow {
 			break
 		}
@@ -118,7 +98,7 @@ func (t *Tree) settleLimits(ctx context.Context, n *node) {
 		if start == 1 {
 			copy(t.D.X[:t.limitsAt], t.cold)
 		} else if start > 1 {
-			t.dear(n, dearLoss[start-2])
+			t.dear(n, t.tune.DearLoss[start-2])
 		}
 		t.D.Start()
 		t.approach(ctx)
@@ -129,7 +109,7 @@ func (t *Tree) settleLimits(ctx context.Context, n *node) {
 	}
 	copy(t.D.X, best)
 	t.D.Start()
-	t.Nodes += (t.D.Rounds - rounds) / int64(roundsWorth*t.Each)
+	t.Nodes += (t.D.Rounds - rounds) / int64(t.tune.Worth*t.Each)
 }
 
 // dear raises the price on loss by a factor, and what it pays for the limits from below: as much as a
@@ -148,10 +128,10 @@ func (t *Tree) dear(n *node, factor float64) {
 // approach descends to a level below the best bound, and to half of that each time it gets little
 // nearer: the steps towards a target out of reach are too long.
 func (t *Tree) approach(ctx context.Context) {
-	for level := t.D.Bound - t.target(); level > leastLevel*(t.D.Bound-t.Value) && t.D.Bound > t.Cut() && ctx.Err() == nil; {
+	for level := t.D.Bound - t.target(); level > t.tune.LeastLevel*(t.D.Bound-t.Value) && t.D.Bound > t.Cut() && ctx.Err() == nil; {
 		before := t.D.Bound
 		t.D.Theta = t.D.FirstStep
-		t.D.Run(ctx, levelRounds, math.Max(t.target(), before-level), t.Cut())
+		t.D.Run(ctx, t.tune.LevelRounds, math.Max(t.target(), before-level), t.Cut())
 		if before-t.D.Bound < level/8 {
 			level /= 2
 		}

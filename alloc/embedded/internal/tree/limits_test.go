@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/cellstest"
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
 // The two parts of a node leave out no whole use, and nothing is in both.
@@ -19,7 +20,7 @@ func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, s := cellstest.Draw(t, draws(t))
 		l := leaf.NewLeaves(s)
-		tree := New(t.Context(), l, nil)
+		tree := New(t.Context(), l, tuning.Standard(), nil)
 		k := rapid.IntRange(0, s.P.Kinds-1).Draw(t, "kind")
 		if s.P.Unit[k] == 0 || s.P.Total[k] < s.P.Unit[k] {
 			t.Skip("nobody uses the kind")
@@ -44,7 +45,7 @@ func TestParts(t *testing.T) {
 func TestBeginLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, s := cellstest.Draw(t, draws(t))
-		tree := New(t.Context(), leaf.NewLeaves(s), nil)
+		tree := New(t.Context(), leaf.NewLeaves(s), tuning.Standard(), nil)
 		tree.Run(t.Context(), rapid.Int64Range(0, 4).Draw(t, "nodes"), math.MaxInt64)
 		before := tree.Bound()
 		tree.BeginLimits()

@@ -12,23 +12,11 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
-const (
-	// rootRounds and NodeRounds are the subgradient rounds at the root and at each other node.
-	rootRounds, NodeRounds = 100, 12
-	// rootTries is how often the root tries its F*, visits how often a node is bounded again after
-	// applications were fixed.
-	rootTries, visits = 4, 3
-	// aim is the target of the step rule in parts of the incumbent.
-	aim = 0.997
-	// mostLately is from how many earlier nodes a node may take its first multipliers.
-	mostLately = 8
-	// SubproblemsUnit is how many residual problems at leaves one unit of effort pays for.
-	SubproblemsUnit = 50
-	// mostOpenBytes is about what the nodes that wait may take; the search ends there.
-	mostOpenBytes = 64 << 20
-)
+// mostOpenBytes is about what the nodes that wait may take; the search ends there.
+const mostOpenBytes = 64 << 20
 
 // bounder is the bound that a tree uses: it depends on multipliers and on the choices of a node.
 type bounder interface {
@@ -40,10 +28,11 @@ type bounder interface {
 // Tree is one search for the best set of free applications.
 type Tree struct {
 	*leaf.Answers
-	by  leaf.Answerer
-	ev  bounder
-	sel *lagrange.Selection // of ev
-	D   *lagrange.Descent
+	by   leaf.Answerer
+	ev   bounder
+	sel  *lagrange.Selection // of ev
+	D    *lagrange.Descent
+	tune *tuning.Numbers
 	// each is how many rounds a node takes, LeafRounds a leaf before it is settled.
 	Each, LeafRounds int
 	Open             nodes
@@ -66,7 +55,7 @@ type Tree struct {
 }
 
 // New bounds the root with the decomposition. warm may change where the descent begins; nil: it does not.
-func New(ctx context.Context, l *leaf.Leaves, warm func(x []float64)) *Tree {
+func New(ctx context.Context, l *leaf.Leaves, tune *tuning.Numbers, warm func(x []float64)) *Tree {
 	ev := lagrange.NewDecomposition(l.S)
 	ev.Decide(make([]problem.Choice, len(l.P.Apps)))
 	d := lagrange.NewCopyDescent(ev)
@@ -75,10 +64,11 @@ func New(ctx context.Context, l *leaf.Leaves, warm func(x []float64)) *Tree {
 		warm(d.X)
 	}
 	d.Start()
-	t := Of(l, ev, d)
+	t := Of(l, ev, d, tune)
+	t.Each = tune.NodeRounds
 	t.limitsAt, t.cold = lagrange.LimitsAt(l.S), cold
-	for range rootTries {
-		t.D.Run(ctx, rootRounds/rootTries, t.target(), t.Cut())
+	for range tune.RootTries {
+		t.D.Run(ctx, tune.RootRounds/tune.RootTries, t.target(), t.Cut())
 		t.D.Back()
 		t.try()
 	}
@@ -86,9 +76,9 @@ func New(ctx context.Context, l *leaf.Leaves, warm func(x []float64)) *Tree {
 	return t
 }
 
-// Of makes a tree of what d has come to, which is about ev.
-func Of(by leaf.Answerer, ev bounder, d *lagrange.Descent) *Tree {
-	t := &Tree{Answers: by.Known(), by: by, ev: ev, sel: ev.State(), D: d, Each: NodeRounds, Lost: math.Inf(-1), limitsAt: -1}
+// Of makes a tree of what d has come to, which is about ev, the prices by server.
+func Of(by leaf.Answerer, ev bounder, d *lagrange.Descent, tune *tuning.Numbers) *Tree {
+	t := &Tree{Answers: by.Known(), by: by, ev: ev, sel: ev.State(), D: d, tune: tune, Each: tune.PriceRounds, Lost: math.Inf(-1), limitsAt: -1}
 	t.choice = make([]problem.Choice, len(t.P.Apps))
 	t.setRoot()
 	return t
@@ -104,7 +94,7 @@ func (t *Tree) setRoot() {
 func (t *Tree) target() float64 {
 	switch {
 	case t.Found:
-		return aim * t.Value
+		return t.tune.Aim * t.Value
 	case t.D.Bound > 0:
 		return lagrange.BlindTarget * t.D.Bound
 	}
@@ -158,7 +148,7 @@ func (t *Tree) mostOpen() int {
 // visit works on a node, and returns the child to go on with, or nil.
 func (t *Tree) visit(ctx context.Context, n *node) *node {
 	t.enter(n)
-	for range visits {
+	for range t.tune.Visits {
 		if n.isNew != none {
 			t.settleLimits(ctx, n)
 		}
@@ -220,11 +210,13 @@ func (t *Tree) enter(n *node) {
 
 // remember keeps the multipliers of a node for others.
 func (t *Tree) remember() {
-	if len(t.lately) < mostLately {
+	if len(t.lately) < t.tune.Recent {
 		t.lately = append(t.lately, slices.Clone(t.D.Best))
 		return
 	}
-	copy(t.lately[t.Nodes%mostLately], t.D.Best)
+	if t.tune.Recent > 0 {
+		copy(t.lately[t.Nodes%int64(t.tune.Recent)], t.D.Best)
+	}
 }
 
 // fix decides what the scores leave no choice about, and returns how many that are: to free another

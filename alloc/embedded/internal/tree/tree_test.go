@@ -15,13 +15,14 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
 // A tree whose nodes take all the memory they may looks at none of them.
 func TestOpenIsBounded(t *testing.T) {
-	tree := New(t.Context(), leaf.NewLeaves(pattern.New(problem.New(instancetest.Recorded("fifth")), pattern.MostPatterns)), nil)
+	tree := New(t.Context(), leaf.NewLeaves(pattern.New(problem.New(instancetest.Recorded("fifth")), pattern.MostPatterns)), tuning.Standard(), nil)
 	root := tree.Open[0]
 	for len(tree.Open) < tree.mostOpen() {
 		tree.Open = append(tree.Open, root)
@@ -46,7 +47,7 @@ func TestTreeAgainstOracle(t *testing.T) {
 		want, _ := p2oracle.Best(inst)
 		l := leaf.NewLeaves(s)
 		l.States = 1 << 20
-		tree := New(context.Background(), l, nil)
+		tree := New(context.Background(), l, tuning.Standard(), nil)
 		if want != nil && tree.RootBound < inst.Objective(want)-solver.ObjectiveTolerance {
 			t.Fatalf("root bound %.12g below %.12g", tree.RootBound, inst.Objective(want))
 		}
@@ -86,7 +87,7 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 		l := leaf.NewRests(p)
 		l.States = 1 << 20
 		d := lagrange.NewDual(p, false)
-		tree := Of(l, d, lagrange.NewPriceDescent(d))
+		tree := Of(l, d, lagrange.NewPriceDescent(d), tuning.Standard())
 		tree.Each = 25
 		if !tree.Run(context.Background(), 10_000, math.MaxInt64) {
 			t.Fatalf("not finished: bound %g, value %g", tree.Bound(), l.Value)
@@ -169,9 +170,9 @@ func TestTreesAgainstEverySet(t *testing.T) {
 		r := leaf.NewRests(p)
 		l.States, r.States = 5000, 5000
 		d := lagrange.NewDual(p, false)
-		rest := Of(r, d, lagrange.NewPriceDescent(d))
+		rest := Of(r, d, lagrange.NewPriceDescent(d), tuning.Standard())
 		rest.LeafRounds = int(seed % 5)
-		for name, tree := range map[string]*Tree{"patterns": New(context.Background(), l, nil), "rest": rest} {
+		for name, tree := range map[string]*Tree{"patterns": New(context.Background(), l, tuning.Standard(), nil), "rest": rest} {
 			done := tree.Run(context.Background(), 5000, math.MaxInt64)
 			bound := tree.Bound()
 			if !done || tree.Found != (want >= 0) || bound < want-solver.ObjectiveTolerance {
@@ -197,7 +198,7 @@ func TestLeavesByMultipliers(t *testing.T) {
 		d := lagrange.NewDual(p, false)
 		l := leaf.NewRests(p)
 		l.States = 5000
-		tree := Of(l, d, lagrange.NewPriceDescent(d))
+		tree := Of(l, d, lagrange.NewPriceDescent(d), tuning.Standard())
 		tree.LeafRounds = rounds
 		if !tree.Run(t.Context(), math.MaxInt64, math.MaxInt64) {
 			t.Fatalf("%d rounds: not finished", rounds)
@@ -218,7 +219,7 @@ func TestTreeStopsByWork(t *testing.T) {
 	l, r := leaf.NewLeaves(pattern.New(p, pattern.MostPatterns)), leaf.NewRests(p)
 	l.States, r.States = 500, 500
 	for name, tree := range map[string]*Tree{
-		"patterns": New(t.Context(), l, nil), "rest": Of(r, d, lagrange.NewPriceDescent(d)),
+		"patterns": New(t.Context(), l, tuning.Standard(), nil), "rest": Of(r, d, lagrange.NewPriceDescent(d), tuning.Standard()),
 	} {
 		if tree.Run(t.Context(), 300, math.MaxInt64) {
 			t.Fatalf("%s: finished: nothing about its limit is tested", name)

@@ -1,0 +1,153 @@
+// This file orders the phases of a search by containers, where servers hold too much for lists of patterns:
+// annealing with prices as its guide, then branch and bound with prices by server.
+
+package embedded
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tree"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// mostRestPatterns bounds the patterns that a leaf with an instance of its own may list at any effort.
+const mostRestPatterns = 200_000
+
+// searchContainers anneals several times, branches, and polishes what comes out.
+func (r *run) searchContainers(ctx context.Context) {
+	r.warmUp(ctx)
+	r.root = newRoot(ctx, r.p, r.tune, r.opts.Effort, r.target())
+	r.root.refine()
+	r.root.improve(ctx, r.target())
+	r.a.Guide(r.root.d, r.root.descent.Best)
+	starts := r.newStarts()
+	starts.next(ctx)
+	// With the better incumbent the step rule comes further down.
+	r.root.improve(ctx, r.target())
+	for starts.next(ctx) {
+	}
+	r.branch(ctx)
+	if r.tree != nil {
+		r.extra += r.tree.Nodes + r.tree.Judged
+	}
+	r.a.Restore()
+	r.a.Run(ctx, int64(r.tune.Polish*r.moves()), 0, math.Inf(1))
+}
+
+// warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.
+func (r *run) warmUp(ctx context.Context) {
+	for range r.tune.WarmUps {
+		r.a.Run(ctx, int64(r.tune.WarmUp*r.moves()), r.tune.Hot*r.a.Unit(), math.Inf(1))
+		if r.a.Best.Found {
+			break
+		}
+		r.a.Insist()
+	}
+	r.a.Hope = r.tune.Hope
+}
+
+// starts spend the moves. Where applications may be exchanged one annealing settles on one set of them:
+// several from the start find more than a long one, and where they come to the same utilization there is
+// hardly more to find.
+type starts struct {
+	r                *run
+	n, count, agreed int
+	moves            int64 // of each
+	heat             float64
+}
+
+// newStarts divides the moves among the starts.
+func (r *run) newStarts() *starts {
+	moves := r.moves()
+	s := &starts{r: r, count: 1, heat: r.tune.Hot * r.a.Unit()}
+	if r.p.Servers <= r.tune.ColdServers {
+		each := r.tune.ShortStart
+		if r.p.Budget <= 0 {
+			each = r.tune.FreshStart
+		}
+		s.count = int(math.Max(1, math.Floor(math.Sqrt(moves/(each*float64(r.p.Servers+len(r.p.Apps)))))))
+	}
+	s.moves = int64(moves / float64(s.count))
+	return s
+}
+
+// next anneals from the next start, and reports whether there was one.
+func (s *starts) next(ctx context.Context) bool {
+	r := s.r
+	if s.n == s.count || s.agreed == r.tune.Agreeing || ctx.Err() != nil {
+		return false
+	}
+	before := r.a.Best.Objective
+	if s.n > 0 {
+		r.a.Restart()
+	}
+	s.n++
+	r.a.Run(ctx, s.moves, s.heat, r.goal())
+	switch best := r.a.Best.Objective; {
+	case best > before+solver.ObjectiveTolerance:
+		s.agreed = 1
+	case r.a.Reached > best-solver.ObjectiveTolerance:
+		s.agreed++
+	}
+	return true
+}
+
+// moves returns how many moves of annealing the effort allows.
+func (r *run) moves() float64 {
+	moves := math.Min(float64(r.opts.Effort), r.tune.MostMoves) * float64(r.p.Servers+len(r.p.Apps))
+	if r.p.Servers <= r.tune.ColdServers {
+		moves *= r.tune.Moves
+	}
+	return moves
+}
+
+// branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
+func (r *run) branch(ctx context.Context) {
+	if r.p.Budget == 0 || r.p.Pinnable == 0 || r.a.Best.Found && r.bound() <= r.goal() {
+		return
+	}
+	l := r.newRests()
+	r.tree = tree.Of(l, r.root.d, r.root.descent, r.tune)
+	r.tree.LeafRounds = r.tune.PriceRounds
+	if best := &r.a.Best; l.Learn(best) {
+		l.Settle(ctx, func(i int32) bool { return best.Free[i] })
+	}
+	if set := r.lastFreed(); set != nil {
+		l.Settle(ctx, func(i int32) bool { return set[i] })
+	}
+	r.tree.Run(ctx, r.restNodes(), r.restWork())
+	if l.Best.Found {
+		r.a.Adopt(&l.Best)
+	}
+	// The root goes on from where it was before the nodes moved it.
+	r.root.d.Decide(make([]problem.Choice, len(r.p.Apps)))
+	r.root.descent.Bound = r.tree.RootBound
+	copy(r.root.descent.Best, r.tree.RootX)
+	r.root.descent.Back()
+}
+
+// newRests returns what answers the leaves of the tree.
+func (r *run) newRests() *leaf.Rests {
+	l := leaf.NewRests(r.p)
+	l.Gap, l.States = r.opts.Gap, r.states(r.tune.RestStates)
+	l.Patterns = int(math.Min(mostRestPatterns, r.tune.RestPatterns*float64(r.opts.Effort)/r.square()))
+	return l
+}
+
+// restNodes and restWork return how many nodes the tree may have, and how much work at leaves.
+func (r *run) restNodes() int64 {
+	unit := float64(len(r.p.Types)*len(r.root.d.Size) + len(r.p.Apps))
+	nodes := r.tune.Nodes * float64(r.opts.Effort) / (float64(r.tune.PriceRounds) * unit)
+	return int64(math.Min(nodes, math.MaxInt32))
+}
+
+func (r *run) restWork() int64 {
+	work := math.Min(r.tune.Subproblems, r.tune.RestSubproblems/r.square()) * float64(r.opts.Effort)
+	return int64(math.Min(work, math.MaxInt32))
+}
+
+// square returns the square of the number of servers.
+func (r *run) square() float64 { return float64(r.p.Servers) * float64(r.p.Servers) }

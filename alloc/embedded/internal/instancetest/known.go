@@ -1,0 +1,51 @@
+// This file reads instances with known answers: hard decisions of long days, and half-empty clusters.
+
+package instancetest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Known is an instance, and the best utilization known when it was stored.
+type Known struct {
+	Name      string
+	Instance  *solver.Instance
+	Objective float64
+}
+
+// Decisions returns decisions of the long days of [Dorm]'s evaluation that the solver finds hard: with a gap
+// left, or proven late. They were recorded with its default effort.
+func Decisions() []Known { return read("decisions") }
+
+// HalfEmpty returns clusters in states that an evaluation hardly meets: half of the applications gone, grown
+// by new servers, or with a loss budget just above the least possible loss. Their utilizations are those of
+// HiGHS 1.15 after 40 s.
+func HalfEmpty() []Known { return read("halfempty") }
+
+func read(name string) []Known {
+	packed, err := decisions.ReadFile("testdata/" + name + ".jsonl.gz")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err)
+	}
+	var all []Known
+	for decoder := json.NewDecoder(unpacked); ; {
+		var known Known
+		switch err := decoder.Decode(&known); err {
+		case nil:
+			all = append(all, known)
+		case io.EOF:
+			return all
+		default:
+			panic(err)
+		}
+	}
+}

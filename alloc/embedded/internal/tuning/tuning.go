@@ -1,0 +1,170 @@
+// This file holds the numbers that trade time for quality, in one place.
+
+// Package tuning holds the numbers that decide how the solver spends its effort. None of them decides
+// whether an answer is right: bounds, memory and tolerances have constants of their own where they are
+// used. To leave a part of the solver out, set its number to zero: BenchmarkAblation of package embedded
+// does so, and its rows are what the comments here refer to.
+package tuning
+
+// Numbers are the numbers of one solver. A unit of effort is what embedded.Effort counts.
+type Numbers struct {
+	Budgets
+	Phases
+	Annealing
+	Sets
+	Tree
+	Limits
+}
+
+// Budgets say what one unit of effort pays for.
+type Budgets struct {
+	// Rounds is how many pairs of type and class the descent at the root evaluates for a unit of effort.
+	// It takes at least FewestRounds and at most MostRounds rounds: with fewer the bound is loose, and
+	// the search has no prices to go by; with more hardly any bound falls. Row "prices".
+	Rounds                   float64
+	FewestRounds, MostRounds float64
+	// Nodes is the work of branch and bound for a unit of effort, in sets, entries and applications
+	// looked at: proofs against time. Row "branch and bound".
+	Nodes float64
+	// Subproblems is how many residual problems at leaves a unit of effort pays for, and States the
+	// states of one that is settled exactly. Row "branch and bound".
+	Subproblems, States float64
+	// RestSubproblems and RestStates are the same at leaves that are instances of their own, the former
+	// times the square of the servers, but at most Subproblems: they get dearer with the servers, and with
+	// more applications more of them prove less. RestPatterns is how many patterns such a leaf may list,
+	// times the square of the servers.
+	RestSubproblems, RestStates, RestPatterns float64
+	// Moves is how many moves of annealing for each server and application a unit of effort pays for on
+	// up to ColdServers servers; beyond, it is 1, since each server is visited rarely anyway. No effort
+	// makes more than MostMoves times that: annealing gains nothing from more. Row "annealing".
+	Moves, MostMoves float64
+	// Enumerated is how many nodes of the enumeration a unit of effort pays for; it is tried on up to
+	// MostCells pairs of application and server, where it ends within milliseconds.
+	Enumerated int64
+	MostCells  int
+}
+
+// Phases say how the moves of annealing are spent.
+type Phases struct {
+	// WarmUp is the part of the moves made before there are prices, since the step rule of the root bound
+	// needs an incumbent; it is made up to WarmUps times while there is none. Less of it leaves instances
+	// with tight minima without an incumbent, more takes moves from where prices guide them.
+	WarmUp  float64
+	WarmUps int
+	// Polish is the part of the moves made at the end at no temperature, for what is preferred among
+	// equals; MostPolish bounds it after a search of sets, where nothing else uses moves. Row "polish".
+	Polish, MostPolish float64
+	// ShortStart is how many moves for each server and application a start takes, times the number of
+	// starts: more starts find other sets of freed applications, longer ones pack better. FreshStart is
+	// the same where nobody may be exchanged. Row "starts".
+	ShortStart, FreshStart float64
+	// Agreeing is how many starts must come to the best utilization for the rest to be saved.
+	Agreeing int
+	// ColdServers is up to how many servers several starts are made and prices by server begin afresh.
+	// Those by shape have settled where the price on loss no longer moves; with more servers cold ones
+	// would never get there.
+	ColdServers int
+}
+
+// Annealing says how a move is made and judged. Temperatures and hopes are in mean values of a container.
+type Annealing struct {
+	// Hot is the first temperature; it is halved Halvings times: hotter searches wider, colder packs
+	// better.
+	Hot      float64
+	Halvings float64
+	// Heavier is the factor by which penalties grow while no solution is found.
+	Heavier float64
+	// TieAdjust is the utilization that one more freed application must bring, in units of what a unit of
+	// loss is worth: little enough to decide among equals only.
+	TieAdjust float64
+	// RepairMoves is how many moves an exchange of sets gets to recover, Hope how far behind it may be at
+	// first: judged at once hardly any exchange would be kept. Row "repair".
+	RepairMoves int
+	Hope        float64
+	// MostCandidates bounds the types that one fill looks at, and Homes how many servers a container
+	// without a place tries: a move stays cheap on large clusters.
+	MostCandidates, Homes int
+	// LeastWorth is the part of its value that a container is worth at any price: prices that are too high
+	// do not leave room unused.
+	LeastWorth float64
+	// PriceShares are the parts of the prices, on loss too, that a fill may charge: none makes it greedy,
+	// nearly all keeps what is scarce for those that need it. Row "prices".
+	PriceShares []float64
+}
+
+// Sets says how the local search over sets of freed applications moves. Row "sets".
+type Sets struct {
+	// Tries is how many sets it judges for a unit of effort and five adjustments; MoreTries is how many
+	// times as many where the gap is about a unit of a scarce kind. Row "longer sets".
+	Tries, MoreTries float64
+	// MostIn and MostOut bound the candidates that swaps are made of, MostRanked the swaps tried from one
+	// set: wider looks find more from each set, narrower ones see more sets.
+	MostIn, MostOut, MostRanked int
+	// Perturbed bounds the members that one perturbation exchanges, and Slack is how far below the best,
+	// relative, a set may be and still be searched from.
+	Perturbed int
+	Slack     float64
+}
+
+// Tree says how branch and bound spends its rounds.
+type Tree struct {
+	// RootRounds are the subgradient rounds at the root, in RootTries parts after each of which its set is
+	// tried; NodeRounds those at another node of the decomposition, and PriceRounds with prices by server.
+	// More rounds rule out more, fewer see more nodes.
+	RootRounds, RootTries, NodeRounds, PriceRounds int
+	// Visits is how often a node is bounded again after scores have fixed some of its applications.
+	Visits int
+	// Aim is the target of the step rule in parts of the incumbent: at 1 the steps are too short.
+	Aim float64
+	// Recent is from how many earlier nodes a node may take its first multipliers. Row "recent".
+	Recent int
+}
+
+// Limits says when and how branch and bound limits the use of a kind. Row "limits".
+type Limits struct {
+	// Size is how large, in parts of the tree without limits, one with limits is.
+	Size float64
+	// LeastUnit and MostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
+	// for its use to be branched on. With less, a part of a unit is hardly the reason for the gap; with
+	// more, the relaxation hardly uses a part of one.
+	LeastUnit, MostUnit float64
+	// Whole is how near to a whole unit the mean use of a kind counts as whole.
+	Whole float64
+	// Surcharge is where the multiplier of a limit starts, and SurchargeScale its scale, in what a unit
+	// adds to the utilization.
+	Surcharge, SurchargeScale float64
+	// LevelRounds are the rounds towards one level of the descent at a new limit; levels end below
+	// LeastLevel in parts of the gap. Worth is how many of these rounds cost as much of the effort as one
+	// of a node without limits.
+	LevelRounds, Worth int
+	LeastLevel         float64
+	// DearLoss are the factors by which the price on loss starts higher at a limit from below, in case it
+	// leaves nothing that the loss budget allows: then only large prices prove that. Row "dear loss".
+	DearLoss []float64
+}
+
+// Standard returns the numbers that every solver has.
+func Standard() *Numbers {
+	return &Numbers{
+		Budgets: Budgets{
+			Rounds: 100_000, FewestRounds: 30, MostRounds: 400,
+			Nodes: 40_000, Subproblems: 50, States: 50,
+			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
+			Moves: 2.5, MostMoves: 2000, Enumerated: 2000, MostCells: 60,
+		},
+		Phases: Phases{
+			WarmUp: 0.1, WarmUps: 4, Polish: 0.1, MostPolish: 20_000,
+			ShortStart: 3, FreshStart: 100, Agreeing: 2, ColdServers: 200,
+		},
+		Annealing: Annealing{
+			Hot: 1, Halvings: 10, Heavier: 4, TieAdjust: 0.01, RepairMoves: 100, Hope: 12,
+			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
+		},
+		Sets: Sets{Tries: 1, MoreTries: 2, MostIn: 40, MostOut: 20, MostRanked: 40, Perturbed: 3, Slack: 0.003},
+		Tree: Tree{RootRounds: 100, RootTries: 4, NodeRounds: 12, PriceRounds: 25, Visits: 3, Aim: 0.997, Recent: 8},
+		Limits: Limits{
+			Size: 1.5, LeastUnit: 0.3, MostUnit: 1.6, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3,
+			LevelRounds: 60, Worth: 3, LeastLevel: 0.1, DearLoss: []float64{30, 100},
+		},
+	}
+}

@@ -1,0 +1,155 @@
+// This file holds one call of Solve: what it knows so far, and the answer that it makes of that.
+
+package embedded
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
+	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/search"
+	"github.com/apportion/apportion/alloc/embedded/internal/tree"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// mostStates bounds the states of an exact leaf at any effort, and mostStateBytes is about what they
+	// may take: stateBytes each, and typeBytes more for each type.
+	mostStates                            = 500_000
+	mostStateBytes, stateBytes, typeBytes = 128 << 20, 128, 16
+)
+
+// run is one call of Solve.
+type run struct {
+	p    *problem.Problem
+	opts Options
+	tune *tuning.Numbers
+	a    *search.Annealer // holds the incumbent
+	root *root
+	tree *tree.Tree     // nil until there is one
+	s    *pattern.Cells // nil where the servers are too large for lists of patterns
+	// extra counts the nodes and rounds of the proofs.
+	extra int64
+}
+
+func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
+	return &run{p: p, opts: *opts, tune: tune, a: search.New(search.NewState(p), opts.Seed, tune)}
+}
+
+// search finds a bound and, if it can, a solution: by sets of freed applications where the servers
+// are small enough for lists of patterns, else by annealing on containers.
+func (r *run) search(ctx context.Context) {
+	r.a.Construct()
+	if r.s = pattern.New(r.p, pattern.MostPatterns); r.s != nil {
+		r.searchSets(ctx)
+	} else {
+		r.searchContainers(ctx)
+	}
+}
+
+// bound returns the best bound.
+func (r *run) bound() float64 {
+	bound, best := math.Min(r.root.bound(), r.p.Inst.Cap()), &r.a.Best
+	if r.tree != nil {
+		bound = math.Min(bound, math.Max(r.tree.Bound(), best.Objective))
+	}
+	if best.Found && bound < best.Objective+r.p.Step-solver.ObjectiveTolerance {
+		return best.Objective // there is nothing between
+	}
+	return bound
+}
+
+// target is what the root bound should come down to.
+func (r *run) target() float64 {
+	if r.a.Best.Found {
+		return r.a.Best.Objective
+	}
+	if r.root == nil {
+		return lagrange.BlindTarget * float64(r.p.Kinds)
+	}
+	return lagrange.BlindTarget * r.root.bound()
+}
+
+// goal is the utilization at which the search may stop.
+func (r *run) goal() float64 {
+	bound := r.bound()
+	return bound - math.Max(solver.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
+}
+
+// states returns how many states an exact leaf may take, with so many for a unit of effort.
+func (r *run) states(unit float64) int {
+	most := min(mostStates, mostStateBytes/(stateBytes+typeBytes*len(r.p.Types)))
+	return int(math.Min(unit*float64(r.opts.Effort), float64(most)))
+}
+
+// lastFreed returns whom the warm start has freed, or nil.
+func (r *run) lastFreed() []bool {
+	if r.opts.Warm == nil {
+		return nil
+	}
+	return r.opts.Warm.set(r.p)
+}
+
+// solution turns the incumbent into an answer that has passed the referee.
+func (r *run) solution() *solver.Solution {
+	sol := &solver.Solution{Bound: math.Min(r.bound(), r.p.Inst.Cap())}
+	sol.Multipliers = r.root.multipliers()
+	relaxed := r.root.bound()
+	if r.s != nil {
+		sol.Copies = lagrange.CopyPrices(r.s, r.tree.RootX)
+	}
+	if r.tree != nil {
+		relaxed = math.Min(relaxed, r.tree.RootBound)
+	}
+	sol.Searched = sol.Bound < relaxed-solver.ObjectiveTolerance
+	if !r.a.Best.Found {
+		return sol
+	}
+	counts := r.p.Decode(&r.a.Best)
+	if err := r.p.Inst.Check(counts); err != nil {
+		panic("embedded: the search's own answer: " + err.Error())
+	}
+	sol.Counts = counts
+	settle(sol, r.p.Inst)
+	return sol
+}
+
+// settle fills in what follows from the counts and the bound of sol.
+func settle(sol *solver.Solution, inst *solver.Instance) {
+	sol.Status, sol.Proven, sol.Objective = solver.Feasible, solver.ByNothing, inst.Objective(sol.Counts)
+	if sol.Bound-sol.Objective <= solver.ObjectiveTolerance {
+		sol.Bound = math.Max(sol.Bound, sol.Objective) // both are rounded
+		sol.Status, sol.Proven = solver.Optimal, solver.ByUtilization
+	}
+}
+
+// enumerable reports whether the instance is small enough to try.
+func (r *run) enumerable() bool { return r.p.Servers*len(r.p.Apps) <= r.tune.MostCells }
+
+// enumerate replaces sol by the proven answer if it can finish.
+func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
+	e, done := enumerate.Run(ctx, r.root.d, r.root.descent.Best, sol.Counts, problem.MulSaturated(r.tune.Enumerated, int64(r.opts.Effort)))
+	r.extra += e.Nodes
+	if e.Ordered {
+		counts := e.Counts()
+		if err := r.p.Inst.Check(counts); err != nil {
+			panic("embedded: the enumeration's own answer: " + err.Error())
+		}
+		sol.Counts = counts
+		settle(sol, r.p.Inst)
+	}
+	switch {
+	case done && e.Found:
+		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
+	case done:
+		*sol = *infeasible(conflict.Smallest(ctx, r.p, e.Limit))
+	}
+}
+
+// effort counts moves, rounds and nodes.
+func (r *run) effort() int64 { return r.a.Moves + r.root.taken() + r.extra }
