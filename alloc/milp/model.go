@@ -5,10 +5,12 @@ package milp
 import (
 	"math"
 	"strconv"
+
+	"github.com/apportion/apportion/internal/enum"
 )
 
-// Sense is the direction of an objective.
-type Sense int8
+// Sense is the direction of an objective. In JSON it is its name.
+type Sense uint8
 
 // The two senses. A model without an objective minimises zero.
 const (
@@ -16,13 +18,16 @@ const (
 	Maximize
 )
 
+var senseNames = []string{Minimize: "minimize", Maximize: "maximize"}
+
 // String returns "minimize" or "maximize".
-func (s Sense) String() string {
-	if s == Maximize {
-		return "maximize"
-	}
-	return "minimize"
-}
+func (s Sense) String() string { return enum.String(s, senseNames) }
+
+// MarshalText returns the name, and refuses a number that is no Sense.
+func (s Sense) MarshalText() ([]byte, error) { return enum.Marshal(s, senseNames) }
+
+// UnmarshalText reads a name, and refuses any other text.
+func (s *Sense) UnmarshalText(text []byte) error { return enum.Unmarshal(s, text, senseNames) }
 
 // Variable is what a model says of one variable, its name apart.
 type Variable struct {

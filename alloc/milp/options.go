@@ -37,7 +37,7 @@ type Options struct {
 	// MemoryLimitBytes ends the search when it holds this much; 0: no limit.
 	MemoryLimitBytes int64
 	// RelativeGap and AbsoluteGap: the search is over when |Objective - Bound| is at most
-	// RelativeGap*|Objective| or at most AbsoluteGap. 0: the default.
+	// RelativeGap*|Bound| or at most AbsoluteGap. 0: the default.
 	RelativeGap, AbsoluteGap float64
 	// FeasibilityTolerance and IntegralityTolerance, in (0, MaxTolerance]; 0: the default.
 	FeasibilityTolerance, IntegralityTolerance float64
@@ -51,6 +51,10 @@ type Options struct {
 	// feasible or complete. nil: none.
 	Hint []float64
 }
+
+// GapToObjective returns RelativeGap for a back-end that counts gaps in parts of the objective, as most
+// do: where |Objective - Bound| is at most that part of |Objective|, it is at most RelativeGap*|Bound|.
+func (o *Options) GapToObjective() float64 { return o.RelativeGap / (1 + o.RelativeGap) }
 
 // needs returns the capabilities that the options call for. The defaults must be filled in.
 func (o *Options) needs() Capability {

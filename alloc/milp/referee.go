@@ -16,6 +16,9 @@ import (
 // least 1): back-ends sum in another order, on values within their own feasibility tolerance.
 const objectiveTolerance = 1e-6
 
+// pointTolerance is what a point that refutes a claim may miss a row or a bound by: rounding alone.
+const pointTolerance = 1e-9
+
 // WrongAnswerError reports that a back-end's answer does not hold: a bug in it or numerical
 // trouble, never the caller's fault.
 type WrongAnswerError struct {
@@ -123,26 +126,45 @@ func checkPoint(m *Model, opts *Options, s *Solution) error {
 		return fmt.Errorf("objective %g is better than bound %g", s.Objective, s.Bound)
 	}
 	gap := math.Abs(s.Objective - s.Bound)
-	allowed := max(opts.AbsoluteGap, opts.RelativeGap*math.Abs(s.Objective)) + slack
-	if s.Status == Optimal && !(gap <= allowed) {
+	allowed := max(opts.AbsoluteGap, opts.RelativeGap*math.Abs(s.Bound)) + slack
+	if s.Status == Optimal && (math.IsInf(gap, 0) || !(gap <= allowed)) {
 		return fmt.Errorf("objective %g and bound %g are further apart than asked", s.Objective, s.Bound)
+	}
+	return m.checkBound(s.Bound, s.Values, opts.Hint)
+}
+
+// checkBound holds a bound against points that are found without a search: the starts, and what one
+// pass of improvement makes of each.
+func (m *Model) checkBound(bound float64, starts ...[]float64) error {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	for _, start := range starts {
+		if start == nil || m.Verify(start, pointTolerance, 0) != nil {
+			continue
+		}
+		x := m.improve(start)
+		if objective := m.Objective(x); m.Verify(x, pointTolerance, 0) == nil && m.sense.loss(objective, bound) < -objectiveTolerance*m.objectiveScale(x) {
+			return fmt.Errorf("bound %g, and yet a point with objective %g is feasible", bound, objective)
+		}
 	}
 	return nil
 }
 
-// checkNoPoint holds a claim without values against what is known: a hint that is feasible refutes
-// infeasibility, costs on bounded variables alone refute unboundedness.
+// checkNoPoint holds a claim without values against what is known: a feasible hint, or one of a few points
+// that need no search, refutes infeasibility; costs on bounded variables alone refute unboundedness.
 func checkNoPoint(m *Model, opts *Options, s *Solution) error {
-	known := opts.Hint != nil && m.Verify(opts.Hint, 0, 0) == nil
-	switch {
-	case s.Status == Infeasible && known:
-		return errors.New("the starting solution is feasible")
-	case s.Status == LimitReached && known && m.sense.loss(m.Objective(opts.Hint), s.Bound) <
-		-objectiveTolerance*m.objectiveScale(opts.Hint):
-		return errors.New("the starting solution is better than the bound")
-	case s.Status == Infeasible:
+	switch s.Status {
+	case LimitReached:
+		return m.checkBound(s.Bound, opts.Hint)
+	case Infeasible:
 		s.Bound = m.sense.worst()
-	case s.Status == Unbounded:
+		for _, x := range [][]float64{opts.Hint, m.corner(0), m.corner(math.Inf(-1)), m.corner(math.Inf(1))} {
+			if x != nil && m.Verify(x, 0, 0) == nil {
+				return errors.New("infeasible, and yet the starting solution or a corner of the bounds is feasible")
+			}
+		}
+	case Unbounded:
 		s.Bound = -m.sense.worst()
 		if !m.mayBeUnbounded() {
 			return errors.New("every variable with a cost is bounded")

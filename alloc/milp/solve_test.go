@@ -80,8 +80,8 @@ func TestReferee(t *testing.T) {
 		{"no bound", Solution{Status: Optimal, Values: right, Bound: inf}, nil, "further apart"},
 		{"cancelled by nobody", Solution{Status: Cancelled, Bound: inf}, nil, "has not ended"},
 		{"unbounded", Solution{Status: Unbounded}, nil, "is bounded"},
-		{"infeasible against the hint", Solution{Status: Infeasible}, &Options{Hint: []float64{1, 1}}, "starting solution is feasible"},
-		{"limit below the hint", Solution{Status: LimitReached, Bound: 3}, &Options{Hint: []float64{1, 1}}, "starting solution is better"},
+		{"infeasible against the hint", Solution{Status: Infeasible}, &Options{Hint: []float64{1, 1}}, "starting solution or a corner"},
+		{"limit below the hint", Solution{Status: LimitReached, Bound: 3}, &Options{Hint: []float64{1, 1}}, "a point with objective"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.answer.Values = slices.Clone(c.answer.Values)
@@ -108,8 +108,14 @@ func TestSolveCompletes(t *testing.T) {
 	if err != nil || got.Values[0] != 3 || got.Objective != 7.5 || got.Gap() != 0 || !got.HasSolution() {
 		t.Errorf("%+v, %v", got, err)
 	}
-	got, err = Solve(context.Background(), plainSolver{Solution{Status: Infeasible}}, sample(t), nil)
-	if err != nil || !math.IsNaN(got.Objective) || !math.IsInf(got.Bound, -1) || !math.IsInf(got.Gap(), 1) || got.HasSolution() {
+	b := NewBuilder("")
+	b.AtLeast("", []Term{{b.Integer(0, 1, "x"), 1}}, 2)
+	infeasible, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = Solve(context.Background(), plainSolver{Solution{Status: Infeasible}}, infeasible, nil)
+	if err != nil || !math.IsNaN(got.Objective) || !math.IsInf(got.Bound, 1) || !math.IsInf(got.Gap(), 1) || got.HasSolution() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -259,11 +265,11 @@ func (s stopping) Solve(context.Context, *Model, *Options) (Solution, error) {
 	return s.answer, nil
 }
 
-// TestGap: |objective - bound| / |objective|, with its corner cases.
+// TestGap: |bound - objective| / |bound|, with its corner cases.
 func TestGap(t *testing.T) {
 	some := []float64{}
 	for _, c := range []struct{ objective, bound, want float64 }{
-		{10, 8, 0.2}, {-10, -12, 0.2}, {10, 10, 0}, {0, 0, 0}, {0, -1, inf}, {5, -inf, inf}, {-4, 4, 2},
+		{10, 8, 0.25}, {-9, -12, 0.25}, {10, 10, 0}, {0, 0, 0}, {0, -1, 1}, {1, 0, inf}, {5, -inf, inf}, {-4, 4, 2},
 	} {
 		if got := (Solution{Values: some, Objective: c.objective, Bound: c.bound}).Gap(); got != c.want {
 			t.Errorf("gap of %v and %v: %v, want %v", c.objective, c.bound, got, c.want)
@@ -272,13 +278,13 @@ func TestGap(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	want := []string{"invalid", "optimal", "feasible", "infeasible", "unbounded", "limit reached", "cancelled", "unknown status"}
+	want := []string{"invalid", "optimal", "feasible", "infeasible", "unbounded", "limit reached", "cancelled", "unknown 7"}
 	for s, name := range want {
 		if got := Status(s).String(); got != name {
 			t.Errorf("status %d: %q", s, got)
 		}
 	}
-	if Status(-1).String() != "unknown status" || Maximize.String() != "maximize" || Minimize.String() != "minimize" {
+	if Status(9).String() != "unknown 9" || Maximize.String() != "maximize" || Minimize.String() != "minimize" {
 		t.Error("names")
 	}
 }

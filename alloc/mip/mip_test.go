@@ -193,6 +193,22 @@ func TestClassUnpools(t *testing.T) {
 	}
 }
 
+// A container goes to the class that the program has chosen for it, although another class comes first and
+// has room: there the next one, which needs a GPU, would find none.
+func TestClassFirst(t *testing.T) {
+	inst := &solver.Instance{
+		Capacity: []apportion.Resources{{4, 2}, {4, 0}}, Total: apportion.Resources{8, 2}, LossBudget: 4,
+		Apps: []solver.App{
+			{Demand: apportion.Resources{4, 0}, Max: 1, Value: .5, Delta: .5, Share: .5},
+			{Demand: apportion.Resources{3, 1}, Max: 1, Value: 3./8 + .5, Delta: .5, Share: .5},
+		},
+	}
+	s, err := mip.New(bb.Solver{}, mip.Class, nil).Solve(context.Background(), inst)
+	if err != nil || s.Status != solver.Optimal || s.Objective != .5+3./8+.5 {
+		t.Errorf("%+v, %v; want both", s, err)
+	}
+}
+
 // An application on a server that can no longer hold any of its containers must move.
 func TestFormsShrunk(t *testing.T) {
 	p := tinyProblem()

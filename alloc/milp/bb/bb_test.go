@@ -57,7 +57,7 @@ func TestCancelEverywhere(t *testing.T) {
 		}
 		if got.HasSolution() {
 			points++
-			if got.Objective < optimum || math.Abs(got.Gap()-(got.Objective-got.Bound)/got.Objective) > 1e-12 {
+			if got.Objective < optimum || math.Abs(got.Gap()-(got.Objective-got.Bound)/math.Abs(got.Bound)) > 1e-12 {
 				t.Fatalf("after %d looks: objective %v, gap %v", k, got.Objective, got.Gap())
 			}
 		}

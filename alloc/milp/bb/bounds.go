@@ -16,7 +16,7 @@ const attainTol = 1e-9
 // slack returns how far below the best objective a bound counts as closed.
 func (s *search) slack() float64 {
 	objective := s.outward(s.best)
-	return math.Max(s.opts.AbsoluteGap, s.opts.RelativeGap*math.Abs(objective)) * math.Abs(s.lp.costScale)
+	return math.Max(s.opts.AbsoluteGap, s.opts.GapToObjective()*math.Abs(objective)) * math.Abs(s.lp.costScale)
 }
 
 // limit returns the bound from which a node holds nothing worth finding: nothing better than the

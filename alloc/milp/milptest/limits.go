@@ -80,7 +80,7 @@ func limited(slack bool, opts *milp.Options) func(context.Context, milp.Solver) 
 		if err != nil {
 			return err
 		}
-		if took := time.Since(start); took > opts.TimeLimit+Patience {
+		if took := time.Since(start); opts.TimeLimit > 0 && took > opts.TimeLimit+Patience {
 			return fmt.Errorf("returned after %v", took)
 		}
 		if opts.NodeLimit > 0 && got.Nodes > 2*opts.NodeLimit+10 {

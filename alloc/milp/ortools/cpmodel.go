@@ -200,7 +200,7 @@ func (m *cpModel) parameters(opts *milp.Options, deterministic bool) (message, e
 	var p message
 	p.boolean(satSignals, false)
 	p.integer(satWorkers, int64(opts.Workers))
-	p.double(satRelativeGap, opts.RelativeGap)
+	p.double(satRelativeGap, opts.GapToObjective())
 	p.double(satAbsoluteGap, opts.AbsoluteGap*m.objective.scale)
 	if opts.Seed != 0 {
 		p.integer(satSeed, opts.Seed)

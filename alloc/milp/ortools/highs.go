@@ -164,7 +164,7 @@ func (p *highsProblem) addOptions(opts *milp.Options) {
 		{"log_to_console", false},
 		{"threads", int32(opts.Workers)},
 		{"random_seed", int32(opts.Seed)},
-		{"mip_rel_gap", opts.RelativeGap},
+		{"mip_rel_gap", opts.GapToObjective()},
 		{"mip_abs_gap", opts.AbsoluteGap},
 		{"mip_feasibility_tolerance", math.Max(sharpest, sharper*math.Min(opts.FeasibilityTolerance, opts.IntegralityTolerance))},
 		{"primal_feasibility_tolerance", math.Max(sharpest, sharper*opts.FeasibilityTolerance)},
