@@ -21,6 +21,12 @@ const (
 // tools is the one module that nobody fetches.
 const tools = library + "/internal/tools"
 
+// sources are programs on modules of ours.
+var sources = map[string]string{
+	"":                      "package main\n\nimport \"" + library + "/alloc\"\n\nfunc main() { _ = alloc.Reallocate }\n",
+	"/checkpoint/blobstore": "package main\n\nimport \"" + library + "/checkpoint/blobstore\"\n\nfunc main() { _ = blobstore.Open }\n",
+}
+
 // stranger is a machine on which nothing of ours is installed: it has a proxy, an empty module cache, and a
 // folder for the commands that it installs.
 type stranger struct {
@@ -113,10 +119,7 @@ func TestFetch(t *testing.T) {
 			t.Errorf("quickstart prints %q", out)
 		}
 	})
-	for name, source := range map[string]string{
-		"":                      "package main\n\nimport \"" + library + "/alloc\"\n\nfunc main() { _ = alloc.Reallocate }\n",
-		"/checkpoint/blobstore": "package main\n\nimport \"" + library + "/checkpoint/blobstore\"\n\nfunc main() { _ = blobstore.Open }\n",
-	} {
+	for name, source := range sources {
 		t.Run("get"+name, func(t *testing.T) {
 			folder := t.TempDir()
 			if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(source), 0o600); err != nil {
@@ -126,6 +129,47 @@ func TestFetch(t *testing.T) {
 			s.run(t, folder, "get", library+name+"@"+version)
 			s.run(t, folder, "build", "-o", "stranger", ".")
 		})
+	}
+}
+
+// TestBeforeFirstTag builds on a clone beside the module, in a workspace, as long as no version is published.
+func TestBeforeFirstTag(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds blobstore")
+	}
+	clone, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(sources["/checkpoint/blobstore"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"mod", "init", "example.org/stranger"}, {"work", "init", ".", clone, clone + "/checkpoint/blobstore"}, {"build", "-o", "stranger", "."},
+	} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestReadme looks for the commands of TestFetch in the README of the repository.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile(root + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"go install " + library + "/examples/apportion@" + version, "go run " + library + "/examples/quickstart@" + version,
+		"go get " + library + "@" + version, "go get " + library + "/checkpoint/blobstore@" + version,
+		"go work init . ../apportion ../apportion/checkpoint/blobstore",
+	} {
+		if !strings.Contains(string(readme), command) {
+			t.Errorf("README.md does not say %q", command)
+		}
 	}
 }
 
