@@ -306,6 +306,9 @@ func TestManagerDropsPlan(t *testing.T) {
 		if got := strings.Join(c.moves, ", "); strings.Contains(got, "b right") || !strings.HasPrefix(got, "a right") {
 			t.Errorf("%s: moves %s", name, got)
 		}
+		if plan := c.manager.State().Plan; name == "a job grows once more" && len(plan) > 0 {
+			t.Errorf("%s: %v is left of the plan", name, plan)
+		}
 	}
 	c := newCluster(t, inTurn, "left", "right")
 	for _, job := range []string{"a", "b", "c", "d"} {

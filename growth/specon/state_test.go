@@ -164,7 +164,7 @@ func TestRestoreRefuses(t *testing.T) {
 	for _, job := range []string{"a", "b", "c", "d"} {
 		c.arrive(job, "left", fading)
 	}
-	for len(c.manager.State().Plan) == 0 {
+	for len(c.manager.State().Plan) == 0 && c.now < time.Hour {
 		c.tick()
 	}
 	if _, err := specon.Restore(oneKind, inTurn, c.manager.State()); err != nil {
@@ -192,6 +192,23 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	if _, err := specon.Restore(specon.ManagerConfig{}, nil, specon.State{}); err == nil {
 		t.Error("settings are not checked")
+	}
+}
+
+// An exit between the newest tick and the saving is reported by the restored manager.
+func TestRestoreReportsExits(t *testing.T) {
+	c := newCluster(t, inTurn, "left")
+	c.arrive("a", "left", steady)
+	c.tick()
+	c.exit("a")
+	m, err := specon.Restore(oneKind, inTurn, throughJSON(t, c.manager.State()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Tick(c.now)
+	want := []growth.Change{{Job: "a", From: growth.Progressing, Cause: growth.Left}}
+	if err != nil || !cmp.Equal(d.Changes, want) {
+		t.Errorf("%v, %v; want %v", d.Changes, err, want)
 	}
 }
 
