@@ -7,11 +7,6 @@ import (
 	"time"
 )
 
-// UsageFloor is the least usage that a growth efficiency divides by. A job that progressed used
-// something: a usage of zero beside progress is a measurement that lost its digits. Without
-// progress a usage below the floor is idleness, see [Idle].
-const UsageFloor = 1e-6
-
 // growthLimit is the largest gain, progress or efficiency that is counted. It keeps sums over
 // any number of jobs finite, so that a share of a sum is never infinity over infinity.
 const growthLimit = 1e200

@@ -8,6 +8,11 @@ import (
 	"time"
 )
 
+// UsageFloor is the least usage that a growth efficiency divides by. A job that progressed used
+// something: a usage of zero beside progress is a measurement that lost its digits. Without
+// progress a usage below the floor is idleness, see [Idle].
+const UsageFloor = 1e-6
+
 // usageLimit bounds a usage, so that work and its sums stay finite.
 const usageLimit = 1e100
 

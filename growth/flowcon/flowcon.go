@@ -127,6 +127,13 @@ func (e *Executor) check(now time.Duration, readings []Reading) error {
 	return faults.Err()
 }
 
+// note notes a reading for the next run.
+func (s *jobState) note(r *Reading) {
+	if !r.Missing {
+		s.track.Offer(r.At, r.Value, r.Usage)
+	}
+}
+
 // Note gives a reading between two steps, so that the next run has the average usage of all of them.
 // It decides nothing. A reading of a job that the newest step did not name is not noted, which is no
 // error: the step that names it opens its series.

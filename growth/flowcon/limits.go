@@ -63,13 +63,6 @@ type jobState struct {
 	limits   []float64 // by kind; 0 before the first
 }
 
-// note notes a reading for the next run.
-func (s *jobState) note(r *Reading) {
-	if !r.Missing {
-		s.track.Offer(r.At, r.Value, r.Usage)
-	}
-}
-
 // measured reports whether growth is known.
 func (s *jobState) measured() bool { return s.track.Series().Measured() }
 

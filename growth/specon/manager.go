@@ -40,7 +40,7 @@ type ManagerOptions struct {
 	Rebalance   placement.RebalanceOptions
 }
 
-// Manager places the jobs of a cluster and moves those that grow slowly. It is a state machine
+// Manager places the jobs of a cluster and moves those that grow slowly, [Zheng] §5.2. It is a state machine
 // without a clock: [Manager.Step] is told what happened, [Manager.Tick] decides. It is not safe for
 // concurrent use.
 //
@@ -71,6 +71,7 @@ func NewManager(config ManagerConfig, options *ManagerOptions) (*Manager, error)
 	}
 	watch, monitorErr := NewMonitor(config.Config, &chosen.Options)
 	_, packErr := placement.NewPacker(chosen.Place, nil, nil)
+	// Each check returns all faults of its part; together they are all faults of the settings.
 	var faults apportion.Faults
 	for _, err := range []error{monitorErr, chosen.Host.Weights.Validate(), packErr} {
 		var found apportion.Faults
@@ -78,9 +79,11 @@ func NewManager(config ManagerConfig, options *ManagerOptions) (*Manager, error)
 			faults = append(faults, found...)
 		}
 	}
+	// Cheapest compares prices, and workers of a Manager have none.
 	if chosen.Place == placement.Cheapest {
 		faults.Add(apportion.Item{}, "Place", apportion.ErrRange, "workers have no prices")
 	}
+	// No kinds at all are legal here, although Validate calls them a fault: see ManagerConfig.
 	if len(config.Kinds) > 0 {
 		var found apportion.Faults
 		if errors.As(config.Kinds.Validate(), &found) {
@@ -103,7 +106,9 @@ func (m *Manager) worker(id string) int {
 }
 
 // bounded reports whether every capacity, with all demands added or taken away, fits into int64, also
-// when a job of a demand joins: then no move overflows.
+// when a job of that demand or a worker of that capacity joins: then no sequence of moves overflows. A
+// nil capacity joins nobody. Each demand counts twice, because a move may put it where it has been
+// counted as used already. O(jobs + workers).
 func (m *Manager) bounded(capacity, demand apportion.Resources) bool {
 	sum := slices.Clone(demand)
 	ok := exact.AddTo(sum, sum, demand) == nil
@@ -120,7 +125,8 @@ func (m *Manager) bounded(capacity, demand apportion.Resources) bool {
 	return ok
 }
 
-// validate returns what is wrong with an event.
+// validate returns what is wrong with an event: IDs that are empty, that nobody has or that somebody
+// has already, and quantities that are none. A fault in one field does not hide those in others.
 func (m *Manager) validate(e *Event) error {
 	var faults apportion.Faults
 	wrong := func(kind, id, field string, err error) {
@@ -139,6 +145,7 @@ func (m *Manager) validate(e *Event) error {
 	case ofJob && e.Kind != Arrival && job == nil:
 		wrong("job", e.Job, "Job", apportion.ErrUnknown)
 	}
+	// The worker of an arrival may be empty: then the manager finds one.
 	named := e.Kind == WorkerDown || e.Kind == Runs || e.Kind == Arrival && e.Worker != ""
 	if named && worker < 0 {
 		wrong("worker", e.Worker, "Worker", apportion.ErrUnknown)
@@ -147,7 +154,8 @@ func (m *Manager) validate(e *Event) error {
 	return faults.Err()
 }
 
-// validateQuantities adds to faults what is wrong with the capacity or the demand of an event.
+// validateQuantities adds to faults what is wrong with the capacity or the demand of an event; job is
+// the one that it names, nil where there is none. Sums are checked only where each quantity is good.
 func (m *Manager) validateQuantities(faults *apportion.Faults, e *Event, job *Job) {
 	before := len(*faults)
 	item := apportion.Item{Kind: "job", ID: e.Job}
@@ -168,7 +176,8 @@ func (m *Manager) validateQuantities(faults *apportion.Faults, e *Event, job *Jo
 	}
 }
 
-// workerUp adds a worker or changes its capacity.
+// workerUp adds a worker or changes its capacity. A capacity that is as before changes nothing, so a
+// caller may tell of all workers again and again.
 func (m *Manager) workerUp(id string, capacity apportion.Resources) {
 	w := m.worker(id)
 	switch {
@@ -180,7 +189,8 @@ func (m *Manager) workerUp(id string, capacity apportion.Resources) {
 	}
 }
 
-// workerDown takes a worker away; its jobs have none.
+// workerDown takes a worker away; its jobs have none until the next tick finds them one. What they were
+// moved for does not count against them: their marks stay.
 func (m *Manager) workerDown(id string) {
 	w := m.worker(id)
 	m.workers, m.plan = slices.Delete(m.workers, w, w+1), nil
@@ -206,7 +216,8 @@ func (m *Manager) runs(job *Job, e *Event) {
 	job.Running = true
 }
 
-// read notes a reading.
+// read notes a reading for the next check, and what the job uses for R(w, t). A reading that is
+// dropped changes neither.
 func (j *Job) read(e *Event) {
 	var usage []float64
 	if share, measured := e.Usage.Share(); measured {

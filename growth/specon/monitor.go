@@ -44,7 +44,7 @@ type Request struct {
 	Gain float64
 }
 
-// Counts are the sizes of a worker's category sets.
+// Counts are the sizes of a worker's category sets: |PC|, |WC| and |CC|.
 type Counts struct {
 	Worker                           string
 	Progressing, Watching, Converged int
@@ -124,7 +124,8 @@ func (m *Monitor) check(now time.Duration, observations []Observation) error {
 	return faults.Err()
 }
 
-// note notes what is observed of a job: its worker, its mark and its reading.
+// note notes what is observed of a job: its worker, its mark and its reading. The mark is never taken
+// back, and a request that was not granted must be made anew.
 func (s *jobState) note(o *Observation) {
 	if s.track == nil {
 		s.track = o.track
@@ -179,6 +180,7 @@ func (m *Monitor) take(observations []Observation, out *Report) {
 		m.roster.Members[m.roster.Where[i]].State.note(&observations[i])
 	}
 	if out.Ran {
+		// Newcomers are categorized with all others: their first reading is taken here.
 		m.admit(out)
 		for i := range m.roster.Members {
 			if state := m.roster.Members[i].State; !state.migrated {

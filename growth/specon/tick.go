@@ -14,7 +14,8 @@ import (
 	"github.com/apportion/apportion/placement"
 )
 
-// packer returns the workers with what their jobs take.
+// packer returns the workers with what their jobs take. A job that is on its way counts where it goes:
+// room there is promised to it. A worker that shrank may have less than nothing left. O(jobs + workers).
 func (m *Manager) packer() (*placement.Packer, error) {
 	p, err := placement.NewPacker(m.options.Place, m.config.Kinds, placement.Bins(m.workers))
 	for _, j := range m.jobs {
@@ -25,7 +26,8 @@ func (m *Manager) packer() (*placement.Packer, error) {
 	return p, err
 }
 
-// loads returns every worker with its counts, score and usage.
+// loads returns every worker with its counts, score and usage: what Algorithm 4 compares. A job that
+// no check has seen counts as Progressing, as young jobs do. O(jobs + workers).
 func (m *Manager) loads() []Load {
 	loads := make([]Load, len(m.workers))
 	for w := range loads {
@@ -55,7 +57,7 @@ func (m *Manager) loads() []Load {
 	return loads
 }
 
-// placed returns the jobs that have a worker.
+// placed returns the jobs that have a worker, in order of arrival: the containers of Algorithm 5.
 func (m *Manager) placed() []*Job {
 	return slices.DeleteFunc(slices.Clone(m.jobs), func(j *Job) bool { return j.Worker == "" })
 }
@@ -76,7 +78,8 @@ func (m *Manager) shortage(packer *placement.Packer, demand apportion.Resources)
 	return apportion.Reason{Constraint: "room", Text: "no worker has room for all kinds at once"}
 }
 
-// place gives workers to the jobs that have none, in order of arrival.
+// place gives workers to the jobs that have none, in order of arrival, by the rule of the options. A job
+// that fits nowhere does not keep those behind it from being placed.
 func (m *Manager) place(d *Decision) error {
 	if !slices.ContainsFunc(m.jobs, func(j *Job) bool { return j.Worker == "" }) {
 		return nil
@@ -100,7 +103,9 @@ func (m *Manager) place(d *Decision) error {
 	return nil
 }
 
-// watch lets the monitor check all jobs that have a worker, Algorithm 3.
+// watch lets the monitor check all jobs that have a worker, Algorithm 3, and notes since when each is
+// converged: d_c of Algorithm 5 counts from there until a host was chosen. Readings are in the tracks
+// of the jobs, which the monitor shares, so the observations have none.
 func (m *Manager) watch(d *Decision) error {
 	observations := make([]Observation, 0, len(m.jobs))
 	for _, j := range m.jobs {
@@ -128,13 +133,14 @@ func (m *Manager) busy(d *Decision) bool {
 	return m.options.OneAtATime && len(d.OnTheirWay)+len(d.Moves) > 0
 }
 
-// send notes a move.
+// send notes a move. From now on the job counts on its new worker, where it does not run yet.
 func (m *Manager) send(job *Job, to string, why Why, d *Decision) {
 	d.Moves = append(d.Moves, Move{Job: job.ID, From: job.Worker, To: to, Why: why})
 	job.Worker, job.Running = to, false
 }
 
-// choose finds a host for a job that grows slowly, Algorithm 4.
+// choose finds a host for a job that grows slowly, Algorithm 4, and marks the job as decided unless only
+// room was missing.
 func (m *Manager) choose(job *Job, d *Decision) (Verdict, error) {
 	packer, err := m.packer()
 	if err != nil {
@@ -163,7 +169,8 @@ func (m *Manager) choose(job *Job, d *Decision) (Verdict, error) {
 	return Moves, nil
 }
 
-// answer decides on the requests for another host.
+// answer decides on the requests for another host, in the order of the monitor. Each sees what came of
+// those before it.
 func (m *Manager) answer(d *Decision) error {
 	for _, request := range m.report.Requests {
 		verdict := Waits
@@ -178,7 +185,8 @@ func (m *Manager) answer(d *Decision) error {
 	return nil
 }
 
-// balanced returns the plan that evens the cluster out as it is now.
+// balanced returns the plan that evens the cluster out as it is now, Algorithm 5. It is not ready
+// while a job has not converged.
 func (m *Manager) balanced() (placement.RebalancePlan, error) {
 	packer, err := m.packer()
 	if err != nil {

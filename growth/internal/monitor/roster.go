@@ -34,7 +34,7 @@ type Member[T any] struct {
 	step  uint64 // the newest step that named it
 }
 
-// find returns the position of a member, or -1. A caller that lists the jobs by id, or in
+// find returns the position of the member of that name, or -1; guess is its position in the input. A caller that lists the jobs by id, or in
 // the same order of a subset, is answered without the map.
 func (r *Roster[T]) find(guess int, name string) int {
 	if guess < len(r.Members) && r.Members[guess].ID == name {
@@ -75,7 +75,8 @@ func (r *Roster[T]) locate(n int, id func(i int) string) error {
 	return faults.Err()
 }
 
-// rebuild removes who left, inserts who arrived, and indexes anew.
+// rebuild removes who left, inserts who arrived, each with a fresh state, and indexes anew. The members
+// are sorted by ID afterwards. O(n log n).
 func (r *Roster[T]) rebuild(fresh func() *T) {
 	r.Members = slices.DeleteFunc(r.Members, func(m Member[T]) bool { return m.step != r.step })
 	for _, id := range r.Arrived {
@@ -130,7 +131,8 @@ func (r *Roster[T]) Match(n int, id func(i int) string, fresh func() *T) error {
 	return nil
 }
 
-// Get returns the state of a job, or nil.
+// Get returns the state of a job, or nil where there is no such job. The state is the roster's own: a
+// caller that changes it changes what the next step sees.
 func (r *Roster[T]) Get(id string) *T {
 	if m, ok := r.index[id]; ok {
 		return r.Members[m].State
