@@ -1,0 +1,186 @@
+// This file lists the public types of all packages: those that survive JSON, and those that do not,
+// with the reason.
+
+package jsontest
+
+import (
+	"reflect"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/alloc/mip"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/placement"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
+	"github.com/apportion/apportion/primaldual"
+)
+
+// survivors are the types of which every value survives JSON unchanged.
+var survivors = []reflect.Type{
+	reflect.TypeFor[apportion.Item](), reflect.TypeFor[apportion.Kinds](), reflect.TypeFor[apportion.Reason](),
+	reflect.TypeFor[apportion.Resources](), reflect.TypeFor[apportion.Server](),
+	reflect.TypeFor[apportion.Placement](),
+
+	reflect.TypeFor[alloc.Status](), reflect.TypeFor[alloc.Decision](), reflect.TypeFor[alloc.Share](),
+	reflect.TypeFor[alloc.Waiting](), reflect.TypeFor[alloc.Metrics](), reflect.TypeFor[alloc.Difference](),
+	reflect.TypeFor[alloc.Explanation](), reflect.TypeFor[alloc.Stop](), reflect.TypeFor[alloc.KindValue](),
+	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
+	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
+	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
+	reflect.TypeFor[alloc.Proof](),
+
+	reflect.TypeFor[embedded.Effort](), reflect.TypeFor[embedded.Options](),
+
+	reflect.TypeFor[milp.Term](), reflect.TypeFor[milp.Capability](), reflect.TypeFor[milp.Sense](),
+	reflect.TypeFor[milp.Variable](), reflect.TypeFor[milp.Row](), reflect.TypeFor[milp.Columns](),
+	reflect.TypeFor[milp.MPSOptions](), reflect.TypeFor[milp.Status](), reflect.TypeFor[milp.Solution](),
+	reflect.TypeFor[milp.Progress](),
+
+	reflect.TypeFor[ortools.CPSAT](), reflect.TypeFor[ortools.HiGHS](), reflect.TypeFor[ortools.SCIP](),
+	reflect.TypeFor[ortools.GLOP](),
+
+	reflect.TypeFor[mip.Form](),
+
+	reflect.TypeFor[solver.Certificate](), reflect.TypeFor[solver.Settings](), reflect.TypeFor[solver.Conflict](),
+	reflect.TypeFor[solver.Instance](), reflect.TypeFor[solver.App](), reflect.TypeFor[solver.Counts](),
+	reflect.TypeFor[solver.Multipliers](), reflect.TypeFor[solver.CopyPrices](), reflect.TypeFor[solver.Status](),
+	reflect.TypeFor[solver.Rank](), reflect.TypeFor[solver.Solution](),
+
+	reflect.TypeFor[checkpoint.Config](), reflect.TypeFor[checkpoint.Timeouts](),
+	reflect.TypeFor[checkpoint.Action](), reflect.TypeFor[checkpoint.Effect](),
+	reflect.TypeFor[checkpoint.Outcome](), reflect.TypeFor[checkpoint.Tick](),
+	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerLost](),
+	reflect.TypeFor[checkpoint.Submit](), reflect.TypeFor[checkpoint.Adjust](),
+	reflect.TypeFor[checkpoint.Checkpoint](), reflect.TypeFor[checkpoint.Cancel](),
+	reflect.TypeFor[checkpoint.Forget](), reflect.TypeFor[checkpoint.Finished](),
+	reflect.TypeFor[checkpoint.Exited](), reflect.TypeFor[checkpoint.Reply](), reflect.TypeFor[checkpoint.Phase](),
+	reflect.TypeFor[checkpoint.Ending](), reflect.TypeFor[checkpoint.Confirmed](),
+	reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
+
+	reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.Marks](), reflect.TypeFor[agent.Fence](),
+	reflect.TypeFor[agent.Ruling](), reflect.TypeFor[agent.Verdict](), reflect.TypeFor[agent.Stamp](),
+	reflect.TypeFor[agent.Lease](), reflect.TypeFor[agent.Order](), reflect.TypeFor[agent.Question](),
+	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](),
+
+	reflect.TypeFor[command.Commands](), reflect.TypeFor[command.Reading](),
+	reflect.TypeFor[command.Acknowledgement](),
+
+	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
+
+	reflect.TypeFor[format.MXNet](), reflect.TypeFor[format.PyTorch](), reflect.TypeFor[format.TensorFlow](),
+
+	reflect.TypeFor[runner.Run](), reflect.TypeFor[runner.Saved](), reflect.TypeFor[runner.Progress](),
+
+	reflect.TypeFor[store.Folder](), reflect.TypeFor[store.Manifest](), reflect.TypeFor[store.Part](),
+	reflect.TypeFor[store.Digest](),
+
+	reflect.TypeFor[medium.Record](), reflect.TypeFor[medium.Place](),
+
+	reflect.TypeFor[vfs.Entry](),
+
+	reflect.TypeFor[drf.Claim](), reflect.TypeFor[drf.ClaimExplanation[float64]](),
+	reflect.TypeFor[drf.ClaimExplanation[int64]](), reflect.TypeFor[drf.Explanation[float64]](),
+	reflect.TypeFor[drf.Explanation[int64]](), reflect.TypeFor[drf.Filling[float64]](),
+	reflect.TypeFor[drf.Filling[int64]](), reflect.TypeFor[drf.Filled[float64]](),
+	reflect.TypeFor[drf.Filled[int64]](), reflect.TypeFor[drf.Stop](), reflect.TypeFor[drf.Cause](),
+	reflect.TypeFor[drf.WholeOptions](), reflect.TypeFor[drf.Property](), reflect.TypeFor[drf.Violation](),
+	reflect.TypeFor[drf.Report](),
+
+	reflect.TypeFor[growth.Verdict](), reflect.TypeFor[growth.Category](), reflect.TypeFor[growth.Cause](),
+	reflect.TypeFor[growth.Change](), reflect.TypeFor[growth.Normalization](), reflect.TypeFor[growth.Prospect](),
+	reflect.TypeFor[growth.Outcome](), reflect.TypeFor[growth.Threshold](), reflect.TypeFor[growth.Decline](),
+
+	reflect.TypeFor[flowcon.Reading](), reflect.TypeFor[flowcon.Trigger](), reflect.TypeFor[flowcon.Decision](),
+	reflect.TypeFor[flowcon.Standing](), reflect.TypeFor[flowcon.Rule](), reflect.TypeFor[flowcon.Limit](),
+	reflect.TypeFor[flowcon.Claim](), reflect.TypeFor[flowcon.Optimum](), reflect.TypeFor[flowcon.Config](),
+
+	reflect.TypeFor[specon.Assignment](), reflect.TypeFor[specon.Waiting](), reflect.TypeFor[specon.Why](),
+	reflect.TypeFor[specon.Move](), reflect.TypeFor[specon.Verdict](), reflect.TypeFor[specon.Answer](),
+	reflect.TypeFor[specon.Load](), reflect.TypeFor[specon.Decision](), reflect.TypeFor[specon.EventKind](),
+	reflect.TypeFor[specon.Event](), reflect.TypeFor[specon.ManagerConfig](),
+	reflect.TypeFor[specon.Observation](), reflect.TypeFor[specon.Request](), reflect.TypeFor[specon.Counts](),
+	reflect.TypeFor[specon.Report](), reflect.TypeFor[specon.Standing](), reflect.TypeFor[specon.Config](),
+	reflect.TypeFor[specon.Job](), reflect.TypeFor[specon.Transfer](), reflect.TypeFor[specon.State](),
+
+	reflect.TypeFor[placement.Worker](), reflect.TypeFor[placement.HostRequest](),
+	reflect.TypeFor[placement.HostOptions](), reflect.TypeFor[placement.HostReason](),
+	reflect.TypeFor[placement.Host](), reflect.TypeFor[placement.Rule](), reflect.TypeFor[placement.Bin](),
+	reflect.TypeFor[placement.Active](), reflect.TypeFor[placement.RebalanceRequest](),
+	reflect.TypeFor[placement.RebalanceOptions](), reflect.TypeFor[placement.Transfer](),
+	reflect.TypeFor[placement.RebalancePlan](), reflect.TypeFor[placement.Weights](),
+	reflect.TypeFor[placement.Counts](),
+
+	reflect.TypeFor[sim.Orders](), reflect.TypeFor[sim.Place](), reflect.TypeFor[sim.Limit](),
+	reflect.TypeFor[sim.Result](), reflect.TypeFor[sim.Sample](), reflect.TypeFor[sim.Outcome](),
+	reflect.TypeFor[sim.Span](), reflect.TypeFor[sim.Shared](),
+
+	reflect.TypeFor[policies.Default](), reflect.TypeFor[policies.FIFO](), reflect.TypeFor[policies.OASiS](),
+	reflect.TypeFor[policies.RRH](), reflect.TypeFor[policies.SpeCon](),
+
+	reflect.TypeFor[primaldual.Bounds](), reflect.TypeFor[primaldual.BoundsOptions](),
+	reflect.TypeFor[primaldual.Certificate](), reflect.TypeFor[primaldual.CertificateOptions](),
+	reflect.TypeFor[primaldual.Side](), reflect.TypeFor[primaldual.Cluster](),
+	reflect.TypeFor[primaldual.Decision](), reflect.TypeFor[primaldual.Schedule](),
+	reflect.TypeFor[primaldual.SlotPlan](), reflect.TypeFor[primaldual.Displacement](),
+	reflect.TypeFor[primaldual.Job](), reflect.TypeFor[primaldual.Ledger](),
+	reflect.TypeFor[primaldual.LedgerOptions](), reflect.TypeFor[primaldual.Method](),
+	reflect.TypeFor[primaldual.Offline](), reflect.TypeFor[primaldual.OfflineOptions](),
+	reflect.TypeFor[primaldual.SchedulerOptions](), reflect.TypeFor[primaldual.Finish](),
+	reflect.TypeFor[primaldual.Sigmoid](), reflect.TypeFor[primaldual.Constant](),
+	reflect.TypeFor[primaldual.Linear](), reflect.TypeFor[primaldual.Step](), reflect.TypeFor[primaldual.Steps](),
+	reflect.TypeFor[primaldual.Verdict](),
+}
+
+// infinite are the survivors that may hold infinite answers.
+var infinite = []reflect.Type{
+	reflect.TypeFor[primaldual.Certificate](),
+}
+
+// exempt are the types with exported fields that need not survive JSON, with the reason.
+var exempt = map[string]string{
+	".Faults":                        "is an error, whose sort is a sentinel compared by identity",
+	".FieldError":                    "is an error, whose sort is a sentinel compared by identity",
+	"alloc/milp.CapabilityError":     "is an error, whose sort is a sentinel compared by identity",
+	"alloc/milp.Options":             "holds a function or an interface of the caller's",
+	"alloc/milp.ParseError":          "is an error, whose sort is a sentinel compared by identity",
+	"alloc/milp.WrongAnswerError":    "is an error, whose sort is a sentinel compared by identity",
+	"alloc/mip.Model":                "holds a function or an interface of the caller's",
+	"alloc/mip.Options":              "holds a function or an interface of the caller's",
+	"checkpoint/agent.Config":        "holds a function or an interface of the caller's",
+	"checkpoint/command.Options":     "holds a function or an interface of the caller's",
+	"checkpoint/driver.Config":       "holds a function or an interface of the caller's",
+	"checkpoint/driver.Options":      "holds a function or an interface of the caller's",
+	"checkpoint/filestore.Options":   "holds a function or an interface of the caller's",
+	"checkpoint/format.Found":        "holds a function or an interface of the caller's",
+	"growth.Test":                    "holds a function or an interface of the caller's",
+	"growth/flowcon.Options":         "holds a function or an interface of the caller's",
+	"growth/specon.ManagerOptions":   "holds a function or an interface of the caller's",
+	"growth/specon.Options":          "holds a function or an interface of the caller's",
+	"placement/sim.Job":              "holds a function or an interface of the caller's",
+	"placement/sim.JobState":         "holds a function or an interface of the caller's",
+	"placement/sim.OrderError":       "is an error, whose sort is a sentinel compared by identity",
+	"placement/sim.Scenario":         "holds a function or an interface of the caller's",
+	"placement/sim.State":            "holds a function or an interface of the caller's",
+	"placement/sim/policies.Dorm":    "holds a function or an interface of the caller's",
+	"placement/sim/policies.FlowCon": "holds a function or an interface of the caller's",
+}
+
+// numbers are the types of whole numbers that are no enumerations, or sets of flags, or not text yet.
+var numbers = []string{"embedded.Effort", "milp.Capability", "milp.Status", "milp.Sense"}
