@@ -4,10 +4,10 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/internal/exact"
 )
 
@@ -82,30 +82,11 @@ func times(n int64, demand apportion.Resources) apportion.Resources {
 	return sum
 }
 
-// loss is [Dorm eq. (2)], by package alloc.
-func (Exclusive) loss(s *Scenario, jobs []*job) (all, running float64, err error) {
-	if len(jobs) == 0 {
-		return 0, 0, nil
-	}
-	everyone, holders := make([]*Job, 0, len(jobs)), make([]*Job, 0, len(jobs))
-	held := make(alloc.Allocation, len(jobs))
-	for _, j := range jobs {
-		everyone = append(everyone, j.Job)
-		if j.holds() {
-			holders = append(holders, j.Job)
-			held[j.ID] = s.byID(j.places)
-		}
-	}
-	metrics, err := alloc.Measure(s.problem(everyone), held)
-	switch len(holders) {
-	case 0:
-		return metrics.FairnessLoss, 0, err
-	case len(everyone):
-		return metrics.FairnessLoss, metrics.FairnessLoss, err
-	}
-	if err != nil {
+// loss is [Dorm eq. (2)].
+func (Exclusive) loss(_ *Scenario, jobs []*job, due *[2]fairness) (all, running float64, err error) {
+	if all, err = due[0].loss(jobs); err != nil {
 		return 0, 0, err
 	}
-	among, err := alloc.Measure(s.problem(holders), held)
-	return metrics.FairnessLoss, among.FairnessLoss, err
+	running, err = due[1].loss(slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.holds() }))
+	return all, running, err
 }

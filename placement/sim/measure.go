@@ -31,7 +31,7 @@ func (c *cluster) sample(decided bool) (err error) {
 	if last := len(samples) - 1; decided && !c.changed && last >= 0 && slices.Equal(s.Utilization, samples[last].Utilization) {
 		s.FairnessLoss, s.RunningLoss = samples[last].FairnessLoss, samples[last].RunningLoss
 	} else {
-		s.FairnessLoss, s.RunningLoss, err = c.law.loss(c.scenario, c.jobs) // (2)
+		s.FairnessLoss, s.RunningLoss, err = c.law.loss(c.scenario, c.jobs, &c.due) // (2)
 	}
 	c.changed = false
 	c.result.Samples = append(samples, s)

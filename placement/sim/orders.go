@@ -42,9 +42,13 @@ func (*OrderError) Unwrap() error { return ErrOrder }
 
 // carryOut checks the orders and carries them out. O(n log n) for n orders and jobs.
 func (c *cluster) carryOut(o *Orders) error {
-	byID := make(map[string]*job, len(c.jobs))
-	for _, j := range c.jobs {
-		byID[j.ID] = j
+	var byID map[string]*job
+	if len(o.Places)+len(o.Limits)+len(o.Refused) > 0 {
+		c.idle, c.changed = 0, true
+		byID = make(map[string]*job, len(c.jobs))
+		for _, j := range c.jobs {
+			byID[j.ID] = j
+		}
 	}
 	if err := c.placeAll(byID, o.Places); err != nil {
 		return err

@@ -30,6 +30,8 @@ type State struct {
 	Jobs []JobState
 	// Ended are the jobs that completed since the decision before.
 	Ended []string
+
+	view *view
 }
 
 // JobState is a job as a policy sees it.
@@ -99,15 +101,22 @@ type Limit struct {
 // Problem returns the state as a problem of package alloc with both thresholds zero, for policies
 // that share out containers. Where there are parameter servers a container has its part of them.
 func (s *State) Problem() *alloc.Problem {
-	jobs := make([]*Job, len(s.Jobs))
-	held := make(alloc.Allocation)
+	if s.view == nil { // a state that a test has made
+		s.view, _ = newView(s.Scenario)
+	}
+	positions := make([]int, len(s.Jobs))
+	held := make(alloc.Allocation, len(s.Jobs))
 	for i := range s.Jobs {
-		jobs[i] = s.Jobs[i].Job
-		if len(s.Jobs[i].Places) > 0 {
-			held[s.Jobs[i].ID] = s.Scenario.byID(s.Jobs[i].Places)
+		job := &s.Jobs[i]
+		positions[i] = job.Index
+		if len(job.Places) > 0 {
+			held[job.ID] = make(map[string]int64, len(job.Places))
+		}
+		for _, p := range job.Places {
+			held[job.ID][s.Scenario.Servers[p.Server].ID] = p.Count
 		}
 	}
-	p := s.Scenario.problem(jobs)
+	p := s.view.problem(positions)
 	p.Previous = held
 	return p
 }

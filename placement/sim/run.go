@@ -70,7 +70,11 @@ type cluster struct {
 	// decision changed.
 	idle, adjusted int
 	// total is the capacity of all servers, and of all parameter servers.
-	total  [2]apportion.Resources
+	total [2]apportion.Resources
+	// view is what State.Problem shows of the scenario, due what all jobs and those that hold
+	// containers are due.
+	view   *view
+	due    [2]fairness
 	result *Result
 }
 
@@ -83,8 +87,11 @@ func newCluster(s *Scenario, policy Policy) *cluster {
 		j := &job{Job: source, index: i, outcome: &c.result.Jobs[i], fresh: true, left: product(Whole, source.Work), limit: c.law.limit(s)}
 		c.arrivals = append(c.arrivals, j)
 	}
-	c.total[0], _ = check.Total(s.Servers, len(s.Kinds)) // Validate has looked at both errors
+	// Validate has looked at these errors.
+	c.total[0], _ = check.Total(s.Servers, len(s.Kinds))
 	c.total[1], _ = check.Total(s.ParameterServers, len(s.Kinds))
+	c.view, _ = newView(s)
+	c.due = [2]fairness{{view: c.view}, {view: c.view}}
 	slices.SortStableFunc(c.arrivals, func(a, b *job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	return c
 }
@@ -178,15 +185,12 @@ func (c *cluster) decide(ctx context.Context) error {
 	if err := c.carryOut(&orders); err != nil {
 		return err
 	}
-	if len(orders.Places)+len(orders.Limits)+len(orders.Refused) > 0 {
-		c.idle, c.changed = 0, true
-	}
 	return c.settle(true)
 }
 
 // state is what the policy sees.
 func (c *cluster) state() *State {
-	s := &State{Scenario: c.scenario, Now: c.now, Ended: c.ended, Jobs: make([]JobState, len(c.jobs))}
+	s := &State{Scenario: c.scenario, view: c.view, Now: c.now, Ended: c.ended, Jobs: make([]JobState, len(c.jobs))}
 	for i, j := range c.jobs {
 		total := product(Whole, j.Work)
 		left, _ := j.left.timeAt(Whole) // at most Work

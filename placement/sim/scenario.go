@@ -76,8 +76,9 @@ type Law interface {
 	setRates(s *Scenario, jobs []*job, now time.Duration)
 	// used returns what a job takes of the servers that hold its containers.
 	used(j *job) apportion.Resources
-	// loss returns the fairness loss over all jobs, and over those that hold containers.
-	loss(s *Scenario, jobs []*job) (all, running float64, err error)
+	// loss returns the fairness loss over all jobs, and over those that hold containers; due knows
+	// what both are due.
+	loss(s *Scenario, jobs []*job, due *[2]fairness) (all, running float64, err error)
 }
 
 // TimeOn returns how long the job takes on n containers without a pause, rounded up to nanoseconds.

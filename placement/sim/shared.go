@@ -123,7 +123,7 @@ func (l Shared) capacity(whole int64, n int) int64 {
 func (Shared) used(j *job) apportion.Resources { return apportion.Resources{j.rate} }
 
 // loss is how far the jobs are off an even division of all workers, as [Dorm eq. (2)] counts it.
-func (Shared) loss(s *Scenario, jobs []*job) (all, running float64, err error) {
+func (Shared) loss(s *Scenario, jobs []*job, _ *[2]fairness) (all, running float64, err error) {
 	var capacity int64
 	for i := range s.Servers {
 		capacity += s.Servers[i].Capacity[0] // checked: the sum is a share of all, see Validate

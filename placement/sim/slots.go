@@ -5,12 +5,9 @@ package sim
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/exact"
 	"github.com/apportion/apportion/primaldual"
@@ -111,72 +108,4 @@ func Ledger(s *Scenario, r *Result, bounds *primaldual.Bounds) (*primaldual.Ledg
 		}
 	}
 	return ledger, nil
-}
-
-// psParts is the precision of a part of a parameter server in problem: demands and capacities of
-// that side are in thousandths.
-const psParts = 1000
-
-// problem returns the jobs as applications of package alloc on the scenario's servers, with both
-// thresholds zero. Where there are parameter servers, each server has an equal part of the capacity
-// of them all, and a container is a worker with its part b/B of a parameter server, rounded up; the
-// kinds of the workers' side come first.
-func (s *Scenario) problem(jobs []*Job) *alloc.Problem {
-	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Applications: make([]alloc.Application, len(jobs))}
-	for i, j := range jobs {
-		p.Applications[i] = j.Application
-	}
-	if len(s.ParameterServers) == 0 {
-		return p
-	}
-	p.Kinds, p.Servers = nil, slices.Clone(s.Servers)
-	for _, side := range []string{"worker-", "ps-"} {
-		for _, kind := range s.Kinds {
-			p.Kinds = append(p.Kinds, side+kind)
-		}
-	}
-	part, _ := s.serverPart() // Validate has looked at its error
-	for h := range p.Servers {
-		p.Servers[h].Capacity = slices.Concat(p.Servers[h].Capacity, part)
-	}
-	for i, j := range jobs {
-		p.Applications[i].Demand = slices.Concat(j.Demand, containerPart(j.Training, len(s.Kinds)))
-	}
-	return p
-}
-
-// serverPart returns what each server has of the capacity of all parameter servers, in thousandths.
-// The error is ErrOverflow.
-func (s *Scenario) serverPart() (apportion.Resources, error) {
-	part, err := check.Total(s.ParameterServers, len(s.Kinds))
-	for k, q := range part {
-		thousandths, ok := exact.Mul(q, psParts)
-		if !ok {
-			return nil, &apportion.FieldError{Field: "ParameterServers", Err: apportion.ErrOverflow}
-		}
-		part[k] = thousandths / int64(len(s.Servers))
-	}
-	return part, err
-}
-
-// containerPart returns the part of a parameter server that one worker needs, in thousandths; of
-// nothing where the job has no parameter servers.
-func containerPart(training *primaldual.Job, kinds int) apportion.Resources {
-	part := make(apportion.Resources, kinds)
-	if training == nil {
-		return part
-	}
-	for k, q := range training.PS {
-		part[k] = int64(math.Ceil(psParts * float64(q) * float64(training.WorkerBandwidth) / float64(training.PSBandwidth)))
-	}
-	return part
-}
-
-// byID returns placements by the server's ID.
-func (s *Scenario) byID(places []apportion.Placement) map[string]int64 {
-	held := make(map[string]int64, len(places))
-	for _, p := range places {
-		held[s.Servers[p.Server].ID] = p.Count
-	}
-	return held
 }

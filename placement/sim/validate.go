@@ -19,12 +19,14 @@ func (s *Scenario) Validate() error {
 	if len(faults) > 0 {
 		return faults
 	}
-	if len(s.Jobs) > 0 {
-		everyone := make([]*Job, len(s.Jobs))
-		for i := range s.Jobs {
-			everyone[i] = &s.Jobs[i]
+	v, err := newView(s)
+	collect(&faults, err)
+	if len(s.Jobs) > 0 && err == nil {
+		everyone := make([]int, len(s.Jobs))
+		for i := range everyone {
+			everyone[i] = i
 		}
-		collect(&faults, s.problem(everyone).Validate())
+		collect(&faults, v.problem(everyone).Validate())
 	}
 	for i := range s.Jobs {
 		s.checkJob(&faults, i)
@@ -51,8 +53,6 @@ func (s *Scenario) checkCluster(faults *apportion.Faults) {
 		return
 	}
 	_, err := check.Total(s.Servers, len(s.Kinds))
-	collect(faults, err)
-	_, err = s.serverPart()
 	collect(faults, err)
 }
 

@@ -43,9 +43,10 @@ func TestNoted(t *testing.T) {
 	before := now
 	defer func() { now = before }()
 	now = ticking()
-	job := &sim.Job{Application: alloc.Application{ID: "a", Demand: []int64{1, 0, 1}, Weight: 1, Max: 2, Min: 1}, Fixed: 1}
+	job := sim.Job{Application: alloc.Application{ID: "a", Demand: []int64{1, 0, 1}, Weight: 1, Max: 2, Min: 1}, Fixed: 1}
 	state := func() *sim.State {
-		return &sim.State{Now: time.Hour, Scenario: &sim.Scenario{Kinds: paperKinds, Servers: testbed()[:1]}, Jobs: []sim.JobState{{Job: job, New: true}}}
+		return &sim.State{Now: time.Hour, Jobs: []sim.JobState{{Job: &job, New: true}},
+			Scenario: &sim.Scenario{Kinds: paperKinds, Servers: testbed()[:1], Jobs: []sim.Job{job}}}
 	}
 	for _, test := range []struct {
 		solver answering
