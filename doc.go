@@ -196,7 +196,8 @@
 //	[Law15 §1.3, simulated cluster]	placement/sim/run.go	Run
 //	[Dorm §III-B, exclusive containers]	placement/sim/exclusive.go	Exclusive
 //	[Dorm §V-B5, pause of kill and resume]	placement/sim/job.go	job.advance
-//	[Dorm (1), (2), (4), simulated]	placement/sim/measure.go	cluster.sample
+//	[Dorm (1), (4), simulated]	placement/sim/measure.go	cluster.sample
+//	[Dorm (2), simulated]	placement/sim/view.go	fairness.loss
 //	[Zheng §6.1.3, §6.1.4, shared CPU]	placement/sim/shared.go	Shared, Divide
 //	[Zheng §4.1.3, learning curve]	placement/sim/curve.go	Curve
 //	[OASiS §3.1, §5, slots]	placement/sim/slots.go	FromSlots, Ledger

@@ -53,6 +53,19 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 	}
 }
 
+// Compare runs the scenario under each policy, in their order. Errors are those of Run.
+func Compare(ctx context.Context, scenario *Scenario, policies ...Policy) ([]*Result, error) {
+	results := make([]*Result, len(policies))
+	for i, policy := range policies {
+		result, err := Run(ctx, scenario, policy)
+		if err != nil {
+			return nil, err
+		}
+		results[i] = result
+	}
+	return results, nil
+}
+
 // cluster is a simulation under way.
 type cluster struct {
 	scenario *Scenario
