@@ -7,9 +7,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+
+	"github.com/apportion/apportion"
 )
 
 // Reading is one line of a job's output that reports progress.
+//
+// As JSON it is such a line itself: json.Marshal leaves out a value that is NaN, and json.Unmarshal takes
+// what is left out, or null, for NaN.
 type Reading struct {
 	// Step is the number of steps done, counted over all attempts.
 	Step int64
@@ -20,39 +25,71 @@ type Reading struct {
 	Done bool
 }
 
+// line is the form that a reading has as text. What is nil is not there.
+type line struct {
+	Step  *int64   `json:"step"`
+	Value *float64 `json:"value,omitempty"`
+	Done  bool     `json:"done,omitempty"`
+}
+
+// reading returns what a line says, and whether it is a reading at all.
+func (l line) reading() (Reading, bool) {
+	if l.Step == nil || *l.Step < 0 {
+		return Reading{}, false
+	}
+	r := Reading{Step: *l.Step, Value: math.NaN(), Done: l.Done}
+	if l.Value != nil {
+		r.Value = *l.Value
+	}
+	return r, true
+}
+
+// MarshalJSON returns a line that [ParseLine] reads as r.
+func (r Reading) MarshalJSON() ([]byte, error) {
+	l := line{Step: &r.Step, Done: r.Done}
+	if !math.IsNaN(r.Value) && !math.IsInf(r.Value, 0) {
+		l.Value = &r.Value
+	}
+	return json.Marshal(l)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. An object without a step, or with one below 0, is an
+// error.
+func (r *Reading) UnmarshalJSON(data []byte) error {
+	var l line
+	if err := json.Unmarshal(data, &l); err != nil {
+		return err
+	}
+	read, ok := l.reading()
+	if !ok {
+		return &apportion.FieldError{Item: apportion.Item{Kind: "reading"}, Field: "step", Err: apportion.ErrRange}
+	}
+	*r = read
+	return nil
+}
+
 // maxLine is the longest line that can be a reading, in bytes.
 const maxLine = 1 << 14
 
 // ParseLine reads one line of output. A reading is a JSON object with a whole number "step" of at least
 // 0, and beside it "value", a number, and "done", a truth value, or neither; other members are ignored.
 // NaN and Infinity, which Python writes, count as no value. Every other line is not a reading.
-func ParseLine(line []byte) (Reading, bool) {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' || len(line) > maxLine {
+func ParseLine(text []byte) (Reading, bool) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '{' || len(text) > maxLine {
 		return Reading{}, false
 	}
-	var members struct {
-		Step  *int64
-		Value *float64
-		Done  bool
-	}
-	if json.Unmarshal(line, &members) != nil {
-		members.Step, members.Value = nil, nil
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		l = line{}
 		for _, word := range []string{"NaN", "-Infinity", "Infinity"} {
-			line = bytes.ReplaceAll(line, []byte(word), []byte("null"))
+			text = bytes.ReplaceAll(text, []byte(word), []byte("null"))
 		}
-		if json.Unmarshal(line, &members) != nil {
+		if json.Unmarshal(text, &l) != nil {
 			return Reading{}, false
 		}
 	}
-	if members.Step == nil || *members.Step < 0 {
-		return Reading{}, false
-	}
-	r := Reading{Step: *members.Step, Value: math.NaN(), Done: members.Done}
-	if members.Value != nil {
-		r.Value = *members.Value
-	}
-	return r, true
+	return l.reading()
 }
 
 // readings finds readings in output that comes in pieces. It keeps the beginning of a line that has not

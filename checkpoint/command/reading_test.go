@@ -4,6 +4,7 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,6 +36,41 @@ func TestParseLine(t *testing.T) {
 	} {
 		if got, ok := ParseLine([]byte(line)); ok {
 			t.Errorf("%.50q is a reading: %+v", line, got)
+		}
+	}
+}
+
+// TestReadingSurvivesJSON: a reading that is written is a line that says the same.
+func TestReadingSurvivesJSON(t *testing.T) {
+	nan := math.NaN()
+	same := func(a, b Reading) bool {
+		return a.Step == b.Step && a.Done == b.Done && (a.Value == b.Value || math.IsNaN(a.Value) && math.IsNaN(b.Value))
+	}
+	for want, r := range map[string]Reading{
+		`{"step":120,"value":0.25}`:                    {120, 0.25, false},
+		`{"step":0,"value":0}`:                         {0, 0, false},
+		`{"step":9,"done":true}`:                       {9, nan, true},
+		`{"step":9223372036854775807,"value":-5e-324}`: {math.MaxInt64, -5e-324, false},
+	} {
+		text, err := json.Marshal(r)
+		if err != nil || string(text) != want {
+			t.Errorf("%+v is written as %s, %v, want %s", r, text, err, want)
+		}
+		var back Reading
+		if err := json.Unmarshal(text, &back); err != nil || !same(back, r) {
+			t.Errorf("%s is read as %+v, %v", text, back, err)
+		}
+		if line, ok := ParseLine(text); !ok || !same(line, r) {
+			t.Errorf("%s is the line %+v, %v", text, line, ok)
+		}
+	}
+	if text, err := json.Marshal(Reading{Step: 1, Value: math.Inf(1)}); err != nil || string(text) != `{"step":1}` {
+		t.Errorf("an infinite value is written as %s, %v", text, err)
+	}
+	for _, bad := range []string{`{}`, `{"step":-1}`, `{"step":null}`, `{"value":1}`, `[]`, `{"step":1,"value":"x"}`} {
+		r := Reading{Step: 7}
+		if err := json.Unmarshal([]byte(bad), &r); err == nil || r.Step != 7 {
+			t.Errorf("%s is read as %+v, %v", bad, r, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,7 +44,8 @@ func notNew(t *testing.T, f *fixture, name string, contents []byte) bool {
 	if shared := name == "net-symbol.json"; shared {
 		return errors.Is(err, format.ErrNone)
 	}
-	return err == nil && found.Name == f.old && len(found.Skipped) == 1 && errors.Is(found.Skipped[0], format.ErrIncomplete)
+	return err == nil && found.Name == f.old && len(found.Skipped) == 1 && found.Skipped[0].Name == f.new &&
+		strings.Contains(found.Skipped[0].Reason, format.ErrIncomplete.Error())
 }
 
 func TestTruncatedAtEveryLength(t *testing.T) {

@@ -41,13 +41,21 @@ type Format interface {
 // Found is a complete checkpoint in a directory.
 type Found struct {
 	// Name is what the framework loads it by: the prefix of its files, or the file itself.
-	Name string
+	Name string `json:"name"`
 	// Files are the files that make it, ascending.
-	Files []string
+	Files []string `json:"files"`
 	// Step is the number of training steps that it holds; -1 if the format does not tell.
-	Step int64
-	// Skipped says of each newer candidate why it was passed over.
-	Skipped []error
+	Step int64 `json:"step"`
+	// Skipped are the newer candidates that were passed over, newest first.
+	Skipped []Skip `json:"skipped,omitempty"`
+}
+
+// Skip is a candidate that is not complete.
+type Skip struct {
+	// Name is what the framework would load it by.
+	Name string `json:"name"`
+	// Reason names the file and says what is wrong with it.
+	Reason string `json:"reason"`
 }
 
 // Saved returns the checkpoint as the protocol knows it; dir is the directory that was searched.
@@ -81,16 +89,18 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 		}
 		return strings.Compare(b.name, a.name)
 	})
-	var skipped []error
+	var skipped []Skip
+	faults := []error{fmt.Errorf("%w of %s", ErrNone, f.Name())}
 	for _, c := range candidates {
 		found, err := f.Verify(fsys, c.name)
 		if err == nil {
 			found.Skipped = skipped
 			return found, nil
 		}
-		skipped = append(skipped, err)
+		skipped = append(skipped, Skip{c.name, err.Error()})
+		faults = append(faults, err)
 	}
-	return Found{}, errors.Join(append([]error{fmt.Errorf("%w of %s", ErrNone, f.Name())}, skipped...)...)
+	return Found{}, errors.Join(faults...)
 }
 
 func compareDown(a, b int64) int {
