@@ -52,65 +52,6 @@ type changes struct {
 	effects                   []Effect
 }
 
-// New returns a machine that knows no job and no server. Epochs number the masters of a cluster,
-// ascending from 1: journal.Open finds the number. The error is that of Config.Validate.
-func New(config Config, epoch int64) (*Machine, error) {
-	if err := config.Validate(); err != nil {
-		return nil, err
-	}
-	if epoch < 1 {
-		return nil, &apportion.FieldError{Item: apportion.Item{ID: "machine"}, Field: "epoch", Err: apportion.ErrRange}
-	}
-	config = config.filled()
-	config.Kinds = slices.Clone(config.Kinds)
-	m := &Machine{
-		config: config, epoch: epoch, jobs: make(map[string]*Job),
-		servers: make(map[string]apportion.Resources), due: make(map[string]time.Duration),
-	}
-	m.forgetChanges()
-	return m, nil
-}
-
-// Step takes one event. It either does all that follows from it, or returns an error and changes
-// nothing: ErrFenced for ever once another master has taken over, ErrName, or an
-// [*apportion.FieldError] or [apportion.Faults] for an event that makes no sense. Replies and reports
-// that come too late are no errors: Stale counts them.
-//
-// O(jobs) and, where jobs wait for room, O(containers of all jobs).
-func (m *Machine) Step(event Event) error {
-	if m.fenced {
-		return ErrFenced
-	}
-	if err := event.apply(m); err != nil {
-		return err
-	}
-	m.schedule()
-	m.check()
-	return nil
-}
-
-// Ready is what Steps have led to.
-type Ready struct {
-	// Record is to be made durable before any of Effects is begun. It may be empty.
-	Record Record `json:"record"`
-	// Effects are to be carried out, in any order.
-	Effects []Effect `json:"effects,omitempty"`
-}
-
-// Ready hands over what has come together since the last call, and forgets it.
-func (m *Machine) Ready() Ready {
-	ready := Ready{Record: m.record(m.ready), Effects: m.ready.effects}
-	m.forgetChanges()
-	return ready
-}
-
-func (m *Machine) forgetChanges() {
-	m.ready = changes{
-		jobs: make(map[string]bool), gone: make(map[string]bool),
-		servers: make(map[string]bool), lost: make(map[string]bool), next: m.next,
-	}
-}
-
 // Epoch returns the number of this master.
 func (m *Machine) Epoch() int64 { return m.epoch }
 

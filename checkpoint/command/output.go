@@ -13,12 +13,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
-// output is the log of one process, read up to an offset.
-type output struct {
-	offset int64
-	readings
-}
-
 // read takes in what the log has more than at the last time, and returns the newest reading. Of output
 // that came faster than the bound lets stay, only the end is seen.
 func (a *Runner) read(name string) (Reading, bool, error) {

@@ -154,17 +154,6 @@ func (a *Runner) holders(j jobFolder) map[int]process {
 	return found
 }
 
-// tryLock takes the lock of an open file for itself, unless another open file has it.
-func tryLock(file *os.File) (bool, error) { return flock(file, syscall.LOCK_EX) }
-
-func flock(file *os.File, how int) (bool, error) {
-	err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // isHeld reports whether a process of the run has the lock that all of them are given. Those who look
 // share the lock, and so do not take each other for a process of the run.
 func (r runFolder) isHeld() (bool, error) {

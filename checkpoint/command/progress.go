@@ -7,24 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/apportion/apportion/checkpoint/runner"
 )
-
-// ended is how a process ended: by its own exit status, or by a signal.
-type ended struct {
-	Code   int    `json:"code"`
-	Signal string `json:"signal,omitempty"`
-}
-
-// String returns the end in words.
-func (e ended) String() string {
-	if e.Signal != "" {
-		return "signal: " + e.Signal
-	}
-	return fmt.Sprintf("exit status %d", e.Code)
-}
 
 // Progress implements [runner.Runner]. Step is the highest that any process on this node reported
 // last, see [ParseLine], or what the checkpoint held that the run began with. Done: all processes have
@@ -93,73 +78,4 @@ func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by jud
 		p.Failed = "stopped"
 	}
 	return err
-}
-
-// mark reads that the run was started; ErrNotStarted if it was not, or half only.
-func (r runFolder) mark() (started, error) {
-	var mark started
-	err := get(r.started(), &mark)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNotStarted
-	}
-	return mark, err
-}
-
-// What endOf says of a process that has not ended, and of one of which nobody knows how it ended.
-var (
-	errAlive   = errors.New("alive")
-	errUnknown = errors.New("ended while no runner ran, its exit status is not known")
-)
-
-// endOf returns nil for a process that ended with status 0, and an error that says how it is otherwise.
-func (a *Runner) endOf(folder runFolder, rank int) error {
-	var end ended
-	a.mu.Lock()
-	c := a.children[folder.process(rank)]
-	a.mu.Unlock()
-	if c != nil {
-		select {
-		case <-c.done:
-			end = c.exit
-		default:
-			return errAlive
-		}
-	} else if alive, err := a.recorded(folder, rank); alive || err != nil {
-		return errors.Join(err, errAlive)
-	} else if err := get(folder.ended(rank), &end); errors.Is(err, fs.ErrNotExist) {
-		return errUnknown
-	} else if err != nil {
-		return err
-	}
-	if end == (ended{}) {
-		return nil
-	}
-	return errors.New(end.String())
-}
-
-// recorded reports whether the process that was started for a rank is alive.
-func (a *Runner) recorded(folder runFolder, rank int) (bool, error) {
-	var p process
-	err := get(folder.process(rank), &p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // it ended before it could be recorded
-	}
-	return err == nil && a.alive(p), err
-}
-
-// running reports whether anything of the run is alive.
-func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ranks []int) (bool, error) {
-	for _, rank := range ranks {
-		if alive, err := a.recorded(folder, rank); alive || err != nil {
-			return alive, err
-		}
-	}
-	if held, err := folder.isHeld(); held || err != nil {
-		return held, err
-	}
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	members, err := a.members(j, nil, nil)
-	return len(members) > 0, err
 }

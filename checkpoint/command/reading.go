@@ -126,3 +126,9 @@ func (r *readings) Write(piece []byte) (int, error) {
 		r.partial, r.skipping, piece = r.partial[:0], false, piece[end+1:]
 	}
 }
+
+// output is the log of one process, read up to an offset.
+type output struct {
+	offset int64
+	readings
+}

@@ -16,22 +16,6 @@ import (
 	"github.com/apportion/apportion/internal/durable"
 )
 
-// started is the mark that all processes of a run were started.
-type started struct {
-	Run runner.Run `json:"run"`
-	// Ranks are the containers with a process on this node.
-	Ranks []int `json:"ranks"`
-	// Step is what the checkpoint held that the run began with; 0 if it began anew, or it is not known.
-	Step int64 `json:"step"`
-}
-
-// child is a process that this runner started.
-type child struct {
-	// done is closed when the process has ended and exit is set.
-	done chan struct{}
-	exit ended
-}
-
 // Resume implements [runner.Runner]. Processes of earlier attempts of the job on this node are
 // killed first. Where only some processes could be started they are killed, too, and the error says what
 // failed: nothing of the run is then alive, and it can be tried again. The run's directory is made. With

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -102,34 +101,6 @@ func (s *Store) removeAll(name string) error {
 		return err
 	}
 	return nil
-}
-
-// retain deletes the checkpoints of a job that Options.Keep does not keep after a commit of number. The
-// commit has succeeded whatever happens here; what could not be deleted is tried again after the next.
-func (s *Store) retain(ctx context.Context, job string, number int64) {
-	if s.options.Keep == 0 {
-		return
-	}
-	folder := store.FolderOf(job)
-	numbers, err := s.numbers(folder)
-	if err != nil {
-		return
-	}
-	kept := 1 // number itself
-	for _, older := range slices.Backward(numbers) {
-		if older >= number || ctx.Err() != nil {
-			continue
-		}
-		if kept < s.options.Keep {
-			if _, err := s.record(folder, older, at(folder, older)); err == nil {
-				kept++
-			}
-			continue
-		}
-		if s.options.Pinned == nil || !s.options.Pinned(job, older) {
-			_ = s.discard(folder, older, at(folder, older))
-		}
-	}
 }
 
 // Collect deletes what dead writers and interrupted deletions have left, see Options.Grace. It goes on

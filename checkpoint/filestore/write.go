@@ -59,22 +59,6 @@ func (d *draft) make() error {
 	return err
 }
 
-func (s *Store) setLive(place medium.Place, live bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if live {
-		s.live[place] = true
-	} else {
-		delete(s.live, place)
-	}
-}
-
-func (s *Store) isLive(place medium.Place) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.live[place]
-}
-
 // object is the file of a part. It implements medium.Object. While a long part is written, what is there
 // already is synced beside: the disk works while the digest is computed.
 type object struct {

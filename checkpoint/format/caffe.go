@@ -3,7 +3,6 @@
 package format
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"strconv"
@@ -124,6 +123,3 @@ func inOrder(history, weights []int64, n int) bool {
 	}
 	return n == 0
 }
-
-// errFields says that fields which the last step of writing makes are missing.
-func errFields(names string) error { return fmt.Errorf("no %s: %w", names, errMalformed) }

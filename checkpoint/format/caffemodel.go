@@ -153,3 +153,6 @@ func times(product int64, f field) (int64, error) {
 	}
 	return product * int64(f.value), nil
 }
+
+// errFields says that fields which the last step of writing makes are missing.
+func errFields(names string) error { return fmt.Errorf("no %s: %w", names, errMalformed) }

@@ -63,17 +63,6 @@ func (f Found) Saved(dir string) runner.Saved {
 	return runner.Saved{Dir: dir, Files: slices.Clone(f.Files), Step: f.Step}
 }
 
-// ByName returns the format of a framework with its default settings: "tensorflow", "pytorch", "mxnet"
-// or "caffe". There is no other.
-func ByName(name string) (Format, bool) {
-	for _, format := range []Format{TensorFlow{}, PyTorch{}, MXNet{}, Caffe{}} {
-		if format.Name() == name {
-			return format, true
-		}
-	}
-	return nil, false
-}
-
 // candidate is a checkpoint that a directory seems to hold. A number of -1 stands for none.
 type candidate struct {
 	name   string

@@ -1,4 +1,4 @@
-// This file declares Run and what a store may show it beside the contract.
+// This file declares Run, the list of all tests of the suite.
 
 package storetest
 
@@ -46,65 +46,3 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		t.Run(test.name, func(t *testing.T) { test.run(t, newStore(t)) })
 	}
 }
-
-// Damager is a store under test that can be damaged behind its back.
-type Damager interface {
-	// Damage damages the part with that index of a committed checkpoint, or its manifest if part is
-	// [ManifestPart].
-	Damage(t testing.TB, job string, number int64, part int, how Damage)
-}
-
-// ManifestPart stands for the manifest where a part is asked for.
-const ManifestPart = -1
-
-// Damage is what can happen to stored bytes.
-type Damage int
-
-// What a Damager can do.
-const (
-	// Flip inverts one bit in the middle of what has at least one byte.
-	Flip Damage = iota
-	// Truncate takes the last byte away.
-	Truncate
-	// Extend adds one byte at the end.
-	Extend
-	// Remove takes all away.
-	Remove
-)
-
-// String returns the name of the constant.
-func (d Damage) String() string {
-	if d < Flip || d > Remove {
-		return "Damage(?)"
-	}
-	return [...]string{"Flip", "Truncate", "Extend", "Remove"}[d]
-}
-
-// Apply returns the damaged form of data, a new slice; of Remove it knows nothing.
-func (d Damage) Apply(data []byte) []byte {
-	data = append([]byte(nil), data...)
-	switch d {
-	case Flip:
-		data[len(data)/2] ^= 1 << 3
-	case Truncate:
-		data = data[:len(data)-1]
-	case Extend:
-		data = append(data, 0)
-	}
-	return data
-}
-
-// Restarter is a store under test whose process can be replaced.
-type Restarter interface {
-	// Restart returns another store on the same medium, as a process sees it that starts after the one
-	// with the receiver died, so long after that all leftovers have come of age. The receiver stays
-	// usable: its process may not be as dead as everybody believes. If the new store has a method
-	// Collect(context.Context) error, Run calls it before it counts.
-	Restart(t testing.TB) store.Store
-	// Leftovers counts the objects on the medium that belong to no committed checkpoint.
-	Leftovers(t testing.TB) int
-}
-
-// InMemory is a store under test that holds whole parts in memory by its nature, so that memory is not
-// measured while a large part passes through it.
-type InMemory interface{ InMemory() }

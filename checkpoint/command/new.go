@@ -1,0 +1,99 @@
+// This file implements New and Close: what a runner begins with, and what it does in the background.
+
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/runner"
+)
+
+var _ runner.Runner = (*Runner)(nil)
+
+// New returns a runner. Faults in the settings come back as apportion.Faults; an error that wraps
+// errors.ErrUnsupported says that this system is not Linux. Close it after use.
+func New(commands Commands, options *Options) (*Runner, error) {
+	a := &Runner{
+		commands: commands, children: map[string]*child{}, outputs: map[string]*output{}, closed: make(chan struct{}),
+	}
+	if options != nil {
+		a.options = *options
+	}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	a.options.setDefaults()
+	var err error
+	if a.boot, err = bootID(); err != nil {
+		return nil, fmt.Errorf("command: %w", err)
+	}
+	if err := os.MkdirAll(commands.Work, 0o700); err != nil {
+		return nil, fmt.Errorf("command: %w", err)
+	}
+	// Processes carry the name of the folder: it must be the same after a restart.
+	if a.commands.Work, err = canonical(commands.Work); err != nil {
+		return nil, fmt.Errorf("command: %w", err)
+	}
+	a.tended.Go(a.tend)
+	return a, nil
+}
+
+func canonical(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Close ends what the runner does in the background. Processes go on.
+func (a *Runner) Close() error {
+	a.once.Do(func() { close(a.closed) })
+	a.tended.Wait()
+	return nil
+}
+
+// check lists the faults in the settings.
+func (a *Runner) check() error {
+	var faults apportion.Faults
+	if len(a.commands.Start) == 0 || a.commands.Start[0] == "" {
+		faults.Add(apportion.Item{}, "Start", apportion.ErrEmpty, "")
+	}
+	if len(a.commands.Resume) > 0 && a.commands.Resume[0] == "" {
+		faults.Add(apportion.Item{}, "Resume[0]", apportion.ErrEmpty, "")
+	}
+	if a.commands.Work == "" {
+		faults.Add(apportion.Item{}, "Work", apportion.ErrEmpty, "")
+	}
+	for name, value := range map[string]int64{
+		"Grace": int64(a.options.Grace), "LogBytes": a.options.LogBytes, "Poll": int64(a.options.Poll), "KeepRuns": int64(a.options.KeepRuns),
+	} {
+		if value < 0 {
+			faults.Add(apportion.Item{}, name, apportion.ErrNegative, strconv.FormatInt(value, 10))
+		}
+	}
+	return faults.Err()
+}
+
+func (o *Options) setDefaults() {
+	if o.Env == nil {
+		for _, name := range []string{"PATH", "HOME"} {
+			if value, ok := os.LookupEnv(name); ok {
+				o.Env = append(o.Env, name+"="+value)
+			}
+		}
+	}
+	if o.LogBytes == 0 {
+		o.LogBytes = DefaultLogBytes
+	}
+	if o.Poll == 0 {
+		o.Poll = DefaultPoll
+	}
+	if o.KeepRuns == 0 {
+		o.KeepRuns = DefaultKeepRuns
+	}
+}

@@ -1,0 +1,92 @@
+// This file declares the runner, and implements what all its methods share: the checks of a run and
+// which of its ranks are on this node.
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// Runner runs jobs by commands. It is safe for concurrent use. Its state is on the disk: it may be
+// killed at any moment, and the next one on the same folder goes on with the processes it finds.
+type Runner struct {
+	commands Commands
+	options  Options
+	boot     string
+
+	mu sync.Mutex
+	// children are the processes that this runner started itself, by the file of their record.
+	children map[string]*child
+	// outputs are the logs that were looked at, by name.
+	outputs map[string]*output
+
+	closed chan struct{}
+	tended sync.WaitGroup
+	once   sync.Once
+}
+
+// checkRun lists the faults of a run. Names of servers are handed on in a list with commas.
+func checkRun(run *runner.Run) error {
+	if err := store.CheckJob(run.Job); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	item := check.Item("job", run.Job, 0)
+	if run.Attempt < 1 {
+		faults.Add(item, "Attempt", apportion.ErrRange, strconv.FormatInt(run.Attempt, 10))
+	}
+	if len(run.Containers) == 0 {
+		faults.Add(item, "Containers", apportion.ErrEmpty, "")
+	}
+	bad := func(r rune) bool { return r == ',' || unicode.IsControl(r) }
+	for i, server := range run.Containers {
+		if server == "" || strings.ContainsFunc(server, bad) {
+			faults.Add(item, fmt.Sprintf("Containers[%d]", i), apportion.ErrRange, strconv.Quote(server))
+		}
+	}
+	if !filepath.IsAbs(run.Dir) || strings.ContainsRune(run.Dir, 0) {
+		faults.Add(item, "Dir", apportion.ErrRange, strconv.Quote(run.Dir)+" is not an absolute path")
+	}
+	if run.Restore != "" && (!filepath.IsAbs(run.Restore) || strings.ContainsRune(run.Restore, 0)) {
+		faults.Add(item, "Restore", apportion.ErrRange, strconv.Quote(run.Restore)+" is not an absolute path")
+	}
+	return faults.Err()
+}
+
+// ranks returns the ranks of the run for which processes run on this node.
+func (a *Runner) ranks(run *runner.Run) []int {
+	var ranks []int
+	for rank, server := range run.Containers {
+		if rank > 0 && a.options.Single {
+			break
+		}
+		if a.options.Node == "" || server == a.options.Node {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
+
+// pause waits for one interval, and returns the context's error when it ends.
+func (a *Runner) pause(ctx context.Context) error {
+	timer := time.NewTimer(a.options.Poll)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,69 @@
+// This file implements Open: what is visible in a directory becomes durable before anyone relies on it.
+
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// Open opens the store in dir and collects leftovers as far as it can. The directory must exist: one
+// that is not there may be a disk that is not mounted, and a store that begins anew on it would hide the
+// checkpoints. Nil options are the zero value.
+func Open(dir string, o *Options) (*Store, error) {
+	root, err := vfs.NewOS(dir)
+	if err != nil {
+		return nil, fmt.Errorf("filestore: %w", err)
+	}
+	s, err := New(root, o)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	s.close = root.Close
+	return s, nil
+}
+
+// New is [Open] on any file system.
+func New(fsys vfs.FS, o *Options) (*Store, error) {
+	s := &Store{fs: fsys, now: time.Now, live: make(map[medium.Place]bool), close: func() error { return nil }}
+	if o != nil {
+		s.options = *o
+	}
+	if s.options.Keep < 0 {
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "filestore"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
+	}
+	if s.options.Grace == 0 {
+		s.options.Grace = DefaultGrace
+	}
+	if err := s.settle(); err != nil {
+		return nil, fmt.Errorf("filestore: %w", err)
+	}
+	_ = s.Collect(context.Background()) // a store that cannot be written to can be read
+	return s, nil
+}
+
+// Close releases the directory. No reader, writer or call may be in use.
+func (s *Store) Close() error { return s.close() }
+
+// settle makes durable what can be seen: a process may have died between renaming a checkpoint and
+// syncing the directory.
+func (s *Store) settle() error {
+	folders, err := s.folders()
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		if err := s.fs.SyncDir(string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return s.fs.SyncDir(".")
+}

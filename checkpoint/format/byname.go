@@ -1,0 +1,14 @@
+// This file lists the formats by the names of their frameworks.
+
+package format
+
+// ByName returns the format of a framework with its default settings: "tensorflow", "pytorch", "mxnet"
+// or "caffe". There is no other.
+func ByName(name string) (Format, bool) {
+	for _, format := range []Format{TensorFlow{}, PyTorch{}, MXNet{}, Caffe{}} {
+		if format.Name() == name {
+			return format, true
+		}
+	}
+	return nil, false
+}
