@@ -154,8 +154,25 @@
 //	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	chunkTables
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[OASiS Algorithm 2, lines 25-31, 35-40]	primaldual/deploy.go	greedy.fill
-//	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine
+//	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine, Machine.enter
+//	[Dorm §III-C2, requests]	checkpoint/adjust.go	Adjust.apply, Machine.begin
+//	[Dorm §III-C2, outcomes of effects]	checkpoint/reply.go	Machine.done, Machine.settle
 //	[Dorm §III-C2, order of adjustments]	checkpoint/queue.go	Machine.schedule
+//	[Dorm §III-C2, jobs that wait in a circle]	checkpoint/queue.go	Machine.breakCircle
+//	[room of servers, no paper]	checkpoint/room.go	Machine.room
+//	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply
+//	[loss of servers, no paper]	checkpoint/server.go	Machine.lose
+//	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
+//	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
+//	[retention of checkpoints, no paper]	checkpoint/reply.go	Machine.confirmed
+//	[retention in a store, no paper]	checkpoint/filestore/retain.go	Store.retain
+//	[commit by one rename, no paper]	checkpoint/filestore/write.go	draft.Commit
+//	[order of a writer, no paper]	checkpoint/store/medium/writer.go	NewWriter
+//	[verified reading, no paper]	checkpoint/store/medium/reader.go	NewReader
+//	[collection of leftovers, no paper]	checkpoint/filestore/collect.go	Store.Collect
+//	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
+//	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendFrame, readFrames
+//	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent
 //	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
 //	[journal, no paper]	checkpoint/journal/journal.go	Journal
@@ -167,7 +184,10 @@
 //	[Dorm §III-C2, DormMaster]	checkpoint/driver/driver.go	Driver.Run
 //	[Dorm §III-C2, reliable storage]	checkpoint/store/store.go	Store
 //	[Dorm §III-C2, save and resume]	checkpoint/runner/runner.go	Runner
-//	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands, Runner
+//	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands
+//	[processes of a run, no paper]	checkpoint/command/stop.go	Runner.sweep
+//	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
+//	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Verify, Load
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
 //	[Dorm §III-C2, targets of a decision]	checkpoint/bridge/bridge.go	Submit, Targets
 //	[Dorm §III-C2, previous allocation]	checkpoint/bridge/previous.go	Previous

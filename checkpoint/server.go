@@ -1,41 +1,13 @@
-// This file implements what happens by itself: time passes, servers come and go, jobs finish and die.
+// This file implements servers that come and go: what is lost with one, and how its jobs go on.
 
 package checkpoint
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
 )
-
-// apply lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
-func (t Tick) apply(m *Machine) error {
-	if !m.last.IsZero() {
-		m.now += min(max(t.Now.Sub(m.last), 0), m.config.MaxTick)
-	}
-	m.last = t.Now
-	for _, name := range m.names {
-		due, waits := m.due[name]
-		if !waits || due > m.now {
-			continue
-		}
-		j := m.jobs[name]
-		delete(m.due, name)
-		switch {
-		case j.Phase == Waiting:
-			m.retreat(j, NoRoom, "others did not release it in time")
-		case j.Phase == Running:
-			m.deny(j, "others did not release it in time")
-		case j.Effect == 0:
-			m.again(j)
-		default:
-			m.failed(j, fmt.Sprintf("no answer within %v", m.config.timeout(j.Phase.Action())))
-		}
-	}
-	return nil
-}
 
 // apply refuses an ID that can name no server, and a bad capacity.
 func (s ServerUp) apply(m *Machine) error {
@@ -109,44 +81,3 @@ func (m *Machine) reroute(j *Job, hurt bool) {
 		}
 	}
 }
-
-// apply ignores all but the newest attempt.
-func (f Finished) apply(m *Machine) error {
-	j := m.jobs[f.Job]
-	if j == nil || j.Attempt != f.Attempt || j.Phase == Creating || j.Ending != "" {
-		m.stale++
-		return nil
-	}
-	m.end(j, Completed)
-	return nil
-}
-
-// apply ignores all but the attempt that runs.
-func (e Exited) apply(m *Machine) error {
-	j := m.jobs[e.Job]
-	if j == nil || j.Attempt != e.Attempt || !runs[j.Phase] || j.Broken {
-		m.stale++
-		return nil
-	}
-	m.touch(j)
-	j.Restarts++
-	again := j.Restarts <= m.config.Restarts
-	switch {
-	case j.Phase == Saving || j.Phase == Verifying:
-		// What is being saved may well be complete: a job may write its state and leave.
-		j.Broken = true
-		j.blame(Died, e.Detail)
-		if !again && slices.Equal(j.Target, j.Containers) {
-			j.Target = nil
-		}
-	case again:
-		j.blame(Died, e.Detail)
-		m.enter(j, Stopping)
-	default:
-		m.retreat(j, Died, e.Detail)
-	}
-	return nil
-}
-
-// runs are the phases in which the death of a process is news.
-var runs = map[Phase]bool{Resuming: true, Confirming: true, Running: true, Saving: true, Verifying: true}

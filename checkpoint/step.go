@@ -29,7 +29,7 @@ func New(config Config, epoch int64) (*Machine, error) {
 }
 
 // Step takes one event. It either does all that follows from it, or returns an error and changes
-// nothing: ErrFenced for ever once another master has taken over, ErrName, or an
+// nothing: ErrFenced for ever once another master has taken over, or an
 // [*apportion.FieldError] or [apportion.Faults] for an event that makes no sense. Replies and reports
 // that come too late are no errors: Stale counts them.
 //

@@ -1,0 +1,48 @@
+// This file implements what follows when processes end: the work is done, or they died.
+
+package checkpoint
+
+import (
+	"slices"
+)
+
+// apply ignores all but the newest attempt.
+func (f Finished) apply(m *Machine) error {
+	j := m.jobs[f.Job]
+	if j == nil || j.Attempt != f.Attempt || j.Phase == Creating || j.Ending != "" {
+		m.stale++
+		return nil
+	}
+	m.end(j, Completed)
+	return nil
+}
+
+// apply ignores all but the attempt that runs.
+func (e Exited) apply(m *Machine) error {
+	j := m.jobs[e.Job]
+	if j == nil || j.Attempt != e.Attempt || !runs[j.Phase] || j.Broken {
+		m.stale++
+		return nil
+	}
+	m.touch(j)
+	j.Restarts++
+	again := j.Restarts <= m.config.Restarts
+	switch {
+	case j.Phase == Saving || j.Phase == Verifying:
+		// What is being saved may well be complete: a job may write its state and leave.
+		j.Broken = true
+		j.blame(Died, e.Detail)
+		if !again && slices.Equal(j.Target, j.Containers) {
+			j.Target = nil
+		}
+	case again:
+		j.blame(Died, e.Detail)
+		m.enter(j, Stopping)
+	default:
+		m.retreat(j, Died, e.Detail)
+	}
+	return nil
+}
+
+// runs are the phases in which the death of a process is news.
+var runs = map[Phase]bool{Resuming: true, Confirming: true, Running: true, Saving: true, Verifying: true}

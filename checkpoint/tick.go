@@ -1,0 +1,34 @@
+// This file implements the passing of time: pauses and waits that are over, effects that are overdue.
+
+package checkpoint
+
+import (
+	"fmt"
+)
+
+// apply lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
+func (t Tick) apply(m *Machine) error {
+	if !m.last.IsZero() {
+		m.now += min(max(t.Now.Sub(m.last), 0), m.config.MaxTick)
+	}
+	m.last = t.Now
+	for _, name := range m.names {
+		due, waits := m.due[name]
+		if !waits || due > m.now {
+			continue
+		}
+		j := m.jobs[name]
+		delete(m.due, name)
+		switch {
+		case j.Phase == Waiting:
+			m.retreat(j, NoRoom, "others did not release it in time")
+		case j.Phase == Running:
+			m.deny(j, "others did not release it in time")
+		case j.Effect == 0:
+			m.again(j)
+		default:
+			m.failed(j, fmt.Sprintf("no answer within %v", m.config.timeout(j.Phase.Action())))
+		}
+	}
+	return nil
+}
