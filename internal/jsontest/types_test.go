@@ -84,6 +84,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
 
+	reflect.TypeFor[format.Found](), reflect.TypeFor[format.Skip](),
 	reflect.TypeFor[format.MXNet](), reflect.TypeFor[format.PyTorch](), reflect.TypeFor[format.TensorFlow](),
 
 	reflect.TypeFor[runner.Run](), reflect.TypeFor[runner.Saved](), reflect.TypeFor[runner.Progress](),
@@ -168,7 +169,6 @@ var exempt = map[string]string{
 	"checkpoint/driver.Config":       "holds a function or an interface of the caller's",
 	"checkpoint/driver.Options":      "holds a function or an interface of the caller's",
 	"checkpoint/filestore.Options":   "holds a function or an interface of the caller's",
-	"checkpoint/format.Found":        "holds a function or an interface of the caller's",
 	"growth.Test":                    "holds a function or an interface of the caller's",
 	"growth/flowcon.Options":         "holds a function or an interface of the caller's",
 	"growth/specon.ManagerOptions":   "holds a function or an interface of the caller's",

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // ReadNotes fills in notes from a file; without a file they stay as they are.
@@ -31,8 +33,5 @@ func WriteNotes(path string, notes any) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.WriteFile(path, data)
 }

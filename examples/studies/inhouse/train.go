@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) error {
@@ -135,10 +136,7 @@ func (t *told) save(step int64, write func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(t.acknowledgement+".new", ack, 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(t.acknowledgement+".new", t.acknowledgement); err != nil {
+	if err := durable.ReplaceFile(t.acknowledgement, ack); err != nil { // no machine that crashes needs it
 		return err
 	}
 	if t.answered > 0 {

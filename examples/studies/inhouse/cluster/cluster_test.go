@@ -140,7 +140,10 @@ func TestTwice(t *testing.T) {
 	if err := p.Twice("lr"); err == nil || !strings.HasPrefix(err.Error(), `job "lr": two processes`) || !strings.HasSuffix(err.Error(), ": rank 3") {
 		t.Error(err)
 	}
-	if err := p.Twice("lr/" + TwiceFile); err == nil || !strings.Contains(err.Error(), "not a directory") {
+	if err := os.WriteFile(filepath.Join(p.Shared(), "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Twice("file"); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a folder that cannot be read: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // Place is the directory of a cluster, as an absolute path.
@@ -73,11 +74,7 @@ const URLFile = "master.url"
 
 // publish writes the master's address, whole or not at all.
 func (p Place) publish(url string) error {
-	path := p.Join(URLFile)
-	if err := os.WriteFile(path+".new", []byte(url+"\n"), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.WriteFile(p.Join(URLFile), []byte(url+"\n"))
 }
 
 // Master returns a client for the master that was started last.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/apportion/apportion/internal/durable"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -72,10 +73,7 @@ func gather(ctx context.Context, dir string, size int) ([]*peer, error) {
 	}
 	defer listener.Close()
 	path := rendezvous(dir)
-	if err := os.WriteFile(path+".new", []byte(listener.Addr().String()), 0o600); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := durable.ReplaceFile(path, []byte(listener.Addr().String())); err != nil {
 		return nil, err
 	}
 	_ = listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience))

@@ -4,11 +4,12 @@ package train
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // state is all that a job needs to go on. JSON keeps every float64 as it is.
@@ -26,21 +27,13 @@ func newState(job *Job, m model) *state {
 	return &state{Model: job.Model, Seed: job.Seed, Params: params, Momentum: make([]float64, len(params))}
 }
 
-// save writes the state into a new file and only then gives it its name.
+// save writes the state, whole or not at all.
 func (s *state) save(path string) error {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	file, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.WriteFile(path, data)
 }
 
 // restore reads a state and checks that it is one of this job.
