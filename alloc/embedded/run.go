@@ -110,12 +110,12 @@ func (r *run) solution() *solver.Solution {
 	if !r.a.Best.Found {
 		return sol
 	}
-	counts := r.p.Decode(&r.a.Best)
-	if err := r.p.Inst.Check(counts); err != nil {
-		panic("embedded: the search's own answer: " + err.Error())
+	// Sums that are kept up to date lose their digits where numbers of very different size have met: what
+	// looked like a solution may be none. The referee has the last word.
+	if counts := r.p.Decode(&r.a.Best); r.p.Inst.Check(counts) == nil {
+		sol.Counts = counts
+		settle(sol, r.p.Inst)
 	}
-	sol.Counts = counts
-	settle(sol, r.p.Inst)
 	return sol
 }
 
@@ -137,8 +137,8 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 	r.extra += e.Nodes
 	if e.Ordered {
 		counts := e.Counts()
-		if err := r.p.Inst.Check(counts); err != nil {
-			panic("embedded: the enumeration's own answer: " + err.Error())
+		if r.p.Inst.Check(counts) != nil {
+			return // see solution
 		}
 		sol.Counts = counts
 		settle(sol, r.p.Inst)

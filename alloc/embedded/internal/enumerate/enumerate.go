@@ -48,7 +48,9 @@ type enumeration struct {
 	// ordered says that best was met here, so that any later equal is lexicographically larger.
 	Ordered bool
 	Best    rank
-	bestX   []int64
+	// standing is that of all that have been the best.
+	standing problem.Standing
+	bestX    []int64
 }
 
 // Run visits everything and reports whether it could finish within limit nodes. The prices
@@ -66,7 +68,7 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 	e.boundSuffixes(d)
 	if incumbent != nil {
 		e.Found = true
-		e.Best = RankOf(p.Inst, incumbent)
+		e.accept(RankOf(p.Inst, incumbent))
 	}
 	return e, e.app(0, rank{})
 }
@@ -132,7 +134,8 @@ func (e *enumeration) app(i int, at rank) bool {
 		return true
 	}
 	if i == len(e.p.Apps) {
-		e.Found, e.Ordered, e.Best = true, true, at
+		e.Found, e.Ordered = true, true
+		e.accept(at)
 		e.bestX = append(e.bestX[:0], e.x...)
 		return true
 	}
@@ -159,14 +162,23 @@ func (e *enumeration) hopeless(i int, at *rank) bool {
 	}
 	after := e.after[i]
 	bound += after[min(spareAdjust, int64(len(after)-1))]
-	hope := rank{bound, least, at.Adjusted, at.moved}
+	hope := rank{bound, least, at.Adjusted, at.Moved}
 	return e.beaten(&hope)
 }
 
 // beaten reports whether at is not preferred to best, be it by order only.
 func (e *enumeration) beaten(at *rank) bool {
-	order := at.Compare(&e.Best)
+	order := e.standing.Compare(at.Objective, at.Loss)
+	if order == 0 {
+		order = at.compareMoves(&e.Best)
+	}
 	return order > 0 || order == 0 && e.Ordered
+}
+
+// accept makes at the best.
+func (e *enumeration) accept(at rank) {
+	e.Best = at
+	e.standing.Accept(at.Objective, at.Loss)
 }
 
 // cell visits the values of x[i][j], the smallest first; n is what application i has so far.
@@ -223,7 +235,7 @@ func (e *enumeration) row(i int, n int64, at rank) bool {
 		counts := solver.Counts{placedRow(e.x[i*p.Servers : (i+1)*p.Servers])}
 		alone := solver.Instance{Apps: p.Inst.Apps[i : i+1]}
 		at.Adjusted += alone.AdjustedApps(counts)
-		at.moved += alone.Moved(counts)
+		at.Moved += alone.Moved(counts)
 	}
 	return e.app(i+1, at)
 }

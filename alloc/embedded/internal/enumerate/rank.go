@@ -4,7 +4,6 @@ package enumerate
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -12,7 +11,7 @@ import (
 // rank is what the preference compares before x itself.
 type rank struct {
 	Objective, Loss float64
-	Adjusted, moved int64
+	Adjusted, Moved int64
 }
 
 // RankOf returns the rank of a solution.
@@ -20,16 +19,11 @@ func RankOf(inst *solver.Instance, counts solver.Counts) rank {
 	return rank{inst.Objective(counts), inst.FairnessLoss(counts), inst.AdjustedApps(counts), inst.Moved(counts)}
 }
 
-// Compare returns a negative number if a is preferred to b, 0 if they are equal but for x: more
-// utilization, less loss, fewer adjusted, fewer moved.
-func (a *rank) Compare(b *rank) int {
-	switch {
-	case math.Abs(a.Objective-b.Objective) > solver.ObjectiveTolerance:
-		return cmp.Compare(b.Objective, a.Objective)
-	case math.Abs(a.Loss-b.Loss) > solver.LossTolerance:
-		return cmp.Compare(a.Loss, b.Loss)
-	case a.Adjusted != b.Adjusted:
-		return int(a.Adjusted - b.Adjusted)
+// compareMoves returns a negative number if a is preferred to b among those with equal utilization and loss:
+// fewer adjusted, then fewer moved.
+func (a *rank) compareMoves(b *rank) int {
+	if order := cmp.Compare(a.Adjusted, b.Adjusted); order != 0 {
+		return order
 	}
-	return cmp.Compare(a.moved, b.moved)
+	return cmp.Compare(a.Moved, b.Moved)
 }

@@ -55,7 +55,7 @@ func newDescent(f Oracle, dim, free int) *Descent {
 // Start evaluates at x and makes it the best.
 func (d *Descent) Start() {
 	copy(d.Best, d.X)
-	d.Bound = d.F.Evaluate(d.X)
+	d.Bound = d.evaluate()
 	d.Theta = d.FirstStep
 	clear(d.direction)
 }
@@ -70,7 +70,7 @@ func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
 			return
 		}
 		d.Rounds++
-		bound = d.F.Evaluate(d.X)
+		bound = d.evaluate()
 		stale++
 		if bound < d.Bound {
 			if bound < d.Bound-float64(progress*math.Abs(d.Bound)) {
@@ -90,7 +90,7 @@ func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
 // Back returns to the best point.
 func (d *Descent) Back() float64 {
 	copy(d.X, d.Best)
-	return d.F.Evaluate(d.X)
+	return d.evaluate()
 }
 
 // step turns the direction towards the newest subgradient and goes length/|direction|^2 along it. It
@@ -116,4 +116,12 @@ func (d *Descent) step(length float64) bool {
 		}
 	}
 	return true
+}
+
+// evaluate returns the bound at X, and that there is none where numbers leave the range of float64.
+func (d *Descent) evaluate() float64 {
+	if bound := d.F.Evaluate(d.X); !math.IsNaN(bound) {
+		return bound
+	}
+	return math.Inf(1)
 }

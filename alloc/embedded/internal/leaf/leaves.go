@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
 const (
@@ -26,6 +27,8 @@ type Leaves struct {
 	R    *colgen.Residual
 	K    *packing
 	Best packed
+	// standing is that of all packings that have been the best.
+	standing problem.Standing
 }
 
 // NewLeaves answers sets over the cells of s, of which it knows nothing yet.
@@ -122,13 +125,11 @@ func (l *Leaves) take(freed int) {
 	if !l.K.Found {
 		return
 	}
-	if l.Found {
-		better := l.K.BestValue - l.Best.value
-		less := l.Best.loss - l.K.totalLoss()
-		if better < -LeastRise || better < LeastRise && (less < -LeastRise || less < LeastRise && freed >= l.Best.freed) {
-			return
-		}
+	order := l.standing.Compare(l.K.BestValue, l.K.totalLoss())
+	if order > 0 || order == 0 && freed >= l.Best.freed {
+		return
 	}
+	l.standing.Accept(l.K.BestValue, l.K.totalLoss())
 	l.Found, l.Value = true, math.Max(l.Value, l.K.BestValue)
 	l.Best.keep(l.K, freed)
 }

@@ -95,7 +95,7 @@ func TestBoxesHoldEveryCount(t *testing.T) {
 		drawn++
 		l.step, l.States = 0, 1<<20
 		l.Found, l.Value = true, optimum-1e-6
-		l.Best.value, l.Best.loss = l.Value, math.Inf(1)
+		l.standing.Accept(l.Value, math.Inf(1))
 		boxes := 1000
 		bound := l.settleWithin(context.Background(), 0, &boxes)
 		if boxes < 998 {
@@ -118,7 +118,7 @@ func TestLeafWithGap(t *testing.T) {
 	eachLeaf(t, 3000, func(seed uint64, l *Leaves, optimum float64) {
 		l.step, l.States, l.Gap = 0, 1<<20, 0.01
 		l.Found, l.Value = true, optimum*0.995
-		l.Best.value, l.Best.loss = l.Value, math.Inf(1)
+		l.standing.Accept(l.Value, math.Inf(1))
 		bound := l.Settle(context.Background(), everyone)
 		if math.Max(l.Value, bound) < optimum-solver.ObjectiveTolerance {
 			t.Errorf("seed %d: %.9g, the rest at most %.9g, want %.9g", seed, l.Value, bound, optimum)

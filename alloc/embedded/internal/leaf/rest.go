@@ -118,7 +118,7 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 	inner.step, inner.Gap, inner.States = l.step, l.Gap, l.States
 	if l.Found {
 		inner.Found, inner.Value = true, l.Value-r.fixed
-		inner.Best.value, inner.Best.loss = inner.Value, math.Inf(1)
+		inner.standing.Accept(inner.Value, math.Inf(1))
 	}
 	before := inner.Value
 	bound := ask(inner)

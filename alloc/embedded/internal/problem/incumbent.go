@@ -2,12 +2,6 @@
 
 package problem
 
-import (
-	"math"
-
-	"github.com/apportion/apportion/alloc/solver"
-)
-
 // Incumbent is the best state met that is a solution.
 type Incumbent struct {
 	Found     bool
@@ -16,17 +10,18 @@ type Incumbent struct {
 	Objective float64
 	Loss      float64
 	Freed     int64
+	standing  Standing // of all that were accepted
 }
 
-// Preferred reports whether inc is preferred to other.
-func (inc *Incumbent) Preferred(other *Incumbent) bool {
-	if d := inc.Objective - other.Objective; math.Abs(d) > solver.ObjectiveTolerance {
-		return d > 0
+// Accept reports whether a solution with these figures is preferred to inc: more utilization, then less loss,
+// then fewer freed applications. If so it takes over the figures.
+func (inc *Incumbent) Accept(objective, loss float64, freed int64) bool {
+	if order := inc.standing.Compare(objective, loss); order > 0 || order == 0 && freed >= inc.Freed {
+		return false
 	}
-	if d := inc.Loss - other.Loss; math.Abs(d) > solver.LossTolerance {
-		return d < 0
-	}
-	return inc.Freed < other.Freed
+	inc.standing.Accept(objective, loss)
+	inc.Found, inc.Objective, inc.Loss, inc.Freed = true, objective, loss, freed
+	return true
 }
 
 // Slot is some free containers of one type on one server.

@@ -201,16 +201,13 @@ func (a *Annealer) Feasible() bool {
 // record keeps the state if it is a solution and preferred to the incumbent: more utilization, then
 // less loss, then fewer freed applications.
 func (a *Annealer) record() {
-	now := problem.Incumbent{Objective: a.S.objective, Loss: a.S.loss, Freed: a.S.Freed}
 	if !a.Feasible() {
 		return
 	}
-	a.Reached = math.Max(a.Reached, now.Objective)
-	if a.Best.Found && !now.Preferred(&a.Best) {
+	a.Reached = math.Max(a.Reached, a.S.objective)
+	if !a.Best.Accept(a.S.objective, a.S.loss, a.S.Freed) {
 		return
 	}
-	a.Best.Found = true
-	a.Best.Objective, a.Best.Loss, a.Best.Freed = a.S.objective, a.S.loss, a.S.Freed
 	a.Best.Free = append(a.Best.Free[:0], a.S.free...)
 	if a.Best.On == nil {
 		a.Best.On = make([][]problem.Slot, len(a.S.on))
@@ -222,8 +219,8 @@ func (a *Annealer) record() {
 
 // Adopt makes inc the incumbent if it is preferred; equals do not displace what is there.
 func (a *Annealer) Adopt(inc *problem.Incumbent) {
-	if !a.Best.Found || inc.Preferred(&a.Best) {
-		a.Best = *inc
+	if a.Best.Accept(inc.Objective, inc.Loss, inc.Freed) {
+		a.Best.On, a.Best.Free = inc.On, inc.Free
 	}
 }
 
