@@ -9,12 +9,14 @@ import (
 	"math"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/number"
 )
 
 // Reading is one line of a job's output that reports progress.
 //
-// As JSON it is such a line itself: json.Marshal leaves out a value that is NaN, and json.Unmarshal takes
-// what is left out, or null, for NaN.
+// As JSON a reading of finite value is such a line itself. json.Marshal leaves out a value that is NaN, and
+// json.Unmarshal takes what is left out, or null, for NaN. Infinities, which no line has, are the texts
+// "+Inf" and "-Inf".
 type Reading struct {
 	// Step is the number of steps done, counted over all attempts.
 	Step int64
@@ -25,46 +27,37 @@ type Reading struct {
 	Done bool
 }
 
-// line is the form that a reading has as text. What is nil is not there.
-type line struct {
-	Step  *int64   `json:"step"`
-	Value *float64 `json:"value,omitempty"`
-	Done  bool     `json:"done,omitempty"`
+// written is the form that a reading has as JSON. What is nil is not there.
+type written struct {
+	Step  *int64        `json:"step"`
+	Value *number.Float `json:"value,omitempty"`
+	Done  bool          `json:"done,omitempty"`
 }
 
-// reading returns what a line says, and whether it is a reading at all.
-func (l line) reading() (Reading, bool) {
-	if l.Step == nil || *l.Step < 0 {
-		return Reading{}, false
-	}
-	r := Reading{Step: *l.Step, Value: math.NaN(), Done: l.Done}
-	if l.Value != nil {
-		r.Value = *l.Value
-	}
-	return r, true
-}
-
-// MarshalJSON returns a line that [ParseLine] reads as r.
+// MarshalJSON returns a line that [ParseLine] reads as r, where Step is not below 0 and Value is no
+// infinity.
 func (r Reading) MarshalJSON() ([]byte, error) {
-	l := line{Step: &r.Step, Done: r.Done}
-	if !math.IsNaN(r.Value) && !math.IsInf(r.Value, 0) {
-		l.Value = &r.Value
+	w := written{Step: &r.Step, Done: r.Done}
+	if value := number.Float(r.Value); !math.IsNaN(r.Value) {
+		w.Value = &value
 	}
-	return json.Marshal(l)
+	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. An object without a step, or with one below 0, is an
-// error.
+// UnmarshalJSON reads what MarshalJSON writes. An object without a step is an error, and leaves r as it
+// was.
 func (r *Reading) UnmarshalJSON(data []byte) error {
-	var l line
-	if err := json.Unmarshal(data, &l); err != nil {
+	var w written
+	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	read, ok := l.reading()
-	if !ok {
-		return &apportion.FieldError{Item: apportion.Item{Kind: "reading"}, Field: "step", Err: apportion.ErrRange}
+	if w.Step == nil {
+		return &apportion.FieldError{Item: apportion.Item{Kind: "reading"}, Field: "step", Err: apportion.ErrEmpty}
 	}
-	*r = read
+	*r = Reading{Step: *w.Step, Value: math.NaN(), Done: w.Done}
+	if w.Value != nil {
+		r.Value = float64(*w.Value)
+	}
 	return nil
 }
 
@@ -79,9 +72,13 @@ func ParseLine(text []byte) (Reading, bool) {
 	if len(text) == 0 || text[0] != '{' || len(text) > maxLine {
 		return Reading{}, false
 	}
-	var l line
+	var l struct {
+		Step  *int64
+		Value *float64
+		Done  bool
+	}
 	if json.Unmarshal(text, &l) != nil {
-		l = line{}
+		l.Step, l.Value = nil, nil
 		for _, word := range []string{"NaN", "-Infinity", "Infinity"} {
 			text = bytes.ReplaceAll(text, []byte(word), []byte("null"))
 		}
@@ -89,7 +86,14 @@ func ParseLine(text []byte) (Reading, bool) {
 			return Reading{}, false
 		}
 	}
-	return l.reading()
+	if l.Step == nil || *l.Step < 0 {
+		return Reading{}, false
+	}
+	r := Reading{Step: *l.Step, Value: math.NaN(), Done: l.Done}
+	if l.Value != nil {
+		r.Value = *l.Value
+	}
+	return r, true
 }
 
 // readings finds readings in output that comes in pieces. It keeps the beginning of a line that has not
