@@ -6,8 +6,6 @@ package drf
 import (
 	"math"
 	"math/bits"
-
-	"github.com/apportion/apportion"
 )
 
 // leapEvery is how many containers for each claim are handed out one by one before the next leap
@@ -89,13 +87,6 @@ func (p *progress) take(level float64) {
 		p.sorter.queue = append(p.sorter.queue, e)
 	}
 	p.sorter.queue.heapify()
-}
-
-// withdraw takes n containers, which fit, out of the room.
-func (p *progress) withdraw(demand apportion.Resources, n int64) {
-	for k, q := range demand {
-		p.room[k] -= n * q
-	}
 }
 
 // countBelow returns how many containers, one after the other, a claim is handed while its weighted

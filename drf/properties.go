@@ -9,6 +9,10 @@ import (
 	"github.com/apportion/apportion"
 )
 
+// verifyTolerance is the relative slack that Verify allows divisible containers: what a filling
+// strays from an exact one by rounding, with a wide margin.
+const verifyTolerance = 1e-9
+
 // verifier holds a division while its properties are checked.
 type verifier struct {
 	capacity apportion.Resources

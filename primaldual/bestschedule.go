@@ -5,9 +5,6 @@ package primaldual
 
 import "math"
 
-// inf is the cost of what cannot be done.
-var inf = math.Inf(1)
-
 // answer is the best schedule of a request, as workers a slot.
 type answer struct {
 	verdict Verdict

@@ -4,6 +4,9 @@ package primaldual
 
 import "math"
 
+// inf is the cost of what cannot be done.
+var inf = math.Inf(1)
+
 // curve is the price function of one kind on one side: p(g) = L (U/L)^(g/c), held as logarithms so
 // that no U/L overflows and no L underflows on the way. (eq. 22)
 type curve struct {

@@ -13,14 +13,7 @@ import (
 // checkIndex looks for the rows in the root's doc.go: every row must point at something and have a
 // key of its own, and there must be one for each folder of packages that compute and for each file
 // that implements an algorithm.
-func (t *files) checkIndex() {
-	at := slices.IndexFunc(t.list, func(f *file) bool { return f.path == "doc.go" })
-	if at < 0 || t.list[at].syntax.Doc == nil {
-		t.findings = append(t.findings, Finding{"doc.go", 1, "the root package has no comment with an index"})
-		return
-	}
-	doc := t.list[at]
-	t.checkGlossary(doc)
+func (t *files) checkIndex(doc *file) {
 	indexed := t.checkRows(doc)
 	for _, folder := range computing {
 		exists := slices.ContainsFunc(t.list, func(f *file) bool { return !f.test && f.computes() && within(f.dir, folder) })
@@ -109,27 +102,4 @@ func (t *files) checkRow(doc *file, line *ast.Comment, row string) (name string,
 		}
 	}
 	return cells[1], true
-}
-
-// declarations returns the names that a file declares at its top level.
-func declarations(syntax *ast.File) []string {
-	var names []string
-	for _, decl := range syntax.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			names = append(names, symbol(d))
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch s := spec.(type) {
-				case *ast.TypeSpec:
-					names = append(names, s.Name.Name)
-				case *ast.ValueSpec:
-					for _, id := range s.Names {
-						names = append(names, id.Name)
-					}
-				}
-			}
-		}
-	}
-	return names
 }

@@ -1,9 +1,8 @@
-// This file implements Check: it parses the Go files of a tree and asks every rule about them.
+// This file holds a tree of parsed Go files and what rules found in them.
 
 package lint
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -25,35 +24,6 @@ type Finding struct {
 
 // String returns "path:line: text".
 func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.Path, f.Line, f.Text) }
-
-// Check returns every Finding in the Go files below the root of tree, ascending in path and line.
-// Folders called testdata and folders whose name begins with a dot are left out. An error means
-// that a file could not be read or parsed.
-func Check(tree fs.FS) ([]Finding, error) {
-	t := &files{set: token.NewFileSet()}
-	if err := t.read(tree); err != nil {
-		return nil, err
-	}
-	for _, f := range t.list {
-		t.checkShape(f)
-		t.checkWords(f)
-		if f.test {
-			continue
-		}
-		t.checkDocumented(f)
-		t.checkImports(f)
-		if f.computes() {
-			t.checkPure(f)
-		}
-	}
-	t.checkApart()
-	t.checkPackageComments()
-	t.checkIndex()
-	slices.SortFunc(t.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
-	})
-	return t.findings, nil
-}
 
 // files is a tree of parsed files and what was found in them.
 type files struct {
@@ -119,4 +89,37 @@ func (t *files) add(f *file, pos token.Pos, format string, args ...any) {
 // within reports whether dir is folder or lies below it. Every folder lies within "".
 func within(dir, folder string) bool {
 	return folder == "" || dir == folder || strings.HasPrefix(dir, folder+"/")
+}
+
+// rootComment returns the root's doc.go, or nil, which is a fault.
+func (t *files) rootComment() *file {
+	at := slices.IndexFunc(t.list, func(f *file) bool { return f.path == "doc.go" })
+	if at < 0 || t.list[at].syntax.Doc == nil {
+		t.findings = append(t.findings, Finding{"doc.go", 1, "the root package has no comment with an index"})
+		return nil
+	}
+	return t.list[at]
+}
+
+// declarations returns the names that a file declares at its top level.
+func declarations(syntax *ast.File) []string {
+	var names []string
+	for _, decl := range syntax.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			names = append(names, symbol(d))
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, s.Name.Name)
+				case *ast.ValueSpec:
+					for _, id := range s.Names {
+						names = append(names, id.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
 }

@@ -1,0 +1,112 @@
+// This file holds progress, the state of a filling with whole containers, and its steps.
+
+package drf
+
+import (
+	"github.com/apportion/apportion"
+)
+
+// progress is the state of a whole filling. Its sorter holds the claims that may get more.
+type progress struct {
+	claims  []Claim
+	clients []Client // one for each claim
+	sorter  Sorter
+	room    apportion.Resources
+	unit    []level             // the weighted share of one container of each claim
+	scratch apportion.Resources // of leap
+	single  int                 // containers handed out since the last leap
+	out     *Filling[int64]
+}
+
+func newProgress(capacity apportion.Resources, claims []Claim) *progress {
+	p := &progress{
+		claims:  claims,
+		clients: make([]Client, len(claims)),
+		unit:    make([]level, len(claims)),
+		sorter:  Sorter{total: capacity, queue: make(queue, 0, len(claims))},
+		out:     &Filling[int64]{Claims: make([]Filled[int64], len(claims)), HaltedBy: -1},
+	}
+	p.room, p.out.ShortOf = afterFloors(capacity, claims)
+	p.scratch = make(apportion.Resources, len(capacity))
+	held := make(apportion.Resources, len(claims)*len(capacity))
+	for i := range claims {
+		claim, client := &claims[i], &p.clients[i]
+		*client = newClient(&p.sorter, claim.ID, claim.Weight, held[i*len(capacity):(i+1)*len(capacity)])
+		client.claim = i
+		p.out.Claims[i].ID = claim.ID
+		if k := unservable(capacity, claim.Demand); k >= 0 {
+			p.stop(client, Stop{Unservable, k})
+			continue
+		}
+		_, k := claim.Demand.DominantShare(capacity)
+		p.unit[i] = level{claim.Demand[k], capacity[k], client.exact.weight}
+		if p.out.ShortOf < 0 {
+			p.grant(client, claim.Min)
+		}
+		if p.out.Claims[i].Containers < claim.Max {
+			p.sorter.queue.push(client)
+		} else {
+			p.stop(client, Stop{AtMax, -1})
+		}
+	}
+	return p
+}
+
+// give gives a client its next container and returns -1, or returns the first kind that lacks for
+// it.
+func (p *progress) give(client *Client) int {
+	claim := &p.claims[client.claim]
+	for k, q := range claim.Demand {
+		if q > p.room[k] {
+			return k
+		}
+	}
+	p.withdraw(claim.Demand, 1)
+	p.grant(client, 1)
+	if p.out.Claims[client.claim].Containers == claim.Max {
+		p.stop(client, Stop{AtMax, -1})
+	} else {
+		p.sorter.queue.fix(client)
+	}
+	return -1
+}
+
+// grant books n containers that fit in the capacity, and so cannot overflow.
+func (p *progress) grant(client *Client, n int64) {
+	for k, q := range p.claims[client.claim].Demand {
+		client.held[k] += n * q
+	}
+	client.rate()
+	p.out.Claims[client.claim].Containers += n
+}
+
+// stop takes a claim out of the order.
+func (p *progress) stop(client *Client, why Stop) {
+	p.sorter.queue.remove(client)
+	p.out.Claims[client.claim].StoppedBy = why
+}
+
+// halt stops all claims that are left.
+func (p *progress) halt(lacking int) {
+	for client := p.sorter.Next(); client != nil; client = p.sorter.Next() {
+		p.stop(client, Stop{Halted, lacking})
+	}
+}
+
+// finish returns the filling once no claim is left in the order.
+func (p *progress) finish() *Filling[int64] {
+	for i := range p.clients {
+		client, filled := &p.clients[i], &p.out.Claims[i]
+		filled.Share, _ = client.Share()
+		filled.Level = client.Level()
+	}
+	p.out.Unused = p.room
+	return p.out
+}
+
+// withdraw takes n containers, which fit, out of the room.
+func (p *progress) withdraw(demand apportion.Resources, n int64) {
+	for k, q := range demand {
+		p.room[k] -= n * q
+	}
+}

@@ -1,0 +1,42 @@
+// This file implements Check: it asks every rule about the Go files of a tree.
+
+package lint
+
+import (
+	"cmp"
+	"go/token"
+	"io/fs"
+	"slices"
+)
+
+// Check returns every Finding in the Go files below the root of tree, ascending in path and line.
+// Folders called testdata and folders whose name begins with a dot are left out. An error means
+// that a file could not be read or parsed.
+func Check(tree fs.FS) ([]Finding, error) {
+	t := &files{set: token.NewFileSet()}
+	if err := t.read(tree); err != nil {
+		return nil, err
+	}
+	for _, f := range t.list {
+		t.checkShape(f)
+		t.checkWords(f)
+		if f.test {
+			continue
+		}
+		t.checkDocumented(f)
+		t.checkImports(f)
+		if f.computes() {
+			t.checkPure(f)
+		}
+	}
+	t.checkApart()
+	t.checkPackageComments()
+	if doc := t.rootComment(); doc != nil {
+		t.checkGlossary(doc)
+		t.checkIndex(doc)
+	}
+	slices.SortFunc(t.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
+	})
+	return t.findings, nil
+}
