@@ -3,6 +3,7 @@
 package primaldual
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"strconv"
@@ -84,8 +85,14 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	checkSlots(faults, "CommSlots", j.CommSlots)
 	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
 	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
-	if j.Utility == nil {
+	switch utility := j.Utility.(type) {
+	case nil:
 		faults.Add(apportion.Item{}, "Utility", apportion.ErrEmpty, "")
+	case Steps:
+		if i := utility.fault(); i >= 0 {
+			detail := fmt.Sprintf("%d slots; deadlines must be 0 or more and ascend", utility[i].Within)
+			faults.Add(apportion.Item{}, fmt.Sprintf("Utility[%d]", i), apportion.ErrRange, detail)
+		}
 	}
 	if len(*faults) == before && !(j.workerSlots() <= maxWorkerSlots) {
 		detail := formatFloat(j.workerSlots()) + " worker-slots"

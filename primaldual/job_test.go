@@ -3,9 +3,12 @@
 package primaldual
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion"
 )
 
 func TestCommSlots(t *testing.T) {
@@ -33,6 +36,25 @@ func TestWorkerSlots(t *testing.T) {
 		j := Job{Epochs: test.epochs, Chunks: test.chunks, Minibatches: test.minibatches, MinibatchSlots: test.tau, CommSlots: test.comm}
 		if got := j.WorkerSlots(); got != test.want {
 			t.Errorf("%+v: W = %d, want %d", test, got, test.want)
+		}
+	}
+}
+
+// Deadlines that do not ascend are refused before the job is looked at any further.
+func TestStepsMustAscend(t *testing.T) {
+	for _, test := range []struct {
+		steps Steps
+		field string // "": accepted
+	}{
+		{nil, ""}, {Steps{{0, 3}}, ""}, {Steps{{1, 3}, {2, 2}}, ""},
+		{Steps{{-1, 3}}, "Utility[0]"}, {Steps{{2, 3}, {1, 2}}, "Utility[1]"}, {Steps{{1, 3}, {2, 3}, {2, 2}}, "Utility[2]"},
+	} {
+		j := plainJob("j", 1)
+		j.Utility = test.steps
+		err := j.Validate(apportion.Kinds{"unit"})
+		var faults apportion.Faults
+		if errors.As(err, &faults) != (test.field != "") || err != nil && (faults[0].Field != test.field || !errors.Is(err, apportion.ErrRange)) {
+			t.Errorf("%v: %v, want a fault of %q", test.steps, err, test.field)
 		}
 	}
 }

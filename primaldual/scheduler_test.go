@@ -87,7 +87,7 @@ func TestOfferRefusesBadInput(t *testing.T) {
 		{"utility negative in the last slot", change(func(j *Job) { j.Utility = table(9, 8, 7, -1) }), apportion.ErrNegative},
 		{"utility increasing", change(func(j *Job) { j.Utility = Linear{5, -1} }), ErrIncreasing},
 		{"utility increasing at the end", change(func(j *Job) { j.Utility = table(9, 8, 7, 7.5) }), ErrIncreasing},
-		{"steps out of order", change(func(j *Job) { j.Utility = Steps{{1, 2}, {0, 9}, {5, 4}} }), ErrIncreasing},
+		{"steps out of order", change(func(j *Job) { j.Utility = Steps{{1, 2}, {0, 9}, {5, 4}} }), apportion.ErrRange},
 		{"work overflows", change(func(j *Job) { j.Epochs, j.Chunks, j.Minibatches = 1<<40, 1<<40, 1 }), apportion.ErrOverflow},
 		{"time overflows", change(func(j *Job) { j.MinibatchSlots = 1e300; j.Epochs = 1e15 }), apportion.ErrOverflow},
 	} {

@@ -55,7 +55,7 @@ type Step struct {
 }
 
 // Steps is a list of deadlines, earliest first: the worth is the Value of the first step that is
-// still met, and 0 after the last.
+// still met, and 0 after the last. A job whose deadlines do not ascend is refused with ErrRange.
 type Steps []Step
 
 // Value returns the utility of a job that ends d slots after its arrival. O(len(s)).
@@ -66,6 +66,19 @@ func (s Steps) Value(d int) float64 {
 		}
 	}
 	return 0
+}
+
+// fault returns the first position whose deadline is negative or does not come after the one before,
+// or -1.
+func (s Steps) fault() int {
+	last := -1
+	for i, step := range s {
+		if step.Within <= last {
+			return i
+		}
+		last = step.Within
+	}
+	return -1
 }
 
 // UtilityFunc makes any pure function a Utility. A scheduler that runs such a job cannot be saved.
