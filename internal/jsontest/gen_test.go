@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -39,6 +40,9 @@ func (d *drawer) special(rt reflect.Type) any {
 		return json.RawMessage(rapid.SampledFrom([]string{`7`, `"a"`, `{"a":[1,null]}`}).Draw(d.t, "text"))
 	case reflect.TypeFor[time.Time]():
 		return time.Unix(rapid.Int64Range(0, 1<<33).Draw(d.t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(d.t, "nanoseconds")).UTC()
+	case reflect.TypeFor[command.Reading]():
+		value := rapid.SampledFrom([]float64{0, 1.5, math.NaN()}).Draw(d.t, "value") // NaN: none
+		return command.Reading{Step: rapid.Int64Range(0, 1<<50).Draw(d.t, "step"), Value: value, Done: rapid.Bool().Draw(d.t, "done")}
 	case reflect.TypeFor[checkpoint.Action]():
 		return rapid.SampledFrom([]checkpoint.Action{checkpoint.Save, checkpoint.Stop, checkpoint.Prune}).Draw(d.t, "action")
 	case reflect.TypeFor[checkpoint.Outcome]():
