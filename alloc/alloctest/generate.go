@@ -37,6 +37,11 @@ var shapes = [...]apportion.Resources{
 // two of the applications that filled it have finished, and the last two in the list are new.
 // It needs servers >= 1 and apps >= 1, with previous apps >= 3.
 func Table2(seed uint64, servers, apps int, previous bool) *solver.Instance {
+	inst, _ := table2(seed, servers, apps, previous)
+	return inst
+}
+
+func table2(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawTable2}
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
@@ -61,6 +66,11 @@ func drawTable2(r *rand.Rand) claim {
 // Mixed draws servers of six shapes, 16 to 128 CPU with up to 8 GPU, and applications of which
 // nearly every one has a demand of its own; a third want GPUs. The rest is as in [Table2].
 func Mixed(seed uint64, servers, apps int, previous bool) *solver.Instance {
+	inst, _ := mixed(seed, servers, apps, previous)
+	return inst
+}
+
+func mixed(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawMixed}
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
@@ -95,6 +105,11 @@ const nodeMemory = 8
 // Nodes draws servers as Kubernetes reports them: of four shapes, but every one with a memory of its own,
 // some KiB below that of its shape. A quarter of the applications want GPUs; the rest is as in [Table2].
 func Nodes(seed uint64, servers, apps int, previous bool) *solver.Instance {
+	inst, _ := differing(seed, servers, apps, previous)
+	return inst
+}
+
+func differing(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawNodes}
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
@@ -124,13 +139,13 @@ type generator struct {
 	previous bool
 }
 
-// instance draws the applications and, with previous, what they hold.
-func (g *generator) instance(capacity []apportion.Resources, apps int) *solver.Instance {
+// instance draws the applications and, with previous, what they hold; weights are theirs.
+func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *solver.Instance, weights []float64) {
 	claims := make([]claim, apps)
 	for i := range claims {
 		claims[i] = g.draw(g.rand)
 	}
-	inst := newInstance(capacity, claims)
+	inst = newInstance(capacity, claims)
 	if g.previous {
 		fill(inst, claims)
 		for range 2 { // finished: the newcomers come last
@@ -150,7 +165,10 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) *solver.I
 		}
 	}
 	inst.AdjustBudget = int64(ceil(0.1 * float64(running)))
-	return inst
+	for _, c := range claims {
+		weights = append(weights, c.weight)
+	}
+	return inst, weights
 }
 
 // ceil rounds up, but not for the rounding error of a product such as 0.1 * 2 * 3.

@@ -41,7 +41,8 @@ func Sized(seed uint64, size Size, previous bool) *solver.Instance {
 			capacity[j][k] = serverHas
 		}
 	}
-	return g.instance(capacity, size.Apps)
+	inst, _ := g.instance(capacity, size.Apps)
+	return inst
 }
 
 // drawDemands draws different demands.

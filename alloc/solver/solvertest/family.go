@@ -16,20 +16,25 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// family is a way to draw clusters.
-type family struct {
-	name string
-	draw func(seed uint64, servers, apps int, previous bool) *solver.Instance
-}
+// family is a way to draw clusters, with the checks on them.
+type family struct{ alloctest.Family }
 
-var families = []family{{"Table2", alloctest.Table2}, {"Mixed", alloctest.Mixed}, {"Nodes", alloctest.Nodes}}
+// families returns those of alloctest.
+func families() []family {
+	var all []family
+	for _, f := range alloctest.Families() {
+		all = append(all, family{f})
+	}
+	return all
+}
 
 // each calls do with every cluster of the family, fresh and full.
 func (f family) each(p *probe, do func(name string, inst *solver.Instance) error) error {
 	for seed, size := range p.opts.Sizes {
 		for _, previous := range []bool{false, true} {
-			name := fmt.Sprintf("alloctest.%s(%d, %d, %d, %v)", f.name, seed, size.Servers, size.Apps, previous)
-			if err := do(name, f.draw(uint64(seed), size.Servers, size.Apps, previous)); err != nil {
+			name := fmt.Sprintf("alloctest.%s(%d, %d, %d, %v)", f.Name, seed, size.Servers, size.Apps, previous)
+			inst, _ := f.Draw(uint64(seed), size.Servers, size.Apps, previous)
+			if err := do(name, inst); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -135,10 +140,10 @@ func cancelledInside(p *probe) error { return p.cancelled(5 * time.Millisecond) 
 // cancelled asks for the last cluster of every family, with a context that ends after so long. The answer
 // comes soon and is as right as any; where it was cut short, it says so.
 func (p *probe) cancelled(after time.Duration) error {
-	for _, f := range families {
+	for _, f := range families() {
 		size := p.opts.Sizes[len(p.opts.Sizes)-1]
-		name := fmt.Sprintf("alloctest.%s(7, %d, %d, true), ended after %v", f.name, size.Servers, size.Apps, after)
-		inst := f.draw(7, size.Servers, size.Apps, true)
+		name := fmt.Sprintf("alloctest.%s(7, %d, %d, true), ended after %v", f.Name, size.Servers, size.Apps, after)
+		inst, _ := f.Draw(7, size.Servers, size.Apps, true)
 		ctx, cancel := context.WithTimeout(p.ctx, after)
 		start := time.Now()
 		s, err := p.askWithin(ctx, name, inst)

@@ -157,8 +157,8 @@ func checks() []check {
 		{"cancelled before the start", cancelledBefore},
 		{"cancelled in the middle", cancelledInside},
 	}
-	for _, f := range families {
-		all = append(all, check{"referee/" + f.name, f.refereed}, check{"deterministic/" + f.name, f.deterministic})
+	for _, f := range families() {
+		all = append(all, check{"referee/" + f.Name, f.refereed}, check{"deterministic/" + f.Name, f.deterministic})
 	}
 	return all
 }

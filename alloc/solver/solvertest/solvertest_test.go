@@ -156,7 +156,7 @@ func TestHangIsNamed(t *testing.T) {
 		if !obeys && testing.Short() {
 			continue // takes Patience
 		}
-		err := check{"deterministic/Table2", families[0].deterministic}.within((&Options{Deadline: 20 * time.Millisecond}).complete(), stuck{obeys})
+		err := check{"deterministic/Table2", families()[0].deterministic}.within((&Options{Deadline: 20 * time.Millisecond}).complete(), stuck{obeys})
 		if err == nil || !strings.Contains(err.Error(), "solvertest.stuck hangs on alloctest.Table2(0, 6, 8, false): deterministic/Table2") {
 			t.Errorf("%v, want the solver, the check and the instance", err)
 		}

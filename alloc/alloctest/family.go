@@ -1,0 +1,23 @@
+// This file names the generators of clusters, so that tests can go through them.
+
+package alloctest
+
+import "github.com/apportion/apportion/alloc/solver"
+
+// Family is a way to draw clusters of any size.
+type Family struct {
+	// Name is that of the function: "Table2", "Mixed" or "Nodes".
+	Name string
+	draw func(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64)
+}
+
+// Families returns all of them.
+func Families() []Family {
+	return []Family{{"Table2", table2}, {"Mixed", mixed}, {"Nodes", differing}}
+}
+
+// Draw returns what the function of that name returns, and the weights behind the theoretical shares,
+// one for each application.
+func (f Family) Draw(seed uint64, servers, apps int, previous bool) (inst *solver.Instance, weights []float64) {
+	return f.draw(seed, servers, apps, previous)
+}
