@@ -92,7 +92,7 @@
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure
-//	[Dorm (6)-(18)]	alloc/mip/mip.go	Build, BuildFor
+//	[Dorm (6)-(18)]	alloc/mip/build.go	Build, BuildFor
 //	[Dorm (13), (14), big M]	alloc/mip/verbatim.go	verbatim, builder.adjusted
 //	[Dorm (6)-(18), classes of servers]	alloc/mip/class.go	byClass
 //	[Dorm (6)-(18), no big M]	alloc/mip/disjunctive.go	disjunctive
@@ -125,7 +125,7 @@
 //	[Dorm P2, compiled]	alloc/embedded/internal/problem/problem.go	Problem
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder
-//	[LandDoig60, branch and bound]	alloc/milp/bb/search.go	search
+//	[LandDoig60, branch and bound]	alloc/milp/bb/search.go	search.run
 //	[BGGHRV71, branching by pseudo-costs]	alloc/milp/bb/branching.go	pseudocosts
 //	[Koberstein05 ch. 3]	alloc/milp/bb/dual.go	simplex.dual
 //	[Maros03 ch. 9]	alloc/milp/bb/primal.go	simplex.primal

@@ -4,17 +4,10 @@ package alloc
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
 
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/solver"
 )
-
-// ErrSolver is returned when a solver gave an answer that the referee refused: a fault of the
-// solver, not of the problem.
-var ErrSolver = errors.New("alloc: the solver's answer is wrong")
 
 // Reallocate decides who has how many containers on which server from now on. A nil solver means
 // the embedded one with its defaults.
@@ -48,47 +41,6 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 		return r.decided(admitted, refused)
 	}
 	return r.kept(whole)
-}
-
-// attempt is one P2 and its answer.
-type attempt struct {
-	apps     []int // positions in the problem of the applications of instance
-	instance *solver.Instance
-	solution *solver.Solution
-}
-
-// solve makes one attempt with the given applications.
-func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*attempt, error) {
-	inst := r.instance(apps)
-	solution, err := by.Solve(ctx, inst)
-	if err != nil {
-		return nil, fmt.Errorf("alloc: solving P2: %w", err)
-	}
-	if err := referee(inst, solution); err != nil {
-		return nil, err
-	}
-	return &attempt{apps, inst, solution}, nil
-}
-
-// referee recomputes what a solver claims, and lowers a bound to what needs no proof.
-func referee(inst *solver.Instance, s *solver.Solution) error {
-	if !s.Status.HasSolution() {
-		return nil
-	}
-	if err := inst.Check(s.Counts); err != nil {
-		return fmt.Errorf("%w: %w", ErrSolver, err)
-	}
-	objective := inst.Objective(s.Counts)
-	if !(math.Abs(objective-s.Objective) <= solver.ObjectiveTolerance) {
-		return fmt.Errorf("%w: objective %g is %g", ErrSolver, s.Objective, objective)
-	}
-	if !(objective <= s.Bound+solver.ObjectiveTolerance) {
-		return fmt.Errorf("%w: objective %g is above its bound %g", ErrSolver, objective, s.Bound)
-	}
-	if err := s.Certificate.Check(inst); err != nil {
-		return fmt.Errorf("%w: %w", ErrSolver, err)
-	}
-	return nil
 }
 
 // admitPrefix makes further attempts, each without one more of the newcomers, from the last one on,

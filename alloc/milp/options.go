@@ -27,6 +27,16 @@ const (
 	MaxTolerance = 1e-2
 )
 
+// Progress is one report of a running search.
+type Progress struct {
+	// Nodes counts the subproblems solved so far.
+	Nodes int64
+	// Objective is that of the best point so far, NaN where there is none; Bound as in Solution.
+	Objective, Bound float64
+	// Text is a line of the back-end's own log; empty where it reports numbers only.
+	Text string
+}
+
 // Options says when to stop and how to search. The zero value, and nil, ask for the proven optimum
 // with one worker and without any limit.
 type Options struct {

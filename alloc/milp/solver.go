@@ -1,4 +1,4 @@
-// This file holds the border to the back-ends: Solver and Progress.
+// This file holds the border to the back-ends: Solver.
 
 package milp
 
@@ -16,14 +16,4 @@ import "context"
 // A back-end that lacks something implements [Capable] too.
 type Solver interface {
 	Solve(ctx context.Context, model *Model, opts *Options) (Solution, error)
-}
-
-// Progress is one report of a running search.
-type Progress struct {
-	// Nodes counts the subproblems solved so far.
-	Nodes int64
-	// Objective is that of the best point so far, NaN where there is none; Bound as in Solution.
-	Objective, Bound float64
-	// Text is a line of the back-end's own log; empty where it reports numbers only.
-	Text string
 }

@@ -47,21 +47,6 @@ func sum(terms []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 	return terms
 }
 
-// places are where containers may be: servers, or classes of equal ones.
-type places struct {
-	capacity []apportion.Resources // of one server
-	size     []int64               // how many servers it stands for
-}
-
-// servers returns every server as a place of its own.
-func servers(inst *solver.Instance) places {
-	p := places{inst.Capacity, make([]int64, len(inst.Capacity))}
-	for j := range p.size {
-		p.size[j] = 1
-	}
-	return p
-}
-
 // cells holds the variables x[i][j] of the pairs where at least one container can be.
 type cells struct {
 	servers [][]int      // servers[a]: ascending
@@ -71,7 +56,7 @@ type cells struct {
 
 // cells adds x[i][j] for every application and every place.
 func (b *builder) cells(letter string, p places) *cells {
-	b.chooseUnits(p)
+	b.unit, b.rounded = unitsFor(b.inst.Apps, p)
 	n := len(b.inst.Apps)
 	c := &cells{make([][]int, n), make([][]milp.Var, n), make([][]int64, n)}
 	for a := range b.inst.Apps {

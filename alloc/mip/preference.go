@@ -22,33 +22,6 @@ const (
 	levelTolerance = 1e-5
 )
 
-// expression is a linear expression with its variables by index.
-type expression struct {
-	columns []int
-	coefs   []float64
-}
-
-// expressionOf turns terms into an expression that outlives the builder.
-func expressionOf(terms []milp.Term) expression {
-	e := expression{make([]int, len(terms)), make([]float64, len(terms))}
-	for t, term := range terms {
-		e.columns[t], e.coefs[t] = term.Var.Index(), term.Coef
-	}
-	return e
-}
-
-// terms states the expression over vars.
-func (e expression) terms(vars []milp.Var) []milp.Term {
-	terms := make([]milp.Term, len(e.columns))
-	for t, column := range e.columns {
-		terms[t] = milp.Term{Var: vars[column], Coef: e.coefs[t]}
-	}
-	return terms
-}
-
-// levels are the lower levels of the preference over the variables of a model.
-type levels struct{ loss, adjusted expression }
-
 // preference is the way from the best utilization down the levels.
 type preference struct {
 	backend  milp.Solver

@@ -12,17 +12,6 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// Options adjusts a Solver. nil and the zero value mean the defaults.
-type Options struct {
-	// Name is the name of the back-end in the certificate of every answer; empty: its Go type.
-	Name string
-	// Search is handed to every solve; the zero value asks for the proven optimum without limits.
-	Search milp.Options
-	// Preference is how far down the lexicographic preference to go after the utilization: ByLoss
-	// solves a second model, ByAdjusted and below a third. 0 and ByUtilization: utilization only.
-	Preference solver.Rank
-}
-
 // Solver answers P2 by writing it in one of the forms for a back-end. It is safe for concurrent use if
 // the back-end is.
 type Solver struct {

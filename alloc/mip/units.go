@@ -1,43 +1,59 @@
-// This file chooses the units in which the rows of (6) count large quantities.
+// This file holds the places of containers, and chooses the units in which the rows of (6) count large
+// quantities.
 
 package mip
 
 import (
 	"math"
 
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/exact"
 )
 
 // maxExact is the largest integer up to which float64 holds every integer.
 const maxExact = 1 << 53
 
-// chooseUnits sets b.unit to 1 for every kind of which no place has more than maxExact, and to the
-// least multiple of the greatest common divisor g of the demands that brings the others below it. Rows
-// divide demands and capacities by the unit, rounded down. With the unit g that is exact, since what a
-// place uses is a multiple of g. With a larger unit u it is a relaxation: where sum_i d_i x_i <= c, also
-// sum_i floor(d_i/u) x_i <= c/u, and the left side is whole.
-func (b *builder) chooseUnits(p places) {
-	b.unit = make([]int64, len(b.inst.Total))
-	for k := range b.unit {
-		b.unit[k] = 1
+// places are where containers may be: servers, or classes of equal ones.
+type places struct {
+	capacity []apportion.Resources // of one server
+	size     []int64               // how many servers it stands for
+}
+
+// servers returns every server as a place of its own.
+func servers(inst *solver.Instance) places {
+	p := places{inst.Capacity, make([]int64, len(inst.Capacity))}
+	for j := range p.size {
+		p.size[j] = 1
+	}
+	return p
+}
+
+// unitsFor returns 1 for every kind of which no place has more than maxExact, and for the others the
+// least multiple of the greatest common divisor g of the demands that brings them below it. Rows divide
+// demands and capacities by the unit, rounded down. With the unit g that is exact, since what a place
+// uses is a multiple of g. With a larger unit u it is a relaxation, and rounded is true: where
+// sum_i d_i x_i <= c, also sum_i floor(d_i/u) x_i <= c/u, and the left side is whole.
+func unitsFor(apps []solver.App, p places) (unit []int64, rounded bool) {
+	unit = make([]int64, len(p.capacity[0]))
+	for k := range unit {
+		unit[k] = 1
 		most := 0.0
 		for j, capacity := range p.capacity {
 			most = math.Max(most, float64(p.size[j])*float64(capacity[k]))
 		}
-		if most <= maxExact {
+		common := int64(0)
+		for i := range apps {
+			common = gcd(common, apps[i].Demand[k])
+		}
+		if most <= maxExact || common == 0 { // what nobody demands has no rows
 			continue
 		}
-		common := int64(0)
-		for i := range b.inst.Apps {
-			common = gcd(common, b.inst.Apps[i].Demand[k])
-		}
-		if common == 0 {
-			continue // nobody demands it, so that it has no rows
-		}
 		times := max(1, int64(math.Ceil(most/float64(common)/maxExact)))
-		b.unit[k] = mulSaturated(common, times)
-		b.rounded = b.rounded || times > 1
+		unit[k] = mulSaturated(common, times)
+		rounded = rounded || times > 1
 	}
+	return unit, rounded
 }
 
 // gcd returns the greatest common divisor of two numbers that are not negative; that of 0 and b is b.

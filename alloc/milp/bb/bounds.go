@@ -97,3 +97,6 @@ func (s *search) tightenRoot() {
 		}
 	}
 }
+
+// prune gives up a node with that bound.
+func (s *search) prune(bound float64) { s.pruned = math.Min(s.pruned, bound) }

@@ -2,11 +2,18 @@
 
 package bb
 
-import "math"
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
 
 const (
 	// leastGain stands for a gain of 0 in a product of gains, so that the other one still counts.
 	leastGain = 1e-6
+	// wholeTol is how far from a whole number a value of the relaxation counts as whole. It is
+	// then rounded, and the rounded point is checked.
+	wholeTol = 1e-6
 )
 
 // pseudocosts holds for every variable what branching on it raised the bound by, for one unit of
@@ -58,10 +65,10 @@ func (p *pseudocosts) gain(side, j int) float64 {
 
 // choose returns the integer variable whose value in the relaxation is not whole and whose two
 // branches promise the largest product of gains, the first on a tie; -1 where all are whole.
-func (p *pseudocosts) choose(s *search) int {
+func (p *pseudocosts) choose(model *milp.Model, lp *simplex) int {
 	best, score := -1, -1.0
-	for j, x := range s.lp.x[:s.lp.n] {
-		if !s.model.Variable(j).Integer || math.Abs(x-math.Round(x)) <= wholeTol {
+	for j, x := range lp.x[:lp.n] {
+		if !model.Variable(j).Integer || math.Abs(x-math.Round(x)) <= wholeTol {
 			continue
 		}
 		part := x - math.Floor(x)

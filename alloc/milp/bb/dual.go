@@ -64,17 +64,6 @@ func (s *simplex) settleNonbasics() {
 	}
 }
 
-// nearest returns the finite bound nearest to x, or 0 where there is none.
-func nearest(x, lower, upper float64) float64 {
-	switch low, high := !math.IsInf(lower, 0), !math.IsInf(upper, 0); {
-	case low && (!high || x-lower <= upper-x):
-		return lower
-	case high:
-		return upper
-	}
-	return 0
-}
-
 // shift changes the cost of a nonbasic variable for this run.
 func (s *simplex) shift(j int, by float64) {
 	s.work[j] += by
@@ -198,14 +187,6 @@ func (s *simplex) dualPivot(r, j int, miss float64) (step float64, ok bool) {
 	}
 	s.exchange(r, j)
 	return step, true
-}
-
-// move changes nonbasic variable j by step and the basic ones with it; s.column holds its column.
-func (s *simplex) move(j int, step float64) {
-	s.x[j] += step
-	for r, a := range s.column {
-		s.x[s.basis[r]] -= float64(step * a)
-	}
 }
 
 // perturb changes the costs a little, each in the direction in which the variable stays dual

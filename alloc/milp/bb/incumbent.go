@@ -60,7 +60,7 @@ func (s *search) tryHint(hint []float64) {
 			s.lp.lower[j], s.lp.upper[j] = whole, whole
 		}
 	}
-	if s.lp.solve(math.Inf(1)) == optimal && s.costs.choose(s) < 0 {
+	if s.lp.solve(math.Inf(1)) == optimal && s.costs.choose(s.model, s.lp) < 0 {
 		s.accept()
 	}
 }

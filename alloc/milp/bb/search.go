@@ -8,75 +8,6 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
-const (
-	// wholeTol is how far from a whole number a value of the relaxation counts as whole. It is
-	// then rounded, and the rounded point is checked.
-	wholeTol = 1e-6
-	// logEvery is the number of nodes between two reports of progress.
-	logEvery = 100
-)
-
-// search is the state of one branch and bound. Objectives inside are those of the relaxation:
-// scaled, without the constant, to be minimised.
-type search struct {
-	model  *milp.Model
-	opts   *milp.Options
-	budget *budget
-	lp     *simplex
-	costs  pseudocosts
-	grain  float64 // every feasible objective is a multiple of it; 0: unknown
-
-	rootLower, rootUpper []float64 // bounds of the model's variables that hold everywhere
-	rootBound            float64   // bound and reduced costs of the root, to fix variables by
-	rootCosts            []float64
-
-	incumbent []float64
-	best      float64 // its objective; +Inf without one
-	anyPoint  bool    // the first feasible point ends the search
-
-	open       openNodes
-	current    *node   // in work, not in open
-	nodes      int64   // solved
-	serial     int64   // of the last node created
-	pruned     float64 // least bound of a node that was given up although it was below best
-	unresolved float64 // least bound of a node that could not be solved
-}
-
-func newSearch(model *milp.Model, opts *milp.Options, b *budget) *search {
-	r := newRelaxation(model)
-	s := &search{
-		model: model, opts: opts, budget: b,
-		lp: newSimplex(r, b.spent), costs: newPseudocosts(r.n), grain: grainOf(model, r),
-		rootLower: append([]float64(nil), r.lower[:r.n]...), rootUpper: append([]float64(nil), r.upper[:r.n]...),
-		best: math.Inf(1), pruned: math.Inf(1), unresolved: math.Inf(1),
-	}
-	s.current = &node{bound: math.Inf(-1)}
-	return s
-}
-
-// grainOf returns the greatest number of which every cost is a multiple where all of them are
-// whole numbers on integer variables, scaled; else 0.
-func grainOf(model *milp.Model, r *relaxation) float64 {
-	const exact = 1 << 53 // whole float64 numbers up to here are exact
-	grain := 0.0
-	for j := range model.Variables() {
-		v := model.Variable(j)
-		if v.Cost == 0 {
-			continue
-		}
-		if !v.Integer || v.Cost != math.Trunc(v.Cost) || math.Abs(v.Cost) > exact {
-			return 0
-		}
-		for a, b := math.Abs(v.Cost), grain; ; a, b = b, math.Mod(a, b) {
-			if b == 0 {
-				grain = a
-				break
-			}
-		}
-	}
-	return grain * math.Abs(r.costScale)
-}
-
 // run searches until the tree is empty, the gap is closed or the budget spent. It returns unbounded
 // if the root's relaxation is, else optimal.
 func (s *search) run() outcome {
@@ -141,7 +72,7 @@ func (s *search) process(n *node) (child *node, result outcome) {
 	}
 	j := -1
 	if result == optimal {
-		if j = s.costs.choose(s); j < 0 && s.accept() && s.attains(bound) {
+		if j = s.costs.choose(s.model, s.lp); j < 0 && s.accept() && s.attains(bound) {
 			return nil, optimal
 		}
 	}
@@ -176,9 +107,6 @@ func (s *search) install(n *node) bool {
 	}
 	return true
 }
-
-// prune gives up a node with that bound.
-func (s *search) prune(bound float64) { s.pruned = math.Min(s.pruned, bound) }
 
 // unfixed returns the first integer variable with more than one value left, -1 without one.
 func (s *search) unfixed() int {

@@ -325,3 +325,22 @@ func (s *simplex) miss(r int) float64 {
 	}
 	return 0
 }
+
+// nearest returns the finite bound nearest to x, or 0 where there is none.
+func nearest(x, lower, upper float64) float64 {
+	switch low, high := !math.IsInf(lower, 0), !math.IsInf(upper, 0); {
+	case low && (!high || x-lower <= upper-x):
+		return lower
+	case high:
+		return upper
+	}
+	return 0
+}
+
+// move changes nonbasic variable j by step and the basic ones with it; s.column holds its column.
+func (s *simplex) move(j int, step float64) {
+	s.x[j] += step
+	for r, a := range s.column {
+		s.x[s.basis[r]] -= float64(step * a)
+	}
+}

@@ -3,65 +3,10 @@
 package milptest
 
 import (
-	"context"
-	"fmt"
-	"math"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
 )
-
-const (
-	// Patience is how long after a time limit or a cancellation a back-end may take to return. It is
-	// generous because test machines are loaded.
-	Patience = 5 * time.Second
-	// modelsPerFamily and modelsInShort are how many random models of a family there are by default.
-	modelsPerFamily, modelsInShort = 150, 25
-	// defaultDeadline is how long one check may take before its back-end counts as hanging.
-	defaultDeadline = 2 * time.Minute
-)
-
-// answerTol is what an objective may differ from the known optimum by, relative to the larger of 1
-// and the optimum: gap and feasibility tolerances of the usual solvers.
-const answerTol = 1e-5
-
-// Options says how much the suite asks. nil and the zero value mean the defaults.
-type Options struct {
-	// Models is how many random models of each family are compared with enumeration; 0: 150, with
-	// -short 25.
-	Models int
-	// Deadline is how long one check may take, and one instance of RunMIPLIB. Then the back-end counts as
-	// hanging: its context ends, where it claims to obey one, and the test fails and names it and the
-	// check; 0: two minutes.
-	Deadline time.Duration
-}
-
-// complete returns the options with every default filled in.
-func (o *Options) complete() Options {
-	full := Options{}
-	if o != nil {
-		full = *o
-	}
-	if full.Models == 0 {
-		full.Models = modelsPerFamily
-		if testing.Short() {
-			full.Models = modelsInShort
-		}
-	}
-	if full.Deadline == 0 {
-		full.Deadline = defaultDeadline
-	}
-	return full
-}
-
-// check is one thing that a back-end must do right. run returns soon after ctx has ended, if the
-// back-end does.
-type check struct {
-	name  string
-	needs milp.Capability
-	run   func(ctx context.Context, solver milp.Solver) error
-}
 
 // Run runs every check against the back-end, each on one made by newSolver; nil options mean the
 // defaults.
@@ -81,30 +26,6 @@ func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) 
 	}
 }
 
-// within runs the check and returns what it finds, or after the deadline that the back-end hangs. A
-// back-end that does not obey its context is left behind.
-func (c check) within(deadline time.Duration, solver milp.Solver) error {
-	ctx := context.Background()
-	if milp.Capabilities(solver)&milp.CanInterrupt != 0 {
-		limited, cancel := context.WithTimeout(ctx, deadline)
-		defer cancel()
-		ctx = limited
-	}
-	found := make(chan error, 1)
-	go func() { found <- c.run(ctx, solver) }()
-	timer := time.NewTimer(deadline)
-	defer timer.Stop()
-	select {
-	case err := <-found:
-		if ctx.Err() != nil {
-			return fmt.Errorf("%T hangs: %s ended only when it was stopped after %v", solver, c.name, deadline)
-		}
-		return err
-	case <-timer.C:
-		return fmt.Errorf("%T hangs: %s has not ended after %v", solver, c.name, deadline)
-	}
-}
-
 // checks returns the whole suite.
 func checks(opts Options) []check {
 	var all []check
@@ -115,58 +36,4 @@ func checks(opts Options) []check {
 	all = append(all, optionChecks()...)
 	all = append(all, knownChecks()...)
 	return append(all, randomChecks(opts.Models)...)
-}
-
-// oneCase is a model with a known answer.
-type oneCase struct {
-	name  string
-	build func(b *milp.Builder)
-	opts  *milp.Options
-	want  milp.Status
-	// objective and values are those of the only optimum; values may be nil.
-	objective float64
-	values    []float64
-}
-
-func (c oneCase) check() check {
-	model, err := build(c.name, c.build)
-	if err != nil {
-		panic("milptest: " + err.Error()) // a fault of the suite
-	}
-	return check{"model/" + c.name, model.Needs(), func(ctx context.Context, solver milp.Solver) error {
-		got, err := milp.Solve(ctx, solver, model, c.opts)
-		if err != nil {
-			return err
-		}
-		return c.compare(got)
-	}}
-}
-
-func build(name string, add func(b *milp.Builder)) (*milp.Model, error) {
-	b := milp.NewBuilder(name)
-	add(b)
-	return b.Build()
-}
-
-// compare holds an answer against the known one.
-func (c oneCase) compare(got milp.Solution) error {
-	if got.Status != c.want {
-		return fmt.Errorf("status %v (%s), want %v", got.Status, got.Reason, c.want)
-	}
-	if c.want != milp.Optimal {
-		return nil
-	}
-	if !near(got.Objective, c.objective) || !near(got.Bound, c.objective) {
-		return fmt.Errorf("objective %g and bound %g, want %g", got.Objective, got.Bound, c.objective)
-	}
-	for j, want := range c.values {
-		if !near(got.Values[j], want) {
-			return fmt.Errorf("values %v, want %v", got.Values, c.values)
-		}
-	}
-	return nil
-}
-
-func near(got, want float64) bool {
-	return math.Abs(got-want) <= answerTol*math.Max(1, math.Abs(want))
 }

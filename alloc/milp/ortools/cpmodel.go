@@ -13,6 +13,9 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
+// maxWorkers is the largest number of workers that is passed on.
+const maxWorkers = 1024
+
 // Field numbers of the messages, as published in cp_model.proto and sat_parameters.proto.
 const (
 	cpModelVariables   protowire.Number = 2

@@ -23,9 +23,6 @@ type CPSAT struct {
 	Deterministic bool
 }
 
-// maxWorkers is the largest number of workers that is passed on.
-const maxWorkers = 1024
-
 var (
 	_ milp.Solver  = CPSAT{}
 	_ milp.Capable = CPSAT{}

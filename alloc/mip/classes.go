@@ -1,4 +1,4 @@
-// This file packs a solution by classes of servers back onto the servers themselves.
+// This file holds the classes of equal servers, and packs a solution by classes back onto the servers.
 
 package mip
 
@@ -11,6 +11,48 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/placement"
 )
+
+// classes are the servers of each distinct capacity, in the order of first appearance.
+type classes struct {
+	inst    *solver.Instance
+	servers [][]int
+	of      []int // class of each server
+}
+
+func classesOf(inst *solver.Instance) *classes {
+	c := &classes{inst: inst, of: make([]int, len(inst.Capacity))}
+	order := make([]int, len(inst.Capacity))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(inst.Capacity[a], inst.Capacity[b]) })
+	for s, j := range order {
+		if s > 0 && inst.Capacity[order[s-1]].Equal(inst.Capacity[j]) {
+			last := len(c.servers) - 1
+			c.servers[last] = append(c.servers[last], j)
+		} else {
+			c.servers = append(c.servers, []int{j})
+		}
+	}
+	slices.SortFunc(c.servers, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	for g, servers := range c.servers {
+		for _, j := range servers {
+			c.of[j] = g
+		}
+	}
+	return c
+}
+
+// had returns how many containers application a holds now in class g.
+func (c *classes) had(a, g int) int64 {
+	var n int64
+	for _, placed := range c.inst.Apps[a].Previous {
+		if c.of[placed.Server] == g {
+			n += placed.Count
+		}
+	}
+	return n
+}
 
 // unpool places the containers of every class on its servers. Applications that hold in every class
 // what they held before stay where they were; the containers of the others go, largest dominant

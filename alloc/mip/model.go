@@ -1,12 +1,10 @@
-// This file builds P2 as a mixed-integer linear program, [Dorm §IV-B, (10)-(18)]: Model, and the
-// choice of the form. Each form has a file of its own.
+// This file holds P2 as a mixed-integer linear program, [Dorm §IV-B]: Form, Model, and the lower levels
+// of the preference as expressions.
 
 package mip
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
@@ -57,36 +55,29 @@ type Model struct {
 // minimum, a budget or a capacity: Instance.Check tells. values must have one entry for each variable.
 func (m *Model) Counts(values []float64) solver.Counts { return m.decode(values) }
 
-// Build writes inst in the given form: O(applications x servers) variables, kinds times as
-// many coefficients.
-//
-// Rows hold whole numbers up to 2^53 exactly. A kind of which a server, or a class of them, has more is
-// counted in a larger unit: the greatest common divisor of the demands where that is enough, which is
-// exact, else so many times it that demands and capacities, rounded down, fit; the model is then Relaxed.
-//
-// The error is ErrForm, or the builder's for numbers of containers above 2^53.
-func Build(inst *solver.Instance, form Form) (*Model, error) {
-	return build(inst, form, false)
+// expression is a linear expression with its variables by index.
+type expression struct {
+	columns []int
+	coefs   []float64
 }
 
-// BuildFor is Build in terms that the solver can state: where it takes integer variables only,
-// the fairness losses are written with whole numbers, exactly, in rows c11 and c12 of another shape
-// and variables p_a2, q_a2, b_a2 in place of l_a2.
-func BuildFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, error) {
-	return build(inst, form, milp.Capabilities(backend)&milp.CanContinuous == 0)
+// expressionOf turns terms into an expression that outlives the builder.
+func expressionOf(terms []milp.Term) expression {
+	e := expression{make([]int, len(terms)), make([]float64, len(terms))}
+	for t, term := range terms {
+		e.columns[t], e.coefs[t] = term.Var.Index(), term.Coef
+	}
+	return e
 }
 
-func build(inst *solver.Instance, form Form, whole bool) (*Model, error) {
-	write := map[Form]func(*builder) *Model{Verbatim: verbatim, Class: byClass, Disjunctive: disjunctive}[form]
-	if write == nil {
-		return nil, fmt.Errorf("%w: %s", ErrForm, strconv.Quote(string(form)))
+// terms states the expression over vars.
+func (e expression) terms(vars []milp.Var) []milp.Term {
+	terms := make([]milp.Term, len(e.columns))
+	for t, column := range e.columns {
+		terms[t] = milp.Term{Var: vars[column], Coef: e.coefs[t]}
 	}
-	b := &builder{inst: inst, whole: whole, Builder: milp.NewBuilder("P2_" + string(form))}
-	model := write(b)
-	model.Relaxed = model.Relaxed || b.rounded
-	var err error
-	if model.MILP, err = b.Build(); err != nil {
-		return nil, fmt.Errorf("mip: building P2: %w", err)
-	}
-	return model, nil
+	return terms
 }
+
+// levels are the lower levels of the preference over the variables of a model.
+type levels struct{ loss, adjusted expression }

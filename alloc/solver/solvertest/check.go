@@ -1,0 +1,135 @@
+// This file holds one check of the suite: its options, its deadline, and what is asked of the solver.
+
+package solvertest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// Patience is how long after the end of its context a solver may take to return. It is generous
+	// because test machines are loaded.
+	Patience = 5 * time.Second
+	// defaultInstances and instancesInShort are how many random instances there are by default.
+	defaultInstances, instancesInShort = 200, 40
+	// defaultDeadline is how long one check may take before its solver counts as hanging.
+	defaultDeadline = time.Minute
+)
+
+// Size is how large a generated cluster is.
+type Size struct{ Servers, Apps int }
+
+// Options says how much the suite asks. nil and the zero value mean the defaults.
+type Options struct {
+	// Instances is how many random instances are compared with enumeration; 0: 200, with -short 40.
+	Instances int
+	// Sizes are those of the generated clusters, of every family one; nil: 6 x 8 and 12 x 15, with
+	// -short 6 x 8 only. At least 3 applications each.
+	Sizes []Size
+	// Deadline is how long one check may take; then the solver counts as hanging; 0: one minute.
+	Deadline time.Duration
+	// Relaxed says that the solver may miss solutions, as one that solves a relaxation and repairs the
+	// answer: what it claims is checked, but not that it finds something.
+	Relaxed bool
+	// Tolerance is how far an optimum may be from the true one; 0: solver.ObjectiveTolerance. General
+	// solvers stop at gaps of their own.
+	Tolerance float64
+}
+
+// complete returns the options with every default filled in.
+func (o *Options) complete() Options {
+	full := Options{}
+	if o != nil {
+		full = *o
+	}
+	if full.Instances == 0 {
+		full.Instances = defaultInstances
+		if testing.Short() {
+			full.Instances = instancesInShort
+		}
+	}
+	if full.Sizes == nil {
+		full.Sizes = []Size{{6, 8}, {12, 15}}
+		if testing.Short() {
+			full.Sizes = full.Sizes[:1]
+		}
+	}
+	if full.Deadline == 0 {
+		full.Deadline = defaultDeadline
+	}
+	if full.Tolerance == 0 {
+		full.Tolerance = solver.ObjectiveTolerance
+	}
+	return full
+}
+
+// check is one thing that a solver must do right.
+type check struct {
+	name string
+	run  func(p *probe) error
+}
+
+// probe is a solver under one check. It knows which instance the solver is busy with.
+type probe struct {
+	solver.Solver
+	opts Options
+	ctx  context.Context
+	busy atomic.Pointer[string]
+}
+
+// ask hands an instance of that name to the solver.
+func (p *probe) ask(name string, inst *solver.Instance) (*solver.Solution, error) {
+	return p.askWithin(p.ctx, name, inst)
+}
+
+// askWithin is ask with a context of its own. A nil solution without an error is a fault.
+func (p *probe) askWithin(ctx context.Context, name string, inst *solver.Instance) (*solver.Solution, error) {
+	if p.ctx.Err() != nil {
+		return nil, p.ctx.Err() // the check was stopped during the instance before
+	}
+	p.busy.Store(&name)
+	s, err := p.Solve(ctx, inst)
+	if err == nil && s == nil {
+		err = fmt.Errorf("neither a solution nor an error")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// within runs the check and returns what it finds, or that the solver hangs. One that does not obey its
+// context is left behind Patience later.
+func (c check) within(opts Options, by solver.Solver) error {
+	ctx, cancel := context.WithTimeout(context.Background(), opts.Deadline)
+	defer cancel()
+	p := &probe{Solver: by, opts: opts, ctx: ctx}
+	found := make(chan error, 1)
+	go func() { found <- c.run(p) }()
+	timer := time.NewTimer(opts.Deadline + Patience)
+	defer timer.Stop()
+	select {
+	case err := <-found:
+		if ctx.Err() != nil {
+			return p.hangs(c, "ended only when it was stopped after")
+		}
+		return err
+	case <-timer.C:
+		return p.hangs(c, "has not ended although it was told to after")
+	}
+}
+
+// hangs says where the solver hangs.
+func (p *probe) hangs(c check, how string) error {
+	at := "no instance"
+	if busy := p.busy.Load(); busy != nil {
+		at = *busy
+	}
+	return fmt.Errorf("%T hangs on %s: %s %s %v", p.Solver, at, c.name, how, p.opts.Deadline)
+}
