@@ -3,14 +3,32 @@
 
 package growth
 
+import (
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
 // Classifier tells from the readings of one job whether it still grows. A Classifier keeps no
 // state: what it needs is in the series, so one value serves all jobs.
 //
-// [Threshold] is FlowCon's test, [Decline] is SpeCon's, [Prospect] is robust to noise.
+// [Threshold] is FlowCon's test, [Decline] is SpeCon's, [Prospect] is robust to noise. One that has a
+// method Validate() error, as these three have, is asked by it when a monitor is made.
 type Classifier interface {
 	// Judge is called after a reading was added; the series has at least one interval. It must
 	// not change or keep the series.
 	Judge(series *Series) Verdict
+}
+
+// checkAlpha returns the fault of an alpha that is not positive and finite. Zero is none of the
+// choices: nothing would ever be slow.
+func checkAlpha(alpha float64) (faults apportion.Faults) {
+	if !(alpha > 0 && alpha <= math.MaxFloat64) {
+		text := strconv.FormatFloat(alpha, 'g', -1, 64)
+		faults.Add(apportion.Item{}, "Alpha", apportion.ErrRange, text+" is not positive and finite")
+	}
+	return faults
 }
 
 // Judge returns the verdict on the reading that was added last, with the outcome that Series.Add

@@ -3,10 +3,13 @@
 package growth_test
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 )
 
@@ -126,5 +129,39 @@ func TestProspectIgnoresRepeats(t *testing.T) {
 	}
 	if slow > 0 {
 		t.Errorf("called slow %d times", slow)
+	}
+}
+
+// A test without an alpha would call nobody slow: it is refused, and so are numbers that are none.
+func TestValidate(t *testing.T) {
+	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		for _, c := range []interface{ Validate() error }{growth.Threshold{Alpha: alpha}, growth.Decline{Alpha: alpha}, growth.Prospect{Alpha: alpha}} {
+			if err := c.Validate(); !errors.Is(err, apportion.ErrRange) || !strings.Contains(err.Error(), "Alpha") {
+				t.Errorf("%T with alpha %v: %v", c, alpha, err)
+			}
+		}
+	}
+	for confidence, good := range map[float64]bool{0: true, 2: true, -1: false, math.Inf(1): false} {
+		if err := (growth.Prospect{Alpha: 0.05, Confidence: confidence}).Validate(); (err == nil) != good {
+			t.Errorf("confidence %v: %v", confidence, err)
+		}
+	}
+}
+
+// Every outcome of a reading has a verdict, and only two of them ask the classifier.
+func TestJudge(t *testing.T) {
+	measured, empty := seriesOf(8, 4), seriesOf(8)
+	for _, test := range []struct {
+		series  *growth.Series
+		outcome growth.Outcome
+		want    growth.Verdict
+	}{
+		{measured, growth.Measured, growth.Growing}, {measured, growth.Repeated, growth.Growing}, {measured, growth.Diverged, growth.Slow},
+		{measured, growth.Idle, growth.Unsure}, {measured, growth.Late, growth.Unsure}, {measured, growth.Unusable, growth.Unsure},
+		{empty, growth.Started, growth.Unsure}, {empty, growth.Diverged, growth.Unsure},
+	} {
+		if got := growth.Judge(always{}, test.series, test.outcome); got != test.want {
+			t.Errorf("%v: %v, want %v", test.outcome, got, test.want)
+		}
 	}
 }

@@ -3,7 +3,12 @@
 
 package growth
 
-import "math"
+import (
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
 
 const (
 	// DefaultConfidence is one standard error: the estimate must clear Alpha by the size of its
@@ -39,6 +44,16 @@ type Prospect struct {
 	// Confidence is how many standard errors the estimate must clear Alpha by; 0 means
 	// DefaultConfidence.
 	Confidence float64
+}
+
+// Validate returns what is wrong with the settings, as apportion.Faults, or nil.
+func (p Prospect) Validate() error {
+	faults := checkAlpha(p.Alpha)
+	if !(p.Confidence >= 0 && p.Confidence <= math.MaxFloat64) {
+		text := strconv.FormatFloat(p.Confidence, 'g', -1, 64)
+		faults.Add(apportion.Item{}, "Confidence", apportion.ErrRange, text+" is negative or not finite")
+	}
+	return faults.Err()
 }
 
 // Judge implements [Classifier]. It takes one pass over at most 31 averages.

@@ -20,6 +20,9 @@ func (t Threshold) Judge(series *Series) Verdict {
 	return Growing
 }
 
+// Validate returns what is wrong with the test, as apportion.Faults, or nil.
+func (t Threshold) Validate() error { return checkAlpha(t.Alpha).Err() }
+
 // Decline is SpeCon's test: a gain below Alpha that is also smaller than the gain before is slow,
 // a gain of at least Alpha is growing, and a job whose small gain does not shrink stays.
 //
@@ -43,3 +46,6 @@ func (d Decline) Judge(series *Series) Verdict {
 	}
 	return Unsure
 }
+
+// Validate returns what is wrong with the test, as apportion.Faults, or nil.
+func (d Decline) Validate() error { return checkAlpha(d.Alpha).Err() }

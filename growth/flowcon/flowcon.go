@@ -100,7 +100,7 @@ type Executor struct {
 // are returned at once, as apportion.Faults.
 func New(config Config, options *Options) (*Executor, error) {
 	chosen := config.complete(options)
-	if err := config.check(&chosen, options != nil && options.Classifier != nil); err != nil {
+	if err := config.check(&chosen); err != nil {
 		return nil, err
 	}
 	return &Executor{

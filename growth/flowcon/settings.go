@@ -68,14 +68,12 @@ func (c *Config) complete(options *Options) Options {
 	return chosen
 }
 
-// check returns all that is wrong with the settings; own says that the caller chose a classifier.
-func (c *Config) check(options *Options, own bool) error {
+// check returns all that is wrong with the settings, of which the options are complete.
+func (c *Config) check(options *Options) error {
 	var faults apportion.Faults
 	wrong := func(field string, err error, detail string) { faults.Add(apportion.Item{}, field, err, detail) }
 	monitor.CheckInterval(&faults, c.Interval)
-	if !own {
-		monitor.CheckAlpha(&faults, c.Alpha)
-	}
+	monitor.CheckClassifier(&faults, options.Classifier)
 	if c.Kinds < 1 {
 		wrong("Kinds", apportion.ErrRange, strconv.Itoa(c.Kinds)+" is below 1")
 	}

@@ -47,7 +47,9 @@ func (w Why) MarshalText() ([]byte, error) { return enum.Marshal(w, whys) }
 // UnmarshalText reads what MarshalText writes.
 func (w *Why) UnmarshalText(text []byte) error { return enum.Unmarshal(w, text, whys) }
 
-// Move takes a job from one worker to another: save it there, restore it here.
+// Move takes a job from one worker to another: save it on From, stop it, restore it on To. A Runs
+// event says when it is done; one that names From says that the move has failed, and then the job
+// stays where it is.
 type Move struct {
 	Job, From, To string
 	Why           Why
@@ -80,13 +82,13 @@ func (v Verdict) MarshalText() ([]byte, error) { return enum.Marshal(v, verdicts
 // UnmarshalText reads what MarshalText writes.
 func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, text, verdicts) }
 
-// Answer is a request with what became of it.
+// Answer is a request with what became of it: for a log, and for whoever asks why a job stayed.
 type Answer struct {
 	Request
 	Verdict Verdict
 }
 
-// Load is a worker after a tick.
+// Load is a worker after a tick: what the next choice of a host will compare.
 type Load struct {
 	Worker string
 	// Progressing, Watching and Converged count its jobs by category, Score weighs them, in units of
@@ -97,7 +99,8 @@ type Load struct {
 	Usage float64
 }
 
-// Decision is the result of one tick.
+// Decision is the result of one tick: what the caller is to do (Assignments, Moves), when to ask again
+// (Next), and the reasons. It shares nothing with the manager, and survives encoding/json unchanged.
 type Decision struct {
 	// Time is the time of the tick. Ran says whether it was the time of a check; Next is that of
 	// the next one.

@@ -45,7 +45,9 @@ func (k EventKind) MarshalText() ([]byte, error) { return enum.Marshal(k, eventK
 // UnmarshalText reads what MarshalText writes.
 func (k *EventKind) UnmarshalText(text []byte) error { return enum.Unmarshal(k, text, eventKinds) }
 
-// Event is one thing that happened. The fields that its kind does not name are not read.
+// Event is one thing that happened. The fields that its kind does not name are not read. Events are in
+// the order in which they happened, as far as they concern the same job or worker; readings of
+// different jobs may come in any order, and at any time between two ticks.
 type Event struct {
 	Kind EventKind
 	// Job and Worker are IDs.

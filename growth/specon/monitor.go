@@ -146,6 +146,9 @@ func (s *jobState) note(o *Observation) {
 
 // categorize takes the newest reading of one job, moves it between PC, WC and CC, lines 6-22, and
 // notes whether it asks for another host. Where nothing was measured, nothing happens.
+//
+// As a chain, the default, a slow check goes one step down, and a request comes from those that were
+// in CC before. Separate tests let one check go all the way and ask at once.
 func (m *Monitor) categorize(id string, state *jobState, out *Report) {
 	outcome, verdict := state.track.Check(m.now, &growth.Test{Classifier: m.options.Classifier})
 	from, to := state.category, state.category.After(verdict)
@@ -197,7 +200,8 @@ func (m *Monitor) take(observations []Observation, out *Report) {
 	}
 }
 
-// count counts the categories of every worker.
+// count counts the categories of every worker that has jobs, and sorts the workers by ID. Worker names
+// are looked up, not compared, so the order of the jobs does not matter. O(n + w log w).
 func (m *Monitor) count(out *Report) {
 	clear(m.workers)
 	for i := range m.roster.Members {

@@ -39,7 +39,7 @@ type Options struct {
 func (o *Options) check(faults *apportion.Faults, config Config) {
 	monitor.CheckInterval(faults, config.Interval)
 	if o.Classifier == nil {
-		monitor.CheckAlpha(faults, config.Alpha)
 		o.Classifier = growth.Decline{Alpha: config.Alpha, Normalization: o.Normalization}
 	}
+	monitor.CheckClassifier(faults, o.Classifier)
 }

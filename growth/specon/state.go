@@ -34,7 +34,9 @@ type Transfer struct {
 	Job, To string
 }
 
-// State is all that a Manager knows: a value that survives encoding/json unchanged.
+// State is all that a Manager knows: a value that survives encoding/json unchanged. Save it before a
+// decision is carried out: then a restored manager knows of every order that anybody may have begun,
+// and moves no job twice for the same reason.
 type State struct {
 	// Now is the time of the newest tick, Next that of the next check, Ticked whether there was one.
 	Now, Next time.Duration

@@ -27,7 +27,8 @@ type Roster[T any] struct {
 	step  uint64
 }
 
-// Member is one job.
+// Member is one job. Its State stays the same value for as long as the job is there, so a caller may
+// keep the pointer.
 type Member[T any] struct {
 	ID    string
 	State *T
@@ -46,7 +47,8 @@ func (r *Roster[T]) find(guess int, name string) int {
 	return -1
 }
 
-// locate fills Where (-1: new) and Arrived, and stamps the members that are still there.
+// locate compares the input with the members of the step before, without changing them: it fills Where
+// (-1: new) and Arrived, and stamps the members that are still there.
 func (r *Roster[T]) locate(n int, id func(i int) string) error {
 	var faults apportion.Faults
 	r.step++
@@ -92,7 +94,7 @@ func (r *Roster[T]) rebuild(fresh func() *T) {
 	}
 }
 
-// Remove takes a job out between two steps; the next Match finds that nobody has left.
+// Remove takes a job out between two steps, for a caller that is told of exits one by one; the next Match finds that nobody has left.
 func (r *Roster[T]) Remove(id string) (state *T, ok bool) {
 	at, ok := r.index[id]
 	if !ok {

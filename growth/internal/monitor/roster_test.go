@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/internal/monitor"
 )
 
@@ -150,19 +151,31 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// broken is a classifier that refuses to work.
+type broken struct{ growth.Classifier }
+
+var errBroken = errors.New("broken")
+
+func (broken) Validate() error { return errBroken }
+
 func TestSettings(t *testing.T) {
 	for name, test := range map[string]struct {
 		check func(*apportion.Faults)
 		want  error
 	}{
-		"no interval":     {func(f *apportion.Faults) { monitor.CheckInterval(f, 0) }, apportion.ErrRange},
-		"interval":        {func(f *apportion.Faults) { monitor.CheckInterval(f, 1) }, nil},
-		"clock goes":      {func(f *apportion.Faults) { monitor.CheckClock(f, 1, 1) }, nil},
+		"no interval": {func(f *apportion.Faults) { monitor.CheckInterval(f, 0) }, apportion.ErrRange},
+		"interval":    {func(f *apportion.Faults) { monitor.CheckInterval(f, 1) }, nil},
+		"clock goes":  {func(f *apportion.Faults) { monitor.CheckClock(f, 1, 1) }, nil},
+		"alpha": {func(f *apportion.Faults) {
+			monitor.CheckClassifier(f, growth.Decline{Alpha: math.SmallestNonzeroFloat64})
+		}, nil},
+		"alpha 0":         {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Prospect{}) }, apportion.ErrRange},
+		"alpha infinite":  {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Threshold{Alpha: math.Inf(1)}) }, apportion.ErrRange},
+		"alpha NaN":       {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Decline{Alpha: math.NaN()}) }, apportion.ErrRange},
+		"confidence":      {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Prospect{Alpha: 1, Confidence: -1}) }, apportion.ErrRange},
+		"own error":       {func(f *apportion.Faults) { monitor.CheckClassifier(f, broken{}) }, errBroken},
+		"says nothing":    {func(f *apportion.Faults) { monitor.CheckClassifier(f, struct{ growth.Classifier }{}) }, nil},
 		"clock goes back": {func(f *apportion.Faults) { monitor.CheckClock(f, 1, 0) }, apportion.ErrRange},
-		"alpha":           {func(f *apportion.Faults) { monitor.CheckAlpha(f, math.SmallestNonzeroFloat64) }, nil},
-		"alpha 0":         {func(f *apportion.Faults) { monitor.CheckAlpha(f, 0) }, apportion.ErrRange},
-		"alpha infinite":  {func(f *apportion.Faults) { monitor.CheckAlpha(f, math.Inf(1)) }, apportion.ErrRange},
-		"alpha NaN":       {func(f *apportion.Faults) { monitor.CheckAlpha(f, math.NaN()) }, apportion.ErrRange},
 	} {
 		var faults apportion.Faults
 		if test.check(&faults); !errors.Is(faults.Err(), test.want) {
