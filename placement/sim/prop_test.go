@@ -18,7 +18,11 @@ import (
 
 // shuffler throws the containers anew at every decision, some jobs get none. What it does depends on
 // the time and on the job, not on the order of jobs.
-type shuffler struct{ seed uint64 }
+type shuffler struct {
+	seed uint64
+	// wake is the longest time until it wants to be asked again.
+	wake time.Duration
+}
 
 func (shuffler) Name() string { return "shuffler" }
 
@@ -46,7 +50,7 @@ func (p shuffler) Decide(_ context.Context, state *sim.State) (orders sim.Orders
 		}
 	}
 	if rng := p.rng(state.Now, ""); state.Scenario.Horizon > 0 && rng.IntN(4) == 0 {
-		orders.Next = state.Now + time.Duration(1+rng.Int64N(int64(time.Hour)))
+		orders.Next = state.Now + time.Duration(1+rng.Int64N(int64(p.wake)))
 	}
 	return orders, nil
 }
@@ -61,7 +65,7 @@ func (p shuffler) rng(now time.Duration, id string) *rand.Rand {
 func TestPropShuffler(t *testing.T) {
 	for seed := range uint64(2) {
 		for _, world := range []simtest.World{simtest.Containers, simtest.Workers, simtest.Slots} {
-			simtest.Run(t, world, 60, func() sim.Policy { return shuffler{seed} })
+			simtest.Run(t, world, 60, func() sim.Policy { return shuffler{seed, time.Hour} })
 		}
 	}
 }

@@ -1,0 +1,134 @@
+// This file holds the samples to package alloc, which measures any allocation.
+
+package sim_test
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/simtest"
+)
+
+// stateAt returns the jobs that are there at an instant of a result, in the order of submission, with
+// what they hold.
+func stateAt(s *sim.Scenario, r *sim.Result, at time.Duration) *sim.State {
+	state := &sim.State{Scenario: s, Now: at}
+	for i := range r.Jobs {
+		o := &r.Jobs[i]
+		if o.Arrival > at || o.Completed && o.Completion <= at {
+			continue
+		}
+		job := sim.JobState{Job: &s.Jobs[i], Index: i}
+		for _, span := range o.Spans {
+			if span.From <= at && at < span.Until {
+				job.Places = span.Places
+			}
+		}
+		state.Jobs = append(state.Jobs, job)
+	}
+	slices.SortStableFunc(state.Jobs, func(a, b sim.JobState) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	return state
+}
+
+// measured returns what package alloc makes of a state.
+func measured(t *testing.T, state *sim.State) alloc.Metrics {
+	t.Helper()
+	if len(state.Jobs) == 0 {
+		return alloc.Metrics{}
+	}
+	p := state.Problem()
+	held := p.Previous
+	p.Previous = nil
+	metrics, err := alloc.Measure(p, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metrics
+}
+
+// Losses and utilization of every sample are those of alloc.Measure, of all jobs and of those that hold
+// containers.
+func TestPropSamplesAreMeasured(t *testing.T) {
+	for seed := range uint64(30) {
+		for _, world := range []simtest.World{simtest.Containers, simtest.Slots} {
+			s := simtest.Scenario(world, seed)
+			r, err := sim.Run(t.Context(), s, shuffler{seed, time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range r.Samples {
+				sample := &r.Samples[i]
+				state := stateAt(s, r, sample.At)
+				all := measured(t, state)
+				var holders []sim.JobState
+				for _, job := range state.Jobs {
+					if len(job.Places) > 0 {
+						holders = append(holders, job)
+					}
+				}
+				state.Jobs = holders
+				running := measured(t, state)
+				if sample.FairnessLoss != all.FairnessLoss || sample.RunningLoss != running.FairnessLoss || sample.Running != len(holders) {
+					t.Fatalf("%v scenario %d at %v: %+v, want losses %v and %v, %d running", world, seed, sample.At, sample,
+						all.FairnessLoss, running.FairnessLoss, len(holders))
+				}
+				if world == simtest.Containers && math.Abs(sample.Total-all.ResourceUtilization) > 1e-12 {
+					t.Fatalf("scenario %d at %v: utilization %v, want %v", seed, sample.At, sample.Total, all.ResourceUtilization)
+				}
+			}
+		}
+	}
+}
+
+// The problem of a state has the jobs that are there in the order of submission, what they hold, and room
+// for the policy's own thresholds.
+func TestProblem(t *testing.T) {
+	s := onServers([]sim.Job{elastic("late", 5, 1), elastic("early", 0, 1)}, 4, 2)
+	state := &sim.State{Scenario: s, Jobs: []sim.JobState{
+		{Job: &s.Jobs[1], Index: 1, Places: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}, Containers: 3},
+		{Job: &s.Jobs[0], Index: 0},
+	}}
+	p := state.Problem()
+	want := &alloc.Problem{
+		Kinds: s.Kinds, Servers: s.Servers, Applications: []alloc.Application{s.Jobs[1].Application, s.Jobs[0].Application},
+		Previous: alloc.Allocation{"early": {"s": 1, "t": 2}},
+	}
+	if diff := gocmp.Diff(want, p); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	bins := state.Bins()
+	if bins[0].Free[0] != 3 || bins[0].Containers != 1 || bins[1].Free[0] != 0 || bins[1].Containers != 2 {
+		t.Errorf("bins %+v, want 3 and 0 left", bins)
+	}
+	if s.Servers[0].Capacity[0] != 4 {
+		t.Error("the bins share the capacities of the scenario")
+	}
+}
+
+// Kinds come twice where there are parameter servers, and every server has its part of them.
+func TestProblemInSlots(t *testing.T) {
+	s := inSlots(t)
+	s.Servers = append(s.Servers, apportion.Server{ID: "v", Capacity: apportion.Resources{1}})
+	p := (&sim.State{Scenario: s, Jobs: []sim.JobState{{Job: &s.Jobs[0]}}}).Problem()
+	want := []apportion.Server{{ID: "w", Capacity: apportion.Resources{4, 1000}}, {ID: "v", Capacity: apportion.Resources{1, 1000}}}
+	if diff := gocmp.Diff(want, p.Servers); diff != "" {
+		t.Errorf("servers (-want +got):\n%s", diff)
+	}
+	if diff := gocmp.Diff(apportion.Kinds{"worker-unit", "ps-unit"}, p.Kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	if diff := gocmp.Diff(apportion.Resources{1, 500}, p.Applications[0].Demand); diff != "" {
+		t.Errorf("demand (-want +got):\n%s", diff)
+	}
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+}
