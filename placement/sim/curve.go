@@ -14,8 +14,9 @@ import (
 // ErrCurve: a learning curve with fewer than two points, or steps that do not grow.
 var ErrCurve = errors.New("sim: not a learning curve")
 
-// Curve is an evaluation function by progress in [0, 1].
+// Curve is an evaluation function by progress in [0, 1]. It does not change once it is made.
 type Curve struct {
+	// at has the progress of each point, from 0 to 1, and values what the job reports there.
 	at, values []float64
 }
 
@@ -26,6 +27,7 @@ func NewCurve(at, values []float64) (*Curve, error) {
 	if len(at) < 2 || len(at) != len(values) {
 		return nil, fmt.Errorf("%w: %d steps, %d values", ErrCurve, len(at), len(values))
 	}
+	// Steps may count anything, batches or epochs, from any number on: only their distances matter.
 	first, span := at[0], at[len(at)-1]-at[0]
 	c := &Curve{at: make([]float64, len(at)), values: slices.Clone(values)}
 	for i, x := range at {

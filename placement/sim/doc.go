@@ -17,6 +17,28 @@
 //   - Scenario.Slot: jobs end with a slot, and decisions fall between slots, as in OASiS. [FromSlots] makes
 //     such a scenario of a cluster and jobs of package primaldual, with parameter servers and utilities.
 //
+// # An instant
+//
+// The simulation goes from one instant in which something happens to the next. In each of them
+//
+//  1. every job has done what its rate and the time since the instant before make;
+//  2. the jobs whose work is done complete, and what they held is free;
+//  3. the jobs whose time has come arrive, and wait;
+//  4. the policy is asked once, if any job completed or arrived or if it wanted to be asked, and its orders
+//     are checked and carried out;
+//  5. the law gives every job its rate for the time to come: that of its containers, its share of a worker,
+//     or none while it waits or pauses;
+//  6. the result gets a sample, and a span of every job that does something else than before.
+//
+// The next instant is the first in which a job arrives, completes or ends a pause at these rates, or for
+// which the policy has asked.
+//
+// # Worlds of one's own
+//
+// A world that differs in speed alone needs a Speedup; one that differs in what changes cost, an
+// AdjustCost. A [Law] cannot be written outside of this package, because the referee of package simtest
+// has to know all of them; what a new one must answer is in its definition.
+//
 // # Notation
 //
 //	symbol          Go name                  unit                where

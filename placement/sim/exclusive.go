@@ -23,9 +23,11 @@ func (s *Scenario) law() Law {
 	return s.Law
 }
 
+// faults has nothing to add to what package alloc finds wrong.
 func (Exclusive) faults(*Scenario, *apportion.Faults) {}
 
-// room adds up what all jobs hold. O(placements + servers x kinds).
+// room adds up what all jobs hold, workers and parameter servers, and blames the job with which a server
+// holds more than it has. O(placements x kinds + servers).
 func (Exclusive) room(s *Scenario, jobs []*job) (*job, string) {
 	if blame, fault := fill(s.Kinds, s.Servers, jobs, func(j *job) ([]apportion.Placement, apportion.Resources) { return j.places, j.Demand }); blame != nil {
 		return blame, fault
@@ -38,7 +40,8 @@ func (Exclusive) room(s *Scenario, jobs []*job) (*job, string) {
 	})
 }
 
-// fill puts what jobs hold on servers and returns the first job that overfills one.
+// fill puts what jobs hold on servers, in the order of the jobs, and returns the first one that overfills a
+// server, with what is wrong.
 func fill(kinds apportion.Kinds, servers []apportion.Server, jobs []*job, held func(*job) ([]apportion.Placement, apportion.Resources)) (*job, string) {
 	used := make([]apportion.Resources, len(servers))
 	for _, j := range jobs {
@@ -48,6 +51,7 @@ func fill(kinds apportion.Kinds, servers []apportion.Server, jobs []*job, held f
 				used[p.Server] = make(apportion.Resources, len(kinds))
 			}
 			sum, server := used[p.Server], &servers[p.Server]
+			// Counts are the policy's: the product may overflow before it could be compared.
 			if err := exact.AddTimesTo(sum, sum, p.Count, demand); err != nil {
 				return j, fmt.Sprintf("%d containers on server %q: %v", p.Count, server.ID, err)
 			}
@@ -59,8 +63,10 @@ func fill(kinds apportion.Kinds, servers []apportion.Server, jobs []*job, held f
 	return nil, ""
 }
 
+// limit is 0: reserved containers are not limited.
 func (Exclusive) limit(*Scenario) int64 { return 0 }
 
+// setRates gives every job the speed of its containers, and none to those that pause.
 func (Exclusive) setRates(_ *Scenario, jobs []*job, now time.Duration) {
 	for _, j := range jobs {
 		j.rate = 0
@@ -70,7 +76,7 @@ func (Exclusive) setRates(_ *Scenario, jobs []*job, now time.Duration) {
 	}
 }
 
-// used cannot overflow: it fits the servers.
+// used is the demand of all containers. It cannot overflow: it fits the servers.
 func (Exclusive) used(j *job) apportion.Resources { return times(j.n, j.Demand) }
 
 // times returns n times a demand.
@@ -82,7 +88,8 @@ func times(n int64, demand apportion.Resources) apportion.Resources {
 	return sum
 }
 
-// loss is [Dorm eq. (2)].
+// loss is [Dorm eq. (2)], once over all jobs that were submitted and have not completed, and once as if
+// only those that hold containers had been submitted.
 func (Exclusive) loss(_ *Scenario, jobs []*job, due *[2]fairness) (all, running float64, err error) {
 	if all, err = due[0].loss(jobs); err != nil {
 		return 0, 0, err

@@ -19,10 +19,11 @@ const never = time.Duration(math.MaxInt64)
 // job is a job that has arrived and neither completed nor been refused.
 type job struct {
 	*Job
-	index   int
+	// index is its position in Scenario.Jobs.
+	index int
+	// outcome is what the result says of the job. fresh: no policy has seen it yet.
 	outcome *Outcome
-	// fresh: no policy has seen it yet.
-	fresh bool
+	fresh   bool
 	// places and ps are the containers and parameter servers that it holds, ascending by server; the
 	// slices are never changed, only replaced. n is the number of containers.
 	places, ps []apportion.Placement
@@ -30,7 +31,8 @@ type job struct {
 	// speed is its rate on n containers; rate is the one at which it runs now, which is 0 while it
 	// waits or pauses; limit is that of a Shared worker.
 	speed, rate, limit int64
-	left               work
+	// left is the work that is still to do.
+	left work
 	// resumes is the instant from which it makes progress again.
 	resumes time.Duration
 	// why is the policy's reason for places.
@@ -48,6 +50,7 @@ func (j *job) change(now, cost time.Duration) (err error) {
 	if j.holds() {
 		j.outcome.Adjusted++
 	}
+	// A job that gets nothing is suspended: it has no rate and waits.
 	j.n = count(j.places)
 	if !j.holds() {
 		return nil
@@ -55,6 +58,7 @@ func (j *job) change(now, cost time.Duration) (err error) {
 	if j.speed, err = j.Job.rate(j.n); err != nil {
 		return err
 	}
+	// The first start costs nothing; every later one resumes from a checkpoint.
 	if !j.outcome.Started {
 		j.outcome.Started, j.outcome.Start = true, now
 		return nil
@@ -76,7 +80,8 @@ func count(places []apportion.Placement) int64 {
 	return n
 }
 
-// advance accounts for the time until an instant up to which nothing happens to the job.
+// advance accounts for the time until an instant up to which nothing happens to the job: its rate stays
+// the same, and it neither resumes nor completes in between.
 func (j *job) advance(from, until time.Duration) {
 	if j.paused(from) {
 		j.outcome.Paused += until - from
@@ -93,6 +98,7 @@ func (j *job) next(now, slot time.Duration) (time.Duration, error) {
 	if j.rate == 0 {
 		return never, nil
 	}
+	// The sums are checked: a job may be submitted near the end of what an int64 can count.
 	d, ok := j.left.timeAt(j.rate)
 	at, fits := exact.Add(int64(now), int64(d))
 	if slot > 0 && fits {
@@ -124,7 +130,8 @@ func (j *job) complete(now, slot time.Duration) error {
 	return nil
 }
 
-// note adds to the job's spans what it does from now on, where that is something else than before.
+// note adds to the job's spans what it does from now on, where that is something else than before. The
+// last span is open as long as its Until is 0: no span ends at 0.
 func (j *job) note(now time.Duration) {
 	spans := j.outcome.Spans
 	if last := len(spans) - 1; last >= 0 && spans[last].Until == 0 {

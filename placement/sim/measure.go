@@ -9,13 +9,14 @@ import (
 )
 
 // sample adds the state of the cluster to the result: after each decision, and where the use of
-// resources has changed without one.
+// resources has changed without one, as when a job resumes on a Shared worker.
 func (c *cluster) sample(decided bool) (err error) {
 	s := Sample{At: c.now, Utilization: c.utilization()}
 	samples := c.result.Samples
 	if !decided && slices.Equal(s.Utilization, samples[len(samples)-1].Utilization) {
 		return nil
 	}
+	// Sums go in the order of kinds and jobs, so that a second run rounds alike.
 	for _, u := range s.Utilization {
 		s.Total += u // (1)
 	}
@@ -28,6 +29,7 @@ func (c *cluster) sample(decided bool) (err error) {
 	if decided {
 		s.Adjusted = c.adjusted // (4)
 	}
+	// The same jobs with the same containers have the same losses.
 	if last := len(samples) - 1; decided && !c.changed && last >= 0 && slices.Equal(s.Utilization, samples[last].Utilization) {
 		s.FairnessLoss, s.RunningLoss = samples[last].FairnessLoss, samples[last].RunningLoss
 	} else {
@@ -38,7 +40,8 @@ func (c *cluster) sample(decided bool) (err error) {
 	return err
 }
 
-// utilization returns the part of each kind that is in use, of the parameter servers last.
+// utilization returns the part of each kind that is in use; where there are parameter servers, first
+// those of the servers and then those of the parameter servers.
 func (c *cluster) utilization() []float64 {
 	kinds := len(c.scenario.Kinds)
 	used := [2]apportion.Resources{make(apportion.Resources, kinds), make(apportion.Resources, kinds)}

@@ -17,14 +17,16 @@ import (
 var ErrOrder = errors.New("sim: the order cannot be carried out")
 
 // OrderError is an order that makes no sense: of which policy and when, about which job, which order,
-// and why.
+// and why. The simulation ends with it, since what the policy meant cannot be known.
 type OrderError struct {
+	// Policy is the policy's name, At the instant of the decision.
 	Policy string
 	At     time.Duration
 	// Job is empty where the order is about no job.
 	Job string
 	// Order is "place", "limit", "refuse" or "next".
-	Order  string
+	Order string
+	// Detail is what is wrong with it, with the numbers.
 	Detail string
 }
 
@@ -40,7 +42,8 @@ func (e *OrderError) Error() string {
 // Unwrap returns ErrOrder.
 func (*OrderError) Unwrap() error { return ErrOrder }
 
-// carryOut checks the orders and carries them out. O(n log n) for n orders and jobs.
+// carryOut checks the orders and carries them out: places first, then limits and refusals. What is left
+// after an error is of no use. O(n log n) for n orders and jobs.
 func (c *cluster) carryOut(o *Orders) error {
 	var byID map[string]*job
 	if len(o.Places)+len(o.Limits)+len(o.Refused) > 0 {
@@ -66,6 +69,7 @@ func (c *cluster) carryOut(o *Orders) error {
 	if c.wake <= c.now {
 		return c.wrong("", "next", "ask again at "+c.wake.String()+", which is over")
 	}
+	// Decisions fall between slots.
 	if slot := c.scenario.Slot; slot > 0 && c.wake < never-slot {
 		c.wake += (slot - c.wake%slot) % slot
 	}
@@ -77,7 +81,8 @@ func (c *cluster) wrong(job, order, detail string) error {
 	return &OrderError{Policy: c.policy.Name(), At: c.now, Job: job, Order: order, Detail: detail}
 }
 
-// placeAll gives jobs their new containers, if all of them have room.
+// placeAll gives jobs their new containers, if all of them have room. The room is looked at when everybody
+// has let go of what he had, so that jobs may change places.
 func (c *cluster) placeAll(byID map[string]*job, places []Place) error {
 	var changed []*job
 	seen := make(map[string]bool, len(places))
@@ -95,6 +100,7 @@ func (c *cluster) placeAll(byID map[string]*job, places []Place) error {
 			changed = append(changed, j)
 		}
 	}
+	// From here on the orders are sound; what fails is the scenario's.
 	if blame, fault := c.law.room(c.scenario, c.jobs); blame != nil {
 		return c.wrong(blame.ID, "place", fault)
 	}
@@ -109,7 +115,8 @@ func (c *cluster) placeAll(byID map[string]*job, places []Place) error {
 	return nil
 }
 
-// tidy sorts the placements, adds up those of one server, and returns what is wrong with them.
+// tidy sorts the placements, adds up those of one server, and returns what is wrong with them; empty:
+// nothing.
 func (c *cluster) tidy(j *job, p *Place) (fault string) {
 	var n, ps int64
 	if p.On, n, fault = merge(p.On, len(c.scenario.Servers)); fault != "" {
@@ -121,6 +128,7 @@ func (c *cluster) tidy(j *job, p *Place) (fault string) {
 	if n != 0 && (n < j.Min || n > j.Max) {
 		return fmt.Sprintf("%d containers are not in [%d, %d]", n, j.Min, j.Max)
 	}
+	// Workers run only with all parameter servers that they need, and these serve nobody else.
 	var want int64
 	if j.Training != nil {
 		want = j.Training.PSFor(n)
@@ -131,7 +139,8 @@ func (c *cluster) tidy(j *job, p *Place) (fault string) {
 	return ""
 }
 
-// merge returns placements ascending by server, one for each, and their sum.
+// merge returns placements ascending by server, one for each, and their sum; fault is what is wrong with
+// one of them. The policy's own slice stays as it is.
 func merge(places []apportion.Placement, servers int) (tidy []apportion.Placement, sum int64, fault string) {
 	places = slices.Clone(places)
 	slices.SortStableFunc(places, func(a, b apportion.Placement) int { return a.Server - b.Server })
@@ -153,7 +162,7 @@ func merge(places []apportion.Placement, servers int) (tidy []apportion.Placemen
 	return tidy, sum, ""
 }
 
-// limitAll sets limits.
+// limitAll sets limits, where the law has any.
 func (c *cluster) limitAll(byID map[string]*job, limits []Limit) error {
 	for _, l := range limits {
 		j := byID[l.Job]
@@ -165,7 +174,7 @@ func (c *cluster) limitAll(byID map[string]*job, limits []Limit) error {
 	return nil
 }
 
-// refuseAll lets jobs go.
+// refuseAll lets jobs go that have never run: a job that has would lose its work.
 func (c *cluster) refuseAll(byID map[string]*job, refused []string) error {
 	for _, id := range refused {
 		j := byID[id]

@@ -121,7 +121,8 @@ func (s *State) Problem() *alloc.Problem {
 	return p
 }
 
-// Bins returns what is free on each server and how many containers it has, for a placement.Packer.
+// Bins returns what is free on each server and how many containers it has, for a placement.Packer. The
+// bins are the caller's. O(servers x kinds + placements).
 func (s *State) Bins() []placement.Bin {
 	bins := make([]placement.Bin, len(s.Scenario.Servers))
 	for h := range bins {

@@ -62,7 +62,7 @@ type Outcome struct {
 	Spans []Span `json:"spans,omitempty"`
 }
 
-// Span is a job that goes on without a change.
+// Span is a job that goes on without a change, holding containers. Between two spans it waits.
 type Span struct {
 	From  time.Duration `json:"from_ns"`
 	Until time.Duration `json:"until_ns"`
@@ -77,7 +77,8 @@ type Span struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Wait returns how long a started job waited for its first containers.
+// Wait returns how long a started job waited for its first containers. Waiting later on, after a policy
+// took all of them away, is part of Running.
 func (o *Outcome) Wait() time.Duration { return o.Start - o.Arrival }
 
 // Running returns the time from the first containers to the completion of a job.
@@ -105,6 +106,7 @@ func (r *Result) Mean(from, to time.Duration, value func(*Sample) float64) float
 	if to <= from {
 		return 0
 	}
+	// Seconds, not hours or nanoseconds: a day of samples then adds up to numbers of one size.
 	var sum float64
 	for i := range r.Samples {
 		begin, end := max(from, r.Samples[i].At), to
@@ -141,7 +143,7 @@ func (r *Result) Adjusted(before time.Duration) int {
 	return sum
 }
 
-// Makespan returns the time from 0 to the last completion.
+// Makespan returns the time from 0 to the last completion; 0 if nothing completed.
 func (r *Result) Makespan() time.Duration {
 	var last time.Duration
 	for i := range r.Jobs {
@@ -150,7 +152,8 @@ func (r *Result) Makespan() time.Duration {
 	return last
 }
 
-// Worth returns what all jobs are worth together, in the order of the scenario.
+// Worth returns what all jobs are worth together, added up in the order of the scenario. 0 for jobs
+// without Training.
 func (r *Result) Worth() float64 {
 	sum := 0.0
 	for i := range r.Jobs {

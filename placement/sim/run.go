@@ -34,6 +34,8 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 		return nil, err
 	}
 	c := newCluster(scenario, policy)
+	// The loop goes from one instant in which something happens to the next. The number of such instants
+	// is bounded by arrivals, completions, pauses and what the policy asks for.
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -42,7 +44,7 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 		switch h := scenario.Horizon; {
 		case err != nil:
 			return nil, err
-		case h > 0 && at >= h && at < never:
+		case h > 0 && at >= h && at < never: // something would happen at the horizon, or after it
 			return c.result, c.stop(h)
 		case at == never:
 			return c.result, nil
@@ -53,7 +55,8 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 	}
 }
 
-// Compare runs the scenario under each policy, in their order. Errors are those of Run.
+// Compare runs the scenario under each policy and returns the results in the order of the policies, ready
+// for Table. Errors are those of Run; the first one ends the comparison.
 func Compare(ctx context.Context, scenario *Scenario, policies ...Policy) ([]*Result, error) {
 	results := make([]*Result, len(policies))
 	for i, policy := range policies {
@@ -66,21 +69,24 @@ func Compare(ctx context.Context, scenario *Scenario, policies ...Policy) ([]*Re
 	return results, nil
 }
 
-// cluster is a simulation under way.
+// cluster is a simulation under way. It belongs to one Run and is never shared.
 type cluster struct {
 	scenario *Scenario
 	policy   Policy
 	law      Law
-	arrivals []*job // that have not arrived, by arrival
-	jobs     []*job // that have arrived and neither completed nor been refused, in that order
-	ended    []string
-	now      time.Duration
+	// arrivals are the jobs that have not arrived, by arrival and then in the order of the scenario.
+	arrivals []*job
+	// jobs have arrived and neither completed nor been refused, in the same order.
+	jobs []*job
+	// ended are the jobs that completed since the last decision.
+	ended []string
+	now   time.Duration
 	// wake is when the policy wants to be asked again.
 	wake time.Duration
 	// changed: jobs came, went, or hold something else since the last sample.
 	changed bool
-	// idle counts the decisions since something happened, adjusted the running jobs that the last
-	// decision changed.
+	// idle counts the decisions since something happened or was ordered, adjusted the running jobs
+	// that the last decision changed.
 	idle, adjusted int
 	// total is the capacity of all servers, and of all parameter servers.
 	total [2]apportion.Resources
@@ -91,6 +97,7 @@ type cluster struct {
 	result *Result
 }
 
+// newCluster returns the simulation of a valid scenario before its first event.
 func newCluster(s *Scenario, policy Policy) *cluster {
 	c := &cluster{scenario: s, policy: policy, law: s.law(), wake: never,
 		result: &Result{Policy: policy.Name(), Jobs: make([]Outcome, len(s.Jobs))}}
@@ -100,7 +107,7 @@ func newCluster(s *Scenario, policy Policy) *cluster {
 		j := &job{Job: source, index: i, outcome: &c.result.Jobs[i], fresh: true, left: product(Whole, source.Work), limit: c.law.limit(s)}
 		c.arrivals = append(c.arrivals, j)
 	}
-	// Validate has looked at these errors.
+	// Validate has looked at these errors: a scenario that got here has none of them.
 	c.total[0], _ = check.Total(s.Servers, len(s.Kinds))
 	c.total[1], _ = check.Total(s.ParameterServers, len(s.Kinds))
 	c.view, _ = newView(s)
@@ -123,6 +130,7 @@ func (c *cluster) next() (time.Duration, error) {
 		}
 		next = min(next, at)
 	}
+	// Without jobs there is nothing to decide, however often the policy wants to be asked.
 	if len(c.jobs) > 0 || len(c.arrivals) > 0 {
 		next = min(next, c.wake)
 	}
@@ -132,6 +140,7 @@ func (c *cluster) next() (time.Duration, error) {
 // step moves on to an instant, in which jobs complete, arrive or resume, or a decision is due.
 func (c *cluster) step(ctx context.Context, at time.Duration) error {
 	c.advance(at)
+	// Completions come first, so that what they held is free for the jobs that arrive.
 	completed, err := c.complete()
 	if err != nil {
 		return err
@@ -140,7 +149,7 @@ func (c *cluster) step(ctx context.Context, at time.Duration) error {
 	switch {
 	case completed || arrived:
 		c.idle, c.changed = 0, true
-	case at < c.wake: // a job resumes
+	case at < c.wake: // a job resumes, which changes rates and is no decision
 		return c.settle(false)
 	default:
 		c.idle++
@@ -164,6 +173,7 @@ func (c *cluster) complete() (completed bool, err error) {
 	before := len(c.jobs)
 	slot := c.scenario.Slot
 	c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool {
+		// Within a slot a job that is done stays until the slot ends.
 		if !j.left.isZero() || slot > 0 && c.now%slot != 0 {
 			return false
 		}
@@ -191,6 +201,7 @@ func (c *cluster) decide(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sim: %s at %v: %w", c.policy.Name(), c.now, err)
 	}
+	// The policy has seen who ended and who is new; the next decision tells it of others.
 	c.adjusted, c.ended = 0, nil
 	for _, j := range c.jobs {
 		j.fresh = false
@@ -201,12 +212,12 @@ func (c *cluster) decide(ctx context.Context) error {
 	return c.settle(true)
 }
 
-// state is what the policy sees.
+// state is what the policy sees: copies of all that it might change.
 func (c *cluster) state() *State {
 	s := &State{Scenario: c.scenario, view: c.view, Now: c.now, Ended: c.ended, Jobs: make([]JobState, len(c.jobs))}
 	for i, j := range c.jobs {
 		total := product(Whole, j.Work)
-		left, _ := j.left.timeAt(Whole) // at most Work
+		left, _ := j.left.timeAt(Whole) // at most Work, so it fits
 		view := JobState{
 			Job: j.Job, Index: j.index, New: j.fresh, Containers: j.n, Rate: j.rate, Left: left,
 			Places: slices.Clone(j.places), ParameterServers: slices.Clone(j.ps),
@@ -219,7 +230,7 @@ func (c *cluster) state() *State {
 	return s
 }
 
-// settle sets the rates and notes what jobs do from now on.
+// settle sets the rates and notes what jobs do from now on; decided says that a decision was taken.
 func (c *cluster) settle(decided bool) error {
 	c.law.setRates(c.scenario, c.jobs, c.now)
 	for _, j := range c.jobs {
@@ -229,7 +240,8 @@ func (c *cluster) settle(decided bool) error {
 	return c.sample(decided)
 }
 
-// stop accounts for what was done until the horizon.
+// stop accounts for what was done until the horizon. What completes by then counts, nobody arrives any
+// more and nothing is decided.
 func (c *cluster) stop(horizon time.Duration) error {
 	c.advance(horizon)
 	_, err := c.complete()

@@ -64,15 +64,16 @@ type Job struct {
 	Training *primaldual.Job
 }
 
-// Law is how fast jobs run on what they hold: Exclusive or Shared.
+// Law is how fast jobs run on what they hold: Exclusive or Shared. A law is a value without a state: what
+// it needs to know is in the scenario and the jobs.
 type Law interface {
-	// faults adds what is wrong with a scenario under this law.
+	// faults adds what is wrong with a scenario under this law; the scenario has no other faults.
 	faults(s *Scenario, faults *apportion.Faults)
 	// room returns what is wrong with what jobs hold now, and the job to blame if it is one's fault.
 	room(s *Scenario, jobs []*job) (blame *job, fault string)
 	// limit is the limit of a job that no policy has limited; 0 under a law without limits.
 	limit(s *Scenario) int64
-	// setRates sets the rate of every job.
+	// setRates sets the rate of every job from now on, until anything changes.
 	setRates(s *Scenario, jobs []*job, now time.Duration)
 	// used returns what a job takes of the servers that hold its containers.
 	used(j *job) apportion.Resources

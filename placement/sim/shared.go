@@ -43,6 +43,8 @@ func ShareOf(fraction float64) int64 { return max(1, int64(math.Round(fraction*f
 // Fraction returns a share as a fraction of a worker.
 func Fraction(share int64) float64 { return float64(share) / float64(Whole) }
 
+// faults refuses whatever would need more than one shared kind or more than one container, and workers so
+// small that a job could be left without any share.
 func (l Shared) faults(s *Scenario, faults *apportion.Faults) {
 	if !(l.Interference >= 0 && l.Interference <= 1) {
 		faults.Add(apportion.Item{}, "Interference", apportion.ErrRange, strconv.FormatFloat(l.Interference, 'g', -1, 64))
@@ -54,6 +56,7 @@ func (l Shared) faults(s *Scenario, faults *apportion.Faults) {
 	if len(s.Jobs) > maxJobs {
 		faults.Add(apportion.Item{}, "Jobs", apportion.ErrRange, strconv.Itoa(len(s.Jobs)))
 	}
+	// A job may be placed on any worker, so it must be able to use its demand on the smallest.
 	least := int64(math.MaxInt64)
 	for i := range s.Servers {
 		capacity := s.Servers[i].Capacity[0]
@@ -73,7 +76,7 @@ func (l Shared) faults(s *Scenario, faults *apportion.Faults) {
 	}
 }
 
-// room looks at nothing but that every job has a worker.
+// room looks at nothing but that every job has a worker: what a job can use is no reservation.
 func (Shared) room(_ *Scenario, jobs []*job) (*job, string) {
 	for _, j := range jobs {
 		if len(j.places) == 0 {
@@ -83,7 +86,7 @@ func (Shared) room(_ *Scenario, jobs []*job) (*job, string) {
 	return nil, ""
 }
 
-// limit is the largest worker.
+// limit is the largest worker: no limit at all.
 func (Shared) limit(s *Scenario) int64 {
 	var most int64
 	for i := range s.Servers {
@@ -94,6 +97,7 @@ func (Shared) limit(s *Scenario) int64 {
 
 // setRates shares every worker's CPU among its jobs that are not paused.
 func (l Shared) setRates(s *Scenario, jobs []*job, now time.Duration) {
+	// Who is being resumed uses nothing and takes no part.
 	here := make([][]*job, len(s.Servers))
 	for _, j := range jobs {
 		j.rate = 0
@@ -112,7 +116,7 @@ func (l Shared) setRates(s *Scenario, jobs []*job, now time.Duration) {
 	}
 }
 
-// capacity returns what n jobs can share on a worker.
+// capacity returns what n jobs can share on a worker: one alone all of it.
 func (l Shared) capacity(whole int64, n int) int64 {
 	if n < 2 {
 		return whole
@@ -120,6 +124,7 @@ func (l Shared) capacity(whole int64, n int) int64 {
 	return int64(float64(whole) / (1 + float64(l.Interference*float64(n-1))))
 }
 
+// used is what the job gets of the CPU now; nothing while it pauses.
 func (Shared) used(j *job) apportion.Resources { return apportion.Resources{j.rate} }
 
 // loss is how far the jobs are off an even division of all workers, as [Dorm eq. (2)] counts it.
@@ -132,6 +137,7 @@ func (Shared) loss(s *Scenario, jobs []*job, _ *[2]fairness) (all, running float
 	for i, j := range jobs {
 		demands[i] = j.Demand[0]
 	}
+	// What everybody is due takes no account of workers: as if all of them were one.
 	for i, due := range Divide(capacity, demands, demands) {
 		all += math.Abs(float64(jobs[i].rate-due)) / float64(capacity)
 	}

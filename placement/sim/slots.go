@@ -22,6 +22,7 @@ func FromSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int64
 	if err := checkSlots(cluster, jobs, fixed, slot); err != nil {
 		return nil, err
 	}
+	// The last slot ends at the horizon.
 	horizon, ok := exact.Mul(int64(cluster.Slots), int64(slot))
 	if !ok {
 		return nil, &apportion.FieldError{Field: "Slots", Err: apportion.ErrOverflow}
@@ -38,7 +39,8 @@ func FromSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int64
 	return s, nil
 }
 
-// checkSlots returns what is wrong with the arguments of FromSlots.
+// checkSlots returns what is wrong with the arguments of FromSlots, before anything is computed from
+// them: the worker-slots of a job are defined for valid jobs only.
 func checkSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int64, slot time.Duration) error {
 	switch {
 	case cluster == nil:
@@ -60,7 +62,8 @@ func checkSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int6
 }
 
 // slotJob returns the job of a scenario that trains a job of OASiS; false where it takes more time
-// than there is.
+// than there is. A worker does a worker-slot of work in a slot, so the job's speed is linear in its
+// workers, and the first slot begins at time 0.
 func slotJob(training *primaldual.Job, fixed int64, slot time.Duration) (Job, bool) {
 	work, ok := exact.Mul(training.WorkerSlots(), int64(slot))
 	arrival, fits := exact.Mul(int64(training.Arrival-1), int64(slot))
@@ -81,11 +84,13 @@ func (s *Scenario) Cluster() *primaldual.Cluster {
 	return c
 }
 
-// Schedules returns what each job of a scenario with slots ran, slot by slot.
+// Schedules returns what each job of a scenario with slots ran, slot by slot, in the order of
+// Scenario.Jobs; nil for one that never ran. Plans have no price.
 func Schedules(s *Scenario, r *Result) []primaldual.Schedule {
 	schedules := make([]primaldual.Schedule, len(r.Jobs))
 	for i := range r.Jobs {
 		for _, span := range r.Jobs[i].Spans {
+			// Spans of such a scenario begin and end with slots, and slots count from 1.
 			for slot := span.From / s.Slot; slot < span.Until/s.Slot; slot++ {
 				schedules[i] = append(schedules[i], primaldual.SlotPlan{Slot: int(slot) + 1, Workers: span.Places, PS: span.ParameterServers})
 			}

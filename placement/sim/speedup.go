@@ -27,7 +27,7 @@ func Amdahl(serial float64) (Speedup, error) {
 	}, nil
 }
 
-// WorkOn returns the Work of a job that takes d on n containers, rounded up to nanoseconds; nil is
+// WorkOn turns a time that was measured on some containers into work. It returns the Work of a job that takes d on n containers, rounded up to nanoseconds; nil is
 // Linear. Errors: ErrRange for n below 1, a time that is negative or a speed that is none, ErrOverflow.
 func WorkOn(speedup Speedup, n int64, d time.Duration) (time.Duration, error) {
 	if n < 1 || d < 0 {

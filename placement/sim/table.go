@@ -22,7 +22,7 @@ func Table(w io.Writer, results ...*Result) error {
 	return table.Flush()
 }
 
-// line returns the cells of a result.
+// line returns the cells of a result, tabs between them.
 func (r *Result) line() string {
 	var completed, refused, adjusted int
 	var wait time.Duration
@@ -37,6 +37,7 @@ func (r *Result) line() string {
 			wait += o.Wait()
 		}
 	}
+	// Nobody has waited where nobody has completed.
 	wait /= time.Duration(max(1, completed))
 	cut := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	return fmt.Sprintf("%s\t%d of %d\t%d\t%v\t%v\t%v\t%.3f\t%.3f\t%d\t%.1f", r.Policy, completed, len(r.Jobs), refused,

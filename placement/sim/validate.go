@@ -12,10 +12,12 @@ import (
 )
 
 // Validate returns every fault that a simulation would stumble over as apportion.Faults, or nil.
-// Faults of the embedded applications are those that alloc.Problem.Validate finds.
+// Faults of the embedded applications are those that alloc.Problem.Validate finds, so that a scenario
+// that is valid here is a valid problem at every decision. O(jobs x servers x kinds).
 func (s *Scenario) Validate() error {
 	var faults apportion.Faults
 	s.checkCluster(&faults)
+	// What follows needs servers that can be counted on.
 	if len(faults) > 0 {
 		return faults
 	}
@@ -37,7 +39,7 @@ func (s *Scenario) Validate() error {
 	return faults.Err()
 }
 
-// checkCluster checks all but the jobs.
+// checkCluster checks all but the jobs: the servers of both sides, and times.
 func (s *Scenario) checkCluster(faults *apportion.Faults) {
 	check.Servers(faults, s.Kinds, s.Servers)
 	if len(s.ParameterServers) > 0 {
@@ -56,7 +58,7 @@ func (s *Scenario) checkCluster(faults *apportion.Faults) {
 	collect(faults, err)
 }
 
-// collect adds a fault or faults.
+// collect adds the fault or faults that an error of this library is.
 func collect(faults *apportion.Faults, err error) {
 	var several apportion.Faults
 	var one *apportion.FieldError
@@ -75,6 +77,7 @@ func (s *Scenario) checkJob(faults *apportion.Faults, i int) {
 	if job.Work <= 0 {
 		faults.Add(item, "Work", apportion.ErrRange, job.Work.String())
 	}
+	// A static scheduler's number is one that the job may have.
 	if job.Fixed < max(1, job.Min) || job.Fixed > job.Max {
 		detail := strconv.FormatInt(job.Fixed, 10) + " is not in [" + strconv.FormatInt(max(1, job.Min), 10) + ", " + strconv.FormatInt(job.Max, 10) + "]"
 		faults.Add(item, "Fixed", apportion.ErrRange, detail)
@@ -90,7 +93,8 @@ func (s *Scenario) checkJob(faults *apportion.Faults, i int) {
 	}
 }
 
-// checkTraining holds the job to what it trains.
+// checkTraining holds the job to what it trains: both say how much work there is, and when, and policies
+// read one or the other.
 func (s *Scenario) checkTraining(faults *apportion.Faults, job *Job, item apportion.Item) {
 	if s.Slot == 0 || len(s.ParameterServers) == 0 {
 		faults.Add(item, "Training", apportion.ErrRange, "there are no slots or no parameter servers")
@@ -106,6 +110,7 @@ func (s *Scenario) checkTraining(faults *apportion.Faults, job *Job, item apport
 	}
 }
 
+// checkTime refuses times before 0.
 func checkTime(faults *apportion.Faults, d time.Duration, item apportion.Item, field string) {
 	if d < 0 {
 		faults.Add(item, field, apportion.ErrNegative, d.String())

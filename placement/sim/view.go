@@ -34,6 +34,7 @@ func newView(s *Scenario) (*view, error) {
 	if len(s.ParameterServers) == 0 {
 		return v, nil
 	}
+	// Each kind is there twice, since the two sides must not be added up.
 	v.kinds, v.servers = nil, slices.Clone(s.Servers)
 	for _, side := range []string{"worker-", "ps-"} {
 		for _, kind := range s.Kinds {
@@ -54,7 +55,8 @@ func newView(s *Scenario) (*view, error) {
 // thousandths.
 const psParts = 1000
 
-// serverPart returns what each server has of the capacity of all parameter servers, in thousandths.
+// serverPart returns what each server has of the capacity of all parameter servers, in thousandths and
+// rounded down. The error is ErrOverflow.
 func serverPart(s *Scenario) (apportion.Resources, error) {
 	part, err := check.Total(s.ParameterServers, len(s.Kinds))
 	for k, q := range part {
@@ -98,7 +100,8 @@ type fairness struct {
 	servable []int
 }
 
-// loss returns how far the shares of jobs are off their theoretical shares, added up.
+// loss returns how far the shares of jobs are off their theoretical shares, added up in the order of the
+// jobs. The theoretical shares cost most, so they are computed when the jobs have changed.
 func (f *fairness) loss(jobs []*job) (float64, error) {
 	if len(jobs) == 0 {
 		return 0, nil
@@ -114,6 +117,7 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 		}
 		f.positions, f.instance, f.servable = positions, instance, servable
 	}
+	// Who can never be served holds nothing and is due nothing.
 	counts := make(solver.Counts, len(f.servable))
 	for a, i := range f.servable {
 		counts[a] = jobs[i].places

@@ -16,16 +16,18 @@ const Whole int64 = 1_000_000
 // maxSpeed bounds a speed so that its rate fits int64 with room to spare.
 const maxSpeed = 1e12
 
-// work is a rate times a number of nanoseconds.
+// work is a rate times a number of nanoseconds, as an unsigned integer of 128 bits: at the largest rate an
+// int64 would overflow after some nanoseconds.
 type work struct{ hi, lo uint64 }
 
-// product returns the work that is done at a rate in a time; both must not be negative.
+// product returns the work that is done at a rate in a time; both must not be negative. It cannot
+// overflow.
 func product(rate int64, d time.Duration) work {
 	hi, lo := bits.Mul64(uint64(rate), uint64(d))
 	return work{hi, lo}
 }
 
-// minus returns w - v, or zero where v is larger.
+// minus returns w - v, or zero where v is larger: the last nanosecond of a job may do more than is left.
 func (w work) minus(v work) work {
 	lo, borrow := bits.Sub64(w.lo, v.lo, 0)
 	hi, borrow := bits.Sub64(w.hi, v.hi, borrow)

@@ -30,7 +30,7 @@ func (d *Default) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 	return sim.Orders{Places: d.place(state)}, nil
 }
 
-// place places the new jobs and notes it in the state.
+// place places the new jobs and notes it in the state, so that whoever decides after it sees them there.
 func (d *Default) place(state *sim.State) []sim.Place {
 	var places []sim.Place
 	for i := range state.Jobs {
@@ -46,7 +46,8 @@ func (d *Default) place(state *sim.State) []sim.Place {
 // on is one container on a server.
 func on(server int) []apportion.Placement { return []apportion.Placement{{Server: server, Count: 1}} }
 
-// least returns the worker with the least sum of requests.
+// least returns the worker with the least sum of requests. What a job really uses plays no part in it:
+// that is what FlowCon and SpeCon hold against it.
 func (d *Default) least(state *sim.State) int {
 	sums := make([]int64, len(state.Scenario.Servers))
 	for i := range state.Jobs {

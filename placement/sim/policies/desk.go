@@ -11,7 +11,8 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// entry notes who can run at all. Jobs that no number of servers serves are refused at their arrival.
+// entry notes who can run at all. Jobs that no number of servers serves are refused at their arrival: they
+// would wait for ever, and under FIFO hold up everybody behind them.
 type entry struct {
 	// fixed is, of the jobs that are there, the number of workers that a static scheduler gives
 	// them: Fixed, or as many as the empty cluster has room for if those are fewer.
@@ -25,6 +26,8 @@ func (e *entry) admit(state *sim.State) (refused []string) {
 	if e.fixed == nil {
 		e.fixed = make(map[string]int64)
 	}
+	// A refused arrival changes nothing for the others: the policies that divide the cluster anew
+	// leave it as it is then, and their pointers where they are.
 	e.changed = len(state.Ended) > 0
 	for _, id := range state.Ended {
 		delete(e.fixed, id)
@@ -63,12 +66,15 @@ func (e *entry) taking(state *sim.State, queue int) []sim.JobState {
 	return jobs
 }
 
-// fitting returns the most workers, up to Fixed, that the empty cluster serves; 0 for fewer than Min.
+// fitting returns the most workers, up to Fixed, that the empty cluster serves; 0 for fewer than Min. Both
+// sides bound it: the room for workers, and the room for the parameter servers that they need.
 func fitting(s *sim.Scenario, job *sim.Job) int64 {
 	n := roomOn(s.Servers, job.Demand, job.Fixed)
 	if training := job.Training; training != nil && training.WorkerBandwidth > training.PSBandwidth {
 		return 0
 	} else if training != nil {
+		// PSFor rises with the workers, so the first number with too many parameter servers is one
+		// too far.
 		servers := roomOn(s.ParameterServers, training.PS, n)
 		n = int64(sort.Search(int(n), func(fewer int) bool { return training.PSFor(int64(fewer)+1) > servers }))
 	}
@@ -91,10 +97,12 @@ func roomOn(servers []apportion.Server, demand apportion.Resources, limit int64)
 // side is one set of servers with what jobs hold there. Its pointer keeps its place between jobs and
 // decisions.
 type side struct {
+	// packer knows the room on each of so many servers.
 	packer  *placement.Packer
 	servers int
-	held    map[string][]apportion.Placement
-	demand  map[string]apportion.Resources
+	// held and demand are by job what it holds and what a container of it takes.
+	held   map[string][]apportion.Placement
+	demand map[string]apportion.Resources
 }
 
 // open makes the side ready at the first decision. The scenario is valid, so there is no error.
@@ -106,6 +114,7 @@ func (s *side) open(kinds apportion.Kinds, servers []apportion.Server) {
 	for h := range servers {
 		bins[h].Free = servers[h].Capacity
 	}
+	// The packer copies the capacities, which are the scenario's.
 	s.packer, _ = placement.NewPacker(placement.RoundRobin, kinds, bins)
 	s.servers = len(servers)
 	s.held, s.demand = make(map[string][]apportion.Placement), make(map[string]apportion.Resources)
@@ -130,7 +139,8 @@ func (s *side) place(id string, demand apportion.Resources, n int64) []apportion
 	return s.held[id]
 }
 
-// release takes from jobs all that they have.
+// release takes from jobs all that they have; those that have nothing, or are not known, have nothing to
+// give back.
 func (s *side) release(ids ...string) {
 	for _, id := range ids {
 		for _, p := range s.held[id] {
@@ -141,7 +151,8 @@ func (s *side) release(ids ...string) {
 	}
 }
 
-// desk hands out workers with their parameter servers.
+// desk hands out workers with their parameter servers. It keeps account of what it gave to whom beside the
+// simulator: orders are carried out as they are given.
 type desk struct {
 	entry
 	workers, servers side
@@ -162,7 +173,8 @@ func (d *desk) release(ids ...string) {
 }
 
 // grow gives a job that has some workers n more, with the parameter servers that it then needs in
-// addition, or nothing where they do not fit.
+// addition, or nothing where they do not fit. The room is looked at first, so the pointers move only when
+// something is placed.
 func (d *desk) grow(job *sim.Job, has, n int64) bool {
 	var servers apportion.Resources
 	var more int64

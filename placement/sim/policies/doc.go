@@ -6,6 +6,23 @@
 // alloc; [FIFO] and [DRF]. The same but Swarm, and [RRH] and [OASiS], where there are slots and parameter
 // servers. Where jobs share the CPU of workers: [Default], which does nothing, [FlowCon] and [SpeCon].
 //
+// Which policy is for which world, and when it decides:
+//
+//	policy	servers	parameter servers	decides
+//	Swarm	exclusive	no	at arrivals and completions
+//	Dorm	exclusive	with slots	at arrivals and completions
+//	FIFO	exclusive	with slots	at arrivals and completions
+//	DRF	exclusive	with slots	at arrivals and completions
+//	RRH	exclusive	always, with slots	at arrivals and completions
+//	OASiS	exclusive	always, with slots	at arrivals; orders in every slot
+//	Default	shared	no	at arrivals
+//	FlowCon	shared	no	at arrivals, completions and intervals of each worker
+//	SpeCon	shared	no	at arrivals, completions and intervals
+//
+// FIFO, DRF, RRH and Dorm share an entry, which refuses who can never run, and a desk, which hands out
+// workers together with the parameter servers that serve them; OASiS has the ledger of package primaldual
+// for both. FlowCon and SpeCon place new jobs as Default does.
+//
 // # Notation
 //
 //	symbol	Go name	unit	where

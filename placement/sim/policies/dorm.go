@@ -28,7 +28,8 @@ type Dorm struct {
 	// Observe, if not nil, sees every decision.
 	Observe func(*alloc.Decision)
 
-	// servers holds the parameter servers, entry who is let in.
+	// servers holds the parameter servers, which the optimizer knows as parts of containers only;
+	// entry says who is let in.
 	servers side
 	entry   entry
 }
@@ -56,6 +57,8 @@ func (d *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 	orders := sim.Orders{Refused: d.entry.admit(state)}
 	d.servers.open(state.Scenario.Kinds, state.Scenario.ParameterServers)
 	d.servers.release(state.Ended...)
+	// Jobs behind the queue are not shown to the optimizer: it would have to give every newcomer its
+	// least number of containers, or keep them all waiting.
 	state.Jobs = d.entry.taking(state, d.Queue)
 	if len(state.Jobs) == 0 || !d.entry.changed {
 		return orders, nil
@@ -73,7 +76,8 @@ func (d *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 	return orders, nil
 }
 
-// changes returns the jobs whose containers change, each with its parameter servers.
+// changes returns the jobs whose containers change, each with its parameter servers. All that they held is
+// free before the first of them is served, in the order of arrival.
 func (d *Dorm) changes(state *sim.State, allocation alloc.Allocation) []sim.Place {
 	var places []sim.Place
 	var changed []*sim.JobState
@@ -105,12 +109,13 @@ func placesOf(servers []apportion.Server, held map[string]int64) []apportion.Pla
 }
 
 // serve places the parameter servers of a job, after leaving out the workers, from the last one on,
-// that have none.
+// that have none: the optimizer's parts of parameter servers need not add up to whole ones.
 func (d *Dorm) serve(job *sim.JobState, place *sim.Place) {
 	var n int64
 	for _, p := range place.On {
 		n += p.Count
 	}
+	// Without room for any parameter server all workers go, and the job waits.
 	room := d.servers.room(job.Training.PS, n)
 	for ; job.Training.PSFor(n) > room; n-- {
 		last := len(place.On) - 1

@@ -30,6 +30,7 @@ func (d *DRF) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	if !d.desk.changed {
 		return orders, nil
 	}
+	// Everybody hands back everything; who gets the same again is not adjusted.
 	jobs := d.desk.taking(state, 0)
 	line := newShareLine(state.Scenario)
 	for i := range jobs {
@@ -39,6 +40,7 @@ func (d *DRF) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	for len(line.jobs) > 0 {
 		first := &line.jobs[0]
 		if first.workers == first.most || !d.desk.grow(first.job.Job, first.workers, 1) {
+			// Room that is freed here stays free until the next decision.
 			if first.workers < first.job.Min {
 				d.desk.release(first.job.ID)
 			}
@@ -64,18 +66,20 @@ func most(s *sim.Scenario, job *sim.JobState) int64 {
 	return min(job.Max, slotsLeft(s.Slot, job))
 }
 
-// slotsLeft returns the worker-slots that a job has still to earn.
+// slotsLeft returns the worker-slots that a job has still to earn; a job that is there has at least one.
 func slotsLeft(slot time.Duration, job *sim.JobState) int64 {
 	return int64((job.Left-1)/slot) + 1
 }
 
-// shareOf is the dominant share num/den of a job with a number of workers.
+// shareOf is the dominant share num/den of a job with a number of workers, as a fraction of integers: a
+// tie must be one on every machine.
 type shareOf struct {
-	job      *sim.JobState
-	place    int // in the order of arrival
-	workers  int64
-	most     int64
-	num, den int64
+	job *sim.JobState
+	// place is that in the order of arrival, which decides ties.
+	place int
+	// workers is how many it has in this filling, most how many it may have.
+	workers, most int64
+	num, den      int64
 }
 
 // measure sets the dominant share: the largest part of any kind of either side. What is placed is at

@@ -33,6 +33,7 @@ func (f *FIFO) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 		if job.Containers > 0 {
 			continue
 		}
+		// Who holds containers keeps them to the end.
 		if f.desk.grow(job.Job, 0, f.desk.fixed[job.ID]) {
 			orders.Places = append(orders.Places, f.desk.order(job.ID))
 		} else if !f.Backfill {

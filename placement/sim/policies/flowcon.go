@@ -14,11 +14,13 @@ import (
 // FlowCon limits the jobs of each worker by their growth efficiency. Jobs are placed as by Default
 // and never moved.
 type FlowCon struct {
-	config   flowcon.Config
-	options  flowcon.Options
-	place    Default
-	meters   meters
-	workers  []*flowcon.Executor
+	config  flowcon.Config
+	options flowcon.Options
+	place   Default
+	meters  meters
+	// workers are FlowCon's own, one for each server: they know nothing of one another.
+	workers []*flowcon.Executor
+	// readings and decision are buffers.
 	readings []flowcon.Reading
 	decision flowcon.Decision
 	// Observe, if not nil, is told every change of category.
@@ -58,7 +60,7 @@ func (f *FlowCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 	return orders, nil
 }
 
-// step runs FlowCon on one worker.
+// step runs FlowCon on one worker, and wakes the policy when the first of all workers wants to run again.
 func (f *FlowCon) step(worker *flowcon.Executor, w int, state *sim.State, orders *sim.Orders) error {
 	f.readings = f.readings[:0]
 	for i := range state.Jobs {

@@ -12,7 +12,8 @@ import (
 // meters are counters of what jobs use, by ID.
 type meters map[string]*growth.Counter
 
-// read returns the average usage of a job since its reading before; the first measures nothing.
+// read returns the average usage of a job since its reading before, as a share of a worker; the first
+// measures nothing, and so does one at the same instant as the one before.
 func (m meters) read(job *sim.JobState, now time.Duration) growth.Usage {
 	if m[job.ID] == nil {
 		m[job.ID] = new(growth.Counter)

@@ -22,6 +22,7 @@ type OASiS struct {
 	// does not know the future.
 	Bounds *primaldual.Bounds
 
+	// schedules are by job the plans of this slot and of later ones.
 	scheduler *primaldual.Scheduler
 	schedules map[string]primaldual.Schedule
 }
@@ -50,13 +51,15 @@ func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, 
 			}
 			o.schedules[job.ID] = decision.Schedule
 		}
+		// A plan may leave slots out and may change from slot to slot, so every slot is a decision as
+		// long as there is a job.
 		orders.Places = append(orders.Places, o.order(job.ID, slot))
 		orders.Next = state.Now + state.Scenario.Slot
 	}
 	return orders, nil
 }
 
-// start makes the scheduler.
+// start makes the scheduler, at the first decision.
 func (o *OASiS) start(s *sim.Scenario) error {
 	var jobs []primaldual.Job
 	for i := range s.Jobs {

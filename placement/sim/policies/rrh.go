@@ -44,6 +44,8 @@ func (h *RRH) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	if err != nil {
 		return sim.Orders{}, err
 	}
+	// New jobs are looked at one after the other: one that is let in counts among the active ones for
+	// the next.
 	changed := len(state.Ended) > 0
 	for _, job := range h.desk.taking(state, 0) {
 		if job.New && !(r.present(&job)-r.delayCost(&job) > h.Threshold) {
@@ -61,12 +63,14 @@ func (h *RRH) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	return orders, nil
 }
 
-// run places the active jobs by reward.
+// run places the active jobs by reward. A job that had containers and does not get them again pauses, and
+// keeps what it has earned.
 func (h *RRH) run(r *rewards) []sim.Place {
 	type ranked struct {
 		job    *sim.JobState
 		reward float64
 	}
+	// Rewards are those of before anything is moved.
 	order := make([]ranked, len(r.active))
 	for i := range r.active {
 		h.desk.release(r.active[i].ID)
@@ -83,9 +87,11 @@ func (h *RRH) run(r *rewards) []sim.Place {
 
 // rewards are the formulas of [Irwin04] at one decision.
 type rewards struct {
-	state       *sim.State
+	state *sim.State
+	// alpha and rate are RRH's, defaults filled in.
 	alpha, rate float64
-	fixed       map[string]int64
+	// fixed is by job the number of workers on which it would run.
+	fixed map[string]int64
 	// active are the jobs that were let in.
 	active []sim.JobState
 }
@@ -107,7 +113,7 @@ func (h *RRH) rewards(state *sim.State) (*rewards, error) {
 	return r, nil
 }
 
-// reward returns (alpha PV_i - (1 - alpha) cost_i) / RPT_i.
+// reward returns (alpha PV_i - (1 - alpha) cost_i) / RPT_i, the gain of a slot given to the job. [Irwin04]
 func (r *rewards) reward(job *sim.JobState) float64 {
 	gain := float64(r.alpha*r.present(job)) - float64((1-r.alpha)*r.delayCost(job))
 	return gain / float64(r.remaining(job))
@@ -118,7 +124,8 @@ func (r *rewards) present(job *sim.JobState) float64 {
 	return r.worth(job, 0) / (1 + float64(r.rate*float64(r.remaining(job))))
 }
 
-// delayCost returns what the other active jobs lose if each of them waits until the job has run.
+// delayCost returns cost_i: what the other active jobs lose if each of them waits until the job has run.
+// O(active jobs).
 func (r *rewards) delayCost(job *sim.JobState) float64 {
 	cost := 0.0
 	for i := range r.active {

@@ -70,6 +70,7 @@ func (s *SpeCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 func (s *SpeCon) tell(state *sim.State) error {
 	var errs []error
 	step := func(e specon.Event) { errs = append(errs, s.manager.Step(e)) }
+	// Workers have no capacity: the thesis ignores room.
 	for w := range state.Scenario.Servers {
 		step(specon.Event{Kind: specon.WorkerUp, Worker: state.Scenario.Servers[w].ID, Capacity: apportion.Resources{}})
 	}

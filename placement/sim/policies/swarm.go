@@ -28,7 +28,7 @@ func (Swarm) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
 		if job.Containers > 0 {
-			continue
+			continue // for life
 		}
 		places, ok := packer.Place(job.Demand, job.Fixed, nil)
 		if ok {

@@ -13,13 +13,15 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// Check returns what is wrong with a result of a scenario, or nil: every job did exactly its work, at
+// Check goes over the spans of all jobs with integers of any size, and over the samples with the spans; it
+// uses nothing that the simulator computed but those. It returns what is wrong with a result of a scenario, or nil: every job did exactly its work, at
 // the speed of what it held, between its arrival and its completion; nothing was held by two; and
 // the samples ascend and say what was in use.
 func Check(s *sim.Scenario, r *sim.Result) error {
 	if len(r.Jobs) != len(s.Jobs) {
 		return fmt.Errorf("%d outcomes for %d jobs", len(r.Jobs), len(s.Jobs))
 	}
+	// Job by job first: what is wrong with one could make nonsense of the sums over all.
 	var faults []error
 	for i := range s.Jobs {
 		if err := checkJob(s, &s.Jobs[i], &r.Jobs[i]); err != nil {
@@ -39,8 +41,10 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 	return checkSamples(s, r)
 }
 
-// checkJob goes over the life of one job.
+// checkJob goes over the life of one job: spans ascend and do not overlap, what is noted of it follows from
+// them, and it has done its work.
 func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
+	// begun is the first instant with containers, done what the rates add up to, last the last of them.
 	begun, until, paused := o.Arrival, o.Arrival, time.Duration(0)
 	done, last := new(big.Int), int64(0)
 	for i := range o.Spans {
@@ -48,6 +52,7 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 		if i == 0 {
 			begun = span.From
 		}
+		// until is where the span before ended; at first, the arrival.
 		if span.From < until || span.Until <= span.From || s.Horizon > 0 && span.Until > s.Horizon {
 			return fmt.Errorf("span %d from %v until %v, the one before ended at %v", i, span.From, span.Until, until)
 		}
@@ -73,7 +78,8 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 	return checkWork(s, job, o, done, last)
 }
 
-// checkSpan checks what a job holds, and the speed that it has from it.
+// checkSpan checks what a job holds, and the speed that it has from it: 0 in a pause, which is counted
+// elsewhere, and otherwise that of its containers, or at most its demand of a shared worker.
 func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 	n, ps := count(span.Places), count(span.ParameterServers)
 	var want int64
@@ -99,7 +105,8 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 	return nil
 }
 
-// checkWork holds a job to its work: no less, and no more than what falls into the last unit of time.
+// checkWork holds a job to its work: no less, and no more than what falls into the last unit of time, a
+// nanosecond or a slot, in which it completes.
 func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, last int64) error {
 	total := product(1_000_000, job.Work)
 	if o.Completed != (done.Cmp(total) >= 0) {
@@ -111,7 +118,8 @@ func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, las
 	return nil
 }
 
-// checkRoom adds up what is held at an instant.
+// checkRoom adds up what is held at an instant and compares it with what each server has. Instants at which
+// spans begin are enough: nothing is taken in between.
 func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
 	used := [2][]apportion.Resources{make([]apportion.Resources, len(s.Servers)), make([]apportion.Resources, len(s.ParameterServers))}
 	for side := range used {
@@ -136,13 +144,14 @@ func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
 	return nil
 }
 
-// holding is what a job takes of a server.
+// holding is what a job takes of a server; side is 0 for servers and 1 for parameter servers.
 type holding struct {
 	side, server int
 	takes        apportion.Resources
 }
 
-// held returns what a job takes at an instant.
+// held returns what a job takes at an instant, of every server of both sides: the demand of its containers
+// or, on a shared worker, its rate.
 func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 	var all []holding
 	job := &s.Jobs[i]
@@ -175,7 +184,8 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 // tolerance is for sums of shares in another order.
 const tolerance = 1e-9
 
-// checkSamples holds the samples to what jobs held.
+// checkSamples holds the samples to what jobs held: they ascend, their utilization is that of the spans,
+// losses are not negative, and adjustments add up to those of the jobs.
 func checkSamples(s *sim.Scenario, r *sim.Result) error {
 	before, adjusted := time.Duration(-1), 0
 	for i := range r.Samples {
@@ -226,6 +236,7 @@ func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64
 	return parts
 }
 
+// count returns the containers of a list of placements.
 func count(places []apportion.Placement) (n int64) {
 	for _, p := range places {
 		n += p.Count
@@ -233,6 +244,7 @@ func count(places []apportion.Placement) (n int64) {
 	return n
 }
 
+// product returns the work that is done at a rate in a time.
 func product(rate int64, d time.Duration) *big.Int {
 	return new(big.Int).Mul(big.NewInt(rate), big.NewInt(int64(d)))
 }

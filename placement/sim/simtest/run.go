@@ -33,6 +33,7 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 		if !sameJobs(s, Scenario(world, seed)) {
 			t.Errorf("%s, %v scenario %d: the run has changed the scenario", r.Policy, world, seed)
 		}
+		// In slots jobs arrive together, and their order decides who is asked first.
 		if world != Slots {
 			rand.New(rand.NewPCG(seed, 2)).Shuffle(len(s.Jobs), func(i, j int) { s.Jobs[i], s.Jobs[j] = s.Jobs[j], s.Jobs[i] })
 		}
@@ -42,6 +43,7 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 	}
 }
 
+// play runs the scenario under the policy.
 func play(t *testing.T, s *sim.Scenario, policy sim.Policy) *sim.Result {
 	t.Helper()
 	r, err := sim.Run(t.Context(), s, policy)
@@ -64,7 +66,7 @@ func roundTrip(t *testing.T, r *sim.Result) (text []byte, back *sim.Result) {
 	return text, back
 }
 
-// sameJobs compares what can be compared of jobs.
+// sameJobs compares what can be compared of jobs and servers: functions cannot.
 func sameJobs(a, b *sim.Scenario) bool {
 	return slices.EqualFunc(a.Jobs, b.Jobs, func(a, b sim.Job) bool {
 		a.Speedup, b.Speedup = nil, nil
@@ -72,7 +74,7 @@ func sameJobs(a, b *sim.Scenario) bool {
 	}) && reflect.DeepEqual(a.Servers, b.Servers) && reflect.DeepEqual(a.ParameterServers, b.ParameterServers)
 }
 
-// sorted returns the result with its jobs by name.
+// sorted returns the result with its jobs by name, whatever their order was in the scenario.
 func sorted(r *sim.Result) *sim.Result {
 	out := *r
 	out.Jobs = slices.Clone(r.Jobs)

@@ -41,7 +41,8 @@ func Scenario(world World, seed uint64) *sim.Scenario {
 	return containers(rng)
 }
 
-// containers draws up to eight jobs, some of which can never run, for up to four servers.
+// containers draws up to eight jobs, some of which can never run, for up to four servers. Half of the
+// scenarios end early, half of the jobs have a serial part.
 func containers(rng *rand.Rand) *sim.Scenario {
 	s := &sim.Scenario{Kinds: apportion.Kinds{"cpu", "gpu"}, AdjustCost: time.Duration(rng.IntN(301)) * time.Second}
 	if rng.IntN(2) == 0 {
@@ -57,6 +58,7 @@ func containers(rng *rand.Rand) *sim.Scenario {
 			Arrival: time.Duration(rng.IntN(10))*100*time.Second + time.Duration(i),
 			Work:    time.Duration(1+rng.IntN(40)) * 100 * time.Second, Fixed: 1 + rng.Int64N(4),
 		}
+		// What it has fixed is within what it may have.
 		job.ID, job.Demand, job.Weight = fmt.Sprint("a", i), apportion.Resources{1 + rng.Int64N(4), rng.Int64N(2)}, 1
 		job.Min, job.Max = 1, job.Fixed+rng.Int64N(3)
 		if rng.IntN(2) == 0 {
@@ -83,7 +85,8 @@ func Falling() *sim.Curve {
 	return curve
 }
 
-// workers draws up to eight jobs for up to three workers.
+// workers draws up to eight jobs for up to three workers, with and without interference. Jobs that can use
+// hardly anything have hardly any work: a run must end.
 func workers(rng *rand.Rand) *sim.Scenario {
 	s := &sim.Scenario{
 		Kinds: apportion.Kinds{"cpu"}, AdjustCost: time.Duration(rng.IntN(6)) * time.Second,
@@ -105,7 +108,7 @@ func workers(rng *rand.Rand) *sim.Scenario {
 	return s
 }
 
-// slots draws a workload with the ranges of the paper.
+// slots draws a workload with the ranges of the paper, small enough for every policy.
 func slots(rng *rand.Rand) *sim.Scenario {
 	cluster, jobs := oasistest.Generate(rng, oasistest.Settings{
 		Slots: 20 + rng.IntN(21), WorkerServers: 1 + rng.IntN(5), PSServers: 1 + rng.IntN(4), Jobs: 1 + rng.IntN(15),
