@@ -185,6 +185,13 @@ func (b *bench) subject() *agenttest.Subject {
 			defer b.fake.mu.Unlock()
 			return b.fake.starts[attempt]
 		},
+		Containers: func(job string) int {
+			book, err := agent.OpenBook(b.config.Disk, "here")
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			return book.Page(job).Containers
+		},
 		Kill: func(string) { b.fake.set(func() { clear(b.fake.alive) }) },
 	}
 }
