@@ -181,7 +181,7 @@
 //	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
 //	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent
 //	[Dorm §III-C2, effects on one server]	checkpoint/agent/perform.go	Agent.carryOut
-//	[Dorm §III-C2, DormMaster]	checkpoint/driver/driver.go	Driver.Run
+//	[Dorm §III-C2, DormMaster]	checkpoint/driver/loop.go	Driver.Run
 //	[Dorm §III-C2, reliable storage]	checkpoint/store/store.go	Store
 //	[Dorm §III-C2, save and resume]	checkpoint/runner/runner.go	Runner
 //	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands

@@ -214,13 +214,15 @@ func (a *Agent) enter(ctx context.Context, job string, attempt int64, ending boo
 	return p
 }
 
-// flush makes the book durable, unless the context ends before the disk answers.
+// flush makes the book durable, unless the context ends before the disk answers. A write that comes late does no
+// harm: it writes what is known by then.
 func (a *Agent) flush(ctx context.Context) error {
 	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, a.book.Flush() })
 	return err
 }
 
-// runner returns what runs the processes of a job.
+// runner returns what runs the processes of a job. One is made outside of the lock, for that may touch a disk; of
+// two that are made at the same time the second stays.
 func (a *Agent) runner(job string, spec json.RawMessage) (runner.Runner, error) {
 	a.mu.Lock()
 	known, ok := a.runners[job]

@@ -94,7 +94,8 @@ func (b *Book) Admit(e checkpoint.Effect) (Verdict, error) {
 	return verdict, b.Flush()
 }
 
-// note is Admit without the disk: Flush must follow before the effect is carried out.
+// note is Admit without the disk: Flush must follow before the effect is carried out. An effect that changes nothing,
+// as those do that come twice, costs no write. O(containers).
 func (b *Book) note(e checkpoint.Effect) Verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,7 +153,8 @@ func (b *Book) Epoch() int64 {
 	return b.known.Epoch
 }
 
-// update changes a page in memory; Flush makes the change durable.
+// update changes a page in memory; Flush makes the change durable. So what is known may be ahead of the disk, never
+// behind it: an agent that dies in between has not acted on it.
 func (b *Book) update(job string, change func(*Page)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

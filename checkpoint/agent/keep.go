@@ -126,7 +126,8 @@ func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p pass
 	return attempt, a.enter(ctx, job, attempt, true), true
 }
 
-// endIn ends an attempt in the lane of its job.
+// endIn ends an attempt in the lane of its job, where a start that is under way comes to its end first. An attempt
+// that could not be ended is tried again at the next look.
 func (a *Agent) endIn(p passage, job string, attempt int64) error {
 	_, err := p.lane.use(p.ctx, func(ctx context.Context) (int64, error) { return -1, a.stop(ctx, job) })
 	if err == nil {

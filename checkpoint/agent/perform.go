@@ -96,7 +96,8 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, e
 	return run, err
 }
 
-// save has the job write its state and commits it.
+// save has the job write its state and commits it. A commit that is abandoned may still come to its end: its number
+// is not used then, and is pruned with the next one.
 func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	r, run, err := a.resumed(e)
 	if err != nil {
@@ -112,7 +113,8 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	return saved.Step, err
 }
 
-// confirm waits until the processes run.
+// confirm waits until the processes run. Work that is done already counts as well: a short job may be faster than
+// the question.
 func (a *Agent) confirm(ctx context.Context, e checkpoint.Effect) error {
 	r, run, err := a.resumed(e)
 	if err != nil {

@@ -11,6 +11,18 @@
 // Each effect has a goroutine of its own, and each server one that asks its agent. All of them hand what
 // they learn to the loop.
 //
+// # Who does what
+//
+//	goroutine            how many                     what it does
+//	the loop             one                          steps the machine, appends records, publishes the view
+//	an effect            one for each under way       asks its servers or the store, hands the reply to the loop
+//	an order             one for each server of it    waits for the server's agent, calls it
+//	a watch              one for each server          asks the agent, hands what is news to the loop
+//
+// The machine has one effect under way for each job at most, so there are no more goroutines than jobs,
+// servers, and containers of jobs that are on their way. Calls that were abandoned are beside that, until they
+// return.
+//
 // # Notation
 //
 //	Apply          an event of the caller, durable when it returns
@@ -32,6 +44,17 @@
 // server. Each is told again with every answer until the machine has heard of it.
 //
 // A job is saved by the process of its first container: a Save goes to that container's server only.
+//
+// # Why no server is lost too early
+//
+// Every answer of an agent carries its clock, and the driver hands the newest one back with the next question
+// or order. The agent's lease counts from what was handed back, so it ends at the latest one lease after an
+// answer that has arrived here. The grace counts from the arrival of the newest answer. Where the grace is
+// longer than the lease, by what the clocks drift apart in that time and what ending jobs takes, the jobs of a
+// server have ended before ServerLost is said. From then on nothing is sent to it any more: it is back when it
+// joins again.
+//
+// # Ends
 //
 // When Run ends, jobs run on. The next driver finds them: it opens the journal, the agents join, and
 // effects that were under way are begun again, when their agents are there.

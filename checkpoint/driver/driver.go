@@ -5,9 +5,7 @@ package driver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -15,9 +13,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/agent"
-	"github.com/apportion/apportion/checkpoint/internal/abandon"
-	"github.com/apportion/apportion/checkpoint/store"
 )
 
 var (
@@ -26,65 +21,6 @@ var (
 	// ErrHung: the journal has not answered for Options.AppendLimit.
 	ErrHung = errors.New("driver: the journal does not answer")
 )
-
-// Agent is what a driver speaks to on one server: agent.Agent, a fake of a test, or a client of an agent
-// on another machine. It keeps the promises of [checkpoint.Effect]; package agenttest tests them.
-type Agent interface {
-	// Do carries out an effect on the server. An error says that it is not known how it went, or, if it
-	// wraps checkpoint.ErrFenced, that a newer master has taken over.
-	Do(ctx context.Context, order agent.Order) (checkpoint.Reply, error)
-	// Status says how the jobs stand. An error that wraps checkpoint.ErrFenced says that a newer master
-	// has taken over.
-	Status(ctx context.Context, q agent.Question) (agent.Status, error)
-}
-
-// Journal keeps the records of a machine; journal.Journal is one. It belongs to the driver from New on.
-type Journal interface {
-	// Append makes a record durable. After an error the journal takes nothing more.
-	Append(checkpoint.Record) error
-	// Bytes is the size of the journal; Compact replaces it by one that begins with a snapshot.
-	Bytes() int64
-	Compact(snapshot checkpoint.Record) error
-	// Close closes the journal. What was appended is durable already.
-	Close() error
-}
-
-// Config says what a driver works with. Both fields are required.
-type Config struct {
-	// Store keeps the checkpoints.
-	Store store.Store
-	// Grace is how long a server may give no answer before it counts as lost: longer than the lease of
-	// its agent, by what the clocks may drift apart meanwhile and what ending the jobs takes.
-	Grace time.Duration
-}
-
-// Options are settings that have defaults; nil stands for all of them.
-type Options struct {
-	// Spec returns what a job runs, for the agents. It is called from several goroutines. Nil: agents
-	// are told nothing.
-	Spec func(job string) json.RawMessage
-	// Poll is how often each agent is asked, and time is told to the machine; 0: DefaultPoll.
-	Poll time.Duration
-	// SaveEvery is how often a running job is saved; 0: only when it is adjusted.
-	SaveEvery time.Duration
-	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
-	CompactBytes int64
-	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.
-	AppendLimit time.Duration
-	// Trace is told of every effect that was replied to, from one goroutine; nil: nobody is.
-	Trace func(Traced)
-}
-
-// What zero stands for in Options.
-const (
-	DefaultPoll         = 100 * time.Millisecond
-	DefaultCompactBytes = 4 << 20
-	DefaultAppendLimit  = 30 * time.Second
-)
-
-// batch is how many messages share a record at most, so that one write to the disk serves them all and none
-// waits for long.
-const batch = 256
 
 // Driver runs a machine. Its methods are safe for concurrent use.
 type Driver struct {
@@ -121,7 +57,7 @@ func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Dr
 	if options != nil {
 		d.options = *options
 	}
-	if err := d.check(); err != nil {
+	if err := d.config.check(&d.options); err != nil {
 		return nil, err
 	}
 	d.options.setDefaults()
@@ -130,156 +66,8 @@ func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Dr
 	return d, nil
 }
 
-func (d *Driver) check() error {
-	var faults apportion.Faults
-	item := apportion.Item{ID: "driver"}
-	if d.config.Store == nil {
-		faults.Add(item, "Store", apportion.ErrEmpty, "")
-	}
-	if d.config.Grace <= 0 {
-		faults.Add(item, "Grace", apportion.ErrRange, d.config.Grace.String())
-	}
-	for _, f := range []struct {
-		field string
-		value int64
-	}{
-		{"Poll", int64(d.options.Poll)}, {"SaveEvery", int64(d.options.SaveEvery)},
-		{"CompactBytes", d.options.CompactBytes}, {"AppendLimit", int64(d.options.AppendLimit)},
-	} {
-		if f.value < 0 {
-			faults.Add(item, f.field, apportion.ErrNegative, "")
-		}
-	}
-	return faults.Err()
-}
-
-func (o *Options) setDefaults() {
-	if o.Poll == 0 {
-		o.Poll = DefaultPoll
-	}
-	if o.CompactBytes == 0 {
-		o.CompactBytes = DefaultCompactBytes
-	}
-	if o.AppendLimit == 0 {
-		o.AppendLimit = DefaultAppendLimit
-	}
-	if o.Spec == nil {
-		o.Spec = func(string) json.RawMessage { return nil }
-	}
-}
-
-// Run drives the machine until the context ends, and returns nil then. Otherwise the error wraps
-// checkpoint.ErrFenced if another master has taken over, ErrHung, or the error of the journal: the machine
-// knows more than its records then, and the next driver needs a new one. Run is called once. When it
-// returns, nothing that it has begun goes on, but calls of agents, store and journal that ignore their
-// context.
-func (d *Driver) Run(ctx context.Context) (err error) {
-	ctx, end := context.WithCancel(ctx)
-	defer close(d.ended)
-	defer func() {
-		end()
-		d.under.Wait()
-		err = errors.Join(err, d.close(err))
-	}()
-	d.life = ctx
-	d.members.open(ctx, d.machine.Servers())
-	ticker := time.NewTicker(d.options.Poll)
-	defer ticker.Stop()
-	if err := d.commit(ctx); err != nil {
-		return err
-	}
-	for {
-		var taken []message
-		select {
-		case <-ctx.Done():
-			return nil
-		case first := <-d.inbox:
-			taken = d.drain(first)
-		case now := <-ticker.C:
-			taken = []message{{do: func() error { return d.tick(now) }}}
-		}
-		if err := d.turn(ctx, taken); err != nil {
-			return err
-		}
-	}
-}
-
-// close closes the journal, unless that is what hangs.
-func (d *Driver) close(ended error) error {
-	if errors.Is(ended, ErrHung) {
-		return nil
-	}
-	return d.soon(d.journal.Close)
-}
-
-// drain returns the first message and those that wait behind it.
-func (d *Driver) drain(first message) []message {
-	taken := []message{first}
-	for len(taken) < batch {
-		select {
-		case next := <-d.inbox:
-			taken = append(taken, next)
-		default:
-			return taken
-		}
-	}
-	return taken
-}
-
-// turn does what messages ask for, makes it durable, and tells those who wait.
-func (d *Driver) turn(ctx context.Context, taken []message) error {
-	answers := make([]error, len(taken))
-	for i, m := range taken {
-		if answers[i] = m.do(); errors.Is(answers[i], checkpoint.ErrFenced) {
-			return answers[i]
-		}
-	}
-	if err := d.commit(ctx); err != nil {
-		return err
-	}
-	for i, m := range taken {
-		if m.done != nil {
-			m.done <- answers[i]
-		}
-	}
-	return nil
-}
-
-// commit makes durable what has changed, and only then begins what that asks for.
-func (d *Driver) commit(ctx context.Context) error {
-	ready := d.machine.Ready()
-	if !ready.Record.Empty() {
-		if err := d.soon(func() error { return d.journal.Append(ready.Record) }); err != nil {
-			return fmt.Errorf("driver: %w", err)
-		}
-	}
-	d.members.drop(ready.Record.Lost)
-	d.view.apply(ready.Record)
-	for _, e := range ready.Effects {
-		d.begin(ctx, e)
-	}
-	if d.journal.Bytes() < d.compactAt {
-		return nil
-	}
-	if err := d.soon(func() error { return d.journal.Compact(d.machine.Snapshot()) }); err != nil {
-		return fmt.Errorf("driver: %w", err)
-	}
-	d.compactAt = max(d.options.CompactBytes, 2*d.journal.Bytes())
-	return nil
-}
-
-// soon returns what a call of the journal returns, or ErrHung.
-func (d *Driver) soon(call func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), d.options.AppendLimit)
-	defer cancel()
-	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, call() })
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		return fmt.Errorf("%w within %v", ErrHung, d.options.AppendLimit)
-	}
-	return err
-}
-
-// ask has the loop do something, and waits until what that has changed is durable.
+// ask has the loop do something, and waits until what that has changed is durable. What is done holds up everything
+// else, so it must not wait for anybody.
 func (d *Driver) ask(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	select {
@@ -316,38 +104,43 @@ func (d *Driver) step(events ...checkpoint.Event) error {
 	return nil
 }
 
-// tick tells the machine the time, gives up servers that are silent, and has jobs saved.
-func (d *Driver) tick(now time.Time) error {
-	if err := d.step(checkpoint.Tick{Now: now}); err != nil {
-		return err
-	}
-	for _, id := range d.members.silent(now, d.config.Grace) {
-		if err := d.step(checkpoint.ServerLost{ID: id}); err != nil {
-			return err
-		}
-	}
-	if d.options.SaveEvery == 0 {
-		return nil
-	}
-	return d.saveDue(now)
-}
-
-// saveDue has the jobs saved that have run for long enough since they were last saved, or begun.
-func (d *Driver) saveDue(now time.Time) error {
-	running := d.view.running()
-	maps.DeleteFunc(d.saved, func(job string, _ time.Time) bool { _, runs := slices.BinarySearch(running, job); return !runs })
-	for _, job := range running {
-		last, known := d.saved[job]
-		if known && now.Sub(last) < d.options.SaveEvery {
-			continue
-		}
-		d.saved[job] = now
-		if !known {
-			continue
-		}
-		if err := d.step(checkpoint.Checkpoint{Job: job}); err != nil {
-			return err
-		}
+// Agent returns the agent that has joined for a server; nil: none has, or the server is lost.
+func (d *Driver) Agent(server string) Agent {
+	if m := d.members.get(server); m != nil {
+		return m.agent
 	}
 	return nil
+}
+
+// State returns what is durable of the machine's state, and how the jobs stand. O(jobs).
+func (d *Driver) State() State {
+	v := &d.view
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	s := State{Servers: []apportion.Server{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
+	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
+		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: v.servers[id].Clone()})
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
+		s.Jobs = append(s.Jobs, v.jobs[name].Clone())
+	}
+	return s
+}
+
+// Await returns the first State of which is says true. The error is the context's, or ErrEnded, and the State
+// then the last one.
+func (d *Driver) Await(ctx context.Context, is func(*State) bool) (State, error) {
+	for {
+		s := d.State()
+		if is(&s) {
+			return s, nil
+		}
+		select {
+		case <-s.Changed():
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-d.ended:
+			return s, ErrEnded
+		}
+	}
 }

@@ -133,6 +133,27 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
+// A server that is lost is not spoken to any more, also when it could answer again: a word would renew the lease
+// of jobs that run elsewhere.
+func TestLostServerIsNotAsked(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s2")
+		lost := w.servers["s1"]
+		lost.set(nil, errors.New("connection refused"))
+		w.await("lr", on("s2"))
+		lost.set(nil, nil)
+		synctest.Wait()
+		before := lost.asked
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if lost.asked != before || w.d.Agent("s1") != nil {
+			t.Errorf("it was asked %d times", lost.asked-before)
+		}
+		w.close()
+	})
+}
+
 // A server whose agent never joins a new driver is lost, too, after the grace and not before.
 func TestServerThatDoesNotJoin(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

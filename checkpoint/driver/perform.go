@@ -16,14 +16,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
-// Traced is an effect, when it was begun, and what came of it when.
-type Traced struct {
-	Effect  checkpoint.Effect `json:"effect"`
-	Issued  time.Time         `json:"issued"`
-	Replied time.Time         `json:"replied"`
-	Reply   checkpoint.Reply  `json:"reply"`
-}
-
 // begin carries an effect out in a goroutine of its own, which hands the reply to the loop.
 func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 	issued, patience := time.Now(), d.machine.Timeout(e.Action)*9/10 // less than the machine waits for it
@@ -72,7 +64,9 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 	return all
 }
 
-// give gives an order to the agent of a server, when it is there.
+// give gives an order to the agent of a server, when it is there. A call that ignores its context is left alone
+// when its time is over. If it does what it was told after that, no harm is done: the machine asks for the same
+// again, or the agent's fence knows better.
 func (d *Driver) give(ctx context.Context, server string, order agent.Order) checkpoint.Reply {
 	m, err := d.await(ctx, server)
 	if err != nil {
@@ -86,7 +80,8 @@ func (d *Driver) give(ctx context.Context, server string, order agent.Order) che
 	return reply
 }
 
-// await returns a server with its agent, which may not have joined yet.
+// await returns a server with its agent, which may not have joined yet: after a driver was started again, the
+// effects of the one before are begun at once, and the agents join within moments.
 func (d *Driver) await(ctx context.Context, server string) (*member, error) {
 	for {
 		m := d.members.get(server)
@@ -119,7 +114,8 @@ func failed(err error) checkpoint.Reply {
 // badness orders the outcomes.
 var badness = []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
 
-// worse joins the replies of two servers: an effect is done if it is done on both.
+// worse joins the replies of two servers: an effect is done if it is done on both. The step is that of the one
+// server that knows it.
 func worse(a, b checkpoint.Reply) checkpoint.Reply {
 	if slices.Index(badness, b.Outcome) > slices.Index(badness, a.Outcome) {
 		a, b = b, a
@@ -128,7 +124,8 @@ func worse(a, b checkpoint.Reply) checkpoint.Reply {
 	return a
 }
 
-// prune deletes the checkpoints of a job that are not needed any more.
+// prune deletes the checkpoints of a job that are not needed any more. It gets on with the others where one
+// cannot be deleted.
 func (d *Driver) prune(ctx context.Context, e checkpoint.Effect) error {
 	_, err := abandon.Do(ctx, func(ctx context.Context) (struct{}, error) {
 		manifests, _ := d.config.Store.List(ctx, e.Job) // damaged ones are left where they are

@@ -5,7 +5,6 @@ package driver
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -45,7 +44,9 @@ func (s *State) Job(name string) (JobState, bool) {
 	return JobState{s.Jobs[at], s.Progress[name]}, true
 }
 
-// view is the fold of all durable records. The jobs in it are never changed, only replaced.
+// view is the fold of all durable records. The jobs in it are never changed, only replaced, so that a reader needs
+// the lock only to find one. It exists because the machine belongs to the loop, and because nobody may act on
+// what is not durable yet.
 type view struct {
 	mu       sync.RWMutex
 	servers  map[string]apportion.Resources
@@ -117,7 +118,8 @@ func (v *view) replace(name string, j *checkpoint.Job) {
 	}
 }
 
-// hosted returns the jobs that an agent must know of.
+// hosted returns the jobs that an agent must know of, ascending by name. An index by server answers, since each
+// server is asked ten times a second. O(jobs of the server).
 func (v *view) hosted(server string) []*checkpoint.Job {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -159,35 +161,10 @@ func (v *view) learn(job string, p runner.Progress) {
 	}
 }
 
-// State returns what is durable of the machine's state, and how the jobs stand. O(jobs).
-func (d *Driver) State() State {
-	v := &d.view
+// has reports whether a server is there with that capacity.
+func (v *view) has(server apportion.Server) bool {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	s := State{Servers: []apportion.Server{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
-	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
-		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: v.servers[id].Clone()})
-	}
-	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
-		s.Jobs = append(s.Jobs, v.jobs[name].Clone())
-	}
-	return s
-}
-
-// Await returns the first State of which is says true. The error is the context's, or ErrEnded, and the State
-// then the last one.
-func (d *Driver) Await(ctx context.Context, is func(*State) bool) (State, error) {
-	for {
-		s := d.State()
-		if is(&s) {
-			return s, nil
-		}
-		select {
-		case <-s.Changed():
-		case <-ctx.Done():
-			return s, ctx.Err()
-		case <-d.ended:
-			return s, ErrEnded
-		}
-	}
+	capacity, there := v.servers[server.ID]
+	return there && slices.Equal(capacity, server.Capacity)
 }

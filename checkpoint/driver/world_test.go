@@ -55,6 +55,7 @@ type watched struct {
 	mu     sync.Mutex
 	silent chan struct{} // if not nil, questions hang until it is closed, whatever their context says
 	dead   error         // if not nil, nothing is answered but this
+	asked  int           // questions
 }
 
 func (s *watched) state() (silent chan struct{}, dead error) {
@@ -80,6 +81,9 @@ func (s *watched) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, erro
 }
 
 func (s *watched) Status(ctx context.Context, q agent.Question) (agent.Status, error) {
+	s.mu.Lock()
+	s.asked++
+	s.mu.Unlock()
 	silent, dead := s.state()
 	if silent != nil {
 		<-silent

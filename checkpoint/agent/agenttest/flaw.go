@@ -8,7 +8,10 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 )
 
-// The flaws.
+// flaw is a promise that a server breaks.
+type flaw string
+
+// The flaws. What they are about is in the checks that see them.
 const (
 	keepsAll       flaw = ""
 	obeysOldMaster flaw = "obeys a lower epoch"
@@ -36,13 +39,13 @@ const (
 	savesNothing   flaw = "says that it has saved"
 )
 
-// admit is the fence, and what is left of it with the server's flaw.
-func (s *Server) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.Verdict) {
+// admit is the fence, and what is left of it with the flaw.
+func (broken flaw) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.Verdict) {
 	after, v := f.Admit(e)
 	late := v.Ruling == agent.Refused && v.Reason.Constraint == agent.AttemptPassed
 	stopped, perform := late && e.Attempt <= f.Stopped, agent.Verdict{Ruling: agent.Perform}
 	allowed := false
-	switch s.broken {
+	switch broken {
 	case obeysOldMaster:
 		allowed = v.Reason.Constraint == agent.EpochPassed
 	case epochOfJob:
@@ -72,10 +75,6 @@ func (s *Server) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.V
 	case saysFailed:
 		if v.Ruling == agent.Refused {
 			v.Ruling = agent.Impossible
-		}
-	case actsRefused:
-		if v.Ruling == agent.Refused && e.Action == checkpoint.Release {
-			s.host(e.Job).containers = 0
 		}
 	}
 	if allowed {

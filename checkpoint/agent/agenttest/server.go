@@ -50,9 +50,6 @@ type hosted struct {
 	starts     map[int64]int
 }
 
-// flaw is a promise that a server breaks, for the tests of the suite.
-type flaw string
-
 // Do implements driver.Agent.
 func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, error) {
 	if s.Meet != nil {
@@ -66,12 +63,15 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	s.lapse()
 	h := s.host(e.Job)
 	before := agent.Fence{Epoch: s.epoch, Marks: h.Marks}
-	after, verdict := s.admit(before, e)
+	after, verdict := s.broken.admit(before, e)
 	s.epoch, h.Marks = after.Epoch, after.Marks
 	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1}
 	switch verdict.Ruling {
 	case agent.Refused:
 		reply.Outcome, reply.Detail = checkpoint.Fenced, verdict.Reason.Text
+		if s.broken == actsRefused {
+			h.containers = 0
+		}
 		return reply, nil
 	case agent.Impossible:
 		reply.Outcome, reply.Detail = checkpoint.Failed, verdict.Reason.Text

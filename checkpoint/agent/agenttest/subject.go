@@ -1,4 +1,4 @@
-// This file declares what the suite needs of an agent under test, and runs the suite.
+// This file declares what the suite needs of an agent under test, and how its checks speak to one.
 
 package agenttest
 
@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
@@ -61,31 +60,6 @@ type Agent interface {
 	Status(context.Context, agent.Question) (agent.Status, error)
 }
 
-const (
-	// Limit is how long each check may take.
-	Limit = time.Minute
-	// DefaultPatience is what a Patience of 0 means.
-	DefaultPatience = 10 * time.Second
-)
-
-// Run holds agents to the promises of [checkpoint.Effect], each as a subtest of t. open returns a new agent
-// with an empty memory for every check, and may use t.Cleanup.
-func Run(t *testing.T, open func(t *testing.T) *Subject) {
-	for _, c := range checks {
-		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), Limit)
-			defer cancel()
-			s := open(t)
-			if missing := c.missing(s); missing != "" {
-				t.Skipf("the Subject has no %s", missing)
-			}
-			if err := c.try(ctx, s); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 // check is one promise.
 type check struct {
 	name  string
@@ -111,6 +85,9 @@ func (c *check) missing(s *Subject) string {
 	}
 	return c.needs[at]
 }
+
+// DefaultPatience is what a Patience of 0 means.
+const DefaultPatience = 10 * time.Second
 
 // job is the name of the suite's job, and other that of a second one.
 const job, other = "suite", "other"

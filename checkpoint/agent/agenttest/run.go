@@ -1,0 +1,30 @@
+// This file runs the suite.
+
+package agenttest
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// Limit is how long each check may take.
+const Limit = time.Minute
+
+// Run holds agents to the promises of [checkpoint.Effect], each as a subtest of t. open returns a new agent
+// with an empty memory for every check, and may use t.Cleanup.
+func Run(t *testing.T, open func(t *testing.T) *Subject) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), Limit)
+			defer cancel()
+			s := open(t)
+			if missing := c.missing(s); missing != "" {
+				t.Skipf("the Subject has no %s", missing)
+			}
+			if err := c.try(ctx, s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

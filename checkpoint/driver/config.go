@@ -1,0 +1,116 @@
+// This file declares what a driver works with: agents, a journal, a store, and how patient it is.
+
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// Agent is what a driver speaks to on one server: agent.Agent, a fake of a test, or a client of an agent
+// on another machine. It keeps the promises of [checkpoint.Effect]; package agenttest tests them.
+type Agent interface {
+	// Do carries out an effect on the server. An error says that it is not known how it went, or, if it
+	// wraps checkpoint.ErrFenced, that a newer master has taken over.
+	Do(ctx context.Context, order agent.Order) (checkpoint.Reply, error)
+	// Status says how the jobs stand. An error that wraps checkpoint.ErrFenced says that a newer master
+	// has taken over.
+	Status(ctx context.Context, q agent.Question) (agent.Status, error)
+}
+
+// Journal keeps the records of a machine; journal.Journal is one. It belongs to the driver from New on.
+type Journal interface {
+	// Append makes a record durable. After an error the journal takes nothing more.
+	Append(checkpoint.Record) error
+	// Bytes is the size of the journal; Compact replaces it by one that begins with a snapshot.
+	Bytes() int64
+	Compact(snapshot checkpoint.Record) error
+	// Close closes the journal. What was appended is durable already.
+	Close() error
+}
+
+// Config says what a driver works with. Both fields are required.
+type Config struct {
+	// Store keeps the checkpoints.
+	Store store.Store
+	// Grace is how long a server may give no answer before it counts as lost: longer than the lease of
+	// its agent, by what the clocks may drift apart meanwhile and what ending the jobs takes.
+	Grace time.Duration
+}
+
+// Options are settings that have defaults; nil stands for all of them.
+type Options struct {
+	// Spec returns what a job runs, for the agents. It is called from several goroutines. Nil: agents
+	// are told nothing.
+	Spec func(job string) json.RawMessage
+	// Poll is how often each agent is asked, and time is told to the machine; 0: DefaultPoll.
+	Poll time.Duration
+	// SaveEvery is how often a running job is saved; 0: only when it is adjusted.
+	SaveEvery time.Duration
+	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
+	CompactBytes int64
+	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.
+	AppendLimit time.Duration
+	// Trace is told of every effect that was replied to, from one goroutine; nil: nobody is.
+	Trace func(Traced)
+}
+
+// What zero stands for in Options.
+const (
+	DefaultPoll         = 100 * time.Millisecond
+	DefaultCompactBytes = 4 << 20
+	DefaultAppendLimit  = 30 * time.Second
+)
+
+// Traced is an effect, when it was begun, and what came of it when.
+type Traced struct {
+	Effect  checkpoint.Effect `json:"effect"`
+	Issued  time.Time         `json:"issued"`
+	Replied time.Time         `json:"replied"`
+	Reply   checkpoint.Reply  `json:"reply"`
+}
+
+// check returns the faults of a Config and its Options, all at once.
+func (c *Config) check(o *Options) error {
+	var faults apportion.Faults
+	item := apportion.Item{ID: "driver"}
+	if c.Store == nil {
+		faults.Add(item, "Store", apportion.ErrEmpty, "")
+	}
+	if c.Grace <= 0 {
+		faults.Add(item, "Grace", apportion.ErrRange, c.Grace.String())
+	}
+	for _, f := range []struct {
+		field string
+		value int64
+	}{
+		{"Poll", int64(o.Poll)}, {"SaveEvery", int64(o.SaveEvery)},
+		{"CompactBytes", o.CompactBytes}, {"AppendLimit", int64(o.AppendLimit)},
+	} {
+		if f.value < 0 {
+			faults.Add(item, f.field, apportion.ErrNegative, "")
+		}
+	}
+	return faults.Err()
+}
+
+func (o *Options) setDefaults() {
+	if o.Poll == 0 {
+		o.Poll = DefaultPoll
+	}
+	if o.CompactBytes == 0 {
+		o.CompactBytes = DefaultCompactBytes
+	}
+	if o.AppendLimit == 0 {
+		o.AppendLimit = DefaultAppendLimit
+	}
+	if o.Spec == nil {
+		o.Spec = func(string) json.RawMessage { return nil }
+	}
+}

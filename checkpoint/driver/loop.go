@@ -1,0 +1,174 @@
+// This file implements the loop: step, append, perform, [Dorm] §III-C2. It is the only goroutine that touches
+// the machine and the journal.
+
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+)
+
+// batch is how many messages share a record at most, so that one write to the disk serves them all and none
+// waits for long.
+const batch = 256
+
+// Run drives the machine until the context ends, and returns nil then. Otherwise the error wraps
+// checkpoint.ErrFenced if another master has taken over, ErrHung, or the error of the journal: the machine
+// knows more than its records then, and the next driver needs a new one. Run is called once. When it
+// returns, nothing that it has begun goes on, but calls of agents, store and journal that ignore their
+// context.
+func (d *Driver) Run(ctx context.Context) (err error) {
+	ctx, end := context.WithCancel(ctx)
+	defer close(d.ended)
+	defer func() {
+		end()
+		d.under.Wait()
+		err = errors.Join(err, d.close(err))
+	}()
+	d.life = ctx
+	d.members.open(ctx, d.machine.Servers())
+	ticker := time.NewTicker(d.options.Poll)
+	defer ticker.Stop()
+	// What the driver before has left undone comes first.
+	if err := d.commit(ctx); err != nil {
+		return err
+	}
+	for {
+		var taken []message
+		select {
+		case <-ctx.Done():
+			return nil
+		case first := <-d.inbox:
+			taken = d.drain(first)
+		case now := <-ticker.C:
+			taken = []message{{do: func() error { return d.tick(now) }}}
+		}
+		if err := d.turn(ctx, taken); err != nil {
+			return err
+		}
+	}
+}
+
+// close closes the journal, unless that is what hangs.
+func (d *Driver) close(ended error) error {
+	if errors.Is(ended, ErrHung) {
+		return nil
+	}
+	return d.soon(d.journal.Close)
+}
+
+// drain returns the first message and those that wait behind it. While a record is being written others come
+// together, so the busier the driver is, the fewer writes an event takes.
+func (d *Driver) drain(first message) []message {
+	taken := []message{first}
+	for len(taken) < batch {
+		select {
+		case next := <-d.inbox:
+			taken = append(taken, next)
+		default:
+			return taken
+		}
+	}
+	return taken
+}
+
+// turn does what messages ask for, makes it durable, and tells those who wait. A message that is refused has
+// changed nothing by its last event and does not hold up the others; a master that was replaced ends here.
+func (d *Driver) turn(ctx context.Context, taken []message) error {
+	answers := make([]error, len(taken))
+	for i, m := range taken {
+		if answers[i] = m.do(); errors.Is(answers[i], checkpoint.ErrFenced) {
+			return answers[i]
+		}
+	}
+	if err := d.commit(ctx); err != nil {
+		return err
+	}
+	for i, m := range taken {
+		if m.done != nil {
+			m.done <- answers[i]
+		}
+	}
+	return nil
+}
+
+// commit makes durable what has changed, and only then begins what that asks for. The order is what makes a
+// driver safe to kill at any moment: append, publish, perform. O(changes), and O(jobs) where the journal is
+// written anew.
+func (d *Driver) commit(ctx context.Context) error {
+	ready := d.machine.Ready()
+	if !ready.Record.Empty() {
+		if err := d.soon(func() error { return d.journal.Append(ready.Record) }); err != nil {
+			return fmt.Errorf("driver: %w", err)
+		}
+	}
+	d.members.drop(ready.Record.Lost)
+	d.view.apply(ready.Record)
+	for _, e := range ready.Effects {
+		d.begin(ctx, e)
+	}
+	if d.journal.Bytes() < d.compactAt {
+		return nil
+	}
+	if err := d.soon(func() error { return d.journal.Compact(d.machine.Snapshot()) }); err != nil {
+		return fmt.Errorf("driver: %w", err)
+	}
+	d.compactAt = max(d.options.CompactBytes, 2*d.journal.Bytes())
+	return nil
+}
+
+// soon returns what a call of the journal returns, or ErrHung. It does not end with the context of Run: a record
+// that is being written when Run is to end is finished, for somebody may be waiting for it.
+func (d *Driver) soon(call func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d.options.AppendLimit)
+	defer cancel()
+	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, call() })
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+		return fmt.Errorf("%w within %v", ErrHung, d.options.AppendLimit)
+	}
+	return err
+}
+
+// tick tells the machine the time, gives up servers that are silent, and has jobs saved. The machine's own pauses,
+// time-outs and retries are due then. O(jobs).
+func (d *Driver) tick(now time.Time) error {
+	if err := d.step(checkpoint.Tick{Now: now}); err != nil {
+		return err
+	}
+	for _, id := range d.members.silent(now, d.config.Grace) {
+		if err := d.step(checkpoint.ServerLost{ID: id}); err != nil {
+			return err
+		}
+	}
+	if d.options.SaveEvery == 0 {
+		return nil
+	}
+	return d.saveDue(now)
+}
+
+// saveDue has the jobs saved that have run for long enough since they were last saved, or begun.
+func (d *Driver) saveDue(now time.Time) error {
+	running := d.view.running()
+	maps.DeleteFunc(d.saved, func(job string, _ time.Time) bool { _, runs := slices.BinarySearch(running, job); return !runs })
+	for _, job := range running {
+		last, known := d.saved[job]
+		if known && now.Sub(last) < d.options.SaveEvery {
+			continue
+		}
+		d.saved[job] = now
+		if !known {
+			continue
+		}
+		if err := d.step(checkpoint.Checkpoint{Job: job}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
