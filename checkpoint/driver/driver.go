@@ -1,5 +1,4 @@
-// This file implements Driver: the loop around a Machine, [Dorm] §III-C2. One goroutine steps the machine and
-// writes its records; all else runs beside it.
+// This file declares Driver and what can be asked of it from outside: events in, the state out.
 
 package driver
 

@@ -371,6 +371,12 @@ type hungJournal struct {
 	driver.Journal
 	left    int
 	release chan struct{}
+	closed  atomic.Bool
+}
+
+func (h *hungJournal) Close() error {
+	h.closed.Store(true)
+	return h.Journal.Close()
 }
 
 func (h *hungJournal) Append(r checkpoint.Record) error {
@@ -384,7 +390,11 @@ func (h *hungJournal) Append(r checkpoint.Record) error {
 func TestHungJournal(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		release := make(chan struct{})
-		w.wrap = func(j driver.Journal) driver.Journal { return &hungJournal{j, 4, release} }
+		var hung *hungJournal
+		w.wrap = func(j driver.Journal) driver.Journal {
+			hung = &hungJournal{Journal: j, left: 4, release: release}
+			return hung
+		}
 		w.options.AppendLimit = 7 * time.Second
 		w.open()
 		w.must(submit("lr")) // the fourth record, after those of three servers
@@ -398,6 +408,9 @@ func TestHungJournal(t *testing.T) {
 		w.end()
 		if n := w.servers["s1"].Containers("lr"); n != 0 {
 			t.Errorf("%d containers were created", n)
+		}
+		if hung.closed.Load() {
+			t.Error("the journal was closed in the middle of a call")
 		}
 		close(release)
 	})
@@ -633,6 +646,27 @@ func TestSpec(t *testing.T) {
 			t.Errorf("agents were told %s", told)
 		}
 		w.close()
+	})
+}
+
+// When Run has ended, nothing goes on that it has begun: not even what the caller's own functions hold up.
+func TestRunEndsLast(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		began := make(chan struct{})
+		var returned atomic.Bool
+		w.options.Spec = func(string) json.RawMessage {
+			close(began)
+			time.Sleep(time.Second)
+			returned.Store(true)
+			return nil
+		}
+		w.open()
+		w.must(submit("lr"), adjust("lr", "s1"))
+		<-began
+		w.close()
+		if !returned.Load() {
+			t.Error("Run has ended before what it had begun")
+		}
 	})
 }
 
