@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
@@ -17,22 +16,26 @@ type static struct{}
 // Decide implements [master.Decider].
 func (static) Decide(_ context.Context, s *master.State) (*master.Verdict, error) {
 	v := &master.Verdict{Targets: map[string][]string{}, Waiting: map[string]string{}, Explanation: "first come, first served, and never changed\n"}
-	room := harness.RoomOf(s.Servers)
+	room, err := harness.RoomOf(s.Kinds, s.Servers)
+	if err != nil {
+		return nil, err
+	}
 	for i := range s.Jobs {
-		room.Take(s.Jobs[i].Goal(), s.Jobs[i].Application.Demand)
+		if err := room.Take(s.Jobs[i].Goal(), s.Jobs[i].Application.Demand); err != nil {
+			return nil, err
+		}
 	}
 	for i := range s.Jobs {
 		job := &s.Jobs[i].Application
 		if len(s.Jobs[i].Goal()) > 0 {
 			continue
 		}
-		containers := room.RoundRobin(s.Servers, job.Demand, (job.Min+job.Max)/2)
-		if containers == nil {
+		placed := room.RoundRobin(job.Demand, (job.Min+job.Max)/2)
+		if placed == nil {
 			v.Waiting[job.ID] = "There is no room for it yet, and later jobs wait behind it."
 			break
 		}
-		slices.Sort(containers)
-		v.Targets[job.ID] = containers
+		v.Targets[job.ID] = room.Names(placed)
 	}
 	return v, nil
 }

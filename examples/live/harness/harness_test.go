@@ -234,19 +234,31 @@ func TestKit(t *testing.T) {
 	}
 }
 
-// Containers go round the servers with room; where not all fit, there is none.
+// Containers go round the servers with room; where not all fit, there is none, and none is taken.
 func TestRoundRobin(t *testing.T) {
-	servers := []apportion.Server{{ID: "a", Capacity: apportion.Resources{1}}, {ID: "b", Capacity: apportion.Resources{3}}, {ID: "c", Capacity: apportion.Resources{0}}}
-	room, demand := RoomOf(servers), apportion.Resources{1}
-	before := room.Clone()
-	if got := strings.Join(room.RoundRobin(servers, demand, 3), " "); got != "a b b" {
+	servers := []apportion.Server{{ID: "a", Capacity: apportion.Resources{1}}, {ID: "b", Capacity: apportion.Resources{4}}, {ID: "c", Capacity: apportion.Resources{0}}}
+	room, err := RoomOf(apportion.Kinds{"cpu"}, servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	demand := apportion.Resources{1}
+	if err := room.Take([]string{"b", "gone"}, demand); err != nil { // a server that was lost
+		t.Fatal(err)
+	}
+	if got := room.RoundRobin(demand, 5); got != nil {
+		t.Errorf("%v in room for four", got)
+	}
+	placed := room.RoundRobin(demand, 3)
+	if got := strings.Join(room.Names(placed), " "); got != "a b b" {
 		t.Errorf("%q", got)
 	}
-	if before["b"][0] != 3 || servers[1].Capacity[0] != 3 || room["b"][0] != 1 {
-		t.Errorf("before %v, capacity %v, after %v", before, servers, room)
+	if got := room.RoundRobin(demand, 2); got != nil || servers[1].Capacity[0] != 4 {
+		t.Errorf("%v in room for one; capacity %v", got, servers[1].Capacity)
 	}
-	if got := room.RoundRobin(servers, demand, 2); got != nil {
-		t.Errorf("%v in room for one", got)
+	if err := room.Release(placed, demand); err != nil {
+		t.Fatal(err)
 	}
-	room.Take([]string{"gone"}, demand) // a server that was lost
+	if got := room.RoundRobin(demand, 4); len(room.Names(got)) != 4 {
+		t.Errorf("%v after all was given back", got)
+	}
 }

@@ -3,59 +3,65 @@
 package harness
 
 import (
-	"maps"
+	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/placement"
 )
 
-// Room is what is free, by server.
-type Room map[string]apportion.Resources
+// Room is what is free of a list of servers, which jobs know by ID.
+type Room struct {
+	servers []apportion.Server
+	packer  *placement.Packer
+}
 
 // RoomOf returns the room of servers of which nothing is taken.
-func RoomOf(servers []apportion.Server) Room {
-	room := Room{}
-	for _, server := range servers {
-		room[server.ID] = server.Capacity.Clone()
-	}
-	return room
+func RoomOf(kinds apportion.Kinds, servers []apportion.Server) (*Room, error) {
+	packer, err := placement.NewPacker(placement.RoundRobin, kinds, placement.Bins(servers))
+	return &Room{servers, packer}, err
 }
 
-// Clone returns a copy that shares nothing with r.
-func (r Room) Clone() Room {
-	room := maps.Clone(r)
-	for id := range room {
-		room[id] = room[id].Clone()
-	}
-	return room
-}
-
-// Take takes a container's room on each of these servers. A server that is not there any more has none.
-func (r Room) Take(servers []string, demand apportion.Resources) {
-	for _, id := range servers {
-		if room, ok := r[id]; ok {
-			for k, q := range demand {
-				room[k] -= q
-			}
+// Take takes a container's room on each of these servers. One that is not among them, or not there any
+// more, has none.
+func (r *Room) Take(ids []string, demand apportion.Resources) error {
+	for _, id := range ids {
+		at := slices.IndexFunc(r.servers, func(s apportion.Server) bool { return s.ID == id })
+		if at < 0 {
+			continue
+		}
+		if err := r.packer.Take(at, demand, 1); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // RoundRobin puts n containers one after the other on the next server with room, and takes it; nil if not
-// all fit, with some room taken.
-func (r Room) RoundRobin(servers []apportion.Server, demand apportion.Resources, n int64) []string {
-	var all []string
-	for at, full := 0, 0; int64(len(all)) < n; at++ {
-		if full == len(servers) {
-			return nil
-		}
-		id := servers[at%len(servers)].ID
-		if !demand.FitsIn(r[id]) {
-			full++
-			continue
-		}
-		full = 0
-		r.Take([]string{id}, demand)
-		all = append(all, id)
+// all fit, with nothing taken.
+func (r *Room) RoundRobin(demand apportion.Resources, n int64) []apportion.Placement {
+	placed, ok := r.packer.Place(demand, n, nil)
+	if !ok {
+		return nil
 	}
-	return all
+	return placed
+}
+
+// Release gives back what was placed.
+func (r *Room) Release(placed []apportion.Placement, demand apportion.Resources) error {
+	for _, p := range placed {
+		if err := r.packer.Release(p.Server, demand, p.Count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Names returns the servers of placed containers, one for each, ascending.
+func (r *Room) Names(placed []apportion.Placement) []string {
+	var names []string
+	for _, p := range placed {
+		names = append(names, slices.Repeat([]string{r.servers[p.Server].ID}, int(p.Count))...)
+	}
+	slices.Sort(names)
+	return names
 }

@@ -4,6 +4,7 @@ package oasis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,13 +40,24 @@ func (f *FIFO) Decide(_ context.Context, s *master.State) (*master.Verdict, erro
 
 // plan starts jobs in the order of their arrivals while they fit.
 func (f *FIFO) plan(slot int, s *master.State) error {
-	room := harness.RoomOf(slices.Concat(f.config.Cluster.WorkerServers, f.config.Cluster.PSServers))
+	workers, err := harness.RoomOf(s.Kinds, f.config.Cluster.WorkerServers)
+	if err != nil {
+		return err
+	}
+	servers, err := harness.RoomOf(s.Kinds, f.config.Cluster.PSServers)
+	if err != nil {
+		return err
+	}
 	for i := range s.Jobs {
 		id := s.Jobs[i].Application.ID
 		if f.book.Jobs[id] == nil {
 			f.book.Jobs[id] = &Entry{Arrival: slot}
 		}
-		room.Take(f.book.Jobs[id].Containers, s.Jobs[i].Application.Demand)
+		for _, room := range []*harness.Room{workers, servers} {
+			if err := room.Take(f.book.Jobs[id].Containers, s.Jobs[i].Application.Demand); err != nil {
+				return err
+			}
+		}
 	}
 	for i := range s.Jobs {
 		job := &s.Jobs[i]
@@ -58,7 +70,9 @@ func (f *FIFO) plan(slot int, s *master.State) error {
 			return err
 		}
 		entry.Offers++
-		entry.Containers = f.place(room, terms, job.Application.Demand)
+		if entry.Containers, err = place(workers, servers, terms, job.Application.Demand); err != nil {
+			return err
+		}
 		if entry.Containers == nil {
 			break
 		}
@@ -67,18 +81,17 @@ func (f *FIFO) plan(slot int, s *master.State) error {
 	return f.book.write()
 }
 
-// place takes room for a job, or returns nil and takes none.
-func (f *FIFO) place(room harness.Room, terms *Terms, demand apportion.Resources) []string {
-	left, job := room.Clone(), terms.Job("", demand, 1, 0)
-	workers := left.RoundRobin(f.config.Cluster.WorkerServers, demand, terms.Fixed)
-	servers := left.RoundRobin(f.config.Cluster.PSServers, demand, job.PSFor(terms.Fixed))
-	if workers == nil || servers == nil {
-		return nil
+// place takes room for a job's workers and parameter servers, or returns nil and takes none.
+func place(workers, servers *harness.Room, terms *Terms, demand apportion.Resources) ([]string, error) {
+	job := terms.Job("", demand, 1, 0)
+	onWorkers := workers.RoundRobin(demand, terms.Fixed)
+	onServers := servers.RoundRobin(demand, job.PSFor(terms.Fixed))
+	if onWorkers == nil || onServers == nil {
+		return nil, errors.Join(workers.Release(onWorkers, demand), servers.Release(onServers, demand))
 	}
-	maps.Copy(room, left)
-	all := append(workers, servers...)
+	all := append(workers.Names(onWorkers), servers.Names(onServers)...)
 	slices.Sort(all)
-	return all
+	return all, nil
 }
 
 // sortedJobs returns the names in a book, ascending.
