@@ -64,9 +64,7 @@ var word = regexp.MustCompile(`(^|[. ])[A-Z][A-Za-z0-9_]*`)
 // JSON returns a field of a fault with the names of JSON: "Options.Share" becomes "options.share",
 // "Demand[GPU]" becomes "demand[GPU]". The name of a field that no type has, for instance of a setting
 // that is computed, is written in small letters.
-func (n *Names) JSON(field string) string { return n.json(field) }
-
-func (n *Names) json(field string) string {
+func (n *Names) JSON(field string) string {
 	return word.ReplaceAllStringFunc(field, func(match string) string {
 		before := ""
 		if match[0] == '.' || match[0] == ' ' {
@@ -94,4 +92,10 @@ func (o *Options) nameKind(n *Names, field string) string {
 		return list + "[" + kinds.Name(k) + "]"
 	}
 	return field
+}
+
+// within reports whether a path is that of a field or of a part of it.
+func within(path, field string) bool {
+	rest, ok := strings.CutPrefix(path, field)
+	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
 }

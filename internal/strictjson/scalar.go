@@ -18,40 +18,55 @@ import (
 func (w *walker) scalar(t reflect.Type, path string) {
 	from := w.offset()
 	token := w.next()
-	number, isNumber := token.(json.Number)
 	if w.words && isWordForNumber(token) && !isWhole(t) {
-		w.spoken = true
+		w.spoken = true // whether the type takes the word is for itself to say
 		return
 	}
-	var err error
-	due := ""
-	switch kind := t.Kind(); {
-	case kind == reflect.Bool:
-		if _, ok := token.(bool); !ok {
-			due = "true or false"
-		}
-	case kind == reflect.String, kind == reflect.Slice:
-		if _, ok := token.(string); !ok {
-			due = "a string"
-		}
-	case !isNumber && isWhole(t):
-		due = "a whole number"
-	case !isNumber:
-		due = "a number"
-	case reflect.Int <= kind && kind <= reflect.Int64:
-		_, err = strconv.ParseInt(number.String(), 10, t.Bits())
-	case reflect.Uint <= kind && kind <= reflect.Uintptr:
-		_, err = strconv.ParseUint(number.String(), 10, t.Bits())
-	default:
-		_, err = strconv.ParseFloat(number.String(), t.Bits())
-	}
-	switch {
-	case due != "":
+	if due := dueFor(t, token); due != "" {
 		w.wrong(token, path, due, from)
-	case err != nil:
+		return
+	}
+	if number, ok := token.(json.Number); ok && !fits(number.String(), t) {
 		w.add(path, apportion.ErrRange, unfit(number.String(), t), from)
 		w.drop(from)
 	}
+}
+
+// dueFor returns what a value of type t must be, or "" where the token is that.
+func dueFor(t reflect.Type, token json.Token) string {
+	due, ok := "a number", false
+	switch t.Kind() {
+	case reflect.Bool:
+		due = "true or false"
+		_, ok = token.(bool)
+	case reflect.String, reflect.Slice: // of bytes, in base 64
+		due = "a string"
+		_, ok = token.(string)
+	default:
+		if isWhole(t) {
+			due = "a whole number"
+		}
+		_, ok = token.(json.Number)
+	}
+	if ok {
+		return ""
+	}
+	return due
+}
+
+// fits reports whether a number is one of type t, as encoding/json reads them: a whole number is written
+// without a fraction and without an exponent.
+func fits(number string, t reflect.Type) bool {
+	var err error
+	switch kind := t.Kind(); {
+	case reflect.Int <= kind && kind <= reflect.Int64:
+		_, err = strconv.ParseInt(number, 10, t.Bits())
+	case reflect.Uint <= kind && kind <= reflect.Uintptr:
+		_, err = strconv.ParseUint(number, 10, t.Bits())
+	default:
+		_, err = strconv.ParseFloat(number, t.Bits())
+	}
+	return err == nil
 }
 
 // isWhole reports whether the numbers of type t are whole.
@@ -103,7 +118,7 @@ func (w *walker) judge(t reflect.Type, path string, from int) {
 	if w.err != nil {
 		return
 	}
-	err := reflect.New(t).Interface().(json.Unmarshaler).UnmarshalJSON(w.repaired(from, int(w.decoder.InputOffset())))
+	err := reflect.New(t).Interface().(json.Unmarshaler).UnmarshalJSON(w.repaired(from, w.passed()))
 	if err == nil {
 		return
 	}
@@ -121,11 +136,10 @@ func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[s
 	if len(w.faults) == before {
 		return
 	}
-	whole := len(w.repairs) - 1
-	named := 0
+	whole, named := len(w.repairs)-1, 0
 	for i := before; i < len(w.faults); i++ {
 		for name, place := range places {
-			if within(w.faults[i].Field, name) {
+			if within(w.faults[i].Field, join(path, name)) {
 				w.faults[i].offset = place.from
 				w.repairs = append(w.repairs, place)
 				named++

@@ -11,26 +11,15 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/apportion/apportion"
 )
 
-const (
-	// maxInput is the largest text in bytes where Options do not say otherwise: some hundred thousand
-	// applications.
-	maxInput = 64 << 20
-	// maxDepth is how deep a value that is skipped may be nested.
-	maxDepth = 100
-)
+// maxInput is the largest text in bytes: some hundred thousand applications.
+const maxInput = 64 << 20
 
-// The ways in which a text can be no JSON, or too much of it.
-var (
-	ErrTooLong  = fmt.Errorf("the input is longer than %d bytes", maxInput)
-	ErrTooDeep  = fmt.Errorf("the input is nested more than %d deep", maxDepth)
-	ErrCutOff   = errors.New("the input ends too early")
-	ErrTrailing = errors.New("the input goes on after its end")
-)
+// ErrTooLong is a text of more than 64 MiB.
+var ErrTooLong = fmt.Errorf("the input is longer than %d bytes", maxInput)
 
 // Error lists the faults of a text that is JSON. It unwraps to its Faults.
 type Error struct {
@@ -85,7 +74,7 @@ func Unmarshal(text []byte, v any, o *Options) error {
 	if o == nil {
 		o = &Options{}
 	}
-	w := newWalker(text, o)
+	w := &walker{cursor: newCursor(text), Options: o}
 	w.value(reflect.TypeOf(v).Elem(), "")
 	if w.end(); w.err != nil {
 		return w.err
@@ -98,8 +87,8 @@ func Unmarshal(text []byte, v any, o *Options) error {
 
 // finish completes the faults of the text, and adds those of Validate.
 func (o *Options) finish(w *walker, t reflect.Type) error {
-	names := newNames(t)
-	result := &Error{}
+	names, told := newNames(t), make(told)
+	result := &Error{Lines: linesOf(w.text, w.faults)}
 	for _, f := range w.faults {
 		fault := f.FieldError
 		if fault.Item.IsZero() && o.Item != nil {
@@ -107,20 +96,17 @@ func (o *Options) finish(w *walker, t reflect.Type) error {
 		}
 		fault.Field = o.nameKind(names, fault.Field)
 		result.Faults = append(result.Faults, &fault)
-		result.Lines = append(result.Lines, lineOf(w.text, f.offset))
+		told.add(&fault)
 	}
-	if o.Validate != nil {
-		var found apportion.Faults
-		if err := o.Validate(); err != nil && !errors.As(err, &found) {
-			return err
-		}
-		ofText := result.Faults
-		for _, fault := range found {
-			named := *fault
-			named.Field = o.nameKind(names, names.json(fault.Field))
-			if !slices.ContainsFunc(ofText, func(f *apportion.FieldError) bool { return follows(&named, f) }) {
-				result.Faults, result.Lines = append(result.Faults, &named), append(result.Lines, 0)
-			}
+	found, err := o.validate()
+	if err != nil {
+		return err
+	}
+	for _, fault := range found {
+		named := *fault
+		named.Field = o.nameKind(names, names.JSON(fault.Field))
+		if !told.covers(&named) {
+			result.Faults, result.Lines = append(result.Faults, &named), append(result.Lines, 0)
 		}
 	}
 	if len(result.Faults) == 0 {
@@ -129,17 +115,46 @@ func (o *Options) finish(w *walker, t reflect.Type) error {
 	return result
 }
 
-// follows reports whether a says again what b says: it concerns the same item and the same field, or the
-// field of which that of b is a part. A b without a field concerns the whole item.
-func follows(a, b *apportion.FieldError) bool {
-	return a.Item.String() == b.Item.String() && (b.Field == "" || a.Field != "" && within(b.Field, a.Field))
+// validate returns what Validate finds.
+func (o *Options) validate() (apportion.Faults, error) {
+	if o.Validate == nil {
+		return nil, nil
+	}
+	var found apportion.Faults
+	if err := o.Validate(); err != nil && !errors.As(err, &found) {
+		return nil, err
+	}
+	return found, nil
 }
 
-// within reports whether a path is that of a field or of a part of it.
-func within(path, field string) bool {
-	rest, ok := strings.CutPrefix(path, field)
-	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
+// told maps items to the fields of which a fault was told.
+type told map[string][]string
+
+func (t told) add(f *apportion.FieldError) {
+	item := f.Item.String()
+	t[item] = append(t[item], f.Field)
 }
 
-// lineOf returns the line of a place in a text, from 1.
-func lineOf(text []byte, offset int) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
+// covers reports whether f says again what was told: of the same item, the same field, or the field of which
+// that of the fault told is a part. A fault without a field concerns the whole item.
+func (t told) covers(f *apportion.FieldError) bool {
+	return slices.ContainsFunc(t[f.Item.String()], func(field string) bool {
+		return field == "" || f.Field != "" && within(field, f.Field)
+	})
+}
+
+// linesOf returns the lines, from 1, on which faults stand in a text. O(text + faults log faults).
+func linesOf(text []byte, faults []located) []int {
+	order := make([]int, len(faults))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return faults[a].offset - faults[b].offset })
+	lines := make([]int, len(faults))
+	line, at := 1, 0
+	for _, i := range order {
+		line += bytes.Count(text[at:faults[i].offset], []byte("\n"))
+		lines[i], at = line, faults[i].offset
+	}
+	return lines
+}

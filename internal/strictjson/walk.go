@@ -3,28 +3,19 @@
 package strictjson
 
 import (
-	"bytes"
-	"cmp"
 	"encoding"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/apportion/apportion"
 )
 
-// walker reads a text once. After the first error nothing more is read; faults do not stop it.
+// walker compares a text with a type.
 type walker struct {
+	cursor
 	*Options
-	text    []byte
-	decoder *json.Decoder
-	err     error
-	faults  []located
-	repairs []repair
 	// words says that the value is a field of a type that reads itself, which may have words for numbers,
 	// and spoken that there was one.
 	words, spoken bool
@@ -32,106 +23,9 @@ type walker struct {
 	inItem bool
 }
 
-// located is a fault with its place in the text.
-type located struct {
-	apportion.FieldError
-	offset int
-}
-
-// repair is a part of the text that json.Unmarshal must not see: the value of an element of a list, or of
-// the whole, counts as null; a field goes with its key.
-type repair struct {
-	from, to int
-	field    bool
-}
-
-func newWalker(text []byte, o *Options) *walker {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	return &walker{Options: o, text: text, decoder: decoder}
-}
-
-// repaired returns a part of the text without what is wrong in it.
-func (w *walker) repaired(from, to int) []byte {
-	slices.SortStableFunc(w.repairs, func(a, b repair) int { return cmp.Or(a.from-b.from, b.to-a.to) })
-	text := slices.Grow([]byte(nil), to-from)
-	for _, r := range w.repairs {
-		if r.from < from || r.to > to {
-			continue // within what was repaired as a whole, or elsewhere
-		}
-		text = append(text, w.text[from:r.from]...)
-		if from = r.to; !r.field {
-			text = append(text, "null"...)
-			continue
-		}
-		rest := bytes.TrimLeft(w.text[from:to], " \t\r\n")
-		if len(rest) > 0 && rest[0] == ',' {
-			from = to - len(rest) + 1
-		} else { // the last field: the comma before it goes
-			text = bytes.TrimRight(text, " \t\r\n,")
-		}
-	}
-	return append(text, w.text[from:to]...)
-}
-
-// next returns the next token, or nil after an error, as for a JSON null: callers that must tell the two
-// apart look at w.err.
-func (w *walker) next() json.Token {
-	if w.err != nil {
-		return nil
-	}
-	token, err := w.decoder.Token()
-	switch {
-	case err == nil:
-		return token
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		w.err = ErrCutOff
-	default:
-		w.err = fmt.Errorf("the input is not JSON, near byte %d: %w", w.decoder.InputOffset(), err)
-	}
-	return nil
-}
-
-// end makes sure that nothing follows.
-func (w *walker) end() {
-	if w.err != nil {
-		return
-	}
-	if _, err := w.decoder.Token(); !errors.Is(err, io.EOF) {
-		w.err = ErrTrailing
-	}
-}
-
-// offset returns where the next token begins.
-func (w *walker) offset() int {
-	at := int(w.decoder.InputOffset())
-	for at < len(w.text) && bytes.IndexByte([]byte(" \t\r\n:,"), w.text[at]) >= 0 {
-		at++
-	}
-	return at
-}
-
-// add records a fault of the field with that path at a place of the text.
-func (w *walker) add(path string, sort error, detail string, offset int) {
-	if w.err == nil {
-		w.faults = append(w.faults, located{apportion.FieldError{Field: path, Err: sort, Detail: detail}, offset})
-	}
-}
-
-// drop has the value that begins at from, and has been read, count as null.
-func (w *walker) drop(from int) {
-	w.repairs = append(w.repairs, repair{from, int(w.decoder.InputOffset()), false})
-}
-
-// dropField has a field count as absent, with its key that begins at the offset at, if its value that begins
-// at from was dropped.
-func (w *walker) dropField(at, from int) {
-	if i := slices.IndexFunc(w.repairs, func(r repair) bool { return r.from == from }); i >= 0 {
-		w.repairs[i].from, w.repairs[i].field = at, true
-	}
-}
-
-// value reads a value of type t.
+// value reads a value of type t. The order of the cases is that of encoding/json: a type's own methods come
+// before its kind. A struct that reads itself is compared field by field nevertheless, because its own
+// method knows nothing of unknown and repeated fields.
 func (w *walker) value(t reflect.Type, path string) {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -156,45 +50,58 @@ func (w *walker) value(t reflect.Type, path string) {
 // object reads an object as a struct.
 func (w *walker) object(t reflect.Type, path string) {
 	from, s := w.offset(), shapeOf(t)
-	if !w.open('{', path, "an object") {
-		return
-	}
 	words, spoken := w.words, w.spoken
 	w.spoken = false
-	seen, places := make(map[string]bool, len(s.fields)), make(map[string]repair)
-	for w.more() {
-		at := w.offset()
-		w.words = s.custom
-		key, _ := w.next().(string)
+	places := make(map[string]repair, len(s.fields)) // of the fields that were read, by key
+	w.keys(path, func(key string, at int, again bool) {
 		i, known := s.byName[key]
-		value := w.offset()
-		switch {
-		case w.err != nil:
-		case !known || seen[key]:
-			w.extra(join(path, key), known, at)
-		default:
-			w.value(s.fields[i].typ, join(path, key))
-			places[join(path, key)] = repair{at, int(w.decoder.InputOffset()), true}
+		if again || !known {
+			w.extra(join(path, key), again, at)
+			return
 		}
-		w.dropField(at, value)
-		seen[key] = true
-	}
-	w.next()
+		w.words = s.custom
+		w.value(s.fields[i].typ, join(path, key))
+		places[key] = repair{at, w.passed(), true}
+	})
 	for _, f := range s.fields {
-		if f.required && !seen[f.name] {
+		if _, there := places[f.name]; f.required && !there && w.opened(from) {
 			w.add(join(path, f.name), apportion.ErrMissing, "", from)
 		}
 	}
-	if s.opaque || w.spoken {
+	if (s.opaque || w.spoken) && w.opened(from) {
 		w.judgeFields(t, path, from, places)
 	}
 	w.words, w.spoken = words, spoken
 }
 
-// extra reads past the value of a key that is unknown or there already and begins at that offset.
-func (w *walker) extra(path string, known bool, at int) {
+// opened reports whether an object begins at an offset.
+func (w *walker) opened(from int) bool { return from < len(w.text) && w.text[from] == '{' }
+
+// keys reads an object and calls read at each value, with the offset of its key; again says that the key
+// was there before. A value that read drops goes with its key.
+func (w *walker) keys(path string, read func(key string, at int, again bool)) {
+	if !w.open('{', path, "an object") {
+		return
+	}
+	seen := make(map[string]bool)
+	for w.more() {
+		at, before := w.offset(), len(w.repairs)
+		key, _ := w.next().(string)
+		if w.err != nil {
+			break
+		}
+		value := w.offset()
+		read(key, at, seen[key])
+		w.dropField(at, value, before)
+		seen[key] = true
+	}
+	w.next()
+}
+
+// extra reads past the value of a key that is unknown, or there again, and begins at the offset at.
+func (w *walker) extra(path string, again bool, at int) {
 	sort := apportion.ErrUnknown
-	if known {
+	if again {
 		sort = apportion.ErrDuplicate
 	}
 	w.add(path, sort, "", at)
@@ -203,79 +110,67 @@ func (w *walker) extra(path string, known bool, at int) {
 	w.drop(from)
 }
 
-// entries reads an object with any keys, or with those that Options.Keys wants.
+// entries reads an object with any keys, or with those that Options.Keys wants. Where the keys name items,
+// the faults in an entry belong to its item, and their paths leave the key out.
 func (w *walker) entries(t reflect.Type, path string) {
-	from := w.offset()
-	if !w.open('{', path, "an object") {
-		return
-	}
-	var keys []string
-	if w.Keys != nil {
-		keys = w.Keys(path)
-	}
-	name := func(key string) string {
-		if keys != nil {
-			return join(path, key)
-		}
-		return path + "[" + key + "]"
-	}
+	from, due, kind := w.offset(), w.due(path), w.itemKind(path)
 	seen := make(map[string]bool)
-	for w.more() {
-		at, before := w.offset(), len(w.faults)
-		key, _ := w.next().(string)
-		place, kind := name(key), ""
-		if !w.inItem && w.Items[path] != "" {
-			place, kind = path, w.Items[path] // of the item that the key names
-		}
-		switch value := w.offset(); {
-		case w.err != nil:
-		case seen[key] || keys != nil && !slices.Contains(keys, key):
-			sort := apportion.ErrUnknown
-			if seen[key] {
-				sort = apportion.ErrDuplicate
-			}
-			w.add(place, sort, "", at)
-			w.skip(w.next())
-			w.drop(value)
-			w.dropField(at, value)
-		default:
+	w.keys(path, func(key string, at int, again bool) {
+		before, place := len(w.faults), entryPath(path, key, kind, due)
+		if again || due != nil && !slices.Contains(due, key) {
+			w.extra(place, again, at)
+		} else {
 			w.inItem = w.inItem || kind != ""
 			w.value(t.Elem(), place)
 			w.inItem = w.inItem && kind == ""
-			w.dropField(at, value)
 		}
 		seen[key] = true
 		w.belong(before, apportion.Item{Kind: kind, ID: key})
-	}
-	w.next()
-	for _, key := range keys {
-		if !seen[key] {
-			w.add(name(key), apportion.ErrMissing, "", from)
+	})
+	for _, key := range due {
+		if !seen[key] && w.opened(from) {
+			w.add(join(path, key), apportion.ErrMissing, "", from)
 		}
 	}
 }
 
+// due returns the keys that the object with that path must have; nil: it may have any.
+func (w *walker) due(path string) []string {
+	if w.Keys == nil {
+		return nil
+	}
+	return w.Keys(path)
+}
+
+// itemKind returns what the keys of the object with that path name, or "". Within an item there are no items.
+func (w *walker) itemKind(path string) string {
+	if w.inItem {
+		return ""
+	}
+	return w.Items[path]
+}
+
+// entryPath returns the path of the value of a key: that of the object where the key names an item, that of a
+// field where keys are due, and otherwise "previous[s1]".
+func entryPath(path, key, kind string, due []string) string {
+	switch {
+	case kind != "":
+		return path
+	case due != nil:
+		return join(path, key)
+	}
+	return path + "[" + key + "]"
+}
+
 // anything reads an object of a type that is not known here, and finds keys that are there twice.
 func (w *walker) anything(path string) {
-	if !w.open('{', path, "an object") {
-		return
-	}
-	seen := make(map[string]bool)
-	for w.more() {
-		at := w.offset()
-		key, _ := w.next().(string)
-		switch {
-		case w.err != nil:
-		case seen[key]:
-			value := w.offset()
+	w.keys(path, func(key string, at int, again bool) {
+		if again {
 			w.extra(join(path, key), true, at)
-			w.dropField(at, value)
-		default:
-			w.skip(w.next())
+			return
 		}
-		seen[key] = true
-	}
-	w.next()
+		w.skip(w.next())
+	})
 }
 
 // list reads an array. Elements with an ID are items, whose paths begin anew.
@@ -285,25 +180,27 @@ func (w *walker) list(t reflect.Type, path string) {
 	}
 	element := t.Elem()
 	isItem := element.Kind() == reflect.Struct && shapeOf(element).item != ""
-	nullable := element.Kind() == reflect.Slice || element.Kind() == reflect.Map
+	isList := element.Kind() == reflect.Slice || element.Kind() == reflect.Map
 	for i := 0; w.more(); i++ {
-		if nullable && bytes.HasPrefix(w.text[w.offset():], []byte("null")) {
+		switch {
+		case isList && w.nextIsNull():
 			w.next()
-			continue
-		}
-		if !isItem {
+		case isItem:
+			w.item(element, i)
+		default:
 			w.value(element, fmt.Sprintf("%s[%d]", path, i))
-			continue
-		}
-		before, from := len(w.faults), w.offset()
-		w.value(element, "")
-		if len(w.faults) > before && w.err == nil {
-			item := apportion.Item{Kind: shapeOf(element).item, Index: i}
-			item.ID = idOf(w.text[from:w.decoder.InputOffset()])
-			w.belong(before, item)
 		}
 	}
 	w.next()
+}
+
+// item reads the i-th element of a list of items.
+func (w *walker) item(t reflect.Type, i int) {
+	before, from := len(w.faults), w.offset()
+	w.value(t, "")
+	if len(w.faults) > before && w.err == nil {
+		w.belong(before, apportion.Item{Kind: shapeOf(t).item, ID: idOf(w.text[from:w.passed()]), Index: i})
+	}
 }
 
 // idOf returns the ID in the text of an item, or "" where it has none that is a text.
@@ -314,74 +211,4 @@ func idOf(item []byte) string {
 		return ""
 	}
 	return id
-}
-
-// belong gives an item to the faults found since there were before of them, unless they have one.
-func (w *walker) belong(before int, item apportion.Item) {
-	for i := before; i < len(w.faults) && item.Kind != ""; i++ {
-		if w.faults[i].Item.IsZero() {
-			w.faults[i].Item = item
-		}
-	}
-}
-
-func (w *walker) more() bool { return w.err == nil && w.decoder.More() }
-
-func (w *walker) open(delim json.Delim, path, due string) bool {
-	from := w.offset()
-	token := w.next()
-	if token == delim {
-		return true
-	}
-	w.wrong(token, path, due, from)
-	return false
-}
-
-// wrong records a value of the wrong type, which begins with token at the offset from, and reads past it.
-func (w *walker) wrong(token json.Token, path, due string, from int) {
-	if w.err != nil {
-		return
-	}
-	text := ""
-	switch t := token.(type) {
-	case nil:
-		text = "null"
-	case json.Delim:
-		text = map[json.Delim]string{'{': "an object", '[': "an array"}[t]
-	case string:
-		text = "a string"
-	default:
-		text = fmt.Sprint(t)
-	}
-	w.add(path, apportion.ErrType, text+", not "+due, from)
-	w.skip(token)
-	w.drop(from)
-}
-
-// skip reads the rest of the value that begins with token.
-func (w *walker) skip(token json.Token) {
-	for depth := 0; w.err == nil; token = w.next() {
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > maxDepth {
-				w.err = ErrTooDeep
-			}
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return
-		}
-	}
-}
-
-// join names a field of an object.
-func join(path, key string) string {
-	if key == "" {
-		key = strconv.Quote(key)
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
