@@ -1,4 +1,5 @@
-// This file implements the cursor: it reads a text token by token, and keeps what was found wrong with it.
+// This file implements the cursor: it reads a text token by token, and keeps what was found wrong with it. It
+// declares the walker, too, which the files above it share.
 
 package strictjson
 
@@ -49,6 +50,17 @@ type located struct {
 type repair struct {
 	from, to int
 	field    bool
+}
+
+// walker compares a text with a type.
+type walker struct {
+	cursor
+	*Options
+	// words says that the value is a field of a type that reads itself, which may have words for numbers,
+	// and spoken that there was one.
+	words, spoken bool
+	// inItem says that the value belongs to an item that a key of Options.Items has named.
+	inItem bool
 }
 
 // newCursor returns a cursor at the beginning of a text.

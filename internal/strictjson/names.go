@@ -80,16 +80,16 @@ func (n *Names) JSON(field string) string {
 	})
 }
 
-// nameKind turns the position of a quantity at the end of a path, as in "demand[1]", into the name of its
+// withKind turns the position of a quantity at the end of a path, as in "demand[1]", into the name of its
 // kind, where there is one.
-func (o *Options) nameKind(n *Names, field string) string {
+func (n *Names) withKind(field string, kinds func() apportion.Kinds) string {
 	list, position, ok := strings.Cut(strings.TrimSuffix(field, "]"), "[")
-	if o.Kinds == nil || !ok || !n.quantities[list[strings.LastIndex(list, ".")+1:]] {
+	if kinds == nil || !ok || !n.quantities[list[strings.LastIndex(list, ".")+1:]] {
 		return field
 	}
 	k, err := strconv.Atoi(position)
-	if kinds := o.Kinds(); err == nil && k < len(kinds) {
-		return list + "[" + kinds.Name(k) + "]"
+	if all := kinds(); err == nil && k < len(all) {
+		return list + "[" + all.Name(k) + "]"
 	}
 	return field
 }

@@ -35,26 +35,6 @@ func (e *Error) Error() string { return e.Faults.Error() }
 // Unwrap returns the faults.
 func (e *Error) Unwrap() error { return e.Faults }
 
-// Options say what the types do not. The zero value and nil: there is nothing to say.
-type Options struct {
-	// Items maps the path of a JSON object with any keys to the kind of thing that its keys name:
-	// {"previous": "application"}. Faults in an entry then name that item. The elements of lists need
-	// no such entry: a struct with an ID is an item, and the name of its type the kind.
-	Items map[string]string
-	// Keys returns the keys that the object with that path must have, each of them and no other; nil: it
-	// may have any.
-	Keys func(path string) []string
-	// Item names what the whole text is about, for faults of no other item. It is called when the value
-	// has been set.
-	Item func() apportion.Item
-	// Kinds names the quantities of resources in faults. It is called when the value has been set.
-	Kinds func() apportion.Kinds
-	// Validate returns what else is wrong with the value that was read, as apportion.Faults whose fields
-	// have the names of Go; any other error is returned as it is. Faults that only follow from one of the
-	// text are left out.
-	Validate func() error
-}
-
 // Decode reads one JSON value and nothing behind it, and sets v, a pointer, to it. The error is an
 // *Error with every fault, or says why the text is no JSON. After an error v holds what could be read.
 // O(length of the text); the text is held in memory.
@@ -82,11 +62,12 @@ func Unmarshal(text []byte, v any, o *Options) error {
 	if err := json.Unmarshal(w.repaired(0, len(text)), v); err != nil && len(w.faults) == 0 && !w.refused(err, "", 0) {
 		return err // which would be a fault of the walk: it accepts no more than json.Unmarshal does
 	}
-	return o.finish(w, reflect.TypeOf(v).Elem())
+	return w.finish(reflect.TypeOf(v).Elem())
 }
 
 // finish completes the faults of the text, and adds those of Validate.
-func (o *Options) finish(w *walker, t reflect.Type) error {
+func (w *walker) finish(t reflect.Type) error {
+	o := w.Options
 	names, told := newNames(t), make(told)
 	result := &Error{Lines: linesOf(w.text, w.faults)}
 	for _, f := range w.faults {
@@ -94,17 +75,17 @@ func (o *Options) finish(w *walker, t reflect.Type) error {
 		if fault.Item.IsZero() && o.Item != nil {
 			fault.Item = o.Item()
 		}
-		fault.Field = o.nameKind(names, fault.Field)
+		fault.Field = names.withKind(fault.Field, o.Kinds)
 		result.Faults = append(result.Faults, &fault)
 		told.add(&fault)
 	}
-	found, err := o.validate()
+	found, err := validate(o)
 	if err != nil {
 		return err
 	}
 	for _, fault := range found {
 		named := *fault
-		named.Field = o.nameKind(names, names.JSON(fault.Field))
+		named.Field = names.withKind(names.JSON(fault.Field), o.Kinds)
 		if !told.covers(&named) {
 			result.Faults, result.Lines = append(result.Faults, &named), append(result.Lines, 0)
 		}
@@ -115,8 +96,8 @@ func (o *Options) finish(w *walker, t reflect.Type) error {
 	return result
 }
 
-// validate returns what Validate finds.
-func (o *Options) validate() (apportion.Faults, error) {
+// validate returns what Options.Validate finds.
+func validate(o *Options) (apportion.Faults, error) {
 	if o.Validate == nil {
 		return nil, nil
 	}

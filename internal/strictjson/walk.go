@@ -12,17 +12,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// walker compares a text with a type.
-type walker struct {
-	cursor
-	*Options
-	// words says that the value is a field of a type that reads itself, which may have words for numbers,
-	// and spoken that there was one.
-	words, spoken bool
-	// inItem says that the value belongs to an item that a key of Options.Items has named.
-	inItem bool
-}
-
 // value reads a value of type t. The order of the cases is that of encoding/json: a type's own methods come
 // before its kind. A struct that reads itself is compared field by field nevertheless, because its own
 // method knows nothing of unknown and repeated fields.
