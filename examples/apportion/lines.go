@@ -13,10 +13,8 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/strictjson"
-	"github.com/apportion/apportion/primaldual"
 )
 
 // maxLine is the longest line in bytes.
@@ -80,9 +78,6 @@ func (l *lines) keys() []string {
 // unnamedJob is what a job without an id is called; its line says more.
 var unnamedJob = check.Item("job", "", 0)
 
-// names are those of the fields in all inputs: what the library finds wrong later on has the names of Go.
-var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{})
-
 // atLine names the line in an error, and in every fault of one.
 func atLine(number int, err error) error {
 	line := fmt.Sprintf("line %d", number)
@@ -101,7 +96,7 @@ func atLine(number int, err error) error {
 		if !fault.Item.IsZero() && fault.Item != unnamedJob {
 			item += ", " + fault.Item.String()
 		}
-		named.Add(apportion.Item{ID: item}, names.JSON(fault.Field), fault.Err, fault.Detail)
+		named.Add(apportion.Item{ID: item}, fault.Field, fault.Err, fault.Detail)
 	}
 	return named
 }

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,12 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 
-	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/backend"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 const usage = `usage: apportion SUBCOMMAND [flags] [file]
@@ -53,19 +48,6 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// command is one run of a subcommand.
-type command struct {
-	*flag.FlagSet
-	// solver, form, record, state and timeout are the flags, for the subcommands that have them.
-	solver  backend.Backend
-	form    string
-	record  string
-	state   string
-	timeout time.Duration
-	in      io.Reader
-	out     io.Writer
-}
-
 // subcommand is what a name stands for.
 type subcommand struct {
 	// flags declares the flags that it has.
@@ -89,9 +71,6 @@ var subcommands = map[string]subcommand{
 	"specon":  {func(*command) {}, answerSpeCon, false},
 	"version": {func(*command) {}, answerVersion, false},
 }
-
-// errUsage is what every error of the caller's command line is.
-var errUsage = errors.New("usage")
 
 // run is main with its surroundings as parameters.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
@@ -145,84 +124,4 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		defer stop()
 	}
 	return sub.answer(ctx, c)
-}
-
-func (c *command) stateFlag() {
-	c.StringVar(&c.state, "state", "",
-		"file that holds the state after every line that was answered; if it exists, the stream\nis taken up behind the last of them")
-}
-
-func (c *command) timeoutFlag() {
-	c.DurationVar(&c.timeout, "timeout", 0,
-		"stop after this long with the best answer so far, for instance 10s; 0: never.\nWithout it the same input has the same answer, on every machine")
-}
-
-// limited returns a context that ends with ctx or after the timeout.
-func (c *command) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.timeout > 0 {
-		return context.WithTimeout(ctx, c.timeout)
-	}
-	return context.WithCancel(ctx)
-}
-
-// write writes v as indented JSON.
-func (c *command) write(v any) error { return writeJSON(c.out, v) }
-
-func writeJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}
-
-// writeLine writes v as JSON on one line, at once.
-func (c *command) writeLine(v any) error {
-	encoder := json.NewEncoder(c.out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
-}
-
-// maxFaults is how many faults are listed.
-const maxFaults = 1000
-
-// failure is an error as JSON.
-type failure struct {
-	Error  string       `json:"error"`
-	Faults []inputFault `json:"faults,omitempty"`
-}
-
-// inputFault is one fault of the input.
-type inputFault struct {
-	Item    string `json:"item"`
-	Field   string `json:"field"`
-	Detail  string `json:"detail"`
-	Problem string `json:"problem"`
-	// Line is where it stands in the text; absent for what only the whole shows, and in streams, whose
-	// items name the line.
-	Line int `json:"line,omitempty"`
-}
-
-func writeFailure(w io.Writer, err error) {
-	f := failure{Error: err.Error()}
-	var faults apportion.Faults
-	var single *apportion.FieldError
-	if !errors.As(err, &faults) && errors.As(err, &single) {
-		faults = apportion.Faults{single}
-	}
-	if len(faults) > 0 {
-		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
-		if errors.Is(err, alloc.ErrMismatch) {
-			f.Error = alloc.ErrMismatch.Error()
-		}
-		var text *strictjson.Error
-		errors.As(err, &text)
-		for i, one := range faults[:min(len(faults), maxFaults)] {
-			out := inputFault{one.Item.String(), names.JSON(one.Field), one.Detail, one.Err.Error(), 0}
-			if text != nil {
-				out.Line = text.Lines[i]
-			}
-			f.Faults = append(f.Faults, out)
-		}
-	}
-	_ = writeJSON(w, f) // there is nobody left to tell
 }

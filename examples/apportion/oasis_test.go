@@ -427,10 +427,10 @@ func TestOASiSOptions(t *testing.T) {
 	}
 }
 
-// Faults of a line keep what they are under their new names.
+// Faults of a line keep what they are.
 func TestAtLine(t *testing.T) {
 	single := &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: "a"}, Field: "PSBandwidth", Err: apportion.ErrRange, Detail: "0"}
-	if err := atLine(7, fmt.Errorf("outside: %w", single)); err.Error() != `line 7, job "a": ps_bandwidth is out of range: 0` || !errors.Is(err, apportion.ErrRange) {
+	if err := atLine(7, fmt.Errorf("outside: %w", single)); err.Error() != `line 7, job "a": PSBandwidth is out of range: 0` || !errors.Is(err, apportion.ErrRange) {
 		t.Error(err)
 	}
 	if err := atLine(7, io.ErrNoProgress); !errors.Is(err, io.ErrNoProgress) || !strings.HasPrefix(err.Error(), "line 7: ") {

@@ -49,6 +49,9 @@ type verifyOutput struct {
 	Searched bool `json:"searched"`
 }
 
+// recordNames are the names of the fields of a decision.
+var recordNames = strictjson.NamesOf(alloc.Record{})
+
 func (c *command) recordFlag() {
 	c.StringVar(&c.record, "record", "",
 		"file that problem, options, effort and decision are written to, for replay and verify;\none that exists is replaced")
@@ -105,7 +108,7 @@ func answerReplay(ctx context.Context, c *command) error {
 	out := replayOutput{Same: len(found) == 0, Differences: []difference{}, Interrupted: r.Decision.Interrupted,
 		Warm: r.Decision.Certificate.By.Warm}
 	for _, d := range found {
-		out.Differences = append(out.Differences, difference{d.Item.String(), names.JSON(d.Field), d.Recorded, d.Replayed})
+		out.Differences = append(out.Differences, difference{d.Item.String(), recordNames.JSON(d.Field), d.Recorded, d.Replayed})
 	}
 	if err := c.write(out); err != nil || out.Same {
 		return err

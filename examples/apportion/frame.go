@@ -1,0 +1,65 @@
+// This file holds what all subcommands share: one run of a subcommand with its flags, its input and its output.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"time"
+
+	"github.com/apportion/apportion/examples/internal/backend"
+)
+
+// errUsage is what every error of the caller's command line is.
+var errUsage = errors.New("usage")
+
+// command is one run of a subcommand.
+type command struct {
+	*flag.FlagSet
+	// solver, form, record, state and timeout are the flags, for the subcommands that have them.
+	solver  backend.Backend
+	form    string
+	record  string
+	state   string
+	timeout time.Duration
+	in      io.Reader
+	out     io.Writer
+}
+
+func (c *command) stateFlag() {
+	c.StringVar(&c.state, "state", "",
+		"file that holds the state after every line that was answered; if it exists, the stream\nis taken up behind the last of them")
+}
+
+func (c *command) timeoutFlag() {
+	c.DurationVar(&c.timeout, "timeout", 0,
+		"stop after this long with the best answer so far, for instance 10s; 0: never.\nWithout it the same input has the same answer, on every machine")
+}
+
+// limited returns a context that ends with ctx or after the timeout.
+func (c *command) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.timeout > 0 {
+		return context.WithTimeout(ctx, c.timeout)
+	}
+	return context.WithCancel(ctx)
+}
+
+// write writes v as indented JSON.
+func (c *command) write(v any) error { return writeJSON(c.out, v) }
+
+func writeJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+// writeLine writes v as JSON on one line, at once.
+func (c *command) writeLine(v any) error {
+	encoder := json.NewEncoder(c.out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
