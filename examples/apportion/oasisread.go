@@ -47,16 +47,16 @@ type oasisInput struct {
 	primaldual.Cluster
 	Bounds  *boundsInput `json:"bounds,omitempty"`
 	Options struct {
-		Literal          bool        `json:"literal,omitempty"`
-		EtaPerJob        *bool       `json:"eta_per_job,omitempty"`
-		RawUnits         bool        `json:"raw_units,omitempty"`
-		LFloorEps        *belowOne   `json:"l_floor_eps,omitempty"`
-		LScale           positive    `json:"l_scale,omitempty"`
-		UScale           positive    `json:"u_scale,omitempty"`
-		Reached          notNegative `json:"reached,omitempty"`
-		Rolling          bool        `json:"rolling,omitempty"`
-		Method           method      `json:"method,omitempty"`
-		CertificateSteps *count      `json:"certificate_steps,omitempty"`
+		Literal          bool              `json:"literal,omitempty"`
+		EtaPerJob        *bool             `json:"eta_per_job,omitempty"`
+		RawUnits         bool              `json:"raw_units,omitempty"`
+		LFloorEps        *belowOne         `json:"l_floor_eps,omitempty"`
+		LScale           positive          `json:"l_scale,omitempty"`
+		UScale           positive          `json:"u_scale,omitempty"`
+		Reached          notNegative       `json:"reached,omitempty"`
+		Rolling          bool              `json:"rolling,omitempty"`
+		Method           primaldual.Method `json:"method,omitempty"`
+		CertificateSteps *count            `json:"certificate_steps,omitempty"`
 	} `json:"options,omitzero"`
 }
 
@@ -87,14 +87,6 @@ func (p *perKind) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// method is a primaldual.Method by its name.
-type method struct{ primaldual.Method }
-
-// UnmarshalText refuses what is the name of none.
-func (m *method) UnmarshalText(text []byte) error {
-	return choose(&m.Method, string(text), primaldual.BoundsFirst, primaldual.CappedDP, primaldual.ChunkDP)
-}
-
 func readOASiSHeader(l *lines) (*oasisHeader, error) {
 	in, h := &oasisInput{}, &oasisHeader{steps: defaultCertificateSteps}
 	return h, l.read(in, &strictjson.Options{
@@ -108,7 +100,7 @@ const defaultCertificateSteps = 60
 // take sets the header as the first line says.
 func (h *oasisHeader) take(in *oasisInput) {
 	o := &in.Options
-	h.cluster, h.method = in.Cluster, o.Method.Method
+	h.cluster, h.method = in.Cluster, o.Method
 	h.choice = primaldual.BoundsOptions{
 		Literal: o.Literal, EtaGlobal: o.EtaPerJob != nil && !*o.EtaPerJob, RawUnits: o.RawUnits,
 		LScale: float64(o.LScale), UScale: float64(o.UScale), Reached: float64(o.Reached), Rolling: o.Rolling,

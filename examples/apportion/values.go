@@ -136,15 +136,4 @@ func (r *reading) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// choose sets value to the one with that name.
-func choose[T interface{ String() string }](value *T, name string, from ...T) error {
-	for _, one := range from {
-		if one.String() == name {
-			*value = one
-			return nil
-		}
-	}
-	return fault(apportion.ErrUnknown, strconv.Quote(name))
-}
-
 func jsonNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -65,7 +65,16 @@ var word = regexp.MustCompile(`(^|[. ])[A-Z][A-Za-z0-9_]*`)
 // "Demand[GPU]" becomes "demand[GPU]". The name of a field that no type has, for instance of a setting
 // that is computed, is written in small letters.
 func (n *Names) JSON(field string) string {
-	return word.ReplaceAllStringFunc(field, func(match string) string {
+	from, to := strings.Index(field, "["), strings.LastIndex(field, "]")
+	if from < 0 || to < from {
+		return n.words(field)
+	}
+	return n.words(field[:from]) + field[from:to] + n.words(field[to:]) // what is in brackets is no field
+}
+
+// words returns text with the names of JSON for those of Go.
+func (n *Names) words(text string) string {
+	return word.ReplaceAllStringFunc(text, func(match string) string {
 		before := ""
 		if match[0] == '.' || match[0] == ' ' {
 			before, match = match[:1], match[1:]
