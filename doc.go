@@ -104,6 +104,7 @@
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
+//	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Guignard87, decomposition]	alloc/embedded/internal/lagrange/decomposition.go	Decomposition.Evaluate

@@ -5,9 +5,9 @@
 package solver
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/apportion/apportion"
@@ -17,11 +17,8 @@ import (
 // ErrTooLarge is returned by CopyBound for a server whose subsets of applications are too many to try.
 var ErrTooLarge = errors.New("solver: too many applications that may stay on one server")
 
-const (
-	// mostLodgers bounds the applications that may stay on one server, mostSteps the steps of one
-	// server's packing before a simpler bound takes its place.
-	mostLodgers, mostSteps = 16, 200_000
-)
+// mostResidents bounds the applications that may stay on one server: 2^16 sets of them are tried.
+const mostResidents = 16
 
 // CopyBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
@@ -80,60 +77,55 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 
 // copyBound is one computation of CopyBound.
 type copyBound struct {
-	inst   *Instance
-	m      *CopyPrices
-	budget int64
-	stays  [][]lodger // by server
-	items  []item
-	known  map[string]float64 // residual capacity -> best packing
-	rooms  map[string]int64   // demand -> containers in the empty cluster
-	key    []byte
-	steps  int
+	inst    *Instance
+	m       *CopyPrices
+	budget  int64            // how many of those that may stay may be adjusted
+	stays   [][]resident     // by server
+	rooms   map[string]int64 // demand -> containers in the empty cluster
+	key     []byte
+	packing packing
 }
 
-// lodger is an application that may stay on a server, with its price there.
-type lodger struct {
+// resident is an application that may stay on a server, with its price there.
+type resident struct {
 	use apportion.Resources
 	mu  float64
 }
 
-// item is a demand and the most that a container of it is worth.
-type item struct {
-	demand apportion.Resources
-	worth  float64
-}
-
+// newCopyBound gathers who may stay where, and what containers are worth packing.
 func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
-	b := &copyBound{inst: inst, m: m, budget: inst.AdjustBudget, stays: make([][]lodger, len(inst.Capacity)), known: make(map[string]float64), rooms: make(map[string]int64)}
+	b := &copyBound{
+		inst:   inst,
+		m:      m,
+		budget: inst.AdjustBudget,
+		stays:  make([][]resident, len(inst.Capacity)),
+		rooms:  make(map[string]int64),
+	}
 	for i := range inst.Apps {
-		app := &inst.Apps[i]
-		if app.Running && !inst.mayStay(i) {
-			b.budget--
-		}
 		if inst.mayStay(i) {
-			for s, p := range app.Previous {
-				use := make(apportion.Resources, len(app.Demand))
-				for k, d := range app.Demand {
-					use[k] = p.Count * d // it fits the server, so that nothing overflows
-				}
-				b.stays[p.Server] = append(b.stays[p.Server], lodger{use, m.Room[i][s]})
-			}
+			b.addResidents(i)
+		} else if inst.Apps[i].Running {
+			b.budget-- // it must be adjusted
 		}
 	}
 	for i := range inst.Apps {
-		app := &inst.Apps[i]
-		worth := app.Value - m.Container[i]
-		if worth <= 0 || inst.mayStay(i) && b.budget <= 0 {
-			continue // worthless, or it stays as it is
-		}
-		at := slices.IndexFunc(b.items, func(o item) bool { return o.demand.Equal(app.Demand) })
-		if at < 0 {
-			b.items = append(b.items, item{app.Demand, worth})
-		} else {
-			b.items[at].worth = math.Max(b.items[at].worth, worth)
+		if b.budget > 0 || !inst.mayStay(i) { // else it stays as it is, and nothing is packed for it
+			b.packing.add(inst.Apps[i].Demand, inst.Apps[i].Value-m.Container[i])
 		}
 	}
 	return b
+}
+
+// addResidents adds what application i holds to its servers.
+func (b *copyBound) addResidents(i int) {
+	app := &b.inst.Apps[i]
+	for s, p := range app.Previous {
+		use := make(apportion.Resources, len(app.Demand))
+		for k, d := range app.Demand {
+			use[k] = p.Count * d // it fits the server, so that nothing overflows
+		}
+		b.stays[p.Server] = append(b.stays[p.Server], resident{use, b.m.Room[i][s]})
+	}
 }
 
 // wanted returns phi_i: the function is concave, so its maximum is next to the share or at a bound.
@@ -169,91 +161,33 @@ func (b *copyBound) room(demand apportion.Resources) int64 {
 	return room
 }
 
-func vectorKey(key []byte, r apportion.Resources) []byte {
-	for _, q := range r {
-		key = binary.LittleEndian.AppendUint64(key, uint64(q))
-	}
-	return key
-}
-
-// server returns a_j.
+// server returns a_j: the best over all sets of residents that leave.
 func (b *copyBound) server(j int) (float64, error) {
 	stays := b.stays[j]
-	if len(stays) > mostLodgers {
+	if len(stays) > mostResidents {
 		return 0, ErrTooLarge
 	}
 	best := math.Inf(-1)
 	for set := range 1 << len(stays) {
-		left := b.inst.Capacity[j].Clone()
-		var paid float64
-		var gone int64
-		for s, l := range stays {
-			if set>>s&1 != 0 {
-				paid += l.mu
-				gone++
-				continue
-			}
-			for k := range left {
-				left[k] -= l.use[k]
-			}
-		}
-		if gone <= b.budget && slices.Min(append(left, 0)) >= 0 {
-			best = math.Max(best, b.packed(left)-paid)
+		left, paid := b.without(j, set)
+		if int64(bits.OnesCount(uint(set))) <= b.budget && slices.Min(append(left, 0)) >= 0 {
+			best = math.Max(best, b.packing.best(left)-paid)
 		}
 	}
 	return best, nil
 }
 
-// packed returns the most that whole containers in left are worth, or, where that takes too long, a
-// bound on it.
-func (b *copyBound) packed(left apportion.Resources) float64 {
-	b.key = vectorKey(b.key[:0], left)
-	if worth, ok := b.known[string(b.key)]; ok {
-		return worth
-	}
-	b.steps = 0
-	worth := b.fill(0, left)
-	if b.steps > mostSteps {
-		worth = b.fractional(left)
-	}
-	b.known[string(b.key)] = worth
-	return worth
-}
-
-// fill tries every number of containers of item at and of those after it.
-func (b *copyBound) fill(at int, left apportion.Resources) float64 {
-	if b.steps++; at == len(b.items) || b.steps > mostSteps {
-		return 0
-	}
-	it := b.items[at]
-	n := it.demand.CountIn(left)
-	if at == len(b.items)-1 {
-		return float64(float64(n) * it.worth)
-	}
-	rest, best := left.Clone(), 0.0
-	for c := int64(0); c <= n && b.steps <= mostSteps; c++ {
-		best = math.Max(best, float64(float64(c)*it.worth)+b.fill(at+1, rest))
-		for k, d := range it.demand {
-			rest[k] -= d
+// without returns what the residents of server j leave if those in set are gone, and what that costs.
+func (b *copyBound) without(j, set int) (left apportion.Resources, paid float64) {
+	left = b.inst.Capacity[j].Clone()
+	for s, r := range b.stays[j] {
+		if set>>s&1 != 0 {
+			paid += r.mu
+			continue
+		}
+		for k := range left {
+			left[k] -= r.use[k]
 		}
 	}
-	return best
-}
-
-// fractional bounds the worth of containers in left by each item and by each kind alone.
-func (b *copyBound) fractional(left apportion.Resources) float64 {
-	best := 0.0
-	for _, it := range b.items {
-		best += float64(float64(it.demand.CountIn(left)) * it.worth)
-	}
-	for k, q := range left {
-		ratio := 0.0
-		for _, it := range b.items {
-			ratio = math.Max(ratio, it.worth/float64(it.demand[k])) // +Inf without demand: no bound
-		}
-		if q > 0 {
-			best = math.Min(best, ratio*float64(q))
-		}
-	}
-	return best
+	return left, paid
 }
