@@ -123,6 +123,8 @@
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/ruin.go	Annealer.ruin
 //	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
 //	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	rank
+//	[Dorm P2, nearly equal]	alloc/embedded/internal/problem/standing.go	Standing
+//	[Dorm P2, exactly full]	alloc/embedded/internal/filling/filling.go	Fill
 //	[Dorm P2, compiled]	alloc/embedded/internal/problem/problem.go	Problem
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder

@@ -35,6 +35,8 @@ type run struct {
 	s    *pattern.Cells // nil where the servers are too large for lists of patterns
 	// extra counts the nodes and rounds of the proofs.
 	extra int64
+	// unfillable: it was shown that the minima have no room.
+	unfillable bool
 }
 
 func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
@@ -49,6 +51,19 @@ func (r *run) search(ctx context.Context) {
 		r.searchSets(ctx)
 	} else {
 		r.searchContainers(ctx)
+	}
+	if !r.a.Best.Found {
+		r.fillMinima(ctx)
+	}
+}
+
+// fillMinima looks for a solution where the cluster is so full that no search finds one, and improves what it
+// finds. With nobody to free, no way to place the minima means that there is no solution.
+func (r *run) fillMinima(ctx context.Context) {
+	impossible := r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
+	r.unfillable = impossible && r.p.Pinnable == 0
+	if r.a.Best.Found {
+		r.a.Run(ctx, int64(r.tune.Polish*r.moves()), 0, r.goal())
 	}
 }
 

@@ -97,6 +97,9 @@ func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solut
 	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible {
 		conflict, rounds := conflict.Priced(ctx, run.p)
 		run.extra += rounds
+		if conflict == nil && run.unfillable {
+			conflict = &solver.Conflict{Constraints: []solver.Constraint{solver.Capacity, solver.Minimum}, Kind: -1}
+		}
 		if conflict == nil {
 			conflict = run.searchedConflict(ctx)
 		}

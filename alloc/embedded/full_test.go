@@ -1,0 +1,74 @@
+package embedded
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// exactlyFull draws twelve applications whose minima fill eight servers to the last unit: containers that use
+// up to most of either kind, from per to per + 2 of them on a server.
+func exactlyFull(seed uint64, most int64, per int) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 5))
+	inst := &solver.Instance{LossBudget: 100}
+	for range 12 {
+		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{1 + r.Int64N(most), 1 + r.Int64N(most)}, Share: 0.1})
+	}
+	for range 8 {
+		capacity := apportion.Resources{0, 0}
+		for range per + r.IntN(3) {
+			app := &inst.Apps[r.IntN(len(inst.Apps))]
+			app.Min++
+			capacity[0] += app.Demand[0]
+			capacity[1] += app.Demand[1]
+		}
+		inst.Capacity = append(inst.Capacity, capacity)
+	}
+	for i := range inst.Apps {
+		inst.Apps[i].Max = max(1, inst.Apps[i].Min+int64(r.IntN(3)))
+	}
+	return instancetest.Finish(inst)
+}
+
+// What fills a cluster to the last unit is found, though hardly any search gets there.
+func TestExactlyFull(t *testing.T) {
+	for _, c := range []struct {
+		most int64
+		per  int
+	}{{9, 4}, {20, 4}, {20, 7}, {60, 5}} {
+		for seed := range uint64(3) {
+			if sol := solve(t, nil, exactlyFull(seed, c.most, c.per)); sol.Status != solver.Optimal || sol.Objective < 2-solver.ObjectiveTolerance {
+				t.Errorf("%+v, seed %d: %v with utilization %g", c, seed, sol.Status, sol.Objective)
+			}
+		}
+	}
+}
+
+// Where every way to place the minima was tried there is no solution; where some may have to move first, that
+// says nothing.
+func TestUnfillable(t *testing.T) {
+	inst := instancetest.Crowd(20, 26, 4, 3, 0)
+	r := newRun(problem.New(inst), &Options{Effort: Default}, tuning.Standard())
+	r.root = newRoot(t.Context(), r.p, r.tune, 0, 1)
+	if r.fillMinima(t.Context()); !r.unfillable || r.a.Best.Found {
+		t.Errorf("26 containers of 3 on 20 servers of 4: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
+	}
+	inst.Apps = inst.Apps[:20]
+	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
+	r.root = newRoot(t.Context(), r.p, r.tune, 0, 1)
+	if r.fillMinima(t.Context()); r.unfillable || !r.a.Best.Found {
+		t.Errorf("20 of them: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
+	}
+	inst.Capacity[0][0] = 2
+	inst.Apps[0].Running, inst.Apps[0].Previous = true, []apportion.Placement{{Server: 1, Count: 1}}
+	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
+	r.root = newRoot(t.Context(), r.p, r.tune, 0, 1)
+	if r.fillMinima(t.Context()); r.unfillable {
+		t.Error("one may move, and still: unfillable")
+	}
+}

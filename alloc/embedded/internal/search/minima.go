@@ -1,0 +1,41 @@
+// This file places the minima of the free applications by trying every way, where moves have not found one.
+
+package search
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/filling"
+)
+
+// FillMinima goes back to the first state, without the free containers, and places their minima there by
+// trying every way; it takes at most steps steps. If that gives a solution it is the incumbent, unless there
+// is one. It reports whether it was shown that those who stay leave no room for the minima.
+func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool) {
+	a.S = NewState(a.S.p)
+	s := a.S
+	s.begin()
+	for j := range s.on {
+		for len(s.on[j]) > 0 {
+			last := s.on[j][len(s.on[j])-1]
+			s.place(j, last.Typ, -last.Count)
+		}
+	}
+	c := &filling.Cluster{}
+	for j := range s.p.Servers {
+		c.Left = append(c.Left, s.left[j*s.p.Kinds:(j+1)*s.p.Kinds])
+	}
+	for _, t := range s.active {
+		c.Demand, c.Need = append(c.Demand, s.p.DemandOf(t)), append(c.Need, s.pools[t].Min)
+	}
+	placed, done := filling.Fill(ctx, c, steps)
+	for j, counts := range placed {
+		for at, n := range counts {
+			if n > 0 {
+				s.place(j, s.active[at], n)
+			}
+		}
+	}
+	a.record()
+	return done && placed == nil
+}
