@@ -123,6 +123,21 @@ func TestReady(t *testing.T) {
 			t.Errorf("%+v is on record: %v", e, err)
 		}
 	}
+	// A record that says nothing is the zero Record, also once numbers were given out.
+	for _, e := range []checkpoint.Event{slotted("s1"), checkpoint.Adjust{Targets: map[string][]string{"b": {"s1"}}}} {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := m.Ready(); r.Record.Empty() || r.Record.Next == 0 {
+		t.Errorf("record %+v", r.Record)
+	}
+	if r := m.Ready().Record; !r.Empty() || r.Next != 0 {
+		t.Errorf("handed over twice: %+v", r)
+	}
+	if (checkpoint.Record{Next: 1}).Empty() {
+		t.Error("a number that was given out is nothing")
+	}
 	if m.Stale() != 2 || m.Epoch() != 3 {
 		t.Errorf("stale %d, epoch %d", m.Stale(), m.Epoch())
 	}
