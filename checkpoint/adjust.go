@@ -28,6 +28,8 @@ func (s Submit) apply(m *Machine) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	// A job begins with nothing: no containers, no attempt, no checkpoint. Its name may be that of a job
+	// which was forgotten; the numbers of that one are never given out again.
 	j := &Job{Name: s.Job, Demand: s.Demand.Clone(), Min: max(s.Min, 1), Phase: Idle}
 	m.add(j)
 	m.touch(j)
@@ -56,8 +58,11 @@ func (a Adjust) apply(m *Machine) error {
 	}
 	for _, name := range names {
 		j := m.jobs[name]
+		// The order of the names is the order in which the jobs get their turn, so that the map that came
+		// in does not show.
 		j.Wanted, j.Order = sorted(a.Targets[name]), m.number()
 		m.touch(j)
+		// What the job has already needs no checkpoint and no stop.
 		if j.Phase == Running && slices.Equal(j.Wanted, j.Containers) {
 			m.drop(j)
 		}
@@ -65,6 +70,8 @@ func (a Adjust) apply(m *Machine) error {
 	return nil
 }
 
+// checkTarget adds what is wrong with one target of an Adjust. A target may be smaller than what the job
+// has, and empty, but not between empty and Min: with so few containers the job could not go on.
 func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []string) {
 	item := check.Item("job", name, 0)
 	j := m.jobs[name]
@@ -95,14 +102,19 @@ func (m *Machine) drop(j *Job) {
 
 // begin starts on what was asked of a running job: by saving it. reserve keeps the room free.
 func (m *Machine) begin(j *Job, reserve bool) {
+	// From here on the job is on its way. What it leaves is what it returns to if Target cannot be had.
 	j.Target, j.Fallback, j.Reserved = j.Wanted, j.Containers, reserve
 	j.Reason, j.Restarts = apportion.Reason{}, 0
 	m.drop(j)
+	// The first of two phases that the job survives running: nothing is given up before a checkpoint
+	// counts.
 	m.enter(j, Saving)
 }
 
 // turn starts on what was asked of a job that does not run.
 func (m *Machine) turn(j *Job) {
+	// A job that does not run has nothing to save: it can go to its target at once, by releasing what the
+	// target does not have and waiting for the rest.
 	target := j.Wanted
 	m.drop(j)
 	if j.Phase == Waiting && slices.Equal(target, j.Target) {
@@ -140,6 +152,7 @@ func (f Forget) apply(m *Machine) error {
 	if j.Phase != Ended {
 		return &apportion.FieldError{Item: check.Item("job", f.Job, 0), Field: "Phase", Err: apportion.ErrConflict, Detail: string(j.Phase)}
 	}
+	// The record of this step says that the job is gone; whoever recovers will not know it.
 	delete(m.jobs, f.Job)
 	delete(m.ready.jobs, f.Job)
 	m.names = slices.DeleteFunc(m.names, func(name string) bool { return name == f.Job })
@@ -147,6 +160,7 @@ func (f Forget) apply(m *Machine) error {
 	return nil
 }
 
+// known returns a job, or an error that names it.
 func (m *Machine) known(name string) (*Job, error) {
 	if j := m.jobs[name]; j != nil {
 		return j, nil
@@ -157,6 +171,8 @@ func (m *Machine) known(name string) (*Job, error) {
 // end stops a job for good.
 func (m *Machine) end(j *Job, ending Ending) {
 	j.Ending, j.Reason = ending, apportion.Reason{}
+	// Nothing is wanted any more, so all that the job holds is released on the way to Ended. A job that
+	// is being stopped already goes on with that.
 	j.Target, j.Fallback, j.Reserved = nil, nil, false
 	m.drop(j)
 	if j.Phase != Stopping {

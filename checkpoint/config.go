@@ -55,6 +55,7 @@ const (
 )
 
 // Validate returns the faults of a Config as [apportion.Faults].
+// Negative times and counts are faults, but for Retries and Restarts, where they mean never.
 func (c *Config) Validate() error {
 	var faults apportion.Faults
 	if err, ok := c.Kinds.Validate().(apportion.Faults); ok {
@@ -83,6 +84,7 @@ type duration struct {
 	zero  time.Duration
 }
 
+// durations lists the durations of a Config, so that checks and defaults do not forget one.
 func (c *Config) durations() []duration {
 	t := &c.Timeouts
 	return []duration{
@@ -147,6 +149,7 @@ func (m *Machine) Timeout(action Action) time.Duration { return m.config.timeout
 
 // pause is how long to wait after a number of failed tries, at least one.
 func (c *Config) pause(tries int) time.Duration {
+	// The pause doubles, and stops before it could overflow.
 	pause := c.Backoff
 	for range tries - 1 {
 		if pause >= c.MaxBackoff/2 {

@@ -86,6 +86,7 @@ func tagged(name string, fields any) ([]byte, error) {
 	return append(head, body[1:]...), nil
 }
 
+// The names of the events, as UnmarshalEvent lists them.
 func (Tick) name() string       { return "tick" }
 func (ServerUp) name() string   { return "server-up" }
 func (ServerLost) name() string { return "server-lost" }

@@ -13,6 +13,7 @@ func (f Finished) apply(m *Machine) error {
 		m.stale++
 		return nil
 	}
+	// A job that is done needs no more room, also if some of its processes are still about to exit.
 	m.end(j, Completed)
 	return nil
 }
@@ -25,6 +26,8 @@ func (e Exited) apply(m *Machine) error {
 		return nil
 	}
 	m.touch(j)
+	// Deaths are counted since the last confirmed checkpoint or adjustment: who makes progress between them
+	// may die often.
 	j.Restarts++
 	again := j.Restarts <= m.config.Restarts
 	switch {
@@ -37,8 +40,10 @@ func (e Exited) apply(m *Machine) error {
 		}
 	case again:
 		j.blame(Died, e.Detail)
+		// What is left of the attempt is stopped, and another one follows on the same containers.
 		m.enter(j, Stopping)
 	default:
+		// It dies here again and again: perhaps the containers are to blame.
 		m.retreat(j, Died, e.Detail)
 	}
 	return nil

@@ -96,6 +96,7 @@ func (m *Machine) touch(j *Job) { m.ready.jobs[j.Name] = true }
 
 // enter puts a job into a phase, and issues the effect that belongs to it.
 func (m *Machine) enter(j *Job, phase Phase) {
+	// A new phase begins with no effect and no failures of the one before.
 	j.Phase, j.Effect, j.Tries = phase, 0, 0
 	if phase != Verifying {
 		j.Saving = Confirmed{}
@@ -125,6 +126,7 @@ func (m *Machine) issue(j *Job) {
 
 // send sends the effect under way, and sets its time-out.
 func (m *Machine) send(j *Job) {
+	// What has no reply by then counts as failed and is sent again.
 	m.due[j.Name] = m.now + m.config.timeout(j.Phase.Action())
 	m.ready.effects = append(m.ready.effects, m.effect(j))
 }
@@ -136,11 +138,13 @@ func (m *Machine) effect(j *Job) Effect {
 		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers),
 	}
 	switch j.Phase {
+	// Each action speaks of one checkpoint: the one being made, or the newest that counts.
 	case Saving, Verifying:
 		e.Checkpoint = j.Saving.Number
 	case Resuming:
 		e.Checkpoint = j.Newest().Number
 	case Releasing:
+		// Release says what shall be left, not what to take away: done twice it is the same.
 		e.Containers = both(j.Containers, j.Target)
 		e.Servers = distinct(minus(j.Containers, j.Target))
 	}

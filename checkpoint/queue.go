@@ -21,6 +21,8 @@ func (m *Machine) round() bool {
 	if len(waiting) == 0 && len(asked) == 0 {
 		return false
 	}
+	// now is what may be taken at once. later is what will be free when all jobs have arrived where they are
+	// on their way to: what does not fit into that will never fit.
 	q := &queue{m: m, now: m.room(charged), later: m.room(remaining), slots: m.slots()}
 	for _, j := range waiting {
 		q.create(j)
@@ -38,6 +40,7 @@ func (m *Machine) breakCircle(movers []*Job) bool {
 	if len(movers) == 0 {
 		return false
 	}
+	// Of a job whose server does not answer nobody knows when it gives its room back.
 	sure := m.room(func(j *Job) []string {
 		if j.Phase.Action() != "" && !m.busy(j) {
 			return charged(j)
@@ -83,6 +86,7 @@ func (m *Machine) slots() int {
 	return slots
 }
 
+// busy reports whether an effect of a job is under way that may be hoped for.
 func (m *Machine) busy(j *Job) bool {
 	return j.Phase.Action() != "" && j.Tries <= m.config.Retries
 }
@@ -105,6 +109,7 @@ type queue struct {
 
 // create goes on with a job that has stopped and waits for room.
 func (q *queue) create(j *Job) {
+	// The containers that the job kept are its own already.
 	need := minus(j.Target, j.Containers)
 	if j.Reserved {
 		q.now.give(need, j.Demand)
@@ -118,11 +123,13 @@ func (q *queue) create(j *Job) {
 		q.slots--
 		q.changed = true
 	case !q.possible(j, need):
+		// Nobody will give it the room: it goes back rather than wait for ever.
 		q.m.retreat(j, NoRoom, "no other job is to release what is missing")
 		q.changed = true
 	default:
 		q.wait(j)
 	}
+	// What it takes, or keeps reserved, is not there for those behind it.
 	if fits || j.Reserved {
 		q.now.take(need, j.Demand)
 	}
@@ -144,6 +151,7 @@ func (q *queue) start(j *Job) {
 		q.changed = true
 		return
 	}
+	// A running job begins only when its room is there, so that it does not stand still meanwhile.
 	need := minus(j.Wanted, j.Containers)
 	gives := len(minus(j.Containers, j.Wanted)) > 0
 	fits := q.now.fits(need, j.Demand)
@@ -162,6 +170,7 @@ func (q *queue) start(j *Job) {
 		q.m.deny(j, "no other job is to release what is missing")
 		q.changed = true
 	default:
+		// A job that gives something up may be what others wait for, see breakCircle.
 		if gives {
 			q.movers = append(q.movers, j)
 		}
@@ -178,6 +187,8 @@ func (q *queue) wait(j *Job) {
 
 // create begins a new attempt of a job that has stopped.
 func (m *Machine) create(j *Job) {
+	// This is the only place where an attempt gets its number. The invariant that Attempt equals Stopped
+	// before it was checked when the job came to Waiting.
 	j.Attempt = m.number()
 	j.Containers, j.Reserved = j.Target, false
 	m.enter(j, Creating)

@@ -51,8 +51,11 @@ func (m *Machine) Snapshot() Record {
 
 // fold adds a record to the state.
 func (m *Machine) fold(r Record) {
+	// Records of one machine never go back. The maximum makes the fold safe against a snapshot that
+	// follows its own records.
 	m.next = max(m.next, r.Next)
 	for _, name := range r.Gone {
+		// Gone and Lost come first: a record may say that a job is gone and that another has its name.
 		delete(m.jobs, name)
 		m.names = slices.DeleteFunc(m.names, func(n string) bool { return n == name })
 	}

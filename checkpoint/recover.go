@@ -20,9 +20,11 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The fold of the records is the state; no step is done again.
 	for _, r := range records {
 		m.fold(r)
 	}
+	// A Config with other kinds would read every quantity of the journal as something else.
 	for id, capacity := range m.servers {
 		if len(capacity) != len(config.Kinds) {
 			return nil, fmt.Errorf("checkpoint: server %q: %d quantities for %d kinds: %w", id, len(capacity), len(config.Kinds), ErrCorrupt)
@@ -33,6 +35,7 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 			return nil, err
 		}
 	}
+	// What was recovered is on record already.
 	m.ready.next = m.next
 	return m, nil
 }
@@ -50,7 +53,9 @@ func (m *Machine) resume(j *Job) error {
 		return fmt.Errorf("checkpoint: job %q, %s: %s: %w", j.Name, j.Phase, fault, ErrCorrupt)
 	}
 	switch {
+	// A job that waits for no effect goes on by the next events.
 	case j.Phase.Action() == "":
+	// The effect may have been done or not: it is sent again under its old number, by this master.
 	case j.Effect != 0:
 		m.send(j)
 	default:
@@ -61,6 +66,7 @@ func (m *Machine) resume(j *Job) error {
 
 // foreign says what in a job no machine of this Config and with these numbers has written; "": nothing.
 func (j *Job) foreign(m *Machine) string {
+	// No number may be above the last one that was given out: it would be given out again.
 	highest := max(j.Attempt, j.Effect, j.Order, j.Saving.Number, j.Newest().Number)
 	var faults apportion.Faults
 	check.ID(&faults, map[string]bool{}, j.Name, apportion.Item{})

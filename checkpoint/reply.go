@@ -17,8 +17,10 @@ func (r Reply) apply(m *Machine) error {
 		return nil
 	}
 	switch r.Outcome {
+	// The effect holds on every server that was asked.
 	case Done:
 		m.done(j, r)
+	// The checkpoint to resume from cannot be read: there may be one before it.
 	case Damaged:
 		m.damaged(j, r.Detail)
 	case Fenced:
@@ -34,6 +36,7 @@ func (r Reply) apply(m *Machine) error {
 func (m *Machine) done(j *Job, r Reply) {
 	switch j.Phase {
 	case Saving:
+		// That the save was reported is not enough: it counts when it was read back.
 		j.Saving.Step = r.Step
 		tries := j.Tries
 		m.enter(j, Verifying)
@@ -43,6 +46,7 @@ func (m *Machine) done(j *Job, r Reply) {
 	case Stopping:
 		m.stopped(j)
 	case Releasing:
+		// Only now is the room of the others free.
 		j.Containers = both(j.Containers, j.Target)
 		m.settle(j)
 	case Creating:
@@ -62,6 +66,7 @@ func (m *Machine) confirmed(j *Job) {
 		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
 	}
 	j.Restarts = 0
+	// Prune goes out with the record in which the newer checkpoint counts, never before.
 	m.ready.effects = append(m.ready.effects, Effect{
 		ID: m.number(), Epoch: m.epoch, Action: Prune, Job: j.Name, Attempt: j.Attempt,
 		Checkpoint: j.Checkpoints[0].Number,
@@ -75,6 +80,8 @@ func (m *Machine) confirmed(j *Job) {
 
 // stopped notes that nothing of the job runs any more.
 func (m *Machine) stopped(j *Job) {
+	// From here on no process of any attempt so far can be alive, or come to life: all servers that were
+	// ever asked to start one have confirmed the stop or are lost.
 	j.Stopped, j.Broken = j.Attempt, false
 	m.settle(j)
 }
@@ -82,6 +89,7 @@ func (m *Machine) stopped(j *Job) {
 // settle moves a job that does not run: first it gives back what its target does not have.
 func (m *Machine) settle(j *Job) {
 	switch {
+	// First give back what is not needed, so that others can have it.
 	case len(minus(j.Containers, j.Target)) > 0:
 		m.enter(j, Releasing)
 	case j.Ending != "":
@@ -98,11 +106,13 @@ func (m *Machine) failed(j *Job, detail string) {
 	j.Tries++
 	m.touch(j)
 	switch {
+	// To give up here would mean to guess that nothing runs: it is tried until it is known.
 	case j.Phase == Stopping || j.Phase == Releasing:
 	case j.Tries > m.config.Retries, j.Broken:
 		m.giveUp(j, detail)
 		return
 	}
+	// No effect is under way during the pause; a late reply to this one counts as stale.
 	j.Effect = 0
 	m.due[j.Name] = m.now + m.config.pause(j.Tries)
 }
@@ -120,6 +130,7 @@ func (m *Machine) again(j *Job) {
 func (m *Machine) giveUp(j *Job, detail string) {
 	constraint := string(j.Phase.Action())
 	switch {
+	// What could not be created, resumed or confirmed is taken back.
 	case j.Phase != Saving && j.Phase != Verifying:
 		m.retreat(j, constraint, detail)
 	case j.Broken:
@@ -132,6 +143,7 @@ func (m *Machine) giveUp(j *Job, detail string) {
 // refuse leaves a running job as it is.
 func (m *Machine) refuse(j *Job, constraint, detail string) {
 	j.blame(constraint, detail)
+	// The job goes on where it is; nothing of it was touched.
 	j.Target = j.Containers
 	m.enter(j, Running)
 }
@@ -139,6 +151,8 @@ func (m *Machine) refuse(j *Job, constraint, detail string) {
 // retreat turns to what the job had before, or else to nothing: it is suspended then.
 func (m *Machine) retreat(j *Job, constraint, detail string) {
 	j.blame(constraint, detail)
+	// The fallback is tried once. If that fails as well the job is suspended, for the fallback of the
+	// fallback is nothing.
 	j.Target, j.Fallback, j.Reserved, j.Restarts = j.Fallback, nil, false, 0
 	m.leave(j)
 }
@@ -155,6 +169,7 @@ func (m *Machine) leave(j *Job) {
 // damaged turns to the checkpoint before one that cannot be read. The last one is never dropped, so
 // that a job whose state is lost is suspended and not begun anew.
 func (m *Machine) damaged(j *Job, detail string) {
+	// The newest is dropped only where there is one before it.
 	last := len(j.Checkpoints) - 1
 	if j.Phase != Resuming || last < 1 {
 		m.failed(j, detail)

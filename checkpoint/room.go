@@ -45,6 +45,7 @@ func remaining(j *Job) []string {
 // take takes the room of containers that need so much each. Below zero it stops at the least integer.
 func (r room) take(containers []string, demand apportion.Resources) {
 	for _, server := range containers {
+		// A server that is not known has no quantities, and nothing is taken from it.
 		free := r[server]
 		for k := range free {
 			if free[k] >= math.MinInt64+demand[k] {
@@ -67,6 +68,7 @@ func (r room) give(containers []string, demand apportion.Resources) {
 
 // fits reports whether there is room for containers that need so much each.
 func (r room) fits(containers []string, demand apportion.Resources) bool {
+	// Containers on one server share its room, so what the first takes is gone for the second.
 	left := make(room)
 	for _, server := range containers {
 		free, known := r[server]
@@ -77,6 +79,8 @@ func (r room) fits(containers []string, demand apportion.Resources) bool {
 			left[server] = free.Clone()
 		}
 		for k, need := range demand {
+			// A kind of which nothing is needed may be overdrawn: the server has shrunk, and this does not make
+			// it worse.
 			if left[server][k] < need && need > 0 {
 				return false
 			}

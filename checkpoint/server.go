@@ -29,6 +29,7 @@ func (s ServerLost) apply(m *Machine) error {
 	if m.servers[s.ID] == nil {
 		return nil
 	}
+	// Everything on it is gone for good: that is the promise of ServerLost.
 	delete(m.servers, s.ID)
 	delete(m.ready.servers, s.ID)
 	m.ready.lost[s.ID] = true
@@ -40,6 +41,7 @@ func (s ServerLost) apply(m *Machine) error {
 
 // lose takes a server out of all that a job has or wants.
 func (m *Machine) lose(j *Job, server string) {
+	// The lists are compared with what they were, for each may or may not have had the server.
 	before := *j
 	for _, list := range []*[]string{&j.Containers, &j.Target, &j.Fallback, &j.Wanted} {
 		if shorter := without(*list, server); len(shorter) < len(*list) {
@@ -48,6 +50,7 @@ func (m *Machine) lose(j *Job, server string) {
 		}
 	}
 	detail := fmt.Sprintf("server %q is lost", server)
+	// What is left of the fallback may be too little to return to.
 	if len(j.Fallback) < j.Min {
 		j.Fallback = nil
 	}
@@ -61,6 +64,7 @@ func (m *Machine) lose(j *Job, server string) {
 			j.Target, j.Fallback, j.Reserved = j.Fallback, nil, false
 		}
 	}
+	// Only who has lost containers has lost processes.
 	hurt := len(j.Containers) < len(before.Containers)
 	if hurt || len(j.Target) != len(before.Target) {
 		m.reroute(j, hurt)
@@ -71,8 +75,10 @@ func (m *Machine) lose(j *Job, server string) {
 func (m *Machine) reroute(j *Job, hurt bool) {
 	switch j.Phase {
 	case Verifying:
+		// The checkpoint that is being read back may well be whole; after it the job is stopped.
 		j.Broken = j.Broken || hurt
 	case Waiting, Releasing:
+		// Nothing of it runs: it releases, waits or ends as what is left asks for.
 		m.settle(j)
 	case Idle, Ended:
 	default:

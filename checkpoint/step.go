@@ -41,6 +41,7 @@ func (m *Machine) Step(event Event) error {
 	if err := event.apply(m); err != nil {
 		return err
 	}
+	// One event may let many jobs go on: room has become free, or was asked for.
 	m.schedule()
 	m.check()
 	return nil
@@ -61,6 +62,7 @@ func (m *Machine) Ready() Ready {
 	return ready
 }
 
+// forgetChanges begins the next record.
 func (m *Machine) forgetChanges() {
 	m.ready = changes{
 		jobs: make(map[string]bool), gone: make(map[string]bool),

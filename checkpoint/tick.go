@@ -8,6 +8,8 @@ import (
 
 // apply lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
 func (t Tick) apply(m *Machine) error {
+	// Only the differences of a clock count, and no difference counts for more than MaxTick: a clock that
+	// jumps ends nothing.
 	if !m.last.IsZero() {
 		m.now += min(max(t.Now.Sub(m.last), 0), m.config.MaxTick)
 	}
@@ -20,10 +22,13 @@ func (t Tick) apply(m *Machine) error {
 		j := m.jobs[name]
 		delete(m.due, name)
 		switch {
+		// It has stopped and waits for room: back to what it had.
 		case j.Phase == Waiting:
 			m.retreat(j, NoRoom, "others did not release it in time")
+		// It runs and waits for its turn: it runs on.
 		case j.Phase == Running:
 			m.deny(j, "others did not release it in time")
+		// The pause after a failure is over.
 		case j.Effect == 0:
 			m.again(j)
 		default:

@@ -30,6 +30,7 @@ type leftover struct {
 	place  medium.Place
 }
 
+// name is what the directory is called.
 func (l leftover) name() string {
 	return l.prefix + strconv.FormatInt(l.number, 10) + "-" + string(l.place)
 }
@@ -61,10 +62,12 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 // discard renames a directory of a job away and deletes it. The rename is durable before the first file
 // goes, otherwise a crash could leave the directory under its old name with files missing.
 func (s *Store) discard(folder store.Folder, number int64, dir string) error {
+	// Each deletion has a name of its own, so that two of them do not meet.
 	trash := path.Join(string(folder), leftover{trashPrefix, number, medium.NewPlace(s.now())}.name())
 	if err := s.fs.Rename(dir, trash); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	// Nothing of the checkpoint may go before its name is gone for good.
 	if err := s.fs.SyncDir(string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -132,9 +135,12 @@ func (s *Store) collectFolder(folder store.Folder) error {
 		l, ok := parseLeftover(e.Name)
 		dir := path.Join(string(folder), e.Name)
 		switch {
+		// What has another name is not the store's. What may be a committed checkpoint stays.
 		case !ok || s.isTwin(folder, l.number, dir):
+		// It was given up by whoever renamed it.
 		case l.prefix == trashPrefix:
 			faults = append(faults, s.remove(folder, dir))
+		// A writer of this process is alive, whatever its age; of another one only its age tells.
 		case !s.isLive(l.place) && l.place.Abandoned(s.now(), s.options.Grace):
 			faults = append(faults, s.discard(folder, l.number, dir))
 		}

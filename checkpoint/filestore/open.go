@@ -60,6 +60,7 @@ func (s *Store) settle() error {
 	if err != nil {
 		return err
 	}
+	// A directory may vanish meanwhile: its last checkpoint was deleted.
 	for _, folder := range folders {
 		if err := s.fs.SyncDir(string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -20,6 +20,8 @@ func (s *Store) retain(ctx context.Context, job string, number int64) {
 	if err != nil {
 		return
 	}
+	// The numbers are walked from the highest down. Those above the one that was committed are newer and stay;
+	// those that cannot be read are not counted, so that damage does not push a good one out.
 	kept := 1 // number itself
 	for _, older := range slices.Backward(numbers) {
 		if older >= number || ctx.Err() != nil {

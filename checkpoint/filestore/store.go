@@ -127,6 +127,7 @@ func (s *Store) explain(dir, file string, err error) error {
 	switch {
 	case look != nil:
 		return err
+	// No directory: there is no checkpoint of that number.
 	case d.Name == "":
 		return store.ErrNotFound
 	case d.Dir:
@@ -166,6 +167,7 @@ func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("job %.60q: %w", job, err)
 		}
+		// A checkpoint that cannot be read is named in the error, beside those that can.
 		record, err := s.record(folder, number, at(folder, number))
 		switch {
 		case err == nil:
@@ -193,6 +195,7 @@ func (s *Store) numbers(folder store.Folder) ([]int64, error) {
 	return numbers, nil
 }
 
+// setLive notes whether a writer of this store is at work, isLive asks it.
 func (s *Store) setLive(place medium.Place, live bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

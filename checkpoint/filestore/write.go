@@ -100,6 +100,7 @@ func (o *object) wait() error {
 
 // Close makes the file durable. After a sync that failed, another tells nothing.
 func (o *object) Close() error {
+	// A sync that runs beside must end first: its error is the only sign that bytes were lost.
 	err := o.wait()
 	if err == nil {
 		err = o.Sync()
@@ -118,6 +119,7 @@ func (d *draft) Create(index int) (medium.Object, error) {
 	return d.create(strconv.Itoa(index))
 }
 
+// create makes a file in the directory of the draft.
 func (d *draft) create(name string) (medium.Object, error) {
 	f, err := d.s.fs.Create(path.Join(d.dir(), name))
 	if err != nil {
@@ -133,9 +135,12 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	if err := d.writeManifest(m); err != nil {
 		return store.Manifest{}, err
 	}
+	// The names of parts and manifest must be durable before the directory has its number: a crash would
+	// otherwise leave a committed checkpoint without them.
 	if err := d.s.fs.SyncDir(d.dir()); err != nil {
 		return store.Manifest{}, err
 	}
+	// Up to here the caller may still change its mind; the rename cannot be taken back.
 	if err := d.ctx.Err(); err != nil {
 		return store.Manifest{}, err
 	}
@@ -143,6 +148,7 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 		return d.compare(m, err)
 	}
 	d.s.setLive(d.place, false)
+	// The checkpoint is visible, and counts as committed only when a crash cannot undo that.
 	if err := d.syncParents(); err != nil {
 		return store.Manifest{}, err
 	}
@@ -150,6 +156,7 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	return m, nil
 }
 
+// writeManifest makes the manifest durable: the last file of the directory.
 func (d *draft) writeManifest(m store.Manifest) error {
 	data, err := medium.Encode(medium.Record{Manifest: m, Place: d.place})
 	if err != nil {

@@ -27,6 +27,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendFrame appends the frame of a payload to dst.
 func appendFrame(dst []byte, sequence uint64, payload []byte) []byte {
+	// The checksum covers all that follows it: length, sequence number and payload. It is filled in last.
 	dst = append(dst, frameMark...)
 	sum := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
@@ -40,10 +41,12 @@ func appendFrame(dst []byte, sequence uint64, payload []byte) []byte {
 // parseFrame returns the frame at the beginning of data: its sequence number, payload and length. The
 // length is 0 if there is none.
 func parseFrame(data []byte) (sequence uint64, payload []byte, length int) {
+	// Whatever is not a whole frame has length 0: the caller tells a frame that was cut short from damage.
 	if len(data) < frameHead || string(data[:4]) != frameMark {
 		return 0, nil, 0
 	}
 	size := binary.LittleEndian.Uint32(data[8:])
+	// The length is compared before it is used, so that a damaged one asks for no memory.
 	if size > maxPayload || int(size) > len(data)-frameHead {
 		return 0, nil, 0
 	}
@@ -62,6 +65,8 @@ func readFrames(data []byte) (payloads [][]byte, valid int, err error) {
 	if !bytes.HasPrefix(data, []byte(header)) {
 		return nil, 0, fmt.Errorf("at byte 0: no header of a journal of this version: %w", checkpoint.ErrCorrupt)
 	}
+	// The frames of a valid prefix have the sequence numbers 0, 1, 2 and so on. A frame with another one is
+	// from an earlier life of these blocks, or was moved.
 	valid = len(header)
 	for {
 		sequence, payload, length := parseFrame(data[valid:])
@@ -70,6 +75,8 @@ func readFrames(data []byte) (payloads [][]byte, valid int, err error) {
 		}
 		payloads, valid = append(payloads, payload), valid+length
 	}
+	// Behind the prefix only a frame may lie that a crash cut short. A mark that opens a whole frame there is
+	// proof that something durable before it was damaged.
 	for rest := valid; ; rest++ {
 		next := bytes.Index(data[rest:], []byte(frameMark))
 		if next < 0 {

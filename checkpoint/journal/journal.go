@@ -47,6 +47,9 @@ func (j *Journal) Append(r checkpoint.Record) error {
 	return j.err
 }
 
+// append writes a record and then looks whether this is still the newest journal. The order is what counts:
+// whoever opens takes a higher number first and reads afterwards, so either it reads this record or this
+// looks too late to miss its number.
 func (j *Journal) append(r checkpoint.Record) error {
 	if err := j.write(r); err != nil {
 		return fmt.Errorf("journal %d: %w", j.number, err)
@@ -56,6 +59,7 @@ func (j *Journal) append(r checkpoint.Record) error {
 
 // write writes a frame and makes it durable.
 func (j *Journal) write(r checkpoint.Record) error {
+	// A payload that no reader would take is refused before it is on the disk.
 	payload, err := encode(r)
 	if err != nil {
 		return err
@@ -70,6 +74,8 @@ func (j *Journal) write(r checkpoint.Record) error {
 	if err := j.file.Sync(); err != nil {
 		return err
 	}
+	// Only what was synced counts. A frame that failed may be on the disk all the same; the next Open reads it
+	// or drops it, and this journal takes nothing more.
 	j.sequence++
 	j.bytes += int64(len(frame))
 	return nil
@@ -88,6 +94,8 @@ func (j *Journal) Compact(snapshot checkpoint.Record) error {
 	return j.err
 }
 
+// compact begins a journal with the next number, as a successor would, and goes on in it. Where that
+// fails the old journal is still the valid one, and a later Open goes on from it.
 func (j *Journal) compact(snapshot checkpoint.Record) error {
 	number, old := j.number+1, j.file
 	file, err := claim(j.fsys, number)
@@ -105,6 +113,7 @@ func (j *Journal) compact(snapshot checkpoint.Record) error {
 // has created the file: one who had the number earlier may have given the file its valid name since.
 func claim(fsys vfs.FS, number int64) (vfs.File, error) {
 	file, err := fsys.Create(name(number, claimed))
+	// Create is exclusive: of all that want a number exactly one gets it.
 	if errors.Is(err, fs.ErrExist) {
 		return nil, checkpoint.ErrFenced
 	}
@@ -124,6 +133,8 @@ func claim(fsys vfs.FS, number int64) (vfs.File, error) {
 // begin fills the file that was claimed, makes it the valid one and removes those before it. The order
 // is what counts: the new one is durable before the old one goes.
 func (j *Journal) begin(snapshot checkpoint.Record) error {
+	// Each step is durable before the next one begins; a crash between two of them leaves the old journal
+	// valid, or the new one, or both, and then the higher number counts.
 	steps := []func() error{
 		func() error { return j.writeHead(snapshot) },
 		func() error { return durable.Rename(j.fsys, name(j.number, claimed), name(j.number, valid)) },
@@ -138,6 +149,7 @@ func (j *Journal) begin(snapshot checkpoint.Record) error {
 	return nil
 }
 
+// writeHead writes the header and the snapshot, which is the first frame.
 func (j *Journal) writeHead(snapshot checkpoint.Record) error {
 	j.sequence, j.bytes = 0, int64(len(header))
 	if _, err := j.file.Write([]byte(header)); err != nil {
@@ -161,6 +173,8 @@ func (j *Journal) checkNewest() error {
 // explain returns ErrFenced for a file that is missing since another has taken over and removed it, and
 // every other error as it is.
 func (j *Journal) explain(err error) error {
+	// A successor removes what is older than its own journal. So a file that is missing is a sign, but only a
+	// higher number is proof.
 	if errors.Is(err, fs.ErrNotExist) && errors.Is(j.checkNewest(), checkpoint.ErrFenced) {
 		return checkpoint.ErrFenced
 	}
@@ -174,6 +188,7 @@ func (j *Journal) removeOlder() error {
 		return err
 	}
 	for _, old := range files.names {
+		// Newer files belong to a successor, which this journal cannot know yet.
 		if files.number[old] >= j.number {
 			continue
 		}
@@ -203,6 +218,7 @@ type listing struct {
 	newest  int64 // of those that are valid; 0: none
 }
 
+// list reads the directory of a journal. What is not called exactly as name calls it is somebody else's.
 func list(fsys vfs.FS) (listing, error) {
 	entries, err := fsys.List(".")
 	if err != nil {

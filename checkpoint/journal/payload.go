@@ -20,6 +20,8 @@ func decode(payload []byte) (checkpoint.Record, error) {
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return checkpoint.Record{}, err
 	}
+	// What is read must be what this version writes. Otherwise a field of a later version would be dropped
+	// by the next snapshot without a word.
 	again, err := encode(r)
 	if err != nil {
 		return checkpoint.Record{}, err

@@ -21,6 +21,8 @@ func Open(fsys vfs.FS, config checkpoint.Config) (*checkpoint.Machine, *Journal,
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
 	}
+	// The number is taken before anything is read: from here on no other master can have a record made
+	// durable and act on it, for it looks for higher numbers after each.
 	j, err := claimNext(fsys)
 	if err != nil {
 		return nil, nil, fmt.Errorf("checkpoint: %w", err)
@@ -39,6 +41,8 @@ func claimNext(fsys vfs.FS) (*Journal, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Where another one was faster, the next number is tried. Each round sees a higher one, and there are only
+		// as many rounds as there are rivals.
 		number := files.highest + 1
 		file, err := claim(fsys, number)
 		if err == nil {
@@ -53,6 +57,7 @@ func claimNext(fsys vfs.FS) (*Journal, error) {
 // takeOver reads the newest journal, after the claim, so that nothing can be added to it that its
 // writer would act on.
 func (j *Journal) takeOver(config checkpoint.Config) (*checkpoint.Machine, error) {
+	// The listing is read again: between the first one and the claim the last master may have compacted.
 	files, err := list(j.fsys)
 	if err != nil {
 		return nil, err
@@ -73,6 +78,7 @@ func (j *Journal) takeOver(config checkpoint.Config) (*checkpoint.Machine, error
 // readJournal returns the records of a file. Its first, the snapshot, was durable before the file had
 // its name.
 func readJournal(fsys vfs.FS, name string) ([]checkpoint.Record, error) {
+	// The whole file is read at once. It is compacted when it has grown, so it is a few megabytes long.
 	data, err := read(fsys, name)
 	if err != nil {
 		return nil, err

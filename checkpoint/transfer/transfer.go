@@ -34,7 +34,10 @@ func Save(ctx context.Context, s store.Store, job string, number int64, saved ru
 	return manifest, nil
 }
 
+// save writes part after part, each file as it is found, and commits them together. What goes wrong before
+// the commit leaves nothing visible.
 func save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
+	// The root keeps the names, which a job may have chosen, inside of its directory.
 	root, err := os.OpenRoot(saved.Dir)
 	if err != nil {
 		return store.Manifest{}, err
@@ -56,6 +59,7 @@ func save(ctx context.Context, s store.Store, job string, number int64, saved ru
 	return manifest, nil
 }
 
+// saveFile streams one file into a part of its name.
 func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name string) error {
 	file, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
@@ -94,6 +98,8 @@ func Load(ctx context.Context, s store.Store, job string, number int64, dir stri
 	return manifest, nil
 }
 
+// load fills a new directory beside dir and renames it at the end: who finds dir finds all of it. Nothing is
+// synced, for what a crash of the machine destroys is loaded again before any job begins from it.
 func load(ctx context.Context, s store.Store, job string, number int64, dir string) (store.Manifest, error) {
 	temporary, err := os.MkdirTemp(filepath.Dir(dir), ".loading-")
 	if err != nil {
@@ -111,12 +117,14 @@ func load(ctx context.Context, s store.Store, job string, number int64, dir stri
 	if err != nil {
 		return store.Manifest{}, err
 	}
+	// What an interrupted Load left, or an earlier attempt, goes.
 	if err := os.RemoveAll(dir); err != nil {
 		return store.Manifest{}, err
 	}
 	return manifest, os.Rename(temporary, dir)
 }
 
+// loadFile streams one part into a new file, and makes the directories above it.
 func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) error {
 	if err := store.CheckPart(name); err != nil { // a store of somebody else's
 		return err
@@ -166,6 +174,7 @@ type untilDone struct {
 	from io.Reader
 }
 
+// Read implements io.Reader. It looks at the context before each block.
 func (u untilDone) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err

@@ -48,6 +48,7 @@ func Encode(r Record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The newline belongs to what the checksum covers, so that a manifest which was cut there is damaged.
 	body = append(body, '\n')
 	if headerBytes+len(body) > MaxManifestBytes {
 		return nil, &apportion.FieldError{Field: "Parts", Err: apportion.ErrRange,
@@ -80,10 +81,12 @@ func Read(from io.Reader, folder store.Folder, number int64) (Record, error) {
 	return Decode(data, folder, number)
 }
 
+// decode reads a manifest without asking whose it is.
 func decode(data []byte) (Record, error) {
 	if len(data) > MaxManifestBytes {
 		return Record{}, fmt.Errorf("more than %d bytes", MaxManifestBytes)
 	}
+	// The header is of one length, so the rest needs no parsing before the checksum was compared.
 	if len(data) < headerBytes || !strings.HasPrefix(string(data[:headerBytes]), magic) {
 		return Record{}, fmt.Errorf("does not begin with %q and a checksum", magic)
 	}
@@ -108,6 +111,7 @@ func validate(r Record) error {
 	if r.Place != "" && !r.Place.Valid() {
 		return errPlace
 	}
+	// Two parts of one name could not be told apart by a reader.
 	seen := make(map[string]bool, len(r.Parts))
 	for _, part := range r.Parts {
 		if err := checkPart(part.Name, seen); err != nil {

@@ -49,6 +49,7 @@ func (r *reader) Part(name string) (io.ReadCloser, error) {
 	return &verified{r: r, part: part, from: from, hash: sha256.New()}, nil
 }
 
+// part opens the object of a part, and returns what the manifest says of it.
 func (r *reader) part(name string) (io.ReadCloser, store.Part, error) {
 	if r.closed {
 		return nil, store.Part{}, errReaderClosed
@@ -64,6 +65,7 @@ func (r *reader) part(name string) (io.ReadCloser, store.Part, error) {
 	return from, r.manifest.Parts[i], err
 }
 
+// wrap adds the checkpoint and the part to an error.
 func (r *reader) wrap(part string, err error) error {
 	return Wrap(r.manifest.Job, r.manifest.Number, fmt.Errorf("part %.60q: %w", part, err))
 }

@@ -63,6 +63,7 @@ func NewWriter(ctx context.Context, job string, number int64, m Medium) store.Wr
 	}
 }
 
+// wrap adds the checkpoint to an error.
 func (w *writer) wrap(err error) error { return Wrap(w.manifest.Job, w.manifest.Number, err) }
 
 // ready returns why no next step can be taken, or nil.
@@ -200,6 +201,7 @@ func (p *part) end(why error) error {
 	return object.Discard()
 }
 
+// wrap adds the checkpoint and the part to an error.
 func (p *part) wrap(err error) error {
 	if err == nil {
 		return nil

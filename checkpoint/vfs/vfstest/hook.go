@@ -48,11 +48,13 @@ func FailAt(k int, err error) Hook {
 // Hooked returns fsys with a hook on each operation. It can log them, count them, or let them fail.
 func Hooked(fsys vfs.FS, hook Hook) vfs.FS { return &hooked{fsys, hook} }
 
+// hooked asks a hook before each operation on a file system.
 type hooked struct {
 	fsys vfs.FS
 	hook Hook
 }
 
+// Create implements vfs.FS. The writes to the file go through the hook as well.
 func (h *hooked) Create(name string) (vfs.File, error) {
 	if err := h.hook(Create, name); err != nil {
 		return nil, err
@@ -64,6 +66,7 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 	return &hookedFile{file, name, h.hook}, nil
 }
 
+// Open implements vfs.FS.
 func (h *hooked) Open(name string) (io.ReadCloser, error) {
 	if err := h.hook(Open, name); err != nil {
 		return nil, err
@@ -71,6 +74,7 @@ func (h *hooked) Open(name string) (io.ReadCloser, error) {
 	return h.fsys.Open(name)
 }
 
+// Rename implements vfs.FS. The hook is asked with the old name.
 func (h *hooked) Rename(from, to string) error {
 	if err := h.hook(Rename, from); err != nil {
 		return err
@@ -78,6 +82,7 @@ func (h *hooked) Rename(from, to string) error {
 	return h.fsys.Rename(from, to)
 }
 
+// Remove implements vfs.FS.
 func (h *hooked) Remove(name string) error {
 	if err := h.hook(Remove, name); err != nil {
 		return err
@@ -85,6 +90,7 @@ func (h *hooked) Remove(name string) error {
 	return h.fsys.Remove(name)
 }
 
+// Mkdir implements vfs.FS.
 func (h *hooked) Mkdir(name string) error {
 	if err := h.hook(Mkdir, name); err != nil {
 		return err
@@ -92,6 +98,7 @@ func (h *hooked) Mkdir(name string) error {
 	return h.fsys.Mkdir(name)
 }
 
+// List implements vfs.FS.
 func (h *hooked) List(dir string) ([]vfs.Entry, error) {
 	if err := h.hook(List, dir); err != nil {
 		return nil, err
@@ -99,6 +106,7 @@ func (h *hooked) List(dir string) ([]vfs.Entry, error) {
 	return h.fsys.List(dir)
 }
 
+// SyncDir implements vfs.FS.
 func (h *hooked) SyncDir(dir string) error {
 	if err := h.hook(SyncDir, dir); err != nil {
 		return err
@@ -106,12 +114,14 @@ func (h *hooked) SyncDir(dir string) error {
 	return h.fsys.SyncDir(dir)
 }
 
+// hookedFile asks a hook before each operation on a file.
 type hookedFile struct {
 	file vfs.File
 	name string
 	hook Hook
 }
 
+// Write implements vfs.File. A write that fails has written half of its bytes, as a full disk would.
 func (f *hookedFile) Write(p []byte) (int, error) {
 	if err := f.hook(Write, f.name); err != nil {
 		n, _ := f.file.Write(p[:len(p)/2]) // the fault is err
@@ -120,6 +130,7 @@ func (f *hookedFile) Write(p []byte) (int, error) {
 	return f.file.Write(p)
 }
 
+// Sync implements vfs.File. One that fails has synced nothing.
 func (f *hookedFile) Sync() error {
 	if err := f.hook(Sync, f.name); err != nil {
 		return err
@@ -127,4 +138,5 @@ func (f *hookedFile) Sync() error {
 	return f.file.Sync()
 }
 
+// Close implements vfs.File. It closes the file even where it fails.
 func (f *hookedFile) Close() error { return errors.Join(f.hook(Close, f.name), f.file.Close()) }

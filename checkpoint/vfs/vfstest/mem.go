@@ -34,8 +34,10 @@ type node struct {
 	synced int
 }
 
+// newDir returns an empty directory.
 func newDir() *node { return &node{entries: make(map[string]*node), durable: make(map[string]*node)} }
 
+// isDir tells a directory from a file.
 func (n *node) isDir() bool { return n.entries != nil }
 
 // NewMem returns an empty file system.
@@ -58,8 +60,10 @@ type crash struct {
 	survivors map[*node]*node
 }
 
+// flip decides at random; without a random source always for the worst.
 func (c *crash) flip() bool { return c.rng != nil && c.rng.IntN(2) == 0 }
 
+// node returns what survives of a file or directory. One that has two names is copied once.
 func (c *crash) node(n *node) *node {
 	if survivor, ok := c.survivors[n]; ok {
 		return survivor
@@ -77,6 +81,7 @@ func (c *crash) node(n *node) *node {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		kept := n.durable[name]
+		// The entry was changed and not synced: the disk may have either.
 		if kept != n.entries[name] && c.flip() {
 			kept = n.entries[name]
 		}
@@ -84,6 +89,7 @@ func (c *crash) node(n *node) *node {
 			survivor.entries[name] = c.node(kept)
 		}
 	}
+	// Whatever is there after the crash is on the disk.
 	survivor.durable = maps.Clone(survivor.entries)
 	return survivor
 }
@@ -91,6 +97,7 @@ func (c *crash) node(n *node) *node {
 // content is what is left of a file.
 func (c *crash) content(n *node) []byte {
 	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
+	// None of the bytes have arrived, or the first of them.
 	if len(loose) == 0 || c.flip() || c.rng == nil {
 		return data
 	}
@@ -189,10 +196,13 @@ func (m *Mem) Rename(from, to string) error {
 	if err != nil {
 		return err
 	}
+	// A rename changes two directories, which are synced apart: a crash between may show both names, or none.
 	moved, replaced := fromDir.entries[fromBase], toDir.entries[toBase]
 	switch {
+	// A directory cannot be moved into itself.
 	case moved.isDir() && within(from, to):
 		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrInvalid}
+	// Directories are neither replaced nor replace anything; rename(2) would let an empty one go.
 	case replaced != nil && (moved.isDir() || replaced.isDir()):
 		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
 	}
@@ -248,6 +258,7 @@ func (m *Mem) SyncDir(dir string) error {
 	return err
 }
 
+// dir returns a directory, or an error for op.
 func (m *Mem) dir(op, name string) (*node, error) {
 	n, err := m.find(op, name)
 	if err == nil && !n.isDir() {
@@ -263,6 +274,7 @@ type memFile struct {
 	closed bool
 }
 
+// open returns an error if the file was closed.
 func (f *memFile) open() error {
 	if f.closed {
 		return fs.ErrClosed
@@ -270,6 +282,7 @@ func (f *memFile) open() error {
 	return nil
 }
 
+// Write implements vfs.File.
 func (f *memFile) Write(p []byte) (int, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -280,6 +293,7 @@ func (f *memFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Sync implements vfs.File.
 func (f *memFile) Sync() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -290,6 +304,7 @@ func (f *memFile) Sync() error {
 	return nil
 }
 
+// Close implements vfs.File.
 func (f *memFile) Close() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
