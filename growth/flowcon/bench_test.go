@@ -45,7 +45,7 @@ func BenchmarkStep(b *testing.B) {
 					}
 				}
 				var d flowcon.Decision
-				perContainer(b, n, func(now time.Duration) { advance(readings, now) }, func(now time.Duration) error {
+				perJob(b, n, func(now time.Duration) { advance(readings, now) }, func(now time.Duration) error {
 					return f.Step(now, readings, &d)
 				})
 			})
@@ -53,8 +53,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// perContainer measures step once a second, prepare left out, after four runs to warm up.
-func perContainer(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
+// perJob measures step once a second, prepare left out, after four runs to warm up.
+func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
 	now := time.Duration(0)
 	for range 4 {
 		prepare(now)

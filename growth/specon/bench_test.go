@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
 )
 
-// perContainer measures step once a second, prepare left out, after four runs to warm up.
-func perContainer(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
+// perJob measures step once a second, prepare left out, after four runs to warm up.
+func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
 	now := time.Duration(0)
 	for range 4 {
 		prepare(now)
@@ -48,7 +49,7 @@ func BenchmarkMonitorStep(b *testing.B) {
 				observations[i] = specon.Observation{Job: "job" + strconv.Itoa(1_000_000+i), Worker: "worker" + strconv.Itoa(i%64)}
 			}
 			var report specon.Report
-			perContainer(b, n, func(now time.Duration) {
+			perJob(b, n, func(now time.Duration) {
 				for i := range observations {
 					observations[i].At = now
 					observations[i].Value = float64(1+i%13) / (1 + now.Seconds())
@@ -89,3 +90,37 @@ var names = func() (names [100]string) {
 	}
 	return names
 }()
+
+// BenchmarkManagerTick is a check of a whole cluster, eight jobs on each worker, that moves nobody.
+func BenchmarkManagerTick(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
+			m, err := specon.NewManager(oneKind, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			step := func(e specon.Event) {
+				if err := m.Step(e); err != nil {
+					b.Fatal(err)
+				}
+			}
+			jobs := make([]string, n)
+			for i := range jobs {
+				jobs[i] = "job" + strconv.Itoa(1_000_000+i)
+				worker := "worker" + strconv.Itoa(i/8)
+				if i%8 == 0 {
+					step(specon.Event{Kind: specon.WorkerUp, Worker: worker, Capacity: apportion.Resources{8}})
+				}
+				step(specon.Event{Kind: specon.Arrival, Job: jobs[i], Worker: worker, Demand: apportion.Resources{1}})
+			}
+			perJob(b, n, func(now time.Duration) {
+				for i, job := range jobs {
+					step(specon.Event{Kind: specon.Reading, Job: job, At: now, Value: float64(i%13) * now.Seconds(), Usage: growth.Used(0.1)})
+				}
+			}, func(now time.Duration) error {
+				_, err := m.Tick(now)
+				return err
+			})
+		})
+	}
+}

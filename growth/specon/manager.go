@@ -56,6 +56,7 @@ type Manager struct {
 	index   map[string]int // from a worker to its position
 	jobs    []*Job         // in order of arrival
 	byID    map[string]*Job
+	total   apportion.Resources // of the demands of all jobs
 	plan    []Transfer
 }
 
@@ -94,7 +95,8 @@ func NewManager(config ManagerConfig, options *ManagerOptions) (*Manager, error)
 		return nil, faults
 	}
 	config.Kinds = slices.Clone(config.Kinds)
-	return &Manager{config: config, options: chosen, monitor: watch, index: map[string]int{}, byID: map[string]*Job{}}, nil
+	return &Manager{config: config, options: chosen, monitor: watch, index: map[string]int{}, byID: map[string]*Job{},
+		total: make(apportion.Resources, len(config.Kinds))}, nil
 }
 
 // worker returns the position of a worker, or -1.
@@ -108,13 +110,10 @@ func (m *Manager) worker(id string) int {
 // bounded reports whether every capacity, with all demands added or taken away, fits into int64, also
 // when a job of that demand or a worker of that capacity joins: then no sequence of moves overflows. A
 // nil capacity joins nobody. Each demand counts twice, because a move may put it where it has been
-// counted as used already. O(jobs + workers).
+// counted as used already. O(workers).
 func (m *Manager) bounded(capacity, demand apportion.Resources) bool {
 	sum := slices.Clone(demand)
-	ok := exact.AddTo(sum, sum, demand) == nil
-	for _, j := range m.jobs {
-		ok = ok && exact.AddTimesTo(sum, sum, 2, j.Demand) == nil
-	}
+	ok := exact.AddTo(sum, sum, m.total) == nil && exact.AddTo(sum, sum, sum) == nil
 	fits := func(capacity apportion.Resources) bool {
 		return exact.AddTo(make(apportion.Resources, len(sum)), sum, capacity) == nil
 	}
@@ -123,6 +122,12 @@ func (m *Manager) bounded(capacity, demand apportion.Resources) bool {
 		ok = ok && fits(w.Capacity)
 	}
 	return ok
+}
+
+// has reports whether a worker is there with that capacity.
+func (m *Manager) has(id string, capacity apportion.Resources) bool {
+	w := m.worker(id)
+	return w >= 0 && m.workers[w].Capacity.Equal(capacity)
 }
 
 // validate returns what is wrong with an event: IDs that are empty, that nobody has or that somebody
@@ -161,6 +166,8 @@ func (m *Manager) validateQuantities(faults *apportion.Faults, e *Event, job *Jo
 	item := apportion.Item{Kind: "job", ID: e.Job}
 	added, capacity := make(apportion.Resources, len(m.config.Kinds)), apportion.Resources(nil)
 	switch {
+	case e.Kind == WorkerUp && m.has(e.Worker, e.Capacity), e.Kind == Runs && job != nil && job.Demand.Equal(e.Demand):
+		return // as before
 	case e.Kind == WorkerUp:
 		item = apportion.Item{Kind: "worker", ID: e.Worker}
 		check.Resources(faults, m.config.Kinds, e.Capacity, item, "Capacity")
@@ -176,6 +183,13 @@ func (m *Manager) validateQuantities(faults *apportion.Faults, e *Event, job *Jo
 	}
 }
 
+// demand adds a job's demand to the total, or takes it away. It does not overflow: the event was checked.
+func (m *Manager) demand(j *Job, sign int64) {
+	for k, q := range j.Demand {
+		m.total[k] += sign * q
+	}
+}
+
 // workerUp adds a worker or changes its capacity. A capacity that is as before changes nothing, so a
 // caller may tell of all workers again and again.
 func (m *Manager) workerUp(id string, capacity apportion.Resources) {
@@ -184,7 +198,7 @@ func (m *Manager) workerUp(id string, capacity apportion.Resources) {
 	case w < 0:
 		m.index[id] = len(m.workers)
 		m.workers, m.plan = append(m.workers, apportion.Server{ID: id, Capacity: capacity.Clone()}), nil
-	case !m.workers[w].Capacity.Equal(capacity):
+	case !m.has(id, capacity):
 		m.workers[w].Capacity, m.plan = capacity.Clone(), nil
 	}
 }
@@ -211,7 +225,9 @@ func (m *Manager) runs(job *Job, e *Event) {
 		job.Worker, m.plan = e.Worker, nil
 	}
 	if e.Demand != nil && !e.Demand.Equal(job.Demand) {
+		m.demand(job, -1)
 		job.Demand, m.plan = e.Demand.Clone(), nil
+		m.demand(job, 1)
 	}
 	job.Running = true
 }
@@ -233,8 +249,8 @@ func (j *Job) read(e *Event) {
 }
 
 // Step takes in what happened. An event that cannot have happened (a second arrival, an exit of
-// nobody, a worker that is not there) is refused, as apportion.Faults, and changes nothing. O(jobs +
-// workers).
+// nobody, a worker that is not there) is refused, as apportion.Faults, and changes nothing. It takes O(1) for
+// a reading and where nothing changes, O(jobs + workers) otherwise.
 func (m *Manager) Step(e Event) error {
 	if err := m.validate(&e); err != nil {
 		return err
@@ -248,7 +264,9 @@ func (m *Manager) Step(e Event) error {
 	case Arrival:
 		job = &Job{ID: e.Job, Worker: e.Worker, Demand: e.Demand.Clone(), Running: e.Worker != ""}
 		m.byID[e.Job], m.jobs, m.plan = job, append(m.jobs, job), nil
+		m.demand(job, 1)
 	case Exit:
+		m.demand(job, -1)
 		m.monitor.remove(e.Job)
 		delete(m.byID, e.Job)
 		m.jobs, m.plan = slices.DeleteFunc(m.jobs, func(j *Job) bool { return j == job }), nil

@@ -403,3 +403,19 @@ func TestNewManagerFaults(t *testing.T) {
 		}
 	}
 }
+
+// What has left or shrunk counts no more against the largest sum of demands.
+func TestManagerForgetsDemands(t *testing.T) {
+	c := newCluster(t, atOnce, "left")
+	large, small := apportion.Resources{math.MaxInt64 / 5}, apportion.Resources{1}
+	for range 5 {
+		c.step(specon.Event{Kind: specon.Arrival, Job: "a", Worker: "left", Demand: large})
+		c.step(specon.Event{Kind: specon.Runs, Job: "a", Worker: "left", Demand: small})
+		c.step(specon.Event{Kind: specon.Runs, Job: "a", Worker: "left", Demand: large})
+		c.step(specon.Event{Kind: specon.Runs, Job: "a", Worker: "left", Demand: large}) // as before: not counted twice
+		if err := c.manager.Step(specon.Event{Kind: specon.Arrival, Job: "b", Demand: apportion.Resources{math.MaxInt64 / 3}}); !errors.Is(err, apportion.ErrOverflow) {
+			t.Fatalf("twice the demands overflow: %v", err)
+		}
+		c.step(specon.Event{Kind: specon.Exit, Job: "a"})
+	}
+}

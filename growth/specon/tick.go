@@ -185,9 +185,9 @@ func (m *Manager) answer(d *Decision) error {
 	return nil
 }
 
-// balanced returns the plan that evens the cluster out as it is now, Algorithm 5. It is not ready
-// while a job has not converged.
-func (m *Manager) balanced() (placement.RebalancePlan, error) {
+// balanced returns the plan that evens out a cluster whose jobs have all converged, Algorithm 5. Their
+// marks are the times since when they are.
+func (m *Manager) balanced(placed []*Job) (placement.RebalancePlan, error) {
 	packer, err := m.packer()
 	if err != nil {
 		return placement.RebalancePlan{}, err
@@ -196,9 +196,9 @@ func (m *Manager) balanced() (placement.RebalancePlan, error) {
 	for w := range m.workers {
 		request.Free = append(request.Free, packer.Free(w))
 	}
-	for _, j := range m.placed() {
+	for _, j := range placed {
 		request.Containers = append(request.Containers, placement.Active{ID: j.ID, Worker: m.worker(j.Worker), Demand: j.Demand,
-			Migrated: j.Category == growth.Converged, Since: j.Since, Rebalanced: j.Rebalanced})
+			Migrated: true, Since: j.Since, Rebalanced: j.Rebalanced})
 	}
 	return placement.Rebalance(request, &m.options.Rebalance)
 }
@@ -211,16 +211,16 @@ func (m *Manager) balanced() (placement.RebalancePlan, error) {
 // What is left of a plan is carried out as it was made, while nothing else happens: planned anew, a
 // worker that was idle before the first move is idle no more, and would get fewer.
 func (m *Manager) rebalance(d *Decision) error {
-	plan, err := m.balanced()
-	if err != nil {
-		return err
-	}
-	if !plan.Ready {
+	placed := m.placed()
+	if slices.ContainsFunc(placed, func(j *Job) bool { return j.Category != growth.Converged }) {
 		m.plan = nil
 		return nil
 	}
 	if len(m.plan) == 0 {
-		placed := m.placed()
+		plan, err := m.balanced(placed)
+		if err != nil {
+			return err
+		}
 		for _, t := range plan.Transfers {
 			m.plan = append(m.plan, Transfer{placed[t.Container].ID, m.workers[t.To].ID})
 		}
