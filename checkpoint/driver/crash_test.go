@@ -48,7 +48,7 @@ type live struct {
 func (l *live) again() {
 	l.t.Helper()
 	for {
-		if err := <-l.ended; !errors.Is(err, errCrash) {
+		if err := over(l.t, l.ended); !errors.Is(err, errCrash) {
 			l.t.Fatalf("the driver ended with %v", err)
 		}
 		l.crash()

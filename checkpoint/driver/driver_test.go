@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
 )
@@ -104,6 +105,28 @@ func TestDeathsAreNoticed(t *testing.T) {
 		if !strings.Contains(third.Job.Reason.Text, "does not know of it") {
 			t.Errorf("%+v", third.Job.Reason)
 		}
+		w.close()
+	})
+}
+
+// An agent that tells of an earlier attempt does not know of the one that runs.
+func TestStatusOfEarlierAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		first := w.runs("lr", "s1")
+		s := w.servers["s1"]
+		s.mu.Lock()
+		s.lie = func(status agent.Status) agent.Status {
+			for i := range status.Jobs {
+				if status.Jobs[i].Attempt == first.Job.Attempt {
+					status.Jobs[i].Attempt--
+				}
+			}
+			return status
+		}
+		s.mu.Unlock()
+		j := w.await("lr", func(j *driver.JobState) bool { return j.Job.Attempt > first.Job.Attempt && on("s1")(j) })
+		wantReason(t, j, "exited")
 		w.close()
 	})
 }
@@ -225,7 +248,7 @@ func TestHungOrder(t *testing.T) {
 		}
 		w.end()
 		began = time.Now()
-		if err := <-w.ended; err != nil || time.Since(began) > 0 {
+		if err := over(t, w.ended); err != nil || time.Since(began) > 0 {
 			t.Errorf("the driver ended with %v after %v", err, time.Since(began))
 		}
 		close(release)
@@ -324,9 +347,9 @@ func TestFenced(t *testing.T) {
 		},
 		"question": func(w *world) { overtake(w.servers["s1"]) },
 		"join": func(w *world) {
-			s := &watched{Server: w.servers["s1"].Server, w: w}
+			s := &watched{Server: &agenttest.Server{ID: "s9", Store: w.store}, w: w}
 			overtake(s)
-			if err := w.d.Join(context.Background(), apportion.Server{ID: "s1", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
+			if err := w.d.Join(context.Background(), apportion.Server{ID: "s9", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
 				t.Errorf("joined: %v", err)
 			}
 		},
@@ -335,7 +358,7 @@ func TestFenced(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.open()
 				meet(w)
-				if err := <-w.ended; !errors.Is(err, checkpoint.ErrFenced) {
+				if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrFenced) {
 					t.Errorf("the driver ended with %v", err)
 				}
 				if err := w.d.Apply(t.Context(), submit("late")); !errors.Is(err, driver.ErrEnded) {
@@ -357,7 +380,7 @@ func TestTwoDrivers(t *testing.T) {
 		if err := first.Apply(t.Context(), submit("late")); err == nil {
 			t.Error("a driver that was replaced has taken a job")
 		}
-		if err := <-ended; !errors.Is(err, checkpoint.ErrFenced) {
+		if err := over(t, ended); !errors.Is(err, checkpoint.ErrFenced) {
 			t.Errorf("the first driver ended with %v", err)
 		}
 		end()
@@ -402,7 +425,7 @@ func TestHungJournal(t *testing.T) {
 		if err := w.d.Apply(t.Context(), adjust("lr", "s1")); !errors.Is(err, driver.ErrEnded) {
 			t.Errorf("applied: %v", err)
 		}
-		if err := <-w.ended; !errors.Is(err, driver.ErrHung) || time.Since(began) != w.options.AppendLimit {
+		if err := over(t, w.ended); !errors.Is(err, driver.ErrHung) || time.Since(began) != w.options.AppendLimit {
 			t.Errorf("the driver ended with %v after %v", err, time.Since(began))
 		}
 		w.end()

@@ -56,6 +56,8 @@ type watched struct {
 	silent chan struct{} // if not nil, questions hang until it is closed, whatever their context says
 	dead   error         // if not nil, nothing is answered but this
 	asked  int           // questions
+	// lie changes what is answered; nil: nothing.
+	lie func(agent.Status) agent.Status
 }
 
 func (s *watched) state() (silent chan struct{}, dead error) {
@@ -91,7 +93,13 @@ func (s *watched) Status(ctx context.Context, q agent.Question) (agent.Status, e
 	if dead != nil {
 		return agent.Status{}, dead
 	}
-	return s.Server.Status(ctx, q)
+	status, err := s.Server.Status(ctx, q)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lie != nil {
+		status = s.lie(status)
+	}
+	return status, err
 }
 
 // watch checks that at most one attempt of a job is alive.
@@ -157,11 +165,23 @@ func (w *world) join(id string) error {
 	return w.d.Join(context.Background(), server, w.servers[id])
 }
 
+// over returns what a driver has ended with, which must be soon.
+func over(t testing.TB, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Hour):
+		t.Fatal("the driver goes on and on")
+		return nil
+	}
+}
+
 // close ends the driver, which must have done nothing wrong.
 func (w *world) close() {
 	w.t.Helper()
 	w.end()
-	if err := <-w.ended; err != nil {
+	if err := over(w.t, w.ended); err != nil {
 		w.t.Errorf("the driver ended with %v", err)
 	}
 }
