@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"io"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/apportion/apportion/alloc"
@@ -79,30 +77,7 @@ func play(ctx context.Context, stderr io.Writer, studies []*study) error {
 			}
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	tick := command.Progress(stderr, len(tasks), "simulating")
-	queue := make(chan task)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for t := range queue {
-				if err := t.play(ctx); err != nil {
-					cancel(err)
-				}
-				tick()
-			}
-		})
-	}
-	for _, t := range tasks {
-		if ctx.Err() != nil {
-			break
-		}
-		queue <- t
-	}
-	close(queue)
-	workers.Wait()
-	return context.Cause(ctx)
+	return command.InParallel(ctx, len(tasks), stderr, "simulating", func(ctx context.Context, i int) error { return tasks[i].play(ctx) })
 }
 
 func (t task) play(ctx context.Context) error {

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"math"
 	"testing"
 	"time"
@@ -130,30 +128,6 @@ func TestOptimum(t *testing.T) {
 			if result.Worth() > optimum*(1+1e-6) {
 				t.Errorf("workload %d: %s earns %v of %v", seed, p.Name(), result.Worth(), optimum)
 			}
-		}
-	}
-}
-
-// All work is done, and the first error comes back.
-func TestInParallel(t *testing.T) {
-	first, odd := errors.New("first"), errors.New("odd")
-	done := make([]bool, 9)
-	err := inParallel(len(done), io.Discard, func(i int) error {
-		done[i] = true
-		switch {
-		case i == 1:
-			return first
-		case i%2 == 1:
-			return odd
-		}
-		return nil
-	})
-	if !errors.Is(err, first) {
-		t.Errorf("error %v, want %v", err, first)
-	}
-	for i, d := range done {
-		if !d {
-			t.Errorf("%d was not done", i)
 		}
 	}
 }

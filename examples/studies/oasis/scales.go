@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -58,7 +59,7 @@ func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64
 			totals[size][i] = make([]float64, s.seeds)
 		}
 	}
-	err := inParallel(len(s.sizes)*s.seeds, stderr, func(task int) error {
+	err := command.InParallel(ctx, len(s.sizes)*s.seeds, stderr, "simulating", func(ctx context.Context, task int) error {
 		size, seed := task/s.seeds, task%s.seeds
 		w := s.workload(size, seed)
 		for i := range scales {

@@ -6,8 +6,6 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/apportion/apportion/alloc/embedded"
@@ -183,36 +181,9 @@ func (s *study) play(ctx context.Context, stderr io.Writer) error {
 			}
 		}
 	}
-	return inParallel(len(tasks), stderr, func(i int) (err error) {
+	return command.InParallel(ctx, len(tasks), stderr, "simulating", func(ctx context.Context, i int) (err error) {
 		t := tasks[i]
 		s.runs[t.size][t.seed][t.place], err = playOne(ctx, s.workload(t.size, t.seed), t.place)
 		return err
 	})
-}
-
-// inParallel calls do with 0 to n-1 on all processors. It returns the error of the lowest number.
-func inParallel(n int, stderr io.Writer, do func(int) error) error {
-	tick := command.Progress(stderr, n, "simulating")
-	faults := make([]error, n)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				faults[i] = do(i)
-				tick()
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -101,7 +102,7 @@ func runTrace(ctx context.Context, stdout, stderr io.Writer) error {
 		for i := range runs {
 			runs[i] = make([]*played, len(policyNames))
 		}
-		err := inParallel(len(source.gpus)*len(policyNames), stderr, func(task int) error {
+		err := command.InParallel(ctx, len(source.gpus)*len(policyNames), stderr, "simulating", func(ctx context.Context, task int) error {
 			size, place := task/len(policyNames), task%len(policyNames)
 			w, err := traceWorkload(source.file, source.gpus[size])
 			if err != nil {

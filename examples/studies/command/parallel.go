@@ -1,0 +1,47 @@
+// This file runs the independent parts of a study on all processors.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+)
+
+// InParallel calls do with 0 to n-1 on all processors and shows the progress; doing says in a word what is
+// done. The first error ends the context of the other calls, and no more are made. It returns the error of the
+// lowest number, or that of ctx where that has ended.
+func InParallel(ctx context.Context, n int, stderr io.Writer, doing string, do func(ctx context.Context, i int) error) error {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	tick := Progress(stderr, n, doing)
+	faults := make([]error, n)
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range next {
+				if faults[i] = do(within, i); faults[i] != nil {
+					cancel()
+				}
+				tick()
+			}
+		})
+	}
+	for i := 0; i < n && within.Err() == nil; i++ {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, err := range faults {
+		if err != nil && !errors.Is(err, context.Canceled) { // which only follows from another
+			return err
+		}
+	}
+	return nil
+}
