@@ -133,6 +133,8 @@ func unservable(capacity, demand apportion.Resources) int {
 // -1. Where a kind does not suffice it returns all of capacity and the first such kind.
 func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.Resources, short int) {
 	room, short = capacity.Clone(), len(capacity)
+	// Amounts are multiplied in 128 bits: Min and demand may both be near 2^63. A kind that falls short keeps
+	// what room it has, so that kinds after it are judged for themselves.
 	for i := range claims {
 		claim := &claims[i]
 		if claim.Min == 0 || unservable(capacity, claim.Demand) >= 0 {

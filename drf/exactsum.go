@@ -37,6 +37,7 @@ func (s *exactSum) add(x float64) {
 	if x == 0 {
 		return
 	}
+	// The mantissa covers two words. A carry out of them runs upward as far as there are ones.
 	lo, hi, i := split(x)
 	var carry uint64
 	s[i], carry = bits.Add64(s[i], lo, 0)
@@ -51,6 +52,7 @@ func (s *exactSum) sub(x float64) {
 	if x == 0 {
 		return
 	}
+	// A borrow runs upward as far as there are zeros; it ends, as x was added before.
 	lo, hi, i := split(x)
 	var borrow uint64
 	s[i], borrow = bits.Sub64(s[i], lo, 0)
@@ -62,6 +64,7 @@ func (s *exactSum) sub(x float64) {
 
 // value returns the sum rounded to a float64, within two units of the last place.
 func (s *exactSum) value() float64 {
+	// Only the two highest words that hold something count: what lies below is less than 2^-64 of them.
 	i := sumWords - 1
 	for i > 0 && s[i] == 0 {
 		i--

@@ -31,6 +31,8 @@ func (p *progress) leap() {
 	if p.fits(math.Float64frombits(high)) {
 		low = high
 	}
+	// The search halves the numbers that the bits of the levels stand for, at most 62 times. fits holds at
+	// low and does not at high, all the way.
 	for high-low > 1 { // floats that are not negative are in the order of their bits
 		if middle := low + (high-low)/2; p.fits(math.Float64frombits(middle)) {
 			low = middle

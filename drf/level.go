@@ -14,6 +14,8 @@ type ratio struct {
 	exponent int
 }
 
+// newRatio returns a positive, finite weight as a ratio. Frexp gives a fraction in [0.5, 1), whose 53 bits
+// are the mantissa; nothing is rounded.
 func newRatio(weight float64) ratio {
 	fraction, exponent := math.Frexp(weight)
 	return ratio{uint64(fraction * (1 << 53)), exponent - 53}
@@ -49,6 +51,8 @@ type product struct {
 // multiply returns x*y*weight, all positive.
 func multiply(x, y int64, weight ratio) product {
 	high, low := bits.Mul64(uint64(x), uint64(y))
+	// x*y takes 126 bits and the mantissa 53, so that the product fits into three words: each of the two words of
+	// x*y is multiplied by the mantissa, and what overflows the middle word goes to the highest.
 	carry, lo := bits.Mul64(low, weight.mantissa)
 	hi, mid := bits.Mul64(high, weight.mantissa)
 	mid, over := bits.Add64(mid, carry, 0)
@@ -57,6 +61,7 @@ func multiply(x, y int64, weight ratio) product {
 		p.hi, p.mid, p.lo = p.mid, p.lo, 0
 		p.exponent -= 64
 	}
+	// The words move left together until the top bit of hi is set; the exponent makes up for it.
 	shift := bits.LeadingZeros64(p.hi)
 	p.exponent -= shift
 	p.hi = p.hi<<shift | p.mid>>(64-shift)
@@ -65,6 +70,8 @@ func multiply(x, y int64, weight ratio) product {
 	return p
 }
 
+// compareProducts compares two products without rounding. As the top bit of hi is set in both, the one with
+// the greater exponent is greater; with equal exponents the words decide, highest first.
 func compareProducts(p, q product) int {
 	if p.exponent != q.exponent {
 		return cmp.Compare(p.exponent, q.exponent)

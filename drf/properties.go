@@ -22,6 +22,7 @@ type verifier struct {
 	report   Report
 }
 
+// violate adds a violation that is about one claim and about no kind.
 func (v *verifier) violate(p Property, claim int, got, limit float64) {
 	v.report = append(v.report, Violation{Property: p, Claim: v.claims[claim].ID, Kind: -1, Got: got, Limit: limit})
 }
@@ -46,6 +47,8 @@ func (v *verifier) used(k int) (amount float64, over bool) {
 	return amount, sum.Cmp(big.NewInt(v.capacity[k])) > 0
 }
 
+// checkCapacity looks for kinds of which more is handed out than there is. Whole containers are added up
+// exactly, so that one unit too much is found in any sum.
 func (v *verifier) checkCapacity() {
 	for k, c := range v.capacity {
 		if amount, over := v.used(k); over {
@@ -54,6 +57,8 @@ func (v *verifier) checkCapacity() {
 	}
 }
 
+// checkBounds compares each claim with its Min and Max. A claim that cannot be served must have nothing,
+// whatever its Min is.
 func (v *verifier) checkBounds() {
 	for i := range v.claims {
 		low, high := v.claims[i].Min, v.claims[i].Max
@@ -100,6 +105,7 @@ func (v *verifier) checkEnvy() {
 	bundle := make([]float64, len(v.capacity))
 	for j := range v.claims {
 		other, n := &v.claims[j], v.has[j]
+		// Nobody envies what another one has as its Min: that was not up to the filling.
 		if n <= float64(other.Min) {
 			continue
 		}
@@ -129,6 +135,7 @@ func (v *verifier) checkIncentive() {
 	for k, c := range v.capacity {
 		whole[k] = float64(c)
 	}
+	// A claim is due what it could run alone on its part of every kind.
 	for i := range v.claims {
 		claim := &v.claims[i]
 		due := min(quotient(whole, claim.Demand, claim.Weight/weights), float64(claim.Max))

@@ -40,6 +40,7 @@ func compareExactly(a, b *Client) int {
 	return cmp.Compare(a.id, b.id)
 }
 
+// push adds a client at the end, from where it rises to its place. O(log n).
 func (q *queue) push(client *Client) {
 	*q = append(*q, entry{client.Level(), client})
 	q.up(len(*q)-1, 0, (*q)[len(*q)-1])
@@ -52,6 +53,7 @@ func (q *queue) remove(client *Client) {
 		return
 	}
 	client.place = -1
+	// The last entry fills the hole; it is cleared so that the client can be collected.
 	moved := (*q)[last]
 	(*q)[last] = entry{}
 	*q = (*q)[:last]
@@ -76,6 +78,7 @@ func (q queue) settle(i int, e entry) {
 	}
 }
 
+// put sets the entry at place i and tells its client where it is.
 func (q queue) put(i int, e entry) {
 	q[i] = e
 	e.client.place = i

@@ -60,6 +60,8 @@ func (s *Sorter) SetTotal(total apportion.Resources) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	// The dominant kind of a client may change with the total, so that every client is rated anew; the
+	// heap is rebuilt at once, which is less work than to fix every client.
 	copy(s.total, total)
 	for _, client := range s.clients {
 		client.rate()
@@ -211,6 +213,8 @@ func (s *Sorter) own(client *Client) error {
 	return nil
 }
 
+// checkCall refuses a client of another sorter, and resources that have the wrong length or a negative
+// quantity. A sound call allocates nothing.
 func (s *Sorter) checkCall(client *Client, r apportion.Resources) error {
 	if err := s.own(client); err != nil {
 		return err
@@ -223,6 +227,7 @@ func (s *Sorter) checkCall(client *Client, r apportion.Resources) error {
 	return faults.Err()
 }
 
+// clientItem names a client in an error. Clients have no list, so that the index is 0.
 func clientItem(id string) apportion.Item { return check.Item("client", id, 0) }
 
 // ID returns the name under which the client was added.

@@ -45,6 +45,8 @@ func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers [
 	return v.report, nil
 }
 
+// checkContainers refuses another number of containers than of claims, and counts that are negative or no
+// numbers.
 func checkContainers[N Amount](claims []Claim, containers []N) error {
 	var faults apportion.Faults
 	if len(containers) != len(claims) {

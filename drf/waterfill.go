@@ -105,6 +105,9 @@ type event struct {
 	leaves bool
 }
 
+// newWater returns the state before the first claim is in the water: what is left of each kind once every
+// Min is taken, or all of it where these do not fit together. Kinds that the cluster has none of count as
+// used up.
 func newWater(capacity apportion.Resources, claims []Claim) *water {
 	w := &water{
 		capacity: capacity,
@@ -202,6 +205,8 @@ func (w *water) rate(i int32, k int) float64 {
 	return w.tub[i].pace * float64(w.claims[i].Demand[k])
 }
 
+// grow lets claim i follow the level from here on: it uses each kind at its rate. Rates are summed without
+// rounding, so that they can be taken off again in any order.
 func (w *water) grow(i int32) {
 	w.tub[i].state = growing
 	for k := range w.kinds {
@@ -278,6 +283,7 @@ func (w *water) reachCap(e event) {
 		kind.room -= claim.Max * q
 	}
 	w.out.Claims[e.claim].Share = float64(claim.Max) * w.tub[e.claim].delta
+	// Max containers are a whole number: its use went into room exactly, and no rate of it is left.
 	w.stop(e.claim, float64(claim.Max), Stop{AtMax, -1})
 }
 
@@ -291,6 +297,7 @@ func (w *water) freeze(level float64, kind int) {
 		}
 	}
 	w.level = level
+	// A claim is stopped by the first kind, in the order of kinds, that it demands and that is used up.
 	for i := range int32(len(w.claims)) {
 		if w.tub[i].state == stopped {
 			continue
@@ -304,6 +311,8 @@ func (w *water) freeze(level float64, kind int) {
 	}
 	for k := range w.kinds {
 		kind := &w.kinds[k]
+		// All that stops at this level is added up exactly first and multiplied once, so that the order of
+		// the claims leaves no trace in the rounding.
 		kind.frozen += float64(level * kind.freezing.value())
 		kind.freezing = exactSum{}
 	}

@@ -41,6 +41,8 @@ var layers = []struct {
 	{"internal/invariant", nil},
 }
 
+// checkImports refuses imports that a file of its folder may not have. Modules of their own may import what
+// they like from outside.
 func (t *files) checkImports(f *file) {
 	for _, spec := range f.syntax.Imports {
 		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it

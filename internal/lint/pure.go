@@ -46,6 +46,8 @@ var seeded = []string{
 	"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "Zipf", "PCG", "ChaCha8",
 }
 
+// checkPure refuses everything in a file by which a result could depend on more than the input, or by which
+// the world would change.
 func (t *files) checkPure(f *file) {
 	packages := importNames(f.syntax)
 	for _, spec := range f.syntax.Imports {

@@ -14,6 +14,8 @@ const (
 	maxParameters = 5
 )
 
+// checkShape refuses dot imports, which hide where a name comes from, functions that are too long, and those
+// that take too many parameters. Tests are held to it as well.
 func (t *files) checkShape(f *file) {
 	for _, spec := range f.syntax.Imports {
 		if spec.Name != nil && spec.Name.Name == "." {
@@ -55,6 +57,8 @@ func (t *files) checkDocumented(f *file) {
 	}
 }
 
+// checkSpec refuses an exported type without a comment of its own, and an exported constant or variable that
+// has none and stands in no group that has one.
 func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
 	grouped := decl.Lparen.IsValid()
 	switch s := spec.(type) {
@@ -72,6 +76,7 @@ func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
 	}
 }
 
+// checkPackageComments wants one package comment in each folder, in whichever file.
 func (t *files) checkPackageComments() {
 	documented := make(map[string]bool)
 	for _, f := range t.list {

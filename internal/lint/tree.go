@@ -43,6 +43,8 @@ type file struct {
 	syntax *ast.File
 }
 
+// read parses all Go files and notes the folders that are modules of their own. Folders of test data hold
+// files that are no Go on purpose.
 func (t *files) read(tree fs.FS) error {
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		base := path.Base(name)
@@ -64,6 +66,7 @@ func (t *files) read(tree fs.FS) error {
 	return err
 }
 
+// parse adds one file to the tree, unless a program has written it.
 func (t *files) parse(tree fs.FS, name string) error {
 	source, err := fs.ReadFile(tree, name)
 	if err != nil {
