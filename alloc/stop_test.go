@@ -1,0 +1,162 @@
+package alloc_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// leftUnder returns what allocation leaves on every server, in the problem's own words.
+func leftUnder(p *alloc.Problem, allocation alloc.Allocation) []apportion.Resources {
+	left := make([]apportion.Resources, len(p.Servers))
+	for j, server := range p.Servers {
+		left[j] = server.Capacity.Clone()
+		for _, app := range p.Applications {
+			for k, d := range app.Demand {
+				left[j][k] -= d * allocation[app.ID][server.ID]
+			}
+		}
+	}
+	return left
+}
+
+// truth is what holds for one application under a decision, recomputed from the problem.
+type truth struct {
+	app     *alloc.Application
+	n       int64
+	could   int                 // servers that would hold a container if they were empty
+	room    string              // a server that holds one more; "": none
+	most    apportion.Resources // the most of each kind that one of the servers that could has left
+	lacks   []bool              // of each kind: short on one of them
+	running bool
+	changed bool
+}
+
+func truthOf(p *alloc.Problem, d *alloc.Decision, i int) truth {
+	app := &p.Applications[i]
+	v := truth{
+		app: app, n: d.Allocation.Containers(app.ID), running: p.Previous.Containers(app.ID) > 0, changed: d.Shares[i].Adjusted,
+		most: make(apportion.Resources, len(p.Kinds)), lacks: make([]bool, len(p.Kinds)),
+	}
+	for j, left := range leftUnder(p, d.Allocation) {
+		if !app.Demand.FitsIn(p.Servers[j].Capacity) {
+			continue
+		}
+		v.could++
+		if app.Demand.FitsIn(left) {
+			v.room = p.Servers[j].ID
+		}
+		for k := range left {
+			v.most[k] = max(v.most[k], left[k])
+			v.lacks[k] = v.lacks[k] || app.Demand[k] > left[k]
+		}
+	}
+	return v
+}
+
+// contradicts returns what is untrue about a reason, or "".
+func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Reason) string {
+	switch {
+	case r.Text == "":
+		return "no text"
+	case r.Constraint == alloc.Maximum:
+		if v.n != v.app.Max || r.Have != float64(v.n) {
+			return "it has not its maximum"
+		}
+	case r.Constraint == solver.Capacity && r.Kind == "":
+		if v.could > 0 {
+			return "a server could hold it"
+		}
+	case r.Constraint == solver.Capacity:
+		k := kindOf(p, r.Kind)
+		if v.room != "" || !v.lacks[k] || r.Need != float64(v.app.Demand[k]) || r.Have != float64(v.most[k]) {
+			return "there is room, or another kind is short"
+		}
+	case r.Constraint == solver.Adjust:
+		if v.room == "" || !v.running || v.changed || int64(d.Metrics.Adjusted) < d.Metrics.AdjustBudget {
+			return "it may be adjusted"
+		}
+	case r.Constraint == solver.Fairness:
+		if v.room == "" || r.Need <= r.Have || r.Have != d.Metrics.LossBudget {
+			return "the fairness budget does not bind"
+		}
+	case r.Constraint == "":
+		return v.oneMore(p, d)
+	default:
+		return "a constraint that cannot stop one container"
+	}
+	return ""
+}
+
+func kindOf(p *alloc.Problem, name string) int {
+	for k := range p.Kinds {
+		if p.Kinds.Name(k) == name {
+			return k
+		}
+	}
+	return -1
+}
+
+// oneMore checks that one container more is within every constraint.
+func (v truth) oneMore(p *alloc.Problem, d *alloc.Decision) string {
+	if v.room == "" {
+		return "no server has room for one more"
+	}
+	next := d.Allocation.Clone()
+	if next[v.app.ID] == nil {
+		next[v.app.ID] = map[string]int64{}
+	}
+	next[v.app.ID][v.room]++
+	m, err := alloc.Measure(p, next)
+	if err != nil || int64(m.Adjusted) > m.AdjustBudget || m.FairnessLoss > m.LossBudget+solver.LossTolerance {
+		return "one more would break a budget"
+	}
+	return ""
+}
+
+// Every reason is true: why nobody has one container more, and why those wait that do.
+func TestReasonsAreTrue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		p.Options.AdmitPrefix = false // then P2 is about everybody, and the loss is that of the metrics
+		d, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Status == alloc.Kept {
+			for _, w := range d.Waiting {
+				if w.Reason.Text != d.Reason.Text && w.Reason.Constraint != solver.Minimum && w.Reason.Constraint != solver.Capacity {
+					t.Errorf("%s waits because of %+v, kept because of %+v", w.ID, w.Reason, *d.Reason)
+				}
+			}
+			return
+		}
+		e, err := alloc.Explain(p, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unservable := map[string]bool{}
+		for _, w := range d.Waiting {
+			unservable[w.ID] = w.Reason.Constraint == solver.Minimum || w.Reason.Constraint == solver.Capacity && w.Reason.Have == 0 && w.Reason.Applications != nil
+		}
+		for i := range e.Applications {
+			s := &e.Applications[i]
+			v := truthOf(p, d, i)
+			if unservable[s.ID] {
+				if v.n > 0 || v.could > 0 && v.app.Min < 2 && math.Abs(s.Need-float64(max(1, v.app.Min))) > 0 && s.Kind == "" {
+					t.Errorf("%s can never run: %+v", s.ID, s.Reason)
+				}
+				continue
+			}
+			if what := v.contradicts(p, d, &s.Reason); what != "" {
+				t.Errorf("%s with %d of %d: %+v, and yet: %s", s.ID, v.n, v.app.Max, s.Reason, what)
+			}
+		}
+	})
+}
