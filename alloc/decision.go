@@ -14,6 +14,7 @@ import (
 // Status says what Reallocate did.
 type Status string
 
+// The statuses.
 const (
 	// Decided: Allocation is a solution of P2.
 	Decided Status = "decided"

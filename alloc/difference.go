@@ -69,22 +69,27 @@ func differences(a, b *Decision) []Difference {
 	return c.found
 }
 
+// add records a difference.
 func (c *comparison) add(item apportion.Item, field, a, b string) {
 	c.found = append(c.found, Difference{item, field, a, b})
 }
 
+// text compares two texts.
 func (c *comparison) text(item apportion.Item, field, a, b string) {
 	if a != b {
 		c.add(item, field, a, b)
 	}
 }
 
+// number compares two numbers that are computed: those within solver.ObjectiveTolerance are the same, and
+// an infinity is the same as itself.
 func (c *comparison) number(item apportion.Item, field string, a, b float64) {
 	if a != b && !(math.Abs(a-b) <= solver.ObjectiveTolerance) {
 		c.add(item, field, formatFloat(a), formatFloat(b))
 	}
 }
 
+// count compares two whole numbers, exactly.
 func (c *comparison) count(item apportion.Item, field string, a, b int64) {
 	c.text(item, field, strconv.FormatInt(a, 10), strconv.FormatInt(b, 10))
 }
@@ -106,6 +111,7 @@ func unionOfKeys[V any](a, b map[string]V) []string {
 	return slices.Compact(keys)
 }
 
+// metrics compares equations (1)-(4), kind by kind.
 func (c *comparison) metrics(a, b *Metrics) {
 	whole := apportion.Item{}
 	c.count(whole, "Metrics.Utilization", int64(len(a.Utilization)), int64(len(b.Utilization)))
@@ -119,6 +125,7 @@ func (c *comparison) metrics(a, b *Metrics) {
 	c.count(whole, "Metrics.AdjustBudget", a.AdjustBudget, b.AdjustBudget)
 }
 
+// shares compares how every application fares; of lists of different lengths the common part.
 func (c *comparison) shares(a, b []Share) {
 	c.count(apportion.Item{}, "Shares", int64(len(a)), int64(len(b)))
 	for i := range min(len(a), len(b)) {
@@ -146,10 +153,12 @@ func (c *comparison) waiting(a, b []Waiting) {
 	}
 }
 
+// text is all that is said about an application that waits.
 func (w *Waiting) text() string {
 	return fmt.Sprintf("%s, left out %v: %s", w.ID, w.LeftOut, w.Reason.Text)
 }
 
+// textOf returns the sentence of a reason, or none.
 func textOf(reason *apportion.Reason) string {
 	if reason == nil {
 		return none

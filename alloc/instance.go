@@ -36,6 +36,8 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 	return inst
 }
 
+// app returns the dense form of application i, but for its theoretical share, which depends on who else
+// is there.
 func (r *resolved) app(i int) solver.App {
 	app := &r.problem.Applications[i]
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting

@@ -74,8 +74,10 @@ func NewPlan(p *Problem, next Allocation) *Plan {
 	return plan
 }
 
+// add appends a step.
 func (plan *Plan) add(step Step) { plan.Steps = append(plan.Steps, step) }
 
+// classify sorts the applications of both allocations by what happens to them.
 func (plan *Plan) classify(p *Problem, next Allocation) {
 	known := appIndex(p.Applications)
 	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
@@ -106,10 +108,13 @@ func (plan *Plan) containers(action Action, id string, more, less map[string]int
 	}
 }
 
+// sameContainers reports whether two entries of an allocation say the same; one of zero says the same as
+// none.
 func sameContainers(a, b map[string]int64) bool {
 	return covers(a, b) && covers(b, a)
 }
 
+// covers reports whether a has just as many containers as b on every server that b names.
 func covers(a, b map[string]int64) bool {
 	for server, count := range b {
 		if a[server] != count {
@@ -119,6 +124,7 @@ func covers(a, b map[string]int64) bool {
 	return true
 }
 
+// merge returns all of the lists in one, ascending.
 func merge(lists ...[]string) []string {
 	merged := slices.Concat(lists...)
 	slices.Sort(merged)

@@ -113,6 +113,7 @@ type Options struct {
 // application of A^t in it.
 type ShareRule string
 
+// The rules. Bounds differ from the plain rule wherever a minimum or a maximum is reached.
 const (
 	// BoundedDRF (the zero value) is divisible weighted DRF with each application held within Min
 	// and Max. Without the bounds an application alone on a large cluster would have the share 1

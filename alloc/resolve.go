@@ -22,6 +22,7 @@ type resolved struct {
 	displaced []bool                  // some of its containers are on a server that does not
 }
 
+// resolve looks up the names of a valid problem. O(servers x applications x kinds), to tell what fits.
 func resolve(p *Problem) *resolved {
 	r := &resolved{
 		problem:   p,

@@ -52,6 +52,7 @@ func (p *Problem) Validate() error {
 	return faults.Err()
 }
 
+// checkApplications adds what is wrong with the applications, each by itself and their names together.
 func (p *Problem) checkApplications(faults *apportion.Faults) {
 	if len(p.Applications) == 0 {
 		faults.Add(apportion.Item{}, "Applications", apportion.ErrEmpty, "")
@@ -80,6 +81,7 @@ func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) 
 	}
 }
 
+// checkBounds adds bounds that are negative or contradict each other.
 func checkBounds(faults *apportion.Faults, app *Application, item apportion.Item) {
 	if app.Min < 0 {
 		faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(app.Min, 10))
@@ -95,6 +97,7 @@ func checkBounds(faults *apportion.Faults, app *Application, item apportion.Item
 	}
 }
 
+// checkTheta adds a threshold that is no part of a whole.
 func checkTheta(faults *apportion.Faults, field string, theta float64) {
 	switch {
 	case math.IsNaN(theta) || math.IsInf(theta, 0):
@@ -173,4 +176,5 @@ func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources
 	}
 }
 
+// formatFloat writes a number so that it reads back the same.
 func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

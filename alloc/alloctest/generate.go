@@ -41,6 +41,7 @@ func Table2(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	return inst
 }
 
+// table2 is Table2 with the weights.
 func table2(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawTable2}
 	capacity := make([]apportion.Resources, servers)
@@ -53,6 +54,7 @@ func table2(seed uint64, servers, apps int, previous bool) (*solver.Instance, []
 	return g.instance(capacity, apps)
 }
 
+// drawTable2 draws an application in proportion to its number in Table II.
 func drawTable2(r *rand.Rand) claim {
 	at := r.IntN(50)
 	for _, row := range tableII {
@@ -70,6 +72,7 @@ func Mixed(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	return inst
 }
 
+// mixed is Mixed with the weights.
 func mixed(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawMixed}
 	capacity := make([]apportion.Resources, servers)
@@ -79,6 +82,8 @@ func mixed(seed uint64, servers, apps int, previous bool) (*solver.Instance, []f
 	return g.instance(capacity, apps)
 }
 
+// drawMixed draws an application: two of three want CPU and memory alone, the others GPUs with some of
+// both beside each.
 func drawMixed(r *rand.Rand) claim {
 	weight := pick(r, 1.0, 1, 1, 2, 4)
 	if r.IntN(3) > 0 {
@@ -109,6 +114,7 @@ func Nodes(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	return inst
 }
 
+// differing is Nodes with the weights.
 func differing(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
 	g := generator{rand: newRand(seed), previous: previous, draw: drawNodes}
 	capacity := make([]apportion.Resources, servers)
@@ -119,6 +125,7 @@ func differing(seed uint64, servers, apps int, previous bool) (*solver.Instance,
 	return g.instance(capacity, apps)
 }
 
+// drawNodes draws an application in thousandths of CPUs, whole GPUs and KiB.
 func drawNodes(r *rand.Rand) claim {
 	const gibibyte = 1 << 20 // KiB
 	demand := apportion.Resources{pick[int64](r, 500, 1000, 2000, 4000), 0, gibibyte * pick[int64](r, 1, 2, 4, 8, 16)}
@@ -128,8 +135,10 @@ func drawNodes(r *rand.Rand) claim {
 	return claim{demand, pick(r, 1.0, 2, 4), 1, pick[int64](r, 4, 8, 16, 32)}
 }
 
+// newRand returns the source of random numbers of a seed.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
+// pick draws one of the choices, each as likely.
 func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
 
 // generator is where an instance comes from.

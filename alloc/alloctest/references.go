@@ -71,6 +71,7 @@ func References() []Reference {
 	return references
 }
 
+// parse reads one reference: the instance as numbers, and what a general solver found.
 func parse(name string, data []byte) (Reference, error) {
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil {

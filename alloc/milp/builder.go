@@ -54,6 +54,7 @@ type place struct {
 	index      int
 }
 
+// item names the place in messages.
 func (p place) item() apportion.Item {
 	if p.what == "objective" {
 		return apportion.Item{ID: p.what}
@@ -158,6 +159,7 @@ func (b *Builder) Minimize(terms []Term, constant float64) { b.objective(Minimiz
 // Maximize sets the objective: the greatest of constant + sum of terms. See Minimize.
 func (b *Builder) Maximize(terms []Term, constant float64) { b.objective(Maximize, terms, constant) }
 
+// objective sets the objective, in place of an earlier one.
 func (b *Builder) objective(sense Sense, terms []Term, constant float64) {
 	if b.err != nil {
 		return
@@ -303,6 +305,7 @@ func (b *Builder) checkName(what, name string) {
 	}
 }
 
+// breaksName reports whether a character may not be part of a name: files of models could not hold it.
 func breaksName(c rune) bool {
 	return unicode.IsSpace(c) || unicode.IsControl(c) || c == unicode.ReplacementChar
 }

@@ -43,6 +43,7 @@ const (
 	CanEverything = capabilityEnd - 1
 )
 
+// capabilityNames has the texts of the capabilities, in the order of their bits.
 var capabilityNames = [...]string{
 	"continuous variables", "integer variables", "infinite bounds", "interruption", "time limit",
 	"node limit", "memory limit", "gaps", "tolerances", "several workers", "seed", "log callback",

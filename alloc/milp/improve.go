@@ -32,7 +32,7 @@ func (m *Model) improve(x []float64) []float64 {
 	for i := range activity {
 		activity[i] = m.Activity(i, y)
 	}
-	columns := m.byColumn()
+	matrix := m.ByColumns()
 	for j, cost := range m.cost {
 		if cost == 0 {
 			continue
@@ -41,49 +41,32 @@ func (m *Model) improve(x []float64) []float64 {
 		if m.sense == Minimize {
 			direction = -direction
 		}
-		step := m.room(y, activity, columns[j], j, direction)
+		step := m.room(y, activity, &matrix, j, direction)
 		if step <= 0 || math.IsInf(step, 0) {
 			continue
 		}
 		y[j] += direction * step
-		for _, e := range columns[j] {
-			activity[e.row] += float64(e.coef * direction * step)
+		for at := matrix.Start[j]; at < matrix.Start[j+1]; at++ {
+			activity[matrix.Rows[at]] += float64(matrix.Coefs[at] * direction * step)
 		}
 	}
 	return y
 }
 
-// columnEntry is a coefficient of a column.
-type columnEntry struct {
-	row  int
-	coef float64
-}
-
-// byColumn returns the coefficients of every column.
-func (m *Model) byColumn() [][]columnEntry {
-	columns := make([][]columnEntry, m.Variables())
-	for i := range m.Rows() {
-		row := m.Row(i)
-		for k, j := range row.Columns {
-			columns[j] = append(columns[j], columnEntry{i, row.Coefs[k]})
-		}
-	}
-	return columns
-}
-
 // room returns how far variable j can move in a direction, 1 or -1, before a bound or a row stops it;
 // whole where it must be.
-func (m *Model) room(y, activity []float64, column []columnEntry, j int, direction float64) float64 {
+func (m *Model) room(y, activity []float64, matrix *Columns, j int, direction float64) float64 {
 	step := m.upper[j] - y[j]
 	if direction < 0 {
 		step = y[j] - m.lower[j]
 	}
-	for _, e := range column {
-		left := m.rowUpper[e.row] - activity[e.row]
-		if e.coef*direction < 0 {
-			left = activity[e.row] - m.rowLower[e.row]
+	for at := matrix.Start[j]; at < matrix.Start[j+1]; at++ {
+		i, coef := matrix.Rows[at], matrix.Coefs[at]
+		left := m.rowUpper[i] - activity[i]
+		if coef*direction < 0 {
+			left = activity[i] - m.rowLower[i]
 		}
-		step = math.Min(step, left/math.Abs(e.coef))
+		step = math.Min(step, left/math.Abs(coef))
 	}
 	if m.integer[j] {
 		step = math.Floor(step)

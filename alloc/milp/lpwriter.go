@@ -38,6 +38,7 @@ func (m *Model) WriteLP(w io.Writer) error {
 	return out.Flush()
 }
 
+// lpWriter writes one model; lines are broken between terms.
 type lpWriter struct {
 	*bufio.Writer
 	variables, rows []string

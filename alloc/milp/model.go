@@ -18,6 +18,7 @@ const (
 	Maximize
 )
 
+// senseNames has the texts of the senses, in their order.
 var senseNames = []string{Minimize: "minimize", Maximize: "maximize"}
 
 // String returns "minimize" or "maximize".
@@ -181,6 +182,7 @@ func (n *names) add(i int, name string) {
 	}
 }
 
+// of returns the name of thing i: the given one, else what lazy makes of i, else prefix and the number.
 func (n *names) of(i int, prefix string) string {
 	if i < len(n.given) && n.given[i] != "" {
 		return n.given[i]

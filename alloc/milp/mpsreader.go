@@ -97,6 +97,7 @@ type mpsParser struct {
 	sets      map[string]string
 }
 
+// mpsRow is a row while its file is read.
 type mpsRow struct {
 	name       string
 	kind       byte // N, L, G, E
@@ -106,6 +107,7 @@ type mpsRow struct {
 	column     int32 // the last column with an entry here, +1
 }
 
+// mpsColumn is a variable while its file is read.
 type mpsColumn struct {
 	name         string
 	lower, upper float64
@@ -115,11 +117,13 @@ type mpsColumn struct {
 	line         int  // of the last statement about it
 }
 
+// mpsEntry is a coefficient of a column.
 type mpsEntry struct {
 	row, column int32
 	coef        float64
 }
 
+// newMPSParser returns a parser of files with fields in fixed columns, or between spaces.
 func newMPSParser(fixed bool) *mpsParser {
 	return &mpsParser{
 		fixed: fixed, objective: -1,
@@ -188,6 +192,7 @@ func (p *mpsParser) header(line string) error {
 	return nil
 }
 
+// setSense reads the direction of the objective.
 func (p *mpsParser) setSense(word string) error {
 	switch strings.ToUpper(word) {
 	case "MAX", "MAXIMIZE", "MAXIMISE":

@@ -39,6 +39,7 @@ func (m *Model) WriteMPS(w io.Writer) error {
 	return out.Flush()
 }
 
+// mpsWriter writes one model, section by section.
 type mpsWriter struct {
 	*bufio.Writer
 	variables, rows []string
@@ -65,6 +66,7 @@ func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 	return out, faults.Err()
 }
 
+// checkMPSName adds a name that is empty, there twice, or that a reader would take for the format itself.
 func checkMPSName(faults *apportion.Faults, seen map[string]bool, name string, item apportion.Item) {
 	check.ID(faults, seen, name, item)
 	if strings.ContainsFunc(name, breaksName) || name == "'MARKER'" {
@@ -96,6 +98,7 @@ func (out *mpsWriter) writeColumns(m *Model) {
 	}
 }
 
+// writeMarker writes the line before or after a run of integer columns.
 func (out *mpsWriter) writeMarker(integer bool) {
 	word := "INTEND"
 	if integer {

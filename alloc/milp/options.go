@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion"
 )
 
+// The defaults of a search.
 const (
 	// DefaultRelativeGap asks for proof: what is left is rounding.
 	DefaultRelativeGap = 1e-9
@@ -129,12 +130,14 @@ func fill(faults *apportion.Faults, field string, value *float64, otherwise floa
 	}
 }
 
+// checkTolerance adds a tolerance above the largest that may be asked for.
 func checkTolerance(faults *apportion.Faults, field string, value float64) {
 	if value > MaxTolerance && !math.IsInf(value, 1) {
 		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrRange, fmt.Sprintf("%g > %g", value, MaxTolerance))
 	}
 }
 
+// checkHint adds a starting point of the wrong length, or with an infinite value.
 func checkHint(faults *apportion.Faults, hint []float64, m *Model) {
 	if hint != nil && len(hint) != m.Variables() {
 		faults.Add(apportion.Item{ID: "options"}, "Hint", apportion.ErrLength,

@@ -31,6 +31,7 @@ const (
 	Cancelled
 )
 
+// statusNames has the texts of the outcomes, in their order.
 var statusNames = []string{
 	Invalid: "invalid", Optimal: "optimal", Feasible: "feasible", Infeasible: "infeasible",
 	Unbounded: "unbounded", LimitReached: "limit reached", Cancelled: "cancelled",
@@ -78,6 +79,7 @@ func (s Solution) Gap() float64 {
 	return relativeGap(s.Objective, s.Bound)
 }
 
+// relativeGap returns the distance of objective and bound in parts of the bound.
 func relativeGap(objective, bound float64) float64 {
 	difference := math.Abs(objective - bound)
 	if difference == 0 {

@@ -30,6 +30,7 @@ func BuildFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, er
 	return build(inst, form, milp.Capabilities(backend)&milp.CanContinuous == 0)
 }
 
+// build writes inst in a form; whole: without continuous variables.
 func build(inst *solver.Instance, form Form, whole bool) (*Model, error) {
 	write := map[Form]func(*builder) *Model{Verbatim: verbatim, Class: byClass, Disjunctive: disjunctive}[form]
 	if write == nil {

@@ -19,6 +19,7 @@ type classes struct {
 	of      []int // class of each server
 }
 
+// classesOf groups the servers of an instance. O(servers log servers).
 func classesOf(inst *solver.Instance) *classes {
 	c := &classes{inst: inst, of: make([]int, len(inst.Capacity))}
 	order := make([]int, len(inst.Capacity))

@@ -13,6 +13,7 @@ import (
 // Form is one of the ways to write P2 as a linear program with integers. In JSON it is its name.
 type Form string
 
+// The forms. All of them maximize (10), and bound every solution of P2 from above.
 const (
 	// Verbatim is (6)-(18) as printed, on x[i][j], with the big number M of (13) and (14) chosen as
 	// small as each pair of application and server allows.

@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// How much of a proof is enough: general solvers work with tolerances of their own.
 const (
 	// provenTolerance is how far a general solver's bound may stay above the utilization of a proven
 	// optimum: such solvers stop at an absolute gap of this size.

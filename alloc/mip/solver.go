@@ -20,6 +20,7 @@ type Solver struct {
 	opts    Options
 }
 
+// A Solver may decide in alloc.Reallocate.
 var _ solver.Solver = (*Solver)(nil)
 
 // New returns a Solver; nil options mean the defaults. With the form Class an allocation comes out only

@@ -44,6 +44,7 @@ func (inst *Instance) Check(counts Counts) error {
 	return nil
 }
 
+// checkApp checks (7)-(9) for application i: where its containers are, and how many.
 func (inst *Instance) checkApp(i int, placed []apportion.Placement) error {
 	var n int64
 	last := -1

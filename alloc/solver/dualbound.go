@@ -165,6 +165,7 @@ func (a *App) fairCount() int64 {
 	return int64(math.Min(a.Share/a.Delta, float64(a.Max)))
 }
 
+// compareFloats orders two numbers that are not NaN.
 func compareFloats(a, b float64) int {
 	switch {
 	case a < b:

@@ -8,6 +8,7 @@ import (
 	"github.com/apportion/apportion"
 )
 
+// The tolerances of every comparison of sums of float64.
 const (
 	// LossTolerance is how far the fairness loss may exceed its budget and still count as within
 	// it: sums of shares carry rounding errors of about 1e-16 a term.

@@ -37,6 +37,7 @@ type CopyPrices struct {
 	Room [][]float64 `json:"room"`
 }
 
+// check returns ErrMultipliers unless there is a legal price for every server and kind.
 func (m *Multipliers) check(inst *Instance) error {
 	if !priceOK(m.Loss) || !priceOK(m.Adjust) || len(m.Server) != len(inst.Capacity) {
 		return ErrMultipliers
@@ -49,6 +50,8 @@ func (m *Multipliers) check(inst *Instance) error {
 	return nil
 }
 
+// check returns ErrMultipliers unless there is a price for every application, and for all that those hold
+// which may stay. For one that must be adjusted prices of its room may be missing: they would not count.
 func (m *CopyPrices) check(inst *Instance) error {
 	if !priceOK(m.Loss) || len(m.Container) != len(inst.Apps) || len(m.Room) != len(inst.Apps) {
 		return ErrMultipliers
@@ -62,6 +65,8 @@ func (m *CopyPrices) check(inst *Instance) error {
 	return nil
 }
 
+// badPrice is the contrary of priceOK.
 func badPrice(p float64) bool { return !priceOK(p) }
 
+// priceOK reports whether p may be a price of something scarce: finite and not negative; NaN is not.
 func priceOK(p float64) bool { return p >= 0 && !math.IsInf(p, 1) }

@@ -7,6 +7,7 @@ import "github.com/apportion/apportion/internal/enum"
 // Status says what a solver found out. In JSON it is its name.
 type Status uint8
 
+// The statuses, from the least that was found out.
 const (
 	// Unknown: no solution was found, and none was shown to be impossible.
 	Unknown Status = iota
@@ -18,6 +19,7 @@ const (
 	Infeasible
 )
 
+// statusNames has the texts of the statuses, in their order.
 var statusNames = []string{"unknown", "feasible", "optimal", "infeasible"}
 
 // HasSolution reports whether a Solution of this status carries Counts.
@@ -39,6 +41,7 @@ func (s *Status) UnmarshalText(text []byte) error { return enum.Unmarshal(s, tex
 // Rank is its name.
 type Rank uint8
 
+// The levels, each with all before it.
 const (
 	// ByNothing: not even the utilization is proven best.
 	ByNothing Rank = iota
@@ -54,6 +57,7 @@ const (
 	ByOrder
 )
 
+// rankNames has the texts of the ranks, in their order.
 var rankNames = []string{"nothing", "utilization", "loss", "adjusted", "moved", "order"}
 
 // String returns the name of the last level that is proven.

@@ -8,6 +8,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
+// inf is the bound of what has none.
 var inf = math.Inf(1)
 
 // sum returns coefs[k] times vars[k], added up.

@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
+// How much is asked by default, and how long it may take.
 const (
 	// Patience is how long after a time limit or a cancellation a back-end may take to return. It is
 	// generous because test machines are loaded.
@@ -98,6 +99,7 @@ type oneCase struct {
 	values    []float64
 }
 
+// check turns the case into a check of a back-end.
 func (c oneCase) check() check {
 	model, err := build(c.name, c.build)
 	if err != nil {
@@ -112,6 +114,7 @@ func (c oneCase) check() check {
 	}}
 }
 
+// build makes a model of what add adds.
 func build(name string, add func(b *milp.Builder)) (*milp.Model, error) {
 	b := milp.NewBuilder(name)
 	add(b)
@@ -137,6 +140,7 @@ func (c oneCase) compare(got milp.Solution) error {
 	return nil
 }
 
+// near reports whether a number is the wanted one within answerTol.
 func near(got, want float64) bool {
 	return math.Abs(got-want) <= answerTol*math.Max(1, math.Abs(want))
 }

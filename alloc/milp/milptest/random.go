@@ -103,6 +103,7 @@ func (f family) model(random *rand.Rand) *milp.Model {
 	return model
 }
 
+// atMost draws a number from 1 to most, 0 where most is 0.
 func atMost(random *rand.Rand, most int) int {
 	if most == 0 {
 		return 0
@@ -110,6 +111,7 @@ func atMost(random *rand.Rand, most int) int {
 	return 1 + random.IntN(most)
 }
 
+// randomTerms draws a small whole coefficient for most of the variables; some of them are 0.
 func randomTerms(random *rand.Rand, vars []milp.Var) []milp.Term {
 	var terms []milp.Term
 	for _, x := range vars {

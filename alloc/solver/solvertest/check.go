@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// How much is asked by default, and how long it may take.
 const (
 	// Patience is how long after the end of its context a solver may take to return. It is generous
 	// because test machines are loaded.

@@ -119,6 +119,7 @@ func refused(p *probe) (err error) {
 	return nil
 }
 
+// refuses hands over one such instance; a panic is a fault of the solver, and named.
 func (p *probe) refuses(name string, inst *solver.Instance) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
