@@ -407,7 +407,7 @@ func TestNewManagerFaults(t *testing.T) {
 // What has left or shrunk counts no more against the largest sum of demands.
 func TestManagerForgetsDemands(t *testing.T) {
 	c := newCluster(t, atOnce, "left")
-	large, small := apportion.Resources{math.MaxInt64 / 5}, apportion.Resources{1}
+	large, small := apportion.Resources{math.MaxInt64 / 3}, apportion.Resources{1}
 	for range 5 {
 		c.step(specon.Event{Kind: specon.Arrival, Job: "a", Worker: "left", Demand: large})
 		c.step(specon.Event{Kind: specon.Runs, Job: "a", Worker: "left", Demand: small})
