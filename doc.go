@@ -122,7 +122,7 @@
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/ruin.go	Annealer.ruin
 //	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
-//	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	rank
+//	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	Rank
 //	[Dorm P2, nearly equal]	alloc/embedded/internal/problem/standing.go	Standing
 //	[Dorm P2, exactly full]	alloc/embedded/internal/filling/filling.go	Fill
 //	[Dorm P2, compiled]	alloc/embedded/internal/problem/problem.go	Problem

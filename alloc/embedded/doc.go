@@ -29,7 +29,7 @@
 //     unpack.go deals the patterns out to servers;
 //   - else: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once, several
 //     times from the start where there are sets to choose from (state.go, anneal.go, starts.go, moves.go,
-//     exchange.go, recreate.go), each exchange of sets packed anew before it is judged (mend.go), and
+//     exchange.go, recreate.go), each exchange of sets packed anew before it is judged (repair.go), and
 //     the same branch and bound with the prices by server at nodes and leaves; a leaf that these do not
 //     rule out is an instance of its own, small again (restleaves.go). A part of it comes after the
 //     first start: small trees are finished then.

@@ -42,21 +42,21 @@ func TestBoundOnLattice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst, s := cellstest.Draw(t, draws(t))
 		best, _ := p2oracle.Best(inst)
-		if best == nil || s.P.Step == 0 {
+		if best == nil || s.Problem.Step == 0 {
 			t.Skip("no solution, or no steps")
 		}
 		optimum := inst.Objective(best)
-		r := newRun(s.P, &Options{}, tuning.Standard())
-		r.root = newRoot(t.Context(), s.P, r.tune, Default, optimum)
+		r := newRun(s.Problem, &Options{}, tuning.Standard())
+		r.root = newRoot(t.Context(), s.Problem, r.tune, Default, optimum)
 		r.a.Best.Found = true
-		if r.a.Best.Objective = optimum - s.P.Step; r.bound() < optimum-solver.ObjectiveTolerance {
-			t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.P.Step)
+		if r.a.Best.Objective = optimum - s.Problem.Step; r.bound() < optimum-solver.ObjectiveTolerance {
+			t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.Problem.Step)
 		}
 		r.a.Best.Objective = optimum
-		if relaxed := r.root.bound(); optimum < relaxed && relaxed < optimum+0.9*s.P.Step {
+		if relaxed := r.root.bound(); optimum < relaxed && relaxed < optimum+0.9*s.Problem.Step {
 			met++
 			if r.bound() != optimum {
-				t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.P.Step)
+				t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.Problem.Step)
 			}
 		}
 	})

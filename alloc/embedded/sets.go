@@ -25,7 +25,7 @@ func (r *run) searchSets(ctx context.Context) {
 	r.a.Restore()
 	r.a.Run(ctx, int64(r.tune.Polish*math.Min(r.moves(), r.tune.MostPolish)), 0, math.Inf(1))
 	r.root = newRoot(ctx, r.p, r.tune, 0, r.target())
-	r.extra += r.tree.Nodes + l.Judged + r.tree.D.Rounds
+	r.extra += r.tree.Nodes + l.Judged + r.tree.Descent.Rounds
 }
 
 // improveSets searches until the gap is small enough or the effort is spent: by a local search, and by
@@ -56,7 +56,7 @@ type setEffort struct{ tries, nodes, work float64 }
 // decomposition looks at.
 func (r *run) setEffort() setEffort {
 	effort := float64(r.opts.Effort)
-	unit := float64(len(r.s.Subsets) + len(r.s.EntryApp) + len(r.p.Apps) + r.s.Ps.Total)
+	unit := float64(len(r.s.Subsets) + len(r.s.EntryApp) + len(r.p.Apps) + r.s.Lists.Total)
 	return setEffort{
 		tries: math.Min(effort*math.Max(1, float64(r.p.Budget)/5), r.tune.MostMoves),
 		nodes: math.Min(r.tune.Nodes*effort/unit, math.MaxInt32) / float64(r.tune.NodeRounds),

@@ -39,13 +39,13 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		unpacked++
 		free := make(map[int32]bool)
 		for i, f := range l.Best.Free {
-			free[int32(p.Apps[i].Typ)] = free[int32(p.Apps[i].Typ)] || f
+			free[int32(p.Apps[i].Type)] = free[int32(p.Apps[i].Type)] || f
 		}
 		inc := leaf.Unpack(s, &l.Best)
 		for j, slots := range inc.On {
 			for _, sl := range slots {
-				if !free[sl.Typ] {
-					t.Errorf("seed %d: server %d has %d containers of type %d, which nobody free wants", seed, j, sl.Count, sl.Typ)
+				if !free[sl.Type] {
+					t.Errorf("seed %d: server %d has %d containers of type %d, which nobody free wants", seed, j, sl.Count, sl.Type)
 				}
 			}
 		}

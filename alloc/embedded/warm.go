@@ -76,13 +76,13 @@ func placeKey(key []byte, placed []apportion.Placement) []byte {
 
 // apply overwrites those multipliers in x that w knows.
 func (w *Warm) apply(s *pattern.Cells, x []float64) {
-	types := len(s.P.Types)
+	types := len(s.Problem.Types)
 	x[types] = w.loss
-	for i := range s.P.Apps {
-		app := &s.P.Inst.Apps[i]
+	for i := range s.Problem.Apps {
+		app := &s.Problem.Inst.Apps[i]
 		key := problem.Key(nil, app.Demand)
 		if price, known := w.price[string(key)]; known {
-			x[s.P.Apps[i].Typ] = price
+			x[s.Problem.Apps[i].Type] = price
 		}
 		entries := s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]]
 		for n, mu := range w.room[string(placeKey(key, app.Previous))] {

@@ -75,7 +75,7 @@ func (b *blocks) run(ctx context.Context, desc *lagrange.Descent, stop float64) 
 	}
 }
 
-func (b *blocks) lossRow() int { return b.lp.rows - len(b.d.P.Types) - 1 }
+func (b *blocks) lossRow() int { return b.lp.rows - len(b.d.Problem.Types) - 1 }
 
 // open starts the program without any choice, at a cost far above what one can be worth.
 func (b *blocks) open() bool {
@@ -89,7 +89,7 @@ func (b *blocks) open() bool {
 		}
 	}
 	right = append(right, d.Allowed)
-	types := len(d.P.Types)
+	types := len(d.Problem.Types)
 	rows := len(right) + types
 	if rows > mostBlockRows || d.Allowed < 0 {
 		return false
@@ -99,7 +99,7 @@ func (b *blocks) open() bool {
 		sign[row] = 1
 	}
 	for row := len(right); row < rows; row++ {
-		cost[row] = -float64(shortageCost * d.P.Kinds)
+		cost[row] = -float64(shortageCost * d.Problem.Kinds)
 	}
 	for range types {
 		right = append(right, 1)
@@ -119,7 +119,7 @@ func (b *blocks) price(desc *lagrange.Descent) bool {
 		copy(desc.Best, desc.X)
 	}
 	added := false
-	for t := range d.P.Types {
+	for t := range d.Problem.Types {
 		value := d.ChosenBy(int32(t), b.chose)
 		b.column = b.column[:0]
 		for gk, row := range b.row {

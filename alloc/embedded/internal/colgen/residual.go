@@ -36,7 +36,7 @@ const (
 type Residual struct {
 	S        *pattern.Cells
 	Types    []int32        // with free applications
-	Lo, Hi   []int64        // by type: m_t and M_t, or a narrower box
+	Lo, Hi   []int64        // by type: m_t and M_t, or narrower bounds
 	Pools    []problem.Pool // by type
 	Class    []int32        // of the cells that have servers
 	Size     []float64
@@ -66,15 +66,15 @@ type columnOf struct {
 
 // NewResidual returns the residual problem over the cells of s; Fix must choose a set before anything else.
 func NewResidual(s *pattern.Cells) *Residual {
-	r := &Residual{S: s, Pools: make([]problem.Pool, len(s.P.Types)), Pi: make([]float64, len(s.P.Types)),
-		Worth: make([]float64, len(s.P.Types)), Lo: make([]int64, len(s.P.Types)), Hi: make([]int64, len(s.P.Types)), Free: make([]bool, len(s.P.Apps)), slot: make([]int32, len(s.Ps.Classes))}
+	r := &Residual{S: s, Pools: make([]problem.Pool, len(s.Problem.Types)), Pi: make([]float64, len(s.Problem.Types)),
+		Worth: make([]float64, len(s.Problem.Types)), Lo: make([]int64, len(s.Problem.Types)), Hi: make([]int64, len(s.Problem.Types)), Free: make([]bool, len(s.Problem.Apps)), slot: make([]int32, len(s.Lists.Classes))}
 	return r
 }
 
 // Fix sets the free applications; those that cannot be kept are always free. It reports false where
 // a server does not hold the kept ones.
 func (r *Residual) Fix(free func(i int32) bool) bool {
-	p := r.S.P
+	p := r.S.Problem
 	r.Fixed, r.KeptLoss = 0, 0
 	r.Types = r.Types[:0]
 	for t := range p.Types {
@@ -128,10 +128,10 @@ func (r *Residual) open() {
 	types, classes := len(r.Types), len(r.Class)
 	rows := 2*types + 1 + classes
 	sign, cost, right := make([]float64, rows), make([]float64, rows), make([]float64, rows)
-	big := float64(shortageCost * r.S.P.Kinds)
+	big := float64(shortageCost * r.S.Problem.Kinds)
 	right[types] = r.Budget
 	for at, t := range r.Types {
-		q, typ := &r.Pools[t], &r.S.P.Types[t]
+		q, typ := &r.Pools[t], &r.S.Problem.Types[t]
 		right[at] = -float64(r.Lo[t])
 		right[types] -= q.At(typ.Delta, r.Lo[t])
 		right[types+1+classes+at], cost[types+1+classes+at] = 1, float64(typ.Value*float64(r.Lo[t]))
@@ -176,7 +176,7 @@ func (r *Residual) Solve(cut float64) {
 
 // price evaluates the bound at the program's prices and adds the columns that improve it.
 func (r *Residual) price() bool {
-	p, types, classes := r.S.P, len(r.Types), len(r.Class)
+	p, types, classes := r.S.Problem, len(r.Types), len(r.Class)
 	dual := r.Lp.dual
 	lambda := math.Max(0, dual[types])
 	clear(r.Worth)
@@ -186,12 +186,12 @@ func (r *Residual) price() bool {
 	added := false
 	bound := r.Fixed + float64(lambda*r.Budget)
 	for g, class := range r.Class {
-		q, best := r.S.Ps.Best(class, r.Worth)
+		q, best := r.S.Lists.Best(class, r.Worth)
 		bound += float64(r.Size[g] * best)
 		if best-dual[types+1+g] > reducedCost {
 			added = true
 			r.column = r.column[:0]
-			counts := r.S.Ps.Pattern(class, q)
+			counts := r.S.Lists.Pattern(class, q)
 			for at, t := range r.Types {
 				if counts[t] > 0 {
 					r.column = append(r.column, entry{at, -float64(counts[t])})
@@ -221,9 +221,9 @@ func (r *Residual) price() bool {
 	return added
 }
 
-// Wanted returns the N in the box of type t with the largest price N - lambda G(N), which is concave.
+// Wanted returns the N in the bounds of type t with the largest price N - lambda G(N), which is concave.
 func (r *Residual) Wanted(t int32, price, lambda float64) int64 {
-	return min(max(r.Pools[t].Wanted(price, lambda, r.S.P.Types[t].Delta), r.Lo[t]), r.Hi[t])
+	return min(max(r.Pools[t].Wanted(price, lambda, r.S.Problem.Types[t].Delta), r.Lo[t]), r.Hi[t])
 }
 
 // Fractional returns the type whose count in the program's solution is farthest from whole, and that

@@ -33,7 +33,7 @@ func oneTooLarge(p *problem.Problem) *solver.Conflict {
 			Constraints: []solver.Constraint{solver.Minimum, solver.Capacity},
 			Apps:        []int{i}, Kind: -1, Need: float64(a.Min), Have: float64(a.Max),
 		}
-		for k, q := range p.DemandOf(a.Typ) {
+		for k, q := range p.DemandOf(a.Type) {
 			var largest int64
 			for j := range p.Servers {
 				largest = max(largest, p.Capacity[j*p.Kinds+k])
@@ -55,7 +55,7 @@ func allTooLarge(p *problem.Problem) *solver.Conflict {
 		var need int64
 		var apps []int
 		for i := range p.Apps {
-			if use := problem.MulSaturated(p.Apps[i].Min, p.DemandOf(p.Apps[i].Typ)[k]); use > 0 {
+			if use := problem.MulSaturated(p.Apps[i].Min, p.DemandOf(p.Apps[i].Type)[k]); use > 0 {
 				need = problem.AddSaturated(need, use)
 				apps = append(apps, i)
 			}
@@ -79,10 +79,10 @@ func tooManyMoves(p *problem.Problem) *solver.Conflict {
 	for _, i := range p.MustMove {
 		involved[i] = true
 	}
-	for j, lodgers := range p.Residents {
-		if fewest := fewestMoves(p, j); fewest > 0 && !anyOf(involved, lodgers) {
+	for j, residents := range p.Residents {
+		if fewest := fewestMoves(p, j); fewest > 0 && !anyOf(involved, residents) {
 			need += fewest
-			for _, i := range lodgers {
+			for _, i := range residents {
 				involved[i] = true
 			}
 		}
@@ -109,8 +109,8 @@ func NoRoom(p *problem.Problem) *solver.Conflict {
 		}
 		var room int64
 		for j := range p.Servers {
-			beside := apportion.Resources(p.Residual[j*p.Kinds : (j+1)*p.Kinds])
-			room = problem.AddSaturated(room, apportion.Resources(p.DemandOf(a.Typ)).CountIn(beside))
+			residual := apportion.Resources(p.Residual[j*p.Kinds : (j+1)*p.Kinds])
+			room = problem.AddSaturated(room, apportion.Resources(p.DemandOf(a.Type)).CountIn(residual))
 		}
 		if room < a.Min {
 			c := &solver.Conflict{Apps: []int{i}, Kind: -1, Need: float64(a.Min), Have: float64(room)}
@@ -126,7 +126,7 @@ func NoRoom(p *problem.Problem) *solver.Conflict {
 func causes(p *problem.Problem, shrank bool) []solver.Constraint {
 	for _, i := range p.MustMove {
 		for _, placed := range p.Inst.Apps[i].Previous {
-			shrank = shrank || placed.Count > p.Fit(placed.Server, p.Apps[i].Typ)
+			shrank = shrank || placed.Count > p.Fit(placed.Server, p.Apps[i].Type)
 		}
 	}
 	constraints := []solver.Constraint{solver.Adjust}
@@ -153,7 +153,7 @@ func anyOf(marked []bool, apps []int32) bool {
 	return false
 }
 
-// fewestMoves returns how many of its lodgers must leave server j at least, by the kind that is shortest:
+// fewestMoves returns how many of its residents must leave server j at least, by the kind that is shortest:
 // those that use most of it.
 func fewestMoves(p *problem.Problem, j int) int64 {
 	var fewest int64
@@ -161,7 +161,7 @@ func fewestMoves(p *problem.Problem, j int) int64 {
 		var all int64
 		var uses []int64
 		for s, i := range p.Residents[j] {
-			use := problem.MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Typ)[k])
+			use := problem.MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Type)[k])
 			all, uses = problem.AddSaturated(all, use), append(uses, use)
 		}
 		slices.Sort(uses)

@@ -16,7 +16,7 @@ import (
 )
 
 // Plain enumerates inst without prices.
-func Plain(ctx context.Context, inst *solver.Instance, limit int64) (*enumeration, bool) {
+func Plain(ctx context.Context, inst *solver.Instance, limit int64) (*Enumeration, bool) {
 	d := lagrange.NewDual(problem.New(inst), false)
 	x := make([]float64, d.Dim())
 	d.Evaluate(x)
@@ -26,10 +26,10 @@ func Plain(ctx context.Context, inst *solver.Instance, limit int64) (*enumeratio
 // lookEvery is how many nodes pass between two looks at the context; a power of two.
 const lookEvery = 1024
 
-// enumeration visits every x row by row, application by application, in lexicographic order. Two
+// Enumeration visits every x row by row, application by application, in lexicographic order. Two
 // servers of equal capacity and equal previous allocation are interchangeable: of their columns
 // only the ascending order is visited, which the lexicographically smallest x has.
-type enumeration struct {
+type Enumeration struct {
 	p     *problem.Problem
 	ctx   context.Context
 	left  []int64
@@ -45,9 +45,9 @@ type enumeration struct {
 	Nodes  int64
 	Limit  int64
 	Found  bool
-	// ordered says that best was met here, so that any later equal is lexicographically larger.
+	// Ordered says that best was met here, so that any later equal is lexicographically larger.
 	Ordered bool
-	Best    rank
+	Best    Rank
 	// standing is that of all that have been the best.
 	standing problem.Standing
 	bestX    []int64
@@ -55,9 +55,9 @@ type enumeration struct {
 
 // Run visits everything and reports whether it could finish within limit nodes. The prices
 // of d, as last evaluated at x, serve as bounds; incumbent may be nil.
-func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Counts, limit int64) (*enumeration, bool) {
-	p := d.P
-	e := &enumeration{
+func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Counts, limit int64) (*Enumeration, bool) {
+	p := d.Problem
+	e := &Enumeration{
 		p: p, ctx: ctx, left: slices.Clone(p.Capacity), x: make([]int64, len(p.Apps)*p.Servers),
 		tied: make([]bool, (len(p.Apps)+1)*p.Servers), Limit: limit, lambda: d.Lambda(x),
 	}
@@ -70,11 +70,11 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 		e.Found = true
 		e.accept(RankOf(p.Inst, incumbent))
 	}
-	return e, e.app(0, rank{})
+	return e, e.app(0, Rank{})
 }
 
-// findTwins links every server to the last one before it with equal capacity and lodgers.
-func (e *enumeration) findTwins() {
+// findTwins links every server to the last one before it with equal capacity and residents.
+func (e *Enumeration) findTwins() {
 	p := e.p
 	held := make([][]int64, p.Servers) // column j of the previous allocation
 	for j := range held {
@@ -98,7 +98,7 @@ func (e *enumeration) findTwins() {
 }
 
 // boundSuffixes fills after, spare and must from the free and keep values of d.
-func (e *enumeration) boundSuffixes(d *lagrange.Dual) {
+func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 	p := e.p
 	n := len(p.Apps)
 	e.after, e.spare, e.must = make([][]float64, n+1), make([]float64, n+1), make([]int64, n+1)
@@ -129,7 +129,7 @@ func (e *enumeration) boundSuffixes(d *lagrange.Dual) {
 
 // app visits the rows from application i on; at is what the rows before it add up to. It reports
 // false when the nodes ran out or the context ended.
-func (e *enumeration) app(i int, at rank) bool {
+func (e *Enumeration) app(i int, at Rank) bool {
 	if e.hopeless(i, &at) {
 		return true
 	}
@@ -143,7 +143,7 @@ func (e *enumeration) app(i int, at rank) bool {
 }
 
 // hopeless reports whether nothing preferred to best can follow, or nothing feasible at all.
-func (e *enumeration) hopeless(i int, at *rank) bool {
+func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	inst := e.p.Inst
 	spareAdjust := inst.AdjustBudget - at.Adjusted - e.must[i]
 	least := at.Loss + e.spare[i]
@@ -162,12 +162,12 @@ func (e *enumeration) hopeless(i int, at *rank) bool {
 	}
 	after := e.after[i]
 	bound += after[min(spareAdjust, int64(len(after)-1))]
-	hope := rank{bound, least, at.Adjusted, at.Moved}
+	hope := Rank{bound, least, at.Adjusted, at.Moved}
 	return e.beaten(&hope)
 }
 
 // beaten reports whether at is not preferred to best, be it by order only.
-func (e *enumeration) beaten(at *rank) bool {
+func (e *Enumeration) beaten(at *Rank) bool {
 	order := e.standing.Compare(at.Objective, at.Loss)
 	if order == 0 {
 		order = at.compareMoves(&e.Best)
@@ -176,13 +176,13 @@ func (e *enumeration) beaten(at *rank) bool {
 }
 
 // accept makes at the best.
-func (e *enumeration) accept(at rank) {
+func (e *Enumeration) accept(at Rank) {
 	e.Best = at
 	e.standing.Accept(at.Objective, at.Loss)
 }
 
 // cell visits the values of x[i][j], the smallest first; n is what application i has so far.
-func (e *enumeration) cell(i, j int, n int64, at rank) bool {
+func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	e.Nodes++
 	if e.Nodes > e.Limit || e.Nodes%lookEvery == 0 && e.ctx.Err() != nil {
 		return false
@@ -194,7 +194,7 @@ func (e *enumeration) cell(i, j int, n int64, at rank) bool {
 	}
 	row := i * p.Servers
 	most := a.Max - n
-	for k, q := range p.DemandOf(a.Typ) {
+	for k, q := range p.DemandOf(a.Type) {
 		if q > 0 {
 			most = min(most, e.left[j*p.Kinds+k]/q)
 		}
@@ -207,9 +207,9 @@ func (e *enumeration) cell(i, j int, n int64, at rank) bool {
 	for c := least; c <= most; c++ {
 		e.x[row+j] = c
 		e.tied[row+p.Servers+j] = tied && c == least
-		e.use(j, a.Typ, c)
+		e.use(j, a.Type, c)
 		done := e.cell(i, j+1, n+c, at)
-		e.use(j, a.Typ, -c)
+		e.use(j, a.Type, -c)
 		if !done {
 			e.x[row+j] = 0
 			return false
@@ -219,17 +219,17 @@ func (e *enumeration) cell(i, j int, n int64, at rank) bool {
 	return true
 }
 
-func (e *enumeration) use(j int, t int32, n int64) {
+func (e *Enumeration) use(j int, t int32, n int64) {
 	for k, q := range e.p.DemandOf(t) {
 		e.left[j*e.p.Kinds+k] -= n * q
 	}
 }
 
 // row closes the row of application i and goes on with the next one.
-func (e *enumeration) row(i int, n int64, at rank) bool {
+func (e *Enumeration) row(i int, n int64, at Rank) bool {
 	p := e.p
 	source := &p.Inst.Apps[i]
-	at.Objective += float64(p.Types[p.Apps[i].Typ].Value * float64(n))
+	at.Objective += float64(p.Types[p.Apps[i].Type].Value * float64(n))
 	at.Loss += p.Loss(int32(i), n)
 	if source.Running {
 		counts := solver.Counts{placedRow(e.x[i*p.Servers : (i+1)*p.Servers])}
@@ -252,7 +252,7 @@ func placedRow(row []int64) []apportion.Placement {
 }
 
 // Counts returns the best x.
-func (e *enumeration) Counts() solver.Counts {
+func (e *Enumeration) Counts() solver.Counts {
 	counts := make(solver.Counts, len(e.p.Apps))
 	for i := range counts {
 		counts[i] = placedRow(e.bestX[i*e.p.Servers : (i+1)*e.p.Servers])

@@ -75,7 +75,7 @@ func TestEnumerationStops(t *testing.T) {
 
 // Among solutions of equal utilization and loss fewer adjusted come first, then fewer moved.
 func TestCompareMoves(t *testing.T) {
-	ranks := []rank{{Adjusted: 1, Moved: 3}, {Adjusted: 1, Moved: 4}, {Adjusted: 2}} // from best to worst
+	ranks := []Rank{{Adjusted: 1, Moved: 3}, {Adjusted: 1, Moved: 4}, {Adjusted: 2}} // from best to worst
 	for a := range ranks {
 		for b := range ranks {
 			if got, want := ranks[a].compareMoves(&ranks[b]), a-b; (got > 0) != (want > 0) || (got < 0) != (want < 0) {

@@ -8,20 +8,20 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// rank is what the preference compares before x itself.
-type rank struct {
+// Rank is what the preference compares before x itself.
+type Rank struct {
 	Objective, Loss float64
 	Adjusted, Moved int64
 }
 
 // RankOf returns the rank of a solution.
-func RankOf(inst *solver.Instance, counts solver.Counts) rank {
-	return rank{inst.Objective(counts), inst.FairnessLoss(counts), inst.AdjustedApps(counts), inst.Moved(counts)}
+func RankOf(inst *solver.Instance, counts solver.Counts) Rank {
+	return Rank{inst.Objective(counts), inst.FairnessLoss(counts), inst.AdjustedApps(counts), inst.Moved(counts)}
 }
 
 // compareMoves returns a negative number if a is preferred to b among those with equal utilization and loss:
 // fewer adjusted, then fewer moved.
-func (a *rank) compareMoves(b *rank) int {
+func (a *Rank) compareMoves(b *Rank) int {
 	if order := cmp.Compare(a.Adjusted, b.Adjusted); order != 0 {
 		return order
 	}

@@ -13,17 +13,17 @@ import (
 
 // The multipliers are one vector: types prices, then lambda, then mu by entry, then one by
 // kind, of any sign, for the limits.
-func Dim(s *pattern.Cells) int { return LimitsAt(s) + s.P.Kinds }
+func Dim(s *pattern.Cells) int { return LimitsAt(s) + s.Problem.Kinds }
 
 // LimitsAt returns where the multipliers of limits start in a vector of multipliers.
-func LimitsAt(s *pattern.Cells) int { return len(s.P.Types) + 1 + len(s.EntryApp) }
+func LimitsAt(s *pattern.Cells) int { return len(s.Problem.Types) + 1 + len(s.EntryApp) }
 
 // CopyPrices spells x out for solver.CopyBound.
 func CopyPrices(s *pattern.Cells, x []float64) *solver.CopyPrices {
-	p, types := s.P, len(s.P.Types)
+	p, types := s.Problem, len(s.Problem.Types)
 	m := &solver.CopyPrices{Container: make([]float64, len(p.Apps)), Loss: x[types], Room: make([][]float64, len(p.Apps))}
 	for i := range p.Apps {
-		m.Container[i] = x[p.Apps[i].Typ]
+		m.Container[i] = x[p.Apps[i].Type]
 		// Entries come in the order of the servers, as those of Previous.
 		for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
 			m.Room[i] = append(m.Room[i], x[types+1+int(e)])
@@ -49,21 +49,21 @@ type Decomposition struct {
 // NewDecomposition returns an evaluation over the cells of s in which every choice is open.
 func NewDecomposition(s *pattern.Cells) *Decomposition {
 	return &Decomposition{
-		Selection: newSelection(s.P), s: s, slope: make([]float64, Dim(s)),
-		worth: make([]float64, len(s.P.Types)), bestAt: make([]int, len(s.Ps.Classes)),
-		bestOf: make([]float64, len(s.Ps.Classes)), available: make([]bool, len(s.P.Types)),
-		surcharge: make([]float64, len(s.P.Types)), total: make([]int64, len(s.P.Types)),
+		Selection: newSelection(s.Problem), s: s, slope: make([]float64, Dim(s)),
+		worth: make([]float64, len(s.Problem.Types)), bestAt: make([]int, len(s.Lists.Classes)),
+		bestOf: make([]float64, len(s.Lists.Classes)), available: make([]bool, len(s.Problem.Types)),
+		surcharge: make([]float64, len(s.Problem.Types)), total: make([]int64, len(s.Problem.Types)),
 	}
 }
 
 // Decide takes over the choices of a node.
 func (ev *Decomposition) Decide(choices []problem.Choice) {
-	ev.Selection.decide(ev.s.P, choices)
+	ev.Selection.decide(ev.s.Problem, choices)
 	clear(ev.available)
-	for i := range ev.s.P.Apps {
-		a := &ev.s.P.Apps[i]
+	for i := range ev.s.Problem.Apps {
+		a := &ev.s.Problem.Apps[i]
 		if !a.Pinnable || ev.choice[i] == problem.Freed || ev.choice[i] == problem.Open && ev.Budget > 0 {
-			ev.available[a.Typ] = true
+			ev.available[a.Type] = true
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (ev *Decomposition) Decide(choices []problem.Choice) {
 // Evaluate returns the bound at x for the choices last decided; -Inf where some server cannot hold
 // those that must stay. O(patterns x types + subsets + applications log applications).
 func (ev *Decomposition) Evaluate(x []float64) float64 {
-	s, p := ev.s, ev.s.P
+	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
 	clear(ev.slope)
 	lambda := x[types]
@@ -84,7 +84,7 @@ func (ev *Decomposition) Evaluate(x []float64) float64 {
 		}
 	}
 	for g := range ev.bestOf {
-		ev.bestAt[g], ev.bestOf[g] = s.Ps.Best(int32(g), ev.worth)
+		ev.bestAt[g], ev.bestOf[g] = s.Lists.Best(int32(g), ev.worth)
 	}
 	if !ev.servers(x[types+1:]) {
 		ev.bound = math.Inf(-1)
@@ -98,7 +98,7 @@ func (ev *Decomposition) Evaluate(x []float64) float64 {
 
 // servers adds sum_j a_j.
 func (ev *Decomposition) servers(mu []float64) bool {
-	s, types := ev.s, len(ev.s.P.Types)
+	s, types := ev.s, len(ev.s.Problem.Types)
 	for at := range s.Cells {
 		c := &s.Cells[at]
 		var never uint32
@@ -134,7 +134,7 @@ func (ev *Decomposition) servers(mu []float64) bool {
 				ev.slope[types+1+int(e)]--
 			}
 		}
-		for t, n := range s.Ps.Pattern(sub.Class, ev.bestAt[sub.Class]) {
+		for t, n := range s.Lists.Pattern(sub.Class, ev.bestAt[sub.Class]) {
 			if ev.worth[t] > 0 {
 				ev.slope[t] -= float64(c.Size * float64(n))
 			}
@@ -145,26 +145,26 @@ func (ev *Decomposition) servers(mu []float64) bool {
 
 // applications adds phi, keep and the best scores.
 func (ev *Decomposition) applications(x []float64) {
-	s, p := ev.s, ev.s.P
+	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
 	lambda, mu := x[types], x[types+1:]
 	ev.clear()
 	for i := range p.Apps {
 		a := &p.Apps[i]
 		if !a.Pinnable || ev.choice[i] == problem.Freed {
-			n, phi := p.Wanted(int32(i), x[a.Typ]-ev.surcharge[a.Typ], lambda)
+			n, phi := p.Wanted(int32(i), x[a.Type]-ev.surcharge[a.Type], lambda)
 			ev.bound += phi
 			ev.want(int32(i), n)
 			continue
 		}
-		keep := p.KeepWorth(int32(i), lambda) - float64(ev.surcharge[a.Typ]*float64(a.Held))
+		keep := p.KeepWorth(int32(i), lambda) - float64(ev.surcharge[a.Type]*float64(a.Held))
 		ev.bound += keep
-		ev.total[a.Typ] += a.Held
+		ev.total[a.Type] += a.Held
 		ev.slope[types] -= a.HeldLoss
 		if ev.choice[i] == problem.Kept {
 			continue
 		}
-		_, phi := p.Wanted(int32(i), x[a.Typ]-ev.surcharge[a.Typ], lambda)
+		_, phi := p.Wanted(int32(i), x[a.Type]-ev.surcharge[a.Type], lambda)
 		gain := phi - keep
 		for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
 			gain += mu[e]
@@ -174,9 +174,9 @@ func (ev *Decomposition) applications(x []float64) {
 	ev.choose()
 	for _, sc := range ev.Chosen {
 		a := &p.Apps[sc.App]
-		n, _ := p.Wanted(sc.App, x[a.Typ]-ev.surcharge[a.Typ], lambda)
+		n, _ := p.Wanted(sc.App, x[a.Type]-ev.surcharge[a.Type], lambda)
 		ev.bound += sc.Gain
-		ev.total[a.Typ] -= a.Held
+		ev.total[a.Type] -= a.Held
 		ev.slope[types] += a.HeldLoss
 		ev.want(sc.App, n)
 		for _, e := range s.EntriesOf[s.FirstEntry[sc.App]:s.FirstEntry[sc.App+1]] {
@@ -186,8 +186,8 @@ func (ev *Decomposition) applications(x []float64) {
 }
 
 func (ev *Decomposition) want(i int32, n int64) {
-	p := ev.s.P
-	t := p.Apps[i].Typ
+	p := ev.s.Problem
+	t := p.Apps[i].Type
 	ev.slope[t] += float64(n)
 	ev.total[t] += n
 	ev.slope[len(p.Types)] -= p.Loss(i, n)

@@ -19,7 +19,7 @@ func drawPoint(t *rapid.T, s *pattern.Cells) []float64 {
 	x := make([]float64, Dim(s))
 	for c := range x[:LimitsAt(s)] {
 		least := 0.0
-		if c < len(s.P.Types) {
+		if c < len(s.Problem.Types) {
 			least = -1
 		}
 		x[c] = rapid.Float64Range(least, 2).Draw(t, "multiplier")
@@ -33,7 +33,7 @@ func TestSplitBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst, s := cellstest.Draw(t, draws(t))
 		ev := NewDecomposition(s)
-		ev.Decide(make([]problem.Choice, len(s.P.Apps)))
+		ev.Decide(make([]problem.Choice, len(s.Problem.Apps)))
 		x := drawPoint(t, s)
 		bound := ev.Evaluate(x)
 		if want, _ := p2oracle.Best(inst); want != nil && bound < inst.Objective(want)-solver.ObjectiveTolerance {
@@ -66,9 +66,9 @@ func TestSplitBoundOfNode(t *testing.T) {
 		if best == nil {
 			t.Skip("no solution")
 		}
-		choices := make([]problem.Choice, len(s.P.Apps))
+		choices := make([]problem.Choice, len(s.Problem.Apps))
 		for i := range choices {
-			if s.P.Apps[i].Pinnable && rapid.Bool().Draw(t, "decided") {
+			if s.Problem.Apps[i].Pinnable && rapid.Bool().Draw(t, "decided") {
 				choices[i] = problem.Kept
 				if inst.Apps[i].Adjusted(best[i]) {
 					choices[i] = problem.Freed

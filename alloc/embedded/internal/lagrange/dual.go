@@ -17,9 +17,9 @@ import (
 func (d *Dual) ChosenBy(t int32, into []float64) float64 {
 	clear(into)
 	var value float64
-	for _, i := range d.P.Types[t].Members {
+	for _, i := range d.Problem.Types[t].Members {
 		d.useFree(i, into)
-		value += float64(d.P.Types[t].Value * float64(d.count[i]))
+		value += float64(d.Problem.Types[t].Value * float64(d.count[i]))
 	}
 	for c := range into {
 		into[c] = -into[c]
@@ -37,7 +37,7 @@ func (d *Dual) ChosenBy(t int32, into []float64) float64 {
 // could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
 type Dual struct {
 	Selection
-	P       *problem.Problem
+	Problem *problem.Problem
 	ClassOf []int32 // of a server
 	Size    []int64 // servers in class g
 	shape   []int32 // of class g
@@ -62,11 +62,11 @@ type Dual struct {
 	slope []float64
 }
 
-// NewDual classes the servers by what they hold: all of them if coarse, else those without lodgers, while
-// each server with lodgers is a class of its own. Both give valid bounds; coarse ones are cheap.
+// NewDual classes the servers by what they hold: all of them if coarse, else those without residents, while
+// each server with residents is a class of its own. Both give valid bounds; coarse ones are cheap.
 func NewDual(p *problem.Problem, coarse bool) *Dual {
 	d := &Dual{
-		Selection: newSelection(p), P: p, Allowed: p.Inst.LossBudget + solver.LossTolerance, steps: make([][]step, len(p.Types)),
+		Selection: newSelection(p), Problem: p, Allowed: p.Inst.LossBudget + solver.LossTolerance, steps: make([][]step, len(p.Types)),
 		Free: make([]float64, len(p.Apps)), count: make([]int64, len(p.Apps)),
 		Keep: make([]float64, len(p.Apps)), ClassOf: make([]int32, p.Servers),
 	}
@@ -99,18 +99,18 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 
 // Decide takes over the choices of a node.
 func (d *Dual) Decide(choices []problem.Choice) {
-	d.Selection.decide(d.P, choices)
+	d.Selection.decide(d.Problem, choices)
 	if d.residual == nil {
-		d.residual = make([]int64, len(d.P.Capacity))
+		d.residual = make([]int64, len(d.Problem.Capacity))
 	}
 	d.divide()
-	d.P.ResidualCapacity(d.residual, choices, d.Budget)
+	d.Problem.ResidualCapacity(d.residual, choices, d.Budget)
 	d.limit(d.residual)
 }
 
 // divide tells those that the choices keep from the others.
 func (d *Dual) divide() {
-	p := d.P
+	p := d.Problem
 	copy(d.left, d.Have)
 	d.keptValue, d.keptLoss = 0, 0
 	d.moving, d.active = d.moving[:0], d.active[:0]
@@ -134,9 +134,9 @@ func (d *Dual) divide() {
 	}
 }
 
-// limit fills cap for the active types; a server of its own has beside for applications that do not stay.
-func (d *Dual) limit(beside []int64) {
-	p := d.P
+// limit fills cap for the active types; a server of its own has residual for applications that do not stay.
+func (d *Dual) limit(residual []int64) {
+	p := d.Problem
 	types := len(p.Types)
 	for g, size := range d.Size {
 		for _, t := range d.active {
@@ -146,7 +146,7 @@ func (d *Dual) limit(beside []int64) {
 	for j, g := range d.ClassOf {
 		if d.Size[g] == 1 {
 			for _, t := range d.active {
-				d.cap[int(g)*types+int(t)] = apportion.Resources(p.DemandOf(t)).CountIn(beside[j*p.Kinds : (j+1)*p.Kinds])
+				d.cap[int(g)*types+int(t)] = apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (d *Dual) gradient() []float64 { return d.slope }
 // Evaluate returns the bound at x and leaves scores and slope. O(types x classes x kinds +
 // applications x log steps) plus the steps that are worth taking, of those that are not kept.
 func (d *Dual) Evaluate(x []float64) float64 {
-	p, last := d.P, len(x)-1
+	p, last := d.Problem, len(x)-1
 	d.slope[last] = d.Allowed - d.keptLoss
 	bound := d.keptValue + float64(x[last]*d.slope[last])
 	for gk, left := range d.left {
@@ -199,9 +199,9 @@ func (d *Dual) Evaluate(x []float64) float64 {
 
 // profit returns v_t - p_g d_t.
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
-	profit := d.P.Types[t].Value
-	price := x[g*d.P.Kinds : (g+1)*d.P.Kinds]
-	for k, q := range d.P.DemandOf(t) {
+	profit := d.Problem.Types[t].Value
+	price := x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
+	for k, q := range d.Problem.DemandOf(t) {
 		profit -= float64(price[k] * float64(q))
 	}
 	return profit
@@ -210,16 +210,16 @@ func (d *Dual) profit(x []float64, t int32, g int) float64 {
 // best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
 // terms are concave: containers are taken while they bring more than the loss they cause.
 func (d *Dual) best(x []float64, i int32) (int64, float64) {
-	a := &d.P.Apps[i]
-	steps := d.steps[a.Typ]
+	a := &d.Problem.Apps[i]
+	steps := d.steps[a.Type]
 	if held := fullest(steps); held < a.Min {
 		return 0, math.Inf(-1)
 	}
-	slope := float64(d.Lambda(x) * d.P.Types[a.Typ].Delta)
+	slope := float64(d.Lambda(x) * d.Problem.Types[a.Type].Delta)
 	n := worth(steps, -slope)
 	if n > a.Fair {
 		at := stepOf(steps, a.Fair+1)
-		fraction := float64(d.Lambda(x) * (d.P.Loss(i, a.Fair+1) - d.P.Loss(i, a.Fair)))
+		fraction := float64(d.Lambda(x) * (d.Problem.Loss(i, a.Fair+1) - d.Problem.Loss(i, a.Fair)))
 		if at < len(steps) && steps[at].profit > fraction {
 			n = max(a.Fair+1, worth(steps, slope))
 		} else {
@@ -227,14 +227,14 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 		}
 	}
 	n = min(max(n, a.Min), a.Max)
-	return n, fill(steps, n) - float64(d.Lambda(x)*d.P.Loss(i, n))
+	return n, fill(steps, n) - float64(d.Lambda(x)*d.Problem.Loss(i, n))
 }
 
 func (d *Dual) keepValue(x []float64, i int32) float64 {
-	a := &d.P.Apps[i]
+	a := &d.Problem.Apps[i]
 	keep := -float64(d.Lambda(x) * a.HeldLoss)
-	for _, placed := range d.P.Inst.Apps[i].Previous {
-		keep += float64(float64(placed.Count) * d.profit(x, a.Typ, int(d.ClassOf[placed.Server])))
+	for _, placed := range d.Problem.Inst.Apps[i].Previous {
+		keep += float64(float64(placed.Count) * d.profit(x, a.Type, int(d.ClassOf[placed.Server])))
 	}
 	return keep
 }
@@ -242,30 +242,30 @@ func (d *Dual) keepValue(x []float64, i int32) float64 {
 // useFree takes what the best count of application i uses and loses from from; useKept what it holds
 // now.
 func (d *Dual) useFree(i int32, from []float64) {
-	a := &d.P.Apps[i]
+	a := &d.Problem.Apps[i]
 	n := d.count[i]
-	from[len(from)-1] -= d.P.Loss(i, n)
+	from[len(from)-1] -= d.Problem.Loss(i, n)
 	var start int64
-	for _, s := range d.steps[a.Typ] {
+	for _, s := range d.steps[a.Type] {
 		if start >= n {
 			return
 		}
-		d.use(a.Typ, int(s.class), min(s.end, n)-start, from)
+		d.use(a.Type, int(s.class), min(s.end, n)-start, from)
 		start = s.end
 	}
 }
 
 func (d *Dual) useKept(i int32, from []float64) {
-	a := &d.P.Apps[i]
+	a := &d.Problem.Apps[i]
 	from[len(from)-1] -= a.HeldLoss
-	for _, placed := range d.P.Inst.Apps[i].Previous {
-		d.use(a.Typ, int(d.ClassOf[placed.Server]), placed.Count, from)
+	for _, placed := range d.Problem.Inst.Apps[i].Previous {
+		d.use(a.Type, int(d.ClassOf[placed.Server]), placed.Count, from)
 	}
 }
 
 func (d *Dual) use(t int32, g int, n int64, from []float64) {
-	left := from[g*d.P.Kinds : (g+1)*d.P.Kinds]
-	for k, q := range d.P.DemandOf(t) {
+	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
+	for k, q := range d.Problem.DemandOf(t) {
 		left[k] -= float64(float64(n) * float64(q))
 	}
 }
@@ -273,10 +273,10 @@ func (d *Dual) use(t int32, g int, n int64, from []float64) {
 // Multipliers spells x out for solver.DualBound, at which d must have been evaluated last, without choices.
 // Adjust is the score that just misses the budget.
 func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
-	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: d.Next, Server: make([][]float64, d.P.Servers)}
+	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: d.Next, Server: make([][]float64, d.Problem.Servers)}
 	for j := range m.Server {
 		g := int(d.ClassOf[j])
-		m.Server[j] = slices.Clone(x[g*d.P.Kinds : (g+1)*d.P.Kinds])
+		m.Server[j] = slices.Clone(x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds])
 	}
 	return m
 }

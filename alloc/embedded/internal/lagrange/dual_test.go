@@ -65,7 +65,7 @@ func TestDualSubgradient(t *testing.T) {
 		if p.Apps[i].Pinnable && !taken[int32(i)] {
 			n = p.Apps[i].Held
 		}
-		want += p.Types[p.Apps[i].Typ].Value * float64(n)
+		want += p.Types[p.Apps[i].Type].Value * float64(n)
 	}
 	if math.Abs(value-want) > 1e-9 {
 		t.Errorf("value %g, the chosen containers are worth %g", value, want)
@@ -83,7 +83,7 @@ func TestDescentConverges(t *testing.T) {
 	}
 }
 
-// Classes: servers without lodgers that hold as much of each type are one, one with lodgers is alone, coarse
+// Classes: servers without residents that hold as much of each type are one, one with residents is alone, coarse
 // ones go by what they hold only; together they are all servers.
 func TestDualClasses(t *testing.T) {
 	inst := alloctest.Table2(1, 8, 3, true)
@@ -104,7 +104,7 @@ func TestDualClasses(t *testing.T) {
 			t.Errorf("coarse %v: classes %v, want %d of 8 servers", coarse, d.Size, want)
 		}
 		if alone := d.Size[d.ClassOf[3]] == 1; alone == coarse {
-			t.Errorf("coarse %v: the server with a lodger is alone: %v", coarse, alone)
+			t.Errorf("coarse %v: the server with a resident is alone: %v", coarse, alone)
 		}
 	}
 }

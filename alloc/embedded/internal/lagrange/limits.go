@@ -19,12 +19,12 @@ type Limits struct{ Lo, Hi []int64 }
 // NoLimits is what every solution keeps.
 func NoLimits(p *problem.Problem) Limits { return Limits{make([]int64, p.Kinds), p.Total} }
 
-// setSurcharges sets the tolls of the types at multipliers sigma.
+// setSurcharges sets the surcharges of the types at multipliers sigma.
 func (ev *Decomposition) setSurcharges(sigma []float64) {
 	clear(ev.total)
 	for t := range ev.surcharge {
 		ev.surcharge[t] = 0
-		for k, q := range ev.s.P.DemandOf(int32(t)) {
+		for k, q := range ev.s.Problem.DemandOf(int32(t)) {
 			ev.surcharge[t] += float64(sigma[k] * float64(q))
 		}
 	}
@@ -32,7 +32,7 @@ func (ev *Decomposition) setSurcharges(sigma []float64) {
 
 // respectLimits adds the limits' part to the bound, and sets that of the subgradient.
 func (ev *Decomposition) respectLimits(sigma, slope []float64) {
-	p := ev.s.P
+	p := ev.s.Problem
 	for k := range p.Kinds {
 		var used float64
 		for t, n := range ev.total {

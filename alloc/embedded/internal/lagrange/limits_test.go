@@ -40,7 +40,7 @@ func TestBoundWithinLimits(t *testing.T) {
 			ev.Limits.Lo[k] = rapid.Int64Range(0, used).Draw(t, "lo")
 			ev.Limits.Hi[k] = rapid.Int64Range(used, total).Draw(t, "hi")
 		}
-		ev.Decide(make([]problem.Choice, len(s.P.Apps)))
+		ev.Decide(make([]problem.Choice, len(s.Problem.Apps)))
 		point := func() []float64 {
 			x := drawPoint(t, s)
 			for k := range inst.Total {

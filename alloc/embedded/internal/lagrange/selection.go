@@ -10,7 +10,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
-// Score is what freeing a keepable application is worth at the prices.
+// Score is what freeing a pinnable application is worth at the prices.
 type Score struct {
 	Gain float64
 	App  int32
@@ -31,15 +31,15 @@ func SortScores(scores []Score) {
 type Selection struct {
 	choice []problem.Choice
 	Budget int64 // adjustments that the choices leave
-	// all is every open application by score; F* is the first of them, chosen, and InChosen marks it.
+	// All is every open application by score; F* is the first of them, chosen, and InChosen marks it.
 	All, Chosen []Score
 	InChosen    []bool
-	// next is the largest score outside F*, at least 0; least the smallest in it, 0 if F* is not full.
+	// Next is the largest score outside F*, at least 0; least the smallest in it, 0 if F* is not full.
 	Next, Least float64
-	// often counts how often each application was in F* in so many rounds.
+	// Often counts how often each application was in F* in so many rounds.
 	Often  []int
 	Rounds int
-	// limits bound the use of every kind; used is how much of it the choices of each round use, summed
+	// Limits bound the use of every kind; used is how much of it the choices of each round use, summed
 	// over rounds.
 	Limits Limits
 	Used   []float64

@@ -24,7 +24,7 @@ const (
 
 // NewPriceDescent starts from prices in proportion to 1/C_k, and none on loss.
 func NewPriceDescent(d *Dual) *Descent {
-	p, last := d.P, d.Dim()-1
+	p, last := d.Problem, d.Dim()-1
 	desc := newDescent(d, d.Dim(), 0)
 	desc.Scale[last] = 1
 	if p.Pinnable > 0 {
@@ -42,9 +42,9 @@ func NewPriceDescent(d *Dual) *Descent {
 }
 
 // NewCopyDescent starts at no price on containers and loss, and at multipliers that share what freeing
-// all lodgers of a server would bring there, by their footprint. It has not been started.
+// all residents of a server would bring there, by their footprint. It has not been started.
 func NewCopyDescent(ev *Decomposition) *Descent {
-	s, p := ev.s, ev.s.P
+	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
 	d := newDescent(ev, Dim(s), types)
 	d.last = LimitsAt(s)
@@ -55,7 +55,7 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 	}
 	d.Scale[types] = keptLossScale
 	for g := range ev.bestOf {
-		ev.bestAt[g], ev.bestOf[g] = s.Ps.Best(int32(g), ev.worth)
+		ev.bestAt[g], ev.bestOf[g] = s.Lists.Best(int32(g), ev.worth)
 	}
 	for j := range p.Servers {
 		c := &s.Cells[s.CellOf[j]]
@@ -68,11 +68,11 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 			most = math.Max(most, ev.bestOf[s.Subsets[n].Class]-none)
 		}
 		for b, i := range p.Residents[j] {
-			foot += p.Types[p.Apps[i].Typ].Delta * float64(p.Holding[j][b])
+			foot += p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b])
 		}
 		for b, i := range p.Residents[j] {
 			e := types + 1 + int(c.Entry) + b
-			d.X[e] = most * p.Types[p.Apps[i].Typ].Delta * float64(p.Holding[j][b]) / foot
+			d.X[e] = most * p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]) / foot
 			d.Scale[e] = math.Max(most, 1e-6) / float64(c.Residents)
 		}
 	}

@@ -20,21 +20,21 @@ type step struct {
 // want them: until its largest maximum is reached, or a container costs more than it can save.
 func (d *Dual) buildSteps(x []float64, t int32) {
 	var most, least int64
-	for _, i := range d.P.Types[t].Members {
-		if a := &d.P.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
+	for _, i := range d.Problem.Types[t].Members {
+		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
 			most, least = max(most, a.Max), max(least, a.Min)
 		}
 	}
 	d.heap = d.heap[:0]
 	for g := range d.Size {
-		if n := d.cap[g*len(d.P.Types)+int(t)]; n > 0 {
+		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
 			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
 		}
 	}
 	for s := len(d.heap)/2 - 1; s >= 0; s-- {
 		siftDown(d.heap, s)
 	}
-	floor := -float64(d.Lambda(x) * d.P.Types[t].Delta)
+	floor := -float64(d.Lambda(x) * d.Problem.Types[t].Delta)
 	steps := d.steps[t][:0]
 	var end int64
 	var filled float64

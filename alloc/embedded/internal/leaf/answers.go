@@ -16,14 +16,14 @@ const ProofMargin = 1e-7
 // mostSeenBytes is about what is remembered of the sets that were judged.
 const mostSeenBytes = 32 << 20
 
-// judgement is what is known about a set of free applications: the best value found, or, far below
+// Judgement is what is known about a set of free applications: the best value found, or, far below
 // any, how near it is to one; and a bound.
-type judgement struct{ Value, bound float64 }
+type Judgement struct{ Value, bound float64 }
 
 // Answerer answers the leaves of a tree.
 type Answerer interface {
 	// judge bounds a set, and looks for a solution that frees just it.
-	Judge(free func(i int32) bool) judgement
+	Judge(free func(i int32) bool) Judgement
 	// settle answers a set for good, unless that takes too long or ctx ends. It returns a bound on what
 	// the set holds that is better than the incumbent, -Inf where there is nothing.
 	Settle(ctx context.Context, free func(i int32) bool) float64
@@ -32,22 +32,22 @@ type Answerer interface {
 
 // Answers is what is known so far: the sets judged, and the value of the best solution met.
 type Answers struct {
-	P     *problem.Problem
-	Seen  map[string]judgement
-	bytes int // of seen, about
-	Key   []byte
-	Found bool
-	Value float64
+	Problem *problem.Problem
+	Seen    map[string]Judgement
+	bytes   int // of seen, about
+	Key     []byte
+	Found   bool
+	Value   float64
 	// step is the lattice of the utilization, gap the relative gap that is enough.
 	step, Gap float64
 	States    int // that an exact answer may take
 	Judged    int64
-	// work is what the answers cost: residual problems solved, and what takes about as long as one.
+	// Work is what the answers cost: residual problems solved, and what takes about as long as one.
 	Work int64
 }
 
 func newAnswers(p *problem.Problem) Answers {
-	return Answers{P: p, Seen: make(map[string]judgement), step: p.Step, Value: math.Inf(-1)}
+	return Answers{Problem: p, Seen: make(map[string]Judgement), step: p.Step, Value: math.Inf(-1)}
 }
 
 // Known returns l: the part of an Answerer that a tree looks at.
@@ -55,7 +55,7 @@ func (l *Answers) Known() *Answers { return l }
 
 // note remembers the judgement of the set that key names; it forgets all others when these take
 // mostSeenBytes.
-func (l *Answers) note(key string, j judgement) {
+func (l *Answers) note(key string, j Judgement) {
 	const each = 64 // bytes, beside the key
 	if l.bytes += len(key) + each; l.bytes > mostSeenBytes {
 		clear(l.Seen)
@@ -87,12 +87,12 @@ func (l *Answers) Least() float64 {
 	return math.Max(l.step-solver.ObjectiveTolerance, solver.ObjectiveTolerance)
 }
 
-// Identify makes key the name of a set of keepable applications, and counts them.
+// Identify makes key the name of a set of pinnable applications, and counts them.
 func (l *Answers) Identify(free func(i int32) bool) int {
 	l.Key = l.Key[:0]
 	n := 0
-	for i := range l.P.Apps {
-		if l.P.Apps[i].Pinnable && free(int32(i)) {
+	for i := range l.Problem.Apps {
+		if l.Problem.Apps[i].Pinnable && free(int32(i)) {
 			l.Key = append(l.Key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
 			n++
 		}

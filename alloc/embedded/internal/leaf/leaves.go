@@ -15,7 +15,7 @@ import (
 const (
 	// unpacked is how far below its bound a set counts that has not been packed.
 	unpacked = 1000
-	// StatesPerSubproblem is how many states of an exact answer one box of counts is worth, patternsPerSubproblem how
+	// StatesPerSubproblem is how many states of an exact answer one subproblem is worth, patternsPerSubproblem how
 	// many patterns listed for it.
 	StatesPerSubproblem, patternsPerSubproblem = 50, 100
 )
@@ -26,26 +26,26 @@ type Leaves struct {
 	S    *pattern.Cells
 	R    *colgen.Residual
 	K    *packing
-	Best packed
+	Best Packed
 	// standing is that of all packings that have been the best.
 	standing problem.Standing
 }
 
 // NewLeaves answers sets over the cells of s, of which it knows nothing yet.
 func NewLeaves(s *pattern.Cells) *Leaves {
-	l := &Leaves{Answers: newAnswers(s.P), S: s, R: colgen.NewResidual(s)}
+	l := &Leaves{Answers: newAnswers(s.Problem), S: s, R: colgen.NewResidual(s)}
 	l.K = newPacking(l.R)
 	return l
 }
 
 // Judge implements answerer: it bounds and packs the residual problem of the set.
-func (l *Leaves) Judge(free func(i int32) bool) judgement {
+func (l *Leaves) Judge(free func(i int32) bool) Judgement {
 	freed := l.Identify(free)
 	if j, known := l.Seen[string(l.Key)]; known {
 		return j
 	}
 	l.Judged++
-	j := judgement{math.Inf(-1), math.Inf(-1)}
+	j := Judgement{math.Inf(-1), math.Inf(-1)}
 	if l.R.Fix(free) {
 		l.Work++
 		l.R.Solve(math.Inf(-1))
@@ -75,13 +75,13 @@ func (l *Leaves) Settle(ctx context.Context, free func(i int32) bool) float64 {
 	if !l.R.Fix(free) {
 		return math.Inf(-1)
 	}
-	boxes := l.States / StatesPerSubproblem
-	return l.settleWithin(ctx, freed, &boxes)
+	subproblems := l.States / StatesPerSubproblem
+	return l.settleWithin(ctx, freed, &subproblems)
 }
 
-// settleWithin does so for the counts within the box of the residual problem: it branches on a type whose
+// settleWithin does so for the counts within the bounds of the residual problem: it branches on a type whose
 // count is not whole in the program's solution, and where all are whole, searches by slack.
-func (l *Leaves) settleWithin(ctx context.Context, freed int, boxes *int) float64 {
+func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) float64 {
 	l.Work++
 	l.R.Solve(l.Cut())
 	if l.R.Bound <= l.Cut() {
@@ -97,7 +97,7 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, boxes *int) float6
 		return bound
 	}
 	t, count := l.R.Fractional()
-	if *boxes--; *boxes <= 0 || t < 0 {
+	if *subproblems--; *subproblems <= 0 || t < 0 {
 		l.K.Found = false
 		cut := l.Cut()
 		settled := l.K.SettleExactly(ctx, cut, l.States)
@@ -113,9 +113,9 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, boxes *int) float6
 	}
 	lo, hi := l.R.Lo[t], l.R.Hi[t]
 	l.R.Hi[t] = int64(math.Floor(count))
-	below := l.settleWithin(ctx, freed, boxes)
+	below := l.settleWithin(ctx, freed, subproblems)
 	l.R.Lo[t], l.R.Hi[t] = l.R.Hi[t]+1, hi
-	above := l.settleWithin(ctx, freed, boxes)
+	above := l.settleWithin(ctx, freed, subproblems)
 	l.R.Lo[t] = lo
 	return math.Min(bound, math.Max(below, above))
 }

@@ -96,9 +96,9 @@ func TestBoxesHoldEveryCount(t *testing.T) {
 		l.step, l.States = 0, 1<<20
 		l.Found, l.Value = true, optimum-1e-6
 		l.standing.Accept(l.Value, math.Inf(1))
-		boxes := 1000
-		bound := l.settleWithin(context.Background(), 0, &boxes)
-		if boxes < 998 {
+		subproblems := 1000
+		bound := l.settleWithin(context.Background(), 0, &subproblems)
+		if subproblems < 998 {
 			branched++
 		}
 		if math.Max(l.Value, bound) < optimum-solver.ObjectiveTolerance || l.Value > optimum+solver.ObjectiveTolerance {
@@ -172,8 +172,8 @@ func TestLeafCancelled(t *testing.T) {
 			}
 			l.step, l.States = 0, 1<<20
 			ctx := instancetest.NewFuse(left)
-			boxes := 1000
-			bound := l.settleWithin(ctx, 0, &boxes)
+			subproblems := 1000
+			bound := l.settleWithin(ctx, 0, &subproblems)
 			if math.Max(l.Value, bound) < optimum-solver.ObjectiveTolerance {
 				t.Errorf("seed %d, after %d looks: %.9g, the rest at most %.9g, want %.9g", seed, left, l.Value, bound, optimum)
 			}
@@ -183,7 +183,7 @@ func TestLeafCancelled(t *testing.T) {
 			if left > 4 {
 				long++
 			}
-			// Every box that it was in looks once more at most.
+			// Every subproblem that it was in looks once more at most.
 			if after := -ctx.Left; after > 40 {
 				t.Errorf("seed %d: %d looks after the end, which came after %d", seed, after, left)
 			}

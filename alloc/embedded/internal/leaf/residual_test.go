@@ -40,13 +40,13 @@ func residualInstance(inst *solver.Instance, free []bool) *solver.Instance {
 func TestResidualAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst, s := cellstest.Draw(t, draws(t))
-		free := make([]bool, len(s.P.Apps))
+		free := make([]bool, len(s.Problem.Apps))
 		var fixed float64
 		for i := range free {
-			a := &s.P.Apps[i]
+			a := &s.Problem.Apps[i]
 			free[i] = !a.Pinnable || rapid.Bool().Draw(t, "free")
 			if !free[i] {
-				fixed += s.P.Types[a.Typ].Value * float64(a.Held)
+				fixed += s.Problem.Types[a.Type].Value * float64(a.Held)
 			}
 		}
 		l := NewLeaves(s)

@@ -45,7 +45,7 @@ type rest struct {
 
 // restOf returns nil where the kept applications do not fit.
 func (l *Rests) restOf(free func(i int32) bool) *rest {
-	p := l.P
+	p := l.Problem
 	r := &rest{}
 	r.inst.Total = p.Total
 	r.inst.Capacity = make([]apportion.Resources, p.Servers)
@@ -62,10 +62,10 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 			r.apps = append(r.apps, int32(i))
 			continue
 		}
-		r.fixed += float64(p.Types[a.Typ].Value * float64(a.Held))
+		r.fixed += float64(p.Types[a.Type].Value * float64(a.Held))
 		r.loss += a.HeldLoss
 		for _, placed := range source.Previous {
-			for k, q := range p.DemandOf(a.Typ) {
+			for k, q := range p.DemandOf(a.Type) {
 				if left[placed.Server*p.Kinds+k] -= placed.Count * q; left[placed.Server*p.Kinds+k] < 0 {
 					return nil
 				}
@@ -77,14 +77,14 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 }
 
 // Judge implements answerer.
-func (l *Rests) Judge(free func(i int32) bool) judgement {
+func (l *Rests) Judge(free func(i int32) bool) Judgement {
 	freed := l.Identify(free)
 	if j, known := l.Seen[string(l.Key)]; known {
 		return j
 	}
 	key := string(l.Key)
 	bound := l.answer(free, freed, func(inner *Leaves) float64 { return inner.Judge(everyone).bound })
-	j := judgement{Value: bound, bound: bound}
+	j := Judgement{Value: bound, bound: bound}
 	l.note(key, j)
 	return j
 }
@@ -122,7 +122,7 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 	}
 	before := inner.Value
 	bound := ask(inner)
-	l.Work += inner.Work + int64(s.Ps.Total/patternsPerSubproblem)
+	l.Work += inner.Work + int64(s.Lists.Total/patternsPerSubproblem)
 	if inner.Found && (!l.Found || inner.Value > before+solver.ObjectiveTolerance) {
 		l.take(r, Unpack(s, &inner.Best), freed)
 	}
@@ -131,11 +131,11 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 
 // take makes the solution of a set the incumbent.
 func (l *Rests) take(r *rest, inc *problem.Incumbent, freed int) {
-	p := l.P
+	p := l.Problem
 	types := make([]int32, 0, len(r.apps)) // by type of the instance: that of the problem
 	seen := problem.New(&r.inst)
 	for t := range seen.Types {
-		types = append(types, p.Apps[r.apps[seen.Types[t].Members[0]]].Typ)
+		types = append(types, p.Apps[r.apps[seen.Types[t].Members[0]]].Type)
 	}
 	l.Best = problem.Incumbent{
 		Found: true, On: inc.On, Free: make([]bool, len(p.Apps)),
@@ -143,7 +143,7 @@ func (l *Rests) take(r *rest, inc *problem.Incumbent, freed int) {
 	}
 	for j := range l.Best.On {
 		for n := range l.Best.On[j] {
-			l.Best.On[j][n].Typ = types[l.Best.On[j][n].Typ]
+			l.Best.On[j][n].Type = types[l.Best.On[j][n].Type]
 		}
 	}
 	for _, i := range r.apps {

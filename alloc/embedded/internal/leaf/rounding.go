@@ -51,7 +51,7 @@ type packing struct {
 }
 
 func newPacking(r *colgen.Residual) *packing {
-	n := len(r.S.P.Types)
+	n := len(r.S.Problem.Types)
 	return &packing{r: r, supply: make([]int64, n), count: make([]int64, n), bestCount: make([]int64, n)}
 }
 
@@ -123,7 +123,7 @@ func (k *packing) add(class, pattern int32, n int64) {
 	if pattern < 0 {
 		return
 	}
-	for t, c := range k.r.S.Ps.Pattern(k.r.Class[class], int(pattern)) {
+	for t, c := range k.r.S.Lists.Pattern(k.r.Class[class], int(pattern)) {
 		k.supply[t] += n * int64(c)
 	}
 }
@@ -139,11 +139,11 @@ func (k *packing) fillPriced(shift float64) {
 			n := k.groups[g].size
 			for _, t := range r.Types {
 				if k.supply[t] < r.Hi[t] {
-					r.Worth[t] = math.Max(0, r.Pi[t]+shift) + 1e-9*r.S.P.Types[t].Value
+					r.Worth[t] = math.Max(0, r.Pi[t]+shift) + 1e-9*r.S.Problem.Types[t].Value
 				}
 			}
-			q, _ := r.S.Ps.Best(r.Class[g], r.Worth)
-			for t, c := range r.S.Ps.Pattern(r.Class[g], q) {
+			q, _ := r.S.Lists.Best(r.Class[g], r.Worth)
+			for t, c := range r.S.Lists.Pattern(r.Class[g], q) {
 				if c > 0 && r.Worth[t] > 0 { // as many servers as stay below the maximum
 					n = min(n, max(1, (r.Hi[t]-k.supply[t])/int64(c)))
 				}
@@ -155,7 +155,7 @@ func (k *packing) fillPriced(shift float64) {
 
 // worthOf returns what supply s of type t is worth, v N + weight v min(N, m), and its loss.
 func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
-	q, typ := &k.r.Pools[t], &k.r.S.P.Types[t]
+	q, typ := &k.r.Pools[t], &k.r.S.Problem.Types[t]
 	n := min(s, k.r.Hi[t])
 	worth = float64(typ.Value * float64(n))
 	if n < k.r.Lo[t] {
@@ -213,7 +213,7 @@ func (k *packing) sweep() bool {
 // better returns the pattern that one server of a group had better have, and what that gains.
 func (k *packing) better(at int) (int32, float64) {
 	g := k.groups[at]
-	ps, class := k.r.S.Ps, k.r.Class[g.class]
+	ps, class := k.r.S.Lists, k.r.Class[g.class]
 	var from []int32
 	if g.pattern >= 0 {
 		from = ps.Pattern(class, int(g.pattern))
@@ -274,7 +274,7 @@ func (k *packing) settle() bool {
 func (k *packing) measure() {
 	k.value, k.loss = k.r.Fixed, 0
 	for _, t := range k.r.Types {
-		typ := &k.r.S.P.Types[t]
+		typ := &k.r.S.Problem.Types[t]
 		k.value += float64(typ.Value * float64(k.count[t]))
 		k.loss += k.r.Pools[t].At(typ.Delta, k.count[t])
 	}
@@ -284,7 +284,7 @@ func (k *packing) measure() {
 func (k *packing) drop() bool {
 	best, most := int32(-1), 0.0
 	for _, t := range k.r.Types {
-		q, typ := &k.r.Pools[t], &k.r.S.P.Types[t]
+		q, typ := &k.r.Pools[t], &k.r.S.Problem.Types[t]
 		if k.count[t] <= k.r.Lo[t] {
 			continue
 		}

@@ -50,11 +50,11 @@ type slackSearch struct {
 // solved.
 func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bool {
 	r := k.r
-	q := &slackSearch{r: r, room: r.Bound - cut, cut: cut, limit: states, count: make([]int64, len(r.S.P.Types))}
+	q := &slackSearch{r: r, room: r.Bound - cut, cut: cut, limit: states, count: make([]int64, len(r.S.Problem.Types))}
 	defer func() { k.states = q.states }()
-	q.layers = [][]slackState{{{supply: make([]int64, len(r.S.P.Types)), parent: -1, pattern: -1}}}
+	q.layers = [][]slackState{{{supply: make([]int64, len(r.S.Problem.Types)), parent: -1, pattern: -1}}}
 	for g := range r.Class {
-		if len(r.S.Ps.Classes[r.Class[g]].List) == 0 {
+		if len(r.S.Lists.Classes[r.Class[g]].List) == 0 {
 			continue
 		}
 		for range int64(r.Size[g]) {
@@ -64,7 +64,7 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 		}
 	}
 	for _, t := range r.Types {
-		n := r.Wanted(t, r.S.P.Types[t].Value-r.Pi[t], r.Lambda)
+		n := r.Wanted(t, r.S.Problem.Types[t].Value-r.Pi[t], r.Lambda)
 		q.best = append(q.best, q.worth(t, n))
 	}
 	for at := range q.layers[len(q.layers)-1] {
@@ -72,7 +72,7 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 			return false
 		}
 		st := &q.layers[len(q.layers)-1][at]
-		q.use(st, int32(at), 0, st.slack, make([]int64, len(r.S.P.Types)))
+		q.use(st, int32(at), 0, st.slack, make([]int64, len(r.S.Problem.Types)))
 	}
 	if q.found {
 		q.trace(k)
@@ -82,7 +82,7 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 
 // worth returns (v - pi) N - lambda G(N).
 func (q *slackSearch) worth(t int32, n int64) float64 {
-	typ := &q.r.S.P.Types[t]
+	typ := &q.r.S.Problem.Types[t]
 	return float64((typ.Value-q.r.Pi[t])*float64(n)) - float64(q.r.Lambda*q.r.Pools[t].At(typ.Delta, n))
 }
 
@@ -90,13 +90,13 @@ func (q *slackSearch) worth(t int32, n int64) float64 {
 // too many, or ctx has ended.
 func (q *slackSearch) server(ctx context.Context, g int32) bool {
 	r := q.r
-	ps, class := r.S.Ps, r.Class[g]
+	ps, class := r.S.Lists, r.Class[g]
 	_, most := ps.Best(class, r.Pi)
 	index := make(map[string]int32)
 	var next []slackState
 	var key []byte
 	from := q.layers[len(q.layers)-1]
-	types := len(r.S.P.Types)
+	types := len(r.S.Problem.Types)
 	supply := make([]int64, types)
 	for at := range from {
 		if ctx.Err() != nil {
@@ -143,8 +143,8 @@ func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, coun
 	if typ == len(r.Types) {
 		value, loss := r.Fixed, 0.0
 		for _, t := range r.Types {
-			value += float64(r.S.P.Types[t].Value * float64(count[t]))
-			loss += r.Pools[t].At(r.S.P.Types[t].Delta, count[t])
+			value += float64(r.S.Problem.Types[t].Value * float64(count[t]))
+			loss += r.Pools[t].At(r.S.Problem.Types[t].Delta, count[t])
 		}
 		if loss <= r.Budget-solver.LossTolerance/2 && value > q.cut && (!q.found || value > q.value) {
 			q.found, q.value, q.last = true, value, at

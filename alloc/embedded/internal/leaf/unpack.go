@@ -9,9 +9,9 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
-// packed is a packing that was kept: who is free, and how many servers of which class have which
+// Packed is a packing that was kept: who is free, and how many servers of which class have which
 // pattern.
-type packed struct {
+type Packed struct {
 	Free   []bool
 	groups []packedGroup
 	count  []int64 // by type: containers used
@@ -26,7 +26,7 @@ type packedGroup struct {
 }
 
 // keep copies the best of k.
-func (b *packed) keep(k *packing, freed int) {
+func (b *Packed) keep(k *packing, freed int) {
 	b.Free = append(b.Free[:0], k.r.Free...)
 	b.groups = b.groups[:0]
 	for _, g := range k.bestGroups {
@@ -44,8 +44,8 @@ func (k *packing) totalLoss() float64 { return k.bestLoss + k.r.KeptLoss }
 // Unpack deals the patterns out to the servers of their class, to each the one that overlaps most
 // with what the free applications hold there. A pattern may have room for types of which no
 // application is free: that room stays empty.
-func Unpack(s *pattern.Cells, b *packed) *problem.Incumbent {
-	p := s.P
+func Unpack(s *pattern.Cells, b *Packed) *problem.Incumbent {
+	p := s.Problem
 	inc := &problem.Incumbent{
 		Found: true, Free: append([]bool(nil), b.Free...), On: make([][]problem.Slot, p.Servers),
 		Objective: b.value, Loss: b.loss, Freed: int64(b.freed),
@@ -62,7 +62,7 @@ func Unpack(s *pattern.Cells, b *packed) *problem.Incumbent {
 		clear(held)
 		for s, i := range p.Residents[j] {
 			if b.Free[i] {
-				held[p.Apps[i].Typ] += p.Holding[j][s]
+				held[p.Apps[i].Type] += p.Holding[j][s]
 			}
 		}
 		best, most := -1, int64(math.MinInt64)
@@ -71,7 +71,7 @@ func Unpack(s *pattern.Cells, b *packed) *problem.Incumbent {
 				continue
 			}
 			var overlap int64
-			for t, c := range s.Ps.Pattern(class, int(groups[g].pattern)) {
+			for t, c := range s.Lists.Pattern(class, int(groups[g].pattern)) {
 				overlap += min(int64(c), held[t], left[t])
 			}
 			if overlap > most {
@@ -82,9 +82,9 @@ func Unpack(s *pattern.Cells, b *packed) *problem.Incumbent {
 			continue
 		}
 		groups[best].size--
-		for t, c := range s.Ps.Pattern(class, int(groups[best].pattern)) {
+		for t, c := range s.Lists.Pattern(class, int(groups[best].pattern)) {
 			if n := min(int64(c), left[t]); n > 0 {
-				inc.On[j] = append(inc.On[j], problem.Slot{Typ: int32(t), Count: n})
+				inc.On[j] = append(inc.On[j], problem.Slot{Type: int32(t), Count: n})
 				left[t] -= n
 			}
 		}
@@ -93,10 +93,10 @@ func Unpack(s *pattern.Cells, b *packed) *problem.Incumbent {
 }
 
 // wantedBy returns how many containers of each type the free applications get.
-func wantedBy(s *pattern.Cells, b *packed) []int64 {
-	wanted := make([]int64, len(s.P.Types))
+func wantedBy(s *pattern.Cells, b *Packed) []int64 {
+	wanted := make([]int64, len(s.Problem.Types))
 	for i, free := range b.Free {
-		if t := s.P.Apps[i].Typ; free {
+		if t := s.Problem.Apps[i].Type; free {
 			wanted[t] = b.count[t]
 		}
 	}

@@ -14,52 +14,52 @@ import (
 const mostRows = 600
 
 const (
-	// mostResidents bounds the lodgers of a server whose sets are listed.
+	// mostResidents bounds the residents of a server whose sets are listed.
 	mostResidents = 10
 	// mostSubsets bounds the sets of all servers together, of 12 bytes each.
 	mostSubsets = 2_000_000
 )
 
 // Cells evaluates, for prices p_t on the containers of a type (of any sign), lambda >= 0 on the loss
-// and mu_ij >= 0 for each lodger i of server j,
+// and mu_ij >= 0 for each resident i of server j,
 //
 //	bound = lambda L + sum_new phi_i + sum_kept keep_i + sum_j a_j + the budget largest positive score_i
 //	phi_i   = max over n in [min, max] of p_t n - lambda loss_i(n)
 //	keep_i  = v n0_i - lambda loss_i(n0_i)
-//	a_j     = max over sets S of the lodgers of j of
+//	a_j     = max over sets S of the residents of j of
 //	          best pattern of what the others leave, worth v_t - p_t a container, - sum_{i in S} mu_ij
 //	score_i = phi_i - keep_i + sum_j mu_ij
 //
 // The prices relax that containers wanted by free applications are those in patterns, and that a
-// server counts on the room of a lodger only if it is freed. A set whose class is the same without
+// server counts on the room of a resident only if it is freed. A set whose class is the same without
 // one of its members is never needed.
 type Cells struct {
-	P       *problem.Problem
-	Ps      *Lists
+	Problem *problem.Problem
+	Lists   *Lists
 	Cells   []Cell
-	Subsets []subset
-	// entries lists the pairs (lodger, server) that have a multiplier: entry e is about the
+	Subsets []Subset
+	// entries lists the pairs (resident, server) that have a multiplier: entry e is about the
 	// application EntryApp[e]; those of application i are EntriesOf[FirstEntry[i]:FirstEntry[i+1]].
 	EntryApp   []int32
 	EntriesOf  []int32
 	FirstEntry []int32
 	CellOf     []int32
-	// ClassOfMask[table+mask] is the class that a cell is left in without the lodgers of mask, or
+	// ClassOfMask[table+mask] is the class that a cell is left in without the residents of mask, or
 	// NoClass where the others do not fit or more are freed than the budget allows.
 	ClassOfMask []int32
 }
 
-// Cell is a server with lodgers, or all servers without that are of one class.
+// Cell is a server with residents, or all servers without that are of one class.
 type Cell struct {
 	Size        float64
 	First, Last int32 // its subsets
-	Entry       int32 // of its lodger 0; those of the others follow
+	Entry       int32 // of its resident 0; those of the others follow
 	Residents   int32
 	Table       int32 // of its classes by mask in ClassOfMask
 }
 
-// subset is a set of the lodgers of a server, as a mask, and the class that freeing them leaves.
-type subset struct {
+// Subset is a set of the residents of a server, as a mask, and the class that freeing them leaves.
+type Subset struct {
 	Mask  uint32
 	Class int32
 }
@@ -70,7 +70,7 @@ func New(p *problem.Problem, limit int) *Cells { return Of(NewLists(p, limit)) }
 // Of lists the cells of the problem of ps by its lists; nil where that is too much.
 func Of(ps *Lists) *Cells {
 	p := ps.p
-	s := &Cells{P: p, Ps: ps, CellOf: make([]int32, p.Servers)}
+	s := &Cells{Problem: p, Lists: ps, CellOf: make([]int32, p.Servers)}
 	merged := make(map[int32]int32)
 	for j := range p.Servers {
 		if len(p.Residents[j]) > mostResidents {
@@ -79,7 +79,7 @@ func Of(ps *Lists) *Cells {
 		c := Cell{Size: 1, First: int32(len(s.Subsets)), Entry: int32(len(s.EntryApp)),
 			Residents: int32(len(p.Residents[j])), Table: int32(len(s.ClassOfMask))}
 		s.listSubsets(j)
-		if s.Ps.failed || len(s.ClassOfMask) > mostSubsets {
+		if s.Lists.failed || len(s.ClassOfMask) > mostSubsets {
 			return nil
 		}
 		c.Last = int32(len(s.Subsets))
@@ -106,13 +106,15 @@ func Of(ps *Lists) *Cells {
 
 // rows bounds the rows of a residual program: two for each type, one for each class that a cell may be of
 // at a time, and one for the loss.
-func (s *Cells) rows() int { return 2*len(s.P.Types) + 1 + min(len(s.Cells), len(s.Ps.Classes)) }
+func (s *Cells) rows() int {
+	return 2*len(s.Problem.Types) + 1 + min(len(s.Cells), len(s.Lists.Classes))
+}
 
-// listSubsets appends the sets of lodgers of server j that may be needed, the empty one first.
+// listSubsets appends the sets of residents of server j that may be needed, the empty one first.
 func (s *Cells) listSubsets(j int) {
-	p := s.P
-	lodgers := p.Residents[j]
-	all := make([]int32, 1<<len(lodgers)) // mask -> class
+	p := s.Problem
+	residents := p.Residents[j]
+	all := make([]int32, 1<<len(residents)) // mask -> class
 	left := make([]int64, p.Kinds)
 	for mask := range all {
 		if int64(bits.OnesCount(uint(mask))) > p.Budget {
@@ -120,16 +122,16 @@ func (s *Cells) listSubsets(j int) {
 			continue
 		}
 		p.LeftBeside(left, j, func(s int, _ int32) bool { return mask>>s&1 == 0 })
-		all[mask] = s.Ps.classOf(left)
-		if s.Ps.failed {
+		all[mask] = s.Lists.classOf(left)
+		if s.Lists.failed {
 			return
 		}
 		needed := all[mask] != NoClass
-		for b := range lodgers {
+		for b := range residents {
 			needed = needed && (mask>>b&1 == 0 || all[mask&^(1<<b)] != all[mask])
 		}
 		if needed {
-			s.Subsets = append(s.Subsets, subset{uint32(mask), all[mask]})
+			s.Subsets = append(s.Subsets, Subset{uint32(mask), all[mask]})
 		}
 	}
 	s.ClassOfMask = append(s.ClassOfMask, all...)
@@ -137,11 +139,11 @@ func (s *Cells) listSubsets(j int) {
 
 // linkEntries lists the entries of every application.
 func (s *Cells) linkEntries() {
-	s.FirstEntry = make([]int32, len(s.P.Apps)+1)
+	s.FirstEntry = make([]int32, len(s.Problem.Apps)+1)
 	for _, i := range s.EntryApp {
 		s.FirstEntry[i+1]++
 	}
-	for i := range s.P.Apps {
+	for i := range s.Problem.Apps {
 		s.FirstEntry[i+1] += s.FirstEntry[i]
 	}
 	s.EntriesOf = make([]int32, len(s.EntryApp))
@@ -152,7 +154,7 @@ func (s *Cells) linkEntries() {
 	}
 }
 
-// ClassUnder returns the class of a cell when exactly the lodgers marked in free are gone.
+// ClassUnder returns the class of a cell when exactly the residents marked in free are gone.
 func (s *Cells) ClassUnder(c *Cell, free []bool) int32 {
 	mask := int32(0)
 	for b := range c.Residents {

@@ -28,7 +28,7 @@ const MostPatterns = 20_000
 // when no further container fits.
 type Lists struct {
 	p       *problem.Problem
-	Classes []class
+	Classes []Class
 	index   map[string]int32 // canonical residual -> class
 	lists   map[string]int32 // list of patterns -> class
 	Total   int
@@ -44,8 +44,8 @@ type Lists struct {
 	visits int
 }
 
-// class is the maximal patterns of one class: count of type t in pattern q at q*types+t.
-type class struct {
+// Class is the maximal patterns of one class: count of type t in pattern q at q*types+t.
+type Class struct {
 	List []int32
 	Size int // patterns
 }
@@ -68,7 +68,7 @@ func (ps *Lists) Capped() *Lists {
 	clear(ps.most)
 	for i := range ps.p.Apps {
 		a := &ps.p.Apps[i]
-		ps.most[a.Typ] = problem.AddSaturated(ps.most[a.Typ], a.Max)
+		ps.most[a.Type] = problem.AddSaturated(ps.most[a.Type], a.Max)
 	}
 	return ps
 }
@@ -105,7 +105,7 @@ func (ps *Lists) classOf(left []int64) int32 {
 			size = len(ps.list) / len(ps.p.Types)
 		}
 		ps.counts += len(ps.list)
-		ps.Classes = append(ps.Classes, class{List: append([]int32(nil), ps.list...), Size: size})
+		ps.Classes = append(ps.Classes, Class{List: append([]int32(nil), ps.list...), Size: size})
 	}
 	ps.index[key] = g
 	return g

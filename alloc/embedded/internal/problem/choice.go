@@ -2,7 +2,7 @@
 
 package problem
 
-// Choice says about a keepable application whether a node of the tree leaves it open.
+// Choice says about a pinnable application whether a node of the tree leaves it open.
 type Choice int8
 
 const (

@@ -17,7 +17,7 @@ func (p *Problem) Decode(best *Incumbent) solver.Counts {
 	where := make([][]apportion.Placement, len(p.Types))
 	for j, slots := range best.On {
 		for _, sl := range slots {
-			where[sl.Typ] = append(where[sl.Typ], apportion.Placement{Server: j, Count: sl.Count})
+			where[sl.Type] = append(where[sl.Type], apportion.Placement{Server: j, Count: sl.Count})
 		}
 	}
 	for i := range p.Apps {

@@ -26,6 +26,6 @@ func (inc *Incumbent) Accept(objective, loss float64, freed int64) bool {
 
 // Slot is some free containers of one type on one server.
 type Slot struct {
-	Typ   int32
+	Type  int32
 	Count int64
 }

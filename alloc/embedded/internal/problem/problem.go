@@ -17,26 +17,26 @@ type Problem struct {
 	Servers   int
 	Capacity  []int64 // server j, kind k at j*kinds+k
 	Total     []int64 // kind k
-	Types     []demandType
+	Types     []DemandType
 	demand    []int64 // type t, kind k at t*kinds+k
-	Apps      []app
+	Apps      []App
 	ShapeOf   []int32   // of a server
 	shapes    int       // distinct rows of fits
 	Fits      []int64   // containers of type t on an empty server of shape h at h*len(types)+t
-	Residents [][]int32 // the keepable applications on server j
+	Residents [][]int32 // the pinnable applications on server j
 	Holding   [][]int64 // how many containers each of them holds there
-	// beside[j*kinds+k] is what server j has at most for applications that do not stay: of its lodgers
+	// Residual[j*Kinds+k] is what server j has at most for applications that do not stay: of its residents
 	// only budget may be freed, in each kind those that use most of it.
 	Residual []int64
-	// budget is how many keepable applications may be freed: AdjustBudget less those that must
-	// move, at most the number of keepable applications. Negative: infeasible.
+	// Budget is how many pinnable applications may be freed: AdjustBudget less those that must
+	// move, at most the number of pinnable applications. Negative: infeasible.
 	Budget   int64
 	Pinnable int64
 	MustMove []int
 	// TieLoss is how much utilization one unit of loss is worth in the search: too little to
 	// outweigh a container, enough to choose among equals.
 	TieLoss float64
-	// step divides all utilizations, 0 where no such step is known; unit[k] divides what any application uses of kind k; 0 where none uses it.
+	// Step divides all utilizations, 0 where no such step is known; unit[k] divides what any application uses of kind k; 0 where none uses it.
 	Step float64
 	Unit []int64
 }
@@ -97,7 +97,7 @@ func (p *Problem) compileApps() {
 	for i := range p.Apps {
 		a, source := &p.Apps[i], &p.Inst.Apps[i]
 		a.Min, a.share = source.Min, source.Share
-		a.Max = min(source.Max, room[a.Typ])
+		a.Max = min(source.Max, room[a.Type])
 		if source.Delta > 0 {
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
 			a.Fair = min(a.Fair, a.Max)

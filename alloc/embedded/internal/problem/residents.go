@@ -13,24 +13,24 @@ func (p *Problem) canStay(i int) bool {
 		return false
 	}
 	for _, placed := range source.Previous {
-		if placed.Count > p.Fit(placed.Server, a.Typ) {
+		if placed.Count > p.Fit(placed.Server, a.Type) {
 			return false
 		}
 	}
 	return true
 }
 
-// ResidualCapacity fills beside with what every server has at most for applications that do not stay when
-// the choices are made, nil for none, and budget lodgers may still be freed: those that are kept
+// ResidualCapacity fills residual with what every server has at most for applications that do not stay when
+// the choices are made, nil for none, and budget residents may still be freed: those that are kept
 // remain, and of those that are open, in each kind all but the budget largest.
-func (p *Problem) ResidualCapacity(beside []int64, choices []Choice, budget int64) {
+func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget int64) {
 	var used []int64
-	for j, lodgers := range p.Residents {
+	for j, residents := range p.Residents {
 		for k := range p.Kinds {
 			used = used[:0]
 			left := p.Capacity[j*p.Kinds+k]
-			for s, i := range lodgers {
-				use := MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Typ)[k])
+			for s, i := range residents {
+				use := MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Type)[k])
 				switch {
 				case choices == nil || choices[i] == Open:
 					used = append(used, use)
@@ -42,18 +42,18 @@ func (p *Problem) ResidualCapacity(beside []int64, choices []Choice, budget int6
 			for _, u := range used[:max(0, int64(len(used))-max(0, budget))] {
 				left -= min(u, left)
 			}
-			beside[j*p.Kinds+k] = left
+			residual[j*p.Kinds+k] = left
 		}
 	}
 }
 
-// LeftBeside sets left to what server j has left beside those lodgers that stay.
+// LeftBeside sets left to what server j has left beside those residents that stay.
 func (p *Problem) LeftBeside(left []int64, j int, stays func(s int, i int32) bool) {
 	copy(left, p.Capacity[j*p.Kinds:(j+1)*p.Kinds])
 	for s, i := range p.Residents[j] {
 		if stays(s, i) {
 			n := p.Holding[j][s]
-			for k, q := range p.DemandOf(p.Apps[i].Typ) {
+			for k, q := range p.DemandOf(p.Apps[i].Type) {
 				left[k] -= n * q
 			}
 		}

@@ -7,15 +7,15 @@ import (
 	"math"
 )
 
-// demandType is what applications with equal demands share.
-type demandType struct {
+// DemandType is what applications with equal demands share.
+type DemandType struct {
 	Value, Delta float64
 	Members      []int32
 }
 
-// app is one application as the search sees it.
-type app struct {
-	Typ      int32
+// App is one application as the search sees it.
+type App struct {
+	Type     int32
 	Min, Max int64 // max is at most what the empty cluster holds
 	Fair     int64 // floor(share / delta), at most max: the loss falls up to there
 	share    float64
@@ -33,7 +33,7 @@ func (p *Problem) DemandOf(t int32) []int64 {
 // follow from the demand in a Dorm instance; comparing them too keeps any instance exact.
 func (p *Problem) compileTypes() {
 	index := make(map[string]int32)
-	p.Apps = make([]app, len(p.Inst.Apps))
+	p.Apps = make([]App, len(p.Inst.Apps))
 	var key []byte
 	for i := range p.Inst.Apps {
 		source := &p.Inst.Apps[i]
@@ -44,10 +44,10 @@ func (p *Problem) compileTypes() {
 		if !known {
 			t = int32(len(p.Types))
 			index[string(key)] = t
-			p.Types = append(p.Types, demandType{Value: source.Value, Delta: source.Delta})
+			p.Types = append(p.Types, DemandType{Value: source.Value, Delta: source.Delta})
 			p.demand = append(p.demand, source.Demand...)
 		}
 		p.Types[t].Members = append(p.Types[t].Members, int32(i))
-		p.Apps[i].Typ = t
+		p.Apps[i].Type = t
 	}
 }

@@ -20,7 +20,7 @@ func (p *Problem) LeastLoss(i int32, minima bool) float64 {
 // Loss returns l_i with n containers of an application of type t (2).
 func (p *Problem) Loss(i int32, n int64) float64 {
 	a := &p.Apps[i]
-	return math.Abs(float64(p.Types[a.Typ].Delta*float64(n)) - a.share)
+	return math.Abs(float64(p.Types[a.Type].Delta*float64(n)) - a.share)
 }
 
 // lossWeight is a thousandth of the least value of a container.
@@ -41,7 +41,7 @@ func (p *Problem) lossWeight() float64 {
 // The loss falls by delta a container up to fair, and rises by delta beyond fair + 1.
 func (p *Problem) Wanted(i int32, price, lambda float64) (int64, float64) {
 	a := &p.Apps[i]
-	slope := float64(lambda * p.Types[a.Typ].Delta)
+	slope := float64(lambda * p.Types[a.Type].Delta)
 	n := a.Min
 	if price > -slope {
 		n = max(n, a.Fair)
@@ -58,5 +58,5 @@ func (p *Problem) Wanted(i int32, price, lambda float64) (int64, float64) {
 // KeepWorth returns v n - lambda loss_i(n) for the n containers that application i holds.
 func (p *Problem) KeepWorth(i int32, lambda float64) float64 {
 	a := &p.Apps[i]
-	return float64(p.Types[a.Typ].Value*float64(a.Held)) - float64(lambda*a.HeldLoss)
+	return float64(p.Types[a.Type].Value*float64(a.Held)) - float64(lambda*a.HeldLoss)
 }

@@ -20,10 +20,10 @@ const checkEvery = 64
 // Annealer searches from one state.
 type Annealer struct {
 	tune *tuning.Numbers
-	S    *state
+	S    *State
 	rng  rng.Source
 	Best problem.Incumbent
-	// reached is the most utilization of a solution since the last start.
+	// Reached is the most utilization of a solution since the last start.
 	Reached float64
 	// The guide: prices of the root bound, by server.
 	price     []float64
@@ -48,7 +48,7 @@ type Annealer struct {
 }
 
 // New returns an annealer that starts from s; seed selects its random numbers.
-func New(s *state, seed uint64, tune *tuning.Numbers) *Annealer {
+func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	a := &Annealer{
 		tune: tune,
 		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
@@ -69,7 +69,7 @@ func New(s *state, seed uint64, tune *tuning.Numbers) *Annealer {
 
 // Guide takes over the prices and scores of the root bound.
 func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
-	k := d.P.Kinds
+	k := d.Problem.Kinds
 	for j, g := range d.ClassOf {
 		copy(a.price[j*k:(j+1)*k], x[int(g)*k:(int(g)+1)*k])
 	}
@@ -125,7 +125,7 @@ func (a *Annealer) Restart() {
 func (a *Annealer) Unit() float64 {
 	var sum float64
 	for i := range a.S.p.Apps {
-		sum += a.S.p.Types[a.S.p.Apps[i].Typ].Value
+		sum += a.S.p.Types[a.S.p.Apps[i].Type].Value
 	}
 	return sum / float64(max(1, len(a.S.p.Apps)))
 }
@@ -144,7 +144,7 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 	}
 	current, threshold, look := a.energy(), heat, a.Moves
 	for m := range moves {
-		if a.Moves >= look { // a move that is mended counts as many
+		if a.Moves >= look { // a move that is repaired counts as many
 			if ctx.Err() != nil {
 				return
 			}
@@ -234,7 +234,7 @@ func (a *Annealer) Restore() {
 	for j := range s.on {
 		for len(s.on[j]) > 0 {
 			sl := s.on[j][len(s.on[j])-1]
-			s.put(j, sl.Typ, -sl.Count)
+			s.put(j, sl.Type, -sl.Count)
 		}
 	}
 	for _, i := range a.pinnables {
@@ -251,7 +251,7 @@ func (a *Annealer) Restore() {
 	}
 	for j, slots := range a.Best.On {
 		for _, sl := range slots {
-			s.put(j, sl.Typ, sl.Count)
+			s.put(j, sl.Type, sl.Count)
 		}
 	}
 	s.objective, s.loss = a.Best.Objective, a.Best.Loss
@@ -261,6 +261,6 @@ func (a *Annealer) Restore() {
 // putHeld places (times 1) or removes (times -1) what application i holds.
 func (a *Annealer) putHeld(i int32, times int64) {
 	for _, placed := range a.S.p.Inst.Apps[i].Previous {
-		a.S.put(placed.Server, a.S.p.Apps[i].Typ, times*placed.Count)
+		a.S.put(placed.Server, a.S.p.Apps[i].Type, times*placed.Count)
 	}
 }

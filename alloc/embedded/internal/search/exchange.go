@@ -3,7 +3,7 @@
 
 package search
 
-// exchange changes who is free: one to three lodgers are freed in exchange for as many that go
+// exchange changes who is free: one to three residents are freed in exchange for as many that go
 // back to what they held.
 func (a *Annealer) exchange() bool {
 	s, p := a.S, a.S.p
@@ -31,7 +31,7 @@ func (a *Annealer) exchange() bool {
 	return true
 }
 
-// unblock lowers the number of freed applications where servers shrank below what their lodgers
+// unblock lowers the number of freed applications where servers shrank below what their residents
 // hold: one that stays may have to go so that two others can stay.
 func (a *Annealer) unblock() bool {
 	if a.rng.Below(2) == 0 {
@@ -74,13 +74,13 @@ func (a *Annealer) randomKept() int32 {
 func (a *Annealer) freeResidents(n int64) bool {
 	s := a.S
 	j := a.rng.Below(s.p.Servers)
-	lodgers := s.p.Residents[j]
-	if len(lodgers) == 0 {
+	residents := s.p.Residents[j]
+	if len(residents) == 0 {
 		return false
 	}
-	start := a.rng.Below(len(lodgers))
-	for at := range lodgers {
-		if i := lodgers[(start+at)%len(lodgers)]; n > 0 && !s.free[i] {
+	start := a.rng.Below(len(residents))
+	for at := range residents {
+		if i := residents[(start+at)%len(residents)]; n > 0 && !s.free[i] {
 			a.freeApp(i)
 			n--
 		}
@@ -93,7 +93,7 @@ func (a *Annealer) freeApp(i int32) {
 	s := a.S
 	s.unpin(i)
 	s.journal = append(s.journal, op{i, -1, 1})
-	t := s.p.Apps[i].Typ
+	t := s.p.Apps[i].Type
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.place(placed.Server, t, -placed.Count)
 	}
@@ -141,7 +141,7 @@ func (a *Annealer) mayKeep(i int32) bool {
 // reports false where kept ones are.
 func (a *Annealer) keepApp(i int32) bool {
 	s := a.S
-	t := s.p.Apps[i].Typ
+	t := s.p.Apps[i].Type
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		need := placed.Count - s.countOn(placed.Server, t)
 		if need <= 0 {
@@ -167,7 +167,7 @@ func (a *Annealer) displace() bool {
 	a.fresh = a.fresh[:0]
 	if s.Freed < s.p.Pinnable && (len(s.active) == 0 || a.rng.Below(2) == 0) {
 		i := a.pickKept()
-		t = s.p.Apps[i].Typ
+		t = s.p.Apps[i].Type
 		a.release(i)
 	} else {
 		t = s.active[a.rng.Below(len(s.active))]
@@ -210,13 +210,13 @@ func (a *Annealer) release(i int32) {
 
 // releaseResident releases a random kept application on server j.
 func (a *Annealer) releaseResident(j int) bool {
-	lodgers := a.S.p.Residents[j]
-	if len(lodgers) == 0 {
+	residents := a.S.p.Residents[j]
+	if len(residents) == 0 {
 		return false
 	}
-	start := a.rng.Below(len(lodgers))
-	for at := range lodgers {
-		if i := lodgers[(start+at)%len(lodgers)]; !a.S.free[i] {
+	start := a.rng.Below(len(residents))
+	for at := range residents {
+		if i := residents[(start+at)%len(residents)]; !a.S.free[i] {
 			a.release(i)
 			return true
 		}

@@ -18,7 +18,7 @@ func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool
 	for j := range s.on {
 		for len(s.on[j]) > 0 {
 			last := s.on[j][len(s.on[j])-1]
-			s.place(j, last.Typ, -last.Count)
+			s.place(j, last.Type, -last.Count)
 		}
 	}
 	c := &filling.Cluster{}

@@ -68,7 +68,7 @@ func TestKeepApp(t *testing.T) {
 				s.undo()
 				continue
 			}
-			q := &s.pools[s.p.Apps[i].Typ]
+			q := &s.pools[s.p.Apps[i].Type]
 			if s.free[i] || s.Freed != freed-1 || q.N > q.Max {
 				t.Fatalf("application %d: free %v, %d freed, pool %d of %d", i, s.free[i], s.Freed, q.N, q.Max)
 			}

@@ -15,7 +15,7 @@ import (
 
 // Mending repacks but changes nothing about who is free, makes nothing worse, and is undone with its move.
 func TestRepair(t *testing.T) {
-	mended := false
+	repaired := false
 	rapid.Check(t, func(t *rapid.T) {
 		a := warm(t, true)
 		s := a.S
@@ -31,7 +31,7 @@ func TestRepair(t *testing.T) {
 		a.recreate()
 		exchanged, freed := a.energy(), slices.Clone(s.free)
 		a.repair(math.Inf(1))
-		mended = mended || a.energy() > exchanged
+		repaired = repaired || a.energy() > exchanged
 		if a.energy() < exchanged-1e-9 || !slices.Equal(s.free, freed) {
 			t.Fatalf("energy %g after %g, free %v after %v", a.energy(), exchanged, s.free, freed)
 		}
@@ -42,8 +42,8 @@ func TestRepair(t *testing.T) {
 		}
 		s.check(t)
 	})
-	if !mended {
-		t.Error("mending never helped")
+	if !repaired {
+		t.Error("repairing never helped")
 	}
 }
 
@@ -78,7 +78,7 @@ func (c *counter) Err() error {
 	return nil
 }
 
-// However many moves are mended, the context is looked at every few dozens.
+// However many moves are repaired, the context is looked at every few dozens.
 func TestRepairRespectsContext(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Mixed(3, 20, 30, true))), 1, tuning.Standard())
 	a.Construct()
@@ -87,7 +87,7 @@ func TestRepairRespectsContext(t *testing.T) {
 	const moves = 1000
 	a.Run(ctx, moves, a.tune.Hot*a.Unit(), math.Inf(1))
 	if a.Moves < 10*moves {
-		t.Fatalf("%d moves: hardly any was mended", a.Moves)
+		t.Fatalf("%d moves: hardly any was repaired", a.Moves)
 	}
 	if ctx.most > checkEvery+int64(a.tune.RepairMoves) {
 		t.Errorf("%d moves between two looks", ctx.most)

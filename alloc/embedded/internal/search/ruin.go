@@ -45,7 +45,7 @@ func (a *Annealer) clear(j int, half bool) {
 			n = min(n, int64(float64(a.rng.Float()*float64(n+1))))
 		}
 		if n > 0 {
-			s.place(j, sl.Typ, -n)
+			s.place(j, sl.Type, -n)
 		}
 	}
 }
@@ -105,8 +105,8 @@ func (a *Annealer) makeRoom(j int, t int32, n int64) bool {
 			}
 			sl := s.on[j][victim]
 			// As many as the shortage takes, and no more.
-			each := s.p.DemandOf(sl.Typ)[k]
-			s.place(j, sl.Typ, -min(sl.Count, (short-1)/each+1))
+			each := s.p.DemandOf(sl.Type)[k]
+			s.place(j, sl.Type, -min(sl.Count, (short-1)/each+1))
 		}
 	}
 	return true
@@ -122,7 +122,7 @@ func (a *Annealer) victim(j int, t int32, k int) int {
 	start := a.rng.Below(len(slots))
 	for at := range slots {
 		v := (start + at) % len(slots)
-		if u := slots[v].Typ; u != t && s.p.DemandOf(u)[k] > 0 {
+		if u := slots[v].Type; u != t && s.p.DemandOf(u)[k] > 0 {
 			return v
 		}
 	}

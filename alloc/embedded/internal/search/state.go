@@ -16,16 +16,16 @@ type op struct {
 	count        int64
 }
 
-// state is a partial solution that always respects the capacities (6). Kept applications hold
+// State is a partial solution that always respects the capacities (6). Kept applications hold
 // exactly what they held before and are pinned; free ones share the containers of their type.
-type state struct {
+type State struct {
 	p    *problem.Problem
 	left []int64          // server j, kind k at j*kinds+k
 	on   [][]problem.Slot // free containers on server j
 	// pools[t] is the free applications of type t; active lists the types that have any.
 	pools  []problem.Pool
 	active []int32
-	// free[i]: application i is in its pool. freed counts the keepable ones among them.
+	// free[i]: application i is in its pool. freed counts the pinnable ones among them.
 	free  []bool
 	Freed int64
 	totals
@@ -34,7 +34,7 @@ type state struct {
 	// touched servers had free containers removed or capacity released since the last point.
 	touched   []int32
 	isTouched []bool
-	// hungry types lost containers since the last point.
+	// toRepair: types that lost containers since the last point.
 	toRepair   []int32
 	isToRepair []bool
 }
@@ -54,8 +54,8 @@ type point struct {
 
 // NewState returns the state that keeps whom it can: the applications that may stay, in order, as
 // far as they fit together; what the others hold stays in place as free containers where it fits.
-func NewState(p *problem.Problem) *state {
-	s := &state{
+func NewState(p *problem.Problem) *State {
+	s := &State{
 		p: p, left: append([]int64(nil), p.Capacity...), on: make([][]problem.Slot, p.Servers),
 		pools: make([]problem.Pool, len(p.Types)), free: make([]bool, len(p.Apps)),
 		isTouched: make([]bool, p.Servers), isToRepair: make([]bool, len(p.Types)),
@@ -73,7 +73,7 @@ func NewState(p *problem.Problem) *state {
 		if p.Apps[i].Pinnable {
 			s.Freed++
 		}
-		q := &s.pools[p.Apps[i].Typ]
+		q := &s.pools[p.Apps[i].Type]
 		q.Members = append(q.Members, int32(i))
 	}
 	for t := range s.pools {
@@ -96,17 +96,17 @@ func NewState(p *problem.Problem) *state {
 }
 
 // holds reports whether what application i holds fits into what is left.
-func (s *state) holds(i int32) bool {
+func (s *State) holds(i int32) bool {
 	for _, placed := range s.p.Inst.Apps[i].Previous {
-		if s.room(placed.Server, s.p.Apps[i].Typ) < placed.Count {
+		if s.room(placed.Server, s.p.Apps[i].Type) < placed.Count {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *state) pinInitially(i int32) {
-	t := s.p.Apps[i].Typ
+func (s *State) pinInitially(i int32) {
+	t := s.p.Apps[i].Type
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.take(placed.Server, t, placed.Count)
 		s.objective += float64(s.p.Types[t].Value * float64(placed.Count))
@@ -115,8 +115,8 @@ func (s *state) pinInitially(i int32) {
 }
 
 // placeHeld puts free containers where application i holds some, as many as fit and it may have.
-func (s *state) placeHeld(i int32) {
-	t := s.p.Apps[i].Typ
+func (s *State) placeHeld(i int32) {
+	t := s.p.Apps[i].Type
 	want := s.p.Apps[i].Max
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		n := min(placed.Count, want, s.pools[t].Max-s.pools[t].N, s.room(placed.Server, t))
@@ -128,16 +128,16 @@ func (s *state) placeHeld(i int32) {
 }
 
 // begin starts a move: undo comes back to here.
-func (s *state) begin() {
+func (s *State) begin() {
 	s.journal = s.journal[:0]
 	s.start = s.here()
 }
 
 // undo takes back everything since begin.
-func (s *state) undo() { s.undoTo(s.start) }
+func (s *State) undo() { s.undoTo(s.start) }
 
-// here returns the present point of a move; nothing is touched or hungry any more.
-func (s *state) here() point {
+// here returns the present point of a move; nothing is touched or to be repaired any more.
+func (s *State) here() point {
 	for _, j := range s.touched {
 		s.isTouched[j] = false
 	}
@@ -149,7 +149,7 @@ func (s *state) here() point {
 }
 
 // undoTo takes back everything since a point of this move.
-func (s *state) undoTo(p point) {
+func (s *State) undoTo(p point) {
 	for at := len(s.journal) - 1; at >= p.journal; at-- {
 		o := s.journal[at]
 		switch {
@@ -166,7 +166,7 @@ func (s *state) undoTo(p point) {
 }
 
 // take lowers what is left of server j by n containers of type t; n may be negative.
-func (s *state) take(j int, t int32, n int64) {
+func (s *State) take(j int, t int32, n int64) {
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
 		s.left[k0+k] -= n * q
@@ -174,7 +174,7 @@ func (s *state) take(j int, t int32, n int64) {
 }
 
 // put places n containers of type t on server j (n < 0: removes) without journal or touching.
-func (s *state) put(j int, t int32, n int64) {
+func (s *State) put(j int, t int32, n int64) {
 	s.take(j, t, n)
 	s.relabel(j, t, n)
 	v := s.p.Types[t].Value
@@ -182,14 +182,14 @@ func (s *state) put(j int, t int32, n int64) {
 }
 
 // relabel changes how many containers on server j are free ones of type t, and with them the pool.
-func (s *state) relabel(j int, t int32, n int64) {
+func (s *State) relabel(j int, t int32, n int64) {
 	slots := s.on[j]
 	at := 0
-	for at < len(slots) && slots[at].Typ != t {
+	for at < len(slots) && slots[at].Type != t {
 		at++
 	}
 	if at == len(slots) {
-		slots = append(slots, problem.Slot{Typ: t})
+		slots = append(slots, problem.Slot{Type: t})
 	}
 	slots[at].Count += n
 	if slots[at].Count == 0 {
@@ -202,7 +202,7 @@ func (s *state) relabel(j int, t int32, n int64) {
 }
 
 // resize sets the pool's containers and refreshes loss and missing.
-func (s *state) resize(t int32, n int64) {
+func (s *State) resize(t int32, n int64) {
 	q := &s.pools[t]
 	s.missing -= q.Missing()
 	q.N = n
@@ -213,7 +213,7 @@ func (s *state) resize(t int32, n int64) {
 }
 
 // place is a journalled put; it marks what a later recreate must look at.
-func (s *state) place(j int, t int32, n int64) {
+func (s *State) place(j int, t int32, n int64) {
 	s.journal = append(s.journal, op{t, int32(j), n})
 	s.put(j, t, n)
 	if n < 0 {
@@ -225,7 +225,7 @@ func (s *state) place(j int, t int32, n int64) {
 	}
 }
 
-func (s *state) touch(j int) {
+func (s *State) touch(j int) {
 	if !s.isTouched[j] {
 		s.isTouched[j] = true
 		s.touched = append(s.touched, int32(j))
@@ -233,8 +233,8 @@ func (s *state) touch(j int) {
 }
 
 // unpin frees a kept application: its containers stay where they are, as free ones of its type.
-func (s *state) unpin(i int32) {
-	t := s.p.Apps[i].Typ
+func (s *State) unpin(i int32) {
+	t := s.p.Apps[i].Type
 	s.free[i] = true
 	s.Freed++
 	s.loss -= s.p.Apps[i].HeldLoss
@@ -252,8 +252,8 @@ func (s *state) unpin(i int32) {
 }
 
 // pin is unpin backwards: free containers of its type are where application i held some.
-func (s *state) pin(i int32) {
-	t := s.p.Apps[i].Typ
+func (s *State) pin(i int32) {
+	t := s.p.Apps[i].Type
 	q := &s.pools[t]
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.relabel(placed.Server, t, -placed.Count)
@@ -271,7 +271,7 @@ func (s *state) pin(i int32) {
 }
 
 // deactivate drops t from active.
-func (s *state) deactivate(t int32) {
+func (s *State) deactivate(t int32) {
 	for at, other := range s.active {
 		if other == t {
 			last := len(s.active) - 1
@@ -283,7 +283,7 @@ func (s *state) deactivate(t int32) {
 }
 
 // room returns how many more containers of type t fit on server j.
-func (s *state) room(j int, t int32) int64 {
+func (s *State) room(j int, t int32) int64 {
 	n := int64(math.MaxInt64)
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
@@ -298,7 +298,7 @@ func (s *state) room(j int, t int32) int64 {
 }
 
 // fitsOne reports whether one more container of type t fits on server j.
-func (s *state) fitsOne(j int, t int32) bool {
+func (s *State) fitsOne(j int, t int32) bool {
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
 		if s.left[k0+k] < q {
@@ -309,9 +309,9 @@ func (s *state) fitsOne(j int, t int32) bool {
 }
 
 // countOn returns the free containers of type t on server j.
-func (s *state) countOn(j int, t int32) int64 {
+func (s *State) countOn(j int, t int32) int64 {
 	for _, sl := range s.on[j] {
-		if sl.Typ == t {
+		if sl.Type == t {
 			return sl.Count
 		}
 	}

@@ -27,11 +27,11 @@ type picture struct {
 	N       []int64
 }
 
-func (s *state) picture() picture {
+func (s *State) picture() picture {
 	v := picture{slices.Clone(s.left), make([][]problem.Slot, len(s.on)), slices.Clone(s.free), s.Freed, s.missing, nil}
 	for j, slots := range s.on {
 		v.On[j] = append([]problem.Slot{}, slots...)
-		sort.Slice(v.On[j], func(a, b int) bool { return v.On[j][a].Typ < v.On[j][b].Typ })
+		sort.Slice(v.On[j], func(a, b int) bool { return v.On[j][a].Type < v.On[j][b].Type })
 	}
 	for t := range s.pools {
 		v.N = append(v.N, s.pools[t].N)
@@ -40,7 +40,7 @@ func (s *state) picture() picture {
 }
 
 // check recomputes everything incremental.
-func (s *state) check(t rapid.TB) {
+func (s *State) check(t rapid.TB) {
 	t.Helper()
 	left := slices.Clone(s.p.Capacity)
 	var objective, loss float64
@@ -53,8 +53,8 @@ func (s *state) check(t rapid.TB) {
 	n := make([]int64, len(s.pools))
 	for j, slots := range s.on {
 		for _, sl := range slots {
-			use(j, sl.Typ, sl.Count)
-			n[sl.Typ] += sl.Count
+			use(j, sl.Type, sl.Count)
+			n[sl.Type] += sl.Count
 		}
 	}
 	var freed, missing int64
@@ -68,7 +68,7 @@ func (s *state) check(t rapid.TB) {
 		}
 		loss += a.HeldLoss
 		for _, placed := range s.p.Inst.Apps[i].Previous {
-			use(placed.Server, a.Typ, placed.Count)
+			use(placed.Server, a.Type, placed.Count)
 		}
 	}
 	active := 0

@@ -29,14 +29,14 @@ type pricedSets struct {
 
 // price sets the prices: worth of a container by type in patterns, lambda on loss.
 func (u *pricedSets) price(s *pattern.Cells, worth []float64, lambda float64) {
-	p := s.P
-	u.best, u.gain = colgen.Resize(u.best, len(s.Ps.Classes)), colgen.Resize(u.gain, len(p.Apps))
+	p := s.Problem
+	u.best, u.gain = colgen.Resize(u.best, len(s.Lists.Classes)), colgen.Resize(u.gain, len(p.Apps))
 	for g := range u.best {
-		_, u.best[g] = s.Ps.Best(int32(g), worth)
+		_, u.best[g] = s.Lists.Best(int32(g), worth)
 	}
 	for i := range p.Apps {
 		if a := &p.Apps[i]; a.Pinnable {
-			_, phi := p.Wanted(int32(i), p.Types[a.Typ].Value-worth[a.Typ], lambda)
+			_, phi := p.Wanted(int32(i), p.Types[a.Type].Value-worth[a.Type], lambda)
 			u.gain[i] = phi - p.KeepWorth(int32(i), lambda)
 		}
 	}
@@ -49,7 +49,7 @@ type Search struct {
 	rng       rng.Source
 	free      []bool
 	members   []int32
-	mask      []int32 // by cell: its lodgers in the set
+	mask      []int32 // by cell: its residents in the set
 	cellAt    []int32 // entry -> cell
 	rootWorth []float64
 	root      pricedSets // at the prices of the root
@@ -67,10 +67,10 @@ type swap struct {
 
 // New returns a search without a set yet, which prices moves at the multipliers x of the root.
 func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search {
-	s, types := l.S, len(l.S.P.Types)
+	s, types := l.S, len(l.S.Problem.Types)
 	q := &Search{
 		tune:   tune,
-		Leaves: l, rng: rng.Source(seed), free: make([]bool, len(s.P.Apps)), mask: make([]int32, len(s.Cells)),
+		Leaves: l, rng: rng.Source(seed), free: make([]bool, len(s.Problem.Apps)), mask: make([]int32, len(s.Cells)),
 		cellAt: make([]int32, len(s.EntryApp)), rootWorth: make([]float64, types), worth: make([]float64, types),
 	}
 	for c := range s.Cells {
@@ -79,7 +79,7 @@ func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search
 		}
 	}
 	for t := range q.rootWorth {
-		q.rootWorth[t] = math.Max(0, s.P.Types[t].Value-x[t])
+		q.rootWorth[t] = math.Max(0, s.Problem.Types[t].Value-x[t])
 	}
 	q.root.price(s, q.rootWorth, x[types])
 	return q
@@ -91,7 +91,7 @@ func (q *Search) Load(set []bool) {
 	clear(q.mask)
 	clear(q.free)
 	for i, in := range set {
-		if in && q.S.P.Apps[i].Pinnable {
+		if in && q.S.Problem.Apps[i].Pinnable {
 			q.toggle(int32(i))
 		}
 	}
@@ -143,7 +143,7 @@ func (q *Search) change(u *pricedSets, i int32) float64 {
 func (q *Search) rank() {
 	q.moves = q.moves[:0]
 	ins, outs := q.candidates()
-	if int64(len(q.members)) < q.S.P.Budget {
+	if int64(len(q.members)) < q.S.Problem.Budget {
 		outs = append(outs, -1)
 	}
 	for _, out := range outs {
@@ -171,8 +171,8 @@ func (q *Search) rank() {
 func (q *Search) candidates() (ins, outs []int32) {
 	for _, u := range [...]*pricedSets{&q.root, &q.local} {
 		var in, out []lagrange.Score
-		for i := range q.S.P.Apps {
-			if !q.S.P.Apps[i].Pinnable {
+		for i := range q.S.Problem.Apps {
+			if !q.S.Problem.Apps[i].Pinnable {
 				continue
 			}
 			sc := lagrange.Score{Gain: q.change(u, int32(i)), App: int32(i)}
@@ -271,7 +271,7 @@ func (q *Search) takePrices() {
 	q.local.price(q.S, q.worth, q.R.Lambda)
 }
 
-// perturb swaps a few members, or frees lodgers that sit together and keeps the cheapest others.
+// perturb swaps a few members, or frees residents that sit together and keeps the cheapest others.
 func (q *Search) perturb() {
 	s := q.S
 	if q.rng.Below(2) == 0 {
@@ -295,8 +295,8 @@ func (q *Search) perturb() {
 		q.toggle(out)
 		best, most := int32(-1), math.Inf(-1)
 		for range 4 {
-			i := int32(q.rng.Below(len(s.P.Apps)))
-			if !s.P.Apps[i].Pinnable || q.free[i] {
+			i := int32(q.rng.Below(len(s.Problem.Apps)))
+			if !s.Problem.Apps[i].Pinnable || q.free[i] {
 				continue
 			}
 			if u := q.change(&q.root, i); u > most {
@@ -311,7 +311,7 @@ func (q *Search) perturb() {
 
 // trim keeps the members that U misses least, but not those of mask on c, until the budget holds.
 func (q *Search) trim(c *pattern.Cell, mask uint32) {
-	for int64(len(q.members)) > q.S.P.Budget {
+	for int64(len(q.members)) > q.S.Problem.Budget {
 		best, most := int32(-1), math.Inf(-1)
 		for _, i := range q.members {
 			protected := false
@@ -331,12 +331,12 @@ func (q *Search) trim(c *pattern.Cell, mask uint32) {
 
 // Run searches with the given number of judgements.
 func (q *Search) Run(ctx context.Context, tries int64) {
-	if len(q.members) == 0 && q.S.P.Budget == 0 {
+	if len(q.members) == 0 && q.S.Problem.Budget == 0 {
 		return
 	}
 	q.climb(ctx, &tries)
 	at, best := append([]bool(nil), q.free...), q.at
-	for tries > 0 && ctx.Err() == nil && q.S.P.Pinnable > 0 {
+	for tries > 0 && ctx.Err() == nil && q.S.Problem.Pinnable > 0 {
 		tries--
 		q.perturb()
 		q.climb(ctx, &tries)

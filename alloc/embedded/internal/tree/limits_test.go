@@ -21,13 +21,13 @@ func TestParts(t *testing.T) {
 		_, s := cellstest.Draw(t, draws(t))
 		l := leaf.NewLeaves(s)
 		tree := New(t.Context(), l, tuning.Standard(), nil)
-		k := rapid.IntRange(0, s.P.Kinds-1).Draw(t, "kind")
-		if s.P.Unit[k] == 0 || s.P.Total[k] < s.P.Unit[k] {
+		k := rapid.IntRange(0, s.Problem.Kinds-1).Draw(t, "kind")
+		if s.Problem.Unit[k] == 0 || s.Problem.Total[k] < s.Problem.Unit[k] {
 			t.Skip("nobody uses the kind")
 		}
-		most := rapid.Int64Range(0, s.P.Total[k]/s.P.Unit[k]-1).Draw(t, "most") * s.P.Unit[k]
+		most := rapid.Int64Range(0, s.Problem.Total[k]/s.Problem.Unit[k]-1).Draw(t, "most") * s.Problem.Unit[k]
 		below, above := tree.part(tree.Open[0], k, most)
-		for used := int64(0); used <= s.P.Total[k]; used += s.P.Unit[k] {
+		for used := int64(0); used <= s.Problem.Total[k]; used += s.Problem.Unit[k] {
 			in := 0
 			for _, n := range []*node{below, above} {
 				if n.limits.Lo[k] <= used && used <= n.limits.Hi[k] {

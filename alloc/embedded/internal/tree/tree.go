@@ -28,12 +28,12 @@ type bounder interface {
 // Tree is one search for the best set of free applications.
 type Tree struct {
 	*leaf.Answers
-	by   leaf.Answerer
-	ev   bounder
-	sel  *lagrange.Selection // of ev
-	D    *lagrange.Descent
-	tune *tuning.Numbers
-	// each is how many rounds a node takes, LeafRounds a leaf before it is settled.
+	by      leaf.Answerer
+	ev      bounder
+	sel     *lagrange.Selection // of ev
+	Descent *lagrange.Descent
+	tune    *tuning.Numbers
+	// Each is how many rounds a node takes, LeafRounds a leaf before it is settled.
 	Each, LeafRounds int
 	Open             nodes
 	// RootX and RootBound are the multipliers of the root and what they prove.
@@ -44,7 +44,7 @@ type Tree struct {
 	lately [][]float64
 	// proven is a bound on the whole tree, from the root or from an earlier search.
 	proven float64
-	// lost is the largest bound of what was given up without a proof that it is no better.
+	// Lost is the largest bound of what was given up without a proof that it is no better.
 	Lost float64
 	// limiting: nodes limit the use of kinds; LimitsAt is where the multipliers of limits start, -1
 	// where the bound has none.
@@ -57,7 +57,7 @@ type Tree struct {
 // New bounds the root with the decomposition. warm may change where the descent begins; nil: it does not.
 func New(ctx context.Context, l *leaf.Leaves, tune *tuning.Numbers, warm func(x []float64)) *Tree {
 	ev := lagrange.NewDecomposition(l.S)
-	ev.Decide(make([]problem.Choice, len(l.P.Apps)))
+	ev.Decide(make([]problem.Choice, len(l.Problem.Apps)))
 	d := lagrange.NewCopyDescent(ev)
 	cold := slices.Clone(d.X)
 	if warm != nil {
@@ -68,8 +68,8 @@ func New(ctx context.Context, l *leaf.Leaves, tune *tuning.Numbers, warm func(x 
 	t.Each = tune.NodeRounds
 	t.limitsAt, t.cold = lagrange.LimitsAt(l.S), cold
 	for range tune.RootTries {
-		t.D.Run(ctx, tune.RootRounds/tune.RootTries, t.target(), t.Cut())
-		t.D.Back()
+		t.Descent.Run(ctx, tune.RootRounds/tune.RootTries, t.target(), t.Cut())
+		t.Descent.Back()
 		t.try()
 	}
 	t.setRoot()
@@ -78,16 +78,16 @@ func New(ctx context.Context, l *leaf.Leaves, tune *tuning.Numbers, warm func(x 
 
 // Of makes a tree of what d has come to, which is about ev, the prices by server.
 func Of(by leaf.Answerer, ev bounder, d *lagrange.Descent, tune *tuning.Numbers) *Tree {
-	t := &Tree{Answers: by.Known(), by: by, ev: ev, sel: ev.State(), D: d, tune: tune, Each: tune.PriceRounds, Lost: math.Inf(-1), limitsAt: -1}
-	t.choice = make([]problem.Choice, len(t.P.Apps))
+	t := &Tree{Answers: by.Known(), by: by, ev: ev, sel: ev.State(), Descent: d, tune: tune, Each: tune.PriceRounds, Lost: math.Inf(-1), limitsAt: -1}
+	t.choice = make([]problem.Choice, len(t.Problem.Apps))
 	t.setRoot()
 	return t
 }
 
 // setRoot makes the root of what the descent has come to.
 func (t *Tree) setRoot() {
-	t.RootX, t.RootBound, t.proven = slices.Clone(t.D.Best), t.D.Bound, t.D.Bound
-	t.Open = nodes{{choices: slices.Clone(t.choice), limits: lagrange.NoLimits(t.P), x: t.RootX, bound: t.D.Bound}}
+	t.RootX, t.RootBound, t.proven = slices.Clone(t.Descent.Best), t.Descent.Bound, t.Descent.Bound
+	t.Open = nodes{{choices: slices.Clone(t.choice), limits: lagrange.NoLimits(t.Problem), x: t.RootX, bound: t.Descent.Bound}}
 }
 
 // target is what the step rule aims at.
@@ -95,10 +95,10 @@ func (t *Tree) target() float64 {
 	switch {
 	case t.Found:
 		return t.tune.Aim * t.Value
-	case t.D.Bound > 0:
-		return lagrange.BlindTarget * t.D.Bound
+	case t.Descent.Bound > 0:
+		return lagrange.BlindTarget * t.Descent.Bound
 	}
-	return t.D.Bound - 1
+	return t.Descent.Bound - 1
 }
 
 // Bound returns the bound on the whole tree.
@@ -142,7 +142,7 @@ func (t *Tree) Run(ctx context.Context, nodes, work int64) bool {
 // one other.
 func (t *Tree) mostOpen() int {
 	const node = 256 // bytes, beside these
-	return mostOpenBytes / (node + len(t.choice) + 16*t.P.Kinds + 4*len(t.RootX))
+	return mostOpenBytes / (node + len(t.choice) + 16*t.Problem.Kinds + 4*len(t.RootX))
 }
 
 // visit works on a node, and returns the child to go on with, or nil.
@@ -152,10 +152,10 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 		if n.isNew != none {
 			t.settleLimits(ctx, n)
 		}
-		t.D.Run(ctx, t.Each, t.target(), t.Cut())
-		t.D.Back()
+		t.Descent.Run(ctx, t.Each, t.target(), t.Cut())
+		t.Descent.Back()
 		t.remember()
-		n.bound = math.Min(n.bound, t.D.Bound)
+		n.bound = math.Min(n.bound, t.Descent.Bound)
 		if n.bound <= t.Cut() {
 			t.drop(n.bound)
 			return nil
@@ -169,7 +169,7 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 			break
 		}
 		t.ev.Decide(t.choice)
-		t.D.Bound = t.D.Back()
+		t.Descent.Bound = t.Descent.Back()
 	}
 	if k, most := t.scarce(n); k >= 0 {
 		below, above := t.part(n, k, most)
@@ -181,7 +181,7 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 		t.leaf(ctx, n.bound)
 		return nil
 	}
-	x := slices.Clone(t.D.Best)
+	x := slices.Clone(t.Descent.Best)
 	child := func(c problem.Choice) *node {
 		choices := slices.Clone(t.choice)
 		choices[i] = c
@@ -203,19 +203,19 @@ func (t *Tree) enter(n *node) {
 			x, least = other, bound
 		}
 	}
-	copy(t.D.X, x)
+	copy(t.Descent.X, x)
 	t.sel.Forget()
-	t.D.Start()
+	t.Descent.Start()
 }
 
 // remember keeps the multipliers of a node for others.
 func (t *Tree) remember() {
 	if len(t.lately) < t.tune.Recent {
-		t.lately = append(t.lately, slices.Clone(t.D.Best))
+		t.lately = append(t.lately, slices.Clone(t.Descent.Best))
 		return
 	}
 	if t.tune.Recent > 0 {
-		copy(t.lately[t.Nodes%int64(t.tune.Recent)], t.D.Best)
+		copy(t.lately[t.Nodes%int64(t.tune.Recent)], t.Descent.Best)
 	}
 }
 
@@ -226,10 +226,10 @@ func (t *Tree) fix() int {
 	fixed := 0
 	for at, sc := range sel.All {
 		switch {
-		case at < len(sel.Chosen) && t.D.Bound-sc.Gain+sel.Next <= cut:
+		case at < len(sel.Chosen) && t.Descent.Bound-sc.Gain+sel.Next <= cut:
 			t.choice[sc.App] = problem.Freed
 			fixed++
-		case at >= len(sel.Chosen) && t.D.Bound-sel.Least+sc.Gain <= cut:
+		case at >= len(sel.Chosen) && t.Descent.Bound-sel.Least+sc.Gain <= cut:
 			t.choice[sc.App] = problem.Kept
 			fixed++
 		}
@@ -241,7 +241,7 @@ func (t *Tree) fix() int {
 func (t *Tree) pick() int {
 	best, most := -1, -1.0
 	for i, c := range t.choice {
-		if c != problem.Open || !t.P.Apps[i].Pinnable {
+		if c != problem.Open || !t.Problem.Apps[i].Pinnable {
 			continue
 		}
 		f := float64(t.sel.Often[i]) / float64(max(1, t.sel.Rounds))
@@ -255,7 +255,7 @@ func (t *Tree) pick() int {
 // last settles a node that may free one application more: each candidate makes a leaf. Those that are
 // left when ctx ends are given up.
 func (t *Tree) last(ctx context.Context) {
-	base := t.D.Bound
+	base := t.Descent.Bound
 	for _, sc := range t.sel.Chosen {
 		base -= sc.Gain
 	}
@@ -285,10 +285,10 @@ func (t *Tree) last(ctx context.Context) {
 func (t *Tree) leaf(ctx context.Context, bound float64) {
 	if bound > t.Cut() && t.LeafRounds > 0 {
 		t.ev.Decide(t.choice)
-		copy(t.D.X, t.D.Best)
-		t.D.Start()
-		t.D.Run(ctx, t.LeafRounds, t.target(), t.Cut())
-		bound = math.Min(bound, t.D.Bound)
+		copy(t.Descent.X, t.Descent.Best)
+		t.Descent.Start()
+		t.Descent.Run(ctx, t.LeafRounds, t.target(), t.Cut())
+		bound = math.Min(bound, t.Descent.Bound)
 	}
 	if bound > t.Cut() {
 		bound = math.Min(bound, t.by.Settle(ctx, func(i int32) bool { return t.choice[i] == problem.Freed }))

@@ -64,7 +64,7 @@ func TestTreeAgainstOracle(t *testing.T) {
 		if !l.Found || math.Abs(l.Value-optimum) > solver.ObjectiveTolerance || math.Abs(tree.Bound()-optimum) > 2*solver.ObjectiveTolerance {
 			t.Fatalf("value %.12g, bound %.12g, optimum %.12g", l.Value, tree.Bound(), optimum)
 		}
-		counts := s.P.Decode(leaf.Unpack(s, &l.Best))
+		counts := s.Problem.Decode(leaf.Unpack(s, &l.Best))
 		if err := inst.Check(counts); err != nil {
 			t.Fatal(err)
 		}
@@ -117,13 +117,13 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 func bestOfEverySet(t rapid.TB, s *pattern.Cells) float64 {
 	t.Helper()
 	l := leaf.NewLeaves(s)
-	free := make([]bool, len(s.P.Apps))
+	free := make([]bool, len(s.Problem.Apps))
 	best := math.Inf(-1)
 	var visit func(i int, left int64)
 	visit = func(i int, left int64) {
 		if i < len(free) {
 			visit(i+1, left)
-			if s.P.Apps[i].Pinnable && left > 0 {
+			if s.Problem.Apps[i].Pinnable && left > 0 {
 				free[i] = true
 				visit(i+1, left-1)
 				free[i] = false
@@ -145,7 +145,7 @@ func bestOfEverySet(t rapid.TB, s *pattern.Cells) float64 {
 			best = l.K.BestValue
 		}
 	}
-	visit(0, s.P.Budget)
+	visit(0, s.Problem.Budget)
 	return best
 }
 
