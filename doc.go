@@ -125,7 +125,7 @@
 //	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	Rank
 //	[Dorm P2, nearly equal]	alloc/embedded/internal/problem/standing.go	Standing
 //	[Dorm P2, exactly full]	alloc/embedded/internal/filling/filling.go	Fill
-//	[Dorm P2, compiled]	alloc/embedded/internal/problem/problem.go	Problem
+//	[Dorm P2, compiled]	alloc/embedded/internal/problem/compile.go	New
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder
 //	[LandDoig60, branch and bound]	alloc/milp/bb/search.go	search.run

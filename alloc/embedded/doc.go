@@ -5,55 +5,51 @@
 // # What it computes
 //
 // A decision with a previous allocation is at heart: whom to free, that is, which few applications may
-// change, and how to pack them and the newcomers into what the others leave. Applications of equal
-// demand are one type (problem.go), and the least loss of a type's containers has a closed form
-// (pool.go). A bound depends on multipliers, which one subgradient method lowers (descent.go,
-// [Polyak69]), and on whom a node of branch and bound has freed or kept (selection.go):
+// change, and how to pack them and the newcomers into what the others leave. Each part of the answer is a
+// package of its own below internal; calls run down this list:
 //
-//   - Prices by server (dual.go, root.go) relax the capacities (6) and the fairness budget (15), which
-//     leaves a small concave problem for each application, [Geoffrion74]. Where nothing may stay the
-//     prices go by shape of server, and column generation finds the best ones (blocks.go).
-//   - The decomposition (pattern.go, split.go, spliteval.go) gives every server a copy of its own of
-//     which of its applications are freed, and packs whole containers by lists of maximal patterns,
-//     [Guignard87], [Gilmore61]. It is used where servers are small enough for lists. Where a unit of a
-//     kind is worth much, as one of 5 GPUs, nodes also limit how much of that kind is used (limits.go).
+//   - tuning: the numbers that trade time for quality.
+//   - tree: branch and bound on who is freed, [Land60]. A node starts from the multipliers of a recent one;
+//     where a unit of a scarce kind, as one of 5 GPUs, is about the gap, nodes also limit how much of that
+//     kind is used.
+//   - sets: a local search over sets of freed applications, ranked by a priced bound and judged by the
+//     residual problem.
+//   - leaf: what is known about a set of freed applications. The residual problem is packed by an ascent
+//     from its linear program, and settled for good by branching on counts and by dynamic programming on
+//     slack. Where servers hold too much for lists of patterns, what the kept ones leave is an instance of
+//     its own, small again.
+//   - search: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once; each
+//     exchange of sets is repaired before it is judged.
+//   - filling: minima that fill a cluster to the last unit are placed by trying every way.
+//   - conflict, enumerate, counting: proofs that there is no solution, with the constraints that cannot hold
+//     together, and of the whole preference of [solver.Rank] on tiny instances.
+//   - colgen: linear programs whose columns arrive as they are needed, [Dantzig60]: the residual problem
+//     over patterns of servers and counts of types, and the best prices of a cluster where nothing runs.
+//   - lagrange: bounds by multipliers, which one subgradient method lowers, [Polyak69]. Prices by server
+//     relax the capacities (6) and the fairness budget (15), which leaves a small concave problem for each
+//     application, [Geoffrion74]. The decomposition gives every server a copy of its own of which of its
+//     applications are freed, and packs whole containers by lists of patterns, [Guignard87].
+//   - pattern: the maximal patterns of a server, [Gilmore61], and the classes that servers come to as their
+//     residents are freed.
+//   - problem: the compiled instance. Applications of equal demand are one type, servers that hold as much
+//     of each type one shape; the least loss of a type's containers has a closed form.
 //
-// For a set of freed applications what remains is the residual problem: bounded by column generation
-// over patterns of servers and counts of types (residual.go, master.go, [Dantzig60]), packed by an
-// ascent from its solution (rounding.go), and settled for good by branching on counts and by dynamic
-// programming on slack (leaves.go, slack.go). The search is then
-//
-//   - with lists of patterns: a local search over sets, ranked by a priced bound and judged by the
-//     residual problem (sets.go), then branch and bound on who is freed (tree.go, [Land60]) with the
-//     decomposition at the nodes, and more of both where the gap is about a unit of a scarce kind;
-//     unpack.go deals the patterns out to servers;
-//   - else: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once, several
-//     times from the start where there are sets to choose from (state.go, anneal.go, starts.go, moves.go,
-//     exchange.go, recreate.go), each exchange of sets packed anew before it is judged (repair.go), and
-//     the same branch and bound with the prices by server at nodes and leaves; a leaf that these do not
-//     rule out is an instance of its own, small again (restleaves.go). A part of it comes after the
-//     first start: small trees are finished then.
-//
-// At the end containers of a type are handed to its applications, close to where these have them now
-// (decode.go). Tiny instances are enumerated (enumerate.go), which proves the whole preference of
-// [solver.Rank]. What has no solution is recognized by counting, by prices, by branch and bound or by
-// enumeration, with the constraints that cannot hold together (conflict.go).
+// The phases are in phases.go: by sets (sets.go) where servers are small enough for lists of patterns, else
+// by containers (containers.go). What each part brings is printed by BenchmarkAblation.
 //
 // # Notation
 //
-//	symbol   Go name             unit                  where
-//	v_t      demandType.value    utilization           [Dorm] eq. (10), of a type of demand t
-//	delta_t  demandType.delta    share per container   [Dorm] eq. (2)
-//	p_gk     dual, x[g*kinds+k]  utilization per unit  of kind k on a server of class g
-//	lambda   the last of dual's  utilization per share of the fairness budget (15)
-//	free_i   dual.free           utilization           see solver.DualBound
-//	keep_i   dual.keep           utilization           see solver.DualBound
-//	p_t      split, x[t]         utilization           of a container of type t, see solver.CopyBound
-//	mu_ij    split, after lambda utilization           of the room of application i on server j
-//	F*       selection.chosen    -                     whom the multipliers free
-//	pi_t     residual.pi         utilization           of a container of type t that servers supply
-//	G_t(N)   pool.at             share                 least loss of N containers of the free of type t
-//	L'       residual.budget     share                 loss budget less the loss of the kept
+//	symbol   Go name                        unit                  where
+//	v_t      problem.DemandType.Value       utilization           [Dorm] eq. (10), of a type of demand t
+//	delta_t  problem.DemandType.Delta       share per container   [Dorm] eq. (2)
+//	p_gk     lagrange.Dual, x[g*Kinds+k]    utilization per unit  of kind k on a server of class g
+//	lambda   the last of a Dual's x         utilization per share of the fairness budget (15)
+//	p_t      lagrange.Decomposition, x[t]   utilization           of a container of type t, see solver.CopyBound
+//	mu_ij    the same, after lambda         utilization           of the room of application i on server j
+//	sigma_k  the same, after mu             utilization per unit  of kind k, for limits on its use
+//	F*       lagrange.Selection.Chosen      -                     whom the multipliers free
+//	pi_t     colgen.Residual.Pi             utilization           of a container of type t that servers supply
+//	G_t(N)   problem.Pool.At                share                 least loss of N containers of the free of type t
 //
 // # Contract
 //

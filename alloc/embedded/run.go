@@ -43,30 +43,6 @@ func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
 	return &run{p: p, opts: *opts, tune: tune, a: search.New(search.NewState(p), opts.Seed, tune)}
 }
 
-// search finds a bound and, if it can, a solution: by sets of freed applications where the servers
-// are small enough for lists of patterns, else by annealing on containers.
-func (r *run) search(ctx context.Context) {
-	r.a.Construct()
-	if r.s = pattern.New(r.p, pattern.MostPatterns); r.s != nil {
-		r.searchSets(ctx)
-	} else {
-		r.searchContainers(ctx)
-	}
-	if !r.a.Best.Found {
-		r.fillMinima(ctx)
-	}
-}
-
-// fillMinima looks for a solution where the cluster is so full that no search finds one, and improves what it
-// finds. With nobody to free, no way to place the minima means that there is no solution.
-func (r *run) fillMinima(ctx context.Context) {
-	impossible := r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
-	r.unfillable = impossible && r.p.Pinnable == 0
-	if r.a.Best.Found {
-		r.a.Run(ctx, int64(r.tune.Polish*r.moves()), 0, r.goal())
-	}
-}
-
 // bound returns the best bound.
 func (r *run) bound() float64 {
 	bound, best := math.Min(r.root.bound(), r.p.Inst.Cap()), &r.a.Best

@@ -16,33 +16,6 @@ import (
 // Name is the name under which a certificate's settings know the solver of this package.
 const Name = "embedded"
 
-// Effort is how much work a Solver does: moves of annealing for each server and application, sets tried,
-// nodes, leaves and rounds are in proportion. It is never a time, so that the same problem has the same
-// answer everywhere.
-type Effort int64
-
-// The usual efforts. Any other positive number may be used. Prove goes on until the optimum is proven,
-// where branch and bound can do that at all.
-const (
-	Quick    Effort = 20
-	Default  Effort = 100
-	Thorough Effort = 1000
-	Prove    Effort = 1_000_000
-)
-
-// Options adjusts a Solver. nil and the zero value mean the defaults.
-type Options struct {
-	// Effort is the budget; 0 means Default.
-	Effort Effort
-	// Gap stops the search early: once (bound - utilization)/bound is at most Gap, in [0, 1].
-	// 0 means only a proven optimum stops it.
-	Gap float64
-	// Seed selects the random numbers; every seed, 0 too, gives a reproducible answer.
-	Seed uint64
-	// Warm is what the last decision left, see WarmFrom; nil: nothing.
-	Warm *Warm
-}
-
 // Solver answers P2 as the package comment says. It is safe for concurrent use.
 type Solver struct{ opts Options }
 

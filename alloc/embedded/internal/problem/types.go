@@ -2,11 +2,6 @@
 
 package problem
 
-import (
-	"encoding/binary"
-	"math"
-)
-
 // DemandType is what applications with equal demands share.
 type DemandType struct {
 	Value, Delta float64
@@ -27,27 +22,4 @@ type App struct {
 // DemandOf returns what a container of type t uses, by kind.
 func (p *Problem) DemandOf(t int32) []int64 {
 	return p.demand[int(t)*p.Kinds : (int(t)+1)*p.Kinds]
-}
-
-// compileTypes groups the applications by demand, in order of first appearance. Value and Delta
-// follow from the demand in a Dorm instance; comparing them too keeps any instance exact.
-func (p *Problem) compileTypes() {
-	index := make(map[string]int32)
-	p.Apps = make([]App, len(p.Inst.Apps))
-	var key []byte
-	for i := range p.Inst.Apps {
-		source := &p.Inst.Apps[i]
-		key = Key(key[:0], source.Demand)
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(source.Value))
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(source.Delta))
-		t, known := index[string(key)]
-		if !known {
-			t = int32(len(p.Types))
-			index[string(key)] = t
-			p.Types = append(p.Types, DemandType{Value: source.Value, Delta: source.Delta})
-			p.demand = append(p.demand, source.Demand...)
-		}
-		p.Types[t].Members = append(p.Types[t].Members, int32(i))
-		p.Apps[i].Type = t
-	}
 }

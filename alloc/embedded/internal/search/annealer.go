@@ -1,0 +1,137 @@
+// This file holds the Annealer: its guide, its energy, and the best solution that it has met.
+
+package search
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/rng"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Annealer searches from one state.
+type Annealer struct {
+	tune *tuning.Numbers
+	S    *State
+	rng  rng.Source
+	Best problem.Incumbent
+	// Reached is the most utilization of a solution since the last start.
+	Reached float64
+	// The guide: prices of the root bound, by server.
+	price     []float64
+	lambda    float64
+	score     []float64 // by application: how often prices on the way to these have freed it
+	pinnables []int32
+	// The energy's weights.
+	missingWeight, lossWeight, lossLimit float64
+	Moves                                int64
+	// Scratch of recreate.
+	cand    []candidate
+	inverse []float64
+	charge  float64
+	noise   float64
+	filled  int     // touched servers that were filled
+	fresh   []int32 // applications that this move freed
+	// exchanged: this move changes who is free, around these servers; at first it may be hope mean values
+	// of a container behind, slack in all. Until the warm-up is over there is no hope.
+	exchanged   bool
+	around      []int32
+	Hope, slack float64
+}
+
+// New returns an annealer that starts from s; seed selects its random numbers.
+func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
+	a := &Annealer{
+		tune: tune,
+		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
+		lossWeight: 1, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
+		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1),
+	}
+	for i := range s.p.Apps {
+		if s.p.Apps[i].Pinnable {
+			a.pinnables = append(a.pinnables, int32(i))
+		}
+	}
+	a.missingWeight = 0.5
+	for t := range s.p.Types {
+		a.missingWeight = math.Max(a.missingWeight, 2*s.p.Types[t].Value)
+	}
+	return a
+}
+
+// Guide takes over the prices and scores of the root bound.
+func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
+	k := d.Problem.Kinds
+	for j, g := range d.ClassOf {
+		copy(a.price[j*k:(j+1)*k], x[int(g)*k:(int(g)+1)*k])
+	}
+	a.lambda = d.Lambda(x)
+	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
+	for i, often := range d.Often {
+		a.score[i] = float64(often)
+	}
+}
+
+// energy is what the search maximizes: utilization, less penalties for what makes the state no
+// solution, less very little for loss and freed applications, so that they decide among equals.
+func (a *Annealer) energy() float64 {
+	s := a.S
+	e := s.objective - float64(s.p.TieLoss*s.loss) - float64(float64(a.tune.TieAdjust*s.p.TieLoss)*float64(s.Freed))
+	e -= float64(a.missingWeight * float64(s.missing))
+	if s.loss > a.lossLimit {
+		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
+	}
+	if over := s.Freed - s.p.Budget; over > 0 {
+		e -= float64(over)
+	}
+	return e
+}
+
+// Insist makes it dearer to be no solution.
+func (a *Annealer) Insist() {
+	a.missingWeight *= a.tune.Heavier
+	a.lossWeight *= a.tune.Heavier
+}
+
+// Unit returns the unit of temperature: the mean value of a container.
+func (a *Annealer) Unit() float64 {
+	var sum float64
+	for i := range a.S.p.Apps {
+		sum += a.S.p.Types[a.S.p.Apps[i].Type].Value
+	}
+	return sum / float64(max(1, len(a.S.p.Apps)))
+}
+
+// Feasible reports whether the state is a solution.
+func (a *Annealer) Feasible() bool {
+	return a.S.missing == 0 && a.S.Freed <= a.S.p.Budget && a.S.loss <= a.lossLimit
+}
+
+// record keeps the state if it is a solution and preferred to the incumbent: more utilization, then
+// less loss, then fewer freed applications.
+func (a *Annealer) record() {
+	if !a.Feasible() {
+		return
+	}
+	a.Reached = math.Max(a.Reached, a.S.objective)
+	if !a.Best.Accept(a.S.objective, a.S.loss, a.S.Freed) {
+		return
+	}
+	a.Best.Free = append(a.Best.Free[:0], a.S.free...)
+	if a.Best.On == nil {
+		a.Best.On = make([][]problem.Slot, len(a.S.on))
+	}
+	for j, slots := range a.S.on {
+		a.Best.On[j] = append(a.Best.On[j][:0], slots...)
+	}
+}
+
+// Adopt makes inc the incumbent if it is preferred; equals do not displace what is there.
+func (a *Annealer) Adopt(inc *problem.Incumbent) {
+	if a.Best.Accept(inc.Objective, inc.Loss, inc.Freed) {
+		a.Best.On, a.Best.Free = inc.On, inc.Free
+	}
+}
