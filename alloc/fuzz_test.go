@@ -8,7 +8,8 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
-// Whatever a problem says, the answer is faults, or a decision whose plan can be made and explained.
+// Whatever a problem says, the answer is faults, or a decision that can be planned, explained, recorded and
+// verified.
 func FuzzReallocate(f *testing.F) {
 	for _, p := range []*alloc.Problem{
 		tiny(nil, "LR"),
@@ -39,6 +40,10 @@ func FuzzReallocate(f *testing.F) {
 			t.Errorf("measured %+v, %v; the decision says %+v", m, err, d.Metrics)
 		}
 		alloc.NewPlan(p, d.Allocation)
+		record := reread(t, alloc.NewRecord(p, d))
+		if proof, err := record.Verify(); err != nil || d.Status == alloc.Decided && proof.Bound < d.Objective-1e-9 {
+			t.Errorf("verified as %+v, %v", proof, err)
+		}
 		if text := explain(t, p, d).String(); text == "" {
 			t.Error("explained by nothing")
 		}
