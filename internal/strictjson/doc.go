@@ -16,4 +16,20 @@
 //   - with null: who has no value leaves the field out. Only in a list of lists null is one that is empty.
 //
 // Names of fields come from the tags of the types and from nowhere else.
+//
+// # How it works
+//
+// Decode goes over a text three times. A walker compares it with the type and notes the faults; it knows of a
+// type what encoding/json knows, by reflection, and asks the methods of those types that read themselves. Then
+// json.Unmarshal sets the value, from the text without what was found wrong with it: so the caller has all that
+// is right, and accepting means what it means to everybody else. At last Options.Validate is asked for what
+// only the whole shows. What that says of a field which the text got wrong already is left out: a count that
+// was dropped is 0, and that it is 0 is no news.
+//
+// # Notation
+//
+//	path      where a value stands: "options.share", "applications[2].demand[1]", "previous[s1]"
+//	item      the application, server, job or claim around it; its path begins anew: "demand[1]"
+//	offset    a byte of the text, of which Error.Lines tells the line
+//	repair    a part of the text that json.Unmarshal does not see
 package strictjson

@@ -19,7 +19,8 @@ type Names struct {
 	quantities map[string]bool
 }
 
-// NamesOf returns the names of all fields in the types of the values, and in those of their fields.
+// NamesOf serves faults that come from elsewhere than a text, from a scheduler for instance that refuses a job
+// later on. It returns the names of all fields in the types of the values, and in those of their fields.
 func NamesOf(values ...any) *Names {
 	types := make([]reflect.Type, len(values))
 	for i, v := range values {

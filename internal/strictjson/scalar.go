@@ -81,7 +81,8 @@ func unfit(number string, t reflect.Type) string {
 	return number + " is no whole number that fits " + bits + " bits"
 }
 
-// named reads a text that stands for a value of t.
+// named reads a text that stands for a value of t, for instance one of an enumeration. Its UnmarshalText is
+// tried on a value that is thrown away.
 func (w *walker) named(t reflect.Type, path string) {
 	from := w.offset()
 	token := w.next()
@@ -100,7 +101,8 @@ func (w *walker) named(t reflect.Type, path string) {
 	w.drop(from)
 }
 
-// judged reads a value whose form only its own UnmarshalJSON knows.
+// judged reads a value whose form only its own UnmarshalJSON knows: a number of seconds, a list or a number. It
+// is not asked about null, which by convention it would accept and ignore.
 func (w *walker) judged(t reflect.Type, path string) {
 	from := w.offset()
 	token := w.next()
@@ -136,7 +138,7 @@ func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[s
 	if len(w.faults) == before {
 		return
 	}
-	whole, named := len(w.repairs)-1, 0
+	whole, named := len(w.repairs)-1, 0 // judge has dropped the whole struct
 	for i := before; i < len(w.faults); i++ {
 		for name, place := range places {
 			if within(w.faults[i].Field, join(path, name)) {
@@ -146,7 +148,7 @@ func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[s
 			}
 		}
 	}
-	if named == len(w.faults)-before {
+	if named == len(w.faults)-before { // every fault has a field: the rest of the struct is right
 		w.repairs = slices.Delete(w.repairs, whole, whole+1)
 	}
 }
@@ -156,7 +158,7 @@ func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[s
 func (w *walker) refused(err error, path string, from int) bool {
 	var faults apportion.Faults
 	var single *apportion.FieldError
-	var wrong *json.UnmarshalTypeError
+	var wrong *json.UnmarshalTypeError // of a type that hands parts of itself to encoding/json
 	switch {
 	case errors.As(err, &faults):
 	case errors.As(err, &single):

@@ -30,7 +30,8 @@ type shapeField struct {
 
 var shapes sync.Map // of reflect.Type to *shape: types are what the program was built with
 
-// shapeOf returns the shape of a struct type.
+// shapeOf returns the shape of a struct type. It is made once for each type: an input has as many structs as
+// it has applications.
 func shapeOf(t reflect.Type) *shape {
 	if s, ok := shapes.Load(t); ok {
 		return s.(*shape)
@@ -51,7 +52,9 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// collect adds the fields of t. Those of embedded structs come behind, without those that t hides.
+// collect adds the fields of t. Those of embedded structs come behind, without those that t hides: the rule of
+// Go and of encoding/json, but for two embedded structs with the same field, which encoding/json leaves out and
+// our types do not have.
 func (s *shape) collect(t reflect.Type) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

@@ -36,10 +36,12 @@ func (w *walker) value(t reflect.Type, path string) {
 	}
 }
 
-// object reads an object as a struct.
+// object reads an object as a struct. Fields that are missing are told behind those that are there, on the line
+// on which the object begins. A part that reflection cannot see, because its type is an interface or because a
+// word stands for a number, the struct's own UnmarshalJSON judges at the end.
 func (w *walker) object(t reflect.Type, path string) {
 	from, s := w.offset(), shapeOf(t)
-	words, spoken := w.words, w.spoken
+	words, spoken := w.words, w.spoken // of the struct around this one
 	w.spoken = false
 	places := make(map[string]repair, len(s.fields)) // of the fields that were read, by key
 	w.keys(path, func(key string, at int, again bool) {
@@ -162,7 +164,9 @@ func (w *walker) anything(path string) {
 	})
 }
 
-// list reads an array. Elements with an ID are items, whose paths begin anew.
+// list reads an array. Elements with an ID are items, whose paths begin anew: who wrote a list of a thousand
+// applications looks for a name, not for a number. An element that is a list itself may be null, which is how
+// encoding/json writes one that is nil.
 func (w *walker) list(t reflect.Type, path string) {
 	if !w.open('[', path, "an array") {
 		return
@@ -183,7 +187,8 @@ func (w *walker) list(t reflect.Type, path string) {
 	w.next()
 }
 
-// item reads the i-th element of a list of items.
+// item reads the i-th element of a list of items. Its ID is looked for only where there are faults: it may come
+// behind them in the text.
 func (w *walker) item(t reflect.Type, i int) {
 	before, from := len(w.faults), w.offset()
 	w.value(t, "")
