@@ -1,0 +1,193 @@
+// This file tests that every file system does what FS says: the real one, the model and one with a hook.
+
+package vfs_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// each runs a test on both file systems, and on one with a hook that does nothing.
+func each(t *testing.T, test func(t *testing.T, fsys vfs.FS)) {
+	t.Run("os", func(t *testing.T) {
+		fsys, err := vfs.NewOS(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fsys.Close()
+		test(t, fsys)
+	})
+	t.Run("mem", func(t *testing.T) { test(t, vfstest.NewMem()) })
+	t.Run("hooked", func(t *testing.T) {
+		test(t, vfstest.Hooked(vfstest.NewMem(), func(vfstest.Op, string) error { return nil }))
+	})
+}
+
+func write(t *testing.T, fsys vfs.FS, name, text string, sync bool) {
+	t.Helper()
+	file, err := fsys.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(file, text); err != nil {
+		t.Fatal(err)
+	}
+	if sync {
+		err = file.Sync()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(fsys vfs.FS, name string) string {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return "missing"
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// tree lists all files and directories, in order.
+func tree(fsys vfs.FS, dir string) string {
+	entries, err := fsys.List(dir)
+	if err != nil {
+		return err.Error()
+	}
+	var text strings.Builder
+	for _, e := range entries {
+		name := strings.TrimPrefix(dir+"/"+e.Name, "./")
+		if e.Dir {
+			fmt.Fprintf(&text, "%s/ %s", name, tree(fsys, name))
+		} else {
+			fmt.Fprintf(&text, "%s=%s ", name, content(fsys, name))
+		}
+	}
+	return text.String()
+}
+
+func TestOperations(t *testing.T) {
+	each(t, func(t *testing.T, fsys vfs.FS) {
+		write(t, fsys, "b", "two", true)
+		write(t, fsys, "a", "one", false)
+		for _, step := range []struct {
+			what string
+			err  error
+			want error
+		}{
+			{"mkdir", fsys.Mkdir("d"), nil},
+			{"mkdir again", fsys.Mkdir("d"), fs.ErrExist},
+			{"mkdir without parent", fsys.Mkdir("x/y"), fs.ErrNotExist},
+			{"rename over a file", fsys.Rename("a", "b"), nil},
+			{"rename of nothing", fsys.Rename("a", "c"), fs.ErrNotExist},
+			{"rename into a directory", fsys.Rename("b", "d/b"), nil},
+			{"rename into nothing", fsys.Rename("d/b", "x/b"), fs.ErrNotExist},
+			{"remove of nothing", fsys.Remove("a"), fs.ErrNotExist},
+			{"sync of a directory", fsys.SyncDir("d"), nil},
+			{"sync of nothing", fsys.SyncDir("x"), fs.ErrNotExist},
+			{"rename of a directory", fsys.Rename("d", "e"), nil},
+			{"mkdir d", fsys.Mkdir("d"), nil},
+			{"rename over an empty directory", fsys.Rename("e", "d"), fs.ErrExist},
+			{"remove of a directory", fsys.Remove("d"), nil},
+			{"rename back", fsys.Rename("e", "d"), nil},
+			{"rename of a file onto itself", fsys.Rename("d/b", "d/b"), nil},
+		} {
+			if !errors.Is(step.err, step.want) || step.want == nil && step.err != nil {
+				t.Errorf("%s: %v, want %v", step.what, step.err, step.want)
+			}
+		}
+		if _, err := fsys.Create("d"); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("create over a directory: %v", err)
+		}
+		if _, err := fsys.Create("d/b"); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("create over a file: %v", err)
+		}
+		if _, err := fsys.Open("nothing"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("open of nothing: %v", err)
+		}
+		for what, err := range map[string]error{
+			"remove of a full directory": fsys.Remove("d"), "rename into itself": fsys.Rename("d", "d/c"),
+			"rename over a directory": fsys.Rename("d/b", "d"),
+			"mkdir outside":           fsys.Mkdir("../x"), "list of a file": second(fsys.List("d/b")),
+			"create outside": second(fsys.Create("../x")), "remove of the root": fsys.Remove("."),
+		} {
+			if err == nil {
+				t.Errorf("%s succeeds", what)
+			}
+		}
+		if got := tree(fsys, "."); got != "d/ d/b=one " {
+			t.Errorf("in the end: %s", got)
+		}
+		entries, err := fsys.List("d")
+		if err != nil || len(entries) != 1 || entries[0] != (vfs.Entry{Name: "b", Regular: true, Bytes: 3}) {
+			t.Errorf("List = %v, %v", entries, err)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestClosedFile(t *testing.T) {
+	each(t, func(t *testing.T, fsys vfs.FS) {
+		file, err := fsys.Create("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, werr := file.Write([]byte("x"))
+		for what, err := range map[string]error{"write": werr, "sync": file.Sync(), "close": file.Close()} {
+			if !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// TestLinks: a link that leads out of the root is not followed, and is listed as neither file nor
+// directory.
+func TestLinks(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(outside+"/secret", []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"file": outside + "/secret", "dir": outside} {
+		if err := os.Symlink(to, dir+"/"+name); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	fsys, err := vfs.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	for what, err := range map[string]error{
+		"open": second(fsys.Open("file")), "open below": second(fsys.Open("dir/secret")), "create": second(fsys.Create("dir/new")),
+		"list": second(fsys.List("dir")), "create over": second(fsys.Create("file")), "sync": fsys.SyncDir("dir"),
+	} {
+		if err == nil {
+			t.Errorf("%s leads out of the root", what)
+		}
+	}
+	entries, err := fsys.List(".")
+	if err != nil || len(entries) != 2 || entries[0].Dir || entries[0].Regular || entries[1].Regular {
+		t.Errorf("List = %+v, %v", entries, err)
+	}
+	if _, err := vfs.NewOS(dir + "/nothing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("NewOS of nothing: %v", err)
+	}
+}
