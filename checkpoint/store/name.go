@@ -62,6 +62,9 @@ func FolderOf(job string) Folder {
 	if job == "." || job == ".." {
 		return Folder(strings.ReplaceAll(job, ".", "%2E"))
 	}
+	if len(job) <= MaxFolderBytes && !strings.ContainsAny(job, `%/\`) {
+		return Folder(job) // as most are
+	}
 	var escaped strings.Builder
 	kept := 0 // the length up to the last character that a long name keeps
 	for _, r := range job {
@@ -125,6 +128,7 @@ func CheckPart(part string) error {
 	return nil
 }
 
+// checkPart says what is wrong with the name of a part; "": nothing.
 func checkPart(part string) string {
 	if len(part) > MaxPartBytes {
 		return fmt.Sprintf("is longer than %d bytes", MaxPartBytes)
@@ -137,6 +141,7 @@ func checkPart(part string) string {
 	return ""
 }
 
+// checkElement says what is wrong with one element of such a name; "": nothing.
 func checkElement(name string) string {
 	switch {
 	case name == "":

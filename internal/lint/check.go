@@ -24,6 +24,7 @@ func Check(tree fs.FS) ([]Finding, error) {
 			continue
 		}
 		t.checkDocumented(f)
+		t.checkRename(f)
 		t.checkImports(f)
 		if f.computes() {
 			t.checkPure(f)

@@ -9,6 +9,7 @@
 //   - The library imports the standard library, itself and the few modules that are named here;
 //     its folders import each other only downward.
 //   - An importer of alloc gets neither the layer of linear programs nor gonum into its program.
+//   - Files are renamed by internal/durable, and by the few that say why not.
 //   - Every exported name and every package has a comment.
 //   - No function is longer than 80 lines and none takes more than five parameters.
 //   - The index in the root package comment names files and symbols that exist, each under a key of

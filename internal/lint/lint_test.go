@@ -109,6 +109,28 @@ func tree(planted map[string]string) fs.FS {
 	return fsys
 }
 
+// TestPlantedRenames: only internal/durable renames files.
+func TestPlantedRenames(t *testing.T) {
+	for name, test := range map[string]struct{ path, code, want string }{
+		"command": {"examples/demo/main.go", "// Demo renames.\npackage main\n\nimport disk \"os\"\n\nvar move = disk.Rename\n",
+			"examples/demo/main.go:6: uses os.Rename, which internal/durable is for"},
+		"test":                 {"drf/move_test.go", "package drf\n\nimport \"os\"\n\nvar move = os.Rename\n", ""},
+		"disk of another kind": {"internal/disk/disk.go", "// This file has disks.\n\n// Package disk has disks.\npackage disk\n\ntype disk struct{ Rename func() }\n\nfunc use(os disk) { os.Rename() }\n", ""},
+	} {
+		findings, err := Check(tree(map[string]string{test.path: test.code}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, f := range findings {
+			got += f.String()
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestPlantedFaults(t *testing.T) {
 	drf := func(code string) map[string]string {
 		return map[string]string{"drf/planted.go": "package drf\n\n" + code + "\n"}

@@ -1,0 +1,33 @@
+// This file implements the rule that files are written and renamed in one place, internal/durable: a
+// rename without the syncs around it loses the file in a crash, and nobody notices before.
+
+package lint
+
+import (
+	"go/ast"
+	"slices"
+)
+
+// renaming are the files that rename by themselves, and why.
+var renaming = []string{
+	"checkpoint/command/resume.go",    // a file that is locked while it has no name yet
+	"checkpoint/transfer/transfer.go", // a directory that is loaded again after a crash
+}
+
+// checkRename reports uses of os.Rename. Tests, which it is not asked about, may rename what they like.
+func (t *files) checkRename(f *file) {
+	if slices.Contains(renaming, f.path) {
+		return
+	}
+	packages := importNames(f.syntax)
+	ast.Inspect(f.syntax, func(node ast.Node) bool {
+		selector, ok := node.(*ast.SelectorExpr)
+		if !ok || selector.Sel.Name != "Rename" {
+			return true
+		}
+		if id, ok := selector.X.(*ast.Ident); ok && packages[id.Name] == "os" {
+			t.add(f, selector.Pos(), "uses os.Rename, which internal/durable is for")
+		}
+		return true
+	})
+}
