@@ -15,7 +15,8 @@ type Assignment struct {
 	Job, Worker string
 }
 
-// Waiting is a job that no worker has room for.
+// Waiting is a job that no worker has room for. It is tried again at every tick; Reason says which kind
+// is short, and by how much, where one kind alone is.
 type Waiting struct {
 	Job    string
 	Reason apportion.Reason

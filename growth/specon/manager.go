@@ -219,7 +219,8 @@ func (m *Manager) workerDown(id string) {
 	}
 }
 
-// runs notes where a job runs. A plan was made for the jobs where they were, or were to be.
+// runs notes where a job runs. A plan was made for the jobs where they were, or were to be, and for what
+// they needed then: anything else ends it.
 func (m *Manager) runs(job *Job, e *Event) {
 	if e.Worker != job.Worker {
 		job.Worker, m.plan = e.Worker, nil
@@ -280,7 +281,8 @@ func (m *Manager) Step(e Event) error {
 	return nil
 }
 
-// Job returns what is known of a job, and false where there is no such job. It is a copy.
+// Job returns what is known of a job, and false where there is no such job. It is a copy: changing it
+// changes nothing.
 func (m *Manager) Job(id string) (Job, bool) {
 	if j := m.byID[id]; j != nil {
 		return j.clone(), true

@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/placement"
 )
 
 const second = time.Second
@@ -64,5 +66,58 @@ func TestPaperMonitorTrace(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The example of host choice: scores 6, 3.5, 4 and 11; Job-1 goes to Worker-2.
+// Reference: [Zheng] §6.2.3.
+func TestPaperManagerExample(t *testing.T) {
+	config := specon.ManagerConfig{Config: specon.Config{Interval: 10 * second, Alpha: 1}}
+	m, err := specon.NewManager(config, &specon.ManagerOptions{Options: specon.Options{Normalization: growth.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(e specon.Event) {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values := map[string][]float64{
+		"Job-1": {10, 9.5, 9.1, 8.8, 8.6}, // slow at 20, 30 and 40: it asks at 40
+		"w2b":   {20, 18, 16, 14, 13.5},   // slow at 40
+	}
+	for worker, jobs := range map[string][]string{
+		"Worker-1": {"w1a", "w1b", "w1c"}, "Worker-2": {"w2a", "w2b"}, "Worker-3": {"w3a", "w3b"},
+		"Worker-4": {"Job-1", "w4a", "w4b", "w4c", "w4d", "w4e"},
+	} {
+		step(specon.Event{Kind: specon.WorkerUp, Worker: worker})
+		for _, job := range jobs {
+			step(specon.Event{Kind: specon.Arrival, Job: job, Worker: worker})
+			if values[job] == nil {
+				values[job] = []float64{20, 18, 16, 14, 12}
+			}
+		}
+	}
+	var d specon.Decision
+	for check := range 5 {
+		now := time.Duration(check) * 10 * second
+		for job := range values {
+			step(specon.Event{Kind: specon.Reading, Job: job, At: now, Value: values[job][check]})
+		}
+		if d, err = m.Tick(now); err != nil || check < 4 && len(d.Moves) > 0 {
+			t.Fatalf("check %d: %v, %v", check, d.Moves, err)
+		}
+	}
+	want := []specon.Move{{Job: "Job-1", From: "Worker-4", To: "Worker-2", Why: specon.LeastScore}}
+	if diff := cmp.Diff(want, d.Moves); diff != "" {
+		t.Error(diff)
+	}
+	// Afterwards Worker-2 has Job-1 as well, which counts 1, and Worker-4 has it no more.
+	scores := map[string]float64{}
+	for _, w := range d.Workers {
+		scores[w.Worker] = float64(w.Score) / placement.ScoreUnit
+	}
+	if diff := cmp.Diff(map[string]float64{"Worker-1": 6, "Worker-2": 3.5 + 1, "Worker-3": 4, "Worker-4": 11 - 1}, scores); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -35,7 +35,8 @@ type Options struct {
 	Classifier growth.Classifier
 }
 
-// check adds to faults what is wrong with the settings, and puts the default classifier in place.
+// check adds to faults what is wrong with the settings, and puts the default classifier in place. An
+// alpha is asked for only where the default needs it.
 func (o *Options) check(faults *apportion.Faults, config Config) {
 	monitor.CheckInterval(faults, config.Interval)
 	if o.Classifier == nil {

@@ -173,6 +173,7 @@ func (m *Manager) choose(job *Job, d *Decision) (Verdict, error) {
 // those before it.
 func (m *Manager) answer(d *Decision) error {
 	for _, request := range m.report.Requests {
+		// A job that waits is not marked, so it asks again.
 		verdict := Waits
 		if !m.busy(d) {
 			var err error
@@ -225,6 +226,7 @@ func (m *Manager) rebalance(d *Decision) error {
 			m.plan = append(m.plan, Transfer{placed[t.Container].ID, m.workers[t.To].ID})
 		}
 	}
+	// Every move has room once those before it are done: the order of the plan is kept.
 	for len(m.plan) > 0 && !m.busy(d) {
 		job := m.byID[m.plan[0].Job]
 		job.Decided, job.Rebalanced = true, true
@@ -244,6 +246,7 @@ func (m *Manager) Tick(now time.Duration) (Decision, error) {
 	if monitor.CheckClock(&faults, m.now, now); len(faults) > 0 {
 		return Decision{}, faults
 	}
+	// The sums of demands and capacities were checked when they came: an error from here on is a fault of ours.
 	m.now = now
 	d := Decision{Time: now}
 	err := m.place(&d)

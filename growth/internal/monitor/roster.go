@@ -114,6 +114,7 @@ func (r *Roster[T]) Remove(id string) (state *T, ok bool) {
 // members as they were. It allocates only where the set changed or grew. O(n) where the set is
 // the same, O(n log n) otherwise.
 func (r *Roster[T]) Match(n int, id func(i int) string, fresh func() *T) error {
+	// Nothing has changed before all of the input is known to be good.
 	if err := r.locate(n, id); err != nil {
 		return err
 	}

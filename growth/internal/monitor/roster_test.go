@@ -131,6 +131,21 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// Jobs that one step names in another order than the one before are the same jobs.
+func TestMatchInAnyOrder(t *testing.T) {
+	var r monitor.Roster[int]
+	for step, ids := range [][]string{{"c", "a", "b"}, {"b", "c", "a"}, {"a", "b", "c"}} {
+		if err := match(&r, step, ids); err != nil || (len(r.Arrived) > 0) != (step == 0) {
+			t.Errorf("%q: %v, arrived %q", ids, err, r.Arrived)
+		}
+		for i, id := range ids {
+			if m := r.Members[r.Where[i]]; m.ID != id || *m.State != 0 {
+				t.Errorf("%q: %s is taken for %s of step %d", ids, id, m.ID, *m.State)
+			}
+		}
+	}
+}
+
 // A set that stays the same, or that lost one, is matched without allocating, in any order.
 func TestMatchDoesNotAllocate(t *testing.T) {
 	var r monitor.Roster[int]
