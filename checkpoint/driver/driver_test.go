@@ -68,6 +68,23 @@ func TestJobRunsMovesAndEnds(t *testing.T) {
 	})
 }
 
+// A job that has moved is not missed where it was before.
+func TestMovedJobIsNotMissed(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1", "s2")
+		w.must(adjust("lr", "s2", "s3"))
+		moved := w.await("lr", on("s2", "s3"))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		s := w.d.State()
+		if j, _ := s.Job("lr"); j.Job.Attempt != moved.Job.Attempt {
+			t.Errorf("%+v", j.Job)
+		}
+		w.close()
+	})
+}
+
 // The process of the first container leads: what another one says of the work's end is not the end.
 func TestFirstContainerLeads(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
