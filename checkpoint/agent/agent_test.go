@@ -216,11 +216,22 @@ func (b *bench) do(e checkpoint.Effect) checkpoint.Reply {
 	b.t.Helper()
 	e.Job, e.Epoch = "lr", 1
 	e.Containers = []string{"here", "here", "there"}
-	r, err := b.agent.Do(b.t.Context(), agent.Order{Effect: e, Spec: json.RawMessage(`{}`), Heard: b.heard})
-	if err != nil {
-		b.t.Fatal(err)
+	replied := make(chan checkpoint.Reply, 1)
+	order := agent.Order{Effect: e, Spec: json.RawMessage(`{}`), Heard: b.heard}
+	go func() {
+		r, err := b.agent.Do(b.t.Context(), order)
+		if err != nil {
+			b.t.Error(err)
+		}
+		replied <- r
+	}()
+	select {
+	case r := <-replied:
+		return r
+	case <-time.After(20 * time.Second):
+		b.t.Errorf("%s of attempt %d hangs", e.Action, e.Attempt)
+		return checkpoint.Reply{}
 	}
-	return r
 }
 
 // must does an effect that has to work.
@@ -297,6 +308,24 @@ func TestStopEndsResume(t *testing.T) {
 	}
 	if got := b.fake.said(); got != "stop 1" {
 		t.Errorf("%s, want stop 1", got)
+	}
+}
+
+// A runner that is starting processes, and does not listen, is stopped after it has started them: what was begun
+// before the stop is not forgotten.
+func TestStopFollowsStart(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	began, release := make(chan struct{}), make(chan struct{})
+	b.fake.wait = func(context.Context) error { close(began); <-release; return nil }
+	resumed := make(chan checkpoint.Reply, 1)
+	go func() { resumed <- b.do(checkpoint.Effect{Action: checkpoint.Resume, Attempt: 1}) }()
+	<-began
+	time.AfterFunc(50*time.Millisecond, func() { close(release) })
+	b.must(checkpoint.Stop, 1, 0)
+	<-resumed
+	if got := b.fake.said(); got != "resume 1 anew; stop 1" {
+		t.Errorf("the runner was told to %s", got)
 	}
 }
 
