@@ -11,7 +11,8 @@
 //
 // Package journal keeps the machine's records on a disk, and [Recover] makes a machine of them. Packages
 // store and runner declare the contracts of those who keep checkpoints and who run jobs; filestore,
-// blobstore and command implement them.
+// blobstore and command implement them. Package driver is the caller's part, the loop around a machine; agent
+// is the servers' part, which keeps the promises of [Effect]; bridge carries decisions of alloc over.
 //
 // # Notation
 //

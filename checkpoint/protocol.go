@@ -15,7 +15,7 @@ import (
 // Step tells it what happened, Ready says what to write down and what to do. It belongs to one
 // goroutine; it has no clock and touches nothing outside itself.
 //
-// The caller's part, in this order and nothing else in between:
+// The caller's part, which package driver does, in this order and nothing else in between:
 //
 //  1. Step, once or several times.
 //  2. Ready, and make its Record durable: journal.Append. If that fails, the machine knows more than

@@ -1,4 +1,4 @@
-// This file runs the suite.
+// This file runs the suite. Each check gets an agent of its own, so that none depends on what another has left.
 
 package agenttest
 

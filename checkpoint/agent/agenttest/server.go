@@ -41,7 +41,8 @@ type Server struct {
 	broken flaw
 }
 
-// hosted is what a server has of a job. running is the attempt whose processes live, 0: none does.
+// hosted is what a server has of a job: what it must remember of it, as every agent must, and the state of the
+// processes that stand in for real ones. running is the attempt whose processes live, 0: none does.
 type hosted struct {
 	agent.Marks
 	containers int
@@ -50,7 +51,7 @@ type hosted struct {
 	starts     map[int64]int
 }
 
-// Do implements driver.Agent.
+// Do implements driver.Agent. The order is that of every agent: decide, remember, and only then act.
 func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, error) {
 	if s.Meet != nil {
 		if err := s.Meet(ctx, order); err != nil {
@@ -91,7 +92,8 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	return reply, nil
 }
 
-// perform does an effect that was admitted. It returns the step of a checkpoint, or -1.
+// perform does an effect that was admitted. It returns the step of a checkpoint, or -1. Each effect says what shall
+// be, so doing it twice comes to the same.
 func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
 	switch e.Action {
 	case checkpoint.Create:
@@ -140,7 +142,8 @@ func (s *Server) on(containers []string) (n int) {
 	return n
 }
 
-// resume starts the processes of an attempt.
+// resume starts the processes of an attempt, at the step of the checkpoint or at the beginning. A checkpoint that
+// cannot be read starts nothing: to begin anew would lose the job's work.
 func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) error {
 	step := int64(0)
 	if e.Checkpoint > 0 {
@@ -173,7 +176,8 @@ func readStep(ctx context.Context, store store.Store, job string, number int64) 
 	return strconv.ParseInt(string(text), 10, 64)
 }
 
-// save commits the step of an attempt that runs.
+// save commits the step of an attempt that runs. What was committed under the number before stays, and its step is
+// what the server tells then.
 func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
 	if h.running != e.Attempt {
 		return -1, fmt.Errorf("attempt %d of job %q does not run", e.Attempt, e.Job)
@@ -213,7 +217,7 @@ func (s *Server) host(job string) *hosted {
 	return s.jobs[job]
 }
 
-// clock is the server's stamp.
+// clock is the server's stamp. The ID stands for the boot: two servers have nothing to compare.
 func (s *Server) clock() agent.Stamp {
 	if s.Now == nil {
 		return agent.Stamp{}
@@ -230,7 +234,8 @@ func (s *Server) renew(echo agent.Stamp) {
 	s.heard = s.heard.Renew(echo, s.clock())
 }
 
-// lapse ends all jobs if the lease is over.
+// lapse ends all jobs if the lease is over. It is called before anything is looked at, as if it had happened at the
+// moment when the lease ended.
 func (s *Server) lapse() {
 	if s.Lease == 0 || s.heard.Left(s.clock()) > 0 || s.broken == ignoresLease {
 		return

@@ -123,7 +123,7 @@ func (s *Subject) expect(ctx context.Context, want checkpoint.Outcome, e checkpo
 	return nil
 }
 
-// all gives the agent effects one after the other, which must all be done.
+// all gives the agent effects one after the other, which must all be done. It stops at the first that is not.
 func (s *Subject) all(ctx context.Context, effects ...checkpoint.Effect) error {
 	for _, e := range effects {
 		if err := s.expect(ctx, checkpoint.Done, e); err != nil {
@@ -133,7 +133,7 @@ func (s *Subject) all(ctx context.Context, effects ...checkpoint.Effect) error {
 	return nil
 }
 
-// start brings an attempt up.
+// start brings an attempt up: created, resumed from the beginning, confirmed, and seen alive.
 func (s *Subject) start(ctx context.Context, attempt int64) error {
 	if err := s.all(ctx, of(checkpoint.Create, attempt), of(checkpoint.Resume, attempt), of(checkpoint.Confirm, attempt)); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
 	return nil
 }
 
-// look is what the server has of the suite's jobs, for comparison.
+// look is what the server has of the suite's jobs, for comparison: a refusal must leave all of it as it is.
 func (s *Subject) look(e checkpoint.Effect) string {
 	text := fmt.Sprintf("alive %v and %v", s.Alive(job), s.Alive(other))
 	if s.Starts != nil {
