@@ -64,6 +64,15 @@ func TestWrongOrders(t *testing.T) {
 	}
 }
 
+// To be asked again at once, and again, would take for ever.
+func TestAsksAgainNow(t *testing.T) {
+	var order *sim.OrderError
+	_, err := sim.Run(t.Context(), onServers([]sim.Job{elastic("a", 5, 1)}, 4), &script{orders: []sim.Orders{{Next: 5}}})
+	if !errors.As(err, &order) || order.Order != "next" || order.At != 5 {
+		t.Errorf("error %v, want that of an order at 5", err)
+	}
+}
+
 // Counts that overflow are refused as well: summed up, and times the demand.
 func TestOrdersThatOverflow(t *testing.T) {
 	job := elastic("a", 0, 1)

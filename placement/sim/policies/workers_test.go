@@ -46,6 +46,24 @@ func TestFlowConMeasuresWholeIntervals(t *testing.T) {
 	}
 }
 
+// Workers run at intervals of their own; the policy is asked when the first of them is due.
+func TestFlowConWakesForTheFirst(t *testing.T) {
+	policy, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := whole("a", 0, 100*second), whole("b", 10*second, 100*second)
+	state := &sim.State{Scenario: onWorkers(2), Jobs: []sim.JobState{{Job: &a, Index: 0, Places: on(0), Left: a.Work}}}
+	if orders, err := policy.Decide(t.Context(), state); err != nil || orders.Next != 20*second {
+		t.Errorf("next at %v (%v), want 20 s", orders.Next, err)
+	}
+	state.Now = 10 * second
+	state.Jobs = append(state.Jobs, sim.JobState{Job: &b, Index: 1, New: true, Places: on(1), Left: b.Work})
+	if orders, err := policy.Decide(t.Context(), state); err != nil || orders.Next != 20*second {
+		t.Errorf("next at %v (%v), want 20 s for the first worker, not 30 s for the second", orders.Next, err)
+	}
+}
+
 // stage plays SpeCon checks 10 s apart, with jobs on the workers given; value tells the value of a
 // job at a check. It returns the orders of each check.
 func stage(t *testing.T, checks int, workers []int, value func(index, check int) float64) (*SpeCon, *sim.State, []sim.Orders) {
@@ -133,6 +151,9 @@ func TestSpeConRebalances(t *testing.T) {
 	orders, err := policy.Decide(t.Context(), state)
 	if err != nil || len(orders.Places) != 0 {
 		t.Errorf("moved again: %v (%v)", orders.Places, err)
+	}
+	if jobs := policy.manager.State().Jobs; len(jobs) != 2 {
+		t.Errorf("the manager knows %d jobs, want the two that are left", len(jobs))
 	}
 }
 
