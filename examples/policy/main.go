@@ -62,15 +62,10 @@ func (shortest) Decide(_ context.Context, state *sim.State) (sim.Orders, error) 
 
 // run plays the same twelve jobs under four policies.
 func run(w io.Writer) error {
-	var results []*sim.Result
-	for _, policy := range []sim.Policy{
-		shortest{}, &policies.FIFO{}, &policies.DRF{}, &policies.Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.5},
-	} {
-		result, err := sim.Run(context.Background(), scenario(), policy)
-		if err != nil {
-			return err
-		}
-		results = append(results, result)
+	results, err := sim.Compare(context.Background(), scenario(),
+		shortest{}, &policies.FIFO{}, &policies.DRF{}, &policies.Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.5})
+	if err != nil {
+		return err
 	}
 	return sim.Table(w, results...)
 }
