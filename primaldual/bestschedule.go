@@ -69,6 +69,8 @@ func (b *bestSchedule) find(m *market, r *request) (answer, error) {
 // boundsFirst is the exact method that bounds the payoff of all completions and then visits them in
 // descending order of their bounds until the next bound is below the best payoff found.
 func (b *bestSchedule) boundsFirst(m *market, r *request) (answer, error) {
+	// A slot that costs as much as the whole job is worth is of no use, whatever the completion: tables end
+	// there.
 	r.budget = r.best()
 	b.collect(m, r)
 	b.rank(r)
@@ -86,6 +88,7 @@ func (b *bestSchedule) boundsFirst(m *market, r *request) (answer, error) {
 		if b.bounds[c.last].proven >= cutoff {
 			continue
 		}
+		// Only a schedule that costs less than cutoff changes the answer, so that the search may stop early.
 		cost, result := b.exact(b.prefix(r, c.last), cutoff, slack)
 		switch result {
 		case tooLarge:
@@ -142,6 +145,7 @@ func (b *bestSchedule) exact(p *prefix, cutoff, slack float64) (float64, outcome
 // rest answers by one pass of the plain dynamic program over all completions from orders[i] on and
 // the one chosen so far.
 func (b *bestSchedule) rest(r *request, i, chosen int) (answer, error) {
+	// One pass answers every completion up to the last one that is still of interest.
 	last := chosen
 	for _, c := range b.orders[i:] {
 		last = max(last, c.last)
@@ -171,6 +175,7 @@ func (b *bestSchedule) chunks(m *market, r *request) (answer, error) {
 	}
 	b.costs.addAll(m, r, len(r.values)-1)
 	p := b.prefix(r, len(r.values)-1)
+	// From here on a unit of work is a chunk training, and the tables say what so many cost.
 	p.costs, p.work = chunkTables(&b.costs, r), int(r.chunks)
 	if err := b.dp.run(p); err != nil {
 		return answer{}, err

@@ -117,6 +117,7 @@ func worthsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) ([]worth, er
 	most := 0.0
 	for i := range jobs {
 		job := &jobs[i]
+		// The latest completion that the job can have, in slots after its arrival.
 		last := cluster.Slots - job.Arrival
 		if options.Rolling {
 			last = cluster.Slots - 1
@@ -185,6 +186,7 @@ func sideBounds(cluster *Cluster, worths []worth, side Side, options *BoundsOpti
 			}
 		}
 	}
+	// Logarithms keep L from underflow: it divides a utility by all capacity over all slots.
 	logL, eta := u.logLower(worths, options.Literal || options.EtaGlobal)
 	if options.Reached > 0 && !options.Literal {
 		logL = math.Log(options.Reached) - math.Log(sides4*u.total)

@@ -101,6 +101,7 @@ func Certify(ledger *Ledger, jobs []Job, achieved float64, options *CertificateO
 	if err != nil {
 		return Certificate{}, err
 	}
+	// No run earns more than the bound but by rounding: the caller has given other jobs, or a wrong total.
 	if achieved > c.Bound*(1+1e-9) {
 		detail := fmt.Sprintf("%g is more than any schedule earns, %g", achieved, c.Bound)
 		return Certificate{}, &apportion.FieldError{Field: "achieved", Err: apportion.ErrConflict, Detail: detail}

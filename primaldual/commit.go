@@ -31,6 +31,7 @@ func (l *Ledger) Commit(job *Job, schedule Schedule) error {
 	if len(schedule) > 0 && schedule[0].Slot < l.first {
 		return job.planFault(&schedule[0], apportion.ErrRange, "it is past")
 	}
+	// All of the schedule is checked before any of it is taken, so that an error leaves nothing behind.
 	if err := l.checkForm(job, schedule); err != nil {
 		return err
 	}
@@ -175,6 +176,7 @@ func (l *Ledger) SetDown(side Side, server, from int, down bool) error {
 	if err != nil {
 		return err
 	}
+	// locate returns a cell; a table of servers that are down has one entry a server.
 	index := at / l.kinds
 	// Tables are shared between slots and therefore never written: each is replaced by a changed copy.
 	var before, after []bool

@@ -35,6 +35,8 @@ func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
 	if err := s.ledger.SetDown(side, index, from, true); err != nil {
 		return nil, err
 	}
+	// Jobs are planned anew in the order in which they were admitted, so that an earlier promise is the first
+	// to find room.
 	var displaced []*running
 	for _, r := range s.byNumber() {
 		if r.schedule.uses(side, index, from) {

@@ -119,6 +119,7 @@ func (l *Ledger) Advance(slot int) error {
 		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, l.first, maxSlot)
 		return &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
+	// Slots slide to the front, and the storage of those that are past is used for new ones.
 	past := min(slot-l.first, len(l.slots))
 	down := l.slots[len(l.slots)-1].down
 	kept := copy(l.slots, l.slots[past:])

@@ -158,6 +158,7 @@ func (b *offlineBuilder) job(j *Job) error {
 	slots := max(0, b.cluster.Slots-j.Arrival+1)
 	o := offlineJob{arrival: j.Arrival, first: b.variables}
 	b.variables += slots * b.perSlot()
+	// A binary that stands for a completion which cannot be is fixed at 0 and has no coefficient.
 	soonest := slots // a job that cannot run has no slot to end in
 	if j.misfit(b.cluster) == Admitted && j.ShortestSlots() <= int64(slots) {
 		soonest = int(j.ShortestSlots()) - 1

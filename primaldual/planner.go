@@ -44,6 +44,7 @@ func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) 
 			return Decision{}, err
 		}
 	}
+	// The search sees slots by their offset from left.first, and utilities by the slot of the completion.
 	found, err := p.search.find(m, r)
 	if err != nil {
 		return Decision{}, err
@@ -60,6 +61,8 @@ func (p *planner) describe(m *market, found answer) Decision {
 		d.Completion, d.Utility, d.Cost = r.first+found.last, found.value, found.cost
 	case Admitted:
 		d.Completion, d.Utility = r.first+found.last, found.value
+		// The search knows how many workers each slot has; where they stand is found again here, for the
+		// few slots that are used.
 		for slot, workers := range found.workers {
 			if workers > 0 {
 				plan := p.search.costs.plan(m, r, slot, workers)

@@ -61,6 +61,7 @@ func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64)
 		return tooLarge
 	}
 	// A state survives only if the slots to come can still make up the work, neither more nor less.
+	// The window of sums shrinks as slots are decided: what lies outside can no longer end at the target.
 	low, high := 0, 0 // workers that the free slots still to come add at least and at most
 	for _, s := range x.free {
 		first, last := x.ends(p, s)
@@ -185,6 +186,7 @@ func (x *reduced) layer(start, i int, w window) {
 			if reduced >= w.gap || sum < w.low || sum > w.high {
 				continue
 			}
+			// at holds the state of this sum in the layer at work; an older index belongs to an earlier layer.
 			at := x.at[sum]
 			if int(at) < end { // a state of an earlier layer, or none
 				at = int32(len(x.arena))

@@ -44,6 +44,7 @@ func (x *relaxation) bound(work int) (cost, lambda float64, ok bool) {
 	if x.width < work {
 		return inf, 0, false
 	}
+	// Of the dearest stretch only a part is needed: the rest is taken off at its slope.
 	lambda = x.heap[0].slope
 	return x.cost - float64(float64(x.width-work)*lambda), lambda, true
 }

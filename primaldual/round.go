@@ -104,6 +104,8 @@ func (x *rounding) start(p *prefix, h *hulls, lambda float64) int {
 // wide for them, with the excess taken from another slot. A tie that is too wide has room for them, so
 // that this fails only where rounding has hidden all ties.
 func (x *rounding) finish(p *prefix, left int) bool {
+	// First the plain way: all that is left goes into one slot. Then each tie that was too wide is taken as a
+	// whole, and the excess comes out of another slot.
 	best, slot, width, trim := inf, -1, 0, -1
 	for s := range x.workers {
 		if cost := x.change(p, s, left); cost < best {

@@ -48,6 +48,7 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	}
 	s.arrival = int(r.intIn(1, maxSlot))
 	s.next = uint64(r.intIn(0, maxCount))
+	// Jobs come in the order of their numbers, each once: anything else was not written by Snapshot.
 	number := int64(-1)
 	for range r.count() {
 		job := readRunning(r)
@@ -61,6 +62,8 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	// The ledger was saved too, and must be what the jobs add up to: a snapshot that was put together from two
+	// is found out here.
 	if err := s.recount(); err != nil {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: "contents", Err: ErrCorrupt, Detail: err.Error()}
 	}

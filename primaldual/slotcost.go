@@ -42,6 +42,7 @@ func (c *slotCosts) tables() int { return len(c.from) - 1 }
 func (c *slotCosts) add(m *market, r *request) (fresh bool) {
 	state := m.slot(r.first + len(c.of))
 	unused := state.price == nil && state.used == nil && state.down == nil
+	// Most slots far ahead are empty, and at base prices: one table does for all of them.
 	if unused && c.empty >= 0 {
 		c.of = append(c.of, c.empty)
 		return false
@@ -83,6 +84,7 @@ func (c *slotCosts) build(m *market, state *slotState, r *request) {
 func (c *slotCosts) sums(m *market, state *slotState, d *demand, o order) []float64 {
 	sums := append(c.prefix[d.side][:0], 0)
 	for _, p := range c.greedy.fill(m, state, d, o) {
+		// Containers on one server cost the same each, as prices change only once the job is committed.
 		before := sums[len(sums)-1]
 		for n := int64(1); n <= p.count; n++ {
 			sums = append(sums, before+float64(float64(n)*p.unit))

@@ -1,0 +1,69 @@
+// This file tests that the reasons of refusals are true, and that decisions survive JSON.
+
+package primaldual
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// checkReason holds the reason of a decision against its verdict: the inequality that it states does
+// not hold, and there is a reason exactly where the job is refused.
+func checkReason(t failer, d *Decision) {
+	r := d.Reason
+	if d.Admitted {
+		if r.Constraint != "" || r.Text != "" {
+			t.Fatalf("an admitted job has the reason %+v", r)
+		}
+		return
+	}
+	if r.Constraint != d.Verdict.String() || r.Text == "" {
+		t.Fatalf("%v: reason %+v", d.Verdict, r)
+	}
+	switch d.Verdict {
+	case BandwidthTooSmall, TooFewSlots, NoRoom:
+		if r.Need <= r.Have {
+			t.Fatalf("%v: %g needed, %g there", d.Verdict, r.Need, r.Have)
+		}
+	case FitsNoWorkerServer, FitsNoPSServer:
+		if (r.Kind != "") != (r.Need > r.Have) {
+			t.Fatalf("%v: kind %q, %g needed, %g there", d.Verdict, r.Kind, r.Need, r.Have)
+		}
+	case TooExpensive:
+		if r.Need != d.Cost || r.Have != d.Utility || r.Need < r.Have-1e-9*math.Abs(r.Have) {
+			t.Fatalf("cost %g, utility %g, reason %+v", d.Cost, d.Utility, r)
+		}
+	}
+}
+
+func TestReasonsProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		stream(t, tinySize, fromRapid(t), func(_ *Scheduler, _ Job, d Decision) { checkReason(t, &d) })
+	})
+}
+
+// What a stream of jobs is answered reads back from JSON as it was written.
+func TestDecisionsSurviveJSON(t *testing.T) {
+	verdicts := map[Verdict]int{}
+	for seed := range uint64(40) {
+		stream(t, tinySize, fromSeed(seed), func(_ *Scheduler, _ Job, d Decision) {
+			verdicts[d.Verdict]++
+			text, err := json.Marshal(d)
+			var read Decision
+			if err == nil {
+				err = json.Unmarshal(text, &read)
+			}
+			if diff := cmp.Diff(d, read, cmpopts.EquateEmpty()); diff != "" || err != nil {
+				t.Fatalf("%s: %v (-written +read):\n%s", text, err, diff)
+			}
+		})
+	}
+	if len(verdicts) < 4 || verdicts[Admitted] == 0 {
+		t.Errorf("verdicts %v: the streams are too much alike", verdicts)
+	}
+}
