@@ -9,8 +9,7 @@ import (
 )
 
 // leapEvery is how many containers for each claim are handed out one by one before the next leap
-// is tried. A leap looks at every claim about 62 times and costs about as much as 10 containers for
-// each claim.
+// is tried: a leap looks at every claim up to 63 times.
 const leapEvery = 4
 
 // leap hands out containers in bulk. Progressive filling takes every container whose claim has a

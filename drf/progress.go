@@ -32,7 +32,6 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 	p.room, p.out.ShortOf = afterFloors(capacity, claims)
 	p.scratch = make(apportion.Resources, len(capacity))
 	held := make(apportion.Resources, len(claims)*len(capacity))
-	// Entries are pushed one by one: a heap of levels that are mostly 0 takes constant time for each.
 	for i := range claims {
 		claim, client := &claims[i], &p.clients[i]
 		*client = newClient(&p.sorter, claim.ID, claim.Weight, held[i*len(capacity):(i+1)*len(capacity)])

@@ -24,8 +24,8 @@ type WholeOptions struct {
 //
 // The time is O(K n + c (K + log n)) for n claims, K kinds and c containers handed out above Min.
 // Where c is many times n, containers are taken in bulk up to just before the next refusal, so that
-// c counts only about 10 n containers for each claim that is refused one. The time does not depend
-// on how many containers fit, nor on how much larger one is than another.
+// c counts only about leapEvery n containers, and one leap, for each claim that is refused one. The
+// time does not depend on how many containers fit, nor on how much larger one is than another.
 //
 // Source: [Ghodsi11] Algorithm 1; weights §4.3.
 func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptions) (*Filling[int64], error) {

@@ -29,7 +29,7 @@ func (d *cappedDP) run(p *prefix) error {
 	d.choice = grown(d.choice, slots*states)
 	d.least = d.least[:0]
 	d.before[0] = 0
-	// No sum above reach has a finite cost yet, which halves the work of the first slots.
+	// No sum above reach has a finite cost yet: choices that would start from one are not looked at.
 	reach := 0
 	for s := range slots {
 		reach = d.slot(p.costs.table(s), d.choice[s*states:(s+1)*states], reach)

@@ -24,7 +24,7 @@ func (l *Ledger) Snapshot() []byte {
 // write appends the servers that are down and the cells taken, each as the distance from the one
 // before, with 0 at the end.
 func (s *slotState) write(w *writer) {
-	// Distances are small numbers, which take one byte each as varints.
+	// Distances are smaller than positions, and varints of small numbers are short.
 	before := -1
 	for server, down := range s.down {
 		if down {
