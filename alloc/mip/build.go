@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -18,7 +19,7 @@ import (
 // counted in a larger unit: the greatest common divisor of the demands where that is enough, which is
 // exact, else so many times it that demands and capacities, rounded down, fit; the model is then Relaxed.
 //
-// The error is ErrForm, or the builder's for numbers of containers above 2^53.
+// The error is apportion.ErrUnknown for a form that is none of the three, or the builder's for numbers of containers above 2^53.
 func Build(inst *solver.Instance, form Form) (*Model, error) {
 	return build(inst, form, false)
 }
@@ -34,7 +35,7 @@ func BuildFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, er
 func build(inst *solver.Instance, form Form, whole bool) (*Model, error) {
 	write := map[Form]func(*builder) *Model{Verbatim: verbatim, Class: byClass, Disjunctive: disjunctive}[form]
 	if write == nil {
-		return nil, fmt.Errorf("%w: %s", ErrForm, strconv.Quote(string(form)))
+		return nil, &apportion.FieldError{Field: "Form", Detail: strconv.Quote(string(form)), Err: apportion.ErrUnknown}
 	}
 	b := &builder{inst: inst, whole: whole, Builder: milp.NewBuilder("P2_" + string(form))}
 	model := write(b)

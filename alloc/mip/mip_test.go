@@ -136,8 +136,8 @@ func TestModelNames(t *testing.T) {
 }
 
 func TestBuildRefuses(t *testing.T) {
-	if _, err := mip.Build(instanceOf(t, tinyProblem()), "cubic"); !errors.Is(err, mip.ErrForm) {
-		t.Errorf("an unknown form: %v, want %v", err, mip.ErrForm)
+	if _, err := mip.Build(instanceOf(t, tinyProblem()), "cubic"); !errors.Is(err, apportion.ErrUnknown) {
+		t.Errorf("an unknown form: %v, want %v", err, apportion.ErrUnknown)
 	}
 }
 

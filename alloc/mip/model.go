@@ -4,8 +4,6 @@
 package mip
 
 import (
-	"errors"
-
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -31,9 +29,6 @@ const (
 
 // Forms lists the forms.
 func Forms() []Form { return []Form{Verbatim, Class, Disjunctive} }
-
-// ErrForm is returned for a Form that is none of the three.
-var ErrForm = errors.New("mip: the form must be verbatim, class or disjunctive")
 
 // Model is P2 as a program, and the way back from its solutions.
 //

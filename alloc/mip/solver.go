@@ -24,7 +24,7 @@ type Solver struct {
 var _ solver.Solver = (*Solver)(nil)
 
 // New returns a Solver; nil options mean the defaults. With the form Class an allocation comes out only
-// where the packing step succeeds; the bound holds anyway. A form that is none is ErrForm in Solve.
+// where the packing step succeeds; the bound holds anyway. A form that is none is apportion.ErrUnknown in Solve.
 func New(backend milp.Solver, form Form, opts *Options) *Solver {
 	s := &Solver{backend: backend, form: form}
 	if opts != nil {
@@ -36,8 +36,8 @@ func New(backend milp.Solver, form Form, opts *Options) *Solver {
 	return s
 }
 
-// Solve implements solver.Solver. The error is what inst.Validate finds, ErrForm, or what the back-end says about a program that
-// it could not run.
+// Solve implements solver.Solver. The error is what inst.Validate finds, apportion.ErrUnknown for
+// the form, or what the back-end says about a program that it could not run.
 func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
 	if err := inst.Validate(); err != nil {
 		return nil, err
