@@ -102,6 +102,8 @@ func manifestKey(folder store.Folder, number int64) string {
 	return path.Join(at(folder, number), manifestName)
 }
 
+// partKey returns the key of a part. The place is in it, so that two writers of one number never touch each
+// other's objects.
 func partKey(folder store.Folder, number int64, place medium.Place, index int) string {
 	return path.Join(at(folder, number), string(place), strconv.Itoa(index))
 }
@@ -195,6 +197,7 @@ func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) 
 	return manifests, err
 }
 
+// list is List without the words around its errors.
 func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) {
 	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
 		return nil, err
@@ -234,6 +237,7 @@ func (s *Store) numbers(ctx context.Context, folder store.Folder) (numbers []int
 	return numbers, err
 }
 
+// lookForNumbers lists what lies directly below the keys of a job.
 func (s *Store) lookForNumbers(ctx context.Context, prefix string) ([]int64, error) {
 	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
 	var numbers []int64
@@ -266,6 +270,7 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	return medium.Wrap(job, number, s.delete(ctx, store.FolderOf(job), number))
 }
 
+// delete removes the manifest first: from then on the checkpoint is not there, and its parts are leftovers.
 func (s *Store) delete(ctx context.Context, folder store.Folder, number int64) error {
 	record, err := s.record(ctx, folder, number)
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
@@ -287,6 +292,7 @@ func (s *Store) deleteParts(ctx context.Context, of medium.Record, n int) error 
 	return nil
 }
 
+// deleteKey deletes one object, if it is there.
 func (s *Store) deleteKey(ctx context.Context, key string) error {
 	return ignoreMissing(explain(ctx, s.bucket.Delete(ctx, key)))
 }

@@ -27,6 +27,7 @@ type jobFolder string
 // runFolder is the folder of one run of a job.
 type runFolder string
 
+// folder is the folder of a job, whatever the job is called.
 func (a *Runner) folder(job string) jobFolder {
 	return jobFolder(filepath.Join(a.commands.Work, string(store.FolderOf(job))))
 }
@@ -37,10 +38,12 @@ const runPrefix = "run-"
 // runs is the beginning of the paths of all runs of the job.
 func (j jobFolder) runs() string { return filepath.Join(string(j), runPrefix) }
 
+// run is the folder of one of its runs.
 func (j jobFolder) run(attempt int64) runFolder {
 	return runFolder(j.runs() + strconv.FormatInt(attempt, 10))
 }
 
+// file is a file of the run.
 func (r runFolder) file(name string) string { return filepath.Join(string(r), name) }
 
 // request and acknowledgement are the files by which a save is asked for and answered.
@@ -68,6 +71,7 @@ const (
 	logEnding     = ".log"
 )
 
+// ofRank is the file of one rank that has an ending.
 func (r runFolder) ofRank(rank int, ending string) string {
 	return r.file(rankPrefix + strconv.Itoa(rank) + ending)
 }
@@ -118,6 +122,7 @@ func get(name string, value any) error {
 	if err != nil {
 		return err
 	}
+	// A job may have put anything there: to open a pipe would wait for its other end.
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", name)
 	}
@@ -176,6 +181,7 @@ func (a *Runner) lock(ctx context.Context, j jobFolder) (unlock func(), err erro
 		return nil, err
 	}
 	for {
+		// The lock is asked for, not waited for, so that the context can end the wait.
 		locked, err := tryLock(file)
 		if locked {
 			return func() { _ = file.Close() }, nil // which gives up the lock
@@ -208,6 +214,7 @@ func (a *Runner) enterAlone(ctx context.Context, run *runner.Run) (folder runFol
 	if unlock, err = a.lock(ctx, j); err != nil {
 		return "", nil, err
 	}
+	// Under the lock, so that of two attempts at once the higher one wins for good.
 	if err := j.raise(run.Attempt); err != nil {
 		unlock()
 		return "", nil, err

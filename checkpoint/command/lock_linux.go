@@ -12,6 +12,8 @@ import (
 // tryLock takes the lock of an open file for itself, unless another open file has it.
 func tryLock(file *os.File) (bool, error) { return flock(file, syscall.LOCK_EX) }
 
+// flock takes a lock of a file, exclusive or shared, and reports whether it could. The lock belongs to the open
+// file, which processes inherit.
 func flock(file *os.File, how int) (bool, error) {
 	err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {

@@ -48,6 +48,7 @@ func (a *Runner) endOf(folder runFolder, rank int) error {
 	a.mu.Lock()
 	c := a.children[folder.process(rank)]
 	a.mu.Unlock()
+	// This runner has started the process itself and waits for it.
 	if c != nil {
 		select {
 		case <-c.done:
@@ -85,12 +86,14 @@ func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ran
 			return alive, err
 		}
 	}
+	// The recorded processes have ended; children of theirs may hold the lock.
 	if held, err := folder.isHeld(); held || err != nil {
 		return held, err
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	// What has closed the file may still be found by its environment or its group.
 	members, err := a.members(j, nil, nil)
 	return len(members) > 0, err
 }

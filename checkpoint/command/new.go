@@ -42,6 +42,7 @@ func New(commands Commands, options *Options) (*Runner, error) {
 	return a, nil
 }
 
+// canonical returns a path without links, from the root.
 func canonical(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -79,6 +80,7 @@ func (a *Runner) check() error {
 	return faults.Err()
 }
 
+// setDefaults puts what zero stands for into the options.
 func (o *Options) setDefaults() {
 	if o.Env == nil {
 		for _, name := range []string{"PATH", "HOME"} {

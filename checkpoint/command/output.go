@@ -23,6 +23,7 @@ func (a *Runner) read(name string) (Reading, bool, error) {
 		o = &output{}
 		a.outputs[name] = o
 	}
+	// A file that is not there yet has no reading.
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Reading{}, false, nil
@@ -54,6 +55,7 @@ func (a *Runner) Last(run runner.Run, rank int) (Reading, bool, error) {
 func (a *Runner) drop(folder runFolder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	// Both maps have paths as keys, and the run is their folder.
 	for name := range a.outputs {
 		if filepath.Dir(name) == string(folder) {
 			delete(a.outputs, name)

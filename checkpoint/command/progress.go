@@ -22,6 +22,7 @@ func (a *Runner) Progress(ctx context.Context, run runner.Run) (runner.Progress,
 	return p, named("progress of", &run, err)
 }
 
+// progress is Progress without the words around its errors.
 func (a *Runner) progress(ctx context.Context, run *runner.Run) (runner.Progress, error) {
 	folder, err := a.enter(run)
 	if err != nil {
@@ -36,6 +37,7 @@ func (a *Runner) progress(ctx context.Context, run *runner.Run) (runner.Progress
 	if p.Running, err = a.running(ctx, a.folder(run.Job), folder, mark.Ranks); err != nil {
 		return runner.Progress{}, err
 	}
+	// The highest step that any rank has reported counts: ranks do not report at the same moment.
 	ends, reported, done := make([]error, len(mark.Ranks)), false, false
 	for i, rank := range mark.Ranks {
 		ends[i] = a.endOf(folder, rank)
@@ -64,6 +66,7 @@ func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by jud
 	for i, err := range by.ends {
 		switch {
 		case err == nil, errors.Is(err, errUnknown) && by.done:
+		// Some rank is still at work, so the run is not done.
 		case errors.Is(err, errAlive):
 			p.Done = false
 		default:

@@ -79,6 +79,7 @@ func ParseLine(text []byte) (Reading, bool) {
 	}
 	if json.Unmarshal(text, &l) != nil {
 		l.Step, l.Value = nil, nil
+		// These words may also stand inside of a text, which changes nothing that counts here.
 		for _, word := range []string{"NaN", "-Infinity", "Infinity"} {
 			text = bytes.ReplaceAll(text, []byte(word), []byte("null"))
 		}
@@ -115,6 +116,7 @@ func (r *readings) Write(piece []byte) (int, error) {
 		if end >= 0 {
 			line = piece[:end]
 		}
+		// A line without an end must not fill the memory.
 		if !r.skipping && len(r.partial)+len(line) > maxLine {
 			r.skipping, r.partial = true, nil
 		}

@@ -26,6 +26,7 @@ func (a *Runner) Resume(ctx context.Context, run runner.Run) error {
 	return named("resume", &run, a.resume(ctx, &run))
 }
 
+// resume is Resume without the words around its errors.
 func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 	folder, unlock, err := a.enterAlone(ctx, run)
 	if err != nil {
@@ -42,6 +43,7 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	// Nothing of an earlier attempt may be alive when the first process of this one begins.
 	if err := a.end(ctx, j, 0); err != nil {
 		return err
 	}
@@ -80,6 +82,7 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 		}
 		restore, mark.Step = found.Name, max(0, found.Step)
 	}
+	// From here on whoever looks finds the lock taken, until the last process has ended.
 	held, err := hold(folder)
 	if err != nil {
 		return err
@@ -104,6 +107,7 @@ func hold(folder runFolder) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Nobody else knows the name yet, so the lock is free.
 	locked, err := tryLock(held)
 	if err == nil && !locked {
 		err = errors.New("the lock of a new run is taken")
@@ -120,6 +124,7 @@ func hold(folder runFolder) (*os.File, error) {
 // start starts the process of one rank and records it. Its output goes to a file, not through this
 // process, whose end would take a pipe with it.
 func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string, held *os.File) error {
+	// Start does for both where there is no command to resume.
 	argv := a.commands.Start
 	if run.Restore != "" && len(a.commands.Resume) > 0 {
 		argv = a.commands.Resume
@@ -167,6 +172,7 @@ func (a *Runner) forget(j jobFolder, attempt int64) error {
 	if err != nil {
 		return err
 	}
+	// The newest of the earlier runs keep their logs.
 	slices.Sort(attempts)
 	attempts = slices.DeleteFunc(attempts, func(n int64) bool { return n >= attempt })
 	var errs []error

@@ -46,6 +46,7 @@ func (a *Runner) Save(ctx context.Context, run runner.Run) (runner.Saved, error)
 	return saved, named("save", &run, err)
 }
 
+// save is Save without the words around its errors.
 func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error) {
 	folder, err := a.enter(run)
 	if err != nil {
@@ -71,6 +72,7 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 		if err != nil {
 			return runner.Saved{}, err
 		}
+		// What was written while this looked is found in the next round.
 		saved, missing := s.look(alive)
 		if err := a.folder(run.Job).live(run.Attempt); err != nil {
 			return runner.Saved{}, err
@@ -112,6 +114,7 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 			s.before = stat(s.run.Dir, found.Files)
 		}
 	}
+	// Two requests must not get one number.
 	unlock, err := s.lock(ctx, s.Runner.folder(s.run.Job))
 	if err != nil {
 		return err
@@ -205,6 +208,7 @@ const again = time.Second
 // only when the directory has changed, and for at most a third of the time.
 func (s *saving) verify(alive bool) error {
 	listing := list(s.run.Dir)
+	// While nothing changes there is no need to read a gigabyte again.
 	passed := time.Since(s.verified)
 	due := passed > 2*s.took && !same(listing, s.listing) || passed > max(again, 10*s.took)
 	if s.verified.IsZero() || due || !alive {
@@ -244,6 +248,7 @@ func list(dir string) []os.FileInfo {
 
 // pick returns of a listing the files of these names; nil for one that is not in it.
 func pick(listing []os.FileInfo, names []string) []os.FileInfo {
+	// A name that is not listed has nil, so that it differs from every file.
 	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {
 		at := slices.IndexFunc(listing, func(info os.FileInfo) bool { return info != nil && info.Name() == name })

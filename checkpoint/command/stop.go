@@ -25,6 +25,7 @@ func (a *Runner) Stop(ctx context.Context, run runner.Run) error {
 	return named("stop", &run, a.stop(ctx, &run))
 }
 
+// stop is Stop without the words around its errors.
 func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	folder, unlock, err := a.enterAlone(ctx, run)
 	if err != nil {
@@ -34,6 +35,8 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	if err := os.MkdirAll(string(folder), 0o700); err != nil {
 		return err
 	}
+	// The mark is durable before the first signal: whatever happens to this runner, no Resume of the attempt
+	// starts anything from now on.
 	if err := put(folder.stopped(), run.Attempt, durable.WriteFile); err != nil {
 		return err
 	}
@@ -46,6 +49,7 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 // That nothing is left is marked in the folders of the runs, which a start makes anew: it need not be
 // found out twice.
 func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration) error {
+	// Runs that are known to be over cost nothing.
 	open, err := j.open()
 	if err != nil || len(open) == 0 {
 		return err
@@ -114,6 +118,7 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) er
 		switch {
 		case !polite:
 			a.killAll(leaders, known)
+		// The time of grace is over: the next round kills.
 		case time.Since(began) >= grace:
 			polite = false
 			continue
@@ -138,6 +143,8 @@ func (a *Runner) askAll(members map[int]process, asked map[process]bool) {
 	}
 }
 
+// killAll ends the groups first, whose members cannot start others in between, and then every process that
+// was found by another sign.
 func (a *Runner) killAll(leaders, members map[int]process) {
 	for _, p := range leaders {
 		a.killGroup(p)

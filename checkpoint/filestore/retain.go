@@ -33,6 +33,7 @@ func (s *Store) retain(ctx context.Context, job string, number int64) {
 			}
 			continue
 		}
+		// The caller has the last word.
 		if s.options.Pinned == nil || !s.options.Pinned(job, older) {
 			_ = s.discard(folder, older, at(folder, older))
 		}

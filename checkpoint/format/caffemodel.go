@@ -43,6 +43,7 @@ func (s *solverState) read(c *cursor) error {
 	return err
 }
 
+// unexpected is the error of a field that the message does not have.
 func unexpected(f field) error {
 	return fmt.Errorf("field %d of type %d: %w", f.number, f.kind, errMalformed)
 }

@@ -72,6 +72,7 @@ type candidate struct {
 // newest verifies candidates in the order of their numbers, highest first, equal ones by name, until
 // one is complete.
 func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
+	// The number decides; of two with one number the name does, so that the answer is always the same.
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
 		if a.number != b.number {
 			return compareDown(a.number, b.number)
@@ -92,6 +93,7 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 	return Found{}, errors.Join(faults...)
 }
 
+// compareDown orders numbers from the highest to the lowest.
 func compareDown(a, b int64) int {
 	if a > b {
 		return -1

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
+// damager returns the store as one that can be damaged, or skips the test.
 func damager(t *testing.T, s store.Store) Damager {
 	d, ok := s.(Damager)
 	if !ok {

@@ -40,6 +40,7 @@ func manifestOf(job string, number int64, files []file) store.Manifest {
 	return m
 }
 
+// sameManifest compares manifests, of which a part list may be nil or empty.
 func sameManifest(a, b store.Manifest) bool {
 	return a.Job == b.Job && a.Number == b.Number && slices.Equal(a.Parts, b.Parts)
 }
@@ -58,6 +59,7 @@ func write(ctx context.Context, s store.Store, job string, number int64, files [
 	return w, nil
 }
 
+// writePart writes one part.
 func writePart(w store.Writer, f file) error {
 	part, err := w.Part(f.name)
 	if err != nil {
@@ -69,6 +71,7 @@ func writePart(w store.Writer, f file) error {
 	return part.Close()
 }
 
+// mustWrite returns a writer that has written all parts and committed nothing.
 func mustWrite(t testing.TB, s store.Store, job string, number int64, files []file) store.Writer {
 	t.Helper()
 	w, err := write(t.Context(), s, job, number, files)
@@ -112,6 +115,7 @@ func read(ctx context.Context, s store.Store, job string, number int64) ([]file,
 	return files, nil
 }
 
+// readPart reads a part to its end.
 func readPart(r store.Reader, name string) (string, error) {
 	part, err := r.Part(name)
 	if err != nil {

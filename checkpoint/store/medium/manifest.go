@@ -128,6 +128,7 @@ func validate(r Record) error {
 
 // checkPart refuses a name that is no name of a part or that is taken.
 func checkPart(name string, taken map[string]bool) error {
+	// The name was chosen by a job: it must be safe wherever it is used as a path.
 	if err := store.CheckPart(name); err != nil {
 		return err
 	}

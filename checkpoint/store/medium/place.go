@@ -27,6 +27,7 @@ func NewPlace(now time.Time) Place {
 
 // stamp returns when the writer began. Only what NewPlace returns is a place.
 func (p Place) stamp() (time.Time, error) {
+	// Before the "-" of a negative time there is nothing, which is no number.
 	text, word, _ := strings.Cut(string(p), "-")
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	base32 := func(r rune) bool { return 'A' <= r && r <= 'Z' || '2' <= r && r <= '7' }
