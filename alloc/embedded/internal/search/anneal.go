@@ -8,8 +8,13 @@ import (
 	"math"
 )
 
-// checkEvery is how many moves pass between two looks at the context, and at the temperature.
-const checkEvery = 64
+const (
+	// checkEvery is how many moves pass between two looks at the temperature, and, at most, at the context.
+	checkEvery = 64
+	// checkWork is how many servers and types those moves may have to do with: on large clusters a move may
+	// look at every server for every type, and the context is looked at after fewer of them.
+	checkWork = 64_000
+)
 
 // Construct completes the first state greedily.
 func (a *Annealer) Construct() {
@@ -49,7 +54,7 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 			if ctx.Err() != nil {
 				return
 			}
-			look = a.Moves + checkEvery
+			look = a.Moves + a.between()
 		}
 		if m%checkEvery == 0 {
 			if a.Best.Found && a.Best.Objective >= goal {
@@ -68,6 +73,11 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 			}
 		}
 	}
+}
+
+// between returns how many moves pass between two looks at the context.
+func (a *Annealer) between() int64 {
+	return max(1, min(checkEvery, checkWork/int64(a.S.p.Servers+len(a.S.p.Types))))
 }
 
 // square returns the square of a random number in [0, 1): most thresholds are small.

@@ -93,3 +93,14 @@ func TestRepairRespectsContext(t *testing.T) {
 		t.Errorf("%d moves between two looks", ctx.most)
 	}
 }
+
+// On a large cluster, where a move may take as long as thousands on a small one, the context is looked at after
+// every few of them.
+func TestLargeClusterRespectsContext(t *testing.T) {
+	a := New(NewState(problem.New(alloctest.Mixed(1, 8000, 1000, false))), 1, tuning.Standard())
+	ctx := &counter{Context: t.Context(), a: a}
+	a.Run(ctx, 200, 0, math.Inf(1))
+	if ctx.most == 0 || ctx.most > 8 {
+		t.Errorf("%d moves between two looks", ctx.most)
+	}
+}
