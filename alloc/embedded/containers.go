@@ -40,7 +40,7 @@ func (r *run) searchContainers(ctx context.Context) {
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.
 func (r *run) warmUp(ctx context.Context) {
 	for range r.tune.WarmUps {
-		r.a.Run(ctx, int64(r.tune.WarmUp*r.moves()), r.tune.Hot*r.a.Unit(), math.Inf(1))
+		r.a.Run(ctx, int64(r.tune.WarmUp*r.moves()), r.tune.Hot*r.a.Unit(), r.p.Inst.Cap()-solver.ObjectiveTolerance)
 		if r.a.Best.Found {
 			break
 		}
@@ -101,7 +101,8 @@ func (r *run) moves() float64 {
 	if r.p.Servers <= r.tune.ColdServers {
 		moves *= r.tune.Moves
 	}
-	return moves
+	crowd := float64(len(r.p.Apps)) / float64(r.p.Servers)
+	return moves * math.Min(1, r.tune.Crowd/math.Max(1, crowd))
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.

@@ -72,3 +72,19 @@ func TestUnfillable(t *testing.T) {
 		t.Error("one may move, and still: unfillable")
 	}
 }
+
+// One server that holds many applications is filled without many moves, each of which looks at all of them; and
+// what attains the cap of the utilization ends the search.
+func TestOneServer(t *testing.T) {
+	inst := &solver.Instance{LossBudget: 100, Capacity: []apportion.Resources{{4000, 5000, 6000}}}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 400 {
+		demand := apportion.Resources{1 + r.Int64N(5), 1 + r.Int64N(5), 1 + r.Int64N(9)}
+		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Min: 1, Max: 16})
+	}
+	const moves = 5000
+	sol := solve(t, nil, instancetest.Finish(inst))
+	if sol.Status != solver.Optimal || sol.Bound > inst.Cap()+solver.ObjectiveTolerance || sol.Effort > moves {
+		t.Errorf("%v with utilization %g of %g after %d steps", sol.Status, sol.Objective, sol.Bound, sol.Effort)
+	}
+}

@@ -38,6 +38,9 @@ type Budgets struct {
 	// up to ColdServers servers; beyond, it is 1, since each server is visited rarely anyway. No effort
 	// makes more than MostMoves times that: annealing gains nothing from more. Row "annealing".
 	Moves, MostMoves float64
+	// Crowd is how many applications there may be for each server before moves get fewer in proportion:
+	// what a move does grows with what is on a server.
+	Crowd float64
 	// Filled is how many steps of the last attempt to place all minima a unit of effort pays for: it is
 	// made where nothing else has found a solution, and full clusters are kept as they are without it.
 	Filled float64
@@ -153,7 +156,7 @@ func Standard() *Numbers {
 			Rounds: 100_000, FewestRounds: 30, MostRounds: 400,
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
-			Moves: 2.5, MostMoves: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
+			Moves: 2.5, MostMoves: 2000, Filled: 20_000, Crowd: 50, Enumerated: 2000, MostCells: 60,
 		},
 		Phases: Phases{
 			WarmUp: 0.1, WarmUps: 4, Polish: 0.1, MostPolish: 20_000,
