@@ -36,10 +36,13 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 	return &attempt{apps, inst, solution}, nil
 }
 
-// referee recomputes what a solver claims, and lowers a bound to what needs no proof.
+// referee recomputes what a solver claims.
 func referee(inst *solver.Instance, s *solver.Solution) error {
+	if s == nil {
+		return fmt.Errorf("%w: there is none", ErrSolver)
+	}
 	if !s.Status.HasSolution() {
-		return nil
+		return checkConflict(inst, s.Conflict)
 	}
 	if err := inst.Check(s.Counts); err != nil {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
@@ -53,6 +56,22 @@ func referee(inst *solver.Instance, s *solver.Solution) error {
 	}
 	if err := s.Certificate.Check(inst); err != nil {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
+	}
+	return nil
+}
+
+// checkConflict refuses a conflict that names no constraint, or what is not there.
+func checkConflict(inst *solver.Instance, c *solver.Conflict) error {
+	if c == nil {
+		return nil
+	}
+	if len(c.Constraints) == 0 || c.Kind < -1 || c.Kind >= len(inst.Total) {
+		return fmt.Errorf("%w: the conflict is %+v", ErrSolver, *c)
+	}
+	for _, app := range c.Apps {
+		if app < 0 || app >= len(inst.Apps) {
+			return fmt.Errorf("%w: the conflict names application %d of %d", ErrSolver, app, len(inst.Apps))
+		}
 	}
 	return nil
 }

@@ -164,6 +164,13 @@ func TestWrongSolver(t *testing.T) {
 		{"overfilled", fake{&solver.Solution{Status: solver.Optimal, Counts: solver.Counts{{{Server: 0, Count: 5}}}, Objective: .9375, Bound: 2}, nil}, alloc.ErrSolver},
 		{"another objective", fake{&solver.Solution{Status: solver.Optimal, Counts: right, Objective: 1.2, Bound: 1.2}, nil}, alloc.ErrSolver},
 		{"a bound below", fake{&solver.Solution{Status: solver.Optimal, Counts: right, Objective: 1.125, Bound: 1}, nil}, alloc.ErrSolver},
+		{"nothing at all", fake{nil, nil}, alloc.ErrSolver},
+		{"a bound that is no number", fake{&solver.Solution{Status: solver.Optimal, Counts: right, Objective: 1.125, Bound: math.NaN()}, nil}, alloc.ErrSolver},
+		{"a conflict of nothing", fake{&solver.Solution{Status: solver.Infeasible, Conflict: &solver.Conflict{Kind: -1}}, nil}, alloc.ErrSolver},
+		{"a conflict about a stranger", fake{&solver.Solution{Status: solver.Infeasible,
+			Conflict: &solver.Conflict{Constraints: []string{solver.Adjust}, Kind: -1, Apps: []int{1}}}, nil}, alloc.ErrSolver},
+		{"a conflict about an unknown kind", fake{&solver.Solution{Status: solver.Infeasible,
+			Conflict: &solver.Conflict{Constraints: []string{solver.Capacity}, Kind: 3}}, nil}, alloc.ErrSolver},
 		{"no counts", fake{&solver.Solution{Status: solver.Optimal, Objective: 1.125, Bound: 1.125}, nil}, alloc.ErrSolver},
 	} {
 		if _, err := alloc.Reallocate(context.Background(), tiny(nil, "LR"), c.f); !errors.Is(err, c.want) {
