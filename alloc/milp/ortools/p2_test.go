@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
 )
 
 // p2Instances are small problems of the allocation of servers, one of them infeasible.
@@ -58,6 +59,19 @@ func TestP2(t *testing.T) {
 	}
 	if statuses[solver.Optimal] < 4 || statuses[solver.Infeasible] < 1 {
 		t.Errorf("the instances are %v", statuses)
+	}
+}
+
+// TestP2Conformance: with CP-SAT and HiGHS behind it, each form passes the suite of solvers of P2. CP-SAT
+// works with scaled numbers, and both to tolerances of their own.
+func TestP2Conformance(t *testing.T) {
+	for _, e := range engines(t)[:2] {
+		for _, form := range mip.Forms() {
+			t.Run(e.name+"/"+string(form), func(t *testing.T) {
+				solvertest.Run(t, func(*testing.T) solver.Solver { return mip.New(e.solver, form, &mip.Options{Name: e.name}) },
+					&solvertest.Options{Instances: 40, Sizes: []solvertest.Size{{Servers: 3, Apps: 5}}, Relaxed: form == mip.Class, Tolerance: 1e-6})
+			})
+		}
 	}
 }
 
