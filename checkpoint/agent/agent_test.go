@@ -407,7 +407,9 @@ func TestLapseFails(t *testing.T) {
 	b.end()
 	b.fake.failed = errors.New("immortal")
 	b.elapse(2)
-	if err := b.agent.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "immortal") {
+	limited, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if err := b.agent.Run(limited); err == nil || !strings.Contains(err.Error(), "immortal") {
 		t.Errorf("the agent ended with %v", err)
 	}
 	b.fake.failed = nil
@@ -464,6 +466,36 @@ func TestHeardIsKept(t *testing.T) {
 	}
 	b.elapse(0.4)
 	b.awaitStop()
+}
+
+// A stamp that could not be written down is written down with the next word of the master.
+func TestStampIsWrittenAgain(t *testing.T) {
+	b := newBench(t)
+	var full, failed atomic.Bool
+	full.Store(true)
+	b.config.Disk = vfstest.Hooked(b.config.Disk, func(op vfstest.Op, name string) error {
+		if op == vfstest.Create && strings.HasPrefix(name, agent.HeardFile) && full.Load() {
+			failed.Store(true)
+			return vfstest.ErrInjected
+		}
+		return nil
+	})
+	b.restart()
+	b.must(checkpoint.Create, 1, 0)
+	for !failed.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	full.Store(false)
+	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		b.must(checkpoint.Create, 1, 0) // hands the same stamp back
+		if file, err := b.config.Disk.Open(agent.HeardFile); err == nil {
+			_ = file.Close()
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatal("the stamp was never written down")
+		}
+	}
 }
 
 func TestUnreadableStamp(t *testing.T) {
