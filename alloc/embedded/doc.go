@@ -78,7 +78,7 @@
 // bounds what grows with the effort, each part by a constant of its own: the lists of patterns
 // (mostCounts, mostResiduals, mostSubsets), programs (mostRows, columnsPerRow, mostPricings), what is known of
 // sets (mostSeenBytes), the nodes that wait (mostOpenBytes), and the states of a leaf (mostStateBytes). At the
-// usual efforts hardly any of it is used: 1,000 servers and 500 applications that all differ take 13 MB,
+// usual efforts hardly any of it is used: 1,000 servers and 500 applications that all differ take 3 MB,
 // see BenchmarkHeap.
 //
 // # References
