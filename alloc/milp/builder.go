@@ -42,10 +42,12 @@ type Term struct {
 // Builder collects a program. Its zero value is an empty program named "". No method panics or
 // fails on bad input: the first fault is kept, later calls do nothing, and Build returns the fault.
 type Builder struct {
+	// model grows in place; Build gives it away, which is why a builder is spent afterwards.
 	model Model
-	err   error
-	row   []entry // scratch of addTerms
-	cost  []Term  // objective as given last
+	// err is the first fault. Once it is set, every method leaves model as it is.
+	err  error
+	row  []entry // scratch of addTerms
+	cost []Term  // objective as given last
 }
 
 // place is where a fault is: "variable", "row" or "objective", its name and its position.
@@ -71,6 +73,8 @@ type entry struct {
 // NewBuilder returns an empty builder of a program of that name, which may be "" or a few words.
 func NewBuilder(name string) *Builder {
 	b := new(Builder)
+	// Both text formats put the name on one line and trim it: a name that this changes would not
+	// come back.
 	if strings.ContainsFunc(name, breaksLine) || strings.TrimSpace(name) != name {
 		b.fail(apportion.Item{ID: "model"}, "name", apportion.ErrRange, strconv.Quote(name)+" does not fit on a line")
 	}
@@ -99,9 +103,11 @@ func (b *Builder) Binary(name string) Var { return b.Integer(0, 1, name) }
 // name.
 func (b *Builder) variable(v Variable, name string) Var {
 	j := len(b.model.lower)
+	// A Var with index -1 is never sound, so a row that uses it after the fault adds nothing.
 	if b.err != nil {
 		return Var{b, -1}
 	}
+	// Indices are int32, as in the engines behind: half the memory of int for every coefficient.
 	if j == math.MaxInt32 {
 		b.fail(apportion.Item{ID: "model"}, "variables", apportion.ErrOverflow, "")
 		return Var{b, -1}
@@ -110,6 +116,8 @@ func (b *Builder) variable(v Variable, name string) Var {
 	b.model.lower = append(b.model.lower, v.Lower+0) // never -0
 	b.model.upper = append(b.model.upper, v.Upper+0)
 	b.model.integer = append(b.model.integer, v.Integer)
+	// The name is stored even where it is faulty: Build fails then, and indices stay in step until
+	// it does.
 	b.checkName("variable", name)
 	b.model.columnNames.add(j, name)
 	return Var{b, int32(j)}
@@ -126,6 +134,8 @@ func (b *Builder) Row(name string, lower float64, terms []Term, upper float64) i
 	}
 	b.checkName("row", name)
 	b.checkInterval(place{"row", name, i}, lower, upper)
+	// rowStart has one entry more than there are rows. The first row makes it, so that the zero
+	// Builder needs no set-up.
 	if i == 0 {
 		m.rowStart = append(m.rowStart[:0], 0)
 	}
@@ -133,6 +143,7 @@ func (b *Builder) Row(name string, lower float64, terms []Term, upper float64) i
 	m.rowUpper = append(m.rowUpper, upper+0)
 	m.rowNames.add(i, name)
 	b.addTerms(terms, place{"row", name, i})
+	// The row ends where the next one begins, also where addTerms has stopped at a fault.
 	m.rowStart = append(m.rowStart, len(m.columns))
 	return i
 }
@@ -166,6 +177,7 @@ func (b *Builder) objective(sense Sense, terms []Term, constant float64) {
 	}
 	b.checkNumber(apportion.Item{ID: "objective"}, "constant", constant)
 	b.model.sense, b.model.constant = sense, constant+0 // never -0
+	// The last objective counts whole: nothing of an earlier one may remain.
 	b.cost = b.cost[:0]
 	for _, term := range terms {
 		if !b.sound(term) {
@@ -186,6 +198,8 @@ func (b *Builder) NameRows(name func(index int) string) { b.model.rowNames.lazy 
 // Build returns the model, or the first fault as a [*apportion.FieldError] that names the variable
 // or row. The builder is spent afterwards: its storage is the model's.
 func (b *Builder) Build() (*Model, error) {
+	// Costs are added up here and not in objective, because a second objective would have to take
+	// the first one back.
 	b.settleCosts()
 	b.checkDuplicates("variable", b.model.columnNames.given)
 	b.checkDuplicates("row", b.model.rowNames.given)
@@ -193,9 +207,13 @@ func (b *Builder) Build() (*Model, error) {
 		return nil, b.err
 	}
 	model := b.model
+	// A model without rows still needs the end of "row -1", so that Row and Activity need no case
+	// of their own.
 	if len(model.rowStart) == 0 {
 		model.rowStart = []int{0}
 	}
+	// From here the model is the only owner of the slices; a later append by b could write into
+	// them.
 	*b = Builder{err: ErrSpent}
 	return &model, nil
 }
@@ -210,6 +228,7 @@ func (b *Builder) settleCosts() {
 		b.model.cost[term.Var.index] += term.Coef
 	}
 	for j, cost := range b.model.cost {
+		// Each term is below Infinite, but their sum may not be.
 		if !(math.Abs(cost) < Infinite) {
 			b.failTerm(Term{Var{b, int32(j)}, cost}, place{what: "objective"})
 		}
@@ -219,6 +238,9 @@ func (b *Builder) settleCosts() {
 // addTerms stores the terms as one row: ascending, one entry for each variable, none zero.
 func (b *Builder) addTerms(terms []Term, at place) {
 	b.row = b.row[:0]
+	// Most callers list variables in their order, so the sort is spared where one look shows that
+	// it is not needed. Equal neighbours count as unordered: only the merge below joins them, and
+	// it runs in both cases.
 	ascending := true
 	for _, term := range terms {
 		if !b.sound(term) {
@@ -231,17 +253,24 @@ func (b *Builder) addTerms(terms []Term, at place) {
 		b.row = append(b.row, entry{term.Var.index, term.Coef})
 	}
 	if !ascending {
+		// The sort is stable: terms of one variable are added in the caller's order, so that the
+		// sum rounds the same everywhere.
 		slices.SortStableFunc(b.row, func(x, y entry) int { return cmp.Compare(x.column, y.column) })
 	}
+	// One pass joins what belongs to one variable. b.row[k] is the first entry that is not yet
+	// stored.
 	for k := 0; k < len(b.row); {
 		sum := b.row[k]
 		for k++; k < len(b.row) && b.row[k].column == sum.column; k++ {
 			sum.coef += b.row[k].coef
 		}
+		// A sum of exactly 0 is dropped: a row that lists a variable depends on it.
 		if sum.coef != 0 {
 			b.model.columns = append(b.model.columns, sum.column)
 			b.model.coefs = append(b.model.coefs, sum.coef)
 		}
+		// Two coefficients that are each allowed may still add up to more than an engine takes for
+		// finite.
 		if math.Abs(sum.coef) >= Infinite {
 			b.failTerm(Term{Var{b, sum.column}, sum.coef}, at)
 		}
@@ -250,6 +279,8 @@ func (b *Builder) addTerms(terms []Term, at place) {
 
 // sound reports whether a term has a variable of this builder and a coefficient that is finite.
 func (b *Builder) sound(term Term) bool {
+	// The unsigned comparison covers index -1 of a failed Var in one test; NaN fails the last
+	// comparison.
 	return term.Var.owner == b && uint32(term.Var.index) < uint32(len(b.model.lower)) &&
 		math.Abs(term.Coef) < Infinite
 }
@@ -266,18 +297,23 @@ func (b *Builder) failTerm(term Term, at place) {
 // checkInterval keeps NaN, crossed bounds, and bounds that leave nothing (a lower of +Inf) as the
 // fault.
 func (b *Builder) checkInterval(at place, lower, upper float64) {
+	// The good case comes first and is one condition, as a large model passes here for each of its
+	// variables and rows.
 	if lower <= upper && lower < Infinite && upper > -Infinite &&
 		plain(lower) && plain(upper) {
 		return
 	}
 	item := at.item()
 	switch {
+	// NaN comes before lower > upper, which is false for it.
 	case math.IsNaN(lower):
 		b.fail(item, "lower bound", apportion.ErrNotFinite, "NaN")
 	case math.IsNaN(upper):
 		b.fail(item, "upper bound", apportion.ErrNotFinite, "NaN")
 	case lower > upper:
 		b.fail(item, "lower bound", apportion.ErrConflict, fmt.Sprintf("%g > upper bound %g", lower, upper))
+	// A lower bound of +Inf leaves no value, as an upper bound of -Inf does; both are slips of the
+	// caller, not an infeasible model.
 	case lower >= Infinite || !plain(lower):
 		b.fail(item, "lower bound", apportion.ErrRange, formatNumber(lower))
 	default:
@@ -286,6 +322,7 @@ func (b *Builder) checkInterval(at place, lower, upper float64) {
 }
 
 // plain reports whether x is infinite or so small that no solver takes it for infinite.
+// Between 1e20 and +Inf engines disagree about what a bound means, so numbers there are refused.
 func plain(x float64) bool { return math.IsInf(x, 0) || math.Abs(x) < Infinite }
 
 // checkNumber keeps a number that is not finite, or too large, as the fault.
@@ -315,6 +352,8 @@ func (b *Builder) checkDuplicates(what string, given []string) {
 	if b.err != nil || len(given) == 0 {
 		return
 	}
+	// The check waits for Build and is made once: a map that grew with the model would cost more
+	// than the names themselves.
 	seen := make(map[string]struct{}, len(given))
 	for i, name := range given {
 		if _, twice := seen[name]; twice && name != "" {

@@ -38,6 +38,8 @@ const (
 	// CanHint: a starting solution.
 	CanHint
 
+	// capabilityEnd stands after the last capability, so that CanEverything follows by itself when
+	// one is added.
 	capabilityEnd
 	// CanEverything is what a back-end without a Capabilities method promises.
 	CanEverything = capabilityEnd - 1
@@ -53,6 +55,7 @@ var capabilityNames = [...]string{
 // String lists the capabilities, separated by commas.
 func (c Capability) String() string {
 	var has []string
+	// The k-th name belongs to bit k; bits beyond the names are no capabilities and are left out.
 	for k, name := range capabilityNames {
 		if c&(1<<k) != 0 {
 			has = append(has, name)
@@ -68,6 +71,8 @@ type Capable interface {
 
 // Capabilities returns what the solver can do: its own word, or CanEverything.
 func Capabilities(solver Solver) Capability {
+	// The method is optional, so that the smallest back-end is one method. What it then cannot do,
+	// it must do all the same.
 	if capable, ok := solver.(Capable); ok {
 		return capable.Capabilities()
 	}
@@ -91,6 +96,8 @@ func (e *CapabilityError) Error() string {
 func (m *Model) Needs() Capability {
 	var needs Capability
 	for j, integer := range m.integer {
+		// A model asks only for what it uses: a program without integers is open to engines for
+		// linear programs.
 		if integer {
 			needs |= CanInteger
 		} else {

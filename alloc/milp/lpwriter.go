@@ -25,10 +25,13 @@ func (m *Model) WriteLP(w io.Writer) error {
 	}
 	out.nameRows(m)
 	if m.name != "" {
+		// A backslash begins a comment: LP has no place for a name of the model.
 		out.WriteString("\\ " + m.name + "\n")
 	}
 	out.writeObjective(m)
 	out.WriteString("Subject To\n")
+	// Errors of single writes are kept by bufio.Writer, which then writes nothing more; Flush
+	// returns the first.
 	for i := range m.Rows() {
 		out.writeRow(i, m.Row(i))
 	}
@@ -53,9 +56,12 @@ func lpNames(count int, name func(int) string) []string {
 	seen := make(map[string]bool, count)
 	for k := range names {
 		legal := lpName(name(k))
+		// Two names may become one when their characters are replaced. The index keeps most of
+		// them apart.
 		if seen[legal] {
 			legal += "~" + strconv.Itoa(k)
 		}
+		// Somebody may have given just that name already: further characters help then.
 		for seen[legal] {
 			legal += "~"
 		}
@@ -76,12 +82,16 @@ var lpWords = []string{
 // format, gets a "_" in front.
 func lpName(name string) string {
 	legal := strings.Map(func(c rune) rune {
+		// These characters are legal in names. Brackets, "^", "*", "+" and the like mean something
+		// in an expression, and a reader may stop at letters beyond ASCII.
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
 			strings.ContainsRune("!\"#$%&(),.;?@_'`{}~", c) {
 			return c
 		}
 		return '_'
 	}, name)
+	// "e5" and "E" may be read as the exponent of the coefficient before them; so may whatever
+	// begins with a digit or a point.
 	if number := strings.TrimLeft(legal, "eE"); legal == "" || number == "" || legal[0] == '.' ||
 		number[0] >= '0' && number[0] <= '9' || slices.Contains(lpWords, strings.ToLower(legal)) {
 		return "_" + legal
@@ -102,6 +112,8 @@ func (w *lpWriter) writeObjective(m *Model) {
 			w.term(cost, w.variables[j])
 		}
 	}
+	// An objective without terms still needs one, or readers take the next section's word for a
+	// variable.
 	if m.constant != 0 || w.first {
 		w.term(m.constant, "")
 	}
@@ -113,10 +125,13 @@ func (w *lpWriter) nameRows(m *Model) {
 	w.second = make(map[int]string)
 	var ranges []int
 	for i := range m.Rows() {
+		// Only rows with two different finite bounds become two.
 		if row := m.Row(i); row.Lower != row.Upper && !math.IsInf(row.Lower, -1) && !math.IsInf(row.Upper, 1) {
 			ranges = append(ranges, i)
 		}
 	}
+	// All names are made in one call, so that the name of a second half cannot meet that of
+	// another row.
 	names := lpNames(m.Rows()+len(ranges), func(k int) string {
 		if k < m.Rows() {
 			return m.RowName(k)
@@ -125,6 +140,7 @@ func (w *lpWriter) nameRows(m *Model) {
 	})
 	w.rows = names[:m.Rows()]
 	for r, i := range ranges {
+		// The r-th range is row i, and its second name is the r-th after those of the rows.
 		w.second[i] = names[m.Rows()+r]
 	}
 }
@@ -133,6 +149,7 @@ func (w *lpWriter) nameRows(m *Model) {
 func (w *lpWriter) writeRow(i int, row Row) {
 	noLower, noUpper := math.IsInf(row.Lower, -1), math.IsInf(row.Upper, 1)
 	switch second, isRange := w.second[i]; {
+	// LP has no free rows. The comment tells the reader of the file that one was there.
 	case noLower && noUpper:
 		w.WriteString("\\ " + w.rows[i] + " has no bounds\n")
 	case row.Lower == row.Upper:
@@ -153,6 +170,8 @@ func (w *lpWriter) writeHalf(name string, row Row, relation string, bound float6
 	for k, coef := range row.Coefs {
 		w.term(coef, w.variables[row.Columns[k]])
 	}
+	// A row without terms may still be violated by 0, so it must be written: 0 times the first
+	// variable, if there is one.
 	if len(row.Coefs) == 0 {
 		w.put(" 0")
 		if len(w.variables) > 0 {
@@ -167,6 +186,8 @@ func (w *lpWriter) writeHalf(name string, row Row, relation string, bound float6
 func (w *lpWriter) writeBounds(m *Model) {
 	w.WriteString("Bounds\n")
 	for j, name := range w.variables {
+		// A variable that the section does not name is in [0, +Inf): all other bounds must be
+		// said.
 		lower, upper := m.lower[j], m.upper[j]
 		switch {
 		case math.IsInf(lower, -1) && math.IsInf(upper, 1):
@@ -175,6 +196,8 @@ func (w *lpWriter) writeBounds(m *Model) {
 			w.WriteString(" " + name + " = " + formatNumber(lower) + "\n")
 		case math.IsInf(upper, 1) && lower != 0:
 			w.WriteString(" " + name + " >= " + formatNumber(lower) + "\n")
+		// Both bounds stand on one line, "-inf" included: a single negative upper bound is read in
+		// two ways.
 		case !math.IsInf(upper, 1):
 			w.WriteString(" " + formatNumber(lower) + " <= " + name + " <= " + formatNumber(upper) + "\n")
 		}
@@ -187,6 +210,7 @@ func (w *lpWriter) writeKinds(m *Model) {
 		return
 	}
 	w.WriteString("General\n")
+	// The section's word has ended its line, so the list begins in a new one.
 	w.column = 0
 	for j, integer := range m.integer {
 		if integer {
@@ -209,12 +233,14 @@ func (w *lpWriter) term(coef float64, variable string) {
 		sign = " "
 	}
 	if coef < 0 {
+		// The sign is written apart from the number: "+ -3 x" is not legal everywhere.
 		sign, coef = " - ", -coef
 	}
 	w.first = false
 	switch {
 	case variable == "":
 		w.put(sign + formatNumber(coef))
+	// A 1 is left out because people read this format.
 	case coef == 1:
 		w.put(sign + variable)
 	default:
@@ -224,6 +250,7 @@ func (w *lpWriter) term(coef float64, variable string) {
 
 // put writes text, in a new line where this one is full.
 func (w *lpWriter) put(text string) {
+	// A line is broken between terms only; text is at most one term and its sign.
 	if w.column+len(text) > lpLine {
 		w.WriteString("\n  ")
 		w.column = 2

@@ -22,6 +22,7 @@ const (
 var senseNames = []string{Minimize: "minimize", Maximize: "maximize"}
 
 // String returns "minimize" or "maximize".
+// A number beyond the names prints as "unknown" and the number.
 func (s Sense) String() string { return enum.String(s, senseNames) }
 
 // MarshalText returns the name, and refuses a number that is no Sense.
@@ -51,6 +52,8 @@ type Row struct {
 
 // Model is an immutable program; make one with a Builder or ReadMPS.
 type Model struct {
+	// Dense slices with one entry a variable or row: a model of a million coefficients is a dozen
+	// allocations.
 	name     string
 	sense    Sense
 	constant float64
@@ -105,6 +108,8 @@ func (m *Model) Row(i int) Row {
 	from, to := m.rowStart[i], m.rowStart[i+1]
 	return Row{
 		Lower: m.rowLower[i], Upper: m.rowUpper[i],
+		// The third index caps the slices: an append by the caller copies instead of writing into
+		// the next row.
 		Columns: m.columns[from:to:to], Coefs: m.coefs[from:to:to],
 	}
 }
@@ -131,12 +136,16 @@ func (m *Model) ByColumns() Columns {
 		Rows:  make([]int32, len(m.coefs)),
 		Coefs: make([]float64, len(m.coefs)),
 	}
+	// This is a counting sort by column. Pass 1 counts column j in Start[j+1].
 	for _, j := range m.columns {
 		c.Start[j+1]++
 	}
+	// Pass 2 sums the counts up: Start[j] is the first place of column j.
 	for j := range m.lower {
 		c.Start[j+1] += c.Start[j]
 	}
+	// Pass 3 places the entries. Rows ascend within each column because they are visited in that
+	// order.
 	next := append([]int(nil), c.Start...)
 	for i := range m.rowLower {
 		for k := m.rowStart[i]; k < m.rowStart[i+1]; k++ {
@@ -150,6 +159,8 @@ func (m *Model) ByColumns() Columns {
 
 // Activity returns the value of row i at the point values, which has one value a variable.
 func (m *Model) Activity(i int, values []float64) float64 {
+	// The explicit conversion keeps the product rounded: a fused one would differ between
+	// machines.
 	sum := 0.0
 	for k := m.rowStart[i]; k < m.rowStart[i+1]; k++ {
 		sum += float64(m.coefs[k] * values[m.columns[k]])
@@ -159,6 +170,8 @@ func (m *Model) Activity(i int, values []float64) float64 {
 
 // Objective returns the objective at the point values, which has one value a variable.
 func (m *Model) Objective(values []float64) float64 {
+	// The order of the sum is that of the variables, so that the same point has the same objective
+	// everywhere.
 	sum := m.constant
 	for j, cost := range m.cost {
 		sum += float64(cost * values[j])
@@ -174,6 +187,7 @@ type names struct {
 
 // add names thing i, which is the last one; nothing is stored before the first real name.
 func (n *names) add(i int, name string) {
+	// Those before i had no name: they get "" now, so that given[i] belongs to thing i.
 	if name != "" && len(n.given) < i {
 		n.given = append(n.given, make([]string, i-len(n.given))...)
 	}

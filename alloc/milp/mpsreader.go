@@ -56,19 +56,25 @@ func ReadMPS(r io.Reader, opts *MPSOptions) (*Model, error) {
 	if limit <= 0 {
 		limit = DefaultMaxMPSBytes
 	}
+	// One byte more than allowed is let through: when it has been read, the input was too long.
 	input := &io.LimitedReader{R: r, N: limit + 1}
 	p := newMPSParser(opts.Fixed)
 	lines := bufio.NewScanner(input)
+	// The buffer bounds a line, so that input without line ends cannot take the memory of the
+	// whole.
 	lines.Buffer(nil, maxMPSLine)
+	// What follows ENDATA is not looked at; some tools append text there.
 	for !p.ended && lines.Scan() {
 		p.line++
 		if err := p.readLine(lines.Text()); err != nil {
 			return nil, &ParseError{p.line, err}
 		}
 	}
+	// A line that is too long, or an error of the reader, lies behind the last good line.
 	if err := lines.Err(); err != nil {
 		return nil, &ParseError{p.line + 1, err}
 	}
+	// This comes before the check of ENDATA: a file that was cut off at the limit lacks that, too.
 	if input.N <= 0 {
 		return nil, &ParseError{p.line, fmt.Errorf("the input is longer than %d bytes", limit)}
 	}
@@ -80,11 +86,13 @@ func ReadMPS(r io.Reader, opts *MPSOptions) (*Model, error) {
 
 // mpsParser is the state between two lines.
 type mpsParser struct {
+	// fixed, line, ended and section are the place in the file.
 	fixed   bool
 	line    int
 	ended   bool
 	section string
 
+	// The rest is the model as far as it has been read. Indices are int32, as in Model.
 	name      string
 	sense     Sense
 	rows      []mpsRow
@@ -94,7 +102,9 @@ type mpsParser struct {
 	colIndex  map[string]int32
 	entries   []mpsEntry
 	integer   bool // between the markers
-	sets      map[string]string
+	// sets holds the name of the first set of RHS, RANGES and BOUNDS each; records of other sets
+	// are ignored.
+	sets map[string]string
 }
 
 // mpsRow is a row while its file is read.
@@ -133,12 +143,14 @@ func newMPSParser(fixed bool) *mpsParser {
 
 // readLine reads one line: a comment, a section header (it starts in column 1) or a record.
 func (p *mpsParser) readLine(line string) error {
+	// Comments come before the check of characters: old files have all sorts of bytes in them.
 	if strings.HasPrefix(line, "*") || strings.TrimSpace(line) == "" {
 		return nil
 	}
 	if strings.ContainsFunc(line, breaksLine) {
 		return errors.New("a control character, or not UTF-8")
 	}
+	// What starts in the first column is a section's header, in both forms of the format.
 	if line[0] != ' ' && line[0] != '\t' {
 		return p.header(line)
 	}
@@ -156,6 +168,7 @@ func (p *mpsParser) readLine(line string) error {
 		return p.readRow(fields)
 	case "COLUMNS":
 		return p.readColumn(fields)
+	// Both sections have the same records; readVector asks p.section which one it is in.
 	case "RHS", "RANGES":
 		return p.readVector(fields)
 	case "BOUNDS":
@@ -172,11 +185,13 @@ func breaksLine(c rune) bool {
 // header opens a section.
 func (p *mpsParser) header(line string) error {
 	fields := strings.Fields(line)
+	// Case does not matter for the format's own words; names keep theirs.
 	section := strings.ToUpper(fields[0])
 	switch section {
 	case "NAME":
 		p.name = strings.TrimSpace(line[len(section):])
 	case "OBJSENSE":
+		// Some writers put the sense behind the word, others in a line of its own.
 		if len(fields) > 1 {
 			if err := p.setSense(fields[1]); err != nil {
 				return err
@@ -208,6 +223,8 @@ func (p *mpsParser) setSense(word string) error {
 // fixedFields cuts a line of fixed form; blank fields are left out.
 func fixedFields(line string) []string {
 	var fields []string
+	// The six fields of [IBM76], counted from 0 and half open. A short line ends some of them
+	// early.
 	for _, columns := range [...][2]int{{1, 3}, {4, 12}, {14, 22}, {24, 36}, {39, 47}, {49, 61}} {
 		from, to := min(columns[0], len(line)), min(columns[1], len(line))
 		if field := strings.TrimSpace(line[from:to]); field != "" {
@@ -220,6 +237,8 @@ func fixedFields(line string) []string {
 // parseNumber reads a number that may be infinite (size 1e20 and above).
 func parseNumber(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
+	// A number beyond float64, such as 1e400, comes back infinite with ErrRange: it means an
+	// infinite bound here.
 	if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(x) {
 		return 0, fmt.Errorf("%q is not a number", text)
 	}

@@ -24,6 +24,8 @@ func (p *mpsParser) readRow(fields []string) error {
 	if _, twice := p.rowIndex[name]; twice {
 		return fmt.Errorf("row %q is there twice", name)
 	}
+	// The first N row is the objective. Later ones stay rows: they bound nothing, but somebody may
+	// want their value.
 	if kind == "N" && p.objective < 0 {
 		p.objective = int32(len(p.rows))
 	}
@@ -34,6 +36,7 @@ func (p *mpsParser) readRow(fields []string) error {
 
 // readColumn reads "column row number [row number]", or a marker.
 func (p *mpsParser) readColumn(fields []string) error {
+	// A marker has a name, the word and its kind; the quotes are part of the words.
 	if len(fields) == 3 && fields[1] == "'MARKER'" {
 		switch fields[2] {
 		case "'INTORG'":
@@ -61,6 +64,8 @@ func (p *mpsParser) readColumn(fields []string) error {
 		if err != nil {
 			return err
 		}
+		// row.column is the last column that had an entry in the row. All records of a column
+		// stand together, so the comparison finds every second entry in O(1), without a map.
 		if p.rows[i].column == j+1 {
 			return fmt.Errorf("column %q has two entries in row %q", fields[0], pair[0])
 		}
@@ -72,6 +77,8 @@ func (p *mpsParser) readColumn(fields []string) error {
 
 // column returns the index of the column that is being read, a new one where the name changes.
 func (p *mpsParser) column(name string) (int32, error) {
+	// A column whose name comes again after another's is refused: column-wise readers rely on
+	// records being together.
 	last := int32(len(p.columns)) - 1
 	if last >= 0 && p.columns[last].name == name {
 		return last, nil
@@ -81,6 +88,7 @@ func (p *mpsParser) column(name string) (int32, error) {
 	}
 	p.colIndex[name] = last + 1
 	p.columns = append(p.columns, mpsColumn{
+		// The markers around its first record decide whether a column is integer.
 		name: name, upper: math.Inf(1), integer: p.integer, line: p.line,
 	})
 	return last + 1, nil
@@ -89,6 +97,7 @@ func (p *mpsParser) column(name string) (int32, error) {
 // inFirstSet reports whether a record belongs to the first set of its section.
 func (p *mpsParser) inFirstSet(set string) bool {
 	first, known := p.sets[p.section]
+	// The first record of a section says which set counts, also where it has no name.
 	if !known {
 		p.sets[p.section] = set
 	}
@@ -99,6 +108,7 @@ func (p *mpsParser) inFirstSet(set string) bool {
 // set.
 func (p *mpsParser) readVector(fields []string) error {
 	set := ""
+	// Pairs take an even number of fields, so an odd one means that the set's name comes first.
 	if len(fields)%2 == 1 {
 		set, fields = fields[0], fields[1:]
 	}
@@ -115,6 +125,7 @@ func (p *mpsParser) readVector(fields []string) error {
 		if err != nil {
 			return err
 		}
+		// A record of a later set is checked like any other, and then ignored.
 		if !used {
 			continue
 		}
@@ -137,6 +148,8 @@ func (p *mpsParser) readBound(fields []string) error {
 	kind := strings.ToUpper(fields[0])
 	operands := fields[1:]
 	text := ""
+	// Three operands are a set, a column and a number, so that "BV B x 1" is read, whose number
+	// means nothing.
 	if n := len(operands); !slices.Contains(valueless, kind) || n == 3 {
 		if n < 2 {
 			return fmt.Errorf("bound %s needs a column and a number", kind)
@@ -144,6 +157,7 @@ func (p *mpsParser) readBound(fields []string) error {
 		operands, text = operands[:n-1], operands[n-1]
 	}
 	set := ""
+	// The set may be left out: then the column stands alone.
 	if len(operands) == 2 {
 		set, operands = operands[0], operands[1:]
 	}
@@ -163,6 +177,7 @@ func (p *mpsParser) readBound(fields []string) error {
 
 // bound applies one bound.
 func (c *mpsColumn) bound(kind, text string) error {
+	// bounded ends the markers' default of [0, 1], see addTo.
 	c.bounded = true
 	switch kind {
 	case "FR":
@@ -187,6 +202,8 @@ func (c *mpsColumn) bound(kind, text string) error {
 		c.lower, c.lowerSet = x, true
 	case "UP", "UI":
 		c.upper = x
+		// A lower bound of 0 that nobody stated would make the column infeasible; dialects agree
+		// on minus infinity here.
 		if x < 0 && !c.lowerSet {
 			c.lower = math.Inf(-1)
 		}
@@ -195,12 +212,14 @@ func (c *mpsColumn) bound(kind, text string) error {
 	default:
 		return fmt.Errorf("bound type %q is unknown", kind)
 	}
+	// LI and UI are LO and UP of an integer column. No bound makes an integer column continuous.
 	c.integer = c.integer || kind[1] == 'I'
 	return nil
 }
 
 // interval returns the bounds of a row.
 func (r *mpsRow) interval() (lower, upper float64) {
+	// [IBM76]: the width's sign matters for E rows only.
 	width := math.Abs(r.width)
 	if !r.ranged {
 		width = math.Inf(1)
@@ -208,10 +227,14 @@ func (r *mpsRow) interval() (lower, upper float64) {
 	switch {
 	case r.kind == 'N':
 		return math.Inf(-1), math.Inf(1)
+	// [IBM76] with R for the right-hand side and w for the width: L means [R-|w|, R], G means [R,
+	// R+|w|].
 	case r.kind == 'L':
 		return r.rhs - width, r.rhs
 	case r.kind == 'G':
 		return r.rhs, r.rhs + width
+	// E means R alone without a width, [R-|w|, R] where w is negative, and [R, R+|w|] where it is
+	// not.
 	case !r.ranged:
 		return r.rhs, r.rhs
 	case r.width < 0:
@@ -223,12 +246,15 @@ func (r *mpsRow) interval() (lower, upper float64) {
 // finish builds the model.
 func (p *mpsParser) finish() (*Model, error) {
 	b := NewBuilder(p.name)
+	// Variables first, in the file's order: the index of a column is that of its variable.
 	for j := range p.columns {
 		p.columns[j].addTo(b)
 		if b.Err() != nil {
 			return nil, &ParseError{p.columns[j].line, b.Err()}
 		}
 	}
+	// Entries were read by columns, and the builder takes rows. A stable sort keeps the columns of
+	// a row ascending.
 	slices.SortStableFunc(p.entries, func(x, y mpsEntry) int { return cmp.Compare(x.row, y.row) })
 	next := p.entries // by row, the columns of each row ascending
 	var terms []Term
@@ -238,6 +264,8 @@ func (p *mpsParser) finish() (*Model, error) {
 		for ; len(next) > 0 && next[0].row == int32(i); next = next[1:] {
 			terms = append(terms, Term{Var{b, next[0].column}, next[0].coef})
 		}
+		// The right-hand side of the objective is its constant, negated: the row is read as "terms
+		// = rhs".
 		if int32(i) == p.objective {
 			b.objective(p.sense, terms, 0-row.rhs)
 		} else {
@@ -248,6 +276,7 @@ func (p *mpsParser) finish() (*Model, error) {
 			return nil, &ParseError{row.line, b.Err()}
 		}
 	}
+	// Without an N row only the sense is left to say.
 	if p.objective < 0 {
 		b.objective(p.sense, nil, 0)
 	}
@@ -261,6 +290,8 @@ func (p *mpsParser) finish() (*Model, error) {
 // addTo adds the column's variable.
 func (c *mpsColumn) addTo(b *Builder) {
 	upper := c.upper
+	// CPLEX, Gurobi, SCIP and HiGHS read a marked column without any bound as binary; see
+	// Deviations.
 	if c.integer && !c.bounded {
 		upper = 1
 	}

@@ -29,6 +29,8 @@ func (m *Model) WriteMPS(w io.Writer) error {
 	}
 	fmt.Fprintf(out, "ROWS\n N %s\n", out.objective)
 	for i, name := range out.rows {
+		// The same function makes type, right-hand side and width, here and in writeSides, so that
+		// the three agree.
 		kind, _, _ := rangeOf(m.rowLower[i], m.rowUpper[i])
 		fmt.Fprintf(out, " %c %s\n", kind, name)
 	}
@@ -50,6 +52,7 @@ type mpsWriter struct {
 func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 	out := &mpsWriter{Writer: bufio.NewWriter(w), objective: "OBJ"}
 	var faults apportion.Faults
+	// A lazy name may be costly to make, so each is made once and kept for the time of writing.
 	seen := make(map[string]bool, m.Variables())
 	for j := range m.lower {
 		out.variables = append(out.variables, m.VariableName(j))
@@ -60,6 +63,7 @@ func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 		out.rows = append(out.rows, m.RowName(i))
 		checkMPSName(&faults, seen, out.rows[i], check.Item("row", "", i))
 	}
+	// Rows and the objective share one space of names in this format.
 	for seen[out.objective] {
 		out.objective += "_"
 	}
@@ -69,6 +73,7 @@ func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 // checkMPSName adds a name that is empty, there twice, or that a reader would take for the format itself.
 func checkMPSName(faults *apportion.Faults, seen map[string]bool, name string, item apportion.Item) {
 	check.ID(faults, seen, name, item)
+	// The builder has checked names that were given, but not those of NameVariables and NameRows.
 	if strings.ContainsFunc(name, breaksName) || name == "'MARKER'" {
 		faults.Add(item, "name", apportion.ErrRange, strconv.Quote(name)+" cannot stand in an MPS file")
 	}
@@ -80,12 +85,15 @@ func (out *mpsWriter) writeColumns(m *Model) {
 	matrix := m.ByColumns()
 	integer := false
 	for j, cost := range m.cost {
+		// One pair of markers surrounds each run of integer columns; the order of the variables is
+		// the model's.
 		if m.integer[j] != integer {
 			integer = !integer
 			out.writeMarker(integer)
 		}
 		name := out.variables[j]
 		from, to := matrix.Start[j], matrix.Start[j+1]
+		// A column exists only by its records.
 		if cost != 0 || from == to {
 			fmt.Fprintf(out, " %s %s %s\n", name, out.objective, formatNumber(cost))
 		}
@@ -111,6 +119,7 @@ func (out *mpsWriter) writeMarker(integer bool) {
 func (out *mpsWriter) writeSides(m *Model) {
 	fmt.Fprint(out, "RHS\n")
 	if m.constant != 0 {
+		// Negated, as the reader takes it: the objective row is "terms = rhs".
 		fmt.Fprintf(out, " RHS %s %s\n", out.objective, formatNumber(-m.constant))
 	}
 	for i := range m.rowLower {
@@ -120,6 +129,8 @@ func (out *mpsWriter) writeSides(m *Model) {
 	}
 	fmt.Fprint(out, "RANGES\n")
 	for i := range m.rowLower {
+		// Rows without a second bound have width 0. Equal bounds are type E, so no real range has
+		// width 0.
 		if _, _, width := rangeOf(m.rowLower[i], m.rowUpper[i]); width != 0 {
 			fmt.Fprintf(out, " RANGES %s %s\n", out.rows[i], formatNumber(width))
 		}
@@ -162,11 +173,14 @@ func (out *mpsWriter) writeBounds(m *Model) {
 			continue
 		case noLower:
 			fmt.Fprintf(out, " MI BOUNDS %s\n", name)
+		// A lower bound comes before the upper one: a negative UP without it would set it to minus
+		// infinity.
 		case lower != 0:
 			fmt.Fprintf(out, " LO BOUNDS %s %s\n", name, formatNumber(lower))
 		}
 		if !noUpper {
 			fmt.Fprintf(out, " UP BOUNDS %s %s\n", name, formatNumber(upper))
+			// PL is what [0, +Inf) needs where markers alone would mean [0, 1].
 		} else if m.integer[j] {
 			fmt.Fprintf(out, " PL BOUNDS %s\n", name)
 		}

@@ -65,10 +65,14 @@ type Options struct {
 
 // GapToObjective returns RelativeGap for a back-end that counts gaps in parts of the objective, as most
 // do: where |Objective - Bound| is at most that part of |Objective|, it is at most RelativeGap*|Bound|.
+// Let g be RelativeGap and h = g/(1+g). From |Obj - Bound| <= h|Obj| follows |Obj| <= |Bound| +
+// h|Obj|, so |Obj| <= |Bound|/(1-h) = (1+g)|Bound|, and |Obj - Bound| <= h(1+g)|Bound| = g|Bound|.
 func (o *Options) GapToObjective() float64 { return o.RelativeGap / (1 + o.RelativeGap) }
 
 // needs returns the capabilities that the options call for. The defaults must be filled in.
 func (o *Options) needs() Capability {
+	// A default needs no capability: a back-end that cannot set its gap proves optimality, which
+	// is what the default asks.
 	var needs Capability
 	add := func(asked bool, c Capability) {
 		if asked {
@@ -90,11 +94,13 @@ func (o *Options) needs() Capability {
 
 // complete returns a copy of the options with every default filled in, or every fault.
 func (o *Options) complete(m *Model) (*Options, error) {
+	// A copy: the caller's options are never written to, and the solver gets the copy.
 	full := Options{}
 	if o != nil {
 		full = *o
 	}
 	var faults apportion.Faults
+	// A negative limit is no "no limit" here: it is more likely a subtraction gone wrong.
 	for _, limit := range []struct {
 		field string
 		value int64
@@ -113,6 +119,7 @@ func (o *Options) complete(m *Model) (*Options, error) {
 	checkTolerance(&faults, "FeasibilityTolerance", full.FeasibilityTolerance)
 	checkTolerance(&faults, "IntegralityTolerance", full.IntegralityTolerance)
 	checkHint(&faults, full.Hint, m)
+	// Back-ends get their own hint, so that one that writes into it does not reach the caller's.
 	full.Hint = slices.Clone(full.Hint)
 	full.Workers = max(full.Workers, 1)
 	return &full, faults.Err()
@@ -121,6 +128,7 @@ func (o *Options) complete(m *Model) (*Options, error) {
 // fill replaces 0 by the default, and reports what is negative or not finite.
 func fill(faults *apportion.Faults, field string, value *float64, otherwise float64) {
 	switch {
+	// NaN comes first: it compares false with everything below and would slip through.
 	case math.IsNaN(*value) || math.IsInf(*value, 0):
 		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrNotFinite, formatNumber(*value))
 	case *value < 0:
@@ -132,6 +140,7 @@ func fill(faults *apportion.Faults, field string, value *float64, otherwise floa
 
 // checkTolerance adds a tolerance above the largest that may be asked for.
 func checkTolerance(faults *apportion.Faults, field string, value float64) {
+	// fill has reported an infinite one already: one fault, one report.
 	if value > MaxTolerance && !math.IsInf(value, 1) {
 		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrRange, fmt.Sprintf("%g > %g", value, MaxTolerance))
 	}
@@ -139,12 +148,14 @@ func checkTolerance(faults *apportion.Faults, field string, value float64) {
 
 // checkHint adds a starting point of the wrong length, or with an infinite value.
 func checkHint(faults *apportion.Faults, hint []float64, m *Model) {
+	// A hint of the wrong length belongs to another model; looking at its values would mislead.
 	if hint != nil && len(hint) != m.Variables() {
 		faults.Add(apportion.Item{ID: "options"}, "Hint", apportion.ErrLength,
 			fmt.Sprintf("%d values for %d variables", len(hint), m.Variables()))
 		return
 	}
 	for j, value := range hint {
+		// NaN means "no value for this one" and is fine.
 		if math.IsInf(value, 0) {
 			faults.Add(apportion.Item{ID: "options"}, "Hint["+m.VariableName(j)+"]", apportion.ErrNotFinite, formatNumber(value))
 		}

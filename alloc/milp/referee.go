@@ -44,12 +44,14 @@ func (e *WrongAnswerError) Unwrap() error { return e.Err }
 // [apportion.Faults]. O(nonzeros).
 func (m *Model) Verify(values []float64, feasibility, integrality float64) error {
 	var faults apportion.Faults
+	// Without one value a variable no row can be summed up, so this fault is reported alone.
 	if len(values) != m.Variables() {
 		faults.Add(apportion.Item{ID: "point"}, "values", apportion.ErrLength,
 			fmt.Sprintf("%d values for %d variables", len(values), m.Variables()))
 		return faults.Err()
 	}
 	for j, x := range values {
+		// A value has one fault at most: outside its bounds comes before not whole.
 		detail, fault := misses(x, m.lower[j], m.upper[j], feasibility)
 		if fault == nil && m.integer[j] && math.Abs(x-math.Round(x)) > integrality {
 			detail, fault = formatNumber(x)+" is not whole", apportion.ErrRange
@@ -71,6 +73,8 @@ func misses(x, lower, upper, tolerance float64) (detail string, fault error) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return formatNumber(x), apportion.ErrNotFinite
+	// tolerance*max(1, |b|) is absolute for small bounds and relative for large ones. An infinite
+	// bound makes the left side -Inf, and the comparison false.
 	case lower-x > tolerance*math.Max(1, math.Abs(lower)):
 		return formatNumber(x) + " < " + formatNumber(lower), apportion.ErrRange
 	case x-upper > tolerance*math.Max(1, math.Abs(upper)):
@@ -85,6 +89,7 @@ func referee(m *Model, opts *Options, s *Solution) error {
 	if math.IsNaN(s.Bound) {
 		return errors.New("the bound is NaN")
 	}
+	// Values and Status must fit together before the values are looked at.
 	switch s.Status {
 	case Optimal, Feasible:
 		if s.Values == nil {
@@ -109,27 +114,37 @@ func referee(m *Model, opts *Options, s *Solution) error {
 
 // checkPoint checks the values, and their objective against the bound.
 func checkPoint(m *Model, opts *Options, s *Solution) error {
+	// Step 1: the answer as it came, within the tolerances that were asked for.
 	if err := m.Verify(s.Values, opts.FeasibilityTolerance, opts.IntegralityTolerance); err != nil {
 		return err
 	}
+	// Step 2: whole values are made exactly whole,
 	for j, integer := range m.integer {
 		if integer {
 			s.Values[j] = math.Round(s.Values[j]) + 0 // never -0
 		}
 	}
+	// and the point is checked once more: a rounding by 1e-7 times a coefficient of 1e6 breaks a
+	// row.
 	if err := m.Verify(s.Values, opts.FeasibilityTolerance, 0); err != nil {
 		return fmt.Errorf("with integer variables rounded: %w", err)
 	}
+	// Step 3: the objective is computed here. What the back-end said about it does not count.
 	s.Objective = m.Objective(s.Values)
 	slack := objectiveTolerance * m.objectiveScale(s.Values)
+	// Step 4: no feasible point is better than a bound; this one would be.
 	if shortfall := m.sense.loss(s.Objective, s.Bound); shortfall < -slack {
 		return fmt.Errorf("objective %g is better than bound %g", s.Objective, s.Bound)
 	}
+	// Step 5: Optimal is a claim about the gap. An infinite bound gives an infinite gap, which no
+	// limit covers.
 	gap := math.Abs(s.Objective - s.Bound)
 	allowed := max(opts.AbsoluteGap, opts.RelativeGap*math.Abs(s.Bound)) + slack
 	if s.Status == Optimal && (math.IsInf(gap, 0) || !(gap <= allowed)) {
 		return fmt.Errorf("objective %g and bound %g are further apart than asked", s.Objective, s.Bound)
 	}
+	// Step 6: points next to the answer and the hint are held against the bound, which may cut
+	// them off.
 	return m.checkBound(s.Bound, s.Values, opts.Hint)
 }
 
@@ -140,9 +155,12 @@ func (m *Model) checkBound(bound float64, starts ...[]float64) error {
 		return nil
 	}
 	for _, start := range starts {
+		// A start that is not feasible proves nothing. It need not be complete either: NaN fails
+		// the check.
 		if start == nil || m.Verify(start, pointTolerance, 0) != nil {
 			continue
 		}
+		// improve rounds, so its point is checked before it counts as evidence.
 		x := m.improve(start)
 		if objective := m.Objective(x); m.Verify(x, pointTolerance, 0) == nil && m.sense.loss(objective, bound) < -objectiveTolerance*m.objectiveScale(x) {
 			return fmt.Errorf("bound %g, and yet a point with objective %g is feasible", bound, objective)
@@ -158,13 +176,17 @@ func checkNoPoint(m *Model, opts *Options, s *Solution) error {
 	case LimitReached:
 		return m.checkBound(s.Bound, opts.Hint)
 	case Infeasible:
+		// The bound of an infeasible model is the objective of no point at all: +Inf where it is
+		// minimised.
 		s.Bound = m.sense.worst()
 		for _, x := range [][]float64{opts.Hint, m.corner(0), m.corner(math.Inf(-1)), m.corner(math.Inf(1))} {
+			// The tolerance is 0: infeasible by less than the tolerance is still a right answer.
 			if x != nil && m.Verify(x, 0, 0) == nil {
 				return errors.New("infeasible, and yet the starting solution or a corner of the bounds is feasible")
 			}
 		}
 	case Unbounded:
+		// No bound holds for an unbounded model: -Inf where it is minimised.
 		s.Bound = -m.sense.worst()
 		if !m.mayBeUnbounded() {
 			return errors.New("every variable with a cost is bounded")
@@ -175,6 +197,8 @@ func checkNoPoint(m *Model, opts *Options, s *Solution) error {
 
 // objectiveScale returns the sum of the sizes of the objective's terms, at least 1.
 func (m *Model) objectiveScale(values []float64) float64 {
+	// Rounding of a sum grows with the sizes of its terms, not with its value: large costs may
+	// cancel out.
 	scale := math.Max(1, math.Abs(m.constant))
 	for j, cost := range m.cost {
 		scale += math.Abs(cost * values[j])

@@ -81,6 +81,7 @@ func (s Solution) Gap() float64 {
 
 // relativeGap returns the distance of objective and bound in parts of the bound.
 func relativeGap(objective, bound float64) float64 {
+	// 0 comes first: a bound of 0 that is reached has no gap, though 0/0 is NaN.
 	difference := math.Abs(objective - bound)
 	if difference == 0 {
 		return 0
@@ -93,6 +94,8 @@ type solutionFields Solution
 
 // solutionJSON is the form of a Solution in JSON, which has no infinities.
 type solutionJSON struct {
+	// The outer fields have the names of embedded ones and hide them, so each number is written
+	// once.
 	solutionFields
 	Objective number.Float `json:"objective"`
 	Bound     number.Float `json:"bound"`
@@ -109,6 +112,7 @@ func (s *Solution) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
+	// s is written at the end alone: a text that cannot be read leaves it unchanged.
 	*s = Solution(read.solutionFields)
 	s.Objective, s.Bound = float64(read.Objective), float64(read.Bound)
 	return nil
