@@ -156,3 +156,22 @@ func TestNearlyWhole(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// TestUnboundedKeepsTheNodeLimit: whether an unbounded relaxation has a point takes a second search, and
+// both together keep the limit. 2x + 4y = 7 has no solution in whole numbers, but the bounds do not say so.
+func TestUnboundedKeepsTheNodeLimit(t *testing.T) {
+	b := milp.NewBuilder("")
+	x, y, z := b.Integer(0, 1e6, ""), b.Integer(0, 1e6, ""), b.Continuous(0, math.Inf(1), "")
+	b.Equal("", []milp.Term{{Var: x, Coef: 2}, {Var: y, Coef: 4}}, 7)
+	b.Maximize([]milp.Term{{Var: z, Coef: 1}}, 0)
+	model, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{1, 2, 5} {
+		got, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: limit})
+		if err != nil || got.Status != milp.LimitReached || got.Nodes != limit || !math.IsInf(got.Bound, 1) {
+			t.Errorf("limit %d: %+v, %v", limit, got, err)
+		}
+	}
+}

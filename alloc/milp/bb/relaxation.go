@@ -36,6 +36,8 @@ func newRelaxation(model *milp.Model) *relaxation {
 		rowCols:  make([]int32, 0, model.Nonzeros()), rowCoefs: make([]float64, 0, model.Nonzeros()),
 		columns: model.ByColumns(),
 	}
+	// Scaling rows makes one tolerance fit rows in bytes and rows in pieces. Columns are not
+	// scaled: integers stay integers.
 	scales := make([]float64, m)
 	for i := range m {
 		row := model.Row(i)
@@ -45,8 +47,11 @@ func newRelaxation(model *milp.Model) *relaxation {
 			r.rowCoefs = append(r.rowCoefs, row.Coefs[k]*scales[i])
 		}
 		r.rowStart = append(r.rowStart, len(r.rowCols))
+		// s_i = -(A x)_i, so the bounds change sides and signs.
 		r.lower[n+i], r.upper[n+i] = -row.Upper*scales[i], -row.Lower*scales[i]
 	}
+	// Both forms of the matrix hold the same rounded numbers, as powers of two scale without
+	// rounding.
 	for k, i := range r.columns.Rows {
 		r.columns.Coefs[k] *= scales[i]
 	}
@@ -60,10 +65,13 @@ func (r *relaxation) setCosts(model *milp.Model) {
 		v := model.Variable(j)
 		r.cost[j], r.lower[j], r.upper[j] = v.Cost, v.Lower, v.Upper
 		if v.Integer {
+			// A bound of 2.9999999999 means 3. Infinite bounds stay infinite.
 			r.lower[j], r.upper[j] = math.Ceil(v.Lower-roundTol), math.Floor(v.Upper+roundTol)
 		}
 	}
 	r.costScale = scaleOf(r.cost[:r.n])
+	// The simplex methods minimise. The sign goes into costScale, so that one division turns
+	// objectives back.
 	if model.Sense() == milp.Maximize {
 		r.costScale = -r.costScale
 	}
@@ -78,9 +86,11 @@ func scaleOf(numbers []float64) float64 {
 	for _, x := range numbers {
 		largest = math.Max(largest, math.Abs(x))
 	}
+	// A row without terms has no size; the scale 1 keeps its bounds as they are.
 	if largest == 0 {
 		return 1
 	}
+	// largest = fraction * 2^exponent with the fraction in [1/2, 1).
 	_, exponent := math.Frexp(largest)
 	return math.Ldexp(1, -exponent)
 }
@@ -98,6 +108,7 @@ func (r *relaxation) reducedCosts(d, cost, y []float64) {
 	for i, multiplier := range y {
 		if multiplier != 0 {
 			r.addRow(d, i, -multiplier)
+			// The column of slack i is the i-th unit vector.
 			d[r.n+i] -= multiplier
 		}
 	}
@@ -108,6 +119,8 @@ func (r *relaxation) reducedCosts(d, cost, y []float64) {
 // every y: the Lagrangian bound. An entry within noise of 0 counts as 0 where its bound is
 // infinite.
 func (r *relaxation) leastValue(d []float64, noise float64) float64 {
+	// Each term takes the bound that makes it least: the lower one for a positive d[j], the upper
+	// one for a negative.
 	sum := 0.0
 	for j, dj := range d {
 		switch bound := r.lower[j]; {

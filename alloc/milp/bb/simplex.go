@@ -79,6 +79,8 @@ func newSimplex(r *relaxation, stop func() bool) *simplex {
 		inverse: make([]float64, m*m), norms: make([]float64, m),
 		row: make([]float64, all), column: make([]float64, m), y: make([]float64, m),
 	}
+	// The slacks are the first basis: B = I needs no factorisation and is always there to fall
+	// back on.
 	for j := range s.place {
 		s.place[j] = -1
 	}
@@ -91,6 +93,8 @@ func newSimplex(r *relaxation, stop func() bool) *simplex {
 
 // bytesFor returns the memory of a simplex of that size: the inverse and the vectors.
 func bytesFor(m, n, nonzeros int) float64 {
+	// 8 bytes for each entry of the inverse; ten vectors of 8; the matrix by rows and by columns
+	// at 12 bytes an entry each.
 	return 8*float64(m)*float64(m) + 80*float64(m+n) + 24*float64(nonzeros)
 }
 
@@ -99,6 +103,7 @@ func (s *simplex) inverseRow(r int) []float64 { return s.inverse[r*s.m : (r+1)*s
 
 // priceRow sets s.row to row r of B^-1 [A I].
 func (s *simplex) priceRow(r int) {
+	// The part of the slacks is the row of the inverse itself and is overwritten.
 	clear(s.row[:s.n])
 	for i, factor := range s.inverseRow(r) {
 		s.row[s.n+i] = factor
@@ -110,6 +115,7 @@ func (s *simplex) priceRow(r int) {
 
 // computeColumn sets s.column to B^-1 times the column of variable j.
 func (s *simplex) computeColumn(j int) {
+	// The column of a slack is a unit vector, so the product is a column of the inverse.
 	if i := j - s.n; i >= 0 {
 		for r := range s.column {
 			s.column[r] = s.inverse[r*s.m+i]
@@ -129,6 +135,8 @@ func (s *simplex) computeColumn(j int) {
 // exchange makes variable j basic in row r, whose column s.column holds, and the variable there
 // nonbasic. It updates the inverse and its norms.
 func (s *simplex) exchange(r, j int) {
+	// Gauss-Jordan: row r is divided by the pivot, and its multiples make the rest of the column
+	// 0.
 	pivotRow := s.inverseRow(r)
 	pivot := s.column[r]
 	sum := 0.0
@@ -138,6 +146,7 @@ func (s *simplex) exchange(r, j int) {
 	}
 	s.norms[r] = sum
 	for i, factor := range s.column {
+		// Rows that the entering column does not touch keep their inverse and norm.
 		if i == r || math.Abs(factor) <= dropTol {
 			continue
 		}
@@ -146,6 +155,8 @@ func (s *simplex) exchange(r, j int) {
 			if x != 0 {
 				row[k] -= float64(factor * x)
 			}
+			// The norm is summed afresh in the same pass: exact steepest edge weights at no extra
+			// order of work.
 			sum += float64(row[k] * row[k])
 		}
 		s.norms[i] = sum
@@ -163,8 +174,12 @@ func (s *simplex) exchange(r, j int) {
 // variables, only A[R][J] is inverted; the other rows are -A[S][J] times that.
 func (s *simplex) refactor() bool {
 	var inverted mat.Dense
+	// Most rows are slack in a large model, so the kernel is small and the inversion cheap: O(k^3
+	// + k m).
 	rows, vars := s.kernel()
 	if len(rows) > 0 {
+		// gonum reports a badly conditioned matrix as an error, too. The slacks are a basis that
+		// is never singular.
 		if err := inverted.Inverse(s.kernelMatrix(rows, vars)); err != nil {
 			s.slackBasis()
 			s.recompute()
@@ -193,6 +208,7 @@ func (s *simplex) kernel() (rows, vars []int32) {
 
 // kernelMatrix returns A[rows][vars].
 func (s *simplex) kernelMatrix(rows, vars []int32) *mat.Dense {
+	// 0 stands for "not in rows", hence plus 1.
 	position := make([]int, s.m) // of a row in rows, plus 1
 	for k, i := range rows {
 		position[i] = k + 1
@@ -218,6 +234,8 @@ func (s *simplex) setInverse(inverted *mat.Dense, rows, vars []int32) {
 			s.inverse[i*s.m+i] = 1
 		}
 	}
+	// The c-th basic variable sits in the c-th row of the kernel. Any assignment will do, as a
+	// basis has no order.
 	for c, j := range vars {
 		r := rows[c]
 		s.basis[r], s.place[j] = j, r
@@ -226,6 +244,7 @@ func (s *simplex) setInverse(inverted *mat.Dense, rows, vars []int32) {
 			row[i] = inverted.At(c, k)
 		}
 	}
+	// Rows with a basic slack: row i of B^-1 is e_i less A[i][J] times the inverse of the kernel.
 	for _, j := range vars {
 		from := s.inverseRow(int(s.place[j]))
 		for at := s.columns.Start[j]; at < s.columns.Start[j+1]; at++ {
@@ -239,6 +258,7 @@ func (s *simplex) setInverse(inverted *mat.Dense, rows, vars []int32) {
 			}
 		}
 	}
+	// The weights are recomputed with the inverse, so no drift of theirs survives.
 	for r := range s.norms {
 		sum := 0.0
 		for _, x := range s.inverseRow(r) {
@@ -257,6 +277,7 @@ func (s *simplex) slackBasis() {
 	for i := range s.m {
 		s.basis[i], s.place[s.n+i] = int32(s.n+i), int32(i)
 	}
+	// An empty kernel: the inverse is the identity.
 	s.setInverse(nil, nil, nil)
 }
 
@@ -265,6 +286,7 @@ func (s *simplex) recompute() {
 	s.computeBasics()
 	s.multipliers(s.work)
 	s.reducedCosts(s.d, s.work, s.y)
+	// Reduced costs of basic variables are 0 by definition; what was computed is rounding.
 	for _, j := range s.basis {
 		s.d[j] = 0
 	}
@@ -272,6 +294,7 @@ func (s *simplex) recompute() {
 
 // computeBasics sets the basic variables: x_B = -B^-1 N x_N.
 func (s *simplex) computeBasics() {
+	// A x + s = 0 gives B x_B = -N x_N.
 	load := s.column // N x_N, row by row
 	for i := range load {
 		load[i] = 0
@@ -297,6 +320,7 @@ func (s *simplex) computeBasics() {
 func (s *simplex) multipliers(cost []float64) {
 	clear(s.y)
 	for r, j := range s.basis {
+		// Slacks cost nothing, so most rows are skipped.
 		if c := cost[j]; c != 0 {
 			for i, factor := range s.inverseRow(r) {
 				s.y[i] += float64(c * factor)
@@ -308,6 +332,7 @@ func (s *simplex) multipliers(cost []float64) {
 // bound returns the Lagrangian bound of the present basis for the true costs. It holds whatever the
 // inverse is worth, because the reduced costs are recomputed from the multipliers.
 func (s *simplex) bound() float64 {
+	// The true costs, not those in work: a bound for shifted costs would say nothing.
 	s.multipliers(s.cost)
 	s.reducedCosts(s.row, s.cost, s.y)
 	return s.leastValue(s.row, dualTol)
@@ -339,6 +364,7 @@ func nearest(x, lower, upper float64) float64 {
 
 // move changes nonbasic variable j by step and the basic ones with it; s.column holds its column.
 func (s *simplex) move(j int, step float64) {
+	// A x + s = 0 stays true: the basic variables move by -B^-1 a_j for each unit.
 	s.x[j] += step
 	for r, a := range s.column {
 		s.x[s.basis[r]] -= float64(step * a)

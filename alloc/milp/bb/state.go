@@ -41,8 +41,11 @@ func newSearch(model *milp.Model, opts *milp.Options, b *budget) *search {
 	r := newRelaxation(model)
 	s := &search{
 		model: model, opts: opts, budget: b,
+		// The simplex asks the same budget as the tree: a long relaxation stops in its midst.
 		lp: newSimplex(r, b.spent), costs: newPseudocosts(r.n), grain: grainOf(model, r),
+		// The relaxation's bounds change with every node, so the root's are copies.
 		rootLower: append([]float64(nil), r.lower[:r.n]...), rootUpper: append([]float64(nil), r.upper[:r.n]...),
+		// Infinite means "none": each of them is lowered by a minimum.
 		best: math.Inf(1), pruned: math.Inf(1), unresolved: math.Inf(1),
 	}
 	s.current = &node{bound: math.Inf(-1)}
@@ -56,12 +59,15 @@ func grainOf(model *milp.Model, r *relaxation) float64 {
 	grain := 0.0
 	for j := range model.Variables() {
 		v := model.Variable(j)
+		// A variable without a cost moves the objective by nothing and has no say.
 		if v.Cost == 0 {
 			continue
 		}
+		// One cost of another sort, and objectives may lie anywhere.
 		if !v.Integer || v.Cost != math.Trunc(v.Cost) || math.Abs(v.Cost) > exact {
 			return 0
 		}
+		// Euclid's algorithm; Mod is exact for whole float64 numbers.
 		for a, b := math.Abs(v.Cost), grain; ; a, b = b, math.Mod(a, b) {
 			if b == 0 {
 				grain = a

@@ -31,10 +31,14 @@ type openNodes []*node
 func (h openNodes) Len() int { return len(h) }
 func (h openNodes) Less(a, b int) bool {
 	switch x, y := h[a], h[b]; {
+	// The least bound first makes the proof as short as it can be.
 	case x.bound != y.bound:
 		return x.bound < y.bound
+	// The deepest of equal ones is nearest to a point,
 	case x.depth != y.depth:
 		return x.depth > y.depth
+	// The youngest shares most of its path with the node just solved. serial is unique, so the
+	// order is total.
 	default:
 		return x.serial > y.serial
 	}
@@ -48,6 +52,8 @@ func (h *openNodes) Push(x any) { *h = append(*h, x.(*node)) }
 func (h *openNodes) Pop() any {
 	last := len(*h) - 1
 	n := (*h)[last]
+	// The slice keeps its storage, so the entry is cleared: a solved node may be freed, with
+	// ancestors that no other one needs.
 	(*h)[last] = nil
 	*h = (*h)[:last]
 	return n

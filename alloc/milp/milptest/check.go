@@ -44,6 +44,8 @@ func (o *Options) complete() Options {
 	if o != nil {
 		full = *o
 	}
+	// A suite without random models would hide what the tiny ones miss, so 0 is no way to ask for
+	// none.
 	if full.Models == 0 {
 		full.Models = modelsPerFamily
 		if testing.Short() {
@@ -67,18 +69,25 @@ type check struct {
 // within runs the check and returns what it finds, or after the deadline that the back-end hangs. A
 // back-end that does not obey its context is left behind.
 func (c check) within(deadline time.Duration, solver milp.Solver) error {
+	// Only a back-end that claims to obey a context is given one that can end: others would refuse
+	// the call.
 	ctx := context.Background()
 	if milp.Capabilities(solver)&milp.CanInterrupt != 0 {
 		limited, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()
 		ctx = limited
 	}
+	// The buffer lets the goroutine of a back-end that was left behind end when it returns after
+	// all.
 	found := make(chan error, 1)
 	go func() { found <- c.run(ctx, solver) }()
+	// The timer ends the wait where the context does not reach the back-end.
 	timer := time.NewTimer(deadline)
 	defer timer.Stop()
 	select {
 	case err := <-found:
+		// An answer that came only because the context had ended is the answer of a back-end that
+		// hangs.
 		if ctx.Err() != nil {
 			return fmt.Errorf("%T hangs: %s ended only when it was stopped after %v", solver, c.name, deadline)
 		}
@@ -101,10 +110,13 @@ type oneCase struct {
 
 // check turns the case into a check of a back-end.
 func (c oneCase) check() check {
+	// The model is built once, when the suite is listed: what a back-end is given is the same in
+	// every run.
 	model, err := build(c.name, c.build)
 	if err != nil {
 		panic("milptest: " + err.Error()) // a fault of the suite
 	}
+	// Needs says what the model uses, so the check is skipped where the back-end cannot state it.
 	return check{"model/" + c.name, model.Needs(), func(ctx context.Context, solver milp.Solver) error {
 		got, err := milp.Solve(ctx, solver, model, c.opts)
 		if err != nil {
@@ -126,12 +138,15 @@ func (c oneCase) compare(got milp.Solution) error {
 	if got.Status != c.want {
 		return fmt.Errorf("status %v (%s), want %v", got.Status, got.Reason, c.want)
 	}
+	// milp.Solve has set objective and bound of the other outcomes itself.
 	if c.want != milp.Optimal {
 		return nil
 	}
+	// Both count: a right objective with a loose bound is no proof.
 	if !near(got.Objective, c.objective) || !near(got.Bound, c.objective) {
 		return fmt.Errorf("objective %g and bound %g, want %g", got.Objective, got.Bound, c.objective)
 	}
+	// Cases that list values have one optimum only.
 	for j, want := range c.values {
 		if !near(got.Values[j], want) {
 			return fmt.Errorf("values %v, want %v", got.Values, c.values)

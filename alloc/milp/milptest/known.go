@@ -38,6 +38,7 @@ func Known() []Instance {
 
 // knownChecks returns one check for each of them.
 func knownChecks() []check {
+	// SCIP, CP-SAT and branch and bound agree on the optima, so a difference is the back-end's.
 	var all []check
 	for _, i := range Known() {
 		all = append(all, check{"known/" + i.Name, i.Model.Needs(), func(ctx context.Context, solver milp.Solver) error {

@@ -21,6 +21,7 @@ const (
 // marketSplit returns the problem of splitting customers in two halves by every product. With
 // slack, a difference is allowed and minimised, so that every split is feasible.
 func marketSplit(slack bool) *milp.Model {
+	// The seed is fixed: every back-end and every run gets the same problem.
 	random := rand.New(rand.NewPCG(1998, products))
 	b := milp.NewBuilder("market split")
 	half := make([]milp.Var, customers)
@@ -30,19 +31,26 @@ func marketSplit(slack bool) *milp.Model {
 	var cost []milp.Term
 	for range products {
 		var terms []milp.Term
+		// total is the demand for this product; each half of the customers is to have total/2 of
+		// it.
 		total := 0
 		for _, x := range half {
 			demand := random.IntN(100)
 			total += demand
 			terms = append(terms, milp.Term{Var: x, Coef: float64(demand)})
 		}
+		// more and less are what the split misses the half by. Their bounds are the total, which
+		// no split can exceed.
 		if slack {
 			more, less := b.Integer(0, float64(total), ""), b.Integer(0, float64(total), "")
 			terms = append(terms, milp.Term{Var: more, Coef: 1}, milp.Term{Var: less, Coef: -1})
 			cost = append(cost, milp.Term{Var: more, Coef: 1}, milp.Term{Var: less, Coef: 1})
 		}
+		// Without slack a solution is very unlikely to exist, and a proof of that takes an
+		// enumeration.
 		b.Equal("", terms, float64(total/2))
 	}
+	// Without slack cost is empty: any split would do.
 	b.Minimize(cost, 0)
 	model, err := b.Build()
 	if err != nil {
@@ -53,6 +61,8 @@ func marketSplit(slack bool) *milp.Model {
 
 // limitChecks covers each limit, with and without a feasible point, and cancellation.
 func limitChecks() []check {
+	// Long enough for a first point where every split is one, and short enough for a suite with
+	// several such waits.
 	soon := 300 * time.Millisecond
 	return []check{
 		{"limit/nodes, no solution", milp.CanInteger | milp.CanNodeLimit,
@@ -80,12 +90,17 @@ func limited(slack bool, opts *milp.Options) func(context.Context, milp.Solver) 
 		if err != nil {
 			return err
 		}
+		// Machines that run tests are loaded, so a limit is kept within Patience, not to the
+		// millisecond.
 		if took := time.Since(start); opts.TimeLimit > 0 && took > opts.TimeLimit+Patience {
 			return fmt.Errorf("returned after %v", took)
 		}
+		// Engines look at the limit between batches of nodes; twice the limit is lenient to them,
+		// and still a limit.
 		if opts.NodeLimit > 0 && got.Nodes > 2*opts.NodeLimit+10 {
 			return fmt.Errorf("%d nodes with a limit of %d", got.Nodes, opts.NodeLimit)
 		}
+		// Without slack there is no point to be found in this time, with it every split is one.
 		want := milp.LimitReached
 		if slack {
 			want = milp.Feasible
@@ -101,9 +116,12 @@ func limited(slack bool, opts *milp.Options) func(context.Context, milp.Solver) 
 func cancelled(ctx context.Context, solver milp.Solver, after time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// An ended context must give Cancelled without a search, see milp.Solve.
 	if after == 0 {
 		cancel()
 	} else {
+		// The timer is stopped with the function: a back-end that returns early is not cancelled
+		// later.
 		defer time.AfterFunc(after, cancel).Stop()
 	}
 	start := time.Now()
@@ -117,6 +135,8 @@ func cancelled(ctx context.Context, solver milp.Solver, after time.Duration) err
 	if got.Status != milp.Cancelled {
 		return fmt.Errorf("status %v (%s), want cancelled", got.Status, got.Reason)
 	}
+	// A back-end that has a point and drops it when it is cancelled would be useless under a
+	// deadline.
 	if after > 0 && !got.HasSolution() {
 		return fmt.Errorf("no solution after %v, where every split is one", after)
 	}

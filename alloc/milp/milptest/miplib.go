@@ -34,6 +34,7 @@ type Instance struct {
 func MIPLIB() []Instance {
 	file, err := files.Open("miplib/optima.csv")
 	must(err)
+	// The first row is the header: name, optimum.
 	rows, err := csv.NewReader(file).ReadAll()
 	must(err)
 	var all []Instance
@@ -42,6 +43,7 @@ func MIPLIB() []Instance {
 		must(err)
 		file, err := files.Open("miplib/" + row[0] + ".mps.gz")
 		must(err)
+		// The instances are packed because they are linked into every test binary.
 		text, err := gzip.NewReader(file)
 		must(err)
 		model, err := milp.ReadMPS(text, nil)
@@ -65,8 +67,11 @@ func RunMIPLIB(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Opt
 	t.Helper()
 	for _, i := range MIPLIB() {
 		t.Run(i.Name, func(t *testing.T) {
+			// Each instance has the deadline of a check of its own.
 			err := check{i.Name, i.Model.Needs(), i.solve(t.Logf)}.within(opts.complete().Deadline, newSolver(t))
 			var cannot *milp.CapabilityError
+			// Integer programs with continuous variables are beyond some engines; that is no
+			// failure.
 			if errors.As(err, &cannot) {
 				t.Skip(err)
 			}
@@ -85,6 +90,7 @@ func (i Instance) solve(logf func(string, ...any)) func(context.Context, milp.So
 			return err
 		}
 		logf("objective %.10g, bound %.10g, %d nodes", got.Objective, got.Bound, got.Nodes)
+		// Default options ask for proof, so Optimal is wanted and not only the value.
 		if got.Status != milp.Optimal || math.Abs(got.Objective-i.Optimum) > catalogueTol {
 			return fmt.Errorf("%v, objective %v, want %v", got.Status, got.Objective, i.Optimum)
 		}

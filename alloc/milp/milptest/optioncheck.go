@@ -37,6 +37,8 @@ func optionChecks() []check {
 		{"option/gap", milp.CanInteger | milp.CanGaps, gap},
 		{"option/concurrent", milp.CanInteger, concurrent},
 	}
+	// None of these options may change the answer, however bad the advice is. The foolish hint is
+	// beyond the bounds, fractional, huge, and missing.
 	for name, opts := range map[string]milp.Options{
 		"optimal hint":    {Hint: []float64{0, 1, 1, 1}},
 		"feasible hint":   {Hint: []float64{1, 0, 0, 0}},
@@ -51,12 +53,14 @@ func optionChecks() []check {
 			return stillRight(ctx, solver, opts)
 		}})
 	}
+	// Maps have no order; the names of sub-tests are to be the same in every run.
 	slices.SortFunc(all[5:], func(x, y check) int { return strings.Compare(x.name, y.name) })
 	return all
 }
 
 // needsOf returns the capabilities that these options call for.
 func needsOf(opts milp.Options) milp.Capability {
+	// Each set of options above asks for one thing only.
 	switch {
 	case opts.Hint != nil:
 		return milp.CanHint
@@ -71,12 +75,15 @@ func needsOf(opts milp.Options) milp.Capability {
 // stillRight solves the knapsack under options that must not change the answer, and checks that
 // the options are left alone.
 func stillRight(ctx context.Context, solver milp.Solver, opts milp.Options) error {
+	// milp.Solve hands out a copy, so a change of the caller's hint would be a fault of Solve;
+	// this check sees either.
 	before := slices.Clone(opts.Hint)
 	got, err := milp.Solve(ctx, solver, knapsack(), &opts)
 	if err != nil {
 		return err
 	}
 	for j, x := range before {
+		// NaN differs from itself and stands for "no value".
 		if x != opts.Hint[j] && !math.IsNaN(x) {
 			return fmt.Errorf("the hint was changed to %v", opts.Hint)
 		}
@@ -86,6 +93,7 @@ func stillRight(ctx context.Context, solver milp.Solver, opts milp.Options) erro
 
 // invalid expects bad options to be refused with the status Invalid.
 func invalid(ctx context.Context, solver milp.Solver) error {
+	// One fault of each sort: negative counts, a number that is none, a hint for another model.
 	for _, opts := range []milp.Options{
 		{NodeLimit: -1}, {TimeLimit: -1}, {RelativeGap: math.NaN()}, {Hint: []float64{1}},
 	} {
@@ -99,6 +107,7 @@ func invalid(ctx context.Context, solver milp.Solver) error {
 
 // refusals asks for everything that the back-end does not claim; each must be a CapabilityError.
 func refusals(ctx context.Context, solver milp.Solver) error {
+	// What is claimed is covered by the other checks; this one is about the rest.
 	lacks := milp.CanEverything &^ milp.Capabilities(solver)
 	for capability, opts := range map[milp.Capability]milp.Options{
 		milp.CanTimeLimit: {TimeLimit: 1e9}, milp.CanNodeLimit: {NodeLimit: 9}, milp.CanMemoryLimit: {MemoryLimitBytes: 9},
@@ -110,6 +119,8 @@ func refusals(ctx context.Context, solver milp.Solver) error {
 		}
 		_, err := milp.Solve(ctx, solver, knapsack(), &opts)
 		var refusal *milp.CapabilityError
+		// Exactly that capability must be missing: one that is refused together with others was
+		// not looked at by itself.
 		if !errors.As(err, &refusal) || refusal.Missing != capability {
 			return fmt.Errorf("%v is not claimed, but the error is %v", capability, err)
 		}
@@ -124,6 +135,8 @@ func logged(ctx context.Context, solver milp.Solver) error {
 	if _, err := milp.Solve(ctx, solver, knapsack(), opts); err != nil {
 		return err
 	}
+	// How often a back-end reports is its own business, but a search must not stay silent from
+	// start to end.
 	if calls == 0 {
 		return errors.New("the log was never called")
 	}
@@ -136,6 +149,8 @@ func gap(ctx context.Context, solver milp.Solver) error {
 	if err != nil {
 		return err
 	}
+	// The knapsack's relaxation is worth 22, so a point worth 11 suffices, which the item b alone
+	// is: the search may end early.
 	if got.Status != milp.Optimal || got.Gap() > 0.5+answerTol {
 		return fmt.Errorf("status %v with gap %g, want optimal within 0.5", got.Status, got.Gap())
 	}
@@ -148,6 +163,8 @@ func concurrent(ctx context.Context, solver milp.Solver) error {
 		group sync.WaitGroup
 		errs  [4]error
 	)
+	// A back-end holds no state: four searches at once must not meet, which the race detector sees
+	// as well.
 	for k := range errs {
 		group.Go(func() { errs[k] = stillRight(ctx, solver, milp.Options{}) })
 	}

@@ -13,7 +13,9 @@ import (
 
 // family is a distribution of random models.
 type family struct {
-	name                 string
+	name string
+	// The sizes are what exhaustive enumeration can do: at most 2^8 or 10^3 integer points, each
+	// with a small linear program.
 	integers, continuous int // at most
 	width                int // of the integer variables' bounds, at most
 	equations            bool
@@ -30,6 +32,7 @@ func randomChecks(models int) []check {
 		{name: "mixed", integers: 3, continuous: 2, width: 4},
 		{name: "mixed with equations", integers: 3, continuous: 2, width: 4, equations: true},
 	} {
+		// A family asks for what its models may contain; some draws have less.
 		var needs milp.Capability
 		if f.integers > 0 {
 			needs |= milp.CanInteger
@@ -47,12 +50,15 @@ func randomChecks(models int) []check {
 // compare solves so many models of the family both ways.
 func (f family) compare(ctx context.Context, solver milp.Solver, models int) error {
 	for seed := range uint64(models) {
+		// The stream depends on the sizes of the family, too, so that a seed gives families of
+		// other sizes other numbers.
 		model := f.model(rand.New(rand.NewPCG(seed, uint64(f.integers+16*f.continuous))))
 		want := milporacle.Solve(model)
 		got, err := milp.Solve(ctx, solver, model, nil)
 		if err != nil {
 			return fmt.Errorf("model %d: %w", seed, err)
 		}
+		// Every variable has finite bounds, so no model is unbounded.
 		expected := oneCase{want: milp.Infeasible}
 		if want.Feasible {
 			expected = oneCase{want: milp.Optimal, objective: want.Objective}
@@ -70,17 +76,23 @@ func (f family) model(random *rand.Rand) *milp.Model {
 	b := milp.NewBuilder(f.name)
 	var vars []milp.Var
 	for range atMost(random, f.integers) {
+		// At least two values each, on both sides of 0.
 		low := random.IntN(5) - 2
 		vars = append(vars, b.Integer(float64(low), float64(low+1+random.IntN(max(1, f.width))), ""))
 	}
 	for range atMost(random, f.continuous) {
+		// Halves are exact in binary, and a width of 0 fixes the variable.
 		low := float64(random.IntN(9)-4) / 2
 		vars = append(vars, b.Continuous(low, low+float64(random.IntN(12))/2, ""))
 	}
+	// No rows at all is one of the draws.
 	for range random.IntN(5) {
+		// The bounds are drawn so that feasible and infeasible models are both common; see
+		// TestFamiliesAreMixed.
 		low := float64(random.IntN(21) - 14)
 		terms := randomTerms(random, vars)
 		switch kind := random.IntN(4); {
+		// Equations make most models infeasible, so only some families have them.
 		case kind == 0 && f.equations:
 			b.Equal("", terms, low+8)
 		case kind == 1:

@@ -13,9 +13,12 @@ import (
 func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) {
 	t.Helper()
 	full := opts.complete()
+	// Every check has a back-end of its own: what one leaves behind cannot help or hurt the next.
 	for _, c := range checks(full) {
 		t.Run(c.name, func(t *testing.T) {
 			solver := newSolver(t)
+			// A skip is printed with its reason, so that a claim that is dropped by accident shows
+			// in the log.
 			if missing := c.needs &^ milp.Capabilities(solver); missing != 0 {
 				t.Skipf("the back-end does not claim: %s", missing)
 			}
@@ -32,6 +35,7 @@ func checks(opts Options) []check {
 	for _, c := range cases() {
 		all = append(all, c.check())
 	}
+	// Checks that wait come before the random ones, whose number the caller may raise.
 	all = append(all, limitChecks()...)
 	all = append(all, optionChecks()...)
 	all = append(all, knownChecks()...)

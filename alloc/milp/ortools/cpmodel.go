@@ -74,6 +74,7 @@ func newCPModel(model *milp.Model, opts *milp.Options) (*cpModel, error) {
 	if err := m.addVariables(model); err != nil {
 		return nil, err
 	}
+	// Variables come first: rows need their reach.
 	for i := range model.Rows() {
 		if err := m.addRow(model, i, opts.FeasibilityTolerance); err != nil {
 			return nil, err
@@ -89,10 +90,14 @@ func newCPModel(model *milp.Model, opts *milp.Options) (*cpModel, error) {
 func (m *cpModel) addVariables(model *milp.Model) error {
 	for j := range model.Variables() {
 		v := model.Variable(j)
+		// milp.Solve has seen to it that every variable is integer with finite bounds:
+		// Capabilities claims no more.
 		lower, upper := math.Ceil(v.Lower), math.Floor(v.Upper)
 		if size := math.Max(math.Abs(lower), math.Abs(upper)); size > maxBound {
 			return doesNotFit(check.Item("variable", model.VariableName(j), j), "bounds", "CP-SAT takes whole numbers up to 2^53")
 		}
+		// CP-SAT would call an empty domain an invalid model. It is an infeasible one, which
+		// solution answers without a call.
 		if lower > upper {
 			m.infeasible = true
 		}
@@ -117,18 +122,24 @@ func (m *cpModel) addRow(model *milp.Model, i int, tolerance float64) error {
 	for _, j := range row.Columns {
 		m.vars, m.sizes = append(m.vars, int64(j)), append(m.sizes, m.reach[j])
 	}
+	// Both shares are parts of the tolerance that the caller asked for, so a sharper one gets a
+	// finer scale, or a refusal.
 	tight := tightShare * tolerance
 	form, ok := scaleForm(row.Coefs, m.sizes, tight, looseShare*tolerance)
 	if !ok {
 		return doesNotFit(check.Item("row", model.RowName(i), i), "coefficients",
 			"no integer row within CP-SAT's 64 bits is equal to it up to the feasibility tolerance")
 	}
+	// The row is widened on both sides; see scaling.go for what is proven.
 	lower, upper := form.atLeast(row.Lower, tight), form.atMost(row.Upper, tight)
 	switch {
+	// No whole value of the form lies between the bounds: the row proves infeasibility by itself.
 	case lower > upper:
 		m.infeasible = true
+	// A row without coefficients is 0: it holds or it does not.
 	case len(form.coefs) == 0:
 		m.infeasible = m.infeasible || lower > 0 || upper < 0
+	// A row that bounds nothing within the variables' own bounds is left out.
 	case lower > math.MinInt64 || upper < math.MaxInt64:
 		var linear, constraint message
 		linear.integers(cpLinearVars, m.vars...)
@@ -152,12 +163,15 @@ func (m *cpModel) addObjective(model *milp.Model, absoluteGap float64) error {
 			costs, sizes, vars = append(costs, sign*cost), append(sizes, m.reach[j]), append(vars, int64(j))
 		}
 	}
+	// The deviation moves the bound outward (see bound), so it must stay well below the gap that
+	// the caller asked for.
 	form, ok := scaleForm(costs, sizes, math.Min(absoluteGap/4, looseObjective), looseObjective)
 	if !ok {
 		return doesNotFit(apportion.Item{ID: "objective"}, "coefficients",
 			"no integer objective within CP-SAT's 64 bits is equal to it up to the referee's tolerance")
 	}
 	m.objective = form
+	// Without costs every feasible point is optimal, and bound returns the constant by itself.
 	if len(vars) == 0 {
 		return nil
 	}
@@ -182,10 +196,12 @@ func (m *cpModel) addHint(hint []float64) {
 	var vars, values []int64
 	for j, x := range hint {
 		if !math.IsNaN(x) && m.lower[j] <= m.upper[j] {
+			// The clamp comes before the conversion: int64 of 1e300 is not defined.
 			x = math.Max(float64(m.lower[j]), math.Min(math.RoundToEven(x), float64(m.upper[j])))
 			vars, values = append(vars, int64(j)), append(values, int64(x))
 		}
 	}
+	// A hint without any value is none.
 	if len(vars) > 0 {
 		var point message
 		point.integers(cpHintVars, vars...)
@@ -204,6 +220,7 @@ func (m *cpModel) parameters(opts *milp.Options, deterministic bool) (message, e
 	p.boolean(satSignals, false)
 	p.integer(satWorkers, int64(opts.Workers))
 	p.double(satRelativeGap, opts.GapToObjective())
+	// CP-SAT measures the gap in the scaled objective.
 	p.double(satAbsoluteGap, opts.AbsoluteGap*m.objective.scale)
 	if opts.Seed != 0 {
 		p.integer(satSeed, opts.Seed)
@@ -211,6 +228,8 @@ func (m *cpModel) parameters(opts *milp.Options, deterministic bool) (message, e
 	if opts.TimeLimit > 0 {
 		p.double(satTimeLimit, opts.TimeLimit.Seconds())
 	}
+	// Interleaved search gives its workers turns of fixed length, so that their race has one
+	// outcome.
 	if deterministic && opts.Workers > 1 {
 		p.boolean(satInterleave, true)
 	}

@@ -38,6 +38,7 @@ func (CPSAT) Capabilities() milp.Capability {
 // Solve implements [milp.Solver]. Its errors are ErrUnavailable and [apportion.FieldError] for
 // numbers that do not fit into 64 bits.
 func (s CPSAT) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
+	// The library comes first: without one nothing else is worth a message.
 	library, err := openORTools(place(s.Library))
 	if err != nil {
 		return milp.Solution{}, err
@@ -50,11 +51,13 @@ func (s CPSAT) Solve(ctx context.Context, model *milp.Model, opts *milp.Options)
 	if err != nil {
 		return milp.Solution{}, err
 	}
+	// The message would be refused as invalid, although the model is a legal one.
 	if m.infeasible {
 		return milp.Solution{Status: milp.Infeasible, Reason: "a row or variable has no value left"}, nil
 	}
 	limited, cancel := withLimit(ctx, opts.TimeLimit)
 	defer cancel()
+	// CP-SAT has its time limit among its parameters; limited ends a wait that it does not keep.
 	return untilLeft(limited, patience, func() (milp.Solution, error) {
 		encoded, err := library.solveCP(ctx, m.encoded, parameters) // it keeps the limit itself
 		if err != nil {
@@ -119,20 +122,24 @@ func (m *cpModel) solution(ctx context.Context, model *milp.Model, r cpResponse)
 	switch r.status {
 	case cpOptimal:
 		answer.Status = milp.Optimal
+	// The context may have ended instead of the limit; that is sorted out below.
 	case cpFeasible:
 		answer.Status, answer.Reason = milp.Feasible, "time limit"
 	case cpInfeasible:
 		answer.Status = milp.Infeasible
 		return answer, nil
+	// An invalid model is a bug of cpmodel.go: its text goes to the caller as an error.
 	case cpInvalid:
 		return answer, errors.New("CP-SAT refuses the model: " + r.info)
 	default:
 		answer.Status, answer.Reason = milp.LimitReached, "time limit"
 	}
+	// A proof that came just before the end counts as one.
 	if ctx.Err() != nil && r.status != cpOptimal {
 		answer.Status, answer.Reason = milp.Cancelled, ctx.Err().Error()
 	}
 	if r.status == cpOptimal || r.status == cpFeasible {
+		// The bytes come from outside: nothing in them is taken for granted.
 		if len(r.values) != model.Variables() {
 			return answer, fmt.Errorf("CP-SAT gives %d values for %d variables", len(r.values), model.Variables())
 		}
@@ -152,14 +159,21 @@ func (m *cpModel) solution(ctx context.Context, model *milp.Model, r cpResponse)
 func (m *cpModel) bound(model *milp.Model, r cpResponse) float64 {
 	sign := direction(model)
 	offset := sign * model.Constant()
+	// CP-SAT's bound includes the offset, in the same scale.
 	bound := r.bound/m.objective.scale + 0
+	// The objective is the constant, whatever the message says.
 	if len(m.objective.coefs) == 0 {
 		return model.Constant() + 0
 	}
+	// activity is the largest size of the scaled form over the variables' bounds: a bound that
+	// needs no search.
 	if r.status != cpOptimal && r.bound == 0 || math.IsInf(r.bound, -1) {
 		bound = offset - m.objective.activity/m.objective.scale
 	}
+	// The true objective may be lower than the scaled one by the deviation.
 	outward := m.objective.deviation / m.objective.scale
+	// Whole costs without a constant are exact in float64; everything else rounds, in a few
+	// operations of 2^-53 each.
 	if m.objective.scale != 1 || offset != 0 {
 		outward += 0x1p-50 * (math.Abs(bound) + math.Abs(offset))
 	}

@@ -57,6 +57,7 @@ func (s HiGHS) Solve(ctx context.Context, model *milp.Model, opts *milp.Options)
 	if err != nil {
 		return milp.Solution{}, err
 	}
+	// HiGHS calls such a model empty and answers neither feasible nor infeasible.
 	if model.Variables() == 0 {
 		return withoutVariables(model, opts), nil
 	}
@@ -69,9 +70,12 @@ func (s HiGHS) Solve(ctx context.Context, model *milp.Model, opts *milp.Options)
 	if err != nil {
 		return milp.Solution{}, err
 	}
+	// HiGHS may leave open which of the two it is, and an unbounded relaxation proves nothing; a
+	// second search decides.
 	if answer.status != highsUnbounded && answer.status != highsUnboundedOrInfeasible {
 		return answer.solution(ctx, model)
 	}
+	// Without costs the model is feasible or not, and never unbounded.
 	clear(p.cost)
 	p.offset = 0
 	p.found = newHighsFound(model, opts.Log) // what was found so far was worth something else
@@ -128,11 +132,14 @@ func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, erro
 		return nil, doesNotFit(apportion.Item{ID: "model or options"}, "coefficients, Workers or Seed",
 			"HiGHS takes 2^31-1 coefficients, seeds of 31 bits and "+strconv.Itoa(maxWorkers)+" workers")
 	}
+	// HiGHS could maximise itself. One direction for all engines means one place where signs are
+	// turned back.
 	sign := direction(model)
 	p := &highsProblem{offset: sign * model.Constant()}
 	for j := range model.Variables() {
 		v := model.Variable(j)
 		p.cost, p.lower, p.upper = append(p.cost, sign*v.Cost), append(p.lower, v.Lower), append(p.upper, v.Upper)
+		// HiGHS' codes: 0 continuous, 1 integer.
 		kind := int32(0)
 		if v.Integer {
 			kind = 1
@@ -142,6 +149,7 @@ func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, erro
 	for i := range model.Rows() {
 		row := model.Row(i)
 		for _, a := range row.Coefs {
+			// HiGHS would drop it and solve another model: the caller is told instead.
 			if math.Abs(a) < smallestCoef {
 				return nil, doesNotFit(check.Item("row", model.RowName(i), i), "coefficients",
 					fmt.Sprintf("HiGHS drops %g, which is smaller than %g", a, smallestCoef))
@@ -151,6 +159,7 @@ func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, erro
 		p.index, p.coefs = append(p.index, row.Columns...), append(p.coefs, row.Coefs...)
 		p.rowLower, p.rowUpper = append(p.rowLower, row.Lower), append(p.rowUpper, row.Upper)
 	}
+	// The row-wise format ends with the number of coefficients.
 	p.start = append(p.start, int32(len(p.index)))
 	p.addOptions(opts)
 	p.addHint(model, opts.Hint)
@@ -166,16 +175,21 @@ func (p *highsProblem) addOptions(opts *milp.Options) {
 		{"random_seed", int32(opts.Seed)},
 		{"mip_rel_gap", opts.GapToObjective()},
 		{"mip_abs_gap", opts.AbsoluteGap},
+		// HiGHS has one tolerance for integrality and feasibility in its search, so the sharper of
+		// the two asked for counts.
 		{"mip_feasibility_tolerance", math.Max(sharpest, sharper*math.Min(opts.FeasibilityTolerance, opts.IntegralityTolerance))},
 		{"primal_feasibility_tolerance", math.Max(sharpest, sharper*opts.FeasibilityTolerance)},
 		{"small_matrix_value", smallestCoef},
+		// HiGHS refuses larger coefficients; the builder has refused those from here on already.
 		{"large_matrix_value", milp.Infinite},
+		// This asks HiGHS to tell the two apart itself; where it does not, Solve does.
 		{"allow_unbounded_or_infeasible", false},
 		{"presolve_rule_off", int32(presolveRuleOff)},
 	}
 	if opts.TimeLimit > 0 {
 		p.options = append(p.options, highsOption{"time_limit", opts.TimeLimit.Seconds()})
 	}
+	// A limit beyond 32 bits is as good as none, and the largest one that HiGHS takes.
 	if opts.NodeLimit > 0 {
 		p.options = append(p.options, highsOption{"mip_max_nodes", int32(min(opts.NodeLimit, math.MaxInt32))})
 	}
@@ -184,6 +198,8 @@ func (p *highsProblem) addOptions(opts *milp.Options) {
 // addHint passes the starting point of an integer search on, moved into the bounds.
 func (p *highsProblem) addHint(model *milp.Model, hint []float64) {
 	for j, x := range hint {
+		// A linear program starts from a basis, not from a point, so its hint is of no use to
+		// HiGHS.
 		if v := model.Variable(j); !math.IsNaN(x) && model.Integers() > 0 {
 			if v.Integer {
 				x = math.RoundToEven(x)

@@ -118,6 +118,8 @@ var (
 type highsLibrary struct{ functions symbols }
 
 func openHiGHS(folder string) (highsLibrary, error) {
+	// All functions are looked up before the first is called, so a library that lacks one is
+	// refused and not half used.
 	functions, err := load(folder, highsNames, highsFunctions)
 	if err != nil {
 		return highsLibrary{}, err
@@ -143,8 +145,11 @@ func (l highsLibrary) solve(ctx context.Context, p *highsProblem) (highsAnswer, 
 
 func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, error) {
 	f := l.functions
+	// watch is C's memory, because C keeps its address during the search and may not keep a Go
+	// pointer.
 	watch := (*C.highs_watch)(C.calloc(1, C.sizeof_highs_watch))
 	defer C.free(unsafe.Pointer(watch))
+	// The handle stands for the Go value in C; it is deleted when no callback can come any more.
 	handle := cgo.NewHandle(p.found)
 	defer handle.Delete()
 	*(*unsafe.Pointer)(unsafe.Pointer(&watch.item)) = f["Highs_getCallbackDataOutItem"]
@@ -166,10 +171,12 @@ func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, er
 	if C.highs_listen(f["Highs_setCallback"], f["Highs_startCallback"], highs, watch) != 0 {
 		return highsAnswer{}, errors.New("HiGHS takes no callback")
 	}
+	// finish waits for the watcher, so stop never writes into a watch that was freed.
 	finish := stopOn(ctx, func() { C.highs_stop(watch) })
 	status := C.highs_call(f["Highs_run"], highs)
 	finish()
 	answer := l.read(highs, len(p.cost), len(p.rowLower))
+	// An error together with a stop is no failure: the answer says what was found by then.
 	if status < 0 && !answer.stopped() {
 		return answer, fmt.Errorf("HiGHS fails with model status %d", answer.status)
 	}
@@ -193,6 +200,7 @@ func (l highsLibrary) setOptions(highs unsafe.Pointer, p *highsProblem) error {
 		case float64:
 			status = C.highs_set_double(l.functions["Highs_setDoubleOptionValue"], highs, name, C.double(value))
 		}
+		// The name is freed in every round and not at the end: there may be many options.
 		C.free(unsafe.Pointer(name))
 		if status != 0 {
 			return fmt.Errorf("HiGHS does not take %s = %v", o.name, o.value)
@@ -225,7 +233,8 @@ func ints(values []int32) *C.int { return (*C.int)(unsafe.Pointer(unsafe.SliceDa
 // read collects what HiGHS found.
 func (l highsLibrary) read(highs unsafe.Pointer, columns, rows int) highsAnswer {
 	var (
-		primal           C.int
+		primal C.int
+		// -1 is what HiGHS leaves in place where no integer search has begun.
 		nodes            C.int64_t = -1
 		objective, bound C.double
 	)
@@ -247,6 +256,7 @@ func (l highsLibrary) read(highs unsafe.Pointer, columns, rows int) highsAnswer 
 	}
 	if primal == highsPointFeasible {
 		answer.values = make([]float64, columns)
+		// The row activities are asked for and dropped; null pointers stand for the duals.
 		activities := make([]float64, rows)
 		C.highs_point(l.functions["Highs_getSolution"], highs, doubles(answer.values), doubles(activities))
 	}

@@ -43,10 +43,12 @@ func (a highsAnswer) stopped() bool {
 func (a highsAnswer) solution(ctx context.Context, model *milp.Model) (milp.Solution, error) {
 	sign := direction(model)
 	answer := milp.Solution{Nodes: a.nodes, Bound: sign * math.Inf(-1)}
+	// HiGHS has no bound for a linear program on the way: it stays infinite.
 	if model.Integers() > 0 {
 		answer.Bound = sign*a.bound + 0
 	}
 	switch {
+	// milp.Solve sets the bound of an infeasible model.
 	case a.status == highsInfeasible:
 		answer.Status = milp.Infeasible
 		return answer, nil
@@ -56,12 +58,15 @@ func (a highsAnswer) solution(ctx context.Context, model *milp.Model) (milp.Solu
 			answer.Bound = sign*a.objective + 0
 		}
 		return answer, nil
+	// Unbounded never comes here, see HiGHS.Solve; what is left are HiGHS' own failures.
 	case !a.stopped():
 		return answer, fmt.Errorf("HiGHS ends with model status %d", a.status)
 	}
 	answer.Values = a.values
 	answer.Reason = map[int]string{highsTimeLimit: "time limit", highsSolutionLimit: "node limit"}[a.status]
 	switch {
+	// The end of the context reaches HiGHS as an interrupt, and may meet a limit: the context's
+	// word counts.
 	case ctx.Err() != nil:
 		answer.Status, answer.Reason = milp.Cancelled, ctx.Err().Error()
 	case a.values != nil:

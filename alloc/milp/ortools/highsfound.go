@@ -26,6 +26,7 @@ type highsFound struct {
 	sign    float64
 	log     func(milp.Progress) // nil: none
 
+	// mu guards what is below, and the calls of log.
 	mu     sync.Mutex
 	left   bool
 	bound  float64
@@ -47,6 +48,7 @@ func (f *highsFound) setBound(bound float64) {
 func (f *highsFound) setPoint(values []float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	// The slice belongs to HiGHS and is overwritten by its next point.
 	f.values = slices.Clone(values)
 }
 
@@ -55,15 +57,18 @@ func (f *highsFound) report(r highsReport) {
 	if f.log == nil {
 		return
 	}
+	// A line of text knows no numbers: NaN and an infinite bound stand for that.
 	progress := milp.Progress{Objective: math.NaN(), Bound: f.sign * math.Inf(-1), Text: strings.TrimRight(r.text, "\n")}
 	if r.nodes >= 0 {
 		progress.Nodes, progress.Bound = r.nodes, f.sign*r.bound
+		// HiGHS says infinite where it has no point yet.
 		if !math.IsInf(r.objective, 0) {
 			progress.Objective = f.sign * r.objective
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	// After leave the caller may have returned: its log must not be called any more.
 	if !f.left {
 		f.log(progress)
 	}

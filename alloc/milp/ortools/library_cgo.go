@@ -55,10 +55,13 @@ var loaded struct {
 func load(folder string, names, functions []string) (symbols, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
+	// A second copy is refused and not tried: what clashes does so later, in the middle of a
+	// search.
 	if loaded.any && loaded.folder != folder {
 		return nil, unavailable(fmt.Sprintf("this process has loaded it from %q already, and two copies clash", loaded.folder),
 			candidates(folder, names))
 	}
+	// Libraries are never unloaded, so what was looked up once stays valid.
 	if found, ok := loaded.libraries[names[0]]; ok {
 		return found, nil
 	}
@@ -70,6 +73,8 @@ func load(folder string, names, functions []string) (symbols, error) {
 			whys = append(whys, why)
 			continue
 		}
+		// From here the library is in the process, even where a function is missing: the place is
+		// settled.
 		loaded.any, loaded.folder = true, folder
 		found, err := lookup(handle, path, functions)
 		if err != nil {
@@ -90,6 +95,8 @@ func open(path string) (handle unsafe.Pointer, why string) {
 	defer C.free(unsafe.Pointer(name))
 	runtime.LockOSThread() // each thread has an error of its own
 	defer runtime.UnlockOSThread()
+	// RTLD_NOW finds missing dependencies here and not in the middle of a search; RTLD_LOCAL keeps
+	// its symbols apart.
 	handle = C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
 	if handle == nil {
 		why = C.GoString(C.dlerror())
@@ -195,6 +202,7 @@ func (l orTools) solveMathOpt(ctx context.Context, solver engine, model message)
 	}
 	var interrupter unsafe.Pointer
 	if ctx.Done() != nil {
+		// A context that never ends needs none.
 		interrupter = C.ort_new(l.functions["MathOptNewInterrupter"])
 		defer C.ort_use(l.functions["MathOptFreeInterrupter"], interrupter)
 		defer stopOn(ctx, func() { C.ort_use(l.functions["MathOptInterrupt"], interrupter) })()
@@ -208,6 +216,7 @@ func (l orTools) solveMathOpt(ctx context.Context, solver engine, model message)
 	code := C.ort_mo_solve(l.functions["MathOptSolve"], unsafe.Pointer(unsafe.SliceData(model)), C.size_t(len(model)),
 		C.int(solver), interrupter, &result, &size, &text)
 	defer C.ort_use(l.functions["MathOptFree"], result)
+	// Both results are C's, also after an error; freeing a null pointer is allowed.
 	defer C.ort_use(l.functions["MathOptFree"], unsafe.Pointer(text))
 	if code != 0 {
 		return nil, fmt.Errorf("MathOpt: %s (status %d)", C.GoString(text), int(code))

@@ -15,6 +15,7 @@ func openORTools(string) (orTools, error) {
 	return orTools{}, unavailable(withoutCgo, []string{"nothing"})
 }
 
+// solveCP and solveMathOpt cannot be reached, as openORTools always fails.
 func (orTools) solveCP(context.Context, message, message) ([]byte, error) {
 	return nil, ErrUnavailable
 }

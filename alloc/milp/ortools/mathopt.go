@@ -91,8 +91,10 @@ func mathOpt(ctx context.Context, c call, model *milp.Model, opts *milp.Options)
 	if err := checkNumbers(model); err != nil {
 		return milp.Solution{}, err
 	}
+	// MathOpt's C interface takes no parameters, so a context carries the time limit.
 	limited, cancel := withLimit(ctx, opts.TimeLimit)
 	defer cancel()
+	// run makes one call; without costs it asks whether the model is feasible at all.
 	run := func(costs bool) (milp.Solution, error) {
 		encoded, err := library.solveMathOpt(limited, c.engine, mathOptModel(model, costs))
 		if err != nil && strings.Contains(err.Error(), infiniteObjective) {
@@ -105,16 +107,20 @@ func mathOpt(ctx context.Context, c call, model *milp.Model, opts *milp.Options)
 		if err != nil {
 			return milp.Solution{}, fmt.Errorf("MathOpt's result: %w", err)
 		}
+		// ctx and not limited: a time limit that has passed is no cancellation.
 		return result.solution(ctx, model)
 	}
 	search := func() (milp.Solution, error) {
 		answer, err := run(true)
 		if err == nil && answer.Status == milp.Unbounded {
 			answer, err = run(false)
+			// An unbounded relaxation proves nothing about integer points ([Meyer74]), hence the
+			// second call.
 			answer = unboundedIfFeasible(model, answer)
 		}
 		return answer, err
 	}
+	// GLOP has nothing to tell before it ends, so waiting longer would win nothing.
 	wait := grace
 	if c.engine == engineSCIP {
 		wait = patience
@@ -144,6 +150,7 @@ func checkNumbers(model *milp.Model) error {
 	}
 	for i := range model.Rows() {
 		row := model.Row(i)
+		// Bounds may be 0 or tiny, coefficients may not: SCIP drops them.
 		ok := fits(row.Lower, 0) && fits(row.Upper, 0)
 		for _, a := range row.Coefs {
 			ok = ok && fits(a, smallest)
@@ -209,6 +216,7 @@ func mathOptModel(model *milp.Model, costs bool) message {
 	lower, upper := make([]float64, n), make([]float64, n)
 	var costIDs, integers []int64
 	var costValues []float64
+	// MathOpt is told to minimise, as every engine here is.
 	sign := direction(model)
 	for j := range n {
 		v := model.Variable(j)
@@ -219,6 +227,7 @@ func mathOptModel(model *milp.Model, costs bool) message {
 		}
 	}
 	rowLower, rowUpper := make([]float64, rows), make([]float64, rows)
+	// The matrix goes over as three lists of equal length: row, column, coefficient.
 	size := model.Nonzeros()
 	matrixRows, matrixColumns, coefs := make([]int64, 0, size), make([]int64, 0, size), make([]float64, 0, size)
 	for i := range rows {
@@ -229,6 +238,7 @@ func mathOptModel(model *milp.Model, costs bool) message {
 			coefs = append(coefs, row.Coefs[k])
 		}
 	}
+	// Fields of a message may come in any order; the order here is that of model.proto.
 	var m, variables, objective, linear, constraints, matrix message
 	variables.integers(moIDs, count(n)...)
 	variables.doubles(moLower, lower)
@@ -281,6 +291,7 @@ func readMathOptResult(encoded []byte) (mathOptResult, error) {
 			return decode(e.bytes, r.termination)
 		case moResultSolutions:
 			r.solutions++
+			// Later solutions are counted and skipped.
 			if r.solutions == 1 { // the best comes first
 				return within(moSolutionPrimal, e.bytes, r.point)
 			}
@@ -314,6 +325,8 @@ func (r *mathOptResult) termination(e entry) error {
 	case moDetail:
 		r.detail = string(e.bytes)
 	case moBounds:
+		// proto3 leaves out a number that is 0, so "bounds without a dual bound" means 0, and no
+		// bounds at all mean infinite.
 		r.bound = 0 // what a message without the field says
 		return decode(e.bytes, func(e entry) error {
 			if e.field == moDualBound {
@@ -345,6 +358,7 @@ func (r *mathOptResult) point(e entry) error {
 
 // solution turns the result into the model's terms. Unbounded may still be infeasible.
 func (r mathOptResult) solution(ctx context.Context, model *milp.Model) (milp.Solution, error) {
+	// The sum with 0 turns -0 into 0.
 	answer := milp.Solution{Nodes: int64(r.nodes), Bound: direction(model)*r.bound + 0}
 	switch r.reason {
 	case moOptimal:
@@ -362,12 +376,14 @@ func (r mathOptResult) solution(ctx context.Context, model *milp.Model) (milp.So
 	default:
 		return answer, fmt.Errorf("MathOpt ends for reason %d: %s", r.reason, r.detail)
 	}
+	// An optimum that was proven just before the end stays one.
 	if ctx.Err() != nil && r.reason != moOptimal {
 		answer.Status, answer.Reason = milp.Cancelled, ctx.Err().Error()
 	}
 	if !r.feasible || answer.Status == milp.LimitReached {
 		return answer, nil
 	}
+	// The bytes come from outside: lengths and indices are checked before they are used.
 	if len(r.ids) != len(r.values) {
 		return answer, errors.New("MathOpt gives a point with parts of different length")
 	}

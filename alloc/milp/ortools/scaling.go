@@ -29,19 +29,29 @@ type integerForm struct {
 // fits into maxActivity, if that differs by at most loose. reach[k] is the largest size of the k-th
 // variable. O(18 terms).
 func scaleForm(coefs, reach []float64, tight, loose float64) (integerForm, bool) {
+	// best is the finest form that fits so far; found says whether it is within loose.
 	best, found := integerForm{}, false
+	// Decimal scales suit what people write: 0.1 becomes whole with the first of them, and with no
+	// power of two.
 	for scale := 1.0; scale <= maxScale; scale *= 10 {
 		form := integerForm{scale: scale}
 		for k, a := range coefs {
+			// a*scale may round before it is rounded to a whole number; the deviation below is
+			// that of whole, whatever it became.
 			whole := math.RoundToEven(a * scale)
 			// The fused product is exact before its one rounding, so no deviation is overlooked.
 			form.deviation += math.Abs(math.FMA(a, scale, -whole)) * reach[k]
+			// Each factor counts at least 1, so that a coefficient that rounds to 0 and a variable
+			// fixed at 0 count, too.
 			form.activity += math.Max(1, math.Abs(whole)) * math.Max(1, reach[k])
 		}
 		form.deviation *= rounding
+		// Finer scales only make it larger. What was found before counts.
 		if form.activity > maxActivity {
 			break
 		}
+		// In units of the form the deviation is divided by scale; the comparison is multiplied
+		// out.
 		best, found = form, form.deviation <= loose*scale
 		if form.deviation <= tight*scale {
 			break
@@ -62,6 +72,8 @@ func scaleForm(coefs, reach []float64, tight, loose float64) (integerForm, bool)
 // math.MaxInt64 means that the bound says nothing about the form, and math.MinInt64 that no point
 // of the box keeps it.
 func (f integerForm) atMost(bound, tolerance float64) int64 {
+	// Infinite bounds and those far beyond the activity are sorted out before the conversion to
+	// int64.
 	product := bound * f.scale
 	switch {
 	case product > 2*f.activity:
@@ -69,6 +81,8 @@ func (f integerForm) atMost(bound, tolerance float64) int64 {
 	case product < -2*f.activity-1:
 		return math.MinInt64
 	}
+	// rest is the exact product less whole, rounded once: product itself may have lost the digits
+	// behind the point.
 	whole := math.RoundToEven(product)
 	rest := math.FMA(bound, f.scale, -whole)
 	return int64(whole) + int64(math.Floor(rest+f.deviation+tolerance*f.scale))
@@ -76,6 +90,8 @@ func (f integerForm) atMost(bound, tolerance float64) int64 {
 
 // atLeast is atMost for a lower bound: the smallest value, or math.MinInt64, or math.MaxInt64.
 func (f integerForm) atLeast(bound, tolerance float64) int64 {
+	// The form and its box are symmetric in sign here: form >= b is the same as -form <= -b, and
+	// activity and deviation are sizes.
 	value := f.atMost(-bound, tolerance)
 	switch value {
 	case math.MaxInt64:

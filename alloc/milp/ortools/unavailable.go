@@ -46,9 +46,12 @@ func place(library string) string {
 	if library == "" {
 		return ""
 	}
+	// The loader takes a name without a slash for one to be searched; an absolute path is never
+	// searched.
 	if absolute, err := filepath.Abs(library); err == nil {
 		library = absolute
 	}
+	// A file stands for its folder, as the libraries depend on each other and lie together.
 	if info, err := os.Stat(library); err == nil && !info.IsDir() {
 		library = filepath.Dir(library)
 	}
@@ -65,6 +68,7 @@ func isFolder(path string) bool {
 
 // candidates returns what to hand to the loader, in order.
 func candidates(folder string, names []string) []string {
+	// Bare names make the system's loader search its own places.
 	if folder == "" {
 		return names
 	}
@@ -80,6 +84,7 @@ func candidates(folder string, names []string) []string {
 func stopOn(ctx context.Context, stop func()) (finish func()) {
 	var watcher sync.WaitGroup
 	ended := make(chan struct{})
+	// The watcher ends in either case: with ctx, or when finish closes ended.
 	watcher.Go(func() {
 		select {
 		case <-ctx.Done():
@@ -89,6 +94,7 @@ func stopOn(ctx context.Context, stop func()) (finish func()) {
 	})
 	return func() {
 		close(ended)
+		// Without the wait stop could run on memory that the caller frees next.
 		watcher.Wait()
 	}
 }

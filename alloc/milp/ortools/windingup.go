@@ -34,6 +34,8 @@ type counter struct {
 func (c *counter) add() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// Each search that is left costs a thread and memory, and nobody may leave more of them than
+	// this.
 	if c.count == maxWindingUp {
 		return false
 	}
@@ -46,6 +48,7 @@ func (c *counter) done() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count--
+	// All who wait share one channel; it is made anew by the next one who waits.
 	if c.count == 0 && c.zero != nil {
 		close(c.zero)
 		c.zero = nil
@@ -62,6 +65,8 @@ func (c *counter) wait(ctx context.Context) error {
 	if c.zero == nil {
 		c.zero = make(chan struct{})
 	}
+	// The channel is read under the lock and waited for without it: done needs the lock to close
+	// it.
 	zero := c.zero
 	c.mu.Unlock()
 	select {
@@ -87,6 +92,7 @@ func untilLeft[T any](ctx context.Context, wait time.Duration, run func() (T, er
 		answer T
 		err    error
 	}
+	// The buffer lets a search that was left deliver its answer to nobody and end.
 	ended := make(chan end, 1)
 	go func() {
 		answer, err := run()
@@ -102,10 +108,12 @@ func untilLeft[T any](ctx context.Context, wait time.Duration, run func() (T, er
 		return e.answer, e.err
 	case <-time.After(wait):
 	}
+	// There is no room: this call waits for its engine, however long that takes.
 	if !windingUp.add() {
 		e := <-ended
 		return e.answer, e.err
 	}
+	// run's answer is dropped; its own clean-up is done when it returns.
 	go func() {
 		<-ended
 		windingUp.done()

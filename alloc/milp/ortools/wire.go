@@ -15,6 +15,7 @@ type message []byte
 
 func (m *message) integer(field protowire.Number, value int64) {
 	*m = protowire.AppendTag(*m, field, protowire.VarintType)
+	// int32, int64, bool and enum share this encoding; a negative number takes ten bytes.
 	*m = protowire.AppendVarint(*m, uint64(value))
 }
 
@@ -28,12 +29,15 @@ func (m *message) double(field protowire.Number, value float64) {
 }
 
 func (m *message) nested(field protowire.Number, inner message) {
+	// A nested message has the form of a list of bytes: its length, then its fields.
 	m.list(field, len(inner))
 	*m = append(*m, inner...)
 }
 
 // list begins a field of that many bytes, and makes room for them.
 func (m *message) list(field protowire.Number, size int) {
+	// A tag and a length take at most MaxVarintLen64 bytes each, so the appends that follow do not
+	// allocate.
 	*m = slices.Grow(*m, size+2*binary.MaxVarintLen64)
 	*m = protowire.AppendTag(*m, field, protowire.BytesType)
 	*m = protowire.AppendVarint(*m, uint64(size))
@@ -44,6 +48,7 @@ func (m *message) integers(field protowire.Number, values ...int64) {
 	if len(values) == 0 {
 		return
 	}
+	// The length stands before the numbers, so they are measured first.
 	size := 0
 	for _, value := range values {
 		size += protowire.SizeVarint(uint64(value))
@@ -73,6 +78,7 @@ type entry struct {
 	bytes []byte
 }
 
+// double is for fields that are sent as fixed 64 bits.
 func (e entry) double() float64 { return math.Float64frombits(e.bits) }
 
 // decode calls visit with every field of a message, in order, until one fails.
@@ -97,6 +103,7 @@ func decode(encoded []byte, visit func(entry) error) error {
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
+		// The field was consumed whole, so a visitor that ignores it leaves the decoding in step.
 		encoded = encoded[n:]
 		if err := visit(e); err != nil {
 			return err
@@ -107,6 +114,7 @@ func decode(encoded []byte, visit func(entry) error) error {
 
 // appendIntegers appends the value or the packed values of e, whichever the sender chose.
 func (e entry) appendIntegers(values []int64) ([]int64, error) {
+	// A sender may write a repeated field one by one or packed; a reader has to take both.
 	if e.bytes == nil {
 		return append(values, int64(e.bits)), nil
 	}
