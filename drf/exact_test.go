@@ -123,10 +123,10 @@ func TestPropCountBelow(t *testing.T) {
 	positive := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1<<53-3, 1<<53+3), rapid.Int64Range(math.MaxInt64-9, math.MaxInt64), rapid.Int64Range(1, math.MaxInt64))
 	weight := rapid.OneOf(rapid.SampledFrom([]float64{1, 3, .1, 1e12, MinWeight, MaxWeight}), rapid.Float64Range(.001, 1000))
 	rapid.Check(t, func(t *rapid.T) {
-		unit := level{positive.Draw(t, "amount"), positive.Draw(t, "total"), newRatio(weight.Draw(t, "weight"))}
-		share := big.NewRat(unit.amount, unit.total) // of one container, weighted
-		w := new(big.Rat).SetFloat64(math.Ldexp(float64(unit.weight.mantissa), unit.weight.exponent))
-		share.Quo(share, w)
+		amount, total, w := positive.Draw(t, "amount"), positive.Draw(t, "total"), weight.Draw(t, "weight")
+		u := newUnit(amount, total, w)
+		share := big.NewRat(amount, total) // of one container, weighted
+		share.Quo(share, new(big.Rat).SetFloat64(w))
 		bound := genRate(t)
 		if rapid.Bool().Draw(t, "tie") { // the level after some containers, rounded, and its neighbours
 			bound, _ = new(big.Rat).Mul(share, big.NewRat(positive.Draw(t, "count"), 1)).Float64()
@@ -138,25 +138,26 @@ func TestPropCountBelow(t *testing.T) {
 		if most := big.NewInt(math.MaxInt64); want.Cmp(most) > 0 {
 			want = most
 		}
-		if got := countBelow(bound, &unit); got != want.Int64() {
-			t.Fatalf("%d containers of %v below %g, want %v", got, unit, bound, want)
+		if got := countBelow(bound, &u); got != want.Int64() {
+			t.Fatalf("%d containers of %v below %g, want %v", got, u, bound, want)
 		}
 	})
 }
 
 func TestCountBelowEdges(t *testing.T) {
-	one := newRatio(1)
 	for _, test := range []struct {
 		bound float64
-		unit  level
+		unit  unit
 		want  int64
 	}{
-		{0, level{1, 1, one}, 0},
-		{0x1p-260, level{math.MaxInt64, 1, one}, 1},
-		{3, level{1, 1, one}, 3},
-		{1 + 0x1p-52, level{1, math.MaxInt64 - 2047, one}, math.MaxInt64}, // 2^-41 less than 2^63
-		{1, level{1, math.MaxInt64, one}, math.MaxInt64},
-		{0x1p200, level{1, 1, one}, math.MaxInt64},
+		{0, newUnit(1, 1, 1), 0},
+		{0x1p-260, newUnit(math.MaxInt64, 1, 1), 1},
+		{3, newUnit(1, 1, 1), 3},
+		{2.5, newUnit(1, 1, 1), 3},
+		{1 + 0x1p-52, newUnit(1, 3, 1), 4},                              // rounds to 3
+		{1 + 0x1p-52, newUnit(1, math.MaxInt64-2047, 1), math.MaxInt64}, // 2^-41 less than 2^63
+		{1, newUnit(1, math.MaxInt64, 1), math.MaxInt64},
+		{0x1p200, newUnit(1, 1, 1), math.MaxInt64},
 	} {
 		if got := countBelow(test.bound, &test.unit); got != test.want {
 			t.Errorf("%d containers of %v below %g, want %d", got, test.unit, test.bound, test.want)

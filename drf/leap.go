@@ -90,15 +90,36 @@ func (p *progress) take(level float64) {
 	p.sorter.queue.heapify()
 }
 
+// unit is what one container of a claim adds to its weighted share, exactly, and the number of
+// containers for a level of 1, rounded four times.
+type unit struct {
+	level level
+	pace  float64
+}
+
+// newUnit returns the unit of containers that take amount of the total of their dominant kind.
+func newUnit(amount, total int64, weight float64) unit {
+	pace := float64(total) * weight / float64(amount)
+	return unit{level{amount, total, newRatio(weight)}, pace}
+}
+
 // countBelow returns how many containers, one after the other, a claim is handed while its weighted
-// share is below bound: the least j with j*unit >= bound, where unit is the weighted share of one
-// container. It is exact, and math.MaxInt64 stands for that and for everything above.
-func countBelow(bound float64, unit *level) int64 {
+// share is below bound: the least j with j*u >= bound. It is exact, and math.MaxInt64 stands for that
+// and for everything above. Where the rounded number is clearly between two integers, nothing needs to
+// be multiplied in full.
+func countBelow(bound float64, u *unit) int64 {
 	if bound == 0 {
 		return 0
 	}
+	x := bound * u.pace
+	if up := math.Ceil(x); x < clearCount && min(up-x, x-up+1) > clearGap*x {
+		return int64(up)
+	}
 	scale := newRatio(bound)
-	p := multiply(unit.total, int64(scale.mantissa), unit.weight)
+	p := multiply(u.level.total, int64(scale.mantissa), u.level.weight)
 	p.exponent += scale.exponent
-	return p.ceilOver(unit.amount)
+	return p.ceilOver(u.level.amount)
 }
+
+// clearCount is where numbers of containers begin that may round to a wrong integer.
+const clearCount = 1 << 48

@@ -12,7 +12,7 @@ type progress struct {
 	clients []Client // one for each claim
 	sorter  Sorter
 	room    apportion.Resources
-	unit    []level             // the weighted share of one container of each claim
+	unit    []unit              // one container of each claim
 	scratch apportion.Resources // of leap
 	single  int                 // containers handed out since the last leap
 	out     *Filling[int64]
@@ -25,7 +25,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 	p := &progress{
 		claims:  claims,
 		clients: make([]Client, len(claims)),
-		unit:    make([]level, len(claims)),
+		unit:    make([]unit, len(claims)),
 		sorter:  Sorter{total: capacity, queue: make(queue, 0, len(claims))},
 		out:     &Filling[int64]{Claims: make([]Filled[int64], len(claims)), HaltedBy: -1},
 	}
@@ -42,7 +42,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 			continue
 		}
 		_, k := claim.Demand.DominantShare(capacity)
-		p.unit[i] = level{claim.Demand[k], capacity[k], client.exact.weight}
+		p.unit[i] = newUnit(claim.Demand[k], capacity[k], claim.Weight)
 		if p.out.ShortOf < 0 {
 			p.grant(client, claim.Min)
 		}
