@@ -17,6 +17,8 @@ import (
 var ErrSolver = errors.New("alloc: the solver's answer is wrong")
 
 // attempt is one P2 and its answer.
+// The positions in apps ascend, so that binary search finds an application and the order of the
+// queue survives.
 type attempt struct {
 	apps     []int // positions in the problem of the applications of instance
 	instance *solver.Instance
@@ -26,6 +28,8 @@ type attempt struct {
 // solve makes one attempt with the given applications.
 func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*attempt, error) {
 	inst := r.instance(apps)
+	// The solver sees the dense instance alone: no names, no clock, nothing that it could change in
+	// the caller's problem.
 	solution, err := by.Solve(ctx, inst)
 	if err != nil {
 		return nil, fmt.Errorf("alloc: solving P2: %w", err)
@@ -37,6 +41,9 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 }
 
 // referee recomputes what a solver claims.
+// An answer that passes may still be far from the best one; one that fails would be executed on a
+// cluster where it does not fit, so that the decision stops here with ErrSolver. O(size of inst),
+// but for the bounds, which Verify recomputes on demand because they cost more.
 func referee(inst *solver.Instance, s *solver.Solution) error {
 	if s == nil {
 		return fmt.Errorf("%w: there is none", ErrSolver)
@@ -48,12 +55,15 @@ func referee(inst *solver.Instance, s *solver.Solution) error {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
 	}
 	objective := inst.Objective(s.Counts)
+	// The negated comparison refuses NaN as well, which no ordinary comparison would catch.
 	if !(math.Abs(objective-s.Objective) <= solver.ObjectiveTolerance) {
 		return fmt.Errorf("%w: objective %g is %g", ErrSolver, s.Objective, objective)
 	}
 	if !(objective <= s.Bound+solver.ObjectiveTolerance) {
 		return fmt.Errorf("%w: objective %g is above its bound %g", ErrSolver, objective, s.Bound)
 	}
+	// The prices are read by Explain and Verify long after the solver has gone; their shape is
+	// checked while the solver can still be blamed.
 	if err := s.Certificate.Check(inst); err != nil {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
 	}
@@ -62,12 +72,15 @@ func referee(inst *solver.Instance, s *solver.Solution) error {
 
 // checkConflict refuses a conflict that names no constraint, or what is not there.
 func checkConflict(inst *solver.Instance, c *solver.Conflict) error {
+	// A solver need not know why: the reason then says only that P2 has no solution.
 	if c == nil {
 		return nil
 	}
 	if len(c.Constraints) == 0 || c.Kind < -1 || c.Kind >= len(inst.Total) {
 		return fmt.Errorf("%w: the conflict is %+v", ErrSolver, *c)
 	}
+	// The reason looks these positions up in the problem's list of names, where a stranger would
+	// panic.
 	for _, app := range c.Apps {
 		if app < 0 || app >= len(inst.Apps) {
 			return fmt.Errorf("%w: the conflict names application %d of %d", ErrSolver, app, len(inst.Apps))

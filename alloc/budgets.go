@@ -11,21 +11,28 @@ const ceilTolerance = 1e-9
 // lossBudget returns the right side of (15): Theta1 times 2m, the largest possible loss, where m
 // counts the kinds that the cluster has any of.
 func (r *resolved) lossBudget() float64 {
+	// A kind of which the cluster has none cannot be lost: counting it would loosen the budget for
+	// nothing.
 	m := 0
 	for _, c := range r.total {
 		if c > 0 {
 			m++
 		}
 	}
+	// 2m bounds every loss: |s_i - s^_i| <= s_i + s^_i, and the dominant shares of either side sum
+	// to at most one for each of the m kinds.
 	budget := r.problem.Theta1 * float64(2*m) // (15)
 	if r.problem.Options.NoCeil15 {
 		return budget
 	}
+	// Theta1 = 0 makes the product 0, and the ceiling of -1e-9 is -0, which JSON would write as
+	// "-0".
 	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
 }
 
 // adjustBudget returns the right side of (16). Without the ceiling it is rounded down, which
 // changes nothing for a sum of zeros and ones.
+// running is the number of applications of P2 that hold containers now, those displaced included.
 func (r *resolved) adjustBudget(running int) int64 {
 	budget := r.problem.Theta2 * float64(running) // (16)
 	if r.problem.Options.NoCeil16 {

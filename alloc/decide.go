@@ -15,16 +15,20 @@ import (
 func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
 	s := a.solution
 	d := &Decision{
-		Status:      Decided,
-		Objective:   s.Objective,
+		Status:    Decided,
+		Objective: s.Objective,
+		// A bound above the cap says nothing, and one below the objective differs from it by
+		// rounding alone: the referee has refused any other.
 		Bound:       math.Max(s.Objective, math.Min(s.Bound, a.instance.Cap())),
 		Proven:      s.Proven,
 		Interrupted: s.Interrupted,
 		Certificate: s.Certificate,
 	}
+	// A solver that stopped early may have reached its bound without noticing it.
 	if d.Bound-d.Objective <= solver.ObjectiveTolerance {
 		d.Proven = max(d.Proven, solver.ByUtilization)
 	}
+	// The gap follows from bound and rank, so that both must be settled first.
 	d.Gap = d.gap()
 	if err := r.report(d, r.scatter(a.apps, s.Counts)); err != nil {
 		return nil, err
@@ -35,6 +39,7 @@ func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
 
 // kept builds the decision that changes nothing, after an attempt that has no solution.
 func (r *resolved) kept(a *attempt) (*Decision, error) {
+	// The attempt with all newcomers is the one to blame: it is the problem as the caller asked it.
 	reason := r.reason(a)
 	d := &Decision{
 		Status:      Kept,
@@ -45,6 +50,8 @@ func (r *resolved) kept(a *attempt) (*Decision, error) {
 	if err := r.report(d, r.previous); err != nil {
 		return nil, err
 	}
+	// What runs may break the constraints of P2, so that its utilization is measured, not an
+	// objective reached.
 	d.Objective = d.Metrics.ResourceUtilization
 	d.Waiting = r.waiting(d, func(int) Waiting { return Waiting{Reason: reason} })
 	return d, nil
@@ -61,6 +68,7 @@ func (d *Decision) gap() float64 {
 
 // report fills in what follows from the counts alone: allocation, metrics and shares.
 func (r *resolved) report(d *Decision, counts solver.Counts) (err error) {
+	// The counts cover every application of the problem, also those which P2 did not ask about.
 	inst := r.instanceOfAll()
 	d.Allocation = r.allocation(counts)
 	d.Shares = r.sharesUnder(inst, counts)
@@ -72,6 +80,7 @@ func (r *resolved) report(d *Decision, counts solver.Counts) (err error) {
 func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Share {
 	shares := make([]Share, len(inst.Apps))
 	for i := range shares {
+		// Actual is delta_i n_i, the left part of (2).
 		app, n := &inst.Apps[i], solver.Containers(counts[i])
 		shares[i] = Share{
 			ID:          r.problem.Applications[i].ID,
@@ -88,6 +97,7 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 // waiting lists the applications without containers. why says why one that the empty cluster could
 // serve waits.
 func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
+	// servable ascends, which binary search needs.
 	servable := r.servable()
 	var waiting []Waiting
 	for i, share := range d.Shares {
@@ -95,6 +105,8 @@ func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
 			continue
 		}
 		var w Waiting
+		// What no decision can ever serve has a reason of its own, whatever the solver said about
+		// the others.
 		if _, fits := slices.BinarySearch(servable, i); fits {
 			w = why(i)
 		} else {
@@ -110,12 +122,15 @@ func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
 // The newcomer that refused has and a has not is why P2 had no solution; those after it stand behind
 // it. An application that a was about has a minimum of 0.
 func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
+	// Its minimum of 0 was met, so that P2 itself holds no conflict: the next container is what was
+	// refused.
 	if at, asked := slices.BinarySearch(a.apps, i); asked {
 		stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 		reason, _ := stop.next(at, &r.problem.Applications[i])
 		return Waiting{Reason: reason}
 	}
 	reason := r.reason(refused)
+	// first is the newcomer at the head of those who wait: refused has it and a has not.
 	if _, tried := slices.BinarySearch(refused.apps, i); !tried {
 		first := slices.IndexFunc(refused.apps, func(o int) bool { return !slices.Contains(a.apps, o) })
 		reason = behind(r.problem.Applications[refused.apps[first]].ID, reason)

@@ -54,6 +54,8 @@ type comparison struct{ found []Difference }
 // one bound.
 func differences(a, b *Decision) []Difference {
 	var c comparison
+	// The order of the comparisons is the order of the fields of Decision, so that two runs print
+	// alike.
 	whole := apportion.Item{}
 	c.text(whole, "Status", string(a.Status), string(b.Status))
 	c.allocations(a.Allocation, b.Allocation)
@@ -84,6 +86,7 @@ func (c *comparison) text(item apportion.Item, field, a, b string) {
 // number compares two numbers that are computed: those within solver.ObjectiveTolerance are the same, and
 // an infinity is the same as itself.
 func (c *comparison) number(item apportion.Item, field string, a, b float64) {
+	// a != b comes first because the difference of two equal infinities is NaN.
 	if a != b && !(math.Abs(a-b) <= solver.ObjectiveTolerance) {
 		c.add(item, field, formatFloat(a), formatFloat(b))
 	}
@@ -97,6 +100,8 @@ func (c *comparison) count(item apportion.Item, field string, a, b int64) {
 // allocations compares server by server; an entry of zero says the same as none.
 func (c *comparison) allocations(a, b Allocation) {
 	for _, id := range unionOfKeys(a, b) {
+		// A server that only one of the two names is a difference as well, so that both sets of
+		// keys are walked.
 		for _, server := range unionOfKeys(a[id], b[id]) {
 			item := apportion.Item{Kind: "application", ID: id}
 			c.count(item, "Allocation["+server+"]", a[id][server], b[id][server])
@@ -115,6 +120,8 @@ func unionOfKeys[V any](a, b map[string]V) []string {
 func (c *comparison) metrics(a, b *Metrics) {
 	whole := apportion.Item{}
 	c.count(whole, "Metrics.Utilization", int64(len(a.Utilization)), int64(len(b.Utilization)))
+	// The count above has reported a difference of lengths; what both have is still worth
+	// comparing.
 	for k := range min(len(a.Utilization), len(b.Utilization)) {
 		c.number(whole, fmt.Sprintf("Metrics.Utilization[%d]", k), a.Utilization[k], b.Utilization[k])
 	}
@@ -129,6 +136,8 @@ func (c *comparison) metrics(a, b *Metrics) {
 func (c *comparison) shares(a, b []Share) {
 	c.count(apportion.Item{}, "Shares", int64(len(a)), int64(len(b)))
 	for i := range min(len(a), len(b)) {
+		// Shares stand in the order of the problem, so that position i is the same application in
+		// both, unless Shares.ID says otherwise.
 		item := apportion.Item{Kind: "application", ID: a[i].ID, Index: i}
 		c.text(item, "Shares.ID", a[i].ID, b[i].ID)
 		c.count(item, "Shares.Containers", a[i].Containers, b[i].Containers)
@@ -147,6 +156,8 @@ func (c *comparison) waiting(a, b []Waiting) {
 			item, textA = apportion.Item{Kind: "application", ID: a[w].ID}, a[w].text()
 		}
 		if w < len(b) {
+			// Where both lists have an entry the second names the item; both names stand in the
+			// texts anyway.
 			item, textB = apportion.Item{Kind: "application", ID: b[w].ID}, b[w].text()
 		}
 		c.text(item, fmt.Sprintf("Waiting[%d]", w), textA, textB)

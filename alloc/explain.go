@@ -61,6 +61,8 @@ type KindValue struct {
 // or ErrMismatch with every field of d that is not an answer to p.
 // O(servers x applications x kinds).
 func Explain(p *Problem, d *Decision) (*Explanation, error) {
+	// The certificate is a claim like any other: prices that do not fit the problem are refused
+	// before one is read.
 	a, err := rebuild(p, d)
 	if err != nil {
 		return nil, err
@@ -77,6 +79,8 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 // stops explains every application.
 func stops(s *stopper, a *attempt, d *Decision) []Stop {
 	p := s.problem
+	// Two indices make the loop below linear: who waits by name, and where an application stands in
+	// P2.
 	waits := make(map[string]*Waiting, len(d.Waiting))
 	for w := range d.Waiting {
 		waits[d.Waiting[w].ID] = &d.Waiting[w]
@@ -91,8 +95,11 @@ func stops(s *stopper, a *attempt, d *Decision) []Stop {
 		stop := Stop{ID: app.ID, Containers: d.Shares[i].Containers, Min: app.Min, Max: app.Max}
 		at, asked := position[i]
 		switch w := waits[app.ID]; {
+		// P2 did not ask about it, or has no answer: the reason that the decision gave is all there
+		// is.
 		case w != nil && (!asked || d.Status == Kept):
 			stop.Reason = w.Reason
+		// What was kept was not chosen, so that no constraint can be said to have stopped it.
 		case d.Status == Kept:
 			stop.Text = "kept as it was"
 		default:
@@ -109,8 +116,12 @@ func kindValues(s *stopper) []KindValue {
 	p := s.problem
 	values := make([]KindValue, len(p.Kinds))
 	for k := range values {
+		// Where every price is 0 the first server stands for all, so that Server always names one
+		// that exists.
 		values[k] = KindValue{Kind: p.Kinds[k], Server: p.Servers[0].ID}
 		for j := range s.left {
+			// A server that shrank below what runs on it has less than nothing left, and counts as
+			// that.
 			values[k].Unused += s.left[j][k]
 			price := s.price(j, k)
 			values[k].Mean += price / float64(len(s.left))

@@ -21,12 +21,15 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 
 // instance builds P2 for the given applications.
 func (r *resolved) instance(apps []int) *solver.Instance {
+	// Shares are those among apps alone: an application that is left out of P2 claims nothing of
+	// the cluster.
 	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Apps: make([]solver.App, len(apps))}
 	shares := r.shares(apps)
 	running := 0
 	for a, i := range apps {
 		inst.Apps[a] = r.app(i)
 		inst.Apps[a].Share = shares[a]
+		// Only those that run can be adjusted, so that only they count for the right side of (16).
 		if r.running(i) {
 			running++
 		}
@@ -43,9 +46,12 @@ func (r *resolved) app(i int) solver.App {
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
 	// there keeps products of counts and demands small.
 	least := app.Min
+	// One more than fits is as impossible as any larger minimum, and small enough to multiply.
 	if least > r.room[i] {
 		least = r.room[i] + 1
 	}
+	// What runs now may be more than fits, where a server has shrunk: a maximum below it would
+	// forbid staying even where nothing else does.
 	most := min(app.Max, max(1, least, r.room[i], solver.Containers(r.previous[i])))
 	return solver.App{
 		Demand:    app.Demand,
@@ -64,6 +70,7 @@ func (r *resolved) app(i int) solver.App {
 func (r *resolved) instanceOfAll() *solver.Instance {
 	servable := r.servable()
 	inst := r.instance(servable)
+	// Share 0 means that whoever can never be served loses nothing (2) by having nothing.
 	apps := make([]solver.App, len(r.problem.Applications))
 	for i := range apps {
 		apps[i] = r.app(i)

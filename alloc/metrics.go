@@ -29,6 +29,7 @@ func Measure(p *Problem, allocation Allocation) (Metrics, error) {
 // measure computes the metrics of counts, one entry for each application of inst.
 func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics, error) {
 	used := make(apportion.Resources, len(r.total))
+	// The sum is exact: containers times demand in int64, divided by the total only at the end.
 	for a := range counts {
 		if err := exact.AddTimesTo(used, used, solver.Containers(counts[a]), inst.Apps[a].Demand); err != nil {
 			return Metrics{}, err
@@ -42,6 +43,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		AdjustBudget: inst.AdjustBudget,
 	}
 	for k, q := range used {
+		// A kind of which there is none is used to no part, not to 0/0.
 		if r.total[k] > 0 {
 			m.Utilization[k] = float64(q) / float64(r.total[k])
 		}

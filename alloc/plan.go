@@ -53,10 +53,13 @@ type Plan struct {
 // appear nowhere in it. O(size of both allocations, sorted).
 func NewPlan(p *Problem, next Allocation) *Plan {
 	plan := &Plan{}
+	// 1. State is saved before a container goes, else it would be lost with the container.
 	plan.classify(p, next)
 	for _, id := range merge(plan.Affected, plan.Suspended) {
 		plan.add(Step{Action: Save, Application: id})
 	}
+	// 2. All that goes makes room before 3. anything comes: in between no server holds more than
+	// before or after.
 	changed := merge(plan.Started, plan.Affected, plan.Suspended, plan.Finished)
 	for _, id := range changed {
 		plan.containers(Destroy, id, p.Previous[id], next[id])
@@ -64,6 +67,7 @@ func NewPlan(p *Problem, next Allocation) *Plan {
 	for _, id := range changed {
 		plan.containers(Create, id, next[id], p.Previous[id])
 	}
+	// 4. An application runs on only when all of its containers are there.
 	commands := appIndex(p.Applications)
 	for _, id := range plan.Started {
 		plan.add(Step{Action: Start, Application: id, Command: slices.Clone(p.Applications[commands[id]].Start)})
@@ -86,6 +90,8 @@ func (plan *Plan) classify(p *Problem, next Allocation) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(known)) {
+		// Numbers alone do not tell: the same number elsewhere is a change, which sameContainers
+		// sees.
 		before, after := p.Previous.Containers(id), next.Containers(id)
 		switch {
 		case before == 0 && after == 0 || sameContainers(p.Previous[id], next[id]):
@@ -102,6 +108,8 @@ func (plan *Plan) classify(p *Problem, next Allocation) {
 // containers adds a step for every server where more than less holds.
 func (plan *Plan) containers(action Action, id string, more, less map[string]int64) {
 	for _, server := range slices.Sorted(maps.Keys(more)) {
+		// Containers that stay on their server are not in the plan, although their application
+		// restarts.
 		if n := more[server] - less[server]; n > 0 {
 			plan.add(Step{Action: action, Application: id, Server: server, Containers: n})
 		}

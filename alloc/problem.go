@@ -53,10 +53,14 @@ type Application struct {
 // Problem.Validate to refuse. What the text leaves out is zero, whatever a held before.
 func (a *Application) UnmarshalJSON(text []byte) error {
 	type fields Application // without this method
+	// The default stands before decoding, so that a weight in the text overwrites it and a null
+	// leaves it.
 	read := fields{Weight: 1}
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
+	// A fresh value takes the place of a, because a decoder reuses the elements of a slice with
+	// what they held.
 	*a = Application(read)
 	return nil
 }
@@ -111,6 +115,8 @@ type Options struct {
 
 // ShareRule says how theoretical shares are computed; always on the pooled cluster, with every
 // application of A^t in it.
+// The zero value is the rule that is recommended, so that a problem without options is a complete
+// one.
 type ShareRule string
 
 // The rules. Bounds differ from the plain rule wherever a minimum or a maximum is reached.

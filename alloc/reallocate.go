@@ -26,17 +26,20 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	if by == nil {
 		by = embedded.New(nil)
 	}
+	// 1. The paper's P2: everybody who could be served at all.
 	r := resolve(p)
 	whole, err := r.solve(ctx, r.servable(), by)
 	if err != nil {
 		return nil, err
 	}
 	admitted, refused := whole, (*attempt)(nil)
+	// 2. Fewer newcomers, where that is allowed.
 	if p.Options.AdmitPrefix {
 		if admitted, refused, err = r.admitPrefix(ctx, whole, by); err != nil {
 			return nil, err
 		}
 	}
+	// 3. The answer, or what ran before. The reason for keeping is that of the whole problem.
 	if admitted.solution.Status.HasSolution() {
 		return r.decided(admitted, refused)
 	}
@@ -48,7 +51,10 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 // before it, with one newcomer more, or nil where whole has a solution.
 func (r *resolved) admitPrefix(ctx context.Context, whole *attempt, by solver.Solver) (admitted, refused *attempt, err error) {
 	admitted = whole
+	// The queue is cut from its end, so that nobody is let in before one who came earlier.
 	for cut := len(whole.apps) - 1; cut >= 0 && !admitted.solution.Status.HasSolution(); cut-- {
+		// What runs is no newcomer and stays in every attempt; leaving it out would stop it without
+		// (16) noticing.
 		if r.running(whole.apps[cut]) {
 			continue
 		}

@@ -21,6 +21,7 @@ func (r *resolved) reason(a *attempt) apportion.Reason {
 	case a.solution.Conflict == nil:
 		return apportion.Reason{Text: "P2 has no solution"}
 	}
+	// The referee has checked the conflict: it has a first constraint, and its positions exist.
 	conflict := a.solution.Conflict
 	reason := apportion.Reason{Constraint: conflict.Constraints[0], Need: conflict.Need, Have: conflict.Have}
 	for _, app := range conflict.Apps {
@@ -29,6 +30,7 @@ func (r *resolved) reason(a *attempt) apportion.Reason {
 	if conflict.Kind >= 0 {
 		reason.Kind = r.problem.Kinds.Name(conflict.Kind)
 	}
+	// The first constraint is the one that is broken, the others are those that held meanwhile.
 	reason.Text = conflictText(&reason, r.concerned(a, &reason), conflict.Constraints[1:])
 	return reason
 }
@@ -50,6 +52,7 @@ func (r *resolved) concerned(a *attempt, reason *apportion.Reason) string {
 func conflictText(reason *apportion.Reason, concerned string, held []solver.Constraint) string {
 	var text strings.Builder
 	text.WriteString("P2 has no solution: " + reason.Constraint + " for " + concerned)
+	// Equal sides, both 0 as a rule, say that the solver does not know by how much.
 	if reason.Need != reason.Have {
 		fmt.Fprintf(&text, " needs at least %.6g%s and has %.6g", reason.Need, unit(reason), reason.Have)
 	} else {
@@ -79,6 +82,7 @@ func unit(reason *apportion.Reason) string {
 
 // listIDs quotes the first few ids and counts the rest.
 func listIDs(ids []string) string {
+	// A problem of thousands of applications must still give a sentence that a person reads.
 	const shown = 4
 	quoted := make([]string, 0, shown)
 	for _, id := range ids[:min(shown, len(ids))] {
@@ -100,6 +104,7 @@ func (r *resolved) unservable(i int) apportion.Reason {
 		Need:         float64(max(1, app.Min)),
 		Have:         float64(r.room[i]),
 	}
+	// A missing kind is the better reason: no number of servers of the same shape would help.
 	for k, d := range app.Demand {
 		if d > 0 && r.total[k] == 0 {
 			reason.Constraint, reason.Kind = solver.Capacity, r.problem.Kinds.Name(k)

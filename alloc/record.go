@@ -19,6 +19,8 @@ const RecordVersion = 1
 // Certificate says which solver took it with how much effort. In JSON it is
 //
 //	{"version": 1, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
+//
+// The three fields are required when read: a record that lacks one is refused, not filled in.
 type Record struct {
 	// Version is RecordVersion.
 	Version  int       `json:"version"`
@@ -47,6 +49,8 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	// The recorded settings are all that the embedded solver's answer depends on beside the
+	// problem.
 	if by == nil {
 		settings := r.Decision.Certificate.By
 		if settings.Solver != embedded.Name {
@@ -63,6 +67,7 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 
 // check refuses a document that is no record.
 func (r *Record) check() error {
+	// All faults are collected, as Validate does, so that a caller corrects a document in one round.
 	var faults apportion.Faults
 	if r.Version != RecordVersion {
 		faults.Add(apportion.Item{}, "Version", apportion.ErrRange, strconv.Itoa(r.Version))

@@ -32,6 +32,8 @@ func resolve(p *Problem) *resolved {
 		displaced: make([]bool, len(p.Applications)),
 	}
 	for j := range p.Servers {
+		// Vectors are shared with the problem and only read: a copy per server would double the
+		// memory.
 		r.capacity[j] = p.Servers[j].Capacity
 	}
 	r.total, _ = check.Total(p.Servers, len(p.Kinds)) // Validate has seen that it fits int64
@@ -39,6 +41,8 @@ func resolve(p *Problem) *resolved {
 	for i := range p.Applications {
 		app := &p.Applications[i]
 		for _, capacity := range r.capacity {
+			// The sum cannot overflow: a container uses at least one unit of some kind, and the
+			// totals fit int64.
 			r.room[i] += app.Demand.CountIn(capacity)
 		}
 		r.previous[i], r.displaced[i] = placements(p.Previous[app.ID], index)
@@ -59,6 +63,8 @@ func placements(places map[string]int64, index map[string]int) (placed []apporti
 			placed = append(placed, apportion.Placement{Server: j, Count: count})
 		}
 	}
+	// A map has no order, and solver.Counts ascend by server: sorting makes the decision
+	// repeatable.
 	slices.SortFunc(placed, func(a, b apportion.Placement) int { return a.Server - b.Server })
 	return placed, displaced
 }
@@ -71,6 +77,8 @@ func (r *resolved) running(i int) bool { return len(r.previous[i]) > 0 || r.disp
 func (r *resolved) servable() []int {
 	var apps []int
 	for i := range r.problem.Applications {
+		// One that runs stays in P2 even where its minimum no longer fits: it must not vanish
+		// silently.
 		if r.running(i) || r.room[i] >= max(1, r.problem.Applications[i].Min) {
 			apps = append(apps, i)
 		}
@@ -82,6 +90,8 @@ func (r *resolved) servable() []int {
 func (r *resolved) allocation(counts solver.Counts) Allocation {
 	allocation := make(Allocation, len(counts))
 	for i, placed := range counts {
+		// An application without containers has no entry, since an empty one would say the same
+		// twice.
 		if len(placed) == 0 {
 			continue
 		}
@@ -114,6 +124,7 @@ func (r *resolved) counts(allocation Allocation) (solver.Counts, error) {
 				faults.Add(item, "Allocation["+server+"]", apportion.ErrNegative, "")
 			}
 		}
+		// Servers that are missing have been reported as faults above.
 		counts[i], _ = placements(allocation[id], index)
 	}
 	return counts, faults.Err()

@@ -31,11 +31,14 @@ func (r *resolved) shares(apps []int) []float64 {
 	for a, i := range apps {
 		app := &r.problem.Applications[i]
 		claims[a] = drf.Claim{ID: app.ID, Demand: app.Demand, Weight: app.Weight, Min: app.Min, Max: app.Max}
+		// The plain rule of [Ghodsi11] knows no bounds: every claim grows until a kind is used up.
 		if r.problem.Options.Share == PureDRF {
 			claims[a].Min, claims[a].Max = 0, drf.NoMax
 		}
 	}
 	shares := make([]float64, len(apps))
+	// Whole containers leave what is indivisible unused, so that these shares may be below the
+	// divisible ones.
 	if r.problem.Options.Share == WholeDRF {
 		filling := must(drf.FillWhole(r.total, claims, nil))
 		for a := range shares {

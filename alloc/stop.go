@@ -29,6 +29,7 @@ func newStopper(p *Problem, inst *solver.Instance, counts solver.Counts, m *solv
 	s := &stopper{problem: p, instance: inst, counts: counts, multipliers: m}
 	s.loss = inst.FairnessLoss(counts)
 	s.adjusted = inst.AdjustedApps(counts)
+	// left may be negative where what was kept stands on a server that shrank.
 	used, _ := inst.Used(counts) // within capacity, or within int64 as Validate has seen
 	s.left = make([]apportion.Resources, len(used))
 	for j, capacity := range inst.Capacity {
@@ -43,8 +44,12 @@ func newStopper(p *Problem, inst *solver.Instance, counts solver.Counts, m *solv
 // next returns what stands between application a of the instance, which app is in the problem, and
 // one more container, with the price of that. A Reason without Constraint: nothing does.
 func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
+	// The order of the cases is the order in which a person would ask: is more wanted, is there
+	// room, may it move, is it fair. The first obstacle is named, and those behind it may stand as
+	// well.
 	dense, n := &s.instance.Apps[a], solver.Containers(s.counts[a])
 	room := s.room(app.Demand)
+	// change is negative below the share, where one more container makes the allocation fairer.
 	change := dense.Loss(n+1) - dense.Loss(n)
 	switch {
 	case n >= app.Max:
@@ -78,6 +83,8 @@ type room struct {
 func (s *stopper) room(demand apportion.Resources) room {
 	var r room
 	misses, costs, most := make([]int, len(demand)), make([]float64, len(demand)), make([]int64, len(demand))
+	// O(servers x kinds): misses counts servers short of a kind, costs sums what the demand would
+	// cost there.
 	for j, left := range s.left {
 		if !demand.FitsIn(s.instance.Capacity[j]) {
 			continue
@@ -88,6 +95,8 @@ func (s *stopper) room(demand apportion.Resources) room {
 		}
 		for k, d := range demand {
 			most[k] = max(most[k], left[k])
+			// A kind that is not demanded is never short, also where a server has less than nothing
+			// left of it.
 			if d > max(0, left[k]) {
 				misses[k]++
 				costs[k] += float64(d) * s.price(j, k)
@@ -95,6 +104,8 @@ func (s *stopper) room(demand apportion.Resources) room {
 		}
 	}
 	for k := range misses {
+		// Both comparisons are strict, so that the first of equals stays, whatever the order of
+		// evaluation.
 		if misses[k] > misses[r.kind] || misses[k] == misses[r.kind] && costs[k] > costs[r.kind] {
 			r.kind = k
 		}
@@ -118,6 +129,8 @@ func (s *stopper) cheapest(demand apportion.Resources) float64 {
 		if !demand.FitsIn(capacity) {
 			continue
 		}
+		// The price is what the others would give for the room: on a server with slack its kinds
+		// cost nothing.
 		price := 0.0
 		for k, d := range demand {
 			price += float64(s.price(j, k) * float64(d))

@@ -38,6 +38,7 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 // The last two are accepted with Options.Displace. O(input size).
 func (p *Problem) Validate() error {
 	var faults apportion.Faults
+	// Kinds come first, because every other fault names a quantity by its kind.
 	if err := p.Kinds.Validate(); err != nil {
 		errors.As(err, &faults)
 	}
@@ -48,6 +49,7 @@ func (p *Problem) Validate() error {
 	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {
 		faults.Add(apportion.Item{}, "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
 	}
+	// What runs comes last: its sums mean something only where all before it is right.
 	p.checkPrevious(&faults)
 	return faults.Err()
 }
@@ -57,6 +59,8 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 	if len(p.Applications) == 0 {
 		faults.Add(apportion.Item{}, "Applications", apportion.ErrEmpty, "")
 	}
+	// IDs are keys of Previous and of the answer, so that two applications of one name would share
+	// containers.
 	seen := make(map[string]bool, len(p.Applications))
 	for i := range p.Applications {
 		app := &p.Applications[i]
@@ -74,6 +78,7 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 // checkWeight adds a weight that is not positive, not finite, or outside the range in which shares
 // are exact.
 func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) {
+	// A weight that is already refused is not refused twice.
 	before := len(*faults)
 	check.Weight(faults, weight, item)
 	if len(*faults) == before && (weight < drf.MinWeight || weight > drf.MaxWeight) {
@@ -87,6 +92,7 @@ func checkBounds(faults *apportion.Faults, app *Application, item apportion.Item
 		faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(app.Min, 10))
 	}
 	switch {
+	// Only the first of these faults is told: a negative Max lies below every Min as well.
 	case app.Max < 0:
 		faults.Add(item, "Max", apportion.ErrNegative, strconv.FormatInt(app.Max, 10))
 	case app.Max == 0:
@@ -147,6 +153,8 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 			c.faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(count, 10))
 			continue
 		}
+		// Containers are summed over servers before anything multiplies them: Containers would wrap
+		// around.
 		sum, ok := exact.Add(total, count)
 		if !ok {
 			c.faults.Add(item, field, apportion.ErrOverflow, "")
@@ -155,6 +163,7 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 		total = sum
 		j, known := c.servers[server]
 		switch {
+		// What has finished uses nothing, and an entry of zero says the same as none.
 		case app == nil || count == 0:
 		case !known && !c.problem.Options.Displace:
 			c.faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))

@@ -45,6 +45,7 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 	if d.Status == Kept {
 		return Proof{Bound: a.instance.Cap()}, nil
 	}
+	// No bound lies below what is attained, whatever search is said to have found it.
 	if d.Bound < d.Objective-boundTolerance {
 		return Proof{}, mismatch("Bound", fmt.Sprintf("%g is below the objective %g", d.Bound, d.Objective))
 	}
@@ -53,6 +54,8 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 		return Proof{}, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
 	proof := Proof{Bound: bound, Searched: bound > d.Bound+boundTolerance}
+	// A decision without prices claims no proof, and one with Searched says that the prices are not
+	// all of it.
 	c := &d.Certificate
 	if proof.Searched && !c.Searched && (c.Multipliers != nil || c.Copies != nil) {
 		return proof, mismatch("Bound", fmt.Sprintf("%g, where the certificate proves %g", d.Bound, bound))
@@ -76,6 +79,8 @@ func rebuild(p *Problem, d *Decision) (*attempt, error) {
 	if d == nil || d.Status != Decided && d.Status != Kept {
 		return nil, mismatch("Status", "neither decided nor kept")
 	}
+	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
+	// 4. compared.
 	r := resolve(p)
 	all, err := r.counts(d.Allocation)
 	if err != nil {
@@ -101,12 +106,15 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 		a := &attempt{instance: r.instanceOfAll(), solution: &solver.Solution{Counts: all}}
 		for i := range all {
 			a.apps = append(a.apps, i)
+			// Servers that are gone hold nothing in either, so that a kept decision without them
+			// still matches.
 			if !solver.SamePlaces(all[i], r.previous[i]) {
 				return nil, mismatch("Allocation", "kept, and yet not what runs")
 			}
 		}
 		return a, nil
 	}
+	// Which newcomers were left out is the only thing about P2 that the decision itself must say.
 	apps, err := r.asked(d)
 	if err != nil {
 		return nil, err
@@ -134,6 +142,7 @@ func (r *resolved) asked(d *Decision) ([]int, error) {
 		id := r.problem.Applications[i].ID
 		if !left[id] {
 			apps = append(apps, i)
+			// Leaving out one that runs would take its containers outside the adjustment budget.
 		} else if r.running(i) || !r.problem.Options.AdmitPrefix {
 			return nil, mismatch("Waiting", listIDs([]string{id})+" may not be left out")
 		}
@@ -148,6 +157,8 @@ func (r *resolved) again(d *Decision, all solver.Counts) (*Decision, error) {
 	if err := r.report(&again, all); err != nil {
 		return nil, err
 	}
+	// The sum runs over all applications in the solver's order, since floats added in another
+	// differ.
 	again.Objective = 0
 	for i, placed := range all {
 		app := r.app(i)
@@ -157,6 +168,8 @@ func (r *resolved) again(d *Decision, all solver.Counts) (*Decision, error) {
 		again.Objective, again.Bound = again.Metrics.ResourceUtilization, 0
 	}
 	again.Gap = again.gap()
+	// LeftOut and the words of a reason are copied from the claim; that the same applications wait
+	// is computed.
 	claimed := make(map[string]Waiting, len(d.Waiting))
 	for _, w := range d.Waiting {
 		claimed[w.ID] = w

@@ -18,6 +18,7 @@ var tableII = [...]struct {
 	claim
 	number int
 }{
+	// demand, weight, least and most containers; how many of them in 50
 	{claim{apportion.Resources{2, 0, 8}, 1, 1, 32}, 20}, // LR
 	{claim{apportion.Resources{2, 0, 6}, 2, 1, 32}, 20}, // MF
 	{claim{apportion.Resources{4, 0, 6}, 4, 1, 8}, 6},   // CaffeNet
@@ -28,6 +29,8 @@ var tableII = [...]struct {
 }
 
 // shapes are the servers of a mixed cluster.
+// They differ in how much memory and how many GPUs stand beside a CPU, so that no kind is scarce
+// everywhere.
 var shapes = [...]apportion.Resources{
 	{16, 0, 64}, {32, 1, 128}, {48, 0, 192}, {64, 2, 256}, {96, 8, 768}, {128, 4, 512},
 }
@@ -43,6 +46,7 @@ func Table2(seed uint64, servers, apps int, previous bool) *solver.Instance {
 
 // table2 is Table2 with the weights.
 func table2(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64) {
+	// Servers need no random numbers here, so that all of them go to the applications.
 	g := generator{rand: newRand(seed), previous: previous, draw: drawTable2}
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
@@ -58,6 +62,7 @@ func table2(seed uint64, servers, apps int, previous bool) (*solver.Instance, []
 func drawTable2(r *rand.Rand) claim {
 	at := r.IntN(50)
 	for _, row := range tableII {
+		// at walks down the cumulative numbers: a row is hit in proportion to its own.
 		if at -= row.number; at < 0 {
 			return row.claim
 		}
@@ -86,6 +91,8 @@ func mixed(seed uint64, servers, apps int, previous bool) (*solver.Instance, []f
 // both beside each.
 func drawMixed(r *rand.Rand) claim {
 	weight := pick(r, 1.0, 1, 1, 2, 4)
+	// The order of the draws is part of what a seed means: another order would be other instances,
+	// and figures measured on them could no longer be compared.
 	if r.IntN(3) > 0 {
 		cpu := pick[int64](r, 1, 2, 3, 4, 6, 8, 12, 16)
 		memory := cpu * pick[int64](r, 1, 2, 4, 6, 8)
@@ -120,6 +127,8 @@ func differing(seed uint64, servers, apps int, previous bool) (*solver.Instance,
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
 		capacity[j] = nodes[g.rand.IntN(len(nodes))].Clone()
+		// The term j nodeMemory alone makes all servers of a shape differ; the random one hides the
+		// pattern.
 		capacity[j][2] -= int64(j)*nodeMemory + g.rand.Int64N(nodeMemory)
 	}
 	return g.instance(capacity, apps)
@@ -129,6 +138,7 @@ func differing(seed uint64, servers, apps int, previous bool) (*solver.Instance,
 func drawNodes(r *rand.Rand) claim {
 	const gibibyte = 1 << 20 // KiB
 	demand := apportion.Resources{pick[int64](r, 500, 1000, 2000, 4000), 0, gibibyte * pick[int64](r, 1, 2, 4, 8, 16)}
+	// Nodes with GPUs are shared with applications that want none, as in a real cluster.
 	if r.IntN(4) == 0 {
 		demand[1] = pick[int64](r, 1, 1, 2)
 	}
@@ -136,6 +146,8 @@ func drawNodes(r *rand.Rand) claim {
 }
 
 // newRand returns the source of random numbers of a seed.
+// PCG is specified bit by bit, so that it draws the same on every machine and with every version of
+// Go.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // pick draws one of the choices, each as likely.
@@ -155,16 +167,23 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *so
 		claims[i] = g.draw(g.rand)
 	}
 	inst = newInstance(capacity, claims)
+	// 1. Fill the cluster with apps applications, 2. let two of them finish and two others come, 3.
+	// compute shares and budgets for those who are there now.
 	if g.previous {
 		fill(inst, claims)
 		for range 2 { // finished: the newcomers come last
+			// Only the first apps - 2 may finish, which keeps the newcomer of the first round from
+			// finishing in the second.
 			done := g.rand.IntN(apps - 2)
+			// The three-index slice makes append copy, so that claims does not overwrite its own
+			// tail.
 			claims = append(append(claims[:done:done], claims[done+1:]...), g.draw(g.rand))
 			held := append(inst.Apps[:done:done], inst.Apps[done+1:]...)
 			inst.Apps = append(held, newInstance(capacity, claims[apps-1:]).Apps...)
 		}
 	}
 	setShares(inst, claims)
+	// (15) with Theta1 = 0.1 and the paper's ceiling, 2m being the largest loss.
 	inst.LossBudget = ceil(0.1 * 2 * float64(len(inst.Total)))
 	running := 0
 	for i := range inst.Apps {
@@ -173,6 +192,7 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *so
 			running++
 		}
 	}
+	// (16) with Theta2 = 0.1: one application of ten, and at least one.
 	inst.AdjustBudget = int64(ceil(0.1 * float64(running)))
 	for _, c := range claims {
 		weights = append(weights, c.weight)
@@ -202,6 +222,7 @@ func setShares(inst *solver.Instance, claims []claim) {
 func fill(inst *solver.Instance, claims []claim) {
 	counts := handOut(inst, claims)
 	for i, row := range counts {
+		// Servers are visited in their order, which is that of Previous.
 		for j, n := range row {
 			if n > 0 {
 				inst.Apps[i].Previous = append(inst.Apps[i].Previous, apportion.Placement{Server: j, Count: n})
@@ -220,13 +241,19 @@ func handOut(inst *solver.Instance, claims []claim) [][]int64 {
 	}
 	counts := make([][]int64, len(claims)) // by application, by server
 	total := make([]int64, len(claims))
+	// Room only shrinks while containers are handed out, so that a server without room stays
+	// without.
 	open := make([]int, len(claims)) // the first server that may still have room
 	for i := range counts {
 		counts[i] = make([]int64, len(left))
 	}
+	// Every round hands out one container or closes a server for an application: at most
+	// O(containers + applications x servers) rounds of O(applications) each.
 	for {
 		next, least := -1, math.Inf(1)
 		for i, c := range claims {
+			// The level is the weighted dominant share of progressive filling; of equal ones the
+			// first in the list wins.
 			level := float64(total[i]) * inst.Apps[i].Delta / c.weight
 			if open[i] < len(left) && total[i] < c.max && level < least {
 				next, least = i, level

@@ -26,6 +26,8 @@ func newInstance(servers []apportion.Resources, claims []claim) *solver.Instance
 	for _, c := range claims {
 		app := solver.App{Demand: c.demand, Min: c.min, Max: c.max}
 		for k, q := range c.demand {
+			// A kind of which the cluster has none, as GPUs on few servers, counts for nothing in
+			// (10).
 			if inst.Total[k] > 0 {
 				app.Value += float64(q) / float64(inst.Total[k])
 			}

@@ -34,6 +34,9 @@ type Reference struct {
 }
 
 // file is the form of testdata/p2.
+//
+// Names of fields are matched whatever their case; shares and budgets are stored, not recomputed,
+// because the general solver was given these very numbers.
 type file struct {
 	Kinds        []string
 	Servers      []apportion.Resources
@@ -41,11 +44,13 @@ type file struct {
 		Demand   apportion.Resources
 		Max, Min int64
 	}
+	// application -> server -> containers, both as positions in text
 	Previous         map[string]map[string]int64
 	TheoreticalShare []float64 `json:"theoretical_share"`
 	LossBudget       float64   `json:"loss_budget"`
-	AdjustBudget     *int64    `json:"adjust_budget"`
-	Reference        struct {
+	// absent in a fresh cluster, where nothing can be adjusted
+	AdjustBudget *int64 `json:"adjust_budget"`
+	Reference    struct {
 		Model            string
 		Objective, Bound float64
 	}
@@ -89,6 +94,7 @@ func parse(name string, data []byte) (Reference, error) {
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		app.Share = f.TheoreticalShare[i]
+		// An application runs where the file names it, which it does only with containers.
 		previous, running := f.Previous[strconv.Itoa(i)]
 		app.Running = running
 		for server, count := range previous {
@@ -98,6 +104,7 @@ func parse(name string, data []byte) (Reference, error) {
 			}
 			app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: count})
 		}
+		// A map has no order, and a Previous ascends by server.
 		sort.Slice(app.Previous, func(a, b int) bool { return app.Previous[a].Server < app.Previous[b].Server })
 	}
 	return Reference{

@@ -22,6 +22,8 @@ const serverHas, leastFirst, most = 12, 2, 6
 // four are positive, with previous at least 3 applications, and there are so many different demands: at
 // most 5 x 7^(Kinds-1).
 func Sized(seed uint64, size Size, previous bool) *solver.Instance {
+	// different counts the demands that there are, and stops at what is asked: 5 x 7^(Kinds-1)
+	// overflows early.
 	different := most - leastFirst + 1
 	for range size.Kinds - 1 {
 		different = min(different*(most+1), size.Demands)
@@ -32,6 +34,8 @@ func Sized(seed uint64, size Size, previous bool) *solver.Instance {
 	g := generator{rand: newRand(seed), previous: previous}
 	demands := drawDemands(g.rand, size)
 	g.draw = func(r *rand.Rand) claim {
+		// Applications draw from a fixed list of demands: solvers that group equal ones meet as
+		// many as Demands says.
 		return claim{pick(r, demands...), pick(r, 1.0, 2, 4), 1, pick[int64](r, 8, 16, 32)}
 	}
 	capacity := make([]apportion.Resources, size.Servers)
@@ -49,6 +53,8 @@ func Sized(seed uint64, size Size, previous bool) *solver.Instance {
 func drawDemands(r *rand.Rand, size Size) []apportion.Resources {
 	var all []apportion.Resources
 	seen := make(map[string]bool)
+	// The check in Sized ends this loop: as many different demands exist. Close to all of them the
+	// draws repeat more and more, some k ln k of them for k demands.
 	for len(all) < size.Demands {
 		demand := make(apportion.Resources, size.Kinds)
 		demand[0] = leastFirst + r.Int64N(most-leastFirst+1)

@@ -33,12 +33,14 @@ func BuildFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, er
 
 // build writes inst in a form; whole: without continuous variables.
 func build(inst *solver.Instance, form Form, whole bool) (*Model, error) {
+	// The three forms share the builder and differ in the function alone; an unknown form has none.
 	write := map[Form]func(*builder) *Model{Verbatim: verbatim, Class: byClass, Disjunctive: disjunctive}[form]
 	if write == nil {
 		return nil, &apportion.FieldError{Field: "Form", Detail: strconv.Quote(string(form)), Err: apportion.ErrUnknown}
 	}
 	b := &builder{inst: inst, whole: whole, Builder: milp.NewBuilder("P2_" + string(form))}
 	model := write(b)
+	// Class is a relaxation by its nature, any form one where quantities had to be rounded.
 	model.Relaxed = model.Relaxed || b.rounded
 	var err error
 	if model.MILP, err = b.Build(); err != nil {

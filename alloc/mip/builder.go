@@ -48,6 +48,8 @@ func sum(terms []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 }
 
 // cells holds the variables x[i][j] of the pairs where at least one container can be.
+// The lists are sparse: a pair where no container fits has no variable, which on clusters of unlike
+// servers is most of them.
 type cells struct {
 	servers [][]int      // servers[a]: ascending
 	vars    [][]milp.Var // the variables beside them
@@ -62,6 +64,7 @@ func (b *builder) cells(letter string, p places) *cells {
 	for a := range b.inst.Apps {
 		app := &b.inst.Apps[a]
 		for j := range p.capacity {
+			// A bound as tight as one server allows tightens the relaxation, also as big M.
 			upper := min(app.Max, mulSaturated(p.size[j], app.Demand.CountIn(p.capacity[j])))
 			if upper == 0 {
 				continue
@@ -70,6 +73,8 @@ func (b *builder) cells(letter string, p places) *cells {
 			c.servers[a] = append(c.servers[a], j)
 			c.vars[a] = append(c.vars[a], v)
 			c.upper[a] = append(c.upper[a], upper)
+			// Utilization counts containers wherever they are, so that every cell of an application
+			// has one cost (10).
 			b.cost = append(b.cost, term(v, app.Value))
 		}
 	}
@@ -81,6 +86,8 @@ func (c *cells) counts(values []float64) solver.Counts {
 	counts := make(solver.Counts, len(c.vars))
 	for a := range c.vars {
 		for s, v := range c.vars[a] {
+			// Solvers return integers to a tolerance: 2.9999999 is three containers, and truncation
+			// would lose one.
 			if n := int64(math.Round(values[v.Index()])); n > 0 {
 				counts[a] = append(counts[a], apportion.Placement{Server: c.servers[a][s], Count: n})
 			}
@@ -98,6 +105,8 @@ func (b *builder) use(c *cells, places int) [][][]milp.Term {
 	for a := range c.vars {
 		for s, j := range c.servers[a] {
 			for k, d := range b.inst.Apps[a].Demand {
+				// A demand below the unit rounds to nothing and has no term: the row is then a
+				// relaxation, see unitsFor.
 				if d := d / b.unit[k]; d > 0 {
 					rows[j][k] = append(rows[j][k], term(c.vars[a][s], float64(d)))
 				}
@@ -111,6 +120,8 @@ func (b *builder) use(c *cells, places int) [][][]milp.Term {
 func (b *builder) capacities(use [][][]milp.Term, p places) {
 	for j, kinds := range use {
 		for k, terms := range kinds {
+			// A kind that nobody demands on this server cannot be exceeded, and an empty row only
+			// costs the solver time.
 			if len(terms) > 0 {
 				b.AtMost(name("c6_s", j, "_k", k), terms, float64(p.size[j])*float64(p.capacity[j][k]/b.unit[k]))
 			}

@@ -19,10 +19,13 @@ func byClass(b *builder) *Model {
 	c := classesOf(b.inst)
 	pools := places{make([]apportion.Resources, len(c.servers)), make([]int64, len(c.servers))}
 	for g, servers := range c.servers {
+		// A pool keeps the capacity of one server: a container must fit one, not the sum of all.
 		pools.capacity[g], pools.size[g] = b.inst.Capacity[servers[0]], int64(len(servers))
 	}
 	x := b.cells("x", pools)
 	b.capacities(b.use(x, len(pools.size)), pools)
+	// The pool forgets which server has how much left; decode packs, and may fail where the pool
+	// had room.
 	model := &Model{Relaxed: true, decode: func(values []float64) solver.Counts { return c.unpool(x.counts(values)) }}
 	b.budgets(model, x, c.had)
 	return model

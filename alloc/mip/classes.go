@@ -22,6 +22,8 @@ type classes struct {
 // classesOf groups the servers of an instance. O(servers log servers).
 func classesOf(inst *solver.Instance) *classes {
 	c := &classes{inst: inst, of: make([]int, len(inst.Capacity))}
+	// Sorting by capacity brings equal servers together without a map, whose order would differ
+	// from run to run.
 	order := make([]int, len(inst.Capacity))
 	for j := range order {
 		order[j] = j
@@ -35,6 +37,7 @@ func classesOf(inst *solver.Instance) *classes {
 			c.servers = append(c.servers, []int{j})
 		}
 	}
+	// First servers differ, so that the order of the classes is a total one.
 	slices.SortFunc(c.servers, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	for g, servers := range c.servers {
 		for _, j := range servers {
@@ -60,6 +63,7 @@ func (c *classes) had(a, g int) int64 {
 // demand first, by best fit, first within their class and, if it has no room, within another. Containers
 // that fit nowhere are dropped: Instance.Check tells.
 func (c *classes) unpool(pooled solver.Counts) solver.Counts {
+	// 1. Those who stay take their room first, because nothing else in P2 is tied to one server.
 	counts := make(solver.Counts, len(c.inst.Apps))
 	free := make([]apportion.Resources, len(c.inst.Capacity))
 	for j, capacity := range c.inst.Capacity {
@@ -74,6 +78,8 @@ func (c *classes) unpool(pooled solver.Counts) solver.Counts {
 			moving = append(moving, a)
 		}
 	}
+	// 2. The largest containers come first: small ones find room in what these leave, not the other
+	// way round.
 	slices.SortStableFunc(moving, func(a, b int) int { return cmp.Compare(c.inst.Apps[b].Delta, c.inst.Apps[a].Delta) })
 	packers := c.packers(free)
 	for _, a := range moving {
@@ -113,6 +119,8 @@ func (c *classes) packers(free []apportion.Resources) []*placement.Packer {
 	for k := range kinds {
 		kinds[k] = strconv.Itoa(k)
 	}
+	// A packer sees the bins of one class, so that its best fit never leaves the class that the
+	// program chose.
 	packers := make([]*placement.Packer, len(c.servers))
 	for g, servers := range c.servers {
 		bins := make([]placement.Bin, len(servers))
@@ -131,6 +139,7 @@ func (c *classes) packers(free []apportion.Resources) []*placement.Packer {
 func (c *classes) pack(packers []*placement.Packer, demand apportion.Resources, pooled []apportion.Placement) []apportion.Placement {
 	on := make(map[int]int64)
 	for _, placed := range pooled {
+		// placed.Server is a class here, as the program counts in classes.
 		left := c.packInto(packers, placed.Server, demand, placed.Count, on)
 		for g := 0; g < len(packers) && left > 0; g++ {
 			left = c.packInto(packers, g, demand, left, on)
@@ -148,6 +157,7 @@ func (c *classes) pack(packers []*placement.Packer, demand apportion.Resources, 
 // packInto places as many of count containers as fit the servers of class g, and returns how many are
 // left over.
 func (c *classes) packInto(packers []*placement.Packer, g int, demand apportion.Resources, count int64, on map[int]int64) int64 {
+	// The sum is cut at count after each server, which keeps it from overflowing.
 	fits := int64(0)
 	for b := range c.servers[g] {
 		fits = min(count, fits+min(count, demand.CountIn(packers[g].Free(b))))

@@ -26,6 +26,8 @@ import (
 func disjunctive(b *builder) *Model {
 	on := servers(b.inst)
 	d := &disjunction{builder: b, y: b.cells("y", on), stays: make([]milp.Var, len(b.inst.Apps))}
+	// The rows of (6) are collected before they are added, because choose puts what stays into the
+	// same rows.
 	d.use = b.use(d.y, len(on.size))
 	running := 0.0
 	for a := range b.inst.Apps {
@@ -40,6 +42,7 @@ func disjunctive(b *builder) *Model {
 	}
 	b.capacities(d.use, on)
 	b.lossBudget()
+	// (16) is sum (1 - z) <= budget, with the constant on the right: -sum z <= budget - running.
 	b.AtMost("c16", d.adjusted, float64(b.inst.AdjustBudget)-running)
 	b.Maximize(b.cost, 0)
 	return &Model{levels: levels{loss: expressionOf(b.losses), adjusted: expressionOf(d.adjusted)}, decode: d.counts}
@@ -60,6 +63,7 @@ func (d *disjunction) choose(a int) {
 	z := d.stay(a)
 	d.stays[a] = z
 	n := solver.Containers(app.Previous)
+	// With z = 1 all y are 0, so that the application counts once, by what it holds.
 	d.cost = append(d.cost, term(z, app.Value*float64(n)))
 	for _, placed := range app.Previous {
 		for k, demand := range app.Demand {
@@ -73,10 +77,13 @@ func (d *disjunction) choose(a int) {
 	d.AtMost(name("c7_a", a), append(placed, term(z, float64(app.Max))), float64(app.Max))
 	d.AtLeast(name("c8_a", a), append(placed, term(z, float64(app.Min))), float64(app.Min))
 	for s, j := range d.y.servers[a] {
+		// u is the smallest bound for which z = 0 cuts off no solution; a larger one would weaken
+		// the relaxation.
 		u := float64(d.y.upper[a][s])
 		d.AtMost(name("c9_a", a, "_s", j), []milp.Term{term(d.y.vars[a][s], 1), term(z, u)}, u)
 	}
 	d.loss(a, d.y.vars[a], &z)
+	// The loss of staying is a constant times z, so that (15) needs no variable for it.
 	if loss := app.Loss(n); loss > lossNoise {
 		d.losses = append(d.losses, term(z, loss))
 	}
@@ -99,6 +106,7 @@ func (d *disjunction) stay(a int) milp.Var {
 func (d *disjunction) counts(values []float64) solver.Counts {
 	counts := d.y.counts(values)
 	for a := range d.inst.Apps {
+		// z is integer to a tolerance; at z = 1 the rows c9 have left nothing of y.
 		if app := &d.inst.Apps[a]; app.Running && values[d.stays[a].Index()] > 0.5 {
 			counts[a] = slices.Clone(app.Previous)
 		}

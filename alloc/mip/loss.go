@@ -23,11 +23,15 @@ func (b *builder) loss(a int, placed []milp.Var, stays *milp.Var) {
 		b.wholeLoss(a, placed, stays)
 		return
 	}
+	// l is bounded from above although it is minimized: back-ends without unbounded variables need
+	// it.
 	l := b.Continuous(0, b.largestLoss(app), name("l_a", a))
 	terms := sum(nil, placed, app.Delta)
 	if stays != nil {
 		terms = append(terms, term(*stays, app.Share))
 	}
+	// The two rows say delta n - l <= share <= delta n + l, the linear form of l >= |delta n -
+	// share|.
 	b.AtMost(name("c11_a", a), append(terms, term(l, -1)), app.Share) // (11)
 	b.AtLeast(name("c12_a", a), append(terms, term(l, 1)), app.Share) // (12)
 	b.losses = append(b.losses, term(l, 1))
@@ -58,11 +62,14 @@ func (b *builder) wholeLoss(a int, placed []milp.Var, stays *milp.Var) {
 		b.addShareOnce(app.Share, stays)
 		return
 	}
+	// m is the largest whole number of containers within the share, f what of one more the share
+	// has.
 	m := math.Floor(app.Share / app.Delta)
 	f := app.Share/app.Delta - m
 	above := math.Max(0, float64(app.Max)-m)
 	p := b.Integer(0, above, name("p_a", a))
 	q := b.Integer(0, m, name("q_a", a))
+	// Where the maximum is within the share nothing lies above it, and over is fixed at 0.
 	over := b.Integer(0, math.Min(1, above), name("b_a", a))
 
 	whole := append(sum(nil, placed, 1), term(p, -1), term(q, 1))

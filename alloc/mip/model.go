@@ -52,6 +52,8 @@ type Model struct {
 func (m *Model) Counts(values []float64) solver.Counts { return m.decode(values) }
 
 // expression is a linear expression with its variables by index.
+//
+// A milp.Var belongs to the builder that made it; its index is the same in every copy of the model.
 type expression struct {
 	columns []int
 	coefs   []float64

@@ -36,6 +36,8 @@ type preference struct {
 // climb takes over the answer and goes down as far as the options ask and proofs are found.
 func (p *preference) climb(ctx context.Context) error {
 	p.adopt(p.answer.Values)
+	// Below an utilization that is not proven no level means anything: a better one might lie
+	// elsewhere.
 	if p.solution.Status != solver.Optimal {
 		return nil
 	}
@@ -52,6 +54,7 @@ func (p *preference) climb(ctx context.Context) error {
 			return fmt.Errorf("mip: preference by %s: %w", rank, err)
 		}
 		p.solution.Effort += answer.Nodes
+		// The answer of the level above stays: it is as good as before, only not proven further.
 		if !answer.HasSolution() {
 			return nil
 		}
@@ -60,6 +63,7 @@ func (p *preference) climb(ctx context.Context) error {
 		if answer.Status != milp.Optimal {
 			return nil
 		}
+		// A level is proven only after all above it, which the loop's order guarantees.
 		p.solution.Proven = rank
 	}
 	return nil
@@ -86,6 +90,8 @@ func (p *preference) adopt(values []float64) {
 	}
 	s := p.solution
 	s.Status, s.Counts, s.Objective = solver.Feasible, counts, p.inst.Objective(counts)
+	// The objective is recomputed from whole counts and exact values, and so more accurate than the
+	// solver's.
 	s.Bound = math.Max(s.Bound, s.Objective) // a bound proven to a tolerance may lie below by as much
 	if s.Bound-s.Objective <= provenTolerance {
 		s.Status = solver.Optimal
@@ -102,6 +108,7 @@ func (p *preference) fixed(level int) (*milp.Model, error) {
 	for j := range vars {
 		utilization[j] = milp.Term{Var: vars[j], Coef: p.model.MILP.Variable(j).Cost}
 	}
+	// The slack keeps the last answer feasible although floats are summed in another order.
 	b.AtLeast("c10", utilization, p.reached(utilization)-solver.ObjectiveTolerance)
 	losses := p.model.levels.loss.terms(vars)
 	if level == 0 {
@@ -124,6 +131,7 @@ func (p *preference) reached(terms []milp.Term) float64 {
 
 // copyModel adds the variables and rows of m to b and returns the variables.
 func copyModel(b *milp.Builder, m *milp.Model) []milp.Var {
+	// Variables are added in their order, so that an index means the same in both models.
 	vars := make([]milp.Var, m.Variables())
 	for j := range vars {
 		v := m.Variable(j)

@@ -39,9 +39,12 @@ func New(backend milp.Solver, form Form, opts *Options) *Solver {
 // Solve implements solver.Solver. The error is what inst.Validate finds, apportion.ErrUnknown for
 // the form, or what the back-end says about a program that it could not run.
 func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	// 1. What is no instance never reaches a back-end: forms and back-ends need not fear their input.
 	if err := inst.Validate(); err != nil {
 		return nil, err
 	}
+	// 2. The program is built anew for each decision: capacities, bounds and shares all change
+	// between two.
 	model, err := BuildFor(s.backend, inst, s.form)
 	if err != nil {
 		return nil, err
@@ -50,10 +53,12 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if err != nil {
 		return nil, fmt.Errorf("mip: P2 in the %s form: %w", s.form, err)
 	}
+	// 3. Infeasible is final for every form, since a relaxation without a solution leaves P2 none.
 	if answer.Status == milp.Infeasible {
 		return s.infeasible(ctx, inst)
 	}
 	solution := &solver.Solution{
+		// A solver that stops early may have no bound at all, +Inf; the cap always holds.
 		Bound:       math.Min(answer.Bound, inst.Cap()),
 		Effort:      answer.Nodes,
 		Interrupted: answer.Status == milp.Cancelled,
@@ -76,6 +81,7 @@ func (s *Solver) certificate() solver.Certificate {
 
 // infeasible says why, as far as the embedded solver finds out.
 func (s *Solver) infeasible(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	// General solvers prove infeasibility without naming a constraint that a person could lift.
 	why, err := embedded.New(&embedded.Options{Effort: embedded.Quick}).Solve(ctx, inst)
 	if err != nil {
 		return nil, err

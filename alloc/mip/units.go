@@ -39,6 +39,8 @@ func unitsFor(apps []solver.App, p places) (unit []int64, rounded bool) {
 	for k := range unit {
 		unit[k] = 1
 		most := 0.0
+		// The product is a float, which cannot overflow; that it is rounded matters only within a
+		// part in 2^53.
 		for j, capacity := range p.capacity {
 			most = math.Max(most, float64(p.size[j])*float64(capacity[k]))
 		}
@@ -49,6 +51,7 @@ func unitsFor(apps []solver.App, p places) (unit []int64, rounded bool) {
 		if most <= maxExact || common == 0 { // what nobody demands has no rows
 			continue
 		}
+		// times is at least 1, because dividing by the common divisor alone loses nothing.
 		times := max(1, int64(math.Ceil(most/float64(common)/maxExact)))
 		unit[k] = mulSaturated(common, times)
 		rounded = rounded || times > 1

@@ -38,6 +38,8 @@ func Draw(family alloctest.Family, seed uint64, servers, apps int, previous bool
 		app := &inst.Apps[i]
 		id := "a" + strconv.Itoa(i)
 		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: app.Demand, Weight: weights[i], Min: app.Min, Max: app.Max})
+		// An application without containers has no entry: an empty one would be written to JSON and
+		// mean nothing.
 		for _, placed := range app.Previous {
 			if p.Previous[id] == nil {
 				p.Previous[id] = make(map[string]int64)

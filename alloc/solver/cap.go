@@ -9,6 +9,7 @@ import "math"
 // of Value times Max, since no application holds more than its maximum. Certified and the bound of every
 // Solution are at most the cap. O(applications + kinds).
 func (inst *Instance) Cap() float64 {
+	// u_k is at most 1 for each kind (1), and a kind of which there is none adds nothing to (10).
 	kinds := 0.0
 	for _, total := range inst.Total {
 		if total > 0 {

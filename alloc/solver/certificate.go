@@ -39,6 +39,8 @@ type Settings struct {
 // DualBound, CopyBound and Cap, so far as c has the prices for them. The error is ErrMultipliers for
 // prices of another instance, and ErrTooLarge.
 func (c *Certificate) Certified(inst *Instance) (float64, error) {
+	// Each bound is valid by itself, so that the least of them is; the cap needs no prices and is
+	// always there.
 	bound := inst.Cap()
 	if c.Multipliers != nil {
 		dual, err := DualBound(inst, c.Multipliers)

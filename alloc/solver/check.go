@@ -21,6 +21,7 @@ func (inst *Instance) Check(counts Counts) error {
 	if len(counts) != len(inst.Apps) {
 		return fmt.Errorf("%w: %d entries for %d applications", ErrViolated, len(counts), len(inst.Apps))
 	}
+	// Shapes come before sums: Used indexes servers by what checkApp has found to exist.
 	for i := range inst.Apps {
 		if err := inst.checkApp(i, counts[i]); err != nil {
 			return err
@@ -35,6 +36,8 @@ func (inst *Instance) Check(counts Counts) error {
 			return fmt.Errorf("%w: (6): server %d uses %v of %v", ErrViolated, j, used[j], capacity)
 		}
 	}
+	// Capacities and counts are compared exactly; only the loss is a sum of floats and needs a
+	// tolerance.
 	if loss := inst.FairnessLoss(counts); loss > inst.LossBudget+LossTolerance {
 		return fmt.Errorf("%w: (15): loss %g, budget %g", ErrViolated, loss, inst.LossBudget)
 	}

@@ -41,6 +41,8 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		return 0, err
 	}
 	b := newCopyBound(inst, m)
+	// The budget is the widened one that Check grants: a solution may use the tolerance, and the
+	// bound must hold for it.
 	total := float64(m.Loss * (inst.LossBudget + LossTolerance))
 	var scores []float64
 	for i := range inst.Apps {
@@ -52,12 +54,15 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		n := Containers(app.Previous)
 		keep := float64(app.Value*float64(n)) - float64(m.Loss*app.Loss(n))
 		score := b.wanted(i) - keep
+		// An adjusted application gives up all of its room, so that every server's copy collects
+		// its price.
 		for _, mu := range m.Room[i] {
 			score += mu
 		}
 		total += keep
 		scores = append(scores, score)
 	}
+	// More applications must move than may: P2 has no solution, of which anything is a bound.
 	if b.budget < 0 {
 		return math.Inf(-1), nil
 	}
@@ -110,6 +115,7 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 	}
 	for i := range inst.Apps {
 		if b.budget > 0 || !inst.mayStay(i) { // else it stays as it is, and nothing is packed for it
+			// A container is worth v_i to the objective less p_i, which phi_i has been paid for it.
 			b.packing.add(inst.Apps[i].Demand, inst.Apps[i].Value-m.Container[i])
 		}
 	}
@@ -168,6 +174,9 @@ func (b *copyBound) server(j int) (float64, error) {
 		return 0, ErrTooLarge
 	}
 	best := math.Inf(-1)
+	// set has a bit for each resident that leaves. The sets are independent of those of other
+	// servers: that is the relaxation, and the prices mu punish servers that disagree about who
+	// leaves.
 	for set := range 1 << len(stays) {
 		left, paid := b.without(j, set)
 		if int64(bits.OnesCount(uint(set))) <= b.budget && slices.Min(append(left, 0)) >= 0 {

@@ -57,6 +57,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if left < 0 {
 		return math.Inf(-1), nil
 	}
+	// (16) is kept exactly: of those that may stay, the budget lets just the best leave.
 	slices.SortFunc(gains, func(a, b float64) int { return compareFloats(b, a) })
 	for _, gain := range gains[:min(left, int64(len(gains)))] {
 		bound += math.Max(0, gain)
@@ -89,6 +90,8 @@ func (m *Multipliers) keep(inst *Instance, i int) float64 {
 
 // roomWithin returns what every server has at most for applications that do not stay.
 func (inst *Instance) roomWithin() []apportion.Resources {
+	// In each kind the largest users are assumed to leave: the least that can remain is what makes
+	// room a bound.
 	budget := inst.AdjustBudget
 	uses := make([][][]int64, len(inst.Capacity)) // by server, by kind: what each that may stay uses
 	for i := range inst.Apps {
@@ -138,6 +141,7 @@ func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) fl
 	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
 	at := app.fairCount()
 	best, filled, n := math.Inf(-1), 0.0, int64(0)
+	// n is a number of containers within the bounds, value what fill_i(n) is worth.
 	try := func(n int64, value float64) {
 		if n >= app.Min && n <= app.Max {
 			best = math.Max(best, value-float64(m.Loss*app.Loss(n)))

@@ -86,6 +86,9 @@ func (a *App) Adjusted(placed []apportion.Placement) bool {
 }
 
 // mayStay reports whether application i can keep exactly what it has, as far as it alone decides.
+//
+// Other applications may still be in its way on a server that shrank; that is for (6) to say. An
+// application that may not stay costs one of AdjustBudget in every solution.
 func (inst *Instance) mayStay(i int) bool {
 	app := &inst.Apps[i]
 	n := Containers(app.Previous)

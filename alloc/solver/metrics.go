@@ -11,6 +11,8 @@ import (
 func (inst *Instance) Objective(counts Counts) float64 {
 	var sum float64
 	for i := range inst.Apps {
+		// The conversion forbids the compiler to fuse product and sum, which would round otherwise
+		// on other machines.
 		sum += float64(inst.Apps[i].Value * float64(Containers(counts[i])))
 	}
 	return sum

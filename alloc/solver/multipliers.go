@@ -39,6 +39,7 @@ type CopyPrices struct {
 
 // check returns ErrMultipliers unless there is a legal price for every server and kind.
 func (m *Multipliers) check(inst *Instance) error {
+	// A negative price would reward a violated constraint, and what it proves would be no bound.
 	if !priceOK(m.Loss) || !priceOK(m.Adjust) || len(m.Server) != len(inst.Capacity) {
 		return ErrMultipliers
 	}

@@ -48,6 +48,7 @@ func (p *packing) best(left apportion.Resources) float64 {
 	if worth, ok := p.known[key]; ok {
 		return worth
 	}
+	// The limit holds for each packing by itself, so that the order of servers does not matter.
 	p.steps = 0
 	worth := p.fill(0, left)
 	if p.steps > mostSteps {
@@ -67,6 +68,8 @@ func (p *packing) fill(at int, left apportion.Resources) float64 {
 	}
 	it := p.items[at]
 	n := it.demand.CountIn(left)
+	// Of the last item all that fit are best, since every item left in the list has a positive
+	// worth.
 	if at == len(p.items)-1 {
 		return float64(float64(n) * it.worth)
 	}

@@ -27,6 +27,8 @@ func (inst *Instance) Validate() error {
 			faults.Add(item, "Capacity", apportion.ErrOverflow, "with those before it")
 		}
 	}
+	// The sum is compared only where every vector has its length; else the difference says nothing
+	// new.
 	if len(faults) == 0 && !total.Equal(inst.Total) {
 		faults.Add(apportion.Item{}, "Total", apportion.ErrConflict, "not the sum of Capacity")
 	}
@@ -67,6 +69,7 @@ func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 	if app.Min < 0 || app.Max < 1 || app.Min > app.Max {
 		faults.Add(item, "Min", apportion.ErrRange, fmt.Sprintf("bounds %d and %d", app.Min, app.Max))
 	}
+	// The comparison is written so that NaN fails it.
 	for _, x := range [...]float64{app.Value, app.Delta, app.Share} {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			faults.Add(item, "Value", apportion.ErrNotFinite, "Value, Delta and Share are finite and not negative")

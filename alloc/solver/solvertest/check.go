@@ -24,6 +24,8 @@ const (
 )
 
 // Size is how large a generated cluster is.
+// With a previous allocation two applications are newcomers, which is why a size needs at least
+// three.
 type Size struct{ Servers, Apps int }
 
 // Options says how much the suite asks. nil and the zero value mean the defaults.
@@ -45,6 +47,7 @@ type Options struct {
 
 // complete returns the options with every default filled in.
 func (o *Options) complete() Options {
+	// The caller's options are copied, never changed: one value may serve several tests at once.
 	full := Options{}
 	if o != nil {
 		full = *o
@@ -71,12 +74,16 @@ func (o *Options) complete() Options {
 }
 
 // check is one thing that a solver must do right.
+// Every check returns its first finding as an error, not through testing.T, so that a check can be
+// run in a goroutine, be given up, and be tested itself against solvers with planted faults.
 type check struct {
 	name string
 	run  func(p *probe) error
 }
 
 // probe is a solver under one check. It knows which instance the solver is busy with.
+//
+// busy is atomic because the goroutine of the check writes it and the one that waits reads it.
 type probe struct {
 	solver.Solver
 	opts Options
@@ -91,9 +98,12 @@ func (p *probe) ask(name string, inst *solver.Instance) (*solver.Solution, error
 
 // askWithin is ask with a context of its own. A nil solution without an error is a fault.
 func (p *probe) askWithin(ctx context.Context, name string, inst *solver.Instance) (*solver.Solution, error) {
+	// Without this a check that was stopped would go on with its other instances, each of which
+	// returns at once.
 	if p.ctx.Err() != nil {
 		return nil, p.ctx.Err() // the check was stopped during the instance before
 	}
+	// The name is stored before the call: if Solve never returns, it is all that is known.
 	p.busy.Store(&name)
 	s, err := p.Solve(ctx, inst)
 	if err == nil && s == nil {
@@ -108,15 +118,21 @@ func (p *probe) askWithin(ctx context.Context, name string, inst *solver.Instanc
 // within runs the check and returns what it finds, or that the solver hangs. One that does not obey its
 // context is left behind Patience later.
 func (c check) within(opts Options, by solver.Solver) error {
+	// 1. The context asks the solver to stop at the deadline. 2. Patience later the check stops
+	// waiting for it; a goroutine cannot be ended from outside, and it must not keep the whole test
+	// from reporting.
 	ctx, cancel := context.WithTimeout(context.Background(), opts.Deadline)
 	defer cancel()
 	p := &probe{Solver: by, opts: opts, ctx: ctx}
+	// The buffer lets a solver that returns after all end its goroutine, although nobody reads any
+	// more.
 	found := make(chan error, 1)
 	go func() { found <- c.run(p) }()
 	timer := time.NewTimer(opts.Deadline + Patience)
 	defer timer.Stop()
 	select {
 	case err := <-found:
+		// A check that was stopped has not seen what it should, whatever it found.
 		if ctx.Err() != nil {
 			return p.hangs(c, "ended only when it was stopped after")
 		}

@@ -30,6 +30,8 @@ func families() []family {
 
 // each calls do with every cluster of the family, fresh and full.
 func (f family) each(p *probe, do func(name string, inst *solver.Instance) error) error {
+	// The seed is the position of the size: the names of instances stay the same as long as the
+	// list does.
 	for seed, size := range p.opts.Sizes {
 		for _, previous := range []bool{false, true} {
 			name := fmt.Sprintf("alloctest.%s(%d, %d, %d, %v)", f.Name, seed, size.Servers, size.Apps, previous)
@@ -45,6 +47,8 @@ func (f family) each(p *probe, do func(name string, inst *solver.Instance) error
 // refereed checks every answer by itself, and that the instance is left alone.
 func (f family) refereed(p *probe) error {
 	return f.each(p, func(name string, inst *solver.Instance) error {
+		// The copy is taken before the call: a solver that changes its input would change what it
+		// is compared with.
 		before := clone(inst)
 		s, err := p.ask(name, inst)
 		if err != nil {
@@ -53,6 +57,8 @@ func (f family) refereed(p *probe) error {
 		if !reflect.DeepEqual(before, inst) {
 			return errors.New("the instance was changed")
 		}
+		// alloctest promises full clusters, not solutions; on the sizes that a suite is run with
+		// there is one, and a solver that finds none has given up.
 		if !s.Status.HasSolution() && !p.opts.Relaxed {
 			return fmt.Errorf("%s where there is a solution", s.Status)
 		}
@@ -67,10 +73,14 @@ func (f family) deterministic(p *probe) error {
 		if err != nil {
 			return err
 		}
+		// The copy has other addresses: an answer that depends on them, or on a map's order, is
+		// found out.
 		again, err := p.ask(name, clone(inst))
 		if err != nil {
 			return err
 		}
+		// The whole solution is compared, effort and prices included: a recorded decision must
+		// replay exactly.
 		if !reflect.DeepEqual(first, again) {
 			return fmt.Errorf("asked again, %s with %g of at most %g, proven by %s; before %s with %g of at most %g, proven by %s",
 				again.Status, again.Objective, again.Bound, again.Proven, first.Status, first.Objective, first.Bound, first.Proven)
@@ -81,6 +91,7 @@ func (f family) deterministic(p *probe) error {
 
 // clone returns a copy that shares nothing.
 func clone(inst *solver.Instance) *solver.Instance {
+	// Every slice that a solver could write to is copied; what remains of the struct are numbers.
 	c := *inst
 	c.Total = inst.Total.Clone()
 	c.Capacity = append([]apportion.Resources(nil), inst.Capacity...)
@@ -97,6 +108,8 @@ func clone(inst *solver.Instance) *solver.Instance {
 
 // refused hands over what is no instance: an error, not a panic.
 func refused(p *probe) (err error) {
+	// Each spoils a valid instance in one respect: among them are those that index out of range,
+	// divide by zero or run without end in a solver that trusts its input.
 	for name, spoil := range map[string]func(*solver.Instance){
 		"no servers":                    func(i *solver.Instance) { i.Capacity = nil },
 		"a capacity that is too short":  func(i *solver.Instance) { i.Capacity[1] = i.Capacity[1][:2] },
@@ -121,6 +134,7 @@ func refused(p *probe) (err error) {
 
 // refuses hands over one such instance; a panic is a fault of the solver, and named.
 func (p *probe) refuses(name string, inst *solver.Instance) (err error) {
+	// A panic in the check's goroutine would end the whole test binary.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s: panics: %v", name, r)
@@ -136,6 +150,9 @@ func (p *probe) refuses(name string, inst *solver.Instance) (err error) {
 func cancelledBefore(p *probe) error { return p.cancelled(0) }
 
 // cancelledInside asks with a context that ends soon.
+//
+// Five milliseconds end a search in its middle on large sizes; on small ones the solver may have
+// finished, and is then held to a complete answer.
 func cancelledInside(p *probe) error { return p.cancelled(5 * time.Millisecond) }
 
 // cancelled asks for the last cluster of every family, with a context that ends after so long. The answer
@@ -145,9 +162,12 @@ func (p *probe) cancelled(after time.Duration) error {
 		size := p.opts.Sizes[len(p.opts.Sizes)-1]
 		name := fmt.Sprintf("alloctest.%s(7, %d, %d, true), ended after %v", f.Name, size.Servers, size.Apps, after)
 		inst, _ := f.Draw(7, size.Servers, size.Apps, true)
+		// A context of no time has ended before the call, as context.WithTimeout promises for a
+		// deadline in the past.
 		ctx, cancel := context.WithTimeout(p.ctx, after)
 		start := time.Now()
 		s, err := p.askWithin(ctx, name, inst)
+		// Only here does the suite look at a clock: how soon a solver returns is what is asked.
 		took := time.Since(start)
 		cancel()
 		switch {
@@ -155,6 +175,8 @@ func (p *probe) cancelled(after time.Duration) error {
 			return err
 		case took > after+Patience:
 			return fmt.Errorf("%s: returned %v after the context had ended", name, took-after)
+		// A search that was cut short before it began cannot have finished, however small the
+		// instance is.
 		case after == 0 && !s.Interrupted:
 			return fmt.Errorf("%s: not marked as interrupted", name)
 		}

@@ -18,7 +18,10 @@ const proofTolerance = 1e-8
 
 // judge checks what any solution must satisfy, whatever the optimum is: the referee, the objective, the
 // bound and its certificate, the status, JSON.
+// It holds for every status, also Unknown and interrupted searches: that a solver ran out of time
+// excuses no wrong number.
 func judge(inst *solver.Instance, s *solver.Solution) error {
+	// NaN compares as false with everything, so that it is asked for by name.
 	if s.Bound > inst.Cap()+solver.ObjectiveTolerance || math.IsNaN(s.Bound) {
 		return fmt.Errorf("bound %g is above the cap %g", s.Bound, inst.Cap())
 	}
@@ -26,6 +29,7 @@ func judge(inst *solver.Instance, s *solver.Solution) error {
 		if s.Counts != nil {
 			return fmt.Errorf("%s, and yet with counts", s.Status)
 		}
+		// No number is an upper bound of nothing but -Inf, and -Inf is one of nothing else.
 		if s.Status == solver.Infeasible != math.IsInf(s.Bound, -1) {
 			return fmt.Errorf("%s with bound %g", s.Status, s.Bound)
 		}
@@ -40,6 +44,7 @@ func judge(inst *solver.Instance, s *solver.Solution) error {
 	if s.Objective > s.Bound+solver.ObjectiveTolerance {
 		return fmt.Errorf("objective %g is above its bound %g", s.Objective, s.Bound)
 	}
+	// Status and rank say the same about the first level; alloc reads the one, reports the other.
 	if (s.Status == solver.Optimal) != (s.Proven >= solver.ByUtilization) {
 		return fmt.Errorf("%s, proven by %s", s.Status, s.Proven)
 	}
@@ -58,6 +63,8 @@ func certified(inst *solver.Instance, s *solver.Solution) error {
 	if proven < s.Objective-solver.ObjectiveTolerance {
 		return fmt.Errorf("the prices prove %g, below the objective %g", proven, s.Objective)
 	}
+	// A solver without prices, as a general one, claims no more than the cap, or that it has
+	// searched.
 	priced := s.Multipliers != nil || s.Copies != nil
 	if priced && !s.Searched && proven > s.Bound+proofTolerance {
 		return fmt.Errorf("bound %g without a search, the prices prove %g", s.Bound, proven)
@@ -72,6 +79,8 @@ func survives(s *solver.Solution) error {
 		return err
 	}
 	again := new(solver.Solution)
+	// A decision is recorded with the solution's certificate: what JSON loses could not be verified
+	// later.
 	if err := json.Unmarshal(text, again); err != nil {
 		return err
 	}
@@ -86,12 +95,14 @@ func (o *Options) compare(inst *solver.Instance, s *solver.Solution, best solver
 	if err := judge(inst, s); err != nil {
 		return err
 	}
+	// A solver may say Unknown where there is no solution only if it may miss solutions anyway.
 	if best == nil {
 		if s.Status.HasSolution() || s.Status != solver.Infeasible && !o.Relaxed {
 			return fmt.Errorf("%s where there is no solution", s.Status)
 		}
 		return nil
 	}
+	// best comes from enumeration, which shares no code with any solver.
 	optimum := inst.Objective(best)
 	switch {
 	case s.Status == solver.Infeasible:
@@ -112,6 +123,9 @@ const rankTolerance = 1e-5
 
 // ranked checks that the levels which are proven are those of the preferred solution.
 func ranked(inst *solver.Instance, s *solver.Solution, best solver.Counts) error {
+	// best is preferred among all optima. Levels are compared from the first on: a level that is
+	// worse than best's although it is said to be proven is a false proof, and one that is better
+	// can only stand where the utilization differs within the tolerance.
 	got, want := inst.FairnessLoss(s.Counts), inst.FairnessLoss(best)
 	if s.Proven >= solver.ByLoss && got > want+rankTolerance {
 		return fmt.Errorf("proven by %s with loss %.12g, where %.12g is attained", s.Proven, got, want)

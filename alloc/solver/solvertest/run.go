@@ -10,6 +10,9 @@ import (
 
 // Run runs every check against the solver, each on one made by newSolver; nil options mean the
 // defaults.
+//
+// A fresh solver for every check keeps what one left behind (caches, a broken library) out of the
+// next. The checks run one after another, because those of cancellation measure time.
 func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options) {
 	t.Helper()
 	full := opts.complete()
@@ -24,6 +27,7 @@ func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options
 
 // checks returns the whole suite.
 func checks() []check {
+	// Small instances come first: a solver that fails there need not be looked at on large ones.
 	all := []check{
 		{"known answers", known},
 		{"random against enumeration", enumerated},

@@ -35,6 +35,7 @@ var knownCases = []struct {
 	name   string
 	change func(*solver.Instance)
 	// optimum is the utilization; below zero: there is no solution.
+	// The number is worked out by hand; enumeration must agree with it before any solver is asked.
 	optimum float64
 }{
 	{"tiny", func(*solver.Instance) {}, 2.375},
@@ -87,6 +88,7 @@ func enumerated(p *probe) error {
 		if err != nil {
 			return err
 		}
+		// Enumeration visits at most 4^(applications x servers) points here, 4,096 of them.
 		best, _ := p2oracle.Best(inst)
 		if err := p.opts.compare(inst, s, best); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -102,13 +104,15 @@ func Small(seed uint64) *solver.Instance {
 	r := rand.New(rand.NewPCG(seed, 2))
 	kinds := 1 + r.IntN(3)
 	inst := &solver.Instance{
-		Total:        make(apportion.Resources, kinds),
+		Total: make(apportion.Resources, kinds),
+		// From a budget that nearly always binds to one that never does; of three kinds 6 is 2m.
 		LossBudget:   []float64{0.1, 0.4, 1, 6}[r.IntN(4)],
 		AdjustBudget: r.Int64N(4),
 	}
 	for range 1 + r.IntN(2) {
 		capacity := make(apportion.Resources, kinds)
 		for k := range capacity {
+			// A kind may be absent from a server, or from all of them.
 			capacity[k] = r.Int64N(8)
 			inst.Total[k] += capacity[k]
 		}
@@ -122,8 +126,10 @@ func Small(seed uint64) *solver.Instance {
 
 // smallApp draws an application of a small instance.
 func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
+	// Shares in quarters make ties, where only the lower levels of the preference decide.
 	app := solver.App{Demand: make(apportion.Resources, len(inst.Total)), Min: r.Int64N(3), Share: float64(r.IntN(5)) / 4}
 	app.Max = max(1, app.Min) + r.Int64N(2)
+	// One unit of some kind at least: a demand of nothing is no application.
 	app.Demand[r.IntN(len(app.Demand))] = 1
 	for k, total := range inst.Total {
 		app.Demand[k] = max(app.Demand[k], r.Int64N(4))
@@ -138,6 +144,7 @@ func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 			app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: 1 + r.Int64N(2)})
 		}
 	}
+	// A displaced application may have nothing left on the servers that exist.
 	app.Displaced = r.IntN(8) == 0
 	app.Running = app.Displaced || len(app.Previous) > 0
 	return app
