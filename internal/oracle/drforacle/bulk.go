@@ -10,13 +10,16 @@ import "math/big"
 // more: all containers that come before it in the order of filling are handed out at once.
 func WholeInBulk(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int64, floors bool) {
 	counts, floors := start(capacity, claims)
+	// Each round ends with a refusal, after which one claim is blocked: at most as many rounds as claims.
 	b := &bulk{capacity, claims, counts, make([]bool, len(claims))}
 	for {
 		refused, at := b.firstRefused()
+		// Nobody is refused any more: all that are open reach their Max.
 		if refused < 0 {
 			b.fillUp()
 			break
 		}
+		// Everything that came before the refused container has been handed out.
 		b.counts = b.ahead(refused, at)
 		if stopAtFirst {
 			break
@@ -31,6 +34,7 @@ func WholeInBulk(capacity []int64, claims []Claim, stopAtFirst bool) (containers
 
 // bulk is a filling between two refusals.
 type bulk struct {
+	// counts has the containers of each claim, all of them whole numbers, kept as big.Rat for weighted.
 	capacity []int64
 	claims   []Claim
 	counts   []*big.Rat
@@ -61,6 +65,7 @@ func (b *bulk) firstRefused() (refused int, at int64) {
 		if !b.open(i) {
 			continue
 		}
+		// low is where the search stands: every container before the low-th fits. high: the high-th does not, or is Max.
 		low, high := b.counts[i].Num().Int64(), claim.Max
 		for low < high {
 			if middle := low + (high-low)/2; b.fits(i, middle) {
@@ -69,6 +74,7 @@ func (b *bulk) firstRefused() (refused int, at int64) {
 				high = middle
 			}
 		}
+		// Of all claims that will be refused, the one whose container is due first is refused first.
 		if low < claim.Max && (refused < 0 || before(b.capacity, claim, whole(low), b.claims[refused], whole(at))) {
 			refused, at = i, low
 		}
@@ -79,6 +85,7 @@ func (b *bulk) firstRefused() (refused int, at int64) {
 // fits reports whether the container that claim i is handed when it has n fits together with all
 // containers ahead of it.
 func (b *bulk) fits(i int, n int64) bool {
+	// A container that fits nobody's room is refused only if all that are handed out before it have been counted.
 	after := b.ahead(i, n)
 	after[i] = whole(n)
 	after[i].Add(after[i], whole(1))
@@ -96,9 +103,11 @@ func (b *bulk) ahead(i int, n int64) []*big.Rat {
 	counts := make([]*big.Rat, len(b.claims))
 	for j, claim := range b.claims {
 		if !b.open(j) {
+			// Who is not open keeps what it has.
 			counts[j] = b.counts[j]
 			continue
 		}
+		// Weighted shares grow with the count, so that the containers due before claim i are a prefix of those of j.
 		low, high := b.counts[j].Num().Int64(), claim.Max
 		for low < high {
 			if middle := low + (high-low)/2; before(b.capacity, claim, whole(middle), b.claims[i], whole(n)) {

@@ -8,6 +8,7 @@ package drforacle
 import "math/big"
 
 // Claim is one client; see drf.Claim.
+// The fields are those of the claim under test; Weight is turned into the rational number that the float64 stands for.
 type Claim struct {
 	ID       string
 	Demand   []int64
@@ -23,6 +24,7 @@ func Fill(capacity []int64, claims []Claim) (containers []*big.Rat, floors bool)
 		if step == nil {
 			return counts, floors
 		}
+		// All of the lowest claims rise together, each by its own pace, so that they stay level.
 		low := lowest(capacity, claims, counts)
 		for _, i := range low {
 			counts[i].Add(counts[i], new(big.Rat).Mul(step, pace(capacity, claims[i])))
@@ -39,8 +41,10 @@ func lowest(capacity []int64, claims []Claim, counts []*big.Rat) []int {
 		}
 		if len(low) > 0 {
 			switch weighted(capacity, claim, counts[i]).Cmp(weighted(capacity, claims[low[0]], counts[low[0]])) {
+			// The claim is above the lowest level found so far.
 			case 1:
 				continue
+			// The claim is below it: those collected so far are not the lowest.
 			case -1:
 				low = nil
 			}
@@ -57,21 +61,26 @@ func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat 
 	if len(low) == 0 {
 		return nil
 	}
+	// step is the shortest of all distances to an event; nil means that there is none yet.
 	var step *big.Rat
 	shorten := func(s *big.Rat) {
 		if s.Sign() > 0 && (step == nil || s.Cmp(step) < 0) {
 			step = s
 		}
 	}
+	// All claims in low have this level, so the first one speaks for them.
 	level := weighted(capacity, claims[low[0]], counts[low[0]])
 	for i, claim := range claims {
 		if mayGrow(capacity, claims, counts, i) {
+			// A claim above the level (its minimum has put it there) joins when the level reaches it.
 			shorten(new(big.Rat).Sub(weighted(capacity, claim, counts[i]), level))
+			// A claim that is still above the level only stops the step early here, which costs a round and is no error.
 			top := new(big.Rat).SetInt64(claim.Max)
 			shorten(new(big.Rat).Sub(weighted(capacity, claim, top), level))
 		}
 	}
 	for k := range capacity {
+		// rate is what the lowest claims together take of kind k for each unit of level.
 		rate := new(big.Rat)
 		for _, i := range low {
 			rate.Add(rate, new(big.Rat).Mul(pace(capacity, claims[i]), whole(claims[i].Demand[k])))
@@ -89,6 +98,7 @@ func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int
 	counts, floors := start(capacity, claims)
 	blocked := make([]bool, len(claims))
 	for {
+		// next is the claim that is due: of those that may have more, the first by before.
 		next := -1
 		for i := range claims {
 			if blocked[i] || unservable(capacity, claims[i]) || counts[i].Cmp(whole(claims[i].Max)) >= 0 {
@@ -101,6 +111,7 @@ func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int
 		if next < 0 {
 			break
 		}
+		// The container is handed out as a whole or not at all.
 		fits := true
 		for k := range capacity {
 			fits = fits && left(capacity, claims, counts, k).Cmp(whole(claims[next].Demand[k])) >= 0
@@ -112,6 +123,7 @@ func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int
 		if stopAtFirst {
 			break
 		}
+		// What did not fit once never will: room only shrinks.
 		blocked[next] = true
 	}
 	for _, count := range counts {
@@ -120,6 +132,8 @@ func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int
 	return containers, floors
 }
 
+// before reports whether claim a with n containers is due before claim b with m: the lower weighted dominant share
+// comes first, and of equal shares the smaller ID.
 func before(capacity []int64, a Claim, n *big.Rat, b Claim, m *big.Rat) bool {
 	order := weighted(capacity, a, n).Cmp(weighted(capacity, b, m))
 	return order < 0 || order == 0 && a.ID < b.ID
@@ -142,6 +156,9 @@ func start(capacity []int64, claims []Claim) ([]*big.Rat, bool) {
 	return counts, true
 }
 
+// mayGrow reports whether claim i may still be given something: it is below its Max, and of every kind that it asks
+// for there is something left. A kind that it does not ask for does not stop it (the zero demands of
+// Parkes, Procaccia and Shah).
 func mayGrow(capacity []int64, claims []Claim, counts []*big.Rat, i int) bool {
 	if unservable(capacity, claims[i]) || counts[i].Cmp(whole(claims[i].Max)) >= 0 {
 		return false
@@ -154,6 +171,8 @@ func mayGrow(capacity []int64, claims []Claim, counts []*big.Rat, i int) bool {
 	return true
 }
 
+// unservable reports whether a claim asks for a kind of which the cluster has nothing at all. Such a claim has no
+// dominant share (a division by zero), gets nothing and must not stop the others.
 func unservable(capacity []int64, claim Claim) bool {
 	for k, q := range claim.Demand {
 		if q > 0 && capacity[k] == 0 {
@@ -163,6 +182,8 @@ func unservable(capacity []int64, claim Claim) bool {
 	return false
 }
 
+// left returns what the claims leave of kind k, negative if they have more than there is. It is added up anew each
+// time, so that no running sum can be wrong.
 func left(capacity []int64, claims []Claim, counts []*big.Rat, k int) *big.Rat {
 	room := whole(capacity[k])
 	for i, claim := range claims {
@@ -194,4 +215,5 @@ func weighted(capacity []int64, claim Claim, n *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(n, pace(capacity, claim))
 }
 
+// whole returns n as a rational number.
 func whole(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }

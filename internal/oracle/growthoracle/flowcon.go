@@ -15,13 +15,15 @@ type Reading struct {
 
 // FlowCon holds lists as sets and every reading that it was ever given.
 type FlowCon struct {
-	Alpha, Beta      float64
-	Initial, Itval   float64
-	BoundAll         bool // the lower bound for growing containers too
-	NL, WL, CL       map[string]bool
-	Readings         map[string][]Reading // those that runs have taken, with averages of usage
-	Offered          map[string][]Reading // all
-	Limits           map[string][]float64
+	Alpha, Beta    float64
+	Initial, Itval float64
+	BoundAll       bool // the lower bound for growing containers too
+	// NL, WL and CL are the lists of Algorithm 1: who grows, who is watched, who has completed; a container is in one of them.
+	NL, WL, CL map[string]bool
+	Readings   map[string][]Reading // those that runs have taken, with averages of usage
+	Offered    map[string][]Reading // all
+	Limits     map[string][]float64
+	// nextRun is when Algorithm 1 is due again, growth G of (4.2) by kind, nil for who has not been measured.
 	nextRun          float64
 	kinds            int
 	growth           map[string][]float64
@@ -40,6 +42,32 @@ func NewFlowCon(alpha, beta, itval float64, kinds int) *FlowCon {
 // Step is one call of the listener, followed by Algorithm 1 where it is due. Readings are not
 // missing, finite and later than those before.
 func (f *FlowCon) Step(now float64, readings map[string]Reading) {
+	listener := f.listen(readings)
+	for id, reading := range readings {
+		f.Offered[id] = append(f.Offered[id], reading)
+	}
+	// Algorithm 1 runs when its interval is over, or when the listener calls.
+	if !listener && f.initialRunIsOver && now < f.nextRun {
+		return
+	}
+	f.initialRunIsOver = true
+	// Lines 8 and 16: a change of the set ends the back-off.
+	if listener {
+		f.Itval = f.Initial
+	}
+	for id, reading := range readings {
+		reading.Usage = f.average(id)
+		f.Readings[id] = append(f.Readings[id], reading)
+	}
+	// A run that the listener asks for never backs off, whatever it finds.
+	f.algorithm1(!listener)
+	f.nextRun = now + f.Itval
+}
+
+// listen brings the lists up to date, Algorithm 2, and reports whether the set of containers has changed.
+func (f *FlowCon) listen(readings map[string]Reading) bool {
+	// Lines 5-9: who is on no list is new. listener says that the set has changed, by arrivals or exits: the
+	// listing compares counts only, and one of each at once would escape it.
 	listener := false
 	for id := range readings {
 		if !f.NL[id] && !f.WL[id] && !f.CL[id] {
@@ -47,6 +75,7 @@ func (f *FlowCon) Step(now float64, readings map[string]Reading) {
 			listener = true
 		}
 	}
+	// Lines 10-17: who is on a list and has no reading any more is gone, with all that was known of it.
 	for _, list := range []map[string]bool{f.NL, f.WL, f.CL} {
 		for id := range list {
 			if _, there := readings[id]; !there {
@@ -59,22 +88,7 @@ func (f *FlowCon) Step(now float64, readings map[string]Reading) {
 			}
 		}
 	}
-	for id, reading := range readings {
-		f.Offered[id] = append(f.Offered[id], reading)
-	}
-	if !listener && f.initialRunIsOver && now < f.nextRun {
-		return
-	}
-	f.initialRunIsOver = true
-	if listener {
-		f.Itval = f.Initial
-	}
-	for id, reading := range readings {
-		reading.Usage = f.average(id)
-		f.Readings[id] = append(f.Readings[id], reading)
-	}
-	f.algorithm1(!listener)
-	f.nextRun = now + f.Itval
+	return listener
 }
 
 // average returns the average usage since the reading that the run before took: R of (4.2).
@@ -84,6 +98,7 @@ func (f *FlowCon) average(id string) []float64 {
 	if len(taken) == 0 {
 		return mean
 	}
+	// Each reading stands for the time since the one before it, and weighs as much.
 	from := taken[len(taken)-1].At
 	for k := range mean {
 		mean[k] = 0
@@ -96,6 +111,8 @@ func (f *FlowCon) average(id string) []float64 {
 	return mean
 }
 
+// ids returns the containers in the order of their names, in which sums are taken: map order would round differently
+// from run to run.
 func (f *FlowCon) ids() []string {
 	var ids []string
 	for id := range f.Readings {
@@ -105,11 +122,14 @@ func (f *FlowCon) ids() []string {
 	return ids
 }
 
+// algorithm1 is Algorithm 1 with its lists by CPU alone, kind 0; mayBackOff is false in a run of the listener.
 func (f *FlowCon) algorithm1(mayBackOff bool) {
 	for _, id := range f.ids() { // lines 2-13
 		if !f.measure(id) {
 			continue
 		}
+		// Lines 4-6, 7-9 and 10-13. The three tests are a chain: printed as separate ifs, one low value would move a container
+		// through two lists at once.
 		g := f.growth[id][0]
 		if g < f.Alpha && f.NL[id] {
 			delete(f.NL, id)
@@ -123,11 +143,13 @@ func (f *FlowCon) algorithm1(mayBackOff bool) {
 			delete(f.CL, id)
 		}
 	}
+	// Line 14: have all containers converged? Without containers there is nothing to wait for.
 	all := len(f.Readings) > 0
 	for id := range f.Readings {
 		all = all && f.CL[id]
 	}
 	if all && mayBackOff {
+		// The listing doubles within the loop over containers; once for each run is meant.
 		f.Itval *= 2
 	} else {
 		f.Itval = f.Initial // a job grows again
@@ -138,20 +160,24 @@ func (f *FlowCon) algorithm1(mayBackOff bool) {
 // measure computes (4.1) and (4.2) over the last two readings. An interval in which nothing was used
 // and nothing gained proves nothing.
 func (f *FlowCon) measure(id string) bool {
+	// Progress needs two readings; with one the container is unmeasured.
 	readings := f.Readings[id]
 	if len(readings) < 2 {
 		return false
 	}
+	// Values are divided by the first that is not 0, so that alpha means the same for every evaluation function.
 	scale := 0.0
 	for _, r := range readings {
 		if scale == 0 {
 			scale = math.Abs(r.Value)
 		}
 	}
+	// An interval is the time between the readings of two runs, not between two offers.
 	last, before := readings[len(readings)-1], readings[len(readings)-2]
 	if last.Value == before.Value && last.Usage[0] < 1e-6 {
 		return false
 	}
+	// (4.1)
 	progress := 0.0
 	if last.Value != before.Value {
 		progress = math.Abs(last.Value-before.Value) / (last.At - before.At) / scale
@@ -159,13 +185,16 @@ func (f *FlowCon) measure(id string) bool {
 	f.growth[id] = make([]float64, f.kinds)
 	for k := range f.kinds {
 		if progress > 0 {
+			// (4.2), with a floor for a usage of 0
 			f.growth[id][k] = progress / math.Max(last.Usage[k], 1e-6)
 		}
 	}
 	return true
 }
 
+// lines14to26 sets the limits, for each resource by itself: all is the answer of line 14.
 func (f *FlowCon) lines14to26(all bool) {
+	// As long as one container is unmeasured the sum of lines 21 and 26 is not known: it counts as infinitely efficient.
 	unmeasured := false
 	for id := range f.Readings {
 		unmeasured = unmeasured || f.growth[id] == nil
@@ -175,23 +204,30 @@ func (f *FlowCon) lines14to26(all bool) {
 			f.Limits[id] = make([]float64, f.kinds)
 		}
 		for k := range f.kinds {
+			// s is the sum of G over all containers of the worker, added up anew for each.
 			s := 0.0
 			for _, other := range f.ids() {
 				if f.growth[other] != nil {
 					s += f.growth[other][k]
 				}
 			}
+			// n is the number of all containers: the thesis' limit of 0.25 for one of two needs beta*n = 4.
 			bound := 1 / (f.Beta * float64(len(f.Readings)))
+			// Where nobody grows the ratio would be 0/0; it counts as 0, and the lower bound holds.
 			ratio := 0.0
 			if f.growth[id] != nil && s > 0 && !unmeasured {
 				ratio = f.growth[id][k] / s
 			}
 			switch {
+			// Lines 14-17, and who has just come.
 			case all || f.growth[id] == nil:
 				f.Limits[id][k] = 1
+			// Lines 20-22: a converged container keeps the lower bound.
 			case f.CL[id]:
 				f.Limits[id][k] = math.Max(ratio, bound)
+			// Lines 23-24: a watched container keeps its limit, as everybody does until a newcomer has been measured.
 			case f.WL[id] || unmeasured:
+			// Lines 25-26; the listing has no lower bound here, and a growing container beside a faster one would starve.
 			case f.BoundAll:
 				f.Limits[id][k] = math.Max(ratio, bound)
 			default:

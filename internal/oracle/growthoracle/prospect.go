@@ -8,6 +8,7 @@ import "math"
 // and its standard error. The evaluations are all that ever were, in order; ok is false where the
 // newest did not complete an average or there are fewer than 8 averages.
 func Prospect(work, value []float64) (gain, doubt float64, ok bool) {
+	// size is how many evaluations one average stands for: it doubles when there would be 32 averages, so that 16 to 31 remain.
 	size := 1
 	for len(value)/size >= 32 {
 		size *= 2
@@ -16,6 +17,7 @@ func Prospect(work, value []float64) (gain, doubt float64, ok bool) {
 	if len(value)%size != 0 || len(value)/size < 8 {
 		return 0, 0, false
 	}
+	// x has the mean work of each average, y its mean value.
 	var x, y []float64
 	for i := 0; i < len(value); i += size {
 		sumX, sumY := 0.0, 0.0
@@ -25,11 +27,13 @@ func Prospect(work, value []float64) (gain, doubt float64, ok bool) {
 		}
 		x, y = append(x, sumX), append(y, sumY)
 	}
+	// Only the newer half of the work counts, but at least four averages: the beginning of a curve says little of its end.
 	from := 0
 	for from < len(x)-4 && x[from] < x[len(x)-1]/2 {
 		from++
 	}
 	x, y = x[from:], y[from:]
+	// Ordinary least squares of y over x.
 	n := float64(len(x))
 	var mx, my, sxx, sxy, rss float64
 	for i := range x {
@@ -40,6 +44,7 @@ func Prospect(work, value []float64) (gain, doubt float64, ok bool) {
 		sxx += (x[i] - mx) * (x[i] - mx)
 		sxy += (x[i] - mx) * (y[i] - my)
 	}
+	// No work has been done between the averages: there is no slope.
 	if sxx == 0 {
 		return 0, 0, false
 	}
@@ -48,10 +53,14 @@ func Prospect(work, value []float64) (gain, doubt float64, ok bool) {
 		residual := y[i] - my - slope*(x[i]-mx)
 		rss += residual * residual
 	}
+	// The improvement so far runs from the first evaluation of all to the mean of those that the line goes through.
 	improvement := value[0] - my
 	if improvement == 0 {
 		return 0, 0, true
 	}
+	// On a curve that follows the logarithm of the work a doubling gains ln 2 times slope times work; 0.75 is the mean
+	// position of the newer half, where the slope was taken.
 	horizon := 0.75 * math.Ln2 * work[len(work)-1]
+	// The doubt is the standard error of the slope, with n - 2 degrees of freedom, over the same horizon.
 	return -slope * horizon / improvement, math.Sqrt(rss/(n-2)/sxx) * horizon / math.Abs(improvement), true
 }

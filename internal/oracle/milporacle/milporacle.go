@@ -45,6 +45,7 @@ type Answer struct {
 
 // Solve returns the optimum: the first best point in the order in which points are tried.
 func Solve(m *milp.Model) Answer {
+	// The first loop refuses what the search below could not finish, before anything is tried.
 	s := &search{model: m, values: make([]float64, m.Variables())}
 	points := 1.0
 	for j := range m.Variables() {
@@ -53,6 +54,7 @@ func Solve(m *milp.Model) Answer {
 			panic("milporacle: infinite bound of " + m.VariableName(j))
 		}
 		if v.Integer {
+			// An interval between two integers has none, and the model is infeasible.
 			points *= math.Max(0, math.Floor(v.Upper)-math.Ceil(v.Lower)+1)
 		} else {
 			s.continuous = append(s.continuous, j)
@@ -65,6 +67,7 @@ func Solve(m *milp.Model) Answer {
 	return s.answer
 }
 
+// search walks through all points: values is the point under way, with zeros for what is not decided yet.
 type search struct {
 	model      *milp.Model
 	continuous []int
@@ -94,6 +97,7 @@ func (s *search) fillContinuous() {
 	for _, j := range s.continuous {
 		s.values[j] = 0
 	}
+	// planes are all places where a bound is met with equality; a vertex is on as many of them as there are dimensions.
 	var planes [][]float64
 	for _, j := range s.continuous {
 		v := s.model.Variable(j)
@@ -103,6 +107,7 @@ func (s *search) fillContinuous() {
 	for i := range s.model.Rows() {
 		row := s.model.Row(i)
 		for _, side := range []float64{row.Lower, row.Upper} {
+			// An infinite side is met nowhere. The part of the integer variables moves to the right.
 			if !math.IsInf(side, 0) && len(s.continuous) > 0 {
 				planes = append(planes, s.plane(row.Columns, row.Coefs, side-s.model.Activity(i, s.values)))
 			}
@@ -134,6 +139,7 @@ func (s *search) choose(planes, chosen [][]float64) {
 		return
 	}
 	for k := range planes {
+		// The slice is cut to its length, so that append copies it: branches must not share their choices.
 		s.choose(planes[k+1:], append(chosen[:len(chosen):len(chosen)], planes[k]))
 	}
 }
@@ -146,6 +152,7 @@ func meet(equations [][]float64) (x []float64, ok bool) {
 		a[i] = append([]float64(nil), equations[i]...)
 	}
 	for c := range n {
+		// The largest coefficient becomes the pivot, which keeps rounding below the tolerance.
 		pivot := c
 		for i := c; i < n; i++ {
 			if math.Abs(a[i][c]) > math.Abs(a[pivot][c]) {
@@ -153,6 +160,7 @@ func meet(equations [][]float64) (x []float64, ok bool) {
 			}
 		}
 		a[c], a[pivot] = a[pivot], a[c]
+		// Two planes are parallel, or a third goes through the line of two others: other choices have that vertex.
 		if math.Abs(a[c][c]) < tolerance {
 			return nil, false
 		}
@@ -176,6 +184,7 @@ func (s *search) consider(x []float64) {
 	for c, j := range s.continuous {
 		s.values[j] = x[c]
 	}
+	// The referee of package milp decides on feasibility, so that the twin and the solvers mean the same by it.
 	if s.model.Verify(s.values, tolerance, 0) == nil {
 		objective := s.model.Objective(s.values)
 		better := objective < s.answer.Objective

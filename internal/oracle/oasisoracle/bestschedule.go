@@ -36,6 +36,7 @@ type Problem struct {
 // doing the work by each slot, infinite where it cannot be done. ([OASiS] eqs. 21 and 28)
 func Best(p *Problem) (payoff float64, costs []float64) {
 	slots := len(p.Values)
+	// Slots are independent of each other at given prices: what a number of workers costs in a slot is found first.
 	tables := make([][]float64, slots)
 	for t := range slots {
 		tables[t] = p.slot(t)
@@ -44,11 +45,14 @@ func Best(p *Problem) (payoff float64, costs []float64) {
 	for t := range costs {
 		costs[t] = math.Inf(1)
 	}
+	// walk fills in schedules whose last worker runs in slot t itself ...
 	p.walk(tables, 0, 0, 0, costs)
 	for t := range costs {
+		// ... and work that is done by slot t - 1 is done by slot t too. (28)
 		if t > 0 {
 			costs[t] = min(costs[t], costs[t-1])
 		}
+		// (21); values do not grow, so an earlier completion in costs[t] is not paid too little.
 		payoff = max(payoff, p.Values[t]-costs[t])
 	}
 	return payoff, costs
@@ -64,6 +68,7 @@ func (p *Problem) walk(tables [][]float64, t int, done int64, cost float64, cost
 		if math.IsInf(slot, 1) {
 			continue
 		}
+		// (2): the work is done, and slot t is the last with a worker, (8). More work than is needed is allowed.
 		if y > 0 && done+int64(y) >= p.Work {
 			costs[t] = min(costs[t], cost+slot)
 		}
@@ -100,6 +105,7 @@ func (s *Side) totals(t int, most int64) []float64 {
 	return out
 }
 
+// place tries every count on server h and all later ones, n containers at that cost being on earlier ones. (4)(5)
 func (s *Side) place(t, h int, n int64, cost float64, out []float64) {
 	if h == len(s.Free[t]) {
 		out[n] = min(out[n], cost)
@@ -110,6 +116,8 @@ func (s *Side) place(t, h int, n int64, cost float64, out []float64) {
 	}
 }
 
+// fits reports whether server h has room for count containers in slot t. A server that is down, with a
+// negative rest, holds none, not even of a job without demand there.
 func (s *Side) fits(t, h int, count int64) bool {
 	for r, q := range s.Demand {
 		if free := s.Free[t][h][r]; count > 0 && (free < 0 || q*count > free) {
@@ -119,6 +127,7 @@ func (s *Side) fits(t, h int, count int64) bool {
 	return true
 }
 
+// unit is what one container costs on server h in slot t: sum_r p_h[r](t) w[r].
 func (s *Side) unit(t, h int) float64 {
 	sum := 0.0
 	for r, q := range s.Demand {

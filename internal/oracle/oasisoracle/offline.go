@@ -22,6 +22,7 @@ type Instance struct {
 
 // Optimum returns the greatest total utility of schedules that fit the cluster together.
 func Optimum(in *Instance) float64 {
+	// The bound is the only shortcut: what later jobs could earn alone in an empty cluster.
 	s := search{in: in, workers: repeat(in.Workers, in.Slots), ps: repeat(in.PS, in.Slots)}
 	s.hope = make([]float64, len(in.Jobs)+1)
 	for i := len(in.Jobs) - 1; i >= 0; i-- {
@@ -43,6 +44,7 @@ type search struct {
 	best        float64
 }
 
+// repeat returns a copy of the capacities for every slot, since the search takes from them.
 func repeat(servers [][]int64, slots int) [][][]int64 {
 	out := make([][][]int64, slots)
 	for t := range out {
@@ -55,10 +57,12 @@ func repeat(servers [][]int64, slots int) [][][]int64 {
 
 // job tries everything for job i and all later ones.
 func (s *search) job(i int, earned float64) {
+	// Jobs i and later may all be left out, so what is earned by now can be had.
 	s.best = max(s.best, earned)
 	if i == len(s.in.Jobs) || earned+s.hope[i] <= s.best {
 		return
 	}
+	// x_i = 1 with every schedule from the arrival on, (9)(10), and then x_i = 0.
 	s.slot(i, s.in.Jobs[i].Arrival, 0, earned)
 	s.job(i+1, earned)
 }
@@ -66,13 +70,16 @@ func (s *search) job(i int, earned float64) {
 // slot tries every number of workers for job i in slot t and later, done being done.
 func (s *search) slot(i, t int, done int64, earned float64) {
 	j := &s.in.Jobs[i]
+	// The rest of the work fits no more, even with all workers in every slot left.
 	if t == s.in.Slots || done+int64(s.in.Slots-t)*j.MaxWorkers < j.Work {
 		return
 	}
+	// No worker in slot t.
 	s.slot(i, t+1, done, earned)
 	for y := int64(1); y <= min(j.MaxWorkers, j.Work-done); y++ {
 		s.place(s.workers[t], j.Worker, y, 0, func() {
 			for z := int64(0); z <= y; z++ {
+				// (6); (7) holds since z goes no further than y.
 				if y*j.WorkerBandwidth > z*j.PSBandwidth {
 					continue
 				}

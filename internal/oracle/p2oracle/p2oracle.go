@@ -22,6 +22,7 @@ import (
 // Best returns the allocation that the lexicographic preference of [solver.Rank] puts first and the
 // number of allocations that are solutions; nil and 0 where there is none.
 func Best(inst *solver.Instance) (solver.Counts, int) {
+	// All cells are zero at first; visit fills them from the first to the last and leaves them zero again.
 	w := walk{inst: inst, x: make([][]int64, len(inst.Apps))}
 	for i := range w.x {
 		w.x[i] = make([]int64, len(inst.Capacity))
@@ -30,6 +31,7 @@ func Best(inst *solver.Instance) (solver.Counts, int) {
 	return w.best, w.solutions
 }
 
+// walk is the state of the search: x is the allocation under way, application by server.
 type walk struct {
 	inst      *solver.Instance
 	x         [][]int64
@@ -50,6 +52,7 @@ func (w *walk) visit(cell int) {
 	for n := range min(app.Max, app.Demand.CountIn(w.inst.Capacity[j])) + 1 {
 		w.x[i][j] = n
 		if !w.fits(j) {
+			// More of the same on this server would not fit either.
 			break
 		}
 		w.visit(cell + 1)
@@ -62,6 +65,7 @@ func (w *walk) fits(j int) bool {
 	for k, capacity := range w.inst.Capacity[j] {
 		var used int64
 		for i := range w.x {
+			// (6); cells that come later are zero.
 			used += w.x[i][j] * w.inst.Apps[i].Demand[k]
 		}
 		if used > capacity {
@@ -81,6 +85,7 @@ func (w *walk) judge() {
 			}
 		}
 	}
+	// (7)-(9), (15) and (16) as the contract of all solvers states them.
 	if w.inst.Check(counts) != nil {
 		return
 	}
@@ -92,6 +97,7 @@ func (w *walk) judge() {
 
 // preferred compares the four levels in turn; x itself decides by the order of the visits.
 func (w *walk) preferred(counts solver.Counts) bool {
+	// (10), then the loss of (2), then (3), then containers moved, as solver.Rank has them.
 	if d := w.inst.Objective(counts) - w.inst.Objective(w.best); math.Abs(d) > solver.ObjectiveTolerance {
 		return d > 0
 	}

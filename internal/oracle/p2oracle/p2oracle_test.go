@@ -60,3 +60,40 @@ func TestBestPrefersLessLoss(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Each level decides only where those before it are equal: one application that moves far is better than two that
+// move a little, and among equals the one that moves less.
+func TestPreferredLevels(t *testing.T) {
+	inst := oneKind(0.5, []apportion.Placement{{Server: 0, Count: 4}})
+	inst.Capacity = []apportion.Resources{{10}, {10}}
+	inst.Apps[0].Max = 9
+	inst.Apps = append(inst.Apps, inst.Apps[0])
+	counts := func(a0, a1, b0, b1 int64) (c solver.Counts) {
+		for _, row := range [][]int64{{a0, a1}, {b0, b1}} {
+			var places []apportion.Placement
+			for j, n := range row {
+				if n > 0 {
+					places = append(places, apportion.Placement{Server: j, Count: n})
+				}
+			}
+			c = append(c, places)
+		}
+		return c
+	}
+	for _, test := range []struct {
+		name          string
+		better, worse solver.Counts
+	}{
+		{"utilization", counts(0, 5, 0, 4), counts(4, 0, 4, 0)},
+		{"loss", counts(0, 2, 0, 2), counts(4, 0, 0, 0)},
+		{"adjusted applications", counts(0, 4, 4, 0), counts(3, 1, 3, 1)},
+		{"moved containers", counts(3, 1, 4, 0), counts(2, 2, 4, 0)},
+	} {
+		if w := (&walk{inst: inst, best: test.worse}); !w.preferred(test.better) {
+			t.Errorf("%s: %v is not preferred to %v", test.name, test.better, test.worse)
+		}
+		if w := (&walk{inst: inst, best: test.better}); w.preferred(test.worse) {
+			t.Errorf("%s: %v is preferred to %v", test.name, test.worse, test.better)
+		}
+	}
+}
