@@ -89,6 +89,7 @@ func mixed(seed uint64, servers, apps int, previous bool) (*solver.Instance, []f
 
 // drawMixed draws an application: two of three want CPU and memory alone, the others GPUs with some of
 // both beside each.
+// Memory and CPUs are multiples of the GPUs, as jobs that train on several at once ask for them.
 func drawMixed(r *rand.Rand) claim {
 	weight := pick(r, 1.0, 1, 1, 2, 4)
 	// The order of the draws is part of what a seed means: another order would be other instances,
@@ -154,6 +155,8 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
 
 // generator is where an instance comes from.
+//
+// One source serves servers and applications in turn, so that one seed fixes the whole instance.
 type generator struct {
 	rand     *rand.Rand
 	draw     func(*rand.Rand) claim
@@ -204,6 +207,7 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *so
 func ceil(x float64) float64 { return math.Ceil(x - 1e-9) }
 
 // setShares gives every application its theoretical share.
+// The rule is alloc.BoundedDRF, the default of the decision: divisible, within minimum and maximum.
 func setShares(inst *solver.Instance, claims []claim) {
 	due := make([]drf.Claim, len(claims))
 	for i, c := range claims {

@@ -117,6 +117,8 @@ func (b *builder) use(c *cells, places int) [][][]milp.Term {
 }
 
 // capacities adds (6) with those terms.
+// The right side is rounded down with the unit: what containers use is a multiple of it, or at most
+// as much.
 func (b *builder) capacities(use [][][]milp.Term, p places) {
 	for j, kinds := range use {
 		for k, terms := range kinds {

@@ -58,6 +58,8 @@ type disjunction struct {
 }
 
 // choose adds running application a: all that it holds at z_a = 1, and y at z_a = 0.
+// The rows of (7), (8) and c9 all have z on the left, so that z = 1 empties y and z = 0 leaves the
+// usual bounds.
 func (d *disjunction) choose(a int) {
 	app := &d.inst.Apps[a]
 	z := d.stay(a)

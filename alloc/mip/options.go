@@ -15,5 +15,7 @@ type Options struct {
 	Search milp.Options
 	// Preference is how far down the lexicographic preference to go after the utilization: ByLoss
 	// solves a second model, ByAdjusted and below a third. 0 and ByUtilization: utilization only.
+	// Each level is another solve of about the same size, and the levels below ByAdjusted are not
+	// written.
 	Preference solver.Rank
 }

@@ -70,6 +70,7 @@ func (p *preference) climb(ctx context.Context) error {
 }
 
 // options returns the options for a lower level, which starts at the answer of the level above.
+// The hint saves the search for a first point, which the level above has found already.
 func (p *preference) options() *milp.Options {
 	opts := p.opts.Search
 	can := milp.Capabilities(p.backend)

@@ -21,6 +21,7 @@ type places struct {
 }
 
 // servers returns every server as a place of its own.
+// The forms Verbatim and Disjunctive decide for each server; only Class pools them.
 func servers(inst *solver.Instance) places {
 	p := places{inst.Capacity, make([]int64, len(inst.Capacity))}
 	for j := range p.size {

@@ -48,9 +48,11 @@ func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
 func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 	app := &b.inst.Apps[a]
 	var reachable int64
+	// What stands where no container fits any more has no cell, and so cannot stay.
 	for _, j := range x.servers[a] {
 		reachable += had(a, j)
 	}
+	// r is fixed at 1 where staying is impossible, or the relaxation would count on a part of it.
 	least := 1.0
 	if !app.Displaced && reachable == solver.Containers(app.Previous) {
 		least = 0
@@ -58,6 +60,7 @@ func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 	r := b.Integer(least, 1, name("r_a", a))
 	for s, j := range x.servers[a] {
 		was := had(a, j)
+		// No solution changes x_ij by more, from 0 up to its bound or from was down to 0.
 		bigM := float64(max(was, x.upper[a][s]))
 		b.AtLeast(name("c13_a", a, "_s", j), []milp.Term{term(r, bigM), term(x.vars[a][s], 1)}, float64(was))
 		b.AtLeast(name("c14_a", a, "_s", j), []milp.Term{term(r, bigM), term(x.vars[a][s], -1)}, -float64(was))

@@ -16,6 +16,7 @@ import (
 const (
 	// Patience is how long after the end of its context a solver may take to return. It is generous
 	// because test machines are loaded.
+	// It is no deadline for a search, which may take as long as Options.Deadline allows.
 	Patience = 5 * time.Second
 	// defaultInstances and instancesInShort are how many random instances there are by default.
 	defaultInstances, instancesInShort = 200, 40
@@ -31,6 +32,7 @@ type Size struct{ Servers, Apps int }
 // Options says how much the suite asks. nil and the zero value mean the defaults.
 type Options struct {
 	// Instances is how many random instances are compared with enumeration; 0: 200, with -short 40.
+	// Each takes an enumeration beside the solver's own time.
 	Instances int
 	// Sizes are those of the generated clusters, of every family one; nil: 6 x 8 and 12 x 15, with
 	// -short 6 x 8 only. At least 3 applications each.
@@ -39,13 +41,18 @@ type Options struct {
 	Deadline time.Duration
 	// Relaxed says that the solver may miss solutions, as one that solves a relaxation and repairs the
 	// answer: what it claims is checked, but not that it finds something.
+	// Infeasible where there is a solution stays a fault: a relaxation that has none proves that P2
+	// has none.
 	Relaxed bool
 	// Tolerance is how far an optimum may be from the true one; 0: solver.ObjectiveTolerance. General
 	// solvers stop at gaps of their own.
+	// It widens the comparison with the optimum only: the referee's tolerances are the same for
+	// all.
 	Tolerance float64
 }
 
 // complete returns the options with every default filled in.
+// Everything that -short changes is here, so that a caller's own choice always stands.
 func (o *Options) complete() Options {
 	// The caller's options are copied, never changed: one value may serve several tests at once.
 	full := Options{}

@@ -45,6 +45,7 @@ func (f family) each(p *probe, do func(name string, inst *solver.Instance) error
 }
 
 // refereed checks every answer by itself, and that the instance is left alone.
+// It needs no optimum, and so reaches sizes that nobody can enumerate.
 func (f family) refereed(p *probe) error {
 	return f.each(p, func(name string, inst *solver.Instance) error {
 		// The copy is taken before the call: a solver that changes its input would change what it
@@ -107,6 +108,7 @@ func clone(inst *solver.Instance) *solver.Instance {
 }
 
 // refused hands over what is no instance: an error, not a panic.
+// The order in which they are tried does not matter: the first finding is reported by its name.
 func refused(p *probe) (err error) {
 	// Each spoils a valid instance in one respect: among them are those that index out of range,
 	// divide by zero or run without end in a solver that trusts its input.
@@ -159,6 +161,8 @@ func cancelledInside(p *probe) error { return p.cancelled(5 * time.Millisecond) 
 // comes soon and is as right as any; where it was cut short, it says so.
 func (p *probe) cancelled(after time.Duration) error {
 	for _, f := range families() {
+		// The last size is the largest as a rule, where a search is least likely to be over in
+		// time.
 		size := p.opts.Sizes[len(p.opts.Sizes)-1]
 		name := fmt.Sprintf("alloctest.%s(7, %d, %d, true), ended after %v", f.Name, size.Servers, size.Apps, after)
 		inst, _ := f.Draw(7, size.Servers, size.Apps, true)

@@ -55,6 +55,8 @@ func judge(inst *solver.Instance, s *solver.Solution) error {
 }
 
 // certified recomputes the proof.
+// Weak duality makes the recomputed bound valid for any prices, so that one below the objective
+// shows prices that are not legal for this instance, or a fault of the bound itself.
 func certified(inst *solver.Instance, s *solver.Solution) error {
 	proven, err := s.Certified(inst)
 	if err != nil {
@@ -91,6 +93,8 @@ func survives(s *solver.Solution) error {
 }
 
 // compare holds a solution against the best one; best is nil where there is none.
+// The cases stand from the worst fault to the least: a solution denied, a false bound, none found,
+// a false optimum.
 func (o *Options) compare(inst *solver.Instance, s *solver.Solution, best solver.Counts) error {
 	if err := judge(inst, s); err != nil {
 		return err

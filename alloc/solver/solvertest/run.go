@@ -26,6 +26,7 @@ func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options
 }
 
 // checks returns the whole suite.
+// The checks of a family are sub-tests by its name, so that -run reaches each of them.
 func checks() []check {
 	// Small instances come first: a solver that fails there need not be looked at on large ones.
 	all := []check{

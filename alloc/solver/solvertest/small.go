@@ -14,6 +14,8 @@ import (
 
 // Tiny is Dorm's P2 on two servers of 4 CPUs and 16 GB, one GPU on the first: LR holds (2, 0), MF (1, 2),
 // NN is new. Its optimum is 2.375.
+// Every kind of constraint binds somewhere near the optimum: CPUs of the first server, the minimum
+// of NN, one adjustment. The cases below change one thing each.
 func Tiny() *solver.Instance {
 	return &solver.Instance{
 		Capacity: []apportion.Resources{{4, 1, 16}, {4, 0, 16}},
@@ -31,6 +33,8 @@ func Tiny() *solver.Instance {
 }
 
 // knownCases change Tiny into an instance with a known status.
+// They are the edges that random instances seldom hit: nobody to serve, nothing to share, budgets
+// of zero, ties.
 var knownCases = []struct {
 	name   string
 	change func(*solver.Instance)
@@ -125,6 +129,8 @@ func Small(seed uint64) *solver.Instance {
 }
 
 // smallApp draws an application of a small instance.
+// Value and Delta are those of (10) and (2); the share is drawn, not computed, as a solver must
+// take it as it is.
 func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 	// Shares in quarters make ties, where only the lower levels of the preference decide.
 	app := solver.App{Demand: make(apportion.Resources, len(inst.Total)), Min: r.Int64N(3), Share: float64(r.IntN(5)) / 4}
