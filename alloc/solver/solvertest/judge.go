@@ -118,6 +118,9 @@ func (o *Options) compare(inst *solver.Instance, s *solver.Solution, best solver
 	case s.Status == solver.Optimal && s.Objective < optimum-o.Tolerance:
 		return fmt.Errorf("optimal with %.12g, where %.12g is attained", s.Objective, optimum)
 	}
+	if !s.Status.HasSolution() {
+		return nil // a relaxed solver that found nothing, and so has no levels to compare
+	}
 	return ranked(inst, s, best)
 }
 
