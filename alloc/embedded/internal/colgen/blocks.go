@@ -29,6 +29,13 @@ const (
 //	           one choice for each type
 //
 // Its optimum is the least bound that any prices prove.
+//
+// since by linear programming duality its dual is to minimize the Dual's bound over the prices. A type's
+// choices are the vertices of what its members can take; the value of Dual.Evaluate at the duals prices
+// them, and gives a valid bound in every round, however early the rounds end.
+//
+// Memory is that of a master with at most mostBlockRows rows and columnsPerRow columns a row, each of at
+// most rows entries.
 type blocks struct {
 	d     *lagrange.Dual
 	lp    master
@@ -41,6 +48,7 @@ type blocks struct {
 // CloseBlocks improves desc, which must be about d with every application free, until its bound is
 // proven to be the least, or the pivots are used up, or the bound is at most stop. It returns the program, nil
 // where that would be too large.
+// Its result is no less exact when it ends early: desc keeps the best bound met.
 func CloseBlocks(ctx context.Context, desc *lagrange.Descent, stop float64) *blocks {
 	d := desc.F.(*lagrange.Dual)
 	b := &blocks{d: d, row: make([]int, len(d.Have)), chose: make([]float64, d.Dim())}
@@ -56,28 +64,44 @@ func CloseBlocks(ctx context.Context, desc *lagrange.Descent, stop float64) *blo
 
 // run adds choices until the bound is at most stop, or none improves the program. Every round but the last one
 // pivots, and each adds at most one column for each type.
+// A round: 1. optimize the restricted program; 2. take its duals as prices; 3. evaluate there, which
+// bounds the program from above; 4. add each type's choice where it has a positive reduced cost. It ends
+// when program and bound meet, the optimum, or when no column improves.
 func (b *blocks) run(ctx context.Context, desc *lagrange.Descent, stop float64) {
 	d := b.d
 	for desc.Bound > stop && ctx.Err() == nil {
 		optimal := b.lp.optimize()
 		for gk, row := range b.row {
+			// The rows are scaled to capacity 1, so that the dual is the worth of all of the kind
+			// in the class:
+			// p_gk = dual / have. Rounding may leave it just below 0, where a price proves nothing.
 			if row >= 0 {
 				desc.X[gk] = math.Max(0, b.lp.dual[row]) / d.Have[gk]
 			}
 		}
 		desc.X[len(desc.X)-1] = math.Max(0, b.lp.dual[b.lossRow()])
+		// Without optimal the duals are no shadow prices, and more rounds could go on for
+		// ever: columns would be added that no pivot is left for.
 		if !b.price(desc) || !optimal || desc.Bound-b.lp.objective() <= closeEnough {
 			return
 		}
+		// After a round there may be types more than that, hence forget at once and leave
+		// half.
 		if most := columnsPerRow * b.lp.rows; len(b.lp.cost) > most {
 			b.lp.forget(most / 2)
 		}
 	}
 }
 
+// lossRow returns the row of the loss budget: after the capacities, before the choices
+// of types.
 func (b *blocks) lossRow() int { return b.lp.rows - len(b.d.Problem.Types) - 1 }
 
 // open starts the program without any choice, at a cost far above what one can be worth.
+// Rows, in this order: one for each (class, kind) that there is some of, right side 1; the loss, right side
+// L; one for each type, right side 1, that its choices' weights sum to 1. The basic variables of the last
+// ones are artificial and cost -shortageCost kinds: where the instance has a solution they are 0 in
+// the optimum, since nothing that a choice is worth pays for one.
 func (b *blocks) open() bool {
 	d := b.d
 	var right []float64
@@ -90,6 +114,8 @@ func (b *blocks) open() bool {
 	}
 	right = append(right, d.Allowed)
 	types := len(d.Problem.Types)
+	// A negative budget would need an artificial variable in the loss row, and no
+	// solution has a negative loss anyway.
 	rows := len(right) + types
 	if rows > mostBlockRows || d.Allowed < 0 {
 		return false
@@ -111,6 +137,7 @@ func (b *blocks) open() bool {
 
 // price evaluates the bound at desc.x, keeps it if it is better, and adds the choices that improve the
 // program. Capacities count in parts of what there is.
+// It reports whether any column was added.
 func (b *blocks) price(desc *lagrange.Descent) bool {
 	d := b.d
 	desc.Rounds++
@@ -120,6 +147,8 @@ func (b *blocks) price(desc *lagrange.Descent) bool {
 	}
 	added := false
 	for t := range d.Problem.Types {
+		// At these prices Evaluate chose for each type a maximizer of value - p use - lambda
+		// loss: the column of the largest reduced cost in its block.
 		value := d.ChosenBy(int32(t), b.chose)
 		b.column = b.column[:0]
 		for gk, row := range b.row {

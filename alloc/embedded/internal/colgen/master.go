@@ -21,6 +21,9 @@ const (
 // reset; columns may be added at any time.
 //
 // It takes 8 rows^2 bytes for the inverse and 16 for each entry of a column.
+//
+// Invariants between calls: B is the matrix of the basic columns, inv is its inverse, row by row,
+// Value = B^-1 b >= 0 but for rounding, and dual = cost_B B^-1. A pivot updates all three in O(rows^2).
 type master struct {
 	rows    int
 	inv     []float64 // the inverse of the basis
@@ -28,11 +31,12 @@ type master struct {
 	Basic   []int     // its column
 	first   []int     // column c has the entries from first[c] to first[c+1]
 	entries []entry
-	cost    []float64
-	dual    []float64
-	pivots  int
-	most    int       // pivots
-	enters  []float64 // scratch: the entering column in terms of the basis
+	// dual[r] is the shadow price of row r: utilization per unit of its right side.
+	cost   []float64
+	dual   []float64
+	pivots int
+	most   int       // pivots
+	enters []float64 // scratch: the entering column in terms of the basis
 }
 
 // entry is one coefficient of a column that is not zero; those of a column come by row.
@@ -43,6 +47,8 @@ type entry struct {
 
 // reset empties the program. Row r starts with a basic variable of its own with coefficient sign[r]
 // (+1 or -1), the given cost and the value right[r] sign[r], which must not be negative.
+// A basis of signed unit vectors is its own inverse, which makes phase one needless:
+// an infeasible start pays by its cost until pivots have driven it out.
 func (m *master) reset(sign, cost, right []float64) {
 	m.rows = len(sign)
 	m.inv = Resize(m.inv, m.rows*m.rows)
@@ -69,6 +75,8 @@ func Resize(s []float64, n int) []float64 {
 }
 
 // add appends a column and returns its number.
+// The column starts outside the basis, at 0, so that the basic solution stays as it
+// is.
 func (m *master) add(cost float64, column ...entry) int {
 	m.cost = append(m.cost, cost)
 	m.entries = append(m.entries, column...)
@@ -77,6 +85,8 @@ func (m *master) add(cost float64, column ...entry) int {
 }
 
 // offer appends a column if its reduced cost is worth a pivot, and reports that.
+// Once optimize has reached an optimum no column that is present passes, so that none is
+// held twice.
 func (m *master) offer(cost float64, column []entry) bool {
 	if m.reducedOf(cost, column) <= reducedCost {
 		return false
@@ -89,6 +99,8 @@ func (m *master) column(c int) []entry { return m.entries[m.first[c]:m.first[c+1
 
 // forget removes all columns but the basic ones and the keep others of the largest reduced cost, ties to
 // the older ones. The numbers of columns change.
+// Solution, duals and objective depend on basic columns only and stay; a forgotten
+// column that is needed after all is priced in again.
 func (m *master) forget(keep int) {
 	isBasic := make([]bool, len(m.cost))
 	for _, c := range m.Basic {
@@ -102,12 +114,16 @@ func (m *master) forget(keep int) {
 			others = append(others, c)
 		}
 	}
+	// Columns that have just arrived have positive reduced costs and stay; of the others,
+	// negative since the last optimum, the largest are nearest to entering.
 	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	stays := isBasic
 	for _, c := range others[:min(keep, len(others))] {
 		stays[c] = true
 	}
 	old := *m
+	// New slices, not the old ones shortened: else the memory of what is forgotten would
+	// stay.
 	number := make([]int, len(old.cost))
 	m.cost, m.entries, m.first = nil, nil, []int{0}
 	for c := range old.cost {
@@ -124,6 +140,7 @@ func (m *master) forget(keep int) {
 func (m *master) refreshDuals() {
 	clear(m.dual)
 	for r, c := range m.Basic {
+		// Most basic columns are patterns at cost 0, which contribute nothing.
 		if cost := m.cost[c]; cost != 0 {
 			for k, v := range m.inv[r*m.rows : (r+1)*m.rows] {
 				m.dual[k] += float64(cost * v)
@@ -135,6 +152,10 @@ func (m *master) refreshDuals() {
 func (m *master) reduced(c int) float64 { return m.reducedOf(m.cost[c], m.column(c)) }
 
 // reducedOf returns cost - dual column.
+//
+//	rc = cost - sum_r dual_r a_r
+//
+// is what the objective gains for each unit of the column that enters.
 func (m *master) reducedOf(cost float64, column []entry) float64 {
 	for _, e := range column {
 		cost -= float64(m.dual[e.row] * e.value)
@@ -144,6 +165,8 @@ func (m *master) reducedOf(cost float64, column []entry) float64 {
 
 // optimize pivots until no column that is here improves. It returns false if it stopped before that, as
 // its pivots are used up or nothing bounds the program: then other columns do not help either.
+// The rule is Dantzig's, the largest reduced cost enters, ties to the older column: few pivots, each of
+// O(entries + rows^2). It may cycle where degenerate; the limit on pivots ends that too.
 func (m *master) optimize() bool {
 	for m.pivots < m.most {
 		enter, most := -1, reducedCost
@@ -165,12 +188,15 @@ func (m *master) optimize() bool {
 // pivot brings column c into the basis. It reports false where nothing bounds it.
 func (m *master) pivot(c int) bool {
 	m.pivots++
+	// u = B^-1 a: how fast each basic variable falls while the column rises.
 	clear(m.enters)
 	for _, e := range m.column(c) {
 		for r := range m.enters {
 			m.enters[r] += float64(e.value * m.inv[r*m.rows+e.row])
 		}
 	}
+	// Ratio test: the column rises to min over u_r > 0 of Value_r / u_r, where the first basic variable
+	// reaches 0 and leaves.
 	leave, least := -1, math.Inf(1)
 	for r, u := range m.enters {
 		// Ties go to the larger pivot element: degenerate programs stay accurate.
@@ -189,6 +215,8 @@ func (m *master) pivot(c int) bool {
 }
 
 // exchange makes column c basic in row leave with the given value.
+// In product form: the pivot row of the inverse is divided by u_leave, and u_r times that is subtracted
+// from every other row r. The objective grows by rc times value, hence the duals by rc times the new row.
 func (m *master) exchange(leave, c int, value float64) {
 	row := m.inv[leave*m.rows : (leave+1)*m.rows]
 	u := m.enters[leave]
@@ -196,6 +224,7 @@ func (m *master) exchange(leave, c int, value float64) {
 		row[k] /= u
 	}
 	for r, factor := range m.enters {
+		// Rows of factor 0 stay: with sparse columns these are most.
 		if r == leave || factor == 0 {
 			continue
 		}
@@ -206,6 +235,8 @@ func (m *master) exchange(leave, c int, value float64) {
 		}
 	}
 	m.Value[leave] = value
+	// The reduced cost must still be that of the old duals, here; afterwards it is 0, as
+	// it is basic.
 	rc := m.reduced(c)
 	for k, v := range row {
 		m.dual[k] += float64(rc * v)
@@ -214,6 +245,8 @@ func (m *master) exchange(leave, c int, value float64) {
 }
 
 // objective returns the value of the basic solution.
+// It bounds the optimum of the full program from below, but for artificial variables
+// left in the basis.
 func (m *master) objective() float64 {
 	var sum float64
 	for r, c := range m.Basic {

@@ -33,6 +33,11 @@ const (
 // Its linear relaxation over the convex hulls has the columns (g, c) and (t, N). At any prices
 //
 //	bound = fixed + lambda L' + sum_g size_g max_c pi c + sum_t max_N (v_t - pi_t) N - lambda G_t(N)
+//
+// where y_gc counts the servers of class g with pattern c, N_t the containers of all free applications of
+// type t, and G_t is the least loss with which these can share N_t. Utilization depends on N_t only, which
+// is why the residual problem has no single applications. The bound follows by weak duality, for any
+// prices; the whole-numbered y and N make it a relaxation.
 type Residual struct {
 	S        *pattern.Cells
 	Types    []int32        // with free applications
@@ -57,6 +62,8 @@ type Residual struct {
 }
 
 // columnOf says what a column of the program is.
+// The basic variables that the program starts with, and unused supply, have neither:
+// Class and typ -1.
 type columnOf struct {
 	Class   int32 // index in residual.class, -1 for a count
 	Pattern int32
@@ -73,6 +80,8 @@ func NewResidual(s *pattern.Cells) *Residual {
 
 // Fix sets the free applications; those that cannot be kept are always free. It reports false where
 // a server does not hold the kept ones.
+// O(applications + cells x residents). What the last set left in Bound, Pi and Lp is
+// not touched: Solve comes next.
 func (r *Residual) Fix(free func(i int32) bool) bool {
 	p := r.S.Problem
 	r.Fixed, r.KeptLoss = 0, 0
@@ -93,14 +102,19 @@ func (r *Residual) Fix(free func(i int32) bool) bool {
 		if len(q.Members) > 0 {
 			q.Rebuild(p)
 			r.Types = append(r.Types, int32(t))
+			// The tree of counts narrows these later; Fix sets them back.
 			r.Lo[t], r.Hi[t] = q.Min, q.Max
 		}
 	}
+	// It is negative where the kept ones alone lose too much: no solution, which Solve
+	// shows by a bound far below any value.
 	r.Budget = p.Inst.LossBudget + solver.LossTolerance - r.KeptLoss
 	return r.classify()
 }
 
 // classify counts the servers of every class.
+// Cells of one class are one row of the program: its size depends on classes, not on
+// servers.
 func (r *Residual) classify() bool {
 	s := r.S
 	r.Class, r.Size = r.Class[:0], r.Size[:0]
@@ -112,6 +126,8 @@ func (r *Residual) classify() bool {
 		if g == pattern.NoClass {
 			return false
 		}
+		// Classes come in the order of their first cell, so that results do not depend on a
+		// map.
 		if r.slot[g] < 0 {
 			r.slot[g] = int32(len(r.Class))
 			r.Class, r.Size = append(r.Class, g), append(r.Size, 0)
@@ -124,6 +140,12 @@ func (r *Residual) classify() bool {
 // open starts the program with every count at its minimum. Rows are, in this order, the supply of each
 // type, the loss, the servers of each class, and the one count of each type; counts and losses are
 // measured from the minimum, so that the minimum's own column is the last row's slack.
+// As sum_n w_tn = 1 over the counts n of type t, N_t = m_t + sum_n w_tn (n - m_t), and the rows are
+//
+//	supply of t   sum_n w_tn (n - m_t) - sum_gc c_t y_gc <= -m_t
+//	loss          sum_tn w_tn (G_t(n) - G_t(m_t)) <= L' - sum_t G_t(m_t)
+//	servers of g  sum_c y_gc <= size_g
+//	count of t    sum_n w_tn = 1, where the slack is the weight of n = m_t
 func (r *Residual) open() {
 	types, classes := len(r.Types), len(r.Class)
 	rows := 2*types + 1 + classes
@@ -134,11 +156,14 @@ func (r *Residual) open() {
 		q, typ := &r.Pools[t], &r.S.Problem.Types[t]
 		right[at] = -float64(r.Lo[t])
 		right[types] -= q.At(typ.Delta, r.Lo[t])
+		// The slack of a count row is the column of the minimum, and so has its value as cost.
 		right[types+1+classes+at], cost[types+1+classes+at] = 1, float64(typ.Value*float64(r.Lo[t]))
 	}
 	copy(right[types+1:], r.Size)
 	for row := range sign {
 		sign[row] = 1
+		// The row starts violated: its basic variable is artificial, the amount missing, at
+		// cost big.
 		if right[row] < 0 {
 			sign[row], cost[row] = -1, -big
 		}
@@ -148,6 +173,8 @@ func (r *Residual) open() {
 	for range rows {
 		r.Columns = append(r.Columns, columnOf{Class: -1, typ: -1})
 	}
+	// A violated row has lost its slack to the artificial variable, and gets it back as a
+	// column.
 	for row := range types + 1 {
 		if sign[row] < 0 { // supply and loss budget may be left unused
 			r.addColumn(columnOf{Class: -1, typ: -1}, 0, entry{row, 1})
@@ -155,6 +182,7 @@ func (r *Residual) open() {
 	}
 }
 
+// addColumn appends to program and Columns alike: their numbers must agree.
 func (r *Residual) addColumn(what columnOf, cost float64, column ...entry) {
 	r.Columns = append(r.Columns, what)
 	r.Lp.add(cost, column...)
@@ -162,12 +190,15 @@ func (r *Residual) addColumn(what columnOf, cost float64, column ...entry) {
 
 // Solve improves the bound until it is proven to be that of the program, or at most cut, or mostPivots or
 // mostPricings are used up. It adds at most one column a round for each class and each type.
+// Every round has a valid bound, and Bound is the least: ending early is exact, if weaker. A cut of -Inf
+// asks for the optimum of the program.
 func (r *Residual) Solve(cut float64) {
 	r.Bound = math.Inf(1)
 	r.open()
 	for range mostPricings {
 		optimal := r.Lp.optimize()
 		added := r.price()
+		// Bound and program meet from above and below; then no prices prove less.
 		if !optimal || !added || r.Bound <= cut || r.Bound-r.Fixed-r.Lp.objective() <= closeEnough {
 			return
 		}
@@ -175,10 +206,16 @@ func (r *Residual) Solve(cut float64) {
 }
 
 // price evaluates the bound at the program's prices and adds the columns that improve it.
+//
+//	bound = fixed + lambda L' + sum_g size_g max_c pi c + sum_t max_N [(v_t - pi_t) N - lambda G_t(N)]
 func (r *Residual) price() bool {
 	p, types, classes := r.S.Problem, len(r.Types), len(r.Class)
 	dual := r.Lp.dual
+	// Duals of <= rows are at least 0 in an optimum; before it they may not be, and prices
+	// must.
 	lambda := math.Max(0, dual[types])
+	// Types without free applications are worth nothing: patterns may hold room for them
+	// in vain.
 	clear(r.Worth)
 	for at, t := range r.Types {
 		r.Worth[t] = math.Max(0, dual[at])
@@ -186,6 +223,8 @@ func (r *Residual) price() bool {
 	added := false
 	bound := r.Fixed + float64(lambda*r.Budget)
 	for g, class := range r.Class {
+		// The subproblem of class g is a look through its maximal patterns: exact. Its column improves
+		// where best > dual of the class.
 		q, best := r.S.Lists.Best(class, r.Worth)
 		bound += float64(r.Size[g] * best)
 		if best-dual[types+1+g] > reducedCost {
@@ -203,17 +242,22 @@ func (r *Residual) price() bool {
 	}
 	for at, t := range r.Types {
 		q, typ := &r.Pools[t], &p.Types[t]
+		// The subproblem of type t is concave in N, so that a greedy choice is exact.
 		n := r.Wanted(t, typ.Value-r.Worth[t], lambda)
 		loss := q.At(typ.Delta, n)
 		value := float64(typ.Value * float64(n))
 		bound += value - float64(r.Worth[t]*float64(n)) - float64(lambda*loss)
 		more, dearer := float64(n-r.Lo[t]), loss-q.At(typ.Delta, r.Lo[t])
+		// Reduced cost: v N - dual_t (N - m) - dual_loss (G(N) - G(m)) - dual_count. The duals here are unclipped:
+		// they are the program's own.
 		if value-float64(dual[at]*more)-float64(dual[types]*dearer)-dual[types+1+classes+at] > reducedCost {
 			added = true
 			r.addColumn(columnOf{Class: -1, typ: t, count: n}, value,
 				entry{at, more}, entry{types, dearer}, entry{types + 1 + classes + at, 1})
 		}
 	}
+	// Prices and bound are stored together: the slacks of an exact search must refer to
+	// this bound.
 	if bound < r.Bound {
 		r.Bound, r.Lambda = bound, lambda
 		copy(r.Pi, r.Worth)
@@ -222,12 +266,14 @@ func (r *Residual) price() bool {
 }
 
 // Wanted returns the N in the bounds of type t with the largest price N - lambda G(N), which is concave.
+// Cutting the maximizer off at the bounds is exact for a concave function.
 func (r *Residual) Wanted(t int32, price, lambda float64) int64 {
 	return min(max(r.Pools[t].Wanted(price, lambda, r.S.Problem.Types[t].Delta), r.Lo[t]), r.Hi[t])
 }
 
 // Fractional returns the type whose count in the program's solution is farthest from whole, and that
 // count; -1 where all are whole.
+// The mean count is m_t + sum_n w_tn (n - m_t); branching on N_t <= floor | N_t >= ceil cuts it off.
 func (r *Residual) Fractional() (typ int32, count float64) {
 	mean := make([]float64, len(r.Pools))
 	for row, c := range r.Lp.Basic {
@@ -236,6 +282,7 @@ func (r *Residual) Fractional() (typ int32, count float64) {
 		}
 	}
 	typ = -1
+	// The margin is far above rounding of values of basic variables.
 	most := 1e-6
 	for _, t := range r.Types {
 		if off := math.Abs(mean[t] - math.Round(mean[t])); off > most {

@@ -12,8 +12,12 @@ import (
 
 // Smallest returns a smallest set of constraints that cannot hold together, with the two sides of
 // the first one, found by enumeration. limit bounds the nodes of each; what cannot be decided stays in.
+//
+// It takes at most four enumerations. Smallest means that no member can be left out, not that there are
+// fewest: of two such sets the order below decides.
 func Smallest(ctx context.Context, p *problem.Problem, limit int64) *solver.Conflict {
 	relaxed, c := LeaveOut(p, func(without *solver.Instance) bool {
+		// An enumeration that ran out of nodes is no proof, so that the constraint stays in.
 		e, done := enumerate.Plain(ctx, without, limit)
 		return done && !e.Found
 	})
@@ -23,10 +27,14 @@ func Smallest(ctx context.Context, p *problem.Problem, limit int64) *solver.Conf
 
 // LeaveOut leaves out one constraint after the other for as long as empty says that there is no solution
 // without it either; capacity always holds. It returns the instance with what is left, and that.
+// This is the deletion filter: the invariant is that relaxed has no solution. One pass is enough, as
+// a constraint that was needed once is needed in every smaller set.
 func LeaveOut(p *problem.Problem, empty func(without *solver.Instance) bool) (*solver.Instance, *solver.Conflict) {
 	relaxed := *p.Inst
 	relaxed.Apps = append([]solver.App(nil), p.Inst.Apps...)
 	c := &solver.Conflict{Kind: -1}
+	// Where several could go, the one tried first does: fairness, then adjustments, then
+	// minima.
 	for _, constraint := range [...]solver.Constraint{solver.Fairness, solver.Adjust, solver.Minimum} {
 		if without := relax(&relaxed, constraint); empty(without) {
 			relaxed = *without
@@ -42,11 +50,14 @@ func LeaveOut(p *problem.Problem, empty func(without *solver.Instance) bool) (*s
 const noBudget = 1e15
 
 // relax returns inst without constraint.
+// relax shares everything with inst that the constraint does not name, and never
+// writes to that.
 func relax(inst *solver.Instance, constraint solver.Constraint) *solver.Instance {
 	without := *inst
 	switch constraint {
 	case solver.Fairness:
 		without.LossBudget = noBudget
+	// As many adjustments as applications are as good as no limit.
 	case solver.Adjust:
 		without.AdjustBudget = int64(len(inst.Apps))
 	case solver.Minimum:
@@ -60,6 +71,14 @@ func relax(inst *solver.Instance, constraint solver.Constraint) *solver.Instance
 
 // sides returns the two sides of the violated constraint: the least loss, the fewest adjustments
 // against the budget; or the sum of the minima against what can be had of it.
+// It leaves the constraint out and minimizes what it limits, which enumeration does when the objective
+// that it prefers first is made equal for all:
+//
+//	fairness     all values 0, so that the least loss is preferred
+//	adjustments  values and losses 0, so that the fewest adjusted are
+//	minima       one container up to the minimum is worth 1, and more are not allowed
+//
+// Zeros say that it could not be found out.
 func sides(ctx context.Context, inst *solver.Instance, constraint solver.Constraint, limit int64) (need, have float64) {
 	without := relax(inst, constraint)
 	without.Apps = append([]solver.App(nil), without.Apps...)
@@ -71,6 +90,8 @@ func sides(ctx context.Context, inst *solver.Instance, constraint solver.Constra
 		case solver.Adjust:
 			app.Value, app.Delta, app.Share = 0, 0, 0
 		default:
+			// Max must be at least 1 to be valid; where the minimum is 0 that container is worth
+			// nothing.
 			least := inst.Apps[i].Min
 			app.Value, app.Max = float64(min(1, least)), max(1, least)
 			need += float64(least)

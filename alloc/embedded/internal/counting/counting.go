@@ -13,6 +13,9 @@ import (
 
 // Conflict returns the first reason that counting finds, or nil. The search relies on it: past
 // it every minimum fits the empty cluster, and sums of minima do not overflow.
+//
+// Each reason is sound alone, and the order is that of what a reader understands fastest. All of them
+// together take O(applications x (kinds + log applications) + residents x kinds); a nil result proves nothing.
 func Conflict(p *problem.Problem) *solver.Conflict {
 	for _, find := range [...]func(*problem.Problem) *solver.Conflict{oneTooLarge, allTooLarge, tooManyMoves, tooMuchLoss} {
 		if conflict := find(p); conflict != nil {
@@ -23,9 +26,13 @@ func Conflict(p *problem.Problem) *solver.Conflict {
 }
 
 // oneTooLarge finds an application whose minimum the empty cluster does not hold.
+// Need and Have are containers, or units of Kind where one container alone is larger
+// than every server.
 func oneTooLarge(p *problem.Problem) *solver.Conflict {
 	for i := range p.Apps {
 		a := &p.Apps[i]
+		// problem.New has lowered Max to what the empty cluster holds: only that puts it below
+		// Min.
 		if a.Min <= a.Max {
 			continue
 		}
@@ -33,6 +40,8 @@ func oneTooLarge(p *problem.Problem) *solver.Conflict {
 			Constraints: []solver.Constraint{solver.Minimum, solver.Capacity},
 			Apps:        []int{i}, Kind: -1, Need: float64(a.Min), Have: float64(a.Max),
 		}
+		// The sharper reason: no server at all has as much of one kind as a single container
+		// asks for.
 		for k, q := range p.DemandOf(a.Type) {
 			var largest int64
 			for j := range p.Servers {
@@ -50,11 +59,15 @@ func oneTooLarge(p *problem.Problem) *solver.Conflict {
 }
 
 // allTooLarge finds a kind of which the minima together demand more than there is.
+// Need and Have are units of Kind, summed over the cluster as if it were one server: a
+// necessary condition, as splitting it into servers can only make less fit. Saturated
+// sums stay too large.
 func allTooLarge(p *problem.Problem) *solver.Conflict {
 	for k := range p.Kinds {
 		var need int64
 		var apps []int
 		for i := range p.Apps {
+			// Apps lists only those that demand the kind; the others are no part of the reason.
 			if use := problem.MulSaturated(p.Apps[i].Min, p.DemandOf(p.Apps[i].Type)[k]); use > 0 {
 				need = problem.AddSaturated(need, use)
 				apps = append(apps, i)
@@ -72,6 +85,9 @@ func allTooLarge(p *problem.Problem) *solver.Conflict {
 
 // tooManyMoves finds more applications that must move than the budget allows: those that cannot
 // stay by themselves, and of those on each server that shrank below what they hold there as few as can be.
+// Need and Have are applications. The sum over servers is a lower bound only because
+// no application is counted twice: involved marks all residents of a server once one
+// of them has been counted.
 func tooManyMoves(p *problem.Problem) *solver.Conflict {
 	c := &solver.Conflict{Kind: -1, Have: float64(p.Inst.AdjustBudget)}
 	need := int64(len(p.MustMove))
@@ -79,6 +95,7 @@ func tooManyMoves(p *problem.Problem) *solver.Conflict {
 	for _, i := range p.MustMove {
 		involved[i] = true
 	}
+	// Servers go by index, first come first counted; another order might prove more.
 	for j, residents := range p.Residents {
 		if fewest := fewestMoves(p, j); fewest > 0 && !anyOf(involved, residents) {
 			need += fewest
@@ -101,9 +118,14 @@ func tooManyMoves(p *problem.Problem) *solver.Conflict {
 }
 
 // NoRoom finds an application that does not stay and whose minimum has no room beside those that must.
+// It is separate since it is no reason that the search relies on, but one that prices
+// need: there they would only find an infinite bound. Need and Have are containers.
+// p.Residual is what is left beside the residents that no choice of adjustments can
+// free, so that room is an upper bound.
 func NoRoom(p *problem.Problem) *solver.Conflict {
 	for i := range p.Apps {
 		a := &p.Apps[i]
+		// What may stay needs no room elsewhere.
 		if a.Pinnable {
 			continue
 		}
@@ -123,6 +145,8 @@ func NoRoom(p *problem.Problem) *solver.Conflict {
 
 // causes lists why applications must move: a server that became too small, a minimum above what
 // is held; a displaced one, or one above its maximum, needs no further reason.
+// The first constraint, Adjust, is the one that is violated; the others say why so
+// many must move.
 func causes(p *problem.Problem, shrank bool) []solver.Constraint {
 	for _, i := range p.MustMove {
 		for _, placed := range p.Inst.Apps[i].Previous {
@@ -144,6 +168,7 @@ func belowMinimum(p *problem.Problem) bool {
 	return slices.ContainsFunc(p.MustMove, func(i int) bool { return p.Apps[i].Held < p.Apps[i].Min })
 }
 
+// anyOf reports whether any of apps is marked.
 func anyOf(marked []bool, apps []int32) bool {
 	for _, i := range apps {
 		if marked[i] {
@@ -155,6 +180,8 @@ func anyOf(marked []bool, apps []int32) bool {
 
 // fewestMoves returns how many of its residents must leave server j at least, by the kind that is shortest:
 // those that use most of it.
+// For one kind: the fewest residents whose uses sum to at least what is too much, hence the largest
+// first, which is exact. Over kinds the largest of these numbers is still a lower bound: all of them must fit.
 func fewestMoves(p *problem.Problem, j int) int64 {
 	var fewest int64
 	for k := range p.Kinds {
@@ -165,6 +192,7 @@ func fewestMoves(p *problem.Problem, j int) int64 {
 			all, uses = problem.AddSaturated(all, use), append(uses, use)
 		}
 		slices.Sort(uses)
+		// The loop ends: the uses sum to all, and a capacity is never negative.
 		over := all - p.Capacity[j*p.Kinds+k]
 		n := int64(0)
 		for ; over > 0; n++ {
@@ -177,6 +205,9 @@ func fewestMoves(p *problem.Problem, j int) int64 {
 
 // tooMuchLoss finds that even the least loss exceeds the budget, with as few other constraints as
 // that takes: none, the minima, the adjustment budget, or both.
+// Need and Have are loss. The relaxation forgets capacity altogether: every
+// application has the count it likes best. The first combination that is too much
+// names fewest constraints.
 func tooMuchLoss(p *problem.Problem) *solver.Conflict {
 	for _, with := range [...]struct{ minima, adjust bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		if with.adjust && !with.minima && belowMinimum(p) {
@@ -200,6 +231,11 @@ func tooMuchLoss(p *problem.Problem) *solver.Conflict {
 
 // totalLoss returns the least loss that all applications can have one by one, within their minima
 // or not; with adjust, those that may stay do so but for the ones where moving saves most.
+//
+//	total = sum_i least_i, or with adjust sum_stay held_i + sum_others least_i - the budget largest
+//	        positive held_i - least_i
+//
+// Choosing the largest savings is exact, since without capacity nobody's saving depends on another's.
 func totalLoss(p *problem.Problem, minima, adjust bool) float64 {
 	var total float64
 	var savings []float64

@@ -16,9 +16,12 @@ import (
 )
 
 // Plain enumerates inst without prices.
+// All prices are 0, so that the bound is the sum of the best values alone: valid, and
+// weak.
 func Plain(ctx context.Context, inst *solver.Instance, limit int64) (*Enumeration, bool) {
 	d := lagrange.NewDual(problem.New(inst), false)
 	x := make([]float64, d.Dim())
+	// The scores of this evaluation bound the suffixes.
 	d.Evaluate(x)
 	return Run(ctx, d, x, nil, limit)
 }
@@ -29,13 +32,20 @@ const lookEvery = 1024
 // Enumeration visits every x row by row, application by application, in lexicographic order. Two
 // servers of equal capacity and equal previous allocation are interchangeable: of their columns
 // only the ascending order is visited, which the lexicographically smallest x has.
+//
+// This is exact for the whole preference: utilization, loss, adjusted, moved, then the smallest x in
+// lexicographic order. Depth-first in ascending order meets the smallest x of equal rank first, which is
+// why an equal later one never replaces it. Memory is 8 bytes x applications x servers, a few times.
 type Enumeration struct {
-	p     *problem.Problem
-	ctx   context.Context
-	left  []int64
-	x     []int64 // application i, server j at i*servers+j
-	twin  []int   // the server before j that is interchangeable with it, or -1
-	tied  []bool  // server i*servers+j: column j equals its twin's above row i
+	p   *problem.Problem
+	ctx context.Context
+	// left is what servers have beside the cells visited so far, kind k of server j at
+	// j*kinds+k.
+	left []int64
+	x    []int64 // application i, server j at i*servers+j
+	twin []int   // the server before j that is interchangeable with it, or -1
+	tied []bool  // server i*servers+j: column j equals its twin's above row i
+	// price is p_jk, spread from classes to servers as left is.
 	price []float64
 	// after[i][r] bounds the priced value of applications i and later with r adjustments left.
 	after  [][]float64
@@ -55,6 +65,9 @@ type Enumeration struct {
 
 // Run visits everything and reports whether it could finish within limit nodes. The prices
 // of d, as last evaluated at x, serve as bounds; incumbent may be nil.
+//
+// False means that nothing is proven: Best is then only the best met. Nodes are cells of x that were
+// entered, each in O(kinds), but for the last of a row, in O(servers x kinds).
 func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Counts, limit int64) (*Enumeration, bool) {
 	p := d.Problem
 	e := &Enumeration{
@@ -66,6 +79,7 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 	}
 	e.findTwins()
 	e.boundSuffixes(d)
+	// Ordered stays false: an equal solution with a smaller x must still be found.
 	if incumbent != nil {
 		e.Found = true
 		e.accept(RankOf(p.Inst, incumbent))
@@ -74,6 +88,8 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 }
 
 // findTwins links every server to the last one before it with equal capacity and residents.
+// Links to the last one before make chains, and x ascending along every link is x ascending along the
+// chain. O(servers^2 x (kinds + applications)), for tiny instances.
 func (e *Enumeration) findTwins() {
 	p := e.p
 	held := make([][]int64, p.Servers) // column j of the previous allocation
@@ -88,6 +104,7 @@ func (e *Enumeration) findTwins() {
 	e.twin = make([]int, p.Servers)
 	for j := range e.twin {
 		e.twin[j] = -1
+		// Above row 0 all columns are equal: empty.
 		e.tied[j] = true
 		for h := j - 1; h >= 0 && e.twin[j] < 0; h-- {
 			if p.Inst.Capacity[h].Equal(p.Inst.Capacity[j]) && slices.Equal(held[h], held[j]) {
@@ -98,6 +115,10 @@ func (e *Enumeration) findTwins() {
 }
 
 // boundSuffixes fills after, spare and must from the free and keep values of d.
+//
+//	after[i][r] = sum_{i' >= i} base_i' + the r largest positive free - keep of those that may stay
+//
+// so that after[i][r] for all r comes from one sorted list. O(applications^2 log applications).
 func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 	p := e.p
 	n := len(p.Apps)
@@ -116,6 +137,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 			} else {
 				base += d.Free[i]
 				if p.Inst.Apps[i].Running {
+					// A running application that cannot stay costs an adjustment, whatever it gets.
 					e.must[i]++
 				}
 			}
@@ -129,6 +151,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 
 // app visits the rows from application i on; at is what the rows before it add up to. It reports
 // false when the nodes ran out or the context ended.
+// Invariant: left is the capacity less rows 0 to i-1 of x, and rows from i on are 0.
 func (e *Enumeration) app(i int, at Rank) bool {
 	if e.hopeless(i, &at) {
 		return true
@@ -143,9 +166,15 @@ func (e *Enumeration) app(i int, at Rank) bool {
 }
 
 // hopeless reports whether nothing preferred to best can follow, or nothing feasible at all.
+//
+//	hope = at + lambda (L - loss so far) + sum_jk p_jk left_jk + after[i][adjustments left]
+//
+// is the bound of lagrange.Dual for the rows to come on what the rows so far have left, and hence bounds
+// the utilization of every completion; loss and adjustments have bounds of their own.
 func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	inst := e.p.Inst
 	spareAdjust := inst.AdjustBudget - at.Adjusted - e.must[i]
+	// The other half of the tolerance is left to the referee, who sums in another order.
 	least := at.Loss + e.spare[i]
 	if spareAdjust < 0 || least > inst.LossBudget+solver.LossTolerance/2 {
 		return true
@@ -153,6 +182,7 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	if !e.Found {
 		return false
 	}
+	// A finished row has its own figures; the bound would blur them by the tolerance.
 	if i == len(e.p.Apps) {
 		return e.beaten(at)
 	}
@@ -160,13 +190,17 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	for jk, price := range e.price {
 		bound += float64(price * float64(e.left[jk]))
 	}
+	// More adjustments than there are applications left are worth no more.
 	after := e.after[i]
 	bound += after[min(spareAdjust, int64(len(after)-1))]
+	// Moved can only grow from row to row, so what it is already is a bound.
 	hope := Rank{bound, least, at.Adjusted, at.Moved}
 	return e.beaten(&hope)
 }
 
 // beaten reports whether at is not preferred to best, be it by order only.
+// Standing compares with the best of all that were accepted, not with the last one,
+// since equality within a tolerance is not transitive.
 func (e *Enumeration) beaten(at *Rank) bool {
 	order := e.standing.Compare(at.Objective, at.Loss)
 	if order == 0 {
@@ -182,6 +216,9 @@ func (e *Enumeration) accept(at Rank) {
 }
 
 // cell visits the values of x[i][j], the smallest first; n is what application i has so far.
+//
+// The twin rule prunes columns that are a permutation of earlier ones: as long as two twins' columns are equal
+// above this row, x[i][j] starts at x[i][twin]; a larger value breaks the tie for the rows below.
 func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	e.Nodes++
 	if e.Nodes > e.Limit || e.Nodes%lookEvery == 0 && e.ctx.Err() != nil {
@@ -189,6 +226,7 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	}
 	p := e.p
 	a := &p.Apps[i]
+	// A row below its minimum is no solution, but that is no reason to stop.
 	if j == p.Servers {
 		return n < a.Min || e.row(i, n, at)
 	}
@@ -219,6 +257,7 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	return true
 }
 
+// use takes n containers of type t from server j; a negative n gives them back.
 func (e *Enumeration) use(j int, t int32, n int64) {
 	for k, q := range e.p.DemandOf(t) {
 		e.left[j*e.p.Kinds+k] -= n * q
@@ -226,11 +265,14 @@ func (e *Enumeration) use(j int, t int32, n int64) {
 }
 
 // row closes the row of application i and goes on with the next one.
+// Objective and loss are summed in the order of the applications, as the referee does.
 func (e *Enumeration) row(i int, n int64, at Rank) bool {
 	p := e.p
 	source := &p.Inst.Apps[i]
 	at.Objective += float64(p.Types[p.Apps[i].Type].Value * float64(n))
 	at.Loss += p.Loss(int32(i), n)
+	// The referee's own functions judge what is adjusted and moved, on an instance of this
+	// one application.
 	if source.Running {
 		counts := solver.Counts{placedRow(e.x[i*p.Servers : (i+1)*p.Servers])}
 		alone := solver.Instance{Apps: p.Inst.Apps[i : i+1]}
@@ -252,6 +294,7 @@ func placedRow(row []int64) []apportion.Placement {
 }
 
 // Counts returns the best x.
+// It must only be called where Ordered: of an incumbent there is no x here.
 func (e *Enumeration) Counts() solver.Counts {
 	counts := make(solver.Counts, len(e.p.Apps))
 	for i := range counts {

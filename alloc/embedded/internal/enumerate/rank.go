@@ -9,6 +9,8 @@ import (
 )
 
 // Rank is what the preference compares before x itself.
+// Objective counts in utilization, Loss in parts of dominant shares, Adjusted in
+// applications, and Moved in containers.
 type Rank struct {
 	Objective, Loss float64
 	Adjusted, Moved int64

@@ -13,12 +13,17 @@ import (
 
 // The multipliers are one vector: types prices, then lambda, then mu by entry, then one by
 // kind, of any sign, for the limits.
+// Units: a price on containers is utilization per container, lambda utilization per
+// unit of fairness loss, mu utilization, and sigma utilization per unit of a kind.
 func Dim(s *pattern.Cells) int { return LimitsAt(s) + s.Problem.Kinds }
 
 // LimitsAt returns where the multipliers of limits start in a vector of multipliers.
 func LimitsAt(s *pattern.Cells) int { return len(s.Problem.Types) + 1 + len(s.EntryApp) }
 
 // CopyPrices spells x out for solver.CopyBound.
+// The certificate has one price per application where x has one per type: the referee
+// knows no types. The multipliers of limits are left out, since a reported bound has
+// none.
 func CopyPrices(s *pattern.Cells, x []float64) *solver.CopyPrices {
 	p, types := s.Problem, len(s.Problem.Types)
 	m := &solver.CopyPrices{Container: make([]float64, len(p.Apps)), Loss: x[types], Room: make([][]float64, len(p.Apps))}
@@ -33,6 +38,9 @@ func CopyPrices(s *pattern.Cells, x []float64) *solver.CopyPrices {
 }
 
 // Decomposition is one evaluation of a split and what it leaves behind.
+//
+// It holds no result of its own beyond the last Evaluate; the slices are scratch that is reused, so
+// that an evaluation allocates nothing. One Decomposition serves one goroutine.
 type Decomposition struct {
 	Selection
 	s         *pattern.Cells
@@ -61,6 +69,9 @@ func (ev *Decomposition) Decide(choices []problem.Choice) {
 	ev.Selection.decide(ev.s.Problem, choices)
 	clear(ev.available)
 	for i := range ev.s.Problem.Apps {
+		// A type none of whose applications can change gets no new container, whatever its
+		// price: its patterns are worth nothing, which sharpens the bound. Open needs an
+		// adjustment to become free.
 		a := &ev.s.Problem.Apps[i]
 		if !a.Pinnable || ev.choice[i] == problem.Freed || ev.choice[i] == problem.Open && ev.Budget > 0 {
 			ev.available[a.Type] = true
@@ -70,19 +81,24 @@ func (ev *Decomposition) Decide(choices []problem.Choice) {
 
 // Evaluate returns the bound at x for the choices last decided; -Inf where some server cannot hold
 // those that must stay. O(patterns x types + subsets + applications log applications).
+// The steps: 1. lambda L; 2. worth of a container in patterns, v_t - p_t; 3. the best pattern of
+// every class; 4. the servers' subproblems a_j; 5. the applications' subproblems; 6. the limits.
 func (ev *Decomposition) Evaluate(x []float64) float64 {
 	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
 	clear(ev.slope)
 	lambda := x[types]
+	// The bound has to hold for solutions that use the tolerance on loss up.
 	ev.slope[types] = p.Inst.LossBudget + solver.LossTolerance
 	ev.bound = float64(lambda * ev.slope[types])
+	// worth_t = max(0, v_t - p_t): nobody must fill a pattern, so a loss is never taken.
 	for t := range p.Types {
 		ev.worth[t] = 0
 		if ev.available[t] {
 			ev.worth[t] = math.Max(0, p.Types[t].Value-x[t])
 		}
 	}
+	// Cells share classes: one pass over the patterns answers all of their subsets.
 	for g := range ev.bestOf {
 		ev.bestAt[g], ev.bestOf[g] = s.Lists.Best(int32(g), ev.worth)
 	}
@@ -97,10 +113,16 @@ func (ev *Decomposition) Evaluate(x []float64) float64 {
 }
 
 // servers adds sum_j a_j.
+//
+//	a_j = max over S of best(class that S leaves) - sum_{i in S} mu_ij
+//
+// by running through the subsets listed for each cell: exact, at most 2^10 of them. It reports false
+// where no subset is allowed.
 func (ev *Decomposition) servers(mu []float64) bool {
 	s, types := ev.s, len(ev.s.Problem.Types)
 	for at := range s.Cells {
 		c := &s.Cells[at]
+		// never marks residents that the choices, or a budget that is used up, keep in place.
 		var never uint32
 		for b := range c.Residents {
 			i := s.EntryApp[c.Entry+b]
@@ -114,6 +136,8 @@ func (ev *Decomposition) servers(mu []float64) bool {
 			if sub.Mask&never != 0 {
 				continue
 			}
+			// Only open residents have their multiplier: whether a freed one leaves is decided,
+			// and no copy of that decision has to be relaxed.
 			value := ev.bestOf[sub.Class]
 			for mask, e := sub.Mask, c.Entry; mask != 0; mask, e = mask>>1, e+1 {
 				if mask&1 != 0 && ev.choice[s.EntryApp[e]] == problem.Open {
@@ -127,6 +151,7 @@ func (ev *Decomposition) servers(mu []float64) bool {
 		if best < 0 {
 			return false
 		}
+		// A cell without residents stands for Size equal servers, whose subproblems are one.
 		ev.bound += float64(c.Size * most)
 		sub := s.Subsets[best]
 		for mask, e := sub.Mask, c.Entry; mask != 0; mask, e = mask>>1, e+1 {
@@ -134,6 +159,7 @@ func (ev *Decomposition) servers(mu []float64) bool {
 				ev.slope[types+1+int(e)]--
 			}
 		}
+		// d a_j / d p_t = -c_t; 0 where worth_t is cut off at 0.
 		for t, n := range s.Lists.Pattern(sub.Class, ev.bestAt[sub.Class]) {
 			if ev.worth[t] > 0 {
 				ev.slope[t] -= float64(c.Size * float64(n))
@@ -144,6 +170,8 @@ func (ev *Decomposition) servers(mu []float64) bool {
 }
 
 // applications adds phi, keep and the best scores.
+// Each is evaluated as kept first; then those of F* move from keep_i to phi_i. A freed
+// one is not offered to F*, as the budget is charged for it already.
 func (ev *Decomposition) applications(x []float64) {
 	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
@@ -152,11 +180,14 @@ func (ev *Decomposition) applications(x []float64) {
 	for i := range p.Apps {
 		a := &p.Apps[i]
 		if !a.Pinnable || ev.choice[i] == problem.Freed {
+			// phi_i = max over n of (p_t - surcharge_t) n - lambda loss_i(n); the surcharge makes the use of
+			// scarce kinds dearer for whoever it is.
 			n, phi := p.Wanted(int32(i), x[a.Type]-ev.surcharge[a.Type], lambda)
 			ev.bound += phi
 			ev.want(int32(i), n)
 			continue
 		}
+		// What is kept counts towards the limits too.
 		keep := p.KeepWorth(int32(i), lambda) - float64(ev.surcharge[a.Type]*float64(a.Held))
 		ev.bound += keep
 		ev.total[a.Type] += a.Held
@@ -164,6 +195,7 @@ func (ev *Decomposition) applications(x []float64) {
 		if ev.choice[i] == problem.Kept {
 			continue
 		}
+		// score_i = phi_i - keep_i + sum_j mu_ij: the servers paid mu_ij for the right to its room.
 		_, phi := p.Wanted(int32(i), x[a.Type]-ev.surcharge[a.Type], lambda)
 		gain := phi - keep
 		for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
@@ -172,6 +204,8 @@ func (ev *Decomposition) applications(x []float64) {
 		ev.add(int32(i), gain)
 	}
 	ev.choose()
+	// The keep part of the members of F* comes out again, term by term, so that bound and
+	// subgradient stay those of one and the same maximizer.
 	for _, sc := range ev.Chosen {
 		a := &p.Apps[sc.App]
 		n, _ := p.Wanted(sc.App, x[a.Type]-ev.surcharge[a.Type], lambda)
@@ -185,6 +219,8 @@ func (ev *Decomposition) applications(x []float64) {
 	}
 }
 
+// want enters n containers of application i into the subgradient: they are wanted (+n
+// in p_t), and their loss uses the budget (-loss in lambda).
 func (ev *Decomposition) want(i int32, n int64) {
 	p := ev.s.Problem
 	t := p.Apps[i].Type

@@ -14,6 +14,9 @@ import (
 
 // ChosenBy returns the value of what the applications of type t chose when d was last evaluated, and sets
 // into to what they use and lose.
+// into is laid out as the multipliers are: what the type uses of kind k in class g at g*kinds+k,
+// in units of the kind, then its loss. This is the column that the block of t contributes to a
+// Dantzig-Wolfe program; it needs every application free.
 func (d *Dual) ChosenBy(t int32, into []float64) float64 {
 	clear(into)
 	var value float64
@@ -21,6 +24,8 @@ func (d *Dual) ChosenBy(t int32, into []float64) float64 {
 		d.useFree(i, into)
 		value += float64(d.Problem.Types[t].Value * float64(d.count[i]))
 	}
+	// useFree subtracts, as it is made for subgradients, where what is used counts against
+	// what there is.
 	for c := range into {
 		into[c] = -into[c]
 	}
@@ -35,6 +40,15 @@ func (d *Dual) ChosenBy(t int32, into []float64) float64 {
 //
 // as solver.DualBound states it, type by type. Servers of one class hold as much of each type and nothing that
 // could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
+//
+// Here free_i is the most that application i is worth at these prices when it may have any count in
+// its bounds anywhere, and keep_i its worth when it stays exactly where it is:
+//
+//	free_i = max over n in [min, max] of sum of the n largest profits v - p_g d - lambda loss_i(n)
+//	keep_i = sum over its containers of v - p_g d - lambda loss_i(held)
+//
+// The bound holds because it relaxes only what it prices: that containers fit the servers, and that
+// losses sum to at most L. The adjustment budget is kept exactly, by sorting.
 type Dual struct {
 	Selection
 	Problem *problem.Problem
@@ -42,12 +56,14 @@ type Dual struct {
 	Size    []int64 // servers in class g
 	shape   []int32 // of class g
 	Allowed float64 // L, with the tolerance of a solution
-	steps   [][]step
-	heap    []step
-	Free    []float64 // free_i
-	count   []int64   // the n that attains it
-	Keep    []float64
-	Have    []float64 // class g, kind k: the capacity of its servers together
+	// steps are those of buildSteps by type, valid for the prices evaluated last; heap is
+	// scratch.
+	steps [][]step
+	heap  []step
+	Free  []float64 // free_i
+	count []int64   // the n that attains it
+	Keep  []float64
+	Have  []float64 // class g, kind k: the capacity of its servers together
 	// cap[g*types+t] is the most containers of type t that the servers of class g can hold: an
 	// application is kept unless the budget allows to free it.
 	cap      []int64
@@ -64,6 +80,9 @@ type Dual struct {
 
 // NewDual classes the servers by what they hold: all of them if coarse, else those without residents, while
 // each server with residents is a class of its own. Both give valid bounds; coarse ones are cheap.
+// A server with residents needs a price of its own since what stays differs from one
+// such server to the next; averaging them loses sharpness and gains speed. Memory is 8
+// bytes times classes times (types + 3 kinds).
 func NewDual(p *problem.Problem, coarse bool) *Dual {
 	d := &Dual{
 		Selection: newSelection(p), Problem: p, Allowed: p.Inst.LossBudget + solver.LossTolerance, steps: make([][]step, len(p.Types)),
@@ -72,6 +91,7 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 	}
 	merged := make(map[int32]int32) // shape -> class of its servers that need none of their own
 	for j := range p.Servers {
+		// A lone server must not enter merged, else later servers of its shape would join it.
 		h, alone := p.ShapeOf[j], !coarse && len(p.Residents[j]) > 0
 		g, known := merged[h]
 		if !known || alone {
@@ -86,6 +106,7 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 	}
 	d.cap = make([]int64, len(d.Size)*len(p.Types))
 	d.Have, d.slope = make([]float64, len(d.Size)*p.Kinds), make([]float64, len(d.Size)*p.Kinds+1)
+	// Capacities may sum to float64, as they are only multiplied with prices.
 	for j, g := range d.ClassOf {
 		for k := range p.Kinds {
 			d.Have[int(g)*p.Kinds+k] += float64(p.Capacity[j*p.Kinds+k])
@@ -98,6 +119,8 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 }
 
 // Decide takes over the choices of a node.
+// After it Evaluate bounds only the solutions that agree with the choices: kept
+// applications hold what they held, freed ones are charged to the budget already.
 func (d *Dual) Decide(choices []problem.Choice) {
 	d.Selection.decide(d.Problem, choices)
 	if d.residual == nil {
@@ -109,6 +132,8 @@ func (d *Dual) Decide(choices []problem.Choice) {
 }
 
 // divide tells those that the choices keep from the others.
+// What the kept ones use does not depend on the prices, so it leaves the loop over
+// applications once a node instead of once an evaluation.
 func (d *Dual) divide() {
 	p := d.Problem
 	copy(d.left, d.Have)
@@ -129,6 +154,7 @@ func (d *Dual) divide() {
 			}
 		}
 		if len(d.moving) > before {
+			// A type all of whose members are kept needs no steps.
 			d.active = append(d.active, int32(t))
 		}
 	}
@@ -140,10 +166,13 @@ func (d *Dual) limit(residual []int64) {
 	types := len(p.Types)
 	for g, size := range d.Size {
 		for _, t := range d.active {
+			// A class of equal servers holds size times what one of them holds, each type taken
+			// alone: an upper bound that ignores the other types, which their prices stand for.
 			d.cap[g*types+int(t)] = problem.MulSaturated(size, p.Fits[int(d.shape[g])*types+int(t)])
 		}
 	}
 	for j, g := range d.ClassOf {
+		// Of a single server it is known besides which residents stay at least.
 		if d.Size[g] == 1 {
 			for _, t := range d.active {
 				d.cap[int(g)*types+int(t)] = apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
@@ -162,8 +191,11 @@ func (d *Dual) gradient() []float64 { return d.slope }
 
 // Evaluate returns the bound at x and leaves scores and slope. O(types x classes x kinds +
 // applications x log steps) plus the steps that are worth taking, of those that are not kept.
+// The steps: 1. terms without a choice, lambda (L - kept loss) + sum p_gk left_gk + kept value;
+// 2. steps by type; 3. free_i and keep_i; 4. F* by score; 5. the subgradient of what was chosen.
 func (d *Dual) Evaluate(x []float64) float64 {
 	p, last := d.Problem, len(x)-1
+	// Only terms linear in x come first: their slopes are what is left of each resource.
 	d.slope[last] = d.Allowed - d.keptLoss
 	bound := d.keptValue + float64(x[last]*d.slope[last])
 	for gk, left := range d.left {
@@ -177,15 +209,19 @@ func (d *Dual) Evaluate(x []float64) float64 {
 	for _, i := range d.moving {
 		d.count[i], d.Free[i] = d.best(x, i)
 		if !p.Apps[i].Pinnable || d.choice[i] == problem.Freed {
+			// Freed ones and those that cannot stay have no score: nothing is left to choose.
 			bound += d.Free[i]
 			d.useFree(i, d.slope)
 			continue
 		}
+		// Everyone else starts as kept, and F* adds score = free - keep for its members below.
 		d.Keep[i] = d.keepValue(x, i)
 		bound += d.Keep[i]
 		d.add(i, d.Free[i]-d.Keep[i])
 	}
 	d.choose()
+	// The subgradient is that of the maximizer: of each application what it uses where it
+	// ended, free or kept.
 	for at, sc := range d.All {
 		if at < len(d.Chosen) {
 			bound += sc.Gain
@@ -198,6 +234,8 @@ func (d *Dual) Evaluate(x []float64) float64 {
 }
 
 // profit returns v_t - p_g d_t.
+// It may be negative: a minimum above zero or the price on loss can demand containers
+// that lose utilization at these prices.
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
 	profit := d.Problem.Types[t].Value
 	price := x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
@@ -209,15 +247,19 @@ func (d *Dual) profit(x []float64, t int32, g int) float64 {
 
 // best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
 // terms are concave: containers are taken while they bring more than the loss they cause.
+// -Inf says that the servers cannot hold its minimum: the node has no solution.
 func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	a := &d.Problem.Apps[i]
 	steps := d.steps[a.Type]
 	if held := fullest(steps); held < a.Min {
 		return 0, math.Inf(-1)
 	}
+	// Up to fair a container saves lambda delta, so it pays while profit > -lambda delta.
 	slope := float64(d.Lambda(x) * d.Problem.Types[a.Type].Delta)
 	n := worth(steps, -slope)
 	if n > a.Fair {
+		// The one container across the share changes the loss by a fraction of delta, and each later one
+		// costs lambda delta; n = fair is right as soon as the first of these does not pay, as profits fall.
 		at := stepOf(steps, a.Fair+1)
 		fraction := float64(d.Lambda(x) * (d.Problem.Loss(i, a.Fair+1) - d.Problem.Loss(i, a.Fair)))
 		if at < len(steps) && steps[at].profit > fraction {
@@ -226,10 +268,12 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 			n = a.Fair
 		}
 	}
+	// Concavity lets the bounds cut the free maximizer off: no second search is needed.
 	n = min(max(n, a.Min), a.Max)
 	return n, fill(steps, n) - float64(d.Lambda(x)*d.Problem.Loss(i, n))
 }
 
+// keepValue returns keep_i = sum_g n_g (v - p_g d) - lambda loss_i(held), at what application i holds.
 func (d *Dual) keepValue(x []float64, i int32) float64 {
 	a := &d.Problem.Apps[i]
 	keep := -float64(d.Lambda(x) * a.HeldLoss)
@@ -241,6 +285,7 @@ func (d *Dual) keepValue(x []float64, i int32) float64 {
 
 // useFree takes what the best count of application i uses and loses from from; useKept what it holds
 // now.
+// from is laid out as the multipliers. O(steps up to its count x kinds).
 func (d *Dual) useFree(i int32, from []float64) {
 	a := &d.Problem.Apps[i]
 	n := d.count[i]
@@ -250,6 +295,7 @@ func (d *Dual) useFree(i int32, from []float64) {
 		if start >= n {
 			return
 		}
+		// The first n containers fill the steps in order; the last step in part.
 		d.use(a.Type, int(s.class), min(s.end, n)-start, from)
 		start = s.end
 	}
@@ -263,6 +309,7 @@ func (d *Dual) useKept(i int32, from []float64) {
 	}
 }
 
+// use takes n containers of type t on class g from from.
 func (d *Dual) use(t int32, g int, n int64, from []float64) {
 	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
 	for k, q := range d.Problem.DemandOf(t) {
@@ -272,8 +319,11 @@ func (d *Dual) use(t int32, g int, n int64, from []float64) {
 
 // Multipliers spells x out for solver.DualBound, at which d must have been evaluated last, without choices.
 // Adjust is the score that just misses the budget.
+// For fixed scores the adjustment budget B costs min over nu >= 0 of B nu + sum_i max(0, score_i - nu),
+// whose minimum lies at the (B+1)-th largest score, or 0: so this nu loses nothing against F*.
 func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
 	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: d.Next, Server: make([][]float64, d.Problem.Servers)}
+	// The clones keep the certificate from changing when the descent goes on.
 	for j := range m.Server {
 		g := int(d.ClassOf[j])
 		m.Server[j] = slices.Clone(x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds])

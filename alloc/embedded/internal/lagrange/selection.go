@@ -28,6 +28,8 @@ func SortScores(scores []Score) {
 
 // Selection is F*, the open applications that are freed at some prices: the budget largest positive
 // scores, where a score is what freeing one is worth.
+// Choosing by sort is exact: at fixed prices the scores of applications are
+// independent, and the budget only counts.
 type Selection struct {
 	choice []problem.Choice
 	Budget int64 // adjustments that the choices leave
@@ -35,6 +37,8 @@ type Selection struct {
 	All, Chosen []Score
 	InChosen    []bool
 	// Next is the largest score outside F*, at least 0; least the smallest in it, 0 if F* is not full.
+	// Together they say how sure the choice is: a subproblem that forces a member of F*
+	// out, or another one in, bounds at most bound - (Least - Next).
 	Next, Least float64
 	// Often counts how often each application was in F* in so many rounds.
 	Often  []int
@@ -45,12 +49,15 @@ type Selection struct {
 	Used   []float64
 }
 
+// newSelection returns the selection of the root node: everything is open, and nothing
+// is limited.
 func newSelection(p *problem.Problem) Selection {
 	n := len(p.Apps)
 	return Selection{choice: make([]problem.Choice, n), Budget: p.Budget, InChosen: make([]bool, n), Often: make([]int, n), Limits: NoLimits(p), Used: make([]float64, p.Kinds)}
 }
 
 // decide takes over the choices of a node.
+// Budget may become negative for a node that frees too many; nobody is chosen then.
 func (sel *Selection) decide(p *problem.Problem, choices []problem.Choice) {
 	copy(sel.choice, choices)
 	sel.Budget = p.Budget
@@ -72,14 +79,18 @@ func (sel *Selection) clear() {
 func (sel *Selection) add(i int32, gain float64) { sel.All = append(sel.All, Score{gain, i}) }
 
 // choose makes the budget largest positive scores F*, and sets next and least.
+// O(open log open). Afterwards Chosen is a prefix of All, so that All[len(Chosen):]
+// stay.
 func (sel *Selection) choose() {
 	SortScores(sel.All)
 	full := min(int(max(0, sel.Budget)), len(sel.All))
+	// Positive only: the budget is a limit, not a duty.
 	n := 0
 	for n < full && sel.All[n].Gain > 0 {
 		n++
 	}
 	sel.Next, sel.Least = 0, 0
+	// If F* is not full, one adjustment more is worth nothing, and Next stays 0.
 	if n < len(sel.All) && n == full {
 		sel.Next = math.Max(0, sel.All[n].Gain)
 	}
@@ -87,6 +98,8 @@ func (sel *Selection) choose() {
 		sel.Least = sel.All[n-1].Gain
 	}
 	sel.Chosen = sel.All[:n]
+	// The means of Often over Rounds approximate the fractional solution of the
+	// relaxation: the tree branches where they are far from 0 and 1.
 	sel.Rounds++
 	for _, sc := range sel.Chosen {
 		sel.InChosen[sc.App] = true

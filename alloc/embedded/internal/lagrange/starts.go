@@ -23,6 +23,8 @@ const (
 )
 
 // NewPriceDescent starts from prices in proportion to 1/C_k, and none on loss.
+// With x_gk = 0.8 / C_k a container costs 0.8 of its value v = sum_k d_k / C_k, whatever its demand:
+// profits are all positive and of one size, which is where a full cluster's prices lie.
 func NewPriceDescent(d *Dual) *Descent {
 	p, last := d.Problem, d.Dim()-1
 	desc := newDescent(d, d.Dim(), 0)
@@ -30,9 +32,14 @@ func NewPriceDescent(d *Dual) *Descent {
 	if p.Pinnable > 0 {
 		desc.Scale[last] = keptLossScale
 	}
+	// Classes that have none of a kind get no price on it: scale 0 keeps the component at
+	// 0.
 	for gk, have := range d.Have {
 		if have > 0 {
 			total := float64(p.Total[gk%p.Kinds])
+			// The subgradient in p_gk is of the size of have, and the price itself of 1/total:
+			// with this scale both classes of one server and of a thousand move by comparable
+			// parts of their price.
 			desc.Scale[gk] = 1 / math.Sqrt(have*total)
 			desc.X[gk] = startPrice / total
 		}
@@ -43,11 +50,18 @@ func NewPriceDescent(d *Dual) *Descent {
 
 // NewCopyDescent starts at no price on containers and loss, and at multipliers that share what freeing
 // all residents of a server would bring there, by their footprint. It has not been started.
+// The start of mu_ij is most_j Delta_i n_ij / sum over residents of Delta n, where most_j is the gain of
+// the best subset of server j over freeing nobody: the multipliers of one server sum to that gain, so
+// that freeing all of its residents neither pays nor costs.
 func NewCopyDescent(ev *Decomposition) *Descent {
 	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
+	// Prices on containers, before types, may be negative; so may those on limits, from
+	// last on.
 	d := newDescent(ev, Dim(s), types)
 	d.last = LimitsAt(s)
+	// An evaluation is dearer here than that of Dual, and the start is nearer: small
+	// steps, little patience.
 	d.FirstStep, d.patience = 0.2, 5
 	for t := range p.Types {
 		d.Scale[t] = p.Types[t].Value / (2 * math.Sqrt(float64(p.Servers)))
@@ -68,11 +82,15 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 			most = math.Max(most, ev.bestOf[s.Subsets[n].Class]-none)
 		}
 		for b, i := range p.Residents[j] {
+			// The footprint is the dominant share of what the resident holds here: in parts of the
+			// cluster.
 			foot += p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b])
 		}
 		for b, i := range p.Residents[j] {
 			e := types + 1 + int(c.Entry) + b
 			d.X[e] = most * p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]) / foot
+			// Never 0, for a server whose residents block nothing now may block something at other
+			// prices.
 			d.Scale[e] = math.Max(most, 1e-6) / float64(c.Residents)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 )
 
 // step is a run of containers with equal profit: those that the servers of one class hold.
+// Filling greedily is exact, since the containers of a type are equal and only their
+// profit differs by class: the n best of them are a prefix.
 type step struct {
 	profit float64
 	class  int32
@@ -18,7 +20,11 @@ type step struct {
 
 // buildSteps lists the classes in the order of their profit for type t, as far as any member may
 // want them: until its largest maximum is reached, or a container costs more than it can save.
+// Steps come off a heap, since mostly few classes are needed: O(classes + steps log
+// classes) instead of a whole sort. Invariants: profit falls from step to step, end
+// and filled are sums over the steps so far.
 func (d *Dual) buildSteps(x []float64, t int32) {
+	// No member can take more than most; below least a member must take even what loses.
 	var most, least int64
 	for _, i := range d.Problem.Types[t].Members {
 		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
@@ -34,6 +40,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 	for s := len(d.heap)/2 - 1; s >= 0; s-- {
 		siftDown(d.heap, s)
 	}
+	// -lambda delta: the most that a container can save by taking an application towards its share.
 	floor := -float64(d.Lambda(x) * d.Problem.Types[t].Delta)
 	steps := d.steps[t][:0]
 	var end int64
@@ -44,6 +51,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 		end += n
 		filled += float64(float64(n) * next.profit)
 		steps = append(steps, step{next.profit, next.class, end, filled})
+		// Pop: the last one takes the place of the top and sinks.
 		last := len(heap) - 1
 		heap[0] = heap[last]
 		heap = heap[:last]
@@ -70,6 +78,8 @@ func siftDown(heap []step, s int) {
 	}
 }
 
+// before is a strict order over classes, so that the steps, and with them all results,
+// do not depend on how the heap was built.
 func before(a, b *step) bool {
 	return a.profit > b.profit || a.profit == b.profit && a.class < b.class
 }
@@ -83,6 +93,8 @@ func fullest(steps []step) int64 {
 }
 
 // worth returns how many containers have a profit above least.
+// It relies on falling profits; equal to least is not above it, so that ties are left
+// alone.
 func worth(steps []step, least float64) int64 {
 	at, _ := slices.BinarySearchFunc(steps, least, func(s step, least float64) int {
 		if s.profit > least {
@@ -97,6 +109,7 @@ func worth(steps []step, least float64) int64 {
 }
 
 // stepOf returns the step that holds the n-th container, counted from 1.
+// It is len(steps) where the steps hold fewer than n.
 func stepOf(steps []step, n int64) int {
 	at, _ := slices.BinarySearchFunc(steps, n, func(s step, n int64) int {
 		if s.end < n {
@@ -108,6 +121,8 @@ func stepOf(steps []step, n int64) int {
 }
 
 // fill returns the profit of the first n containers.
+// fill(n) = filled of n's step - (end - n) times its profit; 1 <= n <= fullest, or n = 0. It is
+// concave in n, as profits fall.
 func fill(steps []step, n int64) float64 {
 	if n == 0 {
 		return 0

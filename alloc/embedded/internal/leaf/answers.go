@@ -18,6 +18,7 @@ const mostSeenBytes = 32 << 20
 
 // Judgement is what is known about a set of free applications: the best value found, or, far below
 // any, how near it is to one; and a bound.
+// Both in utilization of the whole instance, the kept applications included.
 type Judgement struct{ Value, bound float64 }
 
 // Answerer answers the leaves of a tree.
@@ -33,11 +34,13 @@ type Answerer interface {
 // Answers is what is known so far: the sets judged, and the value of the best solution met.
 type Answers struct {
 	Problem *problem.Problem
-	Seen    map[string]Judgement
-	bytes   int // of seen, about
-	Key     []byte
-	Found   bool
-	Value   float64
+	// Seen is by Key, the name of a set that Identify wrote last.
+	Seen  map[string]Judgement
+	bytes int // of seen, about
+	Key   []byte
+	// Without Found, Value is -Inf.
+	Found bool
+	Value float64
 	// step is the lattice of the utilization, gap the relative gap that is enough.
 	step, Gap float64
 	States    int // that an exact answer may take
@@ -55,6 +58,8 @@ func (l *Answers) Known() *Answers { return l }
 
 // note remembers the judgement of the set that key names; it forgets all others when these take
 // mostSeenBytes.
+// Forgetting all is simple and deterministic; what comes up again is judged again,
+// with the same answer.
 func (l *Answers) note(key string, j Judgement) {
 	const each = 64 // bytes, beside the key
 	if l.bytes += len(key) + each; l.bytes > mostSeenBytes {
@@ -66,6 +71,10 @@ func (l *Answers) note(key string, j Judgement) {
 
 // Cut is the bound up to which there is nothing better than the incumbent, or, without one, no
 // solution at all: the utilization is not negative.
+//
+//	cut = value + max(least, gap |value|)
+//
+// Sets whose bound is at most this need no further work.
 func (l *Answers) Cut() float64 {
 	if !l.Found {
 		return -ProofMargin
@@ -75,6 +84,9 @@ func (l *Answers) Cut() float64 {
 
 // unsought returns the bound on what nobody looks for because cut rules it out: a gap that is enough
 // leaves something better than the incumbent there.
+// It keeps the final bound honest: with a Gap above 0 a set is dropped although it may
+// hold more than the incumbent, and its own bound then has to enter the bound of the
+// whole.
 func (l *Answers) unsought(bound float64) float64 {
 	if !l.Found || bound <= l.Value+l.Least() {
 		return math.Inf(-1)
@@ -83,11 +95,15 @@ func (l *Answers) unsought(bound float64) float64 {
 }
 
 // Least is by how much a better utilization is better at least, less rounding.
+// Utilizations are multiples of step; without a lattice, step = 0, only the tolerance
+// separates them.
 func (l *Answers) Least() float64 {
 	return math.Max(l.step-solver.ObjectiveTolerance, solver.ObjectiveTolerance)
 }
 
 // Identify makes key the name of a set of pinnable applications, and counts them.
+// Four bytes an application, ascending, so that equal sets have equal names and others
+// do not.
 func (l *Answers) Identify(free func(i int32) bool) int {
 	l.Key = l.Key[:0]
 	n := 0

@@ -21,6 +21,9 @@ const (
 )
 
 // Leaves answers sets by lists of patterns, and keeps the best packing.
+//
+// R holds the residual problem of the set asked for last, and K its packings; both are reused, so that a
+// Leaves answers one set after the other.
 type Leaves struct {
 	Answers
 	S    *pattern.Cells
@@ -39,22 +42,31 @@ func NewLeaves(s *pattern.Cells) *Leaves {
 }
 
 // Judge implements answerer: it bounds and packs the residual problem of the set.
+// The bound is exact, the packing a heuristic. The steps: 1. what is remembered; 2. fix the set; 3. bound by
+// column generation; 4. pack; 5. where both meet, the packing is proven optimal for its set.
 func (l *Leaves) Judge(free func(i int32) bool) Judgement {
 	freed := l.Identify(free)
 	if j, known := l.Seen[string(l.Key)]; known {
 		return j
 	}
 	l.Judged++
+	// -Inf stays where the kept applications do not fit their servers.
 	j := Judgement{math.Inf(-1), math.Inf(-1)}
 	if l.R.Fix(free) {
 		l.Work++
+		// To the end, whatever the incumbent: the value of the set is remembered for later
+		// incumbents.
 		l.R.Solve(math.Inf(-1))
 		j.bound = l.R.Bound
+		// A search over sets climbs towards sets with a packing along bounds.
 		j.Value = j.bound - unpacked
+		// A bound below 0 proves that there is no solution, as utilization is not negative.
+		// Found still speaks of an earlier set then, hence the second test.
 		if j.bound > -ProofMargin {
 			l.K.pack(l.R.Bound - l.Least())
 		}
 		if l.K.Found && j.bound > -ProofMargin {
+			// Within the least difference nothing better fits in between.
 			if j.Value = l.K.BestValue; j.Value+l.Least() >= j.bound {
 				j.bound = j.Value
 			}
@@ -66,6 +78,8 @@ func (l *Leaves) Judge(free func(i int32) bool) Judgement {
 }
 
 // Settle implements answerer.
+// The answer may take States states in all, spread over the subproblems of one
+// branching tree; beyond that the bound is returned as it is, which is still exact.
 func (l *Leaves) Settle(ctx context.Context, free func(i int32) bool) float64 {
 	freed := l.Identify(free)
 	if j, known := l.Seen[string(l.Key)]; known && j.bound <= l.Cut() {
@@ -81,6 +95,12 @@ func (l *Leaves) Settle(ctx context.Context, free func(i int32) bool) float64 {
 
 // settleWithin does so for the counts within the bounds of the residual problem: it branches on a type whose
 // count is not whole in the program's solution, and where all are whole, searches by slack.
+//
+//  1. bound; 2. pack; 3. where a count is fractional, split it at floor(N) and answer both halves;
+//  4. where none is, or the subproblems are used up, dynamic programming by slack.
+//
+// The halves hold every whole count, so that the larger of their bounds bounds the whole. The bounds of
+// counts are those that it found, when it returns.
 func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) float64 {
 	l.Work++
 	l.R.Solve(l.Cut())
@@ -88,6 +108,7 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) 
 		return l.unsought(l.R.Bound)
 	}
 	l.K.pack(l.R.Bound - l.Least())
+	// A better incumbent raises the cut: look at the bound once more.
 	l.take(freed)
 	bound := l.R.Bound
 	if bound <= l.Cut() {
@@ -105,10 +126,12 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) 
 		if !settled {
 			return bound
 		}
+		// The search by slack has seen everything above cut, and found nothing.
 		if !l.K.Found {
 			return l.unsought(cut)
 		}
 		l.take(freed)
+		// The best of the set is the incumbent now.
 		return math.Inf(-1)
 	}
 	lo, hi := l.R.Lo[t], l.R.Hi[t]
@@ -121,6 +144,7 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) 
 }
 
 // take makes the packing the incumbent if it is preferred: more utilization, less loss, fewer freed.
+// Standing orders by tolerance without drift; freed decides among equals.
 func (l *Leaves) take(freed int) {
 	if !l.K.Found {
 		return
@@ -130,6 +154,7 @@ func (l *Leaves) take(freed int) {
 		return
 	}
 	l.standing.Accept(l.K.BestValue, l.K.totalLoss())
+	// A solution of equal utilization and less loss must not lower Value.
 	l.Found, l.Value = true, math.Max(l.Value, l.K.BestValue)
 	l.Best.keep(l.K, freed)
 }

@@ -15,6 +15,9 @@ import (
 
 // Rests answers sets by an instance of their own: the free applications, all of them new, on what
 // the kept ones leave, with what loss budget they leave. Its residual problem is that of the set.
+//
+// It costs lists of patterns for every set, and is taken only where lists for all sets together would be
+// too long. Applications, servers and kinds are those of the whole problem; types are numbered anew.
 type Rests struct {
 	Answers
 	Best     problem.Incumbent
@@ -27,6 +30,7 @@ func NewRests(p *problem.Problem) *Rests {
 }
 
 // Learn takes notice of the best solution that others have found, and reports whether that is news.
+// Only the figure is taken over, since a better cut is all that a leaf needs of it.
 func (l *Rests) Learn(best *problem.Incumbent) bool {
 	if !best.Found || l.Found && best.Objective <= l.Value {
 		return false
@@ -44,6 +48,8 @@ type rest struct {
 }
 
 // restOf returns nil where the kept applications do not fit.
+// O(applications + servers x kinds + placements). The total stays that of the whole,
+// so that values and dominant shares, which are parts of it, keep their meaning.
 func (l *Rests) restOf(free func(i int32) bool) *rest {
 	p := l.Problem
 	r := &rest{}
@@ -56,6 +62,8 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 	for i := range p.Apps {
 		a, source := &p.Apps[i], &p.Inst.Apps[i]
 		if !a.Pinnable || free(int32(i)) {
+			// As a new application it has no place that it is tied to: it is adjusted already, and
+			// paid for.
 			app := *source
 			app.Running, app.Displaced, app.Previous = false, false, nil
 			r.inst.Apps = append(r.inst.Apps, app)
@@ -72,11 +80,14 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 			}
 		}
 	}
+	// AdjustBudget stays 0: nobody runs, so nobody can be adjusted.
 	r.inst.LossBudget = p.Inst.LossBudget - r.loss
 	return r
 }
 
 // Judge implements answerer.
+// Value and bound are one number: what is packed becomes the incumbent, and a search
+// over sets, which needs more, is not run on Rests.
 func (l *Rests) Judge(free func(i int32) bool) Judgement {
 	freed := l.Identify(free)
 	if j, known := l.Seen[string(l.Key)]; known {
@@ -94,10 +105,13 @@ func (l *Rests) Settle(ctx context.Context, free func(i int32) bool) float64 {
 	return l.answer(free, l.Identify(free), func(inner *Leaves) float64 { return inner.Settle(ctx, everyone) })
 }
 
+// everyone frees all: within the instance of a set everyone is free.
 func everyone(int32) bool { return true }
 
 // answer lets ask answer the instance of a set, and takes over a better solution. It returns the bound
 // that ask returns, in terms of the whole; +Inf where the lists of patterns are too long.
+// The value of the incumbent is handed in less what the kept are worth, and bounds
+// come back with it.
 func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leaves) float64) float64 {
 	l.Judged++
 	r := l.restOf(free)
@@ -106,16 +120,22 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 	}
 	p := problem.New(&r.inst)
 	for i := range p.Apps {
+		// Residual problems assume that each minimum fits the servers when they are empty.
 		if p.Apps[i].Min > p.Apps[i].Max {
 			return math.Inf(-1)
 		}
 	}
+	// Capped is right here, as no bound of single copies is computed over these lists.
 	s := pattern.Of(pattern.NewLists(p, l.Patterns).Capped())
 	if s == nil {
 		return math.Inf(1)
 	}
 	inner := NewLeaves(s)
+	// The lattice is that of the whole problem: shifted by fixed, differences between
+	// utilizations stay multiples.
 	inner.step, inner.Gap, inner.States = l.step, l.Gap, l.States
+	// A loss of +Inf lets any solution of equal utilization be taken by inner; below it
+	// has to be better.
 	if l.Found {
 		inner.Found, inner.Value = true, l.Value-r.fixed
 		inner.standing.Accept(inner.Value, math.Inf(1))
@@ -130,6 +150,8 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 }
 
 // take makes the solution of a set the incumbent.
+// Types are translated back by their first member, whose application is known in both
+// numberings.
 func (l *Rests) take(r *rest, inc *problem.Incumbent, freed int) {
 	p := l.Problem
 	types := make([]int32, 0, len(r.apps)) // by type of the instance: that of the problem

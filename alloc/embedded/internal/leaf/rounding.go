@@ -29,6 +29,10 @@ type group struct {
 }
 
 // packing is a whole solution of a residual problem: a pattern for every server.
+//
+// Servers of one class are alike, so that a packing counts them by pattern: its size depends on classes and
+// patterns, not on servers. Invariants: the sizes of the groups of a class sum to the size of the class, and
+// supply is what the patterns of all groups hold. All of it is heuristic; the bound is found elsewhere.
 type packing struct {
 	r      *colgen.Residual
 	groups []group
@@ -39,6 +43,7 @@ type packing struct {
 	loss   float64
 	weight float64 // of a missing minimum, in v
 	// The price on loss of a climb, or, when strict, the penalty on what exceeds the budget.
+	// Both in utilization per unit of loss; weight is a multiple of a container's value.
 	lambda, penalty float64
 	strict          bool
 	// The best so far.
@@ -56,6 +61,9 @@ func newPacking(r *colgen.Residual) *packing {
 }
 
 // pack looks for a whole solution, which it has found if found; it stops when one is worth goal.
+// Four starts: the integer part of the program's solution, then servers filled at its prices, these a
+// little higher, a little lower, and as they are. From each one climbs twice: first with loss at its price,
+// which lets it pass through packings above the budget, then with a penalty that grows until the loss fits.
 func (k *packing) pack(goal float64) {
 	k.Found = false
 	for start := range 4 {
@@ -66,6 +74,7 @@ func (k *packing) pack(goal float64) {
 		}
 		k.strict, k.lambda = false, k.r.Lambda
 		k.climb()
+		// A penalty above the price: else the excess would be worth its while.
 		k.strict, k.penalty = true, math.Max(1, 3*k.r.Lambda)
 		for range raises {
 			k.climb()
@@ -74,6 +83,7 @@ func (k *packing) pack(goal float64) {
 			}
 			k.penalty *= raise
 		}
+		// goal is the bound less the least difference: better does not exist.
 		if k.Found && k.BestValue >= goal {
 			return
 		}
@@ -81,6 +91,8 @@ func (k *packing) pack(goal float64) {
 }
 
 // floor takes the integer part of the program's solution; the other servers are empty.
+// At a basic solution at most as many groups as rows are fractional, so that few
+// servers stay empty.
 func (k *packing) floor() {
 	k.clear()
 	r := k.r
@@ -89,6 +101,7 @@ func (k *packing) floor() {
 		if what.Class < 0 {
 			continue
 		}
+		// 1e-9 takes a value that rounding left just below a whole number for that number.
 		if n := int64(r.Lp.Value[row] + 1e-9); n > 0 {
 			n = min(n, k.groups[what.Class].size)
 			k.move(int(what.Class), what.Pattern, n)
@@ -97,6 +110,7 @@ func (k *packing) floor() {
 }
 
 // clear empties all servers: group g is then the empty servers of class g.
+// The first len(Class) groups keep these places while groups are added behind them.
 func (k *packing) clear() {
 	k.groups = k.groups[:0]
 	for g := range k.r.Class {
@@ -106,6 +120,8 @@ func (k *packing) clear() {
 }
 
 // move gives n servers of a group another pattern.
+// It keeps both invariants. A group may be left with size 0; it is used again when
+// servers come back.
 func (k *packing) move(from int, pattern int32, n int64) {
 	g := k.groups[from]
 	k.groups[from].size -= n
@@ -119,6 +135,7 @@ func (k *packing) move(from int, pattern int32, n int64) {
 	k.add(g.class, pattern, n)
 }
 
+// add changes the supply by n times a pattern; the empty one, -1, supplies nothing.
 func (k *packing) add(class, pattern int32, n int64) {
 	if pattern < 0 {
 		return
@@ -138,6 +155,7 @@ func (k *packing) fillPriced(shift float64) {
 			clear(r.Worth)
 			n := k.groups[g].size
 			for _, t := range r.Types {
+				// 1e-9 of the value lets a type of price 0 still fill room that nothing else wants.
 				if k.supply[t] < r.Hi[t] {
 					r.Worth[t] = math.Max(0, r.Pi[t]+shift) + 1e-9*r.S.Problem.Types[t].Value
 				}
@@ -154,6 +172,7 @@ func (k *packing) fillPriced(shift float64) {
 }
 
 // worthOf returns what supply s of type t is worth, v N + weight v min(N, m), and its loss.
+// Supply above the maximum is worth nothing more, and no less: it need not be used.
 func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
 	q, typ := &k.r.Pools[t], &k.r.S.Problem.Types[t]
 	n := min(s, k.r.Hi[t])
@@ -166,6 +185,9 @@ func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
 
 // merit is what the search climbs: worth, less the price of loss, or, when strict, less a penalty for
 // loss above the budget.
+//
+//	strict      worth - penalty max(0, loss - L')
+//	otherwise   worth - lambda loss
 func (k *packing) merit(worth, loss float64) float64 {
 	if k.strict {
 		return worth - float64(k.penalty*math.Max(0, loss-k.r.Budget+solver.LossTolerance/2))
@@ -175,6 +197,8 @@ func (k *packing) merit(worth, loss float64) float64 {
 
 // climb sweeps over the groups, each time moving one server of a group to the pattern that raises the
 // merit most, until nothing does. While minima are missing their weight grows.
+// Every move raises merit by more than LeastRise, so that a climb ends even without
+// mostSweeps.
 func (k *packing) climb() {
 	k.weight = 1
 	for range raises {
@@ -190,6 +214,7 @@ func (k *packing) climb() {
 	}
 }
 
+// short reports whether the supply of some type is below its minimum.
 func (k *packing) short() bool {
 	return slices.ContainsFunc(k.r.Types, func(t int32) bool { return k.supply[t] < k.r.Lo[t] })
 }
@@ -203,6 +228,7 @@ func (k *packing) sweep() bool {
 			if gain <= LeastRise {
 				break
 			}
+			// Groups that this adds are reached later in the same sweep.
 			changed = true
 			k.move(at, q, 1)
 		}
@@ -211,6 +237,8 @@ func (k *packing) sweep() bool {
 }
 
 // better returns the pattern that one server of a group had better have, and what that gains.
+// O(patterns of the class x types): a move changes supply by the difference of two patterns, and only
+// types in which they differ are evaluated. -1 with a gain of 0 where none is better.
 func (k *packing) better(at int) (int32, float64) {
 	g := k.groups[at]
 	ps, class := k.r.S.Lists, k.r.Class[g.class]
@@ -218,6 +246,7 @@ func (k *packing) better(at int) (int32, float64) {
 	if g.pattern >= 0 {
 		from = ps.Pattern(class, int(g.pattern))
 	}
+	// Only the penalty needs the loss in all; a price on loss is linear in it.
 	var loss float64
 	if k.strict {
 		for _, t := range k.r.Types {
@@ -256,12 +285,14 @@ func (k *packing) settle() bool {
 	for _, t := range r.Types {
 		k.count[t] = min(k.supply[t], r.Hi[t])
 	}
+	// Each drop lowers the loss or ends the loop: it is bounded by the containers.
 	for k.measure(); k.loss > r.Budget-solver.LossTolerance/2 && k.drop(); {
 		k.measure()
 	}
 	if k.short() || k.loss > r.Budget-solver.LossTolerance/2 {
 		return false
 	}
+	// Less loss decides among packings of one utilization.
 	if !k.Found || k.value > k.BestValue+LeastRise || k.value > k.BestValue-LeastRise && k.loss < k.bestLoss {
 		k.Found, k.BestValue, k.bestLoss = true, k.value, k.loss
 		k.bestGroups = append(k.bestGroups[:0], k.groups...)
@@ -281,6 +312,8 @@ func (k *packing) measure() {
 }
 
 // drop gives up one container of the type that saves most loss for its value; false if none does.
+// The ratio is min(loss saved, excess) / v_t, which is greedy, not exact: two drops of one kind may do
+// with less than one of another.
 func (k *packing) drop() bool {
 	best, most := int32(-1), 0.0
 	for _, t := range k.r.Types {

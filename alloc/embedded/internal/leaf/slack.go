@@ -13,6 +13,8 @@ import (
 )
 
 // slackState is what the servers so far supply, with the least slack that it takes.
+// supply is by type, cut off at the maxima; parent is the state of the layer before it
+// came from, and pattern what the server of this layer has.
 type slackState struct {
 	supply  []int64
 	slack   float64
@@ -30,6 +32,9 @@ type slackState struct {
 //
 // and the bound less the value of a solution is the sum of its slacks. So only choices whose slacks sum
 // to less than bound - cut matter.
+// The search is exact: layers go server by server, states of equal supply in one layer are merged with the least
+// slack, and a state whose slack is room or more is dropped, as slacks never sink again. Time and memory are
+// those of limit states, each of types numbers.
 type slackSearch struct {
 	r             *colgen.Residual
 	room          float64 // bound - cut
@@ -48,11 +53,15 @@ type slackSearch struct {
 // SettleExactly makes the best solution worth more than cut, if there is one, the best of k. It reports
 // whether that took at most so many states and ctx has not ended; the residual problem must have been
 // solved.
+// Where it reports true without a solution, none is worth more than cut: that is a
+// proof.
 func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bool {
 	r := k.r
 	q := &slackSearch{r: r, room: r.Bound - cut, cut: cut, limit: states, count: make([]int64, len(r.S.Problem.Types))}
 	defer func() { k.states = q.states }()
 	q.layers = [][]slackState{{{supply: make([]int64, len(r.S.Problem.Types)), parent: -1, pattern: -1}}}
+	// Servers of one class come one after the other: permutations among them merge into
+	// one state.
 	for g := range r.Class {
 		if len(r.S.Lists.Classes[r.Class[g]].List) == 0 {
 			continue
@@ -88,6 +97,8 @@ func (q *slackSearch) worth(t int32, n int64) float64 {
 
 // server adds a layer: the supplies with one more server of class g. It reports false where these are
 // too many, or ctx has ended.
+// O(states of the last layer x patterns x types). Ties of slack go to the older state, so that the
+// result does not depend on the map, which is only looked up.
 func (q *slackSearch) server(ctx context.Context, g int32) bool {
 	r := q.r
 	ps, class := r.S.Lists, r.Class[g]
@@ -103,11 +114,14 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 			return false
 		}
 		for p := range ps.Classes[class].Size {
+			// slack of the pattern: most - sum_t pi_t c_t.
 			slack := from[at].slack + most
 			copy(supply, from[at].supply)
 			for _, t := range r.Types {
 				c := int64(ps.Pattern(class, p)[t])
 				slack -= float64(r.Pi[t] * float64(c))
+				// What is beyond the maximum cannot be used: cutting it off merges states.
+				// Its price is not charged then, so that slack is a lower bound: it drops less.
 				supply[t] = min(supply[t]+c, r.Hi[t])
 			}
 			if slack >= q.room {
@@ -135,11 +149,15 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 }
 
 // use tries how much of a supply to use, type by type, and keeps the best solution.
+// Depth-first over the types; invariant: slack is that of the servers and of the types before typ. A count n
+// costs pi_t (supply - n) for what is unused, and best_t - worth_t(n) for not being the preferred count.
 func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, count []int64) {
 	r := q.r
 	if slack >= q.room {
 		return
 	}
+	// Slacks sum with rounding, so value and loss of a complete choice are computed
+	// directly.
 	if typ == len(r.Types) {
 		value, loss := r.Fixed, 0.0
 		for _, t := range r.Types {
@@ -153,6 +171,8 @@ func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, coun
 		return
 	}
 	t := r.Types[typ]
+	// Downwards, as unused grows: the first n for which that alone is too much ends the
+	// loop.
 	for n := min(st.supply[t], r.Hi[t]); n >= r.Lo[t]; n-- {
 		unused := float64(r.Pi[t] * float64(st.supply[t]-n))
 		if slack+unused >= q.room {
@@ -164,6 +184,7 @@ func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, coun
 }
 
 // trace makes the solution the packing's best.
+// The parents lead back to the first layer, which has no server.
 func (q *slackSearch) trace(k *packing) {
 	k.clear()
 	at := q.last

@@ -26,6 +26,8 @@ type packedGroup struct {
 }
 
 // keep copies the best of k.
+// The groups refer to classes of patterns, not to indices in the residual problem, as
+// that goes on to other sets.
 func (b *Packed) keep(k *packing, freed int) {
 	b.Free = append(b.Free[:0], k.r.Free...)
 	b.groups = b.groups[:0]
@@ -44,6 +46,10 @@ func (k *packing) totalLoss() float64 { return k.bestLoss + k.r.KeptLoss }
 // Unpack deals the patterns out to the servers of their class, to each the one that overlaps most
 // with what the free applications hold there. A pattern may have room for types of which no
 // application is free: that room stays empty.
+//
+// Utilization, loss and who is freed are decided already: what depends on which server of a class has which
+// pattern is how many containers move. The choice is greedy by overlap, server by server, and so a heuristic for
+// that last criterion. O(servers x patterns in use x types).
 func Unpack(s *pattern.Cells, b *Packed) *problem.Incumbent {
 	p := s.Problem
 	inc := &problem.Incumbent{
@@ -74,15 +80,18 @@ func Unpack(s *pattern.Cells, b *Packed) *problem.Incumbent {
 			for t, c := range s.Lists.Pattern(class, int(groups[g].pattern)) {
 				overlap += min(int64(c), held[t], left[t])
 			}
+			// Ties go to the group that was there first, not to map order.
 			if overlap > most {
 				best, most = g, overlap
 			}
 		}
+		// Its class has more servers than patterns: this one stays empty.
 		if best < 0 {
 			continue
 		}
 		groups[best].size--
 		for t, c := range s.Lists.Pattern(class, int(groups[best].pattern)) {
+			// Supply above count is not used: the last servers get less than their pattern.
 			if n := min(int64(c), left[t]); n > 0 {
 				inc.On[j] = append(inc.On[j], problem.Slot{Type: int32(t), Count: n})
 				left[t] -= n

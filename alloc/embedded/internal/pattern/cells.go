@@ -33,6 +33,8 @@ const (
 // The prices relax that containers wanted by free applications are those in patterns, and that a
 // server counts on the room of a resident only if it is freed. A set whose class is the same without
 // one of its members is never needed.
+//
+// The bound is exact in sets and patterns, and linear only in the prices; package lagrange lowers it.
 type Cells struct {
 	Problem *problem.Problem
 	Lists   *Lists
@@ -43,13 +45,16 @@ type Cells struct {
 	EntryApp   []int32
 	EntriesOf  []int32
 	FirstEntry []int32
-	CellOf     []int32
+	// CellOf is the cell of each server.
+	CellOf []int32
 	// ClassOfMask[table+mask] is the class that a cell is left in without the residents of mask, or
 	// NoClass where the others do not fit or more are freed than the budget allows.
 	ClassOfMask []int32
 }
 
 // Cell is a server with residents, or all servers without that are of one class.
+// Its subsets are Subsets[First:Last], ascending by mask, the empty one first where it
+// is allowed.
 type Cell struct {
 	Size        float64
 	First, Last int32 // its subsets
@@ -68,6 +73,8 @@ type Subset struct {
 func New(p *problem.Problem, limit int) *Cells { return Of(NewLists(p, limit)) }
 
 // Of lists the cells of the problem of ps by its lists; nil where that is too much.
+//
+// Servers without residents merge by class; each of the others is a cell of its own. Invariant: Subsets and ClassOfMask end with what the last cell that stays has.
 func Of(ps *Lists) *Cells {
 	p := ps.p
 	s := &Cells{Problem: p, Lists: ps, CellOf: make([]int32, p.Servers)}
@@ -111,12 +118,15 @@ func (s *Cells) rows() int {
 }
 
 // listSubsets appends the sets of residents of server j that may be needed, the empty one first.
+// O(2^residents x (kinds + residents)), besides classes that are new. A set with a member that can be left
+// out for the same class is dominated: it is worth as much and pays one multiplier, mu >= 0, more.
 func (s *Cells) listSubsets(j int) {
 	p := s.Problem
 	residents := p.Residents[j]
 	all := make([]int32, 1<<len(residents)) // mask -> class
 	left := make([]int64, p.Kinds)
 	for mask := range all {
+		// More than the budget can never be freed on one server alone.
 		if int64(bits.OnesCount(uint(mask))) > p.Budget {
 			all[mask] = NoClass
 			continue
@@ -126,6 +136,7 @@ func (s *Cells) listSubsets(j int) {
 		if s.Lists.failed {
 			return
 		}
+		// NoClass: those that stay do not fit together, so that a larger set is needed.
 		needed := all[mask] != NoClass
 		for b := range residents {
 			needed = needed && (mask>>b&1 == 0 || all[mask&^(1<<b)] != all[mask])
@@ -134,15 +145,20 @@ func (s *Cells) listSubsets(j int) {
 			s.Subsets = append(s.Subsets, Subset{uint32(mask), all[mask]})
 		}
 	}
+	// All masks are kept, not only the needed ones: moves of the local search pass through
+	// any of them.
 	s.ClassOfMask = append(s.ClassOfMask, all...)
 }
 
 // linkEntries lists the entries of every application.
+// This is a counting sort by application, O(entries + applications), which keeps the
+// order of the servers.
 func (s *Cells) linkEntries() {
 	s.FirstEntry = make([]int32, len(s.Problem.Apps)+1)
 	for _, i := range s.EntryApp {
 		s.FirstEntry[i+1]++
 	}
+	// Prefix sums: the entries of application i start where those before it end.
 	for i := range s.Problem.Apps {
 		s.FirstEntry[i+1] += s.FirstEntry[i]
 	}
@@ -155,6 +171,7 @@ func (s *Cells) linkEntries() {
 }
 
 // ClassUnder returns the class of a cell when exactly the residents marked in free are gone.
+// It is NoClass where the others do not fit. O(residents).
 func (s *Cells) ClassUnder(c *Cell, free []bool) int32 {
 	mask := int32(0)
 	for b := range c.Residents {

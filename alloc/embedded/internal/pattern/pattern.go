@@ -26,14 +26,17 @@ const MostPatterns = 20_000
 // Lists holds the classes of residual servers: two residual vectors with the same maximal patterns
 // are one class. A pattern c says how many containers c_t of each type fit together; it is maximal
 // when no further container fits.
+// Maximal patterns suffice wherever containers have worth at least 0: any pattern fits into a maximal one,
+// which is worth no less. Memory is 8 bytes a count and about 100 a residual, bounded by the constants.
 type Lists struct {
 	p       *problem.Problem
 	Classes []Class
 	index   map[string]int32 // canonical residual -> class
 	lists   map[string]int32 // list of patterns -> class
-	Total   int
-	counts  int // in the lists of all classes
-	limit   int
+	// Total counts the patterns of all classes together.
+	Total  int
+	counts int // in the lists of all classes
+	limit  int
 	// failed: the lists grew beyond limit.
 	failed bool
 	key    []byte
@@ -64,6 +67,7 @@ func NewLists(p *problem.Problem, limit int) *Lists {
 
 // Capped leaves no more containers of a type in a pattern than its applications may have: lists get
 // shorter, but [solver.CopyBound] knows nothing of that.
+// It must be called before the first class is asked for.
 func (ps *Lists) Capped() *Lists {
 	clear(ps.most)
 	for i := range ps.p.Apps {
@@ -74,6 +78,8 @@ func (ps *Lists) Capped() *Lists {
 }
 
 // ClassOf returns the class of a server with left, or NoClass. It must not be used after failed.
+// Two levels of equality keep classes few: residuals are lowered to what can be used, and those that still
+// differ are compared by their lists. The caller's left is not changed.
 func (ps *Lists) classOf(left []int64) int32 {
 	for k, q := range left {
 		if q < 0 {
@@ -93,6 +99,7 @@ func (ps *Lists) classOf(left []int64) int32 {
 		return NoClass
 	}
 	ps.key = ps.key[:0]
+	// The order of enumeration is fixed, so that equal sets of patterns are equal lists.
 	for _, c := range ps.list {
 		ps.key = binary.LittleEndian.AppendUint32(ps.key, uint32(c))
 	}
@@ -113,6 +120,12 @@ func (ps *Lists) classOf(left []int64) int32 {
 
 // canonical lowers every left[k] to the most that any pattern can use of it: by each other kind c
 // alone, left[c] max_t d_tk/d_tc. Residuals that differ only in what cannot be used become equal.
+//
+//	left_k <- min(left_k, floor(left_c max_t d_tk / d_tc)) for every c
+//
+// is valid since a pattern that uses left_c of c at most uses sum_t n_t d_tk <= max_t (d_tk / d_tc) sum_t n_t d_tc
+// of k. The quotient of each type is rounded down before the largest is taken, which comes to the same. One pass is
+// not a fixed point: canonical only has to be valid and the same every time. O(kinds^2 x types).
 func (ps *Lists) canonical() {
 	p := ps.p
 	for k := range ps.left {
@@ -126,10 +139,12 @@ func (ps *Lists) canonical() {
 				if d[k] == 0 {
 					continue
 				}
+				// A type that uses k and not c is not bounded by c at all.
 				if d[c] == 0 {
 					most = math.MaxInt64
 					break
 				}
+				// left_c d_tk takes 128 bits. A quotient beyond 64 bits bounds nothing.
 				hi, lo := bits.Mul64(uint64(ps.left[c]), uint64(d[k]))
 				if hi >= uint64(d[c]) {
 					most = math.MaxInt64
@@ -146,10 +161,14 @@ func (ps *Lists) canonical() {
 }
 
 // extend tries every number of containers of type t and later ones, most first.
+// Depth-first; invariant: left is the residual less the containers counted for types before t, and extend
+// leaves it as it was. Most first makes the lists descend in lexicographic order.
 func (ps *Lists) extend(t int) {
 	if ps.failed {
 		return
 	}
+	// Visits are bounded besides patterns, as a search through many counts can end in few
+	// maximal ones.
 	if ps.visits++; ps.visits > ps.limit {
 		ps.failed = true
 		return
@@ -185,6 +204,8 @@ func (ps *Lists) extend(t int) {
 }
 
 // maximal reports whether no container of any type fits into what is left.
+// A type at its cap does not spoil maximality, be there room for it or not. O(types x
+// kinds).
 func (ps *Lists) maximal() bool {
 	for t := range ps.p.Types {
 		fits := int64(ps.count[t]) < ps.most[t]
@@ -200,6 +221,8 @@ func (ps *Lists) maximal() bool {
 
 // Best returns the pattern of class g that is worth most at the given worths of a container by
 // type, none of them negative, and its worth; ties go to the first.
+// The inner product is summed in the order of types, so that results are the same on
+// every machine.
 func (ps *Lists) Best(g int32, worth []float64) (int, float64) {
 	types := len(worth)
 	at, most := 0, math.Inf(-1)
@@ -217,6 +240,7 @@ func (ps *Lists) Best(g int32, worth []float64) (int, float64) {
 }
 
 // Pattern returns the counts of pattern q of class g, by type.
+// The slice is part of the list: it must not be changed.
 func (ps *Lists) Pattern(g int32, q int) []int32 {
 	types := len(ps.p.Types)
 	return ps.Classes[g].List[q*types : (q+1)*types]

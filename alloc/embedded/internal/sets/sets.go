@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
@@ -17,40 +16,19 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
-// pricedSets values sets of free applications F at prices of one point:
-//
-//	U(F) = lambda L + sum_kept keep_i + sum_free phi_i + sum_j best pattern of what F leaves on j
-//
-// bounds every F, and one more or one less member changes it by what its own servers show.
-type pricedSets struct {
-	best []float64 // by class of patterns
-	gain []float64 // phi_i - keep_i by application
-}
-
-// price sets the prices: worth of a container by type in patterns, lambda on loss.
-func (u *pricedSets) price(s *pattern.Cells, worth []float64, lambda float64) {
-	p := s.Problem
-	u.best, u.gain = colgen.Resize(u.best, len(s.Lists.Classes)), colgen.Resize(u.gain, len(p.Apps))
-	for g := range u.best {
-		_, u.best[g] = s.Lists.Best(int32(g), worth)
-	}
-	for i := range p.Apps {
-		if a := &p.Apps[i]; a.Pinnable {
-			_, phi := p.Wanted(int32(i), p.Types[a.Type].Value-worth[a.Type], lambda)
-			u.gain[i] = phi - p.KeepWorth(int32(i), lambda)
-		}
-	}
-}
-
 // Search is a set of freed applications with what its moves need.
+// Invariants: members lists those i with free[i], in the order in which they came in,
+// and mask says the same cell by cell; only pinnable applications are members. at is
+// the value of the set after climb.
 type Search struct {
 	*leaf.Leaves
-	tune      *tuning.Numbers
-	rng       rng.Source
-	free      []bool
-	members   []int32
-	mask      []int32 // by cell: its residents in the set
-	cellAt    []int32 // entry -> cell
+	tune    *tuning.Numbers
+	rng     rng.Source
+	free    []bool
+	members []int32
+	mask    []int32 // by cell: its residents in the set
+	cellAt  []int32 // entry -> cell
+	// rootWorth is max(0, v_t - p_t) by type, and worth that of the set judged last.
 	rootWorth []float64
 	root      pricedSets // at the prices of the root
 	local     pricedSets // at those of the set judged last
@@ -66,6 +44,7 @@ type swap struct {
 }
 
 // New returns a search without a set yet, which prices moves at the multipliers x of the root.
+// The seed alone decides what perturb does: the same seed gives the same search.
 func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search {
 	s, types := l.S, len(l.S.Problem.Types)
 	q := &Search{
@@ -86,6 +65,8 @@ func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search
 }
 
 // Load makes set the one to start from: those of them that may be pinned.
+// More than the budget may be loaded; swaps keep
+// their number then, and only trim lowers it.
 func (q *Search) Load(set []bool) {
 	q.members = q.members[:0]
 	clear(q.mask)
@@ -98,11 +79,14 @@ func (q *Search) Load(set []bool) {
 }
 
 // toggle adds i to the set or takes it out.
+// O(servers of i + members). Toggling twice restores the set, but i is then the last
+// of the members.
 func (q *Search) toggle(i int32) {
 	s := q.S
 	q.free[i] = !q.free[i]
 	for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
 		c := q.cellAt[e]
+		// The entries of a cell follow its residents, so that the difference is the bit.
 		q.mask[c] ^= 1 << (e - s.Cells[c].Entry)
 	}
 	if q.free[i] {
@@ -117,6 +101,10 @@ func (q *Search) toggle(i int32) {
 }
 
 // change returns what toggling i changes of U, -Inf where a server cannot hold the rest.
+//
+//	+-(phi_i - keep_i) + sum over the servers of i of best(class after) - best(class before)
+//
+// in O(servers of i): a set is never evaluated as a whole.
 func (q *Search) change(u *pricedSets, i int32) float64 {
 	s := q.S
 	gain := u.gain[i]
@@ -131,6 +119,8 @@ func (q *Search) change(u *pricedSets, i int32) float64 {
 		if after == pattern.NoClass {
 			return math.Inf(-1)
 		}
+		// A server that could not hold its residents before gains all at once; no number
+		// stands for that.
 		if before != pattern.NoClass {
 			gain += u.best[after] - u.best[before]
 		}
@@ -140,9 +130,12 @@ func (q *Search) change(u *pricedSets, i int32) float64 {
 
 // rank lists the swaps of the best to come in with the best to go out, and additions where there is
 // room, by the smaller of both bounds.
+// O(ins x outs) changes. The change of in is taken with out gone already, since two
+// residents of one server make room together.
 func (q *Search) rank() {
 	q.moves = q.moves[:0]
 	ins, outs := q.candidates()
+	// An out of -1 is an addition: the budget has room for one more.
 	if int64(len(q.members)) < q.S.Problem.Budget {
 		outs = append(outs, -1)
 	}
@@ -156,6 +149,7 @@ func (q *Search) rank() {
 			q.toggle(out)
 		}
 		for _, in := range ins {
+			// Both are changes of a bound; the smaller promises less, and is nearer to the truth.
 			bound := math.Min(byRoot+q.change(&q.root, in), byLocal+q.change(&q.local, in))
 			q.moves = append(q.moves, swap{in, out, bound})
 		}
@@ -168,6 +162,8 @@ func (q *Search) rank() {
 
 // candidates lists those that come in and those that go out at the best change of either bound, each
 // by application.
+// Each bound has its own candidates, as the prices of the set and of the root see
+// different shortages.
 func (q *Search) candidates() (ins, outs []int32) {
 	for _, u := range [...]*pricedSets{&q.root, &q.local} {
 		var in, out []lagrange.Score
@@ -191,12 +187,15 @@ func (q *Search) candidates() (ins, outs []int32) {
 			outs = append(outs, sc.App)
 		}
 	}
+	// Sorting drops duplicates, and makes the order of swaps independent of which bound
+	// named them.
 	slices.Sort(ins)
 	slices.Sort(outs)
 	return slices.Compact(ins), slices.Compact(outs)
 }
 
 // sortSwaps orders by bound, largest first, then by who comes in, then by who goes out.
+// The order is total, so that it does not depend on the sorting algorithm.
 func sortSwaps(moves []swap) {
 	slices.SortFunc(moves, func(a, b swap) int {
 		switch {
@@ -209,6 +208,8 @@ func sortSwaps(moves []swap) {
 	})
 }
 
+// apply makes the swap: out leaves first, so that the budget is never exceeded on the
+// way.
 func (q *Search) apply(m swap) {
 	if m.out >= 0 {
 		q.toggle(m.out)
@@ -218,6 +219,7 @@ func (q *Search) apply(m swap) {
 	}
 }
 
+// revert undoes apply, in the opposite order.
 func (q *Search) revert(m swap) {
 	if m.in >= 0 {
 		q.toggle(m.in)
@@ -228,11 +230,15 @@ func (q *Search) revert(m swap) {
 }
 
 // worthNow judges the set.
+// It is the value of the best packing found, far below any where there is none, and
+// -Inf where the kept applications do not fit.
 func (q *Search) worthNow() float64 {
 	return q.Judge(func(i int32) bool { return q.free[i] }).Value
 }
 
 // climb goes to better sets until none of the best ranked is; it spends at most tries judgements.
+// First improvement: each judgement solves a residual problem, which is dear, so the first better
+// set is taken. What is better is decided by judgement alone; a wrong rank costs tries only.
 func (q *Search) climb(ctx context.Context, tries *int64) {
 	q.at = q.worthNow()
 	for *tries > 0 && ctx.Err() == nil {
@@ -241,11 +247,14 @@ func (q *Search) climb(ctx context.Context, tries *int64) {
 		improved := false
 		for at := 0; at < len(q.moves) && at < q.tune.Sets.MostRanked && *tries > 0; at++ {
 			m := q.moves[at]
+			// A bound that does not rise rules a gain out only at these prices: a few such moves
+			// are tried anyway.
 			if m.bound <= 0 && at > 8 {
 				break
 			}
 			*tries--
 			q.apply(m)
+			// LeastRise keeps rounding from making two sets better than each other for ever.
 			if v := q.worthNow(); v > q.at+leaf.LeastRise {
 				q.at, improved = v, true
 				break
@@ -262,6 +271,7 @@ func (q *Search) climb(ctx context.Context, tries *int64) {
 // the root's.
 func (q *Search) takePrices() {
 	copy(q.worth, q.rootWorth)
+	// Judge may have answered from memory and not solved anything: hence solve again.
 	if q.R.Fix(func(i int32) bool { return q.free[i] }) {
 		q.R.Solve(math.Inf(-1))
 		for _, t := range q.R.Types {
@@ -272,8 +282,12 @@ func (q *Search) takePrices() {
 }
 
 // perturb swaps a few members, or frees residents that sit together and keeps the cheapest others.
+// Either kind leaves at most the budget of members where there were at most that many: exchanges add one for one
+// that leaves, and trim removes the excess.
 func (q *Search) perturb() {
 	s := q.S
+	// Residents of one server are worth most together: no single swap would free two that
+	// block it.
 	if q.rng.Below(2) == 0 {
 		c := &s.Cells[q.rng.Below(len(s.Cells))]
 		if c.Residents > 0 {
@@ -294,6 +308,7 @@ func (q *Search) perturb() {
 		out := q.members[q.rng.Below(len(q.members))]
 		q.toggle(out)
 		best, most := int32(-1), math.Inf(-1)
+		// The best of four at random: not the same one each time, and not the worst either.
 		for range 4 {
 			i := int32(q.rng.Below(len(s.Problem.Apps)))
 			if !s.Problem.Apps[i].Pinnable || q.free[i] {
@@ -322,6 +337,7 @@ func (q *Search) trim(c *pattern.Cell, mask uint32) {
 				best, most = i, u
 			}
 		}
+		// All are protected: the oldest member goes.
 		if best < 0 {
 			best = q.members[0]
 		}
@@ -330,6 +346,8 @@ func (q *Search) trim(c *pattern.Cell, mask uint32) {
 }
 
 // Run searches with the given number of judgements.
+// Iterated local search: climb, perturb, climb, and go on from the new set if it is not much worse than the
+// best; else from the last one that was accepted. The best packing is kept by Leaves, so nothing is lost.
 func (q *Search) Run(ctx context.Context, tries int64) {
 	if len(q.members) == 0 && q.S.Problem.Budget == 0 {
 		return
@@ -340,6 +358,7 @@ func (q *Search) Run(ctx context.Context, tries int64) {
 		tries--
 		q.perturb()
 		q.climb(ctx, &tries)
+		// A random part of Slack: small losses are accepted often, large ones rarely.
 		if q.at > best-q.tune.Sets.Slack*math.Abs(best)*q.rng.Float() {
 			best = q.at
 			copy(at, q.free)
