@@ -1,0 +1,513 @@
+// This file tests the suite itself: of every check there is a store that breaks its promise and is found out.
+// A suite that passes whatever it is given would bless the store of a stranger that loses checkpoints.
+
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+// flawed is a MemStore whose methods a flaw may replace. A nil function is the method of the MemStore.
+type flawed struct {
+	mem
+	begin  func(ctx context.Context, job string, number int64) (store.Writer, error)
+	open   func(ctx context.Context, job string, number int64) (store.Reader, error)
+	list   func(ctx context.Context, job string) ([]store.Manifest, error)
+	delete func(ctx context.Context, job string, number int64) error
+	// restart is what a flaw does beside the crash of the MemStore.
+	restart func() store.Store
+	// leftovers is what the medium claims to hold of dead writers.
+	leftovers int
+}
+
+func (f *flawed) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	if f.begin != nil {
+		return f.begin(ctx, job, number)
+	}
+	return f.mem.Begin(ctx, job, number)
+}
+
+func (f *flawed) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	if f.open != nil {
+		return f.open(ctx, job, number)
+	}
+	return f.mem.Open(ctx, job, number)
+}
+
+func (f *flawed) List(ctx context.Context, job string) ([]store.Manifest, error) {
+	if f.list != nil {
+		return f.list(ctx, job)
+	}
+	return f.mem.List(ctx, job)
+}
+
+func (f *flawed) Delete(ctx context.Context, job string, number int64) error {
+	if f.delete != nil {
+		return f.delete(ctx, job, number)
+	}
+	return f.mem.Delete(ctx, job, number)
+}
+
+func (f *flawed) Restart(t testing.TB) store.Store {
+	if f.restart != nil {
+		return f.restart()
+	}
+	f.mem.Restart(t)
+	return f
+}
+
+func (f *flawed) Leftovers(testing.TB) int { return f.leftovers }
+
+// writer is a store.Writer whose methods a flaw may replace.
+type writer struct {
+	store.Writer
+	part   func(name string) (io.WriteCloser, error)
+	commit func() (store.Manifest, error)
+	abort  func() error
+}
+
+func (w *writer) Part(name string) (io.WriteCloser, error) {
+	if w.part != nil {
+		return w.part(name)
+	}
+	return w.Writer.Part(name)
+}
+
+func (w *writer) Commit() (store.Manifest, error) {
+	if w.commit != nil {
+		return w.commit()
+	}
+	return w.Writer.Commit()
+}
+
+func (w *writer) Abort() error {
+	if w.abort != nil {
+		return w.abort()
+	}
+	return w.Writer.Abort()
+}
+
+// reader is a store.Reader whose methods a flaw may replace.
+type reader struct {
+	store.Reader
+	manifest func() store.Manifest
+	part     func(name string) (io.ReadCloser, error)
+	close    func() error
+}
+
+func (r *reader) Manifest() store.Manifest {
+	if r.manifest != nil {
+		return r.manifest()
+	}
+	return r.Reader.Manifest()
+}
+
+func (r *reader) Part(name string) (io.ReadCloser, error) {
+	if r.part != nil {
+		return r.part(name)
+	}
+	return r.Reader.Part(name)
+}
+
+func (r *reader) Close() error {
+	if r.close != nil {
+		return r.close()
+	}
+	return r.Reader.Close()
+}
+
+// writes replaces the writers of a store by what change makes of them.
+func (f *flawed) writes(change func(w *writer, job string, number int64)) *flawed {
+	f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
+		inner, err := f.mem.Begin(ctx, job, number)
+		if err != nil {
+			return nil, err
+		}
+		w := &writer{Writer: inner}
+		change(w, job, number)
+		return w, nil
+	}
+	return f
+}
+
+// reads replaces the readers of a store by what change makes of them.
+func (f *flawed) reads(change func(r *reader)) *flawed {
+	f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {
+		inner, err := f.mem.Open(ctx, job, number)
+		if err != nil {
+			return nil, err
+		}
+		r := &reader{Reader: inner}
+		change(r)
+		return r, nil
+	}
+	return f
+}
+
+// opaque hides what an error wraps, and leaves its text.
+func opaque(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(err.Error())
+}
+
+// nameless leaves of an error the sentinel that it wraps, without the words around it.
+func nameless(err error) error {
+	for _, target := range []error{store.ErrNotFound, store.ErrExists, store.ErrCorrupt, store.ErrName, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, target) {
+			return target
+		}
+	}
+	return err
+}
+
+// flaw is a store that breaks a promise, and the checks of the suite that must see it. Other checks may.
+type flaw struct {
+	name string
+	seen []string
+	make func(f *flawed)
+}
+
+// flaws are in the order of the contract: visibility, contents, listing, commits, refusals, contexts,
+// concurrency, damage.
+var flaws = []flaw{
+	{"deletes with an error what is not there", []string{"Empty"}, func(f *flawed) {
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			if _, err := f.mem.Open(ctx, job, number); err != nil {
+				return err
+			}
+			return f.mem.Delete(ctx, job, number)
+		}
+	}},
+	{"hides that nothing was found", []string{"Empty", "VisibleAfterCommitOnly"}, func(f *flawed) {
+		f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {
+			r, err := f.mem.Open(ctx, job, number)
+			return r, opaque(err)
+		}
+	}},
+	{"shows a checkpoint that was begun", []string{"VisibleAfterCommitOnly", "Abort", "WriterOrder"}, func(f *flawed) {
+		f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
+			w, err := f.mem.Begin(ctx, job, number)
+			if err == nil {
+				_, err = w.Commit()
+			}
+			return w, err
+		}
+	}},
+	{"takes upper case for lower", []string{"Contents"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			w.part = func(name string) (io.WriteCloser, error) { return w.Writer.Part(strings.ToLower(name)) }
+		})
+	}},
+	{"has one stream for each part", []string{"ReadInPieces"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			streams := map[string]io.ReadCloser{}
+			r.part = func(name string) (_ io.ReadCloser, err error) {
+				if streams[name] == nil {
+					streams[name], err = r.Reader.Part(name)
+				}
+				return streams[name], err
+			}
+		})
+	}},
+	{"hands out its own manifest", []string{"ReaderEnds"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			own := r.Reader.Manifest()
+			r.manifest = func() store.Manifest { return own }
+		})
+	}},
+	{"closes the parts with the reader", []string{"ReaderEnds"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			closed := false
+			r.part = func(name string) (io.ReadCloser, error) {
+				part, err := r.Reader.Part(name)
+				return &endedPart{part, &closed}, err
+			}
+			r.close = func() error { closed = true; return r.Reader.Close() }
+		})
+	}},
+	{"lists by text", []string{"ListAscending"}, func(f *flawed) {
+		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
+			list, err := f.mem.List(ctx, job)
+			slices.SortFunc(list, func(a, b store.Manifest) int {
+				return strings.Compare(strconv.FormatInt(a.Number, 10), strconv.FormatInt(b.Number, 10))
+			})
+			return list, err
+		}
+	}},
+	{"leaves the directory of a job out", []string{"JobsApart"}, func(f *flawed) {
+		f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
+			return f.mem.Begin(ctx, path.Base(job), number)
+		}
+	}},
+	{"refuses every second commit", []string{"CommitAgain", "WritersOfTheSame"}, func(f *flawed) {
+		f.writes(func(w *writer, job string, number int64) {
+			w.commit = func() (store.Manifest, error) {
+				if _, err := f.mem.Open(context.Background(), job, number); err == nil {
+					return store.Manifest{}, store.ErrExists
+				}
+				return w.Writer.Commit()
+			}
+		})
+	}},
+	{"lets the last writer win", []string{"CommitOtherContent", "LateWriter", "WritersOfOneNumber"}, func(f *flawed) {
+		f.writes(func(w *writer, job string, number int64) {
+			w.commit = func() (store.Manifest, error) {
+				if err := f.mem.Delete(context.Background(), job, number); err != nil {
+					return store.Manifest{}, err
+				}
+				return w.Writer.Commit()
+			}
+		})
+	}},
+	{"takes the first for the same", []string{"CommitOtherContent", "LateWriter", "WritersOfOneNumber"}, func(f *flawed) {
+		f.writes(func(w *writer, job string, number int64) {
+			w.commit = func() (store.Manifest, error) {
+				if r, err := f.mem.Open(context.Background(), job, number); err == nil {
+					return r.Manifest(), nil
+				}
+				return w.Writer.Commit()
+			}
+		})
+	}},
+	{"commits what is aborted", []string{"Abort"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			w.abort = func() error { _, err := w.Writer.Commit(); return err }
+		})
+	}},
+	{"aborts what is committed", []string{"Abort", "CommitAgain"}, func(f *flawed) {
+		f.writes(func(w *writer, job string, number int64) {
+			w.abort = func() error {
+				return errors.Join(w.Writer.Abort(), f.mem.Delete(context.Background(), job, number))
+			}
+		})
+	}},
+	{"closes the part before by itself", []string{"WriterOrder"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			var last io.Closer
+			w.part = func(name string) (io.WriteCloser, error) {
+				if last != nil {
+					_ = last.Close() // it may have been closed
+				}
+				part, err := w.Writer.Part(name)
+				last = part
+				return part, err
+			}
+		})
+	}},
+	{"cleans the names of parts", []string{"PartNames"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			w.part = func(name string) (io.WriteCloser, error) {
+				return w.Writer.Part(strings.TrimPrefix(path.Clean("/"+name), "/"))
+			}
+		})
+	}},
+	{"hides that a name was refused", []string{"JobNames"}, func(f *flawed) {
+		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
+			list, err := f.mem.List(ctx, job)
+			return list, opaque(err)
+		}
+	}},
+	{"numbers from zero", []string{"Numbers"}, func(f *flawed) {
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			if number == 0 {
+				return nil
+			}
+			return f.mem.Delete(ctx, job, number)
+		}
+	}},
+	{"knows 32 bits of a number", []string{"Numbers", "ListAscending"}, func(f *flawed) {
+		f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
+			return f.mem.Begin(ctx, job, min(number, math.MaxInt32))
+		}
+	}},
+	{"deletes all below", []string{"Delete"}, func(f *flawed) {
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			list, _ := f.mem.List(ctx, job)
+			for _, m := range list {
+				if m.Number < number {
+					_ = f.mem.Delete(ctx, job, m.Number)
+				}
+			}
+			return f.mem.Delete(ctx, job, number)
+		}
+	}},
+	{"deletes nothing", []string{"Delete", "WritersAndReaders"}, func(f *flawed) {
+		f.delete = func(context.Context, string, int64) error { return nil }
+	}},
+	{"deletes the next one too", []string{"Delete", "WritersAndReaders"}, func(f *flawed) {
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			for n := number; n <= number+3 && n > 0; n++ { // jobs share a third of the numbers each
+				_ = f.mem.Delete(ctx, job, n)
+			}
+			return f.mem.Delete(ctx, job, number)
+		}
+	}},
+	{"says what went wrong and not where", []string{"ErrorsNameTheCheckpoint"}, func(f *flawed) {
+		f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {
+			r, err := f.mem.Open(ctx, job, number)
+			return r, nameless(err)
+		}
+	}},
+	{"lists without looking at the context", []string{"ContextEndedBefore"}, func(f *flawed) {
+		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
+			return f.mem.List(context.WithoutCancel(ctx), job)
+		}
+	}},
+	{"deletes without looking at the context", []string{"ContextEndedBefore"}, func(f *flawed) {
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			return f.mem.Delete(context.WithoutCancel(ctx), job, number)
+		}
+	}},
+	{"forgets the context of a writer", []string{"ContextEndsWhileWriting"}, func(f *flawed) {
+		f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
+			if err := ctx.Err(); err != nil {
+				return f.mem.Begin(ctx, job, number)
+			}
+			return f.mem.Begin(context.WithoutCancel(ctx), job, number)
+		}
+	}},
+	{"forgets the context of a reader", []string{"ContextEndsWhileReading"}, func(f *flawed) {
+		f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {
+			if err := ctx.Err(); err != nil {
+				return f.mem.Open(ctx, job, number)
+			}
+			return f.mem.Open(context.WithoutCancel(ctx), job, number)
+		}
+	}},
+	{"ends a damaged part like a whole one", []string{"DamagedPart"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			r.part = func(name string) (io.ReadCloser, error) {
+				part, err := r.Reader.Part(name)
+				return credulousPart{part}, err
+			}
+		})
+	}},
+	{"lists nothing beside damage", []string{"DamagedManifest"}, func(f *flawed) {
+		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
+			list, err := f.mem.List(ctx, job)
+			if err != nil {
+				list = nil
+			}
+			return list, err
+		}
+	}},
+	{"is silent about damage", []string{"DamagedManifest"}, func(f *flawed) {
+		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
+			list, err := f.mem.List(ctx, job)
+			if errors.Is(err, store.ErrCorrupt) {
+				err = nil
+			}
+			return list, err
+		}
+	}},
+	{"collects nothing", []string{"Leftovers"}, func(f *flawed) { f.leftovers = 3 }},
+	{"starts on an empty medium", []string{"Leftovers"}, func(f *flawed) {
+		f.restart = func() store.Store { return mem{new(storetest.MemStore)} }
+	}},
+}
+
+// endedPart is a part that ends with its reader.
+type endedPart struct {
+	io.ReadCloser
+	closed *bool
+}
+
+func (p *endedPart) Read(data []byte) (int, error) {
+	if *p.closed {
+		return 0, io.ErrClosedPipe
+	}
+	return p.ReadCloser.Read(data)
+}
+
+// credulousPart is a part whose digest nobody compares.
+type credulousPart struct{ io.ReadCloser }
+
+func (p credulousPart) Read(data []byte) (int, error) {
+	n, err := p.ReadCloser.Read(data)
+	if errors.Is(err, store.ErrCorrupt) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// flawVariable makes the test binary run the suite over the flawed stores, which fails.
+const flawVariable = "APPORTION_STORETEST_FLAWS"
+
+// TestFlawed is the suite over stores that must not pass. It runs in a child of TestFlaws only: a test that
+// fails on purpose would fail this package.
+func TestFlawed(t *testing.T) {
+	if os.Getenv(flawVariable) == "" {
+		t.Skip("it is run by TestFlaws")
+	}
+	for _, flaw := range flaws {
+		t.Run(strings.ReplaceAll(flaw.name, " ", "_"), func(t *testing.T) {
+			storetest.Run(t, func(*testing.T) store.Store {
+				f := &flawed{mem: mem{new(storetest.MemStore)}}
+				flaw.make(f)
+				return f
+			})
+		})
+	}
+	// A MemStore that does not say that it keeps parts in memory is one that should not.
+	t.Run("holds_parts_in_memory", func(t *testing.T) {
+		storetest.Run(t, func(*testing.T) store.Store { return new(storetest.MemStore) })
+	})
+}
+
+// TestFlaws: every flaw is seen by the checks that are about it, and every check sees a flaw.
+func TestFlaws(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.short", "-test.timeout=60s")
+	child.Env = append(os.Environ(), flawVariable+"=1")
+	output, err := child.CombinedOutput()
+	if err == nil {
+		t.Fatal("a suite over flawed stores passed")
+	}
+	if strings.Contains(string(output), "panic:") {
+		t.Fatalf("a check panicked where it should report:\n%.2000s", output)
+	}
+	// The flaws that each check saw; a check that passed is there without any.
+	saw := map[string][]string{}
+	for _, line := range regexp.MustCompile(`--- (\w+): TestFlawed/(\w+)/(\w+) `).FindAllStringSubmatch(string(output), -1) {
+		result, flaw, check := line[1], line[2], line[3]
+		saw[check] = append([]string{}, saw[check]...)
+		if result == "FAIL" {
+			saw[check] = append(saw[check], flaw)
+		}
+	}
+	expected := append(slices.Clone(flaws), flaw{name: "holds parts in memory", seen: []string{"LargerThanMemory"}})
+	for _, flaw := range expected {
+		for _, check := range flaw.seen {
+			if !slices.Contains(saw[check], strings.ReplaceAll(flaw.name, " ", "_")) {
+				t.Errorf("%s does not see a store that %s", check, flaw.name)
+			}
+		}
+	}
+	for check, seen := range saw {
+		if len(seen) == 0 {
+			t.Errorf("nothing is planted for %s", check)
+		}
+	}
+	if len(saw) < 27 {
+		t.Errorf("%d checks ran", len(saw))
+	}
+}
