@@ -11,9 +11,12 @@ import (
 )
 
 // testCommitAgain: "A second Commit of the same number with the same parts returns the manifest of the first."
+// A caller whose first answer was lost repeats the commit, so success must look the same both times.
 func testCommitAgain(t *testing.T, s store.Store) {
 	first := mustCommit(t, s, "job", 3, sample(3))
 	w := mustWrite(t, s, "job", 3, sample(3))
+	// The second round repeats on a writer that has committed already: a store that released what the writer
+	// held must still know its answer.
 	for i := range 2 { // another writer, then the same writer again
 		m, err := w.Commit()
 		if err != nil || !sameManifest(m, first) {
@@ -31,14 +34,19 @@ func testCommitAgain(t *testing.T, s store.Store) {
 }
 
 // testOtherContent: "With other parts it returns ErrExists and changes nothing", whichever way the parts differ.
+// Each variant differs in one aspect, so that a store that compares only names, only lengths or only the
+// count of parts is found out by its own case.
 func testOtherContent(t *testing.T, s store.Store) {
 	mustCommit(t, s, "job", 3, sample(3))
+	// The reader r was opened before the attempts to overwrite: what it reads must not change under it
+	// either.
 	r, err := s.Open(t.Context(), "job", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	for name, files := range map[string][]file{
+		// The letter W has the length of w: only the digest tells these bytes apart.
 		"other bytes": {{"weights", "Weights of 3"}, sample(3)[1]},
 		"other name":  {{"weightS", sample(3)[0].data}, sample(3)[1]},
 		"a part less": sample(3)[:1],
@@ -53,6 +61,7 @@ func testOtherContent(t *testing.T, s store.Store) {
 		}
 		wantFiles(t, s, "job", 3, sample(3))
 	}
+	// The parts are read after all attempts, as a job does that restores while a late process writes.
 	if data, err := readPart(r, "weights"); err != nil || data != sample(3)[0].data {
 		t.Errorf("a reader that was open: %q, %v", data, err)
 	}
@@ -60,12 +69,14 @@ func testOtherContent(t *testing.T, s store.Store) {
 
 // testLateWriter has a writer that began first and commits last: the slow process of an old attempt.
 func testLateWriter(t *testing.T, s store.Store) {
+	// The process of the old attempt has written every byte and has only Commit before it.
 	late := mustWrite(t, s, "job", 3, sample(99))
 	mustCommit(t, s, "job", 3, sample(3))
 	mustCommit(t, s, "job", 4, sample(4))
 	_, err := late.Commit()
 	wantError(t, "late Commit", err, store.ErrExists)
 	wantFiles(t, s, "job", 3, sample(3))
+	// Abort after a refused Commit must take away what late wrote, not what stands under the number.
 	if err := late.Abort(); err != nil {
 		t.Error(err)
 	}
@@ -83,12 +94,15 @@ func testAbort(t *testing.T, s store.Store) {
 	if _, err := io.WriteString(part, "half"); err != nil {
 		t.Fatal(err)
 	}
+	// Abort is repeated, since a deferred one often follows one that was called.
 	for range 2 {
 		if err := w.Abort(); err != nil {
 			t.Fatalf("Abort: %v", err)
 		}
 		wantAbsent(t, s, "job", 1)
 	}
+	// An aborted writer stays dead: a goroutine that still copies into it must learn that, or it would
+	// believe that its bytes count.
 	if _, err := io.WriteString(part, "more"); err == nil {
 		t.Error("Write after Abort succeeded")
 	}
@@ -118,6 +132,7 @@ func testAbort(t *testing.T, s store.Store) {
 
 // testOrder checks that one part is written after the other, and that a refused call leaves the writer
 // as it was.
+// Stores stream one part at a time; two that are open at once would mix their bytes on some media.
 func testOrder(t *testing.T, s store.Store) {
 	w, err := s.Begin(t.Context(), "job", 1)
 	if err != nil {
@@ -140,12 +155,15 @@ func testOrder(t *testing.T, s store.Store) {
 	if err := part.Close(); err != nil {
 		t.Fatal(err)
 	}
+	// Length and digest are fixed by Close. Bytes that came later would be in the part and not in the
+	// manifest.
 	if _, err := io.WriteString(part, "late"); err == nil {
 		t.Error("Write after Close succeeded")
 	}
 	if _, err := w.Part("a"); err == nil {
 		t.Error("a second part of the same name was opened")
 	}
+	// The refusals above are no faults of the medium, so the writer goes on and commits both parts.
 	if err := writePart(w, file{"b", ""}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +178,8 @@ func testDelete(t *testing.T, s store.Store) {
 	for number := range int64(4) {
 		mustCommit(t, s, "job", number+1, sample(number+1))
 	}
+	// The writer pending has the number that is deleted: Delete is about what is committed, and what is
+	// being written is not.
 	pending := mustWrite(t, s, "job", 2, sample(22))
 	for range 3 {
 		if err := s.Delete(t.Context(), "job", 2); err != nil {
@@ -180,6 +200,8 @@ func testDelete(t *testing.T, s store.Store) {
 			t.Fatal(err)
 		}
 	}
+	// A job without checkpoints is like a job that never was: no error, nothing listed, whatever the store
+	// kept of its folder.
 	if list, err := s.List(t.Context(), "job"); err != nil || len(list) > 0 {
 		t.Errorf("List after all were deleted: %v, %v", list, err)
 	}
@@ -190,6 +212,7 @@ func testDelete(t *testing.T, s store.Store) {
 // errorsOf calls every method of a store for one checkpoint and returns the errors by method.
 func errorsOf(t testing.TB, s store.Store, job string, number int64) map[string]error {
 	ctx := t.Context()
+	// A writer that was begun by mistake is aborted, so that the call leaves nothing behind on the medium.
 	w, begin := s.Begin(ctx, job, number)
 	if begin == nil {
 		begin = errors.Join(w.Abort())

@@ -18,11 +18,14 @@ import (
 )
 
 // writers is how many goroutines write at the same time.
+// Eight exceed the cores of small machines, so goroutines also meet in the middle of a call.
 const writers = 8
 
 // together runs use for 0 to writers-1 at the same time and returns the errors in that order.
 func together(use func(i int) error) []error {
 	errs := make([]error, writers)
+	// All goroutines wait for start: without it the first would have ended before the last is created, and
+	// nothing would be concurrent.
 	start := make(chan struct{})
 	var group sync.WaitGroup
 	for i := range writers {
@@ -38,6 +41,8 @@ func together(use func(i int) error) []error {
 
 // testOneNumber lets all writers commit different content under one number: one wins.
 func testOneNumber(t *testing.T, s store.Store) {
+	// Each round is another race under a fresh number; five of them are enough to meet a store that checks
+	// and then writes without a lock.
 	for number := range int64(5) {
 		number++
 		errs := together(func(i int) error {
@@ -48,12 +53,15 @@ func testOneNumber(t *testing.T, s store.Store) {
 			_, err = w.Commit()
 			return errors.Join(err, w.Abort())
 		})
+		// Exactly one may win. Two winners would each believe that a restore gives what they wrote.
 		winner := slices.Index(errs, nil)
 		if winner < 0 {
 			t.Fatalf("nobody won: %v", errors.Join(errs...))
 		}
 		for i, err := range errs {
 			if i != winner {
+				// Losers must learn that the number is taken, not that the medium failed: they give up
+				// instead of repeating.
 				wantError(t, fmt.Sprintf("writer %d beside %d, which won", i, winner), err, store.ErrExists)
 			}
 		}
@@ -65,6 +73,8 @@ func testOneNumber(t *testing.T, s store.Store) {
 func testSameParts(t *testing.T, s store.Store) {
 	for number := range int64(5) {
 		number++
+		// The writers are retries of one save, all of which have the same bytes: none of them may be told
+		// that it failed.
 		errs := together(func(int) error {
 			w, err := write(t.Context(), s, "job", number, sample(number))
 			if err != nil {
@@ -86,6 +96,8 @@ func testSameParts(t *testing.T, s store.Store) {
 // testWritersReaders lets every goroutine write, list, read and delete in jobs that they share.
 func testWritersReaders(t *testing.T, s store.Store) {
 	jobs := []string{"a", "b", "c"}
+	// The goroutines share jobs and not numbers: 8 times 6 checkpoints in 3 jobs, of which the even numbers
+	// are deleted at once.
 	const each = 6
 	errs := together(func(i int) error {
 		for k := range each {
@@ -100,6 +112,7 @@ func testWritersReaders(t *testing.T, s store.Store) {
 			if err := readAll(t.Context(), s, job); err != nil {
 				return err
 			}
+			// Only the goroutine that wrote a number deletes it, so at the end every odd number must stand.
 			if number%2 == 0 {
 				if err := s.Delete(t.Context(), job, number); err != nil {
 					return err
@@ -111,6 +124,8 @@ func testWritersReaders(t *testing.T, s store.Store) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+	// When all is quiet the outcome is determined, whatever the order was: this is where a lost update of a
+	// job's list shows.
 	for i := range writers * each {
 		job, number := jobs[i%each%len(jobs)], int64(1+i)
 		if number%2 == 0 {
@@ -129,6 +144,8 @@ func readAll(ctx context.Context, s store.Store, job string) error {
 	}
 	for _, m := range list {
 		files, err := read(ctx, s, job, m.Number)
+		// Between List and Open an even number may be deleted by its writer; an odd one that vanishes is a
+		// loss.
 		gone := m.Number%2 == 0 && errors.Is(err, store.ErrNotFound)
 		if err != nil && !gone {
 			return err
@@ -153,9 +170,13 @@ func testStreaming(t *testing.T, s store.Store) {
 	if testing.Short() {
 		size = largeBytesShort
 	}
+	// The block is allocated before measuring and passed to CopyBuffer, so the copying itself allocates
+	// nothing.
 	block := make([]byte, 64<<10)
 	measure := func(what string, use func() error) {
 		var before, after runtime.MemStats
+		// TotalAlloc only grows: it counts what was freed meanwhile too, so the measure does not depend on
+		// when the collector runs.
 		runtime.ReadMemStats(&before)
 		if err := use(); err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -163,6 +184,8 @@ func testStreaming(t *testing.T, s store.Store) {
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc
 		t.Logf("%s %d bytes allocated %d", what, size, allocated)
+		// A quarter leaves room for buffers and tables of 2 MiB with -short; a store that holds the part
+		// needs at least all of it.
 		if _, inMemory := s.(InMemory); !inMemory && allocated > uint64(size)/4 {
 			t.Errorf("%s %d bytes allocated %d, more than a quarter", what, size, allocated)
 		}
@@ -176,6 +199,8 @@ func testStreaming(t *testing.T, s store.Store) {
 		if err != nil {
 			return err
 		}
+		// The anonymous struct hides ReadFrom of the part: the part has to take blocks as a framework writes
+		// them.
 		if _, err := io.CopyBuffer(struct{ io.Writer }{part}, pseudoRandom(size), block); err != nil {
 			return err
 		}
@@ -198,6 +223,7 @@ func testStreaming(t *testing.T, s store.Store) {
 		if err != nil {
 			return err
 		}
+		// The structs hide ReadFrom and WriteTo, which would bypass the block and with it what is measured.
 		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{part}, block)
 		if err == nil && n != size {
 			err = fmt.Errorf("%d bytes were read", n)
@@ -211,5 +237,7 @@ func testStreaming(t *testing.T, s store.Store) {
 
 // pseudoRandom returns size bytes that are made while they are read.
 func pseudoRandom(size int64) io.Reader {
+	// The bytes do not compress and do not repeat, so a store that packs what it keeps has no advantage; the
+	// seed is fixed, so every run is alike.
 	return io.LimitReader(rand.NewChaCha8([32]byte{1}), size)
 }

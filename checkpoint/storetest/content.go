@@ -28,6 +28,7 @@ func testVisible(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Begin alone must show nothing: a reader in this moment would restore an empty model.
 	wantAbsent(t, s, "job", 7)
 	for _, f := range sample(7) {
 		if err := writePart(w, f); err != nil {
@@ -43,6 +44,7 @@ func testVisible(t *testing.T, s store.Store) {
 		t.Fatalf("Commit returned %+v, want %+v", m, want)
 	}
 	wantFiles(t, s, "job", 7, sample(7))
+	// The neighbours stay absent: a store that chooses the number itself would have taken one of them.
 	wantAbsent(t, s, "job", 6)
 	wantAbsent(t, s, "job", 8)
 }
@@ -50,8 +52,12 @@ func testVisible(t *testing.T, s store.Store) {
 // testContents tries shapes that a store could mistake: nothing at all, parts without bytes, names that
 // prefix one another or are those of the store's own files, bytes of every value.
 func testContents(t *testing.T, s store.Store) {
+	// The block has every value of a byte and is longer than the buffers that copying uses, so it arrives in
+	// several pieces.
 	block := make([]byte, 300_000)
 	_, _ = rand.Read(block) // never fails
+	// 300 parts have indexes of one, two and three digits: a store that sorts its objects as text returns
+	// them in another order.
 	many := make([]file, 300)
 	for i := range many {
 		many[i] = file{fmt.Sprintf("shard-%d", i), fmt.Sprint("content ", i)}
@@ -60,10 +66,15 @@ func testContents(t *testing.T, s store.Store) {
 		nil,
 		{{"empty", ""}},
 		{{"empty", ""}, {"full", "x"}, {"also empty", ""}},
+		// The name a is a file and a folder at the same time, which no file system can hold: names of parts
+		// must not become names of files.
 		{{"a", "1"}, {"a/b", "2"}, {"a/b/c", "3"}, {"ab", "4"}},
+		// These are the names that the stores of this module give to their own files and folders.
 		{{"manifest", "mine"}, {"0", "zero"}, {"1", "one"}, {"parts/0", "deep"}, {".tmp-1", "t"}},
+		// The names differ only in letter case, which some file systems do not keep apart.
 		{{"Model", "upper"}, {"model", "lower"}, {"MODEL", "loud"}},
 		{{"größe/模型 1.ckpt", "unicode"}, {" ", "space"}, {"a%2Fb", "percent"}, {"~a:b*c?\"<>|&", "odd"}},
+		// The path has 1,023 bytes and the element 255: one more level and one more byte, and CheckPart refuses them.
 		{{strings.Repeat("d/", 511) + "d", "deep"}, {strings.Repeat("n", 255), "wide"}},
 		{{"bytes", string(block)}, {"copy", string(block)}},
 		many,
@@ -85,6 +96,8 @@ func testPieces(t *testing.T, s store.Store) {
 	}
 	defer r.Close()
 	for _, f := range files {
+		// TestReader reads byte by byte, in odd pieces and past the end; ReadFull stops at the length and
+		// never sees EOF, which is how frameworks read.
 		for name, use := range map[string]func(part io.Reader) error{
 			"TestReader": func(part io.Reader) error { return iotest.TestReader(part, []byte(f.data)) },
 			"ReadFull": func(part io.Reader) error {
@@ -108,6 +121,8 @@ func testPieces(t *testing.T, s store.Store) {
 			}
 		}
 	}
+	// Two streams of one part advance in turn. Each has a position of its own, or p and q would show
+	// alternating pieces.
 	first, err1 := r.Part("a")
 	second, err2 := r.Part("a")
 	if err1 != nil || err2 != nil {
@@ -135,6 +150,7 @@ func testReader(t *testing.T, s store.Store) {
 	}
 	_, err = r.Part("no such part")
 	wantError(t, "Part of an unknown name", err, store.ErrNotFound)
+	// A name that would be found as a path is unknown as well: only the manifest says which parts there are.
 	_, err = r.Part("../1/weights")
 	wantError(t, "Part of a path", err, store.ErrNotFound)
 
@@ -147,6 +163,7 @@ func testReader(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A job hands parts to goroutines and closes the reader; the parts must live on until each is closed.
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +178,8 @@ func testReader(t *testing.T, s store.Store) {
 
 // testList: "Ascending by number": committed in another order, with numbers that sort otherwise as text.
 func testList(t *testing.T, s store.Store) {
+	// 9 and 10, 2 and 100 are ascending as numbers and descending as text; the largest int64 has as many
+	// digits as numbers can have.
 	numbers := []int64{10, 9, 100, 1, 2, 1<<63 - 1, 20}
 	for _, number := range numbers {
 		mustCommit(t, s, "job", number, sample(number))
@@ -183,7 +202,11 @@ func testList(t *testing.T, s store.Store) {
 // testJobs uses names that begin or end alike, in each other's order, and names that would lead elsewhere
 // if they were paths.
 func testJobs(t *testing.T, s store.Store) {
+	// The names long, long + "j" and long + "k" have the same first MaxFolderBytes bytes: a store that cuts
+	// long names without a digest mixes them.
 	long := strings.Repeat("j", store.MaxFolderBytes)
+	// "job/a" and "job%2Fa", "job%252Fa" are what escaping makes of one another when it is done twice, or
+	// undone once too often.
 	jobs := []string{"a", "ab", "a.b", "a-1", "1", ".a", "a 1", "ä", "job%2Fa", "job/a", "job%252Fa", "100%", `job\a`,
 		".", "..", "../../etc/passwd", "/etc/passwd", "a/", "a//b", "a/../b", "[", "*", "a,b", long, long + "j", long + "k",
 		strings.Repeat("team/", 1000)}
@@ -197,6 +220,7 @@ func testJobs(t *testing.T, s store.Store) {
 		}
 		wantFiles(t, s, job, int64(i+1), sample(int64(i)))
 	}
+	// The name a begins many of the others, so Delete by prefix would take more than it should.
 	if err := s.Delete(t.Context(), "a", 1); err != nil {
 		t.Fatal(err)
 	}

@@ -25,16 +25,22 @@ func damager(t *testing.T, s store.Store) Damager {
 // testDamagedPart: "Reading a part that is damaged ends in ErrCorrupt, not in EOF", and damages no other part.
 func testDamagedPart(t *testing.T, s store.Store) {
 	d := damager(t, s)
+	// The part second exceeds what one read returns, so damage in its middle comes after good bytes; empty
+	// has none that could be flipped, and can be extended.
 	files := []file{{"first", "content"}, {"second", strings.Repeat("0123456789", 20_000)}, {"empty", ""}}
 	number := int64(0)
 	for part, f := range files {
 		for _, how := range []Damage{Flip, Truncate, Extend, Remove} {
+			// There is no bit to flip and no byte to take away in an empty part.
 			if f.data == "" && (how == Flip || how == Truncate) {
 				continue
 			}
+			// Every kind of damage has a checkpoint of its own, so that one cannot hide behind the other.
 			number++
 			mustCommit(t, s, "job", number, files)
 			d.Damage(t, "job", number, part, how)
+			// Every part is opened apart: a reader that has seen damage once might refuse the others for
+			// that reason alone.
 			for i, intact := range files {
 				data, err := readOne(t.Context(), s, "job", number, intact.name)
 				if i == part {
@@ -43,6 +49,7 @@ func testDamagedPart(t *testing.T, s store.Store) {
 					t.Errorf("%v of part %s changed part %s", how, f.name, intact.name)
 				}
 			}
+			// Damage must not be for ever: Delete works without reading what it deletes.
 			if err := s.Delete(t.Context(), "job", number); err != nil {
 				t.Errorf("Delete after %v: %v", how, err)
 			}
@@ -66,6 +73,8 @@ func readOne(ctx context.Context, s store.Store, job string, number int64, name 
 func testDamagedManifest(t *testing.T, s store.Store) {
 	d := damager(t, s)
 	for _, how := range []Damage{Flip, Truncate, Extend, Remove} {
+		// The damaged number lies between two good ones, so a List that stops at the first fault loses the
+		// second of them.
 		for number := range int64(3) {
 			mustCommit(t, s, "job", number+4711, sample(number))
 		}
@@ -74,6 +83,8 @@ func testDamagedManifest(t *testing.T, s store.Store) {
 		if how != Remove || !errors.Is(err, store.ErrNotFound) { // a manifest that is missing may be none
 			wantError(t, how.String()+" of the manifest", err, store.ErrCorrupt)
 		}
+		// The error of List comes beside a list: a scheduler restores from what is left, and tells of the
+		// rest.
 		list, err := s.List(t.Context(), "job")
 		if how != Remove || err != nil {
 			wantError(t, "List after "+how.String(), err, store.ErrCorrupt)
@@ -88,6 +99,7 @@ func testDamagedManifest(t *testing.T, s store.Store) {
 		if want := []int64{4711, 4713}; !slices.Equal(numbers, want) {
 			t.Errorf("List after %v has %d, want %d", how, numbers, want)
 		}
+		// As long as the damaged one is there List has an error, and wantAbsent takes any for a failure.
 		for _, number := range []int64{4712, 4711, 4713} { // the damaged one first, then all can be listed
 			if err := s.Delete(t.Context(), "job", number); err != nil {
 				t.Errorf("Delete after %v: %v", how, err)
@@ -103,7 +115,10 @@ func testLeftovers(t *testing.T, s store.Store) {
 	if !ok {
 		t.Skip("the store is no Restarter")
 	}
+	// What is committed before the deaths is what must be left at the end: no collection may reach it.
 	mustCommit(t, s, "job", 1, sample(1))
+	// The first writer dies before its first part, half in the middle of one, late with all parts closed and
+	// before Commit.
 	if _, err := s.Begin(t.Context(), "job", 2); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +131,7 @@ func testLeftovers(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	late := mustWrite(t, s, "job", 4, sample(4))
+	// The job another has no checkpoint at all: its folder is a leftover as a whole.
 	mustWrite(t, s, "another", 1, sample(1))
 
 	next := restarter.Restart(t)
@@ -123,6 +139,7 @@ func testLeftovers(t *testing.T, s store.Store) {
 		wantAbsent(t, next, "job", number)
 	}
 	wantAbsent(t, next, "another", 1)
+	// A store may collect when it opens, or when it is told; it has both chances before the count.
 	if c, ok := next.(interface{ Collect(context.Context) error }); ok {
 		if err := c.Collect(t.Context()); err != nil {
 			t.Fatalf("Collect: %v", err)
@@ -140,6 +157,8 @@ func testLeftovers(t *testing.T, s store.Store) {
 		wantAbsent(t, next, "job", 4)
 	}
 	mustCommit(t, next, "job", 4, sample(4))
+	// Number 4 is committed by the next process now. The Abort of late may find nothing, but may not take
+	// that away.
 	_ = late.Abort() // may complain about what it no longer finds
 	wantFiles(t, next, "job", 4, sample(4))
 	wantFiles(t, next, "job", 1, sample(1))

@@ -18,8 +18,11 @@ type When int
 // The two ways in which a call fails.
 const (
 	// Before: it failed before it did anything.
+	// A caller may repeat at once, for nothing has changed.
 	Before When = iota
 	// After: it did everything, and only the answer was lost.
+	// A caller cannot tell this from Before, and must be right in both cases: this is what makes retries
+	// hard.
 	After
 )
 
@@ -33,6 +36,7 @@ type Faulty struct {
 
 	mu sync.Mutex
 	// calls counts up; the call number failAt fails.
+	// The pair is absolute: failAt 0 is met by no call, since the first has number 1.
 	calls, failAt int64
 	when          When
 }
@@ -47,6 +51,7 @@ func NewFaulty(s store.Store) *Faulty { return &Faulty{store: s} }
 func (f *Faulty) FailAt(k int64, when When) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	// A former request is dropped even where k asks for none, so a test can stop what it started.
 	f.failAt, f.when = 0, when
 	if k > 0 {
 		f.failAt = f.calls + k
@@ -62,13 +67,17 @@ func (f *Faulty) Calls() int64 {
 
 // call counts and makes one call, and tells whether its error is an injected one.
 func (f *Faulty) call(job string, number int64, effect func() error) (injected bool, err error) {
+	// The lock covers the count and not the effect: a call that blocks on the medium must not stop the
+	// others, and exactly one call has number failAt.
 	f.mu.Lock()
 	f.calls++
 	fails, when := f.calls == f.failAt, f.when
 	f.mu.Unlock()
+	// Order: the effect comes first where only the answer is to be lost.
 	if !fails || when == After {
 		err = effect()
 	}
+	// An effect that failed by itself keeps its own error: nothing was lost that had been promised.
 	if fails && err == nil {
 		return true, medium.Wrap(job, number, vfstest.ErrInjected)
 	}
@@ -77,6 +86,8 @@ func (f *Faulty) call(job string, number int64, effect func() error) (injected b
 
 // Begin implements store.Store.
 func (f *Faulty) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	// A writer that was begun and whose answer was lost is given up unseen, as a caller would that got only
+	// the error: the store behind must collect it.
 	w := &faultyWriter{f: f, job: job, number: number}
 	_, err := f.call(job, number, func() (err error) {
 		w.w, err = f.store.Begin(ctx, job, number)
@@ -103,10 +114,13 @@ func (f *Faulty) Open(ctx context.Context, job string, number int64) (store.Read
 
 // List implements store.Store.
 func (f *Faulty) List(ctx context.Context, job string) (list []store.Manifest, err error) {
+	// List is about no single number, so its injected error names number 0.
 	injected, err := f.call(job, 0, func() (err error) {
 		list, err = f.store.List(ctx, job)
 		return err
 	})
+	// A list beside an injected error would tell the caller what the lost answer had said. Damage that List
+	// reports itself keeps its list.
 	if injected {
 		list = nil
 	}
@@ -130,6 +144,8 @@ type faultyWriter struct {
 
 // step makes a call that the writer does not outlive if it fails by injection.
 func (w *faultyWriter) step(effect func() error) error {
+	// A writer that has failed once answers the same for ever and makes no further call: the count of calls
+	// stays what the caller made of it.
 	if w.failed != nil {
 		return w.failed
 	}
@@ -159,6 +175,7 @@ func (w *faultyWriter) Commit() (m store.Manifest, err error) {
 		m, err = w.w.Commit()
 		return err
 	})
+	// The manifest m is known here if only the answer was lost; the caller must not see it.
 	if err != nil {
 		return store.Manifest{}, err
 	}
@@ -183,6 +200,8 @@ func (p *faultyPart) Write(data []byte) (n int, err error) {
 		n, err = p.part.Write(data)
 		return err
 	})
+	// Zero bytes is the most pessimistic answer that io.Writer allows; how many have arrived behind is
+	// unknown to the caller.
 	if p.w.failed != nil {
 		n = 0
 	}
@@ -211,6 +230,7 @@ func (r *faultyReader) Part(name string) (io.ReadCloser, error) {
 	return p, nil
 }
 
+// The errors of a reader name what it reads: medium.Wrap needs job and number, which the manifest has.
 func (r *faultyReader) call(effect func() error) error {
 	m := r.Manifest()
 	_, err := r.f.call(m.Job, m.Number, effect)
@@ -224,6 +244,8 @@ type faultyRead struct {
 }
 
 // Read implements io.Reader.
+// With After a Read has consumed its bytes and the caller learns only of the error, so a reader that goes on
+// would have a gap.
 func (p *faultyRead) Read(data []byte) (n int, err error) {
 	err = p.r.call(func() (err error) {
 		n, err = p.ReadCloser.Read(data)

@@ -23,6 +23,8 @@ type file struct {
 
 // sample returns a checkpoint of two parts that differs for each number.
 func sample(number int64) []file {
+	// Both contents contain the number, so a checkpoint that stands under a wrong one is recognized by its
+	// bytes; the second name has a slash, as most frameworks' have.
 	return []file{
 		{"weights", fmt.Sprintf("weights of %d", number)},
 		{"optimizer/state", fmt.Sprintf("the state of number %d", number)},
@@ -32,6 +34,8 @@ func sample(number int64) []file {
 // manifestOf returns the manifest that a store must make of files.
 func manifestOf(job string, number int64, files []file) store.Manifest {
 	m := store.Manifest{Job: job, Number: number}
+	// The sums are computed here from what was written and never taken from the store: a store cannot agree
+	// with itself by mistake.
 	for _, f := range files {
 		m.Parts = append(m.Parts, store.Part{
 			Name: f.name, Bytes: int64(len(f.data)), SHA256: sha256.Sum256([]byte(f.data)),
@@ -42,6 +46,7 @@ func manifestOf(job string, number int64, files []file) store.Manifest {
 
 // sameManifest compares manifests, of which a part list may be nil or empty.
 func sameManifest(a, b store.Manifest) bool {
+	// The order of parts counts: Manifest promises that of writing.
 	return a.Job == b.Job && a.Number == b.Number && slices.Equal(a.Parts, b.Parts)
 }
 
@@ -53,6 +58,7 @@ func write(ctx context.Context, s store.Store, job string, number int64, files [
 	}
 	for _, f := range files {
 		if err := writePart(w, f); err != nil {
+			// The writer is returned beside the error, so that the caller can abort what was begun.
 			return w, err
 		}
 	}
@@ -66,6 +72,8 @@ func writePart(w store.Writer, f file) error {
 		return err
 	}
 	if _, err := io.WriteString(part, f.data); err != nil {
+		// The part is closed even after a failed write, otherwise the writer would refuse the next for
+		// another reason.
 		return errors.Join(err, part.Close())
 	}
 	return part.Close()
@@ -102,6 +110,7 @@ func read(ctx context.Context, s store.Store, job string, number int64) ([]file,
 	}
 	defer r.Close()
 	var files []file
+	// Parts are found by the manifest alone, as a restoring job finds them.
 	for _, listed := range r.Manifest().Parts {
 		data, err := readPart(r, listed.Name)
 		if err != nil {
@@ -109,6 +118,8 @@ func read(ctx context.Context, s store.Store, job string, number int64) ([]file,
 		}
 		files = append(files, file{listed.Name, data})
 	}
+	// The digests of what was read must be those of the manifest: a store that verified against other sums
+	// would pass otherwise.
 	if want := manifestOf(job, number, files); !sameManifest(r.Manifest(), want) {
 		return nil, fmt.Errorf("the manifest of %s/%d is\n%+v, the contents are\n%+v", job, number, r.Manifest(), want)
 	}
@@ -122,10 +133,13 @@ func readPart(r store.Reader, name string) (string, error) {
 		return "", err
 	}
 	data, err := io.ReadAll(part)
+	// The error of Close counts as well: a store may verify as late as there.
 	return string(data), errors.Join(err, part.Close())
 }
 
 // wantFiles fails unless the checkpoint is committed with exactly these files, and listed so.
+// Open and List are two ways to the same checkpoint, often over different objects of the medium, so both are
+// asked.
 func wantFiles(t testing.TB, s store.Store, job string, number int64, files []file) {
 	t.Helper()
 	got, err := read(t.Context(), s, job, number)
@@ -145,8 +159,10 @@ func wantFiles(t testing.TB, s store.Store, job string, number int64, files []fi
 }
 
 // wantAbsent fails if the checkpoint is visible.
+// The error of Open must be ErrNotFound: a caller that restores goes on to an older checkpoint only then.
 func wantAbsent(t testing.TB, s store.Store, job string, number int64) {
 	t.Helper()
+	// ErrCorrupt or a fault of the medium would say that something is there.
 	if r, err := s.Open(t.Context(), job, number); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("Open of %s/%d, which is not committed, returned %v and error %v, want ErrNotFound", job, number, r, err)
 	}

@@ -26,6 +26,7 @@ type MemStore struct {
 	// jobs are the committed checkpoints by job and number.
 	jobs map[string]map[int64]*stored
 	// crashes counts the calls of Crash: a writer belongs to the process between two of them.
+	// Its value is a generation: whoever remembers another one belongs to a process that is dead.
 	crashes int
 }
 
@@ -59,6 +60,8 @@ func (s *MemStore) since(crashes int) error {
 
 // enter begins a method; the store is locked after it.
 func (s *MemStore) enter(ctx context.Context, job string, number int64) error {
+	// The lock is taken before the checks and released by the caller's defer in every case, also after an
+	// error.
 	s.mu.Lock()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,6 +75,7 @@ func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.W
 	if err := s.enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
+	// The draft notes the generation in which it was begun; Begin itself changes nothing that could be seen.
 	return medium.NewWriter(ctx, job, number, &memDraft{s: s, crashes: s.crashes}), nil
 }
 
@@ -85,14 +89,18 @@ func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Re
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
+	// The reader belongs to the process that opened it, not to the one that reads on.
 	crashes := s.crashes
 	return medium.NewReader(ctx, m, func(index int) (io.ReadCloser, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		// The part is looked up when it is opened: damage after Open is met as on a disk, where the file is
+		// gone then.
 		part := found.parts[index]
 		if part == nil {
 			return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}
+		// The bytes are shared and never copied: they are only ever replaced as a whole.
 		return memReader{s, crashes, bytes.NewReader(part)}, s.since(crashes)
 	}), nil
 }
@@ -118,6 +126,8 @@ func (r memReader) Read(p []byte) (int, error) {
 func (r memReader) Close() error { return nil }
 
 // find returns a committed checkpoint and its manifest.
+// The caller holds the lock. The manifest is decoded from bytes on every call, so that damage to these bytes
+// is noticed as on a disk.
 func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, error) {
 	found := s.jobs[job][number]
 	if found == nil {
@@ -130,11 +140,14 @@ func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, erro
 // List implements store.Store.
 func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, error) {
 	defer s.mu.Unlock()
+	// Number 1 stands for all: List has none that could be wrong.
 	if err := s.enter(ctx, job, 1); err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
 	var manifests []store.Manifest
 	var faults []error
+	// Ascending by number, as the contract says; maps have no order of their own. O(n log n) for n
+	// checkpoints.
 	for _, number := range slices.Sorted(maps.Keys(s.jobs[job])) {
 		_, m, err := s.find(job, number)
 		if err != nil {
@@ -152,6 +165,7 @@ func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
 	if err := s.enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
+	// Deleting from a job that is not there is no error in Go's maps either, as the contract wants it.
 	delete(s.jobs[job], number)
 	return nil
 }
@@ -164,11 +178,14 @@ func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how 
 	if found == nil || part >= len(found.parts) {
 		t.Fatalf("%s/%d has no part %d to damage", job, number, part)
 	}
+	// The pointer reaches into the stored checkpoint, whose slice is then replaced by a damaged copy: open
+	// readers go on with the old bytes.
 	object := &found.manifest
 	if part != ManifestPart {
 		object = &found.parts[part]
 	}
 	if how == Remove {
+		// nil is what Open takes for missing; an empty part is never nil, see put.
 		*object = nil
 		return
 	}
@@ -190,6 +207,7 @@ type memObject struct {
 
 // Create implements medium.Medium.
 func (d *memDraft) Create(int) (medium.Object, error) {
+	// The part's place in parts is its index: Create is called in the order of the manifest.
 	o := memObject{d, new(bytes.Buffer)}
 	d.parts = append(d.parts, o.Buffer)
 	return o, o.Close()
@@ -204,6 +222,7 @@ func (o memObject) Write(p []byte) (int, error) {
 }
 
 // Close implements medium.Object.
+// Close has nothing to flush. It fails only where its process is dead, and Write asks the same question.
 func (o memObject) Close() error {
 	o.d.s.mu.Lock()
 	defer o.d.s.mu.Unlock()
@@ -217,15 +236,19 @@ func (o memObject) Discard() error { return nil }
 func (d *memDraft) Commit(m store.Manifest) (store.Manifest, error) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
+	// A dead process commits nothing: this is the line between what Crash takes and what it leaves.
 	if err := d.s.since(d.crashes); err != nil {
 		return store.Manifest{}, err
 	}
+	// Looking and putting happen under one lock, so of two writers of one number one sees the other.
 	_, first, err := d.s.find(m.Job, m.Number)
 	switch {
 	case err == nil && slices.Equal(first.Parts, m.Parts):
 		return first, nil
 	case err == nil:
 		return store.Manifest{}, store.ErrExists
+	// A damaged manifest under the number refuses the commit: whether the content is the same cannot be
+	// told.
 	case !errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, err
 	}
@@ -240,6 +263,7 @@ func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
 	}
 	parts := make([][]byte, len(buffers))
 	for i, b := range buffers {
+		// The bytes are copied, since a writer's buffer may grow behind a committed checkpoint.
 		parts[i] = append([]byte{}, b.Bytes()...) // not nil, even if it is empty
 	}
 	if s.jobs == nil {
@@ -254,6 +278,7 @@ func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
 
 // Abort implements medium.Medium.
 func (d *memDraft) Abort() error {
+	// The buffers are garbage from here; nothing of them was visible.
 	d.parts = nil
 	return nil
 }

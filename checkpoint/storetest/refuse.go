@@ -16,27 +16,32 @@ import (
 )
 
 // badTexts are refused as jobs and as parts.
+// Each stands for a class that some medium cannot hold or that would forge lines in a log.
 var badTexts = map[string]string{
-	"nothing":    "",
-	"NUL":        "a\x00b",
-	"newline":    "a\nb",
+	"nothing": "",
+	"NUL":     "a\x00b",
+	"newline": "a\nb",
+	// DEL and the C1 controls lie outside of the first 32, where a check that compares with a space stops.
 	"delete":     "a\x7f",
 	"C1 control": "a\u0085",
-	"not UTF-8":  "a\xff",
+	// A name that is not UTF-8 does not survive JSON: two names would become one.
+	"not UTF-8": "a\xff",
 }
 
 // badPaths are refused as parts.
 var badPaths = map[string]string{
-	"this directory":   ".",
-	"traversal":        "..",
-	"long traversal":   "../../etc/passwd",
+	"this directory": ".",
+	"traversal":      "..",
+	"long traversal": "../../etc/passwd",
+	// The path stays inside after cleaning, and is refused all the same: one part has one name.
 	"traversal inside": "a/../b",
 	"absolute":         "/etc/passwd",
 	"slash at the end": "a/",
 	"two slashes":      "a//b",
 	"backslash":        `..\a`,
-	"long":             strings.Repeat("x", store.MaxPartBytes+1),
-	"long element":     strings.Repeat("x", 256),
+	// One byte more than the contract allows, at which a check with the wrong comparison differs.
+	"long":         strings.Repeat("x", store.MaxPartBytes+1),
+	"long element": strings.Repeat("x", 256),
 }
 
 // testPartNames: Names "pass CheckPart", and one that is refused leaves the writer as it was.
@@ -51,6 +56,7 @@ func testPartNames(t *testing.T, s store.Store) {
 			wantError(t, "part called "+what, err, store.ErrName)
 		}
 	}
+	// A refusal is an answer about the name alone, and the writer can be used on.
 	if err := writePart(w, file{"good", "content"}); err != nil {
 		t.Fatalf("after names that were refused: %v", err)
 	}
@@ -63,6 +69,7 @@ func testPartNames(t *testing.T, s store.Store) {
 // testJobNames: Every method refuses what CheckJob refuses.
 func testJobNames(t *testing.T, s store.Store) {
 	for what, name := range badTexts {
+		// A name of a job comes from users, so every method meets bad ones and not only Begin.
 		for method, err := range errorsOf(t, s, name, 1) {
 			wantError(t, method+" of a job called "+what, err, store.ErrName)
 		}
@@ -71,13 +78,16 @@ func testJobNames(t *testing.T, s store.Store) {
 
 // testNumbers: "Numbers are positive"; the largest is one.
 func testNumbers(t *testing.T, s store.Store) {
+	// Zero is what a caller passes that forgot the number; the smallest int64 has no positive counterpart.
 	for _, number := range []int64{0, -1, math.MinInt64} {
 		for method, err := range errorsOf(t, s, "job", number) {
+			// List takes no number, so it cannot refuse one.
 			if err == nil && method != "List" {
 				t.Errorf("%s of number %d succeeded", method, number)
 			}
 		}
 	}
+	// The largest number has no successor: a store that computes number + 1 would overflow here.
 	mustCommit(t, s, "job", math.MaxInt64, sample(1))
 	wantFiles(t, s, "job", math.MaxInt64, sample(1))
 }
@@ -85,6 +95,7 @@ func testNumbers(t *testing.T, s store.Store) {
 // testErrors: "Every error wraps the job and number that it is about."
 func testErrors(t *testing.T, s store.Store) {
 	mustCommit(t, s, "some-job", 4711, sample(1))
+	// The name and the number are such that no other word of a message contains them by chance.
 	other := mustWrite(t, s, "some-job", 4711, sample(2))
 	_, exists := other.Commit()
 	_, name := mustWrite(t, s, "some-job", 4711, nil).Part("..")
@@ -109,6 +120,7 @@ func testErrors(t *testing.T, s store.Store) {
 // testEndedBefore: "Each method returns promptly with the context's error when the context ends": here it has ended before.
 func testEndedBefore(t *testing.T, s store.Store) {
 	mustCommit(t, s, "job", 1, sample(1))
+	// An ended context has two causes, and a store must pass on which one it was.
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
@@ -128,6 +140,7 @@ func testEndedBefore(t *testing.T, s store.Store) {
 
 // testEndsWriting ends the context before each step of a writer.
 func testEndsWriting(t *testing.T, s store.Store) {
+	// The context ends before the step last, and the steps before it succeed.
 	for _, last := range []string{"Part", "Write", "Close", "Commit"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -154,10 +167,13 @@ func testEndsWriting(t *testing.T, s store.Store) {
 				t.Fatalf("%s: %v", step.name, err)
 			}
 		}
+		// A part with a failed write must not close with success, or its loss would go unnoticed.
 		if last == "Write" {
 			wantError(t, "Close after a Write that failed", part.Close(), context.Canceled)
 		}
 		_, err = w.Commit()
+		// Whatever the step was, nothing is committed after the end: the scheduler may have given the number
+		// up.
 		wantError(t, "Commit after the context", err, context.Canceled)
 		if err := w.Abort(); err != nil {
 			t.Errorf("Abort after the context: %v", err)
@@ -168,6 +184,8 @@ func testEndsWriting(t *testing.T, s store.Store) {
 
 // testEndsReading: The context of Open ends its reader, in the middle of a part as well; closing still works.
 func testEndsReading(t *testing.T, s store.Store) {
+	// 1 MiB exceeds every buffer between store and reader, so the part cannot have been read ahead to its
+	// end.
 	files := []file{{"large", strings.Repeat("x", 1<<20)}, {"small", "y"}}
 	mustCommit(t, s, "job", 1, files)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -191,5 +209,6 @@ func testEndsReading(t *testing.T, s store.Store) {
 	if err := errors.Join(part.Close(), r.Close()); err != nil {
 		t.Errorf("Close after the context: %v", err)
 	}
+	// The reading that was cut off has not harmed what is stored.
 	wantFiles(t, s, "job", 1, files)
 }

@@ -11,6 +11,8 @@ import (
 // Run runs the conformance suite as subtests of t. newStore returns an empty store; it is called
 // once for each test and may use t.Cleanup.
 func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
+	// The tests go from the simple to the composite: when several fail, the first is the one to look at.
+	// Each has a store of its own and depends on no other, so any can be run alone by its name.
 	for _, test := range []struct {
 		name string
 		run  func(t *testing.T, s store.Store)

@@ -25,12 +25,16 @@ type Damage int
 // What a Damager can do.
 const (
 	// Flip inverts one bit in the middle of what has at least one byte.
+	// The length stays right, so only a digest can tell.
 	Flip Damage = iota
 	// Truncate takes the last byte away.
+	// This is what a crash leaves whose bytes had not all arrived.
 	Truncate
 	// Extend adds one byte at the end.
+	// Everything that the manifest lists is intact, and there is still more than was committed.
 	Extend
 	// Remove takes all away.
+	// The object itself is gone, as after a deletion that was interrupted.
 	Remove
 )
 
@@ -44,9 +48,12 @@ func (d Damage) String() string {
 
 // Apply returns the damaged form of data, a new slice; of Remove it knows nothing.
 func (d Damage) Apply(data []byte) []byte {
+	// The original may be shared with readers that are open.
 	data = append([]byte(nil), data...)
 	switch d {
 	case Flip:
+		// Bit 3 of the middle byte: neither the first nor the last, which headers and checksums cover most
+		// often.
 		data[len(data)/2] ^= 1 << 3
 	case Truncate:
 		data = data[:len(data)-1]
