@@ -37,6 +37,8 @@ type Hook func(op Op, name string) error
 // goroutine.
 func FailAt(k int, err error) Hook {
 	return func(Op, string) error {
+		// k runs on below zero, so one operation fails and everything after it works again, as after a fault
+		// that has passed.
 		k--
 		if k == 0 {
 			return err
@@ -59,6 +61,7 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 	if err := h.hook(Create, name); err != nil {
 		return nil, err
 	}
+	// The hook was asked before anything happened: an operation that it refuses leaves no trace.
 	file, err := h.fsys.Create(name)
 	if err != nil {
 		return nil, err
@@ -124,6 +127,8 @@ type hookedFile struct {
 // Write implements vfs.File. A write that fails has written half of its bytes, as a full disk would.
 func (f *hookedFile) Write(p []byte) (int, error) {
 	if err := f.hook(Write, f.name); err != nil {
+		// Half is neither nothing nor all, so a caller that ignores n is found out, and one that trusts the
+		// length of the file as well.
 		n, _ := f.file.Write(p[:len(p)/2]) // the fault is err
 		return n, err
 	}

@@ -19,6 +19,8 @@ import (
 // Mem is an FS in memory, for tests. It is as forgetful as FS allows: see Crash. It is safe for
 // concurrent use.
 type Mem struct {
+	// One lock guards the whole tree: an operation is one step for all others, as FS asks of Create and
+	// Rename.
 	mu   sync.Mutex
 	root *node
 }
@@ -28,8 +30,12 @@ var _ vfs.FS = (*Mem)(nil)
 // node is a file or a directory.
 type node struct {
 	// entries are those of a directory now, durable those that survive a crash; nil for a file.
+	// Both maps may point to the same node: a name is an entry, and a file that was moved has two of them
+	// until both directories are synced.
 	entries, durable map[string]*node
 	// data is the content of a file, of which the first synced bytes survive a crash.
+	// The bytes only grow, since FS has no way to write over any. So synced is a length and not a map of
+	// what arrived.
 	data   []byte
 	synced int
 }
@@ -50,12 +56,16 @@ func NewMem() *Mem { return &Mem{root: newDir()} }
 func (m *Mem) Crash(rng *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// The survivors are copies: the process that goes on with m must not find on its disk what comes after
+	// the crash.
 	c := crash{rng: rng, survivors: make(map[*node]*node)}
 	return &Mem{root: c.node(m.root)}
 }
 
 // crash copies what survives. A file that was moved may survive under both names.
 type crash struct {
+	// nil stands for the worst that FS allows, which is the one outcome that a test can name without trying
+	// seeds.
 	rng       *rand.Rand
 	survivors map[*node]*node
 }
@@ -68,18 +78,24 @@ func (c *crash) node(n *node) *node {
 	if survivor, ok := c.survivors[n]; ok {
 		return survivor
 	}
+	// The survivor is noted before its entries are copied. Of a file with two names both entries must lead
+	// to one copy, as two links do.
 	survivor := &node{}
 	c.survivors[n] = survivor
 	if !n.isDir() {
 		survivor.data = c.content(n)
+		// A second crash takes nothing from what the first has left.
 		survivor.synced = len(survivor.data)
 		return survivor
 	}
 	*survivor = *newDir()
+	// All names that were there before or after are walked in order, so that the draws from rng do not
+	// depend on the order of a map and a seed gives the same disk.
 	names := slices.Collect(maps.Keys(n.durable))
 	names = slices.AppendSeq(names, maps.Keys(n.entries))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
+		// nil stands for no entry: it is one of the two outcomes of a creation, and of a removal.
 		kept := n.durable[name]
 		// The entry was changed and not synced: the disk may have either.
 		if kept != n.entries[name] && c.flip() {
@@ -96,11 +112,14 @@ func (c *crash) node(n *node) *node {
 
 // content is what is left of a file.
 func (c *crash) content(n *node) []byte {
+	// data is what Sync promised; loose is at the mercy of the disk.
 	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
 	// None of the bytes have arrived, or the first of them.
 	if len(loose) == 0 || c.flip() || c.rng == nil {
 		return data
 	}
+	// The disk writes in order here, so what arrived is a prefix. Bytes that arrive in another order look
+	// like the zeros below to a reader with a checksum.
 	arrived := c.rng.IntN(len(loose) + 1)
 	data = append(data, loose[:arrived]...)
 	if c.flip() { // the length was written, the rest of the bytes was not
@@ -118,6 +137,8 @@ func (m *Mem) find(op, name string) (*node, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
+	// A file has nil entries, so a path through one finds nothing: ErrNotExist, where a system may say that
+	// it is no directory.
 	for element := range strings.SplitSeq(name, "/") {
 		next := n.entries[element]
 		if next == nil {
@@ -133,6 +154,7 @@ func (m *Mem) parent(op, name string) (*node, string, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
+	// The parent must exist: FS makes no directories by itself, and each needs a sync of its own.
 	dir, err := m.find(op, path.Dir(name))
 	if err == nil && !dir.isDir() {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
@@ -145,12 +167,15 @@ func (m *Mem) add(op, name string, n *node) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	dir, base, err := m.parent(op, name)
+	// Looking and adding happen under one lock: of several callers exactly one succeeds.
 	if err == nil && dir.entries[base] != nil {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrExist}
 	}
 	if err != nil {
 		return err
 	}
+	// Only entries changes. The new name is durable once its directory is synced, whatever was synced in the
+	// file.
 	dir.entries[base] = n
 	return nil
 }
@@ -178,6 +203,7 @@ func (m *Mem) Open(name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The reader has a copy, so it needs no lock and ends where the file ended when it was opened.
 	return io.NopCloser(bytes.NewReader(bytes.Clone(n.data))), nil
 }
 
@@ -185,6 +211,7 @@ func (m *Mem) Open(name string) (io.ReadCloser, error) {
 func (m *Mem) Rename(from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// The old name is looked at first: of two faults the caller learns that there is nothing to move.
 	fromDir, fromBase, err := m.parent("rename", from)
 	if err == nil && fromDir.entries[fromBase] == nil {
 		err = &fs.PathError{Op: "rename", Path: from, Err: fs.ErrNotExist}
@@ -206,6 +233,7 @@ func (m *Mem) Rename(from, to string) error {
 	case replaced != nil && (moved.isDir() || replaced.isDir()):
 		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
 	}
+	// Deleting comes before adding: a file that is renamed to its own name would vanish in the other order.
 	delete(fromDir.entries, fromBase)
 	toDir.entries[toBase] = moved
 	return nil
@@ -224,6 +252,8 @@ func (m *Mem) Remove(name string) error {
 		return err
 	case dir.entries[base] == nil:
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	// Only what is empty now counts, as for a running system; what durable still lists is what a crash may
+	// bring back.
 	case len(dir.entries[base].entries) > 0:
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrExist}
 	}
@@ -240,6 +270,7 @@ func (m *Mem) List(dir string) ([]vfs.Entry, error) {
 		return nil, err
 	}
 	entries := make([]vfs.Entry, 0, len(n.entries))
+	// Ascending by name, as FS says: callers walk journals and numbers in this order. O(n log n).
 	for _, name := range slices.Sorted(maps.Keys(n.entries)) {
 		child := n.entries[name]
 		entries = append(entries, vfs.Entry{Name: name, Dir: child.isDir(), Regular: !child.isDir(), Bytes: int64(len(child.data))})
@@ -253,6 +284,8 @@ func (m *Mem) SyncDir(dir string) error {
 	defer m.mu.Unlock()
 	n, err := m.dir("sync", dir)
 	if err == nil {
+		// The clone is shallow on purpose: entries of directories below are not made durable, and neither
+		// are bytes of files.
 		n.durable = maps.Clone(n.entries)
 	}
 	return err
@@ -289,6 +322,7 @@ func (f *memFile) Write(p []byte) (int, error) {
 	if err := f.open(); err != nil {
 		return 0, err
 	}
+	// append copies p, which belongs to the caller again after Write.
 	f.n.data = append(f.n.data, p...)
 	return len(p), nil
 }
@@ -300,6 +334,7 @@ func (f *memFile) Sync() error {
 	if err := f.open(); err != nil {
 		return err
 	}
+	// The bytes are durable from here; the name of the file need not be.
 	f.n.synced = len(f.n.data)
 	return nil
 }
@@ -311,6 +346,7 @@ func (f *memFile) Close() error {
 	if err := f.open(); err != nil {
 		return err
 	}
+	// Close makes nothing durable: what was not synced stays at risk.
 	f.closed = true
 	return nil
 }

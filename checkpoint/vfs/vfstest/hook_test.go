@@ -1,0 +1,164 @@
+// This file tests that a hook is asked with the right operation and name, and what each operation that
+// fails has still done.
+
+package vfstest_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// refusing lets every operation of one kind fail.
+func refusing(refused vfstest.Op) vfstest.Hook {
+	return func(op vfstest.Op, _ string) error {
+		if op == refused {
+			return vfstest.ErrInjected
+		}
+		return nil
+	}
+}
+
+// The hook hears each operation under the name that the caller gave, a rename under the old one.
+func TestHookNames(t *testing.T) {
+	var heard []string
+	fsys := vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+		heard = append(heard, fmt.Sprintf("%s(%s)", op, name))
+		return nil
+	})
+	if err := errors.Join(fsys.Mkdir("d"), fsys.SyncDir(".")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, fsys, "d/a", "text", true)
+	_ = content(fsys, "d/a")
+	if err := errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fsys.List("d"); err != nil {
+		t.Fatal(err)
+	}
+	want := "mkdir(d) syncdir(.) create(d/a) write(d/a) sync(d/a) close(d/a) open(d/a) rename(d/a) remove(b) list(d)"
+	if got := strings.Join(heard, " "); got != want {
+		t.Errorf("heard %s\nwant  %s", got, want)
+	}
+}
+
+// An operation that fails by the hook has not happened, apart from half a write and a close.
+func TestRefusedDoesNothing(t *testing.T) {
+	for op, use := range map[vfstest.Op]func(fsys vfs.FS) error{
+		vfstest.Create:  func(fsys vfs.FS) error { _, err := fsys.Create("new"); return err },
+		vfstest.Open:    func(fsys vfs.FS) error { _, err := fsys.Open("a"); return err },
+		vfstest.Rename:  func(fsys vfs.FS) error { return fsys.Rename("a", "b") },
+		vfstest.Remove:  func(fsys vfs.FS) error { return fsys.Remove("a") },
+		vfstest.Mkdir:   func(fsys vfs.FS) error { return fsys.Mkdir("new") },
+		vfstest.List:    func(fsys vfs.FS) error { _, err := fsys.List("."); return err },
+		vfstest.SyncDir: func(fsys vfs.FS) error { return fsys.SyncDir(".") },
+	} {
+		mem := vfstest.NewMem()
+		write(t, mem, "a", "text", true)
+		before, durable := tree(mem, "."), tree(mem.Crash(nil), ".")
+		if err := use(vfstest.Hooked(mem, refusing(op))); !errors.Is(err, vfstest.ErrInjected) {
+			t.Errorf("%s: %v", op, err)
+		}
+		if after := tree(mem, "."); after != before {
+			t.Errorf("%s that failed made %q of %q", op, after, before)
+		}
+		if after := tree(mem.Crash(nil), "."); after != durable {
+			t.Errorf("%s that failed made %q durable", op, after)
+		}
+	}
+}
+
+// A write that fails leaves its first half, as a full disk does; a sync that fails makes nothing durable; a
+// close that fails closes.
+func TestRefusedFile(t *testing.T) {
+	for length, want := range []string{"", "", "x", "x", "xx", "xx"} {
+		mem := vfstest.NewMem()
+		file, err := vfstest.Hooked(mem, refusing(vfstest.Write)).Create("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := file.Write([]byte(strings.Repeat("x", length)))
+		if n != len(want) || !errors.Is(err, vfstest.ErrInjected) || content(mem, "a") != want {
+			t.Errorf("a write of %d bytes: %d, %v, %q; want %q", length, n, err, content(mem, "a"), want)
+		}
+	}
+	mem := vfstest.NewMem()
+	file, err := vfstest.Hooked(mem, refusing(vfstest.Sync)).Create("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(file, "text"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(file.Sync()); !errors.Is(err, vfstest.ErrInjected) {
+		t.Errorf("Sync: %v", err)
+	}
+	if err := mem.SyncDir("."); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(mem.Crash(nil), "a"); got != "" {
+		t.Errorf("a sync that failed kept %q", got)
+	}
+	file, err = vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); !errors.Is(err, vfstest.ErrInjected) {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := file.Write([]byte("x")); err == nil {
+		t.Error("a file whose Close failed can be written to")
+	}
+}
+
+// FailAt fails the k-th operation and none after it; a k that is not positive fails none.
+func TestFailAtOnce(t *testing.T) {
+	for k := -1; k <= 4; k++ {
+		fsys := vfstest.Hooked(vfstest.NewMem(), vfstest.FailAt(k, vfstest.ErrInjected))
+		for i := 1; i <= 6; i++ {
+			_, err := fsys.List(".")
+			if (err != nil) != (i == k) {
+				t.Errorf("operation %d with FailAt(%d): %v", i, k, err)
+			}
+		}
+	}
+}
+
+// Hooks can be stacked; the outer one is asked first, and hides from the inner one what it refuses.
+func TestHooksStack(t *testing.T) {
+	var heard []string
+	note := func(who string, err error) vfstest.Hook {
+		return func(vfstest.Op, string) error { heard = append(heard, who); return err }
+	}
+	inner := vfstest.Hooked(vfstest.NewMem(), note("inner", nil))
+	if err := vfstest.Hooked(inner, note("outer", nil)).Mkdir("d"); err != nil {
+		t.Fatal(err)
+	}
+	if err := vfstest.Hooked(inner, note("refusing", vfstest.ErrInjected)).Mkdir("e"); err == nil {
+		t.Error("a refused Mkdir succeeded")
+	}
+	if got := strings.Join(heard, " "); got != "outer inner refusing" {
+		t.Error(got)
+	}
+}
+
+// Errors of the file system behind pass through as they are.
+func TestHookPassesErrors(t *testing.T) {
+	fsys := vfstest.Hooked(vfstest.NewMem(), refusing("none"))
+	_, create := fsys.Create("no/such")
+	_, open := fsys.Open("no")
+	_, list := fsys.List("no")
+	for what, err := range map[string]error{
+		"Create": create, "Open": open, "List": list, "Rename": fsys.Rename("no", "b"), "Remove": fsys.Remove("no"),
+	} {
+		if kind(err) != "not there" {
+			t.Errorf("%s of what is not there: %v", what, err)
+		}
+	}
+}
