@@ -18,6 +18,7 @@ import (
 
 // Types of tensors that are stored in a way of their own, and those that can count steps.
 const (
+	// The values are those of TensorFlow's DataType, which the index stores as they are.
 	typeInt32   = 3
 	typeString  = 7
 	typeInt64   = 9
@@ -25,9 +26,13 @@ const (
 )
 
 // objectGraph is the key that only bundles of tf.train.Checkpoint have.
+// Checkpoint keeps the graph of its objects as a tensor of strings; Saver has no use for one. The key
+// decides what the number in a name counts.
 const objectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 // stepKeys are the names under which jobs keep the number of steps, the most explicit first.
+// The order matters: a job may hold an optimizer whose iterations restart, beside a global step that never
+// does.
 var stepKeys = []string{
 	"global_step",
 	"global_step/.ATTRIBUTES/VARIABLE_VALUE",
@@ -38,19 +43,24 @@ var stepKeys = []string{
 
 // tensor is the place of one tensor in the shards.
 type tensor struct {
+	// kind and elements decide only how the checksum is made up; a value that is not known is a type whose
+	// bytes are covered as they are.
 	kind     uint64
 	elements uint64
 	shard    int32
 	offset   int64
 	size     int64
-	crc      uint32
+	// It is stored masked, as masked returns it.
+	crc uint32
 	// step is 1 + the place in stepKeys, 0 for every other tensor.
 	step int
 }
 
 // bundle is what an index says.
 type bundle struct {
-	shards  int32
+	shards int32
+	// There is one for each entry that has data, so memory is bounded by the entries that the index really
+	// holds.
 	tensors []tensor
 	// object says that tf.train.Checkpoint wrote it.
 	object bool
@@ -63,13 +73,16 @@ type bundle struct {
 func readIndex(fsys fs.FS, name string) (*bundle, error) {
 	b := &bundle{}
 	return b, walk(fsys, name, func(c *cursor) error {
+		// The header comes first, as the empty key sorts before all others. Nothing here relies on that.
 		err := table(c, func(key, value []byte) error {
 			message := newCursor(bytes.NewReader(value), int64(len(value)))
+			// Every other key is the name of a tensor, which is never empty.
 			if len(key) == 0 {
 				return b.header(message)
 			}
 			return b.add(string(key), message)
 		})
+		// An index without a header has read well and describes nothing.
 		if err == nil && b.shards <= 0 {
 			err = fmt.Errorf("%d shards: %w", b.shards, errMalformed)
 		}
@@ -81,6 +94,8 @@ func readIndex(fsys fs.FS, name string) (*bundle, error) {
 func (b *bundle) header(c *cursor) error {
 	return fields(c, func(f field) error {
 		if f.number == 1 && f.kind == protowire.VarintType {
+			// A number beyond int32 cannot be met by files: the first that is missing ends the search for
+			// them.
 			b.shards = int32(min(f.value, math.MaxInt32))
 		}
 		return nil
@@ -90,6 +105,7 @@ func (b *bundle) header(c *cursor) error {
 // add reads a BundleEntryProto. A tensor that is stored in slices has an entry without data, and one
 // entry for each slice.
 func (b *bundle) add(key string, c *cursor) error {
+	// An entry without a shape is a scalar, of one element: protocol buffers leave out what is empty.
 	t := tensor{elements: 1, step: slices.Index(stepKeys, key) + 1}
 	sliced := false
 	err := fields(c, func(f field) error {
@@ -98,6 +114,7 @@ func (b *bundle) add(key string, c *cursor) error {
 			t.kind = f.value
 		case 2:
 			return t.shape(c)
+		// Fields that are absent are zero: the first shard, and the beginning of it.
 		case 3:
 			t.shard = int32(min(f.value, math.MaxInt32))
 		case 4:
@@ -111,6 +128,8 @@ func (b *bundle) add(key string, c *cursor) error {
 		}
 		return nil
 	})
+	// The place must lie in what an int64 can tell; whether it lies in the file is seen where the file is
+	// open.
 	if err == nil && (t.offset < 0 || t.size < 0 || t.offset > math.MaxInt64-t.size) {
 		err = errMalformed
 	}
@@ -118,6 +137,7 @@ func (b *bundle) add(key string, c *cursor) error {
 		return fmt.Errorf("tensor %q: %w", key, err)
 	}
 	b.object = b.object || key == objectGraph
+	// The parts of a sliced tensor have entries of their own, each with a checksum; the whole has none.
 	if !sliced {
 		b.tensors = append(b.tensors, t)
 	}
@@ -138,6 +158,7 @@ func (t *tensor) shape(c *cursor) error {
 			}
 			return nil
 		})
+		// The check comes before the product, which would wrap.
 		if size != 0 && t.elements > math.MaxUint64/size {
 			return errMalformed
 		}
@@ -149,12 +170,15 @@ func (t *tensor) shape(c *cursor) error {
 // verify reads every tensor in the shards, whose names it is given, and compares its checksum. Tensors
 // do not overlap, so each byte is read once.
 func (b *bundle) verify(fsys fs.FS, shards []string) error {
+	// In the order of the shards each file is opened once and read forward: O(n log n) for n tensors beside
+	// the bytes.
 	slices.SortFunc(b.tensors, func(x, y tensor) int {
 		return cmp.Or(cmp.Compare(x.shard, y.shard), cmp.Compare(x.offset, y.offset), cmp.Compare(x.size, y.size))
 	})
 	rest := b.tensors
 	for i, name := range shards {
 		err := walk(fsys, name, func(c *cursor) error {
+			// rest is sorted by shard, so what remains at its head belongs to this shard or a later one.
 			for len(rest) > 0 && int(rest[0].shard) == i {
 				if err := b.check(c, &rest[0]); err != nil {
 					return fmt.Errorf("tensor at %d: %w", rest[0].offset, err)
@@ -167,6 +191,8 @@ func (b *bundle) verify(fsys fs.FS, shards []string) error {
 			return err
 		}
 	}
+	// What is left names a shard that the header does not count, or a negative one, which sorts first and
+	// stops all.
 	if len(rest) > 0 {
 		return fmt.Errorf("tensor in shard %d of %d: %w", rest[0].shard, len(shards), errMalformed)
 	}
@@ -175,6 +201,8 @@ func (b *bundle) verify(fsys fs.FS, shards []string) error {
 
 // check compares the checksum of one tensor and keeps its value if that is the number of steps.
 func (b *bundle) check(c *cursor, t *tensor) error {
+	// Two tensors of the same bytes cannot both be what was saved; and reading forward only keeps the time
+	// linear in the bytes.
 	if t.offset < c.pos {
 		return fmt.Errorf("overlaps the one before: %w", errMalformed)
 	}
@@ -185,6 +213,7 @@ func (b *bundle) check(c *cursor, t *tensor) error {
 		if t.kind == typeVariant {
 			return nil // its checksum is not known to us
 		}
+		// The checksum of strings covers their lengths first, in a form that is not the stored one.
 		crc := uint32(0)
 		if t.kind == typeString {
 			var err error
@@ -192,6 +221,8 @@ func (b *bundle) check(c *cursor, t *tensor) error {
 				return err
 			}
 		}
+		// The value is looked at before the bytes are consumed. A checksum that differs refuses the whole
+		// checkpoint, and the value with it.
 		if err := b.step(c, t); err != nil {
 			return err
 		}
@@ -205,6 +236,7 @@ func (b *bundle) check(c *cursor, t *tensor) error {
 
 // step keeps the value of a scalar that counts steps, if no better one was met.
 func (b *bundle) step(c *cursor, t *tensor) error {
+	// Only these two types count steps, and only as a scalar: its bytes are exactly one number.
 	wide := t.kind == typeInt64 && t.size == 8
 	if t.step == 0 || b.rank != 0 && b.rank < t.step || !wide && (t.kind != typeInt32 || t.size != 4) {
 		return nil
@@ -213,6 +245,7 @@ func (b *bundle) step(c *cursor, t *tensor) error {
 	if err != nil {
 		return err
 	}
+	// Numbers are stored little endian on the machines that training runs on.
 	b.rank, b.steps = t.step, int64(binary.LittleEndian.Uint32(value))
 	if wide {
 		b.steps = int64(binary.LittleEndian.Uint64(value))
@@ -225,14 +258,17 @@ func (b *bundle) step(c *cursor, t *tensor) error {
 func stringLengths(c *cursor, elements uint64) (uint32, error) {
 	crc, total := uint32(0), uint64(0)
 	var fixed [8]byte
+	// A claim of billions of elements ends with the bytes: each takes one at least.
 	for range elements {
 		length, err := c.varint()
 		if err != nil {
 			return 0, err
 		}
+		// A sum that wraps has a length beyond int64 in it, since total was within.
 		if total += length; length > math.MaxInt64 || total > math.MaxInt64 {
 			return 0, fmt.Errorf("string of %d bytes: %w", length, errMalformed)
 		}
+		// TensorFlow computes the checksum over lengths as uint32, and as uint64 where they do not fit.
 		width := 4
 		if length > math.MaxUint32 {
 			width = 8
@@ -241,15 +277,19 @@ func stringLengths(c *cursor, elements uint64) (uint32, error) {
 		crc = crc32.Update(crc, castagnoli, fixed[:width])
 	}
 	stored, err := c.uint32()
+	// The lengths have a checksum of their own, and must fill the rest exactly: else one could borrow bytes
+	// from the next.
 	if err == nil && (stored != masked(crc) || total != uint64(c.left())) {
 		err = fmt.Errorf("lengths of strings: checksum differs: %w", errMalformed)
 	}
+	// The stored checksum is covered by that of the tensor too, in the bytes in which it stands.
 	binary.LittleEndian.PutUint32(fixed[:], stored)
 	return crc32.Update(crc, castagnoli, fixed[:4]), err
 }
 
 // checksum continues a CRC-32C over all bytes up to the end.
 func (c *cursor) checksum(crc uint32) (uint32, error) {
+	// The window is reused, so a tensor of any size costs 64 KiB.
 	for c.left() > 0 {
 		bytes, err := c.take(int(min(c.left(), windowBytes)))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// Snapshots in HDF5 add .h5 to both, and so are passed over.
 	modelSuffix = ".caffemodel"
 	stateSuffix = ".solverstate"
 	iterMark    = "_iter_"
@@ -37,6 +38,8 @@ func (f Caffe) Newest(fsys fs.FS) (Found, error) {
 		return Found{}, err
 	}
 	var candidates []candidate
+	// The state is written last: where it is missing the model may be half of one, so the state makes the
+	// candidate.
 	for _, name := range list {
 		if stem, ok := strings.CutSuffix(name, stateSuffix); ok {
 			if n := iteration(stem); n >= 0 {
@@ -49,6 +52,7 @@ func (f Caffe) Newest(fsys fs.FS) (Found, error) {
 
 // iteration returns N of PREFIX_iter_N, -1 if the name has another form.
 func iteration(stem string) int64 {
+	// The last mark counts, for a prefix may contain another.
 	at := strings.LastIndex(stem, iterMark)
 	if at < 0 {
 		return -1
@@ -74,6 +78,8 @@ func (f Caffe) Verify(fsys fs.FS, name string) (Found, error) {
 	if err := walk(fsys, stateFile, state.read); err != nil {
 		return Found{}, err
 	}
+	// The state names its model by the path of the machine that wrote it, of which only the last element can
+	// be compared. A renamed pair is refused: Caffe would look for the model of the old name.
 	if state.iter != n || path.Base(state.model) != model {
 		return Found{}, incomplete(stateFile, "it is the state of %q at iteration %d", state.model, state.iter)
 	}
@@ -85,6 +91,8 @@ func (f Caffe) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	// Order: the state was read first, since it is small and refuses most half-written pairs without a walk
+	// over the model.
 	if !covers(weights, state.history) {
 		return Found{}, incomplete(model, "%d arrays do not fit the %d of the solver's state", len(weights), len(state.history))
 	}
@@ -96,10 +104,12 @@ func (f Caffe) Verify(fsys fs.FS, name string) (Found, error) {
 // weights: all first ones, then all second ones. Arrays that several layers share are stored with each
 // layer, but have one history.
 func covers(weights, history []int64) bool {
+	// A solver without history has trained nothing, and so there must be nothing to train.
 	if len(history) == 0 {
 		return len(weights) == 0
 	}
 	const most = 2 // arrays for each array of weights, in Adam and AdaDelta
+	// SGD, Nesterov, AdaGrad and RMSProp keep one array for each, in which case the first round decides.
 	for per := 1; per <= most; per++ {
 		if len(history)%per == 0 && inOrder(history, weights, len(history)/per) {
 			return true
@@ -112,11 +122,14 @@ func covers(weights, history []int64) bool {
 // order among the weights.
 func inOrder(history, weights []int64, n int) bool {
 	for i, size := range history {
+		// The second arrays repeat the sizes of the first, in the same order.
 		if size != history[i%n] {
 			return false
 		}
 	}
 	for _, size := range weights {
+		// history is matched as a subsequence: weights that are shared appear more than once, and their
+		// history only at the first.
 		if n > 0 && size == history[0] {
 			history, n = history[1:], n-1
 		}

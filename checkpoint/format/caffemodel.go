@@ -11,6 +11,7 @@ import (
 
 // solverState is what a SolverState says.
 type solverState struct {
+	// -1 stands for a state that does not tell, which no name equals.
 	iter  int64
 	model string
 	// history is the number of elements of each of the solver's arrays.
@@ -21,10 +22,13 @@ type solverState struct {
 // which Caffe writes last.
 func (s *solverState) read(c *cursor) error {
 	s.iter = -1
+	// The field 4 is the end mark: Caffe always writes it, zero or not, so a state that was cut has lost it.
 	last := false
 	err := fields(c, func(f field) (err error) {
 		switch {
 		case f.number == 1 && f.kind == protowire.VarintType:
+			// A negative int32 is written as ten bytes of varint; the conversion brings its sign back, and
+			// no name has one.
 			s.iter = int64(int32(f.value))
 		case f.number == 2 && f.kind == protowire.BytesType:
 			s.model, err = c.text(f.value)
@@ -32,6 +36,7 @@ func (s *solverState) read(c *cursor) error {
 			s.history, err = appendBlob(c, s.history)
 		case f.number == 4 && f.kind == protowire.VarintType:
 			last = true
+		// The message has no other fields: an unknown one is damage to a tag.
 		default:
 			err = unexpected(f)
 		}
@@ -51,6 +56,7 @@ func unexpected(f field) error {
 // The fields of a NetParameter that hold layers, and those of a layer that hold its weights, in the
 // version of today and the one before.
 const (
+	// Caffe reads both, and old models are trained on.
 	netLayer, layerBlobs     = 100, 7
 	netLayerV1, layerBlobsV1 = 2, 6
 )
@@ -65,6 +71,7 @@ func modelBlobs(c *cursor) ([]int64, error) {
 		case netLayer:
 		case netLayerV1:
 			blobs = layerBlobsV1
+		// Names, inputs and settings of the net hold no weights. within has seen that they lie in the file.
 		default:
 			return nil
 		}
@@ -73,6 +80,7 @@ func modelBlobs(c *cursor) ([]int64, error) {
 		}
 		layers++
 		return fields(c, func(f field) (err error) {
+			// Of a layer only the blobs matter here; their order is that of the layers, as in the history.
 			if f.number == blobs && f.kind == protowire.BytesType {
 				sizes, err = appendBlob(c, sizes)
 			}
@@ -88,18 +96,21 @@ func modelBlobs(c *cursor) ([]int64, error) {
 // appendBlob walks a BlobProto and appends the number of its elements. Data (5, double precision 8) must be
 // as many as the shape (7, or 1 to 4 in old files) says.
 func appendBlob(c *cursor, sizes []int64) ([]int64, error) {
+	// old is the product of num, channels, height and width, of which an absent one counts as one.
 	shape, old, data := int64(1), int64(1), int64(0)
 	shaped := false
 	err := fields(c, func(f field) (err error) {
 		switch f.number {
 		case 1, 2, 3, 4:
 			old, err = times(old, f)
+		// A list may be packed or not, and in pieces: protocol buffers allow both, so lengths are added up.
 		case 5:
 			data += elements(f, protowire.Fixed32Type, 4)
 		case 8:
 			data += elements(f, protowire.Fixed64Type, 8)
 		case 7:
 			shaped = true
+			// A shape wins over the old fields, as in Caffe's reader.
 			shape, err = shapeOf(c, f)
 		}
 		return err
@@ -107,6 +118,7 @@ func appendBlob(c *cursor, sizes []int64) ([]int64, error) {
 	if !shaped {
 		shape = old
 	}
+	// This is what notices a model that was cut inside of an array, or a damaged length.
 	if err == nil && shape != data {
 		err = fmt.Errorf("array of %d with %d elements: %w", shape, data, errMalformed)
 	}
@@ -121,6 +133,7 @@ func elements(f field, single protowire.Type, width uint64) int64 {
 	case f.kind == protowire.BytesType && f.value%width == 0:
 		return int64(f.value / width)
 	default:
+		// Caffe's arrays have at most 2^31-1 elements, so the sum stays negative.
 		return math.MinInt32 // fits no shape
 	}
 }
@@ -128,6 +141,7 @@ func elements(f field, single protowire.Type, width uint64) int64 {
 // shapeOf multiplies the dimensions of a BlobShape.
 func shapeOf(c *cursor, f field) (product int64, err error) {
 	product = 1
+	// Dimensions that are not packed come one a field.
 	if f.kind != protowire.BytesType {
 		return 0, unexpected(f)
 	}
@@ -136,6 +150,7 @@ func shapeOf(c *cursor, f field) (product int64, err error) {
 			product, err = times(product, f)
 			return err
 		}
+		// A packed list is varints up to its end. One that the end cuts is an error of varint.
 		for c.left() > 0 && err == nil {
 			if f.value, err = c.varint(); err == nil {
 				f.kind = protowire.VarintType
@@ -149,6 +164,7 @@ func shapeOf(c *cursor, f field) (product int64, err error) {
 
 // times multiplies by a dimension.
 func times(product int64, f field) (int64, error) {
+	// The check comes before the product: a shape that overflows must not come out as one that fits.
 	if f.kind != protowire.VarintType || f.value > math.MaxInt64 || f.value != 0 && product > math.MaxInt64/int64(f.value) {
 		return 0, unexpected(f)
 	}

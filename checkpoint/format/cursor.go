@@ -21,11 +21,14 @@ var errMalformed = errors.New("malformed")
 // cursor walks a file forward. It holds one window of it, so what a file claims its lengths to be costs
 // no memory, and no read goes beyond the end that was set.
 type cursor struct {
-	source   io.ReaderAt
-	size     int64 // of the source
+	// It is read at offsets and never as a stream, so skipping a tensor costs no reading.
+	source io.ReaderAt
+	size   int64 // of the source
+	// 0 <= pos <= end <= size holds after every method: each checks a length against end-pos before it adds.
 	pos, end int64
-	window   []byte
-	start    int64 // of the window
+	// It is allocated at the first peek: a cursor that only skips costs nothing.
+	window []byte
+	start  int64 // of the window
 }
 
 // newCursor returns a cursor over all of a source.
@@ -42,6 +45,7 @@ type opened struct {
 
 // open opens a file that must be regular: opening a pipe would wait for its writer for ever.
 func open(fsys fs.FS, name string) (*opened, error) {
+	// Stat comes before Open and follows links as Open does, but does not wait.
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, damaged(name, err)
@@ -54,6 +58,7 @@ func open(fsys fs.FS, name string) (*opened, error) {
 		return nil, damaged(name, err)
 	}
 	source, ok := file.(io.ReaderAt)
+	// The length is that of the file which is open: the name may have got another one since.
 	if info, err = file.Stat(); err != nil || !ok {
 		_ = file.Close() // the error before says why
 		return nil, damaged(name, errors.Join(err, errors.New("cannot be read at an offset")))
@@ -76,14 +81,20 @@ func (c *cursor) left() int64 { return c.end - c.pos }
 
 // peek returns the next n bytes, fewer at the end. They are valid until the next call.
 func (c *cursor) peek(n int) ([]byte, error) {
+	// Clipping at end is what keeps a nested message from reading into its neighbour.
 	n = int(min(int64(n), c.left()))
 	at := c.pos - c.start
+	// The window is refilled from pos: what lies before is not wanted again, since a cursor only moves
+	// forward.
 	if at < 0 || at+int64(n) > int64(len(c.window)) {
 		if c.window == nil {
 			c.window = make([]byte, min(windowBytes, c.size))
 		}
+		// It may reach beyond end, up to the end of the file: the bytes behind a message are wanted next.
 		c.window = c.window[:min(int64(cap(c.window)), c.size-c.pos)]
 		read, err := c.source.ReadAt(c.window, c.pos)
+		// The file has become shorter since its length was asked for. An empty window makes the next peek
+		// read again.
 		if read < len(c.window) {
 			c.window = c.window[:0]
 			return nil, fmt.Errorf("reading at %d: %w", c.pos, errors.Join(err, io.ErrUnexpectedEOF))
@@ -108,6 +119,7 @@ func (c *cursor) take(n int) ([]byte, error) {
 
 // skip moves over n bytes, which must be there.
 func (c *cursor) skip(n uint64) error {
+	// The comparison is unsigned: a length beyond int64 would be negative otherwise, and pass.
 	if n > uint64(c.left()) {
 		return fmt.Errorf("%d bytes at %d reach beyond the end: %w", n, c.pos, io.ErrUnexpectedEOF)
 	}
@@ -123,6 +135,8 @@ func (c *cursor) within(n uint64, visit func() error) error {
 	outer := c.end
 	c.end = c.pos + int64(n)
 	err := visit()
+	// pos goes to the end of the part also after an error, and the outer end comes back: the cursor stays
+	// usable.
 	c.pos, c.end = c.end, outer
 	return err
 }
@@ -147,6 +161,8 @@ func (c *cursor) uint64() (uint64, error) {
 
 // varint reads a variable-length number of protocol buffers.
 func (c *cursor) varint() (uint64, error) {
+	// peek returns fewer bytes at the end. A number that needs more than there are is an error of
+	// ConsumeVarint.
 	bytes, err := c.peek(binary.MaxVarintLen64)
 	if err != nil {
 		return 0, err

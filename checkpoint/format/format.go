@@ -17,6 +17,7 @@ import (
 
 var (
 	// ErrNone: the directory holds no complete checkpoint of the format.
+	// It is no fault of the disk: a job that has not saved yet has none, and begins anew.
 	ErrNone = errors.New("format: no complete checkpoint")
 	// ErrIncomplete: a checkpoint is half-written or damaged. The error around it names the file and
 	// what is wrong with it.
@@ -41,10 +42,12 @@ type Format interface {
 // Found is a complete checkpoint in a directory.
 type Found struct {
 	// Name is what the framework loads it by: the prefix of its files, or the file itself.
+	// It is relative to the directory that was searched.
 	Name string `json:"name"`
 	// Files are the files that make it, ascending.
 	Files []string `json:"files"`
 	// Step is the number of training steps that it holds; -1 if the format does not tell.
+	// A checkpoint of an untrained model has 0, which is not the same as not known.
 	Step int64 `json:"step"`
 	// Skipped are the newer candidates that were passed over, newest first.
 	Skipped []Skip `json:"skipped,omitempty"`
@@ -65,6 +68,7 @@ func (f Found) Saved(dir string) runner.Saved {
 
 // candidate is a checkpoint that a directory seems to hold. A number of -1 stands for none.
 type candidate struct {
+	// It is what Verify takes.
 	name   string
 	number int64
 }
@@ -74,13 +78,18 @@ type candidate struct {
 func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 	// The number decides; of two with one number the name does, so that the answer is always the same.
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		// The numbers are compared and not subtracted: -1 and the largest differ by more than an int64
+		// holds.
 		if a.number != b.number {
 			return compareDown(a.number, b.number)
 		}
 		return strings.Compare(b.name, a.name)
 	})
 	var skipped []Skip
+	// The error begins with ErrNone, and lists every candidate: a checkpoint that is there and not taken
+	// needs an explanation.
 	faults := []error{fmt.Errorf("%w of %s", ErrNone, f.Name())}
+	// The first that is complete ends the search, so older ones cost nothing.
 	for _, c := range candidates {
 		found, err := f.Verify(fsys, c.name)
 		if err == nil {
@@ -110,6 +119,8 @@ func names(fsys fs.FS) ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
+		// A link may lead to a checkpoint beside. Where it leads is looked at when it is opened; pipes and
+		// directories never make one.
 		if e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 {
 			list = append(list, e.Name())
 		}
@@ -124,6 +135,7 @@ func incomplete(file, reason string, args ...any) error {
 
 // damaged names the file in an error of reading it.
 func damaged(file string, err error) error {
+	// The innermost file is the one at fault: an error that names it is passed through as it is.
 	if err == nil || errors.Is(err, ErrIncomplete) {
 		return err
 	}
@@ -132,6 +144,7 @@ func damaged(file string, err error) error {
 
 // plain refuses names that are not those of a file in the directory itself.
 func plain(name string) error {
+	// The name may come from a job. "." would be the directory, and a slash would leave it.
 	if !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, '/') {
 		return incomplete(strconv.Quote(name), "not the name of a file in the directory")
 	}
@@ -143,6 +156,7 @@ var lastNumber = regexp.MustCompile(`([0-9]+)[^0-9]*$`)
 
 // number returns the last decimal number in a name, -1 if there is none or it overflows.
 func number(name string) int64 {
+	// The last run of digits counts: model-v2-epoch-10 is of epoch 10.
 	match := lastNumber.FindStringSubmatch(name)
 	if match == nil {
 		return -1

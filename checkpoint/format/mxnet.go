@@ -42,6 +42,8 @@ func (f MXNet) Newest(fsys fs.FS) (Found, error) {
 	}
 	var candidates []candidate
 	for _, name := range list {
+		// The arrays make the candidate; network and state are demanded by Verify, so that their absence is
+		// told.
 		if stem, ok := strings.CutSuffix(name, ".params"); ok {
 			if _, n := numbered(stem); n >= 0 {
 				candidates = append(candidates, candidate{stem, n})
@@ -55,6 +57,8 @@ func (f MXNet) Newest(fsys fs.FS) (Found, error) {
 func numbered(stem string) (prefix string, n int64) {
 	at := strings.LastIndexByte(stem, '-')
 	n = trailingNumber(stem)
+	// MXNet formats with %04d: 00001 and 1 are not its names, and taking them would give two names to one
+	// number.
 	if at <= 0 || n < 0 || stem[at+1:] != fmt.Sprintf("%04d", n) {
 		return "", -1
 	}
@@ -70,6 +74,7 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 	if n < 0 {
 		return Found{}, incomplete(strconv.Quote(name), "not of the form PREFIX-0001")
 	}
+	// The arrays are walked first: they are what a process that was killed leaves half of.
 	files := []string{name + ".params", prefix + "-symbol.json"}
 	if err := walk(fsys, files[0], arrays); err != nil {
 		return Found{}, err
@@ -78,6 +83,7 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, err
 	}
 	states := name + ".states"
+	// A state that is there is loaded by the framework, so it has to be whole even where nobody demands it.
 	if _, err := fs.Stat(fsys, states); err == nil || f.States {
 		if err := walk(fsys, states, pickle); err != nil {
 			return Found{}, err
@@ -90,10 +96,12 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 
 // symbol reads a network: one JSON object with nodes, the arguments among them, and outputs.
 func symbol(c *cursor) error {
+	// The text is read as a whole, so this is the bound on memory that the package promises.
 	const longest = 64 << 20 // bytes; networks take kilobytes
 	if c.left() > longest {
 		return fmt.Errorf("%d bytes of network: %w", c.left(), errMalformed)
 	}
+	// A network that was cut has lost its closing brace, which Unmarshal sees.
 	text, err := io.ReadAll(io.NewSectionReader(c.source, 0, c.end))
 	if err != nil {
 		return err
@@ -106,6 +114,7 @@ func symbol(c *cursor) error {
 	if err := json.Unmarshal(text, &network); err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
+	// Arguments are indexes into nodes. One outside is damage that JSON does not see.
 	outside := func(i int) bool { return i < 0 || i >= len(network.Nodes) }
 	if len(network.Nodes) == 0 || len(network.Heads) == 0 || slices.ContainsFunc(network.Arguments, outside) {
 		return fmt.Errorf("network without nodes or outputs: %w", errMalformed)

@@ -46,6 +46,8 @@ func (f PyTorch) Newest(fsys fs.FS) (Found, error) {
 		patterns = []string{"*.pt", "*.pth"}
 	}
 	var candidates []candidate
+	// A name that matches two patterns is a candidate twice and verified twice at most: patterns that
+	// overlap are rare.
 	for _, pattern := range patterns {
 		for _, name := range list {
 			match, err := path.Match(pattern, name)
@@ -70,6 +72,8 @@ func (f PyTorch) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, err
 	}
 	defer file.Close()
+	// The directory of a zip archive is its end. NewReader finds it from there, so a file that was cut is
+	// refused without reading the rest.
 	archive, err := zip.NewReader(file, file.size)
 	if err == nil {
 		err = records(file, archive.File)
@@ -89,10 +93,13 @@ func records(source io.ReaderAt, files []*zip.File) error {
 	if len(files) == 0 {
 		return fmt.Errorf("no records: %w", errMalformed)
 	}
+	// torch.save names the folder after the file it was given at first, which may have been renamed since.
 	root, _, _ := strings.Cut(files[0].Name, "/")
 	seen := make(map[string]bool, len(files))
 	for _, file := range files {
 		name, ok := strings.CutPrefix(file.Name, root+"/")
+		// A name twice would leave open which one is loaded; a compressed record was not written by
+		// torch.save.
 		if !ok || seen[name] || file.Method != zip.Store {
 			return fmt.Errorf("record %q does not belong here: %w", file.Name, errMalformed)
 		}
@@ -101,6 +108,7 @@ func records(source io.ReaderAt, files []*zip.File) error {
 			return fmt.Errorf("record %q: %w", file.Name, err)
 		}
 	}
+	// The pickle holds the structure, and the version says how to read the rest.
 	if !seen["data.pkl"] || !seen["version"] {
 		return fmt.Errorf("no record data.pkl or no version: %w", errMalformed)
 	}
@@ -115,14 +123,18 @@ func record(source io.ReaderAt, file *zip.File) error {
 		return err
 	}
 	defer contents.Close()
+	// The checksum is computed here once more, because the zip reader compares none that is zero.
 	crc := crc32.NewIEEE()
 	n, err := io.Copy(crc, contents)
 	if err != nil && !errors.Is(err, zip.ErrChecksum) {
 		return err
 	}
+	// All three say that the bytes are not those which were written; a reader of the message needs no more.
 	if err != nil || uint64(n) != file.UncompressedSize64 || crc.Sum32() != file.CRC32 {
 		return fmt.Errorf("checksum differs: %w", errMalformed)
 	}
+	// torch.load goes by the directory, other readers by the local headers: a difference is damage to one of
+	// them.
 	name, err := localName(source, file)
 	if err == nil && name != file.Name {
 		err = fmt.Errorf("also called %q: %w", name, errMalformed)
@@ -138,16 +150,21 @@ func localName(source io.ReaderAt, file *zip.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// The header cannot be found from its own offset, which the zip reader keeps to itself, so it is
+	// searched backwards from the record.
 	before := make([]byte, min(offset, most))
 	if _, err := source.ReadAt(before, offset-int64(len(before))); err != nil {
 		return "", err
 	}
+	// The search begins at the record: bytes of the record before that look like a header lie farther away.
 	for at := len(before) - headerBytes; at >= 0; at-- {
 		header := before[at:]
 		if !bytes.HasPrefix(header, []byte("PK\x03\x04")) {
 			continue
 		}
 		name := headerBytes + int(binary.LittleEndian.Uint16(header[26:]))
+		// The lengths of name and padding must lead exactly to the record, which bytes that look like a
+		// header by chance do not.
 		if name+int(binary.LittleEndian.Uint16(header[28:])) == len(header) {
 			return string(header[headerBytes:name]), nil
 		}

@@ -43,6 +43,8 @@ func (f TensorFlow) Newest(fsys fs.FS) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	// The hint matters only where a name has no number, for numbers are more reliable than a file that is
+	// written over at each save.
 	latest := latestOf(fsys)
 	var candidates []candidate
 	for _, name := range list {
@@ -52,6 +54,7 @@ func (f TensorFlow) Newest(fsys fs.FS) (Found, error) {
 		}
 		c := candidate{prefix, trailingNumber(prefix)}
 		if c.number < 0 && prefix == latest {
+			// It goes before all numbers: a job that saves under one name has no number that could grow.
 			c.number = math.MaxInt64
 		}
 		candidates = append(candidates, c)
@@ -66,6 +69,7 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, err
 	}
 	index := name + ".index"
+	// The index is verified as a whole before any shard is opened, since it says where to look.
 	b, err := readIndex(fsys, index)
 	if err != nil {
 		return Found{}, err
@@ -79,12 +83,16 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 	}
 	found := Found{Name: name, Files: append(shards, index), Step: -1}
 	switch {
+	// A negative value is no count. Step has -1 for every unknown one.
 	case b.rank > 0:
 		found.Step = max(-1, b.steps)
+	// Saver puts the global step into the name; Checkpoint counts its saves there, which says nothing about
+	// steps.
 	case !b.object:
 		found.Step = trailingNumber(name)
 	}
 	meta := name + ".meta"
+	// A .meta that is there is what Saver's restore would load, so it has to be whole in any case.
 	if _, err := fs.Stat(fsys, meta); err == nil || f.Meta {
 		if err := walk(fsys, meta, metaGraph); err != nil {
 			return Found{}, err
@@ -99,6 +107,7 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 // them costs no more than the files that are there.
 func (b *bundle) shardNames(fsys fs.FS, prefix string) ([]string, error) {
 	var shards []string
+	// The first file that is missing ends the loop, whatever the number of shards claims to be.
 	for i := range b.shards {
 		name := fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, b.shards)
 		if _, err := fs.Stat(fsys, name); err != nil {
@@ -112,6 +121,7 @@ func (b *bundle) shardNames(fsys fs.FS, prefix string) ([]string, error) {
 // metaGraph walks a MetaGraphDef: information about it (1), the graph (2) down to its nodes, and how to
 // restore it (3) must be there. It has no checksum.
 func metaGraph(c *cursor) error {
+	// The fields may come in any order; index 0 is not a field.
 	var seen [4]bool
 	err := fields(c, func(f field) error {
 		if f.number >= 1 && f.number <= 3 {
@@ -123,6 +133,8 @@ func metaGraph(c *cursor) error {
 		if f.number != 2 {
 			return nil
 		}
+		// The nodes are walked for their tags and lengths only: a node that does not end within the graph is
+		// noticed.
 		return fields(c, func(field) error { return nil })
 	})
 	if err == nil && (!seen[1] || !seen[2] || !seen[3]) {
@@ -139,6 +151,8 @@ func latestOf(fsys fs.FS) string {
 		return ""
 	}
 	defer file.Close()
+	// The file is a text of protocol buffers, of which one field counts. A line beyond 64 KiB ends the scan:
+	// then there is no hint.
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		quoted, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), "model_checkpoint_path:")
@@ -148,6 +162,7 @@ func latestOf(fsys fs.FS) string {
 		// Text format escapes as Go does, but for this one.
 		name, err := strconv.Unquote(strings.ReplaceAll(strings.TrimSpace(quoted), `\'`, `'`))
 		if err == nil {
+			// The path is of the machine that wrote it, and may lie in another directory by now.
 			return path.Base(name)
 		}
 	}
@@ -157,6 +172,7 @@ func latestOf(fsys fs.FS) string {
 // trailingNumber returns the number behind the last dash of a prefix, -1 if there is none.
 func trailingNumber(prefix string) int64 {
 	digits := prefix[strings.LastIndexByte(prefix, '-')+1:]
+	// 63 bits keep the number in an int64; ParseUint refuses the signs that ParseInt would take.
 	n, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil || len(digits) == len(prefix) {
 		return -1
