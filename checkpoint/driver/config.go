@@ -25,6 +25,8 @@ type Agent interface {
 }
 
 // Journal keeps the records of a machine; journal.Journal is one. It belongs to the driver from New on.
+//
+// Its methods are called from one goroutine at a time, that of Run, and all but Bytes are given AppendLimit.
 type Journal interface {
 	// Append makes a record durable. After an error the journal takes nothing more.
 	Append(checkpoint.Record) error
@@ -79,6 +81,7 @@ type Traced struct {
 // check returns the faults of a Config and its Options, all at once.
 func (c *Config) check(o *Options) error {
 	var faults apportion.Faults
+	// There is one driver, so the item has a name and no index.
 	item := apportion.Item{ID: "driver"}
 	if c.Store == nil {
 		faults.Add(item, "Store", apportion.ErrEmpty, "")
@@ -100,6 +103,7 @@ func (c *Config) check(o *Options) error {
 	return faults.Err()
 }
 
+// setDefaults comes after check, so that a negative value is a fault and never a default.
 func (o *Options) setDefaults() {
 	if o.Poll == 0 {
 		o.Poll = DefaultPoll

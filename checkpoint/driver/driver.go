@@ -23,12 +23,16 @@ var (
 
 // Driver runs a machine. Its methods are safe for concurrent use.
 type Driver struct {
+	// machine and journal are touched by the goroutine of Run alone; config, options and epoch do not
+	// change after New.
 	machine *checkpoint.Machine
 	journal Journal
 	config  Config
 	options Options
 	epoch   int64
 
+	// inbox has no buffer: a message that was taken is being done, and one that was not has changed
+	// nothing.
 	inbox chan message
 	ended chan struct{}  // closed when Run has ended
 	under sync.WaitGroup // effects and questions under way
@@ -68,6 +72,7 @@ func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Dr
 // ask has the loop do something, and waits until what that has changed is durable. What is done holds up everything
 // else, so it must not wait for anybody.
 func (d *Driver) ask(ctx context.Context, do func() error) error {
+	// Room for one lets the loop go on when the caller has left because its context ended.
 	done := make(chan error, 1)
 	select {
 	case d.inbox <- message{do, done}:
@@ -79,6 +84,7 @@ func (d *Driver) ask(ctx context.Context, do func() error) error {
 	select {
 	case err := <-done:
 		return err
+	// The message is with the loop by now and will count; only the answer is given up.
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-d.ended:
@@ -94,6 +100,8 @@ func (d *Driver) Apply(ctx context.Context, events ...checkpoint.Event) error {
 	return d.ask(ctx, func() error { return d.step(events...) })
 }
 
+// step belongs to the loop. The events before the one that is refused stay, because each left the
+// machine in a right state.
 func (d *Driver) step(events ...checkpoint.Event) error {
 	for _, event := range events {
 		if err := d.machine.Step(event); err != nil {
@@ -112,10 +120,13 @@ func (d *Driver) Agent(server string) Agent {
 }
 
 // State returns what is durable of the machine's state, and how the jobs stand. O(jobs).
+//
+// Everything in it is a copy, taken at one moment under one lock: jobs and servers fit together.
 func (d *Driver) State() State {
 	v := &d.view
 	v.mu.RLock()
 	defer v.mu.RUnlock()
+	// Empty lists are not nil, so that JSON has [] and not null for them.
 	s := State{Servers: []apportion.Server{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
 		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: v.servers[id].Clone()})
@@ -130,6 +141,8 @@ func (d *Driver) State() State {
 // then the last one.
 func (d *Driver) Await(ctx context.Context, is func(*State) bool) (State, error) {
 	for {
+		// The channel of s was read together with what is looked at, so a change after this look
+		// closes it: there is no gap in which Await could sleep through one.
 		s := d.State()
 		if is(&s) {
 			return s, nil

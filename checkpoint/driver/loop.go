@@ -17,6 +17,9 @@ import (
 
 // batch is how many messages share a record at most, so that one write to the disk serves them all and none
 // waits for long.
+//
+// 256 is large against the replies of 100 jobs at once, and small against the time that one disk write
+// takes: a message costs microseconds, a write milliseconds.
 const batch = 256
 
 // Run drives the machine until the context ends, and returns nil then. Otherwise the error wraps
@@ -25,6 +28,9 @@ const batch = 256
 // returns, nothing that it has begun goes on, but calls of agents, store and journal that ignore their
 // context.
 func (d *Driver) Run(ctx context.Context) (err error) {
+	// The order of the end matters: first the context of all that is under way ends, then Run waits
+	// for it, then the journal is closed, and only then do callers hear that the driver has ended.
+	// Otherwise a caller could open the journal again while this driver still writes to it.
 	ctx, end := context.WithCancel(ctx)
 	defer close(d.ended)
 	defer func() {
@@ -33,6 +39,8 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 		err = errors.Join(err, d.close(err))
 	}()
 	d.life = ctx
+	// Servers of the journal are members from the first moment, so that one whose agent never comes
+	// back is given up after the grace like any other.
 	d.members.open(ctx, d.machine.Servers())
 	ticker := time.NewTicker(d.options.Poll)
 	defer ticker.Stop()
@@ -48,6 +56,8 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 		case first := <-d.inbox:
 			taken = d.drain(first)
 		case now := <-ticker.C:
+			// A tick is a message like any other, but nobody waits for its error: a server that is not there any
+			// more, or a job that cannot be saved now, is looked at again at the next tick.
 			taken = []message{{do: func() error { return d.tick(now) }}}
 		}
 		if err := d.turn(ctx, taken); err != nil {
@@ -58,6 +68,7 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 
 // close closes the journal, unless that is what hangs.
 func (d *Driver) close(ended error) error {
+	// Close would wait for the same disk. The operating system closes the file with the process.
 	if errors.Is(ended, ErrHung) {
 		return nil
 	}
@@ -82,8 +93,12 @@ func (d *Driver) drain(first message) []message {
 // turn does what messages ask for, makes it durable, and tells those who wait. A message that is refused has
 // changed nothing by its last event and does not hold up the others; a master that was replaced ends here.
 func (d *Driver) turn(ctx context.Context, taken []message) error {
+	// Answers are kept until the record is durable: a caller that hears "done" may rely on it after a
+	// crash.
 	answers := make([]error, len(taken))
 	for i, m := range taken {
+		// A fenced master must not write another record: the newer one reads the journal already. So
+		// the turn ends before commit, and what its messages have changed is lost with the machine.
 		if answers[i] = m.do(); errors.Is(answers[i], checkpoint.ErrFenced) {
 			return answers[i]
 		}
@@ -103,23 +118,31 @@ func (d *Driver) turn(ctx context.Context, taken []message) error {
 // driver safe to kill at any moment: append, publish, perform. O(changes), and O(jobs) where the journal is
 // written anew.
 func (d *Driver) commit(ctx context.Context) error {
+	// 1. Append: the record is on the disk before anybody learns of it.
 	ready := d.machine.Ready()
 	if !ready.Record.Empty() {
 		if err := d.soon(func() error { return d.journal.Append(ready.Record) }); err != nil {
 			return fmt.Errorf("driver: %w", err)
 		}
 	}
+	// 2. Publish: whoever looks at the state sees only what is durable. Lost members go first, so that
+	// an effect that is begun below finds no agent of a server that is gone.
 	d.members.drop(ready.Record.Lost)
 	d.view.apply(ready.Record)
+	// 3. Perform: an effect that is begun now is in the journal, and the next master begins it again
+	// if this one dies.
 	for _, e := range ready.Effects {
 		d.begin(ctx, e)
 	}
+	// 4. Compact: rarely, for it costs a snapshot of all jobs.
 	if d.journal.Bytes() < d.compactAt {
 		return nil
 	}
 	if err := d.soon(func() error { return d.journal.Compact(d.machine.Snapshot()) }); err != nil {
 		return fmt.Errorf("driver: %w", err)
 	}
+	// The next size is at least twice that of the snapshot. So the bytes written by compaction are at
+	// most about as many as those appended since, even if the snapshot alone is above CompactBytes.
 	d.compactAt = max(d.options.CompactBytes, 2*d.journal.Bytes())
 	return nil
 }
@@ -130,6 +153,8 @@ func (d *Driver) soon(call func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d.options.AppendLimit)
 	defer cancel()
 	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, call() })
+	// A journal may return an error of its own that wraps DeadlineExceeded, for instance on a network
+	// disk. That is not a hang unless the limit has passed as well.
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		return fmt.Errorf("%w within %v", ErrHung, d.options.AppendLimit)
 	}
@@ -139,6 +164,8 @@ func (d *Driver) soon(call func() error) error {
 // tick tells the machine the time, gives up servers that are silent, and has jobs saved. The machine's own pauses,
 // time-outs and retries are due then. O(jobs).
 func (d *Driver) tick(now time.Time) error {
+	// Time comes first, so that the server that is given up below is given up at this time and not at
+	// that of the last tick.
 	if err := d.step(checkpoint.Tick{Now: now}); err != nil {
 		return err
 	}
@@ -156,12 +183,16 @@ func (d *Driver) tick(now time.Time) error {
 // saveDue has the jobs saved that have run for long enough since they were last saved, or begun.
 func (d *Driver) saveDue(now time.Time) error {
 	running := d.view.running()
+	// A job that stopped running in between counts anew when it runs again: an adjustment has just
+	// saved it.
 	maps.DeleteFunc(d.saved, func(job string, _ time.Time) bool { _, runs := slices.BinarySearch(running, job); return !runs })
 	for _, job := range running {
 		last, known := d.saved[job]
 		if known && now.Sub(last) < d.options.SaveEvery {
 			continue
 		}
+		// The moment is noted whether or not the machine takes the event, so that a job which cannot
+		// be saved now is asked again after SaveEvery and not ten times a second.
 		d.saved[job] = now
 		if !known {
 			continue

@@ -21,12 +21,14 @@ type member struct {
 	end  context.CancelFunc
 
 	// mu guards what follows.
-	mu   sync.Mutex
+	mu sync.Mutex
+	// Both are written by the goroutine that watches the agent and read by the loop and by orders.
 	seen time.Time   // when it last answered
 	last agent.Stamp // the clock in that answer
 }
 
 func newMember(life context.Context, a Agent) *member {
+	// A member that has never answered counts as seen now, so that it has the whole grace to answer.
 	m := &member{agent: a, seen: time.Now()}
 	m.gone, m.end = context.WithCancel(life)
 	return m
@@ -36,10 +38,12 @@ func newMember(life context.Context, a Agent) *member {
 func (m *member) met(s agent.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// The time is that of the arrival here: the agent's clock and the driver's are never compared.
 	m.seen, m.last = time.Now(), s.Clock
 }
 
 // heard is the stamp to hand back.
+// Handing back an older stamp than the newest is harmless: the lease ends earlier than it need.
 func (m *member) heard() agent.Stamp {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,6 +75,8 @@ func (ms *members) get(id string) *member {
 }
 
 // put puts a member in the place of the one before.
+//
+// The one before ends at once: its watch stops asking, and orders that wait for its agent look again.
 func (ms *members) put(id string, m *member) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -93,6 +99,9 @@ func (ms *members) drop(ids []string) {
 }
 
 // silent returns the servers that have given no answer for longer than the grace, ascending.
+//
+// Locks are taken in one order only, members before member, so that no two can wait for each other.
+// O(servers).
 func (ms *members) silent(now time.Time, grace time.Duration) []string {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -100,6 +109,8 @@ func (ms *members) silent(now time.Time, grace time.Duration) []string {
 	for _, id := range slices.Sorted(maps.Keys(ms.all)) {
 		m := ms.all[id]
 		m.mu.Lock()
+		// At exactly the grace a server is still there: its agent ends its jobs after a lease that is
+		// shorter, so "longer than" errs on the side of waiting.
 		if now.Sub(m.seen) > grace {
 			ids = append(ids, id)
 		}

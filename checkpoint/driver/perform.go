@@ -17,16 +17,24 @@ import (
 )
 
 // begin carries an effect out in a goroutine of its own, which hands the reply to the loop.
+//
+// begin returns at once: the loop must not wait for an agent. Run waits for these goroutines before it
+// returns, through d.under.
 func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
+	// The machine gives up an effect after its time-out and asks for it again. A tenth is left so that
+	// the reply of a call that ran into its limit comes before that, with the reason in words.
 	issued, patience := time.Now(), d.machine.Timeout(e.Action)*9/10 // less than the machine waits for it
 	d.under.Go(func() {
 		limited, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
+		// The machine does not wait for a Prune: a checkpoint that is left over costs room and nothing
+		// else.
 		if e.Action == checkpoint.Prune {
 			_ = d.prune(limited, e) // what it leaves, the next one takes
 			return
 		}
 		reply := d.carryOut(limited, e)
+		// The reply is named here and not by the agent, since it may be joined from those of several.
 		reply.ID, reply.Job = e.ID, e.Job
 		_ = d.ask(ctx, func() error { // the loop sees the error
 			if d.options.Trace != nil {
@@ -41,6 +49,8 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.Reply {
 	servers := e.Servers
 	switch e.Action {
+	// The store is asked, not a server: the master checks with its own eyes what an agent says it has
+	// saved.
 	case checkpoint.Verify:
 		_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
 			return transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
@@ -53,11 +63,14 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 	if e.Action == checkpoint.Resume {
 		order.Spec = d.options.Spec(e.Job)
 	}
+	// The channel has room for all, so that no goroutine stays behind when the context ends.
 	replies := make(chan checkpoint.Reply, len(servers))
 	for _, server := range servers {
 		go func() { replies <- d.give(ctx, server, order) }()
 	}
 	all := failed(nil)
+	// All are waited for, also after one has failed: a reply means that nothing of the effect is under
+	// way.
 	for range servers {
 		all = worse(all, <-replies)
 	}
@@ -72,6 +85,7 @@ func (d *Driver) give(ctx context.Context, server string, order agent.Order) che
 	if err != nil {
 		return failed(err)
 	}
+	// The stamp is read as late as possible, since waiting for the agent may have taken long.
 	order.Heard = m.heard()
 	reply, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Reply, error) { return m.agent.Do(ctx, order) })
 	if err != nil {
@@ -92,6 +106,7 @@ func (d *Driver) await(ctx context.Context, server string) (*member, error) {
 			return m, nil
 		}
 		select {
+		// Another agent has joined, or the server is lost: the next look tells which.
 		case <-m.gone.Done():
 		case <-ctx.Done():
 			return nil, fmt.Errorf("server %q has not joined: %w", server, ctx.Err())
@@ -101,10 +116,12 @@ func (d *Driver) await(ctx context.Context, server string) (*member, error) {
 
 // failed is the reply to an effect that ended with an error; nil: it is done.
 func failed(err error) checkpoint.Reply {
+	// Step -1 is "not known", for a checkpoint of step 0 is a right one.
 	reply := checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}
 	if err != nil {
 		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
 	}
+	// Fenced ends the master, Failed only the effect. The two must not be mixed up.
 	if errors.Is(err, checkpoint.ErrFenced) {
 		reply.Outcome = checkpoint.Fenced
 	}
@@ -112,6 +129,9 @@ func failed(err error) checkpoint.Reply {
 }
 
 // badness orders the outcomes.
+//
+// A Failed effect is tried again, Damaged begins from an earlier checkpoint, and Fenced ends the
+// master: what has the wider consequence stands further right and wins.
 var badness = []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
 
 // worse joins the replies of two servers: an effect is done if it is done on both. The step is that of the one
@@ -131,6 +151,7 @@ func (d *Driver) prune(ctx context.Context, e checkpoint.Effect) error {
 		manifests, _ := d.config.Store.List(ctx, e.Job) // damaged ones are left where they are
 		var err error
 		for _, m := range manifests {
+			// The effect names the oldest checkpoint that is needed; it and all later ones stay.
 			if m.Number < e.Checkpoint {
 				err = errors.Join(err, d.config.Store.Delete(ctx, e.Job, m.Number))
 			}

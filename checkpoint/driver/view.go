@@ -23,6 +23,8 @@ type State struct {
 	// Progress is the newest that the processes of jobs have told, by name.
 	Progress map[string]runner.Progress `json:"progress"`
 
+	// changed is the channel of the view at the moment when this State was read under its lock, so
+	// that no change between reading and waiting is missed.
 	changed <-chan struct{}
 }
 
@@ -36,6 +38,7 @@ type JobState struct {
 func (s *State) Changed() <-chan struct{} { return s.changed }
 
 // Job returns the state of a job, and whether there is one.
+// The search is binary, because Jobs ascend by name: O(log jobs).
 func (s *State) Job(name string) (JobState, bool) {
 	at, found := slices.BinarySearchFunc(s.Jobs, name, func(j checkpoint.Job, name string) int { return cmp.Compare(j.Name, name) })
 	if !found {
@@ -48,18 +51,24 @@ func (s *State) Job(name string) (JobState, bool) {
 // the lock only to find one. It exists because the machine belongs to the loop, and because nobody may act on
 // what is not durable yet.
 type view struct {
+	// mu guards every map and the channel, not the jobs that the maps point to. Writers are the loop
+	// and, for progress, the goroutines that watch agents.
 	mu       sync.RWMutex
 	servers  map[string]apportion.Resources
 	jobs     map[string]*checkpoint.Job
 	progress map[string]runner.Progress
 	// on are the jobs, by server, of which processes are known to run there.
-	on      map[string]map[string]bool
+	on map[string]map[string]bool
+	// changed is closed and replaced at every change: a channel wakes any number of readers, and one
+	// that is slow misses no change, since it compares states and not events.
 	changed chan struct{}
 }
 
 // settled are the phases in which all processes of the newest attempt have been seen running.
 var settled = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoint.Verifying}
 
+// open begins with the machine's snapshot, because all that the journal has kept is durable. No lock
+// is needed: New has returned to nobody yet.
 func (v *view) open(m *checkpoint.Machine) {
 	v.servers, v.jobs = map[string]apportion.Resources{}, map[string]*checkpoint.Job{}
 	v.progress, v.on, v.changed = map[string]runner.Progress{}, map[string]map[string]bool{}, make(chan struct{})
@@ -68,11 +77,14 @@ func (v *view) open(m *checkpoint.Machine) {
 
 // apply adds a record.
 func (v *view) apply(r checkpoint.Record) {
+	// A turn without a change must not wake anybody: ticks come ten times a second.
 	if r.Empty() {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	// A job that was forgotten takes its progress along; a later job of the same name begins with
+	// none.
 	for _, name := range r.Gone {
 		v.replace(name, nil)
 		delete(v.progress, name)
@@ -80,6 +92,7 @@ func (v *view) apply(r checkpoint.Record) {
 	for i := range r.Jobs {
 		v.replace(r.Jobs[i].Name, &r.Jobs[i])
 	}
+	// Lost goes before Servers, as in the machine's own fold, so that what is there at the end is what counts.
 	for _, id := range r.Lost {
 		delete(v.servers, id)
 	}
@@ -91,12 +104,15 @@ func (v *view) apply(r checkpoint.Record) {
 
 // tell wakes up those who wait for a change.
 func (v *view) tell() {
+	// v.mu is held: otherwise two changes at once would close the same channel.
 	close(v.changed)
 	v.changed = make(chan struct{})
 }
 
 // replace puts a job in the place of the one before; nil: none.
 func (v *view) replace(name string, j *checkpoint.Job) {
+	// The index forgets the job under the servers that it had, which may be others than those it has
+	// now.
 	if old := v.jobs[name]; old != nil {
 		for _, server := range old.Containers {
 			delete(v.on[server], name)
@@ -107,6 +123,8 @@ func (v *view) replace(name string, j *checkpoint.Job) {
 		return
 	}
 	v.jobs[name] = j
+	// A job that is being created or resumed must not be expected: its agent would be told that
+	// processes are missing which have yet to be started, and the attempt would count as failed.
 	if !slices.Contains(settled, j.Phase) {
 		return
 	}
@@ -131,6 +149,7 @@ func (v *view) hosted(server string) []*checkpoint.Job {
 }
 
 // job returns a job; nil: there is none. Read it only.
+// Nobody changes a job that the view holds, so the caller may go on reading it without the lock.
 func (v *view) job(name string) *checkpoint.Job {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -138,6 +157,7 @@ func (v *view) job(name string) *checkpoint.Job {
 }
 
 // running returns the names of the jobs that run and are not being saved, ascending.
+// O(jobs log jobs); the order makes saves come in the same order in every run.
 func (v *view) running() []string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -155,16 +175,9 @@ func (v *view) running() []string {
 func (v *view) learn(job string, p runner.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	// An answer of an agent may come after the job was forgotten: its progress would stay for ever.
 	if v.jobs[job] != nil && v.progress[job] != p {
 		v.progress[job] = p
 		v.tell()
 	}
-}
-
-// has reports whether a server is there with that capacity.
-func (v *view) has(server apportion.Server) bool {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	capacity, there := v.servers[server.ID]
-	return there && slices.Equal(capacity, server.Capacity)
 }

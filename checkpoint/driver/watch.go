@@ -20,7 +20,9 @@ import (
 // first, so that only servers join that answer. Nothing is written where nothing has changed. The error is
 // that of the agent, of [checkpoint.ServerUp], or of Apply.
 func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) error {
+	// The empty stamp renews no lease: whether the machine takes this server is not known yet.
 	status, err := d.question(ctx, a, agent.Stamp{})
+	// The agent has heard of a newer master. The loop ends with that, not only this call.
 	if errors.Is(err, checkpoint.ErrFenced) {
 		err = errors.Join(err, d.fail(ctx, err))
 	}
@@ -28,11 +30,14 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 		return fmt.Errorf("driver: server %q: %w", server.ID, err)
 	}
 	return d.ask(ctx, func() error {
-		if !d.view.has(server) {
+		// A new agent of a known server with the same capacity is no event: the journal stays as it
+		// is.
+		if !d.knows(server) {
 			if err := d.step(checkpoint.ServerUp{Server: server}); err != nil {
 				return err
 			}
 		}
+		// The member is made by the loop, because d.life belongs to it.
 		m := newMember(d.life, a)
 		m.met(status)
 		d.members.put(server.ID, m)
@@ -41,9 +46,19 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 	})
 }
 
+// knows reports whether the machine has a server with that capacity. The machine is asked and not the view, since
+// messages that share a record, as the loss of this very server, are not in the view yet. It belongs to the loop.
+// O(servers).
+func (d *Driver) knows(server apportion.Server) bool {
+	return slices.ContainsFunc(d.machine.Servers(), func(s apportion.Server) bool {
+		return s.ID == server.ID && slices.Equal(s.Capacity, server.Capacity)
+	})
+}
+
 // question asks an agent how its jobs stand, for no longer than a quarter of the grace, so that a server has
 // several chances to answer before it is lost.
 func (d *Driver) question(ctx context.Context, a Agent, heard agent.Stamp) (agent.Status, error) {
+	// Four questions that get no answer fit into the grace, so one lost packet is no lost server.
 	ctx, cancel := context.WithTimeout(ctx, d.config.Grace/4)
 	defer cancel()
 	return abandon.Do(ctx, func(ctx context.Context) (agent.Status, error) {
@@ -60,6 +75,8 @@ func (d *Driver) fail(ctx context.Context, fenced error) error {
 // of the grace.
 func (d *Driver) watch(ctx context.Context, server string, m *member) {
 	for pause := d.options.Poll; ; {
+		// What is expected is read before the question goes out. A job that begins to run while the
+		// agent answers would otherwise be missed in an answer that is older than it.
 		expected := d.view.hosted(server)
 		status, err := d.question(ctx, m.agent, m.heard())
 		switch {
@@ -70,6 +87,8 @@ func (d *Driver) watch(ctx context.Context, server string, m *member) {
 		case errors.Is(err, checkpoint.ErrFenced):
 			err = errors.Join(err, d.fail(ctx, err))
 		default:
+			// A failure by itself is no news for the machine: only silence that lasts is, and the tick
+			// looks for that. The eighth leaves several tries within the grace.
 			pause, err = min(2*pause, max(d.options.Poll, d.config.Grace/8)), nil
 		}
 		if err != nil {
@@ -89,6 +108,7 @@ func (d *Driver) watch(ctx context.Context, server string, m *member) {
 func (d *Driver) learn(ctx context.Context, server string, expected []*checkpoint.Job, found []agent.JobStatus) error {
 	var news []checkpoint.Event
 	for _, j := range expected {
+		// The attempt is compared as well: an agent that tells of an earlier one has not got this one.
 		known := slices.ContainsFunc(found, func(s agent.JobStatus) bool { return s.Job == j.Name && s.Attempt == j.Attempt })
 		if !known {
 			news = append(news, checkpoint.Exited{Job: j.Name, Attempt: j.Attempt, Detail: fmt.Sprintf("server %s does not know of it", server)})
@@ -96,9 +116,13 @@ func (d *Driver) learn(ctx context.Context, server string, expected []*checkpoin
 	}
 	for _, s := range found {
 		j := d.view.job(s.Job)
+		// What the agent tells of other attempts, or of a job that has no container there, is left
+		// from before; the machine stops it by effects of its own.
 		if j == nil || j.Attempt != s.Attempt || !slices.Contains(j.Containers, server) {
 			continue
 		}
+		// Progress is that of rank 0, whose steps are those of the job: those of other ranks would
+		// make the number jump back and forth.
 		leads := j.Containers[0] == server
 		if leads {
 			d.view.learn(s.Job, s.Progress)
