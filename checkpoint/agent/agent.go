@@ -44,6 +44,8 @@ type Config struct {
 }
 
 // Validate returns the faults of a Config as [apportion.Faults].
+//
+// All faults come at once, so that a configuration is mended in one go.
 func (c *Config) Validate() error {
 	var faults apportion.Faults
 	for _, f := range []struct {
@@ -94,9 +96,13 @@ func New(config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
+	// The clock must be one for all agents that follow each other on a Disk: another would make kept
+	// stamps mean nothing.
 	if config.Clock == nil {
 		config.Clock = Uptime
 	}
+	// Nothing is started or ended here: jobs of the agent before are found when they are asked for, or
+	// when the lease is over.
 	book, err := OpenBook(config.Disk, config.Server)
 	if err != nil {
 		return nil, err
@@ -115,6 +121,7 @@ func New(config Config) (*Agent, error) {
 func (a *Agent) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	// All are closed even if one of them fails.
 	var err error
 	for _, m := range a.runners {
 		err = errors.Join(err, m.close())
@@ -134,9 +141,11 @@ func (m made) close() error {
 // Outcome, with the Detail in words. A refused effect changes nothing, and renews no lease.
 func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
 	e := order.Effect
+	// The name becomes a part of paths, so it is checked before anything is noted.
 	if err := store.CheckJob(e.Job); err != nil {
 		return answer(e, checkpoint.Failed, err.Error()), nil
 	}
+	// 1. Decide, and note the decision in memory.
 	p, verdict := a.admit(ctx, order)
 	defer p.leave()
 	switch verdict.Ruling {
@@ -145,10 +154,15 @@ func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
 	case Impossible:
 		return answer(e, checkpoint.Failed, verdict.Reason.Text), nil
 	}
+	// 2. Make the decision durable before anything is done about it: after a crash between the two the
+	// fence is too strict and never too lax.
 	err := a.flush(p.ctx)
+	// A repeated effect waits for the disk as well: its first time may have been noted by an agent
+	// that died before it flushed.
 	if err == nil && verdict.Ruling == Repeated {
 		return answer(e, checkpoint.Done, ""), nil
 	}
+	// 3. Act, in the lane of the job.
 	step := int64(-1)
 	if err == nil {
 		step, err = p.lane.use(p.ctx, func(ctx context.Context) (int64, error) { return a.carryOut(ctx, order) })
@@ -169,6 +183,7 @@ func answer(e checkpoint.Effect, outcome checkpoint.Outcome, detail string) chec
 // outcome is what an error says of an effect that was admitted. A runner refuses an attempt that was ended
 // because the lease is over: that attempt has failed, and no newer master is the reason.
 func (a *Agent) outcome(e checkpoint.Effect, err error) checkpoint.Outcome {
+	// Only a Resume reads a checkpoint; for a Save the same errors are a failure of the store.
 	unreadable := errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound)
 	switch {
 	case e.Action == checkpoint.Resume && unreadable:
@@ -192,9 +207,12 @@ func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	verdict := a.book.note(e)
+	// A refused effect enters no lane, so that an old master cannot cut short what the new one has
+	// asked for.
 	if verdict.Ruling == Refused {
 		return passage{leave: func() {}}, verdict
 	}
+	// The stamp counts only now: a master that was refused must not keep jobs alive.
 	a.renew(order.Heard)
 	return a.enter(ctx, e.Job, e.Attempt, e.Action == checkpoint.Stop), verdict
 }
@@ -202,11 +220,14 @@ func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
 // enter enters the lane of a job, after it has ended what is in it for attempts up to this one if ending
 // says so. a.mu is held.
 func (a *Agent) enter(ctx context.Context, job string, attempt int64, ending bool) passage {
+	// A lane is made once for each job name and stays, since another effect may wait in it at any
+	// time.
 	p := passage{lane: a.lanes[job]}
 	if p.lane == nil {
 		p.lane = &lane{}
 		a.lanes[job] = p.lane
 	}
+	// drop comes before enter, or the Stop would end itself.
 	if ending {
 		p.lane.drop(attempt)
 	}

@@ -31,6 +31,10 @@ type Book struct {
 
 	// mu guards what is known now and the versions of it: the newest, and the newest that is durable.
 	// It is never held while the disk is waited for.
+	//
+	// Two numbers are enough to know whether a change is on the disk: each change raises version, and
+	// a write that has ended raises durable to the version that it has written. durable <= version
+	// always.
 	mu               sync.Mutex
 	known            entries
 	version, durable int64
@@ -65,6 +69,8 @@ func (p *Page) MayRun() bool { return p.Run != nil && p.Run.Attempt > max(p.Stop
 func OpenBook(fsys vfs.FS, server string) (*Book, error) {
 	b := &Book{fsys: fsys, server: server, known: entries{Jobs: map[string]Page{}}}
 	file, err := fsys.Open(BookFile)
+	// A server without a book has never admitted anything: the zero Fence refuses nothing but effects
+	// that need a Create.
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
 	}
@@ -77,10 +83,12 @@ func OpenBook(fsys vfs.FS, server string) (*Book, error) {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
+	// A field that is not known comes from a later version, whose promise this one would break.
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&b.known); err != nil {
 		return nil, fmt.Errorf("agent: %s: %w", BookFile, err)
 	}
+	// What follows the first value would be lost at the next write.
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) || b.known.Jobs == nil {
 		return nil, fmt.Errorf("agent: %s: it is not one book", BookFile)
 	}
@@ -99,11 +107,14 @@ func (b *Book) Admit(e checkpoint.Effect) (Verdict, error) {
 func (b *Book) note(e checkpoint.Effect) Verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	// A job that is not known has the zero page, whose marks name no attempt.
 	page, known := b.known.Jobs[e.Job]
 	before := Fence{b.known.Epoch, page.Marks}
 	after, verdict := before.Admit(e)
 	held := page.Containers
 	if verdict.Ruling == Perform {
+		// A Create says how many there are from now on; a Release at most lowers the number, since it
+		// says what stays.
 		switch on := b.on(e.Containers); e.Action {
 		case checkpoint.Create:
 			held = on
@@ -115,6 +126,8 @@ func (b *Book) note(e checkpoint.Effect) Verdict {
 		return verdict
 	}
 	b.known.Epoch, page.Marks, page.Containers = after.Epoch, after.Marks, held
+	// An effect that was not admitted leaves no page behind, or a master that asks in vain would fill
+	// the book.
 	if known || page.Marks != (Marks{}) {
 		b.known.Jobs[e.Job] = page
 	}
@@ -168,8 +181,11 @@ func (b *Book) update(job string, change func(*Page)) {
 // Flush writes everything again.
 func (b *Book) Flush() error {
 	b.mu.Lock()
+	// 1. wanted is what the caller has noted. Whatever is newer belongs to others.
 	wanted := b.version
 	b.mu.Unlock()
+	// 2. One write at a time. mu is free meanwhile, so that effects of other jobs are noted while the
+	// disk works; all that wait here are then served by one write.
 	b.writer.Lock()
 	defer b.writer.Unlock()
 	b.mu.Lock()
@@ -177,9 +193,13 @@ func (b *Book) Flush() error {
 		b.mu.Unlock()
 		return nil // another call has written it
 	}
+	// 3. What is written is the newest content and not that of wanted, so that those who wait behind
+	// find their changes written.
 	version := b.version
 	data, err := json.Marshal(&b.known)
 	b.mu.Unlock()
+	// 4. The file is replaced as a whole: a crash leaves the book before or the book after. O(jobs of
+	// the server).
 	if err == nil {
 		err = durable.Write(b.fsys, BookFile, data)
 	}

@@ -13,6 +13,9 @@ import (
 
 // Marks are what a server remembers of one job. Each mark is the number of an attempt; 0 says that
 // there was none. Attempts ascend, so one number stands for all attempts up to it.
+//
+// Stopped may be above Created: a Stop can name an attempt of which this server has never
+// heard.
 type Marks struct {
 	// Created is the highest attempt that a Create named here.
 	Created int64 `json:"created,omitempty"`
@@ -90,26 +93,36 @@ type Verdict struct {
 // The epoch of an effect counts as seen whatever the ruling is, unless it is the epoch that is refused.
 // No mark changes unless the ruling is Perform. O(1).
 func (f Fence) Admit(e checkpoint.Effect) (Fence, Verdict) {
+	// 1. The epoch comes before everything else: a master that was replaced may ask for nothing, not
+	// even a Stop, because the attempt that it names may be alive for the next master.
 	if e.Epoch < f.Epoch {
 		return f, deny(e, Refused, EpochPassed, f.Epoch)
 	}
+	// 2. From here on the master is the newest that has spoken, so its epoch counts whatever follows.
 	f.Epoch = e.Epoch
 	switch e.Action {
 	case checkpoint.Stop:
+		// 3. A Stop that comes late must not lower the mark that a later Stop has set.
 		f.Stopped = max(f.Stopped, e.Attempt)
 		return f, Verdict{Ruling: Perform}
 	case checkpoint.Release:
+		// 4. A Release is for what has stopped, so it needs no live attempt; it only must not take
+		// containers from a newer one.
 		if e.Attempt < f.Created {
 			return f, deny(e, Refused, AttemptPassed, f.Created)
 		}
 		return f, Verdict{Ruling: Perform}
 	}
+	// 5. Everything else needs its attempt alive.
 	if v := f.alive(e); v.Ruling != Perform {
 		return f, v
 	}
+	// 6. Processes of one attempt are started once, even if they have died since.
 	if e.Action == checkpoint.Resume && e.Attempt <= f.Resumed {
 		return f, Verdict{Ruling: Repeated}
 	}
+	// 7. For a Create this is the new mark. For the others it is what the mark is already, since alive
+	// lets only the created attempt through.
 	f.Created = e.Attempt
 	return f, Verdict{Ruling: Perform}
 }
@@ -121,6 +134,8 @@ func (f Fence) alive(e checkpoint.Effect) Verdict {
 		return deny(e, Refused, AttemptPassed, f.Stopped)
 	case e.Attempt < f.Created:
 		return deny(e, Refused, AttemptPassed, f.Created)
+	// Lapsed is asked after Stopped and Created: an attempt that a newer one has fenced off is refused
+	// even if it has lapsed as well, because the master must learn that it was replaced there.
 	case e.Attempt <= f.Lapsed:
 		return deny(e, Impossible, LeaseOver, f.Lapsed)
 	case e.Action != checkpoint.Create && e.Attempt > f.Created:
@@ -131,6 +146,9 @@ func (f Fence) alive(e checkpoint.Effect) Verdict {
 
 // deny returns a verdict that is not Perform. have is the number in the fence that stands against the
 // number which the effect needs.
+//
+// Need and Have are the two numbers that were compared, so that a reader of the reason can do the
+// comparison again.
 func deny(e checkpoint.Effect, ruling Ruling, constraint string, have int64) Verdict {
 	need, text := e.Attempt, ""
 	switch constraint {

@@ -27,16 +27,21 @@ var began = time.Now()
 // processes share and no change of the clock moves. Elsewhere it is the time since this process began, so
 // an agent that is started again has not heard of a master yet.
 func Uptime() Stamp {
+	// The boot is a random name of 128 bits that the kernel makes at each start.
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err == nil {
 		if at, err := uptime(); err == nil {
 			return Stamp{strings.TrimSpace(string(boot)), at}
 		}
 	}
+	// The number of a process is used again, so the moment of its begin is part of the name.
 	return Stamp{fmt.Sprintf("process %d of %d", os.Getpid(), began.UnixNano()), time.Since(began)}
 }
 
 // uptime returns the time since the machine was booted, to a hundredth of a second.
+//
+// Time asleep counts, as it must: the master's clock has gone on, too. The first field is seconds
+// since the boot, the second the idle time of all processors.
 func uptime() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {
@@ -48,6 +53,9 @@ func uptime() (time.Duration, error) {
 
 // readHeard returns the stamp that was kept; the zero Stamp if none was, or if it cannot be read: the lease
 // is over then.
+//
+// An error is one of the disk, which the agent should not begin with; content that makes no sense is
+// not, because it was written without a sync.
 func readHeard(fsys vfs.FS) (heard Stamp, err error) {
 	file, err := fsys.Open(HeardFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,6 +66,7 @@ func readHeard(fsys vfs.FS) (heard Stamp, err error) {
 	}
 	defer file.Close()
 	data, err := io.ReadAll(file)
+	// heard may be half filled here, so the zero Stamp is returned and not heard.
 	if err != nil || json.Unmarshal(data, &heard) != nil {
 		return Stamp{}, nil
 	}

@@ -15,6 +15,9 @@ import (
 
 // keepParts is into how many parts a lease is divided: how precisely its stamp is written down, and how
 // often, at most, the agent looks whether it is over.
+//
+// A twentieth is precise against the Grace of a driver, which is longer than the lease by the drift of
+// the clocks, and it keeps the disk of an agent that is asked ten times a second quiet.
 const keepParts = 20
 
 // renew takes back a stamp. What is written down may be older than what is known: then the lease of the next
@@ -22,9 +25,11 @@ const keepParts = 20
 func (a *Agent) renew(echo Stamp) {
 	a.lease = a.lease.Renew(echo, a.config.Clock())
 	heard := a.lease.Heard
+	// 1. One write at a time, 2. none without news, 3. none for less than a twentieth of the lease.
 	if a.keeping || heard == a.kept || heard.Boot == a.kept.Boot && heard.At-a.kept.At < a.lease.Length/keepParts {
 		return
 	}
+	// The disk is written without a.mu: one that hangs must not hold up the Stop of a job.
 	a.keeping = true
 	go func() {
 		err := writeHeard(a.config.Disk, heard)
@@ -40,6 +45,9 @@ func (a *Agent) renew(echo Stamp) {
 // Status says how the jobs stand. The error wraps ErrFenced for a master whose epoch is lower than one that
 // was seen; such a question renews no lease.
 func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
+	// A question does not raise the epoch: only an effect does, since that is what must not be done
+	// twice.
+	//
 	if epoch := a.book.Epoch(); q.Epoch < epoch {
 		return Status{}, fmt.Errorf("agent: master %d asks, and master %d has taken over: %w", q.Epoch, epoch, checkpoint.ErrFenced)
 	}
@@ -49,6 +57,7 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 	s := Status{Clock: a.config.Clock()}
 	for _, job := range a.book.Jobs() {
 		page := a.book.Page(job)
+		// What was stopped or has lapsed is no news; the master would take its end for a death.
 		if !page.MayRun() {
 			continue
 		}
@@ -68,16 +77,22 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 // Run ends all jobs whenever the lease is over, until the context ends. Jobs run on then: the agent that is
 // started next finds them. It returns an error when a job cannot be ended or that cannot be written down;
 // whoever runs the agent starts it again.
+//
+// Without Run the lease has no effect: Do and Status renew it, and nobody looks whether it is over.
 func (a *Agent) Run(ctx context.Context) error {
 	for {
 		a.mu.Lock()
 		left := a.lease.Left(a.config.Clock())
 		a.mu.Unlock()
 		if left == 0 {
+			// An error that comes from the end of the context is not one of the jobs.
 			if err := a.lapse(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
+		// The pause is what is left of the lease, so that a lapse is late by scheduling alone. It is
+		// at least a part, so that jobs which cannot be ended are not tried without a rest, and at
+		// most a quarter, since a clock of a machine that slept may have jumped.
 		part := a.config.Lease / keepParts
 		select {
 		case <-ctx.Done():
@@ -91,9 +106,13 @@ func (a *Agent) Run(ctx context.Context) error {
 // written after that, so that no disk which hangs or is full keeps them alive.
 func (a *Agent) lapse(ctx context.Context) error {
 	jobs := a.book.Jobs()
+	// Each job writes its own place, so that no lock is needed; the order of the errors is that of the
+	// names.
 	failed := make([]error, len(jobs))
 	var ending sync.WaitGroup
 	for i, job := range jobs {
+		// overtake is called in this goroutine, job after job, so that a master that is heard
+		// meanwhile saves those that come later.
 		attempt, p, any := a.overtake(ctx, job)
 		if !any {
 			continue
@@ -106,6 +125,7 @@ func (a *Agent) lapse(ctx context.Context) error {
 		})
 	}
 	ending.Wait()
+	// The book is flushed even if a job does not end: those that did must stay ended after a crash.
 	return errors.Join(errors.Join(failed...), a.flush(ctx))
 }
 
@@ -116,13 +136,20 @@ func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p pass
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	page := a.book.Page(job)
+	// Created and not Resumed: a start that is under way has no mark yet, and must not come to life
+	// either.
 	attempt = page.Created
+	// The lease is looked at again under the lock, for a word of the master may have come since Run
+	// has looked.
 	if attempt <= max(page.Stopped, a.ended[job]) || a.lease.Left(a.config.Clock()) > 0 {
 		return 0, passage{}, false
 	}
+	// The mark comes before the end of the processes: from now on the fence calls the attempt
+	// impossible, so that no Resume starts it behind our back.
 	if page.Lapsed < attempt {
 		a.book.update(job, func(p *Page) { p.Lapsed, p.Containers = attempt, 0 })
 	}
+	// Ending is true: what is under way for the job, as a long fetch of a checkpoint, is cut short.
 	return attempt, a.enter(ctx, job, attempt, true), true
 }
 

@@ -10,10 +10,12 @@ import (
 // lane lets effects of one job pass one at a time. A Stop does not wait for what it makes useless: it ends
 // that first.
 type lane struct {
+	// busy is held for as long as an effect takes. drop needs mu alone, so it gets through meanwhile.
 	busy sync.Mutex // held while something is done
 
 	mu sync.Mutex
 	// passing is what is under way or waits for its turn: how to end it, and its attempt.
+	// The key is an address, for functions cannot be compared; it has no other meaning.
 	passing map[*context.CancelFunc]int64
 }
 
@@ -22,6 +24,7 @@ func (l *lane) drop(attempt int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for cancel, of := range l.passing {
+		// A later attempt is spared: a Stop ends those up to its own and none above.
 		if of <= attempt {
 			(*cancel)()
 		}
@@ -50,6 +53,7 @@ func (l *lane) enter(ctx context.Context, attempt int64) (_ context.Context, lea
 func (l *lane) use(ctx context.Context, do func(context.Context) (int64, error)) (int64, error) {
 	l.busy.Lock()
 	defer l.busy.Unlock()
+	// What was dropped while it waited has done nothing, so there is nothing to undo.
 	if err := ctx.Err(); err != nil {
 		return -1, err
 	}

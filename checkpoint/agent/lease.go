@@ -32,8 +32,14 @@ type Lease struct {
 
 // Renew returns the lease after a master has handed back a stamp at the time now. A stamp of another boot,
 // one that is not newer than Heard, and one from the future renew nothing.
+//
+// Renew never makes the lease shorter, so stamps may arrive in any order and any number of times.
+// O(1).
 func (l Lease) Renew(echo, now Stamp) Lease {
+	// A stamp from the future is not one that this agent has written: the master would have made it
+	// up.
 	known := echo.Boot == now.Boot && echo.At <= now.At
+	// Heard of another boot is older than any stamp of this one, whatever its number says.
 	if known && (l.Heard.Boot != now.Boot || echo.At > l.Heard.At) {
 		l.Heard = echo
 	}
@@ -41,7 +47,12 @@ func (l Lease) Renew(echo, now Stamp) Lease {
 }
 
 // Left returns how long the lease goes on from now; 0: it is over. A lease of another boot is over.
+//
+// The zero Lease is over, and so is one that has never heard of a master: an agent that begins runs no
+// jobs by itself.
 func (l Lease) Left(now Stamp) time.Duration {
+	// A clock that went back within one boot is not monotonic. Nothing is known then, and jobs that
+	// end too early lose time while jobs that end too late run twice.
 	if l.Heard.Boot != now.Boot || l.Heard.At > now.At {
 		return 0
 	}

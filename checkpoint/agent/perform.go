@@ -19,6 +19,8 @@ import (
 )
 
 // confirmPoll is the time between two looks at a job that is to be seen running.
+//
+// A job starts in seconds, so fifty looks a second add little to an adjustment and cost little.
 const confirmPoll = 20 * time.Millisecond
 
 // carryOut does an effect that was admitted. It returns the step that a checkpoint holds, or -1.
@@ -41,7 +43,10 @@ func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 
 // stop ends all processes of the attempts of a job that were stopped or have lapsed.
 func (a *Agent) stop(ctx context.Context, job string) error {
+	// The book is asked and not the order: the attempt that runs may be another than the one that the
+	// Stop names.
 	page := a.book.Page(job)
+	// MayRun is true where the Stop was for an earlier attempt than the newest, which goes on.
 	if page.Run == nil || page.MayRun() {
 		return nil
 	}
@@ -56,6 +61,7 @@ func (a *Agent) stop(ctx context.Context, job string) error {
 // that they were started after it.
 func (a *Agent) resume(ctx context.Context, order Order) error {
 	e := order.Effect
+	// 1. Whatever may fail or take long comes before the first note in the book.
 	run, err := a.prepare(ctx, e)
 	if err != nil {
 		return err
@@ -64,13 +70,18 @@ func (a *Agent) resume(ctx context.Context, order Order) error {
 	if err != nil {
 		return err
 	}
+	// 2. Processes that nobody knows of could never be ended: the book names them first.
 	a.book.update(e.Job, func(p *Page) { p.Run, p.Spec = &run, order.Spec })
 	if err := a.flush(ctx); err != nil {
 		return err
 	}
+	// 3. After an error the attempt does not count as resumed, so that the master may ask again; the
+	// runner starts no second set of processes for one Run.
 	if err := r.Resume(ctx, run); err != nil {
 		return err
 	}
+	// 4. If the agent dies before this, the next Resume of the attempt is admitted and the runner
+	// finds the processes alive.
 	a.book.update(e.Job, func(p *Page) { p.Resumed = max(p.Resumed, e.Attempt) })
 	return a.flush(ctx)
 }
@@ -78,15 +89,21 @@ func (a *Agent) resume(ctx context.Context, order Order) error {
 // prepare makes the folders of an attempt, and fetches the checkpoint that it begins from.
 func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, error) {
 	folder, attempt := string(store.FolderOf(e.Job)), strconv.FormatInt(e.Attempt, 10)
+	// The folder of a job is escaped by the store's rule, since a name may have a slash; that of the
+	// attempt is a number.
 	run := runner.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
 		Dir: filepath.Join(a.config.Shared, folder, attempt)}
+	// Only the user of the agent may read what jobs write: models and data are nobody else's.
 	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
 		return run, err
 	}
+	// Restore stays empty, which tells the runner to begin from the beginning.
 	if e.Checkpoint == 0 {
 		return run, nil
 	}
 	run.Restore = filepath.Join(a.config.Restored, folder, attempt)
+	// Only the parent is made: transfer.Load makes the folder itself, in one step, when it is
+	// complete.
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
 		return run, err
 	}
@@ -103,6 +120,7 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
+	// 1. The job writes its state; 2. that is committed under the number that the master has chosen.
 	saved, err := r.Save(ctx, run)
 	if err != nil {
 		return -1, err
@@ -127,6 +145,7 @@ func (a *Agent) confirm(ctx context.Context, e checkpoint.Effect) error {
 			return err
 		case progress.Running || progress.Done:
 			return nil
+		// A process that has ended badly does not come back by waiting; the master hears why.
 		case progress.Failed != "":
 			return errors.New(progress.Failed)
 		}
@@ -141,6 +160,8 @@ func (a *Agent) confirm(ctx context.Context, e checkpoint.Effect) error {
 // resumed returns the runner and the run of an attempt that was to be started here.
 func (a *Agent) resumed(e checkpoint.Effect) (runner.Runner, runner.Run, error) {
 	page := a.book.Page(e.Job)
+	// The fence has admitted the attempt, but an agent that was restarted between Create and Resume
+	// has no Run for it.
 	if page.Run == nil || page.Run.Attempt != e.Attempt {
 		return nil, runner.Run{}, fmt.Errorf("agent: attempt %d of job %q was not resumed here", e.Attempt, e.Job)
 	}

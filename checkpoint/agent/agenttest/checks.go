@@ -11,6 +11,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 )
 
+// checks are in the order of the promises in the documentation of checkpoint.Effect; the lease comes
+// last.
 var checks = []check{
 	{"Adjustment", nil, adjustment},
 	{"LowerEpoch", nil, lowerEpoch},
@@ -34,6 +36,8 @@ var checks = []check{
 }
 
 // first runs steps until one fails.
+//
+// Steps are functions, so that none is done, or even prepared, after one that has failed.
 func first(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -48,9 +52,12 @@ func adjustment(ctx context.Context, s *Subject) error {
 	if err := s.start(ctx, 1); err != nil {
 		return err
 	}
+	// 1. Save: the number is the master's choice, and need not follow on any other.
 	if err := s.all(ctx, numbered(9, of(checkpoint.Save, 1))); err != nil {
 		return err
 	}
+	// 2. Verify: the master reads what it was told to be saved, so an agent that only says so is found
+	// here.
 	r, err := s.Store.Open(ctx, job, 9)
 	if err != nil {
 		return fmt.Errorf("the save is done, and its checkpoint cannot be opened: %w", err)
@@ -76,6 +83,8 @@ func lowerEpoch(ctx context.Context, s *Subject) error {
 	if err := s.all(ctx, by(5, of(checkpoint.Confirm, 3))); err != nil {
 		return err
 	}
+	// Even a Stop is refused, for the attempt may be alive by the wish of the new master; and attempt
+	// 4 is one that nobody has seen yet, so only its master is against it.
 	for _, action := range []checkpoint.Action{checkpoint.Stop, checkpoint.Release, checkpoint.Create, checkpoint.Resume, checkpoint.Save, checkpoint.Confirm} {
 		for _, attempt := range []int64{3, 4} {
 			if err := s.refuses(ctx, by(4, numbered(8, of(action, attempt)))); err != nil {
@@ -83,6 +92,7 @@ func lowerEpoch(ctx context.Context, s *Subject) error {
 			}
 		}
 	}
+	// The job still runs, and its master is still obeyed.
 	return s.all(ctx, by(5, of(checkpoint.Confirm, 3)))
 }
 
@@ -91,6 +101,7 @@ func epochOfAllJobs(ctx context.Context, s *Subject) error {
 	if err := s.all(ctx, by(5, of(checkpoint.Create, 3))); err != nil {
 		return err
 	}
+	// The other job is new to the server: a fence for each job alone would let this pass.
 	e := by(4, of(checkpoint.Create, 4))
 	e.Job = other
 	return s.refuses(ctx, e)
@@ -101,6 +112,8 @@ func questionOfLowerEpoch(ctx context.Context, s *Subject) error {
 	if err := s.all(ctx, by(5, of(checkpoint.Create, 3))); err != nil {
 		return err
 	}
+	// A master that was cut off sends no effects while nothing changes. It hears of its end by its
+	// questions only.
 	if _, err := s.Agent.Status(ctx, agent.Question{Epoch: 4}); !errors.Is(err, checkpoint.ErrFenced) {
 		return fmt.Errorf("a question under master 4 after an effect of master 5: %v, want ErrFenced", err)
 	}
@@ -116,6 +129,8 @@ func stoppedAttempt(ctx context.Context, s *Subject) error {
 	if err := s.all(ctx, of(checkpoint.Stop, 4)); err != nil {
 		return err
 	}
+	// 2 was never here, 3 has run, and 4 was stopped before it was created: its Create may still be on
+	// the way.
 	for attempt := int64(2); attempt <= 4; attempt++ {
 		for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Resume, checkpoint.Save} {
 			if err := s.refuses(ctx, numbered(8, of(action, attempt))); err != nil {
@@ -123,6 +138,7 @@ func stoppedAttempt(ctx context.Context, s *Subject) error {
 			}
 		}
 	}
+	// The fence is not too high either: the next attempt runs.
 	return s.start(ctx, 5)
 }
 
@@ -144,6 +160,8 @@ func releaseBelow(ctx context.Context, s *Subject) error {
 	if err := s.all(ctx, of(checkpoint.Create, 7)); err != nil {
 		return err
 	}
+	// The late Release leaves nothing on this server, so one that is done shows in the number of
+	// containers.
 	late := of(checkpoint.Release, 5)
 	late.Containers = []string{"elsewhere"}
 	return s.refuses(ctx, late)
@@ -153,6 +171,8 @@ func releaseBelow(ctx context.Context, s *Subject) error {
 func stopEarlier(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.start(ctx, 3) },
+		// The mark of a Stop is a number above that of the attempt that runs: an agent that looks for
+		// exactly attempt 9 ends nothing.
 		func() error { return s.all(ctx, of(checkpoint.Stop, 9)) },
 		func() error { return s.alive() },
 	)
@@ -164,6 +184,8 @@ func stopLater(ctx context.Context, s *Subject) error {
 		func() error { return s.start(ctx, 7) },
 		func() error { return s.all(ctx, of(checkpoint.Stop, 5)) },
 		func() error { return s.alive(7) },
+		// Alive may have been asked too early to see the processes end; a Confirm asks the agent as
+		// well.
 		func() error { return s.all(ctx, of(checkpoint.Confirm, 7)) },
 	)
 }
@@ -173,6 +195,7 @@ func resumeNeedsCreate(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.expect(ctx, checkpoint.Failed, of(checkpoint.Resume, 2)) },
 		func() error { return s.all(ctx, of(checkpoint.Create, 3)) },
+		// The agent knows the job, and not this attempt.
 		func() error { return s.expect(ctx, checkpoint.Failed, of(checkpoint.Resume, 4)) },
 		func() error { return s.alive() },
 		func() error { return s.started(4, 0) },
@@ -185,6 +208,9 @@ func resumeOnce(ctx context.Context, s *Subject) error {
 		func() error { return s.start(ctx, 2) },
 		func() error { return s.all(ctx, of(checkpoint.Resume, 2)) },
 		func() error { return s.started(2, 1) },
+		// The processes die between two Resumes. Those that the second one would start would begin
+		// from a checkpoint that may not be the newest any more, and the master would not learn of the
+		// death.
 		func() error { s.Kill(job); return s.alive() },
 		func() error { return s.all(ctx, of(checkpoint.Resume, 2)) },
 		func() error { return s.alive() },
@@ -196,9 +222,11 @@ func resumeOnce(ctx context.Context, s *Subject) error {
 func repeated(ctx context.Context, s *Subject) error {
 	save := numbered(9, of(checkpoint.Save, 2))
 	for _, e := range []checkpoint.Effect{of(checkpoint.Create, 2), of(checkpoint.Resume, 2), of(checkpoint.Confirm, 2), of(checkpoint.Stop, 2), of(checkpoint.Release, 2)} {
+		// The second one is the same in every field, as if the reply to the first was lost.
 		if err := s.all(ctx, e, e); err != nil {
 			return fmt.Errorf("the same once more: %w", err)
 		}
+		// A Save needs processes that are seen running, so it comes behind the Confirm.
 		if e.Action != checkpoint.Confirm {
 			continue
 		}
@@ -214,6 +242,7 @@ func containers(ctx context.Context, s *Subject) error {
 	step := func(action checkpoint.Action, attempt int64, want int, list ...string) func() error {
 		return func() error {
 			e := of(action, attempt)
+			// One container is on another server: an agent counts its own.
 			e.Containers = append(list, "somewhere else")
 			if err := s.all(ctx, e); err != nil {
 				return err
@@ -228,9 +257,12 @@ func containers(ctx context.Context, s *Subject) error {
 	return first(
 		step(checkpoint.Create, 1, 3, here, here, here),
 		step(checkpoint.Create, 1, 3, here, here, here),
+		// A Stop ends processes and leaves containers, which the next attempt may keep.
 		step(checkpoint.Stop, 1, 3),
 		step(checkpoint.Release, 1, 1, here),
+		// A Release leaves no more than it lists and creates none, so one container stays one.
 		step(checkpoint.Release, 1, 1, here, here),
+		// A Create says how many there are, fewer or more than before.
 		step(checkpoint.Create, 2, 2, here, here),
 		step(checkpoint.Stop, 2, 2),
 		step(checkpoint.Release, 2, 0),
@@ -241,6 +273,8 @@ func containers(ctx context.Context, s *Subject) error {
 func unreadable(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.all(ctx, of(checkpoint.Create, 2)) },
+		// Number 77 was never committed. Damaged and not Failed: the master then goes back to an
+		// earlier checkpoint, and does not try this one again.
 		func() error { return s.expect(ctx, checkpoint.Damaged, numbered(77, of(checkpoint.Resume, 2))) },
 		func() error { return s.alive() },
 		func() error { return s.started(2, 0) },
@@ -255,6 +289,8 @@ func status(ctx context.Context, s *Subject) error {
 			if err != nil {
 				return err
 			}
+			// The comparison is exact: an attempt too many would be taken for a second life of the
+			// job.
 			ok := len(got.Jobs) == len(want)
 			for i := 0; ok && i < len(want); i++ {
 				ok = got.Jobs[i].Job == job && got.Jobs[i].Attempt == want[i] && got.Jobs[i].Progress.Running
@@ -266,6 +302,7 @@ func status(ctx context.Context, s *Subject) error {
 		}
 	}
 	return first(
+		// Nothing was asked of the agent yet.
 		told(),
 		func() error { return s.start(ctx, 2) },
 		told(2),
@@ -312,6 +349,7 @@ func leaseEnds(ctx context.Context, s *Subject) error {
 	if err := s.start(ctx, 2); err != nil {
 		return err
 	}
+	// 1.5 lengths are more than one by far, whatever the precision of the agent's clock is.
 	s.Elapse(1.5)
 	return first(
 		s.ends,
@@ -319,6 +357,7 @@ func leaseEnds(ctx context.Context, s *Subject) error {
 		func() error { return s.expect(ctx, checkpoint.Failed, numbered(8, of(checkpoint.Save, 2))) },
 		func() error { return s.alive() },
 		func() error { return s.all(ctx, of(checkpoint.Stop, 2)) },
+		// The master is heard again. Without a new stamp attempt 3 would end at once.
 		func() error { return s.greet(ctx) },
 		func() error { return s.start(ctx, 3) },
 	)

@@ -9,6 +9,8 @@ import (
 )
 
 // flaw is a promise that a server breaks.
+//
+// Its text completes the sentence "a server that ...", as which tests print it.
 type flaw string
 
 // The flaws. What they are about is in the checks that see them.
@@ -41,42 +43,60 @@ const (
 
 // admit is the fence, and what is left of it with the flaw.
 func (broken flaw) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent.Verdict) {
+	// The right answer comes first, so that each flaw changes one thing of it and keeps all the
+	// others.
 	after, v := f.Admit(e)
+	// late: the master is the right one, and the attempt is over.
 	late := v.Ruling == agent.Refused && v.Reason.Constraint == agent.AttemptPassed
+	// stopped: it is over because of a Stop, and not only because a later attempt was created.
 	stopped, perform := late && e.Attempt <= f.Stopped, agent.Verdict{Ruling: agent.Perform}
 	allowed := false
 	switch broken {
+	// No look at the epoch at all.
 	case obeysOldMaster:
 		allowed = v.Reason.Constraint == agent.EpochPassed
+	// The epoch is kept beside the marks of each job, so a job that is new to the server has none.
 	case epochOfJob:
 		allowed = v.Reason.Constraint == agent.EpochPassed && f.Created == 0
+	// The mark of the Stop is forgotten, for one kind of effect each.
 	case revives:
 		allowed = stopped && e.Action == checkpoint.Resume
 	case recreates:
 		allowed = stopped && e.Action == checkpoint.Create
 	case savesStopped:
 		allowed = stopped && e.Action == checkpoint.Save
+	// Only a Stop is remembered, and no Create.
 	case goesBack:
 		allowed = late && !stopped && e.Action == checkpoint.Create
+	// A Release counts as harmless, whatever its attempt.
 	case releasesLate:
 		allowed = late && e.Action == checkpoint.Release
+	// Whoever comes first is admitted, without the memory that a Create leaves.
 	case needsNoCreate:
 		allowed = v.Reason.Constraint == agent.NotCreated
+	// The Resume of an attempt that was started is done once more.
 	case startsAgain:
 		allowed = v.Ruling == agent.Repeated
+	// The opposite: what was done is an error when it is asked for again, so a master that lost the
+	// reply gives up.
 	case failsRepeated:
 		if v.Ruling == agent.Repeated {
 			v.Ruling = agent.Impossible
 		}
+	// A Stop that comes late is taken for that of an old master. The master waits for its reply for
+	// ever.
 	case refusesStop:
 		if e.Action == checkpoint.Stop && e.Attempt < f.Created {
 			return f, agent.Verdict{Ruling: agent.Refused}
 		}
+	// The effect is refused, and the master that was replaced goes on to believe that it is one.
 	case saysFailed:
 		if v.Ruling == agent.Refused {
 			v.Ruling = agent.Impossible
 		}
 	}
+	// The fence after the effect stays the right one: a flaw is about one decision and not about the
+	// memory.
 	if allowed {
 		v = perform
 	}

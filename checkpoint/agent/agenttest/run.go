@@ -9,6 +9,8 @@ import (
 )
 
 // Limit is how long each check may take.
+//
+// A check of real processes takes seconds; a minute is one that hangs.
 const Limit = time.Minute
 
 // Run holds agents to the promises of [checkpoint.Effect], each as a subtest of t. open returns a new agent
@@ -19,6 +21,8 @@ func Run(t *testing.T, open func(t *testing.T) *Subject) {
 			ctx, cancel := context.WithTimeout(t.Context(), Limit)
 			defer cancel()
 			s := open(t)
+			// A check that is left out is shown as skipped, so that nobody takes it for one that was
+			// passed.
 			if missing := c.missing(s); missing != "" {
 				t.Skipf("the Subject has no %s", missing)
 			}

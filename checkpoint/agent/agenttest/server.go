@@ -20,6 +20,8 @@ import (
 )
 
 // stepPart is the name of the part of a checkpoint that holds the number of its step.
+//
+// The step is all the state that a counter has.
 const stepPart = "step"
 
 // Server is an agent in memory. It implements driver.Agent, and is safe for concurrent use.
@@ -32,17 +34,24 @@ type Server struct {
 	Meet func(context.Context, agent.Order) error
 	// Lease is how long jobs run on without a master, by the clock Now; 0: for ever.
 	Lease time.Duration
-	Now   func() time.Duration
+	// Now must not go back. It is called with the server's lock held, so it must not call the server.
+	Now func() time.Duration
 
-	mu     sync.Mutex
-	epoch  int64
-	heard  agent.Lease
-	jobs   map[string]*hosted
+	// mu is held for the whole of an order, so that orders to one server pass one at a time. A store
+	// that hangs holds up the server with it.
+	mu    sync.Mutex
+	epoch int64
+	heard agent.Lease
+	jobs  map[string]*hosted
+	// broken is for the tests of the suite; the zero value keeps all promises.
 	broken flaw
 }
 
 // hosted is what a server has of a job: what it must remember of it, as every agent must, and the state of the
 // processes that stand in for real ones. running is the attempt whose processes live, 0: none does.
+//
+// Marks are what a restart keeps; all else is the state of the world around the agent, which goes on
+// without it.
 type hosted struct {
 	agent.Marks
 	containers int
@@ -53,6 +62,7 @@ type hosted struct {
 
 // Do implements driver.Agent. The order is that of every agent: decide, remember, and only then act.
 func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, error) {
+	// Meet is called without the lock: an order that hangs on the way holds up nobody else.
 	if s.Meet != nil {
 		if err := s.Meet(ctx, order); err != nil {
 			return checkpoint.Reply{}, err
@@ -63,8 +73,10 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	e := order.Effect
 	s.lapse()
 	h := s.host(e.Job)
+	// 1. Decide.
 	before := agent.Fence{Epoch: s.epoch, Marks: h.Marks}
 	after, verdict := s.broken.admit(before, e)
+	// 2. Remember. The memory of a Server is durable by itself.
 	s.epoch, h.Marks = after.Epoch, after.Marks
 	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1}
 	switch verdict.Ruling {
@@ -78,11 +90,14 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 		reply.Outcome, reply.Detail = checkpoint.Failed, verdict.Reason.Text
 		return reply, nil
 	}
+	// A master that was refused has not come here, and renews nothing.
 	s.renew(order.Heard)
 	if verdict.Ruling == agent.Repeated {
 		return reply, nil
 	}
 	var err error
+	// 3. Act. What goes wrong is an outcome and no error, which would mean that nobody knows how it
+	// went.
 	if reply.Step, err = s.perform(ctx, h, e); err != nil {
 		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
 		if e.Action == checkpoint.Resume && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)) {
@@ -99,11 +114,13 @@ func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (i
 	case checkpoint.Create:
 		h.containers = s.on(e.Containers)
 	case checkpoint.Release:
+		// Never more than before: a Release creates nothing.
 		h.containers = min(h.containers, s.on(e.Containers))
 		if s.broken == releasesAll {
 			h.containers = 0
 		}
 	case checkpoint.Stop:
+		// running is 0 where nothing runs, which every attempt ends without any effect.
 		if s.ends(h.running, e.Attempt) {
 			h.running = 0
 		}
@@ -129,6 +146,7 @@ func (s *Server) ends(running, attempt int64) bool {
 	case stopsOwn:
 		return running == attempt
 	}
+	// Earlier attempts end with it, for the master has given all of them up.
 	return running <= attempt
 }
 
@@ -152,6 +170,8 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 			return err
 		}
 	}
+	// The mark is set where the processes begin to live, so that a Resume that has failed can be done
+	// again.
 	h.Resumed, h.running = e.Attempt, e.Attempt
 	h.progress = runner.Progress{Step: step, Running: true}
 	h.starts[e.Attempt]++
@@ -189,12 +209,14 @@ func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int6
 	if err != nil {
 		return -1, err
 	}
+	// After a Commit an Abort does nothing.
 	defer w.Abort()
 	part, err := w.Part(stepPart)
 	if err != nil {
 		return -1, err
 	}
 	_, err = io.WriteString(part, strconv.FormatInt(h.progress.Step, 10))
+	// Both errors count: some stores tell only at Close that a write has failed.
 	if err := errors.Join(err, part.Close()); err != nil {
 		return -1, err
 	}
@@ -208,6 +230,7 @@ func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int6
 
 // host returns what the server has of a job.
 func (s *Server) host(job string) *hosted {
+	// The zero Server is ready for use, so the maps are made when they are needed.
 	if s.jobs == nil {
 		s.jobs = map[string]*hosted{}
 	}
@@ -219,6 +242,7 @@ func (s *Server) host(job string) *hosted {
 
 // clock is the server's stamp. The ID stands for the boot: two servers have nothing to compare.
 func (s *Server) clock() agent.Stamp {
+	// Without a clock there is no lease, and the zero stamp is never newer than itself.
 	if s.Now == nil {
 		return agent.Stamp{}
 	}
@@ -227,6 +251,7 @@ func (s *Server) clock() agent.Stamp {
 
 // renew takes back a stamp.
 func (s *Server) renew(echo agent.Stamp) {
+	// Lease is a field that tests may change while the server runs.
 	s.heard.Length = s.Lease
 	if s.broken == renewsAlways {
 		echo = s.clock()
@@ -242,6 +267,8 @@ func (s *Server) lapse() {
 	}
 	for _, h := range s.jobs {
 		if h.running != 0 {
+			// Created and not running: an attempt that is created and not yet resumed must not begin
+			// after this.
 			h.Lapsed, h.running, h.containers = h.Created, 0, 0
 		}
 	}
@@ -259,6 +286,8 @@ func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, erro
 	status := agent.Status{Clock: s.clock()}
 	for _, job := range slices.Sorted(maps.Keys(s.jobs)) {
 		h := s.jobs[job]
+		// An attempt that has ended by itself is told of until it is stopped: its progress says how it
+		// went.
 		if attempt := h.Resumed; attempt > max(h.Stopped, h.Lapsed) || attempt > 0 && s.broken == tellsStopped {
 			status.Jobs = append(status.Jobs, agent.JobStatus{Job: job, Attempt: attempt, Progress: h.progress})
 		}
@@ -267,6 +296,9 @@ func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, erro
 }
 
 // Work lets every process that lives do a number of steps.
+//
+// It stands for time in which training goes on; the numbers are for checks of what was saved and
+// restored.
 func (s *Server) Work(steps int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,11 +322,14 @@ func (s *Server) exit(job string, end runner.Progress) {
 	if h.running == 0 {
 		return
 	}
+	// The step stays as it was: a process that dies takes back nothing of what it has told.
 	end.Step = h.progress.Step
 	h.running, h.progress = 0, end
 }
 
 // Alive returns the attempts of a job whose processes live here.
+//
+// It looks at the lease first, as processes do that end by themselves.
 func (s *Server) Alive(job string) []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -325,6 +360,7 @@ func (s *Server) Forget() {
 	defer s.mu.Unlock()
 	s.epoch, s.heard = 0, agent.Lease{}
 	for _, h := range s.jobs {
+		// The starts are kept, because they are the test's memory and not the server's.
 		h.Marks, h.containers, h.running, h.progress = agent.Marks{}, 0, 0, runner.Progress{}
 	}
 }

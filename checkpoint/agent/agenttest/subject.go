@@ -25,50 +25,71 @@ type Subject struct {
 	Store store.Store
 	// Spec says what the suite's jobs run: processes that run until they are stopped, and that save
 	// when they are asked.
+	//
+	// The suite hands it on as it is and never looks into it.
 	Spec []byte
 	// Alive returns the attempts of a job whose processes live on the server, ascending.
+	// It must look at the processes themselves, by their IDs or by what they hold, and not ask the
+	// agent: the suite compares the two.
 	Alive func(job string) []int64
 	// Starts returns how often processes of an attempt were started; nil: it is not known.
+	// Together with Alive it tells a process that has lived on from one that died and was started
+	// again.
 	Starts func(job string, attempt int64) int
 	// Containers returns how many containers a job has on the server; nil: it is not known.
 	Containers func(job string) int
 	// Kill ends the processes of a job by accident; nil: they cannot be killed.
+	// The agent must not know of it beforehand, as nobody does of an accident.
 	Kill func(job string)
 	// Restart kills the agent and starts it again, with its memory and its processes; nil: it cannot be
 	// restarted.
+	// The kill must be a hard one, without any chance for the agent to write anything down.
 	Restart func() error
 	// Forget kills the agent and all processes and starts it again without its memory; nil: it cannot.
+	// This is what ServerLost promises: no process and no container of before is left.
 	Forget func() error
 	// Elapse lets a part of the length of the agent's lease pass; nil: the agent has no lease.
+	// It moves the agent's clock, or waits in fact where that cannot be moved. It returns at once;
+	// what ends because of it ends within Patience.
 	Elapse func(part float64)
 	// Patience is how long an agent may take to end jobs after its lease is over; 0: DefaultPatience.
 	Patience time.Duration
 
+	// It changes in greet alone, so that a check decides when the lease is renewed.
 	heard agent.Stamp // what is handed back with every order
 }
 
 // greet asks the agent for its clock, so that orders can renew its lease.
 func (s *Subject) greet(ctx context.Context) error {
+	// Epoch 1 is that of the first master: no check begins with a lower one.
 	status, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
 	s.heard = status.Clock
 	return err
 }
 
 // Agent is what a master speaks to; driver.Agent is the same.
+//
+// The interface is written again and not imported, because package driver uses this package in its
+// tests.
 type Agent interface {
 	Do(context.Context, agent.Order) (checkpoint.Reply, error)
 	Status(context.Context, agent.Question) (agent.Status, error)
 }
 
 // check is one promise.
+//
+// A check says what is wrong as an error and does not know of testing.T: so the tests of the suite can
+// see it fail without failing themselves.
 type check struct {
-	name  string
+	name string
+	// needs are the names of the fields of a Subject that must not be nil for this check.
 	needs []string
 	run   func(context.Context, *Subject) error
 }
 
 // try checks the promise on a subject.
 func (c *check) try(ctx context.Context, s *Subject) error {
+	// An agent that has never heard of a master lets no job run, so each check begins with a greeting.
 	if err := s.greet(ctx); err != nil {
 		return err
 	}
@@ -77,6 +98,7 @@ func (c *check) try(ctx context.Context, s *Subject) error {
 
 // missing returns what the check needs and the subject does not have; "": nothing.
 func (c *check) missing(s *Subject) string {
+	// A need that is spelled wrong is in no map, and counts as missing: TestMissing would see that.
 	have := map[string]bool{"Starts": s.Starts != nil, "Containers": s.Containers != nil, "Kill": s.Kill != nil,
 		"Restart": s.Restart != nil, "Forget": s.Forget != nil, "Elapse": s.Elapse != nil}
 	at := slices.IndexFunc(c.needs, func(need string) bool { return !have[need] })
@@ -87,9 +109,13 @@ func (c *check) missing(s *Subject) string {
 }
 
 // DefaultPatience is what a Patience of 0 means.
+//
+// 10 s is long for a test and short for processes that are asked to end before they are killed.
 const DefaultPatience = 10 * time.Second
 
 // job is the name of the suite's job, and other that of a second one.
+//
+// The names need no escape, for the suite is about promises and not about paths.
 const job, other = "suite", "other"
 
 // do gives the agent an effect of the job, with two containers on its server unless the effect says which.
@@ -97,14 +123,20 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 	if e.Job == "" {
 		e.Job = job
 	}
+	// Epochs begin at 1, so 0 is free to stand for the first master.
 	if e.Epoch == 0 {
 		e.Epoch = 1
 	}
 	if e.Containers == nil {
 		e.Containers = []string{s.Server, s.Server}
 	}
+	// The number tells attempt and checkpoint apart, so that a reply to the wrong effect is noticed.
+	// Effects of one attempt that are the same have the same number, as those have that a master sends
+	// again.
 	e.ID, e.Servers = e.Attempt*100+e.Checkpoint, []string{s.Server}
 	reply, err := s.Agent.Do(ctx, agent.Order{Effect: e, Spec: s.Spec, Heard: s.heard})
+	// A master takes the reply for the effect that it names; a wrong number would end another job's
+	// phase.
 	if err == nil && (reply.ID != e.ID || reply.Job != e.Job) {
 		return reply, fmt.Errorf("the reply to effect %d of job %q is one to effect %d of job %q", e.ID, e.Job, reply.ID, reply.Job)
 	}
@@ -112,6 +144,8 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 }
 
 // expect gives the agent an effect and returns an error unless the outcome is the expected one.
+//
+// The error names effect, attempt and master, for most promises are about their order.
 func (s *Subject) expect(ctx context.Context, want checkpoint.Outcome, e checkpoint.Effect) error {
 	reply, err := s.do(ctx, e)
 	if err != nil {
@@ -135,6 +169,8 @@ func (s *Subject) all(ctx context.Context, effects ...checkpoint.Effect) error {
 
 // start brings an attempt up: created, resumed from the beginning, confirmed, and seen alive.
 func (s *Subject) start(ctx context.Context, attempt int64) error {
+	// The order is that of every adjustment. Confirm waits until the processes live, so that Alive can
+	// be asked at once.
 	if err := s.all(ctx, of(checkpoint.Create, attempt), of(checkpoint.Resume, attempt), of(checkpoint.Confirm, attempt)); err != nil {
 		return err
 	}
@@ -160,6 +196,7 @@ func numbered(number int64, e checkpoint.Effect) checkpoint.Effect {
 
 // refuses gives the agent an effect that it must refuse, without any change of what it has.
 func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
+	// The state is compared as a text, which then is the message as well.
 	before := s.look(e)
 	if err := s.expect(ctx, checkpoint.Fenced, e); err != nil {
 		return err
@@ -173,6 +210,7 @@ func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
 // look is what the server has of the suite's jobs, for comparison: a refusal must leave all of it as it is.
 func (s *Subject) look(e checkpoint.Effect) string {
 	text := fmt.Sprintf("alive %v and %v", s.Alive(job), s.Alive(other))
+	// What the Subject cannot tell is left out of both texts, and so never differs.
 	if s.Starts != nil {
 		text += fmt.Sprintf(", started %d times", s.Starts(job, e.Attempt))
 	}
@@ -192,12 +230,17 @@ func (s *Subject) alive(want ...int64) error {
 
 // ends returns an error unless no attempt of the job is alive within the Patience.
 func (s *Subject) ends() error {
+	// The suite waits in real time even if the lease is one of a clock that the test moves: processes
+	// end by the clock on the wall.
 	limit := time.Now().Add(cmp.Or(s.Patience, DefaultPatience))
 	for {
 		err := s.alive()
+		// The state is looked at once more after the limit, so that a test machine that stood still is
+		// not blamed.
 		if err == nil || time.Now().After(limit) {
 			return err
 		}
+		// 1 ms keeps the checks of an agent in memory fast, and asks real processes not too often.
 		time.Sleep(time.Millisecond)
 	}
 }

@@ -15,7 +15,10 @@ type outcome[T any] struct {
 // The call itself is then left alone: it runs on in its own goroutine until it returns, and what it
 // returns is dropped. So call must do nothing that is wrong when it comes late.
 func Do[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	// zero is what a caller gets with an error, so that no half of a late answer is ever used.
 	var zero T
+	// A context that has ended must begin nothing: select below would choose by chance between a quick
+	// call and the end.
 	if err := ctx.Err(); err != nil {
 		return zero, err
 	}
@@ -24,6 +27,8 @@ func Do[T any](ctx context.Context, call func(context.Context) (T, error)) (T, e
 		value, err := call(ctx)
 		returned <- outcome[T]{value, err}
 	}()
+	// If both are ready either may be taken: a call that comes in time at the last moment counts or
+	// not.
 	select {
 	case o := <-returned:
 		return o.value, o.err
