@@ -45,7 +45,7 @@ type Config struct {
 
 // Validate returns the faults of a Config as [apportion.Faults].
 //
-// All faults come at once, so that a configuration is mended in one go.
+// All faults come at once, so that a configuration is corrected in one go.
 func (c *Config) Validate() error {
 	var faults apportion.Faults
 	for _, f := range []struct {
