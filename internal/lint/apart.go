@@ -21,6 +21,7 @@ var apart = []struct {
 // checkApart adds every import by which a package of apart gets what it must not.
 func (t *files) checkApart() {
 	for _, rule := range apart {
+		// A breadth-first walk over the imports, each folder once: packages may be reached in several ways.
 		seen := map[string]bool{}
 		for next := []string{rule.folder}; len(next) > 0; next = next[1:] {
 			if folder := next[0]; !seen[folder] {
@@ -36,6 +37,7 @@ func (t *files) checkApart() {
 func (t *files) importedBy(folder, root string, never []string) []string {
 	var folders []string
 	for _, f := range t.list {
+		// Tests are not linked into an importer's program, and other modules are fetched by nobody who does not ask.
 		if f.test || f.nested || f.dir != folder {
 			continue
 		}

@@ -18,6 +18,7 @@ func Check(tree fs.FS) ([]Finding, error) {
 		return nil, err
 	}
 	for _, f := range t.list {
+		// Length and words concern tests too; what follows concerns only what is built into programs.
 		t.checkShape(f)
 		t.checkWords(f)
 		if f.test {
@@ -30,6 +31,7 @@ func Check(tree fs.FS) ([]Finding, error) {
 			t.checkPure(f)
 		}
 	}
+	// These rules need all files at once.
 	t.checkApart()
 	t.checkPackageComments()
 	if doc := t.rootComment(); doc != nil {

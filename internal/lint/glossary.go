@@ -31,6 +31,7 @@ func (t *files) checkWords(f *file) {
 	if slices.ContainsFunc(unrenamed, func(folder string) bool { return within(f.dir, folder) }) {
 		return
 	}
+	// Uses are told of as well as declarations: a name of another package gets no second home here.
 	ast.Inspect(f.syntax, func(node ast.Node) bool {
 		if id, ok := node.(*ast.Ident); ok {
 			for _, word := range wordsOf(id.Name) {
@@ -67,6 +68,7 @@ func private(word string) (better string, ok bool) {
 // wordsOf returns the words of a text in lower case; a name of several words is taken apart.
 func wordsOf(text string) []string {
 	var words []string
+	// start is where the word under way begins.
 	start := 0
 	runes := []rune(text)
 	cut := func(end int) {
@@ -80,6 +82,7 @@ func wordsOf(text string) []string {
 		case !unicode.IsLetter(r):
 			cut(i)
 			start = i + 1
+		// A hump begins a word; capitals in a row, as in HTTP, stay together.
 		case unicode.IsUpper(r) && i > 0 && unicode.IsLower(runes[i-1]):
 			cut(i)
 		}
@@ -95,6 +98,7 @@ var linked = regexp.MustCompile(`\[` + module + `/([a-z0-9/]+)\.([A-Z]\w*)\]`)
 func (t *files) checkGlossary(doc *file) {
 	for _, line := range doc.syntax.Doc.List {
 		for _, link := range linked.FindAllStringSubmatch(line.Text, -1) {
+			// A test's declaration cannot be linked to.
 			declares := func(f *file) bool {
 				return f.dir == link[1] && !f.test && slices.Contains(declarations(f.syntax), link[2])
 			}

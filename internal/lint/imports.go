@@ -9,6 +9,7 @@ import (
 	"strings"
 )
 
+// module is the path under which importers know the library.
 const module = "github.com/apportion/apportion"
 
 // allowedModules are the modules that a program gets into its build by importing this library.
@@ -63,6 +64,7 @@ func (t *files) checkImports(f *file) {
 // mayImport reports whether the files of dir may import this module's package in the folder own;
 // "" is the root. Helpers for tests may import the oracles too.
 func mayImport(dir, own string) bool {
+	// No program is built from helpers for tests, so what is below them cannot get into one.
 	if helpsTests(dir) && within(own, "internal/oracle") {
 		return true
 	}

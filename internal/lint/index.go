@@ -15,6 +15,7 @@ import (
 // that implements an algorithm.
 func (t *files) checkIndex(doc *file) {
 	indexed := t.checkRows(doc)
+	// A folder that is not there yet, or holds tests only, needs no row.
 	for _, folder := range computing {
 		exists := slices.ContainsFunc(t.list, func(f *file) bool { return !f.test && f.computes() && within(f.dir, folder) })
 		if exists && !slices.ContainsFunc(indexed, func(name string) bool { return within(path.Dir(name), folder) }) {
@@ -31,6 +32,7 @@ func (t *files) checkIndex(doc *file) {
 
 // checkRows checks all rows and returns the files that they name.
 func (t *files) checkRows(doc *file) (indexed []string) {
+	// Two rows of one key would be two answers to one question.
 	seen := make(map[string]bool)
 	for _, line := range doc.syntax.Doc.List {
 		row, ok := strings.CutPrefix(line.Text, "//\t[")
@@ -57,6 +59,7 @@ var citation = regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]*)[^\]]*\]`)
 // references returns the keys that the root package comment explains.
 func references(doc *file) (keys []string) {
 	for _, line := range doc.syntax.Doc.List {
+		// A reference is an item of a list that begins with its key; links to types begin elsewhere.
 		if entry, ok := strings.CutPrefix(line.Text, "//   - ["); ok {
 			key, _, _ := strings.Cut(entry, "]")
 			keys = append(keys, key)
@@ -71,11 +74,13 @@ func (f *file) implements(keys []string) string {
 	if f.test || f.nested || f.syntax.Name.Name == "main" || within(f.dir, "internal/oracle") || len(f.syntax.Comments) == 0 {
 		return ""
 	}
+	// The first comment of a file is the detached one that says what it implements.
 	text := f.syntax.Comments[0].Text()
 	if !strings.HasPrefix(text, "This file implements ") {
 		return ""
 	}
 	for _, found := range citation.FindAllStringSubmatch(text, -1) {
+		// Brackets also link to types. A key is one that the root explains, or one that ends in a year.
 		if key := found[1]; slices.Contains(keys, key) || key[len(key)-1] <= '9' {
 			return key
 		}
@@ -85,6 +90,7 @@ func (f *file) implements(keys []string) string {
 
 // checkRow checks one row and returns the file that it names.
 func (t *files) checkRow(doc *file, line *ast.Comment, row string) (name string, ok bool) {
+	// gofmt leaves tabs within a preformatted line alone, so they separate cells safely.
 	cells := strings.Split(row, "\t")
 	if len(cells) != 3 || !strings.HasSuffix(cells[0], "]") {
 		t.add(doc, line.Pos(), "index row %q has not the form \"[paper §]<tab>file<tab>names\"", row)
@@ -95,6 +101,7 @@ func (t *files) checkRow(doc *file, line *ast.Comment, row string) (name string,
 		t.add(doc, line.Pos(), "the index names %s, which does not exist", cells[1])
 		return "", false
 	}
+	// Names are looked for in the very file: a row that points beside it would send its reader there.
 	declared := declarations(t.list[at].syntax)
 	for _, name := range strings.Split(cells[2], ", ") {
 		if !slices.Contains(declared, name) {

@@ -24,6 +24,7 @@ var (
 
 // computes reports whether f belongs to a package that computes. Helpers for tests do not.
 func (f *file) computes() bool {
+	// Exceptions lie below what they are exceptions of, so both are asked by folder.
 	in := func(folder string) bool { return within(f.dir, folder) }
 	return !f.nested && slices.ContainsFunc(computing, in) && !slices.ContainsFunc(effectful, in) &&
 		!helpsTests(f.dir)
@@ -58,9 +59,11 @@ func (t *files) checkPure(f *file) {
 	}
 	ast.Inspect(f.syntax, func(node ast.Node) bool {
 		switch n := node.(type) {
+		// Goroutines make the order of results depend on the machine.
 		case *ast.GoStmt:
 			t.add(f, n.Pos(), "starts a goroutine in a package that only computes")
 		case *ast.CallExpr:
+			// The builtins write to the standard error of whoever imports the library.
 			if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "print" || id.Name == "println") {
 				t.add(f, n.Pos(), "calls %s in a package that only computes", id.Name)
 			}
@@ -76,6 +79,7 @@ func (t *files) checkPure(f *file) {
 // hasEffect reports whether the use of a name of a package is an effect. Packages that are
 // forbidden as a whole are reported once, at their import.
 func hasEffect(name, symbol string) bool {
+	// Methods of a seeded source are no selectors of the package, and pass; functions of the package use the global one.
 	if name == "math/rand" || name == "math/rand/v2" {
 		return token.IsExported(symbol) && !slices.Contains(seeded, symbol)
 	}
@@ -92,6 +96,7 @@ func importNames(syntax *ast.File) map[string]string {
 		switch {
 		case spec.Name != nil:
 			local = spec.Name.Name
+		// The last element of this path is a version; the package is called rand.
 		case name == "math/rand/v2":
 			local = "rand"
 		}

@@ -25,6 +25,7 @@ func (t *files) checkRename(f *file) {
 		if !ok || selector.Sel.Name != "Rename" {
 			return true
 		}
+		// A local variable called os has no path in packages.
 		if id, ok := selector.X.(*ast.Ident); ok && packages[id.Name] == "os" {
 			t.add(f, selector.Pos(), "uses os.Rename, which internal/durable is for")
 		}

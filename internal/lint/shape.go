@@ -9,6 +9,7 @@ import (
 	"slices"
 )
 
+// The limits of CONTRIBUTING.md: what is longer is two functions, who needs more arguments needs a struct.
 const (
 	maxLines      = 80
 	maxParameters = 5
@@ -27,6 +28,7 @@ func (t *files) checkShape(f *file) {
 		if !ok {
 			continue
 		}
+		// The signature and the closing brace count, comments above the function do not.
 		lines := t.set.Position(fn.End()).Line - t.set.Position(fn.Pos()).Line + 1
 		if lines > maxLines {
 			t.add(f, fn.Pos(), "%s is %d lines long, more than %d", fn.Name.Name, lines, maxLines)
@@ -46,6 +48,7 @@ func (t *files) checkDocumented(f *file) {
 	for _, decl := range f.syntax.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
+			// A method of an unexported type is found by nobody who reads the documentation.
 			if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || token.IsExported(receiver(d))) {
 				t.add(f, d.Pos(), "exported %s has no comment", symbol(d))
 			}
@@ -63,6 +66,7 @@ func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
 	grouped := decl.Lparen.IsValid()
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
+		// The comment of a group says what its types have in common, not what each is for.
 		if s.Name.IsExported() && s.Doc == nil && (grouped || decl.Doc == nil) {
 			t.add(f, s.Pos(), "exported type %s has no comment", s.Name.Name)
 		}
@@ -70,6 +74,7 @@ func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
 		if s.Doc != nil || s.Comment != nil || decl.Doc != nil {
 			return
 		}
+		// One finding for each line is enough: one comment mends it.
 		if i := slices.IndexFunc(s.Names, (*ast.Ident).IsExported); i >= 0 {
 			t.add(f, s.Pos(), "exported %s has no comment", s.Names[i].Name)
 		}
@@ -78,6 +83,7 @@ func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
 
 // checkPackageComments wants one package comment in each folder, in whichever file.
 func (t *files) checkPackageComments() {
+	// documented knows folders, since any file of a package may have its comment, an external test too.
 	documented := make(map[string]bool)
 	for _, f := range t.list {
 		documented[f.dir] = documented[f.dir] || f.syntax.Doc != nil

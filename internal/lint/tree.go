@@ -46,6 +46,7 @@ type file struct {
 // read parses all Go files and notes the folders that are modules of their own. Folders of test data hold
 // files that are no Go on purpose.
 func (t *files) read(tree fs.FS) error {
+	// WalkDir goes in the order of names, so that every run finds the same in the same order.
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		base := path.Base(name)
 		switch {
@@ -53,6 +54,7 @@ func (t *files) read(tree fs.FS) error {
 			return err
 		case entry.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".")):
 			return fs.SkipDir
+		// The go.mod of the root itself is not below it.
 		case base == "go.mod" && name != base:
 			t.modules = append(t.modules, path.Dir(name))
 		case !entry.IsDir() && strings.HasSuffix(name, ".go"):
@@ -60,6 +62,7 @@ func (t *files) read(tree fs.FS) error {
 		}
 		return nil
 	})
+	// A go.mod may come behind files of its own folder, so this waits until all have been read.
 	for _, f := range t.list {
 		f.nested = slices.ContainsFunc(t.modules, func(module string) bool { return within(f.dir, module) })
 	}
@@ -68,6 +71,7 @@ func (t *files) read(tree fs.FS) error {
 
 // parse adds one file to the tree, unless a program has written it.
 func (t *files) parse(tree fs.FS, name string) error {
+	// Comments are kept, since half of the rules look at them.
 	source, err := fs.ReadFile(tree, name)
 	if err != nil {
 		return err

@@ -80,6 +80,7 @@ func (c *cursor) next() json.Token {
 	switch {
 	case err == nil:
 		return token
+	// The decoder tells the end between tokens from one within a token; to a caller it is the same.
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		c.err = ErrCutOff
 	default:
@@ -96,6 +97,7 @@ func (c *cursor) end() {
 	if c.err != nil {
 		return
 	}
+	// Whatever comes, a second value or rubbish, is too much.
 	if _, err := c.decoder.Token(); !errors.Is(err, io.EOF) {
 		c.err = ErrTrailing
 	}
@@ -103,9 +105,11 @@ func (c *cursor) end() {
 
 // skip reads the rest of the value that begins with token.
 func (c *cursor) skip(token json.Token) {
+	// A value without brackets ends with its first token, at depth 0.
 	for depth := 0; c.err == nil; token = c.next() {
 		switch token {
 		case json.Delim('{'), json.Delim('['):
+			// The walk along a type goes as deep as the type; only here the text alone decides how deep.
 			if depth++; depth > maxDepth {
 				c.err = ErrTooDeep
 			}
@@ -158,6 +162,7 @@ func (c *cursor) wrong(token json.Token, path, due string, from int) {
 	if c.err != nil {
 		return
 	}
+	// text says what is there in the words of JSON, not in those of Go.
 	text := ""
 	switch t := token.(type) {
 	case nil:
@@ -177,6 +182,7 @@ func (c *cursor) wrong(token json.Token, path, due string, from int) {
 // belong gives an item to the faults found since there were before of them, unless they have one.
 func (c *cursor) belong(before int, item apportion.Item) {
 	for i := before; i < len(c.faults) && item.Kind != ""; i++ {
+		// The innermost item is told first, and stays.
 		if c.faults[i].Item.IsZero() {
 			c.faults[i].Item = item
 		}
@@ -192,6 +198,7 @@ func (c *cursor) drop(from int) {
 // at value, and there were before repairs when it did.
 func (c *cursor) dropField(key, value, before int) {
 	for i := before; i < len(c.repairs); i++ {
+		// Repairs within the value keep their places; only one of the whole value takes the key along.
 		if c.repairs[i].from == value {
 			c.repairs[i].from, c.repairs[i].field = key, true
 		}
@@ -200,17 +207,20 @@ func (c *cursor) dropField(key, value, before int) {
 
 // repaired returns a part of the text without what was dropped of it.
 func (c *cursor) repaired(from, to int) []byte {
+	// By place, and the longer first: what lies within it is skipped below, since from has moved past it.
 	slices.SortStableFunc(c.repairs, func(a, b repair) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	text := slices.Grow([]byte(nil), to-from)
 	for _, r := range c.repairs {
 		if r.from < from || r.to > to {
 			continue // within what was dropped as a whole, or elsewhere
 		}
+		// What lies before the repair is right.
 		text = append(text, c.text[from:r.from]...)
 		if from = r.to; !r.field {
 			text = append(text, "null"...)
 			continue
 		}
+		// An object without a field must not keep two commas, nor one before its brace.
 		rest := bytes.TrimLeft(c.text[from:to], " \t\r\n")
 		if len(rest) > 0 && rest[0] == ',' {
 			from = to - len(rest) + 1 // the comma goes with the field

@@ -31,6 +31,7 @@ func NamesOf(values ...any) *Names {
 
 func newNames(types ...reflect.Type) *Names {
 	n := &Names{map[string]string{}, map[string]bool{}}
+	// Types may contain themselves through pointers or slices.
 	seen := map[reflect.Type]bool{}
 	for _, t := range types {
 		n.add(t, seen)
@@ -48,9 +49,11 @@ func (n *Names) add(t reflect.Type, seen map[reflect.Type]bool) {
 		n.add(t.Elem(), seen)
 	case reflect.Struct:
 		for _, f := range shapeOf(t).fields {
+			// Of two types that call a Go field differently the first in the order of the walk wins.
 			if _, known := n.fields[f.goName]; !known {
 				n.fields[f.goName] = f.name
 			}
+			// Positions in vectors of quantities are kinds, which a reader knows by name.
 			if f.typ == reflect.TypeFor[apportion.Resources]() {
 				n.quantities[f.name] = true
 			}
@@ -66,6 +69,7 @@ var word = regexp.MustCompile(`(^|[. ])[A-Z][A-Za-z0-9_]*`)
 // "Demand[GPU]" becomes "demand[GPU]". The name of a field that no type has, for instance of a setting
 // that is computed, is written in small letters.
 func (n *Names) JSON(field string) string {
+	// The text in brackets is an ID of the input, which may look like a field.
 	from, to := strings.Index(field, "["), strings.LastIndex(field, "]")
 	if from < 0 || to < from {
 		return n.words(field)
@@ -97,6 +101,7 @@ func (n *Names) withKind(field string, kinds func() apportion.Kinds) string {
 	if kinds == nil || !ok || !n.quantities[list[strings.LastIndex(list, ".")+1:]] {
 		return field
 	}
+	// A position beyond the kinds stays a number: it is one that Validate complains of.
 	k, err := strconv.Atoi(position)
 	if all := kinds(); err == nil && k < len(all) {
 		return list + "[" + all.Name(k) + "]"

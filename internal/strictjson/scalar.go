@@ -18,6 +18,7 @@ import (
 func (w *walker) scalar(t reflect.Type, path string) {
 	from := w.offset()
 	token := w.next()
+	// Only a type that reads itself knows words for numbers; the walk cannot know whether this one does.
 	if w.words && isWordForNumber(token) && !isWhole(t) {
 		w.spoken = true // whether the type takes the word is for itself to say
 		return
@@ -59,6 +60,7 @@ func dueFor(t reflect.Type, token json.Token) string {
 func fits(number string, t reflect.Type) bool {
 	var err error
 	switch kind := t.Kind(); {
+	// The kinds of whole numbers stand in one row in package reflect, first those with a sign.
 	case reflect.Int <= kind && kind <= reflect.Int64:
 		_, err = strconv.ParseInt(number, 10, t.Bits())
 	case reflect.Uint <= kind && kind <= reflect.Uintptr:
@@ -91,6 +93,7 @@ func (w *walker) named(t reflect.Type, path string) {
 		w.wrong(token, path, "a string", from)
 		return
 	}
+	// The error of a type may be a fault of its own, with the right sort; any other counts as an unknown name.
 	err := reflect.New(t).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
 	if err == nil {
 		return
@@ -110,6 +113,7 @@ func (w *walker) judged(t reflect.Type, path string) {
 		w.wrong(token, path, "a value", from)
 		return
 	}
+	// The whole value is read first: the method needs its text.
 	w.skip(token)
 	w.judge(t, path, from)
 }
@@ -138,6 +142,7 @@ func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[s
 	if len(w.faults) == before {
 		return
 	}
+	// named counts the faults for which a field was found.
 	whole, named := len(w.repairs)-1, 0 // judge has dropped the whole struct
 	for i := before; i < len(w.faults); i++ {
 		for name, place := range places {
@@ -160,6 +165,7 @@ func (w *walker) refused(err error, path string, from int) bool {
 	var single *apportion.FieldError
 	var wrong *json.UnmarshalTypeError // of a type that hands parts of itself to encoding/json
 	switch {
+	// Several faults are looked for before a single one: errors.As would find the first of them.
 	case errors.As(err, &faults):
 	case errors.As(err, &single):
 		faults = apportion.Faults{single}
@@ -170,6 +176,7 @@ func (w *walker) refused(err error, path string, from int) bool {
 		field := path
 		switch {
 		case fault.Field == "":
+		// A position goes straight behind its list: "demand[1]", not "demand.[1]".
 		case path == "" || strings.HasPrefix(fault.Field, "["):
 			field += fault.Field
 		default:

@@ -33,18 +33,22 @@ var shapes sync.Map // of reflect.Type to *shape: types are what the program was
 // shapeOf returns the shape of a struct type. It is made once for each type: an input has as many structs as
 // it has applications.
 func shapeOf(t reflect.Type) *shape {
+	// Two goroutines may make the same shape at once; they are equal, and either may stay.
 	if s, ok := shapes.Load(t); ok {
 		return s.(*shape)
 	}
+	// The fields come first, since what follows looks at them.
 	s := &shape{byName: map[string]int{}, custom: reads[json.Unmarshaler](t)}
 	s.collect(t)
 	for i, f := range s.fields {
 		s.byName[f.name] = i
+		// The kind of an item is its type's name: errors of Validate call it the same.
 		if f.goName == "ID" && f.typ.Kind() == reflect.String {
 			s.item = strings.ToLower(t.Name())
 		}
 		s.opaque = s.opaque || s.custom && f.typ.Kind() == reflect.Interface
 	}
+	// Only a method can give a value to what is absent.
 	if s.custom {
 		s.forgiveDefaults(t)
 	}
@@ -56,14 +60,17 @@ func shapeOf(t reflect.Type) *shape {
 // Go and of encoding/json, but for two embedded structs with the same field, which encoding/json leaves out and
 // our types do not have.
 func (s *shape) collect(t reflect.Type) {
+	// embedded wait until all fields of t are there: who is nearer hides who is deeper.
 	var embedded []reflect.Type
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
 		switch {
+		// An embedded struct with a name of its own is a field like any other.
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
 			embedded = append(embedded, f.Type)
-		case !f.IsExported() || name == "-":
+		case !f.IsExported() || tag == "-": // "-," is the way to call a field "-"
 		default:
 			if name == "" {
 				name = f.Name
@@ -89,6 +96,7 @@ func (s *shape) add(field shapeField) {
 // forgiveDefaults makes those fields optional to which the type's own UnmarshalJSON gives a value where
 // they are absent.
 func (s *shape) forgiveDefaults(t reflect.Type) {
+	// An empty object shows every default at once: what is not zero then was set by the method.
 	v := reflect.New(t)
 	_ = v.Interface().(json.Unmarshaler).UnmarshalJSON([]byte("{}")) // what it refuses has no default
 	for i, f := range s.fields {

@@ -39,6 +39,7 @@ func (e *Error) Unwrap() error { return e.Faults }
 // *Error with every fault, or says why the text is no JSON. After an error v holds what could be read.
 // O(length of the text); the text is held in memory.
 func Decode(in io.Reader, v any, o *Options) error {
+	// One byte more than is allowed tells a text that is too long from one that just fits.
 	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err == nil && len(text) > maxInput {
 		err = ErrTooLong
@@ -55,6 +56,7 @@ func Unmarshal(text []byte, v any, o *Options) error {
 		o = &Options{}
 	}
 	w := &walker{cursor: newCursor(text), Options: o}
+	// The walk sees the whole text before anything is set; a text that is no JSON sets nothing.
 	w.value(reflect.TypeOf(v).Elem(), "")
 	if w.end(); w.err != nil {
 		return w.err
@@ -68,10 +70,12 @@ func Unmarshal(text []byte, v any, o *Options) error {
 // finish completes the faults of the text, and adds those of Validate.
 func (w *walker) finish(t reflect.Type) error {
 	o := w.Options
+	// told is filled with the faults of the text before Validate speaks.
 	names, told := newNames(t), make(told)
 	result := &Error{Lines: linesOf(w.text, w.faults)}
 	for _, f := range w.faults {
 		fault := f.FieldError
+		// Only now is the value set that Options.Item and Options.Kinds look at.
 		if fault.Item.IsZero() && o.Item != nil {
 			fault.Item = o.Item()
 		}
@@ -86,6 +90,7 @@ func (w *walker) finish(t reflect.Type) error {
 	for _, fault := range found {
 		named := *fault
 		named.Field = names.withKind(names.JSON(fault.Field), o.Kinds)
+		// What only follows from a fault of the text would send its reader to the wrong place.
 		if !told.covers(&named) {
 			result.Faults, result.Lines = append(result.Faults, &named), append(result.Lines, 0)
 		}
@@ -130,6 +135,7 @@ func linesOf(text []byte, faults []located) []int {
 	for i := range order {
 		order[i] = i
 	}
+	// One pass over the text counts lines for all faults, whatever their order.
 	slices.SortFunc(order, func(a, b int) int { return faults[a].offset - faults[b].offset })
 	lines := make([]int, len(faults))
 	line, at := 1, 0

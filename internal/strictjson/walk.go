@@ -43,6 +43,7 @@ func (w *walker) object(t reflect.Type, path string) {
 	from, s := w.offset(), shapeOf(t)
 	words, spoken := w.words, w.spoken // of the struct around this one
 	w.spoken = false
+	// places tells judgeFields where a field begins and ends; absent fields have no place.
 	places := make(map[string]repair, len(s.fields)) // of the fields that were read, by key
 	w.keys(path, func(key string, at int, again bool) {
 		i, known := s.byName[key]
@@ -54,6 +55,7 @@ func (w *walker) object(t reflect.Type, path string) {
 		w.value(s.fields[i].typ, join(path, key))
 		places[key] = repair{at, w.passed(), true}
 	})
+	// In the order of the type, so that a list of missing fields reads like its documentation.
 	for _, f := range s.fields {
 		if _, there := places[f.name]; f.required && !there && w.opened(from) {
 			w.add(join(path, f.name), apportion.ErrMissing, "", from)
@@ -91,6 +93,7 @@ func (w *walker) keys(path string, read func(key string, at int, again bool)) {
 
 // extra reads past the value of a key that is unknown, or there again, and begins at the offset at.
 func (w *walker) extra(path string, again bool, at int) {
+	// An unknown key that is there twice is told as unknown once and as there twice once.
 	sort := apportion.ErrUnknown
 	if again {
 		sort = apportion.ErrDuplicate
@@ -111,6 +114,7 @@ func (w *walker) entries(t reflect.Type, path string) {
 		if again || due != nil && !slices.Contains(due, key) {
 			w.extra(place, again, at)
 		} else {
+			// Objects within an item are parts of it, whatever their path is called.
 			w.inItem = w.inItem || kind != ""
 			w.value(t.Elem(), place)
 			w.inItem = w.inItem && kind == ""
@@ -118,6 +122,7 @@ func (w *walker) entries(t reflect.Type, path string) {
 		seen[key] = true
 		w.belong(before, apportion.Item{Kind: kind, ID: key})
 	})
+	// Keys that are due are told in the order in which Options.Keys lists them.
 	for _, key := range due {
 		if !seen[key] && w.opened(from) {
 			w.add(join(path, key), apportion.ErrMissing, "", from)
@@ -190,6 +195,7 @@ func (w *walker) list(t reflect.Type, path string) {
 // item reads the i-th element of a list of items. Its ID is looked for only where there are faults: it may come
 // behind them in the text.
 func (w *walker) item(t reflect.Type, i int) {
+	// The path begins anew at the item: "" and not "applications[3]".
 	before, from := len(w.faults), w.offset()
 	w.value(t, "")
 	if len(w.faults) > before && w.err == nil {

@@ -18,6 +18,7 @@ import (
 // the speed of what it held, between its arrival and its completion; nothing was held by two; and
 // the samples ascend and say what was in use.
 func Check(s *sim.Scenario, r *sim.Result) error {
+	// What follows pairs jobs with their outcomes by position.
 	if len(r.Jobs) != len(s.Jobs) {
 		return fmt.Errorf("%d outcomes for %d jobs", len(r.Jobs), len(s.Jobs))
 	}
@@ -33,6 +34,7 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 	}
 	for i := range r.Jobs {
 		for k := range r.Jobs[i].Spans {
+			// Between the beginnings of spans use only falls, so these instants see the most that is held.
 			if err := checkRoom(s, r, r.Jobs[i].Spans[k].From); err != nil {
 				return err
 			}
@@ -82,6 +84,7 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 // elsewhere, and otherwise that of its containers, or at most its demand of a shared worker.
 func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 	n, ps := count(span.Places), count(span.ParameterServers)
+	// A job has all parameter servers that its workers need, or no workers.
 	var want int64
 	if job.Training != nil {
 		want = job.Training.PSFor(n)
@@ -89,16 +92,19 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 	if n < max(1, job.Min) || n > job.Max || ps != want {
 		return fmt.Errorf("holds %d containers and %d parameter servers at %v", n, ps, span.From)
 	}
+	// How much of a shared worker a job gets depends on the others; checkRoom and the samples hold them together.
 	if _, shared := s.Law.(sim.Shared); shared {
 		if span.Rate < 0 || span.Rate > job.Demand[0] {
 			return fmt.Errorf("uses %d of a demand of %d at %v", span.Rate, job.Demand[0], span.From)
 		}
 		return nil
 	}
+	// Linear is what a nil Speedup means.
 	speed := float64(n)
 	if job.Speedup != nil {
 		speed = job.Speedup(n)
 	}
+	// A rate is a speed in millionths, rounded: one unit is the rounding.
 	if span.Rate != 0 && math.Abs(float64(span.Rate)-speed*1e6) > 1 {
 		return fmt.Errorf("runs at %d on %d containers at %v", span.Rate, n, span.From)
 	}
@@ -108,6 +114,7 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 // checkWork holds a job to its work: no less, and no more than what falls into the last unit of time, a
 // nanosecond or a slot, in which it completes.
 func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, last int64) error {
+	// Work counts nanoseconds at speed 1, which is a rate of a million.
 	total := product(1_000_000, job.Work)
 	if o.Completed != (done.Cmp(total) >= 0) {
 		return fmt.Errorf("completed %t with %v of %v done", o.Completed, done, total)
@@ -121,6 +128,7 @@ func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, las
 // checkRoom adds up what is held at an instant and compares it with what each server has. Instants at which
 // spans begin are enough: nothing is taken in between.
 func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
+	// used is indexed by side, server and kind; nothing is kept from instant to instant.
 	used := [2][]apportion.Resources{make([]apportion.Resources, len(s.Servers)), make([]apportion.Resources, len(s.ParameterServers))}
 	for side := range used {
 		for h := range used[side] {
@@ -136,6 +144,7 @@ func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
 	}
 	for side, servers := range [2][]apportion.Server{s.Servers, s.ParameterServers} {
 		for h := range servers {
+			// Exact integers: there is no tolerance for over-commitment.
 			if !used[side][h].FitsIn(servers[h].Capacity) {
 				return fmt.Errorf("server %q holds %v of %v at %v", servers[h].ID, used[side][h], servers[h].Capacity, at)
 			}
@@ -158,12 +167,14 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 	_, shared := s.Law.(sim.Shared)
 	for k := range o.Spans {
 		span := &o.Spans[k]
+		// A span holds from its first instant to the one before its end: at Until the next one may take its place.
 		if at < span.From || at >= span.Until {
 			continue
 		}
 		for _, p := range span.Places {
 			takes := make(apportion.Resources, len(job.Demand))
 			for k, q := range job.Demand {
+				// On a shared worker a demand is no reservation, and only the rate is in use.
 				if takes[k] = p.Count * q; shared {
 					takes[k] = span.Rate
 				}
@@ -196,6 +207,7 @@ func checkSamples(s *sim.Scenario, r *sim.Result) error {
 		before = sample.At
 		adjusted += sample.Adjusted
 		sum := 0.0
+		// Parameter servers are a pool of their own: both sides count up to 1 for each kind.
 		for side := range 2 {
 			for _, part := range inUse(s, r, sample.At, side) {
 				sum += part

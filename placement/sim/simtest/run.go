@@ -21,15 +21,19 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 	if testing.Short() {
 		n = max(1, n/4)
 	}
+	// The seeds count from 0, so that a failure can be played again from its number.
 	for seed := range uint64(n) {
 		s := Scenario(world, seed)
+		// A policy keeps what it knows of a run: each run has a fresh one.
 		r := play(t, s, fresh())
 		if err := Check(s, r); err != nil {
 			t.Errorf("%s, %v scenario %d: %v", r.Policy, world, seed, err)
 		}
+		// The comparison is of values, not of texts: a field that is not written would be lost in both.
 		if text, back := roundTrip(t, r); !reflect.DeepEqual(r, back) {
 			t.Errorf("%s, %v scenario %d: another result after JSON: %s", r.Policy, world, seed, text)
 		}
+		// The scenario is drawn again rather than copied before: a copy could share what the run has changed.
 		if !sameJobs(s, Scenario(world, seed)) {
 			t.Errorf("%s, %v scenario %d: the run has changed the scenario", r.Policy, world, seed)
 		}
@@ -37,6 +41,7 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 		if world != Slots {
 			rand.New(rand.NewPCG(seed, 2)).Shuffle(len(s.Jobs), func(i, j int) { s.Jobs[i], s.Jobs[j] = s.Jobs[j], s.Jobs[i] })
 		}
+		// Shuffled jobs or not, a second run of a fresh policy must say the same: nothing may depend on maps or clocks.
 		if again := play(t, s, fresh()); !reflect.DeepEqual(sorted(r), sorted(again)) {
 			t.Errorf("%s, %v scenario %d: another result in a second run", r.Policy, world, seed)
 		}
@@ -46,6 +51,7 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 // play runs the scenario under the policy.
 func play(t *testing.T, s *sim.Scenario, policy sim.Policy) *sim.Result {
 	t.Helper()
+	// A policy under test has no business with errors: whatever it orders must be possible.
 	r, err := sim.Run(t.Context(), s, policy)
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +62,7 @@ func play(t *testing.T, s *sim.Scenario, policy sim.Policy) *sim.Result {
 // roundTrip writes a result as JSON and reads it.
 func roundTrip(t *testing.T, r *sim.Result) (text []byte, back *sim.Result) {
 	t.Helper()
+	// Infinite and undefined numbers fail here, since JSON has none.
 	text, err := json.Marshal(r)
 	if err == nil {
 		err = json.Unmarshal(text, &back)
@@ -76,6 +83,7 @@ func sameJobs(a, b *sim.Scenario) bool {
 
 // sorted returns the result with its jobs by name, whatever their order was in the scenario.
 func sorted(r *sim.Result) *sim.Result {
+	// A shallow copy is enough: only the order of the slice changes.
 	out := *r
 	out.Jobs = slices.Clone(r.Jobs)
 	slices.SortFunc(out.Jobs, func(a, b sim.Outcome) int { return strings.Compare(a.ID, b.ID) })

@@ -31,6 +31,7 @@ func (w World) String() string { return [...]string{"containers", "workers", "sl
 // Scenario draws a small scenario in which no two jobs arrive at once, except in slots. The same seed
 // gives the same scenario.
 func Scenario(world World, seed uint64) *sim.Scenario {
+	// The world takes part in the seed, so that scenario 7 of one world is not the pattern of another's.
 	rng := rand.New(rand.NewPCG(seed, uint64(world)))
 	switch world {
 	case Workers:
@@ -44,11 +45,13 @@ func Scenario(world World, seed uint64) *sim.Scenario {
 // containers draws up to eight jobs, some of which can never run, for up to four servers. Half of the
 // scenarios end early, half of the jobs have a serial part.
 func containers(rng *rand.Rand) *sim.Scenario {
+	// Adjustments cost up to five minutes, as long as a short job takes: some jobs pause more than they run.
 	s := &sim.Scenario{Kinds: apportion.Kinds{"cpu", "gpu"}, AdjustCost: time.Duration(rng.IntN(301)) * time.Second}
 	if rng.IntN(2) == 0 {
 		s.Horizon = time.Duration(1+rng.IntN(40)) * 100 * time.Second
 	}
 	for j := range 1 + rng.IntN(4) {
+		// A third of the servers has no GPU.
 		capacity := apportion.Resources{1 + rng.Int64N(8), rng.Int64N(3)}
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: capacity})
 	}
@@ -74,6 +77,7 @@ var falling = []float64{1, .5, .3, .2, .19, .185, .184, .1839, .1838, .1837, .18
 
 // Falling returns a learning curve that falls quickly and then hardly moves.
 func Falling() *sim.Curve {
+	// Only the distances of the points matter, so their positions will do.
 	at := make([]float64, len(falling))
 	for i := range at {
 		at[i] = float64(i)
@@ -90,12 +94,14 @@ func Falling() *sim.Curve {
 func workers(rng *rand.Rand) *sim.Scenario {
 	s := &sim.Scenario{
 		Kinds: apportion.Kinds{"cpu"}, AdjustCost: time.Duration(rng.IntN(6)) * time.Second,
+		// No interference, little, and as much as the law allows.
 		Law: sim.Shared{Interference: []float64{0, 0.05, 1}[rng.IntN(3)]},
 	}
 	for w := range 1 + rng.IntN(3) {
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("w", w), Capacity: apportion.Resources{sim.Whole}})
 	}
 	for i := range rng.IntN(9) {
+		// The least demand there is, those of the thesis' measurements, and a whole worker.
 		demand := []int64{1, 190_000, 500_000, sim.Whole}[rng.IntN(4)]
 		work := time.Duration(1 + rng.Int64N(int64(200*time.Second)))
 		if demand == 1 {
@@ -113,6 +119,7 @@ func slots(rng *rand.Rand) *sim.Scenario {
 	cluster, jobs := oasistest.Generate(rng, oasistest.Settings{
 		Slots: 20 + rng.IntN(21), WorkerServers: 1 + rng.IntN(5), PSServers: 1 + rng.IntN(4), Jobs: 1 + rng.IntN(15),
 	})
+	// A static scheduler's numbers are drawn from the range of [OASiS] §5; FromSlots cuts them to Chunks.
 	fixed := make([]int64, len(jobs))
 	for i := range fixed {
 		fixed[i] = 1 + rng.Int64N(30)
