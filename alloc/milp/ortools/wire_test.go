@@ -3,9 +3,11 @@ package ortools
 import (
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"pgregory.net/rapid"
 )
 
 func TestMessage(t *testing.T) {
@@ -62,4 +64,55 @@ func FuzzResponses(f *testing.F) {
 			t.Errorf("%d values out of %d bytes", len(result.values), len(encoded))
 		}
 	})
+}
+
+// TestMessageRoundTrip: what is written is what is read, for numbers of every size.
+func TestMessageRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		integers := rapid.SliceOf(rapid.Int64()).Draw(t, "integers")
+		doubles := rapid.SliceOf(rapid.Float64()).Draw(t, "doubles")
+		var m, inner message
+		inner.integers(1, integers...)
+		inner.doubles(2, doubles)
+		m.nested(3, inner)
+		var gotIntegers []int64
+		var gotDoubles []float64
+		err := within(3, m, func(e entry) (err error) {
+			if e.field == 1 {
+				gotIntegers, err = e.appendIntegers(gotIntegers)
+			} else {
+				gotDoubles, err = e.appendDoubles(gotDoubles)
+			}
+			return err
+		})
+		same := slices.EqualFunc(doubles, gotDoubles, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+		if err != nil || !slices.Equal(integers, gotIntegers) || !same {
+			t.Fatalf("%v and %v, %v, want %v and %v", gotIntegers, gotDoubles, err, integers, doubles)
+		}
+	})
+}
+
+// TestDecodeErrors: a tag, a number, a text or a list that ends too early is an error, and so is what
+// the visitor says.
+func TestDecodeErrors(t *testing.T) {
+	number := func(e entry) error { _, err := e.appendIntegers(nil); return err }
+	double := func(e entry) error { _, err := e.appendDoubles(nil); return err }
+	for name, test := range map[string]struct {
+		encoded []byte
+		visit   func(entry) error
+	}{
+		"tag":           {[]byte{0x80}, number},
+		"field 0":       {[]byte{0x00, 0x01}, number},
+		"varint":        {[]byte{0x08, 0x80}, number},
+		"double":        {[]byte{0x09, 1, 2, 3}, double},
+		"bytes":         {[]byte{0x0a, 5, 'a'}, number},
+		"packed varint": {[]byte{0x0a, 1, 0x80}, number},
+		"packed double": {[]byte{0x0a, 3, 1, 2, 3}, double},
+		"fixed 32":      {[]byte{0x0d, 1}, number},
+		"visitor":       {[]byte{0x08, 1}, func(entry) error { return ErrUnavailable }},
+	} {
+		if err := decode(test.encoded, test.visit); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 }
