@@ -74,7 +74,7 @@ func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
 		if s.Doc != nil || s.Comment != nil || decl.Doc != nil {
 			return
 		}
-		// One finding for each line is enough: one comment mends it.
+		// One finding for each line is enough: one comment removes it.
 		if i := slices.IndexFunc(s.Names, (*ast.Ident).IsExported); i >= 0 {
 			t.add(f, s.Pos(), "exported %s has no comment", s.Names[i].Name)
 		}

@@ -14,9 +14,9 @@ import (
 
 type (
 	inner struct {
-		Same  int `json:"same"`
-		Deep  int `json:"deep,omitzero"`
-		below int
+		Same int `json:"same"`
+		Deep int `json:"deep,omitzero"`
+		_    int // no field of JSON
 	}
 	// Tagged is embedded under a name of its own, which makes it a field.
 	Tagged struct{ Inside int }
@@ -26,7 +26,6 @@ type (
 		ID      string   `json:"id"`
 		Plain   bool     // without a tag
 		Dash    int      `json:"-"`
-		Comma   int      `json:"-,"`
 		Same    string   `json:"same,omitempty"`
 		Named   inner    `json:"named"`
 		Pointer *float64 `json:",omitempty"`
@@ -59,7 +58,7 @@ func TestShapeOf(t *testing.T) {
 		custom, opaque bool
 	}{
 		// A field of the struct hides the embedded one of its name, and comes before all embedded ones.
-		{outer{}, []string{"tagged:Tagged!", "id:ID!", "Plain:Plain!", "-:Comma!", "same:Same", "named:Named!", "Pointer:Pointer", "deep:Deep"}, "outer", false, false},
+		{outer{}, []string{"tagged:Tagged!", "id:ID!", "Plain:Plain!", "same:Same", "named:Named!", "Pointer:Pointer", "deep:Deep"}, "outer", false, false},
 		{inner{}, []string{"same:Same!", "deep:Deep"}, "", false, false},
 		{defaults{}, []string{"weight:Weight", "on:On", "other:Other!", "any:Any!"}, "", true, true},
 		{numbered{}, []string{"ID:ID!"}, "", false, false},
@@ -85,6 +84,19 @@ func TestShapeOf(t *testing.T) {
 		if again := shapeOf(reflect.TypeOf(test.value)); again != s {
 			t.Errorf("%T: its shape is made twice", test.value)
 		}
+	}
+}
+
+// A tag of "-" hides a field; one of "-," calls it so, as in encoding/json.
+func TestShapeOfDash(t *testing.T) {
+	field := func(tag reflect.StructTag) []shapeField {
+		return shapeOf(reflect.StructOf([]reflect.StructField{{Name: "Dash", Type: reflect.TypeFor[int](), Tag: tag}})).fields
+	}
+	if fields := field(`json:"-"`); len(fields) != 0 {
+		t.Errorf("hidden: %+v", fields)
+	}
+	if fields := field(`json:"-,"`); len(fields) != 1 || fields[0].name != "-" {
+		t.Errorf("called so: %+v", fields)
 	}
 }
 
