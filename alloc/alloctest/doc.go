@@ -6,7 +6,7 @@
 //
 // Generated instances follow the paper's testbed: Table II's applications on servers of 12 CPU and
 // 128 GB with a GPU on every fourth (240 CPU, 5 GPU and 2.5 TB on 20 servers, [Dorm §V]), or six
-// shapes of server and applications of nearly as many demands as there are applications; or servers of
+// shapes of server and applications of about a hundred demands; or servers of
 // which no two are equal, as real nodes are; or as many
 // kinds and demands as [Size] says. Shares are
 // weighted dominant shares of the pooled cluster within the applications' bounds. With a previous

@@ -70,8 +70,8 @@ func drawTable2(r *rand.Rand) claim {
 	panic("the numbers of Table II sum to 50")
 }
 
-// Mixed draws servers of six shapes, 16 to 128 CPU with up to 8 GPU, and applications of which
-// nearly every one has a demand of its own; a third want GPUs. The rest is as in [Table2].
+// Mixed draws servers of six shapes, 16 to 128 CPU with up to 8 GPU, and applications of about a
+// hundred demands, so that few share one; a third want GPUs. The rest is as in [Table2].
 func Mixed(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	inst, _ := mixed(seed, servers, apps, previous)
 	return inst

@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
 // dense writes counts as the matrix x[i][j] of the paper.
@@ -99,43 +100,79 @@ func TestMetricsAgainstMatrix(t *testing.T) {
 	})
 }
 
-// Check says yes to just those counts that hold every constraint, each written out here once more.
+// holds says whether the matrix x satisfies every constraint, each written out once more.
+func holds(inst *solver.Instance, x [][]int64, counts solver.Counts) bool {
+	ok := inst.FairnessLoss(counts) <= inst.LossBudget+solver.LossTolerance && inst.AdjustedApps(counts) <= inst.AdjustBudget
+	for j, capacity := range inst.Capacity {
+		for k, c := range capacity {
+			used := int64(0)
+			for i := range inst.Apps {
+				used += x[i][j] * inst.Apps[i].Demand[k]
+			}
+			ok = ok && used <= c
+		}
+	}
+	for i := range inst.Apps {
+		n := int64(0)
+		for _, count := range x[i] {
+			n += count
+		}
+		ok = ok && inst.Apps[i].Min <= n && n <= inst.Apps[i].Max
+	}
+	return ok
+}
+
+// sparse is the inverse of dense.
+func sparse(x [][]int64) solver.Counts {
+	counts := make(solver.Counts, len(x))
+	for i, row := range x {
+		for j, n := range row {
+			if n > 0 {
+				counts[i] = append(counts[i], apportion.Placement{Server: j, Count: n})
+			}
+		}
+	}
+	return counts
+}
+
+// Check says yes to just those counts that hold every constraint: asked about the best solution of many
+// instances, and about all its neighbours, one container more or less.
 // Reference: [Dorm (6)-(9), (15), (16)].
 func TestCheckAgainstMatrix(t *testing.T) {
 	yes, no := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		inst := solvertest.Small(rapid.Uint64Range(0, 5000).Draw(t, "instance"))
-		counts := genCounts(t, inst)
-		x := dense(inst, counts)
-		holds := inst.FairnessLoss(counts) <= inst.LossBudget+solver.LossTolerance && inst.AdjustedApps(counts) <= inst.AdjustBudget
-		for j, capacity := range inst.Capacity {
-			for k, c := range capacity {
-				used := int64(0)
-				for i := range inst.Apps {
-					used += x[i][j] * inst.Apps[i].Demand[k]
-				}
-				holds = holds && used <= c
-			}
+	ask := func(inst *solver.Instance, x [][]int64) {
+		counts := sparse(x)
+		want := holds(inst, x, counts)
+		if err := inst.Check(counts); (err == nil) != want || err != nil && !errors.Is(err, solver.ErrViolated) {
+			t.Errorf("%+v: %v: %v; want holding %v", inst, counts, err, want)
 		}
-		for i := range inst.Apps {
-			n := int64(0)
-			for _, count := range x[i] {
-				n += count
-			}
-			holds = holds && inst.Apps[i].Min <= n && n <= inst.Apps[i].Max
-		}
-		err := inst.Check(counts)
-		if (err == nil) != holds || err != nil && !errors.Is(err, solver.ErrViolated) {
-			t.Errorf("%v: %v; want holding %v", counts, err, holds)
-		}
-		if holds {
+		if want {
 			yes++
 		} else {
 			no++
 		}
-	})
-	if yes == 0 || no == 0 {
-		t.Errorf("%d held and %d did not: the test sees one side only", yes, no)
+	}
+	for seed := range uint64(150) {
+		inst := solvertest.Small(seed)
+		solution, _ := p2oracle.Best(inst)
+		if solution == nil {
+			continue
+		}
+		x := dense(inst, solution)
+		ask(inst, x)
+		for i := range x {
+			for j := range x[i] {
+				x[i][j]++
+				ask(inst, x)
+				if x[i][j] -= 2; x[i][j] >= 0 {
+					ask(inst, x)
+				}
+				x[i][j]++
+			}
+		}
+	}
+	if yes < 50 || no < 50 {
+		t.Errorf("%d held and %d did not: the test sees too little of one side", yes, no)
 	}
 }
 
