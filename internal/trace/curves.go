@@ -20,6 +20,7 @@ type Point struct {
 
 // Curve reads one learning curve.
 func Curve(file string, in io.Reader) iter.Seq2[Point, error] {
+	// Only the value may be NaN: a step or a time that is not finite is a fault of the file.
 	return rows(file, in, []string{"step", "t_s", "value"}, func(r *row) Point {
 		return Point{Step: r.number("step"), At: r.seconds("t_s"), Value: r.real("value")}
 	})

@@ -30,6 +30,7 @@ type Job struct {
 	Extra map[string]string
 }
 
+// jobColumns are the columns that every trace has been converted to; a source without one leaves it empty.
 var jobColumns = []string{"job_id", "submit_s", "duration_s", "gpus", "cpus", "mem_gb", "user",
 	"group", "tasks", "queue_s", "est_s", "status", "kind"}
 
@@ -38,6 +39,7 @@ func Jobs(file string, in io.Reader) iter.Seq2[Job, error] {
 	return rows(file, in, jobColumns, decodeJob)
 }
 
+// decodeJob reads one job; id wants the submit time to be there, as seconds alone would take an empty one for unknown.
 func decodeJob(r *row) Job {
 	r.id("submit_s")
 	return Job{
@@ -60,6 +62,7 @@ func decodeJob(r *row) Job {
 
 // extra returns the columns that are not among known.
 func (r *row) extra(known []string) map[string]string {
+	// The map is made only where there is something to put into it: most traces have no further columns.
 	var extra map[string]string
 	for i, name := range r.table.header {
 		if slices.Contains(known, name) {

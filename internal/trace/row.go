@@ -38,6 +38,7 @@ type row struct {
 	fault  *Error
 }
 
+// err returns the first fault. It is no *Error, since a nil pointer in an interface would not be nil.
 func (r *row) err() error {
 	if r.fault == nil {
 		return nil
@@ -50,11 +51,13 @@ func (r *row) fail(column string, err error) {
 	if r.fault != nil {
 		return
 	}
+	// The position is that of the field, since a quoted field before it may go over several lines.
 	line, _ := r.table.csv.FieldPos(r.at(column))
 	detail := fmt.Errorf("%w: %q", err, r.text(column))
 	r.fault = &Error{File: r.table.file, Line: line, Column: column, Err: detail}
 }
 
+// at returns the position of a column. The header is short, so a map would not pay.
 func (r *row) at(column string) int { return slices.Index(r.table.header, column) }
 
 // text returns the field as it is; empty where it is unknown.
@@ -75,6 +78,7 @@ func (r *row) real(column string) Maybe[float64] {
 	if text == "" {
 		return Maybe[float64]{}
 	}
+	// ParseFloat takes "nan" and "inf" in any case; number refuses them where they make no sense.
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		r.fail(column, ErrNumber)
@@ -118,6 +122,7 @@ func (r *row) seconds(column string) Maybe[time.Duration] {
 	if !x.Known || r.fault != nil {
 		return Maybe[time.Duration]{}
 	}
+	// Beyond 292 years a time.Duration would overflow, and the conversion of the float64 would be undefined.
 	if x.Value >= float64(math.MaxInt64/time.Second) {
 		r.fail(column, apportion.ErrOverflow)
 		return Maybe[time.Duration]{}

@@ -41,10 +41,12 @@ type StepTime struct {
 	Step, Sync Maybe[time.Duration]
 }
 
+// stepTimeColumns are the columns that both sorts of table have.
 var stepTimeColumns = []string{"app", "gpus", "nodes", "local_bsz", "step_s", "sync_s"}
 
 // Placements reads step times by placement.
 func Placements(file string, in io.Reader) iter.Seq2[StepTime, error] {
+	// The literal has no room to spare, so append copies and stepTimeColumns stays as it is.
 	columns := append([]string{"placement"}, stepTimeColumns...)
 	return rows(file, in, columns, func(r *row) StepTime {
 		time := decodeStepTime(r)
@@ -58,6 +60,7 @@ func Scalability(file string, in io.Reader) iter.Seq2[StepTime, error] {
 	return rows(file, in, stepTimeColumns, decodeStepTime)
 }
 
+// decodeStepTime reads what both sorts of table have.
 func decodeStepTime(r *row) StepTime {
 	return StepTime{
 		App:        r.id("app"),

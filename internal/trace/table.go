@@ -21,6 +21,7 @@ import (
 // compressed bomb without a line end, is refused there instead of filling the memory.
 const maxRow = 1 << 20
 
+// gzipMagic are the first two bytes of every gzip stream, RFC 1952 §2.3.1. No CSV begins with them.
 var gzipMagic = []byte{0x1f, 0x8b}
 
 // The sorts of fault that a file can have beyond those of package apportion.
@@ -74,6 +75,7 @@ type table struct {
 
 // rows returns the rows of in, each decoded by decode. It yields one error at most, at the end.
 func rows[T any](file string, in io.Reader, columns []string, decode func(*row) T) iter.Seq2[T, error] {
+	// Nothing is read before the caller begins to range over the rows.
 	return func(yield func(T, error) bool) {
 		var none T
 		t, err := open(file, in, columns)
@@ -86,6 +88,7 @@ func rows[T any](file string, in io.Reader, columns []string, decode func(*row) 
 			if err == io.EOF {
 				return
 			}
+			// decode keeps the first fault of the row rather than return it: a decoder is then one literal, field by field.
 			var value T
 			if err == nil {
 				value = decode(r)
@@ -102,6 +105,7 @@ func rows[T any](file string, in io.Reader, columns []string, decode func(*row) 
 	}
 }
 
+// open reads the header and checks that the columns are there.
 func open(file string, in io.Reader, columns []string) (*table, error) {
 	plain, err := decompress(in)
 	if err != nil {
@@ -120,6 +124,7 @@ func open(file string, in io.Reader, columns []string) (*table, error) {
 	return t, t.checkHeader(columns)
 }
 
+// checkHeader wants each of the columns, and none twice: a field is found by the name of its column. Others may be there.
 func (t *table) checkHeader(columns []string) error {
 	for _, name := range columns {
 		if !slices.Contains(t.header, name) {
@@ -134,6 +139,7 @@ func (t *table) checkHeader(columns []string) error {
 	return nil
 }
 
+// next returns the next row, or io.EOF. The csv reader checks that it has as many fields as the header.
 func (t *table) next() (*row, error) {
 	t.limited.left = maxRow
 	fields, err := t.csv.Read()
@@ -158,6 +164,7 @@ func (t *table) fault(err error) error {
 // decompress returns the plain bytes of in, which it recognizes as gzip by its first two bytes.
 func decompress(in io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(in)
+	// A file of one byte is no gzip; what is wrong with it the CSV reader will say.
 	magic, err := buffered.Peek(len(gzipMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -165,6 +172,7 @@ func decompress(in io.Reader) (io.Reader, error) {
 	if !bytes.Equal(magic, gzipMagic) {
 		return buffered, nil
 	}
+	// The checksum is verified by the reader at the end of the stream, so that a truncated file is a fault.
 	return gzip.NewReader(buffered)
 }
 
@@ -179,6 +187,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLong, maxRow)
 	}
+	// The CSV reader reads ahead of its rows, so a row that is just too long may pass; one without end never does.
 	n, err := l.in.Read(p[:min(len(p), l.left)])
 	l.left -= n
 	return n, err

@@ -51,11 +51,13 @@ func (r *Roster[T]) find(guess int, name string) int {
 // (-1: new) and Arrived, and stamps the members that are still there.
 func (r *Roster[T]) locate(n int, id func(i int) string) error {
 	var faults apportion.Faults
+	// A step that fails has stamped members too; the next one counts on, so old stamps mean nothing.
 	r.step++
 	r.Where, r.Arrived = r.Where[:0], r.Arrived[:0]
 	for i := range n {
 		name := id(i)
 		m := r.find(i, name)
+		// Where has an entry even for a faulty job, so that positions stay those of the input.
 		r.Where = append(r.Where, m)
 		switch {
 		case name == "":
@@ -69,9 +71,17 @@ func (r *Roster[T]) locate(n int, id func(i int) string) error {
 		}
 	}
 	slices.Sort(r.Arrived)
-	for i, name := range r.Arrived {
-		if i > 0 && name == r.Arrived[i-1] {
-			faults.Add(check.Item("job", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
+	if len(slices.Compact(slices.Clone(r.Arrived))) == len(r.Arrived) {
+		return faults.Err()
+	}
+	// Sorted names have lost their places in the input, which a fault must tell.
+	seen := make(map[string]bool)
+	for i := range n {
+		if name := id(i); r.Where[i] < 0 && name != "" {
+			if seen[name] {
+				faults.Add(check.Item("job", name, i), "ID", apportion.ErrDuplicate, strconv.Quote(name))
+			}
+			seen[name] = true
 		}
 	}
 	return faults.Err()
@@ -88,6 +98,7 @@ func (r *Roster[T]) rebuild(fresh func() *T) {
 	if r.index == nil {
 		r.index = make(map[string]int, len(r.Members))
 	}
+	// Positions have moved, so the index is written anew rather than corrected.
 	clear(r.index)
 	for m := range r.Members {
 		r.index[r.Members[m].ID] = m

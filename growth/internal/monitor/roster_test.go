@@ -115,6 +115,26 @@ func TestMatchFaults(t *testing.T) {
 	}
 }
 
+// A fault of a job tells its place in the input, whether the job is new or was there before.
+func TestMatchFaultsTellPlaces(t *testing.T) {
+	var r monitor.Roster[int]
+	if err := match(&r, 0, []string{"b"}); err != nil {
+		t.Fatal(err)
+	}
+	err := match(&r, 1, []string{"z", "", "b", "z", "a", "b", "z"})
+	var faults apportion.Faults
+	if !errors.As(err, &faults) {
+		t.Fatalf("error %v, want apportion.Faults", err)
+	}
+	var places []int
+	for _, fault := range faults {
+		places = append(places, fault.Item.Index)
+	}
+	if want := []int{1, 5, 3, 6}; !slices.Equal(places, want) {
+		t.Errorf("places %v, want %v: %v", places, want, err)
+	}
+}
+
 // The next step does not report who was taken out before it.
 func TestRemove(t *testing.T) {
 	var r monitor.Roster[int]
