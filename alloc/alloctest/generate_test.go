@@ -155,7 +155,7 @@ func TestHandOutIsFair(t *testing.T) {
 		}
 		var claims []claim
 		for range 6 {
-			claims = append(claims, drawTable2(r))
+			claims = append(claims, claim{apportion.Resources{2, 0, 6}, pick(r, 1.0, 2, 4), 1, 20})
 		}
 		inst := newInstance(capacity, claims)
 		counts := handOut(inst, claims)

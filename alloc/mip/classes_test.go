@@ -1,0 +1,190 @@
+package mip
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Classes are the servers of one capacity, each server in one of them, in the order of first appearance.
+func TestClassesOf(t *testing.T) {
+	for seed := range uint64(10) {
+		for _, inst := range []*solver.Instance{alloctest.Table2(seed, 9, 3, false), alloctest.Mixed(seed, 12, 3, false), alloctest.Nodes(seed, 7, 3, false)} {
+			c := classesOf(inst)
+			next := 0 // the class that has not appeared yet
+			for j, g := range c.of {
+				if g > next {
+					t.Fatalf("seed %d: server %d begins class %d before %d", seed, j, g, next)
+				}
+				if g == next {
+					next++
+				}
+				for o, h := range c.of {
+					if (g == h) != inst.Capacity[j].Equal(inst.Capacity[o]) {
+						t.Errorf("seed %d: servers %d and %d are in classes %d and %d", seed, j, o, g, h)
+					}
+				}
+			}
+			n := 0
+			for g, servers := range c.servers {
+				for s, j := range servers {
+					n++
+					if c.of[j] != g || s > 0 && servers[s-1] >= j {
+						t.Errorf("seed %d: class %d lists %v", seed, g, servers)
+					}
+				}
+			}
+			if n != len(inst.Capacity) || next != len(c.servers) {
+				t.Errorf("seed %d: %d servers listed in %d classes, %d appeared", seed, n, len(c.servers), next)
+			}
+		}
+	}
+}
+
+// pool sums what every application has by class.
+func pool(c *classes, counts solver.Counts) solver.Counts {
+	pooled := make(solver.Counts, len(counts))
+	for a, placed := range counts {
+		sums := make([]int64, len(c.servers))
+		for _, p := range placed {
+			sums[c.of[p.Server]] += p.Count
+		}
+		for g, n := range sums {
+			if n > 0 {
+				pooled[a] = append(pooled[a], apportion.Placement{Server: g, Count: n})
+			}
+		}
+	}
+	return pooled
+}
+
+// What runs, pooled and packed again, is what runs: nobody moves without need.
+func TestUnpoolKeepsWhatStays(t *testing.T) {
+	for seed := range uint64(10) {
+		inst := alloctest.Table2(seed, 10, 12, true)
+		held := make(solver.Counts, len(inst.Apps))
+		for a := range inst.Apps {
+			held[a] = inst.Apps[a].Previous
+		}
+		c := classesOf(inst)
+		if diff := cmp.Diff(held, c.unpool(pool(c, held))); diff != "" {
+			t.Errorf("seed %d (-held +unpooled):\n%s", seed, diff)
+		}
+	}
+}
+
+// Whatever the program says, unpooling overfills no server and invents no container; where room is plenty it
+// drops none either.
+func TestUnpoolFits(t *testing.T) {
+	for seed := range uint64(30) {
+		inst := alloctest.Table2(seed, 10, 12, seed%2 == 0)
+		r := rand.New(rand.NewPCG(seed, 9))
+		c := classesOf(inst)
+		pooled := make(solver.Counts, len(inst.Apps))
+		for a := range pooled {
+			for g := range c.servers {
+				if n := r.Int64N(1 + int64(seed)/3); n > 0 {
+					pooled[a] = append(pooled[a], apportion.Placement{Server: g, Count: n})
+				}
+			}
+		}
+		counts := c.unpool(pooled)
+		used, err := inst.Used(counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, capacity := range inst.Capacity {
+			if !used[j].FitsIn(capacity) {
+				t.Errorf("seed %d: server %d uses %v of %v", seed, j, used[j], capacity)
+			}
+		}
+		for a := range counts {
+			n, want := solver.Containers(counts[a]), solver.Containers(pooled[a])
+			if n > want || seed < 6 && inst.Apps[a].Demand[1] == 0 && n < want {
+				t.Errorf("seed %d: application %d has %d containers of %d", seed, a, n, want)
+			}
+			for s, p := range counts[a] {
+				if p.Count < 1 || s > 0 && counts[a][s-1].Server >= p.Server {
+					t.Errorf("seed %d: application %d on %v", seed, a, counts[a])
+				}
+			}
+		}
+	}
+}
+
+// take takes everything or nothing.
+func TestTake(t *testing.T) {
+	app := &solver.App{Demand: apportion.Resources{2, 1}, Previous: []apportion.Placement{{Server: 0, Count: 2}, {Server: 1, Count: 1}}}
+	free := []apportion.Resources{{5, 2}, {2, 3}}
+	if !take(free, app) || !free[0].Equal(apportion.Resources{1, 0}) || !free[1].Equal(apportion.Resources{0, 2}) {
+		t.Errorf("%v is left", free)
+	}
+	free = []apportion.Resources{{9, 9}, {1, 9}}
+	if take(free, app) || !free[0].Equal(apportion.Resources{9, 9}) {
+		t.Errorf("taken, and %v is left", free)
+	}
+}
+
+// gcd is the largest number that divides both, and 0 says nothing.
+func TestGCD(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Int64Range(1, math.MaxInt64).Draw(t, "a"), rapid.Int64Range(1, math.MaxInt64).Draw(t, "b")
+		want := new(big.Int).GCD(nil, nil, big.NewInt(a), big.NewInt(b)).Int64()
+		if got := gcd(a, b); got != want || gcd(b, a) != want {
+			t.Errorf("gcd(%d, %d) = %d, want %d", a, b, got, want)
+		}
+	})
+	if gcd(0, 0) != 0 || gcd(0, 6) != 6 || gcd(6, 0) != 6 {
+		t.Errorf("%d, %d, %d", gcd(0, 0), gcd(0, 6), gcd(6, 0))
+	}
+}
+
+func TestMulSaturated(t *testing.T) {
+	for _, c := range []struct{ a, b, want int64 }{
+		{0, math.MaxInt64, 0}, {3, 4, 12}, {1, math.MaxInt64, math.MaxInt64}, {2, math.MaxInt64/2 + 1, math.MaxInt64}, {1 << 40, 1 << 40, math.MaxInt64},
+	} {
+		if got := mulSaturated(c.a, c.b); got != c.want || mulSaturated(c.b, c.a) != c.want {
+			t.Errorf("%d * %d = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// In its unit no place has more than 2^53 of a kind; the unit is 1 where that is so anyway, divides every
+// demand where nothing was rounded, and is no larger than it must be.
+func TestUnitsFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		quantity := rapid.OneOf(rapid.Int64Range(1, 100), rapid.Int64Range(1, math.MaxInt64/2))
+		factor := rapid.SampledFrom([]int64{1, 1 << 20, 1 << 50}).Draw(t, "factor")
+		p := places{size: []int64{rapid.Int64Range(1, 4).Draw(t, "servers")}, capacity: []apportion.Resources{{quantity.Draw(t, "capacity")}}}
+		var apps []solver.App
+		for range rapid.IntRange(1, 3).Draw(t, "apps") {
+			apps = append(apps, solver.App{Demand: apportion.Resources{factor * rapid.Int64Range(0, 50).Draw(t, "demand")}})
+		}
+		unit, rounded := unitsFor(apps, p)
+		most := float64(p.size[0]) * float64(p.capacity[0][0])
+		common := int64(0)
+		for i := range apps {
+			common = gcd(common, apps[i].Demand[0])
+		}
+		switch {
+		case most <= maxExact || common == 0:
+			if unit[0] != 1 || rounded {
+				t.Errorf("unit %d, rounded %v, of %g", unit[0], rounded, most)
+			}
+		case most/float64(unit[0]) > maxExact*(1+1e-9):
+			t.Errorf("%g in units of %d is more than 2^53", most, unit[0])
+		case unit[0]%common != 0 || rounded != (unit[0] > common):
+			t.Errorf("unit %d, rounded %v, divisor %d", unit[0], rounded, common)
+		case rounded && most/float64(unit[0]-common) <= maxExact*(1-1e-9):
+			t.Errorf("unit %d, one less would do for %g", unit[0], most)
+		}
+	})
+}
