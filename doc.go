@@ -109,7 +109,7 @@
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Guignard87, decomposition]	alloc/embedded/internal/lagrange/decomposition.go	Decomposition.Evaluate
 //	[Geoffrion74, prices by server]	alloc/embedded/internal/lagrange/dual.go	Dual.Evaluate
-//	[Geoffrion74, filling classes]	alloc/embedded/internal/lagrange/steps.go	Dual.buildSteps
+//	[Geoffrion74, filling classes]	alloc/embedded/internal/lagrange/steps.go	takeSteps
 //	[Geoffrion74, limits]	alloc/embedded/internal/lagrange/limits.go	Limits
 //	[Geoffrion74, proofs by prices]	alloc/embedded/internal/conflict/prices.go	Priced
 //	[Polyak69, subgradient method]	alloc/embedded/internal/lagrange/descent.go	Descent.Run

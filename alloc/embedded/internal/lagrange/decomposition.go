@@ -106,7 +106,8 @@ func (ev *Decomposition) Evaluate(x []float64) float64 {
 		ev.bound = math.Inf(-1)
 		return ev.bound
 	}
-	ev.setSurcharges(x[LimitsAt(s):])
+	clear(ev.total)
+	surcharges(p, x[LimitsAt(s):], ev.surcharge)
 	ev.applications(x)
 	ev.respectLimits(x[LimitsAt(s):], ev.slope[LimitsAt(s):])
 	return ev.bound
@@ -216,6 +217,23 @@ func (ev *Decomposition) applications(x []float64) {
 		for _, e := range s.EntriesOf[s.FirstEntry[sc.App]:s.FirstEntry[sc.App+1]] {
 			ev.slope[types+1+int(e)]++
 		}
+	}
+}
+
+// respectLimits adds the limits' part to the bound, and sets that of the subgradient. It must come after the
+// applications, which count the containers of each type.
+func (ev *Decomposition) respectLimits(sigma, slope []float64) {
+	p := ev.s.Problem
+	for k := range p.Kinds {
+		var used float64
+		for t, n := range ev.total {
+			used += float64(float64(p.DemandOf(int32(t))[k]) * float64(n))
+		}
+		// Over the rounds this mean tells the tree near which use to branch.
+		ev.Used[k] += used
+		var part float64
+		part, slope[k] = ev.Limits.price(k, sigma[k], used)
+		ev.bound += part
 	}
 }
 

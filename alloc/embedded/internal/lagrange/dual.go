@@ -233,6 +233,26 @@ func (d *Dual) Evaluate(x []float64) float64 {
 	return bound
 }
 
+// buildSteps lists the steps of type t, as far as any member that may move can want them.
+func (d *Dual) buildSteps(x []float64, t int32) {
+	// No member can take more than most; below least a member must take even what loses.
+	var most, least int64
+	for _, i := range d.Problem.Types[t].Members {
+		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
+			most, least = max(most, a.Max), max(least, a.Min)
+		}
+	}
+	d.heap = d.heap[:0]
+	for g := range d.Size {
+		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
+			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
+		}
+	}
+	// -lambda delta: the most that a container can save by taking an application towards its share.
+	floor := -float64(d.Lambda(x) * d.Problem.Types[t].Delta)
+	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
+}
+
 // profit returns v_t - p_g d_t.
 // It may be negative: a minimum above zero or the price on loss can demand containers
 // that lose utilization at these prices.

@@ -21,42 +21,31 @@ type Limits struct{ Lo, Hi []int64 }
 // NoLimits is what every solution keeps.
 func NoLimits(p *problem.Problem) Limits { return Limits{make([]int64, p.Kinds), p.Total} }
 
-// setSurcharges sets the surcharges of the types at multipliers sigma.
-// A surcharge is utilization per container, and may be negative: a lower limit pays
-// for use. It also forgets the containers of the last evaluation, which respectLimits
-// counts.
-func (ev *Decomposition) setSurcharges(sigma []float64) {
-	clear(ev.total)
-	for t := range ev.surcharge {
+// surcharges sets into to what a container of each type costs more at multipliers sigma: utilization per
+// container, and negative where a lower limit pays for use. O(types x kinds).
+func surcharges(p *problem.Problem, sigma, into []float64) {
+	for t := range into {
 		// surcharge_t = sum_k sigma_k d_tk
-		ev.surcharge[t] = 0
-		for k, q := range ev.s.Problem.DemandOf(int32(t)) {
-			ev.surcharge[t] += float64(sigma[k] * float64(q))
+		into[t] = 0
+		for k, q := range p.DemandOf(int32(t)) {
+			into[t] += float64(sigma[k] * float64(q))
 		}
 	}
 }
 
-// respectLimits adds the limits' part to the bound, and sets that of the subgradient.
-// It must come after the applications: the subgradient in sigma_k is
+// price returns what the limit on kind k adds to a bound at multiplier sigma when used of it is used, and
+// the part of the subgradient:
 //
-//	(hi_k if sigma_k > 0, lo_k if sigma_k < 0) - sum_t d_tk N_t
-func (ev *Decomposition) respectLimits(sigma, slope []float64) {
-	p := ev.s.Problem
-	for k := range p.Kinds {
-		var used float64
-		for t, n := range ev.total {
-			used += float64(float64(p.DemandOf(int32(t))[k]) * float64(n))
-		}
-		// Over the rounds this mean tells the tree near which use to branch.
-		ev.Used[k] += used
-		lo, hi := float64(ev.Limits.Lo[k]), float64(ev.Limits.Hi[k])
-		limit := math.Min(math.Max(used, lo), hi) // at sigma = 0 any between has the same bound
-		if sigma[k] > 0 {
-			limit = hi
-		} else if sigma[k] < 0 {
-			limit = lo
-		}
-		ev.bound += float64(sigma[k] * limit)
-		slope[k] = limit - used
+//	(hi_k if sigma > 0, lo_k if sigma < 0) - used
+//
+// At sigma = 0 any right side between has the same bound; the one nearest to used makes it flat there.
+func (l Limits) price(k int, sigma, used float64) (part, slope float64) {
+	lo, hi := float64(l.Lo[k]), float64(l.Hi[k])
+	limit := math.Min(math.Max(used, lo), hi)
+	if sigma > 0 {
+		limit = hi
+	} else if sigma < 0 {
+		limit = lo
 	}
+	return float64(sigma * limit), limit - used
 }

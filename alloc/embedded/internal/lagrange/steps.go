@@ -4,8 +4,6 @@ package lagrange
 
 import (
 	"slices"
-
-	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
 // step is a run of containers with equal profit: those that the servers of one class hold.
@@ -18,34 +16,19 @@ type step struct {
 	filled float64 // their profit together
 }
 
-// buildSteps lists the classes in the order of their profit for type t, as far as any member may
-// want them: until its largest maximum is reached, or a container costs more than it can save.
-// Steps come off a heap, since mostly few classes are needed: O(classes + steps log
-// classes) instead of a whole sort. Invariants: profit falls from step to step, end
-// and filled are sums over the steps so far.
-func (d *Dual) buildSteps(x []float64, t int32) {
-	// No member can take more than most; below least a member must take even what loses.
-	var most, least int64
-	for _, i := range d.Problem.Types[t].Members {
-		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
-			most, least = max(most, a.Max), max(least, a.Min)
-		}
+// takeSteps takes the classes of heap in the order of their profit, as far as anyone may want them: until
+// there are most containers, or, once there are least, the next one has a profit of floor or less. It appends
+// the steps to steps and destroys heap, whose entries say in end how much the class holds.
+//
+// Steps come off a heap, since mostly few classes are needed: O(classes + steps log classes) instead of a
+// whole sort. Invariants: profit falls from step to step, end and filled are sums over the steps so far.
+func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
+	for s := len(heap)/2 - 1; s >= 0; s-- {
+		siftDown(heap, s)
 	}
-	d.heap = d.heap[:0]
-	for g := range d.Size {
-		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
-			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
-		}
-	}
-	for s := len(d.heap)/2 - 1; s >= 0; s-- {
-		siftDown(d.heap, s)
-	}
-	// -lambda delta: the most that a container can save by taking an application towards its share.
-	floor := -float64(d.Lambda(x) * d.Problem.Types[t].Delta)
-	steps := d.steps[t][:0]
 	var end int64
 	var filled float64
-	for heap := d.heap; len(heap) > 0 && end < most && (heap[0].profit > floor || end < least); {
+	for len(heap) > 0 && end < most && (heap[0].profit > floor || end < least) {
 		next := heap[0]
 		n := min(next.end, most-end)
 		end += n
@@ -57,7 +40,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 		heap = heap[:last]
 		siftDown(heap, 0)
 	}
-	d.steps[t] = steps
+	return steps
 }
 
 // siftDown restores the heap below s: the largest profit on top, ties to the lower class.
