@@ -1,0 +1,121 @@
+// This file tests the descent on functions whose minimum is known.
+
+package lagrange
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+)
+
+// distance is the sum of |x_c - at_c|: convex, with a kink in each component; NaN while broken.
+type distance struct {
+	at, slope []float64
+	broken    bool
+	calls     int
+}
+
+func (f *distance) Evaluate(x []float64) float64 {
+	f.calls++
+	var sum float64
+	for c := range x {
+		sum += math.Abs(x[c] - f.at[c])
+		f.slope[c] = 1
+		if x[c] < f.at[c] {
+			f.slope[c] = -1
+		}
+	}
+	if f.broken {
+		return math.NaN()
+	}
+	return sum
+}
+
+func (f *distance) gradient() []float64 { return f.slope }
+
+// descentTo returns a descent, not started, with the minimum at at and scales of 1.
+func descentTo(free, last int, at ...float64) (*distance, *Descent) {
+	f := &distance{at: at, slope: make([]float64, len(at))}
+	d := newDescent(f, len(at), free)
+	d.last = last
+	for c := range d.Scale {
+		d.Scale[c] = 1
+	}
+	return f, d
+}
+
+// Components before free and from last on may be negative, those between stay at 0, and one of scale 0 does
+// not move.
+func TestDescentStaysWithin(t *testing.T) {
+	f, d := descentTo(1, 3, -2, -2, 3, -2, 5)
+	d.Scale[4] = 0
+	d.Start()
+	d.Run(t.Context(), 2000, 7, 0)
+	want := []float64{-2, 0, 3, -2, 0}
+	for c := range want {
+		if math.Abs(d.Best[c]-want[c]) > 0.05 {
+			t.Errorf("component %d at %g, want %g", c, d.Best[c], want[c])
+		}
+	}
+	if got := f.Evaluate(d.Best); got != d.Bound {
+		t.Errorf("Bound %g, at the best point it is %g", d.Bound, got)
+	}
+}
+
+// Start, and every run, keeps Bound the least value met, and Back returns to its point.
+func TestDescentKeepsTheBest(t *testing.T) {
+	_, d := descentTo(0, 2, 1, 4)
+	if d.Start(); d.Bound != 5 {
+		t.Fatalf("at the origin %g, want 5", d.Bound)
+	}
+	last := d.Bound
+	for range 20 {
+		d.Run(t.Context(), 3, 0, 0)
+		if d.Bound > last {
+			t.Fatalf("from %g up to %g", last, d.Bound)
+		}
+		last = d.Bound
+		if got := d.Back(); got != d.Bound {
+			t.Fatalf("Back finds %g, the bound is %g", got, d.Bound)
+		}
+	}
+	if last == 5 {
+		t.Error("nothing has improved")
+	}
+}
+
+// A run ends at its rounds, at stop, at the end of the context, and once steps are tiny.
+func TestDescentEnds(t *testing.T) {
+	_, d := descentTo(0, 2, 1, 4)
+	d.Start()
+	if d.Run(t.Context(), 7, 0, 0); d.Rounds != 7 {
+		t.Errorf("%d rounds, want 7", d.Rounds)
+	}
+	if d.Run(t.Context(), 100, 0, d.Bound); d.Rounds != 7 {
+		t.Errorf("%d rounds, but the bound was at stop", d.Rounds)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if d.Run(ended, 100, 0, 0); d.Rounds != 7 {
+		t.Errorf("%d rounds, but the context had ended", d.Rounds)
+	}
+	fuse := instancetest.NewFuse(1 << 20)
+	if d.Run(fuse, 1<<20, -1, -1); d.Theta >= lastStep || fuse.Left <= 0 {
+		t.Errorf("theta %g after %d rounds, want less than %g", d.Theta, d.Rounds, lastStep)
+	}
+}
+
+// Where numbers leave the range there is no bound, and nothing else changes.
+func TestDescentWithoutNumbers(t *testing.T) {
+	f, d := descentTo(0, 1, 2)
+	f.broken = true
+	if d.Start(); !math.IsInf(d.Bound, 1) {
+		t.Errorf("bound %g, want +Inf", d.Bound)
+	}
+	f.broken = false
+	if d.Start(); d.Bound != 2 {
+		t.Errorf("bound %g, want 2", d.Bound)
+	}
+}
