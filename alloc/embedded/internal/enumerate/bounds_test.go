@@ -1,0 +1,68 @@
+// This file tests that prices and a solution to start from change how much is visited, and nothing else.
+
+package enumerate
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// At any prices, from any solution, the best is that of the twin: if it is not visited it was there before.
+func TestRunAgainstOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		p := problem.New(inst)
+		want, _ := p2oracle.Best(inst)
+		if want == nil || counting.Conflict(p) != nil {
+			t.Skip("no solution")
+		}
+		d := lagrange.NewDual(p, rapid.Bool().Draw(t, "coarse"))
+		x := make([]float64, d.Dim())
+		for c := range x {
+			x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
+		}
+		d.Evaluate(x)
+		plain, _ := Run(t.Context(), d, x, nil, 1<<20)
+		if diff := cmp.Diff(want, plain.Counts()); diff != "" {
+			t.Fatalf("at prices (-want +got):\n%s", diff)
+		}
+		e, done := Run(t.Context(), d, x, want, 1<<20)
+		if !done || !e.Found || !e.Ordered {
+			t.Fatalf("from the best: done %v, found %v, met %v", done, e.Found, e.Ordered)
+		}
+		if diff := cmp.Diff(want, e.Counts()); diff != "" {
+			t.Fatalf("from the best (-want +got):\n%s", diff)
+		}
+		if e.Nodes > plain.Nodes {
+			t.Fatalf("%d nodes from the best, %d from nothing", e.Nodes, plain.Nodes)
+		}
+	})
+}
+
+// Everything that is visited is given back: the servers are empty at the end, and so is x.
+func TestEnumerationRestores(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		p := problem.New(inst)
+		if counting.Conflict(p) != nil {
+			t.Skip("not reached")
+		}
+		e, _ := Plain(t.Context(), inst, rapid.Int64Range(1, 200).Draw(t, "limit"))
+		if diff := cmp.Diff(p.Capacity, e.left); diff != "" {
+			t.Fatalf("left (-want +got):\n%s", diff)
+		}
+		for _, n := range e.x {
+			if n != 0 {
+				t.Fatalf("x is %v", e.x)
+			}
+		}
+	})
+}
