@@ -150,11 +150,13 @@ func (s *jobState) note(o *Observation) {
 // As a chain, the default, a slow check goes one step down, and a request comes from those that were
 // in CC before. Separate tests let one check go all the way and ask at once.
 func (m *Monitor) categorize(id string, state *jobState, out *Report) {
+	// The verdict compares the gain with alpha and with the gain before.
 	outcome, verdict := state.track.Check(m.now, &growth.Test{Classifier: m.options.Classifier})
 	from, to := state.category, state.category.After(verdict)
 	if verdict == growth.Slow && m.options.Separate {
 		to = growth.Converged
 	}
+	// §6.2.3 passes a job on when it enters CC, the listing at its next slow check there.
 	entry := m.options.AtEntry || m.options.Separate
 	state.asks = verdict == growth.Slow && to == growth.Converged && (from == growth.Converged || entry)
 	if to != from {
@@ -249,6 +251,7 @@ func (m *Monitor) remove(id string) {
 
 // restore puts the monitor of a manager back to how it was after a step at now.
 func (m *Monitor) restore(now, next time.Duration, jobs []*Job, gone []growth.Change) {
+	// A job that no step has seen arrives at the next one.
 	known := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Category == growth.Outside })
 	id := func(i int) string { return known[i].ID }
 	if err := m.roster.Match(len(known), id, func() *jobState { return new(jobState) }); err != nil {
@@ -275,6 +278,7 @@ func (m *Monitor) Step(now time.Duration, observations []Observation, out *Repor
 	if err := m.roster.Match(len(observations), id, func() *jobState { return new(jobState) }); err != nil {
 		return err
 	}
+	// A late call checks once; the intervals that were missed are not made up for.
 	out.Ran = !m.started || now >= m.next
 	out.Changes, out.Requests, out.Workers = out.Changes[:0], out.Requests[:0], out.Workers[:0]
 	m.now, m.started = now, true
@@ -283,6 +287,7 @@ func (m *Monitor) Step(now time.Duration, observations []Observation, out *Repor
 	}
 	out.Next = m.next
 	out.Changes = append(out.Changes, m.gone...)
+	// What was removed between two steps and what this step misses have left alike.
 	for _, left := range m.roster.Left {
 		out.Changes = append(out.Changes, growth.Change{Job: left.ID, From: left.State.category, To: growth.Outside, Cause: growth.Left})
 	}

@@ -58,6 +58,7 @@ func Restore(config ManagerConfig, options *ManagerOptions, state State) (*Manag
 	if err != nil {
 		return nil, err
 	}
+	// Workers come first, since the arrival of a placed job names one.
 	for _, w := range state.Workers {
 		if m.worker(w.ID) >= 0 {
 			return nil, apportion.Faults{{Item: apportion.Item{Kind: "worker", ID: w.ID}, Field: "Worker", Err: apportion.ErrDuplicate}}

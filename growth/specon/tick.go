@@ -81,6 +81,7 @@ func (m *Manager) shortage(packer *placement.Packer, demand apportion.Resources)
 // place gives workers to the jobs that have none, in order of arrival, by the rule of the options. A job
 // that fits nowhere does not keep those behind it from being placed.
 func (m *Manager) place(d *Decision) error {
+	// Most ticks have nobody to place, and a packer costs a pass over all jobs.
 	if !slices.ContainsFunc(m.jobs, func(j *Job) bool { return j.Worker == "" }) {
 		return nil
 	}
@@ -120,6 +121,7 @@ func (m *Manager) watch(d *Decision) error {
 	d.Changes = slices.Clone(m.report.Changes)
 	for _, j := range m.jobs {
 		standing, _ := m.monitor.Standing(j.ID)
+		// Only the entry counts: who stays converged keeps its time.
 		if standing.Category == growth.Converged && j.Category != growth.Converged {
 			j.Since = m.now
 		}
@@ -155,6 +157,7 @@ func (m *Manager) choose(job *Job, d *Decision) (Verdict, error) {
 	if err != nil {
 		return 0, err
 	}
+	// The mark of Algorithm 4 is set whether the job moves or stays.
 	if host.Decided {
 		job.Decided, job.Since = true, m.now
 	}

@@ -83,6 +83,7 @@ func count(places []apportion.Placement) int64 {
 // advance accounts for the time until an instant up to which nothing happens to the job: its rate stays
 // the same, and it neither resumes nor completes in between.
 func (j *job) advance(from, until time.Duration) {
+	// A pause ends at an instant of its own, so the job was paused all the time or not at all.
 	if j.paused(from) {
 		j.outcome.Paused += until - from
 	}
@@ -122,6 +123,7 @@ func (j *job) complete(now, slot time.Duration) error {
 	if j.Training == nil {
 		return nil
 	}
+	// f_i(d) with d counted from the arrival, [OASiS] (8): now is the end of the last slot, and slots count from 1.
 	worth := j.Training.Utility.Value(int(now/slot) - j.Training.Arrival)
 	if math.IsNaN(worth) || math.IsInf(worth, 0) {
 		return &apportion.FieldError{Item: check.Item("job", j.ID, j.index), Field: "Training.Utility", Err: apportion.ErrNotFinite}

@@ -62,6 +62,7 @@ func (c *cluster) carryOut(o *Orders) error {
 	if err := c.refuseAll(byID, o.Refused); err != nil {
 		return err
 	}
+	// A wish from an earlier decision does not outlive the next one.
 	c.wake = never
 	if o.Next != 0 {
 		c.wake = o.Next
@@ -148,6 +149,7 @@ func merge(places []apportion.Placement, servers int) (tidy []apportion.Placemen
 		if p.Server < 0 || p.Server >= servers || p.Count < 1 {
 			return nil, 0, fmt.Sprintf("%d containers on server %d of %d", p.Count, p.Server, servers)
 		}
+		// Counts are the policy's, so even their sum is not to be trusted.
 		total, ok := exact.Add(sum, p.Count)
 		if !ok {
 			return nil, 0, "more containers than can be counted"
@@ -164,6 +166,7 @@ func merge(places []apportion.Placement, servers int) (tidy []apportion.Placemen
 
 // limitAll sets limits, where the law has any.
 func (c *cluster) limitAll(byID map[string]*job, limits []Limit) error {
+	// A limit may be above the demand: it then limits nothing.
 	for _, l := range limits {
 		j := byID[l.Job]
 		if j == nil || j.limit == 0 || l.Share < 1 {

@@ -104,11 +104,13 @@ func (s *State) Problem() *alloc.Problem {
 	if s.view == nil { // a state that a test has made
 		s.view, _ = newView(s.Scenario)
 	}
+	// The problem has the jobs of this decision only, in the order of submission.
 	positions := make([]int, len(s.Jobs))
 	held := make(alloc.Allocation, len(s.Jobs))
 	for i := range s.Jobs {
 		job := &s.Jobs[i]
 		positions[i] = job.Index
+		// Who holds nothing is no entry of Previous: package alloc takes such a job for a new one.
 		if len(job.Places) > 0 {
 			held[job.ID] = make(map[string]int64, len(job.Places))
 		}

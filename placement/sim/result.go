@@ -90,6 +90,7 @@ func (o *Outcome) Response() time.Duration { return o.Completion - o.Arrival }
 // Moves returns the spans with which the job began to hold other containers than just before.
 func (o *Outcome) Moves() []Span {
 	var moves []Span
+	// A span that begins where the one before ended is a change; after a wait it is a new start.
 	for i := 1; i < len(o.Spans); i++ {
 		before, span := &o.Spans[i-1], &o.Spans[i]
 		if before.Until == span.From && !slices.Equal(before.Places, span.Places) {
@@ -186,6 +187,7 @@ func (r *Result) Gains(base *Result) (sooner int, reductions []float64) {
 	reductions = make([]float64, len(r.Jobs))
 	for i := range r.Jobs {
 		o, was := &r.Jobs[i], &base.Jobs[i]
+		// Who completes in one run only has no reduction that could be compared.
 		if o.Completed && was.Completed {
 			reductions[i] = float64(was.Response()-o.Response()) / float64(was.Response())
 		}

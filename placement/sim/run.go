@@ -59,6 +59,7 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 // for Table. Errors are those of Run; the first one ends the comparison.
 func Compare(ctx context.Context, scenario *Scenario, policies ...Policy) ([]*Result, error) {
 	results := make([]*Result, len(policies))
+	// One after the other: a run shares nothing with the next but the scenario, which runs only read.
 	for i, policy := range policies {
 		result, err := Run(ctx, scenario, policy)
 		if err != nil {
@@ -189,6 +190,7 @@ func (c *cluster) complete() (completed bool, err error) {
 // arrive admits the jobs whose time has come and reports whether there were any.
 func (c *cluster) arrive() bool {
 	before := len(c.arrivals)
+	// All that arrive at one instant are there before the policy is asked.
 	for len(c.arrivals) > 0 && c.arrivals[0].Arrival == c.now {
 		c.jobs, c.arrivals = append(c.jobs, c.arrivals[0]), c.arrivals[1:]
 	}
@@ -206,6 +208,7 @@ func (c *cluster) decide(ctx context.Context) error {
 	for _, j := range c.jobs {
 		j.fresh = false
 	}
+	// Orders come into force at once; rates follow in settle.
 	if err := c.carryOut(&orders); err != nil {
 		return err
 	}

@@ -105,6 +105,7 @@ func (l Shared) setRates(s *Scenario, jobs []*job, now time.Duration) {
 			here[j.places[0].Server] = append(here[j.places[0].Server], j)
 		}
 	}
+	// Workers share nothing with one another.
 	for w, together := range here {
 		limits, demands := make([]int64, len(together)), make([]int64, len(together))
 		for i, j := range together {
@@ -155,6 +156,7 @@ func Divide(capacity int64, limits, demands []int64) []int64 {
 	for i, demand := range demands {
 		claims[i] = min(limits[i], demand)
 	}
+	// The first round honours limits, the second does not: limits are soft, [Zheng] §6.1.3, and idle CPU helps nobody.
 	capacity -= pour(got, claims, capacity)
 	for i, demand := range demands {
 		claims[i] = demand - got[i]
@@ -170,9 +172,11 @@ func pour(got, claims []int64, capacity int64) int64 {
 	for i := range order {
 		order[i] = i
 	}
+	// Who claims less than an even part leaves the rest to those behind, so the smallest claims come first.
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(claims[a], claims[b]) })
 	left := capacity
 	for place, i := range order {
+		// The even part is that of those who are still to be served; rounded down, its rest falls to the later ones.
 		part := min(claims[i], left/int64(len(order)-place))
 		got[i] += part
 		left -= part

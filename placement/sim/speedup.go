@@ -33,6 +33,7 @@ func WorkOn(speedup Speedup, n int64, d time.Duration) (time.Duration, error) {
 	if n < 1 || d < 0 {
 		return 0, &apportion.FieldError{Field: "n", Detail: strconv.FormatInt(n, 10) + " containers for " + d.String(), Err: apportion.ErrRange}
 	}
+	// The speed is rounded to a rate here as in a run, so that the job takes d there and not a nanosecond more.
 	rate, err := speedup.rate(n)
 	if err != nil {
 		return 0, err

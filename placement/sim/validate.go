@@ -62,6 +62,7 @@ func (s *Scenario) checkCluster(faults *apportion.Faults) {
 func collect(faults *apportion.Faults, err error) {
 	var several apportion.Faults
 	var one *apportion.FieldError
+	// Several are asked for first: errors.As would find the first of several as a single one.
 	if errors.As(err, &several) {
 		*faults = append(*faults, several...)
 	} else if errors.As(err, &one) {
@@ -104,6 +105,7 @@ func (s *Scenario) checkTraining(faults *apportion.Faults, job *Job, item apport
 		collect(faults, err)
 		return
 	}
+	// The job is derived again from its training and compared: one definition says what agreement is.
 	want, ok := slotJob(job.Training, job.Fixed, s.Slot)
 	if !ok || job.ID != want.ID || job.Arrival != want.Arrival || job.Work != want.Work || job.Max != want.Max || !job.Demand.Equal(want.Demand) {
 		faults.Add(item, "Training", apportion.ErrRange, "it does not agree with the job")

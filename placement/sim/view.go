@@ -64,6 +64,7 @@ func serverPart(s *Scenario) (apportion.Resources, error) {
 		if !ok {
 			return nil, &apportion.FieldError{Field: "ParameterServers", Err: apportion.ErrOverflow}
 		}
+		// Rounded down here and up in containerPart: the view never promises more than there is.
 		part[k] = thousandths / int64(len(s.Servers))
 	}
 	return part, err
@@ -85,6 +86,7 @@ func containerPart(training *primaldual.Job, kinds int) apportion.Resources {
 // problem returns the jobs at some positions as a problem, with both thresholds zero.
 func (v *view) problem(positions []int) *alloc.Problem {
 	p := &alloc.Problem{Kinds: v.kinds, Servers: v.servers, Applications: make([]alloc.Application, len(positions))}
+	// The applications are copied as values; their demands are shared, and read only.
 	for i, at := range positions {
 		p.Applications[i] = v.apps[at]
 	}
@@ -106,6 +108,7 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 	if len(jobs) == 0 {
 		return 0, nil
 	}
+	// Jobs are known by their positions in the scenario, in the order in which they arrived.
 	positions := make([]int, len(jobs))
 	for i, j := range jobs {
 		positions[i] = j.index

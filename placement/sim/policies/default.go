@@ -55,6 +55,7 @@ func (d *Default) least(state *sim.State) int {
 			sums[job.Server()] += job.Request
 		}
 	}
+	// Sums are integers, so that equal ones are equal on every machine.
 	least := slices.Min(sums)
 	var ties []int
 	for w, sum := range sums {

@@ -107,6 +107,7 @@ type side struct {
 
 // open makes the side ready at the first decision. The scenario is valid, so there is no error.
 func (s *side) open(kinds apportion.Kinds, servers []apportion.Server) {
+	// A value serves one run, so the servers are those of the first decision.
 	if s.held != nil {
 		return
 	}
@@ -133,6 +134,7 @@ func (s *side) room(demand apportion.Resources, limit int64) int64 {
 // place places n more containers of a job, for which there must be room, and returns all that it has.
 func (s *side) place(id string, demand apportion.Resources, n int64) []apportion.Placement {
 	if n > 0 {
+		// Room was looked at, so the packer cannot refuse.
 		s.held[id], _ = s.packer.Place(demand, n, s.held[id])
 		s.demand[id] = demand
 	}

@@ -89,6 +89,7 @@ func (d *Dorm) changes(state *sim.State, allocation alloc.Allocation) []sim.Plac
 			places, changed = append(places, sim.Place{Job: job.ID, On: on}), append(changed, job)
 		}
 	}
+	// Only now are all parameter servers that move free, so the order of jobs decides nothing but who comes first.
 	for i, job := range changed {
 		if job.Training != nil {
 			d.serve(job, &places[i])

@@ -47,6 +47,7 @@ func (d *DRF) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 			heap.Pop(line)
 			continue
 		}
+		// Only the first job's share has changed, and it can only move back.
 		first.workers++
 		first.measure(line)
 		heap.Fix(line, 0)
@@ -60,6 +61,7 @@ func (d *DRF) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 // most returns the largest number of workers that are of use to a job: with slots and linear speed,
 // those that do what is left in one.
 func most(s *sim.Scenario, job *sim.JobState) int64 {
+	// In continuous time more containers always end a job sooner.
 	if s.Slot == 0 || job.Speedup != nil {
 		return job.Max
 	}
@@ -95,6 +97,7 @@ func (s *shareOf) measure(line *shareLine) {
 // raise raises the share to the largest that containers of one side take of any kind.
 func (s *shareOf) raise(count int64, demand, total apportion.Resources) {
 	for k, q := range demand {
+		// num/den < count*q/total as a comparison of products, exact in 128 bits.
 		if q > 0 && exact.Less(s.num, total[k], count*q, s.den) {
 			s.num, s.den = count*q, total[k]
 		}

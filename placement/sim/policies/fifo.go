@@ -29,6 +29,7 @@ func (f *FIFO) Name() string {
 // Decide starts what fits. O(containers started x servers x kinds).
 func (f *FIFO) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	orders := sim.Orders{Refused: f.desk.open(state)}
+	// The jobs come in the order of submission, which is the queue.
 	for _, job := range f.desk.taking(state, 0) {
 		if job.Containers > 0 {
 			continue

@@ -45,6 +45,7 @@ func (*FlowCon) Name() string { return "FlowCon" }
 // Decide runs FlowCon on every worker.
 func (f *FlowCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	orders := sim.Orders{Places: f.place.place(state)}
+	// At the first decision; later ones find all workers there.
 	for len(f.workers) < len(state.Scenario.Servers) {
 		worker, err := flowcon.New(f.config, &f.options)
 		if err != nil {
@@ -76,6 +77,7 @@ func (f *FlowCon) step(worker *flowcon.Executor, w int, state *sim.State, orders
 	if err := worker.Step(state.Now, f.readings, &f.decision); err != nil {
 		return err
 	}
+	// FlowCon's limits are fractions of a worker, the simulator's millionths of it.
 	for _, limit := range f.decision.Limits {
 		orders.Limits = append(orders.Limits, sim.Limit{Job: limit.Job, Share: sim.ShareOf(limit.Value)})
 	}

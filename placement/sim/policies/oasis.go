@@ -37,6 +37,7 @@ func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, 
 			return orders, err
 		}
 	}
+	// Slots count from 1, [OASiS] §3.1, and time 0 begins the first one.
 	slot := int(state.Now/state.Scenario.Slot) + 1
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
@@ -69,6 +70,7 @@ func (o *OASiS) start(s *sim.Scenario) error {
 		jobs = append(jobs, *s.Jobs[i].Training)
 	}
 	cluster, bounds := s.Cluster(), o.Bounds
+	// The true U and L, (23)-(26): the assumption under which Theorem 4 holds.
 	if bounds == nil {
 		own, err := primaldual.BoundsOf(cluster, jobs, nil)
 		if err != nil {
@@ -87,6 +89,7 @@ func (o *OASiS) start(s *sim.Scenario) error {
 // order is what a job runs in a slot, the plans of the slots before being forgotten.
 func (o *OASiS) order(id string, slot int) sim.Place {
 	schedule := o.schedules[id]
+	// Plans ascend by slot, so what is over is a prefix.
 	for len(schedule) > 0 && schedule[0].Slot < slot {
 		schedule = schedule[1:]
 	}

@@ -73,6 +73,7 @@ func (h *RRH) run(r *rewards) []sim.Place {
 	// Rewards are those of before anything is moved.
 	order := make([]ranked, len(r.active))
 	for i := range r.active {
+		// Everybody hands back everything before the first is served.
 		h.desk.release(r.active[i].ID)
 		order[i] = ranked{&r.active[i], r.reward(&r.active[i])}
 	}
@@ -141,6 +142,7 @@ func (r *rewards) worth(job *sim.JobState, delay int64) float64 {
 	s := r.state.Scenario
 	end := int64(r.state.Now/s.Slot) + delay + r.remaining(job) // the slot in which it ends
 	if end > int64(s.Horizon/s.Slot) {
+		// A job that ends after the last slot is worth nothing, [OASiS] (8).
 		return 0
 	}
 	return job.Training.Utility.Value(int(end) - job.Training.Arrival)
@@ -148,5 +150,6 @@ func (r *rewards) worth(job *sim.JobState, delay int64) float64 {
 
 // remaining returns RPT_i, the slots that the job needs on its fixed number of workers.
 func (r *rewards) remaining(job *sim.JobState) int64 {
+	// Rounded up: a slot that is begun is used.
 	return (slotsLeft(r.state.Scenario.Slot, job)-1)/r.fixed[job.ID] + 1
 }

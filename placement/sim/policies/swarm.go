@@ -21,6 +21,7 @@ func (Swarm) Name() string { return "Swarm" }
 
 // Decide starts what fits. O(containers started x servers x kinds).
 func (Swarm) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err error) {
+	// The packer begins with what the running jobs leave free, and counts their containers for the spread.
 	packer, err := state.Packer(placement.FewestFirst)
 	if err != nil {
 		return orders, err

@@ -198,6 +198,7 @@ const tolerance = 1e-9
 // checkSamples holds the samples to what jobs held: they ascend, their utilization is that of the spans,
 // losses are not negative, and adjustments add up to those of the jobs.
 func checkSamples(s *sim.Scenario, r *sim.Result) error {
+	// The first sample may be at 0.
 	before, adjusted := time.Duration(-1), 0
 	for i := range r.Samples {
 		sample := &r.Samples[i]
