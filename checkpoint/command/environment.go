@@ -30,6 +30,7 @@ const (
 // environment returns the variables of the process of one rank. Those of the protocol win over others
 // of the same name. Restore is the checkpoint's name as its format found it, empty without one.
 func (a *Runner) environment(run *runner.Run, folder runFolder, rank int, restore string) []string {
+	// The options are shared by all runs, so append must not write into their array.
 	env := slices.Clone(a.options.Env)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	add(EnvJob, run.Job)
@@ -42,6 +43,7 @@ func (a *Runner) environment(run *runner.Run, folder runFolder, rank int, restor
 	add(EnvSaveRequest, folder.request())
 	add(EnvSaveAck, folder.acknowledgement())
 	add(EnvRunDir, string(folder))
+	// The variable is absent, not empty, where a job begins anew: programs test whether it is set.
 	if run.Restore != "" {
 		add(EnvRestoreDir, run.Restore)
 	}

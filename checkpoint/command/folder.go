@@ -51,6 +51,7 @@ func (r runFolder) request() string         { return r.file("save-request") }
 func (r runFolder) acknowledgement() string { return r.file("save-ack") }
 
 // started and stopped mark what has been done for the run, over that nothing of it is alive.
+// started is written last of a start and durably: without it the run counts as half-started.
 func (r runFolder) started() string { return r.file("started") }
 func (r runFolder) stopped() string { return r.file("stopped") }
 func (r runFolder) over() string    { return r.file("over") }
@@ -78,6 +79,8 @@ func (r runFolder) ofRank(rank int, ending string) string {
 
 // ofRanks returns the files of the run that each rank has one of: those with an ending.
 func (r runFolder) ofRanks(ending string) []string {
+	// The files are found by listing, since a runner that comes later does not know the ranks of an earlier
+	// run.
 	entries, _ := os.ReadDir(string(r)) // a folder that is not there has none
 	var names []string
 	for _, e := range entries {
@@ -95,6 +98,8 @@ func (a *Runner) Log(run runner.Run, rank int) string {
 
 // exists reports whether a marker is there. One that cannot be looked at is an error.
 func exists(name string) (bool, error) {
+	// Lstat does not follow a link: a marker is what the runner has put there, and a dangling link would
+	// look like none.
 	_, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -106,6 +111,7 @@ func exists(name string) (bool, error) {
 // durable.WriteFile for what must outlive a crash of the machine, else durable.ReplaceFile. Writers of
 // one file exclude each other.
 func put(name string, value any, write func(name string, data []byte) error) error {
+	// Every record ends with a newline, so that a shell can read the request file line by line.
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -118,6 +124,8 @@ const maxRecord = 1 << 20
 
 // get reads a file that put wrote, or a job; the error wraps fs.ErrNotExist if there is none.
 func get(name string, value any) error {
+	// A link in the place of the file is refused below as well: a job must not have the runner read another
+	// file.
 	info, err := os.Lstat(name)
 	if err != nil {
 		return err
@@ -131,6 +139,7 @@ func get(name string, value any) error {
 		return err
 	}
 	defer file.Close()
+	// What is longer is cut and then no JSON, so it is an error and not a wrong value.
 	text, err := io.ReadAll(io.LimitReader(file, maxRecord))
 	if err != nil {
 		return err
@@ -144,6 +153,8 @@ func get(name string, value any) error {
 // highest returns the highest attempt of the job that was seen, 0 if none was.
 func (j jobFolder) highest() (int64, error) {
 	attempt := int64(0)
+	// No file is no attempt. A file that cannot be read is an error: taking it for none would let an old
+	// attempt pass.
 	err := get(filepath.Join(string(j), "attempt"), &attempt)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -154,6 +165,7 @@ func (j jobFolder) highest() (int64, error) {
 // fence returns checkpoint.ErrFenced for an attempt below the highest.
 func (j jobFolder) fence(attempt int64) error {
 	highest, err := j.highest()
+	// Equal is not below: the methods of the highest attempt itself may be called again.
 	if err == nil && attempt < highest {
 		err = fmt.Errorf("attempt %d is over since %d: %w", attempt, highest, checkpoint.ErrFenced)
 	}
@@ -164,6 +176,7 @@ func (j jobFolder) fence(attempt int64) error {
 // locked.
 func (j jobFolder) raise(attempt int64) error {
 	highest, err := j.highest()
+	// The highest one again needs no write, which is the way of most calls.
 	if err != nil || attempt <= highest {
 		return errors.Join(err, j.fence(attempt))
 	}
@@ -173,6 +186,7 @@ func (j jobFolder) raise(attempt int64) error {
 // lock waits until no other method and no other runner changes the job, and returns the way to let go.
 // The system lets go for a process that is killed.
 func (a *Runner) lock(ctx context.Context, j jobFolder) (unlock func(), err error) {
+	// The folder of the job comes first: it may be the first time that this node hears of it.
 	if err := os.MkdirAll(string(j), 0o700); err != nil {
 		return nil, err
 	}
@@ -207,6 +221,7 @@ func (a *Runner) enter(run *runner.Run) (runFolder, error) {
 
 // enterAlone enters, waits for the job's lock, and makes the attempt the highest.
 func (a *Runner) enterAlone(ctx context.Context, run *runner.Run) (folder runFolder, unlock func(), err error) {
+	// What is refused without the lock is refused at once; raise asks again under it.
 	if folder, err = a.enter(run); err != nil {
 		return "", nil, err
 	}
@@ -239,6 +254,7 @@ func (j jobFolder) attempts() ([]int64, error) {
 	entries, err := os.ReadDir(string(j))
 	var attempts []int64
 	for _, e := range entries {
+		// Whatever else lies there is not the runner's, and left alone.
 		if digits, ok := strings.CutPrefix(e.Name(), runPrefix); ok {
 			if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 				attempts = append(attempts, n)

@@ -14,6 +14,7 @@ import (
 
 // ended is how a process ended: by its own exit status, or by a signal.
 type ended struct {
+	// Code is -1 where a signal has ended it.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
 }
@@ -46,6 +47,7 @@ var (
 func (a *Runner) endOf(folder runFolder, rank int) error {
 	var end ended
 	a.mu.Lock()
+	// A child is known by the file of its record, which is different for each run and rank.
 	c := a.children[folder.process(rank)]
 	a.mu.Unlock()
 	// This runner has started the process itself and waits for it.
@@ -56,8 +58,11 @@ func (a *Runner) endOf(folder runFolder, rank int) error {
 		default:
 			return errAlive
 		}
+		// Another runner has started it, and is its parent, or was: only the records tell.
 	} else if alive, err := a.recorded(folder, rank); alive || err != nil {
 		return errors.Join(err, errAlive)
+		// The question for the record of the end comes after that for the process: one that ends in between has
+		// it.
 	} else if err := get(folder.ended(rank), &end); errors.Is(err, fs.ErrNotExist) {
 		return errUnknown
 	} else if err != nil {
@@ -81,6 +86,7 @@ func (a *Runner) recorded(folder runFolder, rank int) (bool, error) {
 
 // running reports whether anything of the run is alive.
 func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ranks []int) (bool, error) {
+	// The cheap signs come first: a record costs one file, the search through all processes costs thousands.
 	for _, rank := range ranks {
 		if alive, err := a.recorded(folder, rank); alive || err != nil {
 			return alive, err
@@ -102,6 +108,7 @@ func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ran
 type started struct {
 	Run runner.Run `json:"run"`
 	// Ranks are the containers with a process on this node.
+	// It is empty where the run has no container here.
 	Ranks []int `json:"ranks"`
 	// Step is what the checkpoint held that the run began with; 0 if it began anew, or it is not known.
 	Step int64 `json:"step"`

@@ -23,11 +23,14 @@ func New(commands Commands, options *Options) (*Runner, error) {
 	if options != nil {
 		a.options = *options
 	}
+	// The settings are checked before anything is made: a runner that is refused leaves no folder.
 	if err := a.check(); err != nil {
 		return nil, err
 	}
 	a.options.setDefaults()
 	var err error
+	// Where processes cannot be told apart there is no safe way to stop any, so New fails instead of
+	// guessing.
 	if a.boot, err = bootID(); err != nil {
 		return nil, fmt.Errorf("command: %w", err)
 	}
@@ -53,6 +56,7 @@ func canonical(path string) (string, error) {
 
 // Close ends what the runner does in the background. Processes go on.
 func (a *Runner) Close() error {
+	// Closing twice is no fault: a deferred Close follows one that was called.
 	a.once.Do(func() { close(a.closed) })
 	a.tended.Wait()
 	return nil
@@ -82,6 +86,7 @@ func (a *Runner) check() error {
 
 // setDefaults puts what zero stands for into the options.
 func (o *Options) setDefaults() {
+	// An empty list that is not nil asks for no variables at all, so nil alone stands for the default.
 	if o.Env == nil {
 		for _, name := range []string{"PATH", "HOME"} {
 			if value, ok := os.LookupEnv(name); ok {

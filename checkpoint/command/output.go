@@ -16,6 +16,7 @@ import (
 // read takes in what the log has more than at the last time, and returns the newest reading. Of output
 // that came faster than the bound lets stay, only the end is seen.
 func (a *Runner) read(name string) (Reading, bool, error) {
+	// One reader at a time: two would take in the same piece twice, and one the middle of a line.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	o := a.outputs[name]
@@ -32,6 +33,7 @@ func (a *Runner) read(name string) (Reading, bool, error) {
 		return Reading{}, false, err
 	}
 	defer file.Close()
+	// The length is taken once. What is written after it is read at the next call.
 	info, err := file.Stat()
 	if err != nil {
 		return Reading{}, false, err
@@ -39,7 +41,9 @@ func (a *Runner) read(name string) (Reading, bool, error) {
 	if info.Size() < o.offset { // the space was given back by starting over
 		o.offset = 0
 	}
+	// What lies farther back may be a hole by now, which reads as zeros.
 	o.offset = max(o.offset, info.Size()-a.options.LogBytes)
+	// O(bytes that are new): a log is never read twice by one runner.
 	n, err := io.Copy(&o.readings, io.NewSectionReader(file, o.offset, info.Size()-o.offset))
 	o.offset += n
 	return o.last, o.any, err
@@ -88,6 +92,7 @@ func (a *Runner) tend() {
 // trimAll looks at the logs of all runs of all jobs. A run may be forgotten just now, or the disk may not
 // answer: the next round tries again.
 func (a *Runner) trimAll() {
+	// All jobs of the folder are looked at, also those whose runner has died: their processes write on.
 	jobs, _ := os.ReadDir(a.commands.Work)
 	for _, job := range jobs {
 		j := jobFolder(filepath.Join(a.commands.Work, job.Name()))
@@ -103,6 +108,7 @@ func (a *Runner) trimAll() {
 // trim gives back the older part of a log that is beyond its bound, and keeps half of the bound.
 func (a *Runner) trim(name string) error {
 	info, err := os.Stat(name)
+	// What counts is the space taken and not the length, which goes on growing over the hole.
 	if err != nil || diskBytes(info) <= a.options.LogBytes {
 		return err
 	}

@@ -16,7 +16,9 @@ import (
 // process is one process. A number alone does not tell one: it is given again after the end. With the
 // time of its start, in ticks since the machine started, it does.
 type process struct {
-	PID   int    `json:"pid"`
+	PID int `json:"pid"`
+	// The tick is a hundredth of a second. A number is not given again within one, since the kernel goes
+	// through all others first.
 	Start uint64 `json:"start"`
 	// Boot names the start of the machine.
 	Boot string `json:"boot"`
@@ -37,11 +39,13 @@ type status struct {
 // statusOf returns the status of a process that is alive. One that has ended and was not waited for is
 // not.
 func statusOf(pid int) (status, bool) {
+	// One read gives all fields of one moment; several files could be of two processes.
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return status{}, false
 	}
 	// The second field is the program's name in parentheses, with anything in it.
+	// The last parenthesis is the right one: a name may contain others, and a job may choose its name.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const state, parent, group, start = 0, 1, 2, 19 // proc(5), less the two fields before
 	if len(fields) <= start || strings.Contains("ZXx", fields[state]) {
@@ -69,6 +73,8 @@ func (a *Runner) alive(p process) bool {
 
 // signal sends a signal to a process, and to no other that has its number.
 func (a *Runner) signal(p process, sig os.Signal) error {
+	// The order matters: the handle first, then the question whether this process is the one that is meant.
+	// The other way round the number could be given again between.
 	handle, err := os.FindProcess(p.PID) // a handle of this very process from here on
 	if err != nil {
 		return err
@@ -96,10 +102,12 @@ func (a *Runner) members(j jobFolder, leaders, known map[int]process) (map[int]p
 	if err != nil {
 		return nil, err
 	}
+	// The zero byte in front keeps a variable whose name ends alike from matching.
 	marker := []byte("\x00" + EnvRunDir + "=" + j.runs())
 	all, found := map[int]status{}, map[int]process{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
+		// The runner never counts itself, even if it was started by a job.
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
@@ -110,6 +118,7 @@ func (a *Runner) members(j jobFolder, leaders, known map[int]process) (map[int]p
 		all[pid] = s
 		p := process{pid, s.start, a.boot}
 		leader, led := leaders[s.group]
+		// The number of a group whose leader has ended may be given to a stranger.
 		led = led && a.alive(leader)
 		// Of other users' processes the environment cannot be read; they are not ours.
 		environment, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
@@ -117,6 +126,8 @@ func (a *Runner) members(j jobFolder, leaders, known map[int]process) (map[int]p
 			found[pid] = p
 		}
 	}
+	// Children are added until none is new: the list has no order, so a grandchild may come before its
+	// parent. O(depth times processes).
 	for grown := true; grown; {
 		grown = false
 		for pid, s := range all {
@@ -143,6 +154,7 @@ func (a *Runner) holders(j jobFolder) map[int]process {
 		folder := "/proc/" + e.Name() + "/fd/"
 		files, _ := os.ReadDir(folder) // it may have ended, or be another user's
 		for _, file := range files {
+			// A descriptor is a link to the path of its file, whatever name it was opened by.
 			target, _ := os.Readlink(folder + file.Name())
 			if strings.HasPrefix(target, j.runs()) && strings.HasSuffix(target, "/held") {
 				if p, ok := a.identify(pid); ok {
@@ -165,6 +177,7 @@ func (r runFolder) isHeld() (bool, error) {
 		return false, err
 	}
 	defer file.Close()
+	// The lock is let go with the file, before anyone could be kept waiting by it.
 	free, err := flock(file, syscall.LOCK_SH)
 	return !free && err == nil, err
 }
@@ -183,6 +196,7 @@ const (
 func exitOf(state *os.ProcessState) ended {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
+		// No program can return -1 as its status.
 		return ended{Code: -1, Signal: status.Signal().String()}
 	}
 	return ended{Code: state.ExitCode()}
@@ -196,6 +210,7 @@ func release(name string, before int64) error {
 	if err != nil {
 		return err
 	}
+	// The apparent length stays, so the offsets of readers and of the processes that write stay right.
 	err = syscall.Fallocate(int(file.Fd()), keepSize|punchHole, 0, before)
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
 		err = file.Truncate(0) // writers append, so they go on at the beginning

@@ -28,6 +28,8 @@ func (a *Runner) progress(ctx context.Context, run *runner.Run) (runner.Progress
 	if err != nil {
 		return runner.Progress{}, err
 	}
+	// Progress takes no lock: it is asked often, and an answer that is a moment old is still true of that
+	// moment.
 	mark, err := folder.mark()
 	if err != nil {
 		return runner.Progress{}, err
@@ -45,6 +47,8 @@ func (a *Runner) progress(ctx context.Context, run *runner.Run) (runner.Progress
 		if err != nil {
 			return runner.Progress{}, err
 		}
+		// The first reading replaces the step of the checkpoint even if it is lower: a job may begin from an
+		// earlier one than was named.
 		if ok && (!reported || reading.Step > p.Step) {
 			p.Step, reported = reading.Step, true
 		}
@@ -62,6 +66,7 @@ type judged struct {
 
 // judge fills in Done and Failed.
 func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by judged) error {
+	// A run without containers here cannot be done from this node's view.
 	p.Done = len(ranks) > 0
 	for i, err := range by.ends {
 		switch {
@@ -71,12 +76,14 @@ func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by jud
 			p.Done = false
 		default:
 			p.Done = false
+			// The first rank that failed is told: the others often fail because of it.
 			if p.Failed == "" {
 				p.Failed = fmt.Sprintf("rank %d: %v", ranks[i], err)
 			}
 		}
 	}
 	stopped, err := exists(folder.stopped())
+	// A run that was done before it was stopped has done its work.
 	if stopped && !p.Done {
 		p.Failed = "stopped"
 	}

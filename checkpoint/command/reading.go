@@ -29,6 +29,7 @@ type Reading struct {
 
 // written is the form that a reading has as JSON. What is nil is not there.
 type written struct {
+	// A pointer tells a step that is missing from a step 0.
 	Step  *int64        `json:"step"`
 	Value *number.Float `json:"value,omitempty"`
 	Done  bool          `json:"done,omitempty"`
@@ -69,6 +70,7 @@ const maxLine = 1 << 14
 // NaN and Infinity, which Python writes, count as no value. Every other line is not a reading.
 func ParseLine(text []byte) (Reading, bool) {
 	text = bytes.TrimSpace(text)
+	// Most lines of a job are no readings: they are refused by their first byte, without parsing.
 	if len(text) == 0 || text[0] != '{' || len(text) > maxLine {
 		return Reading{}, false
 	}
@@ -78,6 +80,7 @@ func ParseLine(text []byte) (Reading, bool) {
 		Done  bool
 	}
 	if json.Unmarshal(text, &l) != nil {
+		// The first try may have filled in some of it before it failed.
 		l.Step, l.Value = nil, nil
 		// These words may also stand inside of a text, which changes nothing that counts here.
 		for _, word := range []string{"NaN", "-Infinity", "Infinity"} {
@@ -87,6 +90,7 @@ func ParseLine(text []byte) (Reading, bool) {
 			return Reading{}, false
 		}
 	}
+	// A line of somebody else's JSON has no step, and negative ones would pull the progress below zero.
 	if l.Step == nil || *l.Step < 0 {
 		return Reading{}, false
 	}
@@ -100,6 +104,7 @@ func ParseLine(text []byte) (Reading, bool) {
 // readings finds readings in output that comes in pieces. It keeps the beginning of a line that has not
 // ended, and forgets lines that are too long.
 type readings struct {
+	// It is at most maxLine bytes long.
 	partial []byte
 	// skipping says that the line is too long, and everything up to its end is passed over.
 	skipping bool
@@ -110,6 +115,7 @@ type readings struct {
 // Write takes the next piece of output. It never fails.
 func (r *readings) Write(piece []byte) (int, error) {
 	n := len(piece)
+	// Each round takes one line. O(bytes) whatever the pieces are, since a partial line is only appended to.
 	for {
 		end := bytes.IndexByte(piece, '\n')
 		line := piece
@@ -126,6 +132,7 @@ func (r *readings) Write(piece []byte) (int, error) {
 		if end < 0 {
 			return n, nil
 		}
+		// Of a line that was skipped partial is empty, which is no reading.
 		if reading, ok := ParseLine(r.partial); ok {
 			r.last, r.any = reading, true
 		}

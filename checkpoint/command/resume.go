@@ -28,16 +28,20 @@ func (a *Runner) Resume(ctx context.Context, run runner.Run) error {
 
 // resume is Resume without the words around its errors.
 func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
+	// The lock is held to the end: two attempts on one node start one after the other, and the later one
+	// ends the earlier.
 	folder, unlock, err := a.enterAlone(ctx, run)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	j := a.folder(run.Job)
+	// Asked under the lock: a Stop that came first has its mark there.
 	if err := j.live(run.Attempt); err != nil {
 		return err
 	}
 	var mark started
+	// The mark answers a repeated call, whatever has become of the processes: a run is started once.
 	if err := get(folder.started(), &mark); err == nil {
 		return sameRun(&mark.Run, run)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -51,6 +55,7 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 		// The context may have ended, but nothing may stay alive.
 		return errors.Join(err, a.end(context.WithoutCancel(ctx), j, 0))
 	}
+	// Old logs go last, when the run has started: an error there does not undo the start.
 	return a.forget(j, run.Attempt)
 }
 
@@ -65,6 +70,7 @@ func sameRun(before, run *runner.Run) error {
 // startAll starts the processes of all ranks on this node and marks the run as started.
 func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder) (err error) {
 	// What an earlier try has left says nothing about the processes of this one.
+	// The processes of that try are dead: end has seen to it.
 	if err := os.RemoveAll(string(folder)); err != nil {
 		return err
 	}
@@ -73,6 +79,7 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 			return err
 		}
 	}
+	// The whole run is kept, so that a repeated call can be compared with it.
 	mark := started{Run: *run, Ranks: a.ranks(run)}
 	restore := ""
 	if run.Restore != "" && a.options.Format != nil {
@@ -80,6 +87,7 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 		if err != nil {
 			return err
 		}
+		// Progress begins at this step, before the first line that a process prints.
 		restore, mark.Step = found.Name, max(0, found.Step)
 	}
 	// From here on whoever looks finds the lock taken, until the last process has ended.
@@ -96,6 +104,7 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 			return fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
+	// The mark comes after the last process: a runner that dies before leaves a run that is started anew.
 	return put(folder.started(), mark, durable.WriteFile)
 }
 
@@ -134,16 +143,19 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 		return err
 	}
 	defer log.Close()
+	// CommandContext would kill the process with the context of Resume, which ends long before the job.
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, run.Dir
 	if a.options.Dir != "" {
 		cmd.Dir = a.options.Dir
 	}
+	// The first of ExtraFiles is descriptor 3 of the process; closing it is in its hands only.
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{held}
 	cmd.SysProcAttr = ownGroup()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	// The child is noted before reap runs, so that who looks for its end finds somebody who waits.
 	c := &child{done: make(chan struct{})}
 	a.mu.Lock()
 	a.children[folder.process(rank)] = c
@@ -154,6 +166,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 	if !alive {
 		return nil // it has ended already, and how is recorded
 	}
+	// After a crash of the machine no process is left that the record could find, so it need not be durable.
 	return put(folder.process(rank), p, durable.ReplaceFile)
 }
 
@@ -163,6 +176,7 @@ func (a *Runner) reap(cmd *exec.Cmd, c *child, record string) {
 	_ = cmd.Wait() // how it ended is in the state
 	c.exit = exitOf(cmd.ProcessState)
 	_ = put(record, c.exit, durable.ReplaceFile)
+	// The exit is set and on record before done is closed: who was waiting reads both without a lock.
 	close(c.done)
 }
 
@@ -177,6 +191,7 @@ func (a *Runner) forget(j jobFolder, attempt int64) error {
 	attempts = slices.DeleteFunc(attempts, func(n int64) bool { return n >= attempt })
 	var errs []error
 	for _, old := range attempts[:max(0, len(attempts)-a.options.KeepRuns)] {
+		// One folder that cannot be removed does not keep the others.
 		errs = append(errs, os.RemoveAll(string(j.run(old))))
 		a.drop(j.run(old))
 	}

@@ -24,7 +24,9 @@ import (
 type Runner struct {
 	commands Commands
 	options  Options
-	boot     string
+	// It is what bootID returned; a record with another one is of processes that a restart of the machine
+	// has ended.
+	boot string
 
 	mu sync.Mutex
 	// children are the processes that this runner started itself, by the file of their record.
@@ -50,6 +52,7 @@ func checkRun(run *runner.Run) error {
 	if len(run.Containers) == 0 {
 		faults.Add(item, "Containers", apportion.ErrEmpty, "")
 	}
+	// A comma in a name would make two servers of one, in the list that processes are given.
 	bad := func(r rune) bool { return r == ',' || unicode.IsControl(r) }
 	for i, server := range run.Containers {
 		if server == "" || strings.ContainsFunc(server, bad) {
@@ -69,6 +72,7 @@ func checkRun(run *runner.Run) error {
 func (a *Runner) ranks(run *runner.Run) []int {
 	var ranks []int
 	for rank, server := range run.Containers {
+		// One process stands for all containers, on the node of rank 0.
 		if rank > 0 && a.options.Single {
 			break
 		}
@@ -81,6 +85,7 @@ func (a *Runner) ranks(run *runner.Run) []int {
 
 // pause waits for one interval, and returns the context's error when it ends.
 func (a *Runner) pause(ctx context.Context) error {
+	// A timer that is stopped is freed at once; time.After would keep it until it fires.
 	timer := time.NewTimer(a.options.Poll)
 	defer timer.Stop()
 	select {

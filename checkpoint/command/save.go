@@ -48,6 +48,7 @@ func (a *Runner) Save(ctx context.Context, run runner.Run) (runner.Saved, error)
 
 // save is Save without the words around its errors.
 func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error) {
+	// Save raises nothing: a question about an attempt must not end the one that is running.
 	folder, err := a.enter(run)
 	if err != nil {
 		return runner.Saved{}, err
@@ -62,6 +63,8 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 	if err != nil {
 		return runner.Saved{}, err
 	}
+	// The state of one call lives here and not in the runner: calls for one run may overlap, each with a
+	// number of its own.
 	s := &saving{Runner: a, run: run, folder: folder}
 	if err := s.request(ctx, mark.Ranks); err != nil {
 		return runner.Saved{}, err
@@ -74,9 +77,12 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 		}
 		// What was written while this looked is found in the next round.
 		saved, missing := s.look(alive)
+		// The fence is asked once more after the files were looked at: what a stopped run has left is not
+		// the newest state of the job.
 		if err := a.folder(run.Job).live(run.Attempt); err != nil {
 			return runner.Saved{}, err
 		}
+		// Nobody is left who could write what is missing.
 		if missing != nil && !alive {
 			return runner.Saved{}, fmt.Errorf("nothing of the run is alive: %w", missing)
 		}
@@ -109,6 +115,8 @@ type saving struct {
 
 // request asks for a save under a number that was not used before.
 func (s *saving) request(ctx context.Context, ranks []int) error {
+	// What is there before the request does not answer it. Only where an acknowledgement does is this of no
+	// use.
 	if s.options.Format != nil && !s.options.Acknowledge {
 		if found, err := s.newest(s.run.Dir); err == nil {
 			s.before = stat(s.run.Dir, found.Files)
@@ -120,16 +128,20 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 		return err
 	}
 	defer unlock()
+	// The number goes on where an earlier runner stopped: an acknowledgement of its request must not answer
+	// this one.
 	if err := get(s.folder.request(), &s.number); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	s.number++
+	// After a crash of the machine nobody runs who could read it, so it need not be durable.
 	if err := put(s.folder.request(), s.number, durable.ReplaceFile); err != nil {
 		return err
 	}
 	if s.options.Signal == nil {
 		return nil
 	}
+	// The file is there before the first signal: who is woken up finds the request.
 	for _, rank := range ranks {
 		var p process
 		if err := get(s.folder.process(rank), &p); err == nil {
@@ -146,6 +158,7 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 	if s.options.Format == nil || s.options.Acknowledge {
 		var ack Acknowledgement
 		err := get(s.folder.acknowledgement(), &ack)
+		// Of the dead an acknowledgement of an earlier request is as good: nothing newer can come.
 		if errors.Is(err, fs.ErrNotExist) || err == nil && alive && ack.Request < s.number {
 			err = fmt.Errorf("request %d is not answered", s.number)
 		}
@@ -154,6 +167,7 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 		}
 		if err == nil {
 			saved.Files = slices.Clone(ack.Files)
+			// Steps below -1 mean nothing; -1 is not known.
 			if ack.Step != nil {
 				saved.Step = max(-1, *ack.Step)
 			}
@@ -180,6 +194,7 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 
 // listed checks the files that the job names.
 func (s *saving) listed(files []string) error {
+	// The names come from the job. The root keeps them, and links below it, inside of the directory.
 	root, err := os.OpenRoot(s.run.Dir)
 	if err != nil {
 		return err
@@ -207,19 +222,26 @@ const again = time.Second
 // verify finds the newest complete checkpoint in the run's directory. While the job writes, it is done
 // only when the directory has changed, and for at most a third of the time.
 func (s *saving) verify(alive bool) error {
+	// The listing is taken before the files are read: a change in between shows as a difference at the next
+	// look.
 	listing := list(s.run.Dir)
 	// While nothing changes there is no need to read a gigabyte again.
+	// passed is compared with took, so that verifying takes a third of the time at most, however large the
+	// checkpoints are.
 	passed := time.Since(s.verified)
 	due := passed > 2*s.took && !same(listing, s.listing) || passed > max(again, 10*s.took)
 	if s.verified.IsZero() || due || !alive {
 		began := time.Now()
 		s.found, s.err = s.newest(s.run.Dir)
 		s.verified, s.took, s.listing = time.Now(), time.Since(began), listing
+		// The files are compared as they were before and after reading: a checkpoint that was written over
+		// meanwhile may be half old and half new.
 		s.files = pick(listing, s.found.Files)
 		if s.err == nil && !same(s.files, stat(s.run.Dir, s.found.Files)) {
 			s.err = fmt.Errorf("%s changed while it was read", s.found.Name)
 		}
 	}
+	// A checkpoint that was there before the request may lack the last steps.
 	if s.err == nil && alive && !s.options.Acknowledge && same(s.before, s.files) {
 		return fmt.Errorf("%s was there before", s.found.Name)
 	}
@@ -249,6 +271,7 @@ func list(dir string) []os.FileInfo {
 // pick returns of a listing the files of these names; nil for one that is not in it.
 func pick(listing []os.FileInfo, names []string) []os.FileInfo {
 	// A name that is not listed has nil, so that it differs from every file.
+	// A name whose file is not there has nil in its place, so that it differs from every file.
 	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {
 		at := slices.IndexFunc(listing, func(info os.FileInfo) bool { return info != nil && info.Name() == name })

@@ -32,6 +32,7 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 		return err
 	}
 	defer unlock()
+	// A run that was never started gets a folder for the mark: a Resume that is late must find it.
 	if err := os.MkdirAll(string(folder), 0o700); err != nil {
 		return err
 	}
@@ -57,9 +58,12 @@ func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration) erro
 	if err := a.sweep(ctx, j, grace); err != nil {
 		return err
 	}
+	// The map is copied: waiting under the lock would block every other job of this runner.
 	a.mu.Lock()
 	children := maps.Clone(a.children)
 	a.mu.Unlock()
+	// The exit of each is recorded before over is: Progress must not find a run that is over and an end that
+	// is not known.
 	for name, c := range children {
 		if !strings.HasPrefix(name, j.runs()) {
 			continue
@@ -70,6 +74,8 @@ func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration) erro
 			return ctx.Err()
 		}
 	}
+	// Only the runs that were open before the sweep are marked: one that another runner makes meanwhile was
+	// not looked at.
 	for _, folder := range open {
 		if err := put(folder.over(), true, durable.ReplaceFile); err != nil {
 			return err
@@ -104,12 +110,16 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) er
 	if err != nil {
 		return err
 	}
+	// known carries what was found from round to round: a child whose parent has died is found by having
+	// been known.
 	began, polite := time.Now(), grace > 0
 	known, asked := map[int]process{}, map[process]bool{}
 	for quiet := 0; ; {
 		if known, err = a.present(j, leaders, known); err != nil {
 			return err
 		}
+		// One quiet round is not enough: a process that was just forked may not be listed yet when its
+		// parent is gone.
 		if len(known) > 0 {
 			quiet = 0
 		} else if quiet++; quiet == 2 {
@@ -126,6 +136,7 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) er
 			a.askAll(known, asked)
 		}
 		if err := a.pause(ctx); err != nil {
+			// The numbers are sorted, so that two messages about the same processes read the same.
 			alive := slices.Sorted(maps.Keys(known))
 			return fmt.Errorf("processes %v: %w", alive, err)
 		}
@@ -136,6 +147,7 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) er
 func (a *Runner) askAll(members map[int]process, asked map[process]bool) {
 	for _, p := range members {
 		if !asked[p] {
+			// A second SIGTERM would be taken by some programs for an order to end at once.
 			asked[p] = true
 			_ = a.signal(p, terminate) // it may have ended
 			_ = a.signal(p, proceed)
@@ -161,6 +173,7 @@ func (a *Runner) present(j jobFolder, leaders, known map[int]process) (map[int]p
 	if err != nil || len(members) > 0 {
 		return members, err
 	}
+	// No folder has no leaders: the job was never here.
 	attempts, err := j.attempts()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -25,6 +25,7 @@ const (
 // leftover is the name of a directory that is not a checkpoint: a prefix, the number of the checkpoint,
 // "-", and the place of the writer or of the deletion.
 type leftover struct {
+	// The prefix begins with a dot, which no number and no folder of a job that is a checkpoint does.
 	prefix string
 	number int64
 	place  medium.Place
@@ -43,6 +44,8 @@ func parseLeftover(name string) (l leftover, ok bool) {
 			var err error
 			l.number, err = strconv.ParseInt(number, 10, 64)
 			l.place = medium.Place(place)
+			// Writing it again and comparing leaves one form: a name that only looks alike is not the
+			// store's.
 			return l, err == nil && l.number > 0 && l.place.Valid() && l.name() == name
 		}
 	}
@@ -87,6 +90,7 @@ func (s *Store) remove(folder store.Folder, dir string) error {
 // removeAll tries Remove before it looks into a directory: that takes a symbolic link away instead of
 // following it.
 func (s *Store) removeAll(name string) error {
+	// A file, a link and an empty directory go at once; only a directory with entries needs a look.
 	err := s.fs.Remove(name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -114,6 +118,7 @@ func (s *Store) Collect(ctx context.Context) error {
 		return err
 	}
 	var faults []error
+	// One folder that cannot be collected does not keep the others from it.
 	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(faults, err)...)
@@ -152,6 +157,8 @@ func (s *Store) collectFolder(folder store.Folder) error {
 // crash in the middle of a rename a file system may show the directory under both names; to empty one
 // would empty the other. The second name stays until the checkpoint is deleted.
 func (s *Store) isTwin(folder store.Folder, number int64, dir string) bool {
+	// If it cannot be told, the leftover stays: keeping too much costs space, deleting too much a
+	// checkpoint.
 	committed, err := s.record(folder, number, at(folder, number))
 	if err != nil {
 		return !errors.Is(err, store.ErrNotFound)

@@ -19,6 +19,7 @@ import (
 // that is not there may be a disk that is not mounted, and a store that begins anew on it would hide the
 // checkpoints. Nil options are the zero value.
 func Open(dir string, o *Options) (*Store, error) {
+	// The root keeps every name below dir, also while somebody moves directories about.
 	root, err := vfs.NewOS(dir)
 	if err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
@@ -40,9 +41,11 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	if s.options.Keep < 0 {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "filestore"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
 	}
+	// Negative stays as it is: it is the caller's word that nobody else writes here.
 	if s.options.Grace == 0 {
 		s.options.Grace = DefaultGrace
 	}
+	// Settling comes before anything is read or deleted: the answer of the first List must survive a crash.
 	if err := s.settle(); err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 // retain deletes the checkpoints of a job that Options.Keep does not keep after a commit of number. The
 // commit has succeeded whatever happens here; what could not be deleted is tried again after the next.
 func (s *Store) retain(ctx context.Context, job string, number int64) {
+	// Zero keeps all, so nothing needs to be listed.
 	if s.options.Keep == 0 {
 		return
 	}

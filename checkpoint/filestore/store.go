@@ -42,12 +42,14 @@ type Options struct {
 type Store struct {
 	fs      vfs.FS
 	options Options
-	close   func() error
+	// It is that of the directory where Open has opened it, and does nothing after New.
+	close func() error
 	// now is the clock; tests bring their own.
 	now func() time.Time
 
 	mu sync.Mutex
 	// live are the places of the store's own writers.
+	// It grows with the writers that are at work: Commit and Abort take them out.
 	live map[medium.Place]bool
 }
 
@@ -65,6 +67,7 @@ func (s *Store) folders() ([]store.Folder, error) {
 	}
 	var folders []store.Folder
 	for _, e := range entries {
+		// What has no name that FolderOf gives is somebody else's, and neither listed nor collected.
 		if folder := store.Folder(e.Name); e.Dir && folder.Valid() {
 			folders = append(folders, folder)
 		}
@@ -123,6 +126,8 @@ func (s *Store) record(folder store.Folder, number int64, dir string) (medium.Re
 // ErrCorrupt if there is one without that file, or with something else in the place of either, such as a
 // link that leads out of the store; otherwise what the file system said.
 func (s *Store) explain(dir, file string, err error) error {
+	// The error alone is not enough: systems report a missing directory, a file in its place and a link out
+	// of the store in different ways.
 	d, look := s.entry(path.Dir(dir), path.Base(dir))
 	switch {
 	case look != nil:
@@ -131,6 +136,7 @@ func (s *Store) explain(dir, file string, err error) error {
 	case d.Name == "":
 		return store.ErrNotFound
 	case d.Dir:
+		// The file is there and regular, so the fault is the file system's own.
 		if f, look := s.entry(dir, file); look != nil || f.Regular {
 			return err
 		}
@@ -163,6 +169,7 @@ func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) 
 	}
 	var manifests []store.Manifest
 	var faults []error
+	// O(manifests): the parts are not looked at.
 	for _, number := range numbers {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("job %.60q: %w", job, err)
@@ -187,6 +194,8 @@ func (s *Store) numbers(folder store.Folder) ([]int64, error) {
 	}
 	var numbers []int64
 	for _, e := range entries {
+		// Only the form that at writes is a checkpoint: 007 and +7 are not, or one number would have two
+		// directories.
 		if number, err := strconv.ParseInt(e.Name, 10, 64); err == nil && number > 0 && at("", number) == e.Name {
 			numbers = append(numbers, number)
 		}

@@ -21,7 +21,8 @@ type draft struct {
 	ctx    context.Context
 	folder store.Folder
 	number int64
-	place  medium.Place
+	// It is in the name of the directory, so no two writers share one, whatever process they are in.
+	place medium.Place
 }
 
 // dir is the directory that the writer fills.
@@ -35,6 +36,8 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 		return nil, medium.Wrap(job, number, err)
 	}
 	d := &draft{s, ctx, store.FolderOf(job), number, medium.NewPlace(s.now())}
+	// The place is live before its directory exists: a collection that runs beside must never see it as a
+	// stranger's.
 	s.setLive(d.place, true)
 	if err := d.make(); err != nil {
 		s.setLive(d.place, false)
@@ -46,6 +49,8 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 // make makes the directory and that of the job. It tries again if another one deletes the job's last
 // checkpoint between the two, and with it the directory.
 func (d *draft) make() error {
+	// Each further attempt needs another deletion at the same moment; ten in a row are a fault and not bad
+	// luck.
 	const attempts = 10
 	var err error
 	for range attempts {
@@ -75,14 +80,17 @@ const flushBytes = 8 << 20
 // Write implements io.Writer.
 func (o *object) Write(p []byte) (int, error) {
 	n, err := o.File.Write(p)
+	// Below the bound a sync would cost more than it hides.
 	if o.loose += n; err != nil || o.loose < flushBytes {
 		return n, err
 	}
 	select {
+	// A sync beside that has failed ends the part here, before more is written in vain.
 	case err = <-o.synced:
 		o.synced = nil
 	default:
 	}
+	// At most one sync runs beside, so its result fits into the channel and nobody is left behind.
 	if o.synced == nil && err == nil {
 		o.loose, o.synced = 0, make(chan error, 1)
 		go func(synced chan error) { synced <- o.Sync() }(o.synced)
@@ -132,6 +140,8 @@ func (d *draft) create(name string) (medium.Object, error) {
 // becomes visible is whole; the rename is durable before Commit returns, and before retention deletes
 // anything.
 func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
+	// The manifest is written after the parts are durable: where it is whole, so is everything that it
+	// lists.
 	if err := d.writeManifest(m); err != nil {
 		return store.Manifest{}, err
 	}
@@ -145,6 +155,8 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 		return store.Manifest{}, err
 	}
 	if err := d.s.fs.Rename(d.dir(), at(d.folder, d.number)); err != nil {
+		// A rename onto a directory that is not empty fails on every system, and a committed one has a
+		// manifest at least.
 		return d.compare(m, err)
 	}
 	d.s.setLive(d.place, false)
@@ -152,6 +164,7 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 	if err := d.syncParents(); err != nil {
 		return store.Manifest{}, err
 	}
+	// Only now may older ones go: a crash before would otherwise leave neither the new one nor the old.
 	d.s.retain(d.ctx, m.Job, m.Number)
 	return m, nil
 }
@@ -188,6 +201,7 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 	if err := d.syncParents(); err != nil {
 		return store.Manifest{}, err
 	}
+	// Its error is no fault of the commit.
 	_ = d.Abort() // what is left of it will be collected
 	return first.Manifest, nil
 }
@@ -198,11 +212,13 @@ func (d *draft) syncParents() error {
 	if err := d.s.fs.SyncDir(string(d.folder)); err != nil {
 		return err
 	}
+	// From the inside out: the entry of the checkpoint first, then that of the job.
 	return d.s.fs.SyncDir(".")
 }
 
 // Abort implements medium.Medium. Where it fails, the rest is collected later.
 func (d *draft) Abort() error {
+	// The directory has its number now, and no leftover has this place.
 	d.s.setLive(d.place, false)
 	return d.s.remove(d.folder, d.dir())
 }

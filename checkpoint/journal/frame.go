@@ -16,10 +16,12 @@ const header = "APPORTION JOURNAL 2\n"
 
 const (
 	// frameMark opens every frame. Its first byte is in no UTF-8 text, so no payload contains it.
+	// It lets a reader find a whole frame behind damage, without lengths that can be trusted.
 	frameMark = "\xffREC"
 	// frameHead is the length of mark, checksum, length and sequence number.
 	frameHead = 4 + 4 + 4 + 8
 	// maxPayload bounds a payload, so that a damaged length is not believed.
+	// 64 MiB is far above a record of thousands of containers.
 	maxPayload = 1 << 26
 )
 
@@ -29,6 +31,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func appendFrame(dst []byte, sequence uint64, payload []byte) []byte {
 	// The checksum covers all that follows it: length, sequence number and payload. It is filled in last.
 	dst = append(dst, frameMark...)
+	// sum is the place of the checksum; dst may move while it grows, so a place is kept and no slice.
 	sum := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
@@ -70,6 +73,7 @@ func readFrames(data []byte) (payloads [][]byte, valid int, err error) {
 	valid = len(header)
 	for {
 		sequence, payload, length := parseFrame(data[valid:])
+		// O(bytes): each frame is looked at once, and the search behind the prefix meets each mark once.
 		if length == 0 || sequence != uint64(len(payloads)) {
 			break
 		}

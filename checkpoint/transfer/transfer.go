@@ -27,6 +27,7 @@ const blockBytes = 1 << 20
 // Save copies the files of a saved state into the store as checkpoint number of job and commits it. Each
 // file becomes the part of its name. O(bytes).
 func Save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
+	// The words are put around the error in one place, so each names job and checkpoint once.
 	manifest, err := save(ctx, s, job, number, saved)
 	if err != nil {
 		return store.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)
@@ -47,6 +48,7 @@ func save(ctx context.Context, s store.Store, job string, number int64, saved ru
 	if err != nil {
 		return store.Manifest{}, err
 	}
+	// In the order of the list: the same files give the same manifest, which makes a repeated Save succeed.
 	for _, name := range saved.Files {
 		if err := saveFile(ctx, root, writer, name); err != nil {
 			return store.Manifest{}, errors.Join(err, writer.Abort())
@@ -61,6 +63,7 @@ func save(ctx context.Context, s store.Store, job string, number int64, saved ru
 
 // saveFile streams one file into a part of its name.
 func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name string) error {
+	// The file is opened first: a name that is missing must not leave a part that is open.
 	file, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return err
@@ -73,6 +76,7 @@ func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name stri
 	if err := stream(ctx, part, file); err != nil {
 		return fmt.Errorf("part %q: %w", name, errors.Join(err, part.Close()))
 	}
+	// The error of Close counts: it is where a store makes the part durable.
 	return part.Close()
 }
 
@@ -101,10 +105,12 @@ func Load(ctx context.Context, s store.Store, job string, number int64, dir stri
 // load fills a new directory beside dir and renames it at the end: who finds dir finds all of it. Nothing is
 // synced, for what a crash of the machine destroys is loaded again before any job begins from it.
 func load(ctx context.Context, s store.Store, job string, number int64, dir string) (store.Manifest, error) {
+	// It lies beside dir, on the same file system, so that the rename is one step.
 	temporary, err := os.MkdirTemp(filepath.Dir(dir), ".loading-")
 	if err != nil {
 		return store.Manifest{}, err
 	}
+	// After the rename there is nothing of that name, and this removes nothing.
 	defer os.RemoveAll(temporary)
 	root, err := os.OpenRoot(temporary)
 	if err != nil {
@@ -148,12 +154,14 @@ func each(ctx context.Context, s store.Store, job string, number int64, use func
 		return store.Manifest{}, err
 	}
 	defer reader.Close()
+	// The order of the manifest is that of writing, in which a medium reads fastest.
 	manifest := reader.Manifest()
 	for _, listed := range manifest.Parts {
 		part, err := reader.Part(listed.Name)
 		if err != nil {
 			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
 		}
+		// The part is closed in any case, also where use has failed.
 		if err := errors.Join(use(listed.Name, part), part.Close()); err != nil {
 			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
 		}
@@ -164,6 +172,7 @@ func each(ctx context.Context, s store.Store, job string, number int64, use func
 // stream copies to the end of from and stops when the context ends.
 func stream(ctx context.Context, to io.Writer, from io.Reader) error {
 	buffer := make([]byte, blockBytes)
+	// The struct hides ReadFrom, which would bypass the buffer and with it the look at the context.
 	_, err := io.CopyBuffer(struct{ io.Writer }{to}, untilDone{ctx, from}, buffer)
 	return err
 }

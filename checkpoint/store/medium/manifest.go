@@ -24,6 +24,7 @@ const MaxManifestBytes = 64 << 20
 const magic = "apportion-checkpoint 1 "
 
 // headerBytes is the length of the first line: magic, checksum in hexadecimal, newline.
+// A SHA-256 sum has two hexadecimal digits for each byte.
 const headerBytes = len(magic) + 2*sha256.Size + 1
 
 // Record is a manifest as a store keeps it.
@@ -38,6 +39,7 @@ type Record struct {
 // newline, the record as one line of JSON. An error means that it is not a valid record or that it is
 // larger than MaxManifestBytes.
 func Encode(r Record) ([]byte, error) {
+	// Encode refuses what Decode would: nothing is committed that cannot be read again.
 	if err := validate(r); err != nil {
 		return nil, err
 	}
@@ -66,6 +68,8 @@ func Decode(data []byte, folder store.Folder, number int64) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("manifest: %w: %w", err, store.ErrCorrupt)
 	}
+	// The folder is compared and not the name: a reader that lists folders does not know the name of a long
+	// one.
 	if store.FolderOf(r.Job) != folder || r.Number != number {
 		return Record{}, fmt.Errorf("manifest is of job %.60q, number %d: %w", r.Job, r.Number, store.ErrCorrupt)
 	}
@@ -74,6 +78,8 @@ func Decode(data []byte, folder store.Folder, number int64) (Record, error) {
 
 // Read decodes what from holds. It reads MaxManifestBytes at most.
 func Read(from io.Reader, folder store.Folder, number int64) (Record, error) {
+	// One byte more than allowed is read, which tells a manifest that is too long from one that is just as
+	// long.
 	data, err := io.ReadAll(io.LimitReader(from, MaxManifestBytes+1))
 	if err != nil {
 		return Record{}, err
@@ -108,6 +114,7 @@ func validate(r Record) error {
 	if err := CheckID(r.Job, r.Number); err != nil {
 		return err
 	}
+	// The place may become part of a path.
 	if r.Place != "" && !r.Place.Valid() {
 		return errPlace
 	}
@@ -144,6 +151,7 @@ func CheckID(job string, number int64) error {
 	if err := store.CheckJob(job); err != nil {
 		return err
 	}
+	// Zero is what a caller passes that has forgotten the number.
 	if number <= 0 {
 		return &apportion.FieldError{Field: "number", Err: apportion.ErrRange, Detail: fmt.Sprintf("%d is not positive", number)}
 	}

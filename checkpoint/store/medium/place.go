@@ -29,6 +29,8 @@ func NewPlace(now time.Time) Place {
 func (p Place) stamp() (time.Time, error) {
 	// Before the "-" of a negative time there is nothing, which is no number.
 	text, word, _ := strings.Cut(string(p), "-")
+	// ParseInt takes a plus and leading zeros, which NewPlace never writes; the text is formatted again to
+	// refuse them.
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	base32 := func(r rune) bool { return 'A' <= r && r <= 'Z' || '2' <= r && r <= '7' }
 	if err != nil || seconds < 0 || strconv.FormatInt(seconds, 10) != text ||

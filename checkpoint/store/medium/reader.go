@@ -21,6 +21,7 @@ var errReaderClosed = errors.New("the reader is closed")
 
 // reader implements store.Reader.
 type reader struct {
+	// It is that of Open, and ends the reader with all its parts.
 	ctx      context.Context
 	manifest store.Manifest
 	open     func(index int) (io.ReadCloser, error)
@@ -36,6 +37,7 @@ func NewReader(ctx context.Context, m store.Manifest, open func(index int) (io.R
 // Manifest implements store.Reader.
 func (r *reader) Manifest() store.Manifest {
 	m := r.manifest
+	// The caller may change what it gets; what parts are compared with must not change.
 	m.Parts = slices.Clone(m.Parts)
 	return m
 }
@@ -57,6 +59,7 @@ func (r *reader) part(name string) (io.ReadCloser, store.Part, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, store.Part{}, err
 	}
+	// The name is looked up and never made a path: the object is opened by its index.
 	i := slices.IndexFunc(r.manifest.Parts, func(p store.Part) bool { return p.Name == name })
 	if i < 0 {
 		return nil, store.Part{}, store.ErrNotFound
@@ -83,6 +86,7 @@ type verified struct {
 	part store.Part
 	from io.ReadCloser
 	hash hash.Hash
+	// read <= part.Bytes holds always: Read clips what it asks for.
 	read int64
 	// ended is what Read returns from now on: io.EOF or what went wrong.
 	ended error
@@ -90,9 +94,11 @@ type verified struct {
 
 // Read implements io.Reader.
 func (v *verified) Read(p []byte) (int, error) {
+	// An end is for good: a reader that goes on after damage would get bytes that nobody vouches for.
 	if v.ended != nil {
 		return 0, v.ended
 	}
+	// The end of the context is not kept in ended; the context keeps it itself.
 	if err := v.r.ctx.Err(); err != nil {
 		return 0, v.r.wrap(v.part.Name, err)
 	}
@@ -114,11 +120,14 @@ func (v *verified) step(p []byte) (int, error) {
 	v.hash.Write(p[:n])
 	v.read += int64(n)
 	switch {
+	// The last piece is handed out only after compare: until then it is in p, and n = 0 takes it back.
 	case v.read == v.part.Bytes:
 		if err := v.compare(); err != nil {
 			return 0, err
 		}
 		return n, io.EOF
+	// The object ends too early. Its bytes so far were handed out, and the error tells that they are not
+	// all.
 	case err == io.EOF:
 		return n, fmt.Errorf("%d bytes instead of %d: %w", v.read, v.part.Bytes, store.ErrCorrupt)
 	}
@@ -127,6 +136,7 @@ func (v *verified) step(p []byte) (int, error) {
 
 // compare returns an error unless the object ends here and has the digest of the manifest.
 func (v *verified) compare() error {
+	// One byte more than the manifest says is asked for: an object that was extended has it.
 	switch n, err := io.ReadFull(v.from, make([]byte, 1)); {
 	case n > 0:
 		return fmt.Errorf("more than %d bytes: %w", v.part.Bytes, store.ErrCorrupt)
@@ -141,6 +151,7 @@ func (v *verified) compare() error {
 
 // Close implements io.Closer.
 func (v *verified) Close() error {
+	// A part that was read to its end keeps saying io.EOF.
 	if v.ended == nil {
 		v.ended = v.r.wrap(v.part.Name, errClosed)
 	}

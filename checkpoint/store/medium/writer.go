@@ -48,7 +48,8 @@ type writer struct {
 	manifest store.Manifest
 	medium   Medium
 	taken    map[string]bool // names of parts
-	open     *part
+	// At most one is open, so that a medium can be a single stream.
+	open *part
 	// ended says why nothing can be written any more: errCommitted, errAborted or what went wrong.
 	ended error
 }
@@ -69,6 +70,7 @@ func (w *writer) wrap(err error) error { return Wrap(w.manifest.Job, w.manifest.
 // ready returns why no next step can be taken, or nil.
 func (w *writer) ready() error {
 	switch {
+	// What ended the writer is told before what the caller did wrong now: it is the cause.
 	case w.ended != nil:
 		return w.ended
 	case w.open != nil:
@@ -85,8 +87,10 @@ func (w *writer) Part(name string) (io.WriteCloser, error) {
 	if err := checkPart(name, w.taken); err != nil {
 		return nil, w.wrap(err)
 	}
+	// The index is the number of parts that are closed, since none is open: indices have no gaps.
 	object, err := w.medium.Create(len(w.manifest.Parts))
 	if err != nil {
+		// A medium that has failed once is not trusted again: what it holds is not known.
 		w.ended = err
 		return nil, w.wrap(err)
 	}
@@ -97,6 +101,7 @@ func (w *writer) Part(name string) (io.WriteCloser, error) {
 
 // Commit implements store.Writer. Called again after success it returns the same.
 func (w *writer) Commit() (store.Manifest, error) {
+	// A caller that lost the answer may ask again; the medium is asked once only.
 	if err := w.ready(); err != nil && err != errCommitted {
 		return store.Manifest{}, w.wrap(err)
 	}
@@ -115,6 +120,7 @@ func (w *writer) Commit() (store.Manifest, error) {
 
 // Abort implements store.Writer. After an error it may be called again.
 func (w *writer) Abort() error {
+	// After success there is nothing to drop, so Abort can be deferred from the beginning.
 	if w.ended == errCommitted {
 		return nil
 	}
@@ -122,6 +128,7 @@ func (w *writer) Abort() error {
 	if w.open != nil {
 		err = w.open.end(errAborted)
 	}
+	// It is set whether dropping succeeds or not: a writer that was given up commits no more.
 	w.ended = errAborted
 	return w.wrap(errors.Join(err, w.medium.Abort()))
 }
@@ -147,10 +154,14 @@ func (p *part) Write(data []byte) (int, error) {
 	if err := p.w.ctx.Err(); err != nil {
 		return 0, p.wrap(err)
 	}
+	// The digest is computed while the medium writes; both only read data. Write returns when both are done,
+	// for data is the caller's again then.
 	hashed := p.digest(data)
 	n, err := p.object.Write(data)
 	hashed()
 	p.bytes += int64(n)
+	// The digest has all of data in it. A short write without an error would leave a part whose digest is of
+	// more than it holds.
 	if err == nil && n < len(data) {
 		err = io.ErrShortWrite
 	}
@@ -183,12 +194,14 @@ func (p *part) Close() error {
 	if err := cmp.Or(p.w.ended, p.w.ctx.Err()); err != nil {
 		return p.wrap(errors.Join(err, p.end(err)))
 	}
+	// The part is closed whatever the medium says: Object wants exactly one of Close and Discard.
 	object := p.object
 	p.object, p.w.open = nil, nil
 	if err := object.Close(); err != nil {
 		p.w.ended = err
 		return p.wrap(err)
 	}
+	// Only a part that is durable is listed.
 	p.w.manifest.Parts = append(p.w.manifest.Parts,
 		store.Part{Name: p.name, Bytes: p.bytes, SHA256: store.Digest(p.hash.Sum(nil))})
 	return nil
