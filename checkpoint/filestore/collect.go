@@ -25,7 +25,7 @@ const (
 // leftover is the name of a directory that is not a checkpoint: a prefix, the number of the checkpoint,
 // "-", and the place of the writer or of the deletion.
 type leftover struct {
-	// The prefix begins with a dot, which no number and no folder of a job that is a checkpoint does.
+	// The prefix begins with a dot, which no number does.
 	prefix string
 	number int64
 	place  medium.Place

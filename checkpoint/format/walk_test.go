@@ -520,3 +520,27 @@ func TestTimes(t *testing.T) {
 		t.Error("a dimension that is no number was taken")
 	}
 }
+
+// The widths of what follows an opcode, from the protocol and not from our tables: a wrong one would lead the
+// walk into the contents.
+func TestPickleWidths(t *testing.T) {
+	for opcode, contents := range map[string]string{
+		"BININT1 K": "1", "BININT2 M": "12", "BININT J": "1234", "BINFLOAT G": "12345678",
+		"BINGET h": "1", "LONG_BINGET j": "1234", "BINPUT q": "1", "LONG_BINPUT r": "1234",
+		"EXT1 \x82": "1", "EXT2 \x83": "12", "EXT4 \x84": "1234", "FRAME \x95": "12345678",
+		"SHORT_BINSTRING U": "\x03abc", "SHORT_BINBYTES C": "\x03abc", "LONG1 \x8a": "\x03abc", "SHORT_BINUNICODE \x8c": "\x03abc",
+		"BINSTRING T": "\x03\x00\x00\x00abc", "BINUNICODE X": "\x03\x00\x00\x00abc", "BINBYTES B": "\x03\x00\x00\x00abc", "LONG4 \x8b": "\x03\x00\x00\x00abc",
+		"BINUNICODE8 \x8d": "\x03\x00\x00\x00\x00\x00\x00\x00abc", "BINBYTES8 \x8e": "\x03\x00\x00\x00\x00\x00\x00\x00abc", "BYTEARRAY8 \x96": "\x03\x00\x00\x00\x00\x00\x00\x00abc",
+		"NONE N": "", "TUPLE t": "", "MEMOIZE \x94": "", "STACK_GLOBAL \x93": "", "GLOBAL c": "numpy\narray\n",
+	} {
+		name, op, _ := strings.Cut(opcode, " ")
+		// The stop is the last byte; the contents must not hold it, or a shorter width would find it.
+		if err := pickle(over([]byte("\x80\x04" + op + contents + "."))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		// With a byte more the walk takes that for an opcode, which 0xff is not.
+		if err := pickle(over([]byte("\x80\x04" + op + contents + "\xff."))); !errors.Is(err, errMalformed) {
+			t.Errorf("%s with a byte more: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// This file tests the names on random input: folders lead back to nothing but their job, and what is
+// accepted as a part is safe as a path.
+
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// pieces make names in which everything meets that escaping, cutting and paths could mistake.
+var pieces = []string{"a", "b", "%", "%%", "/", `\`, ".", "..", "%2F", "%2f", "%25", "2F", "ü", "模", "~", " ", strings.Repeat("x", 40)}
+
+// name returns a random name.
+func name(rng *rand.Rand) string {
+	var text strings.Builder
+	for range 1 + rng.IntN(8) {
+		text.WriteString(pieces[rng.IntN(len(pieces))])
+	}
+	return text.String()
+}
+
+// Every job has a folder that is one element of a path, short, valid, and no other job's.
+func TestFoldersOfRandomJobs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 1))
+	jobs := map[store.Folder]string{}
+	for range 20_000 {
+		job := name(rng)
+		folder := store.FolderOf(job)
+		text := string(folder)
+		if text == "" || len(text) > store.MaxFolderBytes || text == "." || text == ".." || strings.ContainsAny(text, `/\`) || !utf8.ValidString(text) {
+			t.Fatalf("job %q has the folder %q", job, folder)
+		}
+		if !folder.Valid() {
+			t.Fatalf("the folder %q of job %q is not valid", folder, job)
+		}
+		if other, taken := jobs[folder]; taken && other != job {
+			t.Fatalf("jobs %q and %q share the folder %q", job, other, folder)
+		}
+		jobs[folder] = job
+	}
+}
+
+// What is valid is a folder of some job: escaped again it is itself, unless it was cut.
+func TestValidFoldersAreFolders(t *testing.T) {
+	rng, valid := rand.New(rand.NewPCG(14, 2)), 0
+	for range 20_000 {
+		folder := store.Folder(name(rng))
+		if !folder.Valid() {
+			continue
+		}
+		valid++
+		// The dumb inverse: replace the four escapes that FolderOf writes, the percent sign last.
+		job := strings.NewReplacer("%2F", "/", "%5C", `\`, "%2E", ".", "%25", "%").Replace(string(folder))
+		if got := store.FolderOf(job); got != folder {
+			t.Fatalf("%q is valid, and job %q has the folder %q", folder, job, got)
+		}
+	}
+	if valid < 1000 {
+		t.Errorf("only %d names of 20,000 were valid: the test sees too little", valid)
+	}
+}
+
+// Names at the edges: one byte decides whether a folder is cut, and the rest of a long name still counts.
+func TestFoldersAtTheLimit(t *testing.T) {
+	for _, unit := range []string{"x", "ü", "/"} {
+		seen := map[store.Folder]int{}
+		for n := 1; n <= 2*store.MaxFolderBytes; n++ {
+			folder := store.FolderOf(strings.Repeat(unit, n))
+			if len(folder) > store.MaxFolderBytes || !folder.Valid() {
+				t.Fatalf("%d times %q: %q", n, unit, folder)
+			}
+			if other, taken := seen[folder]; taken {
+				t.Fatalf("%d and %d times %q share %q", n, other, unit, folder)
+			}
+			seen[folder] = n
+			escaped := strings.ReplaceAll(strings.Repeat(unit, n), "/", "%2F")
+			if cut := strings.Contains(string(folder), "%%"); cut != (len(escaped) > store.MaxFolderBytes) {
+				t.Errorf("%d times %q: cut is %v", n, unit, cut)
+			}
+		}
+	}
+}
+
+// A folder with one letter changed is another job's, or nobody's: never two spellings of one.
+func TestFolderHasOneSpelling(t *testing.T) {
+	for _, job := range []string{"job", "a/b", "100%", `a\b`, ".", "..", strings.Repeat("j", 300), strings.Repeat("/", 300)} {
+		folder := string(store.FolderOf(job))
+		for i := range folder {
+			for _, c := range "a%F2f/." {
+				changed := store.Folder(folder[:i] + string(c) + folder[i+1:])
+				if string(changed) != folder && changed.Valid() && changed == store.FolderOf(job) {
+					t.Errorf("job %q has the folders %q and %q", job, folder, changed)
+				}
+			}
+		}
+		if lower := store.Folder(strings.ToLower(folder)); string(lower) != folder && lower.Valid() && strings.Contains(folder, "%2F") {
+			t.Errorf("%q is valid in lower case", folder)
+		}
+	}
+}
+
+// What CheckPart accepts stays below the directory that it is joined to, and is one spelling of its path.
+func TestPartsStayInside(t *testing.T) {
+	rng, accepted := rand.New(rand.NewPCG(14, 3)), 0
+	for range 20_000 {
+		part := name(rng)
+		err := store.CheckPart(part)
+		if err != nil && !errors.Is(err, store.ErrName) {
+			t.Fatalf("%q: %v", part, err)
+		}
+		clean := path.Clean(part)
+		safe := clean == part && filepath.IsLocal(part) && part != "." && !strings.Contains(part, `\`)
+		if err == nil {
+			accepted++
+		}
+		if (err == nil) != safe {
+			t.Fatalf("part %q: %v, but as a path it is %q", part, err, clean)
+		}
+	}
+	if accepted < 1000 {
+		t.Errorf("only %d names were accepted", accepted)
+	}
+}
+
+// The text of a digest is one of 16^64, and every other text is refused and changes nothing.
+func TestDigestTexts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 4))
+	for range 500 {
+		var d, back store.Digest
+		for i := range d {
+			d[i] = byte(rng.IntN(256))
+		}
+		text, err := d.MarshalText()
+		if err != nil || string(text) != fmt.Sprintf("%x", d[:]) {
+			t.Fatalf("%s, %v", text, err)
+		}
+		if err := back.UnmarshalText(text); err != nil || back != d {
+			t.Fatalf("%s became %s, %v", d, back, err)
+		}
+		at := rng.IntN(len(text))
+		for _, bad := range []string{
+			string(text[:at]), string(text) + "0", string(text[:at]) + "g" + string(text[at+1:]), strings.ToUpper("a" + string(text[1:])),
+			" " + string(text[1:]),
+		} {
+			if err := back.UnmarshalText([]byte(bad)); err == nil || back != d {
+				t.Fatalf("%q: %v, and the digest is %s", bad, err, back)
+			}
+		}
+	}
+}
