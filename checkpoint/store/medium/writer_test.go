@@ -6,13 +6,16 @@ package medium
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/store"
 )
@@ -265,5 +268,96 @@ func TestReaderClosed(t *testing.T) {
 	}
 	if _, err := part.Read(make([]byte, 1)); err == nil {
 		t.Error("Read after Close succeeded")
+	}
+}
+
+// A part is what was written, in whatever pieces, on both sides of the length from which on the digest is
+// computed beside; and it is read back in whatever pieces.
+func TestPiecesAgainstWhole(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		data := make([]byte, rng.IntN(4*aside))
+		for i := range data {
+			data[i] = byte(rng.IntN(256))
+		}
+		f := &fake{}
+		w := NewWriter(t.Context(), "job", 1, f)
+		part, err := w.Part("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rest := data; len(rest) > 0; {
+			piece := bytes.Clone(rest[:min(len(rest), 1+rng.IntN(2*aside))])
+			if n, err := part.Write(piece); n != len(piece) || err != nil {
+				t.Fatalf("Write: %d of %d, %v", n, len(piece), err)
+			}
+			clear(piece) // it is the caller's again
+			rest = rest[min(len(rest), len(piece)):]
+		}
+		if err := part.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m, err := w.Commit()
+		want := store.Part{Name: "a", Bytes: int64(len(data)), SHA256: store.Digest(sha256.Sum256(data))}
+		if err != nil || len(m.Parts) != 1 || m.Parts[0] != want || !bytes.Equal(f.objects[0].Bytes(), data) {
+			t.Fatalf("seed %d: %+v, %v, want %+v", seed, m.Parts, err, want)
+		}
+		r := NewReader(t.Context(), m, func(int) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(f.objects[0].Bytes())), nil
+		})
+		from, err := r.Part("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		for err == nil {
+			var n int
+			piece := make([]byte, rng.IntN(aside))
+			n, err = from.Read(piece)
+			got = append(got, piece[:n]...)
+		}
+		if err != io.EOF || !bytes.Equal(got, data) {
+			t.Fatalf("seed %d: read %d of %d bytes, %v", seed, len(got), len(data), err)
+		}
+	}
+}
+
+// Manifests that a writer and a reader hand out are the caller's: changing one changes no other.
+func TestManifestsAreCopies(t *testing.T) {
+	w := NewWriter(t.Context(), "job", 1, &fake{})
+	if part, err := w.Part("a"); err != nil || part.Close() != nil {
+		t.Fatal(err)
+	}
+	first, err := w.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewReader(t.Context(), first, nil)
+	mine := r.Manifest()
+	mine.Parts[0].Name = "mine"
+	first.Parts = slices.Clone(first.Parts)
+	first.Parts[0].Name = "first"
+	if again, err := w.Commit(); err != nil || again.Parts[0].Name != "a" || r.Manifest().Parts[0].Name != "a" {
+		t.Errorf("%v and %v, %v", again, r.Manifest(), err)
+	}
+}
+
+// Ages are told from both sides of the clock, and to the second.
+func TestAbandonedEdges(t *testing.T) {
+	began := time.Unix(1_000_000, 0)
+	p := NewPlace(began)
+	for _, c := range []struct {
+		after, age time.Duration
+		want       bool
+	}{
+		{0, 0, false}, {time.Hour, time.Hour, false}, {time.Hour + 1, time.Hour, true},
+		{-time.Hour, time.Hour, false}, {-time.Hour - 1, time.Hour, true}, {0, -1, true}, {100 * 365 * 24 * time.Hour, 24 * time.Hour, true},
+	} {
+		if got := p.Abandoned(began.Add(c.after), c.age); got != c.want {
+			t.Errorf("%v after, age %v: %v, want %v", c.after, c.age, got, c.want)
+		}
+	}
+	if Place("7").Abandoned(began, 0) || Place("").Abandoned(began, 0) {
+		t.Error("what is no place is abandoned: it is not ours to delete")
 	}
 }
