@@ -57,6 +57,7 @@ type place struct {
 }
 
 // item names the place in messages.
+// The item is made only where there is a fault: most calls need no name.
 func (p place) item() apportion.Item {
 	if p.what == "objective" {
 		return apportion.Item{ID: p.what}
@@ -286,6 +287,7 @@ func (b *Builder) sound(term Term) bool {
 }
 
 // failTerm keeps what is wrong with a term as the fault.
+// A term has one fault at most that is reported: its variable before its coefficient.
 func (b *Builder) failTerm(term Term, at place) {
 	if term.Var.owner != b || b.err != nil {
 		b.fail(at.item(), "variable", apportion.ErrUnknown, "not of this builder")
@@ -326,6 +328,8 @@ func (b *Builder) checkInterval(at place, lower, upper float64) {
 func plain(x float64) bool { return math.IsInf(x, 0) || math.Abs(x) < Infinite }
 
 // checkNumber keeps a number that is not finite, or too large, as the fault.
+// The two faults are told apart because their repairs differ: a number that is none comes from the
+// caller's arithmetic, one that is too large from the caller's units.
 func (b *Builder) checkNumber(item apportion.Item, field string, x float64) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):

@@ -53,6 +53,7 @@ var capabilityNames = [...]string{
 }
 
 // String lists the capabilities, separated by commas.
+// The set without anything is "".
 func (c Capability) String() string {
 	var has []string
 	// The k-th name belongs to bit k; bits beyond the names are no capabilities and are left out.

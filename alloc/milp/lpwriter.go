@@ -192,6 +192,7 @@ func (w *lpWriter) writeBounds(m *Model) {
 		switch {
 		case math.IsInf(lower, -1) && math.IsInf(upper, 1):
 			w.WriteString(" " + name + " free\n")
+		// A fixed variable is one equation; two bounds would do as well, but people read this.
 		case lower == upper:
 			w.WriteString(" " + name + " = " + formatNumber(lower) + "\n")
 		case math.IsInf(upper, 1) && lower != 0:

@@ -104,6 +104,7 @@ func (m *Model) Variable(j int) Variable {
 }
 
 // Row returns row i, for i in [0, Rows()). O(1).
+// The slices are the model's storage, so a pass over all rows allocates nothing.
 func (m *Model) Row(i int) Row {
 	from, to := m.rowStart[i], m.rowStart[i+1]
 	return Row{

@@ -131,6 +131,8 @@ func (p *mpsParser) readVector(fields []string) error {
 		}
 		row := &p.rows[i]
 		row.line = p.line
+		// A second record of the same set about the same row replaces the first: the last
+		// statement counts.
 		if p.section == "RHS" {
 			row.rhs = x
 		} else {

@@ -107,6 +107,7 @@ func (out *mpsWriter) writeColumns(m *Model) {
 }
 
 // writeMarker writes the line before or after a run of integer columns.
+// The marker's own name is the same everywhere, as readers look at the second field only.
 func (out *mpsWriter) writeMarker(integer bool) {
 	word := "INTEND"
 	if integer {

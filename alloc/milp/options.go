@@ -74,6 +74,7 @@ func (o *Options) needs() Capability {
 	// A default needs no capability: a back-end that cannot set its gap proves optimality, which
 	// is what the default asks.
 	var needs Capability
+	// add notes what is asked for; one line for each option keeps the list in view.
 	add := func(asked bool, c Capability) {
 		if asked {
 			needs |= c
@@ -96,6 +97,7 @@ func (o *Options) needs() Capability {
 func (o *Options) complete(m *Model) (*Options, error) {
 	// A copy: the caller's options are never written to, and the solver gets the copy.
 	full := Options{}
+	// nil options are the zero value, whose every field means its default.
 	if o != nil {
 		full = *o
 	}

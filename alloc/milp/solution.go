@@ -49,6 +49,7 @@ func (s *Status) UnmarshalText(text []byte) error { return enum.Unmarshal(s, tex
 // Solution is the answer of a search. It survives encoding/json unchanged, infinities and NaN included.
 type Solution struct {
 	// Status says what the other fields mean.
+	// The fields have no omitempty but Reason: a zero is an answer.
 	Status Status `json:"status"`
 	// Objective is the objective at Values; NaN without values.
 	Objective float64 `json:"objective"`
@@ -107,6 +108,7 @@ func (s Solution) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
+// Numbers and the texts for what is infinite are both taken; see internal/number.
 func (s *Solution) UnmarshalJSON(text []byte) error {
 	var read solutionJSON
 	if err := json.Unmarshal(text, &read); err != nil {

@@ -44,6 +44,8 @@ func integers(b *milp.Builder, bounds ...[2]float64) []milp.Var {
 func cases() []oneCase {
 	// The order is from what the narrowest engine can state to what few can, so that the first
 	// failure is the simplest.
+	// Each group is a function of its own, because nearly all of its cases need the same
+	// capabilities.
 	all := integerCases()
 	all = append(all, branchCases()...)
 	all = append(all, boundCases()...)
@@ -94,6 +96,7 @@ func branchCases() []oneCase {
 		// Rounding the relaxation (3.67, 2.67) gives (4, 3), which breaks the first row, and
 		// rounding it down gives (3, 2), which is worth 1 less.
 		{name: "rounding is wrong", build: func(b *milp.Builder) {
+			// (3, 3) breaks the third row as (4, 3) breaks the first, so a search has to branch.
 			x := integers(b, box, box)
 			b.AtMost("", sum(x, 2, 1), 10)
 			b.AtMost("", sum(x, 1, 2), 10)
@@ -134,6 +137,7 @@ func boundCases() []oneCase {
 		{name: "negative bounds", build: func(b *milp.Builder) {
 			x := continuous(b, [2]float64{-5, -1}, [2]float64{-inf, -2})
 			b.AtLeast("", sum(x, 1, 1), -6)
+			// y is dearer, so x goes to its upper bound -1 and y takes the rest of -6.
 			b.Minimize(sum(x, 1, 2), 0)
 		}, want: milp.Optimal, objective: -11, values: []float64{-1, -5}},
 		// Branching on x has no bound to stop at; a row ends it. The odd coefficients make the
@@ -169,6 +173,8 @@ func rowCases() []oneCase {
 		{name: "range row", build: func(b *milp.Builder) {
 			x := integers(b, box, box)
 			b.Row("", -3.5, sum(x, 1, 1), 4.5)
+			// In whole numbers the first row is -3 <= x + y <= 4, so (-1, -2) is the cheapest
+			// point with x - y >= 1.
 			b.Row("", 1, sum(x, 1, -1), 2)
 			b.Minimize(sum(x, 3, 2), 0)
 		}, want: milp.Optimal, objective: -7, values: []float64{-1, -2}},
@@ -199,6 +205,7 @@ func vertexCases() []oneCase {
 		// Ties in the ratio test give steps of length 0.
 		{name: "degenerate vertex", build: func(b *milp.Builder) { // five rows meet in the optimum
 			x := continuous(b, [2]float64{0, inf}, [2]float64{0, inf})
+			// Each row holds with equality at (1, 1).
 			for _, c := range [][2]float64{{1, 0}, {0, 1}, {1, 1}, {2, 1}, {1, 2}} {
 				b.AtMost("", sum(x, c[0], c[1]), c[0]+c[1])
 			}
@@ -208,6 +215,7 @@ func vertexCases() []oneCase {
 		// pivots here.
 		{name: "cycling example of Beale", build: func(b *milp.Builder) {
 			x := continuous(b, [2]float64{0, inf}, [2]float64{0, inf}, [2]float64{0, inf}, [2]float64{0, inf})
+			// The first two rows make the origin degenerate; the third one bounds the optimum.
 			b.AtMost("", sum(x, 0.25, -60, -0.04, 9), 0)
 			b.AtMost("", sum(x, 0.5, -90, -0.02, 3), 0)
 			b.AtMost("", sum(x, 0, 0, 1), 1)
@@ -217,6 +225,8 @@ func vertexCases() []oneCase {
 		// smallest one.
 		{name: "rows of very different size", build: func(b *milp.Builder) {
 			x := integers(b, [2]float64{0, 100}, [2]float64{0, 100})
+			// Row 1 binds in units of 1e9, row 3 in units of 1e-3: (8, 7) leaves 2e9 in the first
+			// and 2e-4 in the third.
 			b.AtMost("", sum(x, 4e9, 8e9), 9e10) // bytes
 			b.AtMost("", sum(x, 2, 1), 30)
 			b.AtMost("", sum(x, 1e-3, 1e-3), 0.0152)
@@ -288,6 +298,7 @@ func unboundedCases() []oneCase {
 		}, want: milp.Unbounded},
 		// An unbounded relaxation proves nothing while it is open whether an integer point exists.
 		{name: "unbounded relaxation, infeasible integers", build: func(b *milp.Builder) {
+			// The third variable is the ray; the first two have no point.
 			x := append(integers(b, box, box), continuous(b, [2]float64{0, inf})...)
 			b.Equal("", sum(x, 2, 4), 7)
 			b.Maximize(sum(x, 0, 0, 1), 0)

@@ -25,6 +25,7 @@ const (
 
 // answerTol is what an objective may differ from the known optimum by, relative to the larger of 1
 // and the optimum: gap and feasibility tolerances of the usual solvers.
+// It is ten times the usual feasibility tolerance, since several rows may each be missed by that.
 const answerTol = 1e-5
 
 // Options says how much the suite asks. nil and the zero value mean the defaults.
@@ -39,6 +40,7 @@ type Options struct {
 }
 
 // complete returns the options with every default filled in.
+// o may be nil, and is left as it is.
 func (o *Options) complete() Options {
 	full := Options{}
 	if o != nil {
@@ -61,6 +63,7 @@ func (o *Options) complete() Options {
 // check is one thing that a back-end must do right. run returns soon after ctx has ended, if the
 // back-end does.
 type check struct {
+	// name is "group/name", as it stands in the sub-test.
 	name  string
 	needs milp.Capability
 	run   func(ctx context.Context, solver milp.Solver) error
@@ -156,6 +159,7 @@ func (c oneCase) compare(got milp.Solution) error {
 }
 
 // near reports whether a number is the wanted one within answerTol.
+// NaN and infinities are never near anything.
 func near(got, want float64) bool {
 	return math.Abs(got-want) <= answerTol*math.Max(1, math.Abs(want))
 }

@@ -8,6 +8,14 @@
 // a back-end does not claim to be able to do; programs that a solver has once got wrong; and random
 // models whose optimum is found by exhaustive enumeration.
 //
+// # Notation
+//
+//	symbol      Go name                    unit             where
+//	-           Options.Models             models/family    check.go
+//	-           Options.Deadline, Patience time             check.go, limits.go
+//	-           answerTol                  part of z*       check.go: what an answer may differ by
+//	-           catalogueTol               objective        miplib.go: decimals of the catalogue
+//
 // # Contract
 //
 // Every answer passes through milp.Solve and so through its referee. A check that needs what the
@@ -17,6 +25,16 @@
 // clock: a back-end must stop within [Patience].
 //
 // A back-end's whole test file is an import and one call of Run.
+//
+// The suite is tested in turn. Every tiny model whose variables are bounded is solved by enumeration as
+// well, and faults are planted in the reference back-end, one at a time: each must be found by the check
+// that is meant for it. A new check comes with such a fault.
+//
+// # Deviations
+//
+// A node limit counts as kept up to twice its number and ten more, because engines look at it between
+// batches of nodes. A memory limit is checked at one byte alone: what a byte is to an engine, its
+// allocator decides.
 //
 // # References
 //

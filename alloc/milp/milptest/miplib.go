@@ -16,6 +16,9 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
+// The files are part of the package, so that importers can run them without a checkout;
+// miplib/SOURCE.md says where they come from.
+//
 //go:embed miplib/*.mps.gz miplib/optima.csv
 var files embed.FS
 
@@ -41,6 +44,7 @@ func MIPLIB() []Instance {
 	for _, row := range rows[1:] {
 		optimum, err := strconv.ParseFloat(row[1], 64)
 		must(err)
+		// The catalogue is sorted by name, and so is what is returned.
 		file, err := files.Open("miplib/" + row[0] + ".mps.gz")
 		must(err)
 		// The instances are packed because they are linked into every test binary.
@@ -89,6 +93,8 @@ func (i Instance) solve(logf func(string, ...any)) func(context.Context, milp.So
 		if err != nil {
 			return err
 		}
+		// The numbers are printed also where all is well: the number of nodes tells how a change
+		// of a back-end works.
 		logf("objective %.10g, bound %.10g, %d nodes", got.Objective, got.Bound, got.Nodes)
 		// Default options ask for proof, so Optimal is wanted and not only the value.
 		if got.Status != milp.Optimal || math.Abs(got.Objective-i.Optimum) > catalogueTol {

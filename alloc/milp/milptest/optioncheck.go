@@ -15,6 +15,8 @@ import (
 )
 
 // knapsack returns max 8a + 11b + 6c + 4d with 5a + 7b + 4c + 3d <= 14 over bits: 21 at (0,1,1,1).
+// The optimum is the only one, and the relaxation takes another point, (1, 1, 1/2, 0): a search
+// has to branch.
 func knapsack() *milp.Model {
 	model, err := build("knapsack", func(b *milp.Builder) {
 		x := []milp.Var{b.Binary("a"), b.Binary("b"), b.Binary("c"), b.Binary("d")}
@@ -106,6 +108,8 @@ func invalid(ctx context.Context, solver milp.Solver) error {
 }
 
 // refusals asks for everything that the back-end does not claim; each must be a CapabilityError.
+// CanInteger, CanContinuous, CanInfiniteBounds and CanInterrupt belong to models and contexts, not
+// to options.
 func refusals(ctx context.Context, solver milp.Solver) error {
 	// What is claimed is covered by the other checks; this one is about the rest.
 	lacks := milp.CanEverything &^ milp.Capabilities(solver)
@@ -129,6 +133,8 @@ func refusals(ctx context.Context, solver milp.Solver) error {
 }
 
 // logged expects at least one call of the log.
+// The log is called from the goroutine of the search, which has ended when Solve returns: calls
+// needs no lock.
 func logged(ctx context.Context, solver milp.Solver) error {
 	calls := 0
 	opts := &milp.Options{Log: func(milp.Progress) { calls++ }}

@@ -12,6 +12,8 @@ import (
 )
 
 // family is a distribution of random models.
+// Small whole coefficients are the point of it: ties and degenerate vertices are where solvers go
+// wrong.
 type family struct {
 	name string
 	// The sizes are what exhaustive enumeration can do: at most 2^8 or 10^3 integer points, each
@@ -116,6 +118,7 @@ func (f family) model(random *rand.Rand) *milp.Model {
 }
 
 // atMost draws a number from 1 to most, 0 where most is 0.
+// At least one variable of each sort that the family has.
 func atMost(random *rand.Rand, most int) int {
 	if most == 0 {
 		return 0

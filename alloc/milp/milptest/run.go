@@ -11,6 +11,7 @@ import (
 // Run runs every check against the back-end, each on one made by newSolver; nil options mean the
 // defaults.
 func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) {
+	// A failure is reported at the line of the caller's test and not in here.
 	t.Helper()
 	full := opts.complete()
 	// Every check has a back-end of its own: what one leaves behind cannot help or hurt the next.

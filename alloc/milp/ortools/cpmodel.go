@@ -87,6 +87,8 @@ func newCPModel(model *milp.Model, opts *milp.Options) (*cpModel, error) {
 	return m, nil
 }
 
+// addVariables writes one domain a variable, rounded inwards, and keeps bounds and reach for rows
+// and hints. O(variables).
 func (m *cpModel) addVariables(model *milp.Model) error {
 	for j := range model.Variables() {
 		v := model.Variable(j)
@@ -111,6 +113,8 @@ func (m *cpModel) addVariables(model *milp.Model) error {
 	return nil
 }
 
+// doesNotFit is the error for a number that an engine would change in silence: it names the
+// variable or row.
 func doesNotFit(item apportion.Item, field, detail string) error {
 	return &apportion.FieldError{Item: item, Field: field, Err: apportion.ErrRange, Detail: detail}
 }

@@ -97,6 +97,8 @@ type cpResponse struct {
 	info     string
 }
 
+// readCPResponse decodes a CpSolverResponse. A field that is absent keeps the zero value, as
+// proto3 has it.
 func readCPResponse(encoded []byte) (r cpResponse, err error) {
 	err = decode(encoded, func(e entry) (err error) {
 		switch e.field {

@@ -127,6 +127,8 @@ type highsProblem struct {
 	found                                  *highsFound
 }
 
+// newHighsProblem copies the model into the arrays that HiGHS reads, 12 bytes a coefficient. A
+// fault names what HiGHS would change.
 func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, error) {
 	if model.Nonzeros() > maxNonzeros || opts.Workers > maxWorkers || opts.Seed < 0 || opts.Seed > math.MaxInt32 {
 		return nil, doesNotFit(apportion.Item{ID: "model or options"}, "coefficients, Workers or Seed",
@@ -167,6 +169,8 @@ func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, erro
 	return p, nil
 }
 
+// addOptions translates the options. What HiGHS would do on its own and a host process does not
+// want (a log on the console, its own tolerances for dropping coefficients) is set as well.
 func (p *highsProblem) addOptions(opts *milp.Options) {
 	p.options = []highsOption{
 		{"output_flag", opts.Log != nil},

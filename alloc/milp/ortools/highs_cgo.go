@@ -117,6 +117,8 @@ var (
 // highsLibrary is libhighs.
 type highsLibrary struct{ functions symbols }
 
+// openHiGHS loads libhighs from the folder and checks its version, since the kinds of callback are
+// numbers.
 func openHiGHS(folder string) (highsLibrary, error) {
 	// All functions are looked up before the first is called, so a library that lacks one is
 	// refused and not half used.
@@ -143,6 +145,9 @@ func (l highsLibrary) solve(ctx context.Context, p *highsProblem) (highsAnswer, 
 	}, p.found.leave)
 }
 
+// run makes one HiGHS object, hands the model over, solves, reads the answer, and frees all of it.
+// Deferred calls run in the order that C needs: the object goes before the watch and the handle
+// that its callbacks use.
 func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, error) {
 	f := l.functions
 	// watch is C's memory, because C keeps its address during the search and may not keep a Go
@@ -225,6 +230,8 @@ func (l highsLibrary) pass(highs unsafe.Pointer, p *highsProblem) error {
 	return nil
 }
 
+// doubles and ints pass a slice for the time of one call; an empty one is a null pointer or one
+// that is not read.
 func doubles(values []float64) *C.double {
 	return (*C.double)(unsafe.Pointer(unsafe.SliceData(values)))
 }

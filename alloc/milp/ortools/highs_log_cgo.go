@@ -12,6 +12,8 @@ import (
 	"unsafe"
 )
 
+// foundOf turns the handle that C keeps back into the Go value. run deletes the handle after the
+// last callback.
 func foundOf(handle C.uintptr_t) *highsFound { return cgo.Handle(handle).Value().(*highsFound) }
 
 // apportionHighsText passes a line of the log on.

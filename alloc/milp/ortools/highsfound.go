@@ -33,6 +33,7 @@ type highsFound struct {
 	values []float64 // nil: no point
 }
 
+// newHighsFound begins with nothing: no point, and the bound that says nothing.
 func newHighsFound(model *milp.Model, log func(milp.Progress)) *highsFound {
 	return &highsFound{columns: model.Variables(), sign: direction(model), log: log, bound: math.Inf(-1)}
 }

@@ -104,6 +104,7 @@ func open(path string) (handle unsafe.Pointer, why string) {
 	return handle, why
 }
 
+// lookup finds the functions by name. All but scipErrors must be there.
 func lookup(handle unsafe.Pointer, path string, functions []string) (symbols, error) {
 	found := make(symbols, len(functions))
 	for _, function := range functions {

@@ -11,6 +11,7 @@ const withoutCgo = "this program was built without cgo, or for a system other th
 // orTools has the methods of the real one; it is never made.
 type orTools struct{}
 
+// openORTools fails always, with the same error as a library that was not found.
 func openORTools(string) (orTools, error) {
 	return orTools{}, unavailable(withoutCgo, []string{"nothing"})
 }
@@ -27,6 +28,7 @@ func (orTools) solveMathOpt(context.Context, engine, message) ([]byte, error) {
 // highsLibrary has the methods of the real one; it is never made.
 type highsLibrary struct{}
 
+// openHiGHS fails likewise.
 func openHiGHS(string) (highsLibrary, error) {
 	return highsLibrary{}, unavailable(withoutCgo, []string{"nothing"})
 }

@@ -283,6 +283,8 @@ type mathOptResult struct {
 	feasible      bool
 }
 
+// readMathOptResult decodes a SolveResultProto. Without a termination nothing is proven: the bound
+// is infinite.
 func readMathOptResult(encoded []byte) (mathOptResult, error) {
 	r := mathOptResult{bound: math.Inf(-1)}
 	err := decode(encoded, func(e entry) error {
@@ -318,6 +320,7 @@ func within(field protowire.Number, encoded []byte, visit func(entry) error) err
 	})
 }
 
+// termination takes a field of a TerminationProto: why the search ended, and its bounds.
 func (r *mathOptResult) termination(e entry) error {
 	switch e.field {
 	case moReason:
@@ -338,6 +341,7 @@ func (r *mathOptResult) termination(e entry) error {
 	return nil
 }
 
+// point takes a field of a PrimalSolutionProto: the values by id, and whether they are feasible.
 func (r *mathOptResult) point(e entry) error {
 	switch e.field {
 	case moPrimalStatus:

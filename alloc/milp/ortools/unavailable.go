@@ -61,6 +61,7 @@ func place(library string) string {
 	return library
 }
 
+// isFolder reports whether there is a folder of that name.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -101,6 +101,7 @@ func untilLeft[T any](ctx context.Context, wait time.Duration, run func() (T, er
 	select {
 	case e := <-ended:
 		return e.answer, e.err
+	// From here the engine has been told to stop, and has the wait to do so.
 	case <-ctx.Done():
 	}
 	select {

@@ -13,21 +13,26 @@ import (
 // message is an encoded message that grows by one field a call.
 type message []byte
 
+// integer appends a number, 0 included: a field that is absent would mean the message's own
+// default.
 func (m *message) integer(field protowire.Number, value int64) {
 	*m = protowire.AppendTag(*m, field, protowire.VarintType)
 	// int32, int64, bool and enum share this encoding; a negative number takes ten bytes.
 	*m = protowire.AppendVarint(*m, uint64(value))
 }
 
+// boolean appends 0 or 1.
 func (m *message) boolean(field protowire.Number, value bool) {
 	m.integer(field, int64(protowire.EncodeBool(value)))
 }
 
+// double appends a float64 by its bits, so infinities and NaN pass unchanged.
 func (m *message) double(field protowire.Number, value float64) {
 	*m = protowire.AppendTag(*m, field, protowire.Fixed64Type)
 	*m = protowire.AppendFixed64(*m, math.Float64bits(value))
 }
 
+// nested appends a message; an empty one is written, too, since its presence says something.
 func (m *message) nested(field protowire.Number, inner message) {
 	// A nested message has the form of a list of bytes: its length, then its fields.
 	m.list(field, len(inner))
