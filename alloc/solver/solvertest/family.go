@@ -29,6 +29,8 @@ func families() []family {
 }
 
 // each calls do with every cluster of the family, fresh and full.
+// A fresh cluster leaves all capacity to newcomers, a full one makes (16) and the residents' room
+// bind: solvers take different ways through the two.
 func (f family) each(p *probe, do func(name string, inst *solver.Instance) error) error {
 	// The seed is the position of the size: the names of instances stay the same as long as the
 	// list does.
@@ -159,6 +161,8 @@ func cancelledInside(p *probe) error { return p.cancelled(5 * time.Millisecond) 
 
 // cancelled asks for the last cluster of every family, with a context that ends after so long. The answer
 // comes soon and is as right as any; where it was cut short, it says so.
+// A solver may be called by a scheduler that has to answer in time: what it knows by then is worth
+// having, and a wrong bound under pressure is as wrong as any.
 func (p *probe) cancelled(after time.Duration) error {
 	for _, f := range families() {
 		// The last size is the largest as a rule, where a search is least likely to be over in

@@ -14,6 +14,7 @@ import (
 
 // proofTolerance is how far a recomputed bound may lie above the claimed one: a solver sums up the same
 // prices in another order.
+// It is the tolerance of alloc.Verify, so that whoever passes here is verified there.
 const proofTolerance = 1e-8
 
 // judge checks what any solution must satisfy, whatever the optimum is: the referee, the objective, the
@@ -75,6 +76,7 @@ func certified(inst *solver.Instance, s *solver.Solution) error {
 }
 
 // survives checks that the solution comes back from JSON as it was.
+// Infinite bounds, empty lists and absent prices are what a naive form of JSON loses.
 func survives(s *solver.Solution) error {
 	text, err := json.Marshal(s)
 	if err != nil {

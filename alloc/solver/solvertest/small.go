@@ -5,6 +5,7 @@ package solvertest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/apportion/apportion"
@@ -61,10 +62,12 @@ var knownCases = []struct {
 	{"a server that shrank", func(i *solver.Instance) {
 		i.Capacity[0], i.Total, i.AdjustBudget = apportion.Resources{2, 1, 16}, apportion.Resources{6, 1, 32}, 2
 		i.Apps = i.Apps[:2]
-	}, 6 * 3. / 16},
+	}, 4*3./16 + 5./16}, // LR has no room for its fifth beside the one that MF must keep
 }
 
 // known asks for every known case.
+// That enumeration contradicts what is known is a fault of this package, not of the solver, and
+// panics.
 func known(p *probe) error {
 	for _, c := range knownCases {
 		inst := Tiny()
@@ -74,7 +77,7 @@ func known(p *probe) error {
 			return err
 		}
 		best, _ := p2oracle.Best(inst)
-		if (best == nil) != (c.optimum < 0) {
+		if (best == nil) != (c.optimum < 0) || best != nil && math.Abs(inst.Objective(best)-c.optimum) > solver.ObjectiveTolerance {
 			panic("solvertest: the answer to " + c.name + " is not what is known")
 		}
 		if err := p.opts.compare(inst, s, best); err != nil {
@@ -85,6 +88,7 @@ func known(p *probe) error {
 }
 
 // enumerated compares random instances with enumeration.
+// The seeds count from 0, so that a smaller number of instances is a prefix of a larger one.
 func enumerated(p *probe) error {
 	for seed := range uint64(p.opts.Instances) {
 		name, inst := fmt.Sprintf("solvertest.Small(%d)", seed), Small(seed)
