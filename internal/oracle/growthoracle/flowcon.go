@@ -204,20 +204,9 @@ func (f *FlowCon) lines14to26(all bool) {
 			f.Limits[id] = make([]float64, f.kinds)
 		}
 		for k := range f.kinds {
-			// s is the sum of G over all containers of the worker, added up anew for each.
-			s := 0.0
-			for _, other := range f.ids() {
-				if f.growth[other] != nil {
-					s += f.growth[other][k]
-				}
-			}
 			// n is the number of all containers: the thesis' limit of 0.25 for one of two needs beta*n = 4.
 			bound := 1 / (f.Beta * float64(len(f.Readings)))
-			// Where nobody grows the ratio would be 0/0; it counts as 0, and the lower bound holds.
-			ratio := 0.0
-			if f.growth[id] != nil && s > 0 && !unmeasured {
-				ratio = f.growth[id][k] / s
-			}
+			ratio := f.ratio(id, k, unmeasured)
 			switch {
 			// Lines 14-17, and who has just come.
 			case all || f.growth[id] == nil:
@@ -235,4 +224,20 @@ func (f *FlowCon) lines14to26(all bool) {
 			}
 		}
 	}
+}
+
+// ratio is G/S of lines 21 and 26 for kind k: the part of a container in what all containers of the worker grow.
+func (f *FlowCon) ratio(id string, k int, unmeasured bool) float64 {
+	// The sum is added up anew for each container, in the order of names.
+	s := 0.0
+	for _, other := range f.ids() {
+		if f.growth[other] != nil {
+			s += f.growth[other][k]
+		}
+	}
+	// Where nobody grows the ratio would be 0/0; it counts as 0, and the lower bound holds.
+	if f.growth[id] == nil || s <= 0 || unmeasured {
+		return 0
+	}
+	return f.growth[id][k] / s
 }
