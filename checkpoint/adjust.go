@@ -21,6 +21,7 @@ func (s Submit) apply(m *Machine) error {
 	if m.jobs[s.Job] != nil {
 		faults.Add(item, "Job", apportion.ErrDuplicate, "")
 	}
+	// Min 0 stands for 1: a job with no container at all does not run.
 	if s.Min < 0 {
 		faults.Add(item, "Min", apportion.ErrNegative, strconv.Itoa(s.Min))
 	}
@@ -80,6 +81,7 @@ func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []st
 		faults.Add(item, "Job", apportion.ErrUnknown, "")
 		return
 	case j.Ending != "":
+		// An ended job stays in the books until it is forgotten, so that its name says how it went.
 		faults.Add(item, "Job", apportion.ErrConflict, "it has ended: "+string(j.Ending))
 	case len(target) > 0 && len(target) < j.Min:
 		faults.Add(item, "Targets", apportion.ErrRange, fmt.Sprintf("%d containers, fewer than Min %d", len(target), j.Min))
@@ -128,6 +130,7 @@ func (m *Machine) turn(j *Job) {
 // apply refuses an unknown job.
 func (c Checkpoint) apply(m *Machine) error {
 	j, err := m.known(c.Job)
+	// In every other phase a checkpoint is under way, or there is nothing to save.
 	if err == nil && j.Phase == Running {
 		m.enter(j, Saving)
 	}

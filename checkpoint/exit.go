@@ -9,6 +9,7 @@ import (
 // apply ignores all but the newest attempt.
 func (f Finished) apply(m *Machine) error {
 	j := m.jobs[f.Job]
+	// A Creating attempt has no processes yet, so that its end would be that of another life.
 	if j == nil || j.Attempt != f.Attempt || j.Phase == Creating || j.Ending != "" {
 		m.stale++
 		return nil

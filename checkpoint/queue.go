@@ -67,6 +67,7 @@ func (m *Machine) candidates() (waiting, asked []*Job) {
 			waiting = append(waiting, j)
 		}
 	}
+	// Numbers of requests are given out ascending, so this is the order in which they came.
 	slices.SortStableFunc(asked, func(a, b *Job) int { return cmp.Compare(a.Order, b.Order) })
 	return waiting, asked
 }
@@ -77,6 +78,7 @@ func (m *Machine) slots() int {
 	if m.config.Limit == 0 {
 		return len(m.names)
 	}
+	// Limit 0 means no limit, for which the number of jobs is as good as any.
 	slots := m.config.Limit
 	for _, name := range m.names {
 		if j := m.jobs[name]; m.busy(j) {
@@ -152,6 +154,7 @@ func (q *queue) start(j *Job) {
 		return
 	}
 	// A running job begins only when its room is there, so that it does not stand still meanwhile.
+	// Containers that the job has already stay where they are and need no room.
 	need := minus(j.Wanted, j.Containers)
 	gives := len(minus(j.Containers, j.Wanted)) > 0
 	fits := q.now.fits(need, j.Demand)

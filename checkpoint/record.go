@@ -32,6 +32,7 @@ func (r Record) changes() int { return len(r.Jobs) + len(r.Gone) + len(r.Servers
 // record writes down what has changed.
 func (m *Machine) record(c changes) Record {
 	r := Record{Next: m.next, Gone: slices.Sorted(maps.Keys(c.gone)), Lost: slices.Sorted(maps.Keys(c.lost))}
+	// Jobs and capacities are cloned, for the machine goes on while the record is being written.
 	for _, name := range slices.Sorted(maps.Keys(c.jobs)) {
 		r.Jobs = append(r.Jobs, m.jobs[name].Clone())
 	}

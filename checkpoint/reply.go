@@ -62,9 +62,11 @@ func (m *Machine) done(j *Job, r Reply) {
 // stop the job where its containers are to change.
 func (m *Machine) confirmed(j *Job) {
 	j.Checkpoints = append(slices.Clone(j.Checkpoints), j.Saving)
+	// The oldest go first: recovery begins from the newest and goes back.
 	if drop := len(j.Checkpoints) - m.config.Keep; drop > 0 {
 		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
 	}
+	// A confirmed checkpoint is progress, so deaths are counted from here.
 	j.Restarts = 0
 	// Prune goes out with the record in which the newer checkpoint counts, never before.
 	m.ready.effects = append(m.ready.effects, Effect{

@@ -48,6 +48,7 @@ func (r room) take(containers []string, demand apportion.Resources) {
 		// A server that is not known has no quantities, and nothing is taken from it.
 		free := r[server]
 		for k := range free {
+			// The comparison is written so that it cannot overflow: demand is not negative.
 			if free[k] >= math.MinInt64+demand[k] {
 				free[k] -= demand[k]
 			} else {

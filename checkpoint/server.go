@@ -18,6 +18,8 @@ func (s ServerUp) apply(m *Machine) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	// A server that is there already may get another capacity. One that shrinks keeps its jobs: what
+	// it is overdrawn by is free again when they leave.
 	m.servers[s.Server.ID] = s.Server.Capacity.Clone()
 	m.ready.servers[s.Server.ID] = true
 	delete(m.ready.lost, s.Server.ID)

@@ -14,6 +14,7 @@ func (t Tick) apply(m *Machine) error {
 		m.now += min(max(t.Now.Sub(m.last), 0), m.config.MaxTick)
 	}
 	m.last = t.Now
+	// The names are ascending, so that what is due at one tick happens in one order on every run.
 	for _, name := range m.names {
 		due, waits := m.due[name]
 		if !waits || due > m.now {

@@ -16,6 +16,8 @@ import (
 // names. It goes on after an error and returns all of them. One request for a thousand objects of the
 // bucket, one for each writer that it doubts, one for each object that it deletes.
 func (s *Store) Collect(ctx context.Context) error {
+	// Objects come ascending by key, so the parts of one writer follow each other, and one that is
+	// remembered is enough.
 	objects := s.bucket.List(nil)
 	var faults []error
 	var last place
@@ -32,6 +34,7 @@ func (s *Store) Collect(ctx context.Context) error {
 		if !ok {
 			continue
 		}
+		// The manifest is asked for once a writer and not once a part.
 		if p != last {
 			last = p
 			dead, err = s.isDead(ctx, p)
@@ -53,6 +56,7 @@ type place struct {
 // parsePart reads the key of a part.
 func parsePart(key string) (p place, ok bool) {
 	elements := strings.Split(key, "/")
+	// folder / number / place / index; a manifest has three elements.
 	if len(elements) != 4 {
 		return place{}, false
 	}
@@ -64,6 +68,7 @@ func parsePart(key string) (p place, ok bool) {
 // isDead reports whether a writer can commit no more and has not committed. Parts of a checkpoint whose
 // manifest is damaged may be those that it names: they stay until that is deleted.
 func (s *Store) isDead(ctx context.Context, p place) (bool, error) {
+	// Young writers cost no request.
 	if !p.place.Abandoned(s.now(), 2*s.options.Grace) {
 		return false, nil
 	}
@@ -74,5 +79,7 @@ func (s *Store) isDead(ctx context.Context, p place) (bool, error) {
 	case errors.Is(err, store.ErrCorrupt):
 		return false, nil
 	}
+	// Another writer has committed the number, so this one can do so no more. An error of the bucket
+	// is no reason to delete.
 	return err == nil && committed.Place != p.place, err
 }

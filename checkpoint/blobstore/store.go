@@ -23,6 +23,9 @@ import (
 )
 
 // DefaultGrace is how long a writer may take if Options do not say.
+//
+// A day is longer than any upload of a checkpoint takes, and parts that nobody names cost room for two
+// of them.
 const DefaultGrace = 24 * time.Hour
 
 // Options are the choices that a Store leaves to its caller.
@@ -37,6 +40,8 @@ type Options struct {
 
 // Store is a bucket with checkpoints. It implements [store.Store].
 type Store struct {
+	// The bucket is all that processes share; committing below holds back only writers of this
+	// process.
 	bucket  *blob.Bucket
 	options Options
 	close   func() error
@@ -51,6 +56,8 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // manifestName is the last element of the key of a manifest.
+//
+// A part's last element is a number, so no part can be taken for a manifest.
 const manifestName = "manifest"
 
 // Open opens the bucket of a URL whose scheme is that of an imported driver, see the package comment. The
@@ -62,6 +69,7 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 	}
 	s, err := New(bucket, o)
 	if err != nil {
+		// Nobody else knows of the bucket, so it is closed here.
 		return nil, errors.Join(err, bucket.Close())
 	}
 	s.close = bucket.Close
@@ -83,6 +91,7 @@ func New(bucket *blob.Bucket, o *Options) (*Store, error) {
 	if s.options.BlockBytes < 0 {
 		faults.Add(apportion.Item{ID: "blobstore"}, "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
 	}
+	// The default comes after the checks, so that a negative Grace is a fault.
 	if s.options.Grace == 0 {
 		s.options.Grace = DefaultGrace
 	}
@@ -93,6 +102,9 @@ func New(bucket *blob.Bucket, o *Options) (*Store, error) {
 func (s *Store) Close() error { return s.close() }
 
 // at returns what the keys of a checkpoint begin with.
+//
+// The folder is the escaped name of the job, which has no slash: each key has a known number of
+// elements.
 func at(folder store.Folder, number int64) string {
 	return path.Join(string(folder), strconv.FormatInt(number, 10))
 }
@@ -135,6 +147,7 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
+	// Only the manifest is read here; parts are opened when they are asked for.
 	record, err := s.record(ctx, store.FolderOf(job), number)
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
@@ -152,6 +165,7 @@ func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (
 	}
 	defer r.Close()
 	record, err := medium.Read(r, folder, number)
+	// The place is part of the keys of the parts: without it they cannot be found.
 	if err == nil && record.Place == "" {
 		err = fmt.Errorf("manifest without a place: %w", store.ErrCorrupt)
 	}
@@ -166,6 +180,8 @@ func (s *Store) openPart(ctx context.Context, of medium.Record, index int) (io.R
 	}
 	err = explain(ctx, err)
 	if errors.Is(err, store.ErrNotFound) {
+		// The manifest is read again to tell the two apart: it goes first when a checkpoint is
+		// deleted, so one that is still there misses a part.
 		if now, look := s.record(ctx, store.FolderOf(of.Job), of.Number); look == nil && now.Place == of.Place {
 			err = fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}
@@ -208,6 +224,8 @@ func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) 
 		return nil, err
 	}
 	var manifests []store.Manifest
+	// Damaged checkpoints are told of beside those that are whole, so that one does not hide the
+	// others. O(checkpoints) requests.
 	var faults []error
 	for _, number := range numbers {
 		record, err := s.record(ctx, folder, number)
@@ -227,6 +245,7 @@ func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) 
 // directories fails if an object vanishes while it looks: that is tried again.
 func (s *Store) numbers(ctx context.Context, folder store.Folder) (numbers []int64, err error) {
 	const attempts = 10
+	// Ten times, because each try may meet another object that vanishes.
 	for range attempts {
 		numbers, err = s.lookForNumbers(ctx, string(folder)+"/")
 		if !errors.Is(err, store.ErrNotFound) {
@@ -249,6 +268,7 @@ func (s *Store) lookForNumbers(ctx context.Context, prefix string) ([]int64, err
 		if err != nil {
 			return nil, explain(ctx, err)
 		}
+		// A key that this package has not written is passed over: buckets have other users.
 		if number, ok := parseNumber(strings.TrimSuffix(strings.TrimPrefix(object.Key, prefix), "/")); ok && object.IsDir {
 			numbers = append(numbers, number)
 		}
@@ -258,6 +278,7 @@ func (s *Store) lookForNumbers(ctx context.Context, prefix string) ([]int64, err
 // parseNumber reads the one form in which numbers are part of keys.
 func parseNumber(text string) (int64, bool) {
 	number, err := strconv.ParseInt(text, 10, 64)
+	// "007" and "+7" would be the same number under another key.
 	return number, err == nil && number > 0 && strconv.FormatInt(number, 10) == text
 }
 
@@ -273,6 +294,8 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 // delete removes the manifest first: from then on the checkpoint is not there, and its parts are leftovers.
 func (s *Store) delete(ctx context.Context, folder store.Folder, number int64) error {
 	record, err := s.record(ctx, folder, number)
+	// A checkpoint whose manifest is damaged can be deleted as well; its parts are left to Collect,
+	// since nothing names them.
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		return ignoreMissing(err)
 	}

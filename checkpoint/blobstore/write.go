@@ -25,6 +25,8 @@ type draft struct {
 	// record is the checkpoint without its parts; created counts the objects of these.
 	record  medium.Record
 	created int
+	// Such a draft is never taken back by its own writer, for a manifest that names missing parts is
+	// damage, and parts without a manifest are only waste.
 	// doubtful says that the manifest may have been written, or may yet be.
 	doubtful bool
 }
@@ -34,6 +36,7 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
+	// The time is in the place, so Collect can tell from a key alone how old a writer is.
 	now := s.now()
 	record := medium.Record{Manifest: store.Manifest{Job: job, Number: number}, Place: medium.NewPlace(now)}
 	return medium.NewWriter(ctx, job, number, &draft{s: s, ctx: ctx, began: now, record: record}), nil
@@ -48,6 +51,8 @@ type object struct {
 
 // Create implements medium.Medium.
 func (d *draft) Create(index int) (medium.Object, error) {
+	// Each object has a context of its own: to end it is the only way to make an upload stop without
+	// an object.
 	ctx, cancel := context.WithCancel(d.ctx)
 	w, err := d.s.bucket.NewWriter(ctx, partKey(store.FolderOf(d.record.Job), d.record.Number, d.record.Place, index), &blob.WriterOptions{
 		BufferSize:  d.s.options.BlockBytes,
@@ -57,6 +62,7 @@ func (d *draft) Create(index int) (medium.Object, error) {
 		cancel()
 		return nil, explain(d.ctx, err)
 	}
+	// Parts are created in ascending order, so the last index tells how many there are.
 	d.created = index + 1
 	return &object{d.ctx, cancel, w}, nil
 }
@@ -82,6 +88,8 @@ func (o *object) Discard() error {
 
 // Commit implements medium.Medium.
 func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
+	// 1. Collect deletes what began more than twice the Grace ago. A commit within one Grace leaves
+	// another for clocks that differ and for the request itself.
 	if took := d.s.now().Sub(d.began); took > d.s.options.Grace {
 		return store.Manifest{}, fmt.Errorf("%w: %v", errLate, took)
 	}
@@ -91,12 +99,17 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 		return store.Manifest{}, err
 	}
 	key := manifestKey(store.FolderOf(m.Job), m.Number)
+	// 2. Not every driver can refuse a key that exists without a race, so writers of one process take
+	// turns.
 	unlock, err := d.s.lock(d.ctx, key)
 	if err != nil {
 		return store.Manifest{}, err
 	}
 	defer unlock()
+	// 3. From here on only an answer that names the manifest tells whether it was written.
 	d.doubtful = true
+	// 4. This one request is the commit: an object is there as a whole or not at all, and the first
+	// writer wins.
 	err = d.s.bucket.WriteAll(d.ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
 	if err != nil {
 		return d.compare(m, explain(d.ctx, err))
@@ -109,14 +122,20 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) {
 	first, err := d.s.record(d.ctx, store.FolderOf(m.Job), m.Number)
 	switch {
+	// No manifest is there now, and a request that is still under way may yet write one: so the draft
+	// stays doubtful.
 	case errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, failed
 	case err != nil:
 		return store.Manifest{}, errors.Join(failed, err)
+	// The place is random, so the manifest is this writer's own.
 	case first.Place == d.record.Place:
 		return m, nil
 	}
+	// Another writer's manifest is there for good, so this one's parts are not named by any.
 	d.doubtful = false
+	// Names, sizes and digests are compared: the same content committed twice is a success, whoever
+	// was first.
 	if !slices.Equal(first.Parts, m.Parts) {
 		return store.Manifest{}, store.ErrExists
 	}
@@ -125,6 +144,8 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 }
 
 // lock waits until no other writer of this store writes the manifest with that key.
+//
+// A channel and not a mutex, because a waiter must be able to leave when its context ends.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	for {
 		s.mu.Lock()
@@ -142,6 +163,7 @@ func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error)
 		}
 		s.mu.Unlock()
 		select {
+		// All waiters wake up and try again; one of them gets the key.
 		case <-wait:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -157,6 +179,7 @@ func (d *draft) Abort() error {
 	if d.doubtful {
 		return nil
 	}
+	// Values of the context, as those for tracing, stay; its end does not.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), abortTimeout)
 	defer cancel()
 	return d.s.deleteParts(ctx, d.record, d.created)

@@ -14,6 +14,9 @@ import (
 
 // dormOutput is the output of "dorm". Numbers that do not exist are left out: the bound and the gap
 // of an allocation that was kept, or where the solver found no bound.
+//
+// The types within it are those of package alloc as they write themselves, so that an importer of the
+// library and a reader of this output see the same names.
 type dormOutput struct {
 	Status      alloc.Status      `json:"status"`
 	Objective   float64           `json:"objective"`
@@ -31,7 +34,7 @@ type dormOutput struct {
 	Prices      dormPrices        `json:"prices"`
 }
 
-// dormPrices is what one more unit of everything scarce is worth.
+// The prices are in units of the objective. Fairness is that of a whole share more of the budget (15).
 type dormPrices struct {
 	Kinds      []alloc.KindValue `json:"kinds"`
 	Fairness   float64           `json:"fairness"`
@@ -43,12 +46,15 @@ func answerDorm(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	// The problem was read without the limit: only the search may be ended early.
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
 	decision, err := alloc.Reallocate(ctx, problem, c.decider())
 	if err != nil {
 		return err
 	}
+	// The record is written before the answer. A scheduler that acts on an answer has its record then,
+	// whatever happens to the process in between.
 	if err := c.writeRecord(problem, decision); err != nil {
 		return err
 	}
@@ -63,6 +69,7 @@ func answerDorm(ctx context.Context, c *command) error {
 		Interrupted: decision.Interrupted,
 		Metrics:     decision.Metrics,
 		Shares:      decision.Shares,
+		// Lists that are nil in Go are [] here, so that a reader needs no case for null.
 		Waiting:     append([]alloc.Waiting{}, decision.Waiting...),
 		Reason:      decision.Reason,
 		Allocation:  decision.Allocation,
@@ -70,6 +77,8 @@ func answerDorm(ctx context.Context, c *command) error {
 		Explanation: explanation.Applications,
 		Prices:      dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
 	}
+	// A kept or infeasible allocation has no bound of this problem's objective: to print one would
+	// look like a proof.
 	if decision.Status == alloc.Decided {
 		out.Bound, out.Gap = finite(decision.Bound), finite(decision.Gap)
 	}
@@ -85,9 +94,12 @@ func finite(x float64) *float64 {
 }
 
 // readProblem reads an alloc.Problem as it stands in JSON.
+//
+// It is returned even with an error, filled as far as it was read; callers look at the error first.
 func readProblem(in io.Reader) (*alloc.Problem, error) {
 	p := &alloc.Problem{}
 	err := strictjson.Decode(in, p, &strictjson.Options{
+		// Faults below previous are about the application whose name is the key.
 		Items: map[string]string{"previous": "application"},
 		Kinds: func() apportion.Kinds { return p.Kinds }, Validate: p.Validate,
 	})

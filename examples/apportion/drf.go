@@ -21,6 +21,8 @@ const (
 )
 
 // drfInput is the input of "drf". Filling is divisible or whole; empty: divisible.
+//
+// Capacity is that of the whole cluster: what one server can hold is not this subcommand's question.
 type drfInput struct {
 	Kinds    apportion.Kinds     `json:"kinds"`
 	Capacity apportion.Resources `json:"capacity"`
@@ -36,6 +38,8 @@ type drfOutput[N drf.Amount] struct {
 	ShortOf string `json:"short_of,omitempty"`
 }
 
+// Share is the dominant share in [0, 1]; Level is the share for a weight of 1 up to which the filling
+// had risen when the claim stopped; StoppedBy says why it rose no further.
 type drfClaim[N drf.Amount] struct {
 	ID         string  `json:"id"`
 	Containers N       `json:"containers"`
@@ -50,6 +54,8 @@ func answerDRF(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	// Two instances of one form: the numbers are int64 for whole containers, and print without a
+	// fraction.
 	if in.Filling == whole {
 		filling, err := drf.FillWhole(in.Capacity, in.Claims, nil)
 		return writeFilling(c, in.Kinds, filling, err)
@@ -58,17 +64,20 @@ func answerDRF(_ context.Context, c *command) error {
 	return writeFilling(c, in.Kinds, filling, err)
 }
 
+// It takes the error of Fill as it is, so that both ways of filling are answered in one place.
 func writeFilling[N drf.Amount](c *command, kinds apportion.Kinds, filling *drf.Filling[N], err error) error {
 	if err != nil {
 		return err
 	}
 	out := drfOutput[N]{Claims: make([]drfClaim[N], len(filling.Claims)), Unused: filling.Unused}
+	// -1 is no kind: all minimums fit.
 	if filling.ShortOf >= 0 {
 		out.ShortOf = kinds.Name(filling.ShortOf)
 	}
 	for i, claim := range filling.Claims {
 		stop := claim.StoppedBy
 		out.Claims[i] = drfClaim[N]{claim.ID, claim.Containers, claim.Share, claim.Level, stop.Cause.String(), ""}
+		// Only a claim that a kind has stopped names one.
 		if stop.Kind >= 0 {
 			out.Claims[i].Kind = kinds.Name(stop.Kind)
 		}
@@ -84,6 +93,8 @@ func readDRF(in io.Reader) (*drfInput, error) {
 	return d, err
 }
 
+// It returns all faults at once. Those of the claims are looked for only where capacity and kinds
+// agree, for otherwise each claim would repeat the same fault.
 func (d *drfInput) validate() error {
 	var faults apportion.Faults
 	if err := d.Kinds.Validate(); err != nil {

@@ -18,6 +18,9 @@ import (
 var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{})
 
 // maxFaults is how many faults are listed.
+//
+// The count of all is in Error. A broken generator may make millions of faults, and the first are
+// enough to find it.
 const maxFaults = 1000
 
 // failure is an error as JSON.
@@ -37,18 +40,24 @@ type inputFault struct {
 	Line int `json:"line,omitempty"`
 }
 
+// One shape for all errors: a reader looks at faults where there are any, and at error otherwise.
 func writeFailure(w io.Writer, err error) {
 	f := failure{Error: err.Error()}
 	var faults apportion.Faults
 	var single *apportion.FieldError
+	// Faults is looked for first: errors.As would find the first of several in it as a single one.
 	if !errors.As(err, &faults) && errors.As(err, &single) {
 		faults = apportion.Faults{single}
 	}
 	if len(faults) > 0 {
+		// The number is that of all, also of those that are not listed.
 		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
+		// The input is right in itself, and what it claims is not: "faults in the input" would send
+		// the reader to the wrong place.
 		if errors.Is(err, alloc.ErrMismatch) {
 			f.Error = alloc.ErrMismatch.Error()
 		}
+		// text.Lines has a line for each fault, in the same order; streams have no text.
 		var text *strictjson.Error
 		errors.As(err, &text)
 		for i, one := range faults[:min(len(faults), maxFaults)] {

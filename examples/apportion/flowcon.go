@@ -14,6 +14,8 @@ import (
 )
 
 // flowconAnswer answers a tick. Times are in seconds.
+//
+// Next is the time of the next run: a tick is due then, or earlier. Trigger says what has made it run.
 type flowconAnswer struct {
 	Time     float64        `json:"time"`
 	Trigger  string         `json:"trigger"`
@@ -23,6 +25,8 @@ type flowconAnswer struct {
 	Limits   []flowconLimit `json:"limits"`
 }
 
+// Limit and Was are shares of the worker in [0, 1], after and before; Reason is the rule that has set
+// it.
 type flowconLimit struct {
 	Container string  `json:"container"`
 	Kind      string  `json:"kind"`
@@ -39,6 +43,7 @@ type flowconRun struct {
 	options  flowcon.Options
 	machine  *flowcon.Executor
 	readings []flowcon.Reading // the newest of each container on the worker, in order of arrival
+	// decision is kept between ticks so that its lists are allocated once.
 	decision flowcon.Decision
 }
 
@@ -51,6 +56,7 @@ func answerFlowCon(_ context.Context, c *command) error {
 	if err != nil {
 		return atLine(l.number, err)
 	}
+	// Workers and demands mean nothing here: FlowCon knows one worker.
 	return monitor(l, &monitorForm{kinds: f.kinds}, func(e *monitorEvent) error { return f.handle(c, e) })
 }
 
@@ -59,7 +65,9 @@ type flowconInput struct {
 	Kinds    apportion.Kinds `json:"kinds"`
 	Interval seconds         `json:"interval"`
 	Alpha    positive        `json:"alpha"`
-	Options  struct {
+	// Options that are left out are zero, which the library takes for its own defaults; the types of
+	// the fields refuse a zero that is written.
+	Options struct {
 		testInput
 		Classifier         flowconClassifier `json:"classifier,omitempty"`
 		Steering           id                `json:"steering,omitempty"`
@@ -77,6 +85,9 @@ func readFlowCon(l *lines) (*flowconRun, error) {
 }
 
 // take sets the run up as the first line says.
+//
+// All that is wrong comes back with the names of the library, which failure.go turns into those of the
+// input.
 func (f *flowconRun) take(in *flowconInput) (err error) {
 	o := &in.Options
 	f.kinds = in.Kinds
@@ -100,6 +111,7 @@ func (f *flowconRun) handle(c *command, e *monitorEvent) error {
 	if e.verb == "tick" {
 		return f.step(c, e.at)
 	}
+	// A linear search: containers on one worker are tens.
 	at := slices.IndexFunc(f.readings, func(r flowcon.Reading) bool { return r.Job == e.id })
 	switch {
 	case e.verb == "exit" && at < 0:
@@ -107,18 +119,25 @@ func (f *flowconRun) handle(c *command, e *monitorEvent) error {
 	case e.verb == "exit":
 		f.readings = slices.Delete(f.readings, at, at+1)
 		return nil
+	// A container is there from its first sample on, with or without a value: Missing says that there
+	// is none to judge it by.
 	case at < 0:
 		at, f.readings = len(f.readings), append(f.readings, flowcon.Reading{Job: e.id, Missing: true})
 	}
 	if !e.reads {
 		return nil
 	}
+	// A sample that is older than the newest is late and changes nothing.
 	if r := &f.readings[at]; r.Missing || e.at > r.At {
 		*r = flowcon.Reading{Job: e.id, At: e.at, Value: e.value, Usage: e.usage}
 	}
+	// The executor sees each sample when it comes and not only at ticks, for its averages are over all
+	// of them.
 	return f.machine.Note(f.readings[at])
 }
 
+// An exit of a container that never was is a fault: the caller's list and ours differ, and one of them
+// decides about limits.
 func unknownContainer(id string) error {
 	return &apportion.FieldError{Item: check.Item("container", id, 0), Field: "exit", Err: apportion.ErrUnknown}
 }

@@ -14,10 +14,13 @@ import (
 )
 
 // errUsage is what every error of the caller's command line is.
+//
+// run turns it into the exit code misused.
 var errUsage = errors.New("usage")
 
 // command is one run of a subcommand.
 type command struct {
+	// FlagSet is the subcommand's own: a flag of another subcommand is an error, and not ignored.
 	*flag.FlagSet
 	// solver, form, record, state and timeout are the flags, for the subcommands that have them.
 	solver  backend.Backend
@@ -25,21 +28,27 @@ type command struct {
 	record  string
 	state   string
 	timeout time.Duration
-	in      io.Reader
-	out     io.Writer
+	// in is the file or standard input, read to its end by all but the streams; out gets nothing but
+	// JSON, or the MPS file of mps.
+	in  io.Reader
+	out io.Writer
 }
 
+// A path is enough: the file says itself of which stream it is.
 func (c *command) stateFlag() {
 	c.StringVar(&c.state, "state", "",
 		"file that holds the state after every line that was answered; if it exists, the stream\nis taken up behind the last of them")
 }
 
+// It is off by default, since an answer that depends on the clock cannot be replayed.
 func (c *command) timeoutFlag() {
 	c.DurationVar(&c.timeout, "timeout", 0,
 		"stop after this long with the best answer so far, for instance 10s; 0: never.\nWithout it the same input has the same answer, on every machine")
 }
 
 // limited returns a context that ends with ctx or after the timeout.
+//
+// The caller calls the cancel function in any case. A negative timeout is none.
 func (c *command) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.timeout > 0 {
 		return context.WithTimeout(ctx, c.timeout)
@@ -58,6 +67,8 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // writeLine writes v as JSON on one line, at once.
+//
+// Nothing is buffered: whoever feeds a stream line by line waits for this answer before the next line.
 func (c *command) writeLine(v any) error {
 	encoder := json.NewEncoder(c.out)
 	encoder.SetEscapeHTML(false)

@@ -18,6 +18,8 @@ import (
 )
 
 // maxLine is the longest line in bytes.
+//
+// Without a bound a stream without line breaks would take all memory.
 const maxLine = 64 << 20
 
 // lines reads a text line by line and skips blank ones.
@@ -29,12 +31,15 @@ type lines struct {
 }
 
 func newLines(in io.Reader) *lines {
+	// The buffer begins small and grows to maxLine at most.
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(nil, maxLine)
 	return &lines{scanner: scanner}
 }
 
 // next goes to the next line that is not blank. The error at the end is io.EOF.
+//
+// Blank lines count, so that numbers are those of an editor.
 func (l *lines) next() error {
 	for l.scanner.Scan() {
 		l.number++
@@ -45,6 +50,7 @@ func (l *lines) next() error {
 	switch err := l.scanner.Err(); {
 	case err == nil:
 		return io.EOF
+	// The line that is too long is the one behind the last that was read.
 	case errors.Is(err, bufio.ErrTooLong):
 		l.number++
 		return atLine(l.number, strictjson.ErrTooLong)
@@ -56,6 +62,7 @@ func (l *lines) next() error {
 // first goes to the first line, which must be there.
 func (l *lines) first() error {
 	err := l.next()
+	// A stream without a first line is no stream; one without others is.
 	if err == io.EOF {
 		return strictjson.ErrCutOff
 	}
@@ -67,6 +74,9 @@ func (l *lines) read(v any, o *strictjson.Options) error { return strictjson.Unm
 
 // keys returns the keys of the present line if it is an object, ascending. What is wrong with the line
 // is for its reader to say.
+//
+// It reads the line a second time: what kind of line it is must be known before a strict reader can be
+// chosen.
 func (l *lines) keys() []string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(l.text, &object) != nil {
@@ -79,6 +89,8 @@ func (l *lines) keys() []string {
 var unnamedJob = check.Item("job", "", 0)
 
 // atLine names the line in an error, and in every fault of one.
+//
+// A line may have several faults; each one gets the line, and keeps its item behind it.
 func atLine(number int, err error) error {
 	line := fmt.Sprintf("line %d", number)
 	var faults apportion.Faults
@@ -88,11 +100,13 @@ func atLine(number int, err error) error {
 	case errors.As(err, &single):
 		faults = apportion.Faults{single}
 	default:
+		// An error that is no fault of a field, for instance a line that is not JSON.
 		return fmt.Errorf("%s: %w", line, err)
 	}
 	var named apportion.Faults
 	for _, fault := range faults {
 		item := line
+		// An item without a name says nothing beside the line.
 		if !fault.Item.IsZero() && fault.Item != unnamedJob {
 			item += ", " + fault.Item.String()
 		}

@@ -38,6 +38,9 @@ Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON 
 `
 
 // The exit codes.
+//
+// They are three, so that a script can tell a wrong call, which it must not repeat, from an input
+// without an answer.
 const (
 	answered = iota
 	failed
@@ -54,13 +57,19 @@ type subcommand struct {
 	flags func(*command)
 	// answer does the work.
 	answer func(context.Context, *command) error
+	// It is set where an answer may take long: dorm, solve and replay. A search that is interrupted is
+	// no failure.
 	// searches says that an interrupt ends a search, with the best answer so far; without it an
 	// interrupt ends the process.
 	searches bool
 }
 
+// subcommands is the only list of names: dispatch looks them up here, and usage describes each in
+// words.
 var subcommands = map[string]subcommand{
-	"drf":     {func(*command) {}, answerDRF, false},
+	"drf": {func(*command) {}, answerDRF, false},
+	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
+	// program.
 	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
 	"mps":     {(*command).formFlag, answerMPS, false},
 	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
@@ -73,11 +82,15 @@ var subcommands = map[string]subcommand{
 }
 
 // run is main with its surroundings as parameters.
+//
+// Nothing below it knows of the process, so that tests call it as often as they like. An error is
+// written once, here, whatever subcommand it comes from.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	err := dispatch(ctx, args, in, out)
 	switch {
 	case err == nil:
 		return answered
+	// Whoever has called it wrongly gets another code than whoever has sent a bad input.
 	case errors.Is(err, errUsage):
 		writeFailure(errs, err)
 		return misused
@@ -86,6 +99,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	return failed
 }
 
+// The steps are those of every subcommand: 1. find it, 2. read its flags, 3. open its input, 4.
+// answer. Flags come before the file, as package flag has it.
 func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%w: no subcommand; try: apportion help", errUsage)
@@ -100,6 +115,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 	}
 	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out}
 	sub.flags(c)
+	// Package flag writes its help to an output at once, and so would mix text into the JSON of an
+	// error: it is kept here, and printed only where it was asked for.
 	var help strings.Builder
 	c.SetOutput(&help)
 	switch err := c.Parse(args[1:]); {
@@ -108,9 +125,12 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w", errUsage, err)
+	// A second file would be left unread without a word; a flag behind the file would be taken for
+	// one.
 	case c.NArg() > 1:
 		return fmt.Errorf("%w: one input at a time, not %q", errUsage, c.Args())
 	case c.NArg() == 1:
+		// The file is opened before the work begins, so that a missing one is told at once.
 		file, err := os.Open(c.Arg(0))
 		if err != nil {
 			return err
@@ -120,6 +140,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 	}
 	if sub.searches {
 		var stop context.CancelFunc
+		// Streams are not in this branch: an interrupt ends them at once, and their state file is
+		// whole at any moment.
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
 		defer stop()
 	}

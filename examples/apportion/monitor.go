@@ -16,14 +16,16 @@ import (
 )
 
 // monitorEvent is a line behind the first.
+//
+// Only the fields of its verb are set.
 type monitorEvent struct {
 	// verb is "sample", "exit" or "tick".
 	verb string
 	// at is the time of a sample or tick, since any origin.
 	at time.Duration
 	id string
-	// reads says that a sample has a value, and the average usage since the sample before, by kind;
-	// usage is nil where it is not given.
+	// reads says that a sample has a value. usage is the average since the sample before, by kind; 1 for
+	// every kind where it is not given.
 	reads bool
 	value float64
 	usage []float64
@@ -61,6 +63,9 @@ type (
 )
 
 // event reads the present line.
+//
+// The key tells the kind of a line; what else is in it is for the strict reader, which refuses fields
+// of another kind.
 func (m *monitorForm) event(l *lines) (*monitorEvent, error) {
 	keys := l.keys()
 	switch {
@@ -76,14 +81,20 @@ func (m *monitorForm) event(l *lines) (*monitorEvent, error) {
 		in := &placedSample{}
 		return m.sample(l, in, in)
 	}
+	// Only the inner part is shown to the reader, so that worker and demand are unknown fields for
+	// flowcon.
 	in := &placedSample{}
 	return m.sample(l, &in.sampleInput, in)
 }
 
 // sample reads the present line into v, a part of in.
+//
+// The event is returned beside an error, filled as far as it was read; the caller looks at the error
+// first.
 func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, error) {
 	err := l.read(v, &strictjson.Options{
 		Keys: func(string) []string { return m.kinds },
+		// Without a container a fault has only its line to name it.
 		Item: func() apportion.Item {
 			if in.Container == "" {
 				return apportion.Item{}
@@ -96,6 +107,7 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 	if in.Value != nil {
 		e.value, e.reads = float64(*in.Value), true
 	}
+	// A kind that a given usage leaves out was not used: it counts as 0, and not as unknown.
 	for _, kind := range m.kinds {
 		usage := 1.0 // not measured: counts as 1
 		if in.Usage != nil {
@@ -107,6 +119,9 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 }
 
 // validate returns what is wrong with a sample beyond its single values.
+//
+// FlowCon weighs growth against usage, so a value without usage says nothing there. SpeCon takes an
+// unmeasured usage for 1.
 func (m *monitorForm) validate(in *placedSample) error {
 	var faults apportion.Faults
 	item := check.Item("container", string(in.Container), 0)
@@ -120,6 +135,8 @@ func (m *monitorForm) validate(in *placedSample) error {
 }
 
 // clock refuses ticks that go back.
+//
+// Two ticks at the same time are not refused here: only time that goes back is.
 type clock struct{ now time.Duration }
 
 func (c *clock) tick(now time.Duration) error {
@@ -140,6 +157,7 @@ type monitorMove struct {
 	Reason    string  `json:"reason"`
 }
 
+// An empty list is [] and not null.
 func monitorMoves(moves []growth.Change) []monitorMove {
 	out := make([]monitorMove, len(moves))
 	for i, m := range moves {
@@ -149,6 +167,8 @@ func monitorMoves(moves []growth.Change) []monitorMove {
 }
 
 // testInput is the part of the first line that chooses a classifier.
+//
+// Confidence is for prospect alone; 0 takes the library's default.
 type testInput struct {
 	Normalization growth.Normalization `json:"normalization,omitempty"`
 	Confidence    positive             `json:"confidence,omitempty"`
@@ -182,6 +202,8 @@ func (c *speconClassifier) UnmarshalText(text []byte) error {
 }
 
 // oneOf sets value to name if that is one of the names.
+//
+// Names are compared as they are, in lower case.
 func oneOf(value *string, name string, names ...string) error {
 	if !slices.Contains(names, name) {
 		return fault(apportion.ErrUnknown, strconv.Quote(name))
@@ -191,6 +213,8 @@ func oneOf(value *string, name string, names ...string) error {
 }
 
 // steeringKind returns the position of the kind of that name; empty: the first.
+//
+// It is called when the kinds are known, and returns Faults so that callers can collect it.
 func steeringKind(kinds apportion.Kinds, name id) (int, error) {
 	if name == "" {
 		return 0, nil
@@ -203,6 +227,8 @@ func steeringKind(kinds apportion.Kinds, name id) (int, error) {
 }
 
 // monitor reads a stream and hands its events on until it ends.
+//
+// It holds one line at a time. The first fault ends it: later lines may mean nothing without it.
 func monitor(l *lines, form *monitorForm, handle func(*monitorEvent) error) error {
 	for {
 		switch err := l.next(); {

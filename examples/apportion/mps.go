@@ -10,6 +10,9 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 )
 
+// The names in the program are short, a0 for the first application, because fields of fixed MPS have
+// eight characters. The numbers count what is in the instance, which leaves out applications that
+// cannot have any container.
 // answerMPS writes comments that say which application, server and kind the numbers in the names
 // stand for, and then the program.
 func answerMPS(_ context.Context, c *command) error {
@@ -17,6 +20,7 @@ func answerMPS(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	// apps[a] is the place of the instance's application a in the problem.
 	inst, apps, err := problem.Instance()
 	if err != nil {
 		return err
@@ -34,11 +38,13 @@ func answerMPS(_ context.Context, c *command) error {
 			fmt.Fprintf(out, "* s%d: server %q\n", j, problem.Servers[j].ID)
 		}
 	}
+	// %q keeps a name with a line break in its comment.
 	for k, kind := range problem.Kinds {
 		fmt.Fprintf(out, "* k%d: kind %q\n", k, kind)
 	}
 	if err := model.MILP.WriteMPS(out); err != nil {
 		return err
 	}
+	// The buffer hides errors of the writer until here.
 	return out.Flush()
 }

@@ -15,6 +15,9 @@ import (
 )
 
 // oasisDecision answers a job. Payoff, utility and completion are 0 where it is not admitted.
+//
+// Payoff is the utility less the price of all that the schedule takes; a job is admitted if that is
+// positive. Completion is the slot of its last work.
 type oasisDecision struct {
 	ID         string      `json:"id"`
 	Admitted   bool        `json:"admitted"`
@@ -25,6 +28,7 @@ type oasisDecision struct {
 	Schedule   []oasisSlot `json:"schedule"`
 }
 
+// Workers and PS are counts by server; servers without any are left out.
 type oasisSlot struct {
 	Slot    int              `json:"slot"`
 	Workers map[string]int64 `json:"workers"`
@@ -74,8 +78,10 @@ type oasis struct {
 	line      int // of the header
 	bounds    *primaldual.Bounds
 	scheduler *primaldual.Scheduler
-	jobs      []primaldual.Job // of the stream, for the upper bound
-	tally     oasisTally
+	// They are kept whether admitted or not: the bound is over what any schedule could earn. So the
+	// memory grows with the stream.
+	jobs  []primaldual.Job // of the stream, for the upper bound
+	tally oasisTally
 }
 
 // oasisTally is what jobs have earned: those that ended, and those that run, in order of admission.
@@ -89,6 +95,8 @@ type oasisEarning struct {
 	Utility float64 `json:"utility"`
 }
 
+// The order is: read the first line, set the bounds, take up the state if there is one, answer line by
+// line, and close with the total.
 func answerOASiS(_ context.Context, c *command) error {
 	l := newLines(c.in)
 	if err := l.first(); err != nil {
@@ -98,11 +106,15 @@ func answerOASiS(_ context.Context, c *command) error {
 	if err != nil {
 		return atLine(l.number, err)
 	}
+	// l.text is valid until the next line, so it is hashed now.
 	state := newOASiSState(c.state, l.text)
 	o := &oasis{oasisHeader: header, line: l.number}
 	events := o.stream(l)
+	// With bounds in the first line each job is answered before the next is read, as a scheduler in
+	// operation needs it.
 	if header.bounds != nil {
 		o.bounds = &header.bounds.Bounds
+		// Without them they depend on all jobs, so the whole stream is read first.
 	} else if events, err = o.prepare(events); err != nil {
 		return err
 	}
@@ -121,6 +133,8 @@ func answerOASiS(_ context.Context, c *command) error {
 }
 
 // stream reads the events one by one. A job that was in the stream before is a fault.
+//
+// The IDs of all jobs are kept: O(jobs) memory.
 func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
 	return func(yield func(*oasisEvent, error) bool) {
 		seen := make(map[string]bool)
@@ -139,9 +153,12 @@ func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
 					err = atLine(l.number, err)
 				}
 			}
+			// A job counts as seen only when it was read without a fault, so that one that is repeated
+			// in a right form is not a duplicate as well.
 			if err == nil && e.verb == "" {
 				seen[e.job.ID] = true
 			}
+			// prepare goes on after a fault to collect all of them; the other readers stop.
 			if !yield(e, err) {
 				return
 			}
@@ -154,10 +171,12 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 	var all []*oasisEvent
 	var jobs []primaldual.Job
 	var faults apportion.Faults
+	// lineOf leads from a job in an error of the library to its line.
 	lineOf := make(map[string]int)
 	for e, err := range events {
 		var found apportion.Faults
 		switch {
+		// Faults of single lines are collected; an error of the reader itself ends it.
 		case errors.As(err, &found):
 			faults = append(faults, found...)
 			continue
@@ -174,6 +193,7 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 	}
 	bounds, err := primaldual.BoundsOf(&o.cluster, jobs, &o.choice)
 	if err != nil {
+		// A fault that is of no job is one of the cluster or the options, which are in the first line.
 		line := o.line
 		var fault *apportion.FieldError
 		if errors.As(err, &fault) && lineOf[fault.Item.ID] > 0 {
@@ -192,10 +212,15 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 }
 
 // answer carries out one event, unless the state has done so before, prints the answer and saves.
+//
+// The answer is written before the state: a crash between the two repeats an answer, and never leaves
+// one out.
 func (o *oasis) answer(c *command, e *oasisEvent, state *oasisState) error {
 	if e.verb == "" {
 		o.jobs = append(o.jobs, e.job)
 	}
+	// A job that was answered in an earlier run is still noted above, since the upper bound is over
+	// all of them.
 	if done, err := state.skip(e); done || err != nil {
 		return err
 	}
@@ -210,6 +235,9 @@ func (o *oasis) answer(c *command, e *oasisEvent, state *oasisState) error {
 }
 
 // apply carries out one event.
+//
+// The scheduler refuses what makes no sense, as a slot that has passed, with an error that ends the
+// run; what was changed for such a line is not saved.
 func (o *oasis) apply(e *oasisEvent) (any, error) {
 	switch e.verb {
 	case "":
@@ -218,6 +246,7 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 			o.tally.Running = append(o.tally.Running, oasisEarning{e.job.ID, decision.Utility})
 		}
 		return o.decision(e.job.ID, &decision), err
+	// Jobs that have ended by that slot have earned what they were promised.
 	case "advance":
 		ended, err := o.scheduler.Advance(e.slot)
 		answer := oasisAdvance{e.slot, []oasisFinish{}}
@@ -226,14 +255,18 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 			answer.Ended = append(answer.Ended, oasisFinish{finish.ID, finish.Slot, finish.Utility})
 		}
 		return answer, err
+	// A cancelled job earns nothing, however far it has come.
 	case "cancel":
 		err := o.scheduler.Cancel(e.id)
 		o.tally.settle(e.id, 0)
 		return oasisCancel{e.id}, err
+	// The job ended at another slot than planned, and earns the utility of that one.
 	case "complete":
 		finish, err := o.scheduler.Complete(e.id, e.slot)
 		o.tally.settle(e.id, finish.Utility)
 		return oasisComplete{e.id, finish.Slot, finish.Utility}, err
+	// Each job that had work on the server is decided anew; one that is refused now loses what it was
+	// promised.
 	case "fail":
 		displaced, err := o.scheduler.Fail(e.id, e.slot)
 		answer := oasisFail{e.id, e.slot, []oasisDecision{}}
@@ -247,9 +280,13 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 }
 
 // settle moves what a job earned to what is settled.
+//
+// A job that is not running changes nothing: the scheduler has said already what is wrong. O(running
+// jobs).
 func (t *oasisTally) settle(id string, utility float64) {
 	for i := range t.Running {
 		if t.Running[i].ID == id {
+			// The order of admission is kept, so that the sum is added up in one order in every run.
 			t.Running = append(t.Running[:i], t.Running[i+1:]...)
 			t.Settled += utility
 			return
@@ -271,6 +308,8 @@ func (t *oasisTally) change(id string, d *primaldual.Decision) {
 }
 
 // total returns what all jobs have earned or will.
+//
+// The sum is in the order of admission. A resumed run has the same tally, and so the same last bit.
 func (t *oasisTally) total() float64 {
 	sum := t.Settled
 	for _, earning := range t.Running {
@@ -302,6 +341,8 @@ func named(placements []apportion.Placement, servers []apportion.Server) map[str
 }
 
 // finish prints the last line.
+//
+// It reports the certified ratio: the upper bound by what was earned, which is at least 1.
 func (o *oasis) finish(c *command, state *oasisState) error {
 	if err := state.done(); err != nil {
 		return err
@@ -315,6 +356,8 @@ func (o *oasis) finish(c *command, state *oasisState) error {
 		steps = -1 // none; in Go 0 stands for the default
 	}
 	total := o.tally.total()
+	// Certify takes any prices as a start and improves them: by weak duality each of its bounds is
+	// right.
 	certificate, err := primaldual.Certify(ledger, o.jobs, total, &primaldual.CertificateOptions{Steps: steps})
 	if err != nil {
 		return fmt.Errorf("upper bound: %w", err)
@@ -324,10 +367,14 @@ func (o *oasis) finish(c *command, state *oasisState) error {
 
 // span returns a ledger over all slots of the run, whose prices guide the upper bound: the scheduler's
 // own, or an empty one where that has moved on.
+//
+// The bound needs prices for every slot in which a job could have run, and a scheduler that has
+// advanced has forgotten the earliest.
 func (o *oasis) span() (*primaldual.Ledger, error) {
 	if o.scheduler.First() == 1 {
 		return o.scheduler.Ledger(), nil
 	}
+	// A copy, since the header's own number of slots is the length of the scheduler's window.
 	whole := o.cluster
 	whole.Slots = o.scheduler.Last()
 	return primaldual.NewLedger(&whole, o.bounds, nil)

@@ -15,6 +15,8 @@ import (
 )
 
 // oasisHeader is the first line.
+//
+// It is checked as a whole before any job is read.
 type oasisHeader struct {
 	cluster primaldual.Cluster
 	// bounds is nil where they are to be taken from all jobs of the stream, as choice says.
@@ -26,15 +28,21 @@ type oasisHeader struct {
 }
 
 // oasisBounds are bounds as they are written: a single number holds for every kind.
+//
+// single has the path of each field that was such a number, by which spread and the library's faults
+// name it.
 type oasisBounds struct {
 	primaldual.Bounds
 	single map[string]bool
 }
 
 // oasisEvent is any later line: a job, or a verb with its object and slot.
+//
+// Only the fields of its verb are set.
 type oasisEvent struct {
 	line int
 	// digest is the SHA-256 of the line.
+	// The state keeps digests and no lines, so its size does not grow with the stream.
 	digest [sha256.Size]byte
 	verb   string // "" for a job
 	job    primaldual.Job
@@ -45,7 +53,8 @@ type oasisEvent struct {
 // oasisInput is the first line as it is written.
 type oasisInput struct {
 	primaldual.Cluster
-	Bounds  *boundsInput `json:"bounds,omitempty"`
+	Bounds *boundsInput `json:"bounds,omitempty"`
+	// A pointer marks an option whose zero is not the same as leaving it out.
 	Options struct {
 		Literal          bool              `json:"literal,omitempty"`
 		EtaPerJob        *bool             `json:"eta_per_job,omitempty"`
@@ -61,6 +70,8 @@ type oasisInput struct {
 }
 
 // boundsInput is a primaldual.Bounds in which a single number may stand for one of each kind.
+//
+// The names are those of the paper: U and L bound the unit utility of each kind from above and below.
 type boundsInput struct {
 	UWorker   perKind `json:"U_worker"`
 	LWorker   perKind `json:"L_worker"`
@@ -77,6 +88,8 @@ type perKind struct {
 }
 
 // UnmarshalJSON reads either.
+//
+// text is never empty, and begins with the value: package json has trimmed it.
 func (p *perKind) UnmarshalJSON(text []byte) (err error) {
 	if text[0] == '[' {
 		p.list, err = decoded[[]float64](text)
@@ -87,6 +100,7 @@ func (p *perKind) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
+// It returns the header even with faults, filled as far as it was read.
 func readOASiSHeader(l *lines) (*oasisHeader, error) {
 	in, h := &oasisInput{}, &oasisHeader{steps: defaultCertificateSteps}
 	return h, l.read(in, &strictjson.Options{
@@ -98,6 +112,9 @@ func readOASiSHeader(l *lines) (*oasisHeader, error) {
 const defaultCertificateSteps = 60
 
 // take sets the header as the first line says.
+//
+// In JSON a zero is a zero. In the options of the library it stands for the default, so that a zero
+// which was written becomes -1 there.
 func (h *oasisHeader) take(in *oasisInput) {
 	o := &in.Options
 	h.cluster, h.method = in.Cluster, o.Method
@@ -120,6 +137,8 @@ func (h *oasisHeader) take(in *oasisInput) {
 }
 
 // bounds returns what is written. What was refused counts as 0 for all kinds.
+//
+// So that one fault is told once: a field that could not be read must not also have the wrong length.
 func (b *boundsInput) bounds() *oasisBounds {
 	out := &oasisBounds{single: map[string]bool{}}
 	out.EtaWorker, out.EtaPS = b.EtaWorker, b.EtaPS
@@ -145,10 +164,14 @@ func (h *oasisHeader) validate() error {
 	if h.bounds == nil || len(h.cluster.Kinds) == 0 {
 		return faults.Err()
 	}
+	// Options that choose bounds and bounds that are given contradict each other, and to ignore one of
+	// them would hide that.
 	if h.choice != (primaldual.BoundsOptions{}) {
 		faults.Add(apportion.Item{}, "options", apportion.ErrConflict, "these set bounds, which are given")
 	}
 	h.bounds.spread(&faults, len(h.cluster.Kinds))
+	// The library's own check looks at the values, kind by kind, and so needs lists of the right
+	// length.
 	if len(faults) == 0 {
 		errors.As(h.bounds.Validate(h.cluster.Kinds), &faults)
 	}
@@ -156,6 +179,8 @@ func (h *oasisHeader) validate() error {
 }
 
 // spread writes single numbers out for every kind. A kind whose U is 0 is one that nobody demands.
+//
+// It stops at the first list of a wrong length, because the pair of U and L is looked at together.
 func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
 	for _, side := range []struct {
 		name         string
@@ -173,6 +198,8 @@ func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
 				return
 			}
 		}
+		// A kind that no job demands has U = 0. A single L holds for the others, and L <= U must hold
+		// for this one as well.
 		for r, upper := range *side.upper {
 			if upper == 0 && b.single["bounds.L_"+side.name] {
 				(*side.lower)[r] = 0
@@ -182,6 +209,8 @@ func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
 }
 
 // oasisVerbs are the keys that make a line something else than a job.
+//
+// A job has none of these keys, so the key alone tells what a line is.
 var oasisVerbs = []string{"advance", "cancel", "complete", "fail", "repair"}
 
 // The lines that are no jobs.
@@ -207,8 +236,12 @@ type (
 )
 
 // readOASiSEvent reads a line behind the first.
+//
+// The digest is of the bytes as they are: a line that says the same in other words is another line.
 func readOASiSEvent(l *lines, kinds apportion.Kinds) (*oasisEvent, error) {
 	e := &oasisEvent{line: l.number, digest: sha256.Sum256(l.text)}
+	// Of two verbs in one line either may be taken: its strict reader refuses the other one as an
+	// unknown field.
 	for _, key := range l.keys() {
 		if slices.Contains(oasisVerbs, key) {
 			e.verb = key
@@ -233,6 +266,8 @@ func readOASiSEvent(l *lines, kinds apportion.Kinds) (*oasisEvent, error) {
 }
 
 // readVerb reads a line that is no job; parts returns what it says.
+//
+// What was read counts even with an error, which is returned beside it.
 func readVerb[T any](l *lines, e *oasisEvent, parts func(*T) (id, slot)) (*oasisEvent, error) {
 	var in T
 	err := l.read(&in, nil)

@@ -21,6 +21,8 @@ import (
 // errDamaged reports a file that is no state, or a damaged one.
 var errDamaged = errors.New("is no state, or a damaged one")
 
+// Both are written into the file, so that another file, or one of a later version, is refused with a
+// reason.
 const (
 	stateFormat  = "apportion oasis state"
 	stateVersion = 1
@@ -38,8 +40,9 @@ type stateFile struct {
 	Jobs   int    `json:"jobs"`
 	Stream string `json:"stream"`
 	// Tally is what jobs have earned, Scheduler the snapshot of the scheduler.
-	Tally     oasisTally `json:"tally"`
-	Scheduler []byte     `json:"scheduler"`
+	Tally oasisTally `json:"tally"`
+	// It is opaque here, as base64 in JSON: its form belongs to package primaldual.
+	Scheduler []byte `json:"scheduler"`
 	// Checksum is the SHA-256 of all this with an empty checksum.
 	Checksum string `json:"checksum"`
 }
@@ -56,6 +59,8 @@ type oasisState struct {
 	resumed int // lines of the file when the run began
 }
 
+// The chain of hashes begins with that of the first line, so that the same jobs under another header
+// are another stream.
 func newOASiSState(path string, header []byte) *oasisState {
 	sum := sha256.Sum256(header)
 	return &oasisState{path: path, stream: sum,
@@ -80,16 +85,20 @@ func (s *oasisState) resume(o *oasis) (err error) {
 		}
 		return nil
 	}
+	// decode replaces s.saved, so the header of this stream is put aside first.
 	header := s.saved.Header
 	if err := s.decode(data); err != nil {
 		return err
 	}
+	// Under another cluster or other options the answers so far would not be those of this run.
 	if s.saved.Header != header {
 		return s.fault("header", apportion.ErrConflict, "the first line of the stream is another")
 	}
+	// The library checks the snapshot against cluster and bounds by itself.
 	o.scheduler, err = primaldual.RestoreScheduler(&o.cluster, o.bounds, options, s.saved.Scheduler)
 	var fault *apportion.FieldError
 	switch {
+	// The header is the same, so only bounds that were computed from the jobs can differ.
 	case errors.Is(err, apportion.ErrConflict):
 		return s.fault("bounds", apportion.ErrConflict, "they come from all jobs of the stream, which are others now")
 	case errors.As(err, &fault):
@@ -100,6 +109,8 @@ func (s *oasisState) resume(o *oasis) (err error) {
 }
 
 // read returns the bytes of the file, or nil where there is none.
+//
+// No file is no error: the first run begins without one.
 func (s *oasisState) read() ([]byte, error) {
 	if s.path == "" {
 		return nil, nil
@@ -112,6 +123,9 @@ func (s *oasisState) read() ([]byte, error) {
 }
 
 // decode reads what encode has written, and nothing else: not one byte may differ.
+//
+// A checksum alone would let pass what JSON ignores, as unknown fields and other spaces: so the file
+// is written again and compared byte by byte.
 func (s *oasisState) decode(data []byte) error {
 	var file stateFile
 	if err := json.Unmarshal(data, &file); err != nil {
@@ -124,6 +138,7 @@ func (s *oasisState) decode(data []byte) error {
 		return s.fault("version", apportion.ErrUnknown, strconv.Itoa(file.Version))
 	}
 	sum := file.Checksum
+	// encode sets file.Checksum anew, so the one that was read is put aside first.
 	again, err := file.encode()
 	switch {
 	case err != nil:
@@ -133,11 +148,14 @@ func (s *oasisState) decode(data []byte) error {
 	case !bytes.Equal(again, data):
 		return s.fault("", errDamaged, "it is not as it was written")
 	}
+	// Nothing of s has changed until here: a damaged file leaves no traces.
 	s.saved = file
 	return nil
 }
 
 // encode sets the checksum and returns the bytes of the file.
+//
+// The sum is over the compact form with an empty Checksum: a file cannot hold the sum of itself.
 func (f *stateFile) encode() ([]byte, error) {
 	f.Checksum = ""
 	plain, err := json.Marshal(f)
@@ -152,9 +170,13 @@ func (f *stateFile) encode() ([]byte, error) {
 
 // skip goes on by one event and reports whether the file has the answer to it. Behind the last such
 // event it compares the lines with those that were answered.
+//
+// One digest stands for all lines so far, whose number must agree as well: O(1) a line.
 func (s *oasisState) skip(e *oasisEvent) (bool, error) {
 	s.lines++
 	s.stream = sha256.Sum256(append(s.stream[:], e.digest[:]...))
+	// Only here is the hash of all answered lines complete. A stream that differs earlier is found
+	// here, before any new answer is given.
 	if s.lines == s.resumed && hex.EncodeToString(s.stream[:]) != s.saved.Stream {
 		return false, s.fault("stream", apportion.ErrConflict,
 			fmt.Sprintf("the lines up to line %d, where the state was saved, are not those that were answered", e.line))
@@ -163,6 +185,8 @@ func (s *oasisState) skip(e *oasisEvent) (bool, error) {
 }
 
 // done reports a stream that ends before the lines that the file has answers to.
+//
+// A stream that was cut short is not the one that was answered, and its total would be too small.
 func (s *oasisState) done() error {
 	if s.lines < s.resumed {
 		return s.fault("lines", apportion.ErrConflict,
@@ -173,6 +197,8 @@ func (s *oasisState) done() error {
 
 // save writes the file anew. The file is always that of some answer, whatever happens: a crash
 // between the answer and its file repeats the answer.
+//
+// The cost of a line is that of a snapshot, O(slots x servers x kinds), and of two syncs of the disk.
 func (s *oasisState) save(o *oasis, e *oasisEvent) error {
 	if s.path == "" {
 		return nil

@@ -20,6 +20,9 @@ import (
 )
 
 // replayOutput is the output of "replay".
+//
+// An answer that differs is printed as well, and the exit code says that it does: a script needs no
+// look at the output.
 type replayOutput struct {
 	// Same says that there are no Differences.
 	Same        bool         `json:"same"`
@@ -31,6 +34,8 @@ type replayOutput struct {
 }
 
 // difference is a field in which the answers differ.
+//
+// Recorded and Replayed are texts, as numbers of either may be missing or infinite.
 type difference struct {
 	Item     string `json:"item"`
 	Field    string `json:"field"`
@@ -45,6 +50,7 @@ type verifyOutput struct {
 	Objective   float64      `json:"objective"`
 	Bound       *float64     `json:"bound,omitempty"`
 	ProvenBound *float64     `json:"proven_bound,omitempty"`
+	// Then verify alone cannot prove Bound, for a certificate holds prices and no search tree.
 	// Searched says that Bound is below ProvenBound because of a search, which "replay" repeats.
 	Searched bool `json:"searched"`
 }
@@ -66,6 +72,7 @@ func (c *command) writeRecord(p *alloc.Problem, d *alloc.Decision) error {
 	if err != nil {
 		return err
 	}
+	// The file is there as a whole or as it was before: a log of decisions must not have halves.
 	return durable.WriteFile(c.record, append(text, '\n'))
 }
 
@@ -95,12 +102,15 @@ func answerReplay(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	// The solver is the one that the certificate names and no choice of the caller: another one may
+	// find another best allocation, which would be no fault.
 	by, err := solverOf(&r.Decision.Certificate.By)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
+	// Replay compares everything but the prices, of which several may prove the same bound.
 	found, err := r.Replay(ctx, by)
 	if err != nil {
 		return err
@@ -118,6 +128,7 @@ func answerReplay(ctx context.Context, c *command) error {
 
 // solverOf returns the solver that a certificate names; nil: the one that Record.Replay makes from it.
 func solverOf(by *solver.Settings) (solver.Solver, error) {
+	// By.Solver is checked before the form, so that an unknown one is told as such.
 	const field = "decision.certificate.by."
 	if by.Solver == backend.Embedded {
 		return nil, nil
@@ -126,10 +137,13 @@ func solverOf(by *solver.Settings) (solver.Solver, error) {
 	if err != nil {
 		return nil, &apportion.FieldError{Field: field + "solver", Err: apportion.ErrUnknown, Detail: strconv.Quote(by.Solver)}
 	}
+	// dorm writes no other form; one that is recorded comes from elsewhere, and would be solved as
+	// another program.
 	if by.Form != string(mip.Disjunctive) {
 		return nil, &apportion.FieldError{Field: field + "form", Err: apportion.ErrUnknown, Detail: strconv.Quote(by.Form)}
 	}
 	o := mip.Options{Preference: by.Preference}
+	// The gap is part of the effort: with another one the search may stop at another allocation.
 	o.Search.RelativeGap = by.Gap
 	return b.P2(&o), nil
 }
@@ -139,6 +153,7 @@ func answerVerify(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	// No solver runs: the allocation is counted again, and the bound is computed from the prices.
 	proof, err := r.Verify()
 	if err != nil {
 		return err

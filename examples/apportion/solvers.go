@@ -14,6 +14,8 @@ import (
 
 // solverFlag declares -solver; otherwise is the name of the default.
 func (c *command) solverFlag(otherwise string) {
+	// All are listed, also those whose library is not on this machine: choosing one says what is
+	// missing.
 	all := backend.All()
 	find := func(name string) (err error) {
 		c.solver, err = backend.Find(all, name)
@@ -35,6 +37,8 @@ func (c *command) decider() solver.Solver {
 }
 
 // forms are the values of -form.
+//
+// verbatim writes the paper's program word by word.
 var forms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
 func (c *command) formFlag() {
@@ -44,6 +48,8 @@ func (c *command) formFlag() {
 		names = append(names, string(form))
 	}
 	text := fmt.Sprintf("how to write the program: %s\n(default %q)", strings.Join(names, ", "), c.form)
+	// The flag is checked when it is read, so that a wrong name is a wrong call and costs no reading
+	// of the input.
 	c.Func("form", text, func(name string) error {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("not one of %s", strings.Join(names, ", "))

@@ -17,6 +17,8 @@ import (
 )
 
 // speconAnswer answers a tick. Times are in seconds.
+//
+// Ran says whether the monitor has judged anything at this tick: it does so once an interval.
 type speconAnswer struct {
 	Time      float64          `json:"time"`
 	Ran       bool             `json:"ran"`
@@ -58,6 +60,7 @@ type speconRun struct {
 	manager *specon.Manager
 }
 
+// The caller carries migrations out; this only decides, and believes that they are done.
 func answerSpeCon(_ context.Context, c *command) error {
 	l := newLines(c.in)
 	if err := l.first(); err != nil {
@@ -75,12 +78,15 @@ func answerSpeCon(_ context.Context, c *command) error {
 }
 
 // start makes the manager of the workers in the first line.
+//
+// OneAtATime: at most one migration a tick.
 func (s *speconRun) start() (err error) {
 	s.manager, err = specon.NewManager(specon.ManagerConfig{Config: s.config, Kinds: s.kinds}, &specon.ManagerOptions{
 		Options: s.options, OneAtATime: true, Host: placement.HostOptions{Weights: s.weights, IgnoreRoom: s.ignoreRoom},
 		NoRebalance: s.noRebalance, Rebalance: s.balance,
 	})
 	for _, w := range s.workers {
+		// The first fault counts; workers behind it are left out.
 		if err == nil {
 			err = s.manager.Step(specon.Event{Kind: specon.WorkerUp, Worker: w.ID, Capacity: w.Capacity})
 		}
@@ -89,11 +95,14 @@ func (s *speconRun) start() (err error) {
 }
 
 // handle takes one event; a tick is answered.
+//
+// A sample does two things: it says where the container is, and it adds a reading if it has a value.
 func (s *speconRun) handle(c *command, e *monitorEvent) error {
 	job, known := s.manager.Job(e.id)
 	switch {
 	case e.verb == "tick":
 		return s.step(c, e.at)
+	// As in flowcon: the caller's list of containers and ours must be the same.
 	case e.verb == "exit" && !known:
 		return unknownContainer(e.id)
 	case e.verb == "exit":
@@ -107,6 +116,9 @@ func (s *speconRun) handle(c *command, e *monitorEvent) error {
 
 // locate tells the manager of the container that a sample is of, on the worker and with the demand that
 // the sample names; where it names none they are as before.
+//
+// A container may appear on another worker than the one that it was sent to: what the sample says is
+// what counts.
 func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	item := check.Item("container", e.id, 0)
 	switch {
@@ -115,6 +127,7 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	case e.worker == "" && !known:
 		return &apportion.FieldError{Item: item, Field: "worker", Err: apportion.ErrMissing, Detail: "the first sample of a container says where it is"}
 	}
+	// A demand of nil leaves the demand as it was.
 	event := specon.Event{Kind: specon.Runs, Job: e.id, Worker: e.worker, Demand: e.demand}
 	if e.worker == "" {
 		event.Worker = worker
@@ -122,6 +135,8 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	if !known {
 		event.Kind = specon.Arrival
 	}
+	// A container that does not say what it holds takes no room, so that room is a matter of those
+	// that do.
 	if !known && e.demand == nil {
 		event.Demand = make(apportion.Resources, len(s.kinds))
 	}
@@ -143,17 +158,21 @@ func (s *speconRun) step(c *command, now time.Duration) error {
 	for _, a := range d.Answers {
 		answer.Requests = append(answer.Requests, speconRequest{a.Job, a.Gain, a.Verdict.String()})
 	}
+	// The manager is told at once that the container runs at its goal, so that the next tick counts
+	// from there.
 	for _, m := range d.Moves {
 		if err := s.manager.Step(specon.Event{Kind: specon.Runs, Job: m.Job, Worker: m.To}); err != nil {
 			return err
 		}
 		transfer := speconTransfer{m.Job, m.From, m.To, m.Why.String()}
+		// A migration stands alone; moves that even the cluster out are a list.
 		if m.Why == specon.Rebalancing {
 			answer.Rebalance = append(answer.Rebalance, transfer)
 		} else {
 			answer.Migration = &transfer
 		}
 	}
+	// Scores are counted in halves, as exact integers, and divided only for the reader.
 	for _, w := range d.Workers {
 		answer.Workers = append(answer.Workers, speconWorker{w.Worker, w.Progressing, w.Watching, w.Converged, float64(w.Score) / placement.ScoreUnit})
 	}

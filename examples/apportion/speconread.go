@@ -15,6 +15,8 @@ import (
 )
 
 // speconHeader is the first line.
+//
+// It is complete when it is checked: nothing in it changes while the stream is read.
 type speconHeader struct {
 	kinds   apportion.Kinds
 	workers []apportion.Server
@@ -30,6 +32,8 @@ type speconHeader struct {
 }
 
 // speconInput is the first line as it is written.
+//
+// Rebalance is a pointer since leaving it out means true.
 type speconInput struct {
 	Kinds    apportion.Kinds    `json:"kinds"`
 	Workers  []apportion.Server `json:"workers"`
@@ -57,6 +61,8 @@ func readSpeCon(l *lines) (*speconHeader, error) {
 }
 
 // take sets the header as the first line says, and returns all that is wrong with it.
+//
+// Each part of the library checks its own fields, and the faults of all are put together here.
 func (h *speconHeader) take(in *speconInput) error {
 	o := &in.Options
 	*h = speconHeader{
@@ -69,11 +75,14 @@ func (h *speconHeader) take(in *speconInput) error {
 		noRebalance: o.Rebalance != nil && !*o.Rebalance,
 		balance:     placement.RebalanceOptions{IgnoreRoom: o.IgnoreRoom, Literal: o.RebalanceLiteral, Ceiling: o.RebalanceCeiling},
 	}
+	// No weight may be 0 in the input, so all zeros means that there were none.
 	if h.weights == (placement.Weights{}) {
 		h.weights = placement.DefaultWeights()
 	}
 	var faults, found apportion.Faults
 	errors.As(h.kinds.Validate(), &faults)
+	// Faults of the list of servers as a whole have the name of the library; here the list is called
+	// workers.
 	before := len(faults)
 	check.Servers(&faults, h.kinds, h.workers)
 	for _, fault := range faults[before:] {
@@ -85,6 +94,7 @@ func (h *speconHeader) take(in *speconInput) error {
 	if h.steering, err = steeringKind(h.kinds, o.Steering); errors.As(err, &found) {
 		faults = append(faults, found...)
 	}
+	// The monitor is made only for its check; the manager makes its own.
 	if _, err := specon.NewMonitor(h.config, &h.options); errors.As(err, &found) {
 		faults = append(faults, found...)
 	}
@@ -92,12 +102,17 @@ func (h *speconHeader) take(in *speconInput) error {
 }
 
 // maxWeight bounds a weight, so that scores are exact.
+//
+// 2^20 times the number of containers on any worker is far below 2^53, so that sums in halves are
+// exact.
 const maxWeight = 1 << 20
 
 // weights are the weights of progressing, watching and converged containers: multiples of 1/2 that fall.
 type weights struct{ list placement.Weights }
 
 // UnmarshalJSON reads a list of the three.
+//
+// Falling weights make a converged container count least, which is what the scores are for.
 func (w *weights) UnmarshalJSON(text []byte) error {
 	list, err := decoded[[]float64](text)
 	switch {
@@ -108,6 +123,7 @@ func (w *weights) UnmarshalJSON(text []byte) error {
 	}
 	var whole [3]int64
 	for i, weight := range list {
+		// A weight too large for an int64 gives any number here; the test for maxWeight refuses it.
 		whole[i] = int64(weight * placement.ScoreUnit)
 		exact := weight > 0 && weight <= maxWeight && float64(whole[i]) == weight*placement.ScoreUnit
 		if falls := i == 0 || list[i-1] > weight; !exact || !falls {

@@ -17,6 +17,8 @@ func decoded[T any](text []byte) (value T, err error) {
 }
 
 // fault returns the fault of a value, whose path its reader knows.
+//
+// The reader that calls UnmarshalJSON or UnmarshalText adds item, path and line.
 func fault(sort error, detail string) error { return &apportion.FieldError{Err: sort, Detail: detail} }
 
 // id is a name that is not empty.
@@ -32,6 +34,9 @@ func (i *id) UnmarshalText(text []byte) error {
 }
 
 // positive is a number above 0.
+//
+// NaN and infinities need no care here: JSON has no numbers for them, and decoded refuses what
+// overflows a float64.
 type positive float64
 
 // UnmarshalJSON refuses 0 and what is below.
@@ -91,6 +96,8 @@ func (s *slot) UnmarshalJSON(text []byte) error {
 }
 
 // atLeast reads a whole number that is not below least.
+//
+// 1.0 and 1e0 are whole numbers or not as strictjson says, which is the same rule in all inputs.
 func atLeast(text []byte, least int) (int, error) {
 	value, err := decoded[int](text)
 	if err == nil && value < least {
@@ -100,6 +107,8 @@ func atLeast(text []byte, least int) (int, error) {
 }
 
 // maxSeconds is the longest time in seconds: what a time.Duration holds.
+//
+// One second less than the largest Duration, so that rounding to the nanosecond cannot overflow.
 const maxSeconds = float64(math.MaxInt64/int64(time.Second)) - 1
 
 // seconds is a time, 0 or more, to the nanosecond; its text is a number of seconds.
@@ -112,6 +121,7 @@ func (s *seconds) UnmarshalJSON(text []byte) error {
 		err = fault(apportion.ErrRange, jsonNumber(float64(value))+" seconds are more than 292 years")
 	}
 	if err == nil {
+		// Rounded and not cut off: 0.1 s is not representable in binary, and must be 100 ms.
 		*s = seconds(math.Round(float64(value) * float64(time.Second)))
 	}
 	return err
@@ -122,6 +132,8 @@ type reading float64
 
 // UnmarshalJSON refuses every other text.
 func (r *reading) UnmarshalJSON(text []byte) error {
+	// A training process that diverges reports NaN, which JSON writers put into quotes. It is a
+	// reading like any other: the classifiers decide what to make of it.
 	if word, err := decoded[string](text); err == nil {
 		values := map[string]reading{"NaN": reading(math.NaN()), "Infinity": reading(math.Inf(1)), "-Infinity": reading(math.Inf(-1))}
 		value, ok := values[word]

@@ -12,6 +12,7 @@ import (
 // answerVersion prints the version of the module that the command was built from, and of Go.
 func answerVersion(_ context.Context, c *command) error {
 	info, ok := debug.ReadBuildInfo()
+	// A binary that was built without modules has no such information.
 	if !ok {
 		info = &debug.BuildInfo{GoVersion: runtime.Version()}
 	}
@@ -25,12 +26,14 @@ func versionOf(info *debug.BuildInfo) string {
 	version, changed := info.Main.Version, ""
 	for _, setting := range info.Settings {
 		switch {
+		// A published version says more than its commit, so it stays.
 		case setting.Key == "vcs.revision" && (version == "" || version == "(devel)"):
 			version = setting.Value
 		case setting.Key == "vcs.modified" && setting.Value == "true":
 			changed = ", changed since"
 		}
 	}
+	// Nothing is known but that it was built from a work tree.
 	if version == "" {
 		version = "(devel)"
 	}
