@@ -36,6 +36,8 @@ func oneTooLarge(p *problem.Problem) *solver.Conflict {
 		if a.Min <= a.Max {
 			continue
 		}
+		// The weaker reason first: all servers together hold fewer containers than the
+		// minimum.
 		c := &solver.Conflict{
 			Constraints: []solver.Constraint{solver.Minimum, solver.Capacity},
 			Apps:        []int{i}, Kind: -1, Need: float64(a.Min), Have: float64(a.Max),
@@ -90,6 +92,7 @@ func allTooLarge(p *problem.Problem) *solver.Conflict {
 // of them has been counted.
 func tooManyMoves(p *problem.Problem) *solver.Conflict {
 	c := &solver.Conflict{Kind: -1, Have: float64(p.Inst.AdjustBudget)}
+	// Those that cannot stay by themselves are certain; servers add to them.
 	need := int64(len(p.MustMove))
 	involved := make([]bool, len(p.Apps))
 	for _, i := range p.MustMove {
@@ -129,6 +132,7 @@ func NoRoom(p *problem.Problem) *solver.Conflict {
 		if a.Pinnable {
 			continue
 		}
+		// Containers of its demand that fit server by server, each server taken by itself.
 		var room int64
 		for j := range p.Servers {
 			residual := apportion.Resources(p.Residual[j*p.Kinds : (j+1)*p.Kinds])

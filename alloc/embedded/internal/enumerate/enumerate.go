@@ -125,6 +125,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 	e.after, e.spare, e.must = make([][]float64, n+1), make([]float64, n+1), make([]int64, n+1)
 	var base float64
 	var gains []float64
+	// From the last application backward, so that each suffix extends the one after it.
 	for i := n; i >= 0; i-- {
 		if i < n {
 			a := &p.Apps[i]
@@ -132,6 +133,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 			e.must[i] = e.must[i+1]
 			if a.Pinnable {
 				base += d.Keep[i]
+				// A gain below 0 is not taken: whoever may stay is kept then.
 				gains = append(gains, math.Max(0, d.Free[i]-d.Keep[i]))
 				slices.SortFunc(gains, func(x, y float64) int { return cmp.Compare(y, x) })
 			} else {
@@ -242,12 +244,15 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	if tied {
 		least = e.x[row+e.twin[j]]
 	}
+	// Ascending, which is what makes the first of equal solutions the lexicographically
+	// smallest.
 	for c := least; c <= most; c++ {
 		e.x[row+j] = c
 		e.tied[row+p.Servers+j] = tied && c == least
 		e.use(j, a.Type, c)
 		done := e.cell(i, j+1, n+c, at)
 		e.use(j, a.Type, -c)
+		// x is left as it was, whatever ended the visit.
 		if !done {
 			e.x[row+j] = 0
 			return false

@@ -91,6 +91,9 @@ func drawDual(t *rapid.T) (*Dual, []float64) {
 	x := make([]float64, d.Dim())
 	for c := range x {
 		x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
+		if c < len(x)-1 {
+			x[c] *= 0.2 // profits on either side of 0
+		}
 	}
 	d.Evaluate(x)
 	return d, x

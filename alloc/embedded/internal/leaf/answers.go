@@ -44,7 +44,8 @@ type Answers struct {
 	// step is the lattice of the utilization, gap the relative gap that is enough.
 	step, Gap float64
 	States    int // that an exact answer may take
-	Judged    int64
+	// Judged counts sets answered afresh, not those remembered.
+	Judged int64
 	// Work is what the answers cost: residual problems solved, and what takes about as long as one.
 	Work int64
 }

@@ -47,7 +47,8 @@ type packing struct {
 	lambda, penalty float64
 	strict          bool
 	// The best so far.
-	Found      bool
+	Found bool
+	// They belong to the set that r was fixed to when Found was set last.
 	bestGroups []group
 	bestCount  []int64
 	BestValue  float64
@@ -81,6 +82,7 @@ func (k *packing) pack(goal float64) {
 			if k.settle() {
 				break
 			}
+			// Loss still exceeds the budget: it weighs more from now on.
 			k.penalty *= raise
 		}
 		// goal is the bound less the least difference: better does not exist.
@@ -210,6 +212,7 @@ func (k *packing) climb() {
 		if !k.short() {
 			return
 		}
+		// A container towards a minimum is worth weight times another one.
 		k.weight *= raise
 	}
 }
@@ -242,6 +245,7 @@ func (k *packing) sweep() bool {
 func (k *packing) better(at int) (int32, float64) {
 	g := k.groups[at]
 	ps, class := k.r.S.Lists, k.r.Class[g.class]
+	// The empty pattern has no list: nothing is taken away.
 	var from []int32
 	if g.pattern >= 0 {
 		from = ps.Pattern(class, int(g.pattern))

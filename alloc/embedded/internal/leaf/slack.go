@@ -36,15 +36,18 @@ type slackState struct {
 // slack, and a state whose slack is room or more is dropped, as slacks never sink again. Time and memory are
 // those of limit states, each of types numbers.
 type slackSearch struct {
-	r             *colgen.Residual
-	room          float64 // bound - cut
-	layers        [][]slackState
-	of            []int32 // class of each layer, index in residual.class
+	r      *colgen.Residual
+	room   float64 // bound - cut
+	layers [][]slackState
+	of     []int32 // class of each layer, index in residual.class
+	// states counts those made so far, of all layers; limit bounds them.
 	states, limit int
 	best          []float64 // by type: the largest (v - pi) N - lambda G(N)
 	cut           float64
 	// The solution, if found.
 	found bool
+	// count is by type, value the utilization with the kept, last the state of the last
+	// layer it came from.
 	count []int64
 	value float64
 	last  int32
@@ -59,6 +62,7 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 	r := k.r
 	q := &slackSearch{r: r, room: r.Bound - cut, cut: cut, limit: states, count: make([]int64, len(r.S.Problem.Types))}
 	defer func() { k.states = q.states }()
+	// The first layer has one state: no server, no supply, no slack.
 	q.layers = [][]slackState{{{supply: make([]int64, len(r.S.Problem.Types)), parent: -1, pattern: -1}}}
 	// Servers of one class come one after the other: permutations among them merge into
 	// one state.
@@ -103,6 +107,7 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 	r := q.r
 	ps, class := r.S.Lists, r.Class[g]
 	_, most := ps.Best(class, r.Pi)
+	// index finds the state of next with a supply.
 	index := make(map[string]int32)
 	var next []slackState
 	var key []byte

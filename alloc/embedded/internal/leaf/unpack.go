@@ -15,9 +15,11 @@ type Packed struct {
 	Free   []bool
 	groups []packedGroup
 	count  []int64 // by type: containers used
-	value  float64
-	loss   float64
-	freed  int
+	// Utilization and loss are those of the whole, the kept included; freed counts
+	// pinnable applications.
+	value float64
+	loss  float64
+	freed int
 }
 
 type packedGroup struct {

@@ -41,6 +41,8 @@ type Lists struct {
 	failed bool
 	key    []byte
 	most   []int64 // containers of a type in a pattern
+	// left, count and list are scratch of the class that is being listed: what is left,
+	// the containers so far, and the maximal patterns met.
 	left   []int64
 	count  []int32
 	list   []int32
@@ -48,6 +50,7 @@ type Lists struct {
 }
 
 // Class is the maximal patterns of one class: count of type t in pattern q at q*types+t.
+// Two classes never have the same list.
 type Class struct {
 	List []int32
 	Size int // patterns
@@ -182,6 +185,7 @@ func (ps *Lists) extend(t int) {
 		return
 	}
 	d := ps.p.DemandOf(int32(t))
+	// More than limit of one type would take more visits than there are.
 	n := min(int64(ps.limit), ps.most[t])
 	for k, q := range d {
 		if q > 0 {

@@ -30,14 +30,17 @@ type Search struct {
 	cellAt  []int32 // entry -> cell
 	// rootWorth is max(0, v_t - p_t) by type, and worth that of the set judged last.
 	rootWorth []float64
-	root      pricedSets // at the prices of the root
-	local     pricedSets // at those of the set judged last
-	worth     []float64
-	moves     []swap
-	at        float64 // value of the set
+	// Both bound every set; the smaller of two bounds is a bound as well.
+	root  pricedSets // at the prices of the root
+	local pricedSets // at those of the set judged last
+	worth []float64
+	// moves is scratch: the swaps ranked last.
+	moves []swap
+	at    float64 // value of the set
 }
 
 // swap frees in and keeps out; either may be -1.
+// The values are applications.
 type swap struct {
 	in, out int32
 	bound   float64 // gain of U
@@ -67,6 +70,7 @@ func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search
 // Load makes set the one to start from: those of them that may be pinned.
 // More than the budget may be loaded; swaps keep
 // their number then, and only trim lowers it.
+// O(applications + entries).
 func (q *Search) Load(set []bool) {
 	q.members = q.members[:0]
 	clear(q.mask)
@@ -132,6 +136,7 @@ func (q *Search) change(u *pricedSets, i int32) float64 {
 // room, by the smaller of both bounds.
 // O(ins x outs) changes. The change of in is taken with out gone already, since two
 // residents of one server make room together.
+// The set is as before when it returns: what it takes out it puts back.
 func (q *Search) rank() {
 	q.moves = q.moves[:0]
 	ins, outs := q.candidates()
@@ -164,6 +169,8 @@ func (q *Search) rank() {
 // by application.
 // Each bound has its own candidates, as the prices of the set and of the root see
 // different shortages.
+// In all at most 2 MostIn come in and 2 MostOut go out. O(applications log
+// applications).
 func (q *Search) candidates() (ins, outs []int32) {
 	for _, u := range [...]*pricedSets{&q.root, &q.local} {
 		var in, out []lagrange.Score
@@ -239,6 +246,8 @@ func (q *Search) worthNow() float64 {
 // climb goes to better sets until none of the best ranked is; it spends at most tries judgements.
 // First improvement: each judgement solves a residual problem, which is dear, so the first better
 // set is taken. What is better is decided by judgement alone; a wrong rank costs tries only.
+// It ends at a local optimum with respect to the MostRanked best moves, when the tries
+// are used up, or with ctx; tries is counted down for the caller.
 func (q *Search) climb(ctx context.Context, tries *int64) {
 	q.at = q.worthNow()
 	for *tries > 0 && ctx.Err() == nil {
@@ -291,6 +300,7 @@ func (q *Search) perturb() {
 	if q.rng.Below(2) == 0 {
 		c := &s.Cells[q.rng.Below(len(s.Cells))]
 		if c.Residents > 0 {
+			// The listed subsets are those whose class differs: freeing just these makes room.
 			sub := s.Subsets[int(c.First)+q.rng.Below(int(c.Last-c.First))]
 			for b := range c.Residents {
 				if i := s.EntryApp[c.Entry+b]; sub.Mask>>b&1 != 0 && !q.free[i] {
@@ -325,6 +335,7 @@ func (q *Search) perturb() {
 }
 
 // trim keeps the members that U misses least, but not those of mask on c, until the budget holds.
+// O(excess x members x servers of each).
 func (q *Search) trim(c *pattern.Cell, mask uint32) {
 	for int64(len(q.members)) > q.S.Problem.Budget {
 		best, most := int32(-1), math.Inf(-1)
@@ -348,6 +359,7 @@ func (q *Search) trim(c *pattern.Cell, mask uint32) {
 // Run searches with the given number of judgements.
 // Iterated local search: climb, perturb, climb, and go on from the new set if it is not much worse than the
 // best; else from the last one that was accepted. The best packing is kept by Leaves, so nothing is lost.
+// at is the set searched from, best its value.
 func (q *Search) Run(ctx context.Context, tries int64) {
 	if len(q.members) == 0 && q.S.Problem.Budget == 0 {
 		return
