@@ -24,7 +24,7 @@ func newInstance(servers []apportion.Resources, claims []claim) *solver.Instance
 		}
 	}
 	for _, c := range claims {
-		app := solver.App{Demand: c.demand, Min: c.min, Max: c.max}
+		app := solver.App{Demand: c.demand.Clone(), Min: c.min, Max: c.max} // Table II stays as it is
 		for k, q := range c.demand {
 			// A kind of which the cluster has none, as GPUs on few servers, counts for nothing in
 			// (10).

@@ -239,3 +239,28 @@ func TestHangWithoutInstance(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A solution whose levels are better than the best one's is let pass: it may stand where the utilization
+// differs within the tolerance.
+func TestRankedLetsBetterPass(t *testing.T) {
+	inst := Tiny()
+	worse := held(inst)
+	worse[0] = []apportion.Placement{{Server: 1, Count: 3}}
+	if err := ranked(inst, &solver.Solution{Counts: held(inst), Proven: solver.ByOrder}, worse); err != nil {
+		t.Error(err)
+	}
+}
+
+// The loss of a general solver is held to rankTolerance, not to the last digit.
+func TestRankedTolerance(t *testing.T) {
+	for off, want := range map[float64]string{rankTolerance / 2: "", rankTolerance * 2: "with loss"} {
+		inst := Tiny()
+		counts := held(inst)
+		inst.Apps[2].Delta = off // one container of NN loses so much less than none
+		inst.Apps[2].Share = off
+		with := append(counts[:2:2], []apportion.Placement{{Server: 0, Count: 1}})
+		if err := ranked(inst, &solver.Solution{Counts: counts, Proven: solver.ByLoss}, with); !says(err, want) {
+			t.Errorf("%g more loss: %v, want %q", off, err, want)
+		}
+	}
+}
