@@ -199,7 +199,7 @@ func must(t *testing.T, err error) {
 func TestReadingsAgainstLines(t *testing.T) {
 	lines := []string{
 		`{"step": 1}`, `{"step": 2, "value": NaN}`, `no reading`, ``, `{"step": -1}`, `{"step": 3, "done": true}`, `{"step"`,
-		`{"step": 4, "more": "` + strings.Repeat("x", maxLine) + `"}`, `  {"step": 5}  `, `{"step": 6}` + "\r",
+		`{"step": 4, "more": "` + strings.Repeat("x", 3*maxLine) + `"}`, `  {"step": 5}  `, `{"step": 6}` + "\r",
 	}
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 6))
@@ -235,10 +235,11 @@ func TestReadingsAgainstLines(t *testing.T) {
 func TestGet(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "record")
+	must(t, os.WriteFile(filepath.Join(dir, "other"), []byte("7"), 0o600)) // a good record, elsewhere
 	var number int64
 	for what, make := range map[string]func() error{
 		"a directory": func() error { return os.Mkdir(name, 0o700) },
-		"a link":      func() error { return os.Symlink("/etc/hostname", name) },
+		"a link":      func() error { return os.Symlink(filepath.Join(dir, "other"), name) },
 		"no JSON":     func() error { return os.WriteFile(name, []byte("12 monkeys"), 0o600) },
 		"a long one":  func() error { return os.WriteFile(name, append(bytes.Repeat([]byte(" "), maxRecord), '7'), 0o600) },
 		"nothing":     func() error { return nil },

@@ -71,7 +71,7 @@ func TestValidFoldersAreFolders(t *testing.T) {
 
 // Names at the edges: one byte decides whether a folder is cut, and the rest of a long name still counts.
 func TestFoldersAtTheLimit(t *testing.T) {
-	for _, unit := range []string{"x", "ü", "/"} {
+	for _, unit := range []string{"x", "ü", "/", "x/"} {
 		seen := map[store.Folder]int{}
 		for n := 1; n <= 2*store.MaxFolderBytes; n++ {
 			folder := store.FolderOf(strings.Repeat(unit, n))
