@@ -61,6 +61,9 @@ func measurePackage(p *packages.Package) (measure, error) {
 		m.name = "." + strings.TrimPrefix(p.PkgPath, p.Module.Path)
 	}
 	for _, f := range p.Syntax {
+		if !slices.Contains(p.GoFiles, p.Fset.File(f.FileStart).Name()) {
+			continue // cgo wrote it
+		}
 		lines := p.Fset.Position(f.FileEnd).Line
 		m.code += lines
 		m.longest = max(m.longest, lines)
