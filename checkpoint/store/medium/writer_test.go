@@ -332,10 +332,11 @@ func TestManifestsAreCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewReader(t.Context(), first, nil)
+	kept := first
+	kept.Parts = slices.Clone(first.Parts)
+	r := NewReader(t.Context(), kept, nil)
 	mine := r.Manifest()
 	mine.Parts[0].Name = "mine"
-	first.Parts = slices.Clone(first.Parts)
 	first.Parts[0].Name = "first"
 	if again, err := w.Commit(); err != nil || again.Parts[0].Name != "a" || r.Manifest().Parts[0].Name != "a" {
 		t.Errorf("%v and %v, %v", again, r.Manifest(), err)
