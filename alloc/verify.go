@@ -19,6 +19,10 @@ var ErrMismatch = errors.New("alloc: the decision does not belong to the problem
 // prices in another order.
 const boundTolerance = 1e-8
 
+// provenTolerance is the gap that a proven optimum may have: general solvers stop at a tolerance of their
+// own, 1e-9 here and up to 1e-6 where one scales to whole numbers.
+const provenTolerance = 1e-6
+
 // Proof is what Verify finds.
 type Proof struct {
 	// Bound is an upper bound on the utilization of every solution of the decision's P2, computed
@@ -56,6 +60,9 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 	proof := Proof{Bound: bound, Searched: bound > d.Bound+boundTolerance}
 	// A decision without prices claims no proof, and one with Searched says that the prices are not
 	// all of it.
+	if d.Proven >= solver.ByUtilization && solver.Gap(d.Objective, d.Bound) > provenTolerance {
+		return proof, mismatch("Proven", fmt.Sprintf("%v, where the bound %g leaves room above %g", d.Proven, d.Bound, d.Objective))
+	}
 	c := &d.Certificate
 	if proof.Searched && !c.Searched && (c.Multipliers != nil || c.Copies != nil) {
 		return proof, mismatch("Bound", fmt.Sprintf("%g, where the certificate proves %g", d.Bound, bound))

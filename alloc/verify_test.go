@@ -83,6 +83,21 @@ func TestVerifyKept(t *testing.T) {
 }
 
 // Whatever is changed in a decision, Explain and Verify say where, and never panic.
+// A decision cannot claim an optimum whose bound lies above it: the rank of proof says that nothing does.
+func TestProvenNeedsItsBound(t *testing.T) {
+	for _, proven := range []solver.Rank{solver.ByUtilization, solver.ByOrder} {
+		p, d := fig5(), reallocate(t, fig5())
+		d.Proven, d.Bound, d.Gap = proven, d.Objective, 0
+		if _, err := alloc.Verify(p, d); err != nil && strings.Contains(err.Error(), "Proven") {
+			t.Errorf("%v with the bound at the objective: %v", proven, err)
+		}
+		d.Bound = float64(d.Objective * 1.01)
+		if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) || !strings.Contains(err.Error(), "Proven contradicts") {
+			t.Errorf("%v, bound 1 %% above: %v", proven, err)
+		}
+	}
+}
+
 func TestMismatch(t *testing.T) {
 	for _, c := range []struct {
 		name   string

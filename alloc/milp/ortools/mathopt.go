@@ -57,8 +57,7 @@ func (s SCIP) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) 
 	return mathOpt(ctx, call{engineSCIP, s.Library}, model, opts)
 }
 
-// Solve implements [milp.Solver]. Its errors are ErrUnavailable, [apportion.FieldError] for numbers of
-// extreme size, and what MathOpt says.
+// Solve implements [milp.Solver]. Its errors are those of SCIP.
 func (s GLOP) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
 	return mathOpt(ctx, call{engineGLOP, s.Library}, model, opts)
 }
@@ -167,8 +166,7 @@ func fits(x, least float64) bool {
 	return math.IsInf(x, 0) || math.Abs(x) >= least && math.Abs(x) <= largest
 }
 
-// Field numbers, as published in math_opt's model.proto, result.proto, solution.proto and
-// sparse_containers.proto, and values of TerminationReasonProto.
+// Field numbers of math_opt's model, result, solution and sparse_containers, and TerminationReasonProto.
 const (
 	moModelVariables   protowire.Number = 2
 	moModelObjective   protowire.Number = 3
