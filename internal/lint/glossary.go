@@ -23,14 +23,8 @@ var privateWords = map[string]string{
 	"plant":    "root node or seed",
 }
 
-// unrenamed are the folders whose names are still to be changed. Nothing is added here.
-var unrenamed = []string{"alloc/embedded"}
-
 // checkWords refuses private words in the names that a file declares or uses and in its comments.
 func (t *files) checkWords(f *file) {
-	if slices.ContainsFunc(unrenamed, func(folder string) bool { return within(f.dir, folder) }) {
-		return
-	}
 	// Uses are told of as well as declarations: a name of another package gets no second home here.
 	ast.Inspect(f.syntax, func(node ast.Node) bool {
 		if id, ok := node.(*ast.Ident); ok {

@@ -23,7 +23,10 @@ func TestPrivateWords(t *testing.T) {
 		"private word in comments": {drf("// f kicked what heeds\n// a toll.\nfunc f() {}"), []string{`drf/planted.go:3: the comment has the private word "heeds": say respect or honour`, `drf/planted.go:3: the comment has the private word "kicked": say perturbation`, `drf/planted.go:4: the comment has the private word "toll": say dual surcharge`}},
 		"words that only begin so": {drf("// f recommends tolls' tollbooth, amended and planted bugs.\nfunc plantedFaults() {}"), []string{`drf/planted.go:3: the comment has the private word "tolls": say dual surcharge`}},
 		"private word in a test":   {map[string]string{"drf/planted_test.go": "package drf\n\nvar mending int\n"}, []string{`drf/planted_test.go:3: the name mending has the private word "mending": say repair`}},
-		"unrenamed folder":         {map[string]string{"alloc/embedded/a.go": "// Package embedded solves.\npackage embedded\n\nvar lodger int\n"}, []string{"doc.go:1: the index has no row for alloc"}},
+		"every folder": {map[string]string{"alloc/embedded/a.go": "// Package embedded solves.\npackage embedded\n\nvar lodger int\n"}, []string{
+			`alloc/embedded/a.go:4: the name lodger has the private word "lodger": say resident`,
+			"doc.go:1: the index has no row for alloc",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			findings, err := Check(tree(test.planted))

@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 )
 
-// Mending repacks but changes nothing about who is free, makes nothing worse, and is undone with its move.
+// A repair repacks but changes nothing about who is free, makes nothing worse, and is undone with its move.
 func TestRepair(t *testing.T) {
 	repaired := false
 	rapid.Check(t, func(t *rapid.T) {
