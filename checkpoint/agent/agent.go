@@ -227,11 +227,12 @@ func (a *Agent) enter(ctx context.Context, job string, attempt int64, ending boo
 		p.lane = &lane{}
 		a.lanes[job] = p.lane
 	}
-	// drop comes before enter, or the Stop would end itself.
 	if ending {
 		p.lane.drop(attempt)
+		p.ctx, p.leave = ctx, func() {}
+	} else {
+		p.ctx, p.leave = p.lane.enter(ctx, attempt)
 	}
-	p.ctx, p.leave = p.lane.enter(ctx, attempt)
 	return p
 }
 

@@ -36,6 +36,7 @@ type fake struct {
 	starts map[int64]int
 	failed error                       // what a Stop fails with
 	wait   func(context.Context) error // what a Resume or a Save comes upon; nil: nothing
+	linger func(context.Context) error // the same for a Stop
 }
 
 func newFake() *fake { return &fake{alive: map[int64]bool{}, starts: map[int64]int{}} }
@@ -84,8 +85,13 @@ func (f *fake) Save(ctx context.Context, run runner.Run) (runner.Saved, error) {
 	return runner.Saved{Dir: run.Dir, Files: []string{"state"}, Step: 7}, os.WriteFile(filepath.Join(run.Dir, "state"), []byte("learnt"), 0o600)
 }
 
-func (f *fake) Stop(_ context.Context, run runner.Run) error {
+func (f *fake) Stop(ctx context.Context, run runner.Run) error {
 	f.note("stop %d", run.Attempt)
+	if f.linger != nil {
+		if err := f.linger(ctx); err != nil {
+			return err
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failed == nil {
@@ -441,6 +447,65 @@ func TestLapseOnce(t *testing.T) {
 	time.Sleep(b.config.Lease / 2) // ten more looks
 	if n := strings.Count(b.fake.said(), "stop"); n != 1 {
 		t.Errorf("stopped %d times", n)
+	}
+}
+
+// A Stop and the end of the lease wait for each other, whoever comes first: the job ends, both succeed, and the
+// agent goes on.
+func TestStopDuringLapse(t *testing.T) {
+	for _, stopFirst := range []bool{false, true} {
+		b := newBench(t)
+		b.must(checkpoint.Create, 1, 0)
+		b.must(checkpoint.Resume, 1, 0)
+		began, release := make(chan struct{}), make(chan struct{})
+		begin := sync.OnceFunc(func() { close(began) })
+		b.fake.linger = func(ctx context.Context) error {
+			begin()
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-release:
+				return nil
+			}
+		}
+		stopped := make(chan checkpoint.Reply, 1)
+		stop := func() { stopped <- b.do(checkpoint.Effect{Action: checkpoint.Stop, Attempt: 1}) }
+		if stopFirst {
+			go stop()
+			<-began
+			b.elapse(2)
+		} else {
+			b.elapse(2)
+			<-began
+			go stop()
+		}
+		time.Sleep(b.config.Lease / 2) // ten more looks, and the Stop has entered
+		close(release)
+		if r := <-stopped; r.Outcome != checkpoint.Done {
+			t.Errorf("stop first %v: the stop is %+v", stopFirst, r)
+		}
+		if alive := b.subject().Alive("suite"); len(alive) > 0 {
+			t.Errorf("stop first %v: attempts %v are alive", stopFirst, alive)
+		}
+		b.end() // reports what Run has returned
+	}
+}
+
+// A Stop that fails leaves the end of the processes to the lease.
+func TestLapseFollowsFailedStop(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	b.must(checkpoint.Resume, 1, 0)
+	b.fake.set(func() { b.fake.failed = errors.New("immortal") })
+	if r := b.do(checkpoint.Effect{Action: checkpoint.Stop, Attempt: 1}); r.Outcome != checkpoint.Failed {
+		t.Fatalf("the stop is %+v", r)
+	}
+	b.fake.set(func() { b.fake.failed = nil })
+	b.elapse(2)
+	for limit := time.Now().Add(10 * time.Second); len(b.subject().Alive("suite")) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("not ended: %s", b.fake.said())
+		}
 	}
 }
 

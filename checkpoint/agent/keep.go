@@ -141,12 +141,14 @@ func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p pass
 	attempt = page.Created
 	// The lease is looked at again under the lock, for a word of the master may have come since Run
 	// has looked.
-	if attempt <= max(page.Stopped, a.ended[job]) || a.lease.Left(a.config.Clock()) > 0 {
+	//
+	// That a Stop was admitted is not enough: it may have failed, or its master may have stopped waiting.
+	if attempt <= a.ended[job] || a.lease.Left(a.config.Clock()) > 0 {
 		return 0, passage{}, false
 	}
 	// The mark comes before the end of the processes: from now on the fence calls the attempt
 	// impossible, so that no Resume starts it behind our back.
-	if page.Lapsed < attempt {
+	if max(page.Lapsed, page.Stopped) < attempt {
 		a.book.update(job, func(p *Page) { p.Lapsed, p.Containers = attempt, 0 })
 	}
 	// Ending is true: what is under way for the job, as a long fetch of a checkpoint, is cut short.
@@ -158,9 +160,14 @@ func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p pass
 func (a *Agent) endIn(p passage, job string, attempt int64) error {
 	_, err := p.lane.use(p.ctx, func(ctx context.Context) (int64, error) { return -1, a.stop(ctx, job) })
 	if err == nil {
-		a.mu.Lock()
-		a.ended[job] = attempt
-		a.mu.Unlock()
+		a.sawEnd(job, attempt)
 	}
 	return err
+}
+
+// sawEnd notes that nothing of a job lives up to an attempt.
+func (a *Agent) sawEnd(job string, attempt int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended[job] = max(a.ended[job], attempt)
 }

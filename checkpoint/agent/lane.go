@@ -7,14 +7,15 @@ import (
 	"sync"
 )
 
-// lane lets effects of one job pass one at a time. A Stop does not wait for what it makes useless: it ends
-// that first.
+// lane lets effects of one job pass one at a time. What ends the processes does not wait for what it makes
+// useless: it ends that first. Two ends of one job wait for each other, since neither makes the other useless:
+// the first may belong to a master that stops waiting for it.
 type lane struct {
 	// busy is held for as long as an effect takes. drop needs mu alone, so it gets through meanwhile.
 	busy sync.Mutex // held while something is done
 
 	mu sync.Mutex
-	// passing is what is under way or waits for its turn: how to end it, and its attempt.
+	// passing is what is under way or waits for its turn and may be dropped: how to end it, and its attempt.
 	// The key is an address, for functions cannot be compared; it has no other meaning.
 	passing map[*context.CancelFunc]int64
 }
@@ -31,8 +32,8 @@ func (l *lane) drop(attempt int64) {
 	}
 }
 
-// enter announces something for an attempt. A drop from now on ends it, even before its turn. leave must be
-// called when it is over.
+// enter announces something that is not an end for an attempt. A drop from now on ends it, even before its turn.
+// leave must be called when it is over.
 func (l *lane) enter(ctx context.Context, attempt int64) (_ context.Context, leave func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.mu.Lock()

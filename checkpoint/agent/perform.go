@@ -30,7 +30,11 @@ func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 	case checkpoint.Create, checkpoint.Release:
 		return -1, nil // containers are entries of the book
 	case checkpoint.Stop:
-		return -1, a.stop(ctx, e.Job)
+		err := a.stop(ctx, e.Job)
+		if err == nil {
+			a.sawEnd(e.Job, e.Attempt)
+		}
+		return -1, err
 	case checkpoint.Resume:
 		return -1, a.resume(ctx, order)
 	case checkpoint.Save:
