@@ -99,12 +99,14 @@
 //	[Dorm (11), (12), (15)]	alloc/mip/loss.go	builder.loss, builder.wholeLoss
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
+//	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
 //	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
+//	[Dorm (16), knapsack of adjustments]	alloc/solver/knapsack.go	knapsack.best
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Guignard87, decomposition]	alloc/embedded/internal/lagrange/decomposition.go	Decomposition.Evaluate

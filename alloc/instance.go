@@ -60,6 +60,7 @@ func (r *resolved) app(i int) solver.App {
 		Value:     r.value(app.Demand),
 		Delta:     r.delta(app.Demand),
 		Running:   r.running(i),
+		Cost:      1,
 		Displaced: r.displaced[i],
 		Previous:  r.previous[i],
 	}

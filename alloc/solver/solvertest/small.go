@@ -23,9 +23,9 @@ func Tiny() *solver.Instance {
 		Total:    apportion.Resources{8, 1, 32},
 		Apps: []solver.App{
 			{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Value: 3. / 16, Delta: 1. / 8, Share: 7. / 24,
-				Running: true, Previous: []apportion.Placement{{Server: 0, Count: 2}}},
+				Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 2}}},
 			{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Value: 5. / 16, Delta: 1. / 4, Share: 7. / 12,
-				Running: true, Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
+				Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
 			{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1, Value: 5. / 4, Delta: 1, Share: 1},
 		},
 		LossBudget:   1,
@@ -156,6 +156,59 @@ func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 	}
 	// A displaced application may have nothing left on the servers that exist.
 	app.Displaced = r.IntN(8) == 0
+	app.Cost = 1
 	app.Running = app.Displaced || len(app.Previous) > 0
 	return app
+}
+
+// General draws an instance of the same sizes with all that P2 has beyond the paper: classes of servers,
+// numbers with steps and lists, applications that need not run or must stay, limits by server, costs of
+// adjustments, and sometimes a price of loss.
+func General(seed uint64) *solver.Instance {
+	inst, r := Small(seed), rand.New(rand.NewPCG(seed, 3))
+	if r.IntN(2) == 0 {
+		for range inst.Capacity {
+			inst.Class = append(inst.Class, r.IntN(3))
+		}
+	}
+	// A third of the instances ask for the least loss, alone or beside the utilization.
+	inst.LossPrice = []float64{0, 0, 0, 0, .5, 1}[r.IntN(6)]
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		if inst.LossPrice == 1 {
+			app.Value = 0
+		}
+		generalize(r, app)
+		if !app.Displaced && r.IntN(8) == 0 {
+			app.Pinned = app.Running
+		}
+	}
+	return inst
+}
+
+// generalize gives an application some of what the paper's have not.
+func generalize(r *rand.Rand, app *solver.App) {
+	app.Cost = r.Int64N(4)
+	app.Max += r.Int64N(3)
+	app.Elective = r.IntN(4) == 0
+	switch r.IntN(4) {
+	case 0:
+		app.Step = 2
+	case 1:
+		// A list may name numbers outside the bounds, which do not count, and leave nothing.
+		for n := int64(1); n <= 4; n++ {
+			if r.IntN(2) == 0 {
+				app.Counts = append(app.Counts, n)
+			}
+		}
+	}
+	if r.IntN(4) == 0 {
+		app.PerServer = 1 + r.Int64N(2)
+	}
+	switch r.IntN(4) {
+	case 0:
+		app.Classes = []int{r.IntN(3)}
+	case 1:
+		app.Classes = []int{0, 2}
+	}
 }
