@@ -65,6 +65,9 @@ func (inst *Instance) checkApp(i int, placed []apportion.Placement) error {
 	if app.Pinned && !stays {
 		return fmt.Errorf("%w: application %d is pinned and does not stay as it is", ErrViolated, i)
 	}
+	if app.tooWide(placed) {
+		return fmt.Errorf("%w: application %d is on %d servers, at most %d", ErrViolated, i, len(placed), app.MaxServers)
+	}
 	var n int64
 	last := -1
 	for _, p := range placed {

@@ -57,6 +57,8 @@ type App struct {
 	Elective bool
 	// PerServer is how many of its containers may be on one server. Optional; 0: as many as fit.
 	PerServer int64
+	// MaxServers is on how many servers its containers may be. Optional; 0: on any number.
+	MaxServers int64
 	// Classes lists the classes of servers, ascending, on which it may be placed anew. Optional; nil:
 	// all. What it holds now it may keep wherever that is.
 	Classes []int
@@ -121,7 +123,8 @@ func (inst *Instance) mayStay(i int) bool {
 	tooMany := func(p apportion.Placement) bool {
 		return app.PerServer > 0 && p.Count > app.PerServer || p.Count > app.Demand.CountIn(inst.Capacity[p.Server])
 	}
-	return app.Running && !app.Displaced && app.Allows(Containers(app.Previous)) && !slices.ContainsFunc(app.Previous, tooMany)
+	return app.Running && !app.Displaced && app.Allows(Containers(app.Previous)) && !app.tooWide(app.Previous) &&
+		!slices.ContainsFunc(app.Previous, tooMany)
 }
 
 // Open reports whether application i may be placed anew on server j, whatever room there is.
@@ -132,6 +135,11 @@ func (inst *Instance) Open(i, j int) bool {
 	}
 	_, open := slices.BinarySearch(classes, inst.classOf(j))
 	return open
+}
+
+// tooWide reports whether placed is on more servers than the application may be on.
+func (a *App) tooWide(placed []apportion.Placement) bool {
+	return a.MaxServers > 0 && int64(len(placed)) > a.MaxServers
 }
 
 // classOf returns the class of server j.

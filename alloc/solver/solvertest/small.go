@@ -205,6 +205,9 @@ func generalize(r *rand.Rand, app *solver.App) {
 	if r.IntN(4) == 0 {
 		app.PerServer = 1 + r.Int64N(2)
 	}
+	if r.IntN(6) == 0 {
+		app.MaxServers = 1
+	}
 	switch r.IntN(4) {
 	case 0:
 		app.Classes = []int{r.IntN(3)}
