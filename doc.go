@@ -150,13 +150,13 @@
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
 //	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
 //	[OASiS Table 1]	primaldual/market.go	market
-//	[OASiS Algorithm 2]	primaldual/bestschedule.go	bestSchedule
-//	[hull bounds, no paper]	primaldual/relaxation.go	relaxation.bound
-//	[hull of a slot's costs, no paper]	primaldual/hull.go	hulls
-//	[reduced costs, no paper]	primaldual/reducedcost.go	reduced.search
-//	[price on parameter servers (6), no paper]	primaldual/serverprice.go	bestSchedule.priceServers
-//	[OASiS Algorithm 2, lines 12-22]	primaldual/cappeddp.go	cappedDP
-//	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	chunkTables
+//	[OASiS Algorithm 2]	primaldual/internal/schedule/search.go	Search
+//	[hull bounds, no paper]	primaldual/internal/schedule/relaxation.go	relaxation.bound
+//	[hull of a slot's costs, no paper]	primaldual/internal/schedule/hull.go	hulls
+//	[reduced costs, no paper]	primaldual/internal/schedule/reducedcost.go	reduced.search
+//	[price on parameter servers (6), no paper]	primaldual/internal/schedule/serverprice.go	Search.priceServers
+//	[OASiS Algorithm 2, lines 12-22]	primaldual/internal/schedule/cappeddp.go	cappedDP
+//	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	workersFor
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[OASiS Algorithm 2, lines 25-31, 35-40]	primaldual/deploy.go	greedy.fill
 //	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine, Machine.enter

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/number"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Certificate bounds the offline optimum of a set of jobs from above. Every number is a bound by
@@ -138,11 +140,11 @@ func newDual(ledger *Ledger, jobs []Job, options *CertificateOptions) (*dual, er
 		return nil, err
 	}
 	slots, cells := len(ledger.slots), len(ledger.capacity)
-	if err := checkCells(int64(slots), int64(cells), limit, apportion.Item{ID: "certificate"}, "slots x cells"); err != nil {
+	if err := schedule.CheckCells(int64(slots), int64(cells), limit, apportion.Item{ID: "certificate"}, "slots x cells"); err != nil {
 		return nil, err
 	}
 	d := &dual{jobs: jobs, from: &ledger.market}
-	d.planner.search.limit = limit
+	d.planner.search.Limit = limit
 	d.at = market{park: ledger.park, first: ledger.first, slots: make([]slotState, slots)}
 	d.at.base = make([]float64, cells)
 	return d, nil
@@ -174,7 +176,7 @@ func (d *dual) certificate(achieved float64, steps int) (Certificate, error) {
 // scaled returns the bound at theta times the prices of the ledger.
 func (d *dual) scaled(theta float64) (float64, error) {
 	times := func(dst, prices []float64) []float64 {
-		dst = grown(dst, len(prices))
+		dst = slices.Grow(dst[:0], len(prices))[:len(prices)]
 		for i, p := range prices {
 			dst[i] = float64(theta * p)
 		}
@@ -246,7 +248,7 @@ func (d *dual) value() (float64, error) {
 		}
 		switch best.Verdict {
 		case Admitted, TooExpensive:
-			sum += best.Payoff + d.planner.request.slack()
+			sum += best.Payoff + d.planner.slack()
 		}
 		d.use(job, best.Schedule)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Ledger keeps the usage of every server, kind and slot, exactly, and the prices that follow from it.
@@ -45,7 +46,7 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 		return nil, err
 	}
 	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
-	if err := checkCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
+	if err := schedule.CheckCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
 		return nil, err
 	}
 	l := &Ledger{}

@@ -59,7 +59,7 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 		return nil, err
 	}
 	s := &Scheduler{ledger: ledger, jobs: make(map[string]*running), arrival: 1}
-	s.planner.search = bestSchedule{method: options.Method, limit: limit}
+	s.planner.method, s.planner.search.Limit = options.Method, limit
 	return s, nil
 }
 

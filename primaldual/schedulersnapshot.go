@@ -42,7 +42,7 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	if err != nil {
 		return nil, err
 	}
-	limits := &LedgerOptions{MaxCells: s.planner.search.limit}
+	limits := &LedgerOptions{MaxCells: s.planner.search.Limit}
 	if s.ledger, err = RestoreLedger(cluster, bounds, limits, r.bytes()); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // This file bounds the payoff of every completion of a job, and ranks completions by it.
 
-package primaldual
+package schedule
 
 import (
 	"cmp"
@@ -19,22 +19,22 @@ type completion struct {
 
 // collect builds the tables slot by slot and bounds the payoff of completion in each. It ends where
 // no later completion can be better than a schedule found by rounding on the way.
-func (b *bestSchedule) collect(m *market, r *request) {
-	b.costs.reset()
+func (b *Search) collect(p *Problem, source Source) {
+	b.Tables.Reset()
 	b.hulls.reset()
 	b.relax.reset()
 	b.bounds = b.bounds[:0]
-	work, floor, incumbent := int(r.work), r.floorCost(), 0.0
+	work, floor, incumbent := int(p.Work), p.Floor, 0.0
 	first, next := -1, 0 // first completion possible, next one to round
-	for s, value := range r.values {
+	for s, value := range p.Values {
 		// Even at the lowest prices there are, this completion and all later ones pay no more.
-		if int64(s) >= r.shortest()-1 && value-floor <= incumbent {
+		if s >= p.Shortest-1 && value-floor <= incumbent {
 			return
 		}
-		if b.costs.add(m, r) {
-			b.hulls.add(b.costs.table(s), r.job, 0)
+		if source.Add(&b.Tables, p.best()) {
+			b.hulls.add(b.Tables.Of(s), p.Servers, 0)
 		}
-		b.relax.add(b.hulls.of(b.costs.of[s]), work)
+		b.relax.add(b.hulls.of(b.Tables.of[s]), work)
 		lower, lambda, ok := b.relax.bound(work)
 		b.bounds = append(b.bounds, bound{lower, lambda, lower})
 		if !ok || value-lower <= incumbent || s < next {
@@ -44,17 +44,17 @@ func (b *bestSchedule) collect(m *market, r *request) {
 			first = s
 		}
 		next = s + s - first + 1 // after 1, 2, 4, ... more slots
-		incumbent = max(incumbent, value-b.trial.round(b.prefix(r, s), &b.hulls, lambda))
+		incumbent = max(incumbent, value-b.trial.round(b.prefix(p, s), &b.hulls, lambda))
 	}
 }
 
 // rank lists the completions that may have a positive payoff, best bound first. Of equal bounds, as a
 // utility that does not fall with time has them, the earliest leads and the latest comes next: if it
 // is no better than the leader, none between them is.
-func (b *bestSchedule) rank(r *request) {
+func (b *Search) rank(p *Problem) {
 	b.orders = b.orders[:0]
 	for s, bd := range b.bounds {
-		if payoff := r.values[s] - bd.lower; payoff > r.slack() {
+		if payoff := p.Values[s] - bd.lower; payoff > p.Slack() {
 			b.orders = append(b.orders, completion{s, payoff})
 		}
 	}
@@ -74,7 +74,7 @@ func (b *bestSchedule) rank(r *request) {
 
 // prove notes that no schedule that ends in slot last costs less than cost; one that ends earlier
 // could run with the completion last too.
-func (b *bestSchedule) prove(last int, cost float64) {
+func (b *Search) prove(last int, cost float64) {
 	for s := range b.bounds[:last+1] {
 		b.bounds[s].proven = max(b.bounds[s].proven, cost)
 	}
@@ -82,27 +82,26 @@ func (b *bestSchedule) prove(last int, cost float64) {
 
 // miss describes why no schedule has a positive payoff: of the completions bounded, and the first one
 // that was not as it cannot pay, the one that comes closest.
-func (b *bestSchedule) miss(m *market, r *request) answer {
-	closest, possible := answer{verdict: TooExpensive, last: -1}, false
+func (b *Search) miss(p *Problem) Answer {
+	// No slot has room for anything that costs as much as the job is worth.
+	budget := p.best()
+	closest := Answer{Status: Unreached, Last: -1}
 	consider := func(s int, cost float64) {
-		if closest.last < 0 || r.values[s]-cost > closest.value-closest.cost {
-			closest.last, closest.value, closest.cost = s, r.values[s], cost
+		if closest.Last < 0 || p.Values[s]-cost > closest.Value-closest.Cost {
+			closest.Last, closest.Value, closest.Cost = s, p.Values[s], cost
 		}
 	}
 	for s, bd := range b.bounds {
 		if bd.lower < inf {
-			possible = true
-			consider(s, min(bd.proven, r.budget))
+			closest.Status = TooDear
+			consider(s, min(bd.proven, budget))
 		}
 	}
-	if !possible && r.roomFor(m, len(r.values)-1) < r.work {
-		return answer{verdict: NoRoom}
+	if s := len(b.bounds); s < len(p.Values) {
+		consider(s, p.Floor)
 	}
-	if s := len(b.bounds); s < len(r.values) {
-		consider(s, r.floorCost())
-	}
-	if closest.last < 0 {
-		consider(int(r.shortest())-1, r.budget)
+	if closest.Last < 0 {
+		consider(p.Shortest-1, budget)
 	}
 	return closest
 }

@@ -1,7 +1,7 @@
 // This file implements CappedDP: DP_COST over worker-slots, [OASiS] Algorithm 2, lines 12-22, with
 // the reading sum of workers >= W_i of constraint (2).
 
-package primaldual
+package schedule
 
 // cappedDP fills in, for slots 0 to last, the least cost of doing all the work by then:
 //
@@ -21,7 +21,7 @@ type cappedDP struct {
 // cells before it allocates.
 func (d *cappedDP) run(p *prefix) error {
 	slots, states := p.last+1, p.work+1
-	if err := checkCells(int64(slots), int64(states), p.limit, p.job.item(), "slots x work"); err != nil {
+	if err := CheckCells(int64(slots), int64(states), p.limit, p.item, "slots x work"); err != nil {
 		return err
 	}
 	d.work = p.work
@@ -32,7 +32,7 @@ func (d *cappedDP) run(p *prefix) error {
 	// No sum above reach has a finite cost yet: choices that would start from one are not looked at.
 	reach := 0
 	for s := range slots {
-		reach = d.slot(p.costs.table(s), d.choice[s*states:(s+1)*states], reach)
+		reach = d.slot(p.tables.Of(s), d.choice[s*states:(s+1)*states], reach)
 		d.least = append(d.least, d.after[p.work])
 		d.before, d.after = d.after, d.before
 	}

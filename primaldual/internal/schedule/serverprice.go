@@ -1,7 +1,7 @@
 // This file implements the multiplier of constraint (6): a price on parameter servers that repairs
 // what the hulls lose where one more parameter server is needed.
 
-package primaldual
+package schedule
 
 import "github.com/apportion/apportion/internal/exact"
 
@@ -15,17 +15,17 @@ const (
 // over all slots, so the relaxation of C_t(y) - nu ceil(y b/B) plus nu times that number is another
 // lower bound; where all slots cost the same it is exact. It keeps the greatest bound in m and the
 // cheapest schedule in b.workers, and returns the cost of that one.
-func (b *bestSchedule) priceServers(p *prefix, m *multipliers, upper float64) float64 {
+func (b *Search) priceServers(p *prefix, m *multipliers, upper float64) float64 {
 	b.collectJumps(p)
 	tables := p.distinct()
 	least := float64(p.fewestServers(tables))
 	for _, nu := range b.nus {
 		b.shifted.reset()
 		for i := range tables {
-			b.shifted.add(p.costs.distinct(i), p.job, nu)
+			b.shifted.add(p.tables.table(i), p.servers, nu)
 		}
 		b.relax.reset()
-		for _, i := range p.costs.of[:p.last+1] {
+		for _, i := range p.tables.of[:p.last+1] {
 			b.relax.add(b.shifted.of(i), p.work)
 		}
 		lower, lambda, ok := b.relax.bound(p.work)
@@ -49,24 +49,24 @@ func (b *bestSchedule) priceServers(p *prefix, m *multipliers, upper float64) fl
 func (p *prefix) fewestServers(tables int) int64 {
 	longest := 0
 	for i := range tables {
-		longest = max(longest, len(p.costs.distinct(i))-1)
+		longest = max(longest, len(p.tables.table(i))-1)
 	}
 	workers, ps := int64(1), int64(1)
 	for y := int64(2); y <= int64(longest); y++ {
-		if z := p.job.PSFor(y); exact.Less(workers, z, y, ps) {
+		if z := p.servers.PSFor(y); exact.Less(workers, z, y, ps) {
 			workers, ps = y, z
 		}
 	}
-	return ceilMulDiv(int64(p.work), ps, workers)
+	return CeilMulDiv(int64(p.work), ps, workers)
 }
 
 // collectJumps fills b.nus with prices of one more parameter server, found in slots where the
 // relaxation is indifferent: by how much a worker that needs another one costs more than a worker
 // next to it that does not.
-func (b *bestSchedule) collectJumps(p *prefix) {
+func (b *Search) collectJumps(p *prefix) {
 	b.nus = b.nus[:0]
 	for _, t := range b.trial.ties[:min(len(b.trial.ties), tiesLooked)] {
-		table := p.costs.table(t.slot)
+		table := p.tables.Of(t.slot)
 		for y := 1; y < len(table) && len(b.nus) < nusTried; y++ {
 			if !p.steps(y) {
 				continue
@@ -83,10 +83,10 @@ func (b *bestSchedule) collectJumps(p *prefix) {
 }
 
 // steps reports whether worker y needs one more parameter server than y-1 workers do.
-func (p *prefix) steps(y int) bool { return p.job.PSFor(int64(y)) > p.job.PSFor(int64(y)-1) }
+func (p *prefix) steps(y int) bool { return p.servers.PSFor(int64(y)) > p.servers.PSFor(int64(y)-1) }
 
 // addJump adds a positive price that is not among them yet, rounding apart.
-func (b *bestSchedule) addJump(jump float64) {
+func (b *Search) addJump(jump float64) {
 	if jump <= 0 {
 		return
 	}

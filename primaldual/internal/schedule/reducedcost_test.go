@@ -1,6 +1,6 @@
 // This file tests the search itself on tables of cost that no market need ever have.
 
-package primaldual
+package schedule
 
 import (
 	"math"
@@ -8,19 +8,22 @@ import (
 )
 
 // bareSearch has given tables of cost, one a slot, and bounds for all prefixes, as collect leaves them.
-func bareSearch(tables [][]float64, of []int, job *Job, work int) *bestSchedule {
-	b := &bestSchedule{limit: DefaultMaxCells}
-	b.costs.reset()
+func bareSearch(tables [][]float64, of []int, job ratio, work int) *Search {
+	b := &Search{Limit: DefaultMaxCells}
+	b.Tables.Reset()
 	b.hulls.reset()
 	seen := map[int]int{}
 	for _, i := range of {
 		if _, ok := seen[i]; !ok {
-			seen[i] = b.costs.tables()
-			b.costs.cost = append(b.costs.cost, tables[i]...)
-			b.costs.from = append(b.costs.from, len(b.costs.cost))
+			seen[i] = b.Tables.distinct()
+			for _, cost := range tables[i] {
+				b.Tables.Push(cost)
+			}
+			b.Tables.Close()
 			b.hulls.add(tables[i], job, 0)
+		} else {
+			b.Tables.Repeat(seen[i])
 		}
-		b.costs.of = append(b.costs.of, seen[i])
 		b.relax.add(b.hulls.of(seen[i]), work)
 		lower, lambda, _ := b.relax.bound(work)
 		b.bounds = append(b.bounds, bound{lower, lambda, lower})
@@ -28,15 +31,18 @@ func bareSearch(tables [][]float64, of []int, job *Job, work int) *bestSchedule 
 	return b
 }
 
+// problem states work of a job, for prefixes alone.
+func problem(job ratio, work int) *Problem { return &Problem{Work: int64(work), Servers: job} }
+
 // searchCounts says how prefixes were decided.
 type searchCounts struct{ prefixes, closed, given int }
 
 // checkExact compares, for every prefix, the search with the plain dynamic program.
-func checkExact(t *testing.T, b *bestSchedule, job *Job, work int, counts *searchCounts) {
+func checkExact(t *testing.T, b *Search, job ratio, work int, counts *searchCounts) {
 	t.Helper()
 	const slack = 1e-9
-	r := &request{job: job, work: int64(work)}
-	if err := b.dp.run(b.prefix(r, len(b.costs.of)-1)); err != nil {
+	r := problem(job, work)
+	if err := b.dp.run(b.prefix(r, b.Tables.Slots()-1)); err != nil {
 		t.Fatal(err)
 	}
 	for last, want := range b.dp.least {
@@ -62,7 +68,7 @@ func checkExact(t *testing.T, b *bestSchedule, job *Job, work int, counts *searc
 		sum, cost := int64(0), 0.0
 		for s, y := range b.workers {
 			sum += y
-			cost += b.costs.table(s)[y]
+			cost += b.Tables.Of(s)[y]
 		}
 		if sum != int64(work) || len(b.workers) != last+1 || math.Abs(cost-got) > slack {
 			t.Fatalf("%v: %d workers of %d, cost %g, said %g", b.workers, sum, work, cost, got)
@@ -96,7 +102,7 @@ func TestExactOnArbitraryTables(t *testing.T) {
 			tables = append(tables, table)
 			of = append(of, draw(0, s))
 		}
-		job := &Job{Chunks: 7, WorkerBandwidth: int64(draw(1, 5)), PSBandwidth: int64(draw(5, 12))}
+		job := ratio{int64(draw(1, 5)), int64(draw(5, 12))}
 		work := draw(1, 18)
 		checkExact(t, bareSearch(tables, of, job, work), job, work, &counts)
 	}
@@ -113,7 +119,7 @@ func TestExactOnEqualSlots(t *testing.T) {
 	for seed := range uint64(400) {
 		draw := fromSeed(seed)
 		chunks := draw(2, 12)
-		job := &Job{Chunks: int64(chunks), WorkerBandwidth: int64(draw(1, 314159)), PSBandwidth: 314159}
+		job := ratio{int64(draw(1, 314159)), 314159}
 		worker := []float64{0.1, 1, 2}[draw(0, 2)]
 		ps := []float64{0.3, 1, 5}[draw(0, 2)]
 		table := func(most int, worker, ps float64) []float64 {

@@ -1,6 +1,6 @@
 // This file tests rounding: whatever the tables, it does exactly the work, and says what that costs.
 
-package primaldual
+package schedule
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 
 // drawPrefix draws slots with tables of their own, bounds them, and returns the problem of doing the
 // work in all of them together with its multiplier and lower bound.
-func drawPrefix(t *rapid.T, job *Job) (b *bestSchedule, p *prefix, lambda, lower float64) {
+func drawPrefix(t *rapid.T, job ratio) (b *Search, p *prefix, lambda, lower float64) {
 	slots := rapid.IntRange(1, 4).Draw(t, "slots")
 	tables, of, room := make([][]float64, slots), make([]int, slots), 0
 	for s := range slots {
@@ -21,7 +21,7 @@ func drawPrefix(t *rapid.T, job *Job) (b *bestSchedule, p *prefix, lambda, lower
 	}
 	work := rapid.IntRange(1, max(1, room)).Draw(t, "work")
 	b = bareSearch(tables, of, job, work)
-	p = b.prefix(&request{job: job, work: int64(work)}, slots-1)
+	p = b.prefix(problem(job, work), slots-1)
 	return b, p, b.bounds[slots-1].lambda, b.bounds[slots-1].lower
 }
 
@@ -36,7 +36,7 @@ func enumerate(p *prefix) float64 {
 			return inf
 		}
 		least := inf
-		for y, cost := range p.costs.table(s) {
+		for y, cost := range p.tables.Of(s) {
 			if y <= left {
 				least = min(least, cost+walk(s+1, left-y))
 			}
@@ -47,7 +47,7 @@ func enumerate(p *prefix) float64 {
 }
 
 func TestRoundProperty(t *testing.T) {
-	job := &Job{WorkerBandwidth: 2, PSBandwidth: 5}
+	job := ratio{2, 5}
 	rapid.Check(t, func(t *rapid.T) {
 		b, p, lambda, lower := drawPrefix(t, job)
 		want := enumerate(p)
@@ -61,7 +61,7 @@ func TestRoundProperty(t *testing.T) {
 		done, sum := int64(0), 0.0
 		for s, y := range b.trial.workers {
 			done += y
-			sum += p.costs.table(s)[y]
+			sum += p.tables.Of(s)[y]
 		}
 		if done != int64(p.work) {
 			t.Fatalf("%v do %d of %d worker-slots", b.trial.workers, done, p.work)
@@ -75,9 +75,9 @@ func TestRoundProperty(t *testing.T) {
 // Of two ties the second is too wide for what is left: one worker of it costs as much as three, so all
 // three are taken, and two are taken from the first.
 func TestRoundTrims(t *testing.T) {
-	job := &Job{WorkerBandwidth: 1, PSBandwidth: 1}
+	job := ratio{1, 1}
 	b := bareSearch([][]float64{{0, 1, 2, 3}, {0, 3, 3, 3}}, []int{0, 1}, job, 4)
-	p := b.prefix(&request{job: job, work: 4}, 1)
+	p := b.prefix(problem(job, 4), 1)
 	if cost := b.trial.round(p, &b.hulls, b.bounds[1].lambda); cost != 4 || !slices.Equal(b.trial.workers, []int64{1, 3}) {
 		t.Errorf("%v cost %g, want 1 and 3 for 4", b.trial.workers, cost)
 	}
@@ -85,10 +85,10 @@ func TestRoundTrims(t *testing.T) {
 
 // Of two ties of which the first is too wide, the work goes where it costs least.
 func TestRoundPlacesTheRest(t *testing.T) {
-	job := &Job{WorkerBandwidth: 1, PSBandwidth: 1}
+	job := ratio{1, 1}
 	// Two slots in which 3 workers cost 3, but one or two as much as three; one slot that is dear.
 	b := bareSearch([][]float64{{0, 3, 3, 3}, {0, 3, 3, 3}, {0, 2}}, []int{0, 1, 2}, job, 4)
-	p := b.prefix(&request{job: job, work: 4}, 2)
+	p := b.prefix(problem(job, 4), 2)
 	if cost := b.trial.round(p, &b.hulls, b.bounds[2].lambda); cost != 5 {
 		t.Errorf("cost %g, want 3 workers for 3 and one for 2", cost)
 	}

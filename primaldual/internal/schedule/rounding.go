@@ -1,39 +1,11 @@
 // This file implements rounding: from the relaxation of a prefix of slots to a schedule.
 
-package primaldual
+package schedule
 
 import (
 	"cmp"
 	"slices"
 )
-
-// prefix is the problem of doing the work in slots 0 to last at least cost.
-type prefix struct {
-	costs *slotCosts
-	job   *Job
-	work  int
-	last  int
-	limit int64 // most cells of a table
-}
-
-// distinct returns the number of tables that slots 0 to last use: the first ones, as tables are made
-// in the order of the slots.
-func (p *prefix) distinct() int {
-	most := 0
-	for _, i := range p.costs.of[:p.last+1] {
-		most = max(most, i+1)
-	}
-	return most
-}
-
-// cost returns the cost of a choice of workers for each slot.
-func (p *prefix) cost(workers []int64) float64 {
-	sum := 0.0
-	for s, y := range workers {
-		sum += p.costs.table(s)[y]
-	}
-	return sum
-}
 
 // tie is a slot whose hull has the slope lambda somewhere: its workers may lie anywhere on that edge.
 type tie struct{ slot, width int }
@@ -82,7 +54,7 @@ func (x *rounding) start(p *prefix, h *hulls, lambda float64) int {
 	x.workers, x.ties = x.workers[:0], x.ties[:0]
 	given, slack := 0, slopeTie*abs(lambda)
 	for s := 0; s <= p.last; s++ {
-		hull := h.of(p.costs.of[s])
+		hull := h.of(p.tables.of[s])
 		i := 0
 		for i+1 < len(hull) && slope(hull[i], hull[i+1]) < lambda-slack {
 			i++
@@ -135,7 +107,7 @@ func (x *rounding) finish(p *prefix, left int) bool {
 
 // change returns the cost of n more workers in slot s, inf where they do not fit.
 func (x *rounding) change(p *prefix, s, n int) float64 {
-	table := p.costs.table(s)
+	table := p.tables.Of(s)
 	y := int(x.workers[s])
 	if y+n < 0 || y+n >= len(table) {
 		return inf

@@ -1,6 +1,6 @@
 // This file implements the lower convex hull of a slot's costs.
 
-package primaldual
+package schedule
 
 // vertex is a corner of a hull: y workers, and what they cost.
 type vertex struct {
@@ -12,7 +12,7 @@ type vertex struct {
 // without it rounding would turn each straight stretch of prices into a chain of corners.
 const hullSlack = 1e-14
 
-// hulls holds one hull a distinct table of slotCosts, of C_t(y) - nu ceil(y b/B).
+// hulls holds one hull a distinct table of Tables, of C_t(y) - nu ceil(y b/B).
 type hulls struct {
 	corners []vertex
 	from    []int // hull i is corners[from[i]:from[i+1]]
@@ -25,11 +25,11 @@ func (h *hulls) reset() { h.corners, h.from = h.corners[:0], append(h.from[:0], 
 func (h *hulls) of(i int) []vertex { return h.corners[h.from[i]:h.from[i+1]] }
 
 // add appends the lower convex hull of table less nu times the parameter servers of j. O(len(table)).
-func (h *hulls) add(table []float64, j *Job, nu float64) {
+func (h *hulls) add(table []float64, servers Servers, nu float64) {
 	start := len(h.corners)
 	for y, cost := range table {
 		if nu != 0 {
-			cost -= float64(nu * float64(j.PSFor(int64(y))))
+			cost -= float64(nu * float64(servers.PSFor(int64(y))))
 		}
 		v := vertex{y, cost}
 		for n := len(h.corners); n-start >= 2 && !below(h.corners[n-2], h.corners[n-1], v); n-- {

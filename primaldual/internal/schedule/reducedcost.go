@@ -1,6 +1,6 @@
 // This file implements the exact search over what reduced costs leave open.
 
-package primaldual
+package schedule
 
 import (
 	"cmp"
@@ -57,7 +57,7 @@ const (
 // search writes the cheapest schedule below lower + gap into workers, or reports that there is none.
 func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64) outcome {
 	need := p.work - x.open(p, m, gap, workers)
-	if x.effort(p, need) > plainEffort(p)/2 || checkCells(int64(len(x.free)), int64(need)+1, p.limit, apportion.Item{}, "") != nil {
+	if x.effort(p, need) > plainEffort(p)/2 || CheckCells(int64(len(x.free)), int64(need)+1, p.limit, apportion.Item{}, "") != nil {
 		return tooLarge
 	}
 	// A state survives only if the slots to come can still make up the work, neither more nor less.
@@ -80,7 +80,7 @@ func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64)
 		first, last := x.ends(p, s)
 		low, high = low-first, high-last
 		end := len(x.arena)
-		x.layer(start, p.costs.of[s], window{need - high, need - low, gap})
+		x.layer(start, p.tables.of[s], window{need - high, need - low, gap})
 		if len(x.arena) == end {
 			return nothing
 		}
@@ -94,13 +94,13 @@ func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64)
 // open computes the options of each slot, fixes slots with one, and returns the workers fixed.
 func (x *reduced) open(p *prefix, m multipliers, gap float64, workers []int64) int {
 	x.options, x.free = x.options[:0], x.free[:0]
-	x.from, x.to = grown(x.from, p.costs.tables()), grown(x.to, p.costs.tables())
+	x.from, x.to = grown(x.from, p.tables.distinct()), grown(x.to, p.tables.distinct())
 	for i := range x.from {
 		x.from[i] = -1
 	}
 	fixed := 0
 	for s := 0; s <= p.last; s++ {
-		i := p.costs.of[s]
+		i := p.tables.of[s]
 		if x.from[i] < 0 {
 			x.price(p, i, m, gap)
 		}
@@ -124,10 +124,10 @@ func (x *reduced) open(p *prefix, m multipliers, gap float64, workers []int64) i
 func (x *reduced) price(p *prefix, i int, m multipliers, gap float64) {
 	start := len(x.options)
 	least := inf
-	for y, cost := range p.costs.distinct(i) {
+	for y, cost := range p.tables.table(i) {
 		reduced := cost - float64(m.lambda*float64(y))
 		if m.nu != 0 {
-			reduced -= float64(m.nu * float64(p.job.PSFor(int64(y))))
+			reduced -= float64(m.nu * float64(p.servers.PSFor(int64(y))))
 		}
 		x.options = append(x.options, option{y, cost, reduced})
 		least = min(least, reduced)
@@ -143,7 +143,7 @@ func (x *reduced) price(p *prefix, i int, m multipliers, gap float64) {
 
 // ends returns the fewest and the most workers among the options of slot s.
 func (x *reduced) ends(p *prefix, s int) (first, last int) {
-	i := p.costs.of[s]
+	i := p.tables.of[s]
 	return x.options[x.from[i]].workers, x.options[x.to[i]-1].workers
 }
 
@@ -153,7 +153,7 @@ func (x *reduced) effort(p *prefix, need int) int {
 	for _, s := range x.free {
 		first, last := x.ends(p, s)
 		width += last - first
-		i := p.costs.of[s]
+		i := p.tables.of[s]
 		steps += (x.to[i] - x.from[i]) * min(width, max(0, need))
 	}
 	return steps
@@ -163,7 +163,7 @@ func (x *reduced) effort(p *prefix, need int) int {
 func plainEffort(p *prefix) int {
 	cells := 0
 	for s := 0; s <= p.last; s++ {
-		cells += len(p.costs.table(s))
+		cells += len(p.tables.Of(s))
 	}
 	return cells * p.work
 }

@@ -1,6 +1,6 @@
 // This file tests the price on parameter servers: it bounds from below, and finds schedules.
 
-package primaldual
+package schedule
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 
 // drawServerTables draws slots whose costs jump where one more parameter server is needed, which is
 // where hulls alone lose most.
-func drawServerTables(t *rapid.T, job *Job) (tables [][]float64, of []int) {
+func drawServerTables(t *rapid.T, job ratio) (tables [][]float64, of []int) {
 	slots := rapid.IntRange(1, 4).Draw(t, "slots")
 	worker, server := float64(rapid.IntRange(1, 4).Draw(t, "worker")), float64(rapid.IntRange(1, 9).Draw(t, "server"))
 	for s := range slots {
@@ -26,8 +26,8 @@ func drawServerTables(t *rapid.T, job *Job) (tables [][]float64, of []int) {
 
 func TestPriceServersProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		job := &Job{WorkerBandwidth: rapid.Int64Range(1, 4).Draw(t, "b")}
-		job.PSBandwidth = job.WorkerBandwidth + rapid.Int64Range(0, 9).Draw(t, "B-b")
+		job := ratio{b: rapid.Int64Range(1, 4).Draw(t, "b")}
+		job.B = job.b + rapid.Int64Range(0, 9).Draw(t, "B-b")
 		tables, of := drawServerTables(t, job)
 		room := 0
 		for _, table := range tables {
@@ -35,7 +35,7 @@ func TestPriceServersProperty(t *testing.T) {
 		}
 		work := rapid.IntRange(1, room).Draw(t, "work")
 		b := bareSearch(tables, of, job, work)
-		p := b.prefix(&request{job: job, work: int64(work)}, len(of)-1)
+		p := b.prefix(problem(job, work), len(of)-1)
 		want := enumerate(p)
 		m := multipliers{lambda: b.bounds[p.last].lambda, lower: b.bounds[p.last].lower}
 		before := m.lower
@@ -54,8 +54,8 @@ func TestPriceServersProperty(t *testing.T) {
 // No schedule has fewer parameter servers than said.
 func TestFewestServersProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		job := &Job{WorkerBandwidth: rapid.Int64Range(1, 4).Draw(t, "b")}
-		job.PSBandwidth = job.WorkerBandwidth + rapid.Int64Range(0, 9).Draw(t, "B-b")
+		job := ratio{b: rapid.Int64Range(1, 4).Draw(t, "b")}
+		job.B = job.b + rapid.Int64Range(0, 9).Draw(t, "B-b")
 		tables, of := drawServerTables(t, job)
 		for _, table := range tables {
 			for y := range table { // a parameter server costs 1, all else nothing
@@ -64,8 +64,8 @@ func TestFewestServersProperty(t *testing.T) {
 		}
 		work := rapid.IntRange(1, len(tables[0])+1).Draw(t, "work")
 		b := bareSearch(tables, of, job, work)
-		p := b.prefix(&request{job: job, work: int64(work)}, len(of)-1)
-		if got, want := p.fewestServers(b.costs.tables()), enumerate(p); float64(got) > want {
+		p := b.prefix(problem(job, work), len(of)-1)
+		if got, want := p.fewestServers(b.Tables.distinct()), enumerate(p); float64(got) > want {
 			t.Fatalf("%d parameter servers at least, %g suffice", got, want)
 		}
 	})

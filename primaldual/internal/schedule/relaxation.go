@@ -1,7 +1,7 @@
 // This file implements the bound on the cost of a schedule that relaxes each C_t to its convex hull,
 // the Lagrangian relaxation of constraint (2).
 
-package primaldual
+package schedule
 
 // relaxation keeps the cheapest stretches of hull that together do the work, over slots added one by
 // one. What they cost is a lower bound on the cost of every schedule that ends by the last slot
