@@ -211,3 +211,10 @@ func (b *Book) Flush() error {
 	b.mu.Unlock()
 	return nil
 }
+
+// unwritten reports whether something is known that is not durable.
+func (b *Book) unwritten() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.durable < b.version
+}

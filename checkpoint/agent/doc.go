@@ -21,7 +21,9 @@
 //
 // The agent of a server keeps the promises of [checkpoint.Effect]: package agenttest checks them, for the
 // agent here and for those of others. A fence is a value and knows no clock and no disk. What it has admitted
-// must be durable before it is done: Book.Admit returns after that.
+// must be durable before it is done: Book.Admit returns after that. A Stop is the exception, and the end of the
+// lease: the processes end first, and what is noted is written after that. So a disk that is full or hangs, a store that
+// hangs, and an effect that hangs in either keep no process alive; the Stop is done when the book says so as well.
 //
 // The lease makes [checkpoint.ServerLost] true. An agent ends its jobs one Lease after the newest stamp that
 // its master has handed back; a stamp is the agent's own time, so no clock of another machine counts. A

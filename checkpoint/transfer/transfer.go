@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 )
@@ -64,7 +65,8 @@ func save(ctx context.Context, s store.Store, job string, number int64, saved ru
 // saveFile streams one file into a part of its name.
 func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name string) error {
 	// The file is opened first: a name that is missing must not leave a part that is open.
-	file, err := root.Open(filepath.FromSlash(name))
+	// The job may have swapped it since it was acknowledged, for a pipe that nobody writes to.
+	file, err := regular.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
 		return err
 	}
