@@ -184,6 +184,7 @@
 //	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open
 //	[fences, no paper]	checkpoint/agent/fence.go	Fence.Admit
 //	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
+//	[agents of one name, no paper]	checkpoint/agent/incarnation.go	Incarnation
 //	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent
 //	[Dorm §III-C2, effects on one server]	checkpoint/agent/perform.go	Agent.carryOut
 //	[Dorm §III-C2, DormMaster]	checkpoint/driver/loop.go	Driver.Run

@@ -26,6 +26,11 @@ type Tick struct {
 // jobs by that: the caller asks for an adjustment if it wants so.
 type ServerUp struct {
 	Server apportion.Server `json:"server"`
+	// Incarnation names the memory of the server's agent: an agent that is started again has the same, one that has
+	// lost its memory another. A server that is there has one only. Another is refused with apportion.ErrConflict until
+	// the one before is lost: jobs of it may run where the new agent does not see them. Empty: the agent has no name,
+	// and nobody notices.
+	Incarnation string `json:"incarnation,omitempty"`
 }
 
 // ServerLost says that a server is gone for good: no process and no container of before exists there

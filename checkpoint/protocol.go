@@ -32,7 +32,7 @@ type Machine struct {
 	next    int64
 	jobs    map[string]*Job
 	names   []string // of jobs, ascending
-	servers map[string]apportion.Resources
+	servers map[string]*Host
 
 	// now is the time since the machine was made, as far as Ticks tell, and last the Tick before. due is
 	// when a job's effect, pause or wait for room is over.
@@ -80,9 +80,18 @@ func (m *Machine) Jobs() []Job {
 func (m *Machine) Servers() []apportion.Server {
 	servers := make([]apportion.Server, 0, len(m.servers))
 	for _, id := range slices.Sorted(maps.Keys(m.servers)) {
-		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Clone()})
+		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Capacity.Clone()})
 	}
 	return servers
+}
+
+// Hosts returns a copy of the state of every server that is there, ascending by ID. O(servers log servers).
+func (m *Machine) Hosts() []Host {
+	hosts := make([]Host, 0, len(m.servers))
+	for _, id := range slices.Sorted(maps.Keys(m.servers)) {
+		hosts = append(hosts, m.servers[id].Clone())
+	}
+	return hosts
 }
 
 // number returns a number that was never given out.

@@ -25,9 +25,9 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 		m.fold(r)
 	}
 	// A Config with other kinds would read every quantity of the journal as something else.
-	for id, capacity := range m.servers {
-		if len(capacity) != len(config.Kinds) {
-			return nil, fmt.Errorf("checkpoint: server %q: %d quantities for %d kinds: %w", id, len(capacity), len(config.Kinds), ErrCorrupt)
+	for id, host := range m.servers {
+		if len(host.Capacity) != len(config.Kinds) {
+			return nil, fmt.Errorf("checkpoint: server %q: %d quantities for %d kinds: %w", id, len(host.Capacity), len(config.Kinds), ErrCorrupt)
 		}
 	}
 	for _, name := range m.names {

@@ -3,13 +3,14 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses an ID that can name no server, and a bad capacity.
+// apply refuses an ID that can name no server, a bad capacity, and another incarnation of a server that is there.
 func (s ServerUp) apply(m *Machine) error {
 	var faults apportion.Faults
 	item := check.Item("server", s.Server.ID, 0)
@@ -18,12 +19,33 @@ func (s ServerUp) apply(m *Machine) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	host := Host{Server: apportion.Server{ID: s.Server.ID, Capacity: s.Server.Capacity.Clone()}, Incarnation: s.Incarnation}
+	if before := m.servers[s.Server.ID]; before != nil {
+		if err := before.accept(s.Incarnation); err != nil {
+			return err
+		}
+		// Agents say again and again that they are there: what is no news is not written down.
+		host.Incarnation = cmp.Or(s.Incarnation, before.Incarnation)
+		if host.Capacity.Equal(before.Capacity) && host.Incarnation == before.Incarnation {
+			return nil
+		}
+	}
 	// A server that is there already may get another capacity. One that shrinks keeps its jobs: what
 	// it is overdrawn by is free again when they leave.
-	m.servers[s.Server.ID] = s.Server.Capacity.Clone()
+	m.servers[s.Server.ID] = &host
 	m.ready.servers[s.Server.ID] = true
 	delete(m.ready.lost, s.Server.ID)
 	return nil
+}
+
+// accept refuses another memory than the one that knows what runs on the server: nothing that it says of these jobs
+// is true. Agents that have no name are taken at their word.
+func (h *Host) accept(incarnation string) error {
+	if h.Incarnation == "" || incarnation == "" || h.Incarnation == incarnation {
+		return nil
+	}
+	return &apportion.FieldError{Item: check.Item("server", h.ID, 0), Field: "Incarnation", Err: apportion.ErrConflict,
+		Detail: "an agent with another memory has this name, and it is not lost"}
 }
 
 // apply ignores a server that is not there. Jobs that ran on it go on with what remains.

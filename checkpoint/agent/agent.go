@@ -4,6 +4,7 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,6 +76,7 @@ func (c *Config) Validate() error {
 type Agent struct {
 	config Config
 	book   *Book
+	self   Incarnation
 
 	// mu guards what follows. It is never held while a disk, a store or a process is waited for. What is
 	// admitted and what enters a lane happens under it together, so that a Stop ends all that was
@@ -119,8 +121,12 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	name, err := book.name(config.Clock().Boot)
+	if err != nil {
+		return nil, err
+	}
 	return &Agent{
-		config: config, book: book, lanes: map[string]*lane{}, runners: map[string]made{}, ended: map[string]int64{},
+		config: config, book: book, self: Incarnation{Book: name, Life: rand.Text()}, lanes: map[string]*lane{}, runners: map[string]made{}, ended: map[string]int64{},
 		ending: map[string]bool{},
 		lease:  Lease{Length: config.Lease, Heard: heard}, kept: heard,
 	}, nil
@@ -230,6 +236,10 @@ type passage struct {
 // admit decides about an effect. What it does to others of the job happens in the order of the decisions.
 func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
 	e := order.Effect
+	// What is for another agent is not even noted: its epoch may be that of another cluster.
+	if !a.self.meant(order.Book) {
+		return passage{leave: func() {}}, misled(e)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	verdict := a.book.note(e)

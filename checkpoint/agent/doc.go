@@ -16,6 +16,7 @@
 //	attempt         Created, Resumed, Stopped    Marks: the highest of each, by job
 //	stamp           Stamp, Status.Clock          a time of the agent's clock, which its master hands back
 //	lease           Lease.Length, Lease.Left     how long jobs run on after the newest stamp
+//	incarnation     Incarnation                  which memory an agent has, and which process it is
 //
 // # Contract
 //

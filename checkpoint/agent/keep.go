@@ -50,10 +50,12 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 	if epoch := a.book.Epoch(); q.Epoch < epoch {
 		return Status{}, fmt.Errorf("agent: master %d asks, and master %d has taken over: %w", q.Epoch, epoch, checkpoint.ErrFenced)
 	}
-	a.mu.Lock()
-	a.renew(q.Heard)
-	a.mu.Unlock()
-	s := Status{Clock: a.config.Clock()}
+	if a.self.meant(q.Book) {
+		a.mu.Lock()
+		a.renew(q.Heard)
+		a.mu.Unlock()
+	}
+	s := Status{Clock: a.config.Clock(), Incarnation: a.self}
 	for _, job := range a.book.Jobs() {
 		page := a.book.Page(job)
 		// What was stopped or has lapsed is no news; the master would take its end for a death.

@@ -23,8 +23,9 @@ type member struct {
 	// mu guards what follows.
 	mu sync.Mutex
 	// Both are written by the goroutine that watches the agent and read by the loop and by orders.
-	seen time.Time   // when it last answered
-	last agent.Stamp // the clock in that answer
+	seen time.Time         // when it last answered
+	last agent.Stamp       // the clock in that answer
+	self agent.Incarnation // who that was
 }
 
 func newMember(life context.Context, a Agent) *member {
@@ -39,15 +40,25 @@ func (m *member) met(s agent.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// The time is that of the arrival here: the agent's clock and the driver's are never compared.
-	m.seen, m.last = time.Now(), s.Clock
+	m.seen, m.last, m.self = time.Now(), s.Clock, s.Incarnation
 }
 
-// heard is the stamp to hand back.
+// known is the stamp to hand back, and who it is from.
 // Handing back an older stamp than the newest is harmless: the lease ends earlier than it need.
-func (m *member) heard() agent.Stamp {
+func (m *member) known() (agent.Stamp, agent.Incarnation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.last
+	return m.last, m.self
+}
+
+// isAnother reports whether the member has an agent, and that is another process than the one that joins. Agents that
+// have no name are taken at their word.
+func (m *member) isAnother(joins agent.Incarnation) bool {
+	if m == nil || m.agent == nil || joins.Life == "" {
+		return false
+	}
+	_, self := m.known()
+	return self.Life != joins.Life
 }
 
 // members are all servers that are there, by ID. A server that is lost, and one for which another agent joins, gets

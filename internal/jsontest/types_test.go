@@ -72,12 +72,12 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[checkpoint.Forget](), reflect.TypeFor[checkpoint.Finished](),
 	reflect.TypeFor[checkpoint.Exited](), reflect.TypeFor[checkpoint.Reply](), reflect.TypeFor[checkpoint.Phase](),
 	reflect.TypeFor[checkpoint.Ending](), reflect.TypeFor[checkpoint.Confirmed](),
-	reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
+	reflect.TypeFor[checkpoint.Host](), reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
 
 	reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.Marks](), reflect.TypeFor[agent.Fence](),
 	reflect.TypeFor[agent.Ruling](), reflect.TypeFor[agent.Verdict](), reflect.TypeFor[agent.Stamp](),
 	reflect.TypeFor[agent.Lease](), reflect.TypeFor[agent.Order](), reflect.TypeFor[agent.Question](),
-	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](),
+	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](), reflect.TypeFor[agent.Incarnation](),
 
 	reflect.TypeFor[command.Commands](), reflect.TypeFor[command.Reading](),
 	reflect.TypeFor[command.Acknowledgement](),

@@ -57,6 +57,7 @@ type Subject struct {
 
 	// It changes in greet alone, so that a check decides when the lease is renewed.
 	heard agent.Stamp // what is handed back with every order
+	book  string      // the memory that orders are for; empty: any
 }
 
 // greet asks the agent for its clock, so that orders can renew its lease.
@@ -134,7 +135,7 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 	// Effects of one attempt that are the same have the same number, as those have that a master sends
 	// again.
 	e.ID, e.Servers = e.Attempt*100+e.Checkpoint, []string{s.Server}
-	reply, err := s.Agent.Do(ctx, agent.Order{Effect: e, Spec: s.Spec, Heard: s.heard})
+	reply, err := s.Agent.Do(ctx, agent.Order{Effect: e, Spec: s.Spec, Heard: s.heard, Book: s.book})
 	// A master takes the reply for the effect that it names; a wrong number would end another job's
 	// phase.
 	if err == nil && (reply.ID != e.ID || reply.Job != e.Job) {

@@ -1,0 +1,19 @@
+// This file declares Host: all that is known of one server.
+
+package checkpoint
+
+import "github.com/apportion/apportion"
+
+// Host is the state of one server, as the journal keeps it.
+type Host struct {
+	apportion.Server
+	// Incarnation names the memory of the server's agent, see [ServerUp]; empty: it has none.
+	Incarnation string `json:"incarnation,omitempty"`
+}
+
+// Clone returns a copy that shares nothing with h.
+func (h *Host) Clone() Host {
+	c := *h
+	c.Capacity = h.Capacity.Clone()
+	return c
+}
