@@ -167,6 +167,7 @@
 //	[room of servers, no paper]	checkpoint/room.go	Machine.room
 //	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply
 //	[loss of servers, no paper]	checkpoint/server.go	Machine.lose
+//	[silent servers, no paper]	checkpoint/server.go	ServerSilent.apply, Machine.silent
 //	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
 //	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
 //	[retention of checkpoints, no paper]	checkpoint/reply.go	Machine.confirmed

@@ -130,8 +130,10 @@ func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int)
 	case "tick":
 		s.now = s.now.Add(time.Duration(number) * time.Second)
 		return checkpoint.Tick{Now: s.now}
+	case "silent":
+		return checkpoint.ServerSilent{ID: arg.Key}
 	case "lost":
-		return checkpoint.ServerLost{ID: arg.Key}
+		return checkpoint.ServerFenced{ID: arg.Key}
 	case "exited":
 		return checkpoint.Exited{Job: arg.Key, Attempt: attempt, Detail: "signal 9"}
 	case "finished":

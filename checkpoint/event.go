@@ -33,11 +33,19 @@ type ServerUp struct {
 	Incarnation string `json:"incarnation,omitempty"`
 }
 
-// ServerLost says that a server is gone for good: no process and no container of before exists there
-// any more, and nothing that was sent to it before will be done. To know that of a server that does
-// not answer, its agent must end all jobs when it has not heard of a master for some time, and the
-// master must wait for longer than that. The server may come back with ServerUp.
-type ServerLost struct {
+// ServerSilent says that a server does not answer, and nothing more: its processes may run on. Nothing is started
+// there, its room is not given to anybody, and jobs that need it wait, until ServerUp says that it answers again or
+// ServerFenced that it never will.
+type ServerSilent struct {
+	ID string `json:"id"`
+}
+
+// ServerFenced says that a server is gone for good: no process and no container of before exists there
+// any more, and nothing that was sent to it before will be done. That a server does not answer, or that a cluster
+// manager calls it down, is no reason to say so: its processes run on. Reasons are that its agent, or the guard of
+// every run, ends all jobs when it has not heard of a master for a lease, and longer than that has passed; that its
+// power is off; or the word of a manager that has seen to it. The server may come back with ServerUp.
+type ServerFenced struct {
 	ID string `json:"id"`
 }
 

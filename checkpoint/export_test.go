@@ -39,6 +39,7 @@ func (m *Machine) Fold(r Record) { m.fold(r) }
 
 // Names are those of all jobs; Look is a job itself, nil if there is none, and Knows says of a server
 // whether it is there.
-func (m *Machine) Names() []string      { return m.names }
-func (m *Machine) Look(job string) *Job { return m.jobs[job] }
-func (m *Machine) Knows(id string) bool { return m.servers[id] != nil }
+func (m *Machine) Names() []string       { return m.names }
+func (m *Machine) Look(job string) *Job  { return m.jobs[job] }
+func (m *Machine) Silent(id string) bool { return m.silent([]string{id}) }
+func (m *Machine) Knows(id string) bool  { return m.servers[id] != nil }

@@ -9,6 +9,8 @@ type Host struct {
 	apportion.Server
 	// Incarnation names the memory of the server's agent, see [ServerUp]; empty: it has none.
 	Incarnation string `json:"incarnation,omitempty"`
+	// Silent says that the server does not answer: what is there may run on, and nothing is started there.
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Clone returns a copy that shares nothing with h.

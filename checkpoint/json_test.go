@@ -85,7 +85,7 @@ func events() *rapid.Generator[checkpoint.Event] {
 		case 1:
 			return checkpoint.ServerUp{Server: apportion.Server{ID: name, Capacity: vector}}
 		case 2:
-			return checkpoint.ServerLost{ID: name}
+			return checkpoint.ServerFenced{ID: name}
 		case 3:
 			return checkpoint.Submit{Job: name, Demand: vector, Min: int(number)}
 		case 4:
@@ -132,7 +132,7 @@ func TestEventText(t *testing.T) {
 	for want, event := range map[string]checkpoint.Event{
 		`{"event":"tick","now":"2026-01-02T03:04:05.000000006Z"}`:                     checkpoint.Tick{Now: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
 		`{"event":"server-up","server":{"id":"s1","capacity":[4,16]}}`:                checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4, 16}}},
-		`{"event":"server-lost","id":"s1"}`:                                           checkpoint.ServerLost{ID: "s1"},
+		`{"event":"server-fenced","id":"s1"}`:                                         checkpoint.ServerFenced{ID: "s1"},
 		`{"event":"submit","job":"a/b","demand":[1,2]}`:                               checkpoint.Submit{Job: "a/b", Demand: apportion.Resources{1, 2}},
 		`{"event":"submit","job":"a","demand":[1],"min":2}`:                           checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 2},
 		`{"event":"adjust","targets":{"a":["s1","s1"],"b":null}}`:                     checkpoint.Adjust{Targets: map[string][]string{"b": nil, "a": {"s1", "s1"}}},

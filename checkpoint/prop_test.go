@@ -234,11 +234,16 @@ func (c *chaos) second(*rapid.T) {
 
 func (c *chaos) server(t *rapid.T) {
 	id := rapid.SampledFrom(serverNames).Draw(t, "server")
-	if c.world.agents[id] == nil {
+	switch {
+	case c.world.agents[id] == nil:
 		c.raise(id)
-		return
+	case c.world.deaf[id]:
+		delete(c.world.deaf, id)
+	case rapid.Bool().Draw(t, "silent"):
+		c.world.deaf[id] = true
+	default:
+		c.fell(id)
 	}
-	c.fell(id)
 }
 
 func (c *chaos) kill(t *rapid.T) {

@@ -85,6 +85,15 @@ func (m *Machine) Servers() []apportion.Server {
 	return servers
 }
 
+// Host returns a copy of the state of a server, and whether it is there.
+func (m *Machine) Host(id string) (Host, bool) {
+	host, ok := m.servers[id]
+	if !ok {
+		return Host{}, false
+	}
+	return host.Clone(), true
+}
+
 // Hosts returns a copy of the state of every server that is there, ascending by ID. O(servers log servers).
 func (m *Machine) Hosts() []Host {
 	hosts := make([]Host, 0, len(m.servers))

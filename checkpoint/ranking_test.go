@@ -47,7 +47,7 @@ func (r *ranking) words(list ...any) {
 }
 
 func (n *node) describe(r *ranking) {
-	r.words(n.left, len(n.m.Servers()), n.m.Epoch())
+	r.words(n.left, n.m.Hosts(), n.m.Epoch())
 	for _, name := range n.m.Names() {
 		j := n.m.Look(name)
 		_, due := n.m.Due()[name]
@@ -75,7 +75,7 @@ func (n *node) describe(r *ranking) {
 func (w *world) describe(r *ranking) {
 	for _, id := range slices.Sorted(maps.Keys(w.agents)) {
 		a := w.agents[id]
-		r.words(id, a.epoch)
+		r.words(id, a.epoch, w.deaf[id])
 		for _, job := range slices.Sorted(maps.Keys(a.jobs)) {
 			h := a.jobs[job]
 			r.words(job, h.containers)

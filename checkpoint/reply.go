@@ -110,6 +110,8 @@ func (m *Machine) failed(j *Job, detail string) {
 	switch {
 	// To give up here would mean to guess that nothing runs: it is tried until it is known.
 	case j.Phase == Stopping || j.Phase == Releasing:
+	// What a server that is silent has done nobody knows: to turn back would need its answer as well.
+	case starts[j.Phase] && m.silent(j.Containers):
 	case j.Tries > m.config.Retries, j.Broken:
 		m.giveUp(j, detail)
 		return
@@ -118,6 +120,9 @@ func (m *Machine) failed(j *Job, detail string) {
 	j.Effect = 0
 	m.due[j.Name] = m.now + m.config.pause(j.Tries)
 }
+
+// starts are the phases in which an attempt is being brought up.
+var starts = map[Phase]bool{Creating: true, Resuming: true, Confirming: true}
 
 // again begins another try when the pause is over. What could not be verified is saved anew.
 func (m *Machine) again(j *Job) {

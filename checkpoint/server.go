@@ -5,6 +5,7 @@ package checkpoint
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
@@ -26,16 +27,51 @@ func (s ServerUp) apply(m *Machine) error {
 		}
 		// Agents say again and again that they are there: what is no news is not written down.
 		host.Incarnation = cmp.Or(s.Incarnation, before.Incarnation)
-		if host.Capacity.Equal(before.Capacity) && host.Incarnation == before.Incarnation {
+		if host.Capacity.Equal(before.Capacity) && host.Incarnation == before.Incarnation && !before.Silent {
 			return nil
 		}
+		m.awake(before)
 	}
 	// A server that is there already may get another capacity. One that shrinks keeps its jobs: what
 	// it is overdrawn by is free again when they leave.
-	m.servers[s.Server.ID] = &host
-	m.ready.servers[s.Server.ID] = true
+	m.put(&host)
 	delete(m.ready.lost, s.Server.ID)
 	return nil
+}
+
+// put puts a server in the place of the one before. A Host is never changed, only replaced.
+func (m *Machine) put(host *Host) {
+	m.servers[host.ID] = host
+	m.ready.servers[host.ID] = true
+}
+
+// awake ends the pauses of jobs that wait for a server which answers again: what has failed there is tried with the
+// next Tick.
+func (m *Machine) awake(host *Host) {
+	if !host.Silent {
+		return
+	}
+	for _, name := range m.names {
+		j := m.jobs[name]
+		if _, found := slices.BinarySearch(j.Containers, host.ID); found && j.Effect == 0 && j.Phase.Action() != "" {
+			m.due[name] = m.now
+		}
+	}
+}
+
+// apply ignores a server that is not there, or silent already.
+func (s ServerSilent) apply(m *Machine) error {
+	if before := m.servers[s.ID]; before != nil && !before.Silent {
+		host := *before
+		host.Silent = true
+		m.put(&host)
+	}
+	return nil
+}
+
+// silent reports whether a server of a list does not answer.
+func (m *Machine) silent(servers []string) bool {
+	return slices.ContainsFunc(servers, func(id string) bool { return m.servers[id] != nil && m.servers[id].Silent })
 }
 
 // accept refuses another memory than the one that knows what runs on the server: nothing that it says of these jobs
@@ -49,11 +85,11 @@ func (h *Host) accept(incarnation string) error {
 }
 
 // apply ignores a server that is not there. Jobs that ran on it go on with what remains.
-func (s ServerLost) apply(m *Machine) error {
+func (s ServerFenced) apply(m *Machine) error {
 	if m.servers[s.ID] == nil {
 		return nil
 	}
-	// Everything on it is gone for good: that is the promise of ServerLost.
+	// Everything on it is gone for good: that is the promise of ServerFenced.
 	delete(m.servers, s.ID)
 	delete(m.ready.servers, s.ID)
 	m.ready.lost[s.ID] = true

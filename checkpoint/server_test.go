@@ -53,7 +53,7 @@ func TestIncarnation(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(next)
-	mustStep(t, next, checkpoint.ServerLost{ID: "s1"}, up("s1", 4, "second"))
+	mustStep(t, next, checkpoint.ServerFenced{ID: "s1"}, up("s1", 4, "second"))
 	if got := next.Hosts()[0].Incarnation; got != "second" {
 		t.Errorf("after its loss the server is %q", got)
 	}
@@ -78,7 +78,7 @@ func TestServerUpWithoutNewsWritesNothing(t *testing.T) {
 	if r := m.Ready().Record; len(r.Servers) != 1 || r.Servers[0].Capacity[0] != 5 {
 		t.Errorf("another capacity: %+v", r)
 	}
-	mustStep(t, m, checkpoint.ServerLost{ID: "s1"}, up("s1", 5, "first"))
+	mustStep(t, m, checkpoint.ServerFenced{ID: "s1"}, up("s1", 5, "first"))
 	if r := m.Ready().Record; len(r.Servers) != 1 || len(r.Lost) != 0 {
 		t.Errorf("lost and there again: %+v", r)
 	}

@@ -26,10 +26,10 @@
 // lease: the processes end first, and what is noted is written after that. So a disk that is full or hangs, a store that
 // hangs, and an effect that hangs in either keep no process alive; the Stop is done when the book says so as well.
 //
-// The lease makes [checkpoint.ServerLost] true. An agent ends its jobs one Lease after the newest stamp that
+// The lease makes [checkpoint.ServerFenced] true. An agent ends its jobs one Lease after the newest stamp that
 // its master has handed back; a stamp is the agent's own time, so no clock of another machine counts. A
 // master that has had no answer for longer than that, by as much as clocks may drift apart and ending jobs
-// takes, says ServerLost. Questions and orders that are lost, late or repeated make the lease end earlier,
+// takes, says ServerFenced. Questions and orders that are lost, late or repeated make the lease end earlier,
 // never later. An attempt that has ended so has failed; it was not fenced off. What the lease cannot do is to
 // end jobs while the agent itself is stopped or dead: the agent that is started next does that first.
 //

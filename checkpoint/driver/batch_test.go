@@ -63,9 +63,9 @@ func TestLostAndJoinedTogether(t *testing.T) {
 		g := gatedWorld(w)
 		w.runs("lr", "s1", "s2")
 		w.together(g,
-			func() error { return w.d.Apply(context.Background(), checkpoint.ServerLost{ID: "s2"}) },
+			func() error { return w.d.Apply(context.Background(), checkpoint.ServerFenced{ID: "s2"}) },
 			func() error {
-				w.servers["s2"].Forget() // as ServerLost has promised
+				w.servers["s2"].Forget() // as ServerFenced has promised
 				return w.join("s2")
 			})
 		if s := w.d.State(); len(s.Servers) != 3 || w.d.Agent("s2") == nil {

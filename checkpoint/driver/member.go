@@ -109,23 +109,26 @@ func (ms *members) drop(ids []string) {
 	}
 }
 
-// silent returns the servers that have given no answer for longer than the grace, ascending.
+// silence is how long a server has given no answer, and whether its agent has joined at all.
+type silence struct {
+	server string
+	silent time.Duration
+	joined bool
+}
+
+// silences returns how long each server has given no answer, ascending by ID.
 //
 // Locks are taken in one order only, members before member, so that no two can wait for each other.
-// O(servers).
-func (ms *members) silent(now time.Time, grace time.Duration) []string {
+// O(servers log servers).
+func (ms *members) silences(now time.Time) []silence {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	var ids []string
+	list := make([]silence, 0, len(ms.all))
 	for _, id := range slices.Sorted(maps.Keys(ms.all)) {
 		m := ms.all[id]
 		m.mu.Lock()
-		// At exactly the grace a server is still there: its agent ends its jobs after a lease that is
-		// shorter, so "longer than" errs on the side of waiting.
-		if now.Sub(m.seen) > grace {
-			ids = append(ids, id)
-		}
+		list = append(list, silence{id, now.Sub(m.seen), m.agent != nil})
 		m.mu.Unlock()
 	}
-	return ids
+	return list
 }

@@ -18,6 +18,8 @@ import (
 type State struct {
 	// Servers are those that are there, ascending by ID.
 	Servers []apportion.Server `json:"servers"`
+	// Silent are those of them that do not answer, ascending: nothing is started there, and what runs there may run on.
+	Silent []string `json:"silent"`
 	// Jobs are all that were not forgotten, ascending by name.
 	Jobs []checkpoint.Job `json:"jobs"`
 	// Progress is the newest that the processes of jobs have told, by name.
@@ -54,7 +56,7 @@ type view struct {
 	// mu guards every map and the channel, not the jobs that the maps point to. Writers are the loop
 	// and, for progress, the goroutines that watch agents.
 	mu       sync.RWMutex
-	servers  map[string]apportion.Resources
+	servers  map[string]checkpoint.Host
 	jobs     map[string]*checkpoint.Job
 	progress map[string]runner.Progress
 	// on are the jobs, by server, of which processes are known to run there.
@@ -70,7 +72,7 @@ var settled = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoi
 // open begins with the machine's snapshot, because all that the journal has kept is durable. No lock
 // is needed: New has returned to nobody yet.
 func (v *view) open(m *checkpoint.Machine) {
-	v.servers, v.jobs = map[string]apportion.Resources{}, map[string]*checkpoint.Job{}
+	v.servers, v.jobs = map[string]checkpoint.Host{}, map[string]*checkpoint.Job{}
 	v.progress, v.on, v.changed = map[string]runner.Progress{}, map[string]map[string]bool{}, make(chan struct{})
 	v.apply(m.Snapshot())
 }
@@ -97,7 +99,7 @@ func (v *view) apply(r checkpoint.Record) {
 		delete(v.servers, id)
 	}
 	for _, s := range r.Servers {
-		v.servers[s.ID] = s.Capacity
+		v.servers[s.ID] = s
 	}
 	v.tell()
 }

@@ -46,7 +46,7 @@ type Subject struct {
 	// The kill must be a hard one, without any chance for the agent to write anything down.
 	Restart func() error
 	// Forget kills the agent and all processes and starts it again without its memory; nil: it cannot.
-	// This is what ServerLost promises: no process and no container of before is left.
+	// This is what ServerFenced promises: no process and no container of before is left.
 	Forget func() error
 	// Elapse lets a part of the length of the agent's lease pass; nil: the agent has no lease.
 	// It moves the agent's clock, or waits in fact where that cannot be moved. It returns at once;
