@@ -121,6 +121,7 @@
 //	[Dantzig60, blocks of types]	alloc/embedded/internal/colgen/blocks.go	CloseBlocks
 //	[Land60, branching on who is freed]	alloc/embedded/internal/tree/tree.go	Tree.Run
 //	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
+//	[Schrimpf00, sets]	alloc/embedded/internal/sets/sets.go	Search.Run
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/ruin.go	Annealer.ruin
 //	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
