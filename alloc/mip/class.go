@@ -17,12 +17,12 @@ import (
 // Every solution of P2 gives one of it with the same utilization, so its optimum is an upper bound.
 func byClass(b *builder) *Model {
 	c := classesOf(b.inst)
-	pools := places{make([]apportion.Resources, len(c.servers)), make([]int64, len(c.servers))}
+	pools := places{make([]apportion.Resources, len(c.servers)), make([]int64, len(c.servers)), make([]int, len(c.servers))}
 	for g, servers := range c.servers {
 		// A pool keeps the capacity of one server: a container must fit one, not the sum of all.
-		pools.capacity[g], pools.size[g] = b.inst.Capacity[servers[0]], int64(len(servers))
+		pools.capacity[g], pools.size[g], pools.first[g] = b.inst.Capacity[servers[0]], int64(len(servers)), servers[0]
 	}
-	x := b.cells("x", pools)
+	x := b.cells("x", pools, c.had)
 	b.capacities(b.use(x, len(pools.size)), pools)
 	// The pool forgets which server has how much left; decode packs, and may fail where the pool
 	// had room.

@@ -117,8 +117,17 @@ func Small(seed uint64) *solver.Instance {
 		LossBudget:   []float64{0.1, 0.4, 1, 6}[r.IntN(4)],
 		AdjustBudget: r.Int64N(4),
 	}
-	for range 1 + r.IntN(2) {
-		capacity := make(apportion.Resources, kinds)
+	addServers(r, inst, 1+r.IntN(2))
+	for range 1 + r.IntN(3) {
+		inst.Apps = append(inst.Apps, smallApp(r, inst))
+	}
+	return inst
+}
+
+// addServers draws so many servers.
+func addServers(r *rand.Rand, inst *solver.Instance, n int) {
+	for range n {
+		capacity := make(apportion.Resources, len(inst.Total))
 		for k := range capacity {
 			// A kind may be absent from a server, or from all of them.
 			capacity[k] = r.Int64N(8)
@@ -126,10 +135,6 @@ func Small(seed uint64) *solver.Instance {
 		}
 		inst.Capacity = append(inst.Capacity, capacity)
 	}
-	for range 1 + r.IntN(3) {
-		inst.Apps = append(inst.Apps, smallApp(r, inst))
-	}
-	return inst
 }
 
 // smallApp draws an application of a small instance.
@@ -165,32 +170,74 @@ func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 // numbers with steps and lists, applications that need not run or must stay, limits by server, costs of
 // adjustments, and sometimes a price of loss.
 func General(seed uint64) *solver.Instance {
-	inst, r := Small(seed), rand.New(rand.NewPCG(seed, 3))
+	inst := Small(seed)
+	generalize(rand.New(rand.NewPCG(seed, 3)), inst)
+	return inst
+}
+
+// Medium draws an instance like those of General on four servers with five applications: too large to be
+// enumerated, and small enough for any general solver.
+func Medium(seed uint64) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 4))
+	inst := &solver.Instance{Total: make(apportion.Resources, 1+r.IntN(3)), LossBudget: []float64{1, 2, 6}[r.IntN(3)], AdjustBudget: r.Int64N(5)}
+	addServers(r, inst, 4)
+	for range 5 {
+		inst.Apps = append(inst.Apps, smallApp(r, inst))
+	}
+	generalize(r, inst)
+	return inst
+}
+
+// generalize gives an instance some of what the paper's have not.
+func generalize(r *rand.Rand, inst *solver.Instance) {
 	if r.IntN(2) == 0 {
 		for range inst.Capacity {
 			inst.Class = append(inst.Class, r.IntN(3))
 		}
 	}
+	if r.IntN(3) == 0 {
+		equalize(inst)
+	}
 	// A third of the instances ask for the least loss, alone or beside the utilization.
 	inst.LossPrice = []float64{0, 0, 0, 0, .5, 1}[r.IntN(6)]
-	for i := range inst.Apps {
-		app := &inst.Apps[i]
-		if inst.LossPrice == 1 {
-			app.Value = 0
-		}
-		generalize(r, app)
-		if !app.Displaced && r.IntN(8) == 0 {
-			app.Pinned = app.Running
-		}
+	// Three of four leave some freedom, or few would have a solution: one budget is large, and most
+	// applications need not run.
+	loose := r.IntN(4)
+	switch loose {
+	case 1:
+		inst.LossBudget = 6
+	case 2, 3:
+		inst.LossBudget += 1
+		inst.AdjustBudget += 2 * int64(len(inst.Apps))
 	}
-	return inst
+	for i := range inst.Apps {
+		if inst.LossPrice == 1 {
+			inst.Apps[i].Value = 0
+		}
+		inst.Apps[i].Elective = r.IntN(4) < 1+loose
+		generalizeApp(r, &inst.Apps[i])
+	}
 }
 
-// generalize gives an application some of what the paper's have not.
-func generalize(r *rand.Rand, app *solver.App) {
+// equalize makes every server as small as the smallest in each kind. Values are then less than what a
+// container is of the whole, which P2 allows, while more would break the cap.
+func equalize(inst *solver.Instance) {
+	for k := range inst.Total {
+		least := inst.Capacity[0][k]
+		for _, capacity := range inst.Capacity {
+			least = min(least, capacity[k])
+		}
+		for j := range inst.Capacity {
+			inst.Capacity[j][k] = least
+		}
+		inst.Total[k] = least * int64(len(inst.Capacity))
+	}
+}
+
+// generalizeApp gives an application some of what the paper's have not.
+func generalizeApp(r *rand.Rand, app *solver.App) {
 	app.Cost = r.Int64N(4)
 	app.Max += r.Int64N(3)
-	app.Elective = r.IntN(4) == 0
 	switch r.IntN(4) {
 	case 0:
 		app.Step = 2
@@ -213,5 +260,9 @@ func generalize(r *rand.Rand, app *solver.App) {
 		app.Classes = []int{r.IntN(3)}
 	case 1:
 		app.Classes = []int{0, 2}
+	}
+	// Only who may have what it has can be pinned.
+	if r.IntN(6) == 0 && app.Allows(solver.Containers(app.Previous)) {
+		app.Pinned = app.Running && !app.Displaced
 	}
 }
