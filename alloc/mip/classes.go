@@ -168,8 +168,8 @@ func (c *classes) packInto(packers []*placement.Packer, g, a int, count int64, o
 	switch {
 	case !c.inst.Open(a, c.servers[g][0]):
 		return count
-	case app.PerServer > 0:
-		return c.spread(packers[g], g, app, count, on)
+	case app.PerServer > 0 || app.MaxServers > 0:
+		return c.packLimited(packers[g], g, app, count, on)
 	}
 	// The sum is cut at count after each server, which keeps it from overflowing.
 	fits := int64(0)
@@ -183,29 +183,36 @@ func (c *classes) packInto(packers []*placement.Packer, g, a int, count int64, o
 	return count - fits
 }
 
-// spread is packInto for an application with a limit by server, one container after the other.
-func (c *classes) spread(packer *placement.Packer, g int, app *solver.App, count int64, on map[int]int64) int64 {
-	// A server that has as many as it may is filled up for the others to come, and emptied again.
-	filled := make(map[int]apportion.Resources)
-	fill := func(b int) {
-		if on[c.servers[g][b]] >= app.PerServer {
-			filled[b] = packer.Free(b)
-			_ = packer.Take(b, filled[b], 1) // what is free, which cannot overflow
+// packLimited is packInto for an application that may be on so many servers, or have so many containers on
+// each: the smallest room that holds all of them comes first, or else the largest.
+func (c *classes) packLimited(packer *placement.Packer, g int, app *solver.App, count int64, on map[int]int64) int64 {
+	for count > 0 {
+		best, room := -1, int64(0)
+		for b, j := range c.servers[g] {
+			r := min(count, roomOf(app, packer.Free(b), on, j))
+			if r > room || r == room && r == count && best >= 0 && packer.Room(b, app.Demand) < packer.Room(best, app.Demand) {
+				best, room = b, r
+			}
 		}
-	}
-	for b := range c.servers[g] {
-		fill(b)
-	}
-	for ; count > 0; count-- {
-		chosen, ok := packer.Place(app.Demand, 1, nil)
-		if !ok {
+		if best < 0 {
 			break
 		}
-		on[c.servers[g][chosen[0].Server]]++
-		fill(chosen[0].Server)
-	}
-	for b, free := range filled {
-		_ = packer.Release(b, free, 1)
+		_ = packer.Take(best, app.Demand, room) // which has room for them
+		on[c.servers[g][best]] += room
+		count -= room
 	}
 	return count
+}
+
+// roomOf returns how many more containers an application may have on server j, of which so much is free,
+// beside those that it has on servers already.
+func roomOf(app *solver.App, free apportion.Resources, on map[int]int64, j int) int64 {
+	if app.MaxServers > 0 && on[j] == 0 && int64(len(on)) >= app.MaxServers {
+		return 0
+	}
+	room := app.Demand.CountIn(free)
+	if app.PerServer > 0 {
+		room = min(room, app.PerServer-on[j])
+	}
+	return room
 }

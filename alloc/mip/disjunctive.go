@@ -41,6 +41,7 @@ func disjunctive(b *builder) *Model {
 			budget -= cost[a]
 		} else {
 			b.numbers(a, d.y.vars[a], nil)
+			b.width(d.y, a, nil)
 			b.loss(a, d.y.vars[a], nil)
 		}
 	}
@@ -48,7 +49,11 @@ func disjunctive(b *builder) *Model {
 	b.lossBudget()
 	b.AtMost("c16", costs, budget)
 	b.Maximize(b.cost, b.worth)
-	return &Model{levels: levels{loss: expressionOf(b.losses), adjusted: expressionOf(d.adjusted)}, decode: d.counts}
+	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
+	return &Model{decode: d.counts, levels: levels{
+		loss: expressionOf(b.losses, b.lost), adjusted: expressionOf(d.adjusted, float64(len(d.adjusted))),
+		moved: func() movement { return d.y.movement(b.inst, had, d.stays) },
+	}}
 }
 
 // disjunction is the disjunctive form while it is built.
@@ -79,6 +84,7 @@ func (d *disjunction) choose(a int) {
 		}
 	}
 	d.numbers(a, d.y.vars[a], &z)
+	d.width(d.y, a, &z)
 	for s, j := range d.y.servers[a] {
 		// u is the smallest bound for which z = 0 cuts off no solution; a larger one would weaken
 		// the relaxation.

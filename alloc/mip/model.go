@@ -55,20 +55,21 @@ func (m *Model) Counts(values []float64) solver.Counts { return m.decode(values)
 //
 // A milp.Var belongs to the builder that made it; its index is the same in every copy of the model.
 type expression struct {
-	columns []int
-	coefs   []float64
+	columns  []int
+	coefs    []float64
+	constant float64
 }
 
-// expressionOf turns terms into an expression that outlives the builder.
-func expressionOf(terms []milp.Term) expression {
-	e := expression{make([]int, len(terms)), make([]float64, len(terms))}
+// expressionOf turns terms and a constant into an expression that outlives the builder.
+func expressionOf(terms []milp.Term, constant float64) expression {
+	e := expression{make([]int, len(terms)), make([]float64, len(terms)), constant}
 	for t, term := range terms {
 		e.columns[t], e.coefs[t] = term.Var.Index(), term.Coef
 	}
 	return e
 }
 
-// terms states the expression over vars.
+// terms states the expression without its constant over vars.
 func (e expression) terms(vars []milp.Var) []milp.Term {
 	terms := make([]milp.Term, len(e.columns))
 	for t, column := range e.columns {
@@ -77,5 +78,29 @@ func (e expression) terms(vars []milp.Var) []milp.Term {
 	return terms
 }
 
-// levels are the lower levels of the preference over the variables of a model.
-type levels struct{ loss, adjusted expression }
+// at returns the value of the expression at a point.
+func (e expression) at(values []float64) float64 {
+	sum := e.constant
+	for t, column := range e.columns {
+		sum += float64(e.coefs[t] * values[column])
+	}
+	return sum
+}
+
+// levels are the lower levels of the preference over the variables of a model: the fairness loss (2), the
+// adjusted applications (4), and the containers moved, which few ask for and which are written only then.
+type levels struct {
+	loss, adjusted expression
+	moved          func() movement
+}
+
+// at returns the value of the k-th of these levels at a point.
+func (l *levels) at(k int, values []float64) float64 {
+	switch k {
+	case 0:
+		return l.loss.at(values)
+	case 1:
+		return l.adjusted.at(values)
+	}
+	return l.moved().at(values)
+}

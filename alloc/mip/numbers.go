@@ -93,6 +93,29 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 	b.Row(name("c8_a", a), least, chosen, 1)
 }
 
+// width adds that application a is on at most its MaxServers servers: with o_aj of the servers of place j,
+// each of which holds up to u of its containers,
+//
+//	on     x_aj <= u o_aj
+//	width  sum_j o_aj <= MaxServers, times 1 - z where stays is not nil
+func (b *builder) width(x *cells, a int, stays *milp.Var) {
+	app := &b.inst.Apps[a]
+	limit := float64(app.MaxServers)
+	if app.MaxServers == 0 {
+		return
+	}
+	var used []milp.Term
+	for s, j := range x.servers[a] {
+		o := b.Integer(0, min(limit, float64(x.in.size[j])), name("o_a", a, "_s", j))
+		b.AtMost(name("on_a", a, "_s", j), []milp.Term{term(x.vars[a][s], 1), term(o, -float64(x.in.each(app, j)))}, 0)
+		used = append(used, term(o, 1))
+	}
+	if stays != nil {
+		used = append(used, term(*stays, limit))
+	}
+	b.AtMost(name("width_a", a), used, limit)
+}
+
 // adjustCosts returns what adjusting each application takes from the budget of (16), and that budget, both
 // in a unit in which rows count exactly or, where there is none, in one that makes (16) a relaxation.
 func (b *builder) adjustCosts() (costs []float64, budget float64) {

@@ -24,12 +24,17 @@ type places struct {
 // most returns how many containers of an application place j holds by itself. It is as tight as one
 // server allows, which tightens the relaxation, also as big M.
 func (p places) most(app *solver.App, j int) int64 {
-	each := app.Demand.CountIn(p.capacity[j])
+	// Where no number is allowed AtMost is -1.
+	return max(0, min(app.AtMost(app.Max), mulSaturated(p.size[j], p.each(app, j))))
+}
+
+// each returns how many containers of an application one server of place j holds.
+func (p places) each(app *solver.App, j int) int64 {
+	each := min(app.Max, app.Demand.CountIn(p.capacity[j]))
 	if app.PerServer > 0 {
 		each = min(each, app.PerServer)
 	}
-	// Where no number is allowed AtMost is -1.
-	return max(0, min(app.AtMost(app.Max), mulSaturated(p.size[j], each)))
+	return each
 }
 
 // servers returns every server as a place of its own.

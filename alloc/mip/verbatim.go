@@ -40,6 +40,7 @@ func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
 	cost, budget := b.adjustCosts()
 	for a := range b.inst.Apps {
 		b.numbers(a, x.vars[a], nil)
+		b.width(x, a, nil)
 		b.loss(a, x.vars[a], nil)
 		if b.inst.Apps[a].Running {
 			r := b.adjusted(x, a, had)
@@ -49,7 +50,7 @@ func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
 	b.lossBudget()
 	b.AtMost("c16", costs, budget)
 	b.Maximize(b.cost, b.worth)
-	model.levels = levels{loss: expressionOf(b.losses), adjusted: expressionOf(adjusted)}
+	model.levels = levels{expressionOf(b.losses, b.lost), expressionOf(adjusted, 0), func() movement { return x.movement(b.inst, had, nil) }}
 }
 
 // adjusted adds r_a with (13) and (14); it is 1 where the application cannot stay as it is.
@@ -82,7 +83,11 @@ func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 	return r
 }
 
-// crowded reports whether an application holds more containers on one server than it may.
+// crowded reports whether an application holds more containers on one server than it may, or is on more
+// servers.
 func crowded(app *solver.App) bool {
+	if app.MaxServers > 0 && int64(len(app.Previous)) > app.MaxServers {
+		return true
+	}
 	return app.PerServer > 0 && slices.ContainsFunc(app.Previous, func(p apportion.Placement) bool { return p.Count > app.PerServer })
 }

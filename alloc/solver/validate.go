@@ -111,10 +111,10 @@ func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion
 		}
 	}
 	ascends := func(a, b int64) int {
-		if a < b {
+		if a <= b { // equals do not ascend either
 			return -1
 		}
-		return 1 // equals do not ascend either
+		return 1
 	}
 	if app.Counts != nil && (len(app.Counts) == 0 || app.Counts[0] < 1 || !slices.IsSortedFunc(app.Counts, ascends)) {
 		faults.Add(item, "Counts", apportion.ErrRange, fmt.Sprintf("%v do not ascend from 1 or more", app.Counts))

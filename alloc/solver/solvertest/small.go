@@ -87,16 +87,23 @@ func known(p *probe) error {
 	return nil
 }
 
-// enumerated compares random instances with enumeration.
+// enumerated compares random instances of the paper's program with enumeration.
+func enumerated(p *probe) error { return p.enumerates("Small", Small, p.opts.Instances) }
+
+// general compares random instances of the whole program with enumeration.
+func general(p *probe) error { return p.enumerates("General", General, p.opts.General) }
+
+// enumerates compares so many instances, drawn by the function of this name, with enumeration.
 // The seeds count from 0, so that a smaller number of instances is a prefix of a larger one.
-func enumerated(p *probe) error {
-	for seed := range uint64(p.opts.Instances) {
-		name, inst := fmt.Sprintf("solvertest.Small(%d)", seed), Small(seed)
+func (p *probe) enumerates(draw string, instance func(seed uint64) *solver.Instance, count int) error {
+	for seed := range uint64(count) {
+		name, inst := fmt.Sprintf("solvertest.%s(%d)", draw, seed), instance(seed)
 		s, err := p.ask(name, inst)
 		if err != nil {
 			return err
 		}
-		// Enumeration visits at most 4^(applications x servers) points here, 4,096 of them.
+		// Enumeration visits at most 4^(applications x servers) points of a small instance, 4,096 of them,
+		// and 6^6 of a general one.
 		best, _ := p2oracle.Best(inst)
 		if err := p.opts.compare(inst, s, best); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -190,7 +197,7 @@ func Medium(seed uint64) *solver.Instance {
 
 // generalize gives an instance some of what the paper's have not.
 func generalize(r *rand.Rand, inst *solver.Instance) {
-	if r.IntN(2) == 0 {
+	if r.IntN(3) > 0 {
 		for range inst.Capacity {
 			inst.Class = append(inst.Class, r.IntN(3))
 		}
@@ -198,8 +205,8 @@ func generalize(r *rand.Rand, inst *solver.Instance) {
 	if r.IntN(3) == 0 {
 		equalize(inst)
 	}
-	// A third of the instances ask for the least loss, alone or beside the utilization.
-	inst.LossPrice = []float64{0, 0, 0, 0, .5, 1}[r.IntN(6)]
+	// Half of the instances ask for the least loss, alone or beside the utilization.
+	inst.LossPrice = []float64{0, 0, 0, .5, 3, 1}[r.IntN(6)]
 	// Three of four leave some freedom, or few would have a solution: one budget is large, and most
 	// applications need not run.
 	loose := r.IntN(4)
@@ -252,7 +259,7 @@ func generalizeApp(r *rand.Rand, app *solver.App) {
 	if r.IntN(4) == 0 {
 		app.PerServer = 1 + r.Int64N(2)
 	}
-	if r.IntN(6) == 0 {
+	if r.IntN(3) == 0 {
 		app.MaxServers = 1
 	}
 	switch r.IntN(4) {
