@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 	for name, backend := range map[string]milp.Solver{"losses": bb.Solver{}, "whole losses": integersOnly{}} {
 		for _, form := range mip.Forms() {
 			t.Run(name+"/"+string(form), func(t *testing.T) {
-				opts := &mip.Options{Name: "bb", Search: milp.Options{NodeLimit: 20_000}, Preference: solver.ByAdjusted}
+				opts := &mip.Options{Name: "bb", Search: milp.Options{NodeLimit: 20_000}, Preference: solver.ByMoved}
 				solvertest.Run(t, func(*testing.T) solver.Solver { return mip.New(backend, form, opts) },
 					&solvertest.Options{Sizes: []solvertest.Size{{Servers: 2, Apps: 4}}, Relaxed: form == mip.Class, Tolerance: 1e-6})
 			})

@@ -16,8 +16,8 @@ const (
 	// Verbatim is (6)-(18) as printed, on x[i][j], with the big number M of (13) and (14) chosen as
 	// small as each pair of application and server allows.
 	Verbatim Form = "verbatim"
-	// Class pools servers of equal capacity into classes and decides x[i][class]. It is smaller,
-	// and a relaxation: its optimum is an upper bound, which a packing step tries to turn into an
+	// Class pools servers of equal capacity, and of one Instance.Class, into classes and decides
+	// x[i][class]. It is smaller, and a relaxation: its optimum is an upper bound, which a packing step tries to turn into an
 	// allocation on servers. With a previous allocation the bound is up to 10 % too high, because
 	// an application that stays is tied to its servers and moves inside a class cost nothing here.
 	Class Form = "class"
@@ -35,9 +35,9 @@ func Forms() []Form { return []Form{Verbatim, Class, Disjunctive} }
 // Rows carry the equation they come from: c6_s3_k0 is (6) on server 3 (class 3 in Class) for kind
 // 0, c7_a2 is (7) for application 2, and so on; c9 is the link between z and y that takes the place
 // of (13) and (14) in Disjunctive. Variables are x_a2_s3, l_a2, r_a2 as in Dorm's Table I, z_a2 and
-// y_a2_s3 for Disjunctive.
+// y_a2_s3 for Disjunctive. What the paper's P2 has not has names of its own, see the package's notation.
 type Model struct {
-	// MILP maximizes the utilization (10).
+	// MILP maximizes the utilization (10), less Instance.LossPrice times the fairness loss.
 	MILP *milp.Model
 	// Relaxed says that a solution of MILP need not be one of P2: in the form Class, and where
 	// quantities are so large that the program counts them in larger units, see Build.

@@ -15,7 +15,7 @@ import (
 //
 //	c7, c8  min <= n <= max
 //	c7, c8  min e <= n <= max e, e in {0,1}      it may also have none, and one step is not enough
-//	c9      e <= 1
+//	c9      e <= 1 - z                           for the relaxation only, the other rows imply it
 //	step    n = step t, t whole                  multiples of a step
 //	c7      n = sum_h h u_h, u_h in {0,1}        one of the listed numbers h
 //	c8      sum_h u_h = 1, or <= 1 where it may also have none
@@ -66,7 +66,6 @@ func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var)
 	b.AtMost(name("c7_a", a), append(n[:len(n):len(n)], term(e, -float64(most))), 0)
 	b.AtLeast(name("c8_a", a), append(n[:len(n):len(n)], term(e, -float64(least))), 0)
 	if stays != nil {
-		// The other rows imply it for whole numbers; the relaxation does not know that.
 		b.AtMost(name("c9_a", a), []milp.Term{term(e, 1), term(*stays, 1)}, 1)
 	}
 }
@@ -86,11 +85,11 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 	if stays != nil {
 		chosen = append(chosen, term(*stays, 1))
 	}
-	least := 1.0
 	if app.Allows(0) {
-		least = 0
+		b.AtMost(name("c8_a", a), chosen, 1)
+	} else {
+		b.Equal(name("c8_a", a), chosen, 1)
 	}
-	b.Row(name("c8_a", a), least, chosen, 1)
 }
 
 // width adds that application a is on at most its MaxServers servers: with o_aj of the servers of place j,
@@ -124,19 +123,27 @@ func (b *builder) adjustCosts() (costs []float64, budget float64) {
 	if have == math.MaxInt64 {
 		return costs, float64(have) // which pays for everything
 	}
-	// What is above the budget cannot be had, whatever it is above it by.
-	cost := func(a int) int64 { return min(b.inst.Apps[a].Cost, max(0, have)+1) }
 	common, most := int64(0), 0.0
 	for a := range costs {
-		if b.inst.Apps[a].Running {
-			common = gcd(common, cost(a))
-			most += float64(cost(a))
+		if app := &b.inst.Apps[a]; app.Running {
+			most += math.Min(float64(app.Cost), float64(have)+1)
+			if app.Cost <= have {
+				common = gcd(common, app.Cost)
+			}
 		}
+	}
+	if common == 0 {
+		common = max(0, have) + 1 // nobody can be adjusted at a cost: any unit will do
 	}
 	unit, rounded := unitFor(common, most)
 	b.rounded = b.rounded || rounded
 	for a := range costs {
-		costs[a] = float64(cost(a) / unit)
+		if cost := b.inst.Apps[a].Cost; cost <= have {
+			costs[a] = float64(cost / unit)
+		} else {
+			// What is above the budget cannot be had, whatever it is above it by.
+			costs[a] = float64(max(0, have)/unit) + 1
+		}
 	}
 	return costs, float64(have / unit)
 }

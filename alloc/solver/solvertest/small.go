@@ -186,7 +186,7 @@ func General(seed uint64) *solver.Instance {
 // enumerated, and small enough for any general solver.
 func Medium(seed uint64) *solver.Instance {
 	r := rand.New(rand.NewPCG(seed, 4))
-	inst := &solver.Instance{Total: make(apportion.Resources, 1+r.IntN(3)), LossBudget: []float64{1, 2, 6}[r.IntN(3)], AdjustBudget: r.Int64N(5)}
+	inst := &solver.Instance{Total: make(apportion.Resources, 1+r.IntN(3)), LossBudget: []float64{1, 2, 6}[r.IntN(3)], AdjustBudget: 2 + r.Int64N(6)}
 	addServers(r, inst, 4)
 	for range 5 {
 		inst.Apps = append(inst.Apps, smallApp(r, inst))

@@ -1,0 +1,143 @@
+package mip
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Costs in the rows allow every set of adjustments that the budget pays for; where they are not rounded, and
+// no others. Rounded they are only where they leave the whole numbers of float64.
+func TestAdjustCosts(t *testing.T) {
+	rounded := 0
+	rapid.Check(t, func(t *rapid.T) {
+		cost := rapid.OneOf(rapid.Int64Range(0, 5), rapid.Int64Range(0, math.MaxInt64), rapid.SampledFrom([]int64{math.MaxInt64, 1 << 60, 3 << 55}))
+		inst := &solver.Instance{AdjustBudget: rapid.OneOf(rapid.Int64Range(-1, 9), cost).Draw(t, "budget")}
+		for range rapid.IntRange(1, 4).Draw(t, "apps") {
+			inst.Apps = append(inst.Apps, solver.App{Running: true, Cost: cost.Draw(t, "cost")})
+		}
+		b := &builder{inst: inst}
+		costs, budget := b.adjustCosts()
+		if b.rounded {
+			rounded++
+		}
+		for set := range 1 << len(costs) {
+			sum, exact := 0.0, new(big.Int)
+			for a, c := range costs {
+				if set>>a&1 == 1 {
+					sum += c
+					exact.Add(exact, big.NewInt(inst.Apps[a].Cost))
+				}
+			}
+			// The referee adds up to the largest number, and no further.
+			pays := exact.Cmp(big.NewInt(inst.AdjustBudget)) <= 0 || inst.AdjustBudget == math.MaxInt64
+			if admits := sum <= budget; admits != pays && (pays || !b.rounded) {
+				t.Errorf("set %b of %+v: %g of %g, admitted %v, paid for %v, rounded %v", set, inst.Apps, sum, budget, admits, pays, b.rounded)
+			}
+		}
+	})
+	if rounded == 0 {
+		t.Error("no draw was rounded")
+	}
+}
+
+// What an application costs that is not adjusted or cannot be is no reason to round.
+func TestAdjustCostsExact(t *testing.T) {
+	for name, apps := range map[string][]solver.App{
+		"above the budget": {{Running: true, Cost: math.MaxInt64}, {Running: true, Cost: 1}},
+		"not running":      {{Cost: math.MaxInt64}, {Running: true, Cost: 1}},
+		"a common divisor": {{Running: true, Cost: 3 << 60}, {Running: true, Cost: 1 << 60}},
+	} {
+		budget := int64(10)
+		if name == "a common divisor" {
+			budget = 4 << 59
+		}
+		b := &builder{inst: &solver.Instance{AdjustBudget: budget, Apps: apps}}
+		if costs, have := b.adjustCosts(); b.rounded || costs[0] <= have && name == "above the budget" {
+			t.Errorf("%s: %v of %v, rounded %v", name, costs, have, b.rounded)
+		}
+	}
+}
+
+// allowed returns which numbers of containers the rows of one application on one server admit, with its z at
+// the given value where it has one.
+func allowed(t *testing.T, app solver.App, stays *float64) map[int64]bool {
+	t.Helper()
+	admitted := map[int64]bool{}
+	for n := range int64(12) {
+		b := &builder{Builder: milp.NewBuilder(""), inst: &solver.Instance{Apps: []solver.App{app}}}
+		x := b.Integer(float64(n), float64(n), "x")
+		if stays != nil {
+			z := b.Integer(*stays, *stays, "z")
+			b.numbers(0, []milp.Var{x}, &z)
+		} else {
+			b.numbers(0, []milp.Var{x}, nil)
+		}
+		model, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if feasible(model, make([]float64, 0, model.Variables())) {
+			admitted[n] = true
+		}
+	}
+	return admitted
+}
+
+// feasible tries every value of the variables that have none yet.
+func feasible(m *milp.Model, values []float64) bool {
+	j := len(values)
+	if j == m.Variables() {
+		for i := range m.Rows() {
+			if sum := m.Activity(i, values); sum < m.Row(i).Lower || sum > m.Row(i).Upper {
+				return false
+			}
+		}
+		return true
+	}
+	v := m.Variable(j)
+	for value := v.Lower; value <= v.Upper; value++ {
+		if feasible(m, append(values, value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// The rows admit just the numbers that an application may have; while it stays, none. Reference: [Dorm (7), (8)].
+func TestNumbers(t *testing.T) {
+	zero, one := 0.0, 1.0
+	rapid.Check(t, func(t0 *rapid.T) {
+		app := solver.App{Min: rapid.Int64Range(0, 6).Draw(t0, "min"), Step: rapid.Int64Range(0, 4).Draw(t0, "step"), Elective: rapid.Bool().Draw(t0, "elective")}
+		app.Max = max(1, app.Min) + rapid.Int64Range(0, 4).Draw(t0, "more")
+		for n := int64(1); n < 9 && rapid.Bool().Draw(t0, "another"); n += rapid.Int64Range(1, 3).Draw(t0, "apart") {
+			app.Counts = append(app.Counts, n)
+		}
+		free, placed, stays := allowed(t, app, nil), allowed(t, app, &zero), allowed(t, app, &one)
+		for n := range int64(12) {
+			if free[n] != app.Allows(n) || placed[n] != app.Allows(n) || stays[n] != (n == 0) {
+				t0.Fatalf("%+v: %d is admitted %v, with z = 0 %v, with z = 1 %v", app, n, free[n], placed[n], stays[n])
+			}
+		}
+	})
+}
+
+// crowded looks at each server and at how many there are.
+func TestCrowded(t *testing.T) {
+	app := solver.App{Previous: []apportion.Placement{{Server: 1, Count: 2}, {Server: 4, Count: 3}}}
+	for _, c := range []struct {
+		perServer, servers int64
+		want               bool
+	}{{0, 0, false}, {3, 2, false}, {2, 0, true}, {3, 1, true}, {0, 1, true}} {
+		app.PerServer, app.MaxServers = c.perServer, c.servers
+		if got := crowded(&app); got != c.want {
+			t.Errorf("%d on a server, %d servers: %v", c.perServer, c.servers, got)
+		}
+	}
+}
