@@ -82,8 +82,10 @@ func stops(s *stopper, a *attempt, d *Decision) []Stop {
 	// Two indices make the loop below linear: who waits by name, and where an application stands in
 	// P2.
 	waits := make(map[string]*Waiting, len(d.Waiting))
-	for w := range d.Waiting {
-		waits[d.Waiting[w].ID] = &d.Waiting[w]
+	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
+		for w := range list {
+			waits[list[w].ID] = &list[w]
+		}
 	}
 	position := make(map[int]int, len(a.apps))
 	for at, i := range a.apps {

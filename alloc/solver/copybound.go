@@ -44,7 +44,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 	// bound must hold for it.
 	total := float64(m.Loss * (inst.LossBudget + LossTolerance))
 	for i := range inst.Apps {
-		if !inst.mayStay(i) {
+		if !inst.MayStay(i) {
 			total += b.wanted(i)
 			continue
 		}
@@ -107,7 +107,7 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 		packing: make(map[int]*packing),
 	}
 	for i := range inst.Apps {
-		if inst.mayStay(i) {
+		if inst.MayStay(i) {
 			b.addResidents(i)
 		} else if inst.Apps[i].Running {
 			b.adjust.must(inst.Apps[i].Cost)
@@ -127,7 +127,7 @@ func (b *copyBound) packingOn(j int) *packing {
 	for i := range b.inst.Apps {
 		app := &b.inst.Apps[i]
 		// What stays as it is, whatever happens, is not packed.
-		fixed := b.inst.mayStay(i) && (app.Pinned || app.Cost > max(0, b.adjust.budget))
+		fixed := b.inst.MayStay(i) && (app.Pinned || app.Cost > max(0, b.adjust.budget))
 		if !fixed && b.inst.Open(i, j) {
 			// A container is worth v_i to the objective less p_i, which phi_i has been paid for it.
 			p.add(app.Demand, app.Value-b.m.Container[i])

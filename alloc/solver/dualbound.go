@@ -72,7 +72,7 @@ func (m *Multipliers) profit(inst *Instance, i, j int) float64 {
 
 // keep returns keep_i, or -Inf where the application cannot stay as it is.
 func (m *Multipliers) keep(inst *Instance, i int) float64 {
-	if !inst.mayStay(i) {
+	if !inst.MayStay(i) {
 		return math.Inf(-1)
 	}
 	app := &inst.Apps[i]
@@ -91,7 +91,7 @@ func (inst *Instance) roomWithin() []apportion.Resources {
 	uses := make([][][]int64, len(inst.Capacity)) // by server, by kind: what each that may stay uses
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
-		if !inst.mayStay(i) {
+		if !inst.MayStay(i) {
 			if app.Running {
 				k.must(app.Cost)
 			}

@@ -114,11 +114,11 @@ func (a *App) Adjusted(placed []apportion.Placement) bool {
 	return a.Running && (a.Displaced || !SamePlaces(a.Previous, placed))
 }
 
-// mayStay reports whether application i can keep exactly what it has, as far as it alone decides.
+// MayStay reports whether application i can keep exactly what it has, as far as it alone decides.
 //
 // Other applications may still be in its way on a server that shrank; that is for (6) to say. An
 // application that may not stay costs its Cost of AdjustBudget in every solution.
-func (inst *Instance) mayStay(i int) bool {
+func (inst *Instance) MayStay(i int) bool {
 	app := &inst.Apps[i]
 	tooMany := func(p apportion.Placement) bool {
 		return app.PerServer > 0 && p.Count > app.PerServer || p.Count > app.Demand.CountIn(inst.Capacity[p.Server])

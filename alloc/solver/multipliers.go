@@ -59,7 +59,7 @@ func (m *CopyPrices) check(inst *Instance) error {
 	}
 	for i, room := range m.Room {
 		if math.IsNaN(m.Container[i]) || math.IsInf(m.Container[i], 0) || len(room) > len(inst.Apps[i].Previous) ||
-			inst.mayStay(i) && len(room) != len(inst.Apps[i].Previous) || slices.ContainsFunc(room, badPrice) {
+			inst.MayStay(i) && len(room) != len(inst.Apps[i].Previous) || slices.ContainsFunc(room, badPrice) {
 			return ErrMultipliers
 		}
 	}
