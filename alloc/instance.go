@@ -28,7 +28,7 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 func (r *resolved) instance(apps []int) *solver.Instance {
 	// Shares are those among apps alone: an application that is left out of P2 claims nothing of
 	// the cluster.
-	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Class: r.open.class, Apps: make([]solver.App, len(apps))}
+	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Class: r.open.classes(), Apps: make([]solver.App, len(apps))}
 	shares := r.shares(apps)
 	for a, i := range apps {
 		inst.Apps[a] = r.app(i)

@@ -72,6 +72,7 @@ func satisfies(labels map[string]string, requires []Requirement) bool {
 // a class, so that the cost of all that follows grows with the classes and not with labels.
 type eligibility struct {
 	class    []int   // by server
+	single   bool    // there is one class
 	open     [][]int // by application: the classes that it may be placed on anew, ascending; nil: all
 	suitable [][]int // by application: the same with cordoned servers counted as open
 }
@@ -128,6 +129,9 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 		e.class[j] = class
 	}
 	// 3. nil where every class is open, so that the paper's problem stays what it is.
+	if len(classes) == 1 {
+		e.single = true
+	}
 	for i := range apps {
 		e.open[i], e.suitable[i] = open[list[i]], suitable[list[i]]
 		if len(e.open[i]) == len(classes) {
@@ -137,6 +141,14 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 		}
 	}
 	return e
+}
+
+// classes returns the class of every server, nil where all are of one.
+func (e *eligibility) classes() []int {
+	if e.single {
+		return nil
+	}
+	return e.class
 }
 
 // mayCome reports whether application i may be placed anew on server j.

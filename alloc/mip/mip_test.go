@@ -169,7 +169,7 @@ func TestClassUnpools(t *testing.T) {
 			{ID: "small", Demand: apportion.Resources{1}, Weight: 1, Max: 3},
 			{ID: "large", Demand: apportion.Resources{3}, Weight: 1, Max: 3},
 		},
-		Theta1: 1, Theta2: 1,
+		Theta1: 1, Theta2: 1, Options: alloc.Options{PaperRule: true},
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{4}})

@@ -23,7 +23,7 @@ func (inst *Instance) Check(counts Counts) error {
 	}
 	// Shapes come before sums: Used indexes servers by what checkApp has found to exist.
 	for i := range inst.Apps {
-		if err := inst.checkApp(i, counts[i]); err != nil {
+		if err := inst.CheckApp(i, counts[i]); err != nil {
 			return err
 		}
 	}
@@ -58,8 +58,10 @@ func (a *App) restrictions() string {
 	return ""
 }
 
-// checkApp checks (7)-(9) for application i: where its containers are, and how many.
-func (inst *Instance) checkApp(i int, placed []apportion.Placement) error {
+// CheckApp returns the first violation of what concerns application i alone if placed is what it has: the
+// servers and their order (9), how many there are (7)(8), and whether it stays if it must; nil: there is none.
+// O(placements).
+func (inst *Instance) CheckApp(i int, placed []apportion.Placement) error {
 	app := &inst.Apps[i]
 	stays := app.Running && !app.Adjusted(placed)
 	if app.Pinned && !stays {

@@ -51,10 +51,16 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		app := &inst.Apps[i]
 		n := Containers(app.Previous)
 		keep := float64(app.Value*float64(n)) - float64((m.Loss+inst.LossPrice)*app.Loss(n))
-		total += keep
-		if app.Pinned {
+		switch {
+		case app.Pinned:
+			total += keep
+			continue
+		// It leaves and stays as it likes, so that no server counts on its room.
+		case app.Cost == 0:
+			total += math.Max(keep, b.wanted(i))
 			continue
 		}
+		total += keep
 		score := b.wanted(i) - keep
 		// An adjusted application gives up all of its room, so that every server's copy collects
 		// its price.
@@ -107,7 +113,7 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 		packing: make(map[int]*packing),
 	}
 	for i := range inst.Apps {
-		if inst.MayStay(i) {
+		if inst.counts(i) {
 			b.addResidents(i)
 		} else if inst.Apps[i].Running {
 			b.adjust.must(inst.Apps[i].Cost)
@@ -119,6 +125,11 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 		}
 	}
 	return b
+}
+
+// counts reports whether servers count on application i to stay where it is: it may, and leaving costs.
+func (inst *Instance) counts(i int) bool {
+	return inst.MayStay(i) && (inst.Apps[i].Cost > 0 || inst.Apps[i].Pinned)
 }
 
 // packingOn returns what may be packed on server j and those of its class.

@@ -18,7 +18,7 @@ import (
 // The types within it are those of package alloc as they write themselves, so that an importer of the
 // library and a reader of this output see the same names.
 type dormOutput struct {
-	// Status is decided, or kept where no solution was found and what ran before stays.
+	// Status is decided, or with the paper's rule kept where no solution was found and what ran stays.
 	Status    alloc.Status `json:"status"`
 	Objective float64      `json:"objective"`
 	// Bound is at least the objective of every allocation, and Gap how far the objective may be from it.
@@ -28,9 +28,13 @@ type dormOutput struct {
 	Proven      string        `json:"proven"`
 	Interrupted bool          `json:"interrupted"`
 	Metrics     alloc.Metrics `json:"metrics"`
-	// Shares has every application that is in the problem, Waiting those that get nothing, with a reason.
-	Shares     []alloc.Share     `json:"shares"`
-	Waiting    []alloc.Waiting   `json:"waiting"`
+	// Shares has every application that is in the problem, Waiting the newcomers that get nothing, with a
+	// reason.
+	Shares  []alloc.Share   `json:"shares"`
+	Waiting []alloc.Waiting `json:"waiting"`
+	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers.
+	Suspended  []alloc.Waiting   `json:"suspended"`
+	Draining   []string          `json:"draining,omitempty"`
 	Reason     *apportion.Reason `json:"reason,omitempty"`
 	Allocation alloc.Allocation  `json:"allocation"`
 	// Plan leads from the previous allocation to Allocation in an order that always fits.
@@ -81,6 +85,8 @@ func answerDorm(ctx context.Context, c *command) error {
 		Shares:      decision.Shares,
 		// Lists that are nil in Go are [] here, so that a reader needs no case for null.
 		Waiting:     append([]alloc.Waiting{}, decision.Waiting...),
+		Suspended:   append([]alloc.Waiting{}, decision.Suspended...),
+		Draining:    decision.Draining,
 		Reason:      decision.Reason,
 		Allocation:  decision.Allocation,
 		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation).Steps...),

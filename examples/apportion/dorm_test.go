@@ -49,7 +49,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 			got := decided(t, encode(t, p))
 			want := dormOutput{
 				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.Proven.String(), decision.Interrupted,
-				decision.Metrics, decision.Shares, append([]alloc.Waiting{}, decision.Waiting...), decision.Reason, decision.Allocation,
+				decision.Metrics, decision.Shares, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Reason, decision.Allocation,
 				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation).Steps...), explanation.Applications,
 				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
 			}
@@ -76,7 +76,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 // A kept allocation has no bound and no gap, and says why; lists without entries are [] and not null.
 func TestDormKept(t *testing.T) {
 	const input = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]}],"theta1":1,"theta2":0,
-		"applications":[{"id":"a","demand":[1],"max":4},{"id":"b","demand":[1],"min":2,"max":2}],"previous":{"a":{"s":4}}}`
+		"applications":[{"id":"a","demand":[1],"max":4},{"id":"b","demand":[1],"min":2,"max":2}],"previous":{"a":{"s":4}},"options":{"paper_rule":true}}`
 	code, out, errs := call(t, input, "dorm")
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(out), &fields); code != answered || err != nil {

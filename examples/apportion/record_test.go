@@ -135,7 +135,7 @@ func TestTampered(t *testing.T) {
 		{"done", "decision status", "status"},
 		{"all", "decision proven", "decision.proven"},
 		{[]any{map[string]any{"id": "app-3", "reason": map[string]any{"need": 1, "have": 0, "text": "x"}}}, "decision waiting", "waiting"},
-		{plus(-1), "problem servers 2 capacity 0", "capacity"},
+		{plus(-1), "problem servers 2 capacity 0", "server 2 uses"},
 		{plus(1), "problem applications 2 demand 0", "server 0 uses"},
 		{plus(1), "problem applications 2 weight", "shares"},
 		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
