@@ -46,13 +46,13 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 	}
 	// The allocation of least loss is a solution, whether or not the solver finds one with that budget.
 	if !a.solution.Status.HasSolution() {
-		bound := a.solution.Bound
-		if a.solution.Status == solver.Infeasible || math.IsNaN(bound) {
+		bound, objective := a.solution.Bound, a.instance.Objective(counts)
+		// A solver that believes there is none has no bound worth having.
+		if a.solution.Status == solver.Infeasible || !(bound >= objective) {
 			bound = a.instance.Cap()
 		}
-		objective := a.instance.Objective(counts)
 		a.solution = &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: objective,
-			Bound: math.Max(objective, bound), Certificate: a.solution.Certificate, Interrupted: a.solution.Interrupted}
+			Bound: bound, Certificate: a.solution.Certificate, Interrupted: a.solution.Interrupted}
 	}
 	a.solution.Interrupted = a.solution.Interrupted || interrupted
 	return a, nil

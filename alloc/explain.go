@@ -118,9 +118,12 @@ func kindValues(s *stopper) []KindValue {
 	p := s.problem
 	values := make([]KindValue, len(p.Kinds))
 	for k := range values {
-		// Where every price is 0 the first server stands for all, so that Server always names one
-		// that exists.
-		values[k] = KindValue{Kind: p.Kinds[k], Server: p.Servers[0].ID}
+		// Where every price is 0 the first server stands for all, so that Server names one that exists
+		// if there is any.
+		values[k] = KindValue{Kind: p.Kinds[k]}
+		if len(p.Servers) > 0 {
+			values[k].Server = p.Servers[0].ID
+		}
 		for j := range s.left {
 			// A server that shrank below what runs on it has less than nothing left, and counts as
 			// that.
