@@ -171,6 +171,8 @@
 //	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply
 //	[loss of servers, no paper]	checkpoint/server.go	Machine.lose
 //	[silent servers, no paper]	checkpoint/server.go	ServerSilent.apply, Machine.silent
+//	[drains and deadlines, no paper]	checkpoint/drain.go	Drain.apply, Machine.hurry
+//	[jobs that hang or die at once, no paper]	checkpoint/exit.go	Stalled.apply, Machine.died
 //	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
 //	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
 //	[retention of checkpoints, no paper]	checkpoint/reply.go	Machine.confirmed

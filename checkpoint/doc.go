@@ -58,6 +58,11 @@
 // Stopping, and from there to what is left of its target. A job that finishes or is cancelled goes to
 // Stopping and to Ended. What cannot fail for good is over, too, when its servers are lost.
 //
+// An adjustment may have a deadline, as a server has one that is drained because it will be taken away. A job that is not
+// saved by then goes from Running, Saving or Verifying to Stopping, and goes on from its newest confirmed checkpoint. So
+// does a job that is known to hang. One that dies again and again without a confirmed checkpoint in between waits longer
+// and longer before its next attempt.
+//
 // Of several jobs, those that only give up containers begin first; a job that needs room begins when it
 // is there and keeps it reserved; where jobs wait for each other in a circle, the first of them begins
 // without. A job that runs waits running.

@@ -66,6 +66,22 @@ type Adjust struct {
 	// Targets maps jobs to the servers of their containers, one entry a container. None: the job is
 	// saved and suspended.
 	Targets map[string][]string `json:"targets"`
+	// Deadline is when the jobs must begin to stop, by the clock of Tick: one that is not saved by then, because it
+	// answers no save or waits for room, is stopped all the same and goes on from its newest confirmed checkpoint. Zero:
+	// never; a job that cannot be saved keeps what it has.
+	Deadline time.Time `json:"deadline,omitzero"`
+}
+
+// Drain takes a server out of use while it still answers, as before maintenance, or before a spot machine is taken away:
+// each job that has, or is to have, containers there is asked to go on with the others, or, where these are fewer than
+// Min, to be suspended. From then on no target may name the server. It stays drained until it is fenced, or until another
+// Drain says Over.
+type Drain struct {
+	ID string `json:"id"`
+	// Deadline is that of the adjustments, see [Adjust].
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Over says that targets may name the server again. What has left it does not come back by itself.
+	Over bool `json:"over,omitempty"`
 }
 
 // Checkpoint asks that a running job be saved and go on. In every other phase it does nothing.
@@ -95,6 +111,15 @@ type Exited struct {
 	Job     string `json:"job"`
 	Attempt int64  `json:"attempt"`
 	// Detail says in words how they ended; Job.Reason quotes it.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Stalled says that the processes of an attempt live and get nowhere: they are ended, and another attempt goes on from
+// the newest confirmed checkpoint, as after a death. It is ignored in every phase but Running and Saving.
+type Stalled struct {
+	Job     string `json:"job"`
+	Attempt int64  `json:"attempt"`
+	// Detail says in words how that was seen; Job.Reason quotes it.
 	Detail string `json:"detail,omitempty"`
 }
 

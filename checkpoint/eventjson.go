@@ -27,6 +27,8 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 	Forget{}.name():       read[Forget],
 	Finished{}.name():     read[Finished],
 	Exited{}.name():       read[Exited],
+	Drain{}.name():        read[Drain],
+	Stalled{}.name():      read[Stalled],
 	Reply{}.name():        read[Reply],
 }
 
@@ -35,7 +37,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 //	{"event":"adjust","targets":{"lr":["s1","s2"]}}
 //
 // The values of "event" are tick, server-up, server-silent, server-fenced, submit, adjust, checkpoint, cancel, forget,
-// finished, exited and reply; the other keys are the fields of that type. An unknown event is an
+// finished, exited, drain, stalled and reply; the other keys are the fields of that type. An unknown event is an
 // [*apportion.FieldError] with apportion.ErrUnknown; a key that the type does not have, and anything
 // behind the object, is an error, too.
 func UnmarshalEvent(data []byte) (Event, error) {
@@ -99,6 +101,8 @@ func (Cancel) name() string       { return "cancel" }
 func (Forget) name() string       { return "forget" }
 func (Finished) name() string     { return "finished" }
 func (Exited) name() string       { return "exited" }
+func (Drain) name() string        { return "drain" }
+func (Stalled) name() string      { return "stalled" }
 func (Reply) name() string        { return "reply" }
 
 // The methods below write an event with its name; each hides its own method from json.Marshal by a type
@@ -168,6 +172,18 @@ func (f Finished) MarshalJSON() ([]byte, error) {
 func (e Exited) MarshalJSON() ([]byte, error) {
 	type fields Exited
 	return tagged(e.name(), fields(e))
+}
+
+// MarshalJSON returns {"event":"drain", ...}.
+func (d Drain) MarshalJSON() ([]byte, error) {
+	type fields Drain
+	return tagged(d.name(), fields(d))
+}
+
+// MarshalJSON returns {"event":"stalled", ...}.
+func (s Stalled) MarshalJSON() ([]byte, error) {
+	type fields Stalled
+	return tagged(s.name(), fields(s))
 }
 
 // MarshalJSON returns {"event":"reply", ...}.

@@ -26,7 +26,7 @@ type node struct {
 }
 
 // budget is what may still happen.
-type budget struct{ Faults, Crashes, Ticks, Again, Kills, Losses, Cancels, Targets, Silences int }
+type budget struct{ Faults, Crashes, Ticks, Again, Kills, Losses, Cancels, Targets, Silences, Hurries, Drains, Stalls int }
 
 // moves returns the states that can follow.
 func (n *node) moves(targets []map[string][]string) []*node {
@@ -55,7 +55,7 @@ func (n *node) moves(targets []map[string][]string) []*node {
 	for i := range n.replies {
 		try(nil, func(c *node) { c.answer(i) })
 	}
-	if len(n.m.Due()) > 0 {
+	if len(n.m.Due()) > 0 || n.left.Ticks > 0 && n.m.Look("a") != nil && !n.m.Look("a").Deadline.IsZero() {
 		try(func(b *budget) *int { return &b.Ticks }, func(c *node) { c.tick() })
 	}
 	try(func(b *budget) *int { return &b.Crashes }, func(c *node) { c.crash() })
@@ -80,6 +80,19 @@ func (n *node) moves(targets []map[string][]string) []*node {
 	}
 	for _, target := range targets {
 		try(func(b *budget) *int { return &b.Targets }, func(c *node) { c.step(checkpoint.Adjust{Targets: target}) })
+	}
+	for _, target := range targets {
+		try(func(b *budget) *int { return &b.Hurries }, func(c *node) {
+			c.step(checkpoint.Adjust{Targets: target, Deadline: c.m.Last().Add(time.Hour)})
+		})
+	}
+	try(func(b *budget) *int { return &b.Drains }, func(c *node) {
+		c.step(checkpoint.Drain{ID: "s2", Deadline: c.m.Last().Add(time.Hour)})
+	})
+	if alive := n.w.alive("a"); len(alive) > 0 {
+		try(func(b *budget) *int { return &b.Stalls }, func(c *node) {
+			c.step(checkpoint.Stalled{Job: "a", Attempt: alive[len(alive)-1]})
+		})
 	}
 	try(func(b *budget) *int { return &b.Cancels }, func(c *node) { c.step(checkpoint.Cancel{Job: "a"}) })
 	if alive := n.w.alive("a"); len(alive) > 0 {
@@ -277,7 +290,7 @@ func exploreLimit(t *testing.T) int {
 	if testing.Short() {
 		return 500
 	}
-	return 6000
+	return 3000
 }
 
 // TestBrokenPromises explores worlds whose servers break one of the promises of Effect: each must lead
@@ -299,7 +312,7 @@ func TestBrokenPromises(t *testing.T) {
 			if test.lost != "" {
 				start.moveLosing(checkpoint.Action(test.lost))
 			}
-			visited, fault := explore(start, []map[string][]string{{"a": test.target}}, 5000, 8)
+			visited, fault := explore(start, []map[string][]string{{"a": test.target}}, 5000, 1)
 			if fault == "" {
 				t.Errorf("%d states, and nothing seen", visited)
 			}
@@ -346,6 +359,10 @@ func TestExplore(t *testing.T) {
 		{"move, a silent server, a fault", []map[string][]string{move}, budget{Silences: 1, Faults: 1, Ticks: 1, Targets: 1}},
 		{"move, a silent server, a crash", []map[string][]string{move}, budget{Silences: 1, Crashes: 1, Targets: 1}},
 		{"hand over, a silent server", []map[string][]string{handOver}, budget{Silences: 1, Losses: 1, Targets: 1}},
+		{"move by a deadline, then another", []map[string][]string{move, grow}, budget{Hurries: 2, Ticks: 2, Faults: 1}},
+		{"hand over by a deadline, a crash", []map[string][]string{handOver}, budget{Hurries: 1, Ticks: 1, Crashes: 1}},
+		{"grow, a drain", []map[string][]string{grow, suspend}, budget{Targets: 2, Drains: 1, Ticks: 1}},
+		{"move, stalled", []map[string][]string{move}, budget{Targets: 1, Stalls: 2, Ticks: 1, Faults: 1}},
 		{"hand over, cancelled", []map[string][]string{handOver}, budget{Cancels: 1, Targets: 1}},
 		{"hand over, a server lost", []map[string][]string{handOver}, budget{Losses: 1, Targets: 1}},
 	} {

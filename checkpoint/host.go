@@ -11,6 +11,8 @@ type Host struct {
 	Incarnation string `json:"incarnation,omitempty"`
 	// Silent says that the server does not answer: what is there may run on, and nothing is started there.
 	Silent bool `json:"silent,omitempty"`
+	// Draining says that no target may name the server, see [Drain].
+	Draining bool `json:"draining,omitempty"`
 }
 
 // Clone returns a copy that shares nothing with h.

@@ -39,6 +39,8 @@ type Machine struct {
 	now  time.Duration
 	last time.Time
 	due  map[string]time.Duration
+	// rest is until when no attempt of a job begins that has died again and again.
+	rest map[string]time.Duration
 
 	ready  changes
 	stale  int64
@@ -121,6 +123,10 @@ func (m *Machine) enter(j *Job, phase Phase) {
 	}
 	if phase == Running || phase == Idle {
 		j.Fallback, j.Reserved = nil, false // it has arrived
+	}
+	// The deadline was for the way to Stopping. One that came since is for what comes next.
+	if phase != Saving && phase != Verifying && j.Order == 0 {
+		j.Deadline = time.Time{}
 	}
 	delete(m.due, j.Name)
 	m.touch(j)

@@ -119,6 +119,7 @@ func (q *queue) create(j *Job) {
 	// What it has kept on a silent server is as little use as what it lacks there.
 	fits := q.now.fits(need, j.Demand) && !q.m.silent(j.Target)
 	switch {
+	case q.m.rests(j):
 	case fits && q.slots <= 0:
 		delete(q.m.due, j.Name)
 	case fits:
@@ -137,6 +138,9 @@ func (q *queue) create(j *Job) {
 		q.now.take(need, j.Demand)
 	}
 }
+
+// rests reports whether the next attempt of a job has to wait, because those before have died.
+func (m *Machine) rests(j *Job) bool { return m.rest[j.Name] > m.now }
 
 // possible reports whether the room that a job needs would be free if all jobs reached their goals.
 func (q *queue) possible(j *Job, need []string) bool {
@@ -180,7 +184,10 @@ func (q *queue) start(j *Job) {
 		if gives && known {
 			q.movers = append(q.movers, j)
 		}
-		q.wait(j)
+		// One with a deadline waits until that.
+		if j.Deadline.IsZero() {
+			q.wait(j)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func (n *node) describe(r *ranking) {
 	for _, name := range n.m.Names() {
 		j := n.m.Look(name)
 		_, due := n.m.Due()[name]
-		r.words(name, j.Phase, j.Ending, j.Containers, j.Target, j.Fallback, j.Reserved, j.Wanted, j.Broken, j.Restarts, j.Tries, due)
+		r.words(name, j.Phase, j.Ending, j.Containers, j.Target, j.Fallback, j.Reserved, j.Wanted, j.Broken, j.Restarts, j.Deaths, j.Tries, due, n.m.Rests(name), j.Deadline)
 		r.numbers(j.Order, j.Attempt, j.Stopped, j.Saving.Number, j.Effect)
 		for _, c := range j.Checkpoints {
 			r.numbers(c.Number)

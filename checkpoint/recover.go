@@ -52,6 +52,10 @@ func (m *Machine) resume(j *Job) error {
 	if fault != "" {
 		return fmt.Errorf("checkpoint: job %q, %s: %s: %w", j.Name, j.Phase, fault, ErrCorrupt)
 	}
+	// How much of its pause is over nobody knows: it begins again.
+	if j.Deaths > 1 && !runs[j.Phase] {
+		m.rest[j.Name] = m.now + m.config.pause(j.Deaths-1)
+	}
 	switch {
 	// A job that waits for no effect goes on by the next events.
 	case j.Phase.Action() == "":
@@ -76,7 +80,7 @@ func (j *Job) foreign(m *Machine) string {
 		return faults.Error()
 	case highest > m.next, min(j.Attempt, j.Stopped, j.Effect, j.Order) < 0:
 		return "a number that was never given out"
-	case j.Min < 1, j.Tries < 0, j.Restarts < 0:
+	case j.Min < 1, j.Tries < 0, j.Restarts < 0, j.Deaths < 0:
 		return "a count that cannot be"
 	}
 	for _, list := range [][]string{j.Containers, j.Target, j.Fallback, j.Wanted} {

@@ -26,7 +26,7 @@ func (s ServerUp) apply(m *Machine) error {
 			return err
 		}
 		// Agents say again and again that they are there: what is no news is not written down.
-		host.Incarnation = cmp.Or(s.Incarnation, before.Incarnation)
+		host.Incarnation, host.Draining = cmp.Or(s.Incarnation, before.Incarnation), before.Draining
 		if host.Capacity.Equal(before.Capacity) && host.Incarnation == before.Incarnation && !before.Silent {
 			return nil
 		}

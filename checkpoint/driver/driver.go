@@ -130,12 +130,15 @@ func (d *Driver) State() State {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	// Empty lists are not nil, so that JSON has [] and not null for them.
-	s := State{Servers: []apportion.Server{}, Silent: []string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
+	s := State{Servers: []apportion.Server{}, Silent: []string{}, Draining: []string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
 		host := v.servers[id]
 		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: host.Capacity.Clone()})
 		if host.Silent {
 			s.Silent = append(s.Silent, id)
+		}
+		if host.Draining {
+			s.Draining = append(s.Draining, id)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {

@@ -172,6 +172,11 @@ func (d *Driver) tick(now time.Time) error {
 	if err := d.step(d.standings(now)...); err != nil {
 		return err
 	}
+	if d.options.StallAfter > 0 {
+		if err := d.step(d.view.stalled(now, d.options.StallAfter)...); err != nil {
+			return err
+		}
+	}
 	if d.options.SaveEvery == 0 {
 		return nil
 	}
