@@ -189,7 +189,7 @@ type names struct {
 // add names thing i, which is the last one; nothing is stored before the first real name.
 func (n *names) add(i int, name string) {
 	// Those before i had no name: they get "" now, so that given[i] belongs to thing i.
-	if name != "" && len(n.given) < i {
+	if name != "" {
 		n.given = append(n.given, make([]string, i-len(n.given))...)
 	}
 	if name != "" || len(n.given) > 0 {

@@ -64,9 +64,9 @@ func TestBelong(t *testing.T) {
 // A value that is dropped takes its key along; what is dropped within it does not.
 func TestDropField(t *testing.T) {
 	c := newCursor(nil)
-	c.repairs = []repair{{1, 2, false}, {10, 12, false}, {14, 15, false}, {10, 20, false}}
+	c.repairs = []repair{{10, 11, false}, {10, 12, false}, {14, 15, false}, {10, 20, false}}
 	c.dropField(7, 10, 1)
-	want := []repair{{1, 2, false}, {7, 12, true}, {14, 15, false}, {7, 20, true}}
+	want := []repair{{10, 11, false}, {7, 12, true}, {14, 15, false}, {7, 20, true}}
 	if !slices.Equal(c.repairs, want) {
 		t.Errorf("%v, want %v", c.repairs, want)
 	}
