@@ -116,7 +116,7 @@ const capped = time.Second
 
 // mutants returns back-ends with one fault each.
 func mutants() []mutant {
-	return append(modelMutants(), answerMutants()...)
+	return append(append(modelMutants(), answerMutants()...), optionMutants()...)
 }
 
 // modelMutants misread the model.
@@ -195,11 +195,38 @@ func modelMutants() []mutant {
 	}
 }
 
-// answerMutants misread the options or the outcome.
+// answerMutants misread the outcome.
 func answerMutants() []mutant {
 	return []mutant{
 		{name: "calls unbounded infeasible", caught: "model/unbounded", after: turning(milp.Unbounded, milp.Infeasible)},
 		{name: "calls infeasible a limit", caught: "model/infeasible", after: turning(milp.Infeasible, milp.LimitReached)},
+		{name: "takes what is worth little for nothing", caught: "known/", after: func(s *milp.Solution) error {
+			if s.Status == milp.Optimal && len(s.Values) > 4 {
+				clear(s.Values)
+				s.Bound = 0
+			}
+			return nil
+		}},
+		{name: "calls what it has proven infeasible", caught: "model/knapsack", after: func(s *milp.Solution) error {
+			if s.Status == milp.Optimal {
+				*s = milp.Solution{Status: milp.Infeasible}
+			}
+			return nil
+		}},
+		{name: "loosens its bound", caught: "model/objective constant", after: func(s *milp.Solution) error {
+			s.Bound += math.Copysign(0.1, s.Bound)
+			return nil
+		}},
+		{name: "gives the values in another order", caught: "model/rounding is wrong", after: func(s *milp.Solution) error {
+			slices.Reverse(s.Values)
+			return nil
+		}},
+	}
+}
+
+// optionMutants misread options, and what a limit means.
+func optionMutants() []mutant {
+	return []mutant{
 		{name: "claims optimality of what it has", caught: "limit/nodes, solution", after: turning(milp.Feasible, milp.Optimal)},
 		{name: "gives an error for a limit", caught: "limit/", after: func(s *milp.Solution) error {
 			if s.Status == milp.LimitReached {
@@ -233,28 +260,7 @@ func answerMutants() []mutant {
 				}
 			}})(c)
 		}},
-		{name: "takes what is worth little for nothing", caught: "known/", after: func(s *milp.Solution) error {
-			if s.Status == milp.Optimal && len(s.Values) > 4 {
-				clear(s.Values)
-				s.Bound = 0
-			}
-			return nil
-		}},
 		{name: "calls an end by its gap a limit", caught: "option/gap", after: turning(milp.Optimal, milp.Feasible)},
-		{name: "calls what it has proven infeasible", caught: "model/knapsack", after: func(s *milp.Solution) error {
-			if s.Status == milp.Optimal {
-				*s = milp.Solution{Status: milp.Infeasible}
-			}
-			return nil
-		}},
-		{name: "loosens its bound", caught: "model/objective constant", after: func(s *milp.Solution) error {
-			s.Bound += math.Copysign(0.1, s.Bound)
-			return nil
-		}},
-		{name: "gives the values in another order", caught: "model/rounding is wrong", after: func(s *milp.Solution) error {
-			slices.Reverse(s.Values)
-			return nil
-		}},
 		{name: "gives NaN for a bound at a limit", caught: "limit/nodes, no solution", after: func(s *milp.Solution) error {
 			if s.Status == milp.LimitReached {
 				s.Bound = math.NaN()
