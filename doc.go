@@ -150,6 +150,11 @@
 //	[OASiS (23)-(26), U and L]	primaldual/bounds.go	Bounds
 //	[OASiS Theorem 4, alpha]	primaldual/bounds.go	Bounds.Alpha
 //	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
+//	[prices from the load offered, no paper]	primaldual/learning.go	Learning, learner.price, learner.mayRefuse
+//	[load to expect, no paper]	primaldual/forecast.go	forecast.displaced
+//	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
+//	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
+//	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
 //	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
 //	[OASiS Table 1]	primaldual/market.go	market

@@ -145,14 +145,14 @@ func (l *Ledger) take(slot int, d *demand, server int, n int64) {
 		l.set(s, at+r, s.used[at+r]+n*d.amounts[i])
 	}
 	if s.busy == 0 {
-		s.used, s.price = nil, nil
+		s.used, s.taken, s.price = nil, nil, nil
 	}
 }
 
 // open gives a slot tables of its own.
 func (l *Ledger) open(s *slotState) {
 	if s.used == nil {
-		s.used = make([]int64, len(l.capacity))
+		s.used, s.taken = make([]int64, len(l.capacity)), make([]int64, len(l.totals))
 		s.price = append([]float64(nil), l.base...)
 	}
 }
@@ -165,6 +165,7 @@ func (l *Ledger) set(s *slotState, cell int, used int64) {
 	case before > 0 && used == 0:
 		s.busy--
 	}
+	s.taken[l.pair(cell)] += used - s.used[cell]
 	s.used[cell] = used
 	s.price[cell] = l.price(cell, used)
 }

@@ -26,14 +26,22 @@ type remainder struct {
 
 // decide finds the best schedule for what is left of a job, at the prices and the room in force.
 func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) {
+	if verdict, err := p.state(m, job, left); err != nil || verdict != Admitted {
+		return Decision{Verdict: verdict}, err
+	}
+	return p.find(m)
+}
+
+// state states the request for what is left of a job, with its values, or says why no schedule can be of any worth.
+func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 	r := &p.request
 	r.job, r.first, r.work, r.chunks, r.values = job, left.first, left.work, left.chunks, r.values[:0]
 	if verdict := job.misfit(m.cluster); verdict != Admitted {
-		return Decision{Verdict: verdict}, nil
+		return verdict, nil
 	}
 	slots := m.last() - left.first + 1
 	if r.shortest() > int64(slots) {
-		return Decision{Verdict: TooFewSlots}, nil
+		return TooFewSlots, nil
 	}
 	// The job cannot end in the first slots: their values are never read.
 	soonest := int(r.shortest()) - 1
@@ -44,18 +52,18 @@ func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) 
 	} else {
 		var err error
 		if r.values, err = job.values(r.values, since+soonest, since+slots-1); err != nil {
-			return Decision{}, err
+			return Worthless, err
 		}
 	}
-	return p.find(m)
+	if r.values[soonest] <= 0 {
+		return Worthless, nil
+	}
+	return Admitted, nil
 }
 
 // find returns the best schedule of the request, whose values are known.
 func (p *planner) find(m *market) (Decision, error) {
 	r := &p.request
-	if r.values[r.shortest()-1] <= 0 {
-		return Decision{Verdict: Worthless}, nil
-	}
 	r.whole = p.method == ChunkDP
 	r.set(m)
 	if fits, err := p.checkSize(m); err != nil || !fits {
