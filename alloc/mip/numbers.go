@@ -99,10 +99,10 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 //	width  sum_j o_aj <= MaxServers, times 1 - z where stays is not nil
 func (b *builder) width(x *cells, a int, stays *milp.Var) {
 	app := &b.inst.Apps[a]
-	limit := float64(app.MaxServers)
-	if app.MaxServers == 0 {
-		return
+	if app.MaxServers == 0 || app.MaxServers >= int64(len(b.inst.Capacity)) {
+		return // no limit, or none that could bind
 	}
+	limit := float64(app.MaxServers)
 	var used []milp.Term
 	for s, j := range x.servers[a] {
 		o := b.Integer(0, min(limit, float64(x.in.size[j])), name("o_a", a, "_s", j))
