@@ -190,7 +190,7 @@ func (c *classes) packLimited(packer *placement.Packer, g int, app *solver.App, 
 		best, room := -1, int64(0)
 		for b, j := range c.servers[g] {
 			r := min(count, roomOf(app, packer.Free(b), on, j))
-			if r > room || r == room && r == count && best >= 0 && packer.Room(b, app.Demand) < packer.Room(best, app.Demand) {
+			if r > room || r == room && best >= 0 && packer.Room(b, app.Demand) < packer.Room(best, app.Demand) {
 				best, room = b, r
 			}
 		}

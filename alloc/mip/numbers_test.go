@@ -40,6 +40,20 @@ func TestAdjustCosts(t *testing.T) {
 	})
 }
 
+// A budget without end pays for everything, as it does in the referee, whose sums stop at the largest number; and
+// one application alone is never paid for by less than it costs, however large the numbers are.
+func TestAdjustCostsOfAnySize(t *testing.T) {
+	dear := solver.App{Running: true, Cost: math.MaxInt64}
+	b := &builder{inst: &solver.Instance{AdjustBudget: math.MaxInt64, Apps: []solver.App{dear, dear}}}
+	if costs, have := b.adjustCosts(); costs[0]+costs[1] > have || b.rounded {
+		t.Errorf("%v of %v", costs, have)
+	}
+	b.inst.AdjustBudget = 1 << 60
+	if costs, have := b.adjustCosts(); costs[0] <= have || b.rounded {
+		t.Errorf("%v of %v", costs, have)
+	}
+}
+
 // What an application costs that is not adjusted or cannot be is no reason to round.
 func TestAdjustCostsExact(t *testing.T) {
 	for name, apps := range map[string][]solver.App{
@@ -120,6 +134,28 @@ func TestNumbers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whether an application has containers is a variable only where one step does not lead from none to the least.
+func TestNumbersWithoutNeed(t *testing.T) {
+	for _, c := range []struct {
+		app  solver.App
+		want int // variables
+	}{
+		{solver.App{Min: 1, Max: 4, Elective: true}, 0},
+		{solver.App{Min: 2, Max: 4, Elective: true}, 1},
+		{solver.App{Min: 2, Max: 4}, 0},
+		{solver.App{Min: 2, Max: 4, Elective: true, Step: 2}, 1},
+		{solver.App{Min: 3, Max: 8, Elective: true, Step: 2}, 2},
+		{solver.App{Max: 8, Counts: []int64{3, 9}}, 1},
+	} {
+		b := &builder{Builder: milp.NewBuilder(""), inst: &solver.Instance{Apps: []solver.App{c.app}}}
+		b.numbers(0, nil, nil)
+		model, err := b.Build()
+		if err != nil || model.Variables() != c.want {
+			t.Errorf("%+v: %d variables, %v; want %d", c.app, model.Variables(), err, c.want)
+		}
+	}
 }
 
 // crowded looks at each server and at how many there are.

@@ -122,3 +122,61 @@ func TestFixed(t *testing.T) {
 		}
 	}
 }
+
+// What was reached is just held, in every form and in both ways to write the losses: constants are not lost.
+func TestFixedHolds(t *testing.T) {
+	for _, form := range []Form{Verbatim, Disjunctive} {
+		for _, whole := range []bool{false, true} {
+			p := climbing(t)
+			p.inst.Apps[0].Share = .4 // between one container and two
+			var err error
+			if p.model, err = build(p.inst, form, whole); err != nil {
+				t.Fatal(err)
+			}
+			p.answer = answerTo(t, p.model.MILP)
+			for k := range 3 {
+				program, err := p.fixed()
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.answer = answerTo(t, program)
+				p.reached = append(p.reached, p.model.levels.at(k, p.answer.Values))
+				if math.Abs(p.reached[k]-p.answer.Objective) > 1e-9 {
+					t.Errorf("%s, whole %v: level %d is %g, the program says %g", form, whole, k, p.reached[k], p.answer.Objective)
+				}
+				for i := range program.Rows() {
+					row, sum := program.Row(i), program.Activity(i, p.answer.Values)
+					slack := map[string]float64{"c10": sum - row.Lower, "c2": row.Upper - sum, "c4": row.Upper - sum}[program.RowName(i)]
+					if math.Abs(slack) > 2*solver.LossTolerance {
+						t.Errorf("%s, whole %v: at level %d row %s has a slack of %g", form, whole, k, program.RowName(i), slack)
+					}
+				}
+			}
+		}
+	}
+}
+
+// answerTo is the proven answer of branch and bound.
+func answerTo(t *testing.T, m *milp.Model) milp.Solution {
+	t.Helper()
+	answer, err := milp.Solve(context.Background(), bb.Solver{}, m, nil)
+	if err != nil || answer.Status != milp.Optimal {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	return answer
+}
+
+// An application that has more on a server than it may cannot stay, which a pool of equal servers does not see by
+// itself.
+func TestCrowdedMustMove(t *testing.T) {
+	for _, form := range Forms() {
+		inst := overfull()
+		inst.Capacity = []apportion.Resources{{4}, {4}}
+		inst.Total, inst.Apps, inst.AdjustBudget = apportion.Resources{8}, inst.Apps[:1], 0
+		inst.Apps[0].PerServer, inst.Apps[0].Max, inst.Apps[0].Previous[0].Count = 1, 2, 2
+		s, err := New(bb.Solver{}, form, nil).Solve(context.Background(), inst)
+		if err != nil || s.Status != solver.Infeasible {
+			t.Errorf("%s: %+v, %v", form, s, err)
+		}
+	}
+}
