@@ -53,8 +53,7 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 	// problem.
 	if by == nil {
 		settings := r.Decision.Certificate.By
-		// A decision about nobody needed no solver.
-		if settings.Solver != embedded.Name && settings.Solver != "" {
+		if settings.Solver != embedded.Name {
 			return nil, &apportion.FieldError{Field: "Decision.Certificate.By.Solver", Detail: strconv.Quote(settings.Solver), Err: apportion.ErrUnknown}
 		}
 		by = embedded.New(&embedded.Options{Effort: embedded.Effort(settings.Effort), Gap: settings.Gap, Seed: settings.Seed})

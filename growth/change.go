@@ -24,9 +24,11 @@ const (
 	GrowsAgain
 	// ValueDiverged: its evaluation function is not finite.
 	ValueDiverged
+	// FellSilent: nothing was read of it for too long.
+	FellSilent
 )
 
-var causes = []string{"arrived", "left", "grows slowly", "grows again", "value is not finite"}
+var causes = []string{"arrived", "left", "grows slowly", "grows again", "value is not finite", "fell silent"}
 
 // String returns the cause in words.
 func (c Cause) String() string { return enum.String(c, causes) }

@@ -21,6 +21,15 @@ type Classifier interface {
 	Judge(series *Series) Verdict
 }
 
+// Rater is a Classifier that says as well how fast a job grows, so that lists and limits follow the same
+// readings. For others the growth efficiency of the newest interval stands, (4.2).
+type Rater interface {
+	Classifier
+	// Rate returns the growth per unit of work in the scale of a normalization; not negative, finite.
+	// The series has at least one interval.
+	Rate(series *Series, n Normalization) float64
+}
+
 // checkAlpha returns the fault of an alpha that is not positive and finite. Zero is none of the
 // choices: nothing would ever be slow.
 func checkAlpha(alpha float64) (faults apportion.Faults) {

@@ -5,6 +5,7 @@ package growth_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,16 @@ func TestThresholdAndDecline(t *testing.T) {
 	}
 }
 
+// seriesToward is seriesOf with a direction.
+func seriesToward(better growth.Direction, values ...float64) *growth.Series {
+	var s growth.Series
+	s.Toward(better)
+	for i, v := range values {
+		s.Add(time.Duration(i)*10*second, v, growth.Used(1))
+	}
+	return &s
+}
+
 // falls returns n values of a + b w^-c for work 1, 2, 3...
 func falls(n int, limit, scale, exponent float64) []float64 {
 	var values []float64
@@ -69,20 +80,163 @@ func TestProspect(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		values []float64
+		better growth.Direction
 		want   growth.Verdict
 	}{
-		{"too short", falls(7, 0, 1, 0.5), growth.Unsure},
-		{"slow decay goes on", falls(24, 0, 1, 0.5), growth.Growing},
-		{"unit and direction do not matter", falls(24, 1000, -1e6, 0.5), growth.Growing},
-		{"fast decay is over", falls(24, 3, 1, 4), growth.Slow},
-		{"one reading that gains nothing", jitter, growth.Growing},
-		{"noise louder than the gain", noise, growth.Unsure},
-		{"never moved but for a hair", []float64{1, 2, 2.001, 1.999, 2, 2.001, 2, 1.999, 2.0005}, growth.Slow},
-		{"gets worse again", []float64{10, 4, 2, 1, 1.1, 1.2, 1.3, 1.4, 1.5}, growth.Slow},
+		{"too short", falls(2, 0, 1, 0.5), 0, growth.Unsure},
+		{"short and falling", falls(3, 0, 1, 0.5), 0, growth.Growing},
+		{"slow decay goes on", falls(24, 0, 1, 0.2), 0, growth.Growing},
+		{"close to alpha", falls(24, 0, 1, 0.5), 0, growth.Unsure},
+		{"unit and direction do not matter", falls(24, 1000, -1e6, 0.2), 0, growth.Growing},
+		{"fast decay is over", falls(24, 3, 1, 4), 0, growth.Slow},
+		{"one reading that gains nothing", jitter, 0, growth.Unsure},
+		{"noise louder than the gain", noise, growth.SmallerIsBetter, growth.Growing},
+		{"never moved but for a hair", []float64{1, 2, 2.001, 1.999, 2, 2.001, 2, 1.999, 2.0005}, 0, growth.Slow},
+		{"gets worse again", []float64{10, 4, 2, 1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0, growth.Slow},
+		{"rises, nobody knows that this is bad", falls(12, 3, -2, 0.3), growth.EitherWay, growth.Growing},
+		{"a loss that rises", falls(12, 3, -2, 0.3), growth.SmallerIsBetter, growth.Slow},
+		{"an accuracy that rises", falls(12, 3, -2, 0.3), growth.LargerIsBetter, growth.Growing},
+		{"an accuracy that falls", falls(12, 0, 1, 0.3), growth.LargerIsBetter, growth.Slow},
 	} {
-		if got := (growth.Prospect{Alpha: 0.05}).Judge(seriesOf(test.values...)); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		s := seriesToward(test.better, test.values...)
+		if got := (growth.Prospect{Alpha: 0.05}).Judge(s); got != test.want {
+			e, _ := s.Estimate()
+			t.Errorf("%s: %v, want %v (%+v)", test.name, got, test.want, e)
 		}
+	}
+}
+
+// A wider band leaves more open.
+func TestProspectConfidence(t *testing.T) {
+	s := seriesOf(falls(24, 0, 1, 0.2)...) // about 0.12 ahead
+	for confidence, want := range map[float64]growth.Verdict{0.5: growth.Growing, 0: growth.Growing, 2: growth.Unsure} {
+		if got := (growth.Prospect{Alpha: 0.05, Confidence: confidence}).Judge(s); got != want {
+			e, _ := s.Estimate()
+			t.Errorf("confidence %v: %v, want %v (%v ahead)", confidence, got, want, e.Ahead)
+		}
+	}
+}
+
+// jittered returns the share of checks at which a job of that value and jitter is slow, and is not, from the
+// hundredth on.
+func jittered(jitter float64) (slow, other int) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var s growth.Series
+		s.Toward(growth.SmallerIsBetter)
+		for i := range 300 {
+			outcome := s.Add(time.Duration(i)*10*second, 2.3*(1+jitter*rng.NormFloat64()), growth.Used(1))
+			switch verdict := growth.Judge(growth.Prospect{Alpha: 0.05}, &s, outcome); {
+			case i < 100:
+			case verdict == growth.Slow:
+				slow++
+			default:
+				other++
+			}
+		}
+	}
+	return slow, other
+}
+
+// A job that never learns is no coin flip, however little it jitters.
+func TestProspectNeverLearns(t *testing.T) {
+	for _, jitter := range []float64{1e-4, 0.01, 0.3} {
+		if slow, other := jittered(jitter); 20*other > slow {
+			t.Errorf("jitter %v: slow at %d checks, not at %d", jitter, slow, other)
+		}
+	}
+}
+
+// A job that hangs repeats its last value; so does one that evaluates rarely, which is known from its past.
+func TestProspectHangs(t *testing.T) {
+	for _, every := range []int{1, 5} {
+		var s growth.Series
+		judge := func(i int) growth.Verdict {
+			value := 3 * math.Pow(float64(1+min(i, 100)/every), -0.2)
+			outcome := s.Add(time.Duration(i)*10*second, value, growth.Used(1))
+			return growth.Judge(growth.Prospect{Alpha: 0.02}, &s, outcome)
+		}
+		first := 0
+		for i := range 200 {
+			if judge(i) == growth.Slow && first == 0 {
+				first = i
+			}
+		}
+		// Its last new value comes at 100; 4 times its longest gap, and 8 readings.
+		if want := 100 + max(4*every+1, 8); first != want {
+			t.Errorf("a value every %d readings: slow at %d, want %d", every, first, want)
+		}
+		if rate := (growth.Prospect{Alpha: 0.02}).Rate(&s, growth.FirstValue); rate != 0 {
+			t.Errorf("a job that hangs grows by %v", rate)
+		}
+	}
+}
+
+// Single wrong readings, however wrong, change no verdict; a whole run of them is a fact.
+func TestProspectStrayReadings(t *testing.T) {
+	clean, wrong := falls(60, 0, 1, 0.5), falls(60, 0, 1, 0.5)
+	for i := 10; i < len(wrong); i += 9 {
+		wrong[i] *= 100
+	}
+	e, _ := seriesOf(clean...).Estimate()
+	got, _ := seriesOf(wrong...).Estimate()
+	if math.Abs(got.Ahead-e.Ahead) > 0.02 || math.Abs(got.Level-e.Level) > 0.02 {
+		t.Errorf("%+v, without wrong readings %+v", got, e)
+	}
+	first := append([]float64{500}, falls(30, 1, 1, 0.5)...)
+	if start, _ := seriesOf(first...).Start(); start != 2 {
+		t.Errorf("start %v after a first reading of 500", start)
+	}
+}
+
+// A job that is set back grows again: a warm restart of the learning rate, after it had converged.
+func TestProspectWarmRestart(t *testing.T) {
+	var s growth.Series
+	s.Toward(growth.SmallerIsBetter)
+	verdicts := map[int]growth.Verdict{}
+	for i := range 200 {
+		value := 1 + 2*math.Exp(-float64(i)/5) + 0.001*float64(i%3)
+		if i >= 60 {
+			value = 0.5 + 2*math.Exp(-float64(i-60)/15)
+		}
+		outcome := s.Add(time.Duration(i)*10*second, value, growth.Used(1))
+		verdicts[i] = growth.Judge(growth.Prospect{Alpha: 0.05}, &s, outcome)
+		if i == 62 && !s.SetBack() {
+			t.Error("no setback is seen")
+		}
+	}
+	for i, want := range map[int]growth.Verdict{59: growth.Slow, 62: growth.Growing, 70: growth.Growing, 199: growth.Slow} {
+		if verdicts[i] != want {
+			t.Errorf("reading %d: %v, want %v", i, verdicts[i], want)
+		}
+	}
+}
+
+// The pace has a sign, is that of the thesis where readings are as few as checks, and of their means where they are
+// more; a job that gets worse or hangs has no rate.
+func TestPace(t *testing.T) {
+	s := seriesToward(growth.SmallerIsBetter, 8, 4, 3)
+	for n, want := range map[growth.Normalization]float64{growth.Raw: 0.1, growth.FirstValue: 0.1 / 8, growth.LargestGrowth: 0.25} {
+		if got := s.Pace(n); math.Abs(got-want) > 1e-12 || math.Abs(s.Efficiency(n)-want) > 1e-12 {
+			t.Errorf("%v: pace %v, efficiency %v, want %v", n, got, s.Efficiency(n), want)
+		}
+	}
+	worse := seriesToward(growth.SmallerIsBetter, 8, 9, 10)
+	if got := worse.Pace(growth.Raw); got != -0.1 || (growth.Prospect{Alpha: 0.05}).Rate(worse, growth.Raw) != 0 {
+		t.Errorf("pace %v of a loss that rises", got)
+	}
+	var noted growth.Series
+	noted.Add(0, 8, growth.Used(1))
+	for i, v := range []float64{99, 6, 5, 5.5, 6} { // the last four before the check count
+		noted.Note(time.Duration(1+i)*second, v, growth.Used(1))
+	}
+	noted.Add(6*second, 4, growth.Used(1))
+	if got, want := noted.Pace(growth.Raw), (8-5.125)/4.5; math.Abs(got-want) > 1e-12 {
+		t.Errorf("pace %v over noted readings, want %v", got, want)
+	}
+	hangs := seriesOf(append(falls(5, 0, 1, 0.5), make([]float64, 40)...)...)
+	if got := (growth.Prospect{Alpha: 0.05}).Rate(hangs, growth.Raw); got != 0 {
+		t.Errorf("a job that hangs grows by %v", got)
 	}
 }
 

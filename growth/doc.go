@@ -4,9 +4,18 @@
 //
 // # What it computes
 //
-// A [Series] holds the readings of one job; a [Track] collects them between two checks. A
-// [Classifier] judges a series: [Threshold] and [Decline] are the thesis' tests, [Prospect] is ours
-// and robust to noise. A verdict moves the job one step between the categories.
+// A [Series] holds the readings of one job: the newest interval, which the thesis' tests [Threshold]
+// and [Decline] compare, and a thinned history of every reading, of which an [Estimate] is made that [Prospect], a
+// [Classifier] of ours, judges. A [Track] collects readings between two checks. A verdict moves the job
+// one step between the categories; "unsure" leaves it where it is.
+//
+// # The estimate
+//
+// A history is at most 31 averages, each of as many readings. Sixteen shapes of learning curves, exponentials
+// and power laws over the part of the run, are fitted by least squares; their mean, weighted by exp(-rest /
+// (2 scatter)), says what as much work again would bring, and the line through the second half corrects it as far as
+// it is more than noise. So a young or noisy job is judged by the shape of its whole run, and an old one by
+// its end. A reading that leaps away counts once two more confirm it; a leap for the worse begins the history anew.
 //
 // # Notation
 //
@@ -17,6 +26,7 @@
 //	G_c,r(t_i)     Efficiency              of E per second and unit of usage Zheng (4.2)
 //	G_w,c(t_m)     Series.Gain             of E per interval                 Zheng (5.1)
 //	alpha          Threshold.Alpha         as G                              Zheng §5.1.2, Table 5.1
+//	-              Estimate.Ahead          share of all improvement          no paper
 //	NL, PC         Progressing             -                                 Zheng §5.1.2, §5.2.1
 //	WL, WC         Watching                -                                 Zheng §5.1.2, §5.2.1
 //	CL, CC         Converged               -                                 Zheng §5.1.2, §5.2.1
@@ -37,7 +47,9 @@
 //     the thesis' values, 1 % to 15 %, tell jobs apart as its text says; under FirstValue, the
 //     default, jobs are slow within a few readings for any of them.
 //   - The thesis does not say what a container proves that got no CPU. Here nothing: see [Idle].
-//   - Prospect is not in the thesis.
+//   - (4.1) and (5.1) take sizes of changes, so a loss that rises grows. A series may be told its
+//     [Direction]; Prospect follows it, the thesis' tests do not.
+//   - Prospect, and all that it needs, is not in the thesis.
 //
 // # References
 //

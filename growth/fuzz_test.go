@@ -4,6 +4,7 @@ package growth_test
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -34,8 +35,18 @@ func FuzzSeries(f *testing.F) {
 					}
 				}
 			}
+			if e, ok := s.Estimate(); ok && !(e.Ahead >= -1 && e.Ahead <= 1 && e.Rest >= 0 && e.Rest <= 1 && e.Doubt >= 0) {
+				t.Fatalf("no estimate: %+v", e)
+			}
 			if s.Measured() {
-				growth.Prospect{Alpha: 0.05}.Judge(&s)
+				prospect := growth.Prospect{Alpha: 0.05}
+				prospect.Judge(&s)
+				if rate := prospect.Rate(&s, growth.FirstValue); !(rate >= 0 && rate <= 1e200) {
+					t.Fatalf("%v is no rate", rate)
+				}
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})

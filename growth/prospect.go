@@ -11,37 +11,28 @@ import (
 )
 
 const (
-	// DefaultConfidence is one standard error: the estimate must clear Alpha by the size of its
-	// own noise. Two would ask for about four times as many readings.
+	// DefaultConfidence is one factor of two.
 	DefaultConfidence = 1
-	// minAverages is the least length of history that is judged: fewer than four averages in the
-	// second half of a run have no usable error.
-	minAverages = 8
-	// doubling is (3/4) ln 2. The line through the second half of a run has the slope of the curve
-	// at about 3/4 of the run. Where progress follows a logarithm, E = a - b ln w, which is slower
-	// to die out than any power law or exponential, that slope is b/(3w/4), and the gain of running
-	// from w to 2w is b ln 2.
-	doubling = 0.75 * math.Ln2
+	// enough is the number of averages after which a job that has not improved is not expected to.
+	enough = 64
 )
 
-// Prospect judges a job by the share of its improvement so far that it can expect to gain by
-// running as long again: slow below Alpha, growing from Alpha on, unsure where the noise of the
-// readings leaves both open.
+// Prospect judges a job by the share of all its improvement that lies ahead, see [Estimate]: slow below
+// Alpha, growing above, unsure close to it or while too little is known.
 //
-// It draws a straight line through the second half of the thinned history and takes the standard
-// error of its slope from the scatter around it. Length of run is counted in work (usage times
+// The estimate is made of the whole run, freed of noise and of single wrong readings. Length of run is counted in work (usage times
 // time), so a job that was held back by a limit is not mistaken for one that converged. Values are
 // compared with the job's own improvement, so neither the unit of the evaluation function, nor the
-// interval between checks, nor the length of the job changes the meaning of Alpha. One reading
-// that jitters moves a line through many by little; a reading that repeats the one before is no
-// evidence of convergence.
+// interval between checks, nor the length of the job changes the meaning of Alpha.
 //
-// The straight line and the independence of the scatter are approximations. A jump that nothing
-// announces, such as a step of the learning rate, cannot be foreseen; it is taken back when seen.
+// A job that has not improved beyond its noise after twelve averages, that is worse than at its start
+// where the series knows what is better, or that repeats one value for too long is slow. One that is set
+// back grows again. A jump that nothing announces, such as a step of the learning rate, cannot be
+// foreseen; it is taken back when seen.
 type Prospect struct {
-	// Alpha is a share of the improvement so far; positive. 0.05 serves well.
+	// Alpha is a share of all improvement; positive. 0.05 serves well.
 	Alpha float64
-	// Confidence is how many standard errors the estimate must clear Alpha by; 0 means
+	// Confidence is how many factors of two the estimate must lie away from Alpha; 0 means
 	// DefaultConfidence.
 	Confidence float64
 }
@@ -56,68 +47,42 @@ func (p Prospect) Validate() error {
 	return faults.Err()
 }
 
-// Judge implements [Classifier]. It takes one pass over at most 31 averages.
+// Judge implements [Classifier]. It reads what the series has ready.
 func (p Prospect) Judge(series *Series) Verdict {
-	history := &series.now.History
-	if !history.Fresh || history.N < minAverages {
-		return Unsure
-	}
-	confidence := p.Confidence
-	if confidence == 0 {
-		confidence = DefaultConfidence
-	}
-	fit, ok := history.secondHalf()
-	if !ok {
-		return Unsure
-	}
-	improvement := series.now.Start - fit.value
-	if improvement == 0 {
+	if _, hangs := series.Silence(); hangs {
 		return Slow
 	}
-	// Towards the side to which the job has gone so far is a gain, back is a loss.
-	gain := -fit.slope * doubling * series.now.Work / improvement
-	doubt := confidence * fit.slopeError * doubling * series.now.Work / math.Abs(improvement)
+	e, ok := series.Estimate()
 	switch {
-	case gain+doubt < p.Alpha:
+	case series.SetBack():
+		return Growing
+	case !ok:
+		return Unsure
+	case e.Improvement <= 0 && e.Known && series.Better() != EitherWay:
 		return Slow
-	case gain-doubt >= p.Alpha:
+	case !e.Known && e.Readings >= enough:
+		return Slow
+	case e.Improvement <= 0:
+		return Unsure
+	}
+	band := 2.0
+	if p.Confidence != 0 {
+		band = math.Exp2(p.Confidence)
+	}
+	switch {
+	case e.Ahead < p.Alpha/band || e.Rest < p.Alpha:
+		return Slow
+	case e.Ahead >= p.Alpha*band:
 		return Growing
 	default:
 		return Unsure
 	}
 }
 
-// line is a straight line fitted by least squares.
-type line struct {
-	value      float64 // at the mean
-	slope      float64 // per unit of work
-	slopeError float64 // standard error of the slope
-}
-
-// secondHalf fits a line through the averages of the second half of the run, by work; false where
-// all of them were taken at the same work, that is where nothing was used.
-//
-// It goes back from the newest average and takes sums of differences to it, in one pass: the
-// differences are small beside the values, so little is lost where squares are subtracted.
-func (h *history) secondHalf() (line, bool) {
-	newestW, newestV := h.Work[h.N-1], h.Value[h.N-1]
-	var n, w, v, ww, wv, vv float64
-	for i := h.N - 1; i >= 0 && (h.Work[i] >= newestW/2 || n < minAverages/2); i-- {
-		dw, dv := h.Work[i]-newestW, h.Value[i]-newestV
-		n++
-		w += dw
-		v += dv
-		ww += float64(dw * dw)
-		wv += float64(dw * dv)
-		vv += float64(dv * dv)
+// Rate implements [Rater]: the pace of the series, 0 for a job that hangs or gets worse.
+func (p Prospect) Rate(series *Series, n Normalization) float64 {
+	if _, hangs := series.Silence(); hangs {
+		return 0
 	}
-	ww -= float64(w * w / n)
-	wv -= float64(w * v / n)
-	vv -= float64(v * v / n)
-	if !(ww > 0) {
-		return line{}, false
-	}
-	slope := wv / ww
-	scatter := max(0, vv-float64(slope*wv)) // sum of squares around the line; rounding may make it negative
-	return line{value: newestV + v/n, slope: slope, slopeError: math.Sqrt(scatter / (n - 2) / ww)}, true
+	return max(0, series.Pace(n))
 }

@@ -54,11 +54,16 @@ func (o Outcome) MarshalText() ([]byte, error) { return enum.Marshal(o, outcomes
 // UnmarshalText reads what MarshalText writes.
 func (o *Outcome) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, outcomes) }
 
-// Series holds the readings of one job in a fixed amount of memory: the newest interval, and the
-// whole run thinned to a few averages. The zero Series is empty and ready; it is a plain value, so
-// a copy is independent, and it survives encoding/json unchanged. Adding and reading allocate
-// nothing and take constant time.
-type Series struct{ now seriesState }
+// Series holds the readings of one job in a fixed amount of memory, about a kilobyte: the newest
+// interval, which the thesis' tests compare, and the whole run thinned to a few averages with an
+// [Estimate] made of them. The zero Series is empty and ready; it is a plain value, so a copy is
+// independent, and it survives encoding/json unchanged. Adding and reading allocate nothing; adding n
+// readings takes O(n) time and O(log n)
+// estimates of a microsecond, reading takes O(1).
+type Series struct {
+	now    seriesState
+	course course
+}
 
 // seriesState is all that a series knows. Its fields are exported for encoding/json only.
 type seriesState struct {
@@ -67,7 +72,6 @@ type seriesState struct {
 	SeenAt time.Duration `json:"seen_at"` // time of the newest reading
 	At     time.Duration `json:"at"`      // time and value of the newest finite reading
 	Value  float64       `json:"value"`
-	Start  float64       `json:"start"` // first finite value
 	First  float64       `json:"first"` // size of the first value that is not 0; 0 before it
 
 	Outcome   Outcome `json:"outcome"`   // of the newest reading that was not dropped
@@ -79,9 +83,6 @@ type seriesState struct {
 
 	LargestGain     float64 `json:"largest_gain"`
 	LargestProgress float64 `json:"largest_progress"`
-
-	Work    float64 `json:"work"` // usage times seconds since the first reading
-	History history `json:"history"`
 }
 
 // kind returns the outcome of a reading that is not dropped.
@@ -118,19 +119,32 @@ func (n *seriesState) keep(at time.Duration, value float64) {
 	if n.First == 0 {
 		n.First = math.Abs(value)
 	}
-	if !n.Finite {
-		n.Finite, n.Start = true, value
+	n.Finite, n.At, n.Value = true, at, value
+}
+
+// Toward says which values are better, for the readings to come. EitherWay changes nothing.
+func (s *Series) Toward(better Direction) {
+	if better != EitherWay {
+		s.course.Direction = better
 	}
-	if n.Outcome == Started || n.Outcome == Measured {
-		n.History.add(n.Work, value)
+}
+
+// Note adds a reading between two checks to the history: it closes no interval, so the tests of the
+// thesis do not see it. The usage is that since the reading before, noted or added. One that is late or
+// unusable, as for Add, is dropped and changes nothing; it reports whether the reading counts.
+func (s *Series) Note(at time.Duration, value float64, usage Usage) bool {
+	if at < 0 || !usage.Valid() || s.course.Seen && at <= s.course.SeenAt {
+		return false
 	}
-	n.At, n.Value = at, value
+	s.course.add(at, value, usage)
+	return true
 }
 
 // Add adds a reading: the value of the evaluation function at a time since any fixed origin, and
 // the average usage of the steering resource since the reading before. Where usage is not measured
 // a second of time counts as a second of work. A missing reading is simply not added: what is known
-// stays. A reading that is dropped changes nothing.
+// stays. A reading that is dropped changes nothing. Where readings were noted since, the newest of them
+// is added, with the usage since the reading that was added before.
 func (s *Series) Add(at time.Duration, value float64, usage Usage) Outcome {
 	n := &s.now
 	switch {
@@ -139,11 +153,9 @@ func (s *Series) Add(at time.Duration, value float64, usage Usage) Outcome {
 	case n.Seen && at <= n.SeenAt:
 		return Late
 	}
-	if n.Seen {
-		n.Work += float64(usage.orWhole() * (at - n.SeenAt).Seconds())
-	}
+	s.Note(at, value, usage) // late where it was noted before
+	s.course.Pace.check()
 	n.Outcome = n.kind(value, usage)
-	n.History.Fresh = false
 	if n.Seen && n.Outcome != Started && n.Outcome != Idle {
 		n.close(at, value, usage)
 	}
@@ -184,11 +196,52 @@ func (s *Series) Efficiency(n Normalization) float64 {
 	return Efficiency(s.Progress(n), s.now.Usage)
 }
 
+// Start returns the first finite value, and whether there is one.
+func (s *Series) Start() (value float64, ok bool) { return s.course.Start, s.course.Finite }
+
+// Value returns the newest finite value and its time; 0 before the first.
+func (s *Series) Value() (value float64, at time.Duration) { return s.now.Value, s.now.At }
+
+// Better returns which values are better.
+func (s *Series) Better() Direction { return s.course.Direction }
+
+// Work returns the usage times seconds since the first reading.
+func (s *Series) Work() float64 { return s.course.Work }
+
+// History returns the number of points of the thinned history, at most 31, and Point one of them, the oldest
+// first. Each is the average of as many readings as every other; single wrong readings are left out,
+// and the newest few readings may be in none yet. A job that was set back, as by a warm restart of its
+// learning rate, begins a new history; the work of its points counts from there.
+func (s *Series) History() int { return s.course.History.N }
+
+// Point returns a point of the history: i is in [0, History()).
+func (s *Series) Point(i int) Point { return s.course.History.Points[:s.course.History.N][i] }
+
+// Estimate returns what the history says of the job's growth, and false while it is too short or nothing
+// has changed. O(1).
+func (s *Series) Estimate() (Estimate, bool) { return s.course.Estimate, s.course.Fitted }
+
+// Silence returns how long the job has repeated its newest value, and whether that is so long that it
+// hangs: eight readings, and four times as long as it ever took for a new value.
+func (s *Series) Silence() (time.Duration, bool) {
+	return s.course.SeenAt - s.course.NewAt, s.course.hangs()
+}
+
+// SetBack reports whether the newest of what is known is a leap for the worse, after which too little is
+// known for an estimate.
+func (s *Series) SetBack() bool { return s.course.Again }
+
+// seriesJSON is the form of a Series in JSON.
+type seriesJSON struct {
+	Now    *seriesState `json:"now"`
+	Course *course      `json:"course"`
+}
+
 // MarshalJSON writes all that the series knows; its form is not part of the interface.
-func (s Series) MarshalJSON() ([]byte, error) { return json.Marshal(&s.now) }
+func (s Series) MarshalJSON() ([]byte, error) { return json.Marshal(seriesJSON{&s.now, &s.course}) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Series) UnmarshalJSON(data []byte) error {
-	s.now = seriesState{}
-	return json.Unmarshal(data, &s.now)
+	*s = Series{}
+	return json.Unmarshal(data, &seriesJSON{&s.now, &s.course})
 }

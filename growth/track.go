@@ -27,8 +27,25 @@ type trackState struct {
 	Fresh bool          `json:"fresh"` // no check has taken the newest one
 	At    time.Duration `json:"at"`    // time and value of the newest
 	Value number.Float  `json:"value"`
-	// Usage is the average since the reading that a check took last.
-	Usage average `json:"usage"`
+	// Usage is the average since the reading that a check took last, Newest that of the steering kind
+	// since the reading before.
+	Usage    average `json:"usage"`
+	Newest   Usage   `json:"newest"`
+	Steering int     `json:"steering"`
+}
+
+// Steer says which of the usages counts as work; 0, the first kind, where nobody says.
+func (t *Track) Steer(kind int) { t.next.Steering = kind }
+
+// Toward says which values are better, for the readings to come. EitherWay changes nothing.
+func (t *Track) Toward(better Direction) { t.series.Toward(better) }
+
+// commit makes the newest reading part of the history. It waits for the next reading or check, which drops
+// one that comes from the future.
+func (t *Track) commit() {
+	if n := &t.next; n.Fresh {
+		t.series.Note(n.At, float64(n.Value), n.Newest)
+	}
 }
 
 // Offer gives a reading: the value at a time, and the average usages since the reading before, by
@@ -40,8 +57,13 @@ func (t *Track) Offer(at time.Duration, value float64, usage []float64) bool {
 	if at < 0 || n.Given && at <= n.At || !usableAll(usage) {
 		return false
 	}
+	t.commit()
 	if !n.Fresh {
 		n.Usage.clear()
+	}
+	n.Newest = Usage{}
+	if n.Steering < len(usage) {
+		n.Newest = Used(usage[n.Steering])
 	}
 	if usage != nil {
 		span := time.Duration(0)
@@ -58,8 +80,6 @@ func (t *Track) Offer(at time.Duration, value float64, usage []float64) bool {
 type Test struct {
 	// Classifier judges the series; required.
 	Classifier Classifier
-	// Steering is the position of the usage that counts as work; 0 is the first kind.
-	Steering int
 	// Least is the time by which a reading must be later than the one that was taken before it, or
 	// it is left for the next check; 0: any time.
 	Least time.Duration
@@ -74,17 +94,34 @@ func (t *Track) Check(now time.Duration, test *Test) (Outcome, Verdict) {
 	if n.Fresh && n.At > now {
 		n.Given, n.Fresh, n.At = taken.Seen, false, taken.SeenAt
 	}
+	// More than one of them: what was noted with that clock is of no use.
+	if t.series.course.SeenAt > now {
+		t.series.course.forget(taken.SeenAt)
+	}
 	if !n.Fresh || taken.Seen && n.At-taken.SeenAt < test.Least {
 		return Unusable, Unsure
 	}
+	t.commit()
 	n.Fresh = false
-	outcome := t.series.Add(n.At, float64(n.Value), t.Usage(test.Steering))
+	outcome := t.series.Add(n.At, float64(n.Value), t.Usage(n.Steering))
 	return outcome, Judge(test.Classifier, &t.series, outcome)
 }
 
 // Usage returns the average usage of a kind since the check before the newest one; where a check
 // has just taken a reading, over the interval that it closed.
 func (t *Track) Usage(kind int) Usage { return t.next.Usage.of(kind) }
+
+// Newest returns the time of the newest reading that counts, and whether there is one.
+func (t *Track) Newest() (at time.Duration, ok bool) { return t.next.At, t.next.Given }
+
+// Silent reports whether at now nothing has been read for longer than a while, since the newest reading or,
+// before the first, since the job was there.
+func (t *Track) Silent(now, there, while time.Duration) bool {
+	if at, ok := t.Newest(); ok {
+		there = max(there, at)
+	}
+	return now-there > while
+}
 
 // Series returns the readings that checks have taken. It must not be changed.
 func (t *Track) Series() *Series { return &t.series }

@@ -13,6 +13,78 @@ import (
 	"github.com/apportion/apportion"
 )
 
+// drawTable draws a table of cost that starts at 0 and never falls.
+func drawTable(t *rapid.T, most int) []float64 {
+	table := []float64{0}
+	for _, step := range rapid.SliceOfN(rapid.IntRange(0, 12), 0, most).Draw(t, "steps") {
+		table = append(table, table[len(table)-1]+float64(step)/4)
+	}
+	return table
+}
+
+// A hull is convex, touches the table at its corners, and lies nowhere above it.
+func TestHullProperty(t *testing.T) {
+	job := &Job{WorkerBandwidth: 2, PSBandwidth: 5}
+	rapid.Check(t, func(t *rapid.T) {
+		table := drawTable(t, 20)
+		nu := float64(rapid.IntRange(0, 3).Draw(t, "nu"))
+		shifted := slices.Clone(table)
+		for y := range shifted {
+			shifted[y] -= nu * float64(job.PSFor(int64(y)))
+		}
+		var h hulls
+		h.reset()
+		h.add(table, job, nu)
+		hull := h.of(0)
+		if hull[0] != (vertex{0, 0}) || hull[len(hull)-1] != (vertex{len(table) - 1, shifted[len(table)-1]}) {
+			t.Fatalf("hull %v of %v", hull, shifted)
+		}
+		for i := 1; i < len(hull); i++ {
+			if i > 1 && slope(hull[i-2], hull[i-1]) >= slope(hull[i-1], hull[i]) {
+				t.Fatalf("hull %v of %v is not convex", hull, shifted)
+			}
+			for y := hull[i-1].workers; y <= hull[i].workers; y++ {
+				line := hull[i-1].cost + slope(hull[i-1], hull[i])*float64(y-hull[i-1].workers)
+				if line > shifted[y]+1e-9 || y == hull[i].workers && hull[i].cost != shifted[y] {
+					t.Fatalf("hull %v of %v is %g at %d", hull, shifted, line, y)
+				}
+			}
+		}
+	})
+}
+
+// The relaxation, slot by slot, costs what the cheapest edges of all hulls so far cost when sorted.
+func TestRelaxationProperty(t *testing.T) {
+	job := &Job{WorkerBandwidth: 1, PSBandwidth: 1}
+	rapid.Check(t, func(t *rapid.T) {
+		work := rapid.IntRange(1, 30).Draw(t, "work")
+		var h hulls
+		var x relaxation
+		var edges []stretch
+		h.reset()
+		x.reset()
+		for slot := range rapid.IntRange(1, 8).Draw(t, "slots") {
+			h.add(drawTable(t, 9), job, 0)
+			hull := h.of(slot)
+			for i := 1; i < len(hull); i++ {
+				edges = append(edges, stretch{slope(hull[i-1], hull[i]), hull[i].workers - hull[i-1].workers})
+			}
+			x.add(hull, work)
+			got, lambda, ok := x.bound(work)
+			slices.SortFunc(edges, func(a, b stretch) int { return cmp.Compare(a.slope, b.slope) })
+			left, want, last := work, 0.0, 0.0
+			for _, e := range edges {
+				if n := min(left, e.width); n > 0 {
+					want, left, last = want+e.slope*float64(n), left-n, e.slope
+				}
+			}
+			if ok != (left == 0) || ok && (math.Abs(got-want) > 1e-9 || lambda != last) {
+				t.Fatalf("bound %g, lambda %g, %v, want %g, %g, %d left", got, lambda, ok, want, last, left)
+			}
+		}
+	})
+}
+
 // drawMarket draws the state of one slot of a small cluster.
 func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 	draw := fromRapid(t)

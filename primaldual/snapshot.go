@@ -20,7 +20,7 @@ var ErrCorrupt = errors.New("is no snapshot, or a damaged one")
 // little-endian). Integers of the contents are varints.
 const (
 	snapshotMagic   = "oasis"
-	snapshotVersion = 2
+	snapshotVersion = 1
 	headerBytes     = len(snapshotMagic) + 2 + 8
 	trailerBytes    = 4
 )

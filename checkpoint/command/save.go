@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/format"
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
@@ -256,7 +255,7 @@ func (a *Runner) newest(dir string) (format.Found, error) {
 		return format.Found{}, err
 	}
 	defer root.Close()
-	return a.options.Format.Newest(regular.FS(root))
+	return a.options.Format.Newest(root.FS())
 }
 
 // list returns what a directory holds, by name; nothing if it cannot be read.

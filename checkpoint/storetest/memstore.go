@@ -22,7 +22,6 @@ var ErrCrashed = errors.New("storetest: the process has crashed")
 
 // MemStore is a [store.Store] in memory. Its zero value is empty and ready. It implements [Damager].
 type MemStore struct {
-	// mu guards everything below: a MemStore may be used by many, like any store.
 	mu sync.Mutex
 	// jobs are the committed checkpoints by job and number.
 	jobs map[string]map[int64]*stored
@@ -38,7 +37,6 @@ var (
 
 // stored is a committed checkpoint. A part that was removed is nil. Its slices are never changed, only
 // replaced, so that readers need no lock.
-// manifest is in the form that media write, so that damage to it is like damage on a disk.
 type stored struct {
 	manifest []byte
 	parts    [][]byte
@@ -49,7 +47,6 @@ type stored struct {
 func (s *MemStore) Crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Nothing else is needed: whoever remembers the former number is refused by since.
 	s.crashes++
 }
 
@@ -69,7 +66,6 @@ func (s *MemStore) enter(ctx context.Context, job string, number int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// The context comes first: a caller that has given up learns that, whatever it asked for.
 	return medium.CheckID(job, number)
 }
 
@@ -120,7 +116,6 @@ type memReader struct {
 func (r memReader) Read(p []byte) (int, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	// The bytes would still be there. A process that is dead does not get them all the same.
 	if err := r.s.since(r.crashes); err != nil {
 		return 0, err
 	}
@@ -138,7 +133,6 @@ func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, erro
 	if found == nil {
 		return nil, store.Manifest{}, store.ErrNotFound
 	}
-	// Decode checks that the manifest is of this job and number, and that its digest is right.
 	record, err := medium.Decode(found.manifest, store.FolderOf(job), number)
 	return found, record.Manifest, err
 }
@@ -157,7 +151,6 @@ func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, erro
 	for _, number := range slices.Sorted(maps.Keys(s.jobs[job])) {
 		_, m, err := s.find(job, number)
 		if err != nil {
-			// A damaged one is named and left out; the others are what a restore goes on with.
 			faults = append(faults, medium.Wrap(job, number, err))
 			continue
 		}
@@ -203,8 +196,7 @@ func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how 
 type memDraft struct {
 	s       *MemStore
 	crashes int
-	// parts are the bytes of each part in the order of creation; only Commit shows them.
-	parts []*bytes.Buffer
+	parts   []*bytes.Buffer
 }
 
 // memObject takes one part. It implements medium.Object.
@@ -223,7 +215,6 @@ func (d *memDraft) Create(int) (medium.Object, error) {
 
 // Write implements io.Writer.
 func (o memObject) Write(p []byte) (int, error) {
-	// Close answers whether the process lives, which is all that Write has to know.
 	if err := o.Close(); err != nil {
 		return 0, err
 	}
@@ -275,7 +266,6 @@ func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
 		// The bytes are copied, since a writer's buffer may grow behind a committed checkpoint.
 		parts[i] = append([]byte{}, b.Bytes()...) // not nil, even if it is empty
 	}
-	// The maps are made here, so that the zero MemStore is ready.
 	if s.jobs == nil {
 		s.jobs = make(map[string]map[int64]*stored)
 	}

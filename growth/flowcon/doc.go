@@ -4,8 +4,7 @@
 // # What it computes
 //
 // An [Executor] is FlowCon on one worker: it takes the jobs that run there with their newest
-// readings, keeps them in the lists NL, WL and CL, and says which limits change. [Optimize] solves
-// the problem that FlowCon approximates.
+// readings, keeps them in the lists NL, WL and CL, and says which limits change.
 //
 // # Notation
 //
@@ -16,7 +15,6 @@
 //	G_c,r(t_i)     Standing.Growth         of E per second and unit of usage Zheng (4.2)
 //	NL, WL, CL     growth.Category         -                                 Zheng §5.1.2
 //	L_c,r          Limit.Value             share of the worker               Zheng Algorithm 1
-//	r_i, R_max     Optimum.Grants, capacity the kind's own                   Zheng (4.3)
 //
 // # Contract
 //
@@ -42,15 +40,21 @@
 //     The bound holds for growing jobs too, unless BoundConvergedOnly.
 //   - A job without a measured growth is as good as infinitely efficient: its limit is 1, converged
 //     ones get the lower bound, measured growing ones keep what they have. This is what the example
-//     shows at an arrival. A job that never reports keeps it so.
+//     shows at an arrival.
 //   - Lists move by the growth efficiency of one kind (Steering), limits are shares of each kind's
 //     own: the listing writes G with and without the resource.
 //   - A sum of zero makes every share zero; usage below growth.UsageFloor counts as that where there
 //     was progress, and as idleness, which proves nothing, where there was none.
 //   - Algorithm 2 compares numbers of containers, which misses an arrival beside an exit; here sets
 //     are compared, and Algorithm 1 runs once, after all arrivals and exits.
-//   - (4.3) prints "s.t. sum r_i R_max" without a relation, and an objective without the variable;
-//     [Optimize] takes sum r_i <= R_max and growth in proportion to what is granted.
+//   - A job that reports nothing for Options.Silence is slow, has no growth, and keeps nobody waiting. In
+//     the listing it freezes all growing jobs of its worker where it never reported, and keeps its share
+//     for ever where it did.
+//   - With a classifier that is a [growth.Rater], as Prospect is, limits are shares of the signed pace
+//     over means of readings, not of the size of the newest difference, which for a converged job is its noise.
+//   - (4.3), of which the listings are an approximation, prints "s.t. sum r_i R_max" without a relation,
+//     and an objective without the variable. Read as growth in proportion to what is granted it gives
+//     all to one job, which in the simulator did no better than shares and is left out.
 //
 // # References
 //

@@ -49,13 +49,3 @@ func ExampleExecutor_Step() {
 	// 1m0s due next 1m20s
 	//   lstm: kind 0 limit 0.898876 -> 0.956938, share of growth
 }
-
-func ExampleOptimize() {
-	optimum, err := flowcon.Optimize(8000, []flowcon.Claim{
-		{ID: "vae", Growth: 0.02, Min: 1000, Max: 8000},
-		{ID: "gru", Growth: 0.3, Min: 1000, Max: 4000},
-		{ID: "lstm", Growth: 0.1, Min: 1000, Max: 8000},
-	})
-	fmt.Println(optimum.Grants, optimum.Price, err)
-	// Output: [1000 4000 3000] 0.1 <nil>
-}

@@ -27,6 +27,8 @@ type Reading struct {
 	At time.Duration
 	// Value is E(t), the evaluation function; NaN and infinities say that the job diverged.
 	Value float64
+	// Better says which values are better; EitherWay where nobody knows.
+	Better growth.Direction
 	// Usage holds for each kind the average usage since the reading before, as a share of the
 	// worker; nil: nobody measured it, and a second counts as a second of the whole worker. A
 	// usage of 0 says that the job was idle. It is read, not kept.
@@ -74,8 +76,10 @@ type Decision struct {
 // Standing is what FlowCon knows of one job.
 type Standing struct {
 	Category growth.Category
-	// Measured says whether growth is known yet.
-	Measured bool
+	// Measured says whether growth is known yet, Silent that nothing was read of it for too long.
+	Measured, Silent bool
+	// Verdict is what the newest run that took a reading said; a job that it is unsure of stays in its list.
+	Verdict growth.Verdict
 	// Growth is the growth efficiency by kind.
 	Growth []float64
 	// Limits holds the limits by kind, as shares of the worker; 0 before the first.
@@ -105,7 +109,7 @@ func New(config Config, options *Options) (*Executor, error) {
 	}
 	return &Executor{
 		config: config, options: chosen, interval: config.Interval, sums: make([]float64, config.Kinds),
-		test: growth.Test{Classifier: chosen.Classifier, Steering: chosen.Steering, Least: chosen.MinInterval},
+		test: growth.Test{Classifier: chosen.Classifier, Least: chosen.MinInterval},
 	}, nil
 }
 
@@ -130,6 +134,7 @@ func (e *Executor) check(now time.Duration, readings []Reading) error {
 // note notes a reading for the next run.
 func (s *jobState) note(r *Reading) {
 	if !r.Missing {
+		s.track.Toward(r.Better)
 		s.track.Offer(r.At, r.Value, r.Usage)
 	}
 }
@@ -149,11 +154,13 @@ func (e *Executor) Note(reading Reading) error {
 // newState returns the state of a job that arrives.
 func (e *Executor) newState() *jobState {
 	numbers := make([]float64, 2*e.config.Kinds)
-	return &jobState{
+	s := &jobState{
 		category: growth.Progressing,
 		growth:   numbers[:e.config.Kinds:e.config.Kinds],
 		limits:   numbers[e.config.Kinds:],
 	}
+	s.track.Steer(e.options.Steering)
+	return s
 }
 
 // trigger returns why Algorithm 1 runs now, if it does.
@@ -184,7 +191,7 @@ func (e *Executor) measure(s *jobState) (growth.Outcome, growth.Verdict) {
 	outcome, verdict := s.track.Check(e.now, &e.test)
 	switch outcome {
 	case growth.Measured, growth.Repeated, growth.Diverged:
-		progress := s.track.Series().Progress(e.options.Normalization)
+		progress := e.progress(s)
 		for k := range s.growth {
 			s.growth[k] = growth.Efficiency(progress, s.track.Usage(k))
 		}
@@ -192,14 +199,38 @@ func (e *Executor) measure(s *jobState) (growth.Outcome, growth.Verdict) {
 	return outcome, verdict
 }
 
+// progress returns P of (4.1) for the newest interval, or what a classifier that has an estimate of growth
+// expects: by unit of work, which the usage of the steering kind turns into time.
+func (e *Executor) progress(s *jobState) float64 {
+	series := s.track.Series()
+	rater, ok := e.options.Classifier.(growth.Rater)
+	if !ok || series.Newest() == growth.Diverged {
+		return series.Progress(e.options.Normalization)
+	}
+	share, measured := s.track.Usage(e.options.Steering).Share()
+	if !measured {
+		share = 1
+	}
+	return rater.Rate(series, e.options.Normalization) * max(share, growth.UsageFloor)
+}
+
 // classify measures growth and moves jobs between the lists, Algorithm 1, lines 2-13.
 func (e *Executor) classify(out *Decision) {
 	for i := range e.roster.Members {
 		id, state := e.roster.Members[i].ID, e.roster.Members[i].State
 		outcome, verdict := e.measure(state)
+		cause := growth.CauseOf(verdict, outcome)
+		if state.silent = state.track.Silent(e.now, state.there, e.options.Silence); state.silent {
+			// What it showed last is no reason to keep others from growing.
+			verdict, cause = growth.Slow, growth.FellSilent
+			clear(state.growth)
+		}
+		if outcome != growth.Unusable || state.silent {
+			state.verdict = verdict
+		}
 		if to := state.category.After(verdict); to != state.category {
 			out.Changes = append(out.Changes, growth.Change{Job: id, From: state.category, To: to,
-				Growth: state.growth[e.options.Steering], Cause: growth.CauseOf(verdict, outcome)})
+				Growth: state.growth[e.options.Steering], Cause: cause})
 			state.category = to
 		}
 	}
@@ -286,6 +317,9 @@ func (e *Executor) Step(now time.Duration, readings []Reading, out *Decision) er
 	}
 	trigger := e.trigger(now)
 	e.now, e.started = now, true
+	for _, id := range e.roster.Arrived {
+		e.roster.Get(id).there = now
+	}
 	for i := range readings {
 		e.roster.Members[e.roster.Where[i]].State.note(&readings[i])
 	}
@@ -309,7 +343,9 @@ func (e *Executor) Standing(id string) (Standing, bool) {
 	}
 	return Standing{
 		Category: state.category,
-		Measured: state.measured(),
+		Measured: state.track.Series().Measured(),
+		Silent:   state.silent,
+		Verdict:  state.verdict,
 		Growth:   append([]float64(nil), state.growth...),
 		Limits:   append([]float64(nil), state.limits...),
 	}, true

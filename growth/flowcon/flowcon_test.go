@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,7 @@ func TestNewFaults(t *testing.T) {
 		{"beta NaN", good, &flowcon.Options{Beta: math.NaN()}, apportion.ErrRange},
 		{"beta infinite", good, &flowcon.Options{Beta: math.Inf(1)}, apportion.ErrRange},
 		{"cap below the interval", good, &flowcon.Options{MaxInterval: 1}, apportion.ErrConflict},
+		{"negative silence", good, &flowcon.Options{Silence: -1}, apportion.ErrNegative},
 		{"negative least interval", good, &flowcon.Options{MinInterval: -1}, apportion.ErrNegative},
 	} {
 		if _, err := flowcon.New(test.config, test.options); !errors.Is(err, test.want) {
@@ -407,5 +409,122 @@ func TestDecisionSurvivesJSON(t *testing.T) {
 		if text, err := rule.MarshalText(); err != nil || read.UnmarshalText(text) != nil || read != rule {
 			t.Errorf("rule %v is read as %v", rule, read)
 		}
+	}
+}
+
+// learner reports a loss that falls like the square root of the work, half a worker at a time.
+func learner(id string, now time.Duration) flowcon.Reading {
+	return flowcon.Reading{Job: id, At: now, Value: 3 / math.Sqrt(1+now.Seconds()), Usage: []float64{0.5}}
+}
+
+// limitOf returns a job's limit.
+func limitOf(t *testing.T, e *flowcon.Executor, id string) float64 {
+	t.Helper()
+	standing, ok := e.Standing(id)
+	if !ok {
+		t.Fatalf("no job %s", id)
+	}
+	return standing.Limits[0]
+}
+
+// Reference: none in [Zheng]: a job that never reports froze all growing jobs of its worker, and one that stops
+// kept its share for ever.
+func TestSilence(t *testing.T) {
+	for _, options := range []*flowcon.Options{nil, {Silence: 100 * second}, {Silence: 300 * second}} {
+		e := executor(t, 1, options)
+		silent := 100 * second
+		if options != nil {
+			silent = options.Silence
+		}
+		for i := range 30 {
+			now := time.Duration(i) * 20 * second
+			readings := []flowcon.Reading{learner("learns", now), learner("stops", min(now, 60*second)), {Job: "never", Missing: true}}
+			step(t, e, now, readings...)
+			for id, last := range map[string]time.Duration{"stops": 60 * second, "never": 0} {
+				standing, _ := e.Standing(id)
+				if standing.Silent != (now-last > silent) {
+					t.Errorf("%v: %s is silent: %v, its last word was at %v", now, id, standing.Silent, last)
+				}
+				if standing.Silent && standing.Growth[0] != 0 {
+					t.Errorf("%v: %s grows by %v", now, id, standing.Growth[0])
+				}
+			}
+		}
+		for id, want := range map[string]growth.Category{"stops": growth.Converged, "never": growth.Converged} {
+			if standing, _ := e.Standing(id); standing.Category != want {
+				t.Errorf("%s is %v", id, standing.Category)
+			}
+		}
+	}
+}
+
+// The one that learns gets what those who are silent had, and its category says why.
+func TestSilentJobsYield(t *testing.T) {
+	e, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 1e-9, Kinds: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := map[string]growth.Cause{}
+	for i := range 12 {
+		now := time.Duration(i) * 20 * second
+		d := step(t, e, now, learner("learns", now), learner("stops", min(now, 60*second)), flowcon.Reading{Job: "never", Missing: true})
+		for _, c := range d.Changes {
+			causes[c.Job] = c.Cause
+		}
+	}
+	if got := limitOf(t, e, "learns"); got != 1 {
+		t.Errorf("the job that learns has %v", got)
+	}
+	for _, id := range []string{"stops", "never"} {
+		if got := limitOf(t, e, id); got != 1.0/6 || causes[id] != growth.FellSilent {
+			t.Errorf("%s has %v, %v", id, got, causes[id])
+		}
+	}
+	// It speaks again.
+	now := 240 * second
+	step(t, e, now, learner("learns", now), learner("stops", now), flowcon.Reading{Job: "never", Missing: true})
+	if standing, _ := e.Standing("stops"); standing.Silent || standing.Category != growth.Progressing || standing.Growth[0] == 0 {
+		t.Errorf("speaks again: %+v", standing)
+	}
+}
+
+// Limits follow the estimate: the noise of a job that has converged is no growth, as it is in the newest difference.
+func TestLimitsFollowTheEstimate(t *testing.T) {
+	shares := map[bool]float64{}
+	for _, robust := range []bool{false, true} {
+		options := &flowcon.Options{}
+		if robust {
+			options.Classifier = growth.Prospect{Alpha: 0.05}
+		}
+		e, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 1e-9, Kinds: 1}, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 4))
+		for i := range 60 {
+			now := time.Duration(i) * 20 * second
+			read := func(at time.Duration) (noisy, learns flowcon.Reading) {
+				// One stands still but for its noise.
+				noisy = flowcon.Reading{Job: "noisy", At: at, Value: 1 + 9*math.Exp(-at.Seconds()/20) + 0.3*rng.NormFloat64(), Usage: []float64{0.5}}
+				learns = flowcon.Reading{Job: "learns", At: at, Value: 10 - 0.008*at.Seconds(), Usage: []float64{0.5}}
+				return noisy, learns
+			}
+			for at := now - 15*second; at < now; at += 5 * second {
+				noisy, learns := read(at)
+				if err := errors.Join(e.Note(noisy), e.Note(learns)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			noisy, learns := read(now)
+			step(t, e, now, noisy, learns)
+			if i >= 20 {
+				got, _ := e.Standing("noisy")
+				other, _ := e.Standing("learns")
+				shares[robust] += got.Growth[0] / (got.Growth[0] + other.Growth[0]) / 40
+			}
+		}
+	}
+	if shares[true] > 0.25 || shares[false] < 0.4 {
+		t.Errorf("noise has %v of all growth by the estimate, %v by the newest difference", shares[true], shares[false])
 	}
 }

@@ -4,6 +4,7 @@ package flowcon
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/internal/enum"
@@ -59,12 +60,15 @@ func (l Limit) String() string {
 type jobState struct {
 	track    growth.Track
 	category growth.Category
-	growth   []float64 // growth efficiency by kind, (4.2); valid where growth is measured
-	limits   []float64 // by kind; 0 before the first
+	growth   []float64     // growth efficiency by kind, (4.2); valid where growth is measured
+	limits   []float64     // by kind; 0 before the first
+	there    time.Duration // when it arrived
+	silent   bool
+	verdict  growth.Verdict
 }
 
-// measured reports whether growth is known.
-func (s *jobState) measured() bool { return s.track.Series().Measured() }
+// measured reports whether growth is known: that of a job that has fallen silent is 0.
+func (s *jobState) measured() bool { return s.silent || s.track.Series().Measured() }
 
 // round is what all jobs of one run of lines 14-26 have in common.
 type round struct {

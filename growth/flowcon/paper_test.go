@@ -4,15 +4,12 @@
 package flowcon_test
 
 import (
-	"errors"
-	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
 )
@@ -95,29 +92,5 @@ func TestPaperTrace(t *testing.T) {
 				t.Errorf("%d s: %s is %v with limits %v, want %v, %v", row.at, want.id, status.Category, status.Limits, want.category, want.limit)
 			}
 		}
-	}
-}
-
-// Reference: [Zheng] §4.1.3, problem (4.3), with the sum bounded by the capacity.
-func TestPaperOptimum(t *testing.T) {
-	claims := []flowcon.Claim{
-		{ID: "vae", Growth: 0.02, Min: 250, Max: 1000},
-		{ID: "mnist", Growth: 0.3, Min: 100, Max: 600},
-		{ID: "gru", Growth: 0.1, Min: 0, Max: 400},
-	}
-	got, err := flowcon.Optimize(1000, claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := flowcon.Optimum{Feasible: true, Grants: []int64{250, 600, 150}, Total: 0.02*250 + 0.3*600 + 0.1*150, Price: 0.1}
-	if diff := cmp.Diff(want, got, near); diff != "" {
-		t.Error(diff)
-	}
-	if got, err := flowcon.Optimize(300, claims); err != nil || got.Feasible || got.Shortfall != 50 {
-		t.Errorf("minima above the capacity: %+v, %v", got, err)
-	}
-	if _, err := flowcon.Optimize(-1, []flowcon.Claim{{ID: "a", Growth: math.NaN(), Min: 3, Max: 2}, {ID: "a"}}); !errors.Is(err, apportion.ErrNegative) ||
-		!errors.Is(err, apportion.ErrRange) || !errors.Is(err, apportion.ErrConflict) || !errors.Is(err, apportion.ErrDuplicate) {
-		t.Errorf("bad input: %v", err)
 	}
 }

@@ -143,39 +143,3 @@ func TestDeterministic(t *testing.T) {
 		t.Errorf("only %d limits: the steps show nothing", limits)
 	}
 }
-
-// TestPropOptimizeIsOptimal checks the dual certificate, which proves optimality without a search:
-// the total equals what the price of capacity and the bounds allow at most.
-func TestPropOptimizeIsOptimal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		capacity := rapid.Int64Range(0, 60).Draw(t, "capacity")
-		var claims []flowcon.Claim
-		for _, id := range ids[:rapid.IntRange(0, 6).Draw(t, "claims")] {
-			least := rapid.Int64Range(0, 9).Draw(t, "min")
-			claims = append(claims, flowcon.Claim{ID: id, Growth: rapid.SampledFrom([]float64{0, 0.25, 0.5, 1, 3}).Draw(t, "growth"),
-				Min: least, Max: least + rapid.Int64Range(0, 20).Draw(t, "more")})
-		}
-		got, err := flowcon.Optimize(capacity, claims)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var used, least int64
-		bound := got.Price * float64(capacity)
-		for i, c := range claims {
-			least += c.Min
-			bound += max((c.Growth-got.Price)*float64(c.Min), (c.Growth-got.Price)*float64(c.Max))
-			if got.Feasible {
-				used += got.Grants[i]
-				if got.Grants[i] < c.Min || got.Grants[i] > c.Max {
-					t.Fatalf("%v gets %d", c, got.Grants[i])
-				}
-			}
-		}
-		if got.Feasible != (least <= capacity) || used > capacity {
-			t.Fatalf("feasible %v with minima %d of %d, used %d", got.Feasible, least, capacity, used)
-		}
-		if got.Feasible && got.Total != bound {
-			t.Fatalf("total %v, the dual bound is %v", got.Total, bound)
-		}
-	})
-}

@@ -42,6 +42,9 @@ type Options struct {
 	// for shortly after another leaves out readings that are closer to the one before. 0 means
 	// any time above zero.
 	MinInterval time.Duration
+	// Silence is how long a job may report nothing: after that it is slow at every run, its growth
+	// counts as 0, and nobody waits for its first measurement. 0 means five Intervals.
+	Silence time.Duration
 	// Normalization makes the evaluation functions of different jobs comparable, for alpha and for
 	// the shares of growth that become limits; the zero value is FirstValue.
 	Normalization growth.Normalization
@@ -49,7 +52,8 @@ type Options struct {
 	// Otherwise a growing job has it too: without it, a growing job beside one that grows a
 	// thousand times faster is limited to less than a converged one.
 	BoundConvergedOnly bool
-	// Classifier replaces the test of lines 4 and 7; nil means Threshold{Alpha, Normalization}.
+	// Classifier replaces the test of lines 4 and 7; nil means Threshold{Alpha, Normalization}. One that
+	// is a [growth.Rater] says as well what limits are shares of.
 	Classifier growth.Classifier
 }
 
@@ -62,6 +66,7 @@ func (c *Config) complete(options *Options) Options {
 	if chosen.Beta == 0 {
 		chosen.Beta = DefaultBeta
 	}
+	chosen.Silence = monitor.Silence(chosen.Silence, c.Interval)
 	if chosen.Classifier == nil {
 		chosen.Classifier = growth.Threshold{Alpha: c.Alpha, Normalization: chosen.Normalization}
 	}
@@ -90,5 +95,6 @@ func (c *Config) check(options *Options) error {
 	if options.MinInterval < 0 {
 		wrong("MinInterval", apportion.ErrNegative, options.MinInterval.String())
 	}
+	monitor.CheckSilence(&faults, options.Silence)
 	return faults.Err()
 }

@@ -59,6 +59,8 @@ type Event struct {
 	At time.Duration
 	// Value is E(t), the evaluation function; NaN and infinities say that the job diverged.
 	Value float64
+	// Better says which values are better; EitherWay where nobody knows.
+	Better growth.Direction
 	// Usage is the average since the job's reading before, as in [Observation]. Current is what it
 	// uses at the time of the reading, of which R(w, t) is the sum over a worker's jobs; where that
 	// is not measured Usage stands for it.

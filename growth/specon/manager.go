@@ -240,6 +240,7 @@ func (j *Job) read(e *Event) {
 	if share, measured := e.Usage.Share(); measured {
 		usage = []float64{share}
 	}
+	j.Readings.Toward(e.Better)
 	if !e.Current.Valid() || !j.Readings.Offer(e.At, e.Value, usage) {
 		return
 	}

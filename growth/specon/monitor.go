@@ -30,6 +30,8 @@ type Observation struct {
 	At time.Duration
 	// Value is E(t), the evaluation function; NaN and infinities say that the job diverged.
 	Value float64
+	// Better says which values are better; EitherWay where nobody knows.
+	Better growth.Direction
 	// Usage is the average usage since the reading before; the zero Usage: nobody measured it, and
 	// a second counts as a second of the whole worker. A usage of 0 says that the job was idle.
 	Usage growth.Usage
@@ -70,8 +72,11 @@ type Report struct {
 // Standing is what SpeCon knows of one job.
 type Standing struct {
 	Category growth.Category
-	// Measured says whether growth is known yet.
-	Measured bool
+	// Measured says whether growth is known yet, Silent that nothing was read of it for too long.
+	Measured, Silent bool
+	// Verdict is what the newest check that took a reading said. A job that it is unsure of stays in its
+	// category, counts there in every score, and asks for nothing.
+	Verdict growth.Verdict
 	// Gain is the gain of the newest interval.
 	Gain float64
 }
@@ -95,6 +100,9 @@ type jobState struct {
 	category growth.Category // Outside until it is admitted
 	worker   string
 	migrated bool
+	there    time.Duration // when it was first seen
+	silent   bool
+	verdict  growth.Verdict
 	asks     bool // whether this check asks for another host
 }
 
@@ -141,6 +149,7 @@ func (s *jobState) note(o *Observation) {
 	if share, measured := o.Usage.Share(); measured {
 		usage = []float64{share}
 	}
+	s.track.Toward(o.Better)
 	s.track.Offer(o.At, o.Value, usage)
 }
 
@@ -152,16 +161,23 @@ func (s *jobState) note(o *Observation) {
 func (m *Monitor) categorize(id string, state *jobState, out *Report) {
 	// The verdict compares the gain with alpha and with the gain before.
 	outcome, verdict := state.track.Check(m.now, &growth.Test{Classifier: m.options.Classifier})
+	cause := growth.CauseOf(verdict, outcome)
+	if state.silent = state.track.Silent(m.now, state.there, m.options.Silence); state.silent {
+		verdict, cause = growth.Slow, growth.FellSilent
+	}
+	if outcome != growth.Unusable || state.silent {
+		state.verdict = verdict
+	}
 	from, to := state.category, state.category.After(verdict)
 	if verdict == growth.Slow && m.options.Separate {
 		to = growth.Converged
 	}
 	// §6.2.3 passes a job on when it enters CC, the listing at its next slow check there.
 	entry := m.options.AtEntry || m.options.Separate
-	state.asks = verdict == growth.Slow && to == growth.Converged && (from == growth.Converged || entry)
+	state.asks = !state.silent && verdict == growth.Slow && to == growth.Converged && (from == growth.Converged || entry)
 	if to != from {
 		gain := state.track.Series().Gain(m.options.Normalization)
-		out.Changes = append(out.Changes, growth.Change{Job: id, From: from, To: to, Growth: gain, Cause: growth.CauseOf(verdict, outcome)})
+		out.Changes = append(out.Changes, growth.Change{Job: id, From: from, To: to, Growth: gain, Cause: cause})
 		state.category = to
 	}
 }
@@ -170,7 +186,7 @@ func (m *Monitor) categorize(id string, state *jobState, out *Report) {
 func (m *Monitor) admit(out *Report) {
 	for _, id := range m.roster.Arrived {
 		state := m.roster.Get(id)
-		state.category = growth.Progressing
+		state.category, state.there = growth.Progressing, m.now
 		if state.migrated {
 			state.category = growth.Converged
 		}
@@ -258,7 +274,7 @@ func (m *Monitor) restore(now, next time.Duration, jobs []*Job, gone []growth.Ch
 		panic(err) // IDs are not empty and unique: the manager has checked them
 	}
 	for i, j := range known {
-		*m.roster.Members[m.roster.Where[i]].State = jobState{track: &j.Readings, category: j.Category, worker: j.Worker, migrated: j.Decided}
+		*m.roster.Members[m.roster.Where[i]].State = jobState{track: &j.Readings, category: j.Category, worker: j.Worker, migrated: j.Decided, there: j.There}
 	}
 	m.now, m.next, m.started, m.gone = now, next, true, slices.Clone(gone)
 }
@@ -306,5 +322,5 @@ func (m *Monitor) Standing(id string) (Standing, bool) {
 		return Standing{}, false
 	}
 	series := state.track.Series()
-	return Standing{Category: state.category, Measured: series.Measured(), Gain: series.Gain(m.options.Normalization)}, true
+	return Standing{Category: state.category, Measured: series.Measured(), Silent: state.silent, Verdict: state.verdict, Gain: series.Gain(m.options.Normalization)}, true
 }

@@ -196,3 +196,47 @@ func TestMonitorFutureReading(t *testing.T) {
 		t.Errorf("%+v, want a gain of 0.4 of the first value", got)
 	}
 }
+
+// A job that reports nothing goes down to CC, and asks for no other host; so does one that never reported.
+func TestMonitorSilence(t *testing.T) {
+	for _, options := range []*specon.Options{{}, {Silence: 300 * second}} {
+		m := monitor(t, options)
+		silence := max(options.Silence, 100*second)
+		for i := range 30 {
+			now := time.Duration(i) * 20 * second
+			report := observe(t, m, now,
+				specon.Observation{Job: "stops", Worker: "w", Missing: now > 60*second, Value: 9 - now.Seconds()/20},
+				specon.Observation{Job: "never", Worker: "w", Missing: true},
+				specon.Observation{Job: "a", Worker: "w", Value: 9 - now.Seconds()/200}, specon.Observation{Job: "b", Worker: "w", Value: 9 - now.Seconds()/200})
+			for _, r := range report.Requests {
+				if r.Job == "stops" || r.Job == "never" {
+					t.Errorf("%v: %s asks for another host", now, r.Job)
+				}
+			}
+			for id, last := range map[string]time.Duration{"stops": 60 * second, "never": 0} {
+				standing, _ := m.Standing(id)
+				want := now-last > silence
+				if standing.Silent != want || want && standing.Verdict != growth.Slow {
+					t.Errorf("%v: %s is silent: %v, %v", now, id, standing.Silent, standing.Verdict)
+				}
+			}
+		}
+		for _, id := range []string{"stops", "never"} {
+			if standing, _ := m.Standing(id); standing.Category != growth.Converged {
+				t.Errorf("%s is %v", id, standing.Category)
+			}
+		}
+	}
+}
+
+// A job of which the classifier is unsure stays where it is and asks for nothing.
+func TestMonitorUnsure(t *testing.T) {
+	m := monitor(t, &specon.Options{Classifier: growth.Prospect{Alpha: 0.05}, AtEntry: true})
+	for i := range 3 {
+		now := time.Duration(i) * 20 * second
+		report := observe(t, m, now, specon.Observation{Job: "a", Worker: "w", Value: 9})
+		if standing, _ := m.Standing("a"); standing.Verdict != growth.Unsure || standing.Category != growth.Progressing || len(report.Requests) > 0 {
+			t.Errorf("%v: %+v, requests %v", now, standing, report.Requests)
+		}
+	}
+}

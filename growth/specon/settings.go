@@ -31,6 +31,9 @@ type Options struct {
 	// AtEntry asks for another host already at the check that moves a job to CC, as the example of
 	// §6.2.3 tells; otherwise at the next slow check, as the listing has it.
 	AtEntry bool
+	// Silence is how long a job may report nothing: after that it is slow at every check, but asks for
+	// no other host, since nobody knows whether it runs. 0 means five Intervals.
+	Silence time.Duration
 	// Classifier replaces the tests of lines 6, 17 and 19; nil means Decline{Alpha, Normalization}.
 	Classifier growth.Classifier
 }
@@ -43,4 +46,6 @@ func (o *Options) check(faults *apportion.Faults, config Config) {
 		o.Classifier = growth.Decline{Alpha: config.Alpha, Normalization: o.Normalization}
 	}
 	monitor.CheckClassifier(faults, o.Classifier)
+	o.Silence = monitor.Silence(o.Silence, config.Interval)
+	monitor.CheckSilence(faults, o.Silence)
 }

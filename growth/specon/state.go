@@ -21,6 +21,8 @@ type Job struct {
 	Readings growth.Track
 	// Current is what it used at the time of the newest reading.
 	Current growth.Usage
+	// There is the time of the first tick that saw it on a worker.
+	There time.Duration
 	// Category is that of the newest tick, Outside before the first.
 	Category growth.Category
 	// Since is when the manager decided on it or, before that, when it converged.

@@ -125,6 +125,9 @@ func (m *Manager) watch(d *Decision) error {
 		if standing.Category == growth.Converged && j.Category != growth.Converged {
 			j.Since = m.now
 		}
+		if j.Category == growth.Outside {
+			j.There = m.now
+		}
 		j.Category = standing.Category
 	}
 	return nil

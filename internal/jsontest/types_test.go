@@ -44,8 +44,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
 	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
 	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
-	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[alloc.Requirement](),
-	reflect.TypeFor[alloc.Operator](),
+	reflect.TypeFor[alloc.Proof](),
 
 	reflect.TypeFor[embedded.Effort](), reflect.TypeFor[embedded.Options](),
 
@@ -67,19 +66,18 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[checkpoint.Config](), reflect.TypeFor[checkpoint.Timeouts](),
 	reflect.TypeFor[checkpoint.Action](), reflect.TypeFor[checkpoint.Effect](),
 	reflect.TypeFor[checkpoint.Outcome](), reflect.TypeFor[checkpoint.Tick](),
-	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](),
-	reflect.TypeFor[checkpoint.Drain](), reflect.TypeFor[checkpoint.Stalled](),
+	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerLost](),
 	reflect.TypeFor[checkpoint.Submit](), reflect.TypeFor[checkpoint.Adjust](),
 	reflect.TypeFor[checkpoint.Checkpoint](), reflect.TypeFor[checkpoint.Cancel](),
 	reflect.TypeFor[checkpoint.Forget](), reflect.TypeFor[checkpoint.Finished](),
 	reflect.TypeFor[checkpoint.Exited](), reflect.TypeFor[checkpoint.Reply](), reflect.TypeFor[checkpoint.Phase](),
 	reflect.TypeFor[checkpoint.Ending](), reflect.TypeFor[checkpoint.Confirmed](),
-	reflect.TypeFor[checkpoint.Host](), reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
+	reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
 
 	reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.Marks](), reflect.TypeFor[agent.Fence](),
 	reflect.TypeFor[agent.Ruling](), reflect.TypeFor[agent.Verdict](), reflect.TypeFor[agent.Stamp](),
 	reflect.TypeFor[agent.Lease](), reflect.TypeFor[agent.Order](), reflect.TypeFor[agent.Question](),
-	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](), reflect.TypeFor[agent.Incarnation](),
+	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](),
 
 	reflect.TypeFor[command.Commands](), reflect.TypeFor[command.Reading](),
 	reflect.TypeFor[command.Acknowledgement](),
@@ -109,10 +107,11 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[growth.Verdict](), reflect.TypeFor[growth.Category](), reflect.TypeFor[growth.Cause](),
 	reflect.TypeFor[growth.Change](), reflect.TypeFor[growth.Normalization](), reflect.TypeFor[growth.Prospect](),
 	reflect.TypeFor[growth.Outcome](), reflect.TypeFor[growth.Threshold](), reflect.TypeFor[growth.Decline](),
+	reflect.TypeFor[growth.Direction](), reflect.TypeFor[growth.Estimate](), reflect.TypeFor[growth.Point](),
 
 	reflect.TypeFor[flowcon.Reading](), reflect.TypeFor[flowcon.Trigger](), reflect.TypeFor[flowcon.Decision](),
 	reflect.TypeFor[flowcon.Standing](), reflect.TypeFor[flowcon.Rule](), reflect.TypeFor[flowcon.Limit](),
-	reflect.TypeFor[flowcon.Claim](), reflect.TypeFor[flowcon.Optimum](), reflect.TypeFor[flowcon.Config](),
+	reflect.TypeFor[flowcon.Config](),
 
 	reflect.TypeFor[specon.Assignment](), reflect.TypeFor[specon.Waiting](), reflect.TypeFor[specon.Why](),
 	reflect.TypeFor[specon.Move](), reflect.TypeFor[specon.Verdict](), reflect.TypeFor[specon.Answer](),

@@ -114,9 +114,7 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 		positions[i] = j.index
 	}
 	if !slices.Equal(positions, f.positions) {
-		p := f.view.problem(positions)
-		p.Options.PaperRule = true // jobs that wait have a share as well
-		instance, servable, err := p.Instance()
+		instance, servable, err := f.view.problem(positions).Instance()
 		if err != nil {
 			return 0, err
 		}

@@ -28,7 +28,7 @@ func threshold(alpha float64, interval time.Duration, n growth.Normalization) se
 }
 
 func prospect(interval time.Duration) setting {
-	return setting{"Prospect", 0, interval, flowcon.Options{Classifier: growth.Prospect{Alpha: 0.05}}}
+	return setting{"Prospect", 0, interval, flowcon.Options{Classifier: growth.Prospect{Alpha: 0.02}}}
 }
 
 // classifiers are what the tables compare at one alpha and interval.

@@ -51,3 +51,25 @@ func Plus(a, b time.Duration) time.Duration {
 	}
 	return a + b
 }
+
+// silentIntervals is after how many intervals a job that reports nothing has fallen silent.
+const silentIntervals = 5
+
+// Silence returns how long a job may report nothing: what is asked for, or five intervals where that is 0.
+func Silence(asked, interval time.Duration) time.Duration {
+	switch {
+	case asked != 0:
+		return asked
+	case interval > math.MaxInt64/silentIntervals:
+		return math.MaxInt64
+	default:
+		return silentIntervals * interval
+	}
+}
+
+// CheckSilence adds to faults a negative time.
+func CheckSilence(faults *apportion.Faults, silence time.Duration) {
+	if silence < 0 {
+		faults.Add(apportion.Item{}, "Silence", apportion.ErrNegative, silence.String())
+	}
+}

@@ -146,46 +146,56 @@ func TestPaperRebalance(t *testing.T) {
 	}
 }
 
-// A value that falls by 1 with each unit of work, from 99 after the first: of eight averages the last five remain, whose mean
-// is 94. The improvement is 5, the slope -1, and the horizon 0.75 ln 2 times the work of 8. Nothing is doubtful
-// about a straight line.
-func TestProspect(t *testing.T) {
-	line := func(n int) (work, value []float64) {
-		for i := range n {
-			work, value = append(work, float64(i+1)), append(value, float64(99-i))
+// Of 31 values all remain, of 32 the means of pairs, and a 33rd fills none.
+func TestThinned(t *testing.T) {
+	var values []float64
+	for n := 1; n <= 65; n++ {
+		values = append(values, float64(n))
+		averages, size := Thinned(values)
+		if want := map[bool]int{true: 1, false: 2}[n < 32]; n < 64 && (size != want || len(averages) != n/want) || n >= 64 && (size != 4 || len(averages) != 16) {
+			t.Errorf("%d values: %d averages of %d", n, len(averages), size)
 		}
-		return work, value
-	}
-	work, value := line(8)
-	gain, doubt, ok := Prospect(work, value)
-	if want := 6 * math.Ln2 / 5; math.Abs(gain-want) > 1e-12 || doubt > 1e-12 || !ok {
-		t.Errorf("gain %g, doubt %g, %t, want %g", gain, doubt, ok, want)
-	}
-	// Of 32 values the averages are pairs, and the newer half of their work is 17.5 to 31.5: their mean value is 75.5.
-	if gain, _, _ := Prospect(line(32)); math.Abs(gain-24*math.Ln2/23.5) > 1e-12 {
-		t.Errorf("32 values: gain %g, want %g", gain, 24*math.Ln2/23.5)
-	}
-	// Four averages are kept although three of them have less than half of the work: 5, 6, 7 and 100.
-	leap := []float64{1, 2, 3, 4, 5, 6, 7, 100}
-	if gain, _, _ := Prospect(leap, []float64{99, 98, 97, 96, 95, 94, 93, 0}); math.Abs(gain-75*math.Ln2/28.5) > 1e-12 {
-		t.Errorf("leap: gain %g, want %g", gain, 75*math.Ln2/28.5)
-	}
-	// Of 32 values and more, two are one average: an odd number has not completed the last one.
-	for n, want := range map[int]bool{7: false, 8: true, 31: true, 32: true, 33: false, 34: true, 64: true, 65: false, 66: false, 68: true} {
-		if _, _, ok := Prospect(line(n)); ok != want {
-			t.Errorf("%d values: %t, want %t", n, ok, want)
+		if want := float64(size+1) / 2; averages[0] != want {
+			t.Errorf("%d values: the first average is %g, want %g", n, averages[0], want)
 		}
 	}
-	// One unit up in the third of five and one down in the fourth: residuals, and so doubt.
-	value[5]++
-	value[6]--
-	if _, doubt, _ := Prospect(work, value); !(doubt > 0) {
-		t.Errorf("no doubt about a bent line")
+}
+
+// Reference: an exponential that is one of the shapes is its own estimate: E = e^(-w/0.25) over one unit of work stands
+// at e^-4, and the next unit brings e^-4 - e^-8.
+func TestLookAtAnExponential(t *testing.T) {
+	h := History{Now: 1, Start: 1, Size: 1, Sign: 1}
+	for i := range 31 {
+		x := float64(i) / 30
+		h.Work, h.Value = append(h.Work, x), append(h.Value, math.Exp(-4*x))
 	}
-	if gain, doubt, ok := Prospect(work, []float64{3, 3, 3, 3, 3, 3, 3, 3}); gain != 0 || doubt != 0 || !ok {
-		t.Errorf("constant: gain %g, doubt %g, %t", gain, doubt, ok)
+	o := Look(h)
+	if math.Abs(o.Level-math.Exp(-4)) > 0.01 || math.Abs(o.Improvement-(1-math.Exp(-4))) > 0.01 || !o.Known {
+		t.Errorf("level %g, improvement %g, known %t", o.Level, o.Improvement, o.Known)
 	}
-	if _, _, ok := Prospect([]float64{1, 1, 1, 1, 1, 1, 1, 1}, value); ok {
-		t.Error("no work has been done, and there is a prospect")
+	// The line through the second half has the slope of its middle, which is more than that of the end.
+	if o.Ahead < math.Exp(-4) || o.Ahead > 0.1 || math.Abs(o.Slope-o.Ahead) > 0.01 || !(o.Doubt > 0 && o.Doubt < o.Slope) {
+		t.Errorf("ahead %g, slope %g, doubt %g", o.Ahead, o.Slope, o.Doubt)
+	}
+	// At 7/8 of the run the curve falls by 4 e^-3.5 for each unit of work.
+	if want := 4 * math.Exp(-3.5) * 0.875 * 0.75 * math.Ln2; math.Abs(o.Rest-want) > 0.02 {
+		t.Errorf("rest %g, want about %g", o.Rest, want)
+	}
+	// What is better the other way is worse, and mirrored values are as good.
+	h.Sign = -1
+	if worse := Look(h); worse.Improvement != -o.Improvement || worse.Ahead != 0 {
+		t.Errorf("the wrong way: %+v", worse)
+	}
+	h.Start = -1
+	for i := range h.Value {
+		h.Value[i] = -h.Value[i]
+	}
+	if mirrored := Look(h); math.Abs(mirrored.Ahead-o.Ahead) > 1e-12 {
+		t.Errorf("mirrored %g, want %g", mirrored.Ahead, o.Ahead)
+	}
+	// Nobody says which way: the side to which the values have gone.
+	h.Sign = 0
+	if free := Look(h); math.Abs(free.Ahead-o.Ahead) > 1e-12 {
+		t.Errorf("either way %g, want %g", free.Ahead, o.Ahead)
 	}
 }

@@ -1,66 +1,162 @@
-// This file implements growth.Prospect over the whole history, from its definition.
+// This file implements the estimate of growth.Prospect from its definition: every shape is evaluated where
+// it is needed, and every mean is taken anew.
 
 package growthoracle
 
 import "math"
 
-// Prospect returns the estimated share of the improvement so far that a doubling of the work brings,
-// and its standard error. The evaluations are all that ever were, in order; ok is false where the
-// newest did not complete an average or there are fewer than 8 averages.
-func Prospect(work, value []float64) (gain, doubt float64, ok bool) {
-	// size is how many evaluations one average stands for: it doubles when there would be 32 averages, so that 16 to 31 remain.
-	size := 1
-	for len(value)/size >= 32 {
+// Thinned returns the averages that remain of evaluations, all that ever were, in order: their size doubles
+// when there would be 32, so that 16 to 31 remain. Those that fill no average are left out.
+func Thinned(values []float64) (averages []float64, size int) {
+	size = 1
+	for len(values)/size >= 32 {
 		size *= 2
 	}
-	// A history that was thinned by the newest evaluation itself has completed an average too.
-	if len(value)%size != 0 || len(value)/size < 8 {
-		return 0, 0, false
+	for i := 0; i+size <= len(values); i += size {
+		averages = append(averages, mean(values[i:i+size]))
 	}
-	// x has the mean work of each average, y its mean value.
-	var x, y []float64
-	for i := 0; i < len(value); i += size {
-		sumX, sumY := 0.0, 0.0
-		for j := i; j < i+size; j++ {
-			sumX += work[j] / float64(size)
-			sumY += value[j] / float64(size)
+	return averages, size
+}
+
+// Outlook is what a history says of its future.
+type Outlook struct {
+	Level, Improvement, Slope, Doubt, Ahead, Rest float64
+	Known                                         bool
+}
+
+// History is what an outlook is made of: averages of Size values each, by work, the work Now and the first
+// value Start. Sign is 1 where smaller is better, -1 where larger is, 0 where nobody knows.
+type History struct {
+	Work, Value []float64
+	Now, Start  float64
+	Size        float64
+	Sign        float64
+}
+
+// curves returns the shapes, each a falling curve over the part of the run, and their weights.
+func curves() (all []func(float64) float64, weights []float64) {
+	for _, scale := range []float64{2, 0.7, 0.4, 0.25, 0.15, 0.08, 0.04} {
+		all, weights = append(all, func(x float64) float64 { return math.Exp(-x / scale) }), append(weights, 1)
+	}
+	for _, power := range []float64{0.5, 1, 2} {
+		for _, scale := range []float64{0.1, 0.03, 0.01} {
+			all, weights = append(all, func(x float64) float64 { return math.Pow(1+x/scale, -power) }), append(weights, 0.5)
 		}
-		x, y = append(x, sumX), append(y, sumY)
 	}
-	// Only the newer half of the work counts, but at least four averages: the beginning of a curve says little of its end.
-	from := 0
-	for from < len(x)-4 && x[from] < x[len(x)-1]/2 {
-		from++
+	return all, weights
+}
+
+// mean returns the average, 0 of nothing.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v / float64(len(values))
 	}
-	x, y = x[from:], y[from:]
-	// Ordinary least squares of y over x.
-	n := float64(len(x))
-	var mx, my, sxx, sxy, rss float64
-	for i := range x {
-		mx += x[i] / n
-		my += y[i] / n
+	return sum
+}
+
+// product returns the sum of products of distances from the means.
+func product(a, b []float64) float64 {
+	ma, mb, sum := mean(a), mean(b), 0.0
+	for i := range a {
+		sum += (a[i] - ma) * (b[i] - mb)
 	}
-	for i := range x {
-		sxx += (x[i] - mx) * (x[i] - mx)
-		sxy += (x[i] - mx) * (y[i] - my)
+	return sum
+}
+
+// regress returns the slope of v over x by ordinary least squares, and the sum of squares that remains.
+func regress(x, v []float64) (slope, rest float64) {
+	slope = product(x, v) / product(x, x)
+	return slope, math.Max(0, product(v, v)-slope*product(x, v))
+}
+
+// tail returns the points from a part of the run on, three at least.
+func tail(x, v []float64, from float64) (xs, vs []float64) {
+	first := 0
+	for first < len(x)-3 && x[first] < from {
+		first++
 	}
-	// No work has been done between the averages: there is no slope.
-	if sxx == 0 {
-		return 0, 0, false
+	return x[first:], v[first:]
+}
+
+// shaped is the mean over the shapes: what a run of twice the length brings, where it stands, where it began.
+type shaped struct{ gain, spread, level, start, best, scatter float64 }
+
+// shape fits every curve and weighs it by its fit: exp(-rest / (2 scatter)).
+func shape(x, v []float64) shaped {
+	all, weights := curves()
+	var gains, levels, starts, rests []float64
+	for _, curve := range all {
+		var y []float64
+		for i := range x {
+			y = append(y, curve(x[i]))
+		}
+		height, rest := regress(y, v)
+		gains = append(gains, height*(curve(1)-curve(2)))
+		levels = append(levels, mean(v)+height*(curve(1)-mean(y)))
+		starts = append(starts, mean(v)+height*(curve(0)-mean(y)))
+		rests = append(rests, rest)
 	}
-	slope := sxy / sxx
-	for i := range x {
-		residual := y[i] - my - slope*(x[i]-mx)
-		rss += residual * residual
+	s := shaped{best: math.Inf(1)}
+	for _, rest := range rests {
+		s.best = math.Min(s.best, rest)
 	}
-	// The improvement so far runs from the first evaluation of all to the mean of those that the line goes through.
-	improvement := value[0] - my
-	if improvement == 0 {
-		return 0, 0, true
+	s.scatter = s.best/math.Max(float64(len(x)-3), 1) + 0.05*0.05*product(v, v)/float64(len(x))
+	total := 0.0
+	for k := range weights {
+		weights[k] *= math.Exp(-(rests[k] - s.best) / (2 * s.scatter))
+		total += weights[k]
 	}
-	// On a curve that follows the logarithm of the work a doubling gains ln 2 times slope times work; 0.75 is the mean
-	// position of the newer half, where the slope was taken.
-	horizon := 0.75 * math.Ln2 * work[len(work)-1]
-	// The doubt is the standard error of the slope, with n - 2 degrees of freedom, over the same horizon.
-	return -slope * horizon / improvement, math.Sqrt(rss/(n-2)/sxx) * horizon / math.Abs(improvement), true
+	for k, w := range weights {
+		s.gain += w / total * gains[k]
+		s.level += w / total * levels[k]
+		s.start += w / total * starts[k]
+	}
+	for k, w := range weights {
+		s.spread += w / total * (gains[k] - s.gain) * (gains[k] - s.gain)
+	}
+	return s
+}
+
+// Look returns the outlook. There are three averages at least, not all alike, and work has been done.
+func Look(h History) Outlook {
+	var x []float64
+	for _, w := range h.Work {
+		x = append(x, w/h.Now)
+	}
+	s := shape(x, h.Value)
+	// The first value is one reading. Where the shapes begin elsewhere, but within its noise, the middle counts.
+	square := (s.start - h.Start) * (s.start - h.Start)
+	believe := square / (square + 4*s.scatter*h.Size)
+	fall := believe*h.Start + (1-believe)*(h.Start+s.start)/2 - s.level
+	gain, variance := correct(x, h.Value, s, math.Abs(fall))
+	sign := h.Sign
+	if sign == 0 {
+		sign = math.Copysign(1, fall)
+	}
+	o := Outlook{Level: s.level, Improvement: sign * fall, Slope: sign * gain / h.Now, Doubt: math.Sqrt(variance) / h.Now,
+		Known: product(h.Value, h.Value)-s.best > 4*s.scatter, Rest: 1}
+	if o.Improvement > 0 {
+		o.Ahead = math.Max(-1, sign*gain/math.Max(sign*fall+sign*gain, math.Abs(gain)))
+	}
+	// One standard error above the slope of the last quarter, at 7/8 of the run.
+	if xs, vs := tail(x, h.Value, 0.75); len(xs) > 3 && xs[0] >= 0.75 && fall != 0 {
+		slope, rest := regress(xs, vs)
+		above := math.Abs(slope) + math.Sqrt(rest/float64(len(xs)-2)/product(xs, xs))
+		o.Rest = math.Min(1, above*0.875*0.75*math.Ln2/math.Abs(fall))
+	}
+	return o
+}
+
+// correct replaces what the shapes expect by the line through the second half, in proportion to what is known
+// of each: the shapes may be off by half of their gain, or by a fortieth of the improvement.
+func correct(x, v []float64, s shaped, improvement float64) (gain, variance float64) {
+	xs, vs := tail(x, v, 0.5)
+	slope, rest := regress(xs, vs)
+	horizon := 0.75 * math.Ln2
+	noise := (rest + 4*s.scatter) / float64(len(xs)+2) / product(xs, xs) * horizon * horizon
+	slack := 0.5 * math.Max(math.Abs(s.gain), 0.05*improvement)
+	weight := slack * slack / (slack*slack + noise)
+	gain = -weight*slope*horizon + (1-weight)*s.gain
+	return gain, weight*weight*noise + (1-weight)*(1-weight)*(s.spread+slack*slack)
 }

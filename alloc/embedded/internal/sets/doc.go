@@ -1,2 +1,2 @@
-// Package sets walks over the sets of freed applications.
+// Package sets is a local search over the sets of freed applications.
 package sets

@@ -141,8 +141,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	wire.HandleAgent(mux, token, a)
 	return serve(ctx, "127.0.0.1:0", func(ctx context.Context, url string) error {
 		go register(ctx, p, master.Registration{URL: url, Server: o.Server}, stderr)
-		a.Run(ctx)
-		return nil
+		return a.Run(ctx)
 	}, mux)
 }
 
