@@ -4,11 +4,8 @@ package vfs_test
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
@@ -31,58 +28,10 @@ func each(t *testing.T, test func(t *testing.T, fsys vfs.FS)) {
 	})
 }
 
-func write(t *testing.T, fsys vfs.FS, name, text string, sync bool) {
-	t.Helper()
-	file, err := fsys.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(file, text); err != nil {
-		t.Fatal(err)
-	}
-	if sync {
-		err = file.Sync()
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func content(fsys vfs.FS, name string) string {
-	file, err := fsys.Open(name)
-	if err != nil {
-		return "missing"
-	}
-	defer file.Close()
-	data, err := io.ReadAll(file)
-	if err != nil {
-		return err.Error()
-	}
-	return string(data)
-}
-
-// tree lists all files and directories, in order.
-func tree(fsys vfs.FS, dir string) string {
-	entries, err := fsys.List(dir)
-	if err != nil {
-		return err.Error()
-	}
-	var text strings.Builder
-	for _, e := range entries {
-		name := strings.TrimPrefix(dir+"/"+e.Name, "./")
-		if e.Dir {
-			fmt.Fprintf(&text, "%s/ %s", name, tree(fsys, name))
-		} else {
-			fmt.Fprintf(&text, "%s=%s ", name, content(fsys, name))
-		}
-	}
-	return text.String()
-}
-
 func TestOperations(t *testing.T) {
 	each(t, func(t *testing.T, fsys vfs.FS) {
-		write(t, fsys, "b", "two", true)
-		write(t, fsys, "a", "one", false)
+		vfstest.WriteFile(t, fsys, "b", "two", true)
+		vfstest.WriteFile(t, fsys, "a", "one", false)
 		for _, step := range []struct {
 			what string
 			err  error
@@ -128,7 +77,7 @@ func TestOperations(t *testing.T) {
 				t.Errorf("%s succeeds", what)
 			}
 		}
-		if got := tree(fsys, "."); got != "d/ d/b=one " {
+		if got := vfstest.Tree(fsys, "."); got != "d/ d/b=one " {
 			t.Errorf("in the end: %s", got)
 		}
 		entries, err := fsys.List("d")

@@ -34,8 +34,8 @@ func TestHookNames(t *testing.T) {
 	if err := errors.Join(fsys.Mkdir("d"), fsys.SyncDir(".")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, fsys, "d/a", "text", true)
-	_ = content(fsys, "d/a")
+	vfstest.WriteFile(t, fsys, "d/a", "text", true)
+	_ = vfstest.Content(fsys, "d/a")
 	if err := errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")); err != nil {
 		t.Fatal(err)
 	}
@@ -60,15 +60,15 @@ func TestRefusedDoesNothing(t *testing.T) {
 		vfstest.SyncDir: func(fsys vfs.FS) error { return fsys.SyncDir(".") },
 	} {
 		mem := vfstest.NewMem()
-		write(t, mem, "a", "text", true)
-		before, durable := tree(mem, "."), tree(mem.Crash(nil), ".")
+		vfstest.WriteFile(t, mem, "a", "text", true)
+		before, durable := vfstest.Tree(mem, "."), vfstest.Tree(mem.Crash(nil), ".")
 		if err := use(vfstest.Hooked(mem, refusing(op))); !errors.Is(err, vfstest.ErrInjected) {
 			t.Errorf("%s: %v", op, err)
 		}
-		if after := tree(mem, "."); after != before {
+		if after := vfstest.Tree(mem, "."); after != before {
 			t.Errorf("%s that failed made %q of %q", op, after, before)
 		}
-		if after := tree(mem.Crash(nil), "."); after != durable {
+		if after := vfstest.Tree(mem.Crash(nil), "."); after != durable {
 			t.Errorf("%s that failed made %q durable", op, after)
 		}
 	}
@@ -84,8 +84,8 @@ func TestRefusedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, err := file.Write([]byte(strings.Repeat("x", length)))
-		if n != len(want) || !errors.Is(err, vfstest.ErrInjected) || content(mem, "a") != want {
-			t.Errorf("a write of %d bytes: %d, %v, %q; want %q", length, n, err, content(mem, "a"), want)
+		if n != len(want) || !errors.Is(err, vfstest.ErrInjected) || vfstest.Content(mem, "a") != want {
+			t.Errorf("a write of %d bytes: %d, %v, %q; want %q", length, n, err, vfstest.Content(mem, "a"), want)
 		}
 	}
 	mem := vfstest.NewMem()
@@ -102,7 +102,7 @@ func TestRefusedFile(t *testing.T) {
 	if err := mem.SyncDir("."); err != nil {
 		t.Fatal(err)
 	}
-	if got := content(mem.Crash(nil), "a"); got != "" {
+	if got := vfstest.Content(mem.Crash(nil), "a"); got != "" {
 		t.Errorf("a sync that failed kept %q", got)
 	}
 	file, err = vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b")
@@ -160,5 +160,29 @@ func TestHookPassesErrors(t *testing.T) {
 		if kind(err) != "not there" {
 			t.Errorf("%s of what is not there: %v", what, err)
 		}
+	}
+}
+
+// A tree is told in the order of names, with what is in each folder, and with what cannot be read.
+func TestTree(t *testing.T) {
+	mem := vfstest.NewMem()
+	vfstest.WriteFile(t, mem, "b", "two", false)
+	for _, dir := range []string{"a", "a/c", "z"} {
+		if err := mem.Mkdir(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vfstest.WriteFile(t, mem, "a/c/f", "one", true)
+	if got, want := vfstest.Tree(mem, "."), "a/ a/c/ a/c/f=one b=two z/ "; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := vfstest.Tree(mem, "a"), "a/c/ a/c/f=one "; got != want {
+		t.Errorf("below a: %q, want %q", got, want)
+	}
+	if got := vfstest.Tree(mem, "b"); got == "" {
+		t.Error("a file has a tree")
+	}
+	if got := vfstest.Content(mem, "a/b"); got != "missing" {
+		t.Errorf("what is not there reads %q", got)
 	}
 }

@@ -5,7 +5,6 @@ package vfstest_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -13,54 +12,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
-
-func write(t *testing.T, fsys vfs.FS, name, text string, sync bool) {
-	t.Helper()
-	file, err := fsys.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(file, text); err != nil {
-		t.Fatal(err)
-	}
-	if sync {
-		err = file.Sync()
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func content(fsys vfs.FS, name string) string {
-	file, err := fsys.Open(name)
-	if err != nil {
-		return "missing"
-	}
-	defer file.Close()
-	data, err := io.ReadAll(file)
-	if err != nil {
-		return err.Error()
-	}
-	return string(data)
-}
-
-// tree lists all files and directories, in order.
-func tree(fsys vfs.FS, dir string) string {
-	entries, err := fsys.List(dir)
-	if err != nil {
-		return err.Error()
-	}
-	var text strings.Builder
-	for _, e := range entries {
-		name := strings.TrimPrefix(dir+"/"+e.Name, "./")
-		if e.Dir {
-			fmt.Fprintf(&text, "%s/ %s", name, tree(fsys, name))
-		} else {
-			fmt.Fprintf(&text, "%s=%s ", name, content(fsys, name))
-		}
-	}
-	return text.String()
-}
 
 // TestCrash lists what may be left of a file that replaces another: without all syncs in order, not
 // always the one or the other.
@@ -77,11 +28,11 @@ func TestCrash(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			mem := vfstest.NewMem()
-			write(t, mem, "a", "old", true)
+			vfstest.WriteFile(t, mem, "a", "old", true)
 			if err := mem.SyncDir("."); err != nil {
 				t.Fatal(err)
 			}
-			write(t, mem, "t", "new!", test.syncFile)
+			vfstest.WriteFile(t, mem, "t", "new!", test.syncFile)
 			if err := errors.Join(mem.SyncDir("."), mem.Rename("t", "a")); err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +43,7 @@ func TestCrash(t *testing.T) {
 			}
 			met := make(map[string]bool)
 			for seed := range 500 {
-				met[tree(mem.Crash(rand.New(rand.NewPCG(uint64(seed), 1))), ".")] = true
+				met[vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(uint64(seed), 1))), ".")] = true
 			}
 			for _, want := range test.want {
 				if !met[want] {
@@ -103,7 +54,7 @@ func TestCrash(t *testing.T) {
 			for other := range met {
 				t.Errorf("%q is left", other)
 			}
-			if got := tree(mem, "."); got != replaced {
+			if got := vfstest.Tree(mem, "."); got != replaced {
 				t.Errorf("without a crash: %q", got)
 			}
 		})
@@ -117,8 +68,8 @@ func TestCrashForgets(t *testing.T) {
 		if err := mem.Mkdir(dir); err != nil {
 			t.Fatal(err)
 		}
-		write(t, mem, dir+"/a", "1", true)
-		write(t, mem, dir+"/b", "2", false)
+		vfstest.WriteFile(t, mem, dir+"/a", "1", true)
+		vfstest.WriteFile(t, mem, dir+"/b", "2", false)
 		if err := mem.SyncDir(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -128,12 +79,12 @@ func TestCrashForgets(t *testing.T) {
 			}
 		}
 	}
-	if got := tree(mem.Crash(nil), "."); got != "kept/ kept/a=1 kept/b= " {
+	if got := vfstest.Tree(mem.Crash(nil), "."); got != "kept/ kept/a=1 kept/b= " {
 		t.Errorf("left: %s", got)
 	}
 	after := mem.Crash(nil)
-	write(t, after, "c", "", false)
-	if got := tree(mem, "."); strings.Contains(got, "c=") {
+	vfstest.WriteFile(t, after, "c", "", false)
+	if got := vfstest.Tree(mem, "."); strings.Contains(got, "c=") {
 		t.Errorf("the one from before knows what came after: %s", got)
 	}
 }
@@ -191,7 +142,7 @@ func TestFailAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := file.Write([]byte("four")); n != 2 || !errors.Is(err, vfstest.ErrInjected) || content(mem, "a") != "fo" {
-		t.Errorf("a write that fails: %d, %v, %q", n, err, content(mem, "a"))
+	if n, err := file.Write([]byte("four")); n != 2 || !errors.Is(err, vfstest.ErrInjected) || vfstest.Content(mem, "a") != "fo" {
+		t.Errorf("a write that fails: %d, %v, %q", n, err, vfstest.Content(mem, "a"))
 	}
 }

@@ -56,7 +56,7 @@ func act(fsys vfs.FS, rng *rand.Rand) string {
 		if _, err := fsys.List(name); err == nil {
 			return "no file to open" // the system opens a directory and fails to read it
 		}
-		return fmt.Sprintf("open %s: %s", name, content(fsys, name))
+		return fmt.Sprintf("open %s: %s", name, vfstest.Content(fsys, name))
 	default:
 		file, err := fsys.Create(name)
 		if err == nil {
@@ -90,7 +90,7 @@ func TestMemLikeOS(t *testing.T) {
 			if want, got := act(real, first), act(mem, second); got != want {
 				t.Fatalf("seed %d, step %d: Mem did %q, the system %q", seed, step, got, want)
 			}
-			if want, got := tree(real, "."), tree(mem, "."); got != want {
+			if want, got := vfstest.Tree(real, "."), vfstest.Tree(mem, "."); got != want {
 				t.Fatalf("seed %d, step %d: Mem holds %q, the system %q", seed, step, got, want)
 			}
 		}
@@ -143,7 +143,7 @@ func (w *twin) set(name string, file *written) {
 func (w *twin) check(t *testing.T, left vfs.FS) {
 	t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
-		got, may := content(left, name), w.after[name]
+		got, may := vfstest.Content(left, name), w.after[name]
 		if may == nil {
 			may = []*written{w.now[name]} // not touched since the last SyncDir
 		}
@@ -197,12 +197,12 @@ func TestCrashKeepsItsWord(t *testing.T) {
 		open := map[string]vfs.File{}
 		for range 30 {
 			model.step(t, mem, rng, open)
-			before := tree(mem, ".")
+			before := vfstest.Tree(mem, ".")
 			model.check(t, mem.Crash(nil))
 			for range 5 {
 				model.check(t, mem.Crash(rng))
 			}
-			if after := tree(mem, "."); after != before {
+			if after := vfstest.Tree(mem, "."); after != before {
 				t.Fatalf("a crash changed the one that goes on from %q to %q", before, after)
 			}
 		}
@@ -218,11 +218,11 @@ func TestCrashTwice(t *testing.T) {
 			act(mem, rng)
 		}
 		left := mem.Crash(rng)
-		want := tree(left, ".")
-		if got := tree(left.Crash(nil), "."); got != want {
+		want := vfstest.Tree(left, ".")
+		if got := vfstest.Tree(left.Crash(nil), "."); got != want {
 			t.Fatalf("seed %d: a second crash leaves %q of %q", seed, got, want)
 		}
-		if got := tree(left.Crash(rng), "."); got != want {
+		if got := vfstest.Tree(left.Crash(rng), "."); got != want {
 			t.Fatalf("seed %d: a second crash with luck leaves %q of %q", seed, got, want)
 		}
 	}
@@ -236,14 +236,14 @@ func TestCrashDeterministic(t *testing.T) {
 		if err := mem.Mkdir(name); err != nil {
 			t.Fatal(err)
 		}
-		write(t, mem, path.Join(name, "f"), "content", i%2 == 0)
+		vfstest.WriteFile(t, mem, path.Join(name, "f"), "content", i%2 == 0)
 	}
-	want, others := tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."), 0
+	want, others := vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."), 0
 	for range 50 {
-		if got := tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."); got != want {
+		if got := vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."); got != want {
 			t.Fatalf("%q, then %q", want, got)
 		}
-		if tree(mem.Crash(rand.New(rand.NewPCG(rand.Uint64(), 2))), ".") != want {
+		if vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(rand.Uint64(), 2))), ".") != want {
 			others++
 		}
 	}
@@ -261,7 +261,7 @@ func TestCrashLeavesBothNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, mem, "x/f", "content", true)
+	vfstest.WriteFile(t, mem, "x/f", "content", true)
 	for _, dir := range []string{"x", ".", "y"} {
 		if err := mem.SyncDir(dir); err != nil {
 			t.Fatal(err)
@@ -274,7 +274,7 @@ func TestCrashLeavesBothNames(t *testing.T) {
 	if err := mem.SyncDir("y"); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(mem.Crash(nil), "."); got != "x/ x/f=content y/ y/f=content " {
+	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ x/f=content y/ y/f=content " {
 		t.Errorf("left: %s", got)
 	}
 	// Synced the other way round, it is lost where both were to be kept.
@@ -282,7 +282,7 @@ func TestCrashLeavesBothNames(t *testing.T) {
 	if err := errors.Join(mem.Remove("y/f"), mem.SyncDir("y"), mem.Rename("x/f", "y/f"), mem.SyncDir("x")); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(mem.Crash(nil), "."); got != "x/ y/ " {
+	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ y/ " {
 		t.Errorf("left after a sync of the old directory alone: %s", got)
 	}
 }
@@ -307,15 +307,15 @@ func TestMemKeepsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var read bytes.Buffer
-	if _, err := read.ReadFrom(early); err != nil || read.String() != "first" || content(mem, "a") != "first second" {
-		t.Errorf("read %q and %q, %v", read.String(), content(mem, "a"), err)
+	if _, err := read.ReadFrom(early); err != nil || read.String() != "first" || vfstest.Content(mem, "a") != "first second" {
+		t.Errorf("read %q and %q, %v", read.String(), vfstest.Content(mem, "a"), err)
 	}
 	entries, err := mem.List(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	entries[0].Name = "changed"
-	if got := tree(mem, "."); got != "a=first second " {
+	if got := vfstest.Tree(mem, "."); got != "a=first second " {
 		t.Errorf("a list belongs to the caller, and changed %q", got)
 	}
 }
