@@ -23,6 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -196,6 +197,7 @@ func TestInfiniteAnswers(t *testing.T) {
 	for _, want := range []any{
 		alloc.Decision{Status: alloc.Decided, Bound: inf, Gap: inf},
 		solver.Solution{Bound: inf},
+		milp.Solution{Status: milp.Infeasible, Objective: math.NaN(), Bound: -inf},
 		primaldual.Certificate{Bound: 3, Ratio: inf},
 	} {
 		got, text, err := again(want)

@@ -183,5 +183,5 @@ var exempt = map[string]string{
 	"placement/sim/policies.FlowCon": "holds a function or an interface of the caller's",
 }
 
-// numbers are the types of whole numbers that are no enumerations, or sets of flags, or not text yet.
-var numbers = []string{"embedded.Effort", "milp.Capability", "milp.Status", "milp.Sense"}
+// numbers are the types of whole numbers that are no enumerations, or sets of flags.
+var numbers = []string{"embedded.Effort", "milp.Capability"}
