@@ -87,6 +87,7 @@ func (j *job) advance(from, until time.Duration) {
 	if j.paused(from) {
 		j.outcome.Paused += until - from
 	}
+	// Work is counted in integers, so that any number of steps adds up to the same.
 	j.left = j.left.minus(product(j.rate, until-from))
 }
 
@@ -100,6 +101,7 @@ func (j *job) next(now, slot time.Duration) (time.Duration, error) {
 		return never, nil
 	}
 	// The sums are checked: a job may be submitted near the end of what an int64 can count.
+	// The time is rounded up: what is left of the last nanosecond is done in it.
 	d, ok := j.left.timeAt(j.rate)
 	at, fits := exact.Add(int64(now), int64(d))
 	if slot > 0 && fits {

@@ -12,6 +12,7 @@ import (
 // resources has changed without one, as when a job resumes on a Shared worker.
 func (c *cluster) sample(decided bool) (err error) {
 	s := Sample{At: c.now, Utilization: c.utilization()}
+	// A first sample exists before any change without a decision: nothing runs before the first decision.
 	samples := c.result.Samples
 	if !decided && slices.Equal(s.Utilization, samples[len(samples)-1].Utilization) {
 		return nil
@@ -25,6 +26,7 @@ func (c *cluster) sample(decided bool) (err error) {
 			s.Running++
 		}
 	}
+	// Jobs that were refused or have completed are not among c.jobs, and so neither run nor wait.
 	s.Waiting = len(c.jobs) - s.Running
 	if decided {
 		s.Adjusted = c.adjusted // (4)
@@ -44,6 +46,7 @@ func (c *cluster) sample(decided bool) (err error) {
 // those of the servers and then those of the parameter servers.
 func (c *cluster) utilization() []float64 {
 	kinds := len(c.scenario.Kinds)
+	// Quantities are added up exactly and divided once, so that the order of the jobs leaves no trace.
 	used := [2]apportion.Resources{make(apportion.Resources, kinds), make(apportion.Resources, kinds)}
 	for _, j := range c.jobs {
 		addUp(used[0], c.law.used(j))

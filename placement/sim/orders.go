@@ -48,11 +48,14 @@ func (c *cluster) carryOut(o *Orders) error {
 	var byID map[string]*job
 	if len(o.Places)+len(o.Limits)+len(o.Refused) > 0 {
 		c.idle, c.changed = 0, true
+		// The map is made only where there are orders: most decisions of an idle cluster have none.
 		byID = make(map[string]*job, len(c.jobs))
 		for _, j := range c.jobs {
 			byID[j.ID] = j
 		}
 	}
+	// 1. Containers. 2. Limits, which may be of jobs that were just placed. 3. Refusals, of jobs that were
+	// not.
 	if err := c.placeAll(byID, o.Places); err != nil {
 		return err
 	}
@@ -96,6 +99,7 @@ func (c *cluster) placeAll(byID map[string]*job, places []Place) error {
 		if fault := c.tidy(j, &p); fault != "" {
 			return c.wrong(p.Job, "place", fault)
 		}
+		// An order that changes nothing is no adjustment, and costs the job no pause.
 		if !slices.Equal(j.places, p.On) || !slices.Equal(j.ps, p.PS) {
 			j.places, j.ps, j.why = p.On, p.PS, p.Why
 			changed = append(changed, j)
@@ -126,6 +130,7 @@ func (c *cluster) tidy(j *job, p *Place) (fault string) {
 	if p.PS, ps, fault = merge(p.PS, len(c.scenario.ParameterServers)); fault != "" {
 		return "parameter servers: " + fault
 	}
+	// Nothing at all is always allowed: that suspends the job.
 	if n != 0 && (n < j.Min || n > j.Max) {
 		return fmt.Sprintf("%d containers are not in [%d, %d]", n, j.Min, j.Max)
 	}

@@ -226,6 +226,7 @@ func (c *cluster) state() *State {
 			Places: slices.Clone(j.places), ParameterServers: slices.Clone(j.ps),
 		}
 		if j.Curve != nil {
+			// Progress is the part of the work that is done, whatever it took.
 			view.Value = j.Curve.Value(total.minus(j.left).float() / total.float())
 		}
 		s.Jobs[i] = view
@@ -235,6 +236,7 @@ func (c *cluster) state() *State {
 
 // settle sets the rates and notes what jobs do from now on; decided says that a decision was taken.
 func (c *cluster) settle(decided bool) error {
+	// All rates at once: on a shared worker one job's rate depends on the others.
 	c.law.setRates(c.scenario, c.jobs, c.now)
 	for _, j := range c.jobs {
 		j.note(c.now)
@@ -247,6 +249,7 @@ func (c *cluster) settle(decided bool) error {
 // more and nothing is decided.
 func (c *cluster) stop(horizon time.Duration) error {
 	c.advance(horizon)
+	// In slots the horizon is the end of one, so that jobs that are done complete.
 	_, err := c.complete()
 	for _, j := range c.jobs {
 		j.end(horizon)

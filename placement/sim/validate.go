@@ -21,6 +21,7 @@ func (s *Scenario) Validate() error {
 	if len(faults) > 0 {
 		return faults
 	}
+	// The view is made for its errors: capacities of parameter servers may overflow in it.
 	v, err := newView(s)
 	collect(&faults, err)
 	if len(s.Jobs) > 0 && err == nil {
@@ -28,12 +29,14 @@ func (s *Scenario) Validate() error {
 		for i := range everyone {
 			everyone[i] = i
 		}
+		// All jobs at once are the largest problem that a policy can be shown.
 		collect(&faults, v.problem(everyone).Validate())
 	}
 	for i := range s.Jobs {
 		s.checkJob(&faults, i)
 	}
 	if len(faults) == 0 {
+		// A law looks at jobs whose numbers are right, and need not ask for that again.
 		s.law().faults(s, &faults)
 	}
 	return faults.Err()
@@ -48,6 +51,7 @@ func (s *Scenario) checkCluster(faults *apportion.Faults) {
 	checkTime(faults, s.AdjustCost, apportion.Item{}, "AdjustCost")
 	checkTime(faults, s.Slot, apportion.Item{}, "Slot")
 	checkTime(faults, s.Horizon, apportion.Item{}, "Horizon")
+	// A slot that the horizon cuts in two has no completion in it.
 	if s.Slot > 0 && s.Horizon%s.Slot != 0 {
 		faults.Add(apportion.Item{}, "Horizon", apportion.ErrRange, s.Horizon.String()+" is no multiple of a slot")
 	}
@@ -75,6 +79,7 @@ func (s *Scenario) checkJob(faults *apportion.Faults, i int) {
 	job := &s.Jobs[i]
 	item := check.Item("job", job.ID, i)
 	checkTime(faults, job.Arrival, item, "Arrival")
+	// A job without work would complete before anybody could place it.
 	if job.Work <= 0 {
 		faults.Add(item, "Work", apportion.ErrRange, job.Work.String())
 	}
@@ -86,6 +91,7 @@ func (s *Scenario) checkJob(faults *apportion.Faults, i int) {
 	if job.Request < 0 {
 		faults.Add(item, "Request", apportion.ErrNegative, strconv.FormatInt(job.Request, 10))
 	}
+	// In slots jobs come at the beginning of one; who comes at the horizon would never be seen.
 	if s.Slot > 0 && (job.Arrival%s.Slot != 0 || s.Horizon > 0 && job.Arrival >= s.Horizon) {
 		faults.Add(item, "Arrival", apportion.ErrRange, job.Arrival.String()+" does not begin a slot before the horizon")
 	}
@@ -113,6 +119,7 @@ func (s *Scenario) checkTraining(faults *apportion.Faults, job *Job, item apport
 }
 
 // checkTime refuses times before 0.
+// Zero is allowed everywhere: for no cost, no slots and no horizon.
 func checkTime(faults *apportion.Faults, d time.Duration, item apportion.Item, field string) {
 	if d < 0 {
 		faults.Add(item, field, apportion.ErrNegative, d.String())

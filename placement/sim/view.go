@@ -41,7 +41,9 @@ func newView(s *Scenario) (*view, error) {
 			v.kinds = append(v.kinds, side+kind)
 		}
 	}
+	// The parts are those of one pool: parameter servers have no place on a server of workers.
 	part, err := serverPart(s)
+	// The list was cloned, and Concat makes new vectors: the scenario's own capacities stay.
 	for h := range v.servers {
 		v.servers[h].Capacity = slices.Concat(v.servers[h].Capacity, part)
 	}
@@ -121,6 +123,7 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 		f.positions, f.instance, f.servable = positions, instance, servable
 	}
 	// Who can never be served holds nothing and is due nothing.
+	// Placements are shared with the jobs and only read.
 	counts := make(solver.Counts, len(f.servable))
 	for a, i := range f.servable {
 		counts[a] = jobs[i].places
