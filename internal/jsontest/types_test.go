@@ -144,7 +144,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[primaldual.Job](), reflect.TypeFor[primaldual.Ledger](),
 	reflect.TypeFor[primaldual.LedgerOptions](), reflect.TypeFor[primaldual.Method](),
 	reflect.TypeFor[primaldual.Offline](), reflect.TypeFor[primaldual.OfflineOptions](),
-	reflect.TypeFor[primaldual.SchedulerOptions](), reflect.TypeFor[primaldual.Finish](),
+	reflect.TypeFor[primaldual.SchedulerOptions](), reflect.TypeFor[primaldual.Finish](), reflect.TypeFor[primaldual.Learning](), reflect.TypeFor[primaldual.Revision](),
 	reflect.TypeFor[primaldual.Sigmoid](), reflect.TypeFor[primaldual.Constant](),
 	reflect.TypeFor[primaldual.Linear](), reflect.TypeFor[primaldual.Step](), reflect.TypeFor[primaldual.Steps](),
 	reflect.TypeFor[primaldual.Verdict](),
