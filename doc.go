@@ -97,14 +97,18 @@
 //	[Dorm (6)-(18), classes of servers]	alloc/mip/class.go	byClass
 //	[Dorm (6)-(18), no big M]	alloc/mip/disjunctive.go	disjunctive
 //	[Dorm (11), (12), (15)]	alloc/mip/loss.go	builder.loss, builder.wholeLoss
+//	[Dorm (7), (8), (16), steps, lists, costs]	alloc/mip/numbers.go	builder.numbers, builder.adjustCosts
+//	[Dorm P1 (5), containers moved]	alloc/mip/moved.go	movement
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
+//	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
 //	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
+//	[Dorm (16), knapsack of adjustments]	alloc/solver/knapsack.go	knapsack.best
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
 //	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
 //	[Guignard87, decomposition]	alloc/embedded/internal/lagrange/decomposition.go	Decomposition.Evaluate
@@ -119,6 +123,7 @@
 //	[Dantzig60, blocks of types]	alloc/embedded/internal/colgen/blocks.go	CloseBlocks
 //	[Land60, branching on who is freed]	alloc/embedded/internal/tree/tree.go	Tree.Run
 //	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
+//	[Schrimpf00, sets]	alloc/embedded/internal/sets/sets.go	Search.Run
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/ruin.go	Annealer.ruin
 //	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
@@ -145,16 +150,21 @@
 //	[OASiS (23)-(26), U and L]	primaldual/bounds.go	Bounds
 //	[OASiS Theorem 4, alpha]	primaldual/bounds.go	Bounds.Alpha
 //	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
+//	[prices from the load offered, no paper]	primaldual/learning.go	Learning, learner.price, learner.mayRefuse
+//	[load to expect, no paper]	primaldual/forecast.go	forecast.displaced
+//	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
+//	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
+//	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
 //	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
 //	[OASiS Table 1]	primaldual/market.go	market
-//	[OASiS Algorithm 2]	primaldual/bestschedule.go	bestSchedule
-//	[hull bounds, no paper]	primaldual/relaxation.go	relaxation.bound
-//	[hull of a slot's costs, no paper]	primaldual/hull.go	hulls
-//	[reduced costs, no paper]	primaldual/reducedcost.go	reduced.search
-//	[price on parameter servers (6), no paper]	primaldual/serverprice.go	bestSchedule.priceServers
-//	[OASiS Algorithm 2, lines 12-22]	primaldual/cappeddp.go	cappedDP
-//	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	chunkTables
+//	[OASiS Algorithm 2]	primaldual/internal/schedule/search.go	Search
+//	[hull bounds, no paper]	primaldual/internal/schedule/relaxation.go	relaxation.bound
+//	[hull of a slot's costs, no paper]	primaldual/internal/schedule/hull.go	hulls
+//	[reduced costs, no paper]	primaldual/internal/schedule/reducedcost.go	reduced.search
+//	[price on parameter servers (6), no paper]	primaldual/internal/schedule/serverprice.go	Search.priceServers
+//	[OASiS Algorithm 2, lines 12-22]	primaldual/internal/schedule/cappeddp.go	cappedDP
+//	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	workersFor
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[OASiS Algorithm 2, lines 25-31, 35-40]	primaldual/deploy.go	greedy.fill
 //	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine, Machine.enter
@@ -165,6 +175,9 @@
 //	[room of servers, no paper]	checkpoint/room.go	Machine.room
 //	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply
 //	[loss of servers, no paper]	checkpoint/server.go	Machine.lose
+//	[silent servers, no paper]	checkpoint/server.go	ServerSilent.apply, Machine.silent
+//	[drains and deadlines, no paper]	checkpoint/drain.go	Drain.apply, Machine.hurry
+//	[jobs that hang or die at once, no paper]	checkpoint/exit.go	Stalled.apply, Machine.died
 //	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
 //	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
 //	[retention of checkpoints, no paper]	checkpoint/reply.go	Machine.confirmed
@@ -182,6 +195,7 @@
 //	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open
 //	[fences, no paper]	checkpoint/agent/fence.go	Fence.Admit
 //	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
+//	[agents of one name, no paper]	checkpoint/agent/incarnation.go	Incarnation
 //	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent
 //	[Dorm §III-C2, effects on one server]	checkpoint/agent/perform.go	Agent.carryOut
 //	[Dorm §III-C2, DormMaster]	checkpoint/driver/loop.go	Driver.Run

@@ -9,6 +9,12 @@ type Server struct {
 	// Capacity is what containers may use, in the units of the cluster's Kinds. Zero quantities
 	// are legal: a server whose capacity is zero in every kind is drained or gone.
 	Capacity Resources `json:"capacity"`
+	// Labels say what sort of server it is, for instance {"gpu": "a100", "zone": "b"}; jobs may require
+	// some. Keys and values are not interpreted.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Cordoned says that nothing new may come to the server. What runs there may stay, and is moved away
+	// where that costs nobody too much: a drain that does not hurry.
+	Cordoned bool `json:"cordoned,omitempty"`
 }
 
 // Placement is a number of containers of one job on one server.

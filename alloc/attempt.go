@@ -23,11 +23,21 @@ type attempt struct {
 	apps     []int // positions in the problem of the applications of instance
 	instance *solver.Instance
 	solution *solver.Solution
+	least    *LeastLoss // why the loss budget is above what Theta1 gives; nil: it is not
 }
 
 // solve makes one attempt with the given applications.
 func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*attempt, error) {
 	inst := r.instance(apps)
+	solution, err := solve(ctx, inst, by)
+	if err != nil {
+		return nil, err
+	}
+	return &attempt{apps: apps, instance: inst, solution: solution}, nil
+}
+
+// solve asks a solver, and the referee about the answer.
+func solve(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solver.Solution, error) {
 	// The solver sees the dense instance alone: no names, no clock, nothing that it could change in
 	// the caller's problem.
 	solution, err := by.Solve(ctx, inst)
@@ -37,7 +47,7 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 	if err := referee(inst, solution); err != nil {
 		return nil, err
 	}
-	return &attempt{apps, inst, solution}, nil
+	return solution, nil
 }
 
 // referee recomputes what a solver claims.

@@ -30,13 +30,22 @@ func (r *resolved) lossBudget() float64 {
 	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
 }
 
-// adjustBudget returns the right side of (16). Without the ceiling it is rounded down, which
-// changes nothing for a sum of zeros and ones.
-// running is the number of applications of P2 that hold containers now, those displaced included.
-func (r *resolved) adjustBudget(running int) int64 {
-	budget := r.problem.Theta2 * float64(running) // (16)
-	if r.problem.Options.NoCeil16 {
-		return int64(math.Floor(budget + ceilTolerance))
+// adjustBudget returns the right side of (16): Theta2 times the costs of all that run, but for those that are
+// forced and do not count. Without the ceiling it is rounded down, which changes nothing for a sum of whole
+// numbers.
+func (r *resolved) adjustBudget() int64 {
+	// The sum is one of floats: costs are small numbers, and a budget above 2^53 binds nobody.
+	sum := 0.0
+	for i := range r.previous {
+		if r.running(i) {
+			sum += float64(r.app(i).Cost)
+		}
 	}
-	return int64(math.Ceil(budget - ceilTolerance))
+	budget := r.problem.Theta2 * sum // (16)
+	if r.problem.Options.NoCeil16 {
+		budget = math.Floor(budget + ceilTolerance)
+	} else {
+		budget = math.Ceil(budget - ceilTolerance)
+	}
+	return int64(math.Min(budget, 1<<62))
 }

@@ -13,6 +13,67 @@ import (
 // decided builds the decision from an attempt that has a solution. refused is the attempt with one
 // newcomer more that has none; nil where nobody was left out.
 func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
+	d, err := r.answer(a, r.servable())
+	if err != nil {
+		return nil, err
+	}
+	d.Waiting = r.waiting(d, func(i int) Waiting { return r.unserved(i, a, refused) })
+	return d, nil
+}
+
+// concluded builds the decision of those who were taken in.
+func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
+	d, err := r.answer(a, a.apps)
+	if err != nil {
+		return nil, err
+	}
+	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
+	for i := range d.Shares {
+		switch w := (Waiting{ID: d.Shares[i].ID, LeftOut: !who.in[i]}); {
+		case d.Shares[i].Containers > 0:
+			if r.leaving[i] {
+				d.Draining = append(d.Draining, w.ID)
+			}
+		case who.in[i]:
+			at, _ := slices.BinarySearch(a.apps, i)
+			w.Reason, _ = stop.next(at, &r.problem.Applications[i])
+			d.add(w, r.running(i))
+		default:
+			w.Reason = who.refused[i]
+			if reason, preempted := who.preempted[i]; preempted {
+				w.Reason = reason
+			}
+			d.add(w, r.running(i))
+		}
+	}
+	r.setApart(d)
+	return d, nil
+}
+
+// setApart tells the preempted, who count against no budget, from the others that are adjusted.
+func (r *resolved) setApart(d *Decision) {
+	positions := appIndex(r.problem.Applications)
+	for _, w := range d.Suspended {
+		if i := positions[w.ID]; w.LeftOut && !r.forced[i] {
+			app := r.app(i)
+			d.Metrics.Preempted++
+			d.Metrics.AdjustCost -= app.Cost
+		}
+	}
+}
+
+// add lists an application without containers as suspended or as waiting.
+func (d *Decision) add(w Waiting, ran bool) {
+	if ran {
+		d.Suspended = append(d.Suspended, w)
+	} else {
+		d.Waiting = append(d.Waiting, w)
+	}
+}
+
+// answer builds the decision from an attempt that has a solution, but for who waits. sharing lists those who
+// have a share.
+func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 	s := a.solution
 	d := &Decision{
 		Status:    Decided,
@@ -23,6 +84,7 @@ func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
 		Proven:      s.Proven,
 		Interrupted: s.Interrupted,
 		Certificate: s.Certificate,
+		LeastLoss:   a.least,
 	}
 	// A solver that stopped early may have reached its bound without noticing it.
 	if d.Bound-d.Objective <= solver.ObjectiveTolerance {
@@ -30,10 +92,9 @@ func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
 	}
 	// The gap follows from bound and rank, so that both must be settled first.
 	d.Gap = d.gap()
-	if err := r.report(d, r.scatter(a.apps, s.Counts)); err != nil {
+	if err := r.report(d, sharing, r.scatter(a.apps, s.Counts)); err != nil {
 		return nil, err
 	}
-	d.Waiting = r.waiting(d, func(i int) Waiting { return r.unserved(i, a, refused) })
 	return d, nil
 }
 
@@ -47,7 +108,7 @@ func (r *resolved) kept(a *attempt) (*Decision, error) {
 		Interrupted: a.solution.Interrupted,
 		Certificate: solver.Certificate{By: a.solution.By},
 	}
-	if err := r.report(d, r.previous); err != nil {
+	if err := r.report(d, r.servable(), r.previous); err != nil {
 		return nil, err
 	}
 	// What runs may break the constraints of P2, so that its utilization is measured, not an
@@ -66,13 +127,17 @@ func (d *Decision) gap() float64 {
 	return solver.Gap(d.Objective, d.Bound)
 }
 
-// report fills in what follows from the counts alone: allocation, metrics and shares.
-func (r *resolved) report(d *Decision, counts solver.Counts) (err error) {
+// report fills in what follows from the counts alone: allocation, metrics and shares, those of DRF among the
+// applications in sharing.
+func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err error) {
 	// The counts cover every application of the problem, also those which P2 did not ask about.
-	inst := r.instanceOfAll()
+	inst := r.instanceOfAll(sharing)
 	d.Allocation = r.allocation(counts)
 	d.Shares = r.sharesUnder(inst, counts)
 	d.Metrics, err = r.measure(inst, counts)
+	if d.LeastLoss != nil {
+		d.Metrics.LossBudget, d.Metrics.LeastLoss = d.LeastLoss.Loss, d.LeastLoss.Loss
+	}
 	return err
 }
 

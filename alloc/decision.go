@@ -18,7 +18,7 @@ type Status string
 const (
 	// Decided: Allocation is a solution of P2.
 	Decided Status = "decided"
-	// Kept: no solution was found, so Allocation is what ran before and newcomers wait, as the
+	// Kept, with Options.PaperRule: no solution was found, so Allocation is what ran before and newcomers wait, as the
 	// paper has it ([Dorm §IV-B], last sentence). Reason says which constraint stood against it.
 	Kept Status = "kept"
 )
@@ -41,13 +41,22 @@ type Decision struct {
 	Gap float64 `json:"gap,omitzero"`
 	// Proven is how far down the preference among optima the answer is proven.
 	Proven solver.Rank `json:"proven"`
-	// Metrics are equations (1)-(4) for Allocation, what Measure returns. With Options.AdmitPrefix
-	// they count the applications that were left out of P2, so that FairnessLoss may exceed LossBudget.
+	// Metrics are equations (1)-(4) for Allocation, with the budgets of the decision. With PaperRule and
+	// AdmitPrefix they count the applications that were left out of P2, so that FairnessLoss may exceed
+	// LossBudget.
 	Metrics Metrics `json:"metrics"`
 	// Shares has one entry for every application of the problem, in its order.
 	Shares []Share `json:"shares"`
-	// Waiting lists the applications without containers, in the order of the problem.
+	// Waiting lists the newcomers without containers, in the order of the problem; when Kept all without
+	// containers.
 	Waiting []Waiting `json:"waiting,omitzero"`
+	// Suspended lists the applications that ran and are left without containers, in the order of the
+	// problem: they found no room where they had to move, or made room for one of higher priority.
+	Suspended []Waiting `json:"suspended,omitzero"`
+	// Draining lists the applications that leave cordoned servers, in the order of the problem.
+	Draining []string `json:"draining,omitzero"`
+	// LeastLoss says why the loss budget is above what Theta1 gives; nil: it is not.
+	LeastLoss *LeastLoss `json:"least_loss,omitempty"`
 	// Reason says why the existing allocation was kept; nil when Decided.
 	Reason *apportion.Reason `json:"reason,omitempty"`
 	// Interrupted says that the context ended the search early: the answer is valid, another run
@@ -76,8 +85,7 @@ type Waiting struct {
 	ID string `json:"id"`
 	// Reason says why; its Constraint is one of the constants of package solver.
 	Reason apportion.Reason `json:"reason"`
-	// LeftOut says that the decision was taken as if the application were not there, as
-	// Options.AdmitPrefix allows.
+	// LeftOut says that the decision was taken as if the application were not there.
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
@@ -90,11 +98,22 @@ type Metrics struct {
 	ResourceUtilization float64 `json:"resource_utilization"`
 	// FairnessLoss is the sum of |s_i - s^_i| over A^t (2).
 	FairnessLoss float64 `json:"fairness_loss"`
-	// Adjusted is the number of applications that ran before and whose containers change (4).
-	Adjusted int `json:"adjusted"`
+	// Adjusted is the number of applications that ran before and whose containers change (4). Of these
+	// Forced could not stay as they were, and Preempted were suspended for one of higher priority.
+	Adjusted  int `json:"adjusted"`
+	Forced    int `json:"forced"`
+	Preempted int `json:"preempted,omitzero"`
+	// AdjustCost is the left side of (16): the costs of those adjusted, Forced and Preempted left out.
+	AdjustCost int64 `json:"adjust_cost"`
 	// LossBudget and AdjustBudget are the right sides of (15) and (16).
 	LossBudget   float64 `json:"loss_budget"`
 	AdjustBudget int64   `json:"adjust_budget"`
+	// LeastLoss is the least fairness loss that was found within (16), where that is above what Theta1
+	// gives, else 0.
+	LeastLoss float64 `json:"least_loss,omitzero"`
+	// ExtraServers is on how many more servers the applications are, together, than the fewest that would
+	// hold the containers of each by itself.
+	ExtraServers int64 `json:"extra_servers"`
 }
 
 // decisionFields is a Decision without its methods.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -65,7 +66,9 @@ func differences(a, b *Decision) []Difference {
 	c.text(whole, "Proven", a.Proven.String(), b.Proven.String())
 	c.metrics(&a.Metrics, &b.Metrics)
 	c.shares(a.Shares, b.Shares)
-	c.waiting(a.Waiting, b.Waiting)
+	c.waiting("Waiting", a.Waiting, b.Waiting)
+	c.waiting("Suspended", a.Suspended, b.Suspended)
+	c.text(whole, "Draining", strings.Join(a.Draining, ", "), strings.Join(b.Draining, ", "))
 	c.text(whole, "Reason", textOf(a.Reason), textOf(b.Reason))
 	c.text(whole, "Interrupted", strconv.FormatBool(a.Interrupted), strconv.FormatBool(b.Interrupted))
 	return c.found
@@ -128,6 +131,11 @@ func (c *comparison) metrics(a, b *Metrics) {
 	c.number(whole, "Metrics.ResourceUtilization", a.ResourceUtilization, b.ResourceUtilization)
 	c.number(whole, "Metrics.FairnessLoss", a.FairnessLoss, b.FairnessLoss)
 	c.count(whole, "Metrics.Adjusted", int64(a.Adjusted), int64(b.Adjusted))
+	c.count(whole, "Metrics.Forced", int64(a.Forced), int64(b.Forced))
+	c.count(whole, "Metrics.Preempted", int64(a.Preempted), int64(b.Preempted))
+	c.count(whole, "Metrics.AdjustCost", a.AdjustCost, b.AdjustCost)
+	c.number(whole, "Metrics.LeastLoss", a.LeastLoss, b.LeastLoss)
+	c.count(whole, "Metrics.ExtraServers", a.ExtraServers, b.ExtraServers)
 	c.number(whole, "Metrics.LossBudget", a.LossBudget, b.LossBudget)
 	c.count(whole, "Metrics.AdjustBudget", a.AdjustBudget, b.AdjustBudget)
 }
@@ -148,8 +156,8 @@ func (c *comparison) shares(a, b []Share) {
 	}
 }
 
-// waiting compares who waits, and why in words.
-func (c *comparison) waiting(a, b []Waiting) {
+// waiting compares who waits or is suspended, and why in words.
+func (c *comparison) waiting(field string, a, b []Waiting) {
 	for w := range max(len(a), len(b)) {
 		item, textA, textB := apportion.Item{}, none, none
 		if w < len(a) {
@@ -160,7 +168,7 @@ func (c *comparison) waiting(a, b []Waiting) {
 			// texts anyway.
 			item, textB = apportion.Item{Kind: "application", ID: b[w].ID}, b[w].text()
 		}
-		c.text(item, fmt.Sprintf("Waiting[%d]", w), textA, textB)
+		c.text(item, fmt.Sprintf("%s[%d]", field, w), textA, textB)
 	}
 }
 

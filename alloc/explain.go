@@ -82,8 +82,10 @@ func stops(s *stopper, a *attempt, d *Decision) []Stop {
 	// Two indices make the loop below linear: who waits by name, and where an application stands in
 	// P2.
 	waits := make(map[string]*Waiting, len(d.Waiting))
-	for w := range d.Waiting {
-		waits[d.Waiting[w].ID] = &d.Waiting[w]
+	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
+		for w := range list {
+			waits[list[w].ID] = &list[w]
+		}
 	}
 	position := make(map[int]int, len(a.apps))
 	for at, i := range a.apps {
@@ -116,9 +118,12 @@ func kindValues(s *stopper) []KindValue {
 	p := s.problem
 	values := make([]KindValue, len(p.Kinds))
 	for k := range values {
-		// Where every price is 0 the first server stands for all, so that Server always names one
-		// that exists.
-		values[k] = KindValue{Kind: p.Kinds[k], Server: p.Servers[0].ID}
+		// Where every price is 0 the first server stands for all, so that Server names one that exists
+		// if there is any.
+		values[k] = KindValue{Kind: p.Kinds[k]}
+		if len(p.Servers) > 0 {
+			values[k].Server = p.Servers[0].ID
+		}
 		for j := range s.left {
 			// A server that shrank below what runs on it has less than nothing left, and counts as
 			// that.

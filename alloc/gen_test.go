@@ -22,6 +22,7 @@ func genProblem(t *rapid.T) *alloc.Problem {
 			Share:       rapid.SampledFrom([]alloc.ShareRule{alloc.BoundedDRF, alloc.PureDRF, alloc.WholeDRF}).Draw(t, "share"),
 			NoCeil15:    rapid.Bool().Draw(t, "no ceil 15"),
 			NoCeil16:    rapid.Bool().Draw(t, "no ceil 16"),
+			PaperRule:   rapid.Bool().Draw(t, "paper rule"),
 			AdmitPrefix: rapid.Bool().Draw(t, "admit prefix"),
 		},
 	}

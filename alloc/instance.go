@@ -2,12 +2,17 @@
 
 package alloc
 
-import "github.com/apportion/apportion/alloc/solver"
+import (
+	"slices"
 
-// Instance validates p and returns the P2 that a solver sees. apps[i] is the position in
-// p.Applications of the instance's application i. Left out are newcomers that no decision can ever
-// serve on these servers, even empty ones: Reallocate reports them as waiting, with that reason.
-// The instance may have no application left.
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Instance validates p and returns the P2 that a solver sees, with everybody in it who could be served at all.
+// apps[i] is the position in p.Applications of the instance's application i. Left out are newcomers that no
+// decision can ever serve on these servers, even empty ones: Reallocate reports them as waiting, with that
+// reason. The instance may have no application left, and no solution: without Options.PaperRule Reallocate
+// asks it for those who fit alone.
 //
 // Cost: O(servers x applications x kinds), to tell what fits.
 func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
@@ -19,23 +24,18 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 	return r.instance(apps), apps, nil
 }
 
-// instance builds P2 for the given applications.
+// instance builds P2 for the given applications, with the budgets that Theta1 and Theta2 give.
 func (r *resolved) instance(apps []int) *solver.Instance {
 	// Shares are those among apps alone: an application that is left out of P2 claims nothing of
 	// the cluster.
-	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Apps: make([]solver.App, len(apps))}
+	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Class: r.open.classes(), Apps: make([]solver.App, len(apps))}
 	shares := r.shares(apps)
-	running := 0
 	for a, i := range apps {
 		inst.Apps[a] = r.app(i)
 		inst.Apps[a].Share = shares[a]
-		// Only those that run can be adjusted, so that only they count for the right side of (16).
-		if r.running(i) {
-			running++
-		}
 	}
 	inst.LossBudget = r.lossBudget()
-	inst.AdjustBudget = r.adjustBudget(running)
+	inst.AdjustBudget = r.adjustBudget()
 	return inst
 }
 
@@ -43,6 +43,14 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 // is there.
 func (r *resolved) app(i int) solver.App {
 	app := &r.problem.Applications[i]
+	cost := int64(1)
+	if app.AdjustCost != nil {
+		cost = *app.AdjustCost
+	}
+	// Whoever must move is charged by the paper's rule alone.
+	if r.forced[i] && !r.problem.Options.PaperRule {
+		cost = 0
+	}
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
 	// there keeps products of counts and demands small.
 	least := app.Min
@@ -54,30 +62,48 @@ func (r *resolved) app(i int) solver.App {
 	// forbid staying even where nothing else does.
 	most := min(app.Max, max(1, least, r.room[i], solver.Containers(r.previous[i])))
 	return solver.App{
-		Demand:    app.Demand,
-		Min:       least,
-		Max:       most,
-		Value:     r.value(app.Demand),
-		Delta:     r.delta(app.Demand),
-		Running:   r.running(i),
-		Displaced: r.displaced[i],
-		Previous:  r.previous[i],
+		Demand:     app.Demand,
+		Min:        least,
+		Max:        most,
+		Value:      r.value(app.Demand),
+		Delta:      r.delta(app.Demand),
+		Step:       app.Step,
+		Counts:     app.Counts,
+		PerServer:  app.PerServer,
+		MaxServers: app.MaxServers,
+		Classes:    r.open.open[i],
+		Running:    r.running(i),
+		Cost:       cost,
+		Pinned:     r.pinned[i],
+		Displaced:  r.displaced[i] || r.leaving[i],
+		Previous:   r.previous[i],
 	}
 }
 
-// instanceOfAll is P2 over every application, with the theoretical share of those that can never
-// be served set to 0.
-func (r *resolved) instanceOfAll() *solver.Instance {
-	servable := r.servable()
-	inst := r.instance(servable)
-	// Share 0 means that whoever can never be served loses nothing (2) by having nothing.
+// instanceOfAll is P2 over every application, with the theoretical share of those that are not in sharing set
+// to 0.
+func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
+	inst := r.instance(sharing)
+	// Share 0 means that whoever has no part in it loses nothing (2) by having nothing.
 	apps := make([]solver.App, len(r.problem.Applications))
 	for i := range apps {
 		apps[i] = r.app(i)
 	}
-	for a, i := range servable {
+	for a, i := range sharing {
 		apps[i].Share = inst.Apps[a].Share
 	}
 	inst.Apps = apps
 	return inst
+}
+
+// sharing lists who has a share under counts, one entry for each application: by the paper's rule everybody who
+// can be served, else who holds containers or is content with none.
+func (r *resolved) sharing(counts solver.Counts) []int {
+	apps := r.servable()
+	if r.problem.Options.PaperRule {
+		return apps
+	}
+	return slices.DeleteFunc(apps, func(i int) bool {
+		return len(counts[i]) == 0 && (r.problem.Applications[i].Min > 0 || !r.fits(i))
+	})
 }

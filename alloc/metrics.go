@@ -3,14 +3,18 @@
 package alloc
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/exact"
 )
 
 // Measure returns utilization, fairness loss and adjustments of allocation as an answer to p,
-// whoever made it; it need not be a solution of P2. Theoretical shares are those of p: over every
-// application that can be served at all, those that wait included.
+// whoever made it; it need not be a solution of P2. Theoretical shares are those among the applications that
+// hold containers or are content with none; with Options.PaperRule among all that can be served at all, those
+// that wait included. LossBudget is what Theta1 gives.
 //
 // Errors: what Validate finds in p; apportion.ErrUnknown, ErrNegative and ErrOverflow for an
 // allocation that names what is not there, or holds what no cluster can.
@@ -23,7 +27,7 @@ func Measure(p *Problem, allocation Allocation) (Metrics, error) {
 	if err != nil {
 		return Metrics{}, err
 	}
-	return r.measure(r.instanceOfAll(), counts)
+	return r.measure(r.instanceOfAll(r.sharing(counts)), counts)
 }
 
 // measure computes the metrics of counts, one entry for each application of inst.
@@ -39,8 +43,15 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		Utilization:  make([]float64, len(used)),
 		FairnessLoss: inst.FairnessLoss(counts),
 		Adjusted:     int(inst.AdjustedApps(counts)),
+		AdjustCost:   inst.AdjustCost(counts),
 		LossBudget:   inst.LossBudget,
 		AdjustBudget: inst.AdjustBudget,
+	}
+	for i := range counts {
+		if r.forced[i] && inst.Apps[i].Adjusted(counts[i]) {
+			m.Forced++
+		}
+		m.ExtraServers += r.extraServers(i, counts[i])
 	}
 	for k, q := range used {
 		// A kind of which there is none is used to no part, not to 0/0.
@@ -50,4 +61,29 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		m.ResourceUtilization += m.Utilization[k] // (1)
 	}
 	return m, nil
+}
+
+// extraServers returns on how many more servers application i is than the fewest empty ones that would hold its
+// containers.
+func (r *resolved) extraServers(i int, placed []apportion.Placement) int64 {
+	if len(placed) < 2 {
+		return 0
+	}
+	// The largest servers hold the most; equal ones, as a rule, are many.
+	var holds []int64
+	for j := range r.capacity {
+		if n := r.most(i, j, r.problem.Servers[j].Capacity); n > 0 {
+			holds = append(holds, n)
+		}
+	}
+	slices.SortFunc(holds, func(a, b int64) int { return cmp.Compare(b, a) })
+	fewest, need := int64(0), solver.Containers(placed)
+	for _, n := range holds {
+		if need <= 0 {
+			break
+		}
+		need -= n
+		fewest++
+	}
+	return max(0, int64(len(placed))-fewest)
 }

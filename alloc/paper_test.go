@@ -13,7 +13,7 @@ import (
 )
 
 // tiny is a cluster of two servers small enough to enumerate P2 by hand: 4 CPUs and 16 GB each, one
-// GPU on the first.
+// GPU on the first. The decision is the paper's.
 func tiny(previous alloc.Allocation, ids ...string) *alloc.Problem {
 	known := map[string]alloc.Application{
 		"LR": {ID: "LR", Demand: apportion.Resources{1, 0, 2}, Weight: 1, Min: 1, Max: 6},
@@ -29,6 +29,7 @@ func tiny(previous alloc.Allocation, ids ...string) *alloc.Problem {
 		Previous: previous,
 		Theta1:   0.1,
 		Theta2:   0.1,
+		Options:  alloc.Options{PaperRule: true},
 	}
 	for _, id := range ids {
 		p.Applications = append(p.Applications, known[id])
@@ -154,7 +155,7 @@ func TestPaperCeilings(t *testing.T) {
 // testbed is the paper's: 20 servers with 240 CPUs, 5 GPUs and 2,560 GB in all [Dorm §V-A1], and one
 // application of each type of Table II.
 func testbed() *alloc.Problem {
-	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}, Theta1: .1, Theta2: .1}
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}, Theta1: .1, Theta2: .1, Options: alloc.Options{PaperRule: true}}
 	for j := range 20 {
 		capacity := apportion.Resources{12, 0, 128}
 		if j%4 == 0 {

@@ -14,17 +14,19 @@ import (
 type Problem struct {
 	// Kinds names the kinds of resources; at least one.
 	Kinds apportion.Kinds `json:"kinds"`
-	// Servers are the machines that may hold containers; at least one. A server that is drained
-	// or gone may stay in the list with capacity zero.
+	// Servers are the machines that may hold containers. A server that is gone may be left out, or stay
+	// in the list with capacity zero.
 	Servers []apportion.Server `json:"servers"`
-	// Applications is A^t: every application that runs or waits, in the order of submission; at
-	// least one. Those in Previous that are not here have finished.
+	// Applications is A^t: every application that runs or waits, in the order of submission. Those in
+	// Previous that are not here have finished.
 	Applications []Application `json:"applications"`
-	// Previous is what is running now. nil: nothing.
+	// Previous is what is running now; nil: nothing. It may name servers that are not in the list, or
+	// hold more on a server than that has left: machines fail and shrink.
 	Previous Allocation `json:"previous,omitzero"`
 	// Theta1 in [0, 1] is the share of the largest possible fairness loss that is tolerated (15).
 	Theta1 float64 `json:"theta1"`
-	// Theta2 in [0, 1] is the share of running applications that one decision may adjust (16).
+	// Theta2 in [0, 1] is the share of running applications that one decision may adjust by its own
+	// will (16), weighed by their AdjustCost. Those that cannot stay as they are do not count.
 	Theta2 float64 `json:"theta2"`
 	// Options chooses among the readings of the paper; the zero value is the recommended one.
 	Options Options `json:"options,omitzero"`
@@ -43,6 +45,27 @@ type Application struct {
 	// Max and Min bound its containers: 0 <= Min <= Max and 1 <= Max.
 	Max int64 `json:"max"`
 	Min int64 `json:"min,omitzero"`
+	// Step: the number of containers is a multiple of it; 0 means 1.
+	Step int64 `json:"step,omitzero"`
+	// Counts lists the numbers of containers that it may have, ascending, each positive; those outside
+	// [Min, Max] do not count. nil: every multiple of Step.
+	Counts []int64 `json:"counts,omitzero"`
+	// PerServer is how many of its containers may be on one server, 1 for anti-affinity; 0: as many as
+	// fit.
+	PerServer int64 `json:"per_server,omitzero"`
+	// MaxServers is on how many servers its containers may be; 0: on any number.
+	MaxServers int64 `json:"max_servers,omitzero"`
+	// Requires is what the labels of its servers must satisfy, all of it; nil: it may run anywhere.
+	Requires []Requirement `json:"requires,omitzero"`
+	// Pinned: it must stay exactly as it is, for instance because it was just started or is being saved.
+	// Where it cannot stay it is moved all the same. It has no effect on one that does not run.
+	Pinned bool `json:"pinned,omitempty"`
+	// Preemptible: it may be suspended for one of higher Priority, see Options.Preempt.
+	Preemptible bool `json:"preemptible,omitempty"`
+	// AdjustCost is what changing its containers counts against the budget (16), 0 or more; nil means 1.
+	AdjustCost *int64 `json:"adjust_cost,omitempty"`
+	// Priority orders admission before the order of submission: the highest first.
+	Priority int64 `json:"priority,omitzero"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that
 	// resume it from its saved state. Carried into the Plan, not interpreted.
 	Start  []string `json:"start,omitzero"`
@@ -95,8 +118,17 @@ func (a Allocation) Clone() Allocation {
 	return b
 }
 
-// Options chooses among the readings that the paper leaves open.
+// Options chooses among the readings that the paper leaves open, and how the decision is taken. The zero value
+// is what is recommended.
 type Options struct {
+	// PaperRule keeps everything as it is, and all newcomers waiting, where P2 with all of them has no
+	// solution, as the paper has it. Whoever must move is charged to the budget (16) then, and the loss
+	// budget (15) is what Theta1 says, also where no allocation can hold it. Without it a decision is
+	// always possible, see Reallocate.
+	PaperRule bool `json:"paper_rule,omitempty"`
+	// Preempt lets an application of higher Priority that finds no room suspend preemptible ones of lower
+	// Priority, the fewest and cheapest. It has no effect with PaperRule.
+	Preempt bool `json:"preempt,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// NoCeil15 drops the ceiling printed in (15): the loss budget is Theta1 * 2m itself.
@@ -104,12 +136,11 @@ type Options struct {
 	// NoCeil16 drops the ceiling printed in (16): with fewer than 1/Theta2 running applications
 	// none may then be adjusted.
 	NoCeil16 bool `json:"no_ceil_16,omitempty"`
-	// AdmitPrefix lets the longest prefix of the queue in that leaves P2 feasible. Without it an
-	// infeasible P2 keeps all newcomers waiting, as the paper has it, also those that would fit.
+	// AdmitPrefix softens PaperRule: the longest prefix of the queue is let in that leaves P2 feasible.
+	// It has no effect without.
 	AdmitPrefix bool `json:"admit_prefix,omitempty"`
-	// Displace accepts a Previous that names servers which are not in the list, or that overfills
-	// one: machines fail and shrink. Applications on a missing server must move and are charged to
-	// the adjustment budget. Without it such a Previous is bad input.
+	// Displace softens PaperRule: a Previous may name servers which are not in the list, or overfill one.
+	// With PaperRule alone that is bad input; without PaperRule Displace has no effect.
 	Displace bool `json:"displace,omitempty"`
 }
 

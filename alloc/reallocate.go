@@ -12,10 +12,18 @@ import (
 // Reallocate decides who has how many containers on which server from now on. A nil solver means
 // the embedded one with its defaults.
 //
-// Where P2 has no solution, or the solver finds none, the existing allocation is kept and the
-// newcomers wait ([Dorm §IV-B]); with Options.AdmitPrefix the longest prefix of the newcomers, in
-// the order of p.Applications, that leaves P2 solvable is let in, by at most one attempt for each
-// newcomer, longest prefix first. Keeping is a result with a Reason, not an error.
+// A decision is always possible. Who cannot stay as it is (its server is gone or too full, its bounds or
+// requirements have changed) is moved, which counts against no budget, and suspended where it finds no room.
+// Newcomers are taken in one by one, by Priority and then in the order of p.Applications, each if all who are
+// in still fit at their fewest containers within the adjustment budget (16); whoever does not fit waits, with a
+// reason, and blocks nobody. Applications leave cordoned servers as far as the budget allows. Shares are those
+// among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least
+// loss that one has. Then P2 is solved for all who are in.
+//
+// With Options.PaperRule P2 is solved for everybody instead, and where it has no solution, or the solver finds
+// none, the existing allocation is kept and the newcomers wait ([Dorm §IV-B]); with Options.AdmitPrefix the
+// longest prefix of the newcomers that leaves P2 solvable is let in, by at most one attempt for each newcomer.
+// Keeping is a result with a Reason, not an error.
 //
 // Errors: what p.Validate finds; what the solver returns when it could not run; ErrSolver. When
 // ctx ends, the best answer so far is returned, marked Interrupted.
@@ -26,15 +34,28 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	if by == nil {
 		by = embedded.New(nil)
 	}
-	// 1. The paper's P2: everybody who could be served at all.
 	r := resolve(p)
+	if p.Options.PaperRule && len(p.Servers) > 0 {
+		return r.byPaper(ctx, by)
+	}
+	a := r.admitAll(ctx)
+	answer, err := r.solveElastic(ctx, a.draft, by)
+	if err != nil {
+		return nil, err
+	}
+	return r.concluded(answer, a)
+}
+
+// byPaper takes the decision as the paper has it.
+func (r *resolved) byPaper(ctx context.Context, by solver.Solver) (*Decision, error) {
+	// 1. The paper's P2: everybody who could be served at all.
 	whole, err := r.solve(ctx, r.servable(), by)
 	if err != nil {
 		return nil, err
 	}
 	admitted, refused := whole, (*attempt)(nil)
 	// 2. Fewer newcomers, where that is allowed.
-	if p.Options.AdmitPrefix {
+	if r.problem.Options.AdmitPrefix {
 		if admitted, refused, err = r.admitPrefix(ctx, whole, by); err != nil {
 			return nil, err
 		}

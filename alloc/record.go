@@ -53,7 +53,8 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 	// problem.
 	if by == nil {
 		settings := r.Decision.Certificate.By
-		if settings.Solver != embedded.Name {
+		// A decision about nobody needed no solver.
+		if settings.Solver != embedded.Name && settings.Solver != "" {
 			return nil, &apportion.FieldError{Field: "Decision.Certificate.By.Solver", Detail: strconv.Quote(settings.Solver), Err: apportion.ErrUnknown}
 		}
 		by = embedded.New(&embedded.Options{Effort: embedded.Effort(settings.Effort), Gap: settings.Gap, Seed: settings.Seed})

@@ -9,45 +9,93 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 // resolved is a valid problem with its names looked up. The fields by application have one entry
 // for each of problem.Applications.
 type resolved struct {
 	problem   *Problem
-	capacity  []apportion.Resources
+	capacity  []apportion.Resources // of a cordoned server only what is used of it
 	total     apportion.Resources
-	room      []int64                 // how many containers of the application fit the empty cluster
+	open      *eligibility
+	room      []int64                 // how many containers the open servers hold of it when they are empty
 	previous  [][]apportion.Placement // where its containers are, on servers that exist
-	displaced []bool                  // some of its containers are on a server that does not
+	displaced []bool                  // some of its containers are where they cannot stay
+	forced    []bool                  // it cannot stay, or is on a server that is too full: a change is free
+	pinned    []bool                  // it must stay, and can
+	leaving   []bool                  // it leaves the cordoned servers that it is on
 }
 
 // resolve looks up the names of a valid problem. O(servers x applications x kinds), to tell what fits.
 func resolve(p *Problem) *resolved {
+	apps := len(p.Applications)
 	r := &resolved{
 		problem:   p,
 		capacity:  make([]apportion.Resources, len(p.Servers)),
-		room:      make([]int64, len(p.Applications)),
-		previous:  make([][]apportion.Placement, len(p.Applications)),
-		displaced: make([]bool, len(p.Applications)),
+		open:      newEligibility(p.Servers, p.Applications),
+		room:      make([]int64, apps),
+		previous:  make([][]apportion.Placement, apps),
+		displaced: make([]bool, apps),
+		forced:    make([]bool, apps),
+		pinned:    make([]bool, apps),
+		leaving:   make([]bool, apps),
 	}
+	index := serverIndex(p.Servers)
+	for i := range p.Applications {
+		r.previous[i], r.displaced[i] = placements(p.Previous[p.Applications[i].ID], index)
+	}
+	used := r.used()
 	for j := range p.Servers {
 		// Vectors are shared with the problem and only read: a copy per server would double the
 		// memory.
 		r.capacity[j] = p.Servers[j].Capacity
+		// Nothing comes to a cordoned server, so that what is free there is no part of the cluster.
+		if p.Servers[j].Cordoned && used[j].FitsIn(r.capacity[j]) {
+			r.capacity[j] = used[j]
+		}
 	}
-	r.total, _ = check.Total(p.Servers, len(p.Kinds)) // Validate has seen that it fits int64
-	index := serverIndex(p.Servers)
+	r.total = make(apportion.Resources, len(p.Kinds))
+	for j := range r.capacity {
+		_ = exact.AddTo(r.total, r.total, r.capacity[j]) // Validate has seen that all capacities fit int64
+	}
 	for i := range p.Applications {
-		app := &p.Applications[i]
-		for _, capacity := range r.capacity {
+		for j := range r.capacity {
 			// The sum cannot overflow: a container uses at least one unit of some kind, and the
 			// totals fit int64.
-			r.room[i] += app.Demand.CountIn(capacity)
+			r.room[i] += r.most(i, j, p.Servers[j].Capacity)
 		}
-		r.previous[i], r.displaced[i] = placements(p.Previous[app.ID], index)
 	}
+	r.findForced(used)
 	return r
+}
+
+// used returns what is used on every server now, as far as int64 holds it.
+func (r *resolved) used() []apportion.Resources {
+	used := make([]apportion.Resources, len(r.problem.Servers))
+	for j := range used {
+		used[j] = make(apportion.Resources, len(r.problem.Kinds))
+	}
+	for i, placed := range r.previous {
+		for _, p := range placed {
+			// Validate has seen that the sums fit int64.
+			_ = exact.AddTimesTo(used[p.Server], used[p.Server], p.Count, r.problem.Applications[i].Demand)
+		}
+	}
+	return used
+}
+
+// most returns how many containers application i may have on server j if room is left there.
+func (r *resolved) most(i, j int, room apportion.Resources) int64 {
+	if !r.open.mayCome(i, j) {
+		return 0
+	}
+	app := &r.problem.Applications[i]
+	n := app.Demand.CountIn(room)
+	if app.PerServer > 0 {
+		n = min(n, app.PerServer)
+	}
+	return n
 }
 
 // placements turns one application's entry of an Allocation into its dense form; displaced says
@@ -69,21 +117,79 @@ func placements(places map[string]int64, index map[string]int) (placed []apporti
 	return placed, displaced
 }
 
+// findForced tells who cannot stay as it is, section 3 of the general program: a server is gone or too full, or
+// the numbers and places that the application may have have changed.
+func (r *resolved) findForced(used []apportion.Resources) {
+	for i := range r.previous {
+		for _, p := range r.previous[i] {
+			r.displaced[i] = r.displaced[i] || !r.open.suits(i, p.Server)
+		}
+		stays := r.running(i) && r.mayStay(i)
+		r.pinned[i] = r.problem.Applications[i].Pinned && stays
+		r.forced[i] = r.running(i) && !stays
+	}
+	if r.problem.Options.PaperRule {
+		return
+	}
+	// A server that holds too much forces all on it, but for the pinned, so long as these fit.
+	for _, spare := range [...]bool{true, false} {
+		over := make([]bool, len(used))
+		for j := range used {
+			over[j] = !used[j].FitsIn(r.capacity[j])
+		}
+		for i, placed := range r.previous {
+			for _, p := range placed {
+				if over[p.Server] && !(spare && r.pinned[i]) {
+					r.forced[i], r.pinned[i] = true, false
+				}
+			}
+		}
+		used = r.usedByPinned()
+	}
+}
+
+// mayStay reports whether application i, which runs, may keep what it has, as far as it alone decides.
+func (r *resolved) mayStay(i int) bool {
+	// The referee's test, on an instance with this application alone.
+	one := solver.Instance{Capacity: r.capacity, Apps: []solver.App{r.app(i)}}
+	return one.MayStay(0)
+}
+
+// usedByPinned returns what the pinned use on every server.
+func (r *resolved) usedByPinned() []apportion.Resources {
+	only := *r
+	only.previous = make([][]apportion.Placement, len(r.previous))
+	for i := range r.previous {
+		if r.pinned[i] {
+			only.previous[i] = r.previous[i]
+		}
+	}
+	return only.used()
+}
+
 // running says whether application i is in A^t-1.
 func (r *resolved) running(i int) bool { return len(r.previous[i]) > 0 || r.displaced[i] }
 
-// servable lists the applications that P2 is about: those that run, and the newcomers whose
-// minimum, and at least one container, fits the empty cluster.
+// servable lists the applications that P2 is about: those that run, and the newcomers for which the open
+// servers have room when they are empty.
 func (r *resolved) servable() []int {
 	var apps []int
 	for i := range r.problem.Applications {
 		// One that runs stays in P2 even where its minimum no longer fits: it must not vanish
 		// silently.
-		if r.running(i) || r.room[i] >= max(1, r.problem.Applications[i].Min) {
+		if r.running(i) || r.fits(i) {
 			apps = append(apps, i)
 		}
 	}
 	return apps
+}
+
+// fits reports whether the open servers, if they were empty, held a number of containers that application i may
+// have, and at least one.
+func (r *resolved) fits(i int) bool {
+	app := r.app(i)
+	first := app.AtLeast(1)
+	return first > 0 && first <= r.room[i]
 }
 
 // allocation turns counts, one entry for each application of the problem, into names.

@@ -31,6 +31,11 @@ func (r *resolved) shares(apps []int) []float64 {
 	for a, i := range apps {
 		app := &r.problem.Applications[i]
 		claims[a] = drf.Claim{ID: app.ID, Demand: app.Demand, Weight: app.Weight, Min: app.Min, Max: app.Max}
+		// What its servers cannot hold is nobody's share: an application would lose it for ever.
+		if !r.problem.Options.PaperRule {
+			claims[a].Max = min(app.Max, max(1, r.room[i]))
+			claims[a].Min = min(app.Min, claims[a].Max)
+		}
 		// The plain rule of [Ghodsi11] knows no bounds: every claim grows until a kind is used up.
 		if r.problem.Options.Share == PureDRF {
 			claims[a].Min, claims[a].Max = 0, drf.NoMax

@@ -21,14 +21,14 @@ type stopper struct {
 	multipliers *solver.Multipliers   // nil where the solver has given none: every price is 0
 	left        []apportion.Resources // what is left of every server
 	loss        float64
-	adjusted    int64
+	adjusted    int64 // the left side of (16)
 }
 
 // newStopper prepares the reasons under counts, which fit the servers or are what ran before.
 func newStopper(p *Problem, inst *solver.Instance, counts solver.Counts, m *solver.Multipliers) *stopper {
 	s := &stopper{problem: p, instance: inst, counts: counts, multipliers: m}
 	s.loss = inst.FairnessLoss(counts)
-	s.adjusted = inst.AdjustedApps(counts)
+	s.adjusted = inst.AdjustCost(counts)
 	// left may be negative where what was kept stands on a server that shrank.
 	used, _ := inst.Used(counts) // within capacity, or within int64 as Validate has seen
 	s.left = make([]apportion.Resources, len(used))
@@ -59,8 +59,8 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container"}, 0
 	case room.blocked == room.could:
 		return s.noRoom(room, app.Demand), s.cheapest(app.Demand)
-	case dense.Running && !dense.Adjusted(s.counts[a]) && s.adjusted >= s.instance.AdjustBudget:
-		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + 1), Have: float64(s.instance.AdjustBudget),
+	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:
+		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + dense.Cost), Have: float64(s.instance.AdjustBudget),
 			Text: fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", s.instance.AdjustBudget, s.adjusted)}, s.adjustPrice()
 	case s.loss+change > s.instance.LossBudget+solver.LossTolerance:
 		return apportion.Reason{Constraint: solver.Fairness, Need: s.loss + change, Have: s.instance.LossBudget,

@@ -79,7 +79,7 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 			return "there is room, or another kind is short"
 		}
 	case r.Constraint == solver.Adjust:
-		if v.room == "" || !v.running || v.changed || int64(d.Metrics.Adjusted) < d.Metrics.AdjustBudget {
+		if v.room == "" || !v.running || v.changed || d.Metrics.AdjustCost < d.Metrics.AdjustBudget {
 			return "it may be adjusted"
 		}
 	case r.Constraint == solver.Fairness:
@@ -114,7 +114,7 @@ func (v truth) oneMore(p *alloc.Problem, d *alloc.Decision) string {
 	}
 	next[v.app.ID][v.room]++
 	m, err := alloc.Measure(p, next)
-	if err != nil || int64(m.Adjusted) > m.AdjustBudget || m.FairnessLoss > m.LossBudget+solver.LossTolerance {
+	if err != nil || m.AdjustCost > m.AdjustBudget || m.FairnessLoss > d.Metrics.LossBudget+solver.LossTolerance {
 		return "one more would break a budget"
 	}
 	return ""
@@ -142,12 +142,20 @@ func TestReasonsAreTrue(t *testing.T) {
 			t.Fatal(err)
 		}
 		unservable := map[string]bool{}
-		for _, w := range d.Waiting {
+		leftOut := map[string]bool{}
+		for _, w := range append(d.Waiting, d.Suspended...) {
+			leftOut[w.ID] = w.LeftOut && !p.Options.PaperRule
 			unservable[w.ID] = w.Reason.Constraint == solver.Minimum || w.Reason.Constraint == solver.Capacity && w.Reason.Have == 0 && w.Reason.Applications != nil
 		}
 		for i := range e.Applications {
 			s := &e.Applications[i]
 			v := truthOf(p, d, i)
+			if leftOut[s.ID] {
+				if v.n > 0 || s.Text == "" || s.Constraint == "" {
+					t.Errorf("%s is left out with %d because of %+v", s.ID, v.n, s.Reason)
+				}
+				continue
+			}
 			if unservable[s.ID] {
 				if v.n > 0 || v.could > 0 && v.app.Min < 2 && math.Abs(s.Need-float64(max(1, v.app.Min))) > 0 && s.Kind == "" {
 					t.Errorf("%s can never run: %+v", s.ID, s.Reason)

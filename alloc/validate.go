@@ -4,6 +4,7 @@ package alloc
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -22,27 +23,33 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 // Validate returns every fault of p as apportion.Faults, or nil. Each fault names the server or
 // application and the field:
 //
-//	nothing in Kinds, Servers or Applications; an empty ID     apportion.ErrEmpty
+//	nothing in Kinds; an empty ID, Key or list of Values        apportion.ErrEmpty
 //	a repeated kind or ID                                       apportion.ErrDuplicate
 //	a Capacity or Demand that is not one quantity per kind      apportion.ErrLength
-//	a negative quantity, count, Max or Min                      apportion.ErrNegative
+//	a negative quantity, count, Max, Min, Step, PerServer,
+//	MaxServers or AdjustCost                                    apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
-//	Min above Max                                               apportion.ErrConflict
+//	Min above Max; Values where the operator takes none         apportion.ErrConflict
+//	an operator or rule that does not exist                     apportion.ErrUnknown
+//	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]                                      apportion.ErrRange
 //	a Weight or Theta that is NaN or infinite                   apportion.ErrNotFinite
 //	capacities or held resources whose sum leaves int64         apportion.ErrOverflow
+//	with Options.PaperRule and without Options.Displace:
 //	a Previous that names a server which is not there           apportion.ErrUnknown
 //	a Previous that overfills a server                          ErrOverfilled
 //
-// The last two are accepted with Options.Displace. O(input size).
+// No servers and no applications are a legal problem. O(input size).
 func (p *Problem) Validate() error {
 	var faults apportion.Faults
 	// Kinds come first, because every other fault names a quantity by its kind.
 	if err := p.Kinds.Validate(); err != nil {
 		errors.As(err, &faults)
 	}
-	check.Servers(&faults, p.Kinds, p.Servers)
+	if len(p.Servers) > 0 {
+		check.Servers(&faults, p.Kinds, p.Servers)
+	}
 	p.checkApplications(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)
 	checkTheta(&faults, "Theta2", p.Theta2)
@@ -56,9 +63,6 @@ func (p *Problem) Validate() error {
 
 // checkApplications adds what is wrong with the applications, each by itself and their names together.
 func (p *Problem) checkApplications(faults *apportion.Faults) {
-	if len(p.Applications) == 0 {
-		faults.Add(apportion.Item{}, "Applications", apportion.ErrEmpty, "")
-	}
 	// IDs are keys of Previous and of the answer, so that two applications of one name would share
 	// containers.
 	seen := make(map[string]bool, len(p.Applications))
@@ -72,6 +76,53 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		}
 		checkWeight(faults, app.Weight, item)
 		checkBounds(faults, app, item)
+		checkCounts(faults, app, item)
+		for r := range app.Requires {
+			checkRequirement(faults, &app.Requires[r], item, "Requires["+strconv.Itoa(r)+"]")
+		}
+	}
+}
+
+// checkCounts adds what is wrong with the numbers of containers beside their bounds, and with the cost.
+func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item) {
+	cost := int64(0)
+	if app.AdjustCost != nil {
+		cost = *app.AdjustCost
+	}
+	for _, f := range [...]struct {
+		field string
+		n     int64
+	}{{"Step", app.Step}, {"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"AdjustCost", cost}} {
+		if f.n < 0 {
+			faults.Add(item, f.field, apportion.ErrNegative, strconv.FormatInt(f.n, 10))
+		}
+	}
+	last := int64(0)
+	for c, n := range app.Counts {
+		if n <= last {
+			faults.Add(item, "Counts["+strconv.Itoa(c)+"]", apportion.ErrRange, fmt.Sprintf("%d after %d", n, last))
+			return
+		}
+		last = n
+	}
+	if app.Counts != nil && len(app.Counts) == 0 {
+		faults.Add(item, "Counts", apportion.ErrEmpty, "")
+	}
+}
+
+// checkRequirement adds what is wrong with a requirement.
+func checkRequirement(faults *apportion.Faults, r *Requirement, item apportion.Item, field string) {
+	if r.Key == "" {
+		faults.Add(item, field+".Key", apportion.ErrEmpty, "")
+	}
+	takesValues := r.Op == In || r.Op == NotIn
+	switch {
+	case !slices.Contains(operators, r.Op):
+		faults.Add(item, field+".Op", apportion.ErrUnknown, strconv.Quote(string(r.Op)))
+	case takesValues && len(r.Values) == 0:
+		faults.Add(item, field+".Values", apportion.ErrEmpty, "")
+	case !takesValues && len(r.Values) > 0:
+		faults.Add(item, field+".Values", apportion.ErrConflict, string(r.Op)+" takes none")
 	}
 }
 
@@ -130,10 +181,13 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 		}
 		c.placed(app, check.Item("application", id, 0), p.Previous[id])
 	}
-	if len(*faults) == 0 && !p.Options.Displace {
+	if len(*faults) == 0 && p.keepsServers() {
 		p.checkFill(faults, c.used)
 	}
 }
+
+// keepsServers reports whether what runs must fit the servers: the paper knows no machine that fails.
+func (p *Problem) keepsServers() bool { return p.Options.PaperRule && !p.Options.Displace }
 
 // previousCheck is the check of what runs now, application by application.
 type previousCheck struct {
@@ -165,7 +219,7 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 		switch {
 		// What has finished uses nothing, and an entry of zero says the same as none.
 		case app == nil || count == 0:
-		case !known && !c.problem.Options.Displace:
+		case !known && c.problem.keepsServers():
 			c.faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
 		case known && c.sound:
 			if exact.AddTimesTo(c.used[j], c.used[j], count, app.Demand) != nil {

@@ -21,8 +21,17 @@ func TestValidate(t *testing.T) {
 	}{
 		{"no kinds", func(p *alloc.Problem) { p.Kinds = nil }, "", "Kinds", apportion.ErrEmpty},
 		{"a kind twice", func(p *alloc.Problem) { p.Kinds[1] = "cpu" }, "", "Kinds[1]", apportion.ErrDuplicate},
-		{"no servers", func(p *alloc.Problem) { p.Servers = nil }, "", "Servers", apportion.ErrEmpty},
-		{"no applications", func(p *alloc.Problem) { p.Applications = nil }, "", "Applications", apportion.ErrEmpty},
+		{"a step below zero", func(p *alloc.Problem) { p.Applications[0].Step = -1 }, `application "LR"`, "Step", apportion.ErrNegative},
+		{"a limit below zero", func(p *alloc.Problem) { p.Applications[0].PerServer = -1 }, `application "LR"`, "PerServer", apportion.ErrNegative},
+		{"servers below zero", func(p *alloc.Problem) { p.Applications[0].MaxServers = -1 }, `application "LR"`, "MaxServers", apportion.ErrNegative},
+		{"a cost below zero", func(p *alloc.Problem) { p.Applications[0].AdjustCost = new(int64); *p.Applications[0].AdjustCost = -1 }, `application "LR"`, "AdjustCost", apportion.ErrNegative},
+		{"no count", func(p *alloc.Problem) { p.Applications[0].Counts = []int64{} }, `application "LR"`, "Counts", apportion.ErrEmpty},
+		{"a count of nothing", func(p *alloc.Problem) { p.Applications[0].Counts = []int64{0, 1} }, `application "LR"`, "Counts[0]", apportion.ErrRange},
+		{"counts that fall", func(p *alloc.Problem) { p.Applications[0].Counts = []int64{2, 2} }, `application "LR"`, "Counts[1]", apportion.ErrRange},
+		{"a requirement of nothing", requires(alloc.Requirement{Op: alloc.Exists}), `application "LR"`, "Requires[0].Key", apportion.ErrEmpty},
+		{"an unknown operator", requires(alloc.Requirement{Key: "zone", Op: "like"}), `application "LR"`, "Requires[0].Op", apportion.ErrUnknown},
+		{"in nothing", requires(alloc.Requirement{Key: "zone", Op: alloc.NotIn}), `application "LR"`, "Requires[0].Values", apportion.ErrEmpty},
+		{"values that nobody reads", requires(alloc.Requirement{Key: "zone", Op: alloc.Exists, Values: []string{"a"}}), `application "LR"`, "Requires[0].Values", apportion.ErrConflict},
 		{"a server without a name", func(p *alloc.Problem) { p.Servers[1].ID = "" }, "server 1", "ID", apportion.ErrEmpty},
 		{"a server twice", func(p *alloc.Problem) { p.Servers[1].ID = "s0" }, `server "s0"`, "ID", apportion.ErrDuplicate},
 		{"a negative capacity", func(p *alloc.Problem) { p.Servers[0].Capacity[2] = -1 }, `server "s0"`, "Capacity[memory]", apportion.ErrNegative},
@@ -111,4 +120,9 @@ func TestValidateDisplace(t *testing.T) {
 	if err := p.Validate(); err != nil {
 		t.Errorf("with Displace: %v", err)
 	}
+}
+
+// requires gives the first application a requirement.
+func requires(r alloc.Requirement) func(*alloc.Problem) {
+	return func(p *alloc.Problem) { p.Applications[0].Requires = []alloc.Requirement{r} }
 }

@@ -6,6 +6,8 @@ package alloc
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -97,7 +99,7 @@ func rebuild(p *Problem, d *Decision) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := r.again(d, all)
+	again, err := r.again(d, a.apps, all)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
@@ -110,7 +112,7 @@ func rebuild(p *Problem, d *Decision) (*attempt, error) {
 // answered returns the P2 behind d, and checks the counts and the certificate against it.
 func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if d.Status == Kept {
-		a := &attempt{instance: r.instanceOfAll(), solution: &solver.Solution{Counts: all}}
+		a := &attempt{instance: r.instanceOfAll(r.servable()), solution: &solver.Solution{Counts: all}}
 		for i := range all {
 			a.apps = append(a.apps, i)
 			// Servers that are gone hold nothing in either, so that a kept decision without them
@@ -126,7 +128,15 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{apps: apps, instance: r.instance(apps)}
+	if err := r.setLeaving(d); err != nil {
+		return nil, err
+	}
+	a := &attempt{apps: apps, instance: r.instance(apps), least: d.LeastLoss}
+	if a.least != nil {
+		if err := a.loosened(); err != nil {
+			return nil, err
+		}
+	}
 	a.solution = &solver.Solution{Counts: gather(apps, all), Certificate: d.Certificate}
 	if err := a.instance.Check(a.solution.Counts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
@@ -137,31 +147,79 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	return a, nil
 }
 
-// asked lists the applications that P2 was about: those that can be served, but for the newcomers that
-// were left out.
+// setLeaving takes over who leaves cordoned servers from a decision, and refuses those who need not.
+func (r *resolved) setLeaving(d *Decision) error {
+	positions := appIndex(r.problem.Applications)
+	for _, id := range d.Draining {
+		i, known := positions[id]
+		cordoned := func(p apportion.Placement) bool { return r.problem.Servers[p.Server].Cordoned }
+		if !known || r.pinned[i] || !slices.ContainsFunc(r.previous[i], cordoned) {
+			return mismatch("Draining", listIDs([]string{id})+" has nothing to leave")
+		}
+		r.leaving[i] = true
+	}
+	return nil
+}
+
+// loosened sets the loss budget to the least loss, after it has checked what proves that.
+func (a *attempt) loosened() error {
+	if !(a.least.Loss > a.instance.LossBudget) || !(a.least.Bound <= a.least.Loss) {
+		return mismatch("LeastLoss", fmt.Sprintf("%g of at least %g, where the budget is %g", a.least.Loss, a.least.Bound, a.instance.LossBudget))
+	}
+	inst := leastLossInstance(a.instance)
+	certified, err := a.least.Certificate.Certified(inst)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	if a.least.Bound > math.Max(0, -certified)+boundTolerance && !a.least.Certificate.Searched {
+		return mismatch("LeastLoss.Bound", fmt.Sprintf("%g, where the certificate proves %g", a.least.Bound, -certified))
+	}
+	a.instance.LossBudget = a.least.Loss
+	return nil
+}
+
+// asked lists the applications that P2 was about: those that can be served, but for those that were left out.
 func (r *resolved) asked(d *Decision) ([]int, error) {
 	left := make(map[string]bool)
-	for _, w := range d.Waiting {
-		left[w.ID] = w.LeftOut
+	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
+		for _, w := range list {
+			left[w.ID] = w.LeftOut
+		}
 	}
 	var apps []int
 	for _, i := range r.servable() {
-		id := r.problem.Applications[i].ID
-		if !left[id] {
+		if app := &r.problem.Applications[i]; !left[app.ID] {
 			apps = append(apps, i)
-			// Leaving out one that runs would take its containers outside the adjustment budget.
-		} else if r.running(i) || !r.problem.Options.AdmitPrefix {
-			return nil, mismatch("Waiting", listIDs([]string{id})+" may not be left out")
+			// Whoever holds containers was not left out.
+		} else if !r.mayBeLeftOut(i) || d.Allocation.Containers(app.ID) > 0 {
+			return nil, mismatch("Waiting", listIDs([]string{app.ID})+" may not be left out")
 		}
 	}
 	return apps, nil
 }
 
+// mayBeLeftOut reports whether a decision may be taken as if application i were not there. Leaving out one that
+// runs would take its containers outside the adjustment budget.
+func (r *resolved) mayBeLeftOut(i int) bool {
+	options := &r.problem.Options
+	switch {
+	case options.PaperRule:
+		return options.AdmitPrefix && !r.running(i)
+	case !r.running(i) || r.forced[i]:
+		return true
+	}
+	return options.Preempt && r.problem.Applications[i].Preemptible
+}
+
 // again returns d with all that follows from its allocation computed afresh; who waits, too, but not
 // why: that is the solver's word.
-func (r *resolved) again(d *Decision, all solver.Counts) (*Decision, error) {
+func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision, error) {
 	again := *d
-	if err := r.report(&again, all); err != nil {
+	sharing := r.servable()
+	if !r.problem.Options.PaperRule {
+		sharing = asked
+	}
+	if err := r.report(&again, sharing, all); err != nil {
 		return nil, err
 	}
 	// The sum runs over all applications in the solver's order, since floats added in another
@@ -178,12 +236,21 @@ func (r *resolved) again(d *Decision, all solver.Counts) (*Decision, error) {
 	// LeftOut and the words of a reason are copied from the claim; that the same applications wait
 	// is computed.
 	claimed := make(map[string]Waiting, len(d.Waiting))
-	for _, w := range d.Waiting {
-		claimed[w.ID] = w
+	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
+		for _, w := range list {
+			claimed[w.ID] = w
+		}
 	}
-	again.Waiting = r.waiting(&again, func(i int) Waiting { return claimed[r.problem.Applications[i].ID] })
-	for w := range again.Waiting {
-		again.Waiting[w].Reason = claimed[again.Waiting[w].ID].Reason
+	again.Waiting, again.Suspended = nil, nil
+	for i, share := range again.Shares {
+		if share.Containers == 0 {
+			w := claimed[share.ID]
+			w.ID = share.ID
+			again.add(w, r.running(i) && !r.problem.Options.PaperRule)
+		}
+	}
+	if !r.problem.Options.PaperRule {
+		r.setApart(&again)
 	}
 	return &again, nil
 }

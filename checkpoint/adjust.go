@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
@@ -46,11 +47,12 @@ func (m *Machine) add(j *Job) {
 	m.jobs[j.Name] = j
 }
 
-// apply refuses the whole event if a job is unknown or has ended, a server is unknown, or a target has
-// containers but fewer than Min.
+// apply refuses the whole event if a job is unknown or has ended, a server is unknown or drained, a target has
+// containers but fewer than Min, or the deadline cannot be written down.
 func (a Adjust) apply(m *Machine) error {
 	names := slices.Sorted(maps.Keys(a.Targets))
 	var faults apportion.Faults
+	checkDeadline(&faults, a.Deadline)
 	for _, name := range names {
 		m.checkTarget(&faults, name, a.Targets[name])
 	}
@@ -61,14 +63,27 @@ func (a Adjust) apply(m *Machine) error {
 		j := m.jobs[name]
 		// The order of the names is the order in which the jobs get their turn, so that the map that came
 		// in does not show.
-		j.Wanted, j.Order = sorted(a.Targets[name]), m.number()
-		m.touch(j)
+		m.want(j, sorted(a.Targets[name]), a.Deadline)
 		// What the job has already needs no checkpoint and no stop.
 		if j.Phase == Running && slices.Equal(j.Wanted, j.Containers) {
 			m.drop(j)
 		}
 	}
 	return nil
+}
+
+// want notes what is asked of a job, in place of what was asked before.
+func (m *Machine) want(j *Job, target []string, deadline time.Time) {
+	// The zone and the monotonic reading would not survive the journal.
+	j.Wanted, j.Order, j.Deadline = target, m.number(), deadline.UTC().Round(0)
+	m.touch(j)
+}
+
+// checkDeadline adds a deadline that no journal can hold.
+func checkDeadline(faults *apportion.Faults, deadline time.Time) {
+	if year := deadline.UTC().Year(); year < 0 || year > 9999 {
+		faults.Add(apportion.Item{}, "Deadline", apportion.ErrRange, strconv.Itoa(year))
+	}
 }
 
 // checkTarget adds what is wrong with one target of an Adjust. A target may be smaller than what the job
@@ -87,15 +102,19 @@ func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []st
 		faults.Add(item, "Targets", apportion.ErrRange, fmt.Sprintf("%d containers, fewer than Min %d", len(target), j.Min))
 	}
 	for i, server := range target {
-		if m.servers[server] == nil {
-			faults.Add(item, fmt.Sprintf("Targets[%d]", i), apportion.ErrUnknown, strconv.Quote(server))
+		field := fmt.Sprintf("Targets[%d]", i)
+		switch host := m.servers[server]; {
+		case host == nil:
+			faults.Add(item, field, apportion.ErrUnknown, strconv.Quote(server))
+		case host.Draining:
+			faults.Add(item, field, apportion.ErrConflict, strconv.Quote(server)+" is drained")
 		}
 	}
 }
 
 // drop forgets what was asked for: it is begun, or cannot be had.
 func (m *Machine) drop(j *Job) {
-	j.Wanted, j.Order = nil, 0
+	j.Wanted, j.Order, j.Deadline = nil, 0, time.Time{}
 	m.touch(j)
 	if j.Phase == Running {
 		delete(m.due, j.Name)
@@ -105,12 +124,28 @@ func (m *Machine) drop(j *Job) {
 // begin starts on what was asked of a running job: by saving it. reserve keeps the room free.
 func (m *Machine) begin(j *Job, reserve bool) {
 	// From here on the job is on its way. What it leaves is what it returns to if Target cannot be had.
-	j.Target, j.Fallback, j.Reserved = j.Wanted, j.Containers, reserve
-	j.Reason, j.Restarts = apportion.Reason{}, 0
-	m.drop(j)
+	deadline := j.Deadline
+	m.aim(j, reserve)
+	j.Deadline = deadline
 	// The first of two phases that the job survives running: nothing is given up before a checkpoint
 	// counts.
 	m.enter(j, Saving)
+}
+
+// aim makes what was asked of a job that runs its target.
+func (m *Machine) aim(j *Job, reserve bool) {
+	j.Target, j.Fallback, j.Reserved = j.Wanted, m.lasting(j, j.Containers), reserve
+	j.Reason, j.Restarts = apportion.Reason{}, 0
+	m.drop(j)
+}
+
+// lasting is what the job could return to of a list: all but what is on drained servers, if that is enough.
+func (m *Machine) lasting(j *Job, list []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(list), func(id string) bool { return m.servers[id] != nil && m.servers[id].Draining })
+	if len(kept) < j.Min {
+		return nil
+	}
+	return kept
 }
 
 // turn starts on what was asked of a job that does not run.
@@ -158,6 +193,7 @@ func (f Forget) apply(m *Machine) error {
 	// The record of this step says that the job is gone; whoever recovers will not know it.
 	delete(m.jobs, f.Job)
 	delete(m.ready.jobs, f.Job)
+	delete(m.rest, f.Job)
 	m.names = slices.DeleteFunc(m.names, func(name string) bool { return name == f.Job })
 	m.ready.gone[f.Job] = true
 	return nil

@@ -37,12 +37,13 @@ type script struct {
 //	config limit=1 retries=-1 restarts=0 keep=1: begins anew
 //	server s1=2 s2=2: servers with slots
 //	submit a b min=2
-//	adjust a=(s1,s1) b=()
+//	adjust a=(s1,s1) b=() within=30
+//	drain s1 within=30, drain s1 over: within seconds
 //	fail save/a=2 stop/b=-1: lets so many effects fail, -1 all
 //	play n=3: answers effects in order until none is left, or so many
 //	answer 7 outcome=damaged: answers one effect
 //	tick 60: seconds
-//	lost s1, exited a attempt=7, finished a, cancel a, checkpoint a, forget a
+//	silent s1, lost s1, stalled a, exited a attempt=7, finished a, cancel a, checkpoint a, forget a
 //	recover: another machine from the records
 //	jobs: all of them
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -96,12 +97,18 @@ func (s *script) events(t *testing.T, d *datadriven.TestData) (events []checkpoi
 	if d.Cmd == "adjust" {
 		targets := make(map[string][]string)
 		for _, arg := range d.CmdArgs {
+			if arg.Key == "within" {
+				continue
+			}
 			targets[arg.Key] = arg.Vals
 			if len(arg.Vals) == 1 && arg.Vals[0] == "" {
 				targets[arg.Key] = nil
 			}
 		}
-		return []checkpoint.Event{checkpoint.Adjust{Targets: targets}}
+		return []checkpoint.Event{checkpoint.Adjust{Targets: targets, Deadline: s.deadline(t, d)}}
+	}
+	if d.Cmd == "drain" {
+		return []checkpoint.Event{checkpoint.Drain{ID: d.CmdArgs[0].Key, Deadline: s.deadline(t, d), Over: d.HasArg("over")}}
 	}
 	for _, arg := range d.CmdArgs {
 		if arg.Key == "min" || arg.Key == "outcome" || arg.Key == "attempt" {
@@ -110,6 +117,15 @@ func (s *script) events(t *testing.T, d *datadriven.TestData) (events []checkpoi
 		events = append(events, s.event(d, arg, least))
 	}
 	return events
+}
+
+// deadline is that of a command which says within how many seconds.
+func (s *script) deadline(t *testing.T, d *datadriven.TestData) time.Time {
+	within := 0
+	if d.MaybeScanArgs(t, "within", &within); within == 0 {
+		return time.Time{}
+	}
+	return s.now.Add(time.Duration(within) * time.Second)
 }
 
 func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int) checkpoint.Event {
@@ -130,8 +146,12 @@ func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int)
 	case "tick":
 		s.now = s.now.Add(time.Duration(number) * time.Second)
 		return checkpoint.Tick{Now: s.now}
+	case "silent":
+		return checkpoint.ServerSilent{ID: arg.Key}
 	case "lost":
-		return checkpoint.ServerLost{ID: arg.Key}
+		return checkpoint.ServerFenced{ID: arg.Key}
+	case "stalled":
+		return checkpoint.Stalled{Job: arg.Key, Attempt: attempt, Detail: "no step for long"}
 	case "exited":
 		return checkpoint.Exited{Job: arg.Key, Attempt: attempt, Detail: "signal 9"}
 	case "finished":
@@ -242,6 +262,8 @@ func line(j *checkpoint.Job) string {
 	add(j.Broken, " broken")
 	add(j.Tries > 0, " tries=%d", j.Tries)
 	add(j.Restarts > 0, " restarts=%d", j.Restarts)
+	add(j.Deaths > 1, " deaths=%d", j.Deaths)
+	add(!j.Deadline.IsZero(), " by %ds", j.Deadline.Unix())
 	add(len(j.Checkpoints) > 0, " checkpoints=%v", j.Checkpoints)
 	add(j.Reason.Constraint != "", " (%s: %s)", j.Reason.Constraint, j.Reason.Text)
 	return text

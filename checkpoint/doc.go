@@ -41,9 +41,27 @@
 //	Releasing   Release       Waiting, Idle or Ended        never
 //	Ended       a Forget
 //
+// A server that does not answer is silent until it answers again (ServerUp) or is known to run nothing any more
+// (ServerFenced). In which phase that meets a job of it says what follows:
+//
+//	phase                  silent                                   fenced
+//	Idle, Ended            nothing                                  nothing
+//	Waiting                waits on, up to Timeouts.Room            waits with what is left of its target, or goes back
+//	Creating to Confirming waits on, whatever fails meanwhile       Stopping, then what is left of its target
+//	Running                runs on; what is asked of it waits       the same
+//	Saving, Verifying      as any failure: Running, as before       the same; what is being verified may yet count
+//	Stopping, Releasing    waits on                                 goes on with what is left
+//
+// Nothing begins on a silent server, its room is given to nobody, and no attempt follows on one that may live there.
+//
 // Besides: a job of which a process dies, or a server is lost, goes from any phase in which it runs to
 // Stopping, and from there to what is left of its target. A job that finishes or is cancelled goes to
 // Stopping and to Ended. What cannot fail for good is over, too, when its servers are lost.
+//
+// An adjustment may have a deadline, as a server has one that is drained because it will be taken away. A job that is not
+// saved by then goes from Running, Saving or Verifying to Stopping, and goes on from its newest confirmed checkpoint. So
+// does a job that is known to hang. One that dies again and again without a confirmed checkpoint in between waits longer
+// and longer before its next attempt.
 //
 // Of several jobs, those that only give up containers begin first; a job that needs room begins when it
 // is there and keeps it reserved; where jobs wait for each other in a circle, the first of them begins
@@ -74,7 +92,7 @@
 //
 // A [Machine] is deterministic: equal events in equal order give equal effects. It has no clock: Tick
 // tells the time, and a clock that jumps, forward or backward, changes how long it waits and nothing
-// else. It is only as safe as the promises of [Effect], [ServerLost] and store.Store are kept.
+// else. It is only as safe as the promises of [Effect], [ServerFenced] and store.Store are kept.
 //
 // What a caller asks may be refused; that is a result, in Job.Reason. Errors are events that make no
 // sense, and ErrFenced.

@@ -46,7 +46,8 @@ const (
 //     died since: they would begin from a checkpoint that is not the newest any more.
 //   - All else is idempotent: an effect says what shall be, not what to change.
 //   - To refuse is to do nothing and to say [ErrFenced].
-//   - If it has lost its memory, it does nothing that was asked of it before.
+//   - If it has lost its memory, it does nothing that was asked of it before, and says that it is another, see
+//     ServerUp.Incarnation; so does an agent that has only the name of this one.
 type Effect struct {
 	// ID numbers the effects of all jobs, ascending; the Reply quotes it.
 	ID int64 `json:"id"`

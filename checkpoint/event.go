@@ -26,13 +26,26 @@ type Tick struct {
 // jobs by that: the caller asks for an adjustment if it wants so.
 type ServerUp struct {
 	Server apportion.Server `json:"server"`
+	// Incarnation names the memory of the server's agent: an agent that is started again has the same, one that has
+	// lost its memory another. A server that is there has one only. Another is refused with apportion.ErrConflict until
+	// the one before is lost: jobs of it may run where the new agent does not see them. Empty: the agent has no name,
+	// and nobody notices.
+	Incarnation string `json:"incarnation,omitempty"`
 }
 
-// ServerLost says that a server is gone for good: no process and no container of before exists there
-// any more, and nothing that was sent to it before will be done. To know that of a server that does
-// not answer, its agent must end all jobs when it has not heard of a master for some time, and the
-// master must wait for longer than that. The server may come back with ServerUp.
-type ServerLost struct {
+// ServerSilent says that a server does not answer, and nothing more: its processes may run on. Nothing is started
+// there, its room is not given to anybody, and jobs that need it wait, until ServerUp says that it answers again or
+// ServerFenced that it never will.
+type ServerSilent struct {
+	ID string `json:"id"`
+}
+
+// ServerFenced says that a server is gone for good: no process and no container of before exists there
+// any more, and nothing that was sent to it before will be done. That a server does not answer, or that a cluster
+// manager calls it down, is no reason to say so: its processes run on. Reasons are that its agent, or the guard of
+// every run, ends all jobs when it has not heard of a master for a lease, and longer than that has passed; that its
+// power is off; or the word of a manager that has seen to it. The server may come back with ServerUp.
+type ServerFenced struct {
 	ID string `json:"id"`
 }
 
@@ -53,6 +66,22 @@ type Adjust struct {
 	// Targets maps jobs to the servers of their containers, one entry a container. None: the job is
 	// saved and suspended.
 	Targets map[string][]string `json:"targets"`
+	// Deadline is when the jobs must begin to stop, by the clock of Tick: one that is not saved by then, because it
+	// answers no save or waits for room, is stopped all the same and goes on from its newest confirmed checkpoint. Zero:
+	// never; a job that cannot be saved keeps what it has.
+	Deadline time.Time `json:"deadline,omitzero"`
+}
+
+// Drain takes a server out of use while it still answers, as before maintenance, or before a spot machine is taken away:
+// each job that has, or is to have, containers there is asked to go on with the others, or, where these are fewer than
+// Min, to be suspended. From then on no target may name the server. It stays drained until it is fenced, or until another
+// Drain says Over.
+type Drain struct {
+	ID string `json:"id"`
+	// Deadline is that of the adjustments, see [Adjust].
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Over says that targets may name the server again. What has left it does not come back by itself.
+	Over bool `json:"over,omitempty"`
 }
 
 // Checkpoint asks that a running job be saved and go on. In every other phase it does nothing.
@@ -82,6 +111,15 @@ type Exited struct {
 	Job     string `json:"job"`
 	Attempt int64  `json:"attempt"`
 	// Detail says in words how they ended; Job.Reason quotes it.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Stalled says that the processes of an attempt live and get nowhere: they are ended, and another attempt goes on from
+// the newest confirmed checkpoint, as after a death. It is ignored in every phase but Running and Saving.
+type Stalled struct {
+	Job     string `json:"job"`
+	Attempt int64  `json:"attempt"`
+	// Detail says in words how that was seen; Job.Reason quotes it.
 	Detail string `json:"detail,omitempty"`
 }
 

@@ -16,25 +16,28 @@ const tag = "event"
 
 // readers has, for the name of each event, what reads its other keys.
 var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
-	Tick{}.name():       read[Tick],
-	ServerUp{}.name():   read[ServerUp],
-	ServerLost{}.name(): read[ServerLost],
-	Submit{}.name():     read[Submit],
-	Adjust{}.name():     read[Adjust],
-	Checkpoint{}.name(): read[Checkpoint],
-	Cancel{}.name():     read[Cancel],
-	Forget{}.name():     read[Forget],
-	Finished{}.name():   read[Finished],
-	Exited{}.name():     read[Exited],
-	Reply{}.name():      read[Reply],
+	Tick{}.name():         read[Tick],
+	ServerUp{}.name():     read[ServerUp],
+	ServerSilent{}.name(): read[ServerSilent],
+	ServerFenced{}.name(): read[ServerFenced],
+	Submit{}.name():       read[Submit],
+	Adjust{}.name():       read[Adjust],
+	Checkpoint{}.name():   read[Checkpoint],
+	Cancel{}.name():       read[Cancel],
+	Forget{}.name():       read[Forget],
+	Finished{}.name():     read[Finished],
+	Exited{}.name():       read[Exited],
+	Drain{}.name():        read[Drain],
+	Stalled{}.name():      read[Stalled],
+	Reply{}.name():        read[Reply],
 }
 
 // UnmarshalEvent reads one event as json.Marshal writes it, for instance
 //
 //	{"event":"adjust","targets":{"lr":["s1","s2"]}}
 //
-// The values of "event" are tick, server-up, server-lost, submit, adjust, checkpoint, cancel, forget,
-// finished, exited and reply; the other keys are the fields of that type. An unknown event is an
+// The values of "event" are tick, server-up, server-silent, server-fenced, submit, adjust, checkpoint, cancel, forget,
+// finished, exited, drain, stalled and reply; the other keys are the fields of that type. An unknown event is an
 // [*apportion.FieldError] with apportion.ErrUnknown; a key that the type does not have, and anything
 // behind the object, is an error, too.
 func UnmarshalEvent(data []byte) (Event, error) {
@@ -87,17 +90,20 @@ func tagged(name string, fields any) ([]byte, error) {
 }
 
 // The names of the events, as UnmarshalEvent lists them.
-func (Tick) name() string       { return "tick" }
-func (ServerUp) name() string   { return "server-up" }
-func (ServerLost) name() string { return "server-lost" }
-func (Submit) name() string     { return "submit" }
-func (Adjust) name() string     { return "adjust" }
-func (Checkpoint) name() string { return "checkpoint" }
-func (Cancel) name() string     { return "cancel" }
-func (Forget) name() string     { return "forget" }
-func (Finished) name() string   { return "finished" }
-func (Exited) name() string     { return "exited" }
-func (Reply) name() string      { return "reply" }
+func (Tick) name() string         { return "tick" }
+func (ServerUp) name() string     { return "server-up" }
+func (ServerSilent) name() string { return "server-silent" }
+func (ServerFenced) name() string { return "server-fenced" }
+func (Submit) name() string       { return "submit" }
+func (Adjust) name() string       { return "adjust" }
+func (Checkpoint) name() string   { return "checkpoint" }
+func (Cancel) name() string       { return "cancel" }
+func (Forget) name() string       { return "forget" }
+func (Finished) name() string     { return "finished" }
+func (Exited) name() string       { return "exited" }
+func (Drain) name() string        { return "drain" }
+func (Stalled) name() string      { return "stalled" }
+func (Reply) name() string        { return "reply" }
 
 // The methods below write an event with its name; each hides its own method from json.Marshal by a type
 // that has none.
@@ -114,9 +120,15 @@ func (s ServerUp) MarshalJSON() ([]byte, error) {
 	return tagged(s.name(), fields(s))
 }
 
-// MarshalJSON returns {"event":"server-lost", ...}.
-func (s ServerLost) MarshalJSON() ([]byte, error) {
-	type fields ServerLost
+// MarshalJSON returns {"event":"server-silent", ...}.
+func (s ServerSilent) MarshalJSON() ([]byte, error) {
+	type fields ServerSilent
+	return tagged(s.name(), fields(s))
+}
+
+// MarshalJSON returns {"event":"server-fenced", ...}.
+func (s ServerFenced) MarshalJSON() ([]byte, error) {
+	type fields ServerFenced
 	return tagged(s.name(), fields(s))
 }
 
@@ -160,6 +172,18 @@ func (f Finished) MarshalJSON() ([]byte, error) {
 func (e Exited) MarshalJSON() ([]byte, error) {
 	type fields Exited
 	return tagged(e.name(), fields(e))
+}
+
+// MarshalJSON returns {"event":"drain", ...}.
+func (d Drain) MarshalJSON() ([]byte, error) {
+	type fields Drain
+	return tagged(d.name(), fields(d))
+}
+
+// MarshalJSON returns {"event":"stalled", ...}.
+func (s Stalled) MarshalJSON() ([]byte, error) {
+	type fields Stalled
+	return tagged(s.name(), fields(s))
 }
 
 // MarshalJSON returns {"event":"reply", ...}.

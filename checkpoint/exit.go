@@ -29,8 +29,7 @@ func (e Exited) apply(m *Machine) error {
 	m.touch(j)
 	// Deaths are counted since the last confirmed checkpoint or adjustment: who makes progress between them
 	// may die often.
-	j.Restarts++
-	again := j.Restarts <= m.config.Restarts
+	again := m.died(j)
 	switch {
 	case j.Phase == Saving || j.Phase == Verifying:
 		// What is being saved may well be complete: a job may write its state and leave.
@@ -48,6 +47,35 @@ func (e Exited) apply(m *Machine) error {
 		m.retreat(j, Died, e.Detail)
 	}
 	return nil
+}
+
+// apply ignores all but the attempt that runs, and what is not supposed to get on.
+func (s Stalled) apply(m *Machine) error {
+	j := m.jobs[s.Job]
+	if j == nil || j.Attempt != s.Attempt || j.Phase != Running && j.Phase != Saving || j.Broken {
+		m.stale++
+		return nil
+	}
+	// A job that hangs answers no save: what it has done since the newest checkpoint is lost.
+	if m.died(j) {
+		j.blame(Hung, s.Detail)
+		m.enter(j, Stopping)
+		return nil
+	}
+	m.retreat(j, Hung, s.Detail)
+	return nil
+}
+
+// died counts the end of an attempt, and reports whether the job may go on with the containers that it has. The second
+// death without a checkpoint in between begins to cost pauses, each twice as long as the one before.
+func (m *Machine) died(j *Job) bool {
+	j.Restarts++
+	j.Deaths++
+	m.touch(j)
+	if j.Deaths > 1 {
+		m.rest[j.Name] = m.now + m.config.pause(j.Deaths-1)
+	}
+	return j.Restarts <= m.config.Restarts
 }
 
 // runs are the phases in which the death of a process is news.

@@ -26,7 +26,7 @@ type node struct {
 }
 
 // budget is what may still happen.
-type budget struct{ Faults, Crashes, Ticks, Again, Kills, Losses, Cancels, Targets int }
+type budget struct{ Faults, Crashes, Ticks, Again, Kills, Losses, Cancels, Targets, Silences, Hurries, Drains, Stalls int }
 
 // moves returns the states that can follow.
 func (n *node) moves(targets []map[string][]string) []*node {
@@ -55,18 +55,44 @@ func (n *node) moves(targets []map[string][]string) []*node {
 	for i := range n.replies {
 		try(nil, func(c *node) { c.answer(i) })
 	}
-	if len(n.m.Due()) > 0 {
+	if len(n.m.Due()) > 0 || n.left.Ticks > 0 && n.m.Look("a") != nil && !n.m.Look("a").Deadline.IsZero() {
 		try(func(b *budget) *int { return &b.Ticks }, func(c *node) { c.tick() })
 	}
 	try(func(b *budget) *int { return &b.Crashes }, func(c *node) { c.crash() })
 	if n.w.agents["s2"] != nil {
 		try(func(b *budget) *int { return &b.Losses }, func(c *node) {
-			delete(c.w.agents, "s2")
-			c.step(checkpoint.ServerLost{ID: "s2"})
+			c.w.fell("s2")
+			c.step(checkpoint.ServerFenced{ID: "s2"})
 		})
+	}
+	if n.w.agents["s2"] != nil && !n.w.deaf["s2"] {
+		try(func(b *budget) *int { return &b.Silences }, func(c *node) {
+			c.w.deaf["s2"] = true
+			if c.w.flaws["down"] {
+				c.step(checkpoint.ServerFenced{ID: "s2"})
+				return
+			}
+			c.step(checkpoint.ServerSilent{ID: "s2"})
+		})
+	}
+	if n.w.deaf["s2"] {
+		try(nil, func(c *node) { c.speak() })
 	}
 	for _, target := range targets {
 		try(func(b *budget) *int { return &b.Targets }, func(c *node) { c.step(checkpoint.Adjust{Targets: target}) })
+	}
+	for _, target := range targets {
+		try(func(b *budget) *int { return &b.Hurries }, func(c *node) {
+			c.step(checkpoint.Adjust{Targets: target, Deadline: c.m.Last().Add(time.Hour)})
+		})
+	}
+	try(func(b *budget) *int { return &b.Drains }, func(c *node) {
+		c.step(checkpoint.Drain{ID: "s2", Deadline: c.m.Last().Add(time.Hour)})
+	})
+	if alive := n.w.alive("a"); len(alive) > 0 {
+		try(func(b *budget) *int { return &b.Stalls }, func(c *node) {
+			c.step(checkpoint.Stalled{Job: "a", Attempt: alive[len(alive)-1]})
+		})
 	}
 	try(func(b *budget) *int { return &b.Cancels }, func(c *node) { c.step(checkpoint.Cancel{Job: "a"}) })
 	if alive := n.w.alive("a"); len(alive) > 0 {
@@ -78,6 +104,12 @@ func (n *node) moves(targets []map[string][]string) []*node {
 		})
 	}
 	return next
+}
+
+// speak lets the server that was silent answer again.
+func (n *node) speak() {
+	delete(n.w.deaf, "s2")
+	n.step(slotted("s2"))
 }
 
 func (n *node) clone() *node {
@@ -164,6 +196,9 @@ func (n *node) crash() {
 
 // settle lets all go well until nothing moves, and returns what is wrong then; "": nothing.
 func (n *node) settle() string {
+	if n.w.deaf["s2"] {
+		n.speak()
+	}
 	for range 200 {
 		for len(n.inflight) > 0 {
 			n.perform(0)
@@ -255,7 +290,7 @@ func exploreLimit(t *testing.T) int {
 	if testing.Short() {
 		return 500
 	}
-	return 6000
+	return 3000
 }
 
 // TestBrokenPromises explores worlds whose servers break one of the promises of Effect: each must lead
@@ -269,6 +304,7 @@ func TestBrokenPromises(t *testing.T) {
 		{"attempt", "", []string{"s2"}, budget{Again: 1, Targets: 1}},
 		{"release", "release", []string{"s1"}, budget{Again: 1, Targets: 1}},
 		{"restart", "", []string{"s1", "s2"}, budget{Again: 1, Kills: 1, Targets: 1}},
+		{"down", "", []string{"s1", "s2"}, budget{Silences: 1, Targets: 1}}, // is said to be dead, and lives
 	} {
 		t.Run(test.flaw, func(t *testing.T) {
 			start := smallWorld(test.left)
@@ -276,7 +312,7 @@ func TestBrokenPromises(t *testing.T) {
 			if test.lost != "" {
 				start.moveLosing(checkpoint.Action(test.lost))
 			}
-			visited, fault := explore(start, []map[string][]string{{"a": test.target}}, 5000, 8)
+			visited, fault := explore(start, []map[string][]string{{"a": test.target}}, 5000, 1)
 			if fault == "" {
 				t.Errorf("%d states, and nothing seen", visited)
 			}
@@ -318,6 +354,15 @@ func TestExplore(t *testing.T) {
 		{"grow, a server lost, a fault", []map[string][]string{grow}, budget{Losses: 1, Again: 1, Ticks: 1, Faults: 1, Targets: 1}},
 		{"suspend and grow, a death", []map[string][]string{suspend, grow}, budget{Kills: 1, Targets: 2}},
 		{"hand over, a crash", []map[string][]string{handOver}, budget{Crashes: 1, Targets: 1}},
+		{"grow, a silent server", []map[string][]string{grow}, budget{Silences: 1, Targets: 1, Ticks: 1}},
+		{"grow, a silent server, lost or not", []map[string][]string{grow}, budget{Silences: 1, Losses: 1, Targets: 1, Ticks: 1}},
+		{"move, a silent server, a fault", []map[string][]string{move}, budget{Silences: 1, Faults: 1, Ticks: 1, Targets: 1}},
+		{"move, a silent server, a crash", []map[string][]string{move}, budget{Silences: 1, Crashes: 1, Targets: 1}},
+		{"hand over, a silent server", []map[string][]string{handOver}, budget{Silences: 1, Losses: 1, Targets: 1}},
+		{"move by a deadline, then another", []map[string][]string{move, grow}, budget{Hurries: 2, Ticks: 2, Faults: 1}},
+		{"hand over by a deadline, a crash", []map[string][]string{handOver}, budget{Hurries: 1, Ticks: 1, Crashes: 1}},
+		{"grow, a drain", []map[string][]string{grow, suspend}, budget{Targets: 2, Drains: 1, Ticks: 1}},
+		{"move, stalled", []map[string][]string{move}, budget{Targets: 1, Stalls: 2, Ticks: 1, Faults: 1}},
 		{"hand over, cancelled", []map[string][]string{handOver}, budget{Cancels: 1, Targets: 1}},
 		{"hand over, a server lost", []map[string][]string{handOver}, budget{Losses: 1, Targets: 1}},
 	} {

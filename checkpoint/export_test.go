@@ -19,13 +19,16 @@ func (m *Machine) Clone() *Machine {
 		copied := j.Clone()
 		c.jobs[name] = &copied
 	}
-	c.names, c.servers, c.due = slices.Clone(m.names), maps.Clone(m.servers), maps.Clone(m.due)
+	c.names, c.servers, c.due, c.rest = slices.Clone(m.names), maps.Clone(m.servers), maps.Clone(m.due), maps.Clone(m.rest)
 	c.forgetChanges()
 	return &c
 }
 
 // Due is when an effect, a pause or a wait of each job is over.
 func (m *Machine) Due() map[string]time.Duration { return m.due }
+
+// Rests reports whether a job waits because it has died.
+func (m *Machine) Rests(job string) bool { return m.rest[job] > m.now }
 
 // Last is the last Tick, and SetLast pretends another.
 func (m *Machine) Last() time.Time        { return m.last }
@@ -39,6 +42,7 @@ func (m *Machine) Fold(r Record) { m.fold(r) }
 
 // Names are those of all jobs; Look is a job itself, nil if there is none, and Knows says of a server
 // whether it is there.
-func (m *Machine) Names() []string      { return m.names }
-func (m *Machine) Look(job string) *Job { return m.jobs[job] }
-func (m *Machine) Knows(id string) bool { return m.servers[id] != nil }
+func (m *Machine) Names() []string       { return m.names }
+func (m *Machine) Look(job string) *Job  { return m.jobs[job] }
+func (m *Machine) Silent(id string) bool { return m.silent([]string{id}) }
+func (m *Machine) Knows(id string) bool  { return m.servers[id] != nil }

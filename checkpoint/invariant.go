@@ -58,6 +58,8 @@ func (j *Job) fault(keep int) string {
 	// A job that is ending wants nothing, and stays on the way down.
 	case j.Ending != "" && (len(j.Target) > 0 || j.Phase != Stopping && j.Phase != Releasing && j.Phase != Ended):
 		return "it goes on though it is ending"
+	case !j.Deadline.IsZero() && j.Order == 0 && j.Phase != Saving && j.Phase != Verifying:
+		return "it has a deadline for nothing"
 	}
 	return j.placeFault()
 }

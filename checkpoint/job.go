@@ -5,6 +5,7 @@ package checkpoint
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apportion/apportion"
 )
@@ -77,6 +78,10 @@ const (
 	LostServer = "server"
 	// Died: processes of the job ended before its work was done.
 	Died = "exited"
+	// Hung: processes of the job live and get nowhere.
+	Hung = "stalled"
+	// Late: the job was stopped without being saved, for its deadline was over.
+	Late = "deadline"
 )
 
 // Confirmed is a checkpoint that was saved and verified.
@@ -111,6 +116,9 @@ type Job struct {
 	// Wanted is what was asked for and is not begun, if Order is not 0; lower orders come first.
 	Wanted []string `json:"wanted,omitempty"`
 	Order  int64    `json:"order,omitempty"`
+	// Deadline is when the job is stopped whether or not it was saved, see [Adjust]; zero: never. It is that of Wanted,
+	// and from Saving on that of Target.
+	Deadline time.Time `json:"deadline,omitzero"`
 
 	// Attempt is the newest run of the job, Stopped the newest that has certainly no process any more:
 	// if they are equal nothing of the job runs. 0: none was.
@@ -120,6 +128,9 @@ type Job struct {
 	Broken bool `json:"broken,omitempty"`
 	// Restarts counts the resumptions after deaths, see Config.Restarts.
 	Restarts int `json:"restarts,omitempty"`
+	// Deaths counts the attempts that have died since the last confirmed checkpoint, whatever was asked meanwhile. The
+	// more there are, the longer the next attempt waits.
+	Deaths int `json:"deaths,omitempty"`
 
 	// Checkpoints are those confirmed, ascending, at most Config.Keep. Saving is the one being made.
 	Checkpoints []Confirmed `json:"checkpoints,omitempty"`

@@ -79,17 +79,19 @@ func events() *rapid.Generator[checkpoint.Event] {
 	return rapid.Custom(func(t *rapid.T) checkpoint.Event {
 		name, number := text().Draw(t, "name"), numbers().Draw(t, "number")
 		vector := apportion.Resources(rapid.SliceOf(numbers()).Draw(t, "vector"))
-		switch kind := rapid.IntRange(0, 10).Draw(t, "type"); kind {
+		moment := time.Unix(number%(1<<33), number&0x1fffffff).UTC()
+		switch kind := rapid.IntRange(0, 13).Draw(t, "type"); kind {
 		case 0:
-			return checkpoint.Tick{Now: time.Unix(number%(1<<33), number&0x1fffffff).UTC()}
+			return checkpoint.Tick{Now: moment}
 		case 1:
-			return checkpoint.ServerUp{Server: apportion.Server{ID: name, Capacity: vector}}
+			return checkpoint.ServerUp{Server: apportion.Server{ID: name, Capacity: vector}, Incarnation: text().Draw(t, "incarnation")}
 		case 2:
-			return checkpoint.ServerLost{ID: name}
+			return checkpoint.ServerFenced{ID: name}
 		case 3:
 			return checkpoint.Submit{Job: name, Demand: vector, Min: int(number)}
 		case 4:
-			return checkpoint.Adjust{Targets: rapid.MapOf(text(), servers).Draw(t, "targets")}
+			return checkpoint.Adjust{Targets: rapid.MapOf(text(), servers).Draw(t, "targets"),
+				Deadline: rapid.SampledFrom([]time.Time{{}, moment}).Draw(t, "deadline")}
 		case 5:
 			return checkpoint.Checkpoint{Job: name}
 		case 6:
@@ -100,6 +102,12 @@ func events() *rapid.Generator[checkpoint.Event] {
 			return checkpoint.Finished{Job: name, Attempt: number}
 		case 9:
 			return checkpoint.Exited{Job: name, Attempt: number, Detail: text().Draw(t, "detail")}
+		case 10:
+			return checkpoint.ServerSilent{ID: name}
+		case 11:
+			return checkpoint.Stalled{Job: name, Attempt: number, Detail: text().Draw(t, "detail")}
+		case 12:
+			return checkpoint.Drain{ID: name, Deadline: rapid.SampledFrom([]time.Time{{}, moment}).Draw(t, "deadline"), Over: number%2 == 0}
 		default:
 			outcomes := []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
 			return checkpoint.Reply{ID: number, Job: name, Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
@@ -132,7 +140,11 @@ func TestEventText(t *testing.T) {
 	for want, event := range map[string]checkpoint.Event{
 		`{"event":"tick","now":"2026-01-02T03:04:05.000000006Z"}`:                     checkpoint.Tick{Now: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
 		`{"event":"server-up","server":{"id":"s1","capacity":[4,16]}}`:                checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4, 16}}},
-		`{"event":"server-lost","id":"s1"}`:                                           checkpoint.ServerLost{ID: "s1"},
+		`{"event":"server-silent","id":"s1"}`:                                         checkpoint.ServerSilent{ID: "s1"},
+		`{"event":"drain","id":"s1","deadline":"2026-01-02T03:04:05Z"}`:               checkpoint.Drain{ID: "s1", Deadline: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		`{"event":"drain","id":"s1","over":true}`:                                     checkpoint.Drain{ID: "s1", Over: true},
+		`{"event":"stalled","job":"lr","attempt":3,"detail":"no step"}`:               checkpoint.Stalled{Job: "lr", Attempt: 3, Detail: "no step"},
+		`{"event":"server-fenced","id":"s1"}`:                                         checkpoint.ServerFenced{ID: "s1"},
 		`{"event":"submit","job":"a/b","demand":[1,2]}`:                               checkpoint.Submit{Job: "a/b", Demand: apportion.Resources{1, 2}},
 		`{"event":"submit","job":"a","demand":[1],"min":2}`:                           checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 2},
 		`{"event":"adjust","targets":{"a":["s1","s1"],"b":null}}`:                     checkpoint.Adjust{Targets: map[string][]string{"b": nil, "a": {"s1", "s1"}}},

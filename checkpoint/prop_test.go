@@ -74,6 +74,8 @@ func (c *chaos) actions() map[string]func(*rapid.T) {
 		"second":    c.second,
 		"server":    c.server,
 		"kill":      c.kill,
+		"drain":     c.drainServer,
+		"stalled":   c.stall,
 		"damage":    c.damage,
 		"forgotten": c.forget,
 	}
@@ -125,7 +127,11 @@ func (c *chaos) adjust(t *rapid.T) {
 			delete(targets, name)
 		}
 	}
-	_ = c.step(ms, checkpoint.Adjust{Targets: targets}) // it may ask for what cannot be
+	a := checkpoint.Adjust{Targets: targets}
+	if rapid.IntRange(0, 2).Draw(t, "hurry") == 0 {
+		a.Deadline = c.now.Add(time.Duration(rapid.IntRange(-10, 300).Draw(t, "seconds")) * time.Second)
+	}
+	_ = c.step(ms, a) // it may ask for what cannot be
 }
 
 func (c *chaos) deliverAny(t *rapid.T) {
@@ -234,15 +240,35 @@ func (c *chaos) second(*rapid.T) {
 
 func (c *chaos) server(t *rapid.T) {
 	id := rapid.SampledFrom(serverNames).Draw(t, "server")
-	if c.world.agents[id] == nil {
+	switch {
+	case c.world.agents[id] == nil:
 		c.raise(id)
-		return
+	case c.world.deaf[id]:
+		delete(c.world.deaf, id)
+	case rapid.Bool().Draw(t, "silent"):
+		c.world.deaf[id] = true
+	default:
+		c.fell(id)
 	}
-	c.fell(id)
 }
 
 func (c *chaos) kill(t *rapid.T) {
 	c.world.kill(job(t), rapid.SampledFrom(serverNames).Draw(t, "server"))
+}
+
+func (c *chaos) drainServer(t *rapid.T) {
+	d := checkpoint.Drain{ID: rapid.SampledFrom(serverNames).Draw(t, "server"), Over: rapid.Bool().Draw(t, "over")}
+	if rapid.Bool().Draw(t, "hurry") {
+		d.Deadline = c.now.Add(time.Minute)
+	}
+	_ = c.step(c.master(t), d) // it may not be there
+}
+
+func (c *chaos) stall(t *rapid.T) {
+	name := job(t)
+	if attempts := c.world.alive(name); len(attempts) == 1 {
+		_ = c.step(c.master(t), checkpoint.Stalled{Job: name, Attempt: attempts[0]})
+	}
 }
 
 // damage takes the newest checkpoint of a job out of the store.

@@ -32,13 +32,15 @@ type Machine struct {
 	next    int64
 	jobs    map[string]*Job
 	names   []string // of jobs, ascending
-	servers map[string]apportion.Resources
+	servers map[string]*Host
 
 	// now is the time since the machine was made, as far as Ticks tell, and last the Tick before. due is
 	// when a job's effect, pause or wait for room is over.
 	now  time.Duration
 	last time.Time
 	due  map[string]time.Duration
+	// rest is until when no attempt of a job begins that has died again and again.
+	rest map[string]time.Duration
 
 	ready  changes
 	stale  int64
@@ -80,9 +82,27 @@ func (m *Machine) Jobs() []Job {
 func (m *Machine) Servers() []apportion.Server {
 	servers := make([]apportion.Server, 0, len(m.servers))
 	for _, id := range slices.Sorted(maps.Keys(m.servers)) {
-		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Clone()})
+		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Capacity.Clone()})
 	}
 	return servers
+}
+
+// Host returns a copy of the state of a server, and whether it is there.
+func (m *Machine) Host(id string) (Host, bool) {
+	host, ok := m.servers[id]
+	if !ok {
+		return Host{}, false
+	}
+	return host.Clone(), true
+}
+
+// Hosts returns a copy of the state of every server that is there, ascending by ID. O(servers log servers).
+func (m *Machine) Hosts() []Host {
+	hosts := make([]Host, 0, len(m.servers))
+	for _, id := range slices.Sorted(maps.Keys(m.servers)) {
+		hosts = append(hosts, m.servers[id].Clone())
+	}
+	return hosts
 }
 
 // number returns a number that was never given out.
@@ -103,6 +123,10 @@ func (m *Machine) enter(j *Job, phase Phase) {
 	}
 	if phase == Running || phase == Idle {
 		j.Fallback, j.Reserved = nil, false // it has arrived
+	}
+	// The deadline was for the way to Stopping. One that came since is for what comes next.
+	if phase != Saving && phase != Verifying && j.Order == 0 {
+		j.Deadline = time.Time{}
 	}
 	delete(m.due, j.Name)
 	m.touch(j)

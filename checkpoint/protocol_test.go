@@ -118,7 +118,7 @@ func TestReady(t *testing.T) {
 	if again := m.Ready(); !again.Record.Empty() {
 		t.Errorf("handed over twice: %+v", again)
 	}
-	for _, e := range []checkpoint.Event{checkpoint.Tick{Now: time.Unix(5, 0)}, checkpoint.Exited{Job: "b", Attempt: 1}, checkpoint.Reply{ID: 1, Job: "b"}, checkpoint.ServerLost{ID: "s"}} {
+	for _, e := range []checkpoint.Event{checkpoint.Tick{Now: time.Unix(5, 0)}, checkpoint.Exited{Job: "b", Attempt: 1}, checkpoint.Reply{ID: 1, Job: "b"}, checkpoint.ServerFenced{ID: "s"}} {
 		if err := m.Step(e); err != nil || !m.Ready().Record.Empty() {
 			t.Errorf("%+v is on record: %v", e, err)
 		}

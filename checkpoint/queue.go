@@ -116,8 +116,10 @@ func (q *queue) create(j *Job) {
 	if j.Reserved {
 		q.now.give(need, j.Demand)
 	}
-	fits := q.now.fits(need, j.Demand)
+	// What it has kept on a silent server is as little use as what it lacks there.
+	fits := q.now.fits(need, j.Demand) && !q.m.silent(j.Target)
 	switch {
+	case q.m.rests(j):
 	case fits && q.slots <= 0:
 		delete(q.m.due, j.Name)
 	case fits:
@@ -136,6 +138,9 @@ func (q *queue) create(j *Job) {
 		q.now.take(need, j.Demand)
 	}
 }
+
+// rests reports whether the next attempt of a job has to wait, because those before have died.
+func (m *Machine) rests(j *Job) bool { return m.rest[j.Name] > m.now }
 
 // possible reports whether the room that a job needs would be free if all jobs reached their goals.
 func (q *queue) possible(j *Job, need []string) bool {
@@ -157,7 +162,9 @@ func (q *queue) start(j *Job) {
 	// Containers that the job has already stay where they are and need no room.
 	need := minus(j.Wanted, j.Containers)
 	gives := len(minus(j.Containers, j.Wanted)) > 0
-	fits := q.now.fits(need, j.Demand)
+	// A job that is to leave a silent server could not be stopped there: it runs on until more is known.
+	known := !q.m.silent(j.Containers) && !q.m.silent(j.Wanted)
+	fits := known && q.now.fits(need, j.Demand)
 	switch {
 	case slices.Equal(j.Wanted, j.Containers):
 		q.m.drop(j)
@@ -174,10 +181,13 @@ func (q *queue) start(j *Job) {
 		q.changed = true
 	default:
 		// A job that gives something up may be what others wait for, see breakCircle.
-		if gives {
+		if gives && known {
 			q.movers = append(q.movers, j)
 		}
-		q.wait(j)
+		// One with a deadline waits until that.
+		if j.Deadline.IsZero() {
+			q.wait(j)
+		}
 	}
 }
 

@@ -47,11 +47,11 @@ func (r *ranking) words(list ...any) {
 }
 
 func (n *node) describe(r *ranking) {
-	r.words(n.left, len(n.m.Servers()), n.m.Epoch())
+	r.words(n.left, n.m.Hosts(), n.m.Epoch())
 	for _, name := range n.m.Names() {
 		j := n.m.Look(name)
 		_, due := n.m.Due()[name]
-		r.words(name, j.Phase, j.Ending, j.Containers, j.Target, j.Fallback, j.Reserved, j.Wanted, j.Broken, j.Restarts, j.Tries, due)
+		r.words(name, j.Phase, j.Ending, j.Containers, j.Target, j.Fallback, j.Reserved, j.Wanted, j.Broken, j.Restarts, j.Deaths, j.Tries, due, n.m.Rests(name), j.Deadline)
 		r.numbers(j.Order, j.Attempt, j.Stopped, j.Saving.Number, j.Effect)
 		for _, c := range j.Checkpoints {
 			r.numbers(c.Number)
@@ -75,7 +75,7 @@ func (n *node) describe(r *ranking) {
 func (w *world) describe(r *ranking) {
 	for _, id := range slices.Sorted(maps.Keys(w.agents)) {
 		a := w.agents[id]
-		r.words(id, a.epoch)
+		r.words(id, a.epoch, w.deaf[id])
 		for _, job := range slices.Sorted(maps.Keys(a.jobs)) {
 			h := a.jobs[job]
 			r.words(job, h.containers)

@@ -6,8 +6,6 @@ package checkpoint
 import (
 	"maps"
 	"slices"
-
-	"github.com/apportion/apportion"
 )
 
 // Record is what a step changed: the whole new state of each job and server that it touched. The
@@ -18,9 +16,9 @@ type Record struct {
 	// Jobs have this state now; Gone are forgotten.
 	Jobs []Job    `json:"jobs,omitempty"`
 	Gone []string `json:"gone,omitempty"`
-	// Servers are there with this capacity now; Lost are not there any more.
-	Servers []apportion.Server `json:"servers,omitempty"`
-	Lost    []string           `json:"lost,omitempty"`
+	// Servers are there and stand like this now; Lost are not there any more.
+	Servers []Host   `json:"servers,omitempty"`
+	Lost    []string `json:"lost,omitempty"`
 }
 
 // Empty reports whether the record says nothing, so that there is no need to keep it.
@@ -37,7 +35,7 @@ func (m *Machine) record(c changes) Record {
 		r.Jobs = append(r.Jobs, m.jobs[name].Clone())
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.servers)) {
-		r.Servers = append(r.Servers, apportion.Server{ID: id, Capacity: m.servers[id].Clone()})
+		r.Servers = append(r.Servers, m.servers[id].Clone())
 	}
 	if m.next == c.next && r.changes() == 0 {
 		return Record{}
@@ -47,7 +45,7 @@ func (m *Machine) record(c changes) Record {
 
 // Snapshot returns the record of everything: all records so far amount to it.
 func (m *Machine) Snapshot() Record {
-	return Record{Next: m.next, Jobs: m.Jobs(), Servers: m.Servers()}
+	return Record{Next: m.next, Jobs: m.Jobs(), Servers: m.Hosts()}
 }
 
 // fold adds a record to the state.
@@ -68,6 +66,7 @@ func (m *Machine) fold(r Record) {
 		delete(m.servers, id)
 	}
 	for _, server := range r.Servers {
-		m.servers[server.ID] = server.Capacity.Clone()
+		host := server.Clone()
+		m.servers[server.ID] = &host
 	}
 }

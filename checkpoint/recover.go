@@ -25,9 +25,9 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 		m.fold(r)
 	}
 	// A Config with other kinds would read every quantity of the journal as something else.
-	for id, capacity := range m.servers {
-		if len(capacity) != len(config.Kinds) {
-			return nil, fmt.Errorf("checkpoint: server %q: %d quantities for %d kinds: %w", id, len(capacity), len(config.Kinds), ErrCorrupt)
+	for id, host := range m.servers {
+		if len(host.Capacity) != len(config.Kinds) {
+			return nil, fmt.Errorf("checkpoint: server %q: %d quantities for %d kinds: %w", id, len(host.Capacity), len(config.Kinds), ErrCorrupt)
 		}
 	}
 	for _, name := range m.names {
@@ -51,6 +51,10 @@ func (m *Machine) resume(j *Job) error {
 	}
 	if fault != "" {
 		return fmt.Errorf("checkpoint: job %q, %s: %s: %w", j.Name, j.Phase, fault, ErrCorrupt)
+	}
+	// How much of its pause is over nobody knows: it begins again.
+	if j.Deaths > 1 && !runs[j.Phase] {
+		m.rest[j.Name] = m.now + m.config.pause(j.Deaths-1)
 	}
 	switch {
 	// A job that waits for no effect goes on by the next events.
@@ -76,7 +80,7 @@ func (j *Job) foreign(m *Machine) string {
 		return faults.Error()
 	case highest > m.next, min(j.Attempt, j.Stopped, j.Effect, j.Order) < 0:
 		return "a number that was never given out"
-	case j.Min < 1, j.Tries < 0, j.Restarts < 0:
+	case j.Min < 1, j.Tries < 0, j.Restarts < 0, j.Deaths < 0:
 		return "a count that cannot be"
 	}
 	for _, list := range [][]string{j.Containers, j.Target, j.Fallback, j.Wanted} {

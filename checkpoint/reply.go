@@ -67,7 +67,7 @@ func (m *Machine) confirmed(j *Job) {
 		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
 	}
 	// A confirmed checkpoint is progress, so deaths are counted from here.
-	j.Restarts = 0
+	j.Restarts, j.Deaths = 0, 0
 	// Prune goes out with the record in which the newer checkpoint counts, never before.
 	m.ready.effects = append(m.ready.effects, Effect{
 		ID: m.number(), Epoch: m.epoch, Action: Prune, Job: j.Name, Attempt: j.Attempt,
@@ -110,6 +110,8 @@ func (m *Machine) failed(j *Job, detail string) {
 	switch {
 	// To give up here would mean to guess that nothing runs: it is tried until it is known.
 	case j.Phase == Stopping || j.Phase == Releasing:
+	// What a server that is silent has done nobody knows: to turn back would need its answer as well.
+	case starts[j.Phase] && m.silent(j.Containers):
 	case j.Tries > m.config.Retries, j.Broken:
 		m.giveUp(j, detail)
 		return
@@ -118,6 +120,9 @@ func (m *Machine) failed(j *Job, detail string) {
 	j.Effect = 0
 	m.due[j.Name] = m.now + m.config.pause(j.Tries)
 }
+
+// starts are the phases in which an attempt is being brought up.
+var starts = map[Phase]bool{Creating: true, Resuming: true, Confirming: true}
 
 // again begins another try when the pause is over. What could not be verified is saved anew.
 func (m *Machine) again(j *Job) {
@@ -134,9 +139,16 @@ func (m *Machine) giveUp(j *Job, detail string) {
 	switch {
 	// What could not be created, resumed or confirmed is taken back.
 	case j.Phase != Saving && j.Phase != Verifying:
+		if j.Phase != Creating {
+			m.died(j) // at once, or it was never seen alive
+		}
 		m.retreat(j, constraint, detail)
 	case j.Broken:
 		m.enter(j, Stopping) // nothing is left to save: go on from the checkpoint before
+	// To wait for the deadline would change nothing: it was tried as often as it may be.
+	case !j.Deadline.IsZero():
+		m.hurry(j)
+		j.blame(constraint, detail)
 	default:
 		m.refuse(j, constraint, detail)
 	}

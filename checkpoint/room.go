@@ -15,8 +15,8 @@ type room map[string]apportion.Resources
 // room returns what is free where each job takes the containers that charge says. O(containers).
 func (m *Machine) room(charge func(*Job) []string) room {
 	free := make(room, len(m.servers))
-	for id, capacity := range m.servers {
-		free[id] = capacity.Clone()
+	for id, host := range m.servers {
+		free[id] = host.Capacity.Clone()
 	}
 	for _, name := range m.names {
 		j := m.jobs[name]

@@ -3,13 +3,15 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses an ID that can name no server, and a bad capacity.
+// apply refuses an ID that can name no server, a bad capacity, and another incarnation of a server that is there.
 func (s ServerUp) apply(m *Machine) error {
 	var faults apportion.Faults
 	item := check.Item("server", s.Server.ID, 0)
@@ -18,20 +20,76 @@ func (s ServerUp) apply(m *Machine) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	host := Host{Server: apportion.Server{ID: s.Server.ID, Capacity: s.Server.Capacity.Clone()}, Incarnation: s.Incarnation}
+	if before := m.servers[s.Server.ID]; before != nil {
+		if err := before.accept(s.Incarnation); err != nil {
+			return err
+		}
+		// Agents say again and again that they are there: what is no news is not written down.
+		host.Incarnation, host.Draining = cmp.Or(s.Incarnation, before.Incarnation), before.Draining
+		if host.Capacity.Equal(before.Capacity) && host.Incarnation == before.Incarnation && !before.Silent {
+			return nil
+		}
+		m.awake(before)
+	}
 	// A server that is there already may get another capacity. One that shrinks keeps its jobs: what
 	// it is overdrawn by is free again when they leave.
-	m.servers[s.Server.ID] = s.Server.Capacity.Clone()
-	m.ready.servers[s.Server.ID] = true
+	m.put(&host)
 	delete(m.ready.lost, s.Server.ID)
 	return nil
 }
 
+// put puts a server in the place of the one before. A Host is never changed, only replaced.
+func (m *Machine) put(host *Host) {
+	m.servers[host.ID] = host
+	m.ready.servers[host.ID] = true
+}
+
+// awake ends the pauses of jobs that wait for a server which answers again: what has failed there is tried with the
+// next Tick.
+func (m *Machine) awake(host *Host) {
+	if !host.Silent {
+		return
+	}
+	for _, name := range m.names {
+		j := m.jobs[name]
+		if _, found := slices.BinarySearch(j.Containers, host.ID); found && j.Effect == 0 && j.Phase.Action() != "" {
+			m.due[name] = m.now
+		}
+	}
+}
+
+// apply ignores a server that is not there, or silent already.
+func (s ServerSilent) apply(m *Machine) error {
+	if before := m.servers[s.ID]; before != nil && !before.Silent {
+		host := *before
+		host.Silent = true
+		m.put(&host)
+	}
+	return nil
+}
+
+// silent reports whether a server of a list does not answer.
+func (m *Machine) silent(servers []string) bool {
+	return slices.ContainsFunc(servers, func(id string) bool { return m.servers[id] != nil && m.servers[id].Silent })
+}
+
+// accept refuses another memory than the one that knows what runs on the server: nothing that it says of these jobs
+// is true. Agents that have no name are taken at their word.
+func (h *Host) accept(incarnation string) error {
+	if h.Incarnation == "" || incarnation == "" || h.Incarnation == incarnation {
+		return nil
+	}
+	return &apportion.FieldError{Item: check.Item("server", h.ID, 0), Field: "Incarnation", Err: apportion.ErrConflict,
+		Detail: "an agent with another memory has this name, and it is not lost"}
+}
+
 // apply ignores a server that is not there. Jobs that ran on it go on with what remains.
-func (s ServerLost) apply(m *Machine) error {
+func (s ServerFenced) apply(m *Machine) error {
 	if m.servers[s.ID] == nil {
 		return nil
 	}
-	// Everything on it is gone for good: that is the promise of ServerLost.
+	// Everything on it is gone for good: that is the promise of ServerFenced.
 	delete(m.servers, s.ID)
 	delete(m.ready.servers, s.ID)
 	m.ready.lost[s.ID] = true

@@ -245,7 +245,7 @@ func (s *sim) tick(d time.Duration) {
 }
 
 // fell takes a server down.
-func (s *sim) fell(id string) { delete(s.world.agents, id) }
+func (s *sim) fell(id string) { s.world.fell(id) }
 
 // raise brings a server back, which remembers nothing and does nothing that was sent to it before.
 func (s *sim) raise(id string) {
@@ -262,7 +262,11 @@ func (s *sim) poll(ms *master) {
 	}
 	for _, server := range ms.m.Servers() {
 		if s.world.agents[server.ID] == nil {
-			_ = s.step(ms, checkpoint.ServerLost{ID: server.ID})
+			_ = s.step(ms, checkpoint.ServerFenced{ID: server.ID})
+		} else if s.world.deaf[server.ID] {
+			_ = s.step(ms, checkpoint.ServerSilent{ID: server.ID})
+		} else if ms.m.Silent(server.ID) {
+			_ = s.step(ms, checkpoint.ServerUp{Server: server})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.world.slots)) {
@@ -280,6 +284,7 @@ func (s *sim) poll(ms *master) {
 // drain lets all go well from now on, until nothing moves, and returns what is wrong then; "": nothing.
 func (s *sim) drain() string {
 	s.hook, s.crash, s.fate = nil, func(string) bool { return false }, func(*message) fate { return well }
+	clear(s.world.deaf)
 	ms := s.open() // those before may not know yet that they are replaced
 	for range 400 {
 		if len(s.world.faults) > 0 {

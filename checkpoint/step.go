@@ -22,7 +22,8 @@ func New(config Config, epoch int64) (*Machine, error) {
 	config.Kinds = slices.Clone(config.Kinds)
 	m := &Machine{
 		config: config, epoch: epoch, jobs: make(map[string]*Job),
-		servers: make(map[string]apportion.Resources), due: make(map[string]time.Duration),
+		servers: make(map[string]*Host), due: make(map[string]time.Duration),
+		rest: make(map[string]time.Duration),
 	}
 	m.forgetChanges()
 	return m, nil

@@ -16,11 +16,14 @@ func (t Tick) apply(m *Machine) error {
 	m.last = t.Now
 	// The names are ascending, so that what is due at one tick happens in one order on every run.
 	for _, name := range m.names {
+		j := m.jobs[name]
+		if !j.Deadline.IsZero() && !t.Now.Before(j.Deadline) {
+			m.hurry(j)
+		}
 		due, waits := m.due[name]
 		if !waits || due > m.now {
 			continue
 		}
-		j := m.jobs[name]
 		delete(m.due, name)
 		switch {
 		// It has stopped and waits for room: back to what it had.

@@ -16,7 +16,9 @@ import (
 type world struct {
 	slots  map[string]int64
 	agents map[string]*agent
-	store  map[string]map[int64]int64 // job, number: steps
+	// deaf are servers that nothing reaches: their processes run on.
+	deaf  map[string]bool
+	store map[string]map[int64]int64 // job, number: steps
 	// runs are the steps done by each attempt of each job, and best the most steps of a checkpoint that
 	// a master has confirmed durably.
 	runs map[string]map[int64]*run
@@ -56,7 +58,7 @@ func newWorld(slots map[string]int64) *world {
 	w := &world{
 		slots: slots, agents: make(map[string]*agent), store: make(map[string]map[int64]int64),
 		runs: make(map[string]map[int64]*run), best: make(map[string]checkpoint.Confirmed),
-		damaged: make(map[string]bool), flaws: make(map[string]bool),
+		damaged: make(map[string]bool), deaf: make(map[string]bool), flaws: make(map[string]bool),
 	}
 	for id := range slots {
 		w.raise(id)
@@ -64,7 +66,16 @@ func newWorld(slots map[string]int64) *world {
 	return w
 }
 
-func (w *world) raise(id string) { w.agents[id] = &agent{jobs: make(map[string]*hosted)} }
+func (w *world) raise(id string) {
+	w.agents[id] = &agent{jobs: make(map[string]*hosted)}
+	delete(w.deaf, id)
+}
+
+// fell takes a server down, with all that runs there.
+func (w *world) fell(id string) {
+	delete(w.agents, id)
+	delete(w.deaf, id)
+}
 
 func (w *world) clone() *world {
 	c := *w
@@ -89,6 +100,7 @@ func (w *world) clone() *world {
 		}
 	}
 	c.best, c.damaged, c.faults = maps.Clone(w.best), maps.Clone(w.damaged), slices.Clone(w.faults)
+	c.deaf = maps.Clone(w.deaf)
 	return &c
 }
 
@@ -134,7 +146,7 @@ func (w *world) perform(e checkpoint.Effect, fail map[string]bool) checkpoint.Re
 // act does an effect on one server.
 func (w *world) act(e checkpoint.Effect, server string, fail bool) checkpoint.Outcome {
 	a := w.agents[server]
-	if a == nil || fail {
+	if a == nil || fail || w.deaf[server] {
 		return checkpoint.Failed
 	}
 	if e.Epoch < a.epoch && !w.flaws["epoch"] {

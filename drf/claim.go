@@ -51,6 +51,7 @@ type Claim struct {
 // UnmarshalJSON reads a claim: a weight that is absent is 1, a max that is absent NoMax. One that is there
 // stays as it is, also 0, which for a weight is a fault.
 func (c *Claim) UnmarshalJSON(text []byte) error {
+	// The local type has the fields of Claim alone, or json.Unmarshal would call this method for ever.
 	type fields Claim // without this method
 	read := fields{Weight: 1, Max: NoMax}
 	if err := json.Unmarshal(text, &read); err != nil {
@@ -63,8 +64,10 @@ func (c *Claim) UnmarshalJSON(text []byte) error {
 // validate returns everything that is wrong with capacity and claims as Faults.
 func validate(capacity apportion.Resources, claims []Claim) error {
 	var faults apportion.Faults
+	// The capacity decides how many kinds there are, so that every demand is measured against it.
 	kinds := checkCapacity(&faults, capacity, "Capacity")
 	seen := make(map[string]bool)
+	// Two claims of one name are rare: the costly look for which they are is made only if there are any.
 	unique := distinct(claims)
 	for i := range claims {
 		claim, before := &claims[i], len(faults)
@@ -72,6 +75,7 @@ func validate(capacity apportion.Resources, claims []Claim) error {
 			check.ID(&faults, seen, claim.ID, apportion.Item{})
 		}
 		check.Resources(&faults, kinds, claim.Demand, apportion.Item{}, "Demand")
+		// A demand of nothing has no share, and would get containers without end.
 		if len(faults) == before && claim.Demand.IsZero() {
 			faults.Add(apportion.Item{}, "Demand", apportion.ErrNoDemand, "")
 		}
@@ -91,6 +95,7 @@ func checkCapacity(faults *apportion.Faults, capacity apportion.Resources, field
 	for k := range kinds {
 		kinds[k] = strconv.Itoa(k)
 	}
+	// Without kinds every claim would be satisfied by nothing.
 	if len(capacity) == 0 {
 		faults.Add(apportion.Item{}, field, apportion.ErrEmpty, "")
 	}
@@ -102,6 +107,7 @@ func checkCapacity(faults *apportion.Faults, capacity apportion.Resources, field
 func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) {
 	before := len(*faults)
 	check.Weight(faults, weight, item)
+	// One fault is enough: a weight that is not positive is out of range as well.
 	if len(*faults) == before && (weight < MinWeight || weight > MaxWeight) {
 		faults.Add(item, "Weight", apportion.ErrRange, fmt.Sprintf("%g is outside [%g, %g]", weight, MinWeight, MaxWeight))
 	}
@@ -114,6 +120,8 @@ func checkBounds(faults *apportion.Faults, claim *Claim) {
 	}
 	if claim.Max < 0 {
 		faults.Add(apportion.Item{}, "Max", apportion.ErrNegative, strconv.FormatInt(claim.Max, 10))
+		// A Max that is negative makes every Min look wrong, so that the two are compared only where it is
+		// not.
 	} else if claim.Min > claim.Max {
 		faults.Add(apportion.Item{}, "Min", apportion.ErrConflict, fmt.Sprintf("%d is above Max %d", claim.Min, claim.Max))
 	}
@@ -132,6 +140,7 @@ func unservable(capacity, demand apportion.Resources) int {
 // afterFloors returns what Min containers of every claim that can be served leave of capacity, and
 // -1. Where a kind does not suffice it returns all of capacity and the first such kind.
 func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.Resources, short int) {
+	// short is len(capacity) while no kind has fallen short, so that min finds the first that does.
 	room, short = capacity.Clone(), len(capacity)
 	// Amounts are multiplied in 128 bits: Min and demand may both be near 2^63. A kind that falls short keeps
 	// what room it has, so that kinds after it are judged for themselves.
@@ -157,8 +166,12 @@ func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.R
 // distinct reports whether all IDs are different and none is empty. Its table of hashes is several
 // times faster than a map of strings.
 func distinct(claims []Claim) bool {
+	// The table is a power of two and at least twice as large as the list: chains stay short, and a mask
+	// replaces the division.
 	size := 1 << bits.Len(uint(2*len(claims)))
 	table := make([]uint64, size) // upper half of the hash, then the position plus 1
+	// The seed differs from run to run, and only times depend on it: names that were chosen to collide
+	// would not.
 	seed := maphash.MakeSeed()
 	for i := range claims {
 		id := claims[i].ID
@@ -167,6 +180,7 @@ func distinct(claims []Claim) bool {
 		}
 		hash := maphash.String(seed, id)
 		at := int(hash) & (size - 1)
+		// Linear probing: the next free place is close, and mostly in the same line of the cache.
 		for ; table[at] != 0; at = (at + 1) & (size - 1) {
 			if table[at]>>32 == hash>>32 && claims[uint32(table[at])-1].ID == id {
 				return false

@@ -25,10 +25,14 @@ type exactSum [sumWords]uint64
 
 // split returns the mantissa of x >= 0 as two words and the place of the lower one.
 func split(x float64) (lo, hi uint64, word int) {
+	// An IEEE 754 double has 52 bits of fraction, with a leading 1 that is not written.
 	const fraction = 1<<52 - 1
 	raw := math.Float64bits(x)
+	// 1075 is the bias 1023 and the 52 bits of the fraction, so that position counts from the lowest bit
+	// of the mantissa.
 	position := int(raw>>52) - 1075 + sumBase
 	mantissa := raw&fraction | 1<<52
+	// A shift by 64 gives 0 in Go, which is right where the mantissa ends with its word.
 	return mantissa << (position & 63), mantissa >> (64 - position&63), position >> 6
 }
 
@@ -69,6 +73,7 @@ func (s *exactSum) value() float64 {
 	for i > 0 && s[i] == 0 {
 		i--
 	}
+	// The conversion rounds once, the sum below once more: two units in the last place at most.
 	sum := float64(s[i])
 	if i == 0 {
 		return sum * pow2(-sumBase)

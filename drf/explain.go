@@ -38,6 +38,7 @@ func Explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N
 		e.ShortOf = kinds.Name(filling.ShortOf)
 	}
 	for i, filled := range filling.Claims {
+		// A dropped Min holds nobody up, whatever it was.
 		floor := N(claims[i].Min)
 		held := filling.ShortOf < 0 && floor > 0 && filled.Containers == floor
 		e.Claims[i] = ClaimExplanation[N]{
@@ -55,6 +56,7 @@ func reasonOf[N Amount](kinds apportion.Kinds, claim *Claim, stop Stop, filling 
 	if stop.Kind >= 0 {
 		reason.Kind = kinds.Name(stop.Kind)
 	}
+	// Of the other causes nothing is short: there are no numbers to tell.
 	if stop.Cause == Exhausted {
 		need := claim.Demand[stop.Kind]
 		reason.Need, reason.Have = float64(need), float64(filling.Unused[stop.Kind])
@@ -69,6 +71,7 @@ func (e *Explanation[N]) String() string {
 	if e.ShortOf != "" {
 		fmt.Fprintf(&text, "minima dropped: together they need more %s than there is\n", e.ShortOf)
 	}
+	// Columns are as wide as their widest cell, two spaces apart.
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for i := range e.Claims {
 		c := &e.Claims[i]

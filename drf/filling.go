@@ -54,6 +54,7 @@ func (s Stop) String() string { return s.Text(nil) }
 // Text is String with the names of the kinds.
 func (s Stop) Text(kinds apportion.Kinds) string {
 	switch s.Cause {
+	// Kind is -1 here, so that no name may be asked for.
 	case AtMax:
 		return "at its maximum"
 	case Exhausted:

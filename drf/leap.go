@@ -10,6 +10,7 @@ import (
 
 // leapEvery is how many containers for each claim are handed out one by one before the next leap
 // is tried: a leap looks at every claim up to 63 times.
+// A smaller number would leap where single containers are cheaper, a larger one hand out more of them.
 const leapEvery = 4
 
 // leap hands out containers in bulk. Progressive filling takes every container whose claim has a
@@ -23,10 +24,12 @@ const leapEvery = 4
 func (p *progress) leap() {
 	// Every container below level 0 fits: there is none. All containers at twice the level of a
 	// dominant share of 1 fit only where every Max does.
+	// Levels are compared by their bits: for floats that are not negative the order is the same.
 	low, high := uint64(0), uint64(0)
 	for _, e := range p.sorter.queue {
 		high = max(high, math.Float64bits(2*max(e.level, 1/e.client.weight)))
 	}
+	// Then nothing is refused any more, and one leap ends the filling.
 	if p.fits(math.Float64frombits(high)) {
 		low = high
 	}
@@ -39,11 +42,14 @@ func (p *progress) leap() {
 			high = middle
 		}
 	}
+	// low may be the present level of all claims; then nothing is taken, and the next container goes on
+	// its own.
 	p.take(math.Float64frombits(low))
 }
 
 // fits reports whether all containers below level fit together in what is left.
 func (p *progress) fits(level float64) bool {
+	// A copy: a level that does not fit must leave the state as it was.
 	room := p.scratch
 	copy(room, p.room)
 	for _, e := range p.sorter.queue {
@@ -52,6 +58,7 @@ func (p *progress) fits(level float64) bool {
 			continue
 		}
 		for k, q := range p.claims[e.client.claim].Demand {
+			// more may be near 2^63 where a claim has no Max, and q as well.
 			over, amount := bits.Mul64(uint64(more), uint64(q))
 			if over > 0 || amount > uint64(room[k]) {
 				return false
@@ -75,15 +82,18 @@ func (p *progress) take(level float64) {
 	p.sorter.queue = active[:0]
 	for _, e := range active {
 		client := e.client
+		// What fits has looked at these very numbers, so that nothing is refused here.
 		if n := p.below(client, level); n > 0 {
 			p.withdraw(p.claims[client.claim].Demand, n)
 			p.grant(client, n)
 		}
+		// A claim at Max leaves as in give, but without a repair of the heap, which is rebuilt below.
 		if p.out.Claims[client.claim].Containers == p.claims[client.claim].Max {
 			client.place = -1
 			p.out.Claims[client.claim].StoppedBy = Stop{AtMax, -1}
 			continue
 		}
+		// The list is filtered in place: what is written lies behind what has been read.
 		client.place = len(p.sorter.queue)
 		p.sorter.queue = append(p.sorter.queue, e)
 	}
@@ -112,9 +122,12 @@ func countBelow(bound float64, u *unit) int64 {
 		return 0
 	}
 	x := bound * u.pace
+	// x strays from the exact quotient by less than clearGap of itself; both neighbours are farther away.
 	if up := math.Ceil(x); x < clearCount && min(up-x, x-up+1) > clearGap*x {
 		return int64(up)
 	}
+	// j u >= bound means j >= bound total weight / amount: a product of integers and powers of two, over
+	// an integer.
 	scale := newRatio(bound)
 	p := multiply(u.level.total, int64(scale.mantissa), u.level.weight)
 	p.exponent += scale.exponent

@@ -35,6 +35,7 @@ type level struct {
 // are products of three integers, at most 63+63+53 bits long, times powers of two. total and
 // weight must be positive, amount may be zero.
 func compareLevels(a, b *level) int {
+	// Zero has no top bit to align, and equal denominators need no product: most comparisons end here.
 	if a.amount == 0 || b.amount == 0 || a.total == b.total && a.weight == b.weight {
 		return cmp.Compare(a.amount, b.amount)
 	}
@@ -88,8 +89,10 @@ func compareProducts(p, q product) int {
 // ceilOver returns p/d rounded up to an integer, for d > 0; math.MaxInt64 stands for that and for
 // everything above.
 func (p product) ceilOver(d int64) int64 {
+	// The three words have 192 bits, and the top one is set.
 	size := 192 + p.exponent // p lies in [2^(size-1), 2^size)
 	switch {
+	// p is below 1 and above 0: rounded up it is 1, whatever d is.
 	case size <= 0:
 		return 1
 	case size > 126: // p/d is at least 2^126/2^63
@@ -105,10 +108,12 @@ func (p product) ceilOver(d int64) int64 {
 	if high >= uint64(d) { // the quotient is 2^64 or more
 		return math.MaxInt64
 	}
+	// Div64 needs high < d, which has just been made sure of.
 	quotient, rest := bits.Div64(high, low, uint64(d))
 	if quotient >= math.MaxInt64 {
 		return math.MaxInt64
 	}
+	// Anything left of the quotient, or of p behind its point, makes it one more.
 	if rest > 0 || fraction > 0 {
 		quotient++
 	}

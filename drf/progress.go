@@ -11,6 +11,7 @@ type progress struct {
 	claims  []Claim
 	clients []Client // one for each claim
 	sorter  Sorter
+	// room is what is left of each kind, never negative.
 	room    apportion.Resources
 	unit    []unit              // one container of each claim
 	scratch apportion.Resources // of leap
@@ -29,6 +30,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 		sorter:  Sorter{total: capacity, queue: make(queue, 0, len(claims))},
 		out:     &Filling[int64]{Claims: make([]Filled[int64], len(claims)), HaltedBy: -1},
 	}
+	// Every Min is taken at once, before anybody has more: no claim's Min depends on another's share.
 	p.room, p.out.ShortOf = afterFloors(capacity, claims)
 	p.scratch = make(apportion.Resources, len(capacity))
 	held := make(apportion.Resources, len(claims)*len(capacity))
@@ -37,10 +39,12 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 		*client = newClient(&p.sorter, claim.ID, claim.Weight, held[i*len(capacity):(i+1)*len(capacity)])
 		client.claim = i
 		p.out.Claims[i].ID = claim.ID
+		// It has no share at all, since one of its kinds has no capacity to be a part of.
 		if k := unservable(capacity, claim.Demand); k >= 0 {
 			p.stop(client, Stop{Unservable, k})
 			continue
 		}
+		// The dominant kind of a claim never changes while all its containers are alike.
 		_, k := claim.Demand.DominantShare(capacity)
 		p.unit[i] = newUnit(claim.Demand[k], capacity[k], claim.Weight)
 		if p.out.ShortOf < 0 {
@@ -59,6 +63,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 // it.
 func (p *progress) give(client *Client) int {
 	claim := &p.claims[client.claim]
+	// All kinds are looked at before any is taken: a container is given whole or not at all.
 	for k, q := range claim.Demand {
 		if q > p.room[k] {
 			return k
@@ -79,6 +84,7 @@ func (p *progress) grant(client *Client, n int64) {
 	for k, q := range p.claims[client.claim].Demand {
 		client.held[k] += n * q
 	}
+	// The share is found anew from what is held, not added up: nothing is rounded on the way.
 	client.rate()
 	p.out.Claims[client.claim].Containers += n
 }
@@ -91,6 +97,7 @@ func (p *progress) stop(client *Client, why Stop) {
 
 // halt stops all claims that are left.
 func (p *progress) halt(lacking int) {
+	// All that are left are told the kind that has ended the filling, though it is not theirs.
 	for client := p.sorter.Next(); client != nil; client = p.sorter.Next() {
 		p.stop(client, Stop{Halted, lacking})
 	}
@@ -100,6 +107,7 @@ func (p *progress) halt(lacking int) {
 func (p *progress) finish() *Filling[int64] {
 	for i := range p.clients {
 		client, filled := &p.clients[i], &p.out.Claims[i]
+		// Shares are rounded here, once, from exact fractions.
 		filled.Share, _ = client.Share()
 		filled.Level = client.Level()
 	}

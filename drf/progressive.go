@@ -35,6 +35,7 @@ func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptio
 	if options == nil {
 		options = &WholeOptions{}
 	}
+	// Lines 3 to 8 of Algorithm 1, with a refusal for each claim in place of one for all.
 	p := newProgress(capacity, claims)
 	for client := p.next(); client != nil; client = p.next() {
 		lacking := p.give(client)

@@ -17,9 +17,10 @@ const verifyTolerance = 1e-9
 type verifier struct {
 	capacity apportion.Resources
 	claims   []Claim
-	has      []float64
-	whole    []int64 // has as integers; nil: containers are divisible
-	report   Report
+	// has are the containers of each claim, report what has been found so far.
+	has    []float64
+	whole  []int64 // has as integers; nil: containers are divisible
+	report Report
 }
 
 // violate adds a violation that is about one claim and about no kind.
@@ -38,6 +39,7 @@ func (v *verifier) used(k int) (amount float64, over bool) {
 		}
 		return amount, amount > float64(v.capacity[k])*(1+verifyTolerance)
 	}
+	// Integers of any size: a division that somebody else made may hand out more than 2^63.
 	var sum, term big.Int
 	for i, n := range v.whole {
 		term.Mul(big.NewInt(n), big.NewInt(v.claims[i].Demand[k]))
@@ -67,6 +69,7 @@ func (v *verifier) checkBounds() {
 		}
 		var below, above bool
 		if v.whole != nil {
+			// Whole numbers are compared as such: above 2^53 two of them may be one float.
 			below, above = v.whole[i] < low, v.whole[i] > high
 		} else {
 			below, above = exceeds(float64(low), v.has[i]), exceeds(v.has[i], float64(high))
@@ -93,6 +96,7 @@ func (v *verifier) checkPareto() {
 	}
 	for i := range v.claims {
 		claim, n := &v.claims[i], v.has[i]
+		// more is how many containers still fit, alone, into what nobody has.
 		more := min(quotient(left, claim.Demand, 1), float64(claim.Max)-n)
 		if v.whole != nil && more >= 1 || v.whole == nil && exceeds(more, 0) {
 			v.violate(ParetoEfficient, i, n, n+more)
@@ -117,6 +121,7 @@ func (v *verifier) checkEnvy() {
 		}
 		for i := range v.claims {
 			claim := &v.claims[i]
+			// Envy is weighted: twice the weight may look at twice the bundle, [Ghodsi11] §4.3.
 			possible := min(quotient(bundle, claim.Demand, claim.Weight/other.Weight), float64(claim.Max))
 			if i != j && exceeds(possible, v.has[i]) {
 				v.violate(EnvyFree, i, v.has[i], possible)
@@ -128,6 +133,7 @@ func (v *verifier) checkEnvy() {
 
 // checkIncentive compares each claim with a part of the cluster of its own.
 func (v *verifier) checkIncentive() {
+	// A sum of up to millions of weights; its rounding is far below the tolerance.
 	weights, whole := 0.0, make([]float64, len(v.capacity))
 	for i := range v.claims {
 		weights += v.claims[i].Weight

@@ -37,6 +37,7 @@ func compareExactly(a, b *Client) int {
 	if order := compareLevels(&a.exact, &b.exact); order != 0 {
 		return order
 	}
+	// IDs are unique, so that no two clients are equal and the order is total.
 	return cmp.Compare(a.id, b.id)
 }
 
@@ -103,6 +104,7 @@ func (q queue) up(i, top int, e entry) {
 func (q queue) down(top int, e entry) {
 	i := top
 	for child := 2*i + 1; child < len(q); child = 2*i + 1 {
+		// The earlier of two children moves up.
 		if child+1 < len(q) && before(&q[child+1], &q[child]) {
 			child++
 		}
@@ -117,6 +119,7 @@ func (q queue) heapify() {
 	for i := range q {
 		q[i].level = q[i].client.Level()
 	}
+	// From the last parent up to the root: each step finds heaps below it. O(n) in all.
 	for i := len(q)/2 - 1; i >= 0; i-- {
 		q.down(i, q[i])
 	}

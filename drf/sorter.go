@@ -106,11 +106,13 @@ func (s *Sorter) Remove(client *Client) error {
 	if err := s.own(client); err != nil {
 		return err
 	}
+	// What is held stands for containers that run, and their end must be booked somewhere.
 	if !client.held.IsZero() {
 		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
 	}
 	s.queue.remove(client)
 	delete(s.clients, client.id)
+	// A handle that is used on is refused by own.
 	client.sorter = nil
 	return nil
 }
@@ -128,6 +130,7 @@ func (s *Sorter) SetActive(client *Client, active bool) error {
 		return err
 	}
 	switch {
+	// A client that is active already would be in the queue twice.
 	case active && client.place < 0:
 		s.queue.push(client)
 	case !active:
@@ -158,6 +161,7 @@ func (s *Sorter) Allocate(client *Client, r apportion.Resources) error {
 	if err := s.checkCall(client, r); err != nil {
 		return err
 	}
+	// AddTo writes nothing where any sum overflows.
 	if err := exact.AddTo(client.held, client.held, r); err != nil {
 		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
 	}
@@ -172,6 +176,7 @@ func (s *Sorter) Release(client *Client, r apportion.Resources) error {
 	if err := s.checkCall(client, r); err != nil {
 		return err
 	}
+	// All kinds are compared first, so that an error has taken nothing.
 	if !r.FitsIn(client.held) {
 		return &apportion.FieldError{
 			Item: clientItem(client.id), Field: "Release", Err: ErrNotHeld,
@@ -197,6 +202,7 @@ func (s *Sorter) Next() *Client {
 // Order appends all active clients to dst, in order, and returns it. It takes O(n log n), and
 // less where little has changed since the last call; it allocates only if dst is too short.
 func (s *Sorter) Order(dst []*Client) []*Client {
+	// A sorted list is a heap as well, so that nothing has to be put back.
 	s.queue.sort()
 	dst = slices.Grow(dst, len(s.queue))
 	for i := range s.queue {
@@ -257,6 +263,7 @@ func (c *Client) Level() float64 {
 // rate finds the dominant share anew.
 func (c *Client) rate() {
 	_, c.kind = c.held.DominantShare(c.sorter.total)
+	// 0/1 is the level of whoever holds nothing, or only kinds that the cluster has none of.
 	c.exact.amount, c.exact.total = 0, 1
 	if c.kind >= 0 {
 		c.exact.amount, c.exact.total = c.held[c.kind], c.sorter.total[c.kind]

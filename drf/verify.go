@@ -34,9 +34,11 @@ func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers [
 	for i, n := range containers {
 		v.has[i] = float64(n)
 	}
+	// Whole containers are kept as integers beside their floats, for what is checked exactly.
 	if whole, ok := any(containers).([]int64); ok {
 		v.whole = whole
 	}
+	// In the order of Property, which is that of the report.
 	v.checkCapacity()
 	v.checkBounds()
 	v.checkPareto()

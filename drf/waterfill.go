@@ -42,10 +42,13 @@ func Fill(capacity apportion.Resources, claims []Claim) (*Filling[float64], erro
 		return nil, err
 	}
 	w := newWater(capacity, claims)
+	// 1. Every claim is put into the water at level 0. 2. The next thing that happens is looked for, and
+	// done. 3. With the last claim the filling ends.
 	w.start()
 	for w.active > 0 {
 		level, kind := w.nextUsedUp()
 		switch event := w.nextEvent(); {
+		// At one level events come before a kind that is used up: who reaches Max there is stopped by Max.
 		case event.level <= level && event.leaves:
 			w.leaveFloor(event)
 		case event.level <= level && event.claim >= 0:
@@ -72,10 +75,12 @@ type water struct {
 
 	tub    []inTub
 	active int // claims that are not stopped
+	// floors says that every Min is honoured.
 	floors bool
 
 	leave, cap []event // by level, those to come
-	level      float64
+	// level is the height of the water: it never falls.
+	level float64
 
 	kinds []kindLevel
 }
@@ -149,9 +154,11 @@ func (w *water) start() {
 			continue
 		}
 		w.active++
+		// delta is positive: the claim demands something, and all that it demands exists.
 		in.delta, _ = claim.Demand.DominantShare(w.capacity)
 		in.pace = claim.Weight / in.delta
 		in.state = atFloor
+		// A claim without a floor grows from level 0; one that is at Max already waits for its cap alone.
 		switch floor := w.floor(i); {
 		case floor == 0 && claim.Max > 0:
 			w.grow(i)
@@ -232,6 +239,7 @@ func (w *water) nextUsedUp() (level float64, kind int) {
 // usedUpAt returns the level at which kind k is used up if nothing else happens before.
 func (w *water) usedUpAt(k int) float64 {
 	kind := &w.kinds[k]
+	// room is exact and frozen rounded once for each level at which something froze.
 	left := float64(kind.room) - kind.frozen
 	if left <= 0 {
 		return w.level
@@ -242,6 +250,8 @@ func (w *water) usedUpAt(k int) float64 {
 // nextEvent returns the first event that concerns a claim still active, without taking it off its
 // list. Leaving a floor comes before reaching a cap at the same level.
 func (w *water) nextEvent() event {
+	// Events of claims that a kind has stopped are skipped when their turn comes; to search for them would
+	// cost more.
 	for len(w.leave) > 0 && w.tub[w.leave[0].claim].state == stopped {
 		w.leave = w.leave[1:]
 	}
@@ -263,6 +273,8 @@ func (w *water) leaveFloor(e event) {
 	w.leave = w.leave[1:]
 	w.level = max(w.level, e.level)
 	for k, q := range w.claims[e.claim].Demand {
+		// What the floor held goes back, since from here on the rate counts from level 0. No overflow: it
+		// was taken from there.
 		w.kinds[k].room += w.floor(e.claim) * q
 	}
 	w.grow(e.claim)
@@ -280,6 +292,8 @@ func (w *water) reachCap(e event) {
 		} else {
 			kind.room += w.floor(e.claim) * q
 		}
+		// Max containers fit by themselves, or there would be no event, so that the product cannot
+		// overflow.
 		kind.room -= claim.Max * q
 	}
 	w.out.Claims[e.claim].Share = float64(claim.Max) * w.tub[e.claim].delta
@@ -292,6 +306,8 @@ func (w *water) reachCap(e event) {
 func (w *water) freeze(level float64, kind int) {
 	w.kinds[kind].used = true
 	for k := range w.kinds {
+		// Kinds that are used up together must stop their claims together, although their levels are
+		// rounded apart.
 		if !w.kinds[k].used && w.usedUpAt(k) <= level*(1+levelTolerance) {
 			w.kinds[k].used = true
 		}
@@ -332,6 +348,7 @@ func (w *water) freezeClaim(i int32, kind int) {
 		w.kinds[k].freezing.add(rate)
 	}
 	w.out.Claims[i].Share = w.level * claim.Weight
+	// Rounding may carry the product past either bound by a unit in the last place.
 	w.stop(i, min(max(in.pace*w.level, floor), float64(claim.Max)), Stop{Exhausted, kind})
 }
 
@@ -346,6 +363,7 @@ func (w *water) stop(i int32, containers float64, why Stop) {
 // finish returns the filling once no claim is active.
 func (w *water) finish() *Filling[float64] {
 	for k := range w.kinds {
+		// A kind that is used up has exactly 0 left, whatever rounding says.
 		if kind := &w.kinds[k]; !kind.used {
 			w.out.Unused[k] = max(0, float64(kind.room)-kind.frozen)
 		}

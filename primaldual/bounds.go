@@ -46,6 +46,12 @@ func (b *Bounds) Validate(kinds apportion.Kinds) error {
 	return faults.Err()
 }
 
+// freeBounds returns bounds with which nothing has a price.
+func freeBounds(kinds int) *Bounds {
+	free := make([]float64, kinds)
+	return &Bounds{UWorker: free, LWorker: free, UPS: free, LPS: free}
+}
+
 // pairFault returns what is wrong with U and L of one kind, or nil.
 func pairFault(upper, lower float64) error {
 	switch {

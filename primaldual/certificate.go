@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/number"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Certificate bounds the offline optimum of a set of jobs from above. Every number is a bound by
@@ -26,6 +28,10 @@ type Certificate struct {
 	// Ratio is Bound / achieved: the run earned at least 1/Ratio of the offline optimum. It is
 	// infinite where nothing was earned that could have been.
 	Ratio float64
+	// Secure is what all jobs together are worth if each ends in the last slot, and Influenced is the ratio of what
+	// scheduling can add to that: (Bound - Secure) / (achieved - Secure). Where utilities are mostly constant, Ratio is
+	// near 1 however late jobs end; Influenced is not. It is infinite where the run earned no more than Secure.
+	Secure, Influenced float64
 }
 
 // certificateJSON is a Certificate in JSON, where numbers may be infinite.
@@ -37,6 +43,9 @@ type certificateJSON struct {
 	Zero     number.Float `json:"zero"`
 	Refined  number.Float `json:"refined"`
 	Ratio    number.Float `json:"ratio"`
+
+	Secure     number.Float `json:"secure"`
+	Influenced number.Float `json:"influenced"`
 }
 
 // MarshalJSON writes a certificate, an infinite ratio as the text "+Inf".
@@ -44,6 +53,7 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(certificateJSON{
 		number.Float(c.Bound), number.Float(c.AtPrices), number.Float(c.Scaled), number.Float(c.Theta),
 		number.Float(c.Zero), number.Float(c.Refined), number.Float(c.Ratio),
+		number.Float(c.Secure), number.Float(c.Influenced),
 	})
 }
 
@@ -56,6 +66,7 @@ func (c *Certificate) UnmarshalJSON(text []byte) error {
 	*c = Certificate{
 		float64(read.Bound), float64(read.AtPrices), float64(read.Scaled), float64(read.Theta),
 		float64(read.Zero), float64(read.Refined), float64(read.Ratio),
+		float64(read.Secure), float64(read.Influenced),
 	}
 	return nil
 }
@@ -106,11 +117,31 @@ func Certify(ledger *Ledger, jobs []Job, achieved float64, options *CertificateO
 		detail := fmt.Sprintf("%g is more than any schedule earns, %g", achieved, c.Bound)
 		return Certificate{}, &apportion.FieldError{Field: "achieved", Err: apportion.ErrConflict, Detail: detail}
 	}
-	c.Ratio = 1
-	if c.Bound > achieved {
-		c.Ratio = c.Bound / achieved
-	}
+	c.Secure = d.secure()
+	c.Ratio, c.Influenced = over(c.Bound, achieved, 0), over(c.Bound, achieved, c.Secure)
 	return c, nil
+}
+
+// over returns (bound - base) / (achieved - base): 1 where the bound is reached, infinite where nothing above the base was.
+func over(bound, achieved, base float64) float64 {
+	switch {
+	case bound <= achieved:
+		return 1
+	case achieved <= base:
+		return inf
+	}
+	return (bound - base) / (achieved - base)
+}
+
+// secure returns what the jobs are worth if each ends in the last slot.
+func (d *dual) secure() float64 {
+	sum, last := 0.0, d.from.last()
+	for i := range d.jobs {
+		if job := &d.jobs[i]; job.misfit(d.from.cluster) == Admitted && job.ShortestSlots() <= int64(last-job.Arrival+1) {
+			sum += job.tolerated(nil, last-job.Arrival, last-job.Arrival)[0]
+		}
+	}
+	return sum
 }
 
 // dual is the dual program (19)-(20) of a set of jobs, evaluated price by price.
@@ -138,11 +169,11 @@ func newDual(ledger *Ledger, jobs []Job, options *CertificateOptions) (*dual, er
 		return nil, err
 	}
 	slots, cells := len(ledger.slots), len(ledger.capacity)
-	if err := checkCells(int64(slots), int64(cells), limit, apportion.Item{ID: "certificate"}, "slots x cells"); err != nil {
+	if err := schedule.CheckCells(int64(slots), int64(cells), limit, apportion.Item{ID: "certificate"}, "slots x cells"); err != nil {
 		return nil, err
 	}
 	d := &dual{jobs: jobs, from: &ledger.market}
-	d.planner.search.limit = limit
+	d.planner.search.Limit = limit
 	d.at = market{park: ledger.park, first: ledger.first, slots: make([]slotState, slots)}
 	d.at.base = make([]float64, cells)
 	return d, nil
@@ -174,7 +205,7 @@ func (d *dual) certificate(achieved float64, steps int) (Certificate, error) {
 // scaled returns the bound at theta times the prices of the ledger.
 func (d *dual) scaled(theta float64) (float64, error) {
 	times := func(dst, prices []float64) []float64 {
-		dst = grown(dst, len(prices))
+		dst = slices.Grow(dst[:0], len(prices))[:len(prices)]
 		for i, p := range prices {
 			dst[i] = float64(theta * p)
 		}
@@ -246,7 +277,7 @@ func (d *dual) value() (float64, error) {
 		}
 		switch best.Verdict {
 		case Admitted, TooExpensive:
-			sum += best.Payoff + d.planner.request.slack()
+			sum += best.Payoff + d.planner.slack()
 		}
 		d.use(job, best.Schedule)
 	}

@@ -1,30 +1,10 @@
-// This file implements ChunkDP: DP_COST over chunk trainings as printed, [OASiS] Algorithm 2, lines
-// 12-24.
+// This file implements the units of ChunkDP: whole chunk trainings, as printed, [OASiS] Algorithm 2,
+// lines 12-24. Where 1/m_i is no integer, ceil(d m_i) workers for d trainings waste parts of worker-slots, so that
+// a schedule may cost more than constraint (2) asks for, never less.
 
 package primaldual
 
 import "math"
-
-// chunkTables turns tables over workers into tables over chunk trainings: d trainings in one slot
-// take ceil(d m_i) workers. Where 1/m_i is no integer that wastes parts of worker-slots, so the pass
-// over these tables may cost more than constraint (2) asks for, never less.
-//
-// The result shares the slots of costs; only distinct tables are computed.
-func chunkTables(costs *slotCosts, r *request) *slotCosts {
-	chunks := &slotCosts{of: costs.of, from: []int{0}}
-	for i := range costs.tables() {
-		table := costs.distinct(i)
-		for d := int64(0); d <= r.chunks; d++ {
-			y := workersFor(r.job, d)
-			if y >= int64(len(table)) {
-				break
-			}
-			chunks.cost = append(chunks.cost, table[y])
-		}
-		chunks.from = append(chunks.from, len(chunks.cost))
-	}
-	return chunks
-}
 
 // workersFor returns ceil(d m_i): the workers that train d chunks in one slot.
 func workersFor(j *Job, d int64) int64 {

@@ -3,14 +3,12 @@
 package primaldual
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/enum"
-	"github.com/apportion/apportion/internal/exact"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Side is one of the two disjoint sets of servers.
@@ -109,11 +107,11 @@ func cloneServers(servers []apportion.Server) []apportion.Server {
 
 // DefaultMaxCells is the limit on the size of any table where the options leave it 0: 2^27 cells of
 // eight bytes are one GiB.
-const DefaultMaxCells = 1 << 27
+const DefaultMaxCells = schedule.DefaultMaxCells
 
 // ErrTooLarge reports that a computation would need a table with more cells than the limit of the
 // options. Nothing was allocated for it and no state has changed.
-var ErrTooLarge = errors.New("is larger than the limit on memory")
+var ErrTooLarge = schedule.ErrTooLarge
 
 // cellLimit returns the limit that MaxCells of some options asks for, and refuses a negative one.
 func cellLimit(option int64) (int64, error) {
@@ -125,16 +123,4 @@ func cellLimit(option int64) (int64, error) {
 		return DefaultMaxCells, nil
 	}
 	return option, nil
-}
-
-// checkCells refuses a table of rows x columns cells above the limit.
-func checkCells(rows, columns, limit int64, item apportion.Item, field string) error {
-	cells, ok := exact.Mul(rows, columns)
-	if ok && cells <= limit {
-		return nil
-	}
-	return &apportion.FieldError{
-		Item: item, Field: field, Err: ErrTooLarge,
-		Detail: fmt.Sprintf("%d x %d cells, the limit is %d", rows, columns, limit),
-	}
 }

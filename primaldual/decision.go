@@ -26,6 +26,8 @@ type Decision struct {
 	Completion int `json:"completion"`
 	// Schedule says where the job runs.
 	Schedule Schedule `json:"schedule"`
+	// Revised lists the jobs that were planned again to make room, in order of admission, where prices are learnt.
+	Revised []Revision `json:"revised,omitempty"`
 }
 
 // Schedule lists the slots in which a job has workers, ascending.

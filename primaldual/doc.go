@@ -9,7 +9,8 @@
 // one; then that schedule is reserved and prices rise.
 //
 //   - [BoundsOf] sets the two ends of the price functions from known or sampled jobs.
-//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Fail, Repair, Snapshot.
+//   - [Learning] takes the place of bounds where nothing is known of the jobs to come.
+//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Fail, Repair, Revise, Snapshot.
 //   - [Ledger] holds what is taken, and the prices, for schedules of any origin.
 //   - [Certify] bounds what any policy could have earned from the same jobs.
 //   - [NewOffline] states the offline problem as a mixed-integer program.
@@ -57,6 +58,18 @@
 // workers there together, and (d) no better schedule of an admitted job was hidden by a server without
 // room. With jobs that take much of a server the ratio can be anything; [Certify] holds always.
 //
+// With [Learning] there are no bounds and no alpha. What holds then, for any jobs whatever:
+//
+//   - Promises are kept: an admitted job that is planned again ends by the last slot in which it is worth
+//     what its decision said, and all its work is done.
+//   - A job is refused for its price only if it takes a third or more of all capacity of its window, a
+//     twentieth or more of that is promised already, and its worth is less than a tenth of what it is expected to
+//     displace.
+//   - At every moment the jobs refused for their price are together worth at most Refuse times what the admitted ones
+//     were promised. A run is thus worth at least 1/(1+Refuse) of all jobs that found room when they came, one half by
+//     default: proof, both sums change in Offer alone, and learner.mayRefuse is asked before. Whoever finds no room is
+//     not in that sum; how much any policy could have earned says [Certify].
+//
 // # Deviations
 //
 //   - U is f_i(n_i - 1) over the demand: a job that takes n_i slots from its arrival on ends n_i - 1
@@ -79,6 +92,9 @@
 //     comparison. Both are exact.
 //   - The horizon may move on, jobs may end early or be cancelled, and servers may fail; prices then
 //     fall. The paper has a fixed span and keeps every promise.
+//   - With [Learning] prices are those of whole windows: a tenth of the worth that is expected to be
+//     displaced, from the load offered so far, which is forgotten exponentially. Schedules end as early as can be, and
+//     a job that finds no room may move others, earliest promise first.
 //   - A kind without capacity, or that no job demands, has price 0. A demand of 0 limits nothing.
 //
 // # References

@@ -78,17 +78,27 @@ func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
 	}
 	out := make([]Displacement, 0, len(jobs))
 	for _, r := range jobs {
-		d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
+		d, p, err := s.reconsider(r, from)
 		if err != nil { // only ErrTooLarge: the utility is not checked again
 			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
 		} else if !d.Admitted {
 			d.Reason = s.planner.explain(&s.ledger.market, &d)
 		}
+		s.apply(&p, from)
 		s.settle(r, &d, from)
 		out = append(out, Displacement{ID: r.job.ID, Decision: d})
 	}
 	s.planner.request.job = nil
 	return out
+}
+
+// reconsider decides about what is left of a job, which has no slots from slot from on. The plan says who moves.
+func (s *Scheduler) reconsider(r *running, from int) (Decision, plan, error) {
+	if s.learn != nil {
+		return s.readmit(r, from)
+	}
+	d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
+	return d, plan{}, err
 }
 
 // settle carries out a decision about what is left of a job from slot from on.
@@ -97,6 +107,7 @@ func (s *Scheduler) settle(r *running, d *Decision, from int) {
 		s.ledger.move(&r.job, d.Schedule, from, 1)
 		r.schedule = append(r.schedule[:len(r.schedule):len(r.schedule)], d.Schedule.clone()...)
 		r.utility = d.Utility
+		r.promise = r.job.worthUntil(d.Completion, d.Utility, s.Last())
 		return
 	}
 	// Its slots before the failure would be work for nothing.
@@ -137,5 +148,10 @@ func (s Schedule) uses(side Side, server, from int) bool {
 	return false
 }
 
-// completion returns the last slot with a worker.
-func (s Schedule) completion() int { return s[len(s)-1].Slot }
+// completion returns the last slot with a worker; 0 where there is none.
+func (s Schedule) completion() int {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[len(s)-1].Slot
+}

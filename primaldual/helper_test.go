@@ -4,10 +4,13 @@ package primaldual
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // approx compares decisions of which costs were added up in different orders.
@@ -65,28 +68,46 @@ func within(t testing.TB, what string, got, want []float64, margin float64) {
 	}
 }
 
-// requestOf returns the whole work of a job as a request to s.
-func requestOf(t testing.TB, s *Scheduler, job *Job) *request {
+// tablesOf returns C_t of a job, for every slot from its arrival on.
+func tablesOf(t testing.TB, s *Scheduler, job *Job) [][]float64 {
 	t.Helper()
 	r := &request{job: job, first: job.Arrival, work: job.WorkerSlots(), chunks: job.Epochs * job.Chunks}
-	var err error
-	if r.values, err = job.values(nil, 0, s.Last()-job.Arrival); err != nil {
-		t.Fatal(err)
-	}
 	r.set(&s.ledger.market)
-	return r
+	var costs slotCosts
+	var tables schedule.Tables
+	tables.Reset()
+	costs.reset(&s.ledger.market, r)
+	var out [][]float64
+	for slot := range s.Last() - job.Arrival + 1 {
+		costs.Add(&tables, inf)
+		out = append(out, slices.Clone(tables.Of(slot)))
+	}
+	return out
 }
 
-// costsByCompletion returns the least cost of a job by the slot of its completion.
+// costsByCompletion returns the least cost of a job by the slot of its completion, by recursion.
 func costsByCompletion(t testing.TB, s *Scheduler, job *Job) []float64 {
 	t.Helper()
-	b := &s.planner.search
-	r := requestOf(t, s, job)
-	b.costs.addAll(&s.ledger.market, r, len(r.values)-1)
-	if err := b.dp.run(b.prefix(r, len(r.values)-1)); err != nil {
-		t.Fatal(err)
+	tables := tablesOf(t, s, job)
+	var least func(slot int, work int64) float64
+	least = func(slot int, work int64) float64 {
+		switch {
+		case work <= 0:
+			return 0
+		case slot < 0:
+			return inf
+		}
+		best := inf
+		for y, cost := range tables[slot] {
+			best = min(best, cost+least(slot-1, work-int64(y)))
+		}
+		return best
 	}
-	return append([]float64(nil), b.dp.least...)
+	costs := make([]float64, len(tables))
+	for slot := range costs {
+		costs[slot] = least(slot, job.WorkerSlots())
+	}
+	return costs
 }
 
 func mustPrices(t testing.TB, s *Scheduler, side Side, slot, server int) []float64 {

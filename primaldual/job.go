@@ -5,12 +5,12 @@ package primaldual
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Job is one training job: Epochs passes over Chunks chunks of data of Minibatches mini-batches
@@ -148,7 +148,7 @@ func (j *Job) PSFor(workers int64) int64 {
 	if j.WorkerBandwidth > j.PSBandwidth {
 		return workers + 1
 	}
-	return ceilMulDiv(workers, j.WorkerBandwidth, j.PSBandwidth)
+	return schedule.CeilMulDiv(workers, j.WorkerBandwidth, j.PSBandwidth)
 }
 
 // clone returns a copy that shares no slice with j.
@@ -172,16 +172,6 @@ func ceilSlack(x float64) int64 {
 		return int64(near)
 	}
 	return int64(math.Ceil(x))
-}
-
-// ceilMulDiv returns ceil(a b/c) for a, b >= 0 and c >= b, c > 0, exactly.
-func ceilMulDiv(a, b, c int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	quotient, rest := bits.Div64(hi, lo, uint64(c))
-	if rest > 0 {
-		quotient++
-	}
-	return int64(quotient)
 }
 
 // ceilDiv returns ceil(a/b) for a >= 0, b > 0.

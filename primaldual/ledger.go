@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Ledger keeps the usage of every server, kind and slot, exactly, and the prices that follow from it.
@@ -45,7 +46,7 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 		return nil, err
 	}
 	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
-	if err := checkCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
+	if err := schedule.CheckCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
 		return nil, err
 	}
 	l := &Ledger{}
@@ -144,14 +145,14 @@ func (l *Ledger) take(slot int, d *demand, server int, n int64) {
 		l.set(s, at+r, s.used[at+r]+n*d.amounts[i])
 	}
 	if s.busy == 0 {
-		s.used, s.price = nil, nil
+		s.used, s.taken, s.price = nil, nil, nil
 	}
 }
 
 // open gives a slot tables of its own.
 func (l *Ledger) open(s *slotState) {
 	if s.used == nil {
-		s.used = make([]int64, len(l.capacity))
+		s.used, s.taken = make([]int64, len(l.capacity)), make([]int64, len(l.totals))
 		s.price = append([]float64(nil), l.base...)
 	}
 }
@@ -164,6 +165,7 @@ func (l *Ledger) set(s *slotState, cell int, used int64) {
 	case before > 0 && used == 0:
 		s.busy--
 	}
+	s.taken[l.pair(cell)] += used - s.used[cell]
 	s.used[cell] = used
 	s.price[cell] = l.price(cell, used)
 }

@@ -27,17 +27,43 @@ type machine struct {
 	down    map[[3]int]bool // side, server, slot
 	clock   int             // arrival of the job offered last
 	number  int
+	learn   *Learning          // nil: prices follow from bounds
+	worth   map[string]float64 // what each job that runs was promised
 }
 
 func newMachine(draw source) *machine {
-	m := &machine{size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[[3]int]bool{}, clock: 1}
+	m := &machine{
+		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[[3]int]bool{}, clock: 1, worth: map[string]float64{},
+	}
 	m.cluster = m.size.cluster(draw)
 	m.bounds = boundsDraw(draw, m.cluster, m.size.jobsOf(draw, m.cluster))
+	m.start()
+	return m
+}
+
+// newLearningMachine has a scheduler that learns its prices and revises.
+func newLearningMachine(draw source) *machine {
+	m := newMachine(draw)
+	m.learn = &Learning{Memory: draw(0, 5), Revise: draw(-1, 2), Refuse: float64(draw(0, 6)) / 2}
+	m.bounds = *freeBounds(len(m.cluster.Kinds))
+	m.start()
+	return m
+}
+
+// start makes the scheduler.
+func (m *machine) start() {
 	var err error
-	if m.s, err = NewScheduler(m.cluster, &m.bounds, nil); err != nil {
+	if m.s, err = NewScheduler(m.cluster, m.known(), &SchedulerOptions{Learn: m.learn}); err != nil {
 		panic(err)
 	}
-	return m
+}
+
+// known returns the bounds, nil where prices are learnt.
+func (m *machine) known() *Bounds {
+	if m.learn != nil {
+		return nil
+	}
+	return &m.bounds
 }
 
 // ids returns the jobs that run, sorted.
@@ -68,17 +94,34 @@ func (m *machine) offer(t failer) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	checkOracle(t, m.s, j, quote)
-	checkSchedule(t, m.s, &j, quote)
+	if m.learn == nil {
+		checkOracle(t, m.s, j, quote)
+		checkSchedule(t, m.s, &j, quote)
+	} else if quote.Admitted {
+		checkConstraints(t, &j, quote.Schedule)
+	}
 	d, err := m.s.Offer(j)
 	if err != nil || !cmp.Equal(quote, d) {
 		t.Fatalf("%v: quoted %+v, decided %+v", err, quote, d)
 	}
 	m.clock = j.Arrival
+	m.revised(t, d.Revised)
 	if d.Admitted {
-		m.jobs[j.ID] = j
+		m.jobs[j.ID], m.worth[j.ID] = j, d.Utility
 	}
 }
+
+// revised checks that jobs run as a decision says that they were planned again.
+func (m *machine) revised(t failer, revisions []Revision) {
+	for _, r := range revisions {
+		now, ok := m.s.Schedule(r.ID)
+		if !ok || !cmp.Equal(now[now.before(r.From):], r.Schedule) {
+			t.Fatalf("job %s runs %+v, revised to %+v", r.ID, now, r)
+		}
+	}
+}
+
+func (m *machine) revise(t failer) { m.revised(t, m.s.Revise()) }
 
 func (m *machine) cancel(t failer) {
 	if id, ok := m.someJob(); ok {
@@ -95,7 +138,7 @@ func (m *machine) complete(t failer) {
 		slot := m.draw(m.jobs[id].Arrival, min(m.s.First(), schedule.completion()))
 		got, err := m.s.Complete(id, slot)
 		want := Finish{id, slot, m.jobs[id].Utility.Value(slot - m.jobs[id].Arrival)}
-		if err != nil || got != want {
+		if err != nil || got != want && m.learn == nil || got.Utility < m.worth[id] {
 			t.Fatalf("completed %+v, %v, want %+v", got, err, want)
 		}
 		delete(m.jobs, id)
@@ -172,6 +215,7 @@ func (m *machine) fail(t failer) {
 // displaced checks that a displaced job keeps its past and does all its work, or is gone.
 func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 	now, running := m.s.Schedule(d.ID)
+	m.worth[d.ID] = d.Decision.Utility
 	if running != d.Decision.Admitted {
 		t.Fatalf("%+v, but running: %v", d, running)
 	}
@@ -181,6 +225,9 @@ func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 	}
 	j := m.jobs[d.ID]
 	kept := old.before(slot)
+	if m.learn != nil {
+		return // one that was planned later may have moved it; check compares with the promise
+	}
 	if !cmp.Equal(old[:kept], now[:kept]) || !cmp.Equal(d.Decision.Schedule, now[kept:]) {
 		t.Fatalf("schedule %v, was %v", now, old)
 	}
@@ -231,6 +278,9 @@ func (m *machine) check(t failer) {
 		if !ok {
 			t.Fatalf("job %s is lost", id)
 		}
+		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || schedule.WorkerSlots() < j.WorkerSlots() {
+			t.Fatalf("job %s is worth %g, promised %g; %d of %d worker-slots", id, value, m.worth[id], schedule.WorkerSlots(), j.WorkerSlots())
+		}
 		for i := range schedule {
 			for _, side := range []Side{Workers, ParameterServers} {
 				for _, p := range schedule[i].on(side) {
@@ -262,6 +312,9 @@ func (m *machine) check(t failer) {
 			}
 		}
 	}
+	if l := m.s.learn; l != nil && l.refused > max(0, l.Refuse)*l.admitted {
+		t.Fatalf("refused %g for their price, admitted %g", l.refused, l.admitted)
+	}
 	m.restore(t)
 }
 
@@ -288,7 +341,7 @@ func (m *machine) restore(t failer) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	s, err := RestoreScheduler(m.cluster, &m.bounds, nil, data)
+	s, err := RestoreScheduler(m.cluster, m.known(), &SchedulerOptions{Learn: m.learn}, data)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -304,12 +357,16 @@ func (m *machine) actions() map[string]func(failer) {
 	return map[string]func(failer){
 		"offer": m.offer, "offer again": m.offer, "cancel": m.cancel, "complete": m.complete,
 		"advance": m.advance, "fail": m.fail, "repair": m.repair, "mistake": m.mistake,
+		"revise": m.revise,
 	}
 }
 
 func TestSchedulerMachineProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(fromRapid(t))
+		if m.draw(0, 1) == 1 {
+			m = newLearningMachine(fromRapid(t))
+		}
 		actions := map[string]func(*rapid.T){"": func(t *rapid.T) { m.check(t) }}
 		for name, action := range m.actions() {
 			actions[name] = func(t *rapid.T) { action(t) }
@@ -327,6 +384,9 @@ func TestSchedulerMachine(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range runs {
 		m := newMachine(fromSeed(seed))
+		if seed%2 == 1 {
+			m = newLearningMachine(fromSeed(seed))
+		}
 		actions := m.actions()
 		var names []string
 		for name := range actions {
@@ -385,6 +445,6 @@ func (m *machine) offerOnly(t failer) {
 	}
 	m.clock = j.Arrival
 	if d.Admitted {
-		m.jobs[j.ID] = j
+		m.jobs[j.ID], m.worth[j.ID] = j, d.Utility
 	}
 }

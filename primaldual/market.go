@@ -13,6 +13,7 @@ type park struct {
 	workers  int     // H
 	servers  int     // H + K
 	capacity []int64 // by cell
+	totals   []int64 // capacity of all servers together, by side*kinds + kind
 	curves   []curve // by side*kinds + kind
 }
 
@@ -33,7 +34,24 @@ func newPark(cluster *Cluster, bounds *Bounds) *park {
 			p.capacity = append(p.capacity, server.Capacity...)
 		}
 	}
+	p.total()
 	return p
+}
+
+// total adds up the capacity of each side. Validate has refused sums that overflow.
+func (p *park) total() {
+	p.totals = make([]int64, 2*p.kinds)
+	for cell, c := range p.capacity {
+		p.totals[p.pair(cell)] += c
+	}
+}
+
+// pair returns side*kinds + kind of a cell.
+func (p *park) pair(cell int) int {
+	if cell >= p.workers*p.kinds {
+		return p.kinds + cell%p.kinds
+	}
+	return cell % p.kinds
 }
 
 // basePrices returns the price of every cell on an empty server.
@@ -47,11 +65,7 @@ func (p *park) basePrices() []float64 {
 
 // price returns the price of a cell of which used is taken.
 func (p *park) price(cell int, used int64) float64 {
-	side := 0
-	if cell >= p.workers*p.kinds {
-		side = 1
-	}
-	return p.curves[side*p.kinds+cell%p.kinds].at(used, p.capacity[cell])
+	return p.curves[p.pair(cell)].at(used, p.capacity[cell])
 }
 
 // span returns the servers of a side as [from, to) of the one list.
@@ -66,6 +80,7 @@ func (p *park) span(side Side) (from, to int) {
 type slotState struct {
 	price []float64 // by cell; nil: base prices
 	used  []int64   // by cell; nil: nothing is taken
+	taken []int64   // used of all servers together, by side*kinds + kind; nil with used
 	down  []bool    // by server; nil: all servers are up
 	busy  int       // cells with used > 0
 }

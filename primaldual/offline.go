@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
 // Offline is the offline problem of a set of jobs: which to admit, and on which schedules, where all
@@ -60,7 +61,7 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	for i := range jobs {
 		slots += int64(max(0, cluster.Slots-jobs[i].Arrival+1))
 	}
-	if err := checkCells(slots, servers+1, limit, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
+	if err := schedule.CheckCells(slots, servers+1, limit, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
 		return nil, err
 	}
 	b := &offlineBuilder{cluster: cluster, builder: milp.NewBuilder("oasis")}

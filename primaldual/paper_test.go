@@ -113,8 +113,7 @@ func TestPaperPowersOfTwo(t *testing.T) {
 func TestPaperSlotCost(t *testing.T) {
 	cluster, bounds, jobs := powersOfTwo()
 	s := newScheduler(t, cluster, bounds, CappedDP)
-	costsByCompletion(t, s, &jobs[0])
-	near(t, "C(y)", s.planner.search.costs.table(0), []float64{0, 2, 3, 5, 6})
+	near(t, "C(y)", tablesOf(t, s, &jobs[0])[0], []float64{0, 2, 3, 5, 6})
 }
 
 // formulaExample has every quantity of eqs. (22)-(26) different.

@@ -3,7 +3,6 @@
 package primaldual
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -22,9 +21,9 @@ type failer interface {
 // quoteBy returns the decision of a method in the state of s.
 func quoteBy(t failer, s *Scheduler, job Job, method Method) Decision {
 	t.Helper()
-	before := s.planner.search.method
-	s.planner.search.method = method
-	defer func() { s.planner.search.method = before }()
+	before := s.planner.method
+	s.planner.method = method
+	defer func() { s.planner.method = before }()
 	d, err := s.Quote(job)
 	if err != nil {
 		t.Fatalf("%v: %v", method, err)
@@ -186,39 +185,5 @@ func TestMethodsAgree(t *testing.T) {
 	t.Logf("jobs %d, admitted %d", jobs, admitted)
 	if !testing.Short() && (jobs < 2000 || admitted < 500) {
 		t.Errorf("%d jobs, %d admitted: too few to mean anything", jobs, admitted)
-	}
-}
-
-// The plain dynamic program that takes over where reduced costs leave too much open, from the first
-// completion on and after one has been chosen.
-func TestRestAgrees(t *testing.T) {
-	compared := 0
-	for seed := range uint64(100) {
-		stream(t, mediumSize, fromSeed(seed), func(s *Scheduler, j Job, d Decision) {
-			if !d.Admitted {
-				return
-			}
-			b, r := &s.planner.search, requestOf(t, s, &j)
-			r.budget = r.best()
-			b.collect(&s.ledger.market, r)
-			b.rank(r)
-			first, err := b.rest(r, 0, -1)
-			if err != nil || first.verdict != Admitted || r.first+first.last != d.Completion {
-				t.Fatalf("%+v, %v, want %+v", first, err, d)
-			}
-			second, err := b.rest(r, len(b.orders)-1, first.last)
-			if err != nil || second.last != first.last || second.value != first.value {
-				t.Fatalf("%+v, %v, then %+v", first, err, second)
-			}
-			b.limit = 1
-			if _, err := b.rest(r, 0, -1); !errors.Is(err, ErrTooLarge) {
-				t.Fatalf("limit 1: %v", err)
-			}
-			b.limit = DefaultMaxCells
-			compared++
-		})
-	}
-	if compared < 100 {
-		t.Errorf("%d compared", compared)
 	}
 }

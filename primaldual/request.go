@@ -2,7 +2,7 @@
 
 package primaldual
 
-import "math"
+import "github.com/apportion/apportion/primaldual/internal/schedule"
 
 // request asks for the best schedule of the work that a job has left. Slots count from 0 for the
 // first slot that it may use.
@@ -11,23 +11,14 @@ type request struct {
 	first   int       // slot number of slot 0
 	work    int64     // worker-slots to do: W_i at first
 	chunks  int64     // chunk trainings to do: E_i N_i at first (ChunkDP only)
+	whole   bool      // a slot trains whole chunks only (ChunkDP): units are chunk trainings
+	units   int64     // what there is to do, in units of the tables: work or chunks
 	values  []float64 // values[s] = f_i if the last worker runs in slot s; never increasing
-	budget  float64   // a slot that costs this or more is of no use
 	demands [2]demand // by side
 }
 
-// tolerance is the part of the largest reachable utility below which two payoffs count as equal: sums
-// of a thousand slots of rounded prices are good to about 1e-13 of it.
-const tolerance = 1e-10
-
 // shortest returns the fewest slots in which the work can be done.
 func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.Chunks) }
-
-// best returns the utility of the earliest completion; the horizon must be long enough for it.
-func (r *request) best() float64 { return r.values[r.shortest()-1] }
-
-// slack returns the payoff that counts as nothing.
-func (r *request) slack() float64 { return tolerance * r.best() }
 
 // floorCost returns what the work costs at least, wherever and whenever it runs.
 func (r *request) floorCost() float64 {
@@ -40,7 +31,26 @@ func (r *request) set(m *market) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		r.demands[side].set(m, side, r.job.demand(side))
 	}
-	r.budget = math.Inf(1)
+	r.units = r.work
+	if r.whole {
+		r.units = r.chunks
+	}
+}
+
+// problem states the search; set must have been called.
+func (r *request) problem() schedule.Problem {
+	return schedule.Problem{
+		Item: r.job.item(), Work: r.units, Shortest: int(r.shortest()),
+		Values: r.values, Floor: r.floorCost(), Servers: r.job,
+	}
+}
+
+// workersFor returns the fewest workers that do a number of units in one slot.
+func (r *request) workersFor(units int64) int64 {
+	if r.whole {
+		return workersFor(r.job, units)
+	}
+	return units
 }
 
 // mostWorkers returns an upper bound on the workers of one slot: N_i, the work, and what the empty

@@ -19,6 +19,7 @@ import (
 type Scheduler struct {
 	ledger  *Ledger
 	planner planner
+	learn   *learner // nil: prices follow from bounds
 	jobs    map[string]*running
 	arrival int    // of the job offered last
 	next    uint64 // number of the next job admitted
@@ -30,6 +31,8 @@ type running struct {
 	job      Job
 	schedule Schedule
 	utility  float64
+	// promise is the last slot in which it may end and still be worth utility; learning plans it again up to there.
+	promise int
 }
 
 // SchedulerOptions choose how a scheduler computes. nil and the zero value are the defaults.
@@ -39,10 +42,14 @@ type SchedulerOptions struct {
 	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells, a negative
 	// limit is ErrNegative.
 	MaxCells int64
+	// Learn is for schedulers that know no bounds: prices are learnt from the jobs offered, and admitted jobs are
+	// planned again where that finds room. Method then counts for nothing. See [Learning].
+	Learn *Learning
 }
 
-// NewScheduler returns a scheduler of an empty cluster in slot 1. Its errors are those of NewLedger,
-// and ErrUnknown for a method that is none.
+// NewScheduler returns a scheduler of an empty cluster in slot 1. bounds are nil if and only if options.Learn is
+// not; else ErrConflict. Its other errors are those of NewLedger and of the options, and ErrUnknown for a method
+// that is none.
 func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (*Scheduler, error) {
 	if options == nil {
 		options = &SchedulerOptions{}
@@ -50,16 +57,27 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 	if options.Method > ChunkDP {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
 	}
+	if (bounds == nil) != (options.Learn != nil) {
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn", Err: apportion.ErrConflict, Detail: "prices need either bounds or learning"}
+	}
 	limit, err := cellLimit(options.MaxCells)
 	if err != nil {
 		return nil, err
+	}
+	if bounds == nil {
+		bounds = freeBounds(len(cluster.Kinds))
 	}
 	ledger, err := NewLedger(cluster, bounds, &LedgerOptions{MaxCells: limit})
 	if err != nil {
 		return nil, err
 	}
 	s := &Scheduler{ledger: ledger, jobs: make(map[string]*running), arrival: 1}
-	s.planner.search = bestSchedule{method: options.Method, limit: limit}
+	if options.Learn != nil {
+		if s.learn, err = newLearner(options.Learn, s.First()); err != nil {
+			return nil, err
+		}
+	}
+	s.planner.method, s.planner.search.Limit = options.Method, limit
 	return s, nil
 }
 
@@ -98,11 +116,15 @@ func (s *Scheduler) Schedule(id string) (Schedule, bool) {
 //
 // Source: [OASiS] Algorithm 1.
 func (s *Scheduler) Offer(job Job) (Decision, error) {
-	decision, err := s.Quote(job)
+	decision, p, err := s.quote(&job)
 	if err != nil {
 		return Decision{}, err
 	}
 	s.arrival = job.Arrival
+	if s.learn != nil {
+		s.note(&job, &decision)
+		s.apply(&p, job.Arrival)
+	}
 	if decision.Admitted {
 		s.admit(&job, decision)
 	}
@@ -112,26 +134,58 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 
 // Quote returns the decision that Offer would make, and reserves nothing.
 func (s *Scheduler) Quote(job Job) (Decision, error) {
-	if err := job.Validate(s.ledger.cluster.Kinds); err != nil {
-		return Decision{}, err
-	}
-	if s.jobs[job.ID] != nil {
-		return Decision{}, &apportion.FieldError{Item: job.item(), Field: "ID", Err: apportion.ErrDuplicate, Detail: "it is running"}
-	}
-	if from := max(s.arrival, s.First()); job.Arrival < from || job.Arrival > s.Last() {
-		detail := fmt.Sprintf("%d is not in [%d, %d]", job.Arrival, from, s.Last())
-		return Decision{}, &apportion.FieldError{Item: job.item(), Field: "Arrival", Err: apportion.ErrRange, Detail: detail}
-	}
-	work, err := s.planner.whole(&job)
-	if err != nil {
-		return Decision{}, err
+	decision, _, err := s.quote(&job)
+	return decision, err
+}
+
+// quote decides about a job that is offered. The plan says who moves for it.
+func (s *Scheduler) quote(job *Job) (decision Decision, p plan, err error) {
+	if err := s.checkOffer(job); err != nil {
+		return Decision{}, p, err
 	}
 	defer func() { s.planner.request.job = nil }() // nothing of the caller's is kept
-	decision, err := s.planner.decide(&s.ledger.market, &job, work)
+	if s.learn != nil {
+		decision, p, err = s.consider(job)
+	} else {
+		var work remainder
+		if work, err = s.planner.whole(job); err == nil {
+			decision, err = s.planner.decide(&s.ledger.market, job, work)
+		}
+	}
 	if err == nil && !decision.Admitted {
 		decision.Reason = s.planner.explain(&s.ledger.market, &decision)
 	}
-	return decision, err
+	return decision, p, err
+}
+
+// checkOffer refuses bad jobs, jobs that run already, and arrivals out of order.
+func (s *Scheduler) checkOffer(job *Job) error {
+	if err := job.Validate(s.ledger.cluster.Kinds); err != nil {
+		return err
+	}
+	if s.jobs[job.ID] != nil {
+		return &apportion.FieldError{Item: job.item(), Field: "ID", Err: apportion.ErrDuplicate, Detail: "it is running"}
+	}
+	if from := max(s.arrival, s.First()); job.Arrival < from || job.Arrival > s.Last() {
+		detail := fmt.Sprintf("%d is not in [%d, %d]", job.Arrival, from, s.Last())
+		return &apportion.FieldError{Item: job.item(), Field: "Arrival", Err: apportion.ErrRange, Detail: detail}
+	}
+	return nil
+}
+
+// note lets a scheduler learn from a job that was offered and could have been worth something.
+func (s *Scheduler) note(job *Job, d *Decision) {
+	switch d.Verdict {
+	case Admitted:
+		s.learn.admitted += d.Utility
+	case TooExpensive:
+		s.learn.refused += d.Utility
+	case NoRoom:
+	default:
+		return
+	}
+	best := job.Utility.Value(int(job.ShortestSlots()) - 1)
+	s.learn.forecast.note(job.Arrival, s.ledger.share(job)*float64(job.WorkerSlots()), best)
 }
 
 // admit reserves the schedule of a decision.
@@ -140,7 +194,10 @@ func (s *Scheduler) admit(job *Job, d Decision) {
 	if err := s.ledger.Commit(&own, d.Schedule); err != nil {
 		panic(fmt.Sprintf("primaldual: the best schedule does not fit: %v", err))
 	}
-	s.jobs[job.ID] = &running{number: s.next, job: own, schedule: d.Schedule.clone(), utility: d.Utility}
+	s.jobs[job.ID] = &running{
+		number: s.next, job: own, schedule: d.Schedule.clone(), utility: d.Utility,
+		promise: own.worthUntil(d.Completion, d.Utility, s.Last()),
+	}
 	s.next++
 }
 

@@ -370,7 +370,7 @@ func TestFailTooLarge(t *testing.T) {
 	cluster, bounds := plainCluster(4, 12)
 	s := newScheduler(t, cluster, bounds, BoundsFirst)
 	offer(t, s, plainJob("j", 1))
-	s.planner.search.limit = 1
+	s.planner.search.Limit = 1
 	out, err := s.Fail("p0", 1)
 	if err != nil || len(out) != 1 || out[0].Decision.Verdict != TooLarge || out[0].Decision.Reason.Text == "" {
 		t.Fatalf("%+v, %v, want too large", out, err)

@@ -20,6 +20,7 @@ func (s *Scheduler) Snapshot() ([]byte, error) {
 	w.bytes(s.ledger.Snapshot())
 	w.int(int64(s.arrival))
 	w.int(int64(s.next))
+	s.learn.write(w)
 	jobs := s.byNumber()
 	w.int(int64(len(jobs)))
 	for _, r := range jobs {
@@ -42,12 +43,18 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	if err != nil {
 		return nil, err
 	}
-	limits := &LedgerOptions{MaxCells: s.planner.search.limit}
+	if bounds == nil {
+		bounds = freeBounds(len(cluster.Kinds))
+	}
+	limits := &LedgerOptions{MaxCells: s.planner.search.Limit}
 	if s.ledger, err = RestoreLedger(cluster, bounds, limits, r.bytes()); err != nil {
 		return nil, err
 	}
 	s.arrival = int(r.intIn(1, maxSlot))
 	s.next = uint64(r.intIn(0, maxCount))
+	if err := s.learn.read(r); err != nil {
+		return nil, err
+	}
 	// Jobs come in the order of their numbers, each once: anything else was not written by Snapshot.
 	number := int64(-1)
 	for range r.count() {
@@ -75,7 +82,7 @@ func (s *Scheduler) sound(r *running) bool {
 	if r.job.Validate(s.ledger.cluster.Kinds) != nil || s.jobs[r.job.ID] != nil || len(r.schedule) == 0 || !(r.utility >= 0) {
 		return false
 	}
-	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() {
+	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() || r.promise < r.schedule.completion() {
 		return false
 	}
 	for i := range r.schedule {
@@ -93,6 +100,7 @@ func (s *Scheduler) sound(r *running) bool {
 func (r *running) write(w *writer) error {
 	w.int(int64(r.number))
 	w.float(r.utility)
+	w.int(int64(r.promise))
 	j := &r.job
 	w.string(j.ID)
 	for _, x := range []int64{int64(j.Arrival), j.Epochs, j.Chunks, j.Minibatches, j.WorkerBandwidth, j.PSBandwidth} {
@@ -115,7 +123,7 @@ func (r *running) write(w *writer) error {
 
 // readRunning reads what running.write wrote; whether it makes sense is for sound to say.
 func readRunning(r *reader) *running {
-	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float()}
+	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float(), promise: int(r.intIn(1, maxSlot))}
 	j := &out.job
 	j.ID = string(r.bytes())
 	j.Arrival = int(r.intIn(1, maxSlot))

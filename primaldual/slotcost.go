@@ -8,75 +8,64 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
-// slotCosts holds C_t(y) = A_t(y) + B_t(ceil(y b/B)), y = 0, 1, ...: A_t and B_t add up the cheapest
-// containers of their side. C_t(0) = 0 and C_t never falls, but it is not convex: it jumps where one
+// slotCosts gives the search C_t(y) = A_t(y) + B_t(ceil(y b/B)), y = 0, 1, ...: A_t and B_t add up the
+// cheapest containers of their side. C_t(0) = 0 and C_t never falls, but it is not convex: it jumps where one
 // more parameter server is needed. All slots that nobody uses share one table.
 //
 // The storage is kept from one job to the next.
 type slotCosts struct {
-	greedy greedy
-	cost   []float64 // all tables, one after the other
-	from   []int     // table i is cost[from[i]:from[i+1]]
-	of     []int     // of[s] is the table of slot s
-	empty  int       // the table of unused slots; -1: none yet
-	prefix [2][]float64
+	greedy  greedy
+	market  *market
+	request *request
+	next    int // offset of the slot that Add appends
+	empty   int // the table of unused slots; -1: none yet
+	prefix  [2][]float64
 }
 
-// reset forgets all tables.
-func (c *slotCosts) reset() {
-	c.cost, c.from, c.of, c.empty = c.cost[:0], append(c.from[:0], 0), c.of[:0], -1
+// reset begins the tables of a request.
+func (c *slotCosts) reset(m *market, r *request) {
+	c.market, c.request, c.next, c.empty = m, r, 0, -1
 }
 
-// table returns C_t of slot s, for y from 0 to the most workers that are of use.
-func (c *slotCosts) table(s int) []float64 { return c.distinct(c.of[s]) }
-
-// distinct returns the i-th table.
-func (c *slotCosts) distinct(i int) []float64 { return c.cost[c.from[i]:c.from[i+1]] }
-
-// tables returns the number of tables.
-func (c *slotCosts) tables() int { return len(c.from) - 1 }
-
-// add appends the table of the next slot and reports whether it is one that was not there before.
-func (c *slotCosts) add(m *market, r *request) (fresh bool) {
-	state := m.slot(r.first + len(c.of))
+// Add appends the table of the next slot and reports whether it is one that was not there before.
+func (c *slotCosts) Add(tables *schedule.Tables, budget float64) (fresh bool) {
+	state := c.market.slot(c.request.first + c.next)
+	c.next++
 	unused := state.price == nil && state.used == nil && state.down == nil
 	// Most slots far ahead are empty, and at base prices: one table does for all of them.
 	if unused && c.empty >= 0 {
-		c.of = append(c.of, c.empty)
+		tables.Repeat(c.empty)
 		return false
 	}
-	c.build(m, state, r)
-	c.from = append(c.from, len(c.cost))
-	c.of = append(c.of, c.tables()-1)
-	if unused {
-		c.empty = c.tables() - 1
+	c.build(tables, state, budget)
+	if table := tables.Close(); unused {
+		c.empty = table
 	}
 	return true
 }
 
-// addAll appends the tables of slots 0 to last.
-func (c *slotCosts) addAll(m *market, r *request, last int) {
-	c.reset()
-	for range last + 1 {
-		c.add(m, r)
-	}
-}
-
-// build appends one table to the storage.
-func (c *slotCosts) build(m *market, state *slotState, r *request) {
-	most := min(r.job.Chunks, r.work)
-	workers := c.sums(m, state, &r.demands[Workers], order{most, r.budget})
+// build pushes one table. With d units it is the cost of the workers that do them, and of as few parameter
+// servers as serve these: the fewest are the cheapest, and (7) holds as b <= B.
+func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget float64) {
+	r := c.request
+	most := min(r.job.Chunks, r.work) // more than all the work is of no use
+	workers := c.sums(c.market, state, &r.demands[Workers], order{most, budget})
 	most = int64(len(workers) - 1)
-	ps := c.sums(m, state, &r.demands[ParameterServers], order{r.job.PSFor(most), r.budget})
-	c.cost = append(c.cost, 0)
-	for y := int64(1); y <= most; y++ {
-		z := r.job.PSFor(y) // the fewest are the cheapest; (7) holds as b <= B
-		if z >= int64(len(ps)) || workers[y]+ps[z] >= r.budget {
+	ps := c.sums(c.market, state, &r.demands[ParameterServers], order{r.job.PSFor(most), budget})
+	tables.Push(0)
+	for d := int64(1); d <= r.units; d++ {
+		y := r.workersFor(d)
+		if y > most {
 			return
 		}
-		c.cost = append(c.cost, workers[y]+ps[z])
+		z := r.job.PSFor(y)
+		if z >= int64(len(ps)) || workers[y]+ps[z] >= budget {
+			return
+		}
+		tables.Push(workers[y] + ps[z])
 	}
 }
 
@@ -94,10 +83,11 @@ func (c *slotCosts) sums(m *market, state *slotState, d *demand, o order) []floa
 	return sums
 }
 
-// plan places y workers and their parameter servers in slot s and returns what runs where.
-func (c *slotCosts) plan(m *market, r *request, s int, y int64) SlotPlan {
+// plan places y workers and their parameter servers in slot s, at that price, and returns what runs where.
+func (c *slotCosts) plan(s int, y int64, price float64) SlotPlan {
+	m, r := c.market, c.request
 	state := m.slot(r.first + s)
-	plan := SlotPlan{Slot: r.first + s, Price: c.table(s)[y]}
+	plan := SlotPlan{Slot: r.first + s, Price: price}
 	plan.Workers = c.place(m, state, &r.demands[Workers], y)
 	plan.PS = c.place(m, state, &r.demands[ParameterServers], r.job.PSFor(y))
 	return plan

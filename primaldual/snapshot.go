@@ -20,7 +20,7 @@ var ErrCorrupt = errors.New("is no snapshot, or a damaged one")
 // little-endian). Integers of the contents are varints.
 const (
 	snapshotMagic   = "oasis"
-	snapshotVersion = 1
+	snapshotVersion = 2
 	headerBytes     = len(snapshotMagic) + 2 + 8
 	trailerBytes    = 4
 )

@@ -190,6 +190,7 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *so
 	inst.LossBudget = ceil(0.1 * 2 * float64(len(inst.Total)))
 	running := 0
 	for i := range inst.Apps {
+		inst.Apps[i].Cost = 1
 		inst.Apps[i].Running = len(inst.Apps[i].Previous) > 0
 		if inst.Apps[i].Running {
 			running++

@@ -213,7 +213,7 @@ func TestParse(t *testing.T) {
 	if err != nil || ref.Name != "one" || !ref.Relaxed || ref.Objective != .5 || ref.Bound != .75 {
 		t.Fatalf("%+v, %v", ref, err)
 	}
-	want := solver.App{Demand: apportion.Resources{1}, Min: 1, Max: 3, Value: .125, Delta: .125, Share: .5, Running: true,
+	want := solver.App{Demand: apportion.Resources{1}, Min: 1, Max: 3, Value: .125, Delta: .125, Share: .5, Running: true, Cost: 1,
 		Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}
 	if diff := cmp.Diff(want, ref.Instance.Apps[0]); diff != "" || ref.Instance.AdjustBudget != 2 || ref.Instance.LossBudget != 1 {
 		t.Errorf("budgets %g and %d, application:\n%s", ref.Instance.LossBudget, ref.Instance.AdjustBudget, diff)

@@ -99,6 +99,7 @@ func parse(name string, data []byte) (Reference, error) {
 		app.Share = f.TheoreticalShare[i]
 		// An application runs where the file names it, which it does only with containers.
 		previous, running := f.Previous[strconv.Itoa(i)]
+		app.Cost = 1
 		app.Running = running
 		for server, count := range previous {
 			j, err := strconv.Atoi(server)

@@ -27,7 +27,6 @@ var ablations = []struct {
 	{"repair", func(n *tuning.Numbers) { n.RepairMoves, n.Hope = 0, 0 }},
 	{"polish", func(n *tuning.Numbers) { n.Polish = 0 }},
 	{"sets", func(n *tuning.Numbers) { n.Tries = 0 }},
-	{"longer sets", func(n *tuning.Numbers) { n.MoreTries = 0 }},
 	{"branch and bound", func(n *tuning.Numbers) { n.Nodes, n.Limits.Size = 0, 0 }},
 	{"recent", func(n *tuning.Numbers) { n.Recent = 0 }},
 	{"limits", func(n *tuning.Numbers) { n.Limits.Size = 0 }},

@@ -95,6 +95,7 @@ func TestPlainConflict(t *testing.T) {
 			"must move", func() *solver.Instance {
 				in := instancetest.Crowd(1, 2, 4, 1, 0)
 				in.AdjustBudget = 0
+				in.Apps[1].Cost = 1
 				in.Apps[1].Running, in.Apps[1].Previous = true, held(2)
 				return in
 			}(),
@@ -104,6 +105,7 @@ func TestPlainConflict(t *testing.T) {
 				in := instancetest.Crowd(4, 4, 1, 1, 0)
 				in.AdjustBudget = 2
 				for i := range in.Apps {
+					in.Apps[i].Cost = 1
 					in.Apps[i].Running, in.Apps[i].Previous = true, held(1)
 				}
 				return in
@@ -114,6 +116,7 @@ func TestPlainConflict(t *testing.T) {
 				in := instancetest.Crowd(3, 3, 3, 1, 0)
 				in.AdjustBudget = 0
 				for i := range in.Apps {
+					in.Apps[i].Cost = 1
 					in.Apps[i].Running, in.Apps[i].Max, in.Apps[i].Previous = true, 3, held(1)
 				}
 				in.Apps[1].Previous = held(3)
@@ -155,7 +158,7 @@ func TestNoSetMakesRoom(t *testing.T) {
 	inst := &solver.Instance{Capacity: []apportion.Resources{{9, 9}, {1, 1}}, LossBudget: 100, AdjustBudget: 1}
 	for i := range 4 {
 		demand := apportion.Resources{int64(i % 2), int64(1 - i%2)}
-		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 1, Running: true, Previous: []apportion.Placement{{Server: 1, Count: 1}}})
+		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 1, Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 1, Count: 1}}})
 	}
 	if sol := solve(t, nil, instancetest.Finish(inst)); sol.Status != solver.Infeasible {
 		t.Errorf("one may be adjusted: %v", sol.Status)

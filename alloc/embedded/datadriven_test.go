@@ -68,12 +68,14 @@ func parseApp(t *testing.T, words []string) solver.App {
 		case "share":
 			app.Share = float(t, value)
 		case "held":
+			app.Cost = 1
 			app.Running = true
 			for _, at := range strings.Split(value, ",") {
 				server, count, _ := strings.Cut(at, ":")
 				app.Previous = append(app.Previous, apportion.Placement{Server: int(integer(t, server)), Count: integer(t, count)})
 			}
 		case "displaced":
+			app.Cost = 1
 			app.Running, app.Displaced = true, true
 		default:
 			t.Fatalf("word %q", word)

@@ -12,8 +12,8 @@
 //   - tree: branch and bound on who is freed, [Land60]. A node starts from the multipliers of a recent one;
 //     where a unit of a scarce kind, as one of 5 GPUs, is about the gap, nodes also limit how much of that
 //     kind is used.
-//   - sets: a local search over sets of freed applications, ranked by a priced bound and judged by the
-//     residual problem.
+//   - sets: a walk over sets of freed applications, [Schrimpf00]: some that share a server are freed, those
+//     that a priced bound misses least are kept for them, and the residual problem judges the set.
 //   - leaf: what is known about a set of freed applications. The residual problem is packed by an ascent
 //     from its linear program, and settled for good by branching on counts and by dynamic programming on
 //     slack. Where servers hold too much for lists of patterns, what the kept ones leave is an instance of

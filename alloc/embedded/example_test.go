@@ -15,7 +15,7 @@ func ExampleSolver_Solve() {
 		Capacity: []apportion.Resources{{4}, {4}}, Total: apportion.Resources{8},
 		Apps: []solver.App{{
 			Demand: apportion.Resources{1}, Min: 1, Max: 6, Value: 0.125, Delta: 0.125, Share: 0.75,
-			Running: true, Previous: []apportion.Placement{{Server: 0, Count: 2}},
+			Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 2}},
 		}},
 		LossBudget: 1, AdjustBudget: 1,
 	}
@@ -64,6 +64,7 @@ func ExampleWarmFrom() {
 		}
 		fmt.Println(sol.Status, sol.Objective, s.warm != nil)
 		for i, placed := range sol.Counts {
+			inst.Apps[i].Cost = 1
 			inst.Apps[i].Running, inst.Apps[i].Previous = true, placed
 		}
 	}

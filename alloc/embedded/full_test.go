@@ -65,6 +65,7 @@ func TestUnfillable(t *testing.T) {
 		t.Errorf("20 of them: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
 	}
 	inst.Capacity[0][0] = 2
+	inst.Apps[0].Cost = 1
 	inst.Apps[0].Running, inst.Apps[0].Previous = true, []apportion.Placement{{Server: 1, Count: 1}}
 	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
 	r.root = newRoot(t.Context(), r.p, r.tune, 0, 1)

@@ -17,7 +17,7 @@ import (
 // One GPU of the testbed is worth a tenth of the utilization. The instances are decisions of the paper's
 // evaluation on its 20 servers. In the first, 22 applications, of which 5 may be adjusted, the gap is small;
 // without branching on the GPUs it is 8 %. In the second, 32 applications, of which 7 may be adjusted, few
-// sets make use of the fifth GPU: they are found by the longer local search.
+// sets make use of the fifth GPU: they are found by the walk over sets.
 func TestScarceKind(t *testing.T) {
 	const small = 0.002
 	for _, c := range []struct {

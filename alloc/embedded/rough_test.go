@@ -50,6 +50,7 @@ func rough(t *rapid.T) *solver.Instance {
 			app.Demand[0] = unit
 		}
 		app.Max = max(1, app.Min+rapid.SampledFrom([]int64{0, 1, 5, 100, math.MaxInt32}).Draw(t, "more"))
+		app.Cost = 1
 		if app.Running = rapid.IntRange(0, 3).Draw(t, "running") > 0; app.Running {
 			app.Displaced = rapid.IntRange(0, 9).Draw(t, "displaced") == 9
 			for j := range servers {
@@ -64,6 +65,7 @@ func rough(t *rapid.T) *solver.Instance {
 					}
 				}
 			}
+			app.Cost = 1
 			if app.Running = len(app.Previous) > 0 || !sound; sound && app.Running {
 				app.Min = min(app.Min, solver.Containers(app.Previous))
 			}

@@ -18,7 +18,7 @@ import (
 func TestSearchUnblocks(t *testing.T) {
 	app := func(cpu int64) solver.App {
 		return solver.App{
-			Demand: []int64{cpu}, Min: 1, Max: 1, Running: true, Share: 0.2,
+			Demand: []int64{cpu}, Min: 1, Max: 1, Running: true, Cost: 1, Share: 0.2,
 			Previous: []apportion.Placement{{Server: 0, Count: 1}},
 		}
 	}

@@ -83,6 +83,7 @@ func rerun(inst *solver.Instance, counts solver.Counts) *solver.Instance {
 	for i := range next.Apps {
 		app := &next.Apps[i]
 		app.Displaced, app.Previous = false, counts[i]
+		app.Cost = 1
 		if app.Running = len(counts[i]) > 0; app.Running {
 			running++
 		}

@@ -44,6 +44,7 @@ func wild(t *rapid.T) *solver.Instance {
 		if kinds > 0 && app.Demand.IsZero() {
 			app.Demand[0] = 1
 		}
+		app.Cost = 1
 		app.Running, app.Displaced = rapid.Bool().Draw(t, "running"), rapid.Bool().Draw(t, "displaced")
 		for j := range inst.Capacity {
 			if n := quantity("held"); n > 0 && rapid.Bool().Draw(t, "there") {

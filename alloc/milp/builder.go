@@ -240,15 +240,14 @@ func (b *Builder) settleCosts() {
 func (b *Builder) addTerms(terms []Term, at place) {
 	b.row = b.row[:0]
 	// Most callers list variables in their order, so the sort is spared where one look shows that
-	// it is not needed. Equal neighbours count as unordered: only the merge below joins them, and
-	// it runs in both cases.
+	// it is not needed. Equal neighbours are in order: the merge below joins them.
 	ascending := true
 	for _, term := range terms {
 		if !b.sound(term) {
 			b.failTerm(term, at)
 			return
 		}
-		if n := len(b.row); n > 0 && b.row[n-1].column >= term.Var.index {
+		if n := len(b.row); n > 0 && b.row[n-1].column > term.Var.index {
 			ascending = false
 		}
 		b.row = append(b.row, entry{term.Var.index, term.Coef})

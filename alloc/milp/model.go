@@ -182,19 +182,18 @@ func (m *Model) Objective(values []float64) float64 {
 
 // names gives things names: those given one by one, else a function of the index.
 type names struct {
-	given []string // empty, or one a thing
+	given []string // one a thing, up to the last that has a name
 	lazy  func(index int) string
 }
 
 // add names thing i, which is the last one; nothing is stored before the first real name.
 func (n *names) add(i int, name string) {
-	// Those before i had no name: they get "" now, so that given[i] belongs to thing i.
-	if name != "" && len(n.given) < i {
-		n.given = append(n.given, make([]string, i-len(n.given))...)
+	if name == "" {
+		return
 	}
-	if name != "" || len(n.given) > 0 {
-		n.given = append(n.given, name)
-	}
+	// Those since the last name had none: they get "" now, so that given[i] belongs to thing i.
+	n.given = append(n.given, make([]string, i-len(n.given))...)
+	n.given = append(n.given, name)
 }
 
 // of returns the name of thing i: the given one, else what lazy makes of i, else prefix and the number.

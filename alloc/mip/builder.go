@@ -19,6 +19,7 @@ type builder struct {
 	inst  *solver.Instance
 	whole bool        // without continuous variables
 	cost  []milp.Term // of (10), so far
+	worth float64     // and its constant part
 	// losses are the terms of the fairness loss, so far, and lost is its constant part.
 	losses []milp.Term
 	lost   float64
@@ -51,21 +52,28 @@ func sum(terms []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 // The lists are sparse: a pair where no container fits has no variable, which on clusters of unlike
 // servers is most of them.
 type cells struct {
+	in      places
 	servers [][]int      // servers[a]: ascending
 	vars    [][]milp.Var // the variables beside them
 	upper   [][]int64    // and their upper bounds
 }
 
-// cells adds x[i][j] for every application and every place.
-func (b *builder) cells(letter string, p places) *cells {
+// cells adds x[i][j] for every application and every place. had, where it is not nil, says how many
+// containers application a holds now in place j: so many may stay where nothing new may come.
+func (b *builder) cells(letter string, p places, had func(a, j int) int64) *cells {
 	b.unit, b.rounded = unitsFor(b.inst.Apps, p)
 	n := len(b.inst.Apps)
-	c := &cells{make([][]int, n), make([][]milp.Var, n), make([][]int64, n)}
+	c := &cells{p, make([][]int, n), make([][]milp.Var, n), make([][]int64, n)}
 	for a := range b.inst.Apps {
 		app := &b.inst.Apps[a]
 		for j := range p.capacity {
-			// A bound as tight as one server allows tightens the relaxation, also as big M.
-			upper := min(app.Max, mulSaturated(p.size[j], app.Demand.CountIn(p.capacity[j])))
+			upper := p.most(app, j)
+			if !b.inst.Open(a, p.first[j]) {
+				if had == nil {
+					continue
+				}
+				upper = min(upper, had(a, j))
+			}
 			if upper == 0 {
 				continue
 			}

@@ -1,4 +1,4 @@
-// This file writes P2 with servers of equal capacity pooled into classes, a relaxation, [Dorm
+// This file writes P2 with servers of equal capacity and openness pooled into classes, a relaxation, [Dorm
 // (6)-(18)].
 
 package mip
@@ -14,15 +14,17 @@ import (
 //	(6)       sum_i d_ik x_ig <= sum of c_jk over the servers j of class g
 //	(13)(14)  M_ig r_i >= |x_ig - xprev_ig|, xprev_ig summed over the class
 //
-// Every solution of P2 gives one of it with the same utilization, so its optimum is an upper bound.
+// Servers of a class are open to the same applications. One may have PerServer times so many containers in a
+// class as that has servers, and o_ig says of how many servers of the class it is on, for MaxServers. Every
+// solution of P2 gives one of it with the same utilization, so its optimum is an upper bound.
 func byClass(b *builder) *Model {
 	c := classesOf(b.inst)
-	pools := places{make([]apportion.Resources, len(c.servers)), make([]int64, len(c.servers))}
+	pools := places{make([]apportion.Resources, len(c.servers)), make([]int64, len(c.servers)), make([]int, len(c.servers))}
 	for g, servers := range c.servers {
 		// A pool keeps the capacity of one server: a container must fit one, not the sum of all.
-		pools.capacity[g], pools.size[g] = b.inst.Capacity[servers[0]], int64(len(servers))
+		pools.capacity[g], pools.size[g], pools.first[g] = b.inst.Capacity[servers[0]], int64(len(servers)), servers[0]
 	}
-	x := b.cells("x", pools)
+	x := b.cells("x", pools, c.had)
 	b.capacities(b.use(x, len(pools.size)), pools)
 	// The pool forgets which server has how much left; decode packs, and may fail where the pool
 	// had room.

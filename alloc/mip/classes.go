@@ -12,7 +12,8 @@ import (
 	"github.com/apportion/apportion/placement"
 )
 
-// classes are the servers of each distinct capacity, in the order of first appearance.
+// classes are the servers of each distinct capacity that are open to the same applications, in the order of
+// first appearance.
 type classes struct {
 	inst    *solver.Instance
 	servers [][]int
@@ -28,9 +29,15 @@ func classesOf(inst *solver.Instance) *classes {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(inst.Capacity[a], inst.Capacity[b]) })
+	compare := func(a, b int) int {
+		if inst.Class != nil && inst.Class[a] != inst.Class[b] {
+			return cmp.Compare(inst.Class[a], inst.Class[b])
+		}
+		return slices.Compare(inst.Capacity[a], inst.Capacity[b])
+	}
+	slices.SortStableFunc(order, compare)
 	for s, j := range order {
-		if s > 0 && inst.Capacity[order[s-1]].Equal(inst.Capacity[j]) {
+		if s > 0 && compare(order[s-1], j) == 0 {
 			last := len(c.servers) - 1
 			c.servers[last] = append(c.servers[last], j)
 		} else {
@@ -60,8 +67,8 @@ func (c *classes) had(a, g int) int64 {
 
 // unpool places the containers of every class on its servers. Applications that hold in every class
 // what they held before stay where they were; the containers of the others go, largest dominant
-// demand first, by best fit, first within their class and, if it has no room, within another. Containers
-// that fit nowhere are dropped: Instance.Check tells.
+// demand first, by best fit, first within their class and, if it has no room, within another that is open to
+// them. Containers that fit nowhere are dropped: Instance.Check tells.
 func (c *classes) unpool(pooled solver.Counts) solver.Counts {
 	// 1. Those who stay take their room first, because nothing else in P2 is tied to one server.
 	counts := make(solver.Counts, len(c.inst.Apps))
@@ -83,7 +90,7 @@ func (c *classes) unpool(pooled solver.Counts) solver.Counts {
 	slices.SortStableFunc(moving, func(a, b int) int { return cmp.Compare(c.inst.Apps[b].Delta, c.inst.Apps[a].Delta) })
 	packers := c.packers(free)
 	for _, a := range moving {
-		counts[a] = c.pack(packers, c.inst.Apps[a].Demand, pooled[a])
+		counts[a] = c.pack(packers, a, pooled[a])
 	}
 	return counts
 }
@@ -135,14 +142,14 @@ func (c *classes) packers(free []apportion.Resources) []*placement.Packer {
 	return packers
 }
 
-// pack places what an application has in each class, and what its class has no room for in the others.
-func (c *classes) pack(packers []*placement.Packer, demand apportion.Resources, pooled []apportion.Placement) []apportion.Placement {
+// pack places what application a has in each class, and what its class has no room for in the others.
+func (c *classes) pack(packers []*placement.Packer, a int, pooled []apportion.Placement) []apportion.Placement {
 	on := make(map[int]int64)
 	for _, placed := range pooled {
 		// placed.Server is a class here, as the program counts in classes.
-		left := c.packInto(packers, placed.Server, demand, placed.Count, on)
+		left := c.packInto(packers, placed.Server, a, placed.Count, on)
 		for g := 0; g < len(packers) && left > 0; g++ {
-			left = c.packInto(packers, g, demand, left, on)
+			left = c.packInto(packers, g, a, left, on)
 		}
 	}
 	var counts []apportion.Placement
@@ -156,15 +163,56 @@ func (c *classes) pack(packers []*placement.Packer, demand apportion.Resources, 
 
 // packInto places as many of count containers as fit the servers of class g, and returns how many are
 // left over.
-func (c *classes) packInto(packers []*placement.Packer, g int, demand apportion.Resources, count int64, on map[int]int64) int64 {
+func (c *classes) packInto(packers []*placement.Packer, g, a int, count int64, on map[int]int64) int64 {
+	app := &c.inst.Apps[a]
+	switch {
+	case !c.inst.Open(a, c.servers[g][0]):
+		return count
+	case app.PerServer > 0 || app.MaxServers > 0:
+		return c.packLimited(packers[g], g, app, count, on)
+	}
 	// The sum is cut at count after each server, which keeps it from overflowing.
 	fits := int64(0)
 	for b := range c.servers[g] {
-		fits = min(count, fits+min(count, demand.CountIn(packers[g].Free(b))))
+		fits = min(count, fits+min(count, app.Demand.CountIn(packers[g].Free(b))))
 	}
-	chosen, _ := packers[g].Place(demand, fits, nil) // so many fit
+	chosen, _ := packers[g].Place(app.Demand, fits, nil) // so many fit
 	for _, placed := range chosen {
 		on[c.servers[g][placed.Server]] += placed.Count
 	}
 	return count - fits
+}
+
+// packLimited is packInto for an application that may be on so many servers, or have so many containers on
+// each: the smallest room that holds all of them comes first, or else the largest.
+func (c *classes) packLimited(packer *placement.Packer, g int, app *solver.App, count int64, on map[int]int64) int64 {
+	for count > 0 {
+		best, room := -1, int64(0)
+		for b, j := range c.servers[g] {
+			r := min(count, roomOf(app, packer.Free(b), on, j))
+			if r > room || r == room && best >= 0 && packer.Room(b, app.Demand) < packer.Room(best, app.Demand) {
+				best, room = b, r
+			}
+		}
+		if best < 0 {
+			break
+		}
+		_ = packer.Take(best, app.Demand, room) // which has room for them
+		on[c.servers[g][best]] += room
+		count -= room
+	}
+	return count
+}
+
+// roomOf returns how many more containers an application may have on server j, of which so much is free,
+// beside those that it has on servers already.
+func roomOf(app *solver.App, free apportion.Resources, on map[int]int64, j int) int64 {
+	if app.MaxServers > 0 && on[j] == 0 && int64(len(on)) >= app.MaxServers {
+		return 0
+	}
+	room := app.Demand.CountIn(free)
+	if app.PerServer > 0 {
+		room = min(room, app.PerServer-on[j])
+	}
+	return room
 }

@@ -188,3 +188,75 @@ func TestUnitsFor(t *testing.T) {
 		}
 	})
 }
+
+// Servers of one capacity are in different classes where they are open to different applications.
+func TestClassesOfOpen(t *testing.T) {
+	inst := &solver.Instance{Capacity: []apportion.Resources{{4}, {4}, {4}, {2}, {4}}, Class: []int{1, 0, 1, 1, 0}}
+	if diff := cmp.Diff([][]int{{0, 2}, {1, 4}, {3}}, classesOf(inst).servers); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Unpooled, nobody is on a server that is closed to him, has more on a server than he may, or is on more servers
+// than he may; what a class has too much of goes to another that is open.
+func TestUnpoolHonoursLimits(t *testing.T) {
+	app := func(change func(*solver.App)) solver.App {
+		a := solver.App{Demand: apportion.Resources{1}, Max: 20, Delta: .1}
+		change(&a)
+		return a
+	}
+	on := func(counts ...int64) (placed []apportion.Placement) {
+		for j, n := range counts {
+			if n > 0 {
+				placed = append(placed, apportion.Placement{Server: j, Count: n})
+			}
+		}
+		return placed
+	}
+	for _, c := range []struct {
+		name   string
+		app    solver.App
+		pooled []apportion.Placement // by class: servers 0, 1, 2 and servers 3, 4
+		want   []apportion.Placement
+	}{
+		{"no limit", app(func(*solver.App) {}), on(5, 1), on(4, 1, 0, 1, 0)},
+		{"a closed class", app(func(a *solver.App) { a.Classes = []int{1} }), on(3, 2), on(0, 0, 0, 5, 0)},
+		{"nothing open", app(func(a *solver.App) { a.Classes = []int{7} }), on(3, 2), nil},
+		{"two on a server", app(func(a *solver.App) { a.PerServer = 2 }), on(5, 0), on(2, 2, 1, 0, 0)},
+		{"too many for the class", app(func(a *solver.App) { a.PerServer = 1 }), on(4, 0), on(1, 1, 1, 1, 0)},
+		{"one server", app(func(a *solver.App) { a.MaxServers = 1 }), on(3, 0), on(3, 0, 0, 0, 0)},
+		{"one server is too few", app(func(a *solver.App) { a.MaxServers = 1 }), on(6, 0), on(4, 0, 0, 0, 0)},
+		{"two servers in two classes", app(func(a *solver.App) { a.MaxServers = 2 }), on(3, 4), on(3, 0, 0, 4, 0)},
+		{"no third server", app(func(a *solver.App) { a.MaxServers = 2 }), on(5, 4), on(4, 4, 0, 0, 0)},
+		{"both limits", app(func(a *solver.App) { a.PerServer, a.MaxServers = 3, 2 }), on(9, 0), on(3, 3, 0, 0, 0)},
+	} {
+		inst := &solver.Instance{
+			Capacity: []apportion.Resources{{4}, {4}, {4}, {6}, {6}}, Total: apportion.Resources{24}, Class: []int{0, 0, 0, 1, 1}, Apps: []solver.App{c.app},
+		}
+		if diff := cmp.Diff(solver.Counts{c.want}, classesOf(inst).unpool(solver.Counts{c.pooled})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// Of several servers a limited application takes the smallest room that holds all it has left, or else the largest.
+func TestPackLimitedChooses(t *testing.T) {
+	inst := &solver.Instance{Capacity: []apportion.Resources{{8}, {8}, {8}}, Total: apportion.Resources{24}}
+	app := &solver.App{Demand: apportion.Resources{1}, MaxServers: 2}
+	for _, c := range []struct {
+		count, left int64
+		want        map[int]int64
+	}{{3, 0, map[int]int64{1: 3}}, {5, 0, map[int]int64{2: 5}}, {7, 0, map[int]int64{0: 7}}, {10, 0, map[int]int64{0: 7, 1: 3}}, {13, 1, map[int]int64{0: 7, 2: 5}}} {
+		classes := classesOf(inst)
+		packers := classes.packers([]apportion.Resources{{7}, {3}, {5}})
+		on := map[int]int64{}
+		if left := classes.packLimited(packers[0], 0, app, c.count, on); left != c.left || !cmp.Equal(on, c.want) {
+			t.Errorf("%d containers: %v and %d left, want %v and %d", c.count, on, left, c.want, c.left)
+		}
+		for j, n := range on {
+			if free := packers[0].Free(j)[0]; free != []int64{7, 3, 5}[j]-n {
+				t.Errorf("%d containers: %d is free on server %d", c.count, free, j)
+			}
+		}
+	}
+}

@@ -19,33 +19,41 @@ import (
 //	     y_ij <= u_ij (1 - z_i)                                                   instead of (13)(14)
 //	     l_i >= |delta_i sum_j y_ij - s^_i (1 - z_i)|                             (11)(12)
 //	     sum_i l_i + z_i |delta_i nprev_i - s^_i| <= LossBudget                   (15)
-//	     sum_i (1 - z_i) <= AdjustBudget                                          (16)
+//	     sum_i a_i (1 - z_i) <= AdjustBudget                                      (16)
 //
-// and y alone for new ones. An integer point is one of the verbatim form and the other way round,
+// and y alone for new ones, where a_i is the Cost of i; y_ij only on servers that are open to i, z_i = 1 for
+// the pinned. LossPrice times the left side of (15) comes off (10), and builder.numbers writes what (7) and
+// (8) do not say. An integer point is one of the verbatim form and the other way round,
 // except that an application placed anew exactly where it was counts as adjusted here.
 func disjunctive(b *builder) *Model {
 	on := servers(b.inst)
-	d := &disjunction{builder: b, y: b.cells("y", on), stays: make([]milp.Var, len(b.inst.Apps))}
+	d := &disjunction{builder: b, y: b.cells("y", on, nil), stays: make([]milp.Var, len(b.inst.Apps))}
 	// The rows of (6) are collected before they are added, because choose puts what stays into the
 	// same rows.
 	d.use = b.use(d.y, len(on.size))
-	running := 0.0
+	cost, budget := b.adjustCosts()
+	var costs []milp.Term
 	for a := range b.inst.Apps {
 		if b.inst.Apps[a].Running {
 			d.choose(a)
-			running++
+			// (16) is sum a (1 - z) <= budget, with the constant on the right: -sum a z <= budget - sum a.
+			costs = append(costs, term(d.stays[a], -cost[a]))
+			budget -= cost[a]
 		} else {
-			app := &b.inst.Apps[a]
-			b.Row(name("c7_a", a), float64(app.Min), sum(nil, d.y.vars[a], 1), float64(app.Max))
+			b.numbers(a, d.y.vars[a], nil)
+			b.width(d.y, a, nil)
 			b.loss(a, d.y.vars[a], nil)
 		}
 	}
 	b.capacities(d.use, on)
 	b.lossBudget()
-	// (16) is sum (1 - z) <= budget, with the constant on the right: -sum z <= budget - running.
-	b.AtMost("c16", d.adjusted, float64(b.inst.AdjustBudget)-running)
-	b.Maximize(b.cost, 0)
-	return &Model{levels: levels{loss: expressionOf(b.losses), adjusted: expressionOf(d.adjusted)}, decode: d.counts}
+	b.AtMost("c16", costs, budget)
+	b.Maximize(b.cost, b.worth)
+	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
+	return &Model{decode: d.counts, levels: levels{
+		loss: expressionOf(b.losses, b.lost), adjusted: expressionOf(d.adjusted, float64(len(d.adjusted))),
+		moved: func() movement { return d.y.movement(b.inst, had, d.stays) },
+	}}
 }
 
 // disjunction is the disjunctive form while it is built.
@@ -75,9 +83,8 @@ func (d *disjunction) choose(a int) {
 			}
 		}
 	}
-	placed := sum(nil, d.y.vars[a], 1)
-	d.AtMost(name("c7_a", a), append(placed, term(z, float64(app.Max))), float64(app.Max))
-	d.AtLeast(name("c8_a", a), append(placed, term(z, float64(app.Min))), float64(app.Min))
+	d.numbers(a, d.y.vars[a], &z)
+	d.width(d.y, a, &z)
 	for s, j := range d.y.servers[a] {
 		// u is the smallest bound for which z = 0 cuts off no solution; a larger one would weaken
 		// the relaxation.
@@ -96,12 +103,15 @@ func (d *disjunction) choose(a int) {
 // servers is for (6) to say.
 func (d *disjunction) stay(a int) milp.Var {
 	app := &d.inst.Apps[a]
-	n := solver.Containers(app.Previous)
 	upper := 1.0
-	if app.Displaced || n < app.Min || n > app.Max {
+	if app.Displaced || !app.Allows(solver.Containers(app.Previous)) || crowded(app) {
 		upper = 0
 	}
-	return d.Integer(0, upper, name("z_a", a))
+	z := d.Integer(0, upper, name("z_a", a))
+	if app.Pinned {
+		d.AtLeast(name("pinned_a", a), []milp.Term{term(z, 1)}, 1)
+	}
+	return z
 }
 
 // counts reads off what stays and what is placed anew.

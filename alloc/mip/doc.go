@@ -7,7 +7,11 @@
 // [Build] and [BuildFor] write a solver.Instance in one of three forms: [Verbatim] as the paper prints
 // it, [Class] on classes of equal servers, a relaxation, and [Disjunctive] without a big M. [New] makes a
 // solver.Solver of a back-end and a form; it climbs down the lexicographic preference where
-// [Options] ask for it.
+// [Options] ask for it: fairness loss, adjusted applications, containers moved.
+//
+// All three forms say the whole of a solver.Instance, also what the paper's P2 has not. Verbatim and
+// Disjunctive say it exactly. Class says all that a class of servers can: limits by server become limits by
+// class, and the packing step holds them to each server.
 //
 // # Notation
 //
@@ -17,6 +21,13 @@
 //	r_i         r_a2                  -            Dorm (13), (14)
 //	M           bigM of adjusted      containers   Dorm (13), (14)
 //	z_i, y_ij   z_a2, y_a2_s3         -, containers   Disjunctive
+//	a_i         App.Cost              of AdjustBudget (16), 1 in the paper
+//	e_i         e_a2                  -            it has containers, where it may have none, (7), (8)
+//	t_i         t_a2                  steps        App.Step, (7), (8)
+//	u_ih        u_a2_n4               -            App.Counts, here 4 of them, (7), (8)
+//	o_ij        o_a2_s3               servers      App.MaxServers
+//
+// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2; see builder.numbers, builder.width.
 //
 // # Contract
 //

@@ -27,6 +27,7 @@ func tinyProblem() *alloc.Problem {
 		Previous: alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}},
 		Theta1:   0.1,
 		Theta2:   0.1,
+		Options:  alloc.Options{PaperRule: true},
 	}
 }
 
@@ -49,7 +50,7 @@ func genInstance(t *rapid.T) *solver.Instance {
 		Previous: alloc.Allocation{},
 		Theta1:   rapid.SampledFrom([]float64{0, .1, .3, 1}).Draw(t, "theta1"),
 		Theta2:   rapid.SampledFrom([]float64{0, .5, 1}).Draw(t, "theta2"),
-		Options:  alloc.Options{Displace: true, NoCeil15: rapid.Bool().Draw(t, "no ceil 15")},
+		Options:  alloc.Options{PaperRule: true, Displace: true, NoCeil15: rapid.Bool().Draw(t, "no ceil 15")},
 	}
 	for j := range rapid.IntRange(1, 2).Draw(t, "servers") {
 		capacity := rapid.SliceOfN(rapid.Int64Range(0, 8), kinds, kinds).Draw(t, "capacity")

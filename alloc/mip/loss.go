@@ -90,7 +90,16 @@ func (b *builder) addShareOnce(share float64, stays *milp.Var) {
 	}
 }
 
-// lossBudget adds (15), widened by the tolerance that Check grants.
+// lossBudget adds (15), widened by the tolerance that Check grants, and takes the price of all losses
+// off (10).
 func (b *builder) lossBudget() {
 	b.AtMost("c15", b.losses, b.inst.LossBudget+solver.LossTolerance-b.lost)
+	price := b.inst.LossPrice
+	if price == 0 {
+		return // terms of nothing would only cost time
+	}
+	for _, loss := range b.losses {
+		b.cost = append(b.cost, term(loss.Var, -price*loss.Coef))
+	}
+	b.worth -= price * b.lost
 }

@@ -30,6 +30,7 @@ func TestLossBudgetIsSharp(t *testing.T) {
 			enough, less := single(share, n, loss), single(share, n, loss-1e-4)
 			sharp(t, enough, less)
 			for _, inst := range []*solver.Instance{enough, less} { // it may not be adjusted
+				inst.Apps[0].Cost = 1
 				inst.Apps[0].Running, inst.Apps[0].Previous = true, []apportion.Placement{{Server: 0, Count: n}}
 			}
 			sharp(t, enough, less)
@@ -80,6 +81,7 @@ func TestNoCoefficientIsNoise(t *testing.T) {
 	inst := single(3, 3, 1)
 	app := &inst.Apps[0]
 	app.Delta, app.Share = .1, .3
+	app.Cost = 1
 	app.Running, app.Previous = true, []apportion.Placement{{Server: 0, Count: 3}}
 	if loss := app.Loss(3); loss == 0 || loss > 1e-15 {
 		t.Fatalf("the loss is %g: the test sees nothing", loss)

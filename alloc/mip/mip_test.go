@@ -69,9 +69,10 @@ func againstEnumeration(t *testing.T, backend milp.Solver) {
 	})
 }
 
-// The climb down the preference reaches the least loss and the fewest adjustments among the optima.
+// The climb down the preference reaches the least loss, the fewest adjustments and the fewest containers moved
+// among the optima.
 func TestPreference(t *testing.T) {
-	opts := &mip.Options{Preference: solver.ByAdjusted}
+	opts := &mip.Options{Preference: solver.ByMoved}
 	rapid.Check(t, func(t *rapid.T) {
 		inst := genInstance(t)
 		best, solutions := p2oracle.Best(inst)
@@ -87,10 +88,10 @@ func TestPreference(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", form, err)
 			}
-			loss, adjusted := inst.FairnessLoss(s.Counts), inst.AdjustedApps(s.Counts)
-			if s.Proven != solver.ByAdjusted || math.Abs(loss-inst.FairnessLoss(best)) > 1e-6 || adjusted > inst.AdjustedApps(best) {
-				t.Errorf("%s: loss %.9g, %d adjusted, proven by %s; want loss %.9g, %d adjusted", form,
-					loss, adjusted, s.Proven, inst.FairnessLoss(best), inst.AdjustedApps(best))
+			loss, adjusted, moved := inst.FairnessLoss(s.Counts), inst.AdjustedApps(s.Counts), inst.Moved(s.Counts)
+			if s.Proven != solver.ByMoved || math.Abs(loss-inst.FairnessLoss(best)) > 1e-6 || adjusted > inst.AdjustedApps(best) || moved > inst.Moved(best) {
+				t.Errorf("%s: loss %.9g, %d adjusted, %d moved, proven by %s; want loss %.9g, %d adjusted, %d moved", form,
+					loss, adjusted, moved, s.Proven, inst.FairnessLoss(best), inst.AdjustedApps(best), inst.Moved(best))
 			}
 		}
 	})
@@ -168,7 +169,7 @@ func TestClassUnpools(t *testing.T) {
 			{ID: "small", Demand: apportion.Resources{1}, Weight: 1, Max: 3},
 			{ID: "large", Demand: apportion.Resources{3}, Weight: 1, Max: 3},
 		},
-		Theta1: 1, Theta2: 1,
+		Theta1: 1, Theta2: 1, Options: alloc.Options{PaperRule: true},
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{4}})

@@ -16,8 +16,8 @@ const (
 	// Verbatim is (6)-(18) as printed, on x[i][j], with the big number M of (13) and (14) chosen as
 	// small as each pair of application and server allows.
 	Verbatim Form = "verbatim"
-	// Class pools servers of equal capacity into classes and decides x[i][class]. It is smaller,
-	// and a relaxation: its optimum is an upper bound, which a packing step tries to turn into an
+	// Class pools servers of equal capacity, and of one Instance.Class, into classes and decides
+	// x[i][class]. It is smaller, and a relaxation: its optimum is an upper bound, which a packing step tries to turn into an
 	// allocation on servers. With a previous allocation the bound is up to 10 % too high, because
 	// an application that stays is tied to its servers and moves inside a class cost nothing here.
 	Class Form = "class"
@@ -35,9 +35,9 @@ func Forms() []Form { return []Form{Verbatim, Class, Disjunctive} }
 // Rows carry the equation they come from: c6_s3_k0 is (6) on server 3 (class 3 in Class) for kind
 // 0, c7_a2 is (7) for application 2, and so on; c9 is the link between z and y that takes the place
 // of (13) and (14) in Disjunctive. Variables are x_a2_s3, l_a2, r_a2 as in Dorm's Table I, z_a2 and
-// y_a2_s3 for Disjunctive.
+// y_a2_s3 for Disjunctive. What the paper's P2 has not has names of its own, see the package's notation.
 type Model struct {
-	// MILP maximizes the utilization (10).
+	// MILP maximizes the utilization (10), less Instance.LossPrice times the fairness loss.
 	MILP *milp.Model
 	// Relaxed says that a solution of MILP need not be one of P2: in the form Class, and where
 	// quantities are so large that the program counts them in larger units, see Build.
@@ -55,20 +55,21 @@ func (m *Model) Counts(values []float64) solver.Counts { return m.decode(values)
 //
 // A milp.Var belongs to the builder that made it; its index is the same in every copy of the model.
 type expression struct {
-	columns []int
-	coefs   []float64
+	columns  []int
+	coefs    []float64
+	constant float64
 }
 
-// expressionOf turns terms into an expression that outlives the builder.
-func expressionOf(terms []milp.Term) expression {
-	e := expression{make([]int, len(terms)), make([]float64, len(terms))}
+// expressionOf turns terms and a constant into an expression that outlives the builder.
+func expressionOf(terms []milp.Term, constant float64) expression {
+	e := expression{make([]int, len(terms)), make([]float64, len(terms)), constant}
 	for t, term := range terms {
 		e.columns[t], e.coefs[t] = term.Var.Index(), term.Coef
 	}
 	return e
 }
 
-// terms states the expression over vars.
+// terms states the expression without its constant over vars.
 func (e expression) terms(vars []milp.Var) []milp.Term {
 	terms := make([]milp.Term, len(e.columns))
 	for t, column := range e.columns {
@@ -77,5 +78,29 @@ func (e expression) terms(vars []milp.Var) []milp.Term {
 	return terms
 }
 
-// levels are the lower levels of the preference over the variables of a model.
-type levels struct{ loss, adjusted expression }
+// at returns the value of the expression at a point.
+func (e expression) at(values []float64) float64 {
+	sum := e.constant
+	for t, column := range e.columns {
+		sum += float64(e.coefs[t] * values[column])
+	}
+	return sum
+}
+
+// levels are the lower levels of the preference over the variables of a model: the fairness loss (2), the
+// adjusted applications (4), and the containers moved, which few ask for and which are written only then.
+type levels struct {
+	loss, adjusted expression
+	moved          func() movement
+}
+
+// at returns the value of the k-th of these levels at a point.
+func (l *levels) at(k int, values []float64) float64 {
+	switch k {
+	case 0:
+		return l.loss.at(values)
+	case 1:
+		return l.adjusted.at(values)
+	}
+	return l.moved().at(values)
+}

@@ -14,8 +14,8 @@ type Options struct {
 	// Search is handed to every solve; the zero value asks for the proven optimum without limits.
 	Search milp.Options
 	// Preference is how far down the lexicographic preference to go after the utilization: ByLoss
-	// solves a second model, ByAdjusted and below a third. 0 and ByUtilization: utilization only.
-	// Each level is another solve of about the same size, and the levels below ByAdjusted are not
-	// written.
+	// solves a second model, ByAdjusted a third, ByMoved and below a fourth. 0 and ByUtilization:
+	// utilization only. Each level is another solve of about the same size, and the order of x, ByOrder, is
+	// not written.
 	Preference solver.Rank
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
@@ -23,6 +24,21 @@ const (
 	levelTolerance = 1e-5
 )
 
+// level is one level of the preference below the utilization.
+type level struct {
+	rank solver.Rank
+	// of is what counts come to, and tolerance how far above what the program reached that may be.
+	of        func(inst *solver.Instance, counts solver.Counts) float64
+	tolerance float64
+}
+
+// lowerLevels are the levels below the utilization, in their order.
+var lowerLevels = [...]level{
+	{solver.ByLoss, (*solver.Instance).FairnessLoss, levelTolerance},
+	{solver.ByAdjusted, func(inst *solver.Instance, counts solver.Counts) float64 { return float64(inst.AdjustedApps(counts)) }, .5},
+	{solver.ByMoved, func(inst *solver.Instance, counts solver.Counts) float64 { return float64(inst.Moved(counts)) }, .5},
+}
+
 // preference is the way from the best utilization down the levels.
 type preference struct {
 	backend  milp.Solver
@@ -31,6 +47,7 @@ type preference struct {
 	model    *Model
 	answer   milp.Solution
 	solution *solver.Solution
+	reached  []float64 // by the answers to the levels so far
 }
 
 // climb takes over the answer and goes down as far as the options ask and proofs are found.
@@ -41,41 +58,45 @@ func (p *preference) climb(ctx context.Context) error {
 	if p.solution.Status != solver.Optimal {
 		return nil
 	}
-	for level, rank := range []solver.Rank{solver.ByLoss, solver.ByAdjusted} {
-		if p.opts.Preference < rank {
+	for _, level := range lowerLevels {
+		if p.opts.Preference < level.rank {
 			return nil
 		}
-		program, err := p.fixed(level)
+		program, err := p.fixed()
 		if err != nil {
 			return err
 		}
-		answer, err := milp.Solve(ctx, p.backend, program, p.options())
+		answer, err := milp.Solve(ctx, p.backend, program, p.options(program))
 		if err != nil {
-			return fmt.Errorf("mip: preference by %s: %w", rank, err)
+			return fmt.Errorf("mip: preference by %s: %w", level.rank, err)
 		}
 		p.solution.Effort += answer.Nodes
 		// The answer of the level above stays: it is as good as before, only not proven further.
 		if !answer.HasSolution() {
 			return nil
 		}
-		p.answer = answer
+		p.answer, p.reached = answer, append(p.reached, p.model.levels.at(len(p.reached), answer.Values))
 		p.adopt(answer.Values)
-		if answer.Status != milp.Optimal {
+		// What a relaxed model reaches its counts may miss, and then nothing is proven.
+		if answer.Status != milp.Optimal || !p.attains(p.solution.Counts) {
 			return nil
 		}
 		// A level is proven only after all above it, which the loop's order guarantees.
-		p.solution.Proven = rank
+		p.solution.Proven = level.rank
 	}
 	return nil
 }
 
 // options returns the options for a lower level, which starts at the answer of the level above.
 // The hint saves the search for a first point, which the level above has found already.
-func (p *preference) options() *milp.Options {
+func (p *preference) options(program *milp.Model) *milp.Options {
 	opts := p.opts.Search
 	can := milp.Capabilities(p.backend)
 	if can&milp.CanHint != 0 {
-		opts.Hint = p.answer.Values
+		opts.Hint = slices.Clone(p.answer.Values)
+		for len(opts.Hint) < program.Variables() {
+			opts.Hint = append(opts.Hint, math.NaN()) // a variable of this level alone
+		}
 	}
 	if can&milp.CanGaps != 0 {
 		opts.AbsoluteGap = max(opts.AbsoluteGap, levelTolerance)
@@ -83,14 +104,22 @@ func (p *preference) options() *milp.Options {
 	return &opts
 }
 
-// adopt takes the counts of values if they are a solution of P2; those of a relaxed model may be none.
+// adopt takes the counts of values if they are a solution of P2, which those of a relaxed model may not be,
+// and no worse than the counts so far.
 func (p *preference) adopt(values []float64) {
 	counts := p.model.Counts(values)
 	if p.inst.Check(counts) != nil {
 		return
 	}
-	s := p.solution
-	s.Status, s.Counts, s.Objective = solver.Feasible, counts, p.inst.Objective(counts)
+	s, objective := p.solution, p.inst.Objective(counts)
+	if k := len(p.reached); k > 0 {
+		of := lowerLevels[k-1].of
+		// A lower level costs nothing of those above it.
+		if s.Bound-objective > provenTolerance || !p.attains(counts) || of(p.inst, counts) >= of(p.inst, s.Counts) {
+			return
+		}
+	}
+	s.Status, s.Counts, s.Objective = solver.Feasible, counts, objective
 	// The objective is recomputed from whole counts and exact values, and so more accurate than the
 	// solver's.
 	s.Bound = math.Max(s.Bound, s.Objective) // a bound proven to a tolerance may lie below by as much
@@ -100,34 +129,42 @@ func (p *preference) adopt(values []float64) {
 	}
 }
 
-// fixed returns the model again with the utilization, and the loss from level 1 on, held at what
-// was reached, and the next level as its objective.
-func (p *preference) fixed(level int) (*milp.Model, error) {
+// attains reports whether counts are on every level what the program reached there.
+func (p *preference) attains(counts solver.Counts) bool {
+	for k, reached := range p.reached {
+		if lowerLevels[k].of(p.inst, counts) > reached+lowerLevels[k].tolerance {
+			return false
+		}
+	}
+	return true
+}
+
+// fixed returns the model again with the utilization and the levels so far held at what was reached, and the
+// next level as its objective.
+func (p *preference) fixed() (*milp.Model, error) {
 	b := milp.NewBuilder(p.model.MILP.Name())
 	vars := copyModel(b, p.model.MILP)
 	utilization := make([]milp.Term, len(vars))
+	sum := 0.0
 	for j := range vars {
 		utilization[j] = milp.Term{Var: vars[j], Coef: p.model.MILP.Variable(j).Cost}
+		sum += float64(utilization[j].Coef * p.answer.Values[j])
 	}
 	// The slack keeps the last answer feasible although floats are summed in another order.
-	b.AtLeast("c10", utilization, p.reached(utilization)-solver.ObjectiveTolerance)
-	losses := p.model.levels.loss.terms(vars)
-	if level == 0 {
-		b.Minimize(losses, 0)
+	b.AtLeast("c10", utilization, sum-solver.ObjectiveTolerance)
+	l := &p.model.levels
+	if len(p.reached) == 0 {
+		b.Minimize(l.loss.terms(vars), l.loss.constant)
 		return b.Build()
 	}
-	b.AtMost("c2", losses, p.reached(losses)+solver.LossTolerance)
-	b.Minimize(p.model.levels.adjusted.terms(vars), 0)
-	return b.Build()
-}
-
-// reached returns the value of terms at the last answer.
-func (p *preference) reached(terms []milp.Term) float64 {
-	sum := 0.0
-	for _, term := range terms {
-		sum += float64(term.Coef * p.answer.Values[term.Var.Index()])
+	b.AtMost("c2", l.loss.terms(vars), p.reached[0]-l.loss.constant+solver.LossTolerance)
+	if len(p.reached) == 1 {
+		b.Minimize(l.adjusted.terms(vars), l.adjusted.constant)
+		return b.Build()
 	}
-	return sum
+	b.AtMost("c4", l.adjusted.terms(vars), math.Round(p.reached[1])-l.adjusted.constant)
+	l.moved().minimize(b, vars)
+	return b.Build()
 }
 
 // copyModel adds the variables and rows of m to b and returns the variables.

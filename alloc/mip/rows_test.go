@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
@@ -18,9 +20,10 @@ import (
 type point map[string]float64
 
 // admits reports whether the model admits the point, whose other variables are 0, and what it is worth. A
-// variable that the model does not have must be 0.
+// variable that the model does not have must be 0, unless it only says how many containers there are.
 func admits(m *milp.Model, at point) (ok bool, worth float64) {
 	values, ok := make([]float64, m.Variables()), true
+	worth = m.Constant()
 	known := map[string]bool{}
 	for j := range values {
 		v, name := m.Variable(j), m.VariableName(j)
@@ -29,7 +32,7 @@ func admits(m *milp.Model, at point) (ok bool, worth float64) {
 		worth += v.Cost * values[j]
 	}
 	for name, value := range at {
-		ok = ok && (known[name] || value == 0)
+		ok = ok && (known[name] || value == 0 || strings.ContainsAny(name[:1], "etuo"))
 	}
 	for i := range m.Rows() {
 		row, sum := m.Row(i), 0.0
@@ -52,8 +55,32 @@ func verbatimPoint(inst *solver.Instance, counts solver.Counts) point {
 		if inst.Apps[a].Adjusted(counts[a]) {
 			at[fmt.Sprint("r_a", a)] = 1
 		}
+		at.numbers(inst, a, counts[a], servers(inst))
 	}
 	return at
+}
+
+// numbers sets the variables that say how many containers application a has: that it has some, which listed
+// number, how many steps, and on how many servers of each place.
+func (at point) numbers(inst *solver.Instance, a int, placed []apportion.Placement, place []int) {
+	n := solver.Containers(placed)
+	if n > 0 {
+		at[fmt.Sprint("e_a", a)] = 1
+	}
+	at[fmt.Sprintf("u_a%d_n%d", a, n)] = 1
+	at[fmt.Sprint("t_a", a)] = float64(n / max(1, inst.Apps[a].Step))
+	for _, p := range placed {
+		at[fmt.Sprintf("o_a%d_s%d", a, place[p.Server])]++
+	}
+}
+
+// servers is the place of every server where each is one.
+func servers(inst *solver.Instance) []int {
+	place := make([]int, len(inst.Capacity))
+	for j := range place {
+		place[j] = j
+	}
+	return place
 }
 
 // disjunctivePoint is the same with z and y: whoever is not adjusted stays, and has no y and no loss but
@@ -67,6 +94,7 @@ func disjunctivePoint(inst *solver.Instance, counts solver.Counts) point {
 			continue
 		}
 		at[fmt.Sprint("l_a", a)] = app.Loss(solver.Containers(counts[a]))
+		at.numbers(inst, a, counts[a], servers(inst))
 		for _, p := range counts[a] {
 			at[fmt.Sprintf("y_a%d_s%d", a, p.Server)] = float64(p.Count)
 		}
@@ -93,23 +121,28 @@ func wholePoint(inst *solver.Instance, counts solver.Counts) point {
 	return at
 }
 
-// classPoint pools the containers of servers of one capacity, classes counted by first appearance.
+// classPoint pools the containers of servers of one capacity that are open to the same applications, classes
+// counted by first appearance.
 func classPoint(inst *solver.Instance, counts solver.Counts) point {
 	at := verbatimPoint(inst, counts)
-	var first []apportion.Resources
+	var first []int
 	for a := range inst.Apps {
 		for _, p := range counts[a] {
 			delete(at, fmt.Sprintf("x_a%d_s%d", a, p.Server))
+			delete(at, fmt.Sprintf("o_a%d_s%d", a, p.Server))
 		}
 	}
 	class := make([]int, len(inst.Capacity))
 	for j, capacity := range inst.Capacity {
-		class[j] = slices.IndexFunc(first, capacity.Equal)
+		class[j] = slices.IndexFunc(first, func(f int) bool {
+			return capacity.Equal(inst.Capacity[f]) && (inst.Class == nil || inst.Class[f] == inst.Class[j])
+		})
 		if class[j] < 0 {
-			class[j], first = len(first), append(first, capacity)
+			class[j], first = len(first), append(first, j)
 		}
 	}
 	for a := range inst.Apps {
+		at.numbers(inst, a, counts[a], class)
 		for _, p := range counts[a] {
 			at[fmt.Sprintf("x_a%d_s%d", a, class[p.Server])] += float64(p.Count)
 		}
@@ -165,45 +198,51 @@ func changed(counts solver.Counts, a, j int, more int64) (solver.Counts, bool) {
 // The exact forms admit just the counts that are solutions of P2, at their utilization; the pooled one
 // admits all of them. Reference: [Dorm (6)-(18)].
 func TestRowsSayP2(t *testing.T) {
-	yes, no := 0, 0
-	for seed := range uint64(150) {
-		inst := solvertest.Small(seed)
-		for _, c := range []struct {
-			name    string
-			form    mip.Form
-			backend milp.Solver
-			at      func(*solver.Instance, solver.Counts) point
-		}{
-			{"verbatim", mip.Verbatim, nil, verbatimPoint},
-			{"disjunctive", mip.Disjunctive, nil, disjunctivePoint},
-			{"whole losses", mip.Verbatim, integersOnly{}, wholePoint},
-			{"class", mip.Class, nil, classPoint},
-		} {
-			model, err := mip.Build(inst, c.form)
-			if c.backend != nil {
-				model, err = mip.BuildFor(c.backend, inst, c.form)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			around(inst, func(counts solver.Counts) {
-				want := inst.Check(counts) == nil
-				got, worth := admits(model.MILP, c.at(inst, counts))
-				if got != want && (want || c.form != mip.Class) {
-					t.Errorf("%s, Small(%d): %v is admitted %v, Check: %v", c.name, seed, counts, got, inst.Check(counts))
-				}
-				if got && math.Abs(worth-inst.Objective(counts)) > 1e-9 {
-					t.Errorf("%s, Small(%d): %v is worth %g, want %g", c.name, seed, counts, worth, inst.Objective(counts))
-				}
-				if want {
-					yes++
-				} else {
-					no++
-				}
-			})
+	for name, draw := range map[string]func(uint64) *solver.Instance{"Small": solvertest.Small, "General": solvertest.General} {
+		yes, no := 0, 0
+		for seed := range uint64(150) {
+			y, n := rowsSay(t, fmt.Sprintf("%s(%d)", name, seed), draw(seed))
+			yes, no = yes+y, no+n
+		}
+		if yes < 100 || no < 100 {
+			t.Errorf("%s: %d solutions and %d others: the test sees too little of one side", name, yes, no)
 		}
 	}
-	if yes < 100 || no < 100 {
-		t.Errorf("%d solutions and %d others: the test sees too little of one side", yes, no)
+}
+
+// rowsSay holds the rows of every form against Check, and returns how many counts were solutions and how many
+// were not.
+func rowsSay(t *testing.T, name string, inst *solver.Instance) (yes, no int) {
+	for _, c := range []struct {
+		name    string
+		form    mip.Form
+		backend milp.Solver
+		at      func(*solver.Instance, solver.Counts) point
+	}{
+		{"verbatim", mip.Verbatim, bb.Solver{}, verbatimPoint},
+		{"disjunctive", mip.Disjunctive, bb.Solver{}, disjunctivePoint},
+		{"whole losses", mip.Verbatim, integersOnly{}, wholePoint},
+		{"class", mip.Class, bb.Solver{}, classPoint},
+	} {
+		model, err := mip.BuildFor(c.backend, inst, c.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		around(inst, func(counts solver.Counts) {
+			want := inst.Check(counts) == nil
+			got, worth := admits(model.MILP, c.at(inst, counts))
+			if got != want && (want || c.form != mip.Class) {
+				t.Errorf("%s, %s: %v is admitted %v, Check: %v", c.name, name, counts, got, inst.Check(counts))
+			}
+			if got && math.Abs(worth-inst.Objective(counts)) > 1e-9 {
+				t.Errorf("%s, %s: %v is worth %g, want %g", c.name, name, counts, worth, inst.Objective(counts))
+			}
+			if want {
+				yes++
+			} else {
+				no++
+			}
+		})
 	}
+	return yes, no
 }

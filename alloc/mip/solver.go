@@ -67,7 +67,7 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if !answer.HasSolution() {
 		return solution, nil
 	}
-	p := &preference{s.backend, s.opts, inst, model, answer, solution}
+	p := &preference{backend: s.backend, opts: s.opts, inst: inst, model: model, answer: answer, solution: solution}
 	return solution, p.climb(ctx)
 }
 

@@ -18,14 +18,31 @@ const maxExact = 1 << 53
 type places struct {
 	capacity []apportion.Resources // of one server
 	size     []int64               // how many servers it stands for
+	first    []int                 // one of these servers; all of them are open to the same applications
+}
+
+// most returns how many containers of an application place j holds by itself. It is as tight as one
+// server allows, which tightens the relaxation, also as big M.
+func (p places) most(app *solver.App, j int) int64 {
+	// Where no number is allowed AtMost is -1.
+	return max(0, min(app.AtMost(app.Max), mulSaturated(p.size[j], p.each(app, j))))
+}
+
+// each returns how many containers of an application one server of place j holds.
+func (p places) each(app *solver.App, j int) int64 {
+	each := min(app.Max, app.Demand.CountIn(p.capacity[j]))
+	if app.PerServer > 0 {
+		each = min(each, app.PerServer)
+	}
+	return each
 }
 
 // servers returns every server as a place of its own.
 // The forms Verbatim and Disjunctive decide for each server; only Class pools them.
 func servers(inst *solver.Instance) places {
-	p := places{inst.Capacity, make([]int64, len(inst.Capacity))}
+	p := places{inst.Capacity, make([]int64, len(inst.Capacity)), make([]int, len(inst.Capacity))}
 	for j := range p.size {
-		p.size[j] = 1
+		p.size[j], p.first[j] = 1, j
 	}
 	return p
 }
@@ -38,7 +55,6 @@ func servers(inst *solver.Instance) places {
 func unitsFor(apps []solver.App, p places) (unit []int64, rounded bool) {
 	unit = make([]int64, len(p.capacity[0]))
 	for k := range unit {
-		unit[k] = 1
 		most := 0.0
 		// The product is a float, which cannot overflow; that it is rounded matters only within a
 		// part in 2^53.
@@ -49,15 +65,21 @@ func unitsFor(apps []solver.App, p places) (unit []int64, rounded bool) {
 		for i := range apps {
 			common = gcd(common, apps[i].Demand[k])
 		}
-		if most <= maxExact || common == 0 { // what nobody demands has no rows
-			continue
-		}
-		// times is at least 1, because dividing by the common divisor alone loses nothing.
-		times := max(1, int64(math.Ceil(most/float64(common)/maxExact)))
-		unit[k] = mulSaturated(common, times)
-		rounded = rounded || times > 1
+		var inexact bool
+		unit[k], inexact = unitFor(common, most)
+		rounded = rounded || inexact
 	}
 	return unit, rounded
+}
+
+// unitFor returns the unit of a sum of multiples of common that is at most most, see unitsFor.
+func unitFor(common int64, most float64) (unit int64, rounded bool) {
+	if most <= maxExact || common == 0 { // what nobody demands has no rows
+		return 1, false
+	}
+	// times is at least 1, because dividing by the common divisor alone loses nothing.
+	times := max(1, int64(math.Ceil(most/float64(common)/maxExact)))
+	return mulSaturated(common, times), times > 1
 }
 
 // gcd returns the greatest common divisor of two numbers that are not negative; that of 0 and b is b.

@@ -3,6 +3,9 @@
 package mip
 
 import (
+	"slices"
+
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -14,34 +17,40 @@ import (
 //	     min_i <= sum_j x_ij <= max_i                              (7)(8)
 //	     l_i >= |delta_i sum_j x_ij - s^_i|                        (11)(12)
 //	     M_ij r_i >= |x_ij - xprev_ij|  for running i              (13)(14)
-//	     sum l_i <= LossBudget,  sum r_i <= AdjustBudget           (15)(16)
+//	     sum l_i <= LossBudget,  sum a_i r_i <= AdjustBudget       (15)(16)
 //
-// with M_ij = max(xprev_ij, the most containers of i that server j holds).
+// with M_ij = max(xprev_ij, the most containers of i that server j holds) and a_i the Cost of i. A server
+// that is not open to i has x_ij only where i runs on it, and there x_ij <= xprev_ij (1 - r_i) in place of
+// (14). Pinned applications have r_i = 0, LossPrice times l_i comes off (10), and builder.numbers writes
+// what (7) and (8) do not say.
 func verbatim(b *builder) *Model {
 	on := servers(b.inst)
-	x := b.cells("x", on)
+	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
+	x := b.cells("x", on, had)
 	b.capacities(b.use(x, len(on.size)), on)
 	model := &Model{decode: x.counts}
-	b.budgets(model, x, func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) })
+	b.budgets(model, x, had)
 	return model
 }
 
 // budgets adds (7), (8) and (10)-(16) over cells; had says how many containers application a holds
 // now in place j. It serves the verbatim form and, with classes for servers, the pooled one.
 func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
-	var adjusted []milp.Term
+	var adjusted, costs []milp.Term
+	cost, budget := b.adjustCosts()
 	for a := range b.inst.Apps {
-		app := &b.inst.Apps[a]
-		b.Row(name("c7_a", a), float64(app.Min), sum(nil, x.vars[a], 1), float64(app.Max)) // (7)(8)
+		b.numbers(a, x.vars[a], nil)
+		b.width(x, a, nil)
 		b.loss(a, x.vars[a], nil)
-		if app.Running {
-			adjusted = append(adjusted, term(b.adjusted(x, a, had), 1))
+		if b.inst.Apps[a].Running {
+			r := b.adjusted(x, a, had)
+			adjusted, costs = append(adjusted, term(r, 1)), append(costs, term(r, cost[a]))
 		}
 	}
 	b.lossBudget()
-	b.AtMost("c16", adjusted, float64(b.inst.AdjustBudget))
-	b.Maximize(b.cost, 0)
-	model.levels = levels{loss: expressionOf(b.losses), adjusted: expressionOf(adjusted)}
+	b.AtMost("c16", costs, budget)
+	b.Maximize(b.cost, b.worth)
+	model.levels = levels{expressionOf(b.losses, b.lost), expressionOf(adjusted, 0), func() movement { return x.movement(b.inst, had, nil) }}
 }
 
 // adjusted adds r_a with (13) and (14); it is 1 where the application cannot stay as it is.
@@ -54,7 +63,7 @@ func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 	}
 	// r is fixed at 1 where staying is impossible, or the relaxation would count on a part of it.
 	least := 1.0
-	if !app.Displaced && reachable == solver.Containers(app.Previous) {
+	if !app.Displaced && reachable == solver.Containers(app.Previous) && !crowded(app) {
 		least = 0
 	}
 	r := b.Integer(least, 1, name("r_a", a))
@@ -63,7 +72,22 @@ func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 		// No solution changes x_ij by more, from 0 up to its bound or from was down to 0.
 		bigM := float64(max(was, x.upper[a][s]))
 		b.AtLeast(name("c13_a", a, "_s", j), []milp.Term{term(r, bigM), term(x.vars[a][s], 1)}, float64(was))
+		if !b.inst.Open(a, x.in.first[j]) {
+			bigM = -float64(was) // r = 1 leaves nothing where nothing new may come
+		}
 		b.AtLeast(name("c14_a", a, "_s", j), []milp.Term{term(r, bigM), term(x.vars[a][s], -1)}, -float64(was))
 	}
+	if app.Pinned {
+		b.AtMost(name("pinned_a", a), []milp.Term{term(r, 1)}, 0)
+	}
 	return r
+}
+
+// crowded reports whether an application holds more containers on one server than it may, or is on more
+// servers.
+func crowded(app *solver.App) bool {
+	if app.MaxServers > 0 && int64(len(app.Previous)) > app.MaxServers {
+		return true
+	}
+	return app.PerServer > 0 && slices.ContainsFunc(app.Previous, func(p apportion.Placement) bool { return p.Count > app.PerServer })
 }

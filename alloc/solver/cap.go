@@ -20,5 +20,6 @@ func (inst *Instance) Cap() float64 {
 	for i := range inst.Apps {
 		all += float64(inst.Apps[i].Value * float64(inst.Apps[i].Max))
 	}
+	// A loss is not negative, so that its price can only lower the objective.
 	return math.Min(kinds, all)
 }

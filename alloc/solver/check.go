@@ -14,8 +14,8 @@ import (
 var ErrViolated = errors.New("solver: constraint violated")
 
 // Check returns nil if counts is a solution of inst: one entry per application, ascending servers
-// that exist, positive counts, capacities (6) held exactly, bounds (7)(8), fairness loss (15) within
-// LossTolerance and adjustments (16). Otherwise it returns the first violation, wrapping
+// that exist and are open to it, positive counts, capacities (6) held exactly, allowed numbers (7)(8), fairness
+// loss (15) within LossTolerance and adjustments (16). Otherwise it returns the first violation, wrapping
 // ErrViolated. O(applications + placements + servers) times kinds.
 func (inst *Instance) Check(counts Counts) error {
 	if len(counts) != len(inst.Apps) {
@@ -23,7 +23,7 @@ func (inst *Instance) Check(counts Counts) error {
 	}
 	// Shapes come before sums: Used indexes servers by what checkApp has found to exist.
 	for i := range inst.Apps {
-		if err := inst.checkApp(i, counts[i]); err != nil {
+		if err := inst.CheckApp(i, counts[i]); err != nil {
 			return err
 		}
 	}
@@ -41,14 +41,35 @@ func (inst *Instance) Check(counts Counts) error {
 	if loss := inst.FairnessLoss(counts); loss > inst.LossBudget+LossTolerance {
 		return fmt.Errorf("%w: (15): loss %g, budget %g", ErrViolated, loss, inst.LossBudget)
 	}
-	if adjusted := inst.AdjustedApps(counts); adjusted > inst.AdjustBudget {
-		return fmt.Errorf("%w: (16): %d adjusted, budget %d", ErrViolated, adjusted, inst.AdjustBudget)
+	if cost := inst.AdjustCost(counts); cost > inst.AdjustBudget {
+		return fmt.Errorf("%w: (16): adjustments cost %d, budget %d", ErrViolated, cost, inst.AdjustBudget)
 	}
 	return nil
 }
 
-// checkApp checks (7)-(9) for application i: where its containers are, and how many.
-func (inst *Instance) checkApp(i int, placed []apportion.Placement) error {
+// restrictions says which numbers between the bounds are not allowed.
+func (a *App) restrictions() string {
+	switch {
+	case a.Counts != nil:
+		return fmt.Sprintf(", of %v", a.Counts)
+	case a.Step > 1:
+		return fmt.Sprintf(", multiples of %d", a.Step)
+	}
+	return ""
+}
+
+// CheckApp returns the first violation of what concerns application i alone if placed is what it has: the
+// servers and their order (9), how many there are (7)(8), and whether it stays if it must; nil: there is none.
+// O(placements).
+func (inst *Instance) CheckApp(i int, placed []apportion.Placement) error {
+	app := &inst.Apps[i]
+	stays := app.Running && !app.Adjusted(placed)
+	if app.Pinned && !stays {
+		return fmt.Errorf("%w: application %d is pinned and does not stay as it is", ErrViolated, i)
+	}
+	if app.tooWide(placed) {
+		return fmt.Errorf("%w: application %d is on %d servers, at most %d", ErrViolated, i, len(placed), app.MaxServers)
+	}
 	var n int64
 	last := -1
 	for _, p := range placed {
@@ -57,15 +78,22 @@ func (inst *Instance) checkApp(i int, placed []apportion.Placement) error {
 				ErrViolated, i, p.Count, p.Server, last)
 		}
 		last = p.Server
+		// What it holds now it may keep where nothing new may come.
+		if !stays && !inst.Open(i, p.Server) {
+			return fmt.Errorf("%w: server %d is not open to application %d", ErrViolated, p.Server, i)
+		}
+		if app.PerServer > 0 && p.Count > app.PerServer {
+			return fmt.Errorf("%w: application %d has %d containers on server %d, at most %d", ErrViolated, i, p.Count, p.Server, app.PerServer)
+		}
 		sum, ok := exact.Add(n, p.Count)
 		if !ok {
 			return fmt.Errorf("%w: (7): application %d: %w", ErrViolated, i, apportion.ErrOverflow)
 		}
 		n = sum
 	}
-	if app := &inst.Apps[i]; n < app.Min || n > app.Max {
-		return fmt.Errorf("%w: (7)(8): application %d has %d containers, bounds %d and %d",
-			ErrViolated, i, n, app.Min, app.Max)
+	if !app.Allows(n) {
+		return fmt.Errorf("%w: (7)(8): application %d has %d containers, bounds %d and %d%s",
+			ErrViolated, i, n, app.Min, app.Max, app.restrictions())
 	}
 	return nil
 }

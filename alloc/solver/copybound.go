@@ -5,13 +5,12 @@
 package solver
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/exact"
 )
 
 // ErrTooLarge is returned by CopyBound for a server whose subsets of applications are too many to try.
@@ -23,12 +22,12 @@ const mostResidents = 16
 // CopyBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
 //	bound = lambda (LossBudget + LossTolerance) + sum_new phi_i + sum_running keep_i + sum_j a_j
-//	        + the AdjustBudget largest positive scores
-//	phi_i = max over n in [min, max] of p_i n - lambda |delta_i n - share_i|
-//	keep_i = v_i nprev_i - lambda |delta_i nprev_i - share_i|
+//	        + the best scores that AdjustBudget pays for
+//	phi_i = max over allowed n of p_i n - (lambda + LossPrice) |delta_i n - share_i|
+//	keep_i = v_i nprev_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //	score_i = phi_i - keep_i + sum_j mu_ij
-//	a_j = max over sets S of those that may stay on j, at most AdjustBudget of them, of the best whole
-//	      containers, v_i - p_i each, in what the others leave, less sum_{i in S} mu_ij
+//	a_j = max over sets S of those that may stay on j, as AdjustBudget pays for, of the best whole
+//	      containers open to j, v_i - p_i each, in what the others leave, less sum_{i in S} mu_ij
 //
 // A running application that cannot stay must be adjusted and uses up the budget. Unlike DualBound it
 // packs whole containers, server by server: closer where servers are small, and costly where they are
@@ -44,32 +43,37 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 	// The budget is the widened one that Check grants: a solution may use the tolerance, and the
 	// bound must hold for it.
 	total := float64(m.Loss * (inst.LossBudget + LossTolerance))
-	var scores []float64
 	for i := range inst.Apps {
-		if !inst.mayStay(i) {
+		if !inst.MayStay(i) {
 			total += b.wanted(i)
 			continue
 		}
 		app := &inst.Apps[i]
 		n := Containers(app.Previous)
-		keep := float64(app.Value*float64(n)) - float64(m.Loss*app.Loss(n))
+		keep := float64(app.Value*float64(n)) - float64((m.Loss+inst.LossPrice)*app.Loss(n))
+		switch {
+		case app.Pinned:
+			total += keep
+			continue
+		// It leaves and stays as it likes, so that no server counts on its room.
+		case app.Cost == 0:
+			total += math.Max(keep, b.wanted(i))
+			continue
+		}
+		total += keep
 		score := b.wanted(i) - keep
 		// An adjusted application gives up all of its room, so that every server's copy collects
 		// its price.
 		for _, mu := range m.Room[i] {
 			score += mu
 		}
-		total += keep
-		scores = append(scores, score)
+		b.adjust.add(score, app.Cost)
 	}
 	// More applications must move than may: P2 has no solution, of which anything is a bound.
-	if b.budget < 0 {
+	if b.adjust.budget < 0 {
 		return math.Inf(-1), nil
 	}
-	slices.SortFunc(scores, func(x, y float64) int { return compareFloats(y, x) })
-	for _, score := range scores[:min(b.budget, int64(len(scores)))] {
-		total += math.Max(0, score)
-	}
+	total += b.adjust.best()
 	for j := range inst.Capacity {
 		a, err := b.server(j)
 		if err != nil {
@@ -84,42 +88,63 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 type copyBound struct {
 	inst    *Instance
 	m       *CopyPrices
-	budget  int64            // how many of those that may stay may be adjusted
+	adjust  knapsack         // what those that may stay can gain
 	stays   [][]resident     // by server
-	rooms   map[string]int64 // demand -> containers in the empty cluster
+	rooms   map[string]int64 // demand and servers -> containers in the empty cluster
 	key     []byte
-	packing packing
+	packing map[int]*packing // by class of servers
 }
 
 // resident is an application that may stay on a server, with its price there.
 type resident struct {
-	use apportion.Resources
-	mu  float64
+	use  apportion.Resources
+	mu   float64
+	cost int64 // of its leaving; more than any budget where it is pinned
 }
 
 // newCopyBound gathers who may stay where, and what containers are worth packing.
 func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 	b := &copyBound{
-		inst:   inst,
-		m:      m,
-		budget: inst.AdjustBudget,
-		stays:  make([][]resident, len(inst.Capacity)),
-		rooms:  make(map[string]int64),
+		inst:    inst,
+		m:       m,
+		adjust:  knapsack{budget: inst.AdjustBudget},
+		stays:   make([][]resident, len(inst.Capacity)),
+		rooms:   make(map[string]int64),
+		packing: make(map[int]*packing),
 	}
 	for i := range inst.Apps {
-		if inst.mayStay(i) {
+		if inst.counts(i) {
 			b.addResidents(i)
 		} else if inst.Apps[i].Running {
-			b.budget-- // it must be adjusted
+			b.adjust.must(inst.Apps[i].Cost)
 		}
 	}
-	for i := range inst.Apps {
-		if b.budget > 0 || !inst.mayStay(i) { // else it stays as it is, and nothing is packed for it
-			// A container is worth v_i to the objective less p_i, which phi_i has been paid for it.
-			b.packing.add(inst.Apps[i].Demand, inst.Apps[i].Value-m.Container[i])
+	for j := range inst.Capacity {
+		if class := inst.classOf(j); b.packing[class] == nil {
+			b.packing[class] = b.packingOn(j)
 		}
 	}
 	return b
+}
+
+// counts reports whether servers count on application i to stay where it is: it may, and leaving costs.
+func (inst *Instance) counts(i int) bool {
+	return inst.MayStay(i) && (inst.Apps[i].Cost > 0 || inst.Apps[i].Pinned)
+}
+
+// packingOn returns what may be packed on server j and those of its class.
+func (b *copyBound) packingOn(j int) *packing {
+	p := &packing{}
+	for i := range b.inst.Apps {
+		app := &b.inst.Apps[i]
+		// What stays as it is, whatever happens, is not packed.
+		fixed := b.inst.MayStay(i) && (app.Pinned || app.Cost > max(0, b.adjust.budget))
+		if !fixed && b.inst.Open(i, j) {
+			// A container is worth v_i to the objective less p_i, which phi_i has been paid for it.
+			p.add(app.Demand, app.Value-b.m.Container[i])
+		}
+	}
+	return p
 }
 
 // addResidents adds what application i holds to its servers.
@@ -130,7 +155,11 @@ func (b *copyBound) addResidents(i int) {
 		for k, d := range app.Demand {
 			use[k] = p.Count * d // it fits the server, so that nothing overflows
 		}
-		b.stays[p.Server] = append(b.stays[p.Server], resident{use, b.m.Room[i][s]})
+		cost := app.Cost
+		if app.Pinned {
+			cost = math.MaxInt64
+		}
+		b.stays[p.Server] = append(b.stays[p.Server], resident{use, b.m.Room[i][s], cost})
 	}
 }
 
@@ -138,30 +167,36 @@ func (b *copyBound) addResidents(i int) {
 func (b *copyBound) wanted(i int) float64 {
 	app := &b.inst.Apps[i]
 	// No more than the empty cluster holds: a maximum may be far larger.
-	most := min(b.room(app.Demand), app.Max)
+	most := min(b.room(i), app.Max)
 	best := math.Inf(-1)
-	for _, n := range [...]int64{app.Min, app.fairCount(), app.fairCount() + 1, most} {
-		if n = max(n, app.Min); n <= most {
-			best = math.Max(best, float64(b.m.Container[i]*float64(n))-float64(b.m.Loss*app.Loss(n)))
+	try := func(n int64) {
+		if n <= most {
+			loss := float64((b.m.Loss + b.inst.LossPrice) * app.Loss(n))
+			best = math.Max(best, float64(b.m.Container[i]*float64(n))-loss)
 		}
+	}
+	for _, n := range [...]int64{0, app.Min, app.fairCount(), app.fairCount() + 1, most} {
+		app.around(n, try)
 	}
 	return best
 }
 
-// room returns how many containers of a demand the empty cluster holds, server by server.
-func (b *copyBound) room(demand apportion.Resources) int64 {
-	b.key = vectorKey(b.key[:0], demand)
+// room returns how many containers of application i the empty cluster holds, server by server.
+func (b *copyBound) room(i int) int64 {
+	app := &b.inst.Apps[i]
+	b.key = binary.LittleEndian.AppendUint64(vectorKey(b.key[:0], app.Demand), uint64(app.PerServer))
+	for _, class := range app.Classes {
+		b.key = binary.LittleEndian.AppendUint64(b.key, uint64(class))
+	}
+	if app.Classes == nil {
+		b.key = append(b.key, 0) // which differs from no class at all
+	}
 	if room, ok := b.rooms[string(b.key)]; ok {
 		return room
 	}
 	var room int64
-	for _, capacity := range b.inst.Capacity {
-		sum, ok := exact.Add(room, demand.CountIn(capacity))
-		if !ok {
-			room = math.MaxInt64
-			break
-		}
-		room = sum
+	for j, capacity := range b.inst.Capacity {
+		room = addSaturated(room, b.inst.most(i, j, capacity))
 	}
 	b.rooms[string(b.key)] = room
 	return room
@@ -178,25 +213,27 @@ func (b *copyBound) server(j int) (float64, error) {
 	// servers: that is the relaxation, and the prices mu punish servers that disagree about who
 	// leaves.
 	for set := range 1 << len(stays) {
-		left, paid := b.without(j, set)
-		if int64(bits.OnesCount(uint(set))) <= b.budget && slices.Min(append(left, 0)) >= 0 {
-			best = math.Max(best, b.packing.best(left)-paid)
+		left, paid, cost := b.without(j, set)
+		if cost <= b.adjust.budget && slices.Min(append(left, 0)) >= 0 {
+			best = math.Max(best, b.packing[b.inst.classOf(j)].best(left)-paid)
 		}
 	}
 	return best, nil
 }
 
-// without returns what the residents of server j leave if those in set are gone, and what that costs.
-func (b *copyBound) without(j, set int) (left apportion.Resources, paid float64) {
+// without returns what the residents of server j leave if those in set are gone, what that is charged, and what
+// it takes from the adjustment budget.
+func (b *copyBound) without(j, set int) (left apportion.Resources, paid float64, cost int64) {
 	left = b.inst.Capacity[j].Clone()
 	for s, r := range b.stays[j] {
 		if set>>s&1 != 0 {
 			paid += r.mu
+			cost = addSaturated(cost, r.cost)
 			continue
 		}
 		for k := range left {
 			left[k] -= r.use[k]
 		}
 	}
-	return left, paid
+	return left, paid, cost
 }

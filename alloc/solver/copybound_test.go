@@ -86,7 +86,7 @@ func TestCopyBoundErrors(t *testing.T) {
 	inst := tiny()
 	for range 16 {
 		inst.Apps = append(inst.Apps, solver.App{
-			Demand: apportion.Resources{0, 0, 1}, Max: 1, Running: true, Previous: []apportion.Placement{{Server: 0, Count: 1}},
+			Demand: apportion.Resources{0, 0, 1}, Max: 1, Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 1}},
 		})
 	}
 	if _, err := solver.CopyBound(inst, free(inst)); !errors.Is(err, solver.ErrTooLarge) {

@@ -13,19 +13,21 @@ import (
 // DualBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
 //	bound = sum_jk p_jk c_jk + lambda (LossBudget + LossTolerance) + sum_new free_i + sum_running keep_i
-//	        + the AdjustBudget largest positive gains free_i - keep_i
-//	free_i = max over n in [min, max] of fill_i(n) - lambda |delta_i n - share_i|
+//	        + the best gains free_i - keep_i that AdjustBudget pays for
+//	free_i = max over allowed n of fill_i(n) - (lambda + LossPrice) |delta_i n - share_i|
 //	fill_i(n) = the n containers with the largest v_i - p_j d_i, at most room_ij of them on server j
-//	room_ij = floor((c_j - what all but the AdjustBudget largest of those that may stay use)/d_i)
-//	keep_i = sum_j xprev_ij (v_i - p_j d_i) - lambda |delta_i nprev_i - share_i|
+//	room_ij = floor((c_j - what all but the largest that AdjustBudget lets leave use)/d_i), at most
+//	          PerServer, and 0 on servers that are not open to i
+//	keep_i = sum_j xprev_ij (v_i - p_j d_i) - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
 // minimum of an application does not fit the empty cluster, or more applications must move than
 // the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
-// An application that may stay on server j does so unless it is adjusted, so that in each kind at least
-// all but the largest AdjustBudget of them remain; those that must move come off the budget.
+// Of unequal costs the last gain counts in part, as the knapsack's relaxation has it. An application that may
+// stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
+// AdjustBudget pays for remain; those that must move come off the budget.
 //
 // Cost: O(applications x servers x (kinds + log servers)).
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
@@ -38,31 +40,24 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 			bound += float64(price * float64(inst.Capacity[j][k]))
 		}
 	}
-	var gains []float64
-	left := inst.AdjustBudget
+	k := knapsack{budget: inst.AdjustBudget}
 	room := inst.roomWithin()
 	for i := range inst.Apps {
 		free, keep := m.free(inst, i, room), m.keep(inst, i)
 		switch {
 		case !inst.Apps[i].Running:
 			bound += free
+		case inst.Apps[i].Pinned:
+			bound += keep
 		case math.IsInf(keep, -1):
 			bound += free
-			left--
+			k.must(inst.Apps[i].Cost)
 		default:
 			bound += keep
-			gains = append(gains, free-keep)
+			k.add(free-keep, inst.Apps[i].Cost)
 		}
 	}
-	if left < 0 {
-		return math.Inf(-1), nil
-	}
-	// (16) is kept exactly: of those that may stay, the budget lets just the best leave.
-	slices.SortFunc(gains, func(a, b float64) int { return compareFloats(b, a) })
-	for _, gain := range gains[:min(left, int64(len(gains)))] {
-		bound += math.Max(0, gain)
-	}
-	return bound, nil
+	return bound + k.best(), nil
 }
 
 // profit returns v_i - p_j d_i.
@@ -77,11 +72,11 @@ func (m *Multipliers) profit(inst *Instance, i, j int) float64 {
 
 // keep returns keep_i, or -Inf where the application cannot stay as it is.
 func (m *Multipliers) keep(inst *Instance, i int) float64 {
-	if !inst.mayStay(i) {
+	if !inst.MayStay(i) {
 		return math.Inf(-1)
 	}
 	app := &inst.Apps[i]
-	keep := -float64(m.Loss * app.Loss(Containers(app.Previous)))
+	keep := -float64((m.Loss + inst.LossPrice) * app.Loss(Containers(app.Previous)))
 	for _, p := range app.Previous {
 		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server))
 	}
@@ -91,16 +86,22 @@ func (m *Multipliers) keep(inst *Instance, i int) float64 {
 // roomWithin returns what every server has at most for applications that do not stay.
 func (inst *Instance) roomWithin() []apportion.Resources {
 	// In each kind the largest users are assumed to leave: the least that can remain is what makes
-	// room a bound.
-	budget := inst.AdjustBudget
+	// room a bound. Those that cost nothing leave in any case.
+	k, cheapest := knapsack{budget: inst.AdjustBudget}, int64(math.MaxInt64)
 	uses := make([][][]int64, len(inst.Capacity)) // by server, by kind: what each that may stay uses
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
-		if !inst.mayStay(i) {
+		if !inst.MayStay(i) {
 			if app.Running {
-				budget--
+				k.must(app.Cost)
 			}
 			continue
+		}
+		if app.Cost == 0 && !app.Pinned {
+			continue
+		}
+		if !app.Pinned {
+			cheapest = min(cheapest, app.Cost)
 		}
 		for _, p := range app.Previous {
 			if uses[p.Server] == nil {
@@ -111,12 +112,13 @@ func (inst *Instance) roomWithin() []apportion.Resources {
 			}
 		}
 	}
+	leave := max(0, k.budget) / cheapest // so many at most
 	room := make([]apportion.Resources, len(inst.Capacity))
 	for j, capacity := range inst.Capacity {
 		room[j] = capacity.Clone()
 		for k, used := range uses[j] {
 			slices.Sort(used)
-			for _, u := range used[:max(0, int64(len(used))-max(0, budget))] {
+			for _, u := range used[:max(0, int64(len(used))-leave)] {
 				room[j][k] = max(0, room[j][k]-u)
 			}
 		}
@@ -130,35 +132,55 @@ type step struct {
 	count  int64
 }
 
-// free returns free_i. fill_i is concave in n and so is minus the loss, so the maximum is at an end
-// of a step, next to the n whose share is share_i, or at a bound.
+// free returns free_i. fill_i is concave in n and so is minus the loss, so the maximum is at an allowed
+// number next to the end of a step or to the n whose share is share_i, or at a bound.
 func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) float64 {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
 	for j := range steps {
-		steps[j] = step{m.profit(inst, i, j), app.Demand.CountIn(room[j])}
+		steps[j] = step{m.profit(inst, i, j), inst.most(i, j, room[j])}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
-	at := app.fairCount()
-	best, filled, n := math.Inf(-1), 0.0, int64(0)
-	// n is a number of containers within the bounds, value what fill_i(n) is worth.
-	try := func(n int64, value float64) {
-		if n >= app.Min && n <= app.Max {
-			best = math.Max(best, value-float64(m.Loss*app.Loss(n)))
-		}
-	}
-	try(0, 0)
+	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
+	f.try(0, 0)
+	fair := app.fairCount()
 	for _, s := range steps {
-		end := n + min(s.count, app.Max-n)
-		for _, stop := range [...]int64{app.Min, at, at + 1, end} {
-			if stop > n && stop <= end {
-				try(stop, filled+float64(float64(stop-n)*s.profit))
-			}
+		f.step = s
+		f.end = f.n + min(s.count, app.Max-f.n)
+		app.around(f.n+1, f.within)
+		for _, stop := range [...]int64{fair, fair + 1, f.end} {
+			app.around(stop, f.within)
 		}
-		filled += float64(float64(end-n) * s.profit)
-		n = end
+		f.filled += float64(float64(f.end-f.n) * s.profit)
+		f.n = f.end
 	}
-	return best
+	return f.best
+}
+
+// filling is the evaluation of one free_i, step by step.
+type filling struct {
+	inst      *Instance
+	app       *App
+	lossPrice float64
+	best      float64
+	n         int64   // containers in the steps before this one
+	filled    float64 // and what they are worth
+	step      step
+	end       int64 // containers with this step
+}
+
+// within tries n containers if the present step reaches them.
+func (f *filling) within(n int64) {
+	if n > f.n && n <= f.end {
+		f.try(n, f.filled+float64(float64(n-f.n)*f.step.profit))
+	}
+}
+
+// try takes n containers that are worth value into account, if the application may have them.
+func (f *filling) try(n int64, value float64) {
+	if f.app.Allows(n) {
+		f.best = math.Max(f.best, value-float64(f.lossPrice*f.app.Loss(n)))
+	}
 }
 
 // fairCount returns floor(share_i / delta_i), or 0 where delta_i is 0.

@@ -19,18 +19,27 @@ const (
 )
 
 // Instance is one decision to take: servers, the applications A^t, and what runs now.
+//
+// With the fields that this package calls optional left zero it is the paper's P2, each adjustment at a
+// cost of 1.
 type Instance struct {
 	// Capacity[j][k] is the capacity of server j in kind k. At least one server; every vector has
 	// the same length.
 	Capacity []apportion.Resources
 	// Total[k] is C_k, the sum over all servers.
 	Total apportion.Resources
+	// Class[j] is the class of server j, 0 or more: servers of one class are open to the same
+	// applications. Optional; nil: all are of class 0.
+	Class []int
 	// Apps lists the applications of A^t in the order of their submission.
 	Apps []App
 	// LossBudget is the right side of (15), in shares.
 	LossBudget float64
-	// AdjustBudget is the right side of (16) rounded down, in applications.
+	// AdjustBudget is the right side of (16) rounded down, in units of App.Cost.
 	AdjustBudget int64
+	// LossPrice is what a unit of fairness loss takes from the objective; not negative, 0 in P2. With
+	// every Value 0 and a LossPrice of 1 the optimum is the allocation of least loss.
+	LossPrice float64
 }
 
 // App is one application of an Instance.
@@ -39,6 +48,20 @@ type App struct {
 	Demand apportion.Resources
 	// Min and Max bound the number of containers: 0 <= Min <= Max, 1 <= Max.
 	Min, Max int64
+	// Step: the number of containers is a multiple of it. Optional; 0 means 1.
+	Step int64
+	// Counts lists the numbers of containers within [Min, Max] that it may have, ascending, each
+	// positive. Optional; nil: all multiples of Step.
+	Counts []int64
+	// Elective: it may also have no container at all, whatever Min, Step and Counts say. Optional.
+	Elective bool
+	// PerServer is how many of its containers may be on one server. Optional; 0: as many as fit.
+	PerServer int64
+	// MaxServers is on how many servers its containers may be. Optional; 0: on any number.
+	MaxServers int64
+	// Classes lists the classes of servers, ascending, on which it may be placed anew. Optional; nil:
+	// all. What it holds now it may keep wherever that is.
+	Classes []int
 	// Value is v_i: what one container adds to the utilization (10).
 	Value float64
 	// Delta is delta_i: the dominant share of one container.
@@ -48,9 +71,15 @@ type App struct {
 	// Running says that the application held containers before, so that it is in A^t-1 and a
 	// change of its containers counts against AdjustBudget.
 	Running bool
-	// Displaced says that some of its containers are on a server that is gone: whatever the
-	// decision, it is adjusted. Previous then lists the others.
+	// Displaced says that it cannot stay as it is, whatever its numbers say: for instance some of its
+	// containers are on a server that is gone. Previous then lists the others.
 	Displaced bool
+	// Pinned says that it must stay as it is; it is Running, not Displaced, and within its own bounds.
+	// Optional.
+	Pinned bool
+	// Cost is what changing its containers takes from AdjustBudget; not negative, 1 in P2. It counts only
+	// where the application is Running.
+	Cost int64
 	// Previous is where its containers are now, ascending in Server, each Count positive.
 	// It may overfill a server that shrank, and its sum may lie outside [Min, Max].
 	Previous []apportion.Placement
@@ -85,15 +114,52 @@ func (a *App) Adjusted(placed []apportion.Placement) bool {
 	return a.Running && (a.Displaced || !SamePlaces(a.Previous, placed))
 }
 
-// mayStay reports whether application i can keep exactly what it has, as far as it alone decides.
+// MayStay reports whether application i can keep exactly what it has, as far as it alone decides.
 //
 // Other applications may still be in its way on a server that shrank; that is for (6) to say. An
-// application that may not stay costs one of AdjustBudget in every solution.
-func (inst *Instance) mayStay(i int) bool {
+// application that may not stay costs its Cost of AdjustBudget in every solution.
+func (inst *Instance) MayStay(i int) bool {
 	app := &inst.Apps[i]
-	n := Containers(app.Previous)
-	tooLarge := func(p apportion.Placement) bool { return p.Count > app.Demand.CountIn(inst.Capacity[p.Server]) }
-	return app.Running && !app.Displaced && n >= app.Min && n <= app.Max && !slices.ContainsFunc(app.Previous, tooLarge)
+	tooMany := func(p apportion.Placement) bool {
+		return app.PerServer > 0 && p.Count > app.PerServer || p.Count > app.Demand.CountIn(inst.Capacity[p.Server])
+	}
+	return app.Running && !app.Displaced && app.Allows(Containers(app.Previous)) && !app.tooWide(app.Previous) &&
+		!slices.ContainsFunc(app.Previous, tooMany)
+}
+
+// Open reports whether application i may be placed anew on server j, whatever room there is.
+func (inst *Instance) Open(i, j int) bool {
+	classes := inst.Apps[i].Classes
+	if classes == nil {
+		return true
+	}
+	_, open := slices.BinarySearch(classes, inst.classOf(j))
+	return open
+}
+
+// tooWide reports whether placed is on more servers than the application may be on.
+func (a *App) tooWide(placed []apportion.Placement) bool {
+	return a.MaxServers > 0 && int64(len(placed)) > a.MaxServers
+}
+
+// classOf returns the class of server j.
+func (inst *Instance) classOf(j int) int {
+	if inst.Class == nil {
+		return 0
+	}
+	return inst.Class[j]
+}
+
+// most returns how many containers application i may have on server j if room is what the others leave.
+func (inst *Instance) most(i, j int, room apportion.Resources) int64 {
+	if !inst.Open(i, j) {
+		return 0
+	}
+	n := inst.Apps[i].Demand.CountIn(room)
+	if c := inst.Apps[i].PerServer; c > 0 {
+		n = min(n, c)
+	}
+	return n
 }
 
 // SamePlaces reports whether two placements are the same, container by container.

@@ -3,13 +3,19 @@
 package solver
 
 import (
+	"math"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// Objective returns the utilization (10): the sum of v_i n_i, in the order of the applications.
+// Objective returns the utilization (10), the sum of v_i n_i in the order of the applications, less
+// LossPrice times the fairness loss.
 func (inst *Instance) Objective(counts Counts) float64 {
 	var sum float64
+	if inst.LossPrice > 0 {
+		sum = -float64(inst.LossPrice * inst.FairnessLoss(counts))
+	}
 	for i := range inst.Apps {
 		// The conversion forbids the compiler to fuse product and sum, which would round otherwise
 		// on other machines.
@@ -36,6 +42,26 @@ func (inst *Instance) AdjustedApps(counts Counts) int64 {
 		}
 	}
 	return sum
+}
+
+// AdjustCost returns the left side of (16): the Cost of all that are adjusted, or the largest number where
+// that is less.
+func (inst *Instance) AdjustCost(counts Counts) int64 {
+	var sum int64
+	for i := range inst.Apps {
+		if inst.Apps[i].Adjusted(counts[i]) {
+			sum = addSaturated(sum, inst.Apps[i].Cost)
+		}
+	}
+	return sum
+}
+
+// addSaturated returns a + b, or the largest number where that is less.
+func addSaturated(a, b int64) int64 {
+	if sum, ok := exact.Add(a, b); ok {
+		return sum
+	}
+	return math.MaxInt64
 }
 
 // Moved returns how many containers counts creates or destroys for running applications: the sum

@@ -52,14 +52,14 @@ func (m *Multipliers) check(inst *Instance) error {
 }
 
 // check returns ErrMultipliers unless there is a price for every application, and for all that those hold
-// which may stay. For one that must be adjusted prices of its room may be missing: they would not count.
+// which may stay and whose leaving costs. For others prices of room may be missing: they would not count.
 func (m *CopyPrices) check(inst *Instance) error {
 	if !priceOK(m.Loss) || len(m.Container) != len(inst.Apps) || len(m.Room) != len(inst.Apps) {
 		return ErrMultipliers
 	}
 	for i, room := range m.Room {
 		if math.IsNaN(m.Container[i]) || math.IsInf(m.Container[i], 0) || len(room) > len(inst.Apps[i].Previous) ||
-			inst.mayStay(i) && len(room) != len(inst.Apps[i].Previous) || slices.ContainsFunc(room, badPrice) {
+			inst.counts(i) && len(room) != len(inst.Apps[i].Previous) || slices.ContainsFunc(room, badPrice) {
 			return ErrMultipliers
 		}
 	}

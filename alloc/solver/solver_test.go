@@ -17,9 +17,9 @@ func tiny() *solver.Instance {
 		Total:    apportion.Resources{8, 1, 32},
 		Apps: []solver.App{
 			{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Value: 3. / 16, Delta: 1. / 8, Share: 7. / 24,
-				Running: true, Previous: []apportion.Placement{{Server: 0, Count: 2}}},
+				Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 2}}},
 			{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Value: 5. / 16, Delta: 1. / 4, Share: 7. / 12,
-				Running: true, Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
+				Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
 			{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1, Value: 5. / 4, Delta: 1, Share: 1},
 		},
 		LossBudget:   1,

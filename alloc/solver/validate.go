@@ -5,6 +5,7 @@ package solver
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
@@ -31,6 +32,17 @@ func (inst *Instance) Validate() error {
 	// new.
 	if len(faults) == 0 && !total.Equal(inst.Total) {
 		faults.Add(apportion.Item{}, "Total", apportion.ErrConflict, "not the sum of Capacity")
+	}
+	if inst.Class != nil && len(inst.Class) != len(inst.Capacity) {
+		faults.Add(apportion.Item{}, "Class", apportion.ErrLength, fmt.Sprintf("%d classes for %d servers", len(inst.Class), len(inst.Capacity)))
+	}
+	for j, class := range inst.Class {
+		if class < 0 {
+			faults.Add(check.Item("server", "", j), "Class", apportion.ErrNegative, strconv.Itoa(class))
+		}
+	}
+	if !priceOK(inst.LossPrice) {
+		faults.Add(apportion.Item{}, "LossPrice", apportion.ErrRange, strconv.FormatFloat(inst.LossPrice, 'g', -1, 64))
 	}
 	if math.IsNaN(inst.LossBudget) || math.IsInf(inst.LossBudget, 0) {
 		faults.Add(apportion.Item{}, "LossBudget", apportion.ErrNotFinite, "")
@@ -69,6 +81,7 @@ func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 	if app.Min < 0 || app.Max < 1 || app.Min > app.Max {
 		faults.Add(item, "Min", apportion.ErrRange, fmt.Sprintf("bounds %d and %d", app.Min, app.Max))
 	}
+	checkChoice(faults, inst, i, item)
 	// The comparison is written so that NaN fails it.
 	for _, x := range [...]float64{app.Value, app.Delta, app.Share} {
 		if !(x >= 0) || math.IsInf(x, 1) {
@@ -83,5 +96,33 @@ func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 			return
 		}
 		last, held = placed.Server, sum
+	}
+}
+
+// checkChoice adds what is wrong with the optional fields of application i.
+func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion.Item) {
+	app := &inst.Apps[i]
+	for _, f := range [...]struct {
+		field string
+		n     int64
+	}{{"Step", app.Step}, {"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"Cost", app.Cost}} {
+		if f.n < 0 {
+			faults.Add(item, f.field, apportion.ErrNegative, strconv.FormatInt(f.n, 10))
+		}
+	}
+	ascends := func(a, b int64) int {
+		if a <= b { // equals do not ascend either
+			return -1
+		}
+		return 1
+	}
+	if app.Counts != nil && (len(app.Counts) == 0 || app.Counts[0] < 1 || !slices.IsSortedFunc(app.Counts, ascends)) {
+		faults.Add(item, "Counts", apportion.ErrRange, fmt.Sprintf("%v do not ascend from 1 or more", app.Counts))
+	}
+	if !slices.IsSorted(app.Classes) {
+		faults.Add(item, "Classes", apportion.ErrRange, "they do not ascend")
+	}
+	if app.Pinned && (!app.Running || app.Displaced) {
+		faults.Add(item, "Pinned", apportion.ErrConflict, "it does not run, or cannot stay")
 	}
 }

@@ -4,6 +4,7 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
-// Config says who an agent is. Every field but Clock is required.
+// Config says who an agent is. Every field but Clock and Report is required.
 type Config struct {
 	// Server is the ID of the server on which the agent runs jobs.
 	Server string
@@ -41,6 +42,9 @@ type Config struct {
 	Lease time.Duration
 	// Clock tells the time; nil: [Uptime].
 	Clock func() Stamp
+	// Report is told what stands in the way of the lease: processes that do not end, a book that cannot be written.
+	// It is called from several goroutines. Nil: nobody is told.
+	Report func(error)
 }
 
 // Validate returns the faults of a Config as [apportion.Faults].
@@ -72,6 +76,7 @@ func (c *Config) Validate() error {
 type Agent struct {
 	config Config
 	book   *Book
+	self   Incarnation
 
 	// mu guards what follows. It is never held while a disk, a store or a process is waited for. What is
 	// admitted and what enters a lane happens under it together, so that a Stop ends all that was
@@ -83,6 +88,8 @@ type Agent struct {
 	kept    Stamp            // the stamp that was written down last
 	keeping bool             // one is being written down
 	ended   map[string]int64 // by job: the newest attempt that this agent has ended
+	ending  map[string]bool  // jobs that are being ended because the lease is over
+	tidying bool             // the book is being written because the lease is over
 }
 
 // made is a runner, and the Spec that it was made from.
@@ -101,6 +108,9 @@ func New(config Config) (*Agent, error) {
 	if config.Clock == nil {
 		config.Clock = Uptime
 	}
+	if config.Report == nil {
+		config.Report = func(error) {}
+	}
 	// Nothing is started or ended here: jobs of the agent before are found when they are asked for, or
 	// when the lease is over.
 	book, err := OpenBook(config.Disk, config.Server)
@@ -111,9 +121,14 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	name, err := book.name(config.Clock().Boot)
+	if err != nil {
+		return nil, err
+	}
 	return &Agent{
-		config: config, book: book, lanes: map[string]*lane{}, runners: map[string]made{}, ended: map[string]int64{},
-		lease: Lease{Length: config.Lease, Heard: heard}, kept: heard,
+		config: config, book: book, self: Incarnation{Book: name, Life: rand.Text()}, lanes: map[string]*lane{}, runners: map[string]made{}, ended: map[string]int64{},
+		ending: map[string]bool{},
+		lease:  Lease{Length: config.Lease, Heard: heard}, kept: heard,
 	}, nil
 }
 
@@ -154,6 +169,9 @@ func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
 	case Impossible:
 		return answer(e, checkpoint.Failed, verdict.Reason.Text), nil
 	}
+	if e.Action == checkpoint.Stop {
+		return a.doStop(p, e), nil
+	}
 	// 2. Make the decision durable before anything is done about it: after a crash between the two the
 	// fence is too strict and never too lax.
 	err := a.flush(p.ctx)
@@ -173,6 +191,20 @@ func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
 	reply := answer(e, checkpoint.Done, "")
 	reply.Step = step
 	return reply, nil
+}
+
+// doStop ends the processes first and writes the book after that, so that no disk which hangs or is full keeps them
+// alive. Done needs both: what is not written down could be started again by a Resume that comes after a crash.
+func (a *Agent) doStop(p passage, e checkpoint.Effect) checkpoint.Reply {
+	err := p.lane.end(p.ctx, func(ctx context.Context) error { return a.stop(ctx, e.Job) })
+	if err == nil {
+		a.sawEnd(e.Job, e.Attempt)
+	}
+	// The book is written whatever has become of the processes: the attempt stays fenced off.
+	if err = errors.Join(err, a.flush(p.ctx)); err != nil {
+		return answer(e, a.outcome(e, err), err.Error())
+	}
+	return answer(e, checkpoint.Done, "")
 }
 
 // answer is a reply to an effect.
@@ -204,6 +236,10 @@ type passage struct {
 // admit decides about an effect. What it does to others of the job happens in the order of the decisions.
 func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
 	e := order.Effect
+	// What is for another agent is not even noted: its epoch may be that of another cluster.
+	if !a.self.meant(order.Book) {
+		return passage{leave: func() {}}, misled(e)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	verdict := a.book.note(e)
@@ -224,7 +260,7 @@ func (a *Agent) enter(ctx context.Context, job string, attempt int64, ending boo
 	// time.
 	p := passage{lane: a.lanes[job]}
 	if p.lane == nil {
-		p.lane = &lane{}
+		p.lane = newLane()
 		a.lanes[job] = p.lane
 	}
 	if ending {

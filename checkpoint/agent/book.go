@@ -45,8 +45,11 @@ type Book struct {
 // entries is the content of the file.
 type entries struct {
 	// Epoch is that of every Fence.
-	Epoch int64           `json:"epoch"`
-	Jobs  map[string]Page `json:"jobs"`
+	Epoch int64 `json:"epoch"`
+	// Name is drawn at random, and drawn again after each boot of the machine, which Boot names.
+	Name string          `json:"name,omitempty"`
+	Boot string          `json:"boot,omitempty"`
+	Jobs map[string]Page `json:"jobs"`
 }
 
 // Page is what a server knows of one job.
@@ -210,4 +213,11 @@ func (b *Book) Flush() error {
 	b.durable = version
 	b.mu.Unlock()
 	return nil
+}
+
+// unwritten reports whether something is known that is not durable.
+func (b *Book) unwritten() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.durable < b.version
 }

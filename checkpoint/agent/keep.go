@@ -5,7 +5,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -51,10 +50,12 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 	if epoch := a.book.Epoch(); q.Epoch < epoch {
 		return Status{}, fmt.Errorf("agent: master %d asks, and master %d has taken over: %w", q.Epoch, epoch, checkpoint.ErrFenced)
 	}
-	a.mu.Lock()
-	a.renew(q.Heard)
-	a.mu.Unlock()
-	s := Status{Clock: a.config.Clock()}
+	if a.self.meant(q.Book) {
+		a.mu.Lock()
+		a.renew(q.Heard)
+		a.mu.Unlock()
+	}
+	s := Status{Clock: a.config.Clock(), Incarnation: a.self}
 	for _, job := range a.book.Jobs() {
 		page := a.book.Page(job)
 		// What was stopped or has lapsed is no news; the master would take its end for a death.
@@ -75,20 +76,20 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 }
 
 // Run ends all jobs whenever the lease is over, until the context ends. Jobs run on then: the agent that is
-// started next finds them. It returns an error when a job cannot be ended or that cannot be written down;
-// whoever runs the agent starts it again.
+// started next finds them. What cannot be ended, or written down, is told to Config.Report and tried again and again:
+// an agent that gave up would leave the others to themselves.
 //
 // Without Run the lease has no effect: Do and Status renew it, and nobody looks whether it is over.
-func (a *Agent) Run(ctx context.Context) error {
+func (a *Agent) Run(ctx context.Context) {
+	var under sync.WaitGroup
+	// Each end is let go when the context ends, so this waits for no disk.
+	defer under.Wait()
 	for {
 		a.mu.Lock()
 		left := a.lease.Left(a.config.Clock())
 		a.mu.Unlock()
 		if left == 0 {
-			// An error that comes from the end of the context is not one of the jobs.
-			if err := a.lapse(ctx); err != nil && ctx.Err() == nil {
-				return err
-			}
+			a.lapse(ctx, &under)
 		}
 		// The pause is what is left of the lease, so that a lapse is late by scheduling alone. It is
 		// at least a part, so that jobs which cannot be ended are not tried without a rest, and at
@@ -96,37 +97,56 @@ func (a *Agent) Run(ctx context.Context) error {
 		part := a.config.Lease / keepParts
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-time.After(min(max(left, part), a.config.Lease/4)):
 		}
 	}
 }
 
-// lapse ends the newest attempt of every job, all at the same time. The processes end first and the book is
-// written after that, so that no disk which hangs or is full keeps them alive.
-func (a *Agent) lapse(ctx context.Context) error {
-	jobs := a.book.Jobs()
-	// Each job writes its own place, so that no lock is needed; the order of the errors is that of the
-	// names.
-	failed := make([]error, len(jobs))
-	var ending sync.WaitGroup
-	for i, job := range jobs {
+// lapse begins to end the newest attempt of every job, each in a goroutine of its own, and waits for none: one that
+// hangs holds up neither the others nor the next look. The processes end first and the book is written after that, so
+// that no disk which hangs or is full keeps them alive.
+func (a *Agent) lapse(ctx context.Context, under *sync.WaitGroup) {
+	for _, job := range a.book.Jobs() {
 		// overtake is called in this goroutine, job after job, so that a master that is heard
 		// meanwhile saves those that come later.
 		attempt, p, any := a.overtake(ctx, job)
 		if !any {
 			continue
 		}
-		ending.Go(func() {
+		under.Go(func() {
 			defer p.leave()
-			if err := a.endIn(p, job, attempt); err != nil {
-				failed[i] = fmt.Errorf("agent: the lease is over, and job %q does not end: %w", job, err)
-			}
+			a.report(ctx, job, a.endIn(p, job, attempt))
 		})
 	}
-	ending.Wait()
-	// The book is flushed even if a job does not end: those that did must stay ended after a crash.
-	return errors.Join(errors.Join(failed...), a.flush(ctx))
+	a.tidy(ctx, under)
+}
+
+// report tells of an error, unless it comes from the end of the context.
+func (a *Agent) report(ctx context.Context, job string, err error) {
+	if err != nil && ctx.Err() == nil {
+		a.config.Report(fmt.Errorf("agent: the lease is over, and job %q does not end: %w", job, err))
+	}
+}
+
+// tidy begins to write the book if there is something new in it: what has lapsed shall stay so after a crash. One write
+// at a time, so that a disk that hangs gathers no goroutines.
+func (a *Agent) tidy(ctx context.Context, under *sync.WaitGroup) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tidying || !a.book.unwritten() {
+		return
+	}
+	a.tidying = true
+	under.Go(func() {
+		err := a.flush(ctx)
+		a.mu.Lock()
+		a.tidying = false
+		a.mu.Unlock()
+		if err != nil && ctx.Err() == nil {
+			a.config.Report(err)
+		}
+	})
 }
 
 // overtake notes that the newest attempt of a job is to end, and enters the job's lane for that. It reports
@@ -143,9 +163,10 @@ func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p pass
 	// has looked.
 	//
 	// That a Stop was admitted is not enough: it may have failed, or its master may have stopped waiting.
-	if attempt <= a.ended[job] || a.lease.Left(a.config.Clock()) > 0 {
+	if attempt <= a.ended[job] || a.ending[job] || a.lease.Left(a.config.Clock()) > 0 {
 		return 0, passage{}, false
 	}
+	a.ending[job] = true
 	// The mark comes before the end of the processes: from now on the fence calls the attempt
 	// impossible, so that no Resume starts it behind our back.
 	if max(page.Lapsed, page.Stopped) < attempt {
@@ -158,10 +179,13 @@ func (a *Agent) overtake(ctx context.Context, job string) (attempt int64, p pass
 // endIn ends an attempt in the lane of its job, where a start that is under way comes to its end first. An attempt
 // that could not be ended is tried again at the next look.
 func (a *Agent) endIn(p passage, job string, attempt int64) error {
-	_, err := p.lane.use(p.ctx, func(ctx context.Context) (int64, error) { return -1, a.stop(ctx, job) })
+	err := p.lane.end(p.ctx, func(ctx context.Context) error { return a.stop(ctx, job) })
 	if err == nil {
 		a.sawEnd(job, attempt)
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.ending, job)
 	return err
 }
 

@@ -16,6 +16,8 @@ type Order struct {
 	Spec json.RawMessage `json:"spec,omitempty"`
 	// Heard is the newest Status.Clock of this agent that has reached the master; see [Lease].
 	Heard Stamp `json:"heard,omitzero"`
+	// Book is the Incarnation.Book of the agent that is meant; empty: any. Another one does nothing and renews no lease.
+	Book string `json:"book,omitempty"`
 }
 
 // Question asks an agent how its jobs stand.
@@ -24,12 +26,16 @@ type Question struct {
 	Epoch int64 `json:"epoch"`
 	// Heard is the newest Status.Clock of this agent that has reached the master; see [Lease].
 	Heard Stamp `json:"heard,omitzero"`
+	// Book is the Incarnation.Book of the agent that is meant; empty: any. Another one answers, and renews no lease.
+	Book string `json:"book,omitempty"`
 }
 
 // Status is how the newest attempt of each job stands on one server.
 type Status struct {
 	// Clock is the agent's clock when it answered. The master hands it back.
 	Clock Stamp `json:"clock,omitzero"`
+	// Incarnation is who has answered.
+	Incarnation Incarnation `json:"incarnation,omitzero"`
 	// Jobs are those whose processes may be alive, ascending by name.
 	Jobs []JobStatus `json:"jobs"`
 }

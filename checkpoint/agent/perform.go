@@ -29,18 +29,13 @@ func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 	switch e.Action {
 	case checkpoint.Create, checkpoint.Release:
 		return -1, nil // containers are entries of the book
-	case checkpoint.Stop:
-		err := a.stop(ctx, e.Job)
-		if err == nil {
-			a.sawEnd(e.Job, e.Attempt)
-		}
-		return -1, err
 	case checkpoint.Resume:
 		return -1, a.resume(ctx, order)
+	// A save and a look start nothing, so one that hangs in a disk is left alone: the lane is free for the Stop.
 	case checkpoint.Save:
-		return a.save(ctx, e)
+		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return a.save(ctx, e) })
 	case checkpoint.Confirm:
-		return -1, a.confirm(ctx, e)
+		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return -1, a.confirm(ctx, e) })
 	}
 	return -1, fmt.Errorf("agent: effect %q is not for servers", e.Action)
 }
@@ -65,8 +60,9 @@ func (a *Agent) stop(ctx context.Context, job string) error {
 // that they were started after it.
 func (a *Agent) resume(ctx context.Context, order Order) error {
 	e := order.Effect
-	// 1. Whatever may fail or take long comes before the first note in the book.
-	run, err := a.prepare(ctx, e)
+	// 1. Whatever may fail or take long comes before the first note in the book, and is left alone if it hangs. What
+	// comes of it late is a folder that nobody uses.
+	run, err := abandon.Do(ctx, func(ctx context.Context) (runner.Run, error) { return a.prepare(ctx, e) })
 	if err != nil {
 		return err
 	}
@@ -111,9 +107,7 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, e
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
 		return run, err
 	}
-	_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
-		return transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore)
-	})
+	_, err := transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore)
 	return run, err
 }
 
@@ -129,9 +123,7 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	_, err = abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
-		return transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
-	})
+	_, err = transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
 	return saved.Step, err
 }
 

@@ -41,7 +41,8 @@
 // run is started once: of one that was started, whatever has become of it, Resume starts nothing, and of
 // one that was stopped Resume and Save return [ErrStopped]. A run that was only half-started, which
 // nobody can have saved, is ended and started anew. All this rests on the folder: a runner that is
-// given an empty one knows nothing of earlier attempts.
+// given an empty one knows nothing of earlier attempts. Stop ends what it sees of the run before it asks the folder
+// or waits for anybody, so a disk that hangs or is full keeps nothing alive but what only the folder tells of.
 //
 // Saving: a request is a number, higher than the one before. The job looks at the request file between two
 // steps, writes its checkpoint, and then the acknowledgement with that number. A job without the

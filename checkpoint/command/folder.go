@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
@@ -124,17 +125,8 @@ const maxRecord = 1 << 20
 
 // get reads a file that put wrote, or a job; the error wraps fs.ErrNotExist if there is none.
 func get(name string, value any) error {
-	// A link in the place of the file is refused below as well: a job must not have the runner read another
-	// file.
-	info, err := os.Lstat(name)
-	if err != nil {
-		return err
-	}
-	// A job may have put anything there: to open a pipe would wait for its other end.
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", name)
-	}
-	file, err := os.Open(name)
+	// A job may have put anything there, a link or a pipe, and may do so at any moment.
+	file, err := regular.Open(name)
 	if err != nil {
 		return err
 	}

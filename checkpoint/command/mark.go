@@ -100,7 +100,7 @@ func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ran
 		return false, err
 	}
 	// What has closed the file may still be found by its environment or its group.
-	members, err := a.members(j, nil, nil)
+	members, err := a.members(j, anyAttempt, nil, nil)
 	return len(members) > 0, err
 }
 
@@ -119,4 +119,6 @@ type child struct {
 	// done is closed when the process has ended and exit is set.
 	done chan struct{}
 	exit ended
+	// process is who it is, where it was alive to be asked.
+	process process
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
@@ -17,16 +18,17 @@ import (
 // that came faster than the bound lets stay, only the end is seen.
 func (a *Runner) read(name string) (Reading, bool, error) {
 	// One reader at a time: two would take in the same piece twice, and one the middle of a line.
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.reading.Lock()
+	defer a.reading.Unlock()
 	o := a.outputs[name]
 	if o == nil {
 		o = &output{}
 		a.outputs[name] = o
 	}
 	// A file that is not there yet has no reading.
-	file, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	// Neither has what a job has put in its place.
+	file, err := regular.Open(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrIrregular) {
 		return Reading{}, false, nil
 	}
 	if err != nil {
@@ -57,14 +59,16 @@ func (a *Runner) Last(run runner.Run, rank int) (Reading, bool, error) {
 
 // drop forgets what is in memory of a run.
 func (a *Runner) drop(folder runFolder) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	// Both maps have paths as keys, and the run is their folder.
+	a.reading.Lock()
 	for name := range a.outputs {
 		if filepath.Dir(name) == string(folder) {
 			delete(a.outputs, name)
 		}
 	}
+	a.reading.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for name := range a.children {
 		if filepath.Dir(name) == string(folder) {
 			delete(a.children, name)

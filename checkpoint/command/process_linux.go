@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 )
 
 // process is one process. A number alone does not tell one: it is given again after the end. With the
@@ -94,16 +96,23 @@ func (a *Runner) killGroup(leader process) {
 	}
 }
 
-// members returns the processes that belong to runs of the job: those whose environment at their start
-// names one, those in the group of a leader that is alive, those that were known before, and the children
-// of all.
-func (a *Runner) members(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
+// names reports whether an environment names a run of the job of an attempt up to this one.
+func (j jobFolder) names(environment []byte, upTo int64) bool {
+	// The zero byte in front keeps a variable whose name ends alike from matching.
+	_, rest, found := bytes.Cut(append([]byte{0}, environment...), []byte("\x00"+EnvRunDir+"="+j.runs()))
+	digits, _, _ := bytes.Cut(rest, []byte{0})
+	attempt, err := strconv.ParseInt(string(digits), 10, 64)
+	return found && err == nil && attempt <= upTo
+}
+
+// members returns the processes that belong to runs of the job up to an attempt: those whose environment at their
+// start names one, those in the group of a leader that is alive, those that were known before, and the children
+// of all. It looks at processes only, not at a disk.
+func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process) (map[int]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
-	// The zero byte in front keeps a variable whose name ends alike from matching.
-	marker := []byte("\x00" + EnvRunDir + "=" + j.runs())
 	all, found := map[int]status{}, map[int]process{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -122,7 +131,7 @@ func (a *Runner) members(j jobFolder, leaders, known map[int]process) (map[int]p
 		led = led && a.alive(leader)
 		// Of other users' processes the environment cannot be read; they are not ours.
 		environment, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
-		if led || known[pid] == p || bytes.Contains(append([]byte{0}, environment...), marker) {
+		if led || known[pid] == p || j.names(environment, upTo) {
 			found[pid] = p
 		}
 	}
@@ -169,8 +178,9 @@ func (a *Runner) holders(j jobFolder) map[int]process {
 // isHeld reports whether a process of the run has the lock that all of them are given. Those who look
 // share the lock, and so do not take each other for a process of the run.
 func (r runFolder) isHeld() (bool, error) {
-	file, err := os.Open(r.held())
-	if errors.Is(err, fs.ErrNotExist) {
+	file, err := regular.Open(r.held())
+	// Of what a job has put in its place nobody holds our lock; its processes are found by the other signs.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrIrregular) {
 		return false, nil
 	}
 	if err != nil {

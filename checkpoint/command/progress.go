@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
@@ -31,6 +32,10 @@ func (a *Runner) progress(ctx context.Context, run *runner.Run) (runner.Progress
 	// Progress takes no lock: it is asked often, and an answer that is a moment old is still true of that
 	// moment.
 	mark, err := folder.mark()
+	// Who destroys its own records has failed; the question for the other jobs goes on.
+	if errors.Is(err, regular.ErrIrregular) {
+		return runner.Progress{Failed: err.Error()}, nil
+	}
 	if err != nil {
 		return runner.Progress{}, err
 	}

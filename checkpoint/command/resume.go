@@ -155,13 +155,13 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	// Before the process is waited for, its number is its own.
+	p, alive := a.identify(cmd.Process.Pid)
 	// The child is noted before reap runs, so that who looks for its end finds somebody who waits.
-	c := &child{done: make(chan struct{})}
+	c := &child{done: make(chan struct{}), process: p}
 	a.mu.Lock()
 	a.children[folder.process(rank)] = c
 	a.mu.Unlock()
-	// Before the process is waited for, its number is its own.
-	p, alive := a.identify(cmd.Process.Pid)
 	go a.reap(cmd, c, folder.ended(rank))
 	if !alive {
 		return nil // it has ended already, and how is recorded

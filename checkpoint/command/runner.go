@@ -28,9 +28,12 @@ type Runner struct {
 	// has ended.
 	boot string
 
+	// mu is never held while a disk is waited for: who ends processes needs it.
 	mu sync.Mutex
 	// children are the processes that this runner started itself, by the file of their record.
 	children map[string]*child
+	// reading is held while a log is read, and guards what follows.
+	reading sync.Mutex
 	// outputs are the logs that were looked at, by name.
 	outputs map[string]*output
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
@@ -255,7 +256,7 @@ func (a *Runner) newest(dir string) (format.Found, error) {
 		return format.Found{}, err
 	}
 	defer root.Close()
-	return a.options.Format.Newest(root.FS())
+	return a.options.Format.Newest(regular.FS(root))
 }
 
 // list returns what a directory holds, by name; nothing if it cannot be read.

@@ -8,14 +8,20 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/internal/durable"
 )
+
+// anyAttempt is an attempt up to which all are.
+const anyAttempt = math.MaxInt64
 
 // Stop implements [runner.Runner]. It ends the groups of the processes that were started, every
 // process that was started with the run's environment, and all their children, until none is left and
@@ -27,6 +33,15 @@ func (a *Runner) Stop(ctx context.Context, run runner.Run) error {
 
 // stop is Stop without the words around its errors.
 func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
+	if err := checkRun(run); err != nil {
+		return err
+	}
+	// 1. The processes end first. A disk that hangs or is full, and a method that holds the lock and hangs there, keep
+	// none of them alive.
+	if err := a.endSeen(ctx, run); err != nil {
+		return err
+	}
+	// 2. That it stays so needs the disk.
 	folder, unlock, err := a.enterAlone(ctx, run)
 	if err != nil {
 		return err
@@ -36,12 +51,37 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	if err := os.MkdirAll(string(folder), 0o700); err != nil {
 		return err
 	}
-	// The mark is durable before the first signal: whatever happens to this runner, no Resume of the attempt
-	// starts anything from now on.
+	// Whatever happens to this runner, no Resume of the attempt starts anything from now on.
 	if err := put(folder.stopped(), run.Attempt, durable.WriteFile); err != nil {
 		return err
 	}
 	return a.end(ctx, a.folder(run.Job), a.options.Grace)
+}
+
+// endSeen ends what can be seen without a disk of the job's attempts up to this one: the processes that this runner has
+// started, their groups, and what names a run of the job in its environment. A later attempt is left alone, whoever asks.
+func (a *Runner) endSeen(ctx context.Context, run *runner.Run) error {
+	j := a.folder(run.Job)
+	find := func(leaders, known map[int]process) (map[int]process, error) {
+		return a.members(j, run.Attempt, leaders, known)
+	}
+	return a.sweepFound(ctx, a.ownLeaders(j, run.Attempt), find, a.options.Grace, 1)
+}
+
+// ownLeaders returns the processes that this runner has started for the job up to an attempt and that are alive, by
+// their number.
+func (a *Runner) ownLeaders(j jobFolder, upTo int64) map[int]process {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	leaders := map[int]process{}
+	for name, c := range a.children {
+		folder, ok := strings.CutPrefix(filepath.Dir(name), j.runs())
+		attempt, err := strconv.ParseInt(folder, 10, 64)
+		if ok && err == nil && attempt <= upTo && a.alive(c.process) {
+			leaders[c.process.PID] = c.process
+		}
+	}
+	return leaders
 }
 
 // end ends everything that belongs to any run of the job, and waits until the ends of the processes that
@@ -110,19 +150,25 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) er
 	if err != nil {
 		return err
 	}
+	find := func(leaders, known map[int]process) (map[int]process, error) { return a.present(j, leaders, known) }
+	return a.sweepFound(ctx, leaders, find, grace, 2)
+}
+
+// sweepFound ends what find finds, until it has found nobody so many times in a row.
+func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find finder, grace time.Duration, times int) (err error) {
 	// known carries what was found from round to round: a child whose parent has died is found by having
 	// been known.
 	began, polite := time.Now(), grace > 0
 	known, asked := map[int]process{}, map[process]bool{}
 	for quiet := 0; ; {
-		if known, err = a.present(j, leaders, known); err != nil {
+		if known, err = find(leaders, known); err != nil {
 			return err
 		}
 		// One quiet round is not enough: a process that was just forked may not be listed yet when its
 		// parent is gone.
 		if len(known) > 0 {
 			quiet = 0
-		} else if quiet++; quiet == 2 {
+		} else if quiet++; quiet == times {
 			return nil
 		}
 		switch {
@@ -142,6 +188,9 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) er
 		}
 	}
 }
+
+// finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
+type finder func(leaders, known map[int]process) (map[int]process, error)
 
 // askAll asks each process once to end.
 func (a *Runner) askAll(members map[int]process, asked map[process]bool) {
@@ -169,7 +218,7 @@ func (a *Runner) killAll(leaders, members map[int]process) {
 // present returns the processes of the job that are alive. Who holds a lock of a run but is found by no
 // other sign is looked for among all open files, which takes longer.
 func (a *Runner) present(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
-	members, err := a.members(j, leaders, known)
+	members, err := a.members(j, anyAttempt, leaders, known)
 	if err != nil || len(members) > 0 {
 		return members, err
 	}

@@ -63,12 +63,14 @@ func TestLostAndJoinedTogether(t *testing.T) {
 		g := gatedWorld(w)
 		w.runs("lr", "s1", "s2")
 		w.together(g,
-			func() error { return w.d.Apply(context.Background(), checkpoint.ServerLost{ID: "s2"}) },
-			func() error { return w.join("s2") })
+			func() error { return w.d.Apply(context.Background(), checkpoint.ServerFenced{ID: "s2"}) },
+			func() error {
+				w.servers["s2"].Forget() // as ServerFenced has promised
+				return w.join("s2")
+			})
 		if s := w.d.State(); len(s.Servers) != 3 || w.d.Agent("s2") == nil {
 			t.Errorf("after Join the servers are %+v", s.Servers)
 		}
-		w.servers["s2"].Forget() // as ServerLost has promised
 		w.await("lr", on("s1"))
 		w.must(adjust("lr", "s2"))
 		w.await("lr", on("s2"))

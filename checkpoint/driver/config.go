@@ -53,8 +53,13 @@ type Options struct {
 	Spec func(job string) json.RawMessage
 	// Poll is how often each agent is asked, and time is told to the machine; 0: DefaultPoll.
 	Poll time.Duration
+	// Silence is how long a server may give no answer before nothing is started there any more; 0: half of the Grace.
+	Silence time.Duration
 	// SaveEvery is how often a running job is saved; 0: only when it is adjusted.
 	SaveEvery time.Duration
+	// StallAfter is how long a running job may report no new step before its processes are ended and another attempt goes
+	// on from the newest checkpoint; 0: for ever. It must be longer than the longest step.
+	StallAfter time.Duration
 	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
 	CompactBytes int64
 	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.
@@ -93,7 +98,8 @@ func (c *Config) check(o *Options) error {
 		field string
 		value int64
 	}{
-		{"Poll", int64(o.Poll)}, {"SaveEvery", int64(o.SaveEvery)},
+		{"Poll", int64(o.Poll)}, {"Silence", int64(o.Silence)}, {"StallAfter", int64(o.StallAfter)},
+		{"SaveEvery", int64(o.SaveEvery)},
 		{"CompactBytes", o.CompactBytes}, {"AppendLimit", int64(o.AppendLimit)},
 	} {
 		if f.value < 0 {

@@ -27,7 +27,8 @@
 //
 //	Apply          an event of the caller, durable when it returns
 //	Join           a server and its agent; ServerUp where that is news
-//	Grace          how long a server may be silent; ServerLost after it
+//	Silence        how long a server may give no answer; ServerSilent after it: nothing is started there
+//	Grace          how long it may give none before its jobs have ended; ServerFenced after it
 //	Order, Status  what an agent is told and what it answers, package agent
 //
 // # Contract
@@ -51,7 +52,7 @@
 // or order. The agent's lease counts from what was handed back, so it ends at the latest one lease after an
 // answer that has arrived here. The grace counts from the arrival of the newest answer. Where the grace is
 // longer than the lease, by what the clocks drift apart in that time and what ending jobs takes, the jobs of a
-// server have ended before ServerLost is said. From then on nothing is sent to it any more: it is back when it
+// server have ended before ServerFenced is said. From then on nothing is sent to it any more: it is back when it
 // joins again.
 //
 // # Ends

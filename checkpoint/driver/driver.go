@@ -64,6 +64,9 @@ func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Dr
 		return nil, err
 	}
 	d.options.setDefaults()
+	if d.options.Silence == 0 {
+		d.options.Silence = config.Grace / 2
+	}
 	d.compactAt = d.options.CompactBytes
 	d.view.open(m)
 	return d, nil
@@ -127,9 +130,16 @@ func (d *Driver) State() State {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	// Empty lists are not nil, so that JSON has [] and not null for them.
-	s := State{Servers: []apportion.Server{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
+	s := State{Servers: []apportion.Server{}, Silent: []string{}, Draining: []string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
-		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: v.servers[id].Clone()})
+		host := v.servers[id]
+		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: host.Capacity.Clone()})
+		if host.Silent {
+			s.Silent = append(s.Silent, id)
+		}
+		if host.Draining {
+			s.Draining = append(s.Draining, id)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
 		s.Jobs = append(s.Jobs, v.jobs[name].Clone())

@@ -117,7 +117,13 @@ func TestDeathsAreNoticed(t *testing.T) {
 		second := again(first)
 		wantReason(t, second, "exited")
 		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 7 })
-		w.servers["s1"].Forget()
+		s := w.servers["s1"]
+		s.mu.Lock()
+		s.lie = func(status agent.Status) agent.Status {
+			status.Jobs = slices.DeleteFunc(status.Jobs, func(j agent.JobStatus) bool { return j.Attempt == second.Job.Attempt })
+			return status
+		}
+		s.mu.Unlock()
 		third := again(second)
 		if !strings.Contains(third.Job.Reason.Text, "does not know of it") {
 			t.Errorf("%+v", third.Job.Reason)

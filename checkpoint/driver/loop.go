@@ -169,8 +169,11 @@ func (d *Driver) tick(now time.Time) error {
 	if err := d.step(checkpoint.Tick{Now: now}); err != nil {
 		return err
 	}
-	for _, id := range d.members.silent(now, d.config.Grace) {
-		if err := d.step(checkpoint.ServerLost{ID: id}); err != nil {
+	if err := d.step(d.standings(now)...); err != nil {
+		return err
+	}
+	if d.options.StallAfter > 0 {
+		if err := d.step(d.view.stalled(now, d.options.StallAfter)...); err != nil {
 			return err
 		}
 	}
@@ -178,6 +181,29 @@ func (d *Driver) tick(now time.Time) error {
 		return nil
 	}
 	return d.saveDue(now)
+}
+
+// standings are the events that follow from how long servers have given no answer. A server that is silent is nothing
+// but that; fenced it is when its agent must have ended all jobs. O(servers log servers).
+func (d *Driver) standings(now time.Time) []checkpoint.Event {
+	var news []checkpoint.Event
+	for _, s := range d.members.silences(now) {
+		// The machine is asked and not the view: what it knows since the last record counts.
+		host, known := d.machine.Host(s.server)
+		switch {
+		case !known:
+		// At exactly the grace a server is still there: its agent ends its jobs after a lease that is
+		// shorter, so "longer than" errs on the side of waiting.
+		case s.silent > d.config.Grace:
+			news = append(news, checkpoint.ServerFenced{ID: s.server})
+		case s.silent > d.options.Silence && !host.Silent:
+			news = append(news, checkpoint.ServerSilent{ID: s.server})
+		// One whose agent has not joined this driver has answered to nobody yet.
+		case s.silent <= d.options.Silence && host.Silent && s.joined:
+			news = append(news, checkpoint.ServerUp{Server: host.Server, Incarnation: host.Incarnation})
+		}
+	}
+	return news
 }
 
 // saveDue has the jobs saved that have run for long enough since they were last saved, or begun.

@@ -23,8 +23,9 @@ type member struct {
 	// mu guards what follows.
 	mu sync.Mutex
 	// Both are written by the goroutine that watches the agent and read by the loop and by orders.
-	seen time.Time   // when it last answered
-	last agent.Stamp // the clock in that answer
+	seen time.Time         // when it last answered
+	last agent.Stamp       // the clock in that answer
+	self agent.Incarnation // who that was
 }
 
 func newMember(life context.Context, a Agent) *member {
@@ -39,15 +40,25 @@ func (m *member) met(s agent.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// The time is that of the arrival here: the agent's clock and the driver's are never compared.
-	m.seen, m.last = time.Now(), s.Clock
+	m.seen, m.last, m.self = time.Now(), s.Clock, s.Incarnation
 }
 
-// heard is the stamp to hand back.
+// known is the stamp to hand back, and who it is from.
 // Handing back an older stamp than the newest is harmless: the lease ends earlier than it need.
-func (m *member) heard() agent.Stamp {
+func (m *member) known() (agent.Stamp, agent.Incarnation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.last
+	return m.last, m.self
+}
+
+// isAnother reports whether the member has an agent, and that is another process than the one that joins. Agents that
+// have no name are taken at their word.
+func (m *member) isAnother(joins agent.Incarnation) bool {
+	if m == nil || m.agent == nil || joins.Life == "" {
+		return false
+	}
+	_, self := m.known()
+	return self.Life != joins.Life
 }
 
 // members are all servers that are there, by ID. A server that is lost, and one for which another agent joins, gets
@@ -98,23 +109,26 @@ func (ms *members) drop(ids []string) {
 	}
 }
 
-// silent returns the servers that have given no answer for longer than the grace, ascending.
+// silence is how long a server has given no answer, and whether its agent has joined at all.
+type silence struct {
+	server string
+	silent time.Duration
+	joined bool
+}
+
+// silences returns how long each server has given no answer, ascending by ID.
 //
 // Locks are taken in one order only, members before member, so that no two can wait for each other.
-// O(servers).
-func (ms *members) silent(now time.Time, grace time.Duration) []string {
+// O(servers log servers).
+func (ms *members) silences(now time.Time) []silence {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	var ids []string
+	list := make([]silence, 0, len(ms.all))
 	for _, id := range slices.Sorted(maps.Keys(ms.all)) {
 		m := ms.all[id]
 		m.mu.Lock()
-		// At exactly the grace a server is still there: its agent ends its jobs after a lease that is
-		// shorter, so "longer than" errs on the side of waiting.
-		if now.Sub(m.seen) > grace {
-			ids = append(ids, id)
-		}
+		list = append(list, silence{id, now.Sub(m.seen), m.agent != nil})
 		m.mu.Unlock()
 	}
-	return ids
+	return list
 }

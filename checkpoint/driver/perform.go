@@ -86,7 +86,8 @@ func (d *Driver) give(ctx context.Context, server string, order agent.Order) che
 		return failed(err)
 	}
 	// The stamp is read as late as possible, since waiting for the agent may have taken long.
-	order.Heard = m.heard()
+	heard, self := m.known()
+	order.Heard, order.Book = heard, self.Book
 	reply, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Reply, error) { return m.agent.Do(ctx, order) })
 	if err != nil {
 		return failed(fmt.Errorf("server %q: %w", server, err))

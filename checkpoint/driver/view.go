@@ -5,9 +5,11 @@ package driver
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
@@ -18,6 +20,10 @@ import (
 type State struct {
 	// Servers are those that are there, ascending by ID.
 	Servers []apportion.Server `json:"servers"`
+	// Silent are those of them that do not answer, ascending: nothing is started there, and what runs there may run on.
+	Silent []string `json:"silent"`
+	// Draining are those of them that no target may name, ascending.
+	Draining []string `json:"draining"`
 	// Jobs are all that were not forgotten, ascending by name.
 	Jobs []checkpoint.Job `json:"jobs"`
 	// Progress is the newest that the processes of jobs have told, by name.
@@ -54,14 +60,22 @@ type view struct {
 	// mu guards every map and the channel, not the jobs that the maps point to. Writers are the loop
 	// and, for progress, the goroutines that watch agents.
 	mu       sync.RWMutex
-	servers  map[string]apportion.Resources
+	servers  map[string]checkpoint.Host
 	jobs     map[string]*checkpoint.Job
 	progress map[string]runner.Progress
+	// moved is when a job was last seen to get on.
+	moved map[string]moved
 	// on are the jobs, by server, of which processes are known to run there.
 	on map[string]map[string]bool
 	// changed is closed and replaced at every change: a channel wakes any number of readers, and one
 	// that is slow misses no change, since it compares states and not events.
 	changed chan struct{}
+}
+
+// moved is what a job that runs has told last, and when that was news.
+type moved struct {
+	attempt, step int64
+	at            time.Time
 }
 
 // settled are the phases in which all processes of the newest attempt have been seen running.
@@ -70,8 +84,9 @@ var settled = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoi
 // open begins with the machine's snapshot, because all that the journal has kept is durable. No lock
 // is needed: New has returned to nobody yet.
 func (v *view) open(m *checkpoint.Machine) {
-	v.servers, v.jobs = map[string]apportion.Resources{}, map[string]*checkpoint.Job{}
+	v.servers, v.jobs = map[string]checkpoint.Host{}, map[string]*checkpoint.Job{}
 	v.progress, v.on, v.changed = map[string]runner.Progress{}, map[string]map[string]bool{}, make(chan struct{})
+	v.moved = map[string]moved{}
 	v.apply(m.Snapshot())
 }
 
@@ -88,6 +103,7 @@ func (v *view) apply(r checkpoint.Record) {
 	for _, name := range r.Gone {
 		v.replace(name, nil)
 		delete(v.progress, name)
+		delete(v.moved, name)
 	}
 	for i := range r.Jobs {
 		v.replace(r.Jobs[i].Name, &r.Jobs[i])
@@ -97,7 +113,7 @@ func (v *view) apply(r checkpoint.Record) {
 		delete(v.servers, id)
 	}
 	for _, s := range r.Servers {
-		v.servers[s.ID] = s.Capacity
+		v.servers[s.ID] = s
 	}
 	v.tell()
 }
@@ -169,6 +185,25 @@ func (v *view) running() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// stalled returns the events of running jobs that have told no new step for so long, ascending by name. A job that does
+// not run, or has just begun to, is counted from now on: to create, resume and save takes what it takes. O(jobs log jobs).
+func (v *view) stalled(now time.Time, limit time.Duration) []checkpoint.Event {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var news []checkpoint.Event
+	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
+		j, step, last := v.jobs[name], v.progress[name].Step, v.moved[name]
+		if j.Phase != checkpoint.Running || last.attempt != j.Attempt || last.step != step {
+			v.moved[name] = moved{j.Attempt, step, now}
+			continue
+		}
+		if now.Sub(last.at) > limit {
+			news = append(news, checkpoint.Stalled{Job: name, Attempt: j.Attempt, Detail: fmt.Sprintf("step %d for %v", step, limit)})
+		}
+	}
+	return news
 }
 
 // learn takes in how a job stands.

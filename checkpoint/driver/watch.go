@@ -16,12 +16,18 @@ import (
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
 )
 
+// ErrTwice: another agent of the same name answers.
+var ErrTwice = errors.New("driver: an agent of this name is there and answers")
+
 // Join lets a server in, or a new agent of a server that is there, or a new capacity. The agent is asked
-// first, so that only servers join that answer. Nothing is written where nothing has changed. The error is
-// that of the agent, of [checkpoint.ServerUp], or of Apply.
+// first, so that only servers join that answer. Nothing is written where nothing has changed.
+//
+// Of two agents of one name, as of a configuration that was copied, the second is refused while the first answers:
+// ErrTwice. One that has another memory than the agent before is refused until the server is lost, also by the drivers
+// that follow. Otherwise the error is that of the agent, of [checkpoint.ServerUp], or of Apply.
 func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) error {
-	// The empty stamp renews no lease: whether the machine takes this server is not known yet.
-	status, err := d.question(ctx, a, agent.Stamp{})
+	// The zero member hands back no stamp, which renews no lease: whether the machine takes this server is not known yet.
+	status, err := d.question(ctx, &member{agent: a})
 	// The agent has heard of a newer master. The loop ends with that, not only this call.
 	if errors.Is(err, checkpoint.ErrFenced) {
 		err = errors.Join(err, d.fail(ctx, err))
@@ -29,13 +35,17 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 	if err != nil {
 		return fmt.Errorf("driver: server %q: %w", server.ID, err)
 	}
+	before := d.members.get(server.ID)
+	if d.answers(ctx, before, status.Incarnation) {
+		return fmt.Errorf("driver: server %q: %w", server.ID, ErrTwice)
+	}
 	return d.ask(ctx, func() error {
-		// A new agent of a known server with the same capacity is no event: the journal stays as it
-		// is.
-		if !d.knows(server) {
-			if err := d.step(checkpoint.ServerUp{Server: server}); err != nil {
-				return err
-			}
+		// Of two that join at the same time the second has asked nobody: it may try again.
+		if now := d.members.get(server.ID); now != before && now.isAnother(status.Incarnation) {
+			return fmt.Errorf("driver: server %q: another agent has just joined: %w", server.ID, ErrTwice)
+		}
+		if err := d.step(checkpoint.ServerUp{Server: server, Incarnation: status.Incarnation.Book}); err != nil {
+			return err
 		}
 		// The member is made by the loop, because d.life belongs to it.
 		m := newMember(d.life, a)
@@ -46,24 +56,33 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 	})
 }
 
-// knows reports whether the machine has a server with that capacity. The machine is asked and not the view, since
-// messages that share a record, as the loss of this very server, are not in the view yet. It belongs to the loop.
-// O(servers).
-func (d *Driver) knows(server apportion.Server) bool {
-	return slices.ContainsFunc(d.machine.Servers(), func(s apportion.Server) bool {
-		return s.ID == server.ID && slices.Equal(s.Capacity, server.Capacity)
-	})
+// answers reports whether the agent of a member answers that is another process than the one that joins.
+func (d *Driver) answers(ctx context.Context, m *member, joins agent.Incarnation) bool {
+	// Most agents that join again are the same process, which needs no question.
+	if !m.isAnother(joins) {
+		return false
+	}
+	// At the address of the one before the new one may answer, which is no other.
+	status, err := d.question(ctx, m)
+	return err == nil && status.Incarnation.Life != "" && status.Incarnation.Life != joins.Life
 }
 
 // question asks an agent how its jobs stand, for no longer than a quarter of the grace, so that a server has
 // several chances to answer before it is lost.
-func (d *Driver) question(ctx context.Context, a Agent, heard agent.Stamp) (agent.Status, error) {
+//
+// An answer of another memory than before is none: it knows nothing of the jobs of this server.
+func (d *Driver) question(ctx context.Context, m *member) (agent.Status, error) {
+	heard, self := m.known()
 	// Four questions that get no answer fit into the grace, so one lost packet is no lost server.
 	ctx, cancel := context.WithTimeout(ctx, d.config.Grace/4)
 	defer cancel()
-	return abandon.Do(ctx, func(ctx context.Context) (agent.Status, error) {
-		return a.Status(ctx, agent.Question{Epoch: d.epoch, Heard: heard})
+	status, err := abandon.Do(ctx, func(ctx context.Context) (agent.Status, error) {
+		return m.agent.Status(ctx, agent.Question{Epoch: d.epoch, Heard: heard, Book: self.Book})
 	})
+	if err == nil && self.Book != "" && status.Incarnation.Book != self.Book {
+		return agent.Status{}, errors.New("an agent with another memory answers")
+	}
+	return status, err
 }
 
 // fail ends the loop with an error that wraps ErrFenced: whoever hears of a newer master must stop.
@@ -78,7 +97,7 @@ func (d *Driver) watch(ctx context.Context, server string, m *member) {
 		// What is expected is read before the question goes out. A job that begins to run while the
 		// agent answers would otherwise be missed in an answer that is older than it.
 		expected := d.view.hosted(server)
-		status, err := d.question(ctx, m.agent, m.heard())
+		status, err := d.question(ctx, m)
 		switch {
 		case err == nil:
 			m.met(status)

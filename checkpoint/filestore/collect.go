@@ -38,6 +38,7 @@ func (l leftover) name() string {
 
 // parseLeftover reads what name has written, and nothing else.
 func parseLeftover(name string) (l leftover, ok bool) {
+	// No prefix begins with the other, so that at most one fits.
 	for _, l.prefix = range []string{tmpPrefix, trashPrefix} {
 		if rest, ok := strings.CutPrefix(name, l.prefix); ok {
 			number, place, _ := strings.Cut(rest, "-")
@@ -59,6 +60,7 @@ func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 		return medium.Wrap(job, number, err)
 	}
 	folder := store.FolderOf(job)
+	// The manifest is not read: what is damaged can be deleted as well.
 	return medium.Wrap(job, number, s.discard(folder, number, at(folder, number)))
 }
 
@@ -113,6 +115,7 @@ func (s *Store) removeAll(name string) error {
 // Collect deletes what dead writers and interrupted deletions have left, see Options.Grace. It goes on
 // after an error and returns all of them. O(files of the store).
 func (s *Store) Collect(ctx context.Context) error {
+	// Only folders of the store's own form are entered.
 	folders, err := s.folders()
 	if err != nil {
 		return err
@@ -135,6 +138,7 @@ func (s *Store) collectFolder(folder store.Folder) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	// What was listed before an error is collected all the same.
 	faults := []error{err}
 	for _, e := range entries {
 		l, ok := parseLeftover(e.Name)
@@ -163,6 +167,7 @@ func (s *Store) isTwin(folder store.Folder, number int64, dir string) bool {
 	if err != nil {
 		return !errors.Is(err, store.ErrNotFound)
 	}
+	// A leftover without a whole manifest cannot be the committed one, whose manifest has just been read.
 	second, err := s.record(folder, number, dir)
 	if err != nil {
 		return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt)

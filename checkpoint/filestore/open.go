@@ -28,6 +28,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
+	// The store owns the root from here on, since nobody else knows it.
 	s.close = root.Close
 	return s, nil
 }
@@ -59,6 +60,7 @@ func (s *Store) Close() error { return s.close() }
 // settle makes durable what can be seen: a process may have died between renaming a checkpoint and
 // syncing the directory.
 func (s *Store) settle() error {
+	// A directory that cannot be listed is no store, and the error says why.
 	folders, err := s.folders()
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ func (s *Store) retain(ctx context.Context, job string, number int64) {
 		return
 	}
 	folder := store.FolderOf(job)
+	// Numbers are names of directories: what cannot be read is among them, and goes when its turn comes.
 	numbers, err := s.numbers(folder)
 	if err != nil {
 		return

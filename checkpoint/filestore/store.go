@@ -47,6 +47,7 @@ type Store struct {
 	// now is the clock; tests bring their own.
 	now func() time.Time
 
+	// mu guards live and nothing else: the file system takes care of itself.
 	mu sync.Mutex
 	// live are the places of the store's own writers.
 	// It grows with the writers that are at work: Commit and Abort take them out.
@@ -94,6 +95,7 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 		return nil, medium.Wrap(job, number, err)
 	}
 	dir := at(store.FolderOf(job), number)
+	// The manifest is read once, so that all parts are compared with one and the same.
 	record, err := s.record(store.FolderOf(job), number, dir)
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
@@ -105,6 +107,7 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 
 // openFile opens a file in the directory of a checkpoint.
 func (s *Store) openFile(dir, file string) (io.ReadCloser, error) {
+	// The file system refuses names that lead out of it, by links as well.
 	f, err := s.fs.Open(path.Join(dir, file))
 	if err != nil {
 		return nil, s.explain(dir, file, err)
@@ -151,6 +154,7 @@ func (s *Store) entry(dir, name string) (vfs.Entry, error) {
 		return vfs.Entry{}, err
 	}
 	i := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == name })
+	// The zero Entry has no name, which no file has.
 	if i < 0 {
 		return vfs.Entry{}, nil
 	}

@@ -17,8 +17,9 @@ import (
 
 // draft is the directory of a checkpoint that is not committed. It implements medium.Medium.
 type draft struct {
-	s      *Store
-	ctx    context.Context
+	s   *Store
+	ctx context.Context
+	// folder and number say where the checkpoint will be, once it is committed.
 	folder store.Folder
 	number int64
 	// It is in the name of the directory, so no two writers share one, whatever process they are in.
@@ -92,6 +93,7 @@ func (o *object) Write(p []byte) (int, error) {
 	}
 	// At most one sync runs beside, so its result fits into the channel and nobody is left behind.
 	if o.synced == nil && err == nil {
+		// The channel has room for the result, so that the goroutine ends whether it is waited for or not.
 		o.loose, o.synced = 0, make(chan error, 1)
 		go func(synced chan error) { synced <- o.Sync() }(o.synced)
 	}
@@ -129,6 +131,7 @@ func (d *draft) Create(index int) (medium.Object, error) {
 
 // create makes a file in the directory of the draft.
 func (d *draft) create(name string) (medium.Object, error) {
+	// Create is exclusive, and the directory is the writer's own: no file is ever there before.
 	f, err := d.s.fs.Create(path.Join(d.dir(), name))
 	if err != nil {
 		return nil, err
@@ -192,6 +195,7 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, failed
+	// Neither the same nor another content can be told, so that the caller learns of both errors.
 	case err != nil:
 		return store.Manifest{}, errors.Join(failed, err)
 	case !slices.Equal(first.Parts, m.Parts):

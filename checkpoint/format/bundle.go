@@ -58,6 +58,7 @@ type tensor struct {
 
 // bundle is what an index says.
 type bundle struct {
+	// shards is what the header says; the files are counted against it.
 	shards int32
 	// There is one for each entry that has data, so memory is bounded by the entries that the index really
 	// holds.
@@ -175,6 +176,7 @@ func (b *bundle) verify(fsys fs.FS, shards []string) error {
 	slices.SortFunc(b.tensors, func(x, y tensor) int {
 		return cmp.Or(cmp.Compare(x.shard, y.shard), cmp.Compare(x.offset, y.offset), cmp.Compare(x.size, y.size))
 	})
+	// rest are the tensors that no shard has shown yet.
 	rest := b.tensors
 	for i, name := range shards {
 		err := walk(fsys, name, func(c *cursor) error {
@@ -206,6 +208,7 @@ func (b *bundle) check(c *cursor, t *tensor) error {
 	if t.offset < c.pos {
 		return fmt.Errorf("overlaps the one before: %w", errMalformed)
 	}
+	// Gaps between tensors are let pass: alignment makes some.
 	if err := c.skip(uint64(t.offset - c.pos)); err != nil {
 		return err
 	}
@@ -241,6 +244,7 @@ func (b *bundle) step(c *cursor, t *tensor) error {
 	if t.step == 0 || b.rank != 0 && b.rank < t.step || !wide && (t.kind != typeInt32 || t.size != 4) {
 		return nil
 	}
+	// peek leaves the bytes where they are, for the checksum.
 	value, err := c.peek(int(t.size))
 	if err != nil {
 		return err

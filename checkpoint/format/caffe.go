@@ -42,6 +42,7 @@ func (f Caffe) Newest(fsys fs.FS) (Found, error) {
 	// candidate.
 	for _, name := range list {
 		if stem, ok := strings.CutSuffix(name, stateSuffix); ok {
+			// Other files of that ending are none that Caffe has written by itself.
 			if n := iteration(stem); n >= 0 {
 				candidates = append(candidates, candidate{stem, n})
 			}
@@ -83,6 +84,7 @@ func (f Caffe) Verify(fsys fs.FS, name string) (Found, error) {
 	if state.iter != n || path.Base(state.model) != model {
 		return Found{}, incomplete(stateFile, "it is the state of %q at iteration %d", state.model, state.iter)
 	}
+	// weights are numbers of elements, not the numbers themselves, which have no checksum.
 	var weights []int64
 	err := walk(fsys, model, func(c *cursor) (err error) {
 		weights, err = modelBlobs(c)

@@ -78,6 +78,7 @@ func modelBlobs(c *cursor) ([]int64, error) {
 		if f.kind != protowire.BytesType {
 			return unexpected(f)
 		}
+		// A net without layers is well-formed and has learnt nothing; the count tells it from a model.
 		layers++
 		return fields(c, func(f field) (err error) {
 			// Of a layer only the blobs matter here; their order is that of the layers, as in the history.

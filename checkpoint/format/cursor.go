@@ -167,6 +167,7 @@ func (c *cursor) varint() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	// A varint has ten bytes at most, which peek has asked for.
 	v, n := protowire.ConsumeVarint(bytes)
 	if n < 0 {
 		return 0, fmt.Errorf("at %d: %w", c.pos, protowire.ParseError(n))

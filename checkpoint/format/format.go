@@ -63,6 +63,7 @@ type Skip struct {
 
 // Saved returns the checkpoint as the protocol knows it; dir is the directory that was searched.
 func (f Found) Saved(dir string) runner.Saved {
+	// The list is the caller's: a Found is a value.
 	return runner.Saved{Dir: dir, Files: slices.Clone(f.Files), Step: f.Step}
 }
 
@@ -97,6 +98,7 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 			return found, nil
 		}
 		skipped = append(skipped, Skip{c.name, err.Error()})
+		// Reading goes on after any error: an older checkpoint may lie on a sound part of the disk.
 		faults = append(faults, err)
 	}
 	return Found{}, errors.Join(faults...)
@@ -113,6 +115,7 @@ func compareDown(a, b int64) int {
 // names returns the names of the files in the directory that may belong to checkpoints: regular ones
 // and links, ascending.
 func names(fsys fs.FS) ([]string, error) {
+	// Folders below are not entered: frameworks write all files of a checkpoint side by side.
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("format: %w", err)

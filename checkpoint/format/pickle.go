@@ -53,7 +53,9 @@ func pickle(c *cursor) error {
 		case fixed[op] > 0:
 			_, err = c.take(fixed[op])
 		case prefixed[op] > 0:
+			// What it moves over may be gigabytes of an array, and is not read.
 			err = c.counted(prefixed[op])
+		// An opcode that nobody writes for arrays is damage, or a pickle that does something else.
 		case !bytes.Contains(bare, opcode):
 			err = fmt.Errorf("opcode %#x: %w", op, errMalformed)
 		}

@@ -152,6 +152,7 @@ func localName(source io.ReaderAt, file *zip.File) (string, error) {
 	}
 	// The header cannot be found from its own offset, which the zip reader keeps to itself, so it is
 	// searched backwards from the record.
+	// One read of 8 KiB at most; a header that lies farther away was not written by torch.save.
 	before := make([]byte, min(offset, most))
 	if _, err := source.ReadAt(before, offset-int64(len(before))); err != nil {
 		return "", err

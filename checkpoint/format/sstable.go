@@ -49,6 +49,7 @@ func table(c *cursor, visit func(key, value []byte) error) error {
 	if err != nil {
 		return fmt.Errorf("properties: %w", err)
 	}
+	// The handles stand one behind the other, so that the length of the first is where the second begins.
 	index, _, err := c.block(handles[used:])
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
@@ -66,6 +67,7 @@ func table(c *cursor, visit func(key, value []byte) error) error {
 
 // block reads the block of a handle, its offset and length, and returns the bytes of the handle too.
 func (c *cursor) block(handle []byte) (block []byte, used int, err error) {
+	// Both numbers are varints, in the form of protocol buffers.
 	offset, n := protowire.ConsumeVarint(handle)
 	if n < 0 {
 		return nil, 0, protowire.ParseError(n)
@@ -79,6 +81,7 @@ func (c *cursor) block(handle []byte) (block []byte, used int, err error) {
 	if offset > room || length > room-offset || room-offset-length < trailerBytes || length > blockLimit {
 		return nil, 0, fmt.Errorf("block of %d bytes at %d: %w", length, offset, io.ErrUnexpectedEOF)
 	}
+	// A block is read whole: its checksum comes at its end. At most blockLimit bytes are held at a time.
 	block = make([]byte, length+trailerBytes)
 	if _, err := c.source.ReadAt(block, int64(offset)); err != nil {
 		return nil, 0, fmt.Errorf("block at %d: %w", offset, err)
@@ -104,6 +107,7 @@ func entries(block []byte, visit func(key, value []byte) error) error {
 	if uint64(restarts)*4 > uint64(len(block)-4) {
 		return fmt.Errorf("block with %d restarts: %w", restarts, errMalformed)
 	}
+	// What is left are the entries, one behind the other, to the last byte.
 	rest := block[:len(block)-4-int(restarts)*4]
 	var key []byte
 	for len(rest) > 0 {

@@ -78,6 +78,7 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	// All shards are read to their ends, which is what a checksum of all tensors costs.
 	if err := b.verify(fsys, shards); err != nil {
 		return Found{}, damaged(index, err)
 	}
@@ -171,6 +172,7 @@ func latestOf(fsys fs.FS) string {
 
 // trailingNumber returns the number behind the last dash of a prefix, -1 if there is none.
 func trailingNumber(prefix string) int64 {
+	// Without a dash digits are the whole name, which the length tells below.
 	digits := prefix[strings.LastIndexByte(prefix, '-')+1:]
 	// 63 bits keep the number in an int64; ParseUint refuses the signs that ParseInt would take.
 	n, err := strconv.ParseUint(digits, 10, 63)

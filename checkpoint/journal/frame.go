@@ -25,6 +25,7 @@ const (
 	maxPayload = 1 << 26
 )
 
+// Castagnoli's polynomial is the one that processors compute by an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendFrame appends the frame of a payload to dst.
@@ -48,6 +49,7 @@ func parseFrame(data []byte) (sequence uint64, payload []byte, length int) {
 	if len(data) < frameHead || string(data[:4]) != frameMark {
 		return 0, nil, 0
 	}
+	// Mark, checksum and length have four bytes each, the sequence number eight: FORMAT.md has the table.
 	size := binary.LittleEndian.Uint32(data[8:])
 	// The length is compared before it is used, so that a damaged one asks for no memory.
 	if size > maxPayload || int(size) > len(data)-frameHead {

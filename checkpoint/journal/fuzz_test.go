@@ -67,7 +67,7 @@ func FuzzRecover(f *testing.F) {
 		if a, b := m.Ready(), twice.Ready(); len(a.Effects) != len(b.Effects) || !a.Record.Empty() || !b.Record.Empty() {
 			t.Fatalf("%v, then %v", a, b)
 		}
-		_ = m.Step(checkpoint.ServerLost{ID: "s1"}) // must not panic
+		_ = m.Step(checkpoint.ServerFenced{ID: "s1"}) // must not panic
 		_ = m.Step(checkpoint.Cancel{Job: "a"})
 	})
 }

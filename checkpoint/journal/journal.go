@@ -23,9 +23,12 @@ import (
 // returned nil, a master that opens later reads the record; and a master that has been replaced gets
 // ErrFenced before it can act on a record that its successor may not have seen.
 type Journal struct {
-	fsys     vfs.FS
-	file     vfs.File
-	number   int64
+	// fsys is the directory, file the journal in it that is written, number its name and the epoch of its
+	// master.
+	fsys   vfs.FS
+	file   vfs.File
+	number int64
+	// sequence is that of the next frame, bytes the length of the file so far.
 	sequence uint64
 	bytes    int64
 	err      error // of the first call that failed; the journal is of no use from then on
@@ -67,6 +70,7 @@ func (j *Journal) write(r checkpoint.Record) error {
 	if len(payload) > maxPayload {
 		return fmt.Errorf("a record of %d bytes, at most %d are allowed", len(payload), maxPayload)
 	}
+	// One write for one frame: a crash cuts it short at one place.
 	frame := appendFrame(nil, j.sequence, payload)
 	if _, err := j.file.Write(frame); err != nil {
 		return err
@@ -97,6 +101,7 @@ func (j *Journal) Compact(snapshot checkpoint.Record) error {
 // compact begins a journal with the next number, as a successor would, and goes on in it. Where that
 // fails the old journal is still the valid one, and a later Open goes on from it.
 func (j *Journal) compact(snapshot checkpoint.Record) error {
+	// The old file stays open until the new number is taken: a refusal leaves the journal as it was.
 	number, old := j.number+1, j.file
 	file, err := claim(j.fsys, number)
 	if err != nil {
@@ -121,6 +126,8 @@ func claim(fsys vfs.FS, number int64) (vfs.File, error) {
 		return nil, err
 	}
 	files, err := list(fsys)
+	// A higher number means that another has taken over since; the same one, valid, that it did so before
+	// this Create.
 	if err == nil && (files.highest > number || files.newest == number) {
 		err = checkpoint.ErrFenced
 	}
@@ -136,9 +143,13 @@ func (j *Journal) begin(snapshot checkpoint.Record) error {
 	// Each step is durable before the next one begins; a crash between two of them leaves the old journal
 	// valid, or the new one, or both, and then the higher number counts.
 	steps := []func() error{
+		// 1. The snapshot is written and synced, under a name that nobody reads.
 		func() error { return j.writeHead(snapshot) },
+		// 2. The name makes it the valid journal.
 		func() error { return durable.Rename(j.fsys, name(j.number, claimed), name(j.number, valid)) },
+		// 3. Whoever has taken over meanwhile must not lose its files in the next step.
 		j.checkNewest,
+		// 4. What the snapshot has replaced goes.
 		j.removeOlder,
 	}
 	for _, step := range steps {
@@ -226,6 +237,7 @@ func list(fsys vfs.FS) (listing, error) {
 	}
 	files := listing{number: make(map[string]int64)}
 	for _, entry := range entries {
+		// A name is read and written again: only what name makes is the journal's.
 		digits, ending, _ := strings.Cut(entry.Name, ".")
 		number, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || number < 1 || name(number, "."+ending) != entry.Name || "."+ending != claimed && "."+ending != valid {

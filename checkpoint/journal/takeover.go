@@ -18,6 +18,7 @@ import (
 // All masters that may open the same journal must see each other's files at once: a local file system,
 // not one that caches directories.
 func Open(fsys vfs.FS, config checkpoint.Config) (*checkpoint.Machine, *Journal, error) {
+	// A bad configuration must not fence the master that runs.
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 // A caller whose first answer was lost repeats the commit, so success must look the same both times.
 func testCommitAgain(t *testing.T, s store.Store) {
 	first := mustCommit(t, s, "job", 3, sample(3))
+	// The writer w has all parts written before it commits, as a process has that repeats a whole save.
 	w := mustWrite(t, s, "job", 3, sample(3))
 	// The second round repeats on a writer that has committed already: a store that released what the writer
 	// held must still know its answer.
@@ -49,9 +50,11 @@ func testOtherContent(t *testing.T, s store.Store) {
 		// The letter W has the length of w: only the digest tells these bytes apart.
 		"other bytes": {{"weights", "Weights of 3"}, sample(3)[1]},
 		"other name":  {{"weightS", sample(3)[0].data}, sample(3)[1]},
+		// A store that looks only for the parts which it is given would take a part less for the same.
 		"a part less": sample(3)[:1],
 		"a part more": append(sample(3), file{"more", ""}),
-		"no part":     nil,
+		// A checkpoint without parts is one, and differs from one that has some.
+		"no part": nil,
 	} {
 		w := mustWrite(t, s, "job", 3, files)
 		_, err := w.Commit()
@@ -73,6 +76,7 @@ func testLateWriter(t *testing.T, s store.Store) {
 	late := mustWrite(t, s, "job", 3, sample(99))
 	mustCommit(t, s, "job", 3, sample(3))
 	mustCommit(t, s, "job", 4, sample(4))
+	// The number is taken by now. Winning here would replace what the scheduler has been told to be safe.
 	_, err := late.Commit()
 	wantError(t, "late Commit", err, store.ErrExists)
 	wantFiles(t, s, "job", 3, sample(3))
@@ -87,6 +91,7 @@ func testLateWriter(t *testing.T, s store.Store) {
 // testAbort: "Drops what was written", also a part that is open. "After Commit it does nothing."
 func testAbort(t *testing.T, s store.Store) {
 	w := mustWrite(t, s, "job", 1, sample(1))
+	// The part stays open on purpose: the process that aborts may be in the middle of writing it.
 	part, err := w.Part("open")
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +143,7 @@ func testOrder(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The first part is open from here until it is closed below, and each call between must be refused.
 	part, err := w.Part("a")
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +155,7 @@ func testOrder(t *testing.T, s store.Store) {
 		t.Error("Commit with a part open succeeded")
 	}
 	wantAbsent(t, s, "job", 1)
+	// The part that was open all the time has lost nothing by the refusals.
 	if _, err := io.WriteString(part, "content"); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +167,7 @@ func testOrder(t *testing.T, s store.Store) {
 	if _, err := io.WriteString(part, "late"); err == nil {
 		t.Error("Write after Close succeeded")
 	}
+	// One name stands for one content in the manifest, so that a second part would hide the first.
 	if _, err := w.Part("a"); err == nil {
 		t.Error("a second part of the same name was opened")
 	}
@@ -181,12 +189,14 @@ func testDelete(t *testing.T, s store.Store) {
 	// The writer pending has the number that is deleted: Delete is about what is committed, and what is
 	// being written is not.
 	pending := mustWrite(t, s, "job", 2, sample(22))
+	// Delete is repeated: retention calls it again when it does not know whether the last call arrived.
 	for range 3 {
 		if err := s.Delete(t.Context(), "job", 2); err != nil {
 			t.Fatalf("Delete: %v", err)
 		}
 		wantAbsent(t, s, "job", 2)
 	}
+	// Neighbours stay: a store that deletes by prefix or by position would take one of them along.
 	for _, number := range []int64{1, 3, 4} {
 		wantFiles(t, s, "job", number, sample(number))
 	}

@@ -23,6 +23,7 @@ const writers = 8
 
 // together runs use for 0 to writers-1 at the same time and returns the errors in that order.
 func together(use func(i int) error) []error {
+	// Every goroutine has a place of its own in errs, so that no lock is needed to collect them.
 	errs := make([]error, writers)
 	// All goroutines wait for start: without it the first would have ended before the last is created, and
 	// nothing would be concurrent.
@@ -82,6 +83,8 @@ func testSameParts(t *testing.T, s store.Store) {
 			}
 			m, err := w.Commit()
 			if err == nil && !sameManifest(m, manifestOf("job", number, sample(number))) {
+				// A retry compares the manifest with what it wrote; another one would make it report a
+				// failure.
 				err = fmt.Errorf("another manifest: %+v", m)
 			}
 			return errors.Join(err, w.Abort())
@@ -109,6 +112,7 @@ func testWritersReaders(t *testing.T, s store.Store) {
 			if _, err := w.Commit(); err != nil {
 				return err
 			}
+			// Reading goes on beside writes of others: what is committed must be whole at any moment.
 			if err := readAll(t.Context(), s, job); err != nil {
 				return err
 			}
@@ -159,12 +163,14 @@ func readAll(ctx context.Context, s store.Store, job string) error {
 
 // Sizes of the part that is not to be held in memory.
 const (
-	largeBytes      = 64 << 20
+	// 64 MiB exceed every buffer that a store might take by right.
+	largeBytes = 64 << 20
+	// 8 MiB suffice to tell a store that keeps all from one that streams.
 	largeBytesShort = 8 << 20
 )
 
-// testStreaming passes a large part through a store and counts all memory that is allocated meanwhile,
-// also what is freed again: a quarter of the part may be.
+// testStreaming passes a large part through a store, in and out, and counts what is allocated meanwhile.
+// A checkpoint of a large model does not fit into the memory of the agent that stores it.
 func testStreaming(t *testing.T, s store.Store) {
 	size := int64(largeBytes)
 	if testing.Short() {
@@ -173,66 +179,77 @@ func testStreaming(t *testing.T, s store.Store) {
 	// The block is allocated before measuring and passed to CopyBuffer, so the copying itself allocates
 	// nothing.
 	block := make([]byte, 64<<10)
-	measure := func(what string, use func() error) {
-		var before, after runtime.MemStats
-		// TotalAlloc only grows: it counts what was freed meanwhile too, so the measure does not depend on
-		// when the collector runs.
-		runtime.ReadMemStats(&before)
-		if err := use(); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		runtime.ReadMemStats(&after)
-		allocated := after.TotalAlloc - before.TotalAlloc
-		t.Logf("%s %d bytes allocated %d", what, size, allocated)
-		// A quarter leaves room for buffers and tables of 2 MiB with -short; a store that holds the part
-		// needs at least all of it.
-		if _, inMemory := s.(InMemory); !inMemory && allocated > uint64(size)/4 {
-			t.Errorf("%s %d bytes allocated %d, more than a quarter", what, size, allocated)
-		}
-	}
-	measure("writing", func() error {
-		w, err := s.Begin(t.Context(), "job", 1)
-		if err != nil {
-			return err
-		}
-		part, err := w.Part("large")
-		if err != nil {
-			return err
-		}
-		// The anonymous struct hides ReadFrom of the part: the part has to take blocks as a framework writes
-		// them.
-		if _, err := io.CopyBuffer(struct{ io.Writer }{part}, pseudoRandom(size), block); err != nil {
-			return err
-		}
-		if err := part.Close(); err != nil {
-			return err
-		}
-		m, err := w.Commit()
-		if err == nil && m.Parts[0].Bytes != size {
-			err = fmt.Errorf("the manifest says %d bytes", m.Parts[0].Bytes)
-		}
-		return err
-	})
-	measure("reading", func() error {
-		r, err := s.Open(t.Context(), "job", 1)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		part, err := r.Part("large")
-		if err != nil {
-			return err
-		}
-		// The structs hide ReadFrom and WriteTo, which would bypass the block and with it what is measured.
-		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{part}, block)
-		if err == nil && n != size {
-			err = fmt.Errorf("%d bytes were read", n)
-		}
-		return errors.Join(err, part.Close())
-	})
+	measure(t, s, "writing", size, func() error { return writeLarge(t.Context(), s, size, block) })
+	measure(t, s, "reading", size, func() error { return readLarge(t.Context(), s, size, block) })
+	// The medium gets its 64 MiB back before the next test asks for a store.
 	if err := s.Delete(t.Context(), "job", 1); err != nil {
 		t.Error(err)
 	}
+}
+
+// measure fails if use allocates more than a quarter of size bytes, also if they are freed again. A store
+// that is InMemory is only watched.
+func measure(t *testing.T, s store.Store, what string, size int64, use func() error) {
+	t.Helper()
+	var before, after runtime.MemStats
+	// TotalAlloc only grows: it counts what was freed meanwhile too, so the measure does not depend on
+	// when the collector runs.
+	runtime.ReadMemStats(&before)
+	if err := use(); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	runtime.ReadMemStats(&after)
+	allocated := after.TotalAlloc - before.TotalAlloc
+	t.Logf("%s %d bytes allocated %d", what, size, allocated)
+	// A quarter leaves room for buffers and tables of 2 MiB with -short; a store that holds the part
+	// needs at least all of it.
+	if _, inMemory := s.(InMemory); !inMemory && allocated > uint64(size)/4 {
+		t.Errorf("%s %d bytes allocated %d, more than a quarter", what, size, allocated)
+	}
+}
+
+// writeLarge commits a part of size bytes that is never in memory as a whole.
+func writeLarge(ctx context.Context, s store.Store, size int64, block []byte) error {
+	w, err := s.Begin(ctx, "job", 1)
+	if err != nil {
+		return err
+	}
+	part, err := w.Part("large")
+	if err != nil {
+		return err
+	}
+	// The anonymous struct hides ReadFrom of the part: the part has to take blocks as a framework writes
+	// them.
+	if _, err := io.CopyBuffer(struct{ io.Writer }{part}, pseudoRandom(size), block); err != nil {
+		return err
+	}
+	if err := part.Close(); err != nil {
+		return err
+	}
+	m, err := w.Commit()
+	if err == nil && m.Parts[0].Bytes != size {
+		err = fmt.Errorf("the manifest says %d bytes", m.Parts[0].Bytes)
+	}
+	return err
+}
+
+// readLarge reads what writeLarge has written, block by block.
+func readLarge(ctx context.Context, s store.Store, size int64, block []byte) error {
+	r, err := s.Open(ctx, "job", 1)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	part, err := r.Part("large")
+	if err != nil {
+		return err
+	}
+	// The structs hide ReadFrom and WriteTo, which would bypass the block and with it what is measured.
+	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{part}, block)
+	if err == nil && n != size {
+		err = fmt.Errorf("%d bytes were read", n)
+	}
+	return errors.Join(err, part.Close())
 }
 
 // pseudoRandom returns size bytes that are made while they are read.

@@ -16,6 +16,8 @@ import (
 
 // testEmpty: Of what never was: Open says ErrNotFound, List lists nothing, Delete is no error.
 func testEmpty(t *testing.T, s store.Store) {
+	// A job that nobody has heard of is like one without checkpoints, so that a scheduler needs no list of
+	// jobs.
 	wantAbsent(t, s, "job", 1)
 	if err := s.Delete(t.Context(), "job", 1); err != nil {
 		t.Errorf("Delete of what never was: %v", err)
@@ -36,6 +38,8 @@ func testVisible(t *testing.T, s store.Store) {
 		}
 		wantAbsent(t, s, "job", 7)
 	}
+	// Commit is the one moment at which everything appears: the manifest, the parts and the entry in the
+	// list.
 	m, err := w.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +69,7 @@ func testContents(t *testing.T, s store.Store) {
 	for i, files := range [][]file{
 		nil,
 		{{"empty", ""}},
+		// An empty part is a part: frameworks write empty files as markers.
 		{{"empty", ""}, {"full", "x"}, {"also empty", ""}},
 		// The name a is a file and a folder at the same time, which no file system can hold: names of parts
 		// must not become names of files.
@@ -73,12 +78,16 @@ func testContents(t *testing.T, s store.Store) {
 		{{"manifest", "mine"}, {"0", "zero"}, {"1", "one"}, {"parts/0", "deep"}, {".tmp-1", "t"}},
 		// The names differ only in letter case, which some file systems do not keep apart.
 		{{"Model", "upper"}, {"model", "lower"}, {"MODEL", "loud"}},
+		// These are legal names that some media escape; the manifest must have them as they were given.
 		{{"größe/模型 1.ckpt", "unicode"}, {" ", "space"}, {"a%2Fb", "percent"}, {"~a:b*c?\"<>|&", "odd"}},
 		// The path has 1,023 bytes and the element 255: one more level and one more byte, and CheckPart refuses them.
 		{{strings.Repeat("d/", 511) + "d", "deep"}, {strings.Repeat("n", 255), "wide"}},
+		// Two parts of equal bytes: a store that files its objects by their digest may share them, and
+		// must list both.
 		{{"bytes", string(block)}, {"copy", string(block)}},
 		many,
 	} {
+		// Each shape has a number of its own, so that a failure names the shape by its place.
 		number := int64(i + 1)
 		mustCommit(t, s, "job", number, files)
 		wantFiles(t, s, "job", number, files)
@@ -88,6 +97,7 @@ func testContents(t *testing.T, s store.Store) {
 // testPieces reads in all the ways in which readers are used: exactly to the length without ever asking
 // for more, byte by byte, two parts in turn, one part twice.
 func testPieces(t *testing.T, s store.Store) {
+	// 50,000 bytes take several reads, one byte takes one, and none must end at once.
 	files := []file{{"a", strings.Repeat("0123456789", 5000)}, {"b", "b"}, {"none", ""}}
 	mustCommit(t, s, "job", 1, files)
 	r, err := s.Open(t.Context(), "job", 1)
@@ -148,12 +158,15 @@ func testReader(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A refused name must not close the reader, which is used on below.
 	_, err = r.Part("no such part")
 	wantError(t, "Part of an unknown name", err, store.ErrNotFound)
 	// A name that would be found as a path is unknown as well: only the manifest says which parts there are.
 	_, err = r.Part("../1/weights")
 	wantError(t, "Part of a path", err, store.ErrNotFound)
 
+	// The manifest is changed like a caller's own value; another caller of the same reader must not see
+	// that.
 	m := r.Manifest()
 	m.Parts[0].Name = "changed by the caller"
 	if got := r.Manifest().Parts[0].Name; got != "weights" {
@@ -188,6 +201,7 @@ func testList(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The order of commits has been another one, so List cannot return them as they came.
 	slices.Sort(numbers)
 	if len(list) != len(numbers) {
 		t.Fatalf("List has %d checkpoints, want %d", len(list), len(numbers))

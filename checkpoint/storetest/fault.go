@@ -38,6 +38,8 @@ func testDamagedPart(t *testing.T, s store.Store) {
 			// Every kind of damage has a checkpoint of its own, so that one cannot hide behind the other.
 			number++
 			mustCommit(t, s, "job", number, files)
+			// The damage happens between the commit and the opening, as bits rot on a disk that nobody
+			// reads.
 			d.Damage(t, "job", number, part, how)
 			// Every part is opened apart: a reader that has seen damage once might refuse the others for
 			// that reason alone.
@@ -64,6 +66,7 @@ func readOne(ctx context.Context, s store.Store, job string, number int64, name 
 	if err != nil {
 		return "", err
 	}
+	// What Close says is of no interest here: the parts have told what they are.
 	defer r.Close()
 	return readPart(r, name)
 }
@@ -78,6 +81,7 @@ func testDamagedManifest(t *testing.T, s store.Store) {
 		for number := range int64(3) {
 			mustCommit(t, s, "job", number+4711, sample(number))
 		}
+		// The manifest alone is damaged; its parts are whole, and unreachable without it.
 		d.Damage(t, "job", 4712, ManifestPart, how)
 		_, err := s.Open(t.Context(), "job", 4712)
 		if how != Remove || !errors.Is(err, store.ErrNotFound) { // a manifest that is missing may be none
@@ -92,6 +96,7 @@ func testDamagedManifest(t *testing.T, s store.Store) {
 				t.Errorf("the error of List does not name number 4712: %v", err)
 			}
 		}
+		// Only the numbers are compared: that manifests are right is for other tests.
 		numbers := make([]int64, len(list))
 		for i, m := range list {
 			numbers[i] = m.Number
@@ -134,6 +139,7 @@ func testLeftovers(t *testing.T, s store.Store) {
 	// The job another has no checkpoint at all: its folder is a leftover as a whole.
 	mustWrite(t, s, "another", 1, sample(1))
 
+	// Whatever the process held in memory is gone from here; the medium has what had reached it.
 	next := restarter.Restart(t)
 	for number := int64(2); number <= 4; number++ {
 		wantAbsent(t, next, "job", number)
@@ -145,12 +151,14 @@ func testLeftovers(t *testing.T, s store.Store) {
 			t.Fatalf("Collect: %v", err)
 		}
 	}
+	// Leftovers that stay fill the medium over the months, as every killed job leaves some.
 	if n := restarter.Leftovers(t); n != 0 {
 		t.Errorf("%d leftovers stayed", n)
 	}
 	wantFiles(t, next, "job", 1, sample(1))
 
 	// The late writer's objects are gone: its Commit fails, and nothing half becomes visible.
+	// Both answers are allowed: a store may find late's objects again, as long as the checkpoint is whole.
 	if _, err := late.Commit(); err == nil {
 		wantFiles(t, next, "job", 4, sample(4))
 	} else {

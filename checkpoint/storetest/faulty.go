@@ -32,13 +32,15 @@ const (
 //
 // As of any store, a writer whose Part, Write, Close or Commit has failed does not commit any more.
 type Faulty struct {
+	// store is the one behind, which does all that is not made to fail.
 	store store.Store
 
 	mu sync.Mutex
 	// calls counts up; the call number failAt fails.
 	// The pair is absolute: failAt 0 is met by no call, since the first has number 1.
 	calls, failAt int64
-	when          When
+	// when says whether the call that fails takes effect.
+	when When
 }
 
 var _ store.Store = (*Faulty)(nil)
@@ -71,6 +73,7 @@ func (f *Faulty) call(job string, number int64, effect func() error) (injected b
 	// others, and exactly one call has number failAt.
 	f.mu.Lock()
 	f.calls++
+	// The request is read with the count, so that a FailAt beside this call is before it or after it.
 	fails, when := f.calls == f.failAt, f.when
 	f.mu.Unlock()
 	// Order: the effect comes first where only the answer is to be lost.
@@ -139,6 +142,7 @@ type faultyWriter struct {
 	w      store.Writer
 	job    string
 	number int64
+	// failed is the injected error, once there was one.
 	failed error
 }
 
@@ -158,6 +162,7 @@ func (w *faultyWriter) step(effect func() error) error {
 
 // Part implements store.Writer.
 func (w *faultyWriter) Part(name string) (io.WriteCloser, error) {
+	// A part shares its writer's fate: what fails on it ends the writer.
 	p := &faultyPart{w: w}
 	err := w.step(func() (err error) {
 		p.part, err = w.w.Part(name)
@@ -184,6 +189,7 @@ func (w *faultyWriter) Commit() (m store.Manifest, err error) {
 
 // Abort implements store.Writer.
 func (w *faultyWriter) Abort() error {
+	// Abort goes past step: a dead writer must still be able to give its space back.
 	_, err := w.f.call(w.job, w.number, w.w.Abort)
 	return err
 }
@@ -232,6 +238,7 @@ func (r *faultyReader) Part(name string) (io.ReadCloser, error) {
 
 // The errors of a reader name what it reads: medium.Wrap needs job and number, which the manifest has.
 func (r *faultyReader) call(effect func() error) error {
+	// Manifest is answered from memory and counts as no call.
 	m := r.Manifest()
 	_, err := r.f.call(m.Job, m.Number, effect)
 	return err

@@ -18,6 +18,7 @@ import (
 // file is a part with its content.
 type file struct {
 	name string
+	// data is a string and not bytes, so that two files compare with ==.
 	data string
 }
 
@@ -52,6 +53,7 @@ func sameManifest(a, b store.Manifest) bool {
 
 // write writes files as checkpoint number of job and leaves the writer open.
 func write(ctx context.Context, s store.Store, job string, number int64, files []file) (store.Writer, error) {
+	// Order: Begin, each part opened, written and closed, and no Commit, which is for the caller to time.
 	w, err := s.Begin(ctx, job, number)
 	if err != nil {
 		return nil, err
@@ -92,6 +94,7 @@ func mustWrite(t testing.TB, s store.Store, job string, number int64, files []fi
 // mustCommit writes and commits files, and compares the manifest.
 func mustCommit(t testing.TB, s store.Store, job string, number int64, files []file) store.Manifest {
 	t.Helper()
+	// A commit that succeeds with a wrong manifest is worse than one that fails, so both are looked at.
 	m, err := mustWrite(t, s, job, number, files).Commit()
 	if err != nil {
 		t.Fatalf("Commit of %s/%d: %v", job, number, err)
@@ -132,6 +135,7 @@ func readPart(r store.Reader, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Only a read to the end counts: stores verify a part's digest when its last byte is read.
 	data, err := io.ReadAll(part)
 	// The error of Close counts as well: a store may verify as late as there.
 	return string(data), errors.Join(err, part.Close())
@@ -146,6 +150,7 @@ func wantFiles(t testing.TB, s store.Store, job string, number int64, files []fi
 	if err != nil {
 		t.Fatalf("reading %s/%d: %v", job, number, err)
 	}
+	// The parts must be in the order in which they were written, by which frameworks restore them.
 	if !slices.Equal(got, files) {
 		t.Fatalf("%s/%d holds %.200q, want %.200q", job, number, got, files)
 	}
@@ -170,6 +175,7 @@ func wantAbsent(t testing.TB, s store.Store, job string, number int64) {
 	if err != nil {
 		t.Fatalf("List of %q: %v", job, err)
 	}
+	// A number in List that Open does not know would be chosen for a restore that cannot work.
 	if slices.ContainsFunc(list, func(m store.Manifest) bool { return m.Number == number }) {
 		t.Fatalf("%s/%d is listed and not committed", job, number)
 	}

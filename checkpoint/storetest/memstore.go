@@ -22,6 +22,7 @@ var ErrCrashed = errors.New("storetest: the process has crashed")
 
 // MemStore is a [store.Store] in memory. Its zero value is empty and ready. It implements [Damager].
 type MemStore struct {
+	// mu guards everything below: a MemStore may be used by many, like any store.
 	mu sync.Mutex
 	// jobs are the committed checkpoints by job and number.
 	jobs map[string]map[int64]*stored
@@ -37,6 +38,7 @@ var (
 
 // stored is a committed checkpoint. A part that was removed is nil. Its slices are never changed, only
 // replaced, so that readers need no lock.
+// manifest is in the form that media write, so that damage to it is like damage on a disk.
 type stored struct {
 	manifest []byte
 	parts    [][]byte
@@ -47,6 +49,7 @@ type stored struct {
 func (s *MemStore) Crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Nothing else is needed: whoever remembers the former number is refused by since.
 	s.crashes++
 }
 
@@ -66,6 +69,7 @@ func (s *MemStore) enter(ctx context.Context, job string, number int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	// The context comes first: a caller that has given up learns that, whatever it asked for.
 	return medium.CheckID(job, number)
 }
 
@@ -116,6 +120,7 @@ type memReader struct {
 func (r memReader) Read(p []byte) (int, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
+	// The bytes would still be there. A process that is dead does not get them all the same.
 	if err := r.s.since(r.crashes); err != nil {
 		return 0, err
 	}
@@ -133,6 +138,7 @@ func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, erro
 	if found == nil {
 		return nil, store.Manifest{}, store.ErrNotFound
 	}
+	// Decode checks that the manifest is of this job and number, and that its digest is right.
 	record, err := medium.Decode(found.manifest, store.FolderOf(job), number)
 	return found, record.Manifest, err
 }
@@ -151,6 +157,7 @@ func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, erro
 	for _, number := range slices.Sorted(maps.Keys(s.jobs[job])) {
 		_, m, err := s.find(job, number)
 		if err != nil {
+			// A damaged one is named and left out; the others are what a restore goes on with.
 			faults = append(faults, medium.Wrap(job, number, err))
 			continue
 		}
@@ -196,7 +203,8 @@ func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how 
 type memDraft struct {
 	s       *MemStore
 	crashes int
-	parts   []*bytes.Buffer
+	// parts are the bytes of each part in the order of creation; only Commit shows them.
+	parts []*bytes.Buffer
 }
 
 // memObject takes one part. It implements medium.Object.
@@ -215,6 +223,7 @@ func (d *memDraft) Create(int) (medium.Object, error) {
 
 // Write implements io.Writer.
 func (o memObject) Write(p []byte) (int, error) {
+	// Close answers whether the process lives, which is all that Write has to know.
 	if err := o.Close(); err != nil {
 		return 0, err
 	}
@@ -266,6 +275,7 @@ func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
 		// The bytes are copied, since a writer's buffer may grow behind a committed checkpoint.
 		parts[i] = append([]byte{}, b.Bytes()...) // not nil, even if it is empty
 	}
+	// The maps are made here, so that the zero MemStore is ready.
 	if s.jobs == nil {
 		s.jobs = make(map[string]map[int64]*stored)
 	}

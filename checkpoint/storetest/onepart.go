@@ -14,6 +14,7 @@ const onePart = "part"
 // Write begins checkpoint number of job and writes data as its only part, which is called "part". The
 // writer is the caller's, to commit or abort; it is nil if the store began none.
 func Write(ctx context.Context, s store.Store, job string, number int64, data string) (store.Writer, error) {
+	// The helper of the suite writes it, so that this and the suite cannot differ in what a checkpoint is.
 	return write(ctx, s, job, number, []file{{onePart, data}})
 }
 

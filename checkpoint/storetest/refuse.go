@@ -46,6 +46,7 @@ var badPaths = map[string]string{
 
 // testPartNames: Names "pass CheckPart", and one that is refused leaves the writer as it was.
 func testPartNames(t *testing.T, s store.Store) {
+	// One writer meets all bad names: a refusal that harmed it would show at the end.
 	w, err := s.Begin(t.Context(), "job", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +98,8 @@ func testErrors(t *testing.T, s store.Store) {
 	mustCommit(t, s, "some-job", 4711, sample(1))
 	// The name and the number are such that no other word of a message contains them by chance.
 	other := mustWrite(t, s, "some-job", 4711, sample(2))
+	// Each of these errors has another way through a store: a conflict, a bad name, an ended context,
+	// nothing there.
 	_, exists := other.Commit()
 	_, name := mustWrite(t, s, "some-job", 4711, nil).Part("..")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -112,6 +115,7 @@ func testErrors(t *testing.T, s store.Store) {
 			t.Errorf("the error of %s does not name job some-job and number 4711: %v", method, err)
 		}
 	}
+	// List is about a job and no number, so only the name can be asked for.
 	if _, err := s.List(ctx, "some-job"); err == nil || !strings.Contains(err.Error(), "some-job") {
 		t.Errorf("the error of List does not name job some-job: %v", err)
 	}
@@ -123,6 +127,7 @@ func testEndedBefore(t *testing.T, s store.Store) {
 	// An ended context has two causes, and a store must pass on which one it was.
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
+	// A deadline in 1970 has passed whatever the clock of the machine says.
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	for want, ctx := range map[error]context.Context{context.Canceled: cancelled, context.DeadlineExceeded: late} {
@@ -144,6 +149,8 @@ func testEndsWriting(t *testing.T, s store.Store) {
 	for _, last := range []string{"Part", "Write", "Close", "Commit"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
+		// Two parts are complete before the end, so that a store has something that it might commit by
+		// mistake.
 		w, err := write(ctx, s, "job", 1, sample(1))
 		if err != nil {
 			t.Fatal(err)
@@ -198,6 +205,7 @@ func testEndsReading(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The part is entered, so that the context ends in its middle and not before it.
 	if _, err := io.CopyN(io.Discard, part, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +214,7 @@ func testEndsReading(t *testing.T, s store.Store) {
 	wantError(t, "Read after the context", err, context.Canceled)
 	_, err = r.Part("small")
 	wantError(t, "Part after the context", err, context.Canceled)
+	// Close must not need the context: otherwise every interrupted restore would leak a file.
 	if err := errors.Join(part.Close(), r.Close()); err != nil {
 		t.Errorf("Close after the context: %v", err)
 	}

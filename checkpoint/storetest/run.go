@@ -17,6 +17,7 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		name string
 		run  func(t *testing.T, s store.Store)
 	}{
+		// What is visible, and that it is what was written.
 		{"Empty", testEmpty},
 		{"VisibleAfterCommitOnly", testVisible},
 		{"Contents", testContents},
@@ -24,23 +25,28 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"ReaderEnds", testReader},
 		{"ListAscending", testList},
 		{"JobsApart", testJobs},
+		// What a commit may meet, and the order in which a writer is used.
 		{"CommitAgain", testCommitAgain},
 		{"CommitOtherContent", testOtherContent},
 		{"LateWriter", testLateWriter},
 		{"Abort", testAbort},
 		{"WriterOrder", testOrder},
+		// What is refused.
 		{"PartNames", testPartNames},
 		{"JobNames", testJobNames},
 		{"Numbers", testNumbers},
 		{"Delete", testDelete},
+		// What errors say, and contexts that end.
 		{"ErrorsNameTheCheckpoint", testErrors},
 		{"ContextEndedBefore", testEndedBefore},
 		{"ContextEndsWhileWriting", testEndsWriting},
 		{"ContextEndsWhileReading", testEndsReading},
+		// Many at the same time, and much.
 		{"WritersOfOneNumber", testOneNumber},
 		{"WritersOfTheSame", testSameParts},
 		{"WritersAndReaders", testWritersReaders},
 		{"LargerThanMemory", testStreaming},
+		// Damage and deaths; these need a store that can show more.
 		{"DamagedPart", testDamagedPart},
 		{"DamagedManifest", testDamagedManifest},
 		{"Leftovers", testLeftovers},

@@ -13,6 +13,7 @@ import (
 type Damager interface {
 	// Damage damages the part with that index of a committed checkpoint, or its manifest if part is
 	// [ManifestPart].
+	// It fails t where there is nothing to damage, since a check of damage on an intact store would pass.
 	Damage(t testing.TB, job string, number int64, part int, how Damage)
 }
 
@@ -58,6 +59,7 @@ func (d Damage) Apply(data []byte) []byte {
 	case Truncate:
 		data = data[:len(data)-1]
 	case Extend:
+		// A zero is what a file system leaves behind where a length was written before its bytes.
 		data = append(data, 0)
 	}
 	return data
@@ -71,6 +73,7 @@ type Restarter interface {
 	// Collect(context.Context) error, Run calls it before it counts.
 	Restart(t testing.TB) store.Store
 	// Leftovers counts the objects on the medium that belong to no committed checkpoint.
+	// It looks at the medium itself and not through the store, which might hide what it has forgotten.
 	Leftovers(t testing.TB) int
 }
 

@@ -11,12 +11,14 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Permissions of what Load creates: checkpoints hold what a model has learnt.
 const (
+	// Nobody but the job's own user reads or lists them.
 	filePerm = 0o600
 	dirPerm  = 0o700
 )
@@ -64,7 +66,8 @@ func save(ctx context.Context, s store.Store, job string, number int64, saved ru
 // saveFile streams one file into a part of its name.
 func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name string) error {
 	// The file is opened first: a name that is missing must not leave a part that is open.
-	file, err := root.Open(filepath.FromSlash(name))
+	// The job may have swapped it since it was acknowledged, for a pipe that nobody writes to.
+	file, err := regular.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
 		return err
 	}
@@ -127,6 +130,7 @@ func load(ctx context.Context, s store.Store, job string, number int64, dir stri
 	if err := os.RemoveAll(dir); err != nil {
 		return store.Manifest{}, err
 	}
+	// The rename is the last step, and the one that makes the directory count.
 	return manifest, os.Rename(temporary, dir)
 }
 
@@ -136,10 +140,13 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 		return err
 	}
 	if folder := path.Dir(name); folder != "." {
+		// Names of parts have slashes on every system; files have what the system wants.
 		if err := root.MkdirAll(filepath.FromSlash(folder), dirPerm); err != nil {
 			return err
 		}
 	}
+	// EXCL: two parts of one name, or a link that somebody has put there, are an error and not a file that
+	// is written twice.
 	file, err := root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
 		return err
@@ -149,10 +156,12 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 
 // each opens a checkpoint and gives its parts, in their order, to use.
 func each(ctx context.Context, s store.Store, job string, number int64, use func(name string, part io.Reader) error) (store.Manifest, error) {
+	// The store has checked the manifest by now; what is left to compare are the bytes.
 	reader, err := s.Open(ctx, job, number)
 	if err != nil {
 		return store.Manifest{}, err
 	}
+	// What Close says does not matter: every part has been read to its end and compared.
 	defer reader.Close()
 	// The order of the manifest is that of writing, in which a medium reads fastest.
 	manifest := reader.Manifest()
@@ -171,6 +180,7 @@ func each(ctx context.Context, s store.Store, job string, number int64, use func
 
 // stream copies to the end of from and stops when the context ends.
 func stream(ctx context.Context, to io.Writer, from io.Reader) error {
+	// One buffer for each file: a part is copied by one goroutine.
 	buffer := make([]byte, blockBytes)
 	// The struct hides ReadFrom, which would bypass the buffer and with it the look at the context.
 	_, err := io.CopyBuffer(struct{ io.Writer }{to}, untilDone{ctx, from}, buffer)

@@ -18,29 +18,42 @@ import (
 // The types within it are those of package alloc as they write themselves, so that an importer of the
 // library and a reader of this output see the same names.
 type dormOutput struct {
-	Status      alloc.Status      `json:"status"`
-	Objective   float64           `json:"objective"`
-	Bound       *float64          `json:"bound,omitempty"`
-	Gap         *float64          `json:"gap,omitempty"`
-	Proven      string            `json:"proven"`
-	Interrupted bool              `json:"interrupted"`
-	Metrics     alloc.Metrics     `json:"metrics"`
-	Shares      []alloc.Share     `json:"shares"`
-	Waiting     []alloc.Waiting   `json:"waiting"`
-	Reason      *apportion.Reason `json:"reason,omitempty"`
-	Allocation  alloc.Allocation  `json:"allocation"`
-	Plan        []alloc.Step      `json:"plan"`
-	Explanation []alloc.Stop      `json:"explanation"`
-	Prices      dormPrices        `json:"prices"`
+	// Status is decided, or with the paper's rule kept where no solution was found and what ran stays.
+	Status    alloc.Status `json:"status"`
+	Objective float64      `json:"objective"`
+	// Bound is at least the objective of every allocation, and Gap how far the objective may be from it.
+	Bound *float64 `json:"bound,omitempty"`
+	Gap   *float64 `json:"gap,omitempty"`
+	// Proven says how far down the preference among optima the answer is proven.
+	Proven      string        `json:"proven"`
+	Interrupted bool          `json:"interrupted"`
+	Metrics     alloc.Metrics `json:"metrics"`
+	// Shares has every application that is in the problem, Waiting the newcomers that get nothing, with a
+	// reason.
+	Shares  []alloc.Share   `json:"shares"`
+	Waiting []alloc.Waiting `json:"waiting"`
+	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers.
+	Suspended  []alloc.Waiting   `json:"suspended"`
+	Draining   []string          `json:"draining,omitempty"`
+	Reason     *apportion.Reason `json:"reason,omitempty"`
+	Allocation alloc.Allocation  `json:"allocation"`
+	// Plan leads from the previous allocation to Allocation in an order that always fits.
+	Plan []alloc.Step `json:"plan"`
+	// Explanation says for each application why it has no more; Prices what more of a resource is worth.
+	Explanation []alloc.Stop `json:"explanation"`
+	Prices      dormPrices   `json:"prices"`
 }
 
 // The prices are in units of the objective. Fairness is that of a whole share more of the budget (15).
+// Kinds has for each kind what another unit on each server would be worth at most, in utilization.
 type dormPrices struct {
 	Kinds      []alloc.KindValue `json:"kinds"`
 	Fairness   float64           `json:"fairness"`
 	Adjustment float64           `json:"adjustment"`
 }
 
+// answerDorm reads a problem, decides, records the decision where that is asked for, and prints it with
+// its plan and explanation.
 func answerDorm(ctx context.Context, c *command) error {
 	problem, err := readProblem(c.in)
 	if err != nil {
@@ -49,6 +62,7 @@ func answerDorm(ctx context.Context, c *command) error {
 	// The problem was read without the limit: only the search may be ended early.
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
+	// A problem without any allocation is a decision as well, and an error means that it is bad.
 	decision, err := alloc.Reallocate(ctx, problem, c.decider())
 	if err != nil {
 		return err
@@ -71,6 +85,8 @@ func answerDorm(ctx context.Context, c *command) error {
 		Shares:      decision.Shares,
 		// Lists that are nil in Go are [] here, so that a reader needs no case for null.
 		Waiting:     append([]alloc.Waiting{}, decision.Waiting...),
+		Suspended:   append([]alloc.Waiting{}, decision.Suspended...),
+		Draining:    decision.Draining,
 		Reason:      decision.Reason,
 		Allocation:  decision.Allocation,
 		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation).Steps...),

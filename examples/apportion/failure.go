@@ -24,12 +24,16 @@ var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, f
 const maxFaults = 1000
 
 // failure is an error as JSON.
+// Error is the sentence for a person, Faults the list for a program.
 type failure struct {
 	Error  string       `json:"error"`
 	Faults []inputFault `json:"faults,omitempty"`
 }
 
 // inputFault is one fault of the input.
+// Item names what is at fault, as `application "lr"`, and is empty for the input as a whole. Field is a
+// path with the names of JSON. Problem is one of the library's sentinels, word by word, so that a program
+// can compare it; Detail has the numbers.
 type inputFault struct {
 	Item    string `json:"item"`
 	Field   string `json:"field"`
@@ -61,6 +65,8 @@ func writeFailure(w io.Writer, err error) {
 		var text *strictjson.Error
 		errors.As(err, &text)
 		for i, one := range faults[:min(len(faults), maxFaults)] {
+			// The library knows fields by their Go names, and whoever wrote the input knows only those of
+			// JSON.
 			out := inputFault{one.Item.String(), names.JSON(one.Field), one.Detail, one.Err.Error(), 0}
 			if text != nil {
 				out.Line = text.Lines[i]

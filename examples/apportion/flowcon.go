@@ -17,36 +17,42 @@ import (
 //
 // Next is the time of the next run: a tick is due then, or earlier. Trigger says what has made it run.
 type flowconAnswer struct {
-	Time     float64        `json:"time"`
-	Trigger  string         `json:"trigger"`
-	Interval float64        `json:"interval"`
-	Next     float64        `json:"next"`
-	Moves    []monitorMove  `json:"moves"`
-	Limits   []flowconLimit `json:"limits"`
+	Time float64 `json:"time"`
+	// Interval is the present time between two runs, which backs off while nobody grows.
+	Trigger  string  `json:"trigger"`
+	Interval float64 `json:"interval"`
+	Next     float64 `json:"next"`
+	// Moves are changes of category, Limits those of limits: a limit that stays is not listed.
+	Moves  []monitorMove  `json:"moves"`
+	Limits []flowconLimit `json:"limits"`
 }
 
 // Limit and Was are shares of the worker in [0, 1], after and before; Reason is the rule that has set
 // it.
 type flowconLimit struct {
-	Container string  `json:"container"`
-	Kind      string  `json:"kind"`
-	Limit     float64 `json:"limit"`
-	Was       float64 `json:"was"`
-	Reason    string  `json:"reason"`
+	Container string `json:"container"`
+	// Kind is the name of the resource that is limited; a container has one limit of each.
+	Kind   string  `json:"kind"`
+	Limit  float64 `json:"limit"`
+	Was    float64 `json:"was"`
+	Reason string  `json:"reason"`
 }
 
 // flowconRun is a run over a stream.
 type flowconRun struct {
 	clock
-	kinds    apportion.Kinds
-	config   flowcon.Config
-	options  flowcon.Options
+	// kinds is the order of usage in a reading, and of limits in a decision.
+	kinds   apportion.Kinds
+	config  flowcon.Config
+	options flowcon.Options
+	// machine is the library's state machine: this program adds the reading of lines and nothing else.
 	machine  *flowcon.Executor
 	readings []flowcon.Reading // the newest of each container on the worker, in order of arrival
 	// decision is kept between ticks so that its lists are allocated once.
 	decision flowcon.Decision
 }
 
+// answerFlowCon plays a stream: the first line sets FlowCon up, each tick is answered by a line.
 func answerFlowCon(_ context.Context, c *command) error {
 	l := newLines(c.in)
 	if err := l.first(); err != nil {
@@ -62,19 +68,26 @@ func answerFlowCon(_ context.Context, c *command) error {
 
 // flowconInput is the first line.
 type flowconInput struct {
-	Kinds    apportion.Kinds `json:"kinds"`
-	Interval seconds         `json:"interval"`
-	Alpha    positive        `json:"alpha"`
+	Kinds apportion.Kinds `json:"kinds"`
+	// Interval is the time between two runs while any container grows.
+	Interval seconds `json:"interval"`
+	// Alpha is the growth efficiency below which a container is slow; the thesis uses 0.01 to 0.15.
+	Alpha positive `json:"alpha"`
 	// Options that are left out are zero, which the library takes for its own defaults; the types of
 	// the fields refuse a zero that is written.
 	Options struct {
 		testInput
-		Classifier         flowconClassifier `json:"classifier,omitempty"`
-		Steering           id                `json:"steering,omitempty"`
-		Beta               positive          `json:"beta,omitempty"`
-		MaxInterval        seconds           `json:"max_interval,omitempty"`
-		MinInterval        seconds           `json:"min_interval,omitempty"`
-		BoundConvergedOnly bool              `json:"bound_converged_only,omitempty"`
+		Classifier flowconClassifier `json:"classifier,omitempty"`
+		// Steering is the name of the kind whose efficiency moves containers between the lists.
+		Steering id `json:"steering,omitempty"`
+		// Beta sets the least limit, 1/(beta n) on a worker with n containers; the library refuses values
+		// below 1.
+		Beta positive `json:"beta,omitempty"`
+		// MaxInterval caps the back-off, MinInterval is the least time over which growth is measured.
+		MaxInterval seconds `json:"max_interval,omitempty"`
+		MinInterval seconds `json:"min_interval,omitempty"`
+		// BoundConvergedOnly applies the least limit to converged containers alone, as line 22 is printed.
+		BoundConvergedOnly bool `json:"bound_converged_only,omitempty"`
 	} `json:"options,omitzero"`
 }
 
@@ -89,6 +102,7 @@ func readFlowCon(l *lines) (*flowconRun, error) {
 // All that is wrong comes back with the names of the library, which failure.go turns into those of the
 // input.
 func (f *flowconRun) take(in *flowconInput) (err error) {
+	// The kinds come first: all that follows has a length or a name by them.
 	o := &in.Options
 	f.kinds = in.Kinds
 	if err := f.kinds.Validate(); err != nil {
@@ -99,6 +113,7 @@ func (f *flowconRun) take(in *flowconInput) (err error) {
 		Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha), Beta: float64(o.Beta),
 		MaxInterval: time.Duration(o.MaxInterval), MinInterval: time.Duration(o.MinInterval), BoundConvergedOnly: o.BoundConvergedOnly,
 	}
+	// A name becomes a position before the library sees it.
 	if f.options.Steering, err = steeringKind(f.kinds, o.Steering); err != nil {
 		return err
 	}
@@ -144,12 +159,14 @@ func unknownContainer(id string) error {
 
 // step runs FlowCon and prints what it decides.
 func (f *flowconRun) step(c *command, now time.Duration) error {
+	// Time is checked here and not in monitor, for only ticks must not go back: late samples are let pass.
 	if err := f.tick(now); err != nil {
 		return err
 	}
 	if err := f.machine.Step(now, f.readings, &f.decision); err != nil {
 		return err
 	}
+	// Times go out as seconds, in which they came; lists are never null.
 	answer := flowconAnswer{
 		Time: now.Seconds(), Trigger: f.decision.Trigger.String(), Interval: f.decision.Interval.Seconds(),
 		Next: f.decision.Next.Seconds(), Moves: monitorMoves(f.decision.Changes), Limits: []flowconLimit{},

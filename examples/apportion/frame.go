@@ -19,14 +19,19 @@ import (
 var errUsage = errors.New("usage")
 
 // command is one run of a subcommand.
+// It is made for one call and given up after it, so that its fields need no guard.
 type command struct {
 	// FlagSet is the subcommand's own: a flag of another subcommand is an error, and not ignored.
 	*flag.FlagSet
 	// solver, form, record, state and timeout are the flags, for the subcommands that have them.
-	solver  backend.Backend
-	form    string
-	record  string
-	state   string
+	// solver is that of -solver, and form that of -form, whose names were checked when the flags were
+	// read.
+	solver backend.Backend
+	form   string
+	// record and state are paths, empty where nothing is to be written.
+	record string
+	state  string
+	// timeout is 0 for no limit.
 	timeout time.Duration
 	// in is the file or standard input, read to its end by all but the streams; out gets nothing but
 	// JSON, or the MPS file of mps.
@@ -53,6 +58,7 @@ func (c *command) limited(ctx context.Context) (context.Context, context.CancelF
 	if c.timeout > 0 {
 		return context.WithTimeout(ctx, c.timeout)
 	}
+	// A context of its own in this case as well, so that the caller's defer is the same.
 	return context.WithCancel(ctx)
 }
 
@@ -60,6 +66,8 @@ func (c *command) limited(ctx context.Context) (context.Context, context.CancelF
 func (c *command) write(v any) error { return writeJSON(c.out, v) }
 
 func writeJSON(w io.Writer, v any) error {
+	// Names may contain <, > and &, and the output goes to no web page: escaped they would not be those of
+	// the input.
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")

@@ -23,13 +23,16 @@ import (
 const maxLine = 64 << 20
 
 // lines reads a text line by line and skips blank ones.
+// It never holds more than one line, so that a stream may be endless.
 type lines struct {
+	// scanner splits at line breaks, and takes a carriage return before one away.
 	scanner *bufio.Scanner
 	// number is that of the present line, from 1; text is its content, valid until the next.
 	number int
 	text   []byte
 }
 
+// newLines returns a reader that stands before the first line.
 func newLines(in io.Reader) *lines {
 	// The buffer begins small and grows to maxLine at most.
 	scanner := bufio.NewScanner(in)
@@ -43,6 +46,8 @@ func newLines(in io.Reader) *lines {
 func (l *lines) next() error {
 	for l.scanner.Scan() {
 		l.number++
+		// JSON takes these for white space as well; other spaces of Unicode are no blank line, and the
+		// reader refuses them.
 		if l.text = l.scanner.Bytes(); len(bytes.Trim(l.text, " \t\r")) > 0 {
 			return nil
 		}
@@ -78,6 +83,7 @@ func (l *lines) read(v any, o *strictjson.Options) error { return strictjson.Unm
 // It reads the line a second time: what kind of line it is must be known before a strict reader can be
 // chosen.
 func (l *lines) keys() []string {
+	// The values stay raw: only names are wanted here, and the reader of the line checks the values.
 	var object map[string]json.RawMessage
 	if json.Unmarshal(l.text, &object) != nil {
 		return nil
@@ -93,6 +99,7 @@ var unnamedJob = check.Item("job", "", 0)
 // A line may have several faults; each one gets the line, and keeps its item behind it.
 func atLine(number int, err error) error {
 	line := fmt.Sprintf("line %d", number)
+	// The list first: errors.As would find a single fault in it as well, and the others would be lost.
 	var faults apportion.Faults
 	var single *apportion.FieldError
 	switch {
@@ -103,6 +110,8 @@ func atLine(number int, err error) error {
 		// An error that is no fault of a field, for instance a line that is not JSON.
 		return fmt.Errorf("%s: %w", line, err)
 	}
+	// New faults are made. Those that were given may be shared with the caller, who must not see them
+	// change.
 	var named apportion.Faults
 	for _, fault := range faults {
 		item := line

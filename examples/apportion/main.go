@@ -17,6 +17,8 @@ import (
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
+// usage is what "apportion help" prints. It names every subcommand once, in the order of the questions:
+// one cluster now, then streams.
 const usage = `usage: apportion SUBCOMMAND [flags] [file]
 
   drf    who deserves how much: dominant resource fairness
@@ -42,11 +44,15 @@ Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON 
 // They are three, so that a script can tell a wrong call, which it must not repeat, from an input
 // without an answer.
 const (
+	// answered: there is an answer on standard output, even if it is that nothing can be had.
 	answered = iota
+	// failed: the input is bad, or it has no answer, or the answer could not be written.
 	failed
+	// misused: the call itself is wrong, so the input was not looked at.
 	misused
 )
 
+// main never returns an error: run has written it, and the exit code says so.
 func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -57,10 +63,9 @@ type subcommand struct {
 	flags func(*command)
 	// answer does the work.
 	answer func(context.Context, *command) error
-	// It is set where an answer may take long: dorm, solve and replay. A search that is interrupted is
-	// no failure.
 	// searches says that an interrupt ends a search, with the best answer so far; without it an
-	// interrupt ends the process.
+	// interrupt ends the process. It is set where an answer may take long: dorm, solve and replay. A
+	// search that is interrupted is no failure.
 	searches bool
 }
 
@@ -70,7 +75,9 @@ var subcommands = map[string]subcommand{
 	"drf": {func(*command) {}, answerDRF, false},
 	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
 	// program.
-	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
+	"dorm": {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
+	// Writing a program and checking a decision take time that grows with their input alone, so that they
+	// need no interrupt of their own.
 	"mps":     {(*command).formFlag, answerMPS, false},
 	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
 	"replay":  {(*command).timeoutFlag, answerReplay, true},
@@ -81,7 +88,7 @@ var subcommands = map[string]subcommand{
 	"version": {func(*command) {}, answerVersion, false},
 }
 
-// run is main with its surroundings as parameters.
+// run is main with its surroundings as parameters, and returns the exit code.
 //
 // Nothing below it knows of the process, so that tests call it as often as they like. An error is
 // written once, here, whatever subcommand it comes from.
@@ -99,12 +106,14 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	return failed
 }
 
-// The steps are those of every subcommand: 1. find it, 2. read its flags, 3. open its input, 4.
-// answer. Flags come before the file, as package flag has it.
+// dispatch carries out one call: 1. find the subcommand, 2. read its flags, 3. open its input, 4.
+// answer. ctx ends searches, in is read where no file is named, and out gets the answer alone. Flags come before the file, as package flag has it.
 func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%w: no subcommand; try: apportion help", errUsage)
 	}
+	// Help that was asked for is an answer and goes to out; help for a wrong call would be text on errs,
+	// whose readers expect JSON.
 	if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
 		_, err := io.WriteString(out, usage)
 		return err
@@ -114,6 +123,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		return fmt.Errorf("%w: no subcommand %q; try: apportion help", errUsage, args[0])
 	}
 	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out}
+	// Only now are there flags: each subcommand declares its own, so that one of another is unknown.
 	sub.flags(c)
 	// Package flag writes its help to an output at once, and so would mix text into the JSON of an
 	// error: it is kept here, and printed only where it was asked for.
@@ -145,5 +155,6 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
 		defer stop()
 	}
+	// The answer is responsible for its output alone; what it returns is written by run.
 	return sub.answer(ctx, c)
 }

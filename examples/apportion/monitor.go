@@ -26,6 +26,7 @@ type monitorEvent struct {
 	id string
 	// reads says that a sample has a value. usage is the average since the sample before, by kind; 1 for
 	// every kind where it is not given.
+	// value is the evaluation function as the job reports it: a loss or an accuracy, of any direction.
 	reads bool
 	value float64
 	usage []float64
@@ -36,6 +37,7 @@ type monitorEvent struct {
 
 // monitorForm says which lines a subcommand takes.
 type monitorForm struct {
+	// kinds are the names that usage may have; a list of demands has their order.
 	kinds apportion.Kinds
 	// placed: a sample may name worker and demand, and need not have usage.
 	placed bool
@@ -43,18 +45,23 @@ type monitorForm struct {
 
 // The lines behind the first. A sample may name worker and demand only where the form says so.
 type (
+	// exitInput says that a container has ended.
 	exitInput struct {
 		Exit id `json:"exit"`
 	}
+	// tickInput asks for a decision now. Without ticks nothing is decided, whatever the samples say.
 	tickInput struct {
 		Tick seconds `json:"tick"`
 	}
+	// sampleInput is one measurement. Value is absent where the job has not reported anything yet, and
+	// Usage has fractions of the whole worker by the name of the kind.
 	sampleInput struct {
 		Time      seconds                `json:"time"`
 		Container id                     `json:"container"`
 		Value     *reading               `json:"value,omitempty"`
 		Usage     map[string]notNegative `json:"usage,omitempty"`
 	}
+	// placedSample says as well where the container is and what it holds of each kind.
 	placedSample struct {
 		sampleInput
 		Worker id                  `json:"worker,omitempty"`
@@ -103,11 +110,13 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 		},
 		Validate: func() error { return m.validate(in) },
 	})
+	// The demand is kept beyond this line. It is fresh from the decoder, so nobody else writes to it.
 	e := &monitorEvent{verb: "sample", at: time.Duration(in.Time), id: string(in.Container), worker: string(in.Worker), demand: in.Demand}
 	if in.Value != nil {
 		e.value, e.reads = float64(*in.Value), true
 	}
-	// A kind that a given usage leaves out was not used: it counts as 0, and not as unknown.
+	// A usage has every kind or is absent: the reader refuses one that leaves a kind out, which might
+	// mean that it was not used or that it was not measured.
 	for _, kind := range m.kinds {
 		usage := 1.0 // not measured: counts as 1
 		if in.Usage != nil {
@@ -124,6 +133,7 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 // unmeasured usage for 1.
 func (m *monitorForm) validate(in *placedSample) error {
 	var faults apportion.Faults
+	// Fields have their names of Go here, and failure.go writes those of JSON.
 	item := check.Item("container", string(in.Container), 0)
 	if in.Value != nil && in.Usage == nil && !m.placed {
 		faults.Add(item, "Usage", apportion.ErrMissing, "the value needs it")
@@ -137,8 +147,10 @@ func (m *monitorForm) validate(in *placedSample) error {
 // clock refuses ticks that go back.
 //
 // Two ticks at the same time are not refused here: only time that goes back is.
+// It starts at 0, so that a first tick before the origin is refused as well.
 type clock struct{ now time.Duration }
 
+// tick moves the clock to now, or returns a fault and leaves it where it is.
 func (c *clock) tick(now time.Duration) error {
 	if now < c.now {
 		return &apportion.FieldError{Field: "tick", Err: apportion.ErrRange,
@@ -150,14 +162,17 @@ func (c *clock) tick(now time.Duration) error {
 
 // monitorMove is a change of category.
 type monitorMove struct {
-	Container string  `json:"container"`
-	From      string  `json:"from"`
-	To        string  `json:"to"`
-	Growth    float64 `json:"growth"`
-	Reason    string  `json:"reason"`
+	Container string `json:"container"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	// Growth is what was compared with alpha, in the units of the classifier, and Reason the rule that has
+	// moved the container.
+	Growth float64 `json:"growth"`
+	Reason string  `json:"reason"`
 }
 
 // An empty list is [] and not null.
+// monitorMoves writes changes of category as the answers have them.
 func monitorMoves(moves []growth.Change) []monitorMove {
 	out := make([]monitorMove, len(moves))
 	for i, m := range moves {
@@ -182,6 +197,7 @@ func (t *testInput) classifier(name string, alpha positive) growth.Classifier {
 	if name != prospect {
 		return nil
 	}
+	// It has no normalization of its own: it judges what is still to come against what has been.
 	return growth.Prospect{Alpha: float64(alpha), Confidence: float64(t.Confidence)}
 }
 
@@ -237,6 +253,7 @@ func monitor(l *lines, form *monitorForm, handle func(*monitorEvent) error) erro
 		case err != nil:
 			return err
 		}
+		// The event is fresh for each line, since handlers keep parts of it.
 		e, err := form.event(l)
 		if err == nil {
 			err = handle(e)

@@ -10,17 +10,20 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 )
 
+// answerMPS writes comments that say which application, server and kind the numbers in the names
+// stand for, and then the program.
+//
 // The names in the program are short, a0 for the first application, because fields of fixed MPS have
 // eight characters. The numbers count what is in the instance, which leaves out applications that
 // cannot have any container.
-// answerMPS writes comments that say which application, server and kind the numbers in the names
-// stand for, and then the program.
 func answerMPS(_ context.Context, c *command) error {
+	// The input is that of dorm, with the same checks.
 	problem, err := readProblem(c.in)
 	if err != nil {
 		return err
 	}
 	// apps[a] is the place of the instance's application a in the problem.
+	// Instance resolves what dorm would ask a solver: shares, budgets, bounds of counts.
 	inst, apps, err := problem.Instance()
 	if err != nil {
 		return err
@@ -29,6 +32,7 @@ func answerMPS(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	// A program of 100 servers and as many applications has tens of thousands of lines.
 	out := bufio.NewWriter(c.out)
 	for a, i := range apps {
 		fmt.Fprintf(out, "* a%d: application %q\n", a, problem.Applications[i].ID)

@@ -19,13 +19,16 @@ import (
 // Payoff is the utility less the price of all that the schedule takes; a job is admitted if that is
 // positive. Completion is the slot of its last work.
 type oasisDecision struct {
-	ID         string      `json:"id"`
-	Admitted   bool        `json:"admitted"`
-	Payoff     float64     `json:"payoff"`
-	Utility    float64     `json:"utility"`
-	Completion int         `json:"completion"`
-	Reason     string      `json:"reason"`
-	Schedule   []oasisSlot `json:"schedule"`
+	// Utility is what the job earns if it completes as planned, in the units of its utility function.
+	ID         string  `json:"id"`
+	Admitted   bool    `json:"admitted"`
+	Payoff     float64 `json:"payoff"`
+	Utility    float64 `json:"utility"`
+	Completion int     `json:"completion"`
+	// Reason is admitted, or why not. Schedule has the slots in which the job has work, ascending, and is
+	// [] where it has none.
+	Reason   string      `json:"reason"`
+	Schedule []oasisSlot `json:"schedule"`
 }
 
 // Workers and PS are counts by server; servers without any are left out.
@@ -37,6 +40,7 @@ type oasisSlot struct {
 
 // The answers to the verbs.
 type (
+	// Ended are the jobs whose last slot has passed, with what they have earned.
 	oasisAdvance struct {
 		Advance int           `json:"advance"`
 		Ended   []oasisFinish `json:"ended"`
@@ -46,19 +50,24 @@ type (
 		Completion int     `json:"completion"`
 		Utility    float64 `json:"utility"`
 	}
+	// What a cancelled job held is free again from the present slot on.
 	oasisCancel struct {
 		Cancel string `json:"cancel"`
 	}
+	// Completion is the slot that was reported, and Utility that of this slot, not of the planned one.
 	oasisComplete struct {
 		Complete   string  `json:"complete"`
 		Completion int     `json:"completion"`
 		Utility    float64 `json:"utility"`
 	}
+	// Displaced are the new decisions about all jobs that had work on the server, in the order of
+	// admission.
 	oasisFail struct {
 		Fail      string          `json:"fail"`
 		Slot      int             `json:"slot"`
 		Displaced []oasisDecision `json:"displaced"`
 	}
+	// From Slot on the server takes work again. What was moved away stays where it is.
 	oasisRepair struct {
 		Repair string `json:"repair"`
 		Slot   int    `json:"slot"`
@@ -67,6 +76,7 @@ type (
 
 // oasisTotal is the last line. The ratio is absent where it is infinite.
 type oasisTotal struct {
+	// UpperBound is more than any schedules of these jobs can earn, even with all jobs known beforehand.
 	TotalUtility   float64  `json:"total_utility"`
 	UpperBound     float64  `json:"upper_bound"`
 	CertifiedRatio *float64 `json:"certified_ratio,omitempty"`
@@ -75,17 +85,19 @@ type oasisTotal struct {
 // oasis is a run over a stream.
 type oasis struct {
 	*oasisHeader
-	line      int // of the header
+	line int // of the header
+	// bounds are U and L of the price function, from the first line or from all jobs.
 	bounds    *primaldual.Bounds
 	scheduler *primaldual.Scheduler
-	// They are kept whether admitted or not: the bound is over what any schedule could earn. So the
-	// memory grows with the stream.
-	jobs  []primaldual.Job // of the stream, for the upper bound
+	// jobs are those of the stream so far, for the upper bound. They are kept whether admitted or not:
+	// the bound is over what any schedule could earn. So the memory grows with the stream.
+	jobs  []primaldual.Job
 	tally oasisTally
 }
 
 // oasisTally is what jobs have earned: those that ended, and those that run, in order of admission.
 type oasisTally struct {
+	// Settled is the sum over jobs that have ended, Running what each of the others will earn.
 	Settled float64        `json:"settled"`
 	Running []oasisEarning `json:"running"`
 }
@@ -95,8 +107,8 @@ type oasisEarning struct {
 	Utility float64 `json:"utility"`
 }
 
-// The order is: read the first line, set the bounds, take up the state if there is one, answer line by
-// line, and close with the total.
+// answerOASiS plays a stream: 1. read the first line, 2. set the bounds, 3. take up the state if there is
+// one, 4. answer line by line, 5. close with the total.
 func answerOASiS(_ context.Context, c *command) error {
 	l := newLines(c.in)
 	if err := l.first(); err != nil {
@@ -137,6 +149,8 @@ func answerOASiS(_ context.Context, c *command) error {
 // The IDs of all jobs are kept: O(jobs) memory.
 func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
 	return func(yield func(*oasisEvent, error) bool) {
+		// Names are never freed: a job that has ended keeps its name, or the answers could not be told
+		// apart.
 		seen := make(map[string]bool)
 		for {
 			err := l.next()
@@ -191,6 +205,8 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 	if len(faults) > 0 {
 		return nil, faults
 	}
+	// BoundsOf needs all jobs, and so is wrong for a stream that is still being written: then nothing is
+	// answered until it ends.
 	bounds, err := primaldual.BoundsOf(&o.cluster, jobs, &o.choice)
 	if err != nil {
 		// A fault that is of no job is one of the cluster or the options, which are in the first line.
@@ -246,7 +262,6 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 			o.tally.Running = append(o.tally.Running, oasisEarning{e.job.ID, decision.Utility})
 		}
 		return o.decision(e.job.ID, &decision), err
-	// Jobs that have ended by that slot have earned what they were promised.
 	case "advance":
 		ended, err := o.scheduler.Advance(e.slot)
 		answer := oasisAdvance{e.slot, []oasisFinish{}}
@@ -324,6 +339,7 @@ func (o *oasis) decision(id string, d *primaldual.Decision) oasisDecision {
 	if !d.Admitted {
 		return out
 	}
+	// Numbers of a job that was refused mean nothing to the reader, who would add them up.
 	out.Payoff, out.Utility, out.Completion = d.Payoff, d.Utility, d.Completion
 	for _, plan := range d.Schedule {
 		out.Schedule = append(out.Schedule, oasisSlot{plan.Slot,
@@ -333,6 +349,7 @@ func (o *oasis) decision(id string, d *primaldual.Decision) oasisDecision {
 }
 
 func named(placements []apportion.Placement, servers []apportion.Server) map[string]int64 {
+	// Servers of one side have different names, so no count is lost.
 	counts := make(map[string]int64, len(placements))
 	for _, p := range placements {
 		counts[servers[p.Server].ID] = p.Count
@@ -344,6 +361,7 @@ func named(placements []apportion.Placement, servers []apportion.Server) map[str
 //
 // It reports the certified ratio: the upper bound by what was earned, which is at least 1.
 func (o *oasis) finish(c *command, state *oasisState) error {
+	// No total for a stream that is shorter than the one that was answered.
 	if err := state.done(); err != nil {
 		return err
 	}
@@ -355,6 +373,7 @@ func (o *oasis) finish(c *command, state *oasisState) error {
 	if steps == 0 {
 		steps = -1 // none; in Go 0 stands for the default
 	}
+	// The total counts running jobs as completed: a schedule that was admitted is a promise.
 	total := o.tally.total()
 	// Certify takes any prices as a start and improves them: by weak duality each of its bounds is
 	// right.

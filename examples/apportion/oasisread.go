@@ -18,10 +18,12 @@ import (
 //
 // It is checked as a whole before any job is read.
 type oasisHeader struct {
+	// cluster has workers and parameter servers on two lists of servers, as §3.1 has it.
 	cluster primaldual.Cluster
 	// bounds is nil where they are to be taken from all jobs of the stream, as choice says.
 	bounds *oasisBounds
 	choice primaldual.BoundsOptions
+	// method is how Algorithm 2 looks for the best schedule; the answers agree, their cost does not.
 	method primaldual.Method
 	// steps is the number of subgradient steps behind the upper bound.
 	steps int
@@ -41,29 +43,40 @@ type oasisBounds struct {
 // Only the fields of its verb are set.
 type oasisEvent struct {
 	line int
-	// digest is the SHA-256 of the line.
-	// The state keeps digests and no lines, so its size does not grow with the stream.
+	// digest is the SHA-256 of the line. The state keeps digests and no lines, so its size does not grow
+	// with the stream.
 	digest [sha256.Size]byte
 	verb   string // "" for a job
-	job    primaldual.Job
-	id     string
-	slot   int
+	// job is set where verb is empty; id names a job or a server, as the verb says.
+	job  primaldual.Job
+	id   string
+	slot int
 }
 
 // oasisInput is the first line as it is written.
+// The cluster's own fields stand beside bounds and options, not below a name of their own.
 type oasisInput struct {
 	primaldual.Cluster
 	Bounds *boundsInput `json:"bounds,omitempty"`
 	// A pointer marks an option whose zero is not the same as leaving it out.
 	Options struct {
-		Literal          bool              `json:"literal,omitempty"`
-		EtaPerJob        *bool             `json:"eta_per_job,omitempty"`
-		RawUnits         bool              `json:"raw_units,omitempty"`
-		LFloorEps        *belowOne         `json:"l_floor_eps,omitempty"`
-		LScale           positive          `json:"l_scale,omitempty"`
-		UScale           positive          `json:"u_scale,omitempty"`
-		Reached          notNegative       `json:"reached,omitempty"`
-		Rolling          bool              `json:"rolling,omitempty"`
+		// Literal takes (23)-(26) as printed; EtaPerJob false one eta for all jobs; RawUnits sums in the
+		// units of the kinds.
+		Literal   bool  `json:"literal,omitempty"`
+		EtaPerJob *bool `json:"eta_per_job,omitempty"`
+		RawUnits  bool  `json:"raw_units,omitempty"`
+		// LFloorEps is the part of the largest utility below which utilities do not pull L down; 0: no
+		// floor.
+		LFloorEps *belowOne `json:"l_floor_eps,omitempty"`
+		// LScale and UScale multiply L and U; safety factors for jobs that are a sample of those to come.
+		LScale positive `json:"l_scale,omitempty"`
+		UScale positive `json:"u_scale,omitempty"`
+		// Reached is a total utility that some schedules of the jobs reach; 0: not known.
+		Reached notNegative `json:"reached,omitempty"`
+		// Rolling gives every job all slots from its arrival, for a window that moves on.
+		Rolling bool `json:"rolling,omitempty"`
+		// CertificateSteps trades time for a lower upper bound: a step costs about as much as all jobs
+		// once more.
 		Method           primaldual.Method `json:"method,omitempty"`
 		CertificateSteps *count            `json:"certificate_steps,omitempty"`
 	} `json:"options,omitzero"`
@@ -82,6 +95,7 @@ type boundsInput struct {
 }
 
 // perKind is a list with a number for each kind, or a single number that holds for all of them.
+// list is nil where the field was left out or refused.
 type perKind struct {
 	list   []float64
 	single bool
@@ -100,7 +114,8 @@ func (p *perKind) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// It returns the header even with faults, filled as far as it was read.
+// readOASiSHeader reads the first line. It returns the header even with faults, filled as far as it was
+// read.
 func readOASiSHeader(l *lines) (*oasisHeader, error) {
 	in, h := &oasisInput{}, &oasisHeader{steps: defaultCertificateSteps}
 	return h, l.read(in, &strictjson.Options{
@@ -122,6 +137,8 @@ func (h *oasisHeader) take(in *oasisInput) {
 		Literal: o.Literal, EtaGlobal: o.EtaPerJob != nil && !*o.EtaPerJob, RawUnits: o.RawUnits,
 		LScale: float64(o.LScale), UScale: float64(o.UScale), Reached: float64(o.Reached), Rolling: o.Rolling,
 	}
+	// Two levels of absence meet here: a nil pointer is a field that was left out, -1 the zero that was
+	// written.
 	if o.LFloorEps != nil {
 		h.choice.LFloorEps = float64(*o.LFloorEps)
 		if h.choice.LFloorEps == 0 {
@@ -131,6 +148,7 @@ func (h *oasisHeader) take(in *oasisInput) {
 	if o.CertificateSteps != nil {
 		h.steps = int(*o.CertificateSteps)
 	}
+	// Bounds are copied out of their JSON form at once, so that all below knows one form.
 	if in.Bounds != nil {
 		h.bounds = in.Bounds.bounds()
 	}
@@ -150,6 +168,7 @@ func (b *boundsInput) bounds() *oasisBounds {
 		{"bounds.U_worker", b.UWorker, &out.UWorker}, {"bounds.L_worker", b.LWorker, &out.LWorker},
 		{"bounds.U_ps", b.UPS, &out.UPS}, {"bounds.L_ps", b.LPS, &out.LPS},
 	} {
+		// A list of nil was refused, or left out; both have their fault already.
 		if part.from.list == nil {
 			part.from = perKind{[]float64{0}, true}
 		}
@@ -158,8 +177,10 @@ func (b *boundsInput) bounds() *oasisBounds {
 	return out
 }
 
+// validate returns all faults of the cluster, and of bounds that are given.
 func (h *oasisHeader) validate() error {
 	var faults apportion.Faults
+	// Faults of the cluster are listed beside those of the bounds, as far as the number of kinds is known.
 	errors.As(h.cluster.Validate(), &faults)
 	if h.bounds == nil || len(h.cluster.Kinds) == 0 {
 		return faults.Err()
@@ -215,16 +236,20 @@ var oasisVerbs = []string{"advance", "cancel", "complete", "fail", "repair"}
 
 // The lines that are no jobs.
 type (
+	// advanceInput moves time on: slots before Slot are over.
 	advanceInput struct {
 		Slot slot `json:"advance"`
 	}
+	// cancelInput takes a running job away, without any utility.
 	cancelInput struct {
 		ID id `json:"cancel"`
 	}
+	// completeInput reports the slot in which a job has really ended.
 	completeInput struct {
 		ID   id   `json:"complete"`
 		Slot slot `json:"slot"`
 	}
+	// failInput takes a server away from Slot on, and repairInput gives it back.
 	failInput struct {
 		ID   id   `json:"fail"`
 		Slot slot `json:"slot"`
@@ -269,6 +294,7 @@ func readOASiSEvent(l *lines, kinds apportion.Kinds) (*oasisEvent, error) {
 //
 // What was read counts even with an error, which is returned beside it.
 func readVerb[T any](l *lines, e *oasisEvent, parts func(*T) (id, slot)) (*oasisEvent, error) {
+	// Every form is checked by its own type, so that a slot behind "cancel" is an unknown field.
 	var in T
 	err := l.read(&in, nil)
 	name, at := parts(&in)

@@ -24,7 +24,9 @@ var errDamaged = errors.New("is no state, or a damaged one")
 // Both are written into the file, so that another file, or one of a later version, is refused with a
 // reason.
 const (
-	stateFormat  = "apportion oasis state"
+	// stateFormat says what the file is, to a person who opens it as well.
+	stateFormat = "apportion oasis state"
+	// stateVersion goes up when the same fields mean something else.
 	stateVersion = 1
 )
 
@@ -39,9 +41,9 @@ type stateFile struct {
 	Lines  int    `json:"lines"`
 	Jobs   int    `json:"jobs"`
 	Stream string `json:"stream"`
-	// Tally is what jobs have earned, Scheduler the snapshot of the scheduler.
+	// Tally is what jobs have earned.
 	Tally oasisTally `json:"tally"`
-	// It is opaque here, as base64 in JSON: its form belongs to package primaldual.
+	// Scheduler is opaque here, as base64 in JSON: its form belongs to package primaldual.
 	Scheduler []byte `json:"scheduler"`
 	// Checksum is the SHA-256 of all this with an empty checksum.
 	Checksum string `json:"checksum"`
@@ -49,18 +51,23 @@ type stateFile struct {
 
 // oasisState keeps the file of a run; without a path it does nothing.
 type oasisState struct {
+	// path is that of -state; empty: nothing is read or written.
 	path string
 	// saved is what the file holds; it is written over as the run goes on.
 	saved stateFile
 	// lines and stream are those of the run so far, and skipped whether the lines of the file are
 	// behind it.
-	lines   int
+	// lines counts those behind the first that this run has seen, answered or skipped.
+	lines int
+	// stream is the chain of their digests.
 	stream  [sha256.Size]byte
 	resumed int // lines of the file when the run began
 }
 
 // The chain of hashes begins with that of the first line, so that the same jobs under another header
 // are another stream.
+// newOASiSState returns the state of a run that has answered nothing; header is the first line as it
+// stands in the stream.
 func newOASiSState(path string, header []byte) *oasisState {
 	sum := sha256.Sum256(header)
 	return &oasisState{path: path, stream: sum,
@@ -104,6 +111,7 @@ func (s *oasisState) resume(o *oasis) (err error) {
 	case errors.As(err, &fault):
 		return s.fault("scheduler."+fault.Field, fault.Err, fault.Detail)
 	}
+	// From here on the run counts as having answered these lines; skip passes over them.
 	o.tally, s.resumed = s.saved.Tally, s.saved.Lines
 	return err
 }
@@ -128,12 +136,14 @@ func (s *oasisState) read() ([]byte, error) {
 // is written again and compared byte by byte.
 func (s *oasisState) decode(data []byte) error {
 	var file stateFile
+	// A lenient reader suffices: what it lets pass, the comparison with what encode writes does not.
 	if err := json.Unmarshal(data, &file); err != nil {
 		return s.fault("", errDamaged, err.Error())
 	}
 	switch {
 	case file.Format != stateFormat:
 		return s.fault("format", errDamaged, strconv.Quote(file.Format))
+	// A file of another version is right in itself, so it is unknown and not damaged.
 	case file.Version != stateVersion:
 		return s.fault("version", apportion.ErrUnknown, strconv.Itoa(file.Version))
 	}
@@ -158,6 +168,7 @@ func (s *oasisState) decode(data []byte) error {
 // The sum is over the compact form with an empty Checksum: a file cannot hold the sum of itself.
 func (f *stateFile) encode() ([]byte, error) {
 	f.Checksum = ""
+	// The fields are in the order of the struct, so that the same state has the same bytes everywhere.
 	plain, err := json.Marshal(f)
 	if err != nil {
 		return nil, err
@@ -203,6 +214,7 @@ func (s *oasisState) save(o *oasis, e *oasisEvent) error {
 	if s.path == "" {
 		return nil
 	}
+	// All that a later run cannot compute from the stream alone is in the snapshot and the tally.
 	snapshot, err := o.scheduler.Snapshot()
 	if err != nil {
 		return err
@@ -213,5 +225,6 @@ func (s *oasisState) save(o *oasis, e *oasisEvent) error {
 	if err != nil {
 		return err
 	}
+	// Written beside the old one, synced and renamed: there is a whole file at any moment.
 	return durable.WriteFile(s.path, data)
 }

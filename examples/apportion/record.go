@@ -37,6 +37,7 @@ type replayOutput struct {
 //
 // Recorded and Replayed are texts, as numbers of either may be missing or infinite.
 type difference struct {
+	// Item and Field say where, with the names of JSON.
 	Item     string `json:"item"`
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`
@@ -46,18 +47,20 @@ type difference struct {
 // verifyOutput is the output of "verify". Bound is what the decision claims, ProvenBound what its
 // certificate proves; absent where there is none.
 type verifyOutput struct {
+	// Status and Objective are those of the decision, which have been counted again.
 	Status      alloc.Status `json:"status"`
 	Objective   float64      `json:"objective"`
 	Bound       *float64     `json:"bound,omitempty"`
 	ProvenBound *float64     `json:"proven_bound,omitempty"`
-	// Then verify alone cannot prove Bound, for a certificate holds prices and no search tree.
-	// Searched says that Bound is below ProvenBound because of a search, which "replay" repeats.
+	// Searched says that Bound is below ProvenBound because of a search, which "replay" repeats. Then
+	// verify alone cannot prove Bound, for a certificate holds prices and no search tree.
 	Searched bool `json:"searched"`
 }
 
 // recordNames are the names of the fields of a decision.
 var recordNames = strictjson.NamesOf(alloc.Record{})
 
+// recordFlag declares -record, which dorm alone has.
 func (c *command) recordFlag() {
 	c.StringVar(&c.record, "record", "",
 		"file that problem, options, effort and decision are written to, for replay and verify;\none that exists is replaced")
@@ -68,6 +71,9 @@ func (c *command) writeRecord(p *alloc.Problem, d *alloc.Decision) error {
 	if c.record == "" {
 		return nil
 	}
+	// The record has all that the decision depends on, and no clock: the same decision is the same
+	// document.
+	// Indented, so that two records can be compared line by line.
 	text, err := json.MarshalIndent(alloc.NewRecord(p, d), "", "  ")
 	if err != nil {
 		return err
@@ -80,13 +86,16 @@ func (c *command) writeRecord(p *alloc.Problem, d *alloc.Decision) error {
 func readRecord(in io.Reader) (*alloc.Record, error) {
 	r := &alloc.Record{}
 	err := strictjson.Decode(in, r, &strictjson.Options{
+		// Faults below these keys are about the application that the key names.
 		Items: map[string]string{"problem.previous": "application", "decision.allocation": "application"},
+		// Kinds are asked for while the text is read, when the problem may not have come yet.
 		Kinds: func() apportion.Kinds {
 			if r.Problem == nil {
 				return nil
 			}
 			return r.Problem.Kinds
 		},
+		// A missing problem is the reader's fault to tell; only one that is there is looked at.
 		Validate: func() error {
 			if r.Problem == nil {
 				return nil
@@ -97,6 +106,7 @@ func readRecord(in io.Reader) (*alloc.Record, error) {
 	return r, err
 }
 
+// answerReplay takes a recorded decision again and prints where the answers differ.
 func answerReplay(ctx context.Context, c *command) error {
 	r, err := readRecord(c.in)
 	if err != nil {
@@ -128,11 +138,13 @@ func answerReplay(ctx context.Context, c *command) error {
 
 // solverOf returns the solver that a certificate names; nil: the one that Record.Replay makes from it.
 func solverOf(by *solver.Settings) (solver.Solver, error) {
-	// By.Solver is checked before the form, so that an unknown one is told as such.
 	const field = "decision.certificate.by."
 	if by.Solver == backend.Embedded {
 		return nil, nil
 	}
+	// A record may name a solver whose library is missing here. Then Find has it, and the search says what
+	// to install.
+	// The settings in the certificate are all that a solver needs to search in the same way.
 	b, err := backend.Find(backend.All(), by.Solver)
 	if err != nil {
 		return nil, &apportion.FieldError{Field: field + "solver", Err: apportion.ErrUnknown, Detail: strconv.Quote(by.Solver)}
@@ -148,6 +160,7 @@ func solverOf(by *solver.Settings) (solver.Solver, error) {
 	return b.P2(&o), nil
 }
 
+// answerVerify checks a recorded decision without a solver: its allocation, its numbers and its bound.
 func answerVerify(_ context.Context, c *command) error {
 	r, err := readRecord(c.in)
 	if err != nil {
@@ -159,6 +172,7 @@ func answerVerify(_ context.Context, c *command) error {
 		return err
 	}
 	out := verifyOutput{Status: r.Decision.Status, Objective: r.Decision.Objective, Searched: proof.Searched}
+	// An allocation that was kept has no bound, and so nothing that could be proven about it.
 	if r.Decision.Status == alloc.Decided {
 		out.Bound, out.ProvenBound = finite(r.Decision.Bound), finite(proof.Bound)
 	}

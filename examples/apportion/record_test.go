@@ -118,7 +118,7 @@ func TestTampered(t *testing.T) {
 		want  string // in what verify says
 	}{
 		{plus(1), "decision allocation app-1 slave-1", "application 0 has 7 containers"},
-		{plus(-1), "decision allocation app-1 slave-1", "2 adjusted, budget 1"},
+		{plus(-1), "decision allocation app-1 slave-1", "adjustments cost 2, budget 1"},
 		{1.0, "decision allocation app-3 slave-2", "application 2 has 3 containers"},
 		{1.0, "decision allocation app-3 slave-9", "slave-9"},
 		{map[string]any{"slave-1": 1}, "decision allocation app-9", "app-9"},
@@ -135,10 +135,10 @@ func TestTampered(t *testing.T) {
 		{"done", "decision status", "status"},
 		{"all", "decision proven", "decision.proven"},
 		{[]any{map[string]any{"id": "app-3", "reason": map[string]any{"need": 1, "have": 0, "text": "x"}}}, "decision waiting", "waiting"},
-		{plus(-1), "problem servers 2 capacity 0", "capacity"},
+		{plus(-1), "problem servers 2 capacity 0", "server 2 uses"},
 		{plus(1), "problem applications 2 demand 0", "server 0 uses"},
 		{plus(1), "problem applications 2 weight", "shares"},
-		{0.0, "problem theta2", "1 adjusted, budget 0"},
+		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
 		{nil, "problem previous", "multipliers"},
 		{2.0, "version", "version"},
 		{nil, "decision", "decision"},

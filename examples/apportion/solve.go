@@ -11,20 +11,24 @@ import (
 
 // solveOutput is the output of "solve". Numbers that do not exist are left out.
 type solveOutput struct {
+	// Status is one of the texts of milp.Status, as optimal, infeasible or cancelled.
 	Status string `json:"status"`
 	// Reason says what ended the search early.
-	Reason    string   `json:"reason,omitempty"`
-	Sense     string   `json:"sense"`
+	Reason string `json:"reason,omitempty"`
+	Sense  string `json:"sense"`
+	// Objective is that of Values, in the sense of the program; Bound is on the other side of it.
 	Objective *float64 `json:"objective,omitempty"`
 	Bound     *float64 `json:"bound,omitempty"`
 	Gap       *float64 `json:"gap,omitempty"`
-	Nodes     int64    `json:"nodes"`
-	// Most variables of a large program are 0, so leaving these out keeps the answer small. It is
-	// never null.
-	// Values has the variables that are not 0.
+	// Nodes is how many nodes of the search tree were looked at; 0 where the solver does not count them.
+	Nodes int64 `json:"nodes"`
+	// Values has the variables that are not 0, by name. Most variables of a large program are 0, so
+	// leaving these out keeps the answer small. It is never null.
 	Values map[string]float64 `json:"values"`
 }
 
+// answerSolve reads a program, solves it and prints what the solver has found, whether it is proven or
+// not.
 func answerSolve(ctx context.Context, c *command) error {
 	// It is a wrong call and not a bad input, so it is told before the input is read.
 	if c.solver.General == nil {
@@ -39,6 +43,7 @@ func answerSolve(ctx context.Context, c *command) error {
 	defer cancel()
 	// milp.Solve checks the answer of any solver against the model once more; a solver that is wrong
 	// is an error here.
+	// No limit on nodes: what ends the search early is the context.
 	solution, err := milp.Solve(ctx, c.solver.General, model, nil)
 	if err != nil {
 		return err

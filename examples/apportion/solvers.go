@@ -16,11 +16,13 @@ import (
 func (c *command) solverFlag(otherwise string) {
 	// All are listed, also those whose library is not on this machine: choosing one says what is
 	// missing.
+	// All are made here, and none of them is started before it is asked.
 	all := backend.All()
 	find := func(name string) (err error) {
 		c.solver, err = backend.Find(all, name)
 		return err
 	}
+	// The default is set by the very function that the flag calls, so that both ways are one.
 	if err := find(otherwise); err != nil {
 		panic(err) // the defaults are constants of backend
 	}
@@ -33,14 +35,19 @@ func (c *command) solverFlag(otherwise string) {
 
 // decider returns the chosen solver of P2. A general one climbs down the whole preference.
 func (c *command) decider() solver.Solver {
+	// Among allocations of one utilization the one with fewer adjusted applications is preferred; a
+	// general program goes no further down the order.
 	return c.solver.P2(&mip.Options{Preference: solver.ByAdjusted})
 }
 
 // forms are the values of -form.
 //
 // verbatim writes the paper's program word by word.
+// class writes classes of equal servers, which makes it small; disjunctive has no big M, which makes its
+// relaxation tight, and is the default.
 var forms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
+// formFlag declares -form, for the subcommand that writes the program.
 func (c *command) formFlag() {
 	c.form = string(mip.Disjunctive)
 	var names []string

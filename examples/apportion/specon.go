@@ -32,6 +32,8 @@ type speconAnswer struct {
 
 // speconWorker is a worker after the tick.
 type speconWorker struct {
+	// The three counts are containers by category, and Score is their weighted sum: the lower, the more
+	// room for another container that still learns.
 	ID          string  `json:"id"`
 	Progressing int64   `json:"progressing"`
 	Watching    int64   `json:"watching"`
@@ -41,11 +43,13 @@ type speconWorker struct {
 
 // speconRequest is a container that asks for another host, and what was decided.
 type speconRequest struct {
-	Container string  `json:"container"`
-	Gain      float64 `json:"gain"`
-	Decision  string  `json:"decision"`
+	Container string `json:"container"`
+	// Gain is what the container still grows by an interval; Decision is where it goes, or why it stays.
+	Gain     float64 `json:"gain"`
+	Decision string  `json:"decision"`
 }
 
+// speconTransfer moves a container from one worker to another; Reason is why it goes there.
 type speconTransfer struct {
 	Container string `json:"container"`
 	From      string `json:"from"`
@@ -54,9 +58,12 @@ type speconTransfer struct {
 }
 
 // speconRun is a run over a stream.
+// The categories of containers are in the manager, and end with the process: a stream is played from its
+// first line.
 type speconRun struct {
 	*speconHeader
 	clock
+	// manager has the containers, their workers and their categories; nothing of these is kept twice.
 	manager *specon.Manager
 }
 
@@ -79,7 +86,8 @@ func answerSpeCon(_ context.Context, c *command) error {
 
 // start makes the manager of the workers in the first line.
 //
-// OneAtATime: at most one migration a tick.
+// OneAtATime holds it to one migration a tick, so that the caller can look at the effect of one before the
+// next is chosen.
 func (s *speconRun) start() (err error) {
 	s.manager, err = specon.NewManager(specon.ManagerConfig{Config: s.config, Kinds: s.kinds}, &specon.ManagerOptions{
 		Options: s.options, OneAtATime: true, Host: placement.HostOptions{Weights: s.weights, IgnoreRoom: s.ignoreRoom},
@@ -98,6 +106,7 @@ func (s *speconRun) start() (err error) {
 //
 // A sample does two things: it says where the container is, and it adds a reading if it has a value.
 func (s *speconRun) handle(c *command, e *monitorEvent) error {
+	// The manager's own record decides what is known, so that this program has no second list to keep.
 	job, known := s.manager.Job(e.id)
 	switch {
 	case e.verb == "tick":
@@ -120,6 +129,7 @@ func (s *speconRun) handle(c *command, e *monitorEvent) error {
 // A container may appear on another worker than the one that it was sent to: what the sample says is
 // what counts.
 func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
+	// An unknown worker is told here, where the name of the container is at hand, and not by the manager.
 	item := check.Item("container", e.id, 0)
 	switch {
 	case e.worker != "" && !slices.ContainsFunc(s.workers, func(w apportion.Server) bool { return w.ID == e.worker }):
@@ -130,6 +140,7 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	// A demand of nil leaves the demand as it was.
 	event := specon.Event{Kind: specon.Runs, Job: e.id, Worker: e.worker, Demand: e.demand}
 	if e.worker == "" {
+		// The worker is where the manager has sent the container, also if it is still on its way.
 		event.Worker = worker
 	}
 	if !known {
@@ -145,14 +156,17 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 
 // step runs SpeCon's monitor and manager and prints what they decide. The caller carries it out before
 // the next tick.
+// A tick between two checks answers as well, with Ran false and the workers as they are.
 func (s *speconRun) step(c *command, now time.Duration) error {
 	if err := s.tick(now); err != nil {
 		return err
 	}
+	// 1. judge the containers, 2. move one that asks for a better worker, 3. even the workers out.
 	d, err := s.manager.Tick(now)
 	if err != nil {
 		return err
 	}
+	// Lists that the loops below fill begin empty, so that they print as [] where nothing happens.
 	answer := speconAnswer{Time: now.Seconds(), Ran: d.Ran, Next: d.Next.Seconds(),
 		Moves: monitorMoves(d.Changes), Requests: []speconRequest{}, Rebalance: []speconTransfer{}}
 	for _, a := range d.Answers {

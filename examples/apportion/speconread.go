@@ -35,25 +35,33 @@ type speconHeader struct {
 //
 // Rebalance is a pointer since leaving it out means true.
 type speconInput struct {
+	// The workers are the whole cluster, with the capacity of each; none can be added later.
 	Kinds    apportion.Kinds    `json:"kinds"`
 	Workers  []apportion.Server `json:"workers"`
 	Interval seconds            `json:"interval"`
-	Alpha    positive           `json:"alpha"`
-	Options  struct {
+	// Alpha is the gain per interval below which a container is slow; the thesis uses 0.01 to 0.1.
+	Alpha   positive `json:"alpha"`
+	Options struct {
 		testInput
-		Classifier       speconClassifier `json:"classifier,omitempty"`
-		Steering         id               `json:"steering,omitempty"`
-		Separate         bool             `json:"separate,omitempty"`
-		AtEntry          bool             `json:"at_entry,omitempty"`
-		Weights          weights          `json:"weights,omitzero"`
-		IgnoreRoom       bool             `json:"ignore_room,omitempty"`
-		Rebalance        *bool            `json:"rebalance,omitempty"`
-		RebalanceLiteral bool             `json:"rebalance_literal,omitempty"`
-		RebalanceCeiling bool             `json:"rebalance_ceiling,omitempty"`
+		Classifier speconClassifier `json:"classifier,omitempty"`
+		Steering   id               `json:"steering,omitempty"`
+		// Separate takes lines 7, 10 and 13 of Algorithm 3 as three tests one after another, as they are
+		// indented; AtEntry asks for another host one check earlier, as the example of §6.2.3 does.
+		Separate bool `json:"separate,omitempty"`
+		AtEntry  bool `json:"at_entry,omitempty"`
+		// Weights are those of line 3 of Algorithm 4; absent: 2, 1.5 and 1.
+		Weights weights `json:"weights,omitzero"`
+		// IgnoreRoom moves containers to workers without room as well, as the thesis does.
+		IgnoreRoom bool  `json:"ignore_room,omitempty"`
+		Rebalance  *bool `json:"rebalance,omitempty"`
+		// RebalanceLiteral follows the listing of Algorithm 5; RebalanceCeiling rounds its factor up.
+		RebalanceLiteral bool `json:"rebalance_literal,omitempty"`
+		RebalanceCeiling bool `json:"rebalance_ceiling,omitempty"`
 	} `json:"options,omitzero"`
 }
 
 func readSpeCon(l *lines) (*speconHeader, error) {
+	// Kinds are asked for while the workers are read: a capacity is named by kind in its faults.
 	in, h := &speconInput{}, &speconHeader{}
 	return h, l.read(in, &strictjson.Options{
 		Kinds: func() apportion.Kinds { return in.Kinds }, Validate: func() error { return h.take(in) },
@@ -124,6 +132,7 @@ func (w *weights) UnmarshalJSON(text []byte) error {
 	var whole [3]int64
 	for i, weight := range list {
 		// A weight too large for an int64 gives any number here; the test for maxWeight refuses it.
+		// Scores are sums of halves, so that equal ones are equal to the last bit and ties are real ties.
 		whole[i] = int64(weight * placement.ScoreUnit)
 		exact := weight > 0 && weight <= maxWeight && float64(whole[i]) == weight*placement.ScoreUnit
 		if falls := i == 0 || list[i-1] > weight; !exact || !falls {

@@ -13,6 +13,7 @@ import (
 
 // decoded is what the types of this file read themselves from.
 func decoded[T any](text []byte) (value T, err error) {
+	// Without options: such a value has no kinds and no items of its own.
 	return value, strictjson.Unmarshal(text, &value, nil)
 }
 
@@ -29,6 +30,7 @@ func (i *id) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return fault(apportion.ErrEmpty, "")
 	}
+	// Anything else is a name, also one of spaces: names are the caller's, and are printed quoted.
 	*i = id(text)
 	return nil
 }
@@ -45,6 +47,7 @@ func (p *positive) UnmarshalJSON(text []byte) error {
 	if err == nil && value <= 0 {
 		err = fault(apportion.ErrRange, jsonNumber(value)+" is not positive")
 	}
+	// The value is set even with an error, since the reader goes on to find other faults.
 	*p = positive(value)
 	return err
 }
@@ -68,6 +71,7 @@ type belowOne float64
 // UnmarshalJSON refuses every other number.
 func (b *belowOne) UnmarshalJSON(text []byte) error {
 	value, err := decoded[notNegative](text)
+	// The lower end is notNegative's, so that a value below 0 has its fault and not this one.
 	if err == nil && value >= 1 {
 		err = fault(apportion.ErrRange, jsonNumber(float64(value))+" is not below 1")
 	}
@@ -77,8 +81,10 @@ func (b *belowOne) UnmarshalJSON(text []byte) error {
 
 // count is a whole number that is 0 or more, slot one that is 1 or more.
 type (
+	// A count counts what may be absent, as steps of a search.
 	count int
-	slot  int
+	// Slots are numbered from 1, as in the paper: slot 0 is before the first.
+	slot int
 )
 
 // UnmarshalJSON refuses numbers below 0.
@@ -117,6 +123,7 @@ type seconds time.Duration
 // UnmarshalJSON refuses negative times and those that a time.Duration cannot hold.
 func (s *seconds) UnmarshalJSON(text []byte) error {
 	value, err := decoded[notNegative](text)
+	// Compared as float64: a conversion to int64 that overflows has no defined value in Go.
 	if err == nil && float64(value) > maxSeconds {
 		err = fault(apportion.ErrRange, jsonNumber(float64(value))+" seconds are more than 292 years")
 	}

@@ -18,6 +18,7 @@ import (
 )
 
 // Item names the index-th thing of a list of that kind, for instance check.Item("server", id, j).
+// An item without an ID is told by its index, so that both are wanted.
 func Item(kind, id string, index int) apportion.Item {
 	return apportion.Item{Kind: kind, ID: id, Index: index}
 }
@@ -25,6 +26,7 @@ func Item(kind, id string, index int) apportion.Item {
 // Total returns the sum of all capacities: kinds quantities, [apportion.ErrOverflow] where one leaves
 // int64. Every capacity must have that many quantities.
 func Total(servers []apportion.Server, kinds int) (apportion.Resources, error) {
+	// The sum starts at zero for every kind, also where there is no server.
 	total := make(apportion.Resources, kinds)
 	for _, server := range servers {
 		if err := exact.AddTo(total, total, server.Capacity); err != nil {
@@ -38,6 +40,7 @@ func Total(servers []apportion.Server, kinds int) (apportion.Resources, error) {
 // (apportion.ErrLength) or a negative quantity (apportion.ErrNegative), under the given item and
 // field.
 func Resources(faults *apportion.Faults, kinds apportion.Kinds, r apportion.Resources, item apportion.Item, field string) {
+	// A wrong length is the only fault then: which quantity belongs to which kind is not known.
 	if len(r) != len(kinds) {
 		faults.Add(item, field, apportion.ErrLength, fmt.Sprintf("%d quantities for %d kinds", len(r), len(kinds)))
 		return
@@ -62,6 +65,7 @@ func Servers(faults *apportion.Faults, kinds apportion.Kinds, servers []apportio
 		ID(faults, seen, server.ID, item)
 		Resources(faults, kinds, server.Capacity, item, "Capacity")
 	}
+	// Capacities of the wrong length cannot be added up.
 	if len(*faults) > before {
 		return
 	}
@@ -81,6 +85,7 @@ func ID(faults *apportion.Faults, seen map[string]bool, id string, item apportio
 	case seen[id]:
 		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
 	}
+	// A faulty ID is marked as well, so that its repetition is one fault and not two.
 	seen[id] = true
 }
 
@@ -97,9 +102,11 @@ func Weight(faults *apportion.Faults, weight float64, item apportion.Item) {
 	switch {
 	case math.IsNaN(weight) || math.IsInf(weight, 0):
 		faults.Add(item, "Weight", apportion.ErrNotFinite, formatFloat(weight))
+	// NaN is not in here: it compares false with everything, and has its own case above.
 	case weight <= 0:
 		faults.Add(item, "Weight", apportion.ErrRange, formatFloat(weight)+" is not positive")
 	}
 }
 
+// formatFloat writes a number so that its reader finds it in the input: as short as it can be, and exact.
 func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -44,7 +44,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
 	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
 	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
-	reflect.TypeFor[alloc.Proof](),
+	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[alloc.Requirement](),
+	reflect.TypeFor[alloc.Operator](),
 
 	reflect.TypeFor[embedded.Effort](), reflect.TypeFor[embedded.Options](),
 
@@ -66,18 +67,19 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[checkpoint.Config](), reflect.TypeFor[checkpoint.Timeouts](),
 	reflect.TypeFor[checkpoint.Action](), reflect.TypeFor[checkpoint.Effect](),
 	reflect.TypeFor[checkpoint.Outcome](), reflect.TypeFor[checkpoint.Tick](),
-	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerLost](),
+	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](),
+	reflect.TypeFor[checkpoint.Drain](), reflect.TypeFor[checkpoint.Stalled](),
 	reflect.TypeFor[checkpoint.Submit](), reflect.TypeFor[checkpoint.Adjust](),
 	reflect.TypeFor[checkpoint.Checkpoint](), reflect.TypeFor[checkpoint.Cancel](),
 	reflect.TypeFor[checkpoint.Forget](), reflect.TypeFor[checkpoint.Finished](),
 	reflect.TypeFor[checkpoint.Exited](), reflect.TypeFor[checkpoint.Reply](), reflect.TypeFor[checkpoint.Phase](),
 	reflect.TypeFor[checkpoint.Ending](), reflect.TypeFor[checkpoint.Confirmed](),
-	reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
+	reflect.TypeFor[checkpoint.Host](), reflect.TypeFor[checkpoint.Job](), reflect.TypeFor[checkpoint.Ready](), reflect.TypeFor[checkpoint.Record](),
 
 	reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.Marks](), reflect.TypeFor[agent.Fence](),
 	reflect.TypeFor[agent.Ruling](), reflect.TypeFor[agent.Verdict](), reflect.TypeFor[agent.Stamp](),
 	reflect.TypeFor[agent.Lease](), reflect.TypeFor[agent.Order](), reflect.TypeFor[agent.Question](),
-	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](),
+	reflect.TypeFor[agent.Status](), reflect.TypeFor[agent.JobStatus](), reflect.TypeFor[agent.Incarnation](),
 
 	reflect.TypeFor[command.Commands](), reflect.TypeFor[command.Reading](),
 	reflect.TypeFor[command.Acknowledgement](),

@@ -10,9 +10,11 @@ import (
 )
 
 // module is the path under which importers know the library.
+// It stands in go.mod as well, which is not read: a tree that is checked need not be this repository.
 const module = "github.com/apportion/apportion"
 
 // allowedModules are the modules that a program gets into its build by importing this library.
+// Each of them is one more that importers must trust, so that this list grows by a decision only.
 var allowedModules = []string{"gonum.org/v1/gonum", "golang.org/x/exp", "google.golang.org/protobuf"}
 
 // ground are the folders on which every package stands.
@@ -25,16 +27,22 @@ var layers = []struct {
 	folder string
 	below  []string
 }{
+	// The root is vocabulary, and stands below everything else.
 	{".", nil},
+	// drf answers its question alone.
 	{"drf", nil},
+	// The simulator plays all policies, and is looked for before placement, below which it lies.
 	{"placement/sim", []string{"alloc", "drf", "growth", "placement", "primaldual"}},
 	{"placement", nil},
 	{"growth", []string{"placement"}},
+	// The bridge alone knows allocations and checkpoints, so that neither knows the other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
 	{"checkpoint", []string{"internal/durable"}},
+	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},
 	{"alloc", []string{"drf", "placement"}},
 	{"primaldual", []string{"alloc/milp", "placement"}},
+	// The shared ground stands on nothing but the root.
 	{"internal/exact", nil},
 	{"internal/check", nil},
 	{"internal/enum", nil},
@@ -47,13 +55,16 @@ var layers = []struct {
 func (t *files) checkImports(f *file) {
 	for _, spec := range f.syntax.Imports {
 		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		// The slash at the end makes the root itself, which has no folder, begin like the others.
 		own, isOwn := strings.CutPrefix(name+"/", module+"/")
 		switch {
+		// Modules of their own fetch what they like: nobody gets it by importing the library.
 		case f.nested:
 		case isOwn:
 			if !mayImport(f.dir, strings.TrimSuffix(own, "/")) {
 				t.add(f, spec.Pos(), "%s may not import %s", f.dir, name)
 			}
+		// Helpers below internal stand in for test files, which may import anything.
 		case helpsOurTests(f.dir):
 		case !isStandard(name) && !slices.ContainsFunc(allowedModules, func(m string) bool { return within(name, m) }):
 			t.add(f, spec.Pos(), "imports %s, which is not on the list of modules", name)
@@ -68,9 +79,12 @@ func mayImport(dir, own string) bool {
 	if helpsTests(dir) && within(own, "internal/oracle") {
 		return true
 	}
+	// The first match counts, so that a folder with a layer of its own must stand before the one around
+	// it.
 	for _, layer := range layers {
 		if within(dir, layer.folder) {
 			inside := func(folder string) bool { return within(own, folder) }
+			// Own folder, ground and list: everything else is upward or sideways, and refused.
 			return own == "" || inside(layer.folder) || slices.ContainsFunc(ground, inside) || slices.ContainsFunc(layer.below, inside)
 		}
 	}

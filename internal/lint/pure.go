@@ -14,10 +14,11 @@ import (
 // computing are the folders of the packages that compute, and effectful those below them that may
 // have effects: back-ends that call solvers outside, and what saves and runs jobs.
 var (
+	// Everything below these folders computes, unless it is listed as an exception.
 	computing = []string{"drf", "alloc", "primaldual", "growth", "placement", "checkpoint"}
 	effectful = []string{
 		"alloc/milp/bb", "alloc/milp/ortools",
-		"checkpoint/agent", "checkpoint/command", "checkpoint/driver", "checkpoint/filestore", "checkpoint/internal/abandon", "checkpoint/journal", "checkpoint/store/medium",
+		"checkpoint/agent", "checkpoint/command", "checkpoint/driver", "checkpoint/filestore", "checkpoint/internal/abandon", "checkpoint/internal/regular", "checkpoint/journal", "checkpoint/store/medium",
 		"checkpoint/transfer", "checkpoint/vfs",
 	}
 )
@@ -36,9 +37,12 @@ func helpsTests(dir string) bool { return strings.HasSuffix(dir, "test") }
 // forbidden maps the import path of a package to the names in it that a computing package may not
 // use; nil stands for all of them.
 var forbidden = map[string][]string{
+	// Durations are values and welcome; clocks and timers are not.
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
-	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
-	"os":   nil, "os/exec": nil, "os/signal": nil, "io/ioutil": nil, "syscall": nil,
+	// Formatting into a string or a writer that somebody passes is no effect.
+	"fmt": {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	// Of these nothing is without effect that a computation could need.
+	"os": nil, "os/exec": nil, "os/signal": nil, "io/ioutil": nil, "syscall": nil,
 	"log": nil, "log/slog": nil, "net": nil, "net/http": nil, "crypto/rand": nil, "C": nil, "unsafe": nil,
 }
 
@@ -50,9 +54,11 @@ var seeded = []string{
 // checkPure refuses everything in a file by which a result could depend on more than the input, or by which
 // the world would change.
 func (t *files) checkPure(f *file) {
+	// Names are resolved file by file, since each file may rename an import.
 	packages := importNames(f.syntax)
 	for _, spec := range f.syntax.Imports {
 		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		// A nil list forbids the import; an absent package is free.
 		if names, ok := forbidden[name]; ok && names == nil {
 			t.add(f, spec.Pos(), "imports %s in a package that only computes", name)
 		}
@@ -81,6 +87,7 @@ func (t *files) checkPure(f *file) {
 func hasEffect(name, symbol string) bool {
 	// Methods of a seeded source are no selectors of the package, and pass; functions of the package use the global one.
 	if name == "math/rand" || name == "math/rand/v2" {
+		// Whatever a later version of Go adds is refused until it is looked at.
 		return token.IsExported(symbol) && !slices.Contains(seeded, symbol)
 	}
 	return slices.Contains(forbidden[name], symbol)
@@ -92,6 +99,7 @@ func importNames(syntax *ast.File) map[string]string {
 	names := make(map[string]string, len(syntax.Imports))
 	for _, spec := range syntax.Imports {
 		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		// Without types the name of a package is a guess: the last element of its path, as for nearly all.
 		local := path.Base(name)
 		switch {
 		case spec.Name != nil:

@@ -9,6 +9,7 @@ import (
 )
 
 // renaming are the files that rename by themselves, and why.
+// A file on this list must not grow: what it renames is said behind it.
 var renaming = []string{
 	"checkpoint/command/resume.go",    // a file that is locked while it has no name yet
 	"checkpoint/transfer/transfer.go", // a directory that is loaded again after a crash

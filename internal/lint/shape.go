@@ -11,7 +11,9 @@ import (
 
 // The limits of CONTRIBUTING.md: what is longer is two functions, who needs more arguments needs a struct.
 const (
-	maxLines      = 80
+	// maxLines bounds a function, which should fit on a page.
+	maxLines = 80
+	// maxParameters bounds what a caller must keep apart.
 	maxParameters = 5
 )
 
@@ -33,6 +35,7 @@ func (t *files) checkShape(f *file) {
 		if lines > maxLines {
 			t.add(f, fn.Pos(), "%s is %d lines long, more than %d", fn.Name.Name, lines, maxLines)
 		}
+		// NumFields counts names and not types: f(a, b int) has two parameters.
 		if n := fn.Type.Params.NumFields(); n > maxParameters {
 			t.add(f, fn.Pos(), "%s takes %d parameters, more than %d", fn.Name.Name, n, maxParameters)
 		}
@@ -46,6 +49,7 @@ func (t *files) checkDocumented(f *file) {
 		return
 	}
 	for _, decl := range f.syntax.Decls {
+		// Only what a reader of the documentation sees is asked for; the rest is a matter of taste.
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
 			// A method of an unexported type is found by nobody who reads the documentation.
@@ -53,6 +57,7 @@ func (t *files) checkDocumented(f *file) {
 				t.add(f, d.Pos(), "exported %s has no comment", symbol(d))
 			}
 		case *ast.GenDecl:
+			// Constants, variables and types; imports have no name of their own and pass.
 			for _, spec := range d.Specs {
 				t.checkSpec(f, d, spec)
 			}
@@ -63,6 +68,7 @@ func (t *files) checkDocumented(f *file) {
 // checkSpec refuses an exported type without a comment of its own, and an exported constant or variable that
 // has none and stands in no group that has one.
 func (t *files) checkSpec(f *file, decl *ast.GenDecl, spec ast.Spec) {
+	// A declaration in parentheses has one comment for all that is in it.
 	grouped := decl.Lparen.IsValid()
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
@@ -111,6 +117,7 @@ func receiver(fn *ast.FuncDecl) string {
 	}
 	expr := fn.Recv.List[0].Type
 	for {
+		// A receiver is a name, behind a star, or with its type parameters, in any order of these.
 		switch e := expr.(type) {
 		case *ast.StarExpr:
 			expr = e.X

@@ -27,6 +27,7 @@ func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.Path, f.Lin
 
 // files is a tree of parsed files and what was found in them.
 type files struct {
+	// set knows the lines of all files; list has the files in the order of their paths.
 	set      *token.FileSet
 	list     []*file
 	findings []Finding
@@ -36,6 +37,7 @@ type files struct {
 
 // file is one parsed Go file.
 type file struct {
+	// path is relative to the root of the tree, with slashes on every system, and dir is its folder.
 	path, dir string
 	test      bool
 	// nested says that it belongs to a module below the root, which may import what it likes.
@@ -50,8 +52,10 @@ func (t *files) read(tree fs.FS) error {
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		base := path.Base(name)
 		switch {
+		// A folder that cannot be read ends it all: a rule that saw half of the files would say nothing.
 		case err != nil:
 			return err
+		// The root itself is called "." and is no hidden folder.
 		case entry.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".")):
 			return fs.SkipDir
 		// The go.mod of the root itself is not below it.
@@ -80,6 +84,7 @@ func (t *files) parse(tree fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
+	// What a program writes is held to no rule of style; the program is.
 	if !ast.IsGenerated(syntax) {
 		t.list = append(t.list, &file{
 			path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), syntax: syntax,
@@ -95,6 +100,7 @@ func (t *files) add(f *file, pos token.Pos, format string, args ...any) {
 
 // within reports whether dir is folder or lies below it. Every folder lies within "".
 func within(dir, folder string) bool {
+	// With the slash, so that allocate does not lie within alloc.
 	return folder == "" || dir == folder || strings.HasPrefix(dir, folder+"/")
 }
 
@@ -111,12 +117,14 @@ func (t *files) rootComment() *file {
 // declarations returns the names that a file declares at its top level.
 func declarations(syntax *ast.File) []string {
 	var names []string
+	// Only the top level: what a function declares cannot be pointed at.
 	for _, decl := range syntax.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
 			names = append(names, symbol(d))
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
+				// An import is a spec as well, and declares nothing that could be looked for.
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
 					names = append(names, s.Name.Name)

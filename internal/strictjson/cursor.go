@@ -17,18 +17,23 @@ import (
 )
 
 // maxDepth is how deep a value that is skipped may be nested.
+// Our own types are less than ten deep; without a bound a text of brackets would take all memory.
 const maxDepth = 100
 
 // The ways in which a text can be no JSON, or too much of it.
 var (
-	ErrTooDeep  = fmt.Errorf("the input is nested more than %d deep", maxDepth)
+	// ErrTooDeep is told of values that are skipped alone.
+	ErrTooDeep = fmt.Errorf("the input is nested more than %d deep", maxDepth)
+	// ErrCutOff is told of an empty text as well.
 	ErrCutOff   = errors.New("the input ends too early")
 	ErrTrailing = errors.New("the input goes on after its end")
 )
 
 // cursor reads a text once. After the first error nothing more is read; faults do not stop it.
 type cursor struct {
-	text    []byte
+	// text is the whole input; offsets count its bytes from 0.
+	text []byte
+	// decoder yields the tokens of text and knows where it is in it.
 	decoder *json.Decoder
 	// err says why the text is no JSON; nil: so far it is.
 	err error
@@ -42,12 +47,14 @@ type cursor struct {
 type located struct {
 	apportion.FieldError
 	// offset is the byte at which the value or the key stands.
+	// Places become lines at the end, in one pass.
 	offset int
 }
 
 // repair is a part of the text that is left out: the value of an element of a list, or of the whole, counts
 // as null; a field goes with its key.
 type repair struct {
+	// The part reaches from from to before to.
 	from, to int
 	field    bool
 }
@@ -84,6 +91,7 @@ func (c *cursor) next() json.Token {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		c.err = ErrCutOff
 	default:
+		// The byte is that of the decoder, which has read a little further than what it complains of.
 		c.err = fmt.Errorf("the input is not JSON, near byte %d: %w", c.decoder.InputOffset(), err)
 	}
 	return nil
@@ -113,9 +121,11 @@ func (c *cursor) skip(token json.Token) {
 			if depth++; depth > maxDepth {
 				c.err = ErrTooDeep
 			}
+		// That brackets match is the decoder's care.
 		case json.Delim('}'), json.Delim(']'):
 			depth--
 		}
+		// Depth 0 is back outside of the value: the next token belongs to what is around it.
 		if depth == 0 {
 			return
 		}
@@ -130,6 +140,7 @@ func (c *cursor) open(bracket json.Delim, path, due string) bool {
 	if token == bracket {
 		return true
 	}
+	// The value is read past all the same, so that the walk goes on behind it.
 	c.wrong(token, path, due, from)
 	return false
 }
@@ -137,6 +148,7 @@ func (c *cursor) open(bracket json.Delim, path, due string) bool {
 // offset returns where the next token begins: behind spaces, and behind the colon or comma before it.
 func (c *cursor) offset() int {
 	at := c.passed()
+	// The decoder has passed colons and commas or not, as it pleases; none of them begins a token.
 	for at < len(c.text) && bytes.IndexByte([]byte(" \t\r\n:,"), c.text[at]) >= 0 {
 		at++
 	}
@@ -152,6 +164,7 @@ func (c *cursor) nextIsNull() bool { return bytes.HasPrefix(c.text[c.offset():],
 // add records a fault of the field with that path at a place of the text. After an error of the text itself
 // there are no faults.
 func (c *cursor) add(path string, sort error, detail string, offset int) {
+	// What follows a fault of the text itself is guesswork, and is not told.
 	if c.err == nil {
 		c.faults = append(c.faults, located{apportion.FieldError{Field: path, Err: sort, Detail: detail}, offset})
 	}
@@ -168,6 +181,7 @@ func (c *cursor) wrong(token json.Token, path, due string, from int) {
 	case nil:
 		text = "null"
 	case json.Delim:
+		// A closing bracket cannot stand here: the decoder would have refused the text.
 		text = map[json.Delim]string{'{': "an object", '[': "an array"}[t]
 	case string:
 		text = "a string"
@@ -181,6 +195,7 @@ func (c *cursor) wrong(token json.Token, path, due string, from int) {
 
 // belong gives an item to the faults found since there were before of them, unless they have one.
 func (c *cursor) belong(before int, item apportion.Item) {
+	// An empty kind is no item, so that callers need not ask.
 	for i := before; i < len(c.faults) && item.Kind != ""; i++ {
 		// The innermost item is told first, and stays.
 		if c.faults[i].Item.IsZero() {
@@ -199,6 +214,8 @@ func (c *cursor) drop(from int) {
 func (c *cursor) dropField(key, value, before int) {
 	for i := before; i < len(c.repairs); i++ {
 		// Repairs within the value keep their places; only one of the whole value takes the key along.
+		// Within the value other repairs begin further on, since a value begins with a bracket or is one
+		// token.
 		if c.repairs[i].from == value {
 			c.repairs[i].from, c.repairs[i].field = key, true
 		}
@@ -209,6 +226,7 @@ func (c *cursor) dropField(key, value, before int) {
 func (c *cursor) repaired(from, to int) []byte {
 	// By place, and the longer first: what lies within it is skipped below, since from has moved past it.
 	slices.SortStableFunc(c.repairs, func(a, b repair) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	// The result is never longer than the part but for a null in place of a shorter value.
 	text := slices.Grow([]byte(nil), to-from)
 	for _, r := range c.repairs {
 		if r.from < from || r.to > to {

@@ -29,6 +29,7 @@ func NamesOf(values ...any) *Names {
 	return newNames(types...)
 }
 
+// newNames is NamesOf for types, from which Unmarshal comes.
 func newNames(types ...reflect.Type) *Names {
 	n := &Names{map[string]string{}, map[string]bool{}}
 	// Types may contain themselves through pointers or slices.
@@ -39,7 +40,9 @@ func newNames(types ...reflect.Type) *Names {
 	return n
 }
 
+// add enters the fields of t and of all that t is made of.
 func (n *Names) add(t reflect.Type, seen map[reflect.Type]bool) {
+	// Each type is entered once, so that the cost is that of the types and not of the ways to them.
 	if seen[t] {
 		return
 	}
@@ -47,6 +50,7 @@ func (n *Names) add(t reflect.Type, seen map[reflect.Type]bool) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		n.add(t.Elem(), seen)
+	// Other kinds have no fields, and end the walk.
 	case reflect.Struct:
 		for _, f := range shapeOf(t).fields {
 			// Of two types that call a Go field differently the first in the order of the walk wins.
@@ -81,12 +85,14 @@ func (n *Names) JSON(field string) string {
 func (n *Names) words(text string) string {
 	return word.ReplaceAllStringFunc(text, func(match string) string {
 		before := ""
+		// The regular expression takes the character before along, because Go's has no look-behind.
 		if match[0] == '.' || match[0] == ' ' {
 			before, match = match[:1], match[1:]
 		}
 		if name, ok := n.fields[match]; ok {
 			return before + name
 		}
+		// Names of Go have no underscore, and those of JSON may begin with a capital: "U_worker".
 		if strings.Contains(match, "_") {
 			return before + match // which is a name of JSON
 		}
@@ -97,6 +103,7 @@ func (n *Names) words(text string) string {
 // withKind turns the position of a quantity at the end of a path, as in "demand[1]", into the name of its
 // kind, where there is one.
 func (n *Names) withKind(field string, kinds func() apportion.Kinds) string {
+	// Only the first bracket counts: vectors of quantities are not nested.
 	list, position, ok := strings.Cut(strings.TrimSuffix(field, "]"), "[")
 	if kinds == nil || !ok || !n.quantities[list[strings.LastIndex(list, ".")+1:]] {
 		return field
@@ -111,6 +118,8 @@ func (n *Names) withKind(field string, kinds func() apportion.Kinds) string {
 
 // within reports whether a path is that of a field or of a part of it.
 func within(path, field string) bool {
+	// Paths are compared as texts, since every one of them is made by join and entryPath.
 	rest, ok := strings.CutPrefix(path, field)
+	// The character behind must end a name, so that "share" is not within "sha".
 	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
 }

@@ -27,6 +27,7 @@ func (w *walker) scalar(t reflect.Type, path string) {
 		w.wrong(token, path, due, from)
 		return
 	}
+	// A number of the right form may still be too large, or have a fraction where none may be.
 	if number, ok := token.(json.Number); ok && !fits(number.String(), t) {
 		w.add(path, apportion.ErrRange, unfit(number.String(), t), from)
 		w.drop(from)
@@ -40,6 +41,7 @@ func dueFor(t reflect.Type, token json.Token) string {
 	case reflect.Bool:
 		due = "true or false"
 		_, ok = token.(bool)
+	// encoding/json writes bytes as text; whether it is base 64 is for json.Unmarshal to say.
 	case reflect.String, reflect.Slice: // of bytes, in base 64
 		due = "a string"
 		_, ok = token.(string)
@@ -66,12 +68,14 @@ func fits(number string, t reflect.Type) bool {
 	case reflect.Uint <= kind && kind <= reflect.Uintptr:
 		_, err = strconv.ParseUint(number, 10, t.Bits())
 	default:
+		// A number that rounds to infinity does not fit; one that rounds to 0 does, as in encoding/json.
 		_, err = strconv.ParseFloat(number, t.Bits())
 	}
 	return err == nil
 }
 
 // isWhole reports whether the numbers of type t are whole.
+// It is asked about kinds of numbers only, of which all others are whole.
 func isWhole(t reflect.Type) bool { return t.Kind() != reflect.Float32 && t.Kind() != reflect.Float64 }
 
 // unfit says that a number is none of type t.
@@ -124,6 +128,8 @@ func (w *walker) judge(t reflect.Type, path string, from int) {
 	if w.err != nil {
 		return
 	}
+	// The method sees the value without what is known to be wrong with it, and so cannot tell the same
+	// again.
 	err := reflect.New(t).Interface().(json.Unmarshaler).UnmarshalJSON(w.repaired(from, w.passed()))
 	if err == nil {
 		return
@@ -143,8 +149,10 @@ func (w *walker) judgeFields(t reflect.Type, path string, from int, places map[s
 		return
 	}
 	// named counts the faults for which a field was found.
+	// whole is the place of that repair, which is taken back below if only fields are at fault.
 	whole, named := len(w.repairs)-1, 0 // judge has dropped the whole struct
 	for i := before; i < len(w.faults); i++ {
+		// At most one field has the name, so that the order of the map does not matter.
 		for name, place := range places {
 			if within(w.faults[i].Field, join(path, name)) {
 				w.faults[i].offset = place.from
@@ -169,10 +177,12 @@ func (w *walker) refused(err error, path string, from int) bool {
 	case errors.As(err, &faults):
 	case errors.As(err, &single):
 		faults = apportion.Faults{single}
+	// encoding/json tells one fault and stops; another may be found when this one is gone.
 	case errors.As(err, &wrong):
 		faults = apportion.Faults{{Field: wrong.Field, Err: apportion.ErrType, Detail: wrong.Value + ", not " + wrong.Type.String()}}
 	}
 	for _, fault := range faults {
+		// A fault without a field concerns the value itself.
 		field := path
 		switch {
 		case fault.Field == "":

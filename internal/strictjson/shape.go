@@ -11,6 +11,7 @@ import (
 
 // shape is the JSON object that a struct type is read from.
 type shape struct {
+	// fields are in the order of the type, embedded ones last; byName has their positions.
 	fields []shapeField
 	byName map[string]int
 	// item is what an element of this type is called where it has an ID, "application" for a type
@@ -23,9 +24,11 @@ type shape struct {
 
 // shapeField is one field of the object.
 type shapeField struct {
+	// name is that of JSON, goName that of Go, in which the library's own faults are told.
 	name, goName string
 	typ          reflect.Type
-	required     bool
+	// required fields must be in the text.
+	required bool
 }
 
 var shapes sync.Map // of reflect.Type to *shape: types are what the program was built with
@@ -41,11 +44,13 @@ func shapeOf(t reflect.Type) *shape {
 	s := &shape{byName: map[string]int{}, custom: reads[json.Unmarshaler](t)}
 	s.collect(t)
 	for i, f := range s.fields {
+		// Names are unique by now, because add has hidden the deeper ones.
 		s.byName[f.name] = i
 		// The kind of an item is its type's name: errors of Validate call it the same.
 		if f.goName == "ID" && f.typ.Kind() == reflect.String {
 			s.item = strings.ToLower(t.Name())
 		}
+		// An interface can be read by a method alone, which knows what is meant.
 		s.opaque = s.opaque || s.custom && f.typ.Kind() == reflect.Interface
 	}
 	// Only a method can give a value to what is absent.
@@ -65,6 +70,7 @@ func (s *shape) collect(t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
+		// Options that do not matter here, as string, are for encoding/json.
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
 		// An embedded struct with a name of its own is a field like any other.
@@ -75,6 +81,8 @@ func (s *shape) collect(t reflect.Type) {
 			if name == "" {
 				name = f.Name
 			}
+			// Both omitempty and omitzero say that a value may be missing in what our own types write, and
+			// so in what they read.
 			s.add(shapeField{name, f.Name, f.Type, !strings.Contains(options, "omit")})
 		}
 	}
@@ -108,5 +116,6 @@ func (s *shape) forgiveDefaults(t reflect.Type) {
 
 // reads reports whether a pointer to t implements the interface.
 func reads[T any](t reflect.Type) bool {
+	// The methods of a pointer include those of its value, so that one question suffices.
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
 }

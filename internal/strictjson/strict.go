@@ -40,6 +40,7 @@ func (e *Error) Unwrap() error { return e.Faults }
 // O(length of the text); the text is held in memory.
 func Decode(in io.Reader, v any, o *Options) error {
 	// One byte more than is allowed tells a text that is too long from one that just fits.
+	// The walk needs the text twice, for offsets and for json.Unmarshal, so it cannot be a stream.
 	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err == nil && len(text) > maxInput {
 		err = ErrTooLong
@@ -58,9 +59,11 @@ func Unmarshal(text []byte, v any, o *Options) error {
 	w := &walker{cursor: newCursor(text), Options: o}
 	// The walk sees the whole text before anything is set; a text that is no JSON sets nothing.
 	w.value(reflect.TypeOf(v).Elem(), "")
+	// An error of the text outweighs all faults, of which some may be its consequence.
 	if w.end(); w.err != nil {
 		return w.err
 	}
+	// 1. the walk has noted the faults, 2. the rest is set, 3. finish asks for what else is wrong.
 	if err := json.Unmarshal(w.repaired(0, len(text)), v); err != nil && len(w.faults) == 0 && !w.refused(err, "", 0) {
 		return err // which would be a fault of the walk: it accepts no more than json.Unmarshal does
 	}
@@ -79,15 +82,18 @@ func (w *walker) finish(t reflect.Type) error {
 		if fault.Item.IsZero() && o.Item != nil {
 			fault.Item = o.Item()
 		}
+		// The walk knows positions; the kinds may have come behind them in the text.
 		fault.Field = names.withKind(fault.Field, o.Kinds)
 		result.Faults = append(result.Faults, &fault)
 		told.add(&fault)
 	}
+	// Validate is asked also where the text has faults: what it finds elsewhere is news.
 	found, err := validate(o)
 	if err != nil {
 		return err
 	}
 	for _, fault := range found {
+		// A copy, since the fault belongs to whoever validates.
 		named := *fault
 		named.Field = names.withKind(names.JSON(fault.Field), o.Kinds)
 		// What only follows from a fault of the text would send its reader to the wrong place.
@@ -95,6 +101,7 @@ func (w *walker) finish(t reflect.Type) error {
 			result.Faults, result.Lines = append(result.Faults, &named), append(result.Lines, 0)
 		}
 	}
+	// A typed nil would be an error that is not nil.
 	if len(result.Faults) == 0 {
 		return nil
 	}
@@ -117,6 +124,7 @@ func validate(o *Options) (apportion.Faults, error) {
 type told map[string][]string
 
 func (t told) add(f *apportion.FieldError) {
+	// The text of an item is its identity here: the walk and Validate make it of the same kind and ID.
 	item := f.Item.String()
 	t[item] = append(t[item], f.Field)
 }
@@ -138,6 +146,7 @@ func linesOf(text []byte, faults []located) []int {
 	// One pass over the text counts lines for all faults, whatever their order.
 	slices.SortFunc(order, func(a, b int) int { return faults[a].offset - faults[b].offset })
 	lines := make([]int, len(faults))
+	// line is the number of the line in which the byte at stands.
 	line, at := 1, 0
 	for _, i := range order {
 		line += bytes.Count(text[at:faults[i].offset], []byte("\n"))

@@ -15,10 +15,12 @@ import (
 // value reads a value of type t. The order of the cases is that of encoding/json: a type's own methods come
 // before its kind. A struct that reads itself is compared field by field nevertheless, because its own
 // method knows nothing of unknown and repeated fields.
+// A pointer counts as what it points to: absence is a matter of the field.
 func (w *walker) value(t reflect.Type, path string) {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		w.value(t.Elem(), path)
+	// A struct without fields has a form of its own, which nothing can be compared with.
 	case reads[json.Unmarshaler](t) && (t.Kind() != reflect.Struct || len(shapeOf(t).fields) == 0):
 		w.judged(t, path)
 	case reads[encoding.TextUnmarshaler](t) && !reads[json.Unmarshaler](t):
@@ -27,6 +29,7 @@ func (w *walker) value(t reflect.Type, path string) {
 		w.object(t, path)
 	case t.Kind() == reflect.Map:
 		w.entries(t, path)
+	// A slice of bytes is a text in JSON.
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 || t.Kind() == reflect.Array:
 		w.list(t, path)
 	case t.Kind() == reflect.Interface:
@@ -42,11 +45,13 @@ func (w *walker) value(t reflect.Type, path string) {
 func (w *walker) object(t reflect.Type, path string) {
 	from, s := w.offset(), shapeOf(t)
 	words, spoken := w.words, w.spoken // of the struct around this one
+	// spoken is set by the fields of this struct alone, and put back at its end.
 	w.spoken = false
 	// places tells judgeFields where a field begins and ends; absent fields have no place.
 	places := make(map[string]repair, len(s.fields)) // of the fields that were read, by key
 	w.keys(path, func(key string, at int, again bool) {
 		i, known := s.byName[key]
+		// A key that is there twice is told at its second place; the first value stays.
 		if again || !known {
 			w.extra(join(path, key), again, at)
 			return
@@ -61,6 +66,7 @@ func (w *walker) object(t reflect.Type, path string) {
 			w.add(join(path, f.name), apportion.ErrMissing, "", from)
 		}
 	}
+	// Everything else has been compared already, and asking the method too could tell a fault twice.
 	if (s.opaque || w.spoken) && w.opened(from) {
 		w.judgeFields(t, path, from, places)
 	}
@@ -79,10 +85,12 @@ func (w *walker) keys(path string, read func(key string, at int, again bool)) {
 	seen := make(map[string]bool)
 	for w.more() {
 		at, before := w.offset(), len(w.repairs)
+		// Keys of JSON are texts: anything else is an error of the decoder, which the next line looks at.
 		key, _ := w.next().(string)
 		if w.err != nil {
 			break
 		}
+		// The place of the value is noted before read moves on.
 		value := w.offset()
 		read(key, at, seen[key])
 		w.dropField(at, value, before)
@@ -107,6 +115,7 @@ func (w *walker) extra(path string, again bool, at int) {
 // entries reads an object with any keys, or with those that Options.Keys wants. Where the keys name items,
 // the faults in an entry belong to its item, and their paths leave the key out.
 func (w *walker) entries(t reflect.Type, path string) {
+	// These are asked once, before the walk below changes what is around.
 	from, due, kind := w.offset(), w.due(path), w.itemKind(path)
 	seen := make(map[string]bool)
 	w.keys(path, func(key string, at int, again bool) {
@@ -115,6 +124,8 @@ func (w *walker) entries(t reflect.Type, path string) {
 			w.extra(place, again, at)
 		} else {
 			// Objects within an item are parts of it, whatever their path is called.
+			// itemKind has said "" where an item is around already, so that the next line but one undoes
+			// just this.
 			w.inItem = w.inItem || kind != ""
 			w.value(t.Elem(), place)
 			w.inItem = w.inItem && kind == ""
@@ -124,6 +135,7 @@ func (w *walker) entries(t reflect.Type, path string) {
 	})
 	// Keys that are due are told in the order in which Options.Keys lists them.
 	for _, key := range due {
+		// A value that is no object at all has its fault, and misses nothing.
 		if !seen[key] && w.opened(from) {
 			w.add(join(path, key), apportion.ErrMissing, "", from)
 		}
@@ -181,6 +193,7 @@ func (w *walker) list(t reflect.Type, path string) {
 	isList := element.Kind() == reflect.Slice || element.Kind() == reflect.Map
 	for i := 0; w.more(); i++ {
 		switch {
+		// Only here null is let pass; the inner list stays nil, and is as long as an empty one.
 		case isList && w.nextIsNull():
 			w.next()
 		case isItem:
@@ -207,6 +220,7 @@ func (w *walker) item(t reflect.Type, i int) {
 func idOf(item []byte) string {
 	var object map[string]json.RawMessage
 	var id string
+	// It is read a second time, which costs something only where there are faults.
 	if json.Unmarshal(item, &object) != nil || json.Unmarshal(object["id"], &id) != nil {
 		return ""
 	}

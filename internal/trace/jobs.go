@@ -11,6 +11,7 @@ import (
 
 // Job is one job that was submitted to a cluster.
 type Job struct {
+	// ID is unique in a trace only as far as its source is.
 	ID string
 	// Submit counts from the first job of the trace.
 	Submit time.Duration
@@ -35,12 +36,14 @@ var jobColumns = []string{"job_id", "submit_s", "duration_s", "gpus", "cpus", "m
 	"group", "tasks", "queue_s", "est_s", "status", "kind"}
 
 // Jobs reads a trace of jobs. Every job must have an id and a submit time.
+// Rows come in the order of the file, which need not be that of submission.
 func Jobs(file string, in io.Reader) iter.Seq2[Job, error] {
 	return rows(file, in, jobColumns, decodeJob)
 }
 
 // decodeJob reads one job; id wants the submit time to be there, as seconds alone would take an empty one for unknown.
 func decodeJob(r *row) Job {
+	// The fault of an empty field is told here; the value is read below.
 	r.id("submit_s")
 	return Job{
 		ID:       r.id("job_id"),
@@ -65,6 +68,7 @@ func (r *row) extra(known []string) map[string]string {
 	// The map is made only where there is something to put into it: most traces have no further columns.
 	var extra map[string]string
 	for i, name := range r.table.header {
+		// Known columns have a field of their own, and are not there twice.
 		if slices.Contains(known, name) {
 			continue
 		}

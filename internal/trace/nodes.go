@@ -9,6 +9,7 @@ import (
 )
 
 // Node is one machine.
+// Quantities are those of the whole machine, whatever its operating system keeps.
 type Node struct {
 	ID                string
 	GPUs, CPUs, MemGB Maybe[float64]
@@ -33,6 +34,7 @@ func Nodes(file string, in io.Reader) iter.Seq2[Node, error] {
 
 // GroupGPU is how many GPUs a virtual cluster had on a day.
 type GroupGPU struct {
+	// Date is midnight UTC of that day.
 	Date  time.Time
 	Group string
 	GPUs  Maybe[int64]
@@ -46,6 +48,7 @@ func GroupGPUs(file string, in io.Reader) iter.Seq2[GroupGPU, error] {
 }
 
 // Shape is a cluster of equal machines.
+// Clusters of the literature are told by such shapes: so many switches, so many nodes at each.
 type Shape struct {
 	// Source says where the shape is used.
 	Source                   string

@@ -32,6 +32,7 @@ func (m Maybe[T]) Or(other T) T {
 
 // row is one row of a table. Its methods take the name of a column that open has checked, and keep
 // the first fault.
+// fields are those of the present line, in the order of the header; the next line reuses them.
 type row struct {
 	table  *table
 	fields []string
@@ -91,6 +92,7 @@ func (r *row) real(column string) Maybe[float64] {
 func (r *row) number(column string) Maybe[float64] {
 	x := r.real(column)
 	switch {
+	// An unknown number has the value 0, which passes both tests.
 	case math.IsNaN(x.Value) || math.IsInf(x.Value, 0):
 		r.fail(column, apportion.ErrNotFinite)
 	case x.Value < 0:
@@ -105,6 +107,7 @@ func (r *row) count(column string) Maybe[int64] {
 	if text == "" {
 		return Maybe[int64]{}
 	}
+	// A fraction is refused: half a task is a fault of the file.
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil:
@@ -132,6 +135,7 @@ func (r *row) seconds(column string) Maybe[time.Duration] {
 
 // date returns a day.
 func (r *row) date(column string) time.Time {
+	// An empty field is a fault here, since a capacity without a day means nothing.
 	day, err := time.Parse(time.DateOnly, r.text(column))
 	if err != nil {
 		r.fail(column, ErrDate)

@@ -49,6 +49,7 @@ func Placements(file string, in io.Reader) iter.Seq2[StepTime, error] {
 	// The literal has no room to spare, so append copies and stepTimeColumns stays as it is.
 	columns := append([]string{"placement"}, stepTimeColumns...)
 	return rows(file, in, columns, func(r *row) StepTime {
+		// Only this table has the placement, so that the common part is read first.
 		time := decodeStepTime(r)
 		time.Placement = r.id("placement")
 		return time

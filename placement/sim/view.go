@@ -116,7 +116,9 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 		positions[i] = j.index
 	}
 	if !slices.Equal(positions, f.positions) {
-		instance, servable, err := f.view.problem(positions).Instance()
+		p := f.view.problem(positions)
+		p.Options.PaperRule = true // jobs that wait have a share as well
+		instance, servable, err := p.Instance()
 		if err != nil {
 			return 0, err
 		}

@@ -175,3 +175,20 @@ func TestUnboundedKeepsTheNodeLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantCancels: where the constant cancels the objective but for a little, the gap is a part of that little,
+// and less than the rounding of the objective. The only point is its optimum all the same.
+func TestConstantCancels(t *testing.T) {
+	for _, size := range []float64{1, 1e3, 1e6, 1e9} {
+		b := milp.NewBuilder("")
+		x, y := b.Continuous(-5, -5, ""), b.Continuous(0, 1, "")
+		b.Minimize([]milp.Term{{Var: x, Coef: size}, {Var: y, Coef: size}}, 5*size-1)
+		model, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := milp.Solve(context.Background(), bb.Solver{}, model, nil); err != nil || got.Status != milp.Optimal || got.Objective != -1 {
+			t.Errorf("size %g: %+v, %v", size, got, err)
+		}
+	}
+}

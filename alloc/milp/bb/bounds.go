@@ -13,6 +13,9 @@ const grainTol = 1e-6
 // rounding, relative to the sum of the sizes of the objective's terms.
 const attainTol = 1e-9
 
+// unitRoundoff is the distance of neighbouring float64 numbers, relative to their size.
+const unitRoundoff = 0x1p-52
+
 // slack returns how far below the best objective a bound counts as closed.
 func (s *search) slack() float64 {
 	// Gaps are parts of the model's objective, constant included, so s.best is turned outward
@@ -72,8 +75,10 @@ func (s *search) provenBound() float64 {
 // gapClosed reports whether the best point is as good as asked.
 func (s *search) gapClosed() bool {
 	// The gap is widened by grainTol, as limit and slack round differently: a node pruned at limit
-	// must count as closed here.
-	return s.incumbent != nil && (s.anyPoint || s.best-s.provenBound() <= s.slack()*(1+grainTol))
+	// must count as closed here. So must it where limit is best less a slack that is no more than the
+	// rounding of best: a constant may cancel nearly all of the objective, and the slack goes with it.
+	rounding := unitRoundoff * math.Abs(s.best)
+	return s.incumbent != nil && (s.anyPoint || s.best-s.provenBound() <= s.slack()*(1+grainTol)+rounding)
 }
 
 // outward turns an objective of the relaxation into one of the model.

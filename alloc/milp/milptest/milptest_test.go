@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +116,7 @@ const capped = time.Second
 
 // mutants returns back-ends with one fault each.
 func mutants() []mutant {
-	return append(modelMutants(), answerMutants()...)
+	return append(append(modelMutants(), answerMutants()...), optionMutants()...)
 }
 
 // modelMutants misread the model.
@@ -141,6 +142,50 @@ func modelMutants() []mutant {
 					r.Lower = -inf
 				}
 			}})},
+		{name: "forgets fixed variables", caught: "model/fixed variables",
+			before: editing(edit{variable: func(_ int, v *milp.Variable) {
+				if v.Lower == v.Upper {
+					v.Lower, v.Upper = 0, 0
+				}
+			}})},
+		{name: "rounds bounds to the nearest", caught: "model/fractional bounds",
+			before: editing(edit{variable: func(_ int, v *milp.Variable) {
+				if v.Integer {
+					v.Lower, v.Upper = math.Round(v.Lower), math.Round(v.Upper)
+				}
+			}})},
+		{name: "takes equations for upper bounds", caught: "model/assignment",
+			before: editing(edit{row: func(r *milp.Row) {
+				if r.Lower == r.Upper {
+					r.Lower = -inf
+				}
+			}})},
+		{name: "forgets the upper side of ranges", caught: "model/infeasible rows",
+			before: editing(edit{row: func(r *milp.Row) { r.Upper = inf }})},
+		{name: "takes small coefficients for nothing", caught: "model/rows of very different size",
+			before: editing(edit{row: func(r *milp.Row) {
+				if r.Upper < 0.1 && r.Upper > 0 {
+					r.Upper = inf
+				}
+			}})},
+		{name: "gives free variables a lower bound of 0", caught: "model/free variable",
+			before: editing(edit{variable: func(_ int, v *milp.Variable) {
+				if math.IsInf(v.Lower, -1) {
+					v.Lower = math.Min(0, v.Upper)
+				}
+			}})},
+		{name: "knows no costs but the first", caught: "model/no rows, maximise",
+			before: editing(edit{variable: func(j int, v *milp.Variable) {
+				if j > 0 {
+					v.Cost = 0
+				}
+			}})},
+		{name: "takes ranges for equations", caught: "model/range row",
+			before: editing(edit{row: func(r *milp.Row) {
+				if r.Lower != r.Upper && r.Lower > -inf && r.Upper < inf {
+					r.Lower = r.Upper
+				}
+			}})},
 		{name: "forgets empty rows", caught: "model/infeasible empty row",
 			before: editing(edit{row: func(r *milp.Row) {
 				if len(r.Coefs) == 0 {
@@ -150,11 +195,38 @@ func modelMutants() []mutant {
 	}
 }
 
-// answerMutants misread the options or the outcome.
+// answerMutants misread the outcome.
 func answerMutants() []mutant {
 	return []mutant{
 		{name: "calls unbounded infeasible", caught: "model/unbounded", after: turning(milp.Unbounded, milp.Infeasible)},
 		{name: "calls infeasible a limit", caught: "model/infeasible", after: turning(milp.Infeasible, milp.LimitReached)},
+		{name: "takes what is worth little for nothing", caught: "known/", after: func(s *milp.Solution) error {
+			if s.Status == milp.Optimal && len(s.Values) > 4 {
+				clear(s.Values)
+				s.Bound = 0
+			}
+			return nil
+		}},
+		{name: "calls what it has proven infeasible", caught: "model/knapsack", after: func(s *milp.Solution) error {
+			if s.Status == milp.Optimal {
+				*s = milp.Solution{Status: milp.Infeasible}
+			}
+			return nil
+		}},
+		{name: "loosens its bound", caught: "model/objective constant", after: func(s *milp.Solution) error {
+			s.Bound += math.Copysign(0.1, s.Bound)
+			return nil
+		}},
+		{name: "gives the values in another order", caught: "model/rounding is wrong", after: func(s *milp.Solution) error {
+			slices.Reverse(s.Values)
+			return nil
+		}},
+	}
+}
+
+// optionMutants misread options, and what a limit means.
+func optionMutants() []mutant {
+	return []mutant{
 		{name: "claims optimality of what it has", caught: "limit/nodes, solution", after: turning(milp.Feasible, milp.Optimal)},
 		{name: "gives an error for a limit", caught: "limit/", after: func(s *milp.Solution) error {
 			if s.Status == milp.LimitReached {
@@ -188,12 +260,28 @@ func answerMutants() []mutant {
 				}
 			}})(c)
 		}},
-		{name: "takes what is worth little for nothing", caught: "known/", after: func(s *milp.Solution) error {
-			if s.Status == milp.Optimal && len(s.Values) > 4 {
-				clear(s.Values)
-				s.Bound = 0
+		{name: "calls an end by its gap a limit", caught: "option/gap", after: turning(milp.Optimal, milp.Feasible)},
+		{name: "gives NaN for a bound at a limit", caught: "limit/nodes, no solution", after: func(s *milp.Solution) error {
+			if s.Status == milp.LimitReached {
+				s.Bound = math.NaN()
 			}
 			return nil
+		}},
+		{name: "ignores the memory limit", caught: "limit/memory", before: func(c *call) {
+			if c.opts.MemoryLimitBytes == 1 {
+				c.opts.MemoryLimitBytes, c.opts.NodeLimit = 0, 1
+			}
+		}, after: func(s *milp.Solution) error {
+			s.Reason = "memory"
+			if s.Status == milp.LimitReached {
+				s.Status = milp.Infeasible
+			}
+			return nil
+		}},
+		{name: "fails where a hint is not feasible", caught: "option/infeasible hint", before: func(c *call) {
+			if len(c.opts.Hint) > 0 && c.model.Verify(c.opts.Hint, 0, 0) != nil {
+				c.opts.NodeLimit = 1
+			}
 		}},
 		{name: "claims a log and never calls it", caught: "option/log", before: func(c *call) { c.opts.Log = nil }},
 	}

@@ -149,15 +149,16 @@ func logged(ctx context.Context, solver milp.Solver) error {
 	return nil
 }
 
-// gap asks for half the optimum: the answer is optimal within that gap.
+// gap asks for half the optimum: the search may end early, and must say that this is what was asked for.
 func gap(ctx context.Context, solver milp.Solver) error {
 	got, err := milp.Solve(ctx, solver, knapsack(), &milp.Options{RelativeGap: 0.5})
 	if err != nil {
 		return err
 	}
 	// The knapsack's relaxation is worth 22, so a point worth 11 suffices, which the item b alone
-	// is: the search may end early.
-	if got.Status != milp.Optimal || got.Gap() > 0.5+answerTol {
+	// is. That an optimal answer keeps the gap is the referee's care, in milp.Solve; an engine that
+	// ends by its gap and calls that a limit is ours.
+	if got.Status != milp.Optimal {
 		return fmt.Errorf("status %v with gap %g, want optimal within 0.5", got.Status, got.Gap())
 	}
 	return nil

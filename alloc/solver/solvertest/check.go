@@ -20,6 +20,8 @@ const (
 	Patience = 5 * time.Second
 	// defaultInstances and instancesInShort are how many random instances there are by default.
 	defaultInstances, instancesInShort = 200, 40
+	// defaultGeneral and generalInShort are how many of them have what the paper's P2 has not.
+	defaultGeneral, generalInShort = 300, 60
 	// defaultDeadline is how long one check may take before its solver counts as hanging.
 	defaultDeadline = time.Minute
 )
@@ -34,6 +36,12 @@ type Options struct {
 	// Instances is how many random instances are compared with enumeration; 0: 200, with -short 40.
 	// Each takes an enumeration beside the solver's own time.
 	Instances int
+	// General is how many random instances of the whole program are compared with enumeration; 0: 300, with
+	// -short 60.
+	General int
+	// Plain says that the solver knows the paper's program only: no instance of the whole one is asked.
+	// What is none is refused all the same.
+	Plain bool
 	// Sizes are those of the generated clusters, of every family one; nil: 6 x 8 and 12 x 15, with
 	// -short 6 x 8 only. At least 3 applications each.
 	Sizes []Size
@@ -63,6 +71,12 @@ func (o *Options) complete() Options {
 		full.Instances = defaultInstances
 		if testing.Short() {
 			full.Instances = instancesInShort
+		}
+	}
+	if full.General == 0 {
+		full.General = defaultGeneral
+		if testing.Short() {
+			full.General = generalInShort
 		}
 	}
 	if full.Sizes == nil {

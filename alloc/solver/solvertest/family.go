@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -101,10 +102,12 @@ func clone(inst *solver.Instance) *solver.Instance {
 	for j := range c.Capacity {
 		c.Capacity[j] = c.Capacity[j].Clone()
 	}
+	c.Class = slices.Clone(inst.Class)
 	c.Apps = append([]solver.App(nil), inst.Apps...)
 	for i := range c.Apps {
-		c.Apps[i].Demand = c.Apps[i].Demand.Clone()
-		c.Apps[i].Previous = append([]apportion.Placement(nil), c.Apps[i].Previous...)
+		app := &c.Apps[i]
+		app.Demand, app.Counts, app.Classes = app.Demand.Clone(), slices.Clone(app.Counts), slices.Clone(app.Classes)
+		app.Previous = append([]apportion.Placement(nil), app.Previous...)
 	}
 	return &c
 }
@@ -126,6 +129,20 @@ func refused(p *probe) (err error) {
 		"a budget without end":          func(i *solver.Instance) { i.LossBudget = math.Inf(1) },
 		"a server that does not exist":  func(i *solver.Instance) { i.Apps[0].Previous[0].Server = 2 },
 		"containers that are not there": func(i *solver.Instance) { i.Apps[0].Previous[0].Count = 0 },
+		"classes of other servers":      func(i *solver.Instance) { i.Class = []int{0} },
+		"a negative class":              func(i *solver.Instance) { i.Class = []int{0, -1} },
+		"a price below nothing":         func(i *solver.Instance) { i.LossPrice = -1 },
+		"a price without end":           func(i *solver.Instance) { i.LossPrice = math.Inf(1) },
+		"a negative step":               func(i *solver.Instance) { i.Apps[0].Step = -1 },
+		"a negative limit by server":    func(i *solver.Instance) { i.Apps[0].PerServer = -1 },
+		"a negative limit of servers":   func(i *solver.Instance) { i.Apps[0].MaxServers = -1 },
+		"a negative cost":               func(i *solver.Instance) { i.Apps[0].Cost = -1 },
+		"a list of nothing":             func(i *solver.Instance) { i.Apps[0].Counts = []int64{} },
+		"a list that begins with none":  func(i *solver.Instance) { i.Apps[0].Counts = []int64{0, 1} },
+		"a list that does not ascend":   func(i *solver.Instance) { i.Apps[0].Counts = []int64{1, 1} },
+		"open classes out of order":     func(i *solver.Instance) { i.Apps[0].Classes = []int{1, 0} },
+		"a newcomer that must stay":     func(i *solver.Instance) { i.Apps[2].Pinned = true },
+		"one that must stay and cannot": func(i *solver.Instance) { i.Apps[0].Pinned, i.Apps[0].Displaced = true, true },
 	} {
 		inst := Tiny()
 		spoil(inst)

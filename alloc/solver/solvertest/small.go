@@ -23,9 +23,9 @@ func Tiny() *solver.Instance {
 		Total:    apportion.Resources{8, 1, 32},
 		Apps: []solver.App{
 			{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Value: 3. / 16, Delta: 1. / 8, Share: 7. / 24,
-				Running: true, Previous: []apportion.Placement{{Server: 0, Count: 2}}},
+				Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 2}}},
 			{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Value: 5. / 16, Delta: 1. / 4, Share: 7. / 12,
-				Running: true, Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
+				Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
 			{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1, Value: 5. / 4, Delta: 1, Share: 1},
 		},
 		LossBudget:   1,
@@ -87,16 +87,23 @@ func known(p *probe) error {
 	return nil
 }
 
-// enumerated compares random instances with enumeration.
+// enumerated compares random instances of the paper's program with enumeration.
+func enumerated(p *probe) error { return p.enumerates("Small", Small, p.opts.Instances) }
+
+// general compares random instances of the whole program with enumeration.
+func general(p *probe) error { return p.enumerates("General", General, p.opts.General) }
+
+// enumerates compares so many instances, drawn by the function of this name, with enumeration.
 // The seeds count from 0, so that a smaller number of instances is a prefix of a larger one.
-func enumerated(p *probe) error {
-	for seed := range uint64(p.opts.Instances) {
-		name, inst := fmt.Sprintf("solvertest.Small(%d)", seed), Small(seed)
+func (p *probe) enumerates(draw string, instance func(seed uint64) *solver.Instance, count int) error {
+	for seed := range uint64(count) {
+		name, inst := fmt.Sprintf("solvertest.%s(%d)", draw, seed), instance(seed)
 		s, err := p.ask(name, inst)
 		if err != nil {
 			return err
 		}
-		// Enumeration visits at most 4^(applications x servers) points here, 4,096 of them.
+		// Enumeration visits at most 4^(applications x servers) points of a small instance, 4,096 of them,
+		// and 6^6 of a general one.
 		best, _ := p2oracle.Best(inst)
 		if err := p.opts.compare(inst, s, best); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -117,8 +124,17 @@ func Small(seed uint64) *solver.Instance {
 		LossBudget:   []float64{0.1, 0.4, 1, 6}[r.IntN(4)],
 		AdjustBudget: r.Int64N(4),
 	}
-	for range 1 + r.IntN(2) {
-		capacity := make(apportion.Resources, kinds)
+	addServers(r, inst, 1+r.IntN(2))
+	for range 1 + r.IntN(3) {
+		inst.Apps = append(inst.Apps, smallApp(r, inst))
+	}
+	return inst
+}
+
+// addServers draws so many servers.
+func addServers(r *rand.Rand, inst *solver.Instance, n int) {
+	for range n {
+		capacity := make(apportion.Resources, len(inst.Total))
 		for k := range capacity {
 			// A kind may be absent from a server, or from all of them.
 			capacity[k] = r.Int64N(8)
@@ -126,10 +142,6 @@ func Small(seed uint64) *solver.Instance {
 		}
 		inst.Capacity = append(inst.Capacity, capacity)
 	}
-	for range 1 + r.IntN(3) {
-		inst.Apps = append(inst.Apps, smallApp(r, inst))
-	}
-	return inst
 }
 
 // smallApp draws an application of a small instance.
@@ -156,6 +168,108 @@ func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 	}
 	// A displaced application may have nothing left on the servers that exist.
 	app.Displaced = r.IntN(8) == 0
+	app.Cost = 1
 	app.Running = app.Displaced || len(app.Previous) > 0
 	return app
+}
+
+// General draws an instance of the same sizes with all that P2 has beyond the paper: classes of servers,
+// numbers with steps and lists, applications that need not run or must stay, limits by server, costs of
+// adjustments, and sometimes a price of loss.
+func General(seed uint64) *solver.Instance {
+	inst := Small(seed)
+	generalize(rand.New(rand.NewPCG(seed, 3)), inst)
+	return inst
+}
+
+// Medium draws an instance like those of General on four servers with five applications: too large to be
+// enumerated, and small enough for any general solver.
+func Medium(seed uint64) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 4))
+	inst := &solver.Instance{Total: make(apportion.Resources, 1+r.IntN(3)), LossBudget: []float64{1, 2, 6}[r.IntN(3)], AdjustBudget: 2 + r.Int64N(6)}
+	addServers(r, inst, 4)
+	for range 5 {
+		inst.Apps = append(inst.Apps, smallApp(r, inst))
+	}
+	generalize(r, inst)
+	return inst
+}
+
+// generalize gives an instance some of what the paper's have not.
+func generalize(r *rand.Rand, inst *solver.Instance) {
+	if r.IntN(3) > 0 {
+		for range inst.Capacity {
+			inst.Class = append(inst.Class, r.IntN(3))
+		}
+	}
+	if r.IntN(3) == 0 {
+		equalize(inst)
+	}
+	// Half of the instances ask for the least loss, alone or beside the utilization.
+	inst.LossPrice = []float64{0, 0, 0, .5, 3, 1}[r.IntN(6)]
+	// Three of four leave some freedom, or few would have a solution: one budget is large, and most
+	// applications need not run.
+	loose := r.IntN(4)
+	switch loose {
+	case 1:
+		inst.LossBudget = 6
+	case 2, 3:
+		inst.LossBudget += 1
+		inst.AdjustBudget += 2 * int64(len(inst.Apps))
+	}
+	for i := range inst.Apps {
+		if inst.LossPrice == 1 {
+			inst.Apps[i].Value = 0
+		}
+		inst.Apps[i].Elective = r.IntN(4) < 1+loose
+		generalizeApp(r, &inst.Apps[i])
+	}
+}
+
+// equalize makes every server as small as the smallest in each kind. Values are then less than what a
+// container is of the whole, which P2 allows, while more would break the cap.
+func equalize(inst *solver.Instance) {
+	for k := range inst.Total {
+		least := inst.Capacity[0][k]
+		for _, capacity := range inst.Capacity {
+			least = min(least, capacity[k])
+		}
+		for j := range inst.Capacity {
+			inst.Capacity[j][k] = least
+		}
+		inst.Total[k] = least * int64(len(inst.Capacity))
+	}
+}
+
+// generalizeApp gives an application some of what the paper's have not.
+func generalizeApp(r *rand.Rand, app *solver.App) {
+	app.Cost = r.Int64N(4)
+	app.Max += r.Int64N(3)
+	switch r.IntN(4) {
+	case 0:
+		app.Step = 2
+	case 1:
+		// A list may name numbers outside the bounds, which do not count, and leave nothing.
+		for n := int64(1); n <= 4; n++ {
+			if r.IntN(2) == 0 {
+				app.Counts = append(app.Counts, n)
+			}
+		}
+	}
+	if r.IntN(4) == 0 {
+		app.PerServer = 1 + r.Int64N(2)
+	}
+	if r.IntN(3) == 0 {
+		app.MaxServers = 1
+	}
+	switch r.IntN(4) {
+	case 0:
+		app.Classes = []int{r.IntN(3)}
+	case 1:
+		app.Classes = []int{0, 2}
+	}
+	// Only who may have what it has can be pinned.
+	if r.IntN(6) == 0 && app.Allows(solver.Containers(app.Previous)) {
+		app.Pinned = app.Running && !app.Displaced
+	}
 }

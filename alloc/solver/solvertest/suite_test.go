@@ -137,11 +137,11 @@ func TestRefusedAreNone(t *testing.T) {
 	if err := refused(&probe{Solver: by, ctx: context.Background()}); err != nil {
 		t.Fatal(err)
 	}
-	if len(by.faults) != 11 {
+	if len(by.faults) != 25 {
 		t.Errorf("%d spoilt instances", len(by.faults))
 	}
 	slices.Sort(by.faults)
-	if distinct := len(slices.Compact(by.faults)); distinct < 10 {
+	if distinct := len(slices.Compact(by.faults)); distinct < 24 {
 		t.Errorf("%d different faults: %q", distinct, by.faults)
 	}
 }
@@ -160,14 +160,14 @@ func (c *collecting) Solve(_ context.Context, inst *solver.Instance) (*solver.So
 // The suite has every check once, by a name that go test can select.
 func TestChecks(t *testing.T) {
 	var names []string
-	for _, c := range checks() {
+	for _, c := range checks(Options{}) {
 		names = append(names, c.name)
 		if c.run == nil {
 			t.Errorf("%s does nothing", c.name)
 		}
 	}
 	want := []string{
-		"known answers", "random against enumeration", "no instance", "cancelled before the start", "cancelled in the middle",
+		"known answers", "random against enumeration", "general against enumeration", "no instance", "cancelled before the start", "cancelled in the middle",
 		"referee/Table2", "deterministic/Table2", "referee/Mixed", "deterministic/Mixed", "referee/Nodes", "deterministic/Nodes",
 	}
 	if !slices.Equal(names, want) {

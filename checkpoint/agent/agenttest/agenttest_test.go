@@ -28,6 +28,7 @@ func subject(broken flaw) *Subject {
 			if broken == forgetsAlways {
 				s.Forget()
 			}
+			s.Restart()
 			return nil
 		},
 		Forget:   func() error { s.Forget(); return nil },
@@ -59,7 +60,8 @@ func TestFlaws(t *testing.T) {
 		"UnreadableCheckpoint":        {beginsAnew},
 		"StatusNamesTheNewestAttempt": {tellsStopped},
 		"MemorySurvives":              {forgetsAlways},
-		"LostMemory":                  {needsNoCreate},
+		"LostMemory":                  {needsNoCreate, keepsName},
+		"OrdersForAnother":            {obeysAny},
 		"LeaseEnds":                   {ignoresLease},
 		"OldStampsRenewNothing":       {renewsAlways},
 	}

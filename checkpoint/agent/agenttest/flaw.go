@@ -39,6 +39,8 @@ const (
 	beginsAnew     flaw = "begins anew where a checkpoint cannot be read"
 	releasesAll    flaw = "releases containers that are to stay"
 	savesNothing   flaw = "says that it has saved"
+	obeysAny       flaw = "obeys what is for another agent of its name"
+	keepsName      flaw = "has lost its memory, and the name of it stays"
 )
 
 // admit is the fence, and what is left of it with the flaw.

@@ -43,6 +43,8 @@ type Server struct {
 	epoch int64
 	heard agent.Lease
 	jobs  map[string]*hosted
+	// memories and lives count what the incarnation names.
+	memories, lives int
 	// broken is for the tests of the suite; the zero value keeps all promises.
 	broken flaw
 }
@@ -72,6 +74,9 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	defer s.mu.Unlock()
 	e := order.Effect
 	s.lapse()
+	if order.Book != "" && order.Book != s.incarnation().Book && s.broken != obeysAny {
+		return checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Failed, Detail: "it is for another agent", Step: -1}, nil
+	}
 	h := s.host(e.Job)
 	// 1. Decide.
 	before := agent.Fence{Epoch: s.epoch, Marks: h.Marks}
@@ -282,8 +287,10 @@ func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, erro
 		return agent.Status{}, fmt.Errorf("master %d asks, and master %d has taken over: %w", q.Epoch, s.epoch, checkpoint.ErrFenced)
 	}
 	s.lapse()
-	s.renew(q.Heard)
-	status := agent.Status{Clock: s.clock()}
+	if q.Book == "" || q.Book == s.incarnation().Book {
+		s.renew(q.Heard)
+	}
+	status := agent.Status{Clock: s.clock(), Incarnation: s.incarnation()}
 	for _, job := range slices.Sorted(maps.Keys(s.jobs)) {
 		h := s.jobs[job]
 		// An attempt that has ended by itself is told of until it is stopped: its progress says how it
@@ -354,10 +361,26 @@ func (s *Server) Containers(job string) int {
 	return s.host(job).containers
 }
 
+// incarnation is who the server is. s.mu is held.
+func (s *Server) incarnation() agent.Incarnation {
+	return agent.Incarnation{Book: fmt.Sprintf("%s %d", s.ID, s.memories), Life: fmt.Sprintf("%s %d", s.ID, s.lives)}
+}
+
+// Restart is what a kill and a new start of the agent do: another process has the same memory.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lives++
+}
+
 // Forget robs the server of its memory. Processes go with it.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lives++
+	if s.broken != keepsName {
+		s.memories++
+	}
 	s.epoch, s.heard = 0, agent.Lease{}
 	for _, h := range s.jobs {
 		// The starts are kept, because they are the test's memory and not the server's.

@@ -46,7 +46,7 @@ type Subject struct {
 	// The kill must be a hard one, without any chance for the agent to write anything down.
 	Restart func() error
 	// Forget kills the agent and all processes and starts it again without its memory; nil: it cannot.
-	// This is what ServerLost promises: no process and no container of before is left.
+	// This is what ServerFenced promises: no process and no container of before is left.
 	Forget func() error
 	// Elapse lets a part of the length of the agent's lease pass; nil: the agent has no lease.
 	// It moves the agent's clock, or waits in fact where that cannot be moved. It returns at once;
@@ -57,6 +57,7 @@ type Subject struct {
 
 	// It changes in greet alone, so that a check decides when the lease is renewed.
 	heard agent.Stamp // what is handed back with every order
+	book  string      // the memory that orders are for; empty: any
 }
 
 // greet asks the agent for its clock, so that orders can renew its lease.
@@ -134,7 +135,7 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 	// Effects of one attempt that are the same have the same number, as those have that a master sends
 	// again.
 	e.ID, e.Servers = e.Attempt*100+e.Checkpoint, []string{s.Server}
-	reply, err := s.Agent.Do(ctx, agent.Order{Effect: e, Spec: s.Spec, Heard: s.heard})
+	reply, err := s.Agent.Do(ctx, agent.Order{Effect: e, Spec: s.Spec, Heard: s.heard, Book: s.book})
 	// A master takes the reply for the effect that it names; a wrong number would end another job's
 	// phase.
 	if err == nil && (reply.ID != e.ID || reply.Job != e.Job) {

@@ -21,6 +21,7 @@ import (
 const MaxManifestBytes = 64 << 20
 
 // magic opens every manifest. The number is the version of the form.
+// It is readable, so that whoever comes upon such a file knows whose it is.
 const magic = "apportion-checkpoint 1 "
 
 // headerBytes is the length of the first line: magic, checksum in hexadecimal, newline.
@@ -57,6 +58,7 @@ func Encode(r Record) ([]byte, error) {
 			Detail: fmt.Sprintf("a manifest of %d bytes, more than %d", headerBytes+len(body), MaxManifestBytes)}
 	}
 	header := magic + store.Digest(sha256.Sum256(body)).String() + "\n"
+	// One buffer and one write for the caller: a manifest is short beside what it describes.
 	return append([]byte(header), body...), nil
 }
 
@@ -139,6 +141,7 @@ func checkPart(name string, taken map[string]bool) error {
 	if err := store.CheckPart(name); err != nil {
 		return err
 	}
+	// Names are compared as they are: what a file system takes for the same is no matter here.
 	if taken[name] {
 		return fmt.Errorf("part %.60q %w: %w", name, apportion.ErrDuplicate, store.ErrName)
 	}
@@ -163,5 +166,6 @@ func Wrap(job string, number int64, err error) error {
 	if err == nil {
 		return nil
 	}
+	// Names of jobs may be thousands of bytes long; 60 are enough to find one in a log.
 	return fmt.Errorf("job %.60q, checkpoint %d: %w", job, number, err)
 }

@@ -13,6 +13,7 @@ import (
 // Place names the objects of one writer: the second in which it began and a random word, so that no two
 // writers ever have the same one, not even when their clocks stand still. The form is
 // "<seconds since 1970>-<26 letters and digits>".
+// It is a string, so that it can be part of a name and of JSON as it is.
 type Place string
 
 // wordBytes is the length of [rand.Text], 130 random bits.
@@ -22,6 +23,7 @@ var errPlace = errors.New("is not the name of a place")
 
 // NewPlace returns the place of a writer that begins now.
 func NewPlace(now time.Time) Place {
+	// The clock is the caller's, and seconds are enough: the word alone makes places differ.
 	return Place(strconv.FormatInt(now.Unix(), 10) + "-" + rand.Text())
 }
 
@@ -50,6 +52,7 @@ func (p Place) Valid() bool {
 // more than age after now is abandoned too: the clock was wrong then or is wrong now, and otherwise it
 // would stay for ever.
 func (p Place) Abandoned(now time.Time, age time.Duration) bool {
+	// What is no place was not made here, and is never abandoned: somebody else's files stay.
 	began, err := p.stamp()
 	return err == nil && now.Sub(began).Abs() > age
 }

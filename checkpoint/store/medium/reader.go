@@ -22,10 +22,12 @@ var errReaderClosed = errors.New("the reader is closed")
 // reader implements store.Reader.
 type reader struct {
 	// It is that of Open, and ends the reader with all its parts.
-	ctx      context.Context
+	ctx context.Context
+	// manifest is the reader's own copy, with which every part is compared.
 	manifest store.Manifest
 	open     func(index int) (io.ReadCloser, error)
-	closed   bool
+	// closed stops new parts; those that are open go on.
+	closed bool
 }
 
 // NewReader returns a reader of a committed checkpoint; open opens the object of the part with that
@@ -48,6 +50,7 @@ func (r *reader) Part(name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, r.wrap(name, err)
 	}
+	// Each call has a stream and a digest of its own, so that one part can be read twice at once.
 	return &verified{r: r, part: part, from: from, hash: sha256.New()}, nil
 }
 
@@ -84,7 +87,9 @@ func (r *reader) Close() error {
 type verified struct {
 	r    *reader
 	part store.Part
+	// from is the object of the part, of which verified reads part.Bytes and one more.
 	from io.ReadCloser
+	// hash has seen exactly the bytes that were read.
 	hash hash.Hash
 	// read <= part.Bytes holds always: Read clips what it asks for.
 	read int64
@@ -117,6 +122,7 @@ func (v *verified) step(p []byte) (int, error) {
 		return 0, cmp.Or(v.compare(), io.EOF)
 	}
 	n, err := v.from.Read(p)
+	// The bytes are hashed before they are handed out: the caller may change p.
 	v.hash.Write(p[:n])
 	v.read += int64(n)
 	switch {
@@ -143,6 +149,7 @@ func (v *verified) compare() error {
 	case err != io.EOF:
 		return err
 	}
+	// The length is right by now, so that only the content can differ.
 	if !bytes.Equal(v.hash.Sum(nil), v.part.SHA256[:]) {
 		return fmt.Errorf("has another digest: %w", store.ErrCorrupt)
 	}

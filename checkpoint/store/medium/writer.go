@@ -47,7 +47,8 @@ type writer struct {
 	ctx      context.Context
 	manifest store.Manifest
 	medium   Medium
-	taken    map[string]bool // names of parts
+	// ctx is that of Begin: it bounds the whole writing, not one call.
+	taken map[string]bool // names of parts
 	// At most one is open, so that a medium can be a single stream.
 	open *part
 	// ended says why nothing can be written any more: errCommitted, errAborted or what went wrong.
@@ -94,6 +95,7 @@ func (w *writer) Part(name string) (io.WriteCloser, error) {
 		w.ended = err
 		return nil, w.wrap(err)
 	}
+	// A name counts as taken only once its object exists, so that a refusal can be tried again.
 	w.taken[name] = true
 	w.open = &part{w: w, name: name, object: object, hash: sha256.New()}
 	return w.open, nil
@@ -111,6 +113,7 @@ func (w *writer) Commit() (store.Manifest, error) {
 			w.ended = err
 			return store.Manifest{}, w.wrap(err)
 		}
+		// What is committed may be an equal of this manifest, written by somebody else.
 		w.manifest, w.ended = committed, errCommitted
 	}
 	m := w.manifest
@@ -130,16 +133,19 @@ func (w *writer) Abort() error {
 	}
 	// It is set whether dropping succeeds or not: a writer that was given up commits no more.
 	w.ended = errAborted
+	// Both are tried: what the part cannot drop, the medium may.
 	return w.wrap(errors.Join(err, w.medium.Abort()))
 }
 
 // part implements the io.WriteCloser of one part.
 type part struct {
-	w      *writer
+	w *writer
+	// name is that of the part, for errors and for the manifest.
 	name   string
 	object Object // nil once it is closed or discarded
 	hash   hash.Hash
-	bytes  int64
+	// bytes counts what the object has taken, which is what the manifest will say.
+	bytes int64
 }
 
 // aside is the length from which on a block is hashed beside its being written: below, it would take
@@ -177,6 +183,7 @@ func (p *part) digest(data []byte) func() {
 		p.hash.Write(data)
 		return func() {}
 	}
+	// The goroutine lives no longer than the call of Write, which waits for it in every case.
 	done := make(chan struct{})
 	go func() {
 		p.hash.Write(data)

@@ -13,10 +13,12 @@ import (
 var ErrInjected = errors.New("vfstest: injected fault")
 
 // Op is one of the operations of FS and File.
+// It is a text, so that a log of operations reads by itself.
 type Op string
 
 // The operations. Open stands for opening and reading, which are one operation.
 const (
+	// Those that change or read names.
 	Create  Op = "create"
 	Open    Op = "open"
 	Rename  Op = "rename"
@@ -25,8 +27,10 @@ const (
 	List    Op = "list"
 	SyncDir Op = "syncdir"
 	Write   Op = "write"
-	Sync    Op = "sync"
-	Close   Op = "close"
+	// Write, Sync and Close are those of a file, which the hook knows by the name that it was created
+	// under.
+	Sync  Op = "sync"
+	Close Op = "close"
 )
 
 // Hook is asked before each operation on a name. If it returns an error the operation fails with that
@@ -52,6 +56,7 @@ func Hooked(fsys vfs.FS, hook Hook) vfs.FS { return &hooked{fsys, hook} }
 
 // hooked asks a hook before each operation on a file system.
 type hooked struct {
+	// fsys does the work; hook is asked first, from the goroutine of the caller.
 	fsys vfs.FS
 	hook Hook
 }
@@ -71,6 +76,7 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 
 // Open implements vfs.FS.
 func (h *hooked) Open(name string) (io.ReadCloser, error) {
+	// Reading goes on without the hook: Open stands for both.
 	if err := h.hook(Open, name); err != nil {
 		return nil, err
 	}
@@ -79,6 +85,7 @@ func (h *hooked) Open(name string) (io.ReadCloser, error) {
 
 // Rename implements vfs.FS. The hook is asked with the old name.
 func (h *hooked) Rename(from, to string) error {
+	// A rename that is refused leaves both names as they are.
 	if err := h.hook(Rename, from); err != nil {
 		return err
 	}
@@ -87,6 +94,7 @@ func (h *hooked) Rename(from, to string) error {
 
 // Remove implements vfs.FS.
 func (h *hooked) Remove(name string) error {
+	// A directory is removed by the same operation, and is asked about in the same way.
 	if err := h.hook(Remove, name); err != nil {
 		return err
 	}
@@ -103,6 +111,7 @@ func (h *hooked) Mkdir(name string) error {
 
 // List implements vfs.FS.
 func (h *hooked) List(dir string) ([]vfs.Entry, error) {
+	// Nothing is returned beside the error, though FS would allow a part of the list.
 	if err := h.hook(List, dir); err != nil {
 		return nil, err
 	}
@@ -111,6 +120,7 @@ func (h *hooked) List(dir string) ([]vfs.Entry, error) {
 
 // SyncDir implements vfs.FS.
 func (h *hooked) SyncDir(dir string) error {
+	// What was to be synced stays at risk, as with Sync.
 	if err := h.hook(SyncDir, dir); err != nil {
 		return err
 	}
@@ -120,6 +130,7 @@ func (h *hooked) SyncDir(dir string) error {
 // hookedFile asks a hook before each operation on a file.
 type hookedFile struct {
 	file vfs.File
+	// name is that of Create, also after the file was renamed.
 	name string
 	hook Hook
 }
@@ -137,6 +148,7 @@ func (f *hookedFile) Write(p []byte) (int, error) {
 
 // Sync implements vfs.File. One that fails has synced nothing.
 func (f *hookedFile) Sync() error {
+	// What was written stays written, and stays at risk.
 	if err := f.hook(Sync, f.name); err != nil {
 		return err
 	}
@@ -144,4 +156,5 @@ func (f *hookedFile) Sync() error {
 }
 
 // Close implements vfs.File. It closes the file even where it fails.
+// A test that lets closing fail must not leak files by it.
 func (f *hookedFile) Close() error { return errors.Join(f.hook(Close, f.name), f.file.Close()) }

@@ -21,7 +21,8 @@ import (
 type Mem struct {
 	// One lock guards the whole tree: an operation is one step for all others, as FS asks of Create and
 	// Rename.
-	mu   sync.Mutex
+	mu sync.Mutex
+	// root is the directory ".", which is always there.
 	root *node
 }
 
@@ -59,6 +60,7 @@ func (m *Mem) Crash(rng *rand.Rand) *Mem {
 	// The survivors are copies: the process that goes on with m must not find on its disk what comes after
 	// the crash.
 	c := crash{rng: rng, survivors: make(map[*node]*node)}
+	// The copy shares nothing with m, so that both can be used on.
 	return &Mem{root: c.node(m.root)}
 }
 
@@ -66,7 +68,8 @@ func (m *Mem) Crash(rng *rand.Rand) *Mem {
 type crash struct {
 	// nil stands for the worst that FS allows, which is the one outcome that a test can name without trying
 	// seeds.
-	rng       *rand.Rand
+	rng *rand.Rand
+	// survivors has for each node its copy.
 	survivors map[*node]*node
 }
 
@@ -111,10 +114,13 @@ func (c *crash) node(n *node) *node {
 }
 
 // content is what is left of a file.
+// The result shares nothing with the file, which may be written on.
 func (c *crash) content(n *node) []byte {
 	// data is what Sync promised; loose is at the mercy of the disk.
 	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
 	// None of the bytes have arrived, or the first of them.
+	// Without a random source the order of these questions does not matter: flip says no, and the last one
+	// yes.
 	if len(loose) == 0 || c.flip() || c.rng == nil {
 		return data
 	}
@@ -129,7 +135,9 @@ func (c *crash) content(n *node) []byte {
 }
 
 // find returns the node of a name, or an error for op.
+// The caller holds the lock. O(depth of the name).
 func (m *Mem) find(op, name string) (*node, error) {
+	// The walk begins at the root for each call: trees of tests are shallow.
 	n := m.root
 	if name == "." {
 		return n, nil
@@ -156,6 +164,7 @@ func (m *Mem) parent(op, name string) (*node, string, error) {
 	}
 	// The parent must exist: FS makes no directories by itself, and each needs a sync of its own.
 	dir, err := m.find(op, path.Dir(name))
+	// A file in the place of a directory is no directory, as the package says ErrNotExist for.
 	if err == nil && !dir.isDir() {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
@@ -186,6 +195,7 @@ func (m *Mem) Create(name string) (vfs.File, error) {
 	if err := m.add("create", name, n); err != nil {
 		return nil, err
 	}
+	// The handle keeps the node and not the name: a rename does not disturb a file that is open.
 	return &memFile{m: m, n: n}, nil
 }
 
@@ -292,6 +302,7 @@ func (m *Mem) SyncDir(dir string) error {
 }
 
 // dir returns a directory, or an error for op.
+// Package fs has no sentinel for what is no directory, so that it is ErrInvalid.
 func (m *Mem) dir(op, name string) (*node, error) {
 	n, err := m.find(op, name)
 	if err == nil && !n.isDir() {
@@ -302,12 +313,14 @@ func (m *Mem) dir(op, name string) (*node, error) {
 
 // memFile is a file of a Mem open for writing.
 type memFile struct {
-	m      *Mem
-	n      *node
+	m *Mem
+	n *node
+	// closed is this handle's: another one on the same file may be open.
 	closed bool
 }
 
 // open returns an error if the file was closed.
+// The caller holds the lock of the file system, which guards closed as well.
 func (f *memFile) open() error {
 	if f.closed {
 		return fs.ErrClosed

@@ -60,7 +60,7 @@ func TestNoted(t *testing.T) {
 			Objective: 2./12 + 2./128, Proven: solver.ByUtilization}}, decision{proven: true}},
 	} {
 		run := &played{}
-		_, err := noted{&policies.Dorm{Theta1: 1, Theta2: 1, Solver: test.solver}, run}.Decide(t.Context(), state())
+		_, err := noted{&policies.Dorm{Theta1: 1, Theta2: 1, Options: alloc.Options{PaperRule: true}, Solver: test.solver}, run}.Decide(t.Context(), state())
 		if err != nil {
 			t.Fatal(err)
 		}

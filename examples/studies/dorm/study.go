@@ -52,6 +52,7 @@ func (s *study) makePolicy(name string, run *played) sim.Policy {
 	for _, dorm := range policies.Dorm123(solver) {
 		if dorm.Label == name {
 			dorm.Options = s.reading
+			dorm.Options.PaperRule = true
 			return noted{dorm, run}
 		}
 	}

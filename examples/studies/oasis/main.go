@@ -5,7 +5,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
@@ -19,6 +22,10 @@ type options struct {
 	out         string
 	small       bool
 	trace       bool
+	windows     string
+	every       int
+	held        bool
+	gpus        []int
 }
 
 func parse(args []string, stderr io.Writer) (*options, error) {
@@ -29,13 +36,29 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	command.Out(flags, &o.out)
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
 	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of each of two real traces instead of the paper's workload")
+	flags.StringVar(&o.windows, "windows", "", "play 90 windows of the traces in this `folder` instead: chronus_slo.csv.gz, ms_itp_2021.csv.gz")
+	flags.BoolVar(&o.held, "held", false, "with -windows: traces on which no setting was chosen instead: thetagpu_2023.csv.gz, philly_vcs.csv.gz")
+	flags.IntVar(&o.every, "every", 1, "with -windows: play only every so manieth")
+	flags.Func("gpus", "with -windows: the sizes of cluster, `numbers` of GPUs with commas between; else parts of what the jobs keep busy", o.readSizes)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
-	if o.seeds < 1 || o.tiny < 1 {
-		return nil, command.Misused(flags, "-seeds and -tiny must be positive")
+	if o.seeds < 1 || o.tiny < 1 || o.every < 1 {
+		return nil, command.Misused(flags, "-seeds, -tiny and -every must be positive")
 	}
 	return o, nil
+}
+
+// readSizes reads -gpus.
+func (o *options) readSizes(text string) error {
+	for _, part := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return errors.New("sizes must be positive whole numbers")
+		}
+		o.gpus = append(o.gpus, n)
+	}
+	return nil
 }
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
@@ -43,6 +66,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	if o.windows != "" {
+		return runWindows(ctx, o, stdout, stderr)
 	}
 	if o.trace {
 		return runTrace(ctx, stdout, stderr)

@@ -41,4 +41,6 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 	commandtest.FileForFolder(t, run, "-small", "-seeds", "1", "-tiny", "1")
 }
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace") }
+func TestHelp(t *testing.T) {
+	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "windows", "every", "held", "gpus")
+}

@@ -50,11 +50,8 @@ func traceWorkload(file string, gpus int) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &workload{cluster: &primaldual.Cluster{Kinds: apportion.Kinds{"gpu", "slot"}, Slots: traceSlots}}
-	for h := range gpus / 8 {
-		s.cluster.WorkerServers = append(s.cluster.WorkerServers, apportion.Server{ID: fmt.Sprint("worker", h), Capacity: apportion.Resources{8, 0}})
-		s.cluster.PSServers = append(s.cluster.PSServers, apportion.Server{ID: fmt.Sprint("ps", h), Capacity: apportion.Resources{0, 8}})
-	}
+	s := &workload{cluster: traceCluster(gpus)}
+	s.cluster.Slots = traceSlots
 	for row, err := range trace.Jobs(file, bytes.NewReader(rows)) {
 		if err != nil {
 			return nil, err
@@ -80,7 +77,7 @@ func traceJob(row *trace.Job) (primaldual.Job, error) {
 	if err != nil {
 		return primaldual.Job{}, err
 	}
-	gpus := int64(row.GPUs.Value)
+	gpus := max(1, int64(row.GPUs.Value))
 	arrival := int((row.Submit + traceSlot - 1) / traceSlot)
 	end := int((row.Submit.Seconds() + deadline) / traceSlot.Seconds()) // whole slots before the deadline
 	var utility primaldual.Utility = primaldual.Steps{{Within: end - arrival - 1, Value: value}}

@@ -11,8 +11,10 @@ import "math/big"
 func WholeInBulk(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int64, floors bool) {
 	counts, floors := start(capacity, claims)
 	// Each round ends with a refusal, after which one claim is blocked: at most as many rounds as claims.
+	// Nobody is blocked at first; who is unservable or at Max is not open, and needs no mark.
 	b := &bulk{capacity, claims, counts, make([]bool, len(claims))}
 	for {
+		// The search looks at numbers of containers alone and hands out nothing.
 		refused, at := b.firstRefused()
 		// Nobody is refused any more: all that are open reach their Max.
 		if refused < 0 {
@@ -26,6 +28,7 @@ func WholeInBulk(capacity []int64, claims []Claim, stopAtFirst bool) (containers
 		}
 		b.blocked[refused] = true
 	}
+	// Counts are whole, so that the numerator is all of it.
 	for _, count := range b.counts {
 		containers = append(containers, count.Num().Int64())
 	}
@@ -47,6 +50,7 @@ func (b *bulk) open(i int) bool {
 }
 
 // fillUp gives every open claim its Max.
+// It is asked for only where all of that fits.
 func (b *bulk) fillUp() {
 	for i := range b.claims {
 		if b.open(i) {
@@ -88,6 +92,7 @@ func (b *bulk) fits(i int, n int64) bool {
 	// A container that fits nobody's room is refused only if all that are handed out before it have been counted.
 	after := b.ahead(i, n)
 	after[i] = whole(n)
+	// n containers and the one that is asked about.
 	after[i].Add(after[i], whole(1))
 	for k := range b.capacity {
 		if left(b.capacity, b.claims, after, k).Sign() < 0 {
@@ -100,6 +105,7 @@ func (b *bulk) fits(i int, n int64) bool {
 // ahead returns what every claim has when claim i, which has n, is due: an open claim was handed each
 // container before which its weighted share was lower, or equal with the smaller ID.
 func (b *bulk) ahead(i int, n int64) []*big.Rat {
+	// The result is a new list each time: firstRefused asks for many.
 	counts := make([]*big.Rat, len(b.claims))
 	for j, claim := range b.claims {
 		if !b.open(j) {

@@ -17,9 +17,13 @@ type Claim struct {
 }
 
 // Fill returns the divisible containers of each claim and whether their minima were honoured.
+// Every round ends with an event, of which each claim has a few and each kind one: the rounds are few.
+// Each costs O(n² K) additions of rational numbers, whose digits grow from round to round.
 func Fill(capacity []int64, claims []Claim) (containers []*big.Rat, floors bool) {
 	counts, floors := start(capacity, claims)
 	for {
+		// 1. How far can the level rise before anything changes? 2. It rises by just that. 3. All is
+		// looked at anew.
 		step := smallestStep(capacity, claims, counts)
 		if step == nil {
 			return counts, floors
@@ -49,6 +53,7 @@ func lowest(capacity []int64, claims []Claim, counts []*big.Rat) []int {
 				low = nil
 			}
 		}
+		// Claims at the same level as the first one join it, and those below have emptied the list.
 		low = append(low, i)
 	}
 	return low
@@ -64,6 +69,7 @@ func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat 
 	// step is the shortest of all distances to an event; nil means that there is none yet.
 	var step *big.Rat
 	shorten := func(s *big.Rat) {
+		// A distance of zero or less lies behind: its event has happened.
 		if s.Sign() > 0 && (step == nil || s.Cmp(step) < 0) {
 			step = s
 		}
@@ -94,6 +100,8 @@ func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat 
 
 // Whole returns the containers of each claim handed out one by one to the lowest weighted share,
 // then the smallest ID. stopAtFirst ends with the first container that does not fit.
+// It takes a round for each container, so that clusters of tests must be small; WholeInBulk is for large
+// ones.
 func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int64, floors bool) {
 	counts, floors := start(capacity, claims)
 	blocked := make([]bool, len(claims))
@@ -117,6 +125,7 @@ func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int
 			fits = fits && left(capacity, claims, counts, k).Cmp(whole(claims[next].Demand[k])) >= 0
 		}
 		if fits {
+			// One container at a time, as in the listing: this is what makes the twin slow and plain.
 			counts[next].Add(counts[next], whole(1))
 			continue
 		}
@@ -141,6 +150,7 @@ func before(capacity []int64, a Claim, n *big.Rat, b Claim, m *big.Rat) bool {
 
 // start returns the minima, or zeros where they do not fit together.
 func start(capacity []int64, claims []Claim) ([]*big.Rat, bool) {
+	// Both answers are prepared, and the test below chooses.
 	counts, zeros := make([]*big.Rat, len(claims)), make([]*big.Rat, len(claims))
 	for i, claim := range claims {
 		counts[i], zeros[i] = new(big.Rat), new(big.Rat)
@@ -194,6 +204,7 @@ func left(capacity []int64, claims []Claim, counts []*big.Rat, k int) *big.Rat {
 
 // delta is the dominant share of one container.
 func delta(capacity []int64, claim Claim) *big.Rat {
+	// Kinds that the cluster has none of are no part of a share.
 	most := new(big.Rat)
 	for k, q := range claim.Demand {
 		if capacity[k] > 0 {
@@ -207,10 +218,12 @@ func delta(capacity []int64, claim Claim) *big.Rat {
 
 // pace is the number of containers for each unit of level.
 func pace(capacity []int64, claim Claim) *big.Rat {
+	// SetFloat64 is exact: every float64 is a rational number.
 	return new(big.Rat).Quo(new(big.Rat).SetFloat64(claim.Weight), delta(capacity, claim))
 }
 
 // weighted is the weighted dominant share of n containers.
+// It is n delta / Weight, [Ghodsi11] §4.3.
 func weighted(capacity []int64, claim Claim, n *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(n, pace(capacity, claim))
 }

@@ -38,7 +38,8 @@ const (
 // Answer is the optimum of a model.
 type Answer struct {
 	// Feasible says whether there is a feasible point. Objective and Values mean something only then.
-	Feasible  bool
+	Feasible bool
+	// Objective includes the model's constant, and Values has one value a variable.
 	Objective float64
 	Values    []float64
 }
@@ -68,6 +69,7 @@ func Solve(m *milp.Model) Answer {
 }
 
 // search walks through all points: values is the point under way, with zeros for what is not decided yet.
+// continuous are the indices of the continuous variables, answer the best so far.
 type search struct {
 	model      *milp.Model
 	continuous []int
@@ -86,6 +88,7 @@ func (s *search) assign(j int) {
 		s.assign(j + 1)
 		return
 	}
+	// Ascending, so that of equal points the smallest in this order is found first.
 	for x := math.Ceil(v.Lower); x <= v.Upper; x++ {
 		s.values[j] = x
 		s.assign(j + 1)
@@ -118,6 +121,7 @@ func (s *search) fillContinuous() {
 
 // plane returns the equation coefficients . continuous variables = right-hand side.
 func (s *search) plane(columns []int32, coefs []float64, rhs float64) []float64 {
+	// The last entry is the right-hand side, as in a tableau.
 	equation := make([]float64, len(s.continuous)+1)
 	for k, column := range columns {
 		for c, j := range s.continuous {
@@ -132,6 +136,7 @@ func (s *search) plane(columns []int32, coefs []float64, rhs float64) []float64 
 
 // choose tries every choice of as many planes as there are continuous variables.
 func (s *search) choose(planes, chosen [][]float64) {
+	// Without continuous variables nothing is to be chosen, and the one point is considered at once.
 	if len(chosen) == len(s.continuous) {
 		if x, ok := meet(chosen); ok {
 			s.consider(x)
@@ -145,6 +150,7 @@ func (s *search) choose(planes, chosen [][]float64) {
 }
 
 // meet solves a square system by Gauss-Jordan elimination; false where it is singular.
+// O(n³) for at most four equations.
 func meet(equations [][]float64) (x []float64, ok bool) {
 	n := len(equations)
 	a := make([][]float64, n)
@@ -174,6 +180,7 @@ func meet(equations [][]float64) (x []float64, ok bool) {
 	}
 	x = make([]float64, n)
 	for i := range x {
+		// All else in the row has been eliminated, above the diagonal as well.
 		x[i] = a[i][n] / a[i][i]
 	}
 	return x, true
@@ -187,6 +194,7 @@ func (s *search) consider(x []float64) {
 	// The referee of package milp decides on feasibility, so that the twin and the solvers mean the same by it.
 	if s.model.Verify(s.values, tolerance, 0) == nil {
 		objective := s.model.Objective(s.values)
+		// A tie keeps the first point, for the sake of tests that name one.
 		better := objective < s.answer.Objective
 		if s.model.Sense() == milp.Maximize {
 			better = objective > s.answer.Objective

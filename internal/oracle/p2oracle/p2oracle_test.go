@@ -15,7 +15,7 @@ func oneKind(share float64, previous []apportion.Placement) *solver.Instance {
 		Capacity: []apportion.Resources{{2}, {2}}, Total: apportion.Resources{4}, LossBudget: 2, AdjustBudget: 1,
 		Apps: []solver.App{{
 			Demand: apportion.Resources{1}, Min: 1, Max: 3, Value: 0.25, Delta: 0.25,
-			Share: share, Running: previous != nil, Previous: previous,
+			Share: share, Running: previous != nil, Cost: 1, Previous: previous,
 		}},
 	}
 }

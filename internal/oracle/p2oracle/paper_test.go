@@ -15,7 +15,7 @@ import (
 // app returns an application of the tiny cluster, which has 8 CPUs, 1 GPU and 32 GB in all: Value is sum_k d_k/C_k of
 // (1), Delta max_k d_k/C_k of (2).
 func app(most int64, share float64, previous []apportion.Placement, demand ...int64) solver.App {
-	a := solver.App{Demand: demand, Min: 1, Max: most, Share: share, Running: previous != nil, Previous: previous}
+	a := solver.App{Demand: demand, Min: 1, Max: most, Share: share, Running: previous != nil, Cost: 1, Previous: previous}
 	for k, total := range []float64{8, 1, 32} {
 		part := float64(demand[k]) / total
 		a.Value += part

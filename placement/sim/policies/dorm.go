@@ -34,19 +34,22 @@ type Dorm struct {
 	entry   entry
 }
 
+// paper takes decisions as the paper does, for the evaluations that are compared with it.
+var paper = alloc.Options{PaperRule: true}
+
 // Dorm123 returns the three settings of the paper's evaluation.
 func Dorm123(by solver.Solver) []*Dorm {
 	return []*Dorm{
-		{Label: "Dorm-1", Theta1: 0.2, Theta2: 0.1, Solver: by},
-		{Label: "Dorm-2", Theta1: 0.1, Theta2: 0.2, Solver: by},
-		{Label: "Dorm-3", Theta1: 0.1, Theta2: 0.1, Solver: by},
+		{Label: "Dorm-1", Theta1: 0.2, Theta2: 0.1, Options: paper, Solver: by},
+		{Label: "Dorm-2", Theta1: 0.1, Theta2: 0.2, Options: paper, Solver: by},
+		{Label: "Dorm-3", Theta1: 0.1, Theta2: 0.1, Options: paper, Solver: by},
 	}
 }
 
 // DormInSlots returns Dorm for scenarios of OASiS: with the thresholds of Dorm-3 and a queue of 4, of
 // which the longest prefix is let in that leaves the problem solvable.
 func DormInSlots(by solver.Solver) *Dorm {
-	return &Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.1, Queue: 4, Options: alloc.Options{AdmitPrefix: true}, Solver: by}
+	return &Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.1, Queue: 4, Options: alloc.Options{PaperRule: true, AdmitPrefix: true}, Solver: by}
 }
 
 // Name returns the label.

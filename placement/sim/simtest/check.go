@@ -23,8 +23,10 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 		return fmt.Errorf("%d outcomes for %d jobs", len(r.Jobs), len(s.Jobs))
 	}
 	// Job by job first: what is wrong with one could make nonsense of the sums over all.
+	// faults are collected over all jobs, as one fault of a policy often shows in several.
 	var faults []error
 	for i := range s.Jobs {
+		// O(spans) each, with big integers: work of a long run overflows 64 bits, 10^6 times nanoseconds.
 		if err := checkJob(s, &s.Jobs[i], &r.Jobs[i]); err != nil {
 			faults = append(faults, fmt.Errorf("job %q: %w", s.Jobs[i].ID, err))
 		}
@@ -40,6 +42,7 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 			}
 		}
 	}
+	// Samples last: what they claim is counted from spans, which are known to be right by now.
 	return checkSamples(s, r)
 }
 
@@ -47,6 +50,7 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 // them, and it has done its work.
 func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 	// begun is the first instant with containers, done what the rates add up to, last the last of them.
+	// A job that never holds anything keeps its arrival as its beginning.
 	begun, until, paused := o.Arrival, o.Arrival, time.Duration(0)
 	done, last := new(big.Int), int64(0)
 	for i := range o.Spans {
@@ -62,18 +66,24 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 			return err
 		}
 		until = span.Until
+		// A rate of 0 is a pause: the containers are held, and nothing is done.
 		if last = span.Rate; last == 0 {
 			paused += span.Until - span.From
 		}
+		// The rate is constant within a span, so that the sum is exact.
 		done.Add(done, product(span.Rate, span.Until-span.From))
 	}
 	switch {
+	// 1. It is the outcome of this job.
 	case o.ID != job.ID || o.Arrival != job.Arrival:
 		return fmt.Errorf("the outcome is that of %q from %v", o.ID, o.Arrival)
+	// 2. What it says of its beginning is what its first span says; a refused job has none.
 	case o.Started != (len(o.Spans) > 0) || o.Started && o.Start != begun || o.Refused && o.Started:
 		return fmt.Errorf("started %t at %v, refused %t, %d spans from %v", o.Started, o.Start, o.Refused, len(o.Spans), begun)
+	// 3. It completes when its last span ends.
 	case o.Completed && (o.Completion != until || !o.Started):
 		return fmt.Errorf("completed at %v, ended at %v", o.Completion, until)
+	// 4. Its pauses are those of its adjustments; the last may have been cut off by the end of the run.
 	case o.Paused != paused || paused > time.Duration(o.Adjusted)*s.AdjustCost:
 		return fmt.Errorf("paused %v for %d adjustments, noted %v", paused, o.Adjusted, o.Paused)
 	}
@@ -83,16 +93,19 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 // checkSpan checks what a job holds, and the speed that it has from it: 0 in a pause, which is counted
 // elsewhere, and otherwise that of its containers, or at most its demand of a shared worker.
 func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
+	// Containers count over all servers; where they stand matters to checkRoom alone.
 	n, ps := count(span.Places), count(span.ParameterServers)
 	// A job has all parameter servers that its workers need, or no workers.
 	var want int64
 	if job.Training != nil {
 		want = job.Training.PSFor(n)
 	}
+	// A span without containers would be no span.
 	if n < max(1, job.Min) || n > job.Max || ps != want {
 		return fmt.Errorf("holds %d containers and %d parameter servers at %v", n, ps, span.From)
 	}
 	// How much of a shared worker a job gets depends on the others; checkRoom and the samples hold them together.
+	// The rate of a shared worker is in the unit of its demand, millionths of the CPU.
 	if _, shared := s.Law.(sim.Shared); shared {
 		if span.Rate < 0 || span.Rate > job.Demand[0] {
 			return fmt.Errorf("uses %d of a demand of %d at %v", span.Rate, job.Demand[0], span.From)
@@ -100,6 +113,7 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 		return nil
 	}
 	// Linear is what a nil Speedup means.
+	// speed is in units of one container's.
 	speed := float64(n)
 	if job.Speedup != nil {
 		speed = job.Speedup(n)
@@ -119,6 +133,7 @@ func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, las
 	if o.Completed != (done.Cmp(total) >= 0) {
 		return fmt.Errorf("completed %t with %v of %v done", o.Completed, done, total)
 	}
+	// In continuous time Slot is 0, and the unit is one nanosecond.
 	if surplus := done.Sub(done, total); o.Completed && surplus.Cmp(product(last, max(1, s.Slot))) >= 0 {
 		return fmt.Errorf("works on for %v after its work is done", surplus)
 	}
@@ -142,6 +157,7 @@ func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
 			}
 		}
 	}
+	// Both sides have servers of their own, so that a worker cannot take a parameter server's room.
 	for side, servers := range [2][]apportion.Server{s.Servers, s.ParameterServers} {
 		for h := range servers {
 			// Exact integers: there is no tolerance for over-commitment.
@@ -179,11 +195,13 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 					takes[k] = span.Rate
 				}
 			}
+			// Two placements on one server stay two holdings; the sum does not mind.
 			all = append(all, holding{0, p.Server, takes})
 		}
 		for _, p := range span.ParameterServers {
 			takes := make(apportion.Resources, len(job.Training.PS))
 			for k, q := range job.Training.PS {
+				// Quantities are whole numbers, and nothing is rounded.
 				takes[k] = p.Count * q
 			}
 			all = append(all, holding{1, p.Server, takes})
@@ -193,6 +211,7 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 }
 
 // tolerance is for sums of shares in another order.
+// A share is at most 1 and there are few kinds, so that rounding stays far below it.
 const tolerance = 1e-9
 
 // checkSamples holds the samples to what jobs held: they ascend, their utilization is that of the spans,
@@ -202,10 +221,12 @@ func checkSamples(s *sim.Scenario, r *sim.Result) error {
 	before, adjusted := time.Duration(-1), 0
 	for i := range r.Samples {
 		sample := &r.Samples[i]
+		// Ascending strictly: two samples of one instant would be two answers.
 		if sample.At <= before || sample.At > r.End {
 			return fmt.Errorf("sample at %v after %v, the end is %v", sample.At, before, r.End)
 		}
 		before = sample.At
+		// Each adjustment is that of one job at one decision, so that both sums must agree.
 		adjusted += sample.Adjusted
 		sum := 0.0
 		// Parameter servers are a pool of their own: both sides count up to 1 for each kind.
@@ -228,6 +249,7 @@ func checkSamples(s *sim.Scenario, r *sim.Result) error {
 }
 
 // inUse returns the parts of all kinds that are in use on one side.
+// It adds up integers and divides once, so that only the last bits differ from what the simulator says.
 func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64 {
 	parts := make([]float64, len(s.Kinds))
 	for k := range parts {
@@ -237,11 +259,13 @@ func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64
 		}
 		for i := range r.Jobs {
 			for _, h := range held(s, i, &r.Jobs[i], at) {
+				// held returns both sides; O(jobs x spans) for each sample is fine for small scenarios.
 				if h.side == side {
 					used += h.takes[k]
 				}
 			}
 		}
+		// A kind that no server has is in use at a part of 0.
 		if total > 0 {
 			parts[k] = float64(used) / float64(total)
 		}
@@ -258,6 +282,7 @@ func count(places []apportion.Placement) (n int64) {
 }
 
 // product returns the work that is done at a rate in a time.
+// Its unit is a millionth of a container's work in a nanosecond.
 func product(rate int64, d time.Duration) *big.Int {
 	return new(big.Int).Mul(big.NewInt(rate), big.NewInt(int64(d)))
 }

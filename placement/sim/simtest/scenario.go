@@ -13,6 +13,7 @@ import (
 )
 
 // World is a law and a time base.
+// It decides what a job holds, and whether time passes in slots.
 type World int
 
 // The worlds.
@@ -30,6 +31,7 @@ func (w World) String() string { return [...]string{"containers", "workers", "sl
 
 // Scenario draws a small scenario in which no two jobs arrive at once, except in slots. The same seed
 // gives the same scenario.
+// It is small, so that a referee who counts everything again stays fast.
 func Scenario(world World, seed uint64) *sim.Scenario {
 	// The world takes part in the seed, so that scenario 7 of one world is not the pattern of another's.
 	rng := rand.New(rand.NewPCG(seed, uint64(world)))
@@ -55,16 +57,20 @@ func containers(rng *rand.Rand) *sim.Scenario {
 		capacity := apportion.Resources{1 + rng.Int64N(8), rng.Int64N(3)}
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: capacity})
 	}
+	// At least one job: a cluster without jobs is drawn for workers.
 	for i := range 1 + rng.IntN(8) {
 		// Few distinct instants, so that arrivals and completions nearly coincide.
 		job := sim.Job{
+			// The nanoseconds of i keep arrivals apart, without which the order of the list would matter.
 			Arrival: time.Duration(rng.IntN(10))*100*time.Second + time.Duration(i),
 			Work:    time.Duration(1+rng.IntN(40)) * 100 * time.Second, Fixed: 1 + rng.Int64N(4),
 		}
 		// What it has fixed is within what it may have.
 		job.ID, job.Demand, job.Weight = fmt.Sprint("a", i), apportion.Resources{1 + rng.Int64N(4), rng.Int64N(2)}, 1
+		// An elastic policy may go beyond what a static one would fix.
 		job.Min, job.Max = 1, job.Fixed+rng.Int64N(3)
 		if rng.IntN(2) == 0 {
+			// A tenth of the work is serial: more than ten containers are never worth it.
 			job.Speedup, _ = sim.Amdahl(0.1)
 		}
 		s.Jobs = append(s.Jobs, job)
@@ -82,6 +88,7 @@ func Falling() *sim.Curve {
 	for i := range at {
 		at[i] = float64(i)
 	}
+	// The positions grow strictly, so that NewCurve does not refuse them.
 	curve, err := sim.NewCurve(at, falling)
 	if err != nil {
 		panic(err)
@@ -98,16 +105,20 @@ func workers(rng *rand.Rand) *sim.Scenario {
 		Law: sim.Shared{Interference: []float64{0, 0.05, 1}[rng.IntN(3)]},
 	}
 	for w := range 1 + rng.IntN(3) {
+		// Capacity is the whole CPU of a worker, in millionths.
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("w", w), Capacity: apportion.Resources{sim.Whole}})
 	}
 	for i := range rng.IntN(9) {
 		// The least demand there is, those of the thesis' measurements, and a whole worker.
 		demand := []int64{1, 190_000, 500_000, sim.Whole}[rng.IntN(4)]
 		work := time.Duration(1 + rng.Int64N(int64(200*time.Second)))
+		// A job of demand 1 runs at a millionth of a worker: a millisecond of work takes a quarter of an
+		// hour.
 		if demand == 1 {
 			work = min(work, time.Millisecond)
 		}
 		job := sim.SharedJob(fmt.Sprint("job-", i), time.Duration(rng.IntN(60))*time.Second+time.Duration(i), work, demand)
+		// All jobs learn alike, so that only their speed decides when they slow down.
 		job.Request, job.Curve = rng.Int64N(4), Falling()
 		s.Jobs = append(s.Jobs, job)
 	}
@@ -116,6 +127,7 @@ func workers(rng *rand.Rand) *sim.Scenario {
 
 // slots draws a workload with the ranges of the paper, small enough for every policy.
 func slots(rng *rand.Rand) *sim.Scenario {
+	// Few slots and servers: OASiS and RRH plan over all slots for each job.
 	cluster, jobs := oasistest.Generate(rng, oasistest.Settings{
 		Slots: 20 + rng.IntN(21), WorkerServers: 1 + rng.IntN(5), PSServers: 1 + rng.IntN(4), Jobs: 1 + rng.IntN(15),
 	})

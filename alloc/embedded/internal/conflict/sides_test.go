@@ -49,7 +49,7 @@ func TestSides(t *testing.T) {
 		LossBudget: 0.25,
 		Apps: []solver.App{
 			{Demand: apportion.Resources{1}, Min: 8, Max: 9, Share: 0.5},
-			{Demand: apportion.Resources{1}, Min: 4, Max: 9, Share: 0.25, Running: true, Previous: []apportion.Placement{{Server: 0, Count: 3}}},
+			{Demand: apportion.Resources{1}, Min: 4, Max: 9, Share: 0.25, Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 3}}},
 		},
 	})
 	fair := instancetest.Clone(inst)

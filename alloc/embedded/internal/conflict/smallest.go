@@ -4,6 +4,7 @@ package conflict
 
 import (
 	"context"
+	"math"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -57,9 +58,8 @@ func relax(inst *solver.Instance, constraint solver.Constraint) *solver.Instance
 	switch constraint {
 	case solver.Fairness:
 		without.LossBudget = noBudget
-	// As many adjustments as applications are as good as no limit.
 	case solver.Adjust:
-		without.AdjustBudget = int64(len(inst.Apps))
+		without.AdjustBudget = math.MaxInt64
 	case solver.Minimum:
 		without.Apps = append([]solver.App(nil), inst.Apps...)
 		for i := range without.Apps {
@@ -104,7 +104,7 @@ func sides(ctx context.Context, inst *solver.Instance, constraint solver.Constra
 	case constraint == solver.Fairness:
 		return e.Best.Loss, inst.LossBudget
 	case constraint == solver.Adjust:
-		return float64(e.Best.Adjusted), float64(inst.AdjustBudget)
+		return float64(e.Best.Cost), float64(inst.AdjustBudget)
 	}
 	return need, e.Best.Objective
 }

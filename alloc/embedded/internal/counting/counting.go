@@ -91,7 +91,7 @@ func allTooLarge(p *problem.Problem) *solver.Conflict {
 // no application is counted twice: involved marks all residents of a server once one
 // of them has been counted.
 func tooManyMoves(p *problem.Problem) *solver.Conflict {
-	c := &solver.Conflict{Kind: -1, Have: float64(p.Inst.AdjustBudget)}
+	c := &solver.Conflict{Kind: -1, Have: float64(p.Allowed)}
 	// Those that cannot stay by themselves are certain; servers add to them.
 	need := int64(len(p.MustMove))
 	involved := make([]bool, len(p.Apps))
@@ -107,7 +107,7 @@ func tooManyMoves(p *problem.Problem) *solver.Conflict {
 			}
 		}
 	}
-	if need <= p.Inst.AdjustBudget {
+	if need <= p.Allowed {
 		return nil
 	}
 	c.Constraints = causes(p, need > int64(len(p.MustMove)))

@@ -18,7 +18,7 @@ import (
 
 // app is an application of one kind that holds held on server 0, where held is positive.
 func app(demand, least, most, held int64) solver.App {
-	a := solver.App{Demand: apportion.Resources{demand}, Min: least, Max: most, Running: held > 0}
+	a := solver.App{Demand: apportion.Resources{demand}, Min: least, Max: most, Running: held > 0, Cost: 1}
 	if held > 0 {
 		a.Previous = []apportion.Placement{{Server: 0, Count: held}}
 	}

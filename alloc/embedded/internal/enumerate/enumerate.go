@@ -48,13 +48,15 @@ type Enumeration struct {
 	// price is p_jk, spread from classes to servers as left is.
 	price []float64
 	// after[i][r] bounds the priced value of applications i and later with r adjustments left.
-	after  [][]float64
-	spare  []float64 // least loss of applications i and later
-	must   []int64   // of applications i and later: those that must move
-	lambda float64
-	Nodes  int64
-	Limit  int64
-	Found  bool
+	after [][]float64
+	spare []float64 // least loss of applications i and later
+	must  []int64   // of applications i and later: what those cost that must move
+	// cheapest is the least cost of one that may be freed.
+	cheapest int64
+	lambda   float64
+	Nodes    int64
+	Limit    int64
+	Found    bool
 	// Ordered says that best was met here, so that any later equal is lexicographically larger.
 	Ordered bool
 	Best    Rank
@@ -107,7 +109,8 @@ func (e *Enumeration) findTwins() {
 		// Above row 0 all columns are equal: empty.
 		e.tied[j] = true
 		for h := j - 1; h >= 0 && e.twin[j] < 0; h-- {
-			if p.Inst.Capacity[h].Equal(p.Inst.Capacity[j]) && slices.Equal(held[h], held[j]) {
+			sameClass := p.Inst.Class == nil || p.Inst.Class[h] == p.Inst.Class[j]
+			if sameClass && p.Inst.Capacity[h].Equal(p.Inst.Capacity[j]) && slices.Equal(held[h], held[j]) {
 				e.twin[j] = h
 			}
 		}
@@ -123,6 +126,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 	p := e.p
 	n := len(p.Apps)
 	e.after, e.spare, e.must = make([][]float64, n+1), make([]float64, n+1), make([]int64, n+1)
+	e.cheapest = math.MaxInt64
 	var base float64
 	var gains []float64
 	// From the last application backward, so that each suffix extends the one after it.
@@ -132,6 +136,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 			e.spare[i] = e.spare[i+1] + p.LeastLoss(int32(i), true)
 			e.must[i] = e.must[i+1]
 			if a.Pinnable {
+				e.cheapest = min(e.cheapest, p.Inst.Apps[i].Cost)
 				base += d.Keep[i]
 				// A gain below 0 is not taken: whoever may stay is kept then.
 				gains = append(gains, math.Max(0, d.Free[i]-d.Keep[i]))
@@ -140,7 +145,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 				base += d.Free[i]
 				if p.Inst.Apps[i].Running {
 					// A running application that cannot stay costs an adjustment, whatever it gets.
-					e.must[i]++
+					e.must[i] += p.Inst.Apps[i].Cost
 				}
 			}
 		}
@@ -175,7 +180,7 @@ func (e *Enumeration) app(i int, at Rank) bool {
 // the utilization of every completion; loss and adjustments have bounds of their own.
 func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	inst := e.p.Inst
-	spareAdjust := inst.AdjustBudget - at.Adjusted - e.must[i]
+	spareAdjust := inst.AdjustBudget - at.Cost - e.must[i]
 	// The other half of the tolerance is left to the referee, who sums in another order.
 	least := at.Loss + e.spare[i]
 	if spareAdjust < 0 || least > inst.LossBudget+solver.LossTolerance/2 {
@@ -194,9 +199,9 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	}
 	// More adjustments than there are applications left are worth no more.
 	after := e.after[i]
-	bound += after[min(spareAdjust, int64(len(after)-1))]
+	bound += after[min(spareAdjust/e.cheapest, int64(len(after)-1))]
 	// Moved can only grow from row to row, so what it is already is a bound.
-	hope := Rank{bound, least, at.Adjusted, at.Moved}
+	hope := Rank{Objective: bound, Loss: least, Adjusted: at.Adjusted, Moved: at.Moved}
 	return e.beaten(&hope)
 }
 
@@ -274,14 +279,21 @@ func (e *Enumeration) use(j int, t int32, n int64) {
 func (e *Enumeration) row(i int, n int64, at Rank) bool {
 	p := e.p
 	source := &p.Inst.Apps[i]
-	at.Objective += float64(p.Types[p.Apps[i].Type].Value * float64(n))
-	at.Loss += p.Loss(int32(i), n)
+	placed := placedRow(e.x[i*p.Servers : (i+1)*p.Servers])
+	// Steps, lists, and the servers that are open to it are for the referee to know.
+	if p.Inst.CheckApp(i, placed) != nil {
+		return true
+	}
+	loss := p.Loss(int32(i), n)
+	at.Objective += float64(p.Types[p.Apps[i].Type].Value*float64(n)) - float64(p.Inst.LossPrice*loss)
+	at.Loss += loss
 	// The referee's own functions judge what is adjusted and moved, on an instance of this
 	// one application.
 	if source.Running {
-		counts := solver.Counts{placedRow(e.x[i*p.Servers : (i+1)*p.Servers])}
+		counts := solver.Counts{placed}
 		alone := solver.Instance{Apps: p.Inst.Apps[i : i+1]}
 		at.Adjusted += alone.AdjustedApps(counts)
+		at.Cost += alone.AdjustCost(counts)
 		at.Moved += alone.Moved(counts)
 	}
 	return e.app(i+1, at)

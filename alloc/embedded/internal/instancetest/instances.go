@@ -85,6 +85,7 @@ func Tiny(draw Drawer) *solver.Instance {
 		app := solver.App{Demand: demand, Min: draw(0, draw(0, 2, "most min"), "min")}
 		app.Max = max(1, app.Min+draw(0, 3, "more"))
 		app.Share = float64(draw(0, 12, "share")) / 12
+		app.Cost = 1
 		if app.Running = draw(0, 1, "running") > 0; app.Running {
 			app.Displaced = int(draw(0, 5, "displaced")) == 0
 			for j := range servers {
@@ -110,12 +111,12 @@ func Worked(apps ...solver.App) *solver.Instance {
 
 // LR is an application of 1 CPU and 2 GB a container, up to 6, that holds held.
 func LR(share float64, held ...apportion.Placement) solver.App {
-	return solver.App{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Share: share, Running: len(held) > 0, Previous: held}
+	return solver.App{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6, Share: share, Running: len(held) > 0, Cost: 1, Previous: held}
 }
 
 // MF is an application of 2 CPU and 2 GB a container, up to 4, that holds held.
 func MF(share float64, held ...apportion.Placement) solver.App {
-	return solver.App{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Share: share, Running: len(held) > 0, Previous: held}
+	return solver.App{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4, Share: share, Running: len(held) > 0, Cost: 1, Previous: held}
 }
 
 // NN is a new application of one container with the only GPU.

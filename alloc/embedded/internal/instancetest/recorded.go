@@ -22,5 +22,6 @@ func Recorded(name string) *solver.Instance {
 	if err := json.Unmarshal(data, inst); err != nil {
 		panic(err)
 	}
+	charge(inst)
 	return inst
 }

@@ -90,6 +90,7 @@ func TestDualClasses(t *testing.T) {
 	for i := range inst.Apps {
 		inst.Apps[i].Running, inst.Apps[i].Previous = false, nil
 	}
+	inst.Apps[0].Cost = 1
 	inst.Apps[0].Running = true
 	inst.Apps[0].Previous = []apportion.Placement{{Server: 3, Count: 1}}
 	inst.Apps[1].Demand = apportion.Resources{4, 1, 32}

@@ -54,7 +54,7 @@ func TestPackingKeepsTheBooks(t *testing.T) {
 				t.Errorf("seed %d: merit from %g down to %g", seed, before, after)
 			}
 			for at := range k.groups {
-				if _, gain := k.better(at); k.groups[at].size > 0 && gain > LeastRise {
+				if _, gain := k.better(at); k.groups[at].size > 0 && gain > leastRise {
 					t.Errorf("seed %d: a sweep is left that gains %g", seed, gain)
 				}
 			}

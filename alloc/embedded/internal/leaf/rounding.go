@@ -15,8 +15,8 @@ const (
 	// mostSweeps bounds the sweeps of one ascent, raises how often the weight of missing minima or
 	// the price on loss is raised, by the factor raise.
 	mostSweeps, raises, raise = 40, 6, 5
-	// LeastRise is the least gain that counts.
-	LeastRise = 1e-10
+	// leastRise is the least gain that counts.
+	leastRise = 1e-10
 	// nudge shifts the prices of a start: ties then break one way or the other.
 	nudge = 1e-7
 )
@@ -199,7 +199,7 @@ func (k *packing) merit(worth, loss float64) float64 {
 
 // climb sweeps over the groups, each time moving one server of a group to the pattern that raises the
 // merit most, until nothing does. While minima are missing their weight grows.
-// Every move raises merit by more than LeastRise, so that a climb ends even without
+// Every move raises merit by more than leastRise, so that a climb ends even without
 // mostSweeps.
 func (k *packing) climb() {
 	k.weight = 1
@@ -228,7 +228,7 @@ func (k *packing) sweep() bool {
 	for at := 0; at < len(k.groups); at++ {
 		for k.groups[at].size > 0 {
 			q, gain := k.better(at)
-			if gain <= LeastRise {
+			if gain <= leastRise {
 				break
 			}
 			// Groups that this adds are reached later in the same sweep.
@@ -297,7 +297,7 @@ func (k *packing) settle() bool {
 		return false
 	}
 	// Less loss decides among packings of one utilization.
-	if !k.Found || k.value > k.BestValue+LeastRise || k.value > k.BestValue-LeastRise && k.loss < k.bestLoss {
+	if !k.Found || k.value > k.BestValue+leastRise || k.value > k.BestValue-leastRise && k.loss < k.bestLoss {
 		k.Found, k.BestValue, k.bestLoss = true, k.value, k.loss
 		k.bestGroups = append(k.bestGroups[:0], k.groups...)
 		copy(k.bestCount, k.count)

@@ -145,8 +145,7 @@ func (s *Cells) listSubsets(j int) {
 			s.Subsets = append(s.Subsets, Subset{uint32(mask), all[mask]})
 		}
 	}
-	// All masks are kept, not only the needed ones: moves of the local search pass through
-	// any of them.
+	// All masks are kept, not only the needed ones: any set may be asked for.
 	s.ClassOfMask = append(s.ClassOfMask, all...)
 }
 

@@ -153,6 +153,7 @@ func TestListsEnd(t *testing.T) {
 	for residents, want := range map[int]bool{mostResidents: true, mostResidents + 1: false} {
 		inst := instancetest.Crowd(1, residents, int64(residents), 1, 0)
 		for i := range inst.Apps {
+			inst.Apps[i].Cost = 1
 			inst.Apps[i].Running = true
 			inst.Apps[i].Previous = []apportion.Placement{{Server: 0, Count: 1}}
 		}

@@ -58,10 +58,15 @@ func (p *Problem) compileServers() {
 func (p *Problem) compileApps() {
 	room := p.clusterRoom()
 	p.Residents, p.Holding = make([][]int32, p.Servers), make([][]int64, p.Servers)
-	p.Budget = p.Inst.AdjustBudget
+	p.compileBudget()
 	for i := range p.Apps {
 		a, source := &p.Apps[i], &p.Inst.Apps[i]
 		a.Min, a.share = source.Min, source.Share
+		// The searches know intervals alone: what may have none is held to no minimum, and the referee
+		// has the last word on the numbers between.
+		if source.Elective {
+			a.Min = 0
+		}
 		a.Max = min(source.Max, room[a.Type])
 		if source.Delta > 0 {
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
@@ -72,6 +77,10 @@ func (p *Problem) compileApps() {
 		}
 		a.Held = solver.Containers(source.Previous)
 		a.HeldLoss = source.Loss(a.Held)
+		// A change that costs nothing is for the search to make: there is nobody to be freed.
+		if source.Cost == 0 {
+			continue
+		}
 		a.Pinnable = p.canStay(i)
 		if !a.Pinnable {
 			p.Budget--
@@ -89,6 +98,18 @@ func (p *Problem) compileApps() {
 	p.ResidualCapacity(p.Residual, nil, p.Budget)
 	p.TieLoss = p.lossWeight()
 	p.Step = p.latticeStep()
+}
+
+// compileBudget counts how many applications may be adjusted, at the cost that they all have in common.
+func (p *Problem) compileBudget() {
+	unit := int64(1)
+	for i := range p.Inst.Apps {
+		if app := &p.Inst.Apps[i]; app.Running && app.Cost > 0 {
+			unit = app.Cost
+		}
+	}
+	p.Allowed = p.Inst.AdjustBudget / unit
+	p.Budget = p.Allowed
 }
 
 // clusterRoom returns how many containers of each type the empty cluster holds, server by server.

@@ -38,6 +38,7 @@ func pooled(t *rapid.T) (*Problem, []int32) {
 		app.Max = max(1, app.Min+rapid.Int64Range(0, 4).Draw(t, "more"))
 		app.Share = float64(rapid.IntRange(0, 28).Draw(t, "share")) / 96 // quarters of a container
 		if rapid.Bool().Draw(t, "running") {
+			app.Cost = 1
 			app.Running = true
 			app.Previous = []apportion.Placement{{Server: 0, Count: rapid.Int64Range(1, 6).Draw(t, "held")}}
 		}

@@ -24,7 +24,9 @@ type Problem struct {
 	// Residual[j*Kinds+k] is what server j has at most for applications that do not stay: of its residents
 	// only budget may be freed, in each kind those that use most of it.
 	Residual []int64
-	// Budget is how many pinnable applications may be freed: AdjustBudget less those that must
+	// Allowed is how many applications AdjustBudget lets change.
+	Allowed int64
+	// Budget is how many pinnable applications may be freed: Allowed less those that must
 	// move, at most the number of pinnable applications. Negative: infeasible.
 	Budget   int64
 	Pinnable int64

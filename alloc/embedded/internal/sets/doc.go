@@ -1,2 +1,2 @@
-// Package sets is a local search over the sets of freed applications.
+// Package sets walks over the sets of freed applications.
 package sets

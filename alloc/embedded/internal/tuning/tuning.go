@@ -98,18 +98,12 @@ type Annealing struct {
 	PriceShares []float64
 }
 
-// Sets says how the local search over sets of freed applications moves. Row "sets".
+// Sets says how the walk over sets of freed applications moves. Row "sets".
 type Sets struct {
-	// Tries is how many sets it judges for a unit of effort and five adjustments; MoreTries is how many
-	// times as many where the gap is about a unit of a scarce kind. Row "longer sets".
-	Tries, MoreTries float64
-	// MostIn and MostOut bound the candidates that swaps are made of, MostRanked the swaps tried from one
-	// set: wider looks find more from each set, narrower ones see more sets.
-	MostIn, MostOut, MostRanked int
-	// Perturbed bounds the members that one perturbation exchanges, and Slack is how far below the best,
-	// relative, a set may be and still be searched from.
-	Perturbed int
-	Slack     float64
+	// Tries is how many sets it judges for a unit of effort and five adjustments.
+	Tries float64
+	// Slack is how far below the last set, relative, a set may be and still be walked on from.
+	Slack float64
 }
 
 // Tree says how branch and bound spends its rounds.
@@ -166,7 +160,7 @@ func Standard() *Numbers {
 			Hot: 1, Halvings: 10, Heavier: 4, TieAdjust: 0.01, RepairMoves: 100, Hope: 12,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
-		Sets: Sets{Tries: 1, MoreTries: 2, MostIn: 40, MostOut: 20, MostRanked: 40, Perturbed: 3, Slack: 0.003},
+		Sets: Sets{Tries: 3, Slack: 0.003},
 		Tree: Tree{RootRounds: 100, RootTries: 4, NodeRounds: 12, PriceRounds: 25, Visits: 3, Aim: 0.997, Recent: 8},
 		Limits: Limits{
 			Size: 1.5, LeastUnit: 0.3, MostUnit: 1.6, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3,

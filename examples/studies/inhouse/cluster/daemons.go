@@ -141,7 +141,8 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	wire.HandleAgent(mux, token, a)
 	return serve(ctx, "127.0.0.1:0", func(ctx context.Context, url string) error {
 		go register(ctx, p, master.Registration{URL: url, Server: o.Server}, stderr)
-		return a.Run(ctx)
+		a.Run(ctx)
+		return nil
 	}, mux)
 }
 

@@ -97,8 +97,7 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 
 // problem is what alloc is asked, and the jobs that it is about.
 func (d Dorm) problem(s *State) (*alloc.Problem, []checkpoint.Job) {
-	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: d.Theta1, Theta2: d.Theta2,
-		Options: alloc.Options{AdmitPrefix: true, Displace: true}}
+	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: d.Theta1, Theta2: d.Theta2}
 	var jobs []checkpoint.Job
 	for i := range s.Jobs {
 		p.Applications = append(p.Applications, s.Jobs[i].Application)

@@ -172,6 +172,12 @@ func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, 
 // state is what the next decision is taken on.
 func (m *Master) state(now *driver.State) *State {
 	s := &State{Kinds: m.config.Protocol.Kinds, Servers: now.Servers}
+	// Nothing may be put on a server that is drained, and all that was there is leaving: as if it had nothing to give.
+	for i := range s.Servers {
+		if slices.Contains(now.Draining, s.Servers[i].ID) {
+			clear(s.Servers[i].Capacity)
+		}
+	}
 	for _, app := range m.specs.all() {
 		if j, known := now.Job(app.ID); known && j.Job.Ending == "" {
 			s.Jobs = append(s.Jobs, JobState{app.Application, app.Policy, j.Job, j.Progress})

@@ -1,0 +1,293 @@
+// This file decides who runs, before anybody asks how many containers he gets: section 3 of the general program,
+// points 1 and 2.
+
+package alloc
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// mostQuestions bounds how often one decision asks a solver whether somebody fits whom best fit finds no place
+// for. Clusters of a few applications never come near it; where thousands wait it bounds the time.
+const mostQuestions = 16
+
+// admission is who is taken in, and why the others are not.
+type admission struct {
+	*draft
+	ctx       context.Context
+	refused   map[int]apportion.Reason // by application: newcomers that wait, and the forced that are suspended
+	preempted map[int]apportion.Reason // by application: suspended for one of higher priority
+	questions int                      // what is left of mostQuestions
+	alike     map[string]int           // what a refused application asks for -> that application
+}
+
+// admitAll takes in as many as can be had: those that run and are not forced, the forced, then newcomers, each
+// by priority and then in the order of submission. Who cannot be had blocks nobody.
+func (r *resolved) admitAll(ctx context.Context) *admission {
+	a := &admission{draft: newDraft(r), ctx: ctx, questions: mostQuestions,
+		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason), alike: make(map[string]int)}
+	for _, i := range r.queue() {
+		if reason, ok := a.ask(i); !ok {
+			a.refused[i] = reason
+		}
+	}
+	a.drain()
+	return a
+}
+
+// queue lists those who ask to be taken in: the forced before the newcomers, each by priority.
+func (r *resolved) queue() []int {
+	var queue []int
+	for i := range r.previous {
+		if r.forced[i] || !r.running(i) {
+			queue = append(queue, i)
+		}
+	}
+	slices.SortStableFunc(queue, func(a, b int) int {
+		x, y := &r.problem.Applications[a], &r.problem.Applications[b]
+		switch {
+		case r.forced[a] != r.forced[b]:
+			if r.forced[a] {
+				return -1
+			}
+			return 1
+		case x.Priority > y.Priority:
+			return -1
+		case x.Priority < y.Priority:
+			return 1
+		}
+		return 0
+	})
+	return queue
+}
+
+// ask takes application i in if it can be had, and says why if not.
+func (a *admission) ask(i int) (apportion.Reason, bool) {
+	if !a.r.fits(i) {
+		return a.r.unservable(i), false
+	}
+	key := a.request(i)
+	if before, known := a.alike[key]; known {
+		// Whoever asks for the same after it finds no more room.
+		return a.refusal(i, a.refused[before]), false
+	}
+	if a.admit(i) || a.search(i) || a.preempt(i) {
+		return apportion.Reason{}, true
+	}
+	a.alike[key] = i
+	return a.refusal(i, apportion.Reason{}), false
+}
+
+// request is what application i asks for: two with the same request fit, or do not, alike.
+func (a *admission) request(i int) string {
+	app := a.r.app(i)
+	key := fmt.Sprint(app.Demand, a.least(i), app.PerServer, app.MaxServers, app.Classes)
+	if a.r.problem.Options.Preempt {
+		key += fmt.Sprint(a.r.problem.Applications[i].Priority)
+	}
+	// What it holds may stay where nothing new may come.
+	if a.r.running(i) {
+		key += fmt.Sprint(i)
+	}
+	return key
+}
+
+// search asks the solver whether application i can be had beside all that are in. Where the room of the whole
+// cluster does not suffice nobody is asked.
+func (a *admission) search(i int) bool {
+	if a.questions == 0 || a.ctx.Err() != nil || a.shortKind(i) >= 0 {
+		return false
+	}
+	a.questions--
+	a.in[i] = true
+	apps := a.taken()
+	a.in[i] = false
+	inst := a.r.instance(apps)
+	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
+	s, err := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 1}).Solve(a.ctx, inst)
+	if err != nil || !s.Status.HasSolution() || inst.Check(s.Counts) != nil {
+		return false
+	}
+	a.adopt(apps, s.Counts)
+	return true
+}
+
+// shortKind returns a kind of which application i needs more than all could give up for it, or -1.
+func (a *admission) shortKind(i int) int {
+	n := a.least(i)
+	for k, q := range a.r.problem.Applications[i].Demand {
+		amount, _ := a.freeable(k)
+		if q > 0 && n > (a.free(k)+amount)/q {
+			return k
+		}
+	}
+	return -1
+}
+
+// preempt suspends others of lower priority for application i: one if that is enough, else more and more of
+// them, and none in vain.
+func (a *admission) preempt(i int) bool {
+	if !a.r.problem.Options.Preempt {
+		return false
+	}
+	var victims []int
+	before := make(map[int][]apportion.Placement)
+	undo := func(v int) {
+		a.in[v] = true
+		a.put(v, before[v])
+	}
+	for _, v := range a.preemptible(i) {
+		before[v] = a.suspend(v)
+		if a.admit(i) {
+			victims = []int{v}
+			break
+		}
+		undo(v)
+	}
+	if victims == nil {
+		for _, v := range a.preemptible(i) {
+			before[v] = a.suspend(v)
+			victims = append(victims, v)
+			if a.admit(i) {
+				break
+			}
+		}
+	}
+	if !a.in[i] {
+		for _, v := range victims {
+			undo(v)
+		}
+		return false
+	}
+	for _, v := range victims {
+		// Who fits all the same goes on.
+		if a.fits(v, before[v]) {
+			undo(v)
+			continue
+		}
+		a.preempted[v] = a.preemptedFor(v, i)
+	}
+	return true
+}
+
+// preemptible lists who may be suspended for application i: of the lowest priority first, then the cheapest,
+// then the last that came.
+func (a *admission) preemptible(i int) []int {
+	apps := a.r.problem.Applications
+	var list []int
+	for v := len(apps) - 1; v >= 0; v-- {
+		if a.in[v] && a.r.running(v) && apps[v].Preemptible && !a.r.pinned[v] && apps[v].Priority < apps[i].Priority && len(a.counts[v]) > 0 {
+			list = append(list, v)
+		}
+	}
+	slices.SortStableFunc(list, func(v, w int) int {
+		x, y := a.r.app(v), a.r.app(w)
+		switch {
+		case apps[v].Priority != apps[w].Priority:
+			return cmp.Compare(apps[v].Priority, apps[w].Priority)
+		default:
+			return cmp.Compare(x.Cost, y.Cost)
+		}
+	})
+	return list
+}
+
+// drain moves those away from cordoned servers who can go elsewhere within what is left of the budget.
+func (a *admission) drain() {
+	for i, placed := range a.r.previous {
+		cordoned := func(p apportion.Placement) bool { return a.r.problem.Servers[p.Server].Cordoned }
+		if !a.in[i] || a.r.pinned[i] || a.r.displaced[i] || !slices.ContainsFunc(placed, cordoned) {
+			continue
+		}
+		if a.moved[i] && !slices.ContainsFunc(a.counts[i], cordoned) {
+			a.r.leaving[i] = true
+			continue
+		}
+		if cost := a.cost(i); cost <= a.budget-a.spent && a.leave(i) {
+			a.r.leaving[i] = true
+			a.spent += cost
+			a.moved[i] = true
+		}
+	}
+}
+
+// leave places application i anew: with as many containers as it has if it can, else with its fewest.
+func (a *admission) leave(i int) bool {
+	before := a.remove(i)
+	app := a.r.app(i)
+	for _, n := range [...]int64{app.AtMost(solver.Containers(before)), a.least(i)} {
+		if n > 0 && a.place(i, n) {
+			return true
+		}
+	}
+	a.put(i, before)
+	return false
+}
+
+// refusal says why application i is not taken in, in its own kinds. Of several kinds the one that is shortest
+// is named, with how much of it is free, how much others would give up within the budget, and who they are.
+// like is the reason of an application that asked for the same; no constraint: none has.
+func (a *admission) refusal(i int, like apportion.Reason) apportion.Reason {
+	if like.Constraint != "" {
+		return like
+	}
+	p, n := a.r.problem, a.least(i)
+	app := &p.Applications[i]
+	reason := apportion.Reason{Constraint: solver.Capacity, Need: float64(n)}
+	worst, short := 0.0, false
+	var amount int64
+	var from []int
+	for k, q := range app.Demand {
+		if q == 0 {
+			continue
+		}
+		could, who := a.freeable(k)
+		short = short || n > (a.free(k)+could)/q
+		// The part that it needs of all that it could have.
+		if part := float64(n) * float64(q) / math.Max(.5, float64(a.free(k)+could)); reason.Kind == "" || part > worst {
+			worst, amount, from = part, could, who
+			reason.Kind, reason.Need, reason.Have = p.Kinds.Name(k), float64(n)*float64(q), float64(a.free(k))
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "it needs %.6g %s for %s; those who run or were taken in before it leave %.6g, and %d can be freed within the adjustment budget",
+		reason.Need, reason.Kind, containers(n), reason.Have, amount)
+	if amount > 0 {
+		for _, v := range from[:min(len(from), 4)] {
+			reason.Applications = append(reason.Applications, p.Applications[v].ID)
+		}
+		fmt.Fprintf(&text, " (by %s)", listIDs(reason.Applications))
+	}
+	if !short {
+		// There is enough of every kind, only not where it could be used.
+		reason.Constraint = solver.Adjust
+		fmt.Fprintf(&text, ": no way was found to have that on the servers that are open to it, with %d of %d left to adjust", a.budget-a.spent, a.budget)
+		reason.Need, reason.Have, reason.Kind = float64(a.spent+1), float64(a.budget), ""
+	}
+	reason.Text = text.String()
+	return reason
+}
+
+// containers writes a number of containers.
+func containers(n int64) string {
+	if n == 1 {
+		return "1 container"
+	}
+	return fmt.Sprintf("%d containers", n)
+}
+
+// preemptedFor says why application v is suspended.
+func (a *admission) preemptedFor(v, i int) apportion.Reason {
+	apps := a.r.problem.Applications
+	return apportion.Reason{Constraint: solver.Capacity, Applications: []string{apps[i].ID},
+		Text: fmt.Sprintf("it makes room for %q, which has priority %d above its %d", apps[i].ID, apps[i].Priority, apps[v].Priority)}
+}

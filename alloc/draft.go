@@ -1,0 +1,370 @@
+// This file builds a draft of a decision by best fit: everyone who is taken in at the fewest containers, the
+// others as they are. Where a draft holds somebody P2 has a solution, whatever a solver finds, section 3 of the general program.
+
+package alloc
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// draft is an allocation that holds (6), (7), (8) and (16), and what it leaves.
+type draft struct {
+	r      *resolved
+	budget int64                 // the right side of (16)
+	left   []apportion.Resources // by server
+	counts solver.Counts         // by application of the problem
+	in     []bool                // by application: taken in
+	moved  []bool                // by application: not as it was; changing it again costs nothing
+	spent  int64                 // the left side of (16)
+}
+
+// newDraft returns the draft that holds all that run and are not forced, as they are. They fit: a server that
+// is too full has forced all on it but the pinned.
+func newDraft(r *resolved) *draft {
+	apps := len(r.previous)
+	d := &draft{r: r, budget: r.adjustBudget(), counts: make(solver.Counts, apps), in: make([]bool, apps), moved: make([]bool, apps)}
+	d.left = make([]apportion.Resources, len(r.capacity))
+	for j := range d.left {
+		d.left[j] = r.capacity[j].Clone()
+	}
+	for i := range r.previous {
+		if r.running(i) && !r.forced[i] {
+			d.in[i] = true
+			d.put(i, r.previous[i])
+		} else {
+			d.moved[i] = true
+		}
+	}
+	return d
+}
+
+// put gives application i these containers, for which there is room, in place of none.
+func (d *draft) put(i int, placed []apportion.Placement) {
+	d.counts[i] = placed
+	d.take(i, 1)
+}
+
+// take charges the servers with what application i has, sign times.
+func (d *draft) take(i int, sign int64) {
+	for _, p := range d.counts[i] {
+		for k, q := range d.r.problem.Applications[i].Demand {
+			d.left[p.Server][k] -= sign * p.Count * q
+		}
+	}
+}
+
+// remove takes all containers of application i away and returns them.
+func (d *draft) remove(i int) []apportion.Placement {
+	placed := d.counts[i]
+	d.take(i, -1)
+	d.counts[i] = nil
+	return placed
+}
+
+// fits reports whether application i could have these containers beside the others.
+func (d *draft) fits(i int, placed []apportion.Placement) bool {
+	for _, p := range placed {
+		if d.r.problem.Applications[i].Demand.CountIn(d.left[p.Server]) < p.Count {
+			return false
+		}
+	}
+	return true
+}
+
+// place puts n containers of application i, which has none, on the fewest servers that best fit finds. It
+// changes nothing and returns false where it finds no room. O(servers used x servers x kinds).
+func (d *draft) place(i int, n int64) bool {
+	app := &d.r.problem.Applications[i]
+	var placed []apportion.Placement
+	for need := n; need > 0; {
+		if app.MaxServers > 0 && int64(len(placed)) == app.MaxServers {
+			return false
+		}
+		j, count := d.bestServer(i, need, placed)
+		if j < 0 {
+			return false
+		}
+		placed = append(placed, apportion.Placement{Server: j, Count: count})
+		need -= count
+	}
+	slices.SortFunc(placed, func(a, b apportion.Placement) int { return a.Server - b.Server })
+	d.put(i, placed)
+	return true
+}
+
+// bestServer returns the server, other than those in used, that takes the most of need containers of
+// application i, and how many; of equals the one that has least left afterwards. -1: no server takes any.
+func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (server int, count int64) {
+	server = -1
+	least := 0.0
+	for j := range d.left {
+		n := min(need, d.r.most(i, j, d.left[j]))
+		if n <= 0 || n < count || slices.ContainsFunc(used, func(p apportion.Placement) bool { return p.Server == j }) {
+			continue
+		}
+		if rest := d.rest(i, j, n); n > count || rest < least {
+			server, count, least = j, n, rest
+		}
+	}
+	return server, count
+}
+
+// rest returns how much server j would have left beside n containers of application i, each kind as a part of
+// the whole cluster.
+func (d *draft) rest(i, j int, n int64) float64 {
+	rest := 0.0
+	for k, q := range d.r.problem.Applications[i].Demand {
+		if d.r.total[k] > 0 {
+			rest += float64(d.left[j][k]-n*q) / float64(d.r.total[k])
+		}
+	}
+	return rest
+}
+
+// least returns the fewest containers that application i may have, or -1 where there is no such number.
+func (d *draft) least(i int) int64 {
+	app := d.r.app(i)
+	if d.r.problem.Applications[i].Min == 0 {
+		return 0 // it waits for room without asking for any
+	}
+	return app.AtLeast(1)
+}
+
+// cost returns what changing application i takes from the budget (16), beyond what has been spent.
+func (d *draft) cost(i int) int64 {
+	if d.moved[i] {
+		return 0
+	}
+	app := d.r.app(i)
+	return app.Cost
+}
+
+// admit takes application i in at its fewest containers: where there is room, else where others that may be
+// changed make some by going down to theirs. It changes nothing and returns false where it finds no way.
+func (d *draft) admit(i int) bool {
+	n := d.least(i)
+	if n < 0 {
+		return false
+	}
+	if d.r.running(i) && d.r.mayStay(i) && d.fits(i, d.r.previous[i]) {
+		d.put(i, d.r.previous[i])
+		d.in[i] = true
+		return true
+	}
+	if !d.place(i, n) && !d.makeRoom(i, n) {
+		return false
+	}
+	d.in[i] = true
+	return true
+}
+
+// mostVictims bounds how many applications are asked to make room for one: with it the time of a decision is
+// bounded where thousands wait. On fewer applications all are asked.
+const mostVictims = 256
+
+// makeRoom places n containers of application i after others have gone down to their fewest: one of them if
+// that is enough, else more and more of them.
+func (d *draft) makeRoom(i int, n int64) bool {
+	victims := d.victims(i)
+	for _, v := range victims {
+		if d.exchange(i, n, []int{v}) {
+			return true
+		}
+	}
+	for last := 2; last <= len(victims); last++ {
+		// The set doubles, so that many victims cost few tries.
+		if d.exchange(i, n, victims[:last]) {
+			return true
+		}
+		last += last/2 - 1
+	}
+	return len(victims) > 2 && d.exchange(i, n, victims)
+}
+
+// victims lists who may go down to fewer containers, or elsewhere, for application i within the budget: those
+// whose change costs least come first, then those who give most.
+func (d *draft) victims(i int) []int {
+	app := &d.r.problem.Applications[i]
+	type victim struct {
+		i     int
+		cost  int64
+		gives int64
+	}
+	var list []victim
+	for v := range d.counts {
+		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 || d.cost(v) > d.budget-d.spent {
+			continue
+		}
+		demand := d.r.problem.Applications[v].Demand
+		gives := int64(0)
+		for _, p := range d.counts[v] {
+			room := d.left[p.Server].Clone()
+			for k, q := range demand {
+				room[k] += p.Count * q
+			}
+			gives += d.r.most(i, p.Server, room) - d.r.most(i, p.Server, d.left[p.Server])
+		}
+		if gives > 0 {
+			list = append(list, victim{v, d.cost(v), min(gives, app.Max)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b victim) int {
+		switch {
+		case a.cost != b.cost:
+			return cmp.Compare(a.cost, b.cost)
+		default:
+			return cmp.Compare(b.gives, a.gives)
+		}
+	})
+	victims := make([]int, 0, len(list))
+	for _, v := range list[:min(len(list), mostVictims)] {
+		victims = append(victims, v.i)
+	}
+	return victims
+}
+
+// exchange places n containers of application i, and then the victims anew at their fewest. It changes nothing
+// and returns false where that does not fit, or costs more than is left of the budget.
+func (d *draft) exchange(i int, n int64, victims []int) bool {
+	cost := int64(0)
+	before := make([][]apportion.Placement, len(victims))
+	for at, v := range victims {
+		cost += d.cost(v)
+		before[at] = d.remove(v)
+	}
+	done := cost <= d.budget-d.spent && d.place(i, n)
+	placed := 0
+	for ; done && placed < len(victims); placed++ {
+		least := d.least(victims[placed])
+		done = least >= 0 && d.place(victims[placed], least)
+	}
+	if done {
+		for _, v := range victims {
+			d.spent += d.cost(v)
+			d.moved[v] = true
+		}
+		return true
+	}
+	for _, v := range victims {
+		d.remove(v)
+	}
+	d.remove(i)
+	for at, v := range victims {
+		d.put(v, before[at])
+	}
+	return false
+}
+
+// suspend takes application i out and returns what it had.
+func (d *draft) suspend(i int) []apportion.Placement {
+	d.in[i] = false
+	return d.remove(i)
+}
+
+// adopt takes over counts, those of a solution for apps, less what those that have changed have beyond their
+// fewest containers.
+func (d *draft) adopt(apps []int, counts solver.Counts) {
+	for i := range d.counts {
+		d.remove(i)
+	}
+	d.spent = 0
+	for a, i := range apps {
+		d.in[i] = true
+		app := d.r.app(i)
+		if d.r.running(i) && !app.Adjusted(counts[a]) {
+			d.put(i, counts[a])
+			d.moved[i] = d.r.forced[i]
+			continue
+		}
+		if d.r.running(i) {
+			d.spent += app.Cost
+		}
+		d.moved[i] = true
+		d.put(i, fewer(counts[a], max(0, d.least(i))))
+	}
+}
+
+// fewer returns n containers of those in placed, which has at least as many: from the servers with the most of
+// them, so that few servers are left.
+func fewer(placed []apportion.Placement, n int64) []apportion.Placement {
+	bySize := slices.Clone(placed)
+	slices.SortStableFunc(bySize, func(a, b apportion.Placement) int { return cmp.Compare(b.Count, a.Count) })
+	var kept []apportion.Placement
+	for _, p := range bySize {
+		if p.Count = min(p.Count, n); p.Count > 0 {
+			kept = append(kept, p)
+			n -= p.Count
+		}
+	}
+	slices.SortFunc(kept, func(a, b apportion.Placement) int { return a.Server - b.Server })
+	return kept
+}
+
+// taken lists the applications that are in, ascending.
+func (d *draft) taken() []int {
+	var apps []int
+	for i, in := range d.in {
+		if in {
+			apps = append(apps, i)
+		}
+	}
+	return apps
+}
+
+// free returns how much of kind k is left on all servers together.
+func (d *draft) free(k int) int64 {
+	var free int64
+	for j := range d.left {
+		free += d.left[j][k] // at most the total
+	}
+	return free
+}
+
+// freeable returns how much of kind k those who may be changed within the budget would give up, by the best
+// choice that looks at kind k alone, and who they are: the first ones of that choice.
+func (d *draft) freeable(k int) (amount int64, from []int) {
+	type part struct {
+		i     int
+		gives int64
+		cost  int64
+	}
+	var parts []part
+	for i := range d.counts {
+		if !d.in[i] || d.r.pinned[i] {
+			continue
+		}
+		n := solver.Containers(d.counts[i]) - max(0, d.least(i))
+		if gives := n * d.r.problem.Applications[i].Demand[k]; gives > 0 {
+			parts = append(parts, part{i, gives, d.cost(i)})
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b part) int {
+		x, y := float64(a.gives)*float64(b.cost), float64(b.gives)*float64(a.cost)
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	budget := d.budget - d.spent
+	for _, p := range parts {
+		if p.cost > budget {
+			// The last one counts in part, so that the amount is an upper bound.
+			if p.cost > 0 {
+				amount += int64(math.Ceil(float64(p.gives) * float64(budget) / float64(p.cost)))
+			}
+			break
+		}
+		budget -= p.cost
+		amount += p.gives
+		from = append(from, p.i)
+	}
+	return amount, from
+}

@@ -1,0 +1,98 @@
+// This file holds the elastic loss budget: where no allocation within the adjustment budget (16) holds (15), the
+// budget is the least loss that one has, section 3 of the general program, point 4.
+
+package alloc
+
+import (
+	"context"
+	"math"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// LeastLoss says why a loss budget is above what Theta1 gives: no allocation that was found within the
+// adjustment budget (16) loses less than Loss.
+type LeastLoss struct {
+	// Loss is the least fairness loss that was found, in shares: the right side of (15) from then on.
+	Loss float64 `json:"loss"`
+	// Bound is a lower bound on the fairness loss of every allocation; where it is above what Theta1
+	// gives, it is proven that the budget could not be held.
+	Bound float64 `json:"bound"`
+	// Certificate is what proves Bound, on the instance with every Value 0 and a LossPrice of 1.
+	Certificate solver.Certificate `json:"certificate,omitzero"`
+}
+
+// solveElastic solves P2 for all who are in the draft, with the loss budget that Theta1 gives if that can be had,
+// else with the least loss. The draft shows that there is a solution, so that the answer always has one.
+func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver) (*attempt, error) {
+	apps := d.taken()
+	a := &attempt{apps: apps, instance: r.instance(apps)}
+	// Nobody to be served, or nowhere: nothing is the only answer, and no solver need be asked.
+	if len(apps) == 0 || len(r.capacity) == 0 {
+		a.solution = &solver.Solution{Status: solver.Optimal, Counts: make(solver.Counts, len(apps)), Proven: solver.ByOrder}
+		return a, nil
+	}
+	var err error
+	if a.solution, err = solve(ctx, a.instance, by); err != nil || a.solution.Status.HasSolution() {
+		return a, err
+	}
+	interrupted := a.solution.Interrupted
+	counts, err := r.loosen(ctx, a, gather(apps, d.counts), by)
+	if err != nil {
+		return nil, err
+	}
+	if a.solution, err = solve(ctx, a.instance, by); err != nil {
+		return nil, err
+	}
+	// The allocation of least loss is a solution, whether or not the solver finds one with that budget.
+	if !a.solution.Status.HasSolution() {
+		bound, objective := a.solution.Bound, a.instance.Objective(counts)
+		// A solver that believes there is none has no bound worth having.
+		if a.solution.Status == solver.Infeasible || !(bound >= objective) {
+			bound = a.instance.Cap()
+		}
+		a.solution = &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: objective,
+			Bound: bound, Certificate: a.solution.Certificate, Interrupted: a.solution.Interrupted}
+	}
+	a.solution.Interrupted = a.solution.Interrupted || interrupted
+	return a, nil
+}
+
+// loosen raises the loss budget of a to the least loss that the solver finds, or to that of the draft, and
+// returns the allocation that has it.
+func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, by solver.Solver) (solver.Counts, error) {
+	inst := leastLossInstance(a.instance)
+	s, err := solve(ctx, inst, by)
+	if err != nil {
+		return nil, err
+	}
+	counts, loss := draft, a.instance.FairnessLoss(draft)
+	if s.Status.HasSolution() {
+		if found := a.instance.FairnessLoss(s.Counts); found < loss {
+			counts, loss = s.Counts, found
+		}
+	}
+	least := &LeastLoss{Loss: loss, Bound: math.Min(loss, math.Max(0, -s.Bound)), Certificate: s.Certificate}
+	if s.Status == solver.Infeasible {
+		least.Bound = 0 // the draft shows that this is not so
+	}
+	// The loss of a solution that the solver found only now may even be within the budget.
+	if loss > a.instance.LossBudget {
+		a.instance.LossBudget, a.least = loss, least
+	}
+	return counts, nil
+}
+
+// leastLossInstance is the same program with the least fairness loss as objective, and without a loss budget.
+func leastLossInstance(inst *solver.Instance) *solver.Instance {
+	least := *inst
+	least.Apps = append([]solver.App(nil), inst.Apps...)
+	for i := range least.Apps {
+		least.Apps[i].Value = 0
+	}
+	least.LossPrice = 1
+	// Dominant shares of all that fits add up to the number of kinds at most, on either side of (2); nobody
+	// loses more than that.
+	least.LossBudget = float64(2*len(inst.Total) + len(inst.Apps))
+	return &least
+}

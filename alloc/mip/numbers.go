@@ -1,0 +1,149 @@
+// This file writes which numbers of containers an application may have, [Dorm (7), (8)] with steps, lists
+// and applications that need not run, and what adjusting them costs, (16).
+
+package mip
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/milp"
+)
+
+// numbers adds (7) and (8): the variables placed add up to a number n of containers that application a may
+// have. Where stays is not nil it is the z of an application for which n is 0 while it stays as it is, and
+// all right sides count times 1 - z:
+//
+//	c7, c8  min <= n <= max
+//	c7, c8  min e <= n <= max e, e in {0,1}      it may also have none, and one step is not enough
+//	c9      e <= 1 - z                           for the relaxation only, the other rows imply it
+//	step    n = step t, t whole                  multiples of a step
+//	c7      n = sum_h h u_h, u_h in {0,1}        one of the listed numbers h
+//	c8      sum_h u_h = 1, or <= 1 where it may also have none
+func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
+	app := &b.inst.Apps[a]
+	n := sum(nil, placed, 1)
+	if app.Counts != nil {
+		b.listed(a, n, stays)
+		return
+	}
+	least, most, none := app.AtLeast(1), app.AtMost(app.Max), app.Allows(0)
+	switch {
+	case least < 0 && !none:
+		least = 1 // more than most, and no number at all
+	case none && least <= max(1, app.Step):
+		least = 0 // nothing lies between none and the first
+	}
+	if app.Step > 1 {
+		steps := b.Integer(0, float64(max(0, most)/app.Step), name("t_a", a))
+		b.Equal(name("step_a", a), append(n, term(steps, -float64(app.Step))), 0)
+	}
+	if none && least > 0 {
+		b.some(a, n, least, most, stays)
+		return
+	}
+	b.between(a, n, least, most, stays)
+}
+
+// between adds least <= n <= most.
+func (b *builder) between(a int, n []milp.Term, least, most int64, stays *milp.Var) {
+	lower, upper := float64(least), float64(max(0, most))
+	if stays == nil && lower <= upper {
+		b.Row(name("c7_a", a), lower, n, upper) // (7)(8)
+		return
+	}
+	// With z, or without any number, each side is a row of its own.
+	above, below := n, n
+	if stays != nil {
+		above, below = append(n, term(*stays, upper)), append(n[:len(n):len(n)], term(*stays, lower))
+	}
+	b.AtMost(name("c7_a", a), above, upper)
+	b.AtLeast(name("c8_a", a), below, lower)
+}
+
+// some adds that n is 0 or least <= n <= most.
+func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var) {
+	e := b.Integer(0, 1, name("e_a", a))
+	b.AtMost(name("c7_a", a), append(n[:len(n):len(n)], term(e, -float64(most))), 0)
+	b.AtLeast(name("c8_a", a), append(n[:len(n):len(n)], term(e, -float64(least))), 0)
+	if stays != nil {
+		b.AtMost(name("c9_a", a), []milp.Term{term(e, 1), term(*stays, 1)}, 1)
+	}
+}
+
+// listed adds that n is one of the listed numbers, or 0 where that is allowed.
+func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
+	app := &b.inst.Apps[a]
+	var chosen []milp.Term
+	for _, number := range app.Counts {
+		if app.Allows(number) { // not all are within the bounds
+			u := b.Integer(0, 1, name("u_a", a, "_n", number))
+			chosen = append(chosen, term(u, 1))
+			n = append(n, term(u, -float64(number)))
+		}
+	}
+	b.Equal(name("c7_a", a), n, 0)
+	if stays != nil {
+		chosen = append(chosen, term(*stays, 1))
+	}
+	if app.Allows(0) {
+		b.AtMost(name("c8_a", a), chosen, 1)
+	} else {
+		b.Equal(name("c8_a", a), chosen, 1)
+	}
+}
+
+// width adds that application a is on at most its MaxServers servers: with o_aj of the servers of place j,
+// each of which holds up to u of its containers,
+//
+//	on     x_aj <= u o_aj
+//	width  sum_j o_aj <= MaxServers, times 1 - z where stays is not nil
+func (b *builder) width(x *cells, a int, stays *milp.Var) {
+	app := &b.inst.Apps[a]
+	if app.MaxServers == 0 || app.MaxServers >= int64(len(b.inst.Capacity)) {
+		return // no limit, or none that could bind
+	}
+	limit := float64(app.MaxServers)
+	var used []milp.Term
+	for s, j := range x.servers[a] {
+		o := b.Integer(0, min(limit, float64(x.in.size[j])), name("o_a", a, "_s", j))
+		b.AtMost(name("on_a", a, "_s", j), []milp.Term{term(x.vars[a][s], 1), term(o, -float64(x.in.each(app, j)))}, 0)
+		used = append(used, term(o, 1))
+	}
+	if stays != nil {
+		used = append(used, term(*stays, limit))
+	}
+	b.AtMost(name("width_a", a), used, limit)
+}
+
+// adjustCosts returns what adjusting each application takes from the budget of (16), and that budget, both
+// in a unit in which rows count exactly or, where there is none, in one that makes (16) a relaxation.
+func (b *builder) adjustCosts() (costs []float64, budget float64) {
+	costs = make([]float64, len(b.inst.Apps))
+	have := b.inst.AdjustBudget
+	if have == math.MaxInt64 {
+		return costs, float64(have) // which pays for everything
+	}
+	common, most := int64(0), 0.0
+	for a := range costs {
+		if app := &b.inst.Apps[a]; app.Running {
+			most += math.Min(float64(app.Cost), float64(have)+1)
+			if app.Cost <= have {
+				common = gcd(common, app.Cost)
+			}
+		}
+	}
+	if common == 0 {
+		common = max(0, have) + 1 // nobody can be adjusted at a cost: any unit will do
+	}
+	unit, rounded := unitFor(common, most)
+	b.rounded = b.rounded || rounded
+	for a := range costs {
+		if cost := b.inst.Apps[a].Cost; cost <= have {
+			costs[a] = float64(cost / unit)
+		} else {
+			// What is above the budget cannot be had, whatever it is above it by.
+			costs[a] = float64(max(0, have)/unit) + 1
+		}
+	}
+	return costs, float64(have / unit)
+}

@@ -1,0 +1,167 @@
+// This file holds what an application may ask of the labels of its servers, and which servers that leaves,
+// the sets E of the general program.
+
+package alloc
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apportion/apportion"
+)
+
+// Requirement is a condition on the labels of a server.
+type Requirement struct {
+	// Key is the label that it is about; not empty.
+	Key string `json:"key"`
+	// Op says how the label is compared.
+	Op Operator `json:"op"`
+	// Values are what In and NotIn compare with, at least one; the other operators have none.
+	Values []string `json:"values,omitzero"`
+}
+
+// Operator is how a Requirement compares a label.
+type Operator string
+
+// The operators. A server without the label satisfies NotIn and NotExists.
+const (
+	In        Operator = "in"
+	NotIn     Operator = "not_in"
+	Exists    Operator = "exists"
+	NotExists Operator = "not_exists"
+)
+
+// operators lists them all.
+var operators = []Operator{In, NotIn, Exists, NotExists}
+
+// holds reports whether labels satisfy r.
+func (r *Requirement) holds(labels map[string]string) bool {
+	value, exists := labels[r.Key]
+	switch r.Op {
+	case In:
+		return exists && slices.Contains(r.Values, value)
+	case NotIn:
+		return !exists || !slices.Contains(r.Values, value)
+	case Exists:
+		return exists
+	default:
+		return !exists
+	}
+}
+
+// String returns for instance "zone in [a b]".
+func (r *Requirement) String() string {
+	text := r.Key + " " + strings.ReplaceAll(string(r.Op), "_", " ")
+	if len(r.Values) > 0 {
+		text += " [" + strings.Join(r.Values, " ") + "]"
+	}
+	return text
+}
+
+// satisfies reports whether a server with these labels satisfies all of the requirements.
+func satisfies(labels map[string]string, requires []Requirement) bool {
+	for r := range requires {
+		if !requires[r].holds(labels) {
+			return false
+		}
+	}
+	return true
+}
+
+// eligibility says which servers are open to which applications. Servers that are open to the same ones form
+// a class, so that the cost of all that follows grows with the classes and not with labels.
+type eligibility struct {
+	class    []int   // by server
+	single   bool    // there is one class
+	open     [][]int // by application: the classes that it may be placed on anew, ascending; nil: all
+	suitable [][]int // by application: the same with cordoned servers counted as open
+}
+
+// newEligibility finds the classes. O(servers x distinct lists of requirements).
+func newEligibility(servers []apportion.Server, apps []Application) *eligibility {
+	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
+	list, lists := make([]int, len(apps)), [][]Requirement{}
+	known := make(map[string]int)
+	for i := range apps {
+		var key strings.Builder
+		for r := range apps[i].Requires {
+			q := &apps[i].Requires[r]
+			for _, part := range append([]string{q.Key, string(q.Op)}, q.Values...) {
+				key.WriteString(part + "\x00")
+			}
+			key.WriteString("\x01")
+		}
+		at, ok := known[key.String()]
+		if !ok {
+			at = len(lists)
+			known[key.String()] = at
+			lists = append(lists, apps[i].Requires)
+		}
+		list[i] = at
+	}
+	// 2. The classes: which lists a server satisfies, and whether it is cordoned.
+	e := &eligibility{class: make([]int, len(servers)), open: make([][]int, len(apps)), suitable: make([][]int, len(apps))}
+	open, suitable := make([][]int, len(lists)), make([][]int, len(lists))
+	classes := make(map[string]int)
+	for j := range servers {
+		mark := make([]byte, len(lists)+1)
+		for l := range lists {
+			if satisfies(servers[j].Labels, lists[l]) {
+				mark[l] = 1
+			}
+		}
+		if servers[j].Cordoned {
+			mark[len(lists)] = 1
+		}
+		class, ok := classes[string(mark)]
+		if !ok {
+			class = len(classes)
+			classes[string(mark)] = class
+			for l := range lists {
+				if mark[l] == 1 {
+					suitable[l] = append(suitable[l], class)
+				}
+				if mark[l] == 1 && !servers[j].Cordoned {
+					open[l] = append(open[l], class)
+				}
+			}
+		}
+		e.class[j] = class
+	}
+	// 3. nil where every class is open, so that the paper's problem stays what it is.
+	if len(classes) == 1 {
+		e.single = true
+	}
+	for i := range apps {
+		e.open[i], e.suitable[i] = open[list[i]], suitable[list[i]]
+		if len(e.open[i]) == len(classes) {
+			e.open[i] = nil
+		} else if e.open[i] == nil {
+			e.open[i] = []int{} // no class at all
+		}
+	}
+	return e
+}
+
+// classes returns the class of every server, nil where all are of one.
+func (e *eligibility) classes() []int {
+	if e.single {
+		return nil
+	}
+	return e.class
+}
+
+// mayCome reports whether application i may be placed anew on server j.
+func (e *eligibility) mayCome(i, j int) bool {
+	if e.open[i] == nil {
+		return true
+	}
+	_, open := slices.BinarySearch(e.open[i], e.class[j])
+	return open
+}
+
+// suits reports whether the labels of server j satisfy application i, whether or not it is cordoned.
+func (e *eligibility) suits(i, j int) bool {
+	_, suits := slices.BinarySearch(e.suitable[i], e.class[j])
+	return suits
+}

@@ -1,0 +1,126 @@
+//go:build linux
+
+// This file tests that processes end whatever becomes of the runner's disk and locks, and whatever a job does to them.
+
+package command_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/command"
+)
+
+// TestStopNeedsNoRecords: a Stop that cannot be written down ends the processes all the same, and is an error.
+func TestStopNeedsNoRecords(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, s *site){
+		"the highest attempt cannot be read": func(t *testing.T, s *site) {
+			mustWrite(t, filepath.Join(s.work, "job", "attempt"), "not a number")
+		},
+		"the lock is held": func(t *testing.T, s *site) {
+			file, err := os.OpenFile(filepath.Join(s.work, "job", "lock"), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { file.Close() })
+			if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the folder is gone": func(t *testing.T, s *site) {
+			if err := os.RemoveAll(filepath.Join(s.work, "job")); err != nil {
+				t.Fatal(err)
+			}
+			mustWrite(t, filepath.Join(s.work, "job"), "") // and cannot be made again
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &site{work: t.TempDir(), dir: t.TempDir()} // swept by what is tested
+			s.runner(t, nil, "sleep")
+			run := s.run(3)
+			s.resume(t, run)
+			spoil(t, s)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if err := s.Stop(ctx, run); err == nil {
+				t.Error("stopped, and nobody will know")
+			}
+			if left := s.processes(t); len(left) > 0 {
+				t.Errorf("alive: %v", left)
+			}
+		})
+	}
+}
+
+// TestStopSparesLater: a Stop of an earlier attempt ends nothing of a later one, whatever it does before it asks the disk.
+func TestStopSparesLater(t *testing.T) {
+	s := newSite(t, nil, "sleep")
+	s.resume(t, s.run(3))
+	if err := s.Stop(t.Context(), s.run(2)); err == nil {
+		t.Error("an old attempt was stopped")
+	}
+	if left := s.processes(t); len(left["run-3"]) != 1 {
+		t.Errorf("alive: %v", left)
+	}
+}
+
+func mustWrite(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPipesInThePlaceOfRecords: a job that swaps what is its own for pipes is waited for by nobody, and ends.
+func TestPipesInThePlaceOfRecords(t *testing.T) {
+	s := newSite(t, &command.Options{Poll: time.Millisecond}, "sleep")
+	run := s.run(1)
+	s.resume(t, run)
+	folder := filepath.Join(s.work, "job", "run-1")
+	for _, name := range []string{"rank-0.log", "rank-0.json", "held", "save-ack", "save-request", "started"} {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(folder, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	within := func(what string, call func(context.Context) error) error {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- call(ctx) }()
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			t.Fatalf("%s waits for a pipe", what)
+			return nil
+		}
+	}
+	err := within("progress", func(ctx context.Context) error {
+		p, err := s.Progress(ctx, run)
+		if !strings.Contains(p.Failed, "not a regular file") {
+			t.Errorf("%+v", p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := within("save", func(ctx context.Context) error { _, err := s.Save(ctx, run); return err }); err == nil {
+		t.Error("it was saved")
+	}
+	if err := within("stop", func(ctx context.Context) error { return s.Stop(ctx, run) }); err != nil {
+		t.Error(err)
+	}
+	if left := s.processes(t); len(left) > 0 {
+		t.Errorf("alive: %v", left)
+	}
+}

@@ -1,0 +1,78 @@
+// This file implements drains and deadlines: what must leave a server, and by when.
+
+package checkpoint
+
+import (
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// apply refuses a server that is not there, and a deadline that cannot be written down.
+func (d Drain) apply(m *Machine) error {
+	var faults apportion.Faults
+	checkDeadline(&faults, d.Deadline)
+	before := m.servers[d.ID]
+	if before == nil {
+		faults.Add(check.Item("server", d.ID, 0), "ID", apportion.ErrUnknown, "")
+	}
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	if before.Draining == d.Over {
+		host := *before
+		host.Draining = !d.Over
+		m.put(&host)
+	}
+	if d.Over {
+		return nil
+	}
+	for _, name := range m.names {
+		m.evict(m.jobs[name], d.ID, d.Deadline)
+	}
+	return nil
+}
+
+// evict asks a job to leave a server, and to return there no more.
+func (m *Machine) evict(j *Job, server string, deadline time.Time) {
+	if fallback := m.lasting(j, j.Fallback); len(fallback) != len(j.Fallback) {
+		j.Fallback = fallback
+		m.touch(j)
+	}
+	goal := j.Target
+	if j.Order != 0 {
+		goal = j.Wanted
+	}
+	left := without(goal, server)
+	switch {
+	case j.Ending != "":
+	case len(left) < len(goal):
+		if len(left) < j.Min {
+			left = nil
+		}
+		m.want(j, left, deadline)
+	// It is on its way from there already, and may be in less of a hurry than the drain.
+	case len(without(j.Containers, server)) < len(j.Containers) && (j.Order != 0 || j.Phase == Saving || j.Phase == Verifying):
+		if !deadline.IsZero() && (j.Deadline.IsZero() || deadline.Before(j.Deadline)) {
+			j.Deadline = deadline.UTC().Round(0)
+			m.touch(j)
+		}
+	}
+}
+
+// hurry stops a job whose deadline is over without saving it: it goes on from its newest confirmed checkpoint.
+func (m *Machine) hurry(j *Job) {
+	// A job that has stopped, or is being stopped, takes up what was asked when that is over: what is being released for
+	// another target must not change under way.
+	if !live[j.Phase] || j.Phase == Stopping {
+		return
+	}
+	deadline := j.Deadline
+	// What was asked for last counts, also where the job was still on its way to something else.
+	if j.Order != 0 {
+		m.aim(j, false)
+	}
+	j.blame(Late, "it was not saved by "+deadline.Format(time.RFC3339))
+	m.enter(j, Stopping)
+}

@@ -1,0 +1,115 @@
+// This file checks jobs that hang, jobs that die at once, and adjustments and drains with a deadline.
+
+package driver_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/driver"
+)
+
+// A job that tells no new step for too long is resumed from its newest checkpoint; one that gets on slowly is not.
+func TestStalledJob(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.StallAfter = time.Minute
+		w.open()
+		slow, stuck := w.runs("slow", "s1"), w.runs("stuck", "s2")
+		began := time.Now()
+		w.must(checkpoint.Checkpoint{Job: "stuck"})
+		w.await("stuck", func(j *driver.JobState) bool { return j.Job.Newest().Number != 0 })
+		go func() {
+			for range 8 {
+				time.Sleep(40 * time.Second)
+				w.servers["s1"].Work(1)
+			}
+		}()
+		j := w.await("stuck", func(j *driver.JobState) bool { return j.Job.Attempt > stuck.Job.Attempt && on("s2")(j) })
+		wantReason(t, j, checkpoint.Hung)
+		if took := time.Since(began); took < time.Minute || took > 70*time.Second {
+			t.Errorf("it was noticed after %v", took)
+		}
+		time.Sleep(5 * time.Minute)
+		if j := w.await("slow", on("s1")); j.Job.Attempt != slow.Job.Attempt {
+			t.Errorf("a slow job was ended: %+v", j.Job)
+		}
+		w.close()
+	})
+}
+
+// A save that takes long is no sign of a job that hangs.
+func TestSlowSaveIsNotStalled(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.StallAfter, w.machine.Timeouts.Save = time.Minute, time.Hour
+		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Action == checkpoint.Save {
+				time.Sleep(5 * time.Minute)
+			}
+			return nil
+		}
+		w.open()
+		first := w.runs("slow", "s1")
+		w.must(checkpoint.Checkpoint{Job: "slow"})
+		j := w.await("slow", func(j *driver.JobState) bool { return j.Job.Newest().Number != 0 })
+		if j.Job.Attempt != first.Job.Attempt {
+			t.Errorf("%+v", j.Job)
+		}
+		w.close()
+	})
+}
+
+// A job that answers no save is preempted when its deadline is over.
+func TestDeadlineOfHungSave(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		release := make(chan struct{})
+		defer close(release)
+		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Action == checkpoint.Save {
+				<-release // whatever the context says
+			}
+			return nil
+		}
+		w.open()
+		w.runs("deaf", "s1", "s2")
+		began := time.Now()
+		w.must(checkpoint.Drain{ID: "s1", Deadline: began.Add(30 * time.Second)})
+		j := w.await("deaf", on("s2"))
+		wantReason(t, j, checkpoint.Late)
+		if took := time.Since(began); took < 30*time.Second || took > 32*time.Second {
+			t.Errorf("it left the server after %v", took)
+		}
+		if s := w.d.State(); !slices.Equal(s.Draining, []string{"s1"}) {
+			t.Errorf("%v are drained", s.Draining)
+		}
+		w.close()
+	})
+}
+
+// A job that dies at once, whoever asks for it again and again, is tried less and less often.
+func TestDeathsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.must(submit("dud"))
+		end := time.Now().Add(2 * time.Minute)
+		attempts := map[int64]bool{}
+		for time.Now().Before(end) {
+			s := w.d.State()
+			j, _ := s.Job("dud")
+			if j.Job.Phase == checkpoint.Running {
+				attempts[j.Job.Attempt] = true
+				w.servers["s1"].Kill("dud")
+			} else if j.Job.Phase == checkpoint.Idle && j.Job.Order == 0 {
+				w.must(adjust("dud", "s1"))
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := len(attempts); n < 4 || n > 9 {
+			t.Errorf("%d attempts in two minutes", n)
+		}
+		w.close()
+	})
+}

@@ -1,0 +1,86 @@
+// This file checks what becomes of a server that gives no answer for a while.
+
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/driver"
+)
+
+// quiet waits until exactly these servers are silent.
+func (w *world) quiet(servers ...string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	if s, err := w.d.Await(ctx, func(s *driver.State) bool { return slices.Equal(s.Silent, servers) }); err != nil {
+		w.t.Fatalf("%v are silent, want %v", s.Silent, servers)
+	}
+}
+
+// A server that gives no answer for less than the grace is silent and not lost: what runs there runs on, what is asked
+// for there waits, and all goes on when it answers.
+func TestSilentIsNotLost(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.Silence = lease / 4 // so that the agent's lease is not over
+		w.open()
+		before := w.runs("lr", "s1", "s2")
+		began := time.Now()
+		w.servers["s1"].set(nil, errors.New("connection refused"))
+		w.quiet("s1")
+		if took := time.Since(began); took < lease/4 || took > lease/2 {
+			t.Errorf("silent after %v", took)
+		}
+		w.must(submit("late"), adjust("late", "s1"), adjust("lr", "s2"))
+		time.Sleep(lease / 10)
+		s := w.d.State()
+		if j, _ := s.Job("late"); j.Job.Attempt != 0 {
+			t.Errorf("something was begun on a silent server: %+v", j.Job)
+		}
+		if j, _ := s.Job("lr"); !on("s1", "s2")(&driver.JobState{Job: withoutOrder(j).Job}) {
+			t.Errorf("the job does not run on: %+v", j.Job)
+		}
+		w.servers["s1"].set(nil, nil)
+		w.quiet()
+		w.await("late", on("s1"))
+		if j := w.await("lr", on("s2")); j.Job.Reason.Constraint != "" || j.Job.Newest().Number == 0 || j.Job.Attempt == before.Job.Attempt {
+			t.Errorf("%+v", j.Job)
+		}
+		w.close()
+	})
+}
+
+func withoutOrder(j driver.JobState) driver.JobState {
+	j.Job.Order, j.Job.Wanted = 0, nil
+	return j
+}
+
+// That a server is silent is known to the next driver, and ends when its agent has joined that one.
+func TestSilenceIsOnRecord(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.servers["s1"].set(nil, errors.New("connection refused"))
+		w.quiet("s1")
+		w.close()
+		w.servers["s1"].set(nil, nil)
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.join("s2"), w.join("s3")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if s := w.d.State(); !slices.Equal(s.Silent, []string{"s1"}) {
+			t.Errorf("%v are silent, want s1, which has not joined", s.Silent)
+		}
+		if err := w.join("s1"); err != nil {
+			t.Fatal(err)
+		}
+		w.quiet()
+		w.close()
+	})
+}

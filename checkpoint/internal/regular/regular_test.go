@@ -1,0 +1,121 @@
+//go:build unix
+
+// This file tests that nothing which lies in the place of a file is waited for or believed.
+
+package regular_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/internal/regular"
+)
+
+// soon fails the test where a call does not return.
+func soon(t *testing.T, what string, call func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); call() }()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%s waits for the other end", what)
+	}
+}
+
+// place returns a folder with one of everything, and the folder as a root.
+func place(t *testing.T) (string, *os.Root) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o600),
+		os.Mkdir(filepath.Join(dir, "folder"), 0o700),
+		os.WriteFile(filepath.Join(dir, "folder", "deep"), []byte("deep"), 0o600),
+		syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600),
+		os.Symlink("file", filepath.Join(dir, "link")),
+		os.Symlink("pipe", filepath.Join(dir, "to-pipe")),
+		os.Symlink("/dev/zero", filepath.Join(dir, "out")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return dir, root
+}
+
+func TestOpen(t *testing.T) {
+	dir, root := place(t)
+	for name, want := range map[string]struct{ byPath, below, tree bool }{
+		"file": {true, true, true}, "folder": {false, false, true}, "pipe": {false, false, false},
+		"link": {false, true, true}, "to-pipe": {false, false, false}, "out": {false, false, false}, "nothing": {false, false, false},
+	} {
+		soon(t, name, func() {
+			check := func(how string, file io.ReadCloser, err error, want bool) {
+				if (err == nil) != want {
+					t.Errorf("%s %s: %v", how, name, err)
+				}
+				if err == nil {
+					file.Close()
+				}
+				if name == "nothing" && !errors.Is(err, fs.ErrNotExist) || name == "pipe" && !errors.Is(err, regular.ErrIrregular) {
+					t.Errorf("%s %s: %v", how, name, err)
+				}
+				if how == "open" && (name == "link" || name == "folder") && !errors.Is(err, regular.ErrIrregular) {
+					t.Errorf("%s %s: %v", how, name, err)
+				}
+			}
+			file, err := regular.Open(filepath.Join(dir, name))
+			check("open", file, err, want.byPath)
+			file, err = regular.OpenIn(root, name)
+			check("open in", file, err, want.below)
+			entry, err := regular.FS(root).Open(name)
+			if err == nil && entry == nil {
+				t.Fatalf("%s is opened as nothing", name)
+			}
+			closer, _ := entry.(io.ReadCloser)
+			check("open of the tree", closer, err, want.tree)
+		})
+	}
+}
+
+// What is below a root reads as any file system does, but for its pipes.
+func TestFS(t *testing.T) {
+	dir, root := place(t)
+	tree := regular.FS(root)
+	for _, name := range []string{"../file", "/file", "folder/"} {
+		if _, err := tree.Open(name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("open %s: %v", name, err)
+		}
+		if _, err := fs.Stat(tree, name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("stat %s: %v", name, err)
+		}
+	}
+	soon(t, "stat", func() {
+		if info, err := fs.Stat(tree, "pipe"); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+			t.Errorf("%v, %v", info, err)
+		}
+	})
+	if entries, err := fs.ReadDir(tree, "."); err != nil || len(entries) != 6 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	for _, name := range []string{"pipe", "to-pipe", "out"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := fstest.TestFS(tree, "file", "folder/deep"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,85 @@
+// This file tests what the machine knows of servers: who they are, and what is no news.
+
+package checkpoint_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+func mustStep(t *testing.T, m *checkpoint.Machine, events ...checkpoint.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := m.Step(e); err != nil {
+			t.Fatalf("%+v: %v", e, err)
+		}
+	}
+}
+
+func newMachine(t *testing.T, config checkpoint.Config) *checkpoint.Machine {
+	t.Helper()
+	config.Kinds = slotKinds
+	m, err := checkpoint.New(config, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func up(id string, slots int64, incarnation string) checkpoint.ServerUp {
+	return checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{slots}}, Incarnation: incarnation}
+}
+
+// A server has one incarnation at a time, which the next master knows as well.
+func TestIncarnation(t *testing.T) {
+	m := newMachine(t, checkpoint.Config{})
+	mustStep(t, m, up("s1", 4, "first"), up("s1", 5, "first"), up("s1", 6, ""))
+	refused := func(m *checkpoint.Machine) {
+		t.Helper()
+		var fault *apportion.FieldError
+		if err := m.Step(up("s1", 4, "second")); !errors.As(err, &fault) || fault.Field != "Incarnation" || !errors.Is(err, apportion.ErrConflict) {
+			t.Errorf("another incarnation: %v", err)
+		}
+		if got := m.Hosts()[0]; got.Incarnation != "first" || got.Capacity[0] != 6 {
+			t.Errorf("%+v", got)
+		}
+	}
+	refused(m)
+	next, err := checkpoint.Recover(m.Config(), 2, m.Ready().Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(next)
+	mustStep(t, next, checkpoint.ServerFenced{ID: "s1"}, up("s1", 4, "second"))
+	if got := next.Hosts()[0].Incarnation; got != "second" {
+		t.Errorf("after its loss the server is %q", got)
+	}
+	mustStep(t, next, up("s2", 1, ""), up("s2", 1, "named"))
+	if got := next.Hosts()[1].Incarnation; got != "named" {
+		t.Errorf("a server without a name has become %q", got)
+	}
+}
+
+// What agents say again and again is written down once.
+func TestServerUpWithoutNewsWritesNothing(t *testing.T) {
+	m := newMachine(t, checkpoint.Config{})
+	mustStep(t, m, up("s1", 4, "first"))
+	if r := m.Ready().Record; len(r.Servers) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	mustStep(t, m, up("s1", 4, "first"), up("s1", 4, ""))
+	if r := m.Ready().Record; !r.Empty() {
+		t.Errorf("no news: %+v", r)
+	}
+	mustStep(t, m, up("s1", 5, "first"))
+	if r := m.Ready().Record; len(r.Servers) != 1 || r.Servers[0].Capacity[0] != 5 {
+		t.Errorf("another capacity: %+v", r)
+	}
+	mustStep(t, m, checkpoint.ServerFenced{ID: "s1"}, up("s1", 5, "first"))
+	if r := m.Ready().Record; len(r.Servers) != 1 || len(r.Lost) != 0 {
+		t.Errorf("lost and there again: %+v", r)
+	}
+}

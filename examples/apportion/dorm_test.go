@@ -1,0 +1,211 @@
+// This file tests "apportion dorm", "mps" and "solve" against the library and against each other: three ways to
+// one optimum.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/problemtest"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/examples/internal/backend"
+)
+
+// decided runs "dorm" and reads its output.
+func decided(t *testing.T, problem string, flags ...string) *dormOutput {
+	t.Helper()
+	code, out, errs := call(t, problem, append([]string{"dorm"}, flags...)...)
+	answer := &dormOutput{}
+	if err := json.Unmarshal([]byte(out), answer); code != answered || err != nil {
+		t.Fatalf("exit %d, %v: %s", code, err, errs)
+	}
+	return answer
+}
+
+// The command takes the library's decision and prints all of it: allocation, plan, shares and explanation.
+func TestDormAgainstLibrary(t *testing.T) {
+	for _, family := range alloctest.Families() {
+		for seed := range uint64(4) {
+			p := problemtest.Draw(family, seed, 4, 6, seed%2 == 0)
+			decision, err := alloc.Reallocate(t.Context(), p, embedded.New(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			explanation, err := alloc.Explain(p, decision)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := decided(t, encode(t, p))
+			want := dormOutput{
+				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.Proven.String(), decision.Interrupted,
+				decision.Metrics, decision.Shares, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Reason, decision.Allocation,
+				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation).Steps...), explanation.Applications,
+				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
+			}
+			// Both are compared as JSON: what the library writes is the form that the schema has.
+			if diff := cmp.Diff(encode(t, want), encode(t, got)); diff != "" {
+				t.Errorf("%s, seed %d (-library +command)\n%s", family.Name, seed, diff)
+			}
+			held := int64(0)
+			for _, share := range got.Shares {
+				held += share.Containers
+			}
+			for _, placed := range got.Allocation {
+				for _, count := range placed {
+					held -= count
+				}
+			}
+			if held != 0 {
+				t.Errorf("%s, seed %d: shares and allocation differ by %d containers", family.Name, seed, held)
+			}
+		}
+	}
+}
+
+// A kept allocation has no bound and no gap, and says why; lists without entries are [] and not null.
+func TestDormKept(t *testing.T) {
+	const input = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]}],"theta1":1,"theta2":0,
+		"applications":[{"id":"a","demand":[1],"max":4},{"id":"b","demand":[1],"min":2,"max":2}],"previous":{"a":{"s":4}},"options":{"paper_rule":true}}`
+	code, out, errs := call(t, input, "dorm")
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(out), &fields); code != answered || err != nil {
+		t.Fatalf("exit %d, %v: %s", code, err, errs)
+	}
+	for field, want := range map[string]string{"status": `"kept"`, "bound": "", "gap": "", "plan": "[]", "interrupted": "false"} {
+		if got := string(fields[field]); got != want {
+			t.Errorf("%s is %s, want %s", field, got, want)
+		}
+	}
+	if len(fields["reason"]) < 20 || !strings.Contains(string(fields["waiting"]), `"b"`) {
+		t.Errorf("reason %s, waiting %s", fields["reason"], fields["waiting"])
+	}
+	if got := decided(t, smallDorm); got.Waiting == nil || got.Bound == nil || got.Reason != nil {
+		t.Errorf("a decision has waiting %v, bound %v, reason %v", got.Waiting, got.Bound, got.Reason)
+	}
+}
+
+func TestFinite(t *testing.T) {
+	for _, x := range []float64{0, -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64} {
+		if got := finite(x); got == nil || *got != x {
+			t.Errorf("%g became %v", x, got)
+		}
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if got := finite(x); got != nil {
+			t.Errorf("%g became %g, which JSON cannot write", x, *got)
+		}
+	}
+}
+
+// named are the comments of mps: the short name and what it stands for.
+var mpsComment = regexp.MustCompile(`(?m)^\* ([ask][0-9]+): (application|server|kind) "(.*)"$`)
+
+// In each form the program that mps writes has the optimum that dorm finds, and its comments name what the
+// problem has.
+func TestMPSHasTheOptimum(t *testing.T) {
+	for seed := range uint64(3) {
+		p := problemtest.Draw(alloctest.Families()[0], seed, 3, 3, false)
+		text := encode(t, p)
+		want := decided(t, text, "-solver", backend.BranchAndBound)
+		for _, form := range forms {
+			code, program, errs := call(t, text, "mps", "-form", string(form))
+			if code != answered {
+				t.Fatal(errs)
+			}
+			got := solved(t, program)
+			if got.Status != milp.Optimal.String() || got.Objective == nil || math.Abs(*got.Objective-want.Objective) > 1e-6 {
+				t.Errorf("seed %d, %s: %+v, dorm has %g", seed, form, got, want.Objective)
+			}
+			names := map[string]string{}
+			for _, comment := range mpsComment.FindAllStringSubmatch(program, -1) {
+				names[comment[1]] = comment[3]
+			}
+			servers := len(p.Servers)
+			if form == "class" {
+				servers = 0
+			}
+			if len(names) != len(p.Applications)+servers+len(p.Kinds) || names["a2"] != "a2" || names["k1"] != "gpu" {
+				t.Errorf("%s: comments name %v", form, names)
+			}
+		}
+	}
+}
+
+// solved runs "solve" and reads its output.
+func solved(t *testing.T, program string) *solveOutput {
+	t.Helper()
+	code, out, errs := call(t, program, "solve")
+	answer := &solveOutput{}
+	if err := json.Unmarshal([]byte(out), answer); code != answered || err != nil {
+		t.Fatalf("exit %d, %v: %s\n%s", code, err, errs, program)
+	}
+	return answer
+}
+
+// The answers of solve: an optimum with the variables that are not 0, no point, and no end.
+func TestSolveStatuses(t *testing.T) {
+	const head = "NAME p\nROWS\n N cost\n G need\nCOLUMNS\n"
+	for _, test := range []struct {
+		name, rest string
+		status     milp.Status
+		objective  string
+		values     map[string]float64
+	}{
+		{"minimum", " x cost 2 need 1\n y cost 3 need 1\n z cost 5\nRHS\n r need 4\nENDATA\n", milp.Optimal, "8", map[string]float64{"x": 4}},
+		{"infeasible", " x cost 2 need 1\nRHS\n r need 4\nBOUNDS\n UP b x 3\nENDATA\n", milp.Infeasible, "none", map[string]float64{}},
+		{"unbounded", " x cost -2 need 1\nRHS\n r need 4\nENDATA\n", milp.Unbounded, "none", map[string]float64{}},
+		{"zero", " x cost 2 need 1\nRHS\n r need 0\nENDATA\n", milp.Optimal, "0", map[string]float64{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, objective := solved(t, head+test.rest), "none"
+			if got.Objective != nil {
+				objective = fmt.Sprint(*got.Objective)
+			}
+			if got.Status != test.status.String() || objective != test.objective || got.Sense != milp.Minimize.String() {
+				t.Errorf("%+v with objective %s, want %v with %s", got, objective, test.status, test.objective)
+			}
+			if diff := cmp.Diff(test.values, got.Values); diff != "" {
+				t.Errorf("values (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// The solver that a record names is the one that is asked: the library's own by nil, others by their names, and
+// forms that dorm does not write by none.
+func TestSolverOf(t *testing.T) {
+	for _, test := range []struct {
+		by   solver.Settings
+		want string
+	}{
+		{solver.Settings{Solver: backend.Embedded}, "nil"},
+		{solver.Settings{Solver: backend.BranchAndBound, Form: "disjunctive"}, "a solver"},
+		{solver.Settings{Solver: backend.BranchAndBound, Form: "verbatim"}, "decision.certificate.by.form"},
+		{solver.Settings{Solver: backend.BranchAndBound}, "decision.certificate.by.form"},
+		{solver.Settings{Solver: "BB", Form: "disjunctive"}, "decision.certificate.by.solver"},
+		{solver.Settings{}, "decision.certificate.by.solver"},
+	} {
+		by, err := solverOf(&test.by)
+		got := "a solver"
+		switch {
+		case err != nil:
+			got = strings.Fields(err.Error())[0]
+		case by == nil:
+			got = "nil"
+		}
+		if got != test.want {
+			t.Errorf("%+v: %s (%v), want %s", test.by, got, err, test.want)
+		}
+	}
+}

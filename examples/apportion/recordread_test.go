@@ -1,0 +1,111 @@
+// This file tests the documents of -record on problems of every family: read back they are what was written, and
+// verify says of them what the library says.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/problemtest"
+)
+
+// decisions calls check with the document of a decision about a problem of each family.
+func decisions(t *testing.T, check func(name string, p *alloc.Problem, record string)) {
+	t.Helper()
+	for _, family := range alloctest.Families() {
+		for seed := range uint64(3) {
+			p := problemtest.Draw(family, seed, 4, 5, seed != 1)
+			check(fmt.Sprintf("%s, seed %d", family.Name, seed), p, recorded(t, encode(t, p)))
+		}
+	}
+}
+
+// A document that is read and written again has not changed, and its problem is the one that was asked.
+func TestRecordReadsBack(t *testing.T) {
+	decisions(t, func(name string, p *alloc.Problem, record string) {
+		r, err := readRecord(strings.NewReader(record))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		again, err := json.MarshalIndent(r, "", "  ")
+		if err != nil || string(again)+"\n" != record {
+			t.Errorf("%s: %v (-written +again)\n%s", name, err, cmp.Diff(record, string(again)+"\n"))
+		}
+		if diff := cmp.Diff(encode(t, p), encode(t, r.Problem)); diff != "" {
+			t.Errorf("%s: another problem\n%s", name, diff)
+		}
+	})
+}
+
+// verify prints what the library proves, and dorm claims no more than the two together: a bound below the proven
+// one comes from a search and says so.
+func TestVerifyAgainstLibrary(t *testing.T) {
+	searched := map[bool]int{}
+	decisions(t, func(name string, p *alloc.Problem, record string) {
+		r, err := readRecord(strings.NewReader(record))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		proof, err := r.Verify()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		code, out, errs := call(t, record, "verify")
+		var got verifyOutput
+		if err := json.Unmarshal([]byte(out), &got); code != answered || err != nil {
+			t.Fatalf("%s: exit %d, %v: %s", name, code, err, errs)
+		}
+		want := verifyOutput{r.Decision.Status, r.Decision.Objective, finite(r.Decision.Bound), finite(proof.Bound), proof.Searched}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-library +command)\n%s", name, diff)
+		}
+		if claimed := decided(t, encode(t, p)); *claimed.Bound != *got.Bound || claimed.Objective != got.Objective {
+			t.Errorf("%s: dorm prints %g and %g, its record has %g and %g", name, claimed.Objective, *claimed.Bound, got.Objective, *got.Bound)
+		}
+		searched[got.Searched]++
+	})
+	if searched[true] == 0 || searched[false] == 0 {
+		t.Errorf("of the decisions %v have a bound by a search, which shows little", searched)
+	}
+}
+
+// A container more, of any application on any of its servers, is refused by what it breaks: the application's
+// bounds, the server's room or the shares.
+func TestVerifyFindsAnotherContainer(t *testing.T) {
+	decisions(t, func(name string, p *alloc.Problem, record string) {
+		r, err := readRecord(strings.NewReader(record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, placed := range r.Decision.Allocation {
+			for server := range placed {
+				placed[server]++
+				_, err := r.Verify()
+				placed[server]--
+				if err == nil || !strings.Contains(err.Error(), "application") && !strings.Contains(err.Error(), "server") && !strings.Contains(err.Error(), "shares") {
+					t.Errorf("%s: a container more of %s on %s: %v", name, id, server, err)
+				}
+			}
+		}
+		if _, err := r.Verify(); err != nil {
+			t.Errorf("%s: as it was: %v", name, err)
+		}
+	})
+}
+
+// A stream whose interrupt is not asked for keeps the process's own: only searches take signals.
+func TestSearchesAreThoseWithALimit(t *testing.T) {
+	for name, sub := range subcommands {
+		_, help, _ := call(t, "", name, "-h")
+		if limit := strings.Contains(help, "-timeout"); limit != sub.searches {
+			t.Errorf("%s: searches %v, has a -timeout %v", name, sub.searches, limit)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// This file plays windows of real traces under all policies.
+
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
+	"github.com/apportion/apportion/primaldual"
+)
+
+// contender is a policy of the windows.
+type contender struct {
+	name string
+	make func(w *workload) (sim.Policy, error)
+	// rival: one of those whose best result the ratios are to.
+	rival bool
+}
+
+// contenders are the policies in the order of the tables. Rivals run jobs as the papers have it; earliest deadline with
+// elastic jobs is the same algorithm as the first but for its prices.
+var contenders = []contender{
+	{name: "learnt prices", make: learns(primaldual.Learning{}, false)},
+	{name: "earliest deadline, elastic", make: learns(primaldual.Learning{Refuse: -1}, false)},
+	{name: "earliest deadline", make: learns(primaldual.Learning{Refuse: -1}, true), rival: true},
+	{name: "DRF", make: always(func() sim.Policy { return &policies.DRF{} }), rival: true},
+	{name: "Dorm", make: always(func() sim.Policy {
+		return policies.DormInSlots(embedded.New(&embedded.Options{Effort: dormEffort}))
+	}), rival: true},
+	{name: "RRH", make: always(func() sim.Policy { return &policies.RRH{} }), rival: true},
+	{name: "FIFO", make: always(func() sim.Policy { return &policies.FIFO{} }), rival: true},
+	{name: "FIFO+backfill", make: always(func() sim.Policy { return &policies.FIFO{Backfill: true} }), rival: true},
+	{name: "bounds of all jobs", make: func(w *workload) (sim.Policy, error) {
+		bounds, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
+		return &policies.OASiS{Bounds: &bounds}, err
+	}},
+}
+
+// learns makes policies with learnt prices.
+func learns(learning primaldual.Learning, rigid bool) func(*workload) (sim.Policy, error) {
+	return func(*workload) (sim.Policy, error) { return &learned{learning: learning, rigid: rigid}, nil }
+}
+
+// always makes policies that do not depend on the workload.
+func always(make func() sim.Policy) func(*workload) (sim.Policy, error) {
+	return func(*workload) (sim.Policy, error) { return make(), nil }
+}
+
+// result is a window played by all.
+type result struct {
+	*window
+	// worth is by contender what it earned; most is what all jobs together are worth if they end at once.
+	worth []float64
+	most  float64
+}
+
+// playWindows plays every windows[i] with i a multiple of every.
+func playWindows(ctx context.Context, stderr io.Writer, windows []window, every int) ([]result, error) {
+	var results []result
+	for i := 0; i < len(windows); i += every {
+		results = append(results, result{window: &windows[i], worth: make([]float64, len(contenders))})
+	}
+	n := len(contenders)
+	err := command.InParallel(ctx, len(results)*n, stderr, "playing", func(ctx context.Context, task int) error {
+		r, c := &results[task/n], &contenders[task%n]
+		load, err := r.workload()
+		if err != nil {
+			return err
+		}
+		policy, err := c.make(load)
+		if err != nil {
+			return err
+		}
+		_, run, err := load.run(ctx, policy)
+		if err != nil {
+			return err
+		}
+		r.worth[task%n] = run.Worth()
+		if task%n == 0 {
+			r.most = traceWorth(load.jobs)
+		}
+		return nil
+	})
+	return results, err
+}
+
+// rival returns the most that any rival earned.
+func (r *result) rival() float64 {
+	best := 0.0
+	for i := range contenders {
+		if contenders[i].rival {
+			best = max(best, r.worth[i])
+		}
+	}
+	return best
+}
+
+// ratio returns what a contender earned over a reference; 1 where both earned nothing.
+func ratio(own, reference float64) float64 {
+	if own == 0 && reference == 0 {
+		return 1
+	}
+	return own / reference
+}

@@ -1,0 +1,189 @@
+// This file prints and draws what became of the windows.
+
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/examples/studies/chart"
+)
+
+// level is the ratio from which a window counts as level or ahead: a job of a hundred may be missing.
+const level = 0.99
+
+// runWindows plays the windows of the traces in a folder, and prints and draws the ratios.
+func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	read := readWindows
+	if o.held {
+		read = readHeld
+	}
+	windows, err := read(o.windows, o.gpus)
+	if err != nil {
+		return err
+	}
+	results, err := playWindows(ctx, stderr, windows, o.every)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "Total utility over that of the best rival: %d windows of real traces, %d rivals.\n", len(results), countRivals())
+	table := newTable(stdout)
+	fmt.Fprintln(table, "policy\tleast\tquartile\tmedian\tquartile\tmost\tgeometric mean\tahead or level")
+	for i := range contenders {
+		reportWindowRatios(table, contenders[i].name, results, func(r *result) float64 { return ratio(r.worth[i], r.rival()) })
+	}
+	flush(table)
+	fmt.Fprintln(stdout, "Learnt prices by family and size, over the best rival and over earliest deadline with elastic jobs.")
+	table = newTable(stdout)
+	fmt.Fprintln(table, "family\tleast\tquartile\tmedian\tquartile\tmost\tgeometric mean\tahead or level")
+	for _, family := range families(results) {
+		of := slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.family != family })
+		reportWindowRatios(table, family+", rivals", of, func(r *result) float64 { return ratio(r.worth[0], r.rival()) })
+		reportWindowRatios(table, family+", elastic", of, func(r *result) float64 { return ratio(r.worth[0], r.worth[1]) })
+	}
+	for _, pressure := range pressuresOf(results) {
+		of := slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.size != pressure })
+		reportWindowRatios(table, pressure+", rivals", of, func(r *result) float64 { return ratio(r.worth[0], r.rival()) })
+	}
+	reportWindowRatios(table, "all, elastic", results, func(r *result) float64 { return ratio(r.worth[0], r.worth[1]) })
+	flush(table)
+	figures, err := windowsFigures(results)
+	if err != nil {
+		return err
+	}
+	if err := chart.Publish(stdout, o.out, figures); err != nil {
+		return err
+	}
+	return writeResults(filepath.Join(o.out, "windows.csv"), results)
+}
+
+// countRivals returns the number of rivals.
+func countRivals() int {
+	n := 0
+	for i := range contenders {
+		if contenders[i].rival {
+			n++
+		}
+	}
+	return n
+}
+
+// families returns the families in their order.
+func families(results []result) []string {
+	var names []string
+	for i := range results {
+		if !slices.Contains(names, results[i].family) {
+			names = append(names, results[i].family)
+		}
+	}
+	return names
+}
+
+// pressuresOf returns the sizes of cluster in their order.
+func pressuresOf(results []result) []string {
+	var sizes []string
+	for i := range results {
+		if !slices.Contains(sizes, results[i].size) {
+			sizes = append(sizes, results[i].size)
+		}
+	}
+	return sizes
+}
+
+// reportWindowRatios prints the distribution of a ratio. Windows in which only the reference earned nothing count as the
+// most, and are left out of the mean.
+func reportWindowRatios(table io.Writer, name string, results []result, of func(*result) float64) {
+	var ratios []float64
+	logs, finite, ahead := 0.0, 0, 0
+	for i := range results {
+		r := of(&results[i])
+		ratios = append(ratios, r)
+		if r >= level {
+			ahead++
+		}
+		if r > 0 && !math.IsInf(r, 0) {
+			logs += math.Log(r)
+			finite++
+		}
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	mean := math.Exp(logs / float64(max(1, finite)))
+	if ratios[0] == 0 {
+		mean = 0
+	}
+	fmt.Fprintf(table, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%s\n", name,
+		ratios[0], ratios[n/4], ratios[n/2], ratios[3*n/4], ratios[n-1], mean, percent(ahead, n))
+}
+
+// windowsFigures show the sorted ratios: of the contenders that are no rivals to the best rival, and of learnt prices to
+// earliest deadline with elastic jobs.
+func windowsFigures(results []result) ([]*chart.Figure, error) {
+	rivals := chart.New("windows", "Windows of real traces: utility over the best rival", "Window, by ratio", "Total utility / best rival (at most 4)")
+	elastic := chart.New("elastic", "Windows of real traces: utility over elastic earliest deadline", "Window, by ratio", "Total utility / earliest deadline, elastic (at most 4)")
+	for _, f := range []*chart.Figure{rivals, elastic} {
+		f.Reference(1)
+	}
+	series := 0
+	for i := range contenders {
+		if contenders[i].rival {
+			continue
+		}
+		points := sorted(results, func(r *result) float64 { return ratio(r.worth[i], r.rival()) })
+		if err := rivals.Points(series, contenders[i].name, points); err != nil {
+			return nil, err
+		}
+		series++
+	}
+	points := sorted(results, func(r *result) float64 { return ratio(r.worth[0], r.worth[1]) })
+	return []*chart.Figure{rivals, elastic}, elastic.Points(0, contenders[0].name, points)
+}
+
+// sorted returns a ratio of all windows, ascending.
+func sorted(results []result, of func(*result) float64) plotter.XYs {
+	var ratios []float64
+	for i := range results {
+		ratios = append(ratios, min(leadRange, of(&results[i])))
+	}
+	slices.Sort(ratios)
+	var points plotter.XYs
+	for i, r := range ratios {
+		points = append(points, plotter.XY{X: float64(i + 1), Y: r})
+	}
+	return points
+}
+
+// writeResults writes what everybody earned, window by window.
+func writeResults(path string, results []result) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(file)
+	header := []string{"window", "all jobs"}
+	for i := range contenders {
+		header = append(header, contenders[i].name)
+	}
+	rows := [][]string{header}
+	for i := range results {
+		row := []string{results[i].name(), strconv.FormatFloat(results[i].most, 'g', -1, 64)}
+		for _, worth := range results[i].worth {
+			row = append(row, strconv.FormatFloat(worth, 'g', -1, 64))
+		}
+		rows = append(rows, row)
+	}
+	if err := out.WriteAll(rows); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,80 @@
+// This file implements packing: work as early as possible into the room that is left, first servers first. It asks
+// for no prices; [OASiS] has no such step.
+
+package primaldual
+
+import "github.com/apportion/apportion"
+
+// packer places work; it keeps its storage from one job to the next.
+type packer struct {
+	request request
+	picks   [2][]apportion.Placement
+}
+
+// pack returns a schedule of what is left of a job that ends as early as can be, with as many workers in every slot as
+// there is room for, or false where the work does not end by slot until. The ledger is only read.
+// O(slots x (kinds + servers of slots with room x kinds)).
+func (p *packer) pack(m *market, job *Job, left remainder, until int) (Schedule, bool) {
+	r := &p.request
+	r.job, r.first, r.work = job, left.first, left.work
+	r.set(m)
+	var schedule Schedule
+	work := left.work
+	for slot := left.first; slot <= min(until, m.last()) && work > 0; slot++ {
+		if ceilDiv(work, job.Chunks) > int64(until-slot+1) {
+			return nil, false // not even with the most workers from here on
+		}
+		if workers := p.fill(m, m.slot(slot), min(job.Chunks, work)); workers > 0 {
+			work -= workers
+			schedule = append(schedule, SlotPlan{
+				Slot:    slot,
+				Workers: append([]apportion.Placement(nil), p.picks[Workers]...),
+				PS:      append([]apportion.Placement(nil), p.picks[ParameterServers]...),
+			})
+		}
+	}
+	return schedule, work == 0
+}
+
+// fill places up to want workers and their parameter servers in one slot, and returns how many workers.
+func (p *packer) fill(m *market, s *slotState, want int64) int64 {
+	workers := p.side(m, s, Workers, min(want, m.most(s, &p.request.demands[Workers])))
+	need := p.request.job.PSFor(workers)
+	ps := p.side(m, s, ParameterServers, min(need, m.most(s, &p.request.demands[ParameterServers])))
+	if ps == need {
+		return workers
+	}
+	// Fewer parameter servers than these workers need: as many workers as they serve, on the first servers.
+	workers = p.request.served(ps, workers)
+	p.side(m, s, Workers, workers)
+	p.side(m, s, ParameterServers, p.request.job.PSFor(workers))
+	return workers
+}
+
+// side places up to want containers of a side, and returns how many.
+func (p *packer) side(m *market, s *slotState, side Side, want int64) int64 {
+	p.picks[side] = p.picks[side][:0]
+	from, to := m.span(side)
+	left := want
+	for server := from; server < to && left > 0; server++ {
+		if count := min(left, m.room(s, &p.request.demands[side], server)); count > 0 {
+			p.picks[side] = append(p.picks[side], apportion.Placement{Server: server - from, Count: count})
+			left -= count
+		}
+	}
+	return want - left
+}
+
+// most returns an upper bound on the containers that fit a side in one slot: by what all its servers together have
+// left. It is what makes full slots cost nothing.
+func (m *market) most(s *slotState, d *demand) int64 {
+	count := maxCount
+	for i, r := range d.kinds {
+		free := m.totals[int(d.side)*m.kinds+r]
+		if s.taken != nil {
+			free -= s.taken[int(d.side)*m.kinds+r]
+		}
+		count = min(count, max(0, free)/d.amounts[i])
+	}
+	return count
+}
