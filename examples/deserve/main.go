@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
+// The program is in run, which writes wherever it is told to; so its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "deserve:", err)
@@ -21,8 +22,12 @@ func main() {
 
 // run divides 16 GPUs and 128 CPUs among three teams, first in fractions, then in whole containers.
 func run(w io.Writer) error {
+	// Kinds name the positions of every vector below: the first number is GPUs, the second CPUs. Units are
+	// the caller's own; they need only be whole.
 	kinds, capacity := apportion.Kinds{"gpu", "cpu"}, apportion.Resources{16, 128}
 	claims := []drf.Claim{
+		// Demand is what one container needs. Weight says how large a share is due, beside the others'
+		// weights.
 		{ID: "vision", Demand: apportion.Resources{2, 8}, Weight: 2, Max: drf.NoMax}, // counts twice
 		{ID: "speech", Demand: apportion.Resources{1, 6}, Weight: 1, Max: drf.NoMax},
 		{ID: "etl", Demand: apportion.Resources{0, 10}, Weight: 1, Max: 4}, // wants no more than 4
@@ -34,6 +39,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// vision and speech need both kinds, etl none of the GPUs: so it goes on when these are gone.
 	fmt.Fprintln(w, "divisible:")
 	for _, claim := range fractions.Claims {
 		fmt.Fprintf(w, "  %-7s %6.3f containers, dominant share %.3f\n", claim.ID, claim.Containers, claim.Share)
@@ -44,11 +50,14 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// Explain has the same as data, for a program: which kind stopped whom, and how much of it was left.
 	fmt.Fprintf(w, "\nin whole containers, and why not more:\n%s", drf.Explain(kinds, claims, whole))
 	fmt.Fprintf(w, "unused: %s\n", kinds.Format(whole.Unused))
 
 	// Any division can be checked, also one that somebody wrote by hand.
 	byHand := []int64{4, 8, 4}
+	// Five properties are looked at, among them that nobody envies another and that nothing useful is left
+	// over.
 	report, err := drf.Verify(capacity, claims, byHand)
 	if err != nil {
 		return err

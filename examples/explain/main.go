@@ -22,6 +22,8 @@ func main() {
 
 // run decides about three applications of which each is stopped by something else.
 func run(w io.Writer) error {
+	// A problem is all that the optimizer is told: servers, applications, what runs now, and two
+	// thresholds.
 	problem := &alloc.Problem{
 		Kinds: apportion.Kinds{"gpu", "cpu"},
 		Servers: []apportion.Server{
@@ -33,12 +35,17 @@ func run(w io.Writer) error {
 			{ID: "word2vec", Demand: apportion.Resources{0, 4}, Weight: 1, Min: 1, Max: 3}, // has its maximum
 			{ID: "xgboost", Demand: apportion.Resources{0, 6}, Weight: 1, Min: 1, Max: 20}, // CPUs run out
 		},
+		// Theta1 bounds how unfair the outcome may be, Theta2 how many running applications may be
+		// disturbed; both are parts of the most that is possible.
 		Theta1: 0.5, Theta2: 0.5,
 	}
+	// The last argument is the solver; nil takes the one that is built in, which needs no library.
 	decision, err := alloc.Reallocate(context.Background(), problem, nil)
 	if err != nil {
 		return err
 	}
+	// An explanation needs the problem and the decision and nothing else, so that it can be made later, or
+	// elsewhere.
 	explanation, err := alloc.Explain(problem, decision)
 	if err != nil {
 		return err

@@ -24,7 +24,9 @@ func main() {
 
 // run watches three jobs that all began on one of two workers.
 func run(w io.Writer) error {
+	// SpeCon looks at the jobs once an interval, as the thesis does.
 	const interval = 30 * time.Second
+	// Alpha is the gain per interval below which a job counts as slow.
 	manager, err := specon.NewManager(specon.ManagerConfig{
 		Config: specon.Config{Interval: interval, Alpha: 0.05}, Kinds: apportion.Kinds{"cpu"},
 	}, nil)
@@ -33,6 +35,8 @@ func run(w io.Writer) error {
 	}
 	cpus := func(n int64) apportion.Resources { return apportion.Resources{n} }
 	events := []specon.Event{
+		// The manager is told of everything as events: workers that come, jobs that arrive, readings of
+		// their loss.
 		{Kind: specon.WorkerUp, Worker: "east", Capacity: cpus(8)},
 		{Kind: specon.WorkerUp, Worker: "west", Capacity: cpus(8)},
 	}
@@ -40,6 +44,7 @@ func run(w io.Writer) error {
 	for _, name := range names {
 		events = append(events, specon.Event{Kind: specon.Arrival, Job: name, Demand: cpus(2), Worker: "east"})
 	}
+	// Readings of three minutes. vae falls quickly and then hardly moves, the others go on learning.
 	for step := range 6 {
 		now := time.Duration(step) * interval
 		for _, name := range names {
@@ -50,12 +55,14 @@ func run(w io.Writer) error {
 			events = append(events, specon.Event{Kind: specon.Reading, Job: name, At: now,
 				Value: 1 + 9*math.Exp(-speed*float64(step)), Usage: growth.Used(1)})
 		}
+		// An event changes what the manager knows and decides nothing.
 		for _, event := range events {
 			if err := manager.Step(event); err != nil {
 				return err
 			}
 		}
 		events = nil
+		// Tick decides: who has slowed down, and whether another worker has more to offer.
 		decision, err := manager.Tick(now)
 		if err != nil {
 			return err
@@ -70,6 +77,7 @@ func run(w io.Writer) error {
 	return nil
 }
 
+// report prints what a tick has changed: categories, requests for another worker, and moves.
 func report(w io.Writer, d *specon.Decision) {
 	fmt.Fprintf(w, "%4.0f s\n", d.Time.Seconds())
 	for _, c := range d.Changes {

@@ -23,6 +23,7 @@ func main() {
 
 // run lets a third application into a cluster that two others fill.
 func run(w io.Writer) error {
+	// One kind of resource keeps the numbers small: eight GPUs, all of them in use.
 	problem := &alloc.Problem{
 		Kinds: apportion.Kinds{"gpu"},
 		Servers: []apportion.Server{
@@ -34,10 +35,12 @@ func run(w io.Writer) error {
 			{ID: "gru", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 4},
 			{ID: "vae", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 2, Start: []string{"start.sh", "vae"}},
 		},
+		// Previous is what runs now, application by server. vae is not in it, so it is new.
 		Previous: alloc.Allocation{"bert": {"node-1": 4, "node-2": 1}, "gru": {"node-2": 3}},
 		// One running application in two may be adjusted; which one is the optimizer's choice.
 		Theta1: 0.2, Theta2: 0.5,
 	}
+	// The decision says who has how many containers where from now on, and nothing of how to get there.
 	decision, err := alloc.Reallocate(context.Background(), problem, nil)
 	if err != nil {
 		return err
@@ -53,11 +56,14 @@ func run(w io.Writer) error {
 	// The order is safe: no server ever holds more than before or after, and state is saved before
 	// anything of it stops.
 	fmt.Fprintln(w)
+	// A plan is data, too: a scheduler hands each step to the agent of a server. Save and resume stand
+	// around whatever an application loses.
 	for i, step := range alloc.NewPlan(problem, decision.Allocation).Steps {
 		fmt.Fprintf(w, "%d. %s %s", i+1, step.Action, step.Application)
 		if step.Containers > 0 {
 			fmt.Fprintf(w, ": %d on %s", step.Containers, step.Server)
 		}
+		// The commands are those of the problem, carried along as they are.
 		if len(step.Command) > 0 {
 			fmt.Fprintf(w, ": %s", strings.Join(step.Command, " "))
 		}

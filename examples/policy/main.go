@@ -33,6 +33,7 @@ func (shortest) Name() string { return "shortest" }
 
 // Decide implements sim.Policy.
 func (shortest) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
+	// The packer knows what is free now, and keeps count while containers are placed.
 	packer, err := state.Packer(placement.BestFit)
 	if err != nil {
 		return sim.Orders{}, err
@@ -40,6 +41,7 @@ func (shortest) Decide(_ context.Context, state *sim.State) (sim.Orders, error) 
 	var orders sim.Orders
 	placed := make(map[string]bool)
 	for {
+		// The shortest of those that wait and have not been looked at in this decision.
 		var next *sim.JobState
 		for i := range state.Jobs {
 			j := &state.Jobs[i]
@@ -51,6 +53,8 @@ func (shortest) Decide(_ context.Context, state *sim.State) (sim.Orders, error) 
 			return orders, nil
 		}
 		placed[next.ID] = true
+		// As many containers as find room; none is a possible answer, and the job waits for the next
+		// decision.
 		for n := next.Max; n >= max(next.Min, 1); n-- {
 			if on, ok := packer.Place(next.Demand, n, nil); ok {
 				orders.Places = append(orders.Places, sim.Place{Job: next.ID, On: on})
@@ -62,6 +66,7 @@ func (shortest) Decide(_ context.Context, state *sim.State) (sim.Orders, error) 
 
 // run plays the same twelve jobs under four policies.
 func run(w io.Writer) error {
+	// All play the same jobs on the same servers, so that the tables differ by the policies alone.
 	results, err := sim.Compare(context.Background(), scenario(),
 		shortest{}, &policies.FIFO{}, &policies.DRF{}, &policies.Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.5})
 	if err != nil {
@@ -72,6 +77,8 @@ func run(w io.Writer) error {
 
 // scenario returns four servers with four GPUs each and twelve jobs, one every ten minutes, large and small.
 func scenario() *sim.Scenario {
+	// AdjustCost is what killing and resuming a job costs it. A policy that adjusts often pays for it
+	// here.
 	s := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, AdjustCost: sim.AdjustCost}
 	for i := range 4 {
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("node-", i+1), Capacity: apportion.Resources{4}})
@@ -79,9 +86,10 @@ func scenario() *sim.Scenario {
 	for i := range 12 {
 		s.Jobs = append(s.Jobs, sim.Job{
 			Application: alloc.Application{ID: fmt.Sprint("job-", i+1), Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: int64(2 + 2*(i%4))},
-			Arrival:     time.Duration(i) * 10 * time.Minute,
-			Work:        time.Duration(1+i*5%7) * time.Hour, // on one container; twice as fast on two
-			Fixed:       int64(1 + i%4),
+			// Times are virtual: a day takes milliseconds.
+			Arrival: time.Duration(i) * 10 * time.Minute,
+			Work:    time.Duration(1+i*5%7) * time.Hour, // on one container; twice as fast on two
+			Fixed:   int64(1 + i%4),
 		})
 	}
 	return s

@@ -25,6 +25,8 @@ func main() {
 
 // run asks and prints. app-1 and app-2 are running; app-3 needs the GPUs of slave-1, which is full.
 func run(w io.Writer) error {
+	// Quantities are whole numbers in the caller's own units: here CPUs, GPUs and gigabytes, in the order
+	// of Kinds.
 	problem := &alloc.Problem{
 		Kinds: apportion.Kinds{"cpu", "gpu", "memory"},
 		Servers: []apportion.Server{
@@ -36,6 +38,7 @@ func run(w io.Writer) error {
 			{ID: "app-1", Executor: "MxNet", Demand: apportion.Resources{1, 0, 8}, Weight: 1, Max: 6, Min: 1},
 			{ID: "app-2", Executor: "TensorFlow", Demand: apportion.Resources{1, 0, 8}, Weight: 1, Max: 8, Min: 1,
 				Resume: []string{"resume.sh"}},
+			// Weight 2 makes a share twice as large as the others' due. Min and Max bound the containers.
 			{ID: "app-3", Executor: "MPI-Caffe", Demand: apportion.Resources{1, 1, 8}, Weight: 2, Max: 5, Min: 1,
 				Start: []string{"start.sh"}},
 		},
@@ -46,12 +49,14 @@ func run(w io.Writer) error {
 		Theta1: 0.1, // tolerate a tenth of the largest possible fairness loss
 		Theta2: 0.1, // adjust one running application in ten, rounded up
 	}
+	// nil is the built-in solver. The context could end the search early; the decision would say so.
 	decision, err := alloc.Reallocate(context.Background(), problem, nil)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "%s: utilization %.4g, at most %.4g is possible\n\n", decision.Status, decision.Objective, decision.Bound)
 	printAllocation(w, problem, decision)
+	// The plan leads from Previous to the new allocation, in an order that always fits.
 	printPlan(w, alloc.NewPlan(problem, decision.Allocation))
 	explanation, err := alloc.Explain(problem, decision)
 	if err != nil {
@@ -83,6 +88,7 @@ func printAllocation(w io.Writer, problem *alloc.Problem, decision *alloc.Decisi
 	table.Flush()
 }
 
+// printPlan prints a line for each step, with the command that the application brought along.
 func printPlan(w io.Writer, plan *alloc.Plan) {
 	fmt.Fprintln(w, "\nplan:")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

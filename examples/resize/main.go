@@ -28,18 +28,22 @@ func run(w io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	// The cluster outlives the masters, as servers do.
 	c := &cluster{out: w, saved: map[int64]int64{}}
 	gpus := func(n int64) apportion.Resources { return apportion.Resources{n} }
 	err = c.master(dir, -1,
+		// What the master learns and what it is asked for are events, of which the journal keeps a record.
 		checkpoint.ServerUp{Server: apportion.Server{ID: "north", Capacity: gpus(2)}},
 		checkpoint.ServerUp{Server: apportion.Server{ID: "south", Capacity: gpus(2)}},
 		checkpoint.Submit{Job: "bert", Demand: gpus(1)},
+		// A target lists a server for each container.
 		checkpoint.Adjust{Targets: map[string][]string{"bert": {"north", "north"}}},
 	)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "\nand now three; the master dies after four effects:")
+	// The change is several effects: save, stop, create, resume. The master dies between two of them.
 	err = c.master(dir, 4, checkpoint.Adjust{Targets: map[string][]string{"bert": {"north", "south", "south"}}})
 	if err != nil {
 		return err
@@ -62,6 +66,7 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 	if err != nil {
 		return err
 	}
+	// Open reads what the master before has recorded, and fences it off: only one can go on.
 	machine, records, err := journal.Open(disk, checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
 	if err != nil {
 		return err
@@ -85,6 +90,7 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 		if len(events) == 0 {
 			break
 		}
+		// The machine computes and does nothing; Ready above says what is to be done.
 		if err := machine.Step(events[0]); err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ func run(w io.Writer) error {
 	if err := json.Unmarshal(document, &record); err != nil {
 		return err
 	}
+	// Verify counts the allocation again and computes the bound from the prices in the certificate: no
+	// search, and nobody to be trusted.
 	proof, err := record.Verify()
 	if err != nil {
 		return err
@@ -42,6 +44,7 @@ func run(w io.Writer) error {
 		record.Decision.Objective, record.Decision.Bound, proof.Bound)
 
 	// The solver may have ruled out more than prices prove. Doing it again shows that.
+	// The record has all that the search depended on, and no clock: the same comes out on any machine.
 	differences, err := record.Replay(context.Background(), nil)
 	if err != nil {
 		return err
@@ -63,6 +66,7 @@ func run(w io.Writer) error {
 
 // logged takes a decision and returns its document.
 func logged() ([]byte, error) {
+	// Two servers of different shape, so that the best division is not plain to see.
 	problem := &alloc.Problem{
 		Kinds: apportion.Kinds{"gpu", "cpu"},
 		Servers: []apportion.Server{
@@ -79,5 +83,6 @@ func logged() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A record is plain JSON. A scheduler that logs one for each decision can answer for them years later.
 	return json.Marshal(alloc.NewRecord(problem, decision))
 }

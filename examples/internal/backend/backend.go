@@ -57,6 +57,7 @@ func Names(from []Backend) string {
 }
 
 // Find returns the solver of that name; the error is "must be one of" those that there are.
+// It takes the list, so that a test can have one of its own.
 func Find(from []Backend, name string) (Backend, error) {
 	at := slices.IndexFunc(from, func(b Backend) bool { return b.Name == name })
 	if at < 0 {
@@ -68,9 +69,11 @@ func Find(from []Backend, name string) (Backend, error) {
 // P2 returns the solver as one of P2. A general one takes the disjunctive form, the tightest of the
 // exact ones, with opts; nil: the defaults. Its certificates carry the name of b.
 func (b Backend) P2(opts *mip.Options) solver.Solver {
+	// A solver of P2 has its own settings and takes none of mip's.
 	if b.Own != nil {
 		return b.Own
 	}
+	// The name goes into the certificate, from which a replay finds the solver again.
 	named := mip.Options{Name: b.Name}
 	if opts != nil {
 		named.Search, named.Preference = opts.Search, opts.Preference

@@ -16,10 +16,11 @@ import (
 )
 
 // maxLines is how long main.go of a small program may be.
+// A newcomer reads that in a few minutes.
 const maxLines = 150
 
-// Run compares what the program in the folder of the test prints with testdata/cases, runs it twice, which must
-// print the same, and hands it a writer that takes nothing.
+// Run compares what the program in the folder of the test prints with testdata/cases, and runs it twice, which must
+// print the same. The file must be short, and its question in the table of examples/README.md.
 func Run(t *testing.T, run func(io.Writer) error) {
 	t.Helper()
 	source, err := os.ReadFile("main.go")
@@ -36,6 +37,7 @@ func Run(t *testing.T, run func(io.Writer) error) {
 			if err := run(&first); err != nil {
 				t.Fatal(err)
 			}
+			// Whatever depends on a clock, a map's order or a temporary name differs here.
 			if err := run(&second); err != nil || first.String() != second.String() {
 				t.Errorf("the second run: %v, and prints\n%s", err, &second)
 			}
@@ -54,6 +56,7 @@ func checkRow(t *testing.T, source []byte) {
 	if question == nil {
 		t.Fatal("the comment of main.go says nothing of the form \"Deserve answers: who deserves how much?\"")
 	}
+	// Tests run in the folder of their package, which is the program's.
 	folder, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
