@@ -31,6 +31,31 @@ func tinyProblem() *alloc.Problem {
 	}
 }
 
+// wholeProblem has what the paper's problems have not: labels, a cordoned server, lists and steps of counts, limits,
+// costs of adjustments, and an application that must stay.
+func wholeProblem() *alloc.Problem {
+	three := int64(3)
+	return &alloc.Problem{
+		Kinds: apportion.Kinds{"cpu", "gpu"},
+		Servers: []apportion.Server{
+			{ID: "g0", Capacity: apportion.Resources{8, 4}, Labels: map[string]string{"gpu": "a100"}},
+			{ID: "g1", Capacity: apportion.Resources{8, 4}, Labels: map[string]string{"gpu": "v100"}},
+			{ID: "c0", Capacity: apportion.Resources{16, 0}},
+			{ID: "c1", Capacity: apportion.Resources{16, 0}, Cordoned: true},
+		},
+		Applications: []alloc.Application{
+			{ID: "net", Demand: apportion.Resources{1, 1}, Weight: 1, Min: 1, Max: 8, Counts: []int64{1, 2, 4, 8}, MaxServers: 1},
+			{ID: "forest", Demand: apportion.Resources{2, 0}, Weight: 1, Min: 2, Max: 9, Step: 2},
+			{ID: "web", Demand: apportion.Resources{1, 0}, Weight: 1, Min: 2, Max: 4, PerServer: 1, AdjustCost: &three},
+			{ID: "held", Demand: apportion.Resources{2, 0}, Weight: 1, Min: 1, Max: 6, Pinned: true},
+			{ID: "picky", Demand: apportion.Resources{1, 1}, Weight: 1, Min: 1, Max: 4,
+				Requires: []alloc.Requirement{{Key: "gpu", Op: alloc.In, Values: []string{"v100"}}}},
+		},
+		Previous: alloc.Allocation{"forest": {"c1": 2}, "web": {"c0": 1, "g0": 1}, "held": {"c1": 3}},
+		Theta1:   .5, Theta2: .5,
+	}
+}
+
 // instanceOf returns the dense form of a problem.
 func instanceOf(t testing.TB, p *alloc.Problem) *solver.Instance {
 	t.Helper()

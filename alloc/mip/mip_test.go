@@ -161,6 +161,24 @@ func TestReallocate(t *testing.T) {
 	}
 }
 
+// A general solver takes the decision on the whole program too, by whichever form, and it can be verified.
+func TestReallocateWhole(t *testing.T) {
+	p := wholeProblem()
+	for _, form := range mip.Forms() {
+		d, err := alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, &mip.Options{Preference: solver.ByMoved}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The exact forms prove it, and the packing of the third finds it.
+		if d.Status != alloc.Decided || math.Abs(d.Objective-37./21) > 1e-9 || d.Bound > d.Objective+1e-6 || len(d.Waiting) > 0 {
+			t.Errorf("%s: %s, objective %.12g, bound %g, %v, waiting %v", form, d.Status, d.Objective, d.Bound, d.Allocation, d.Waiting)
+		}
+		if _, err := alloc.Verify(p, d); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+}
+
 // Three equal servers of 4 CPUs, pooled to 12: three containers of 3 CPUs and three of 1 fill them.
 func TestClassUnpools(t *testing.T) {
 	p := &alloc.Problem{
