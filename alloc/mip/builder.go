@@ -68,6 +68,8 @@ func (b *builder) cells(letter string, p places, had func(a, j int) int64) *cell
 		app := &b.inst.Apps[a]
 		for j := range p.capacity {
 			upper := p.most(app, j)
+			// Where nothing new may come there is at most what is there now, and nothing at all in the
+			// disjunctive form, whose cells are new placements only.
 			if !b.inst.Open(a, p.first[j]) {
 				if had == nil {
 					continue

@@ -29,6 +29,8 @@ func classesOf(inst *solver.Instance) *classes {
 	for j := range order {
 		order[j] = j
 	}
+	// Servers open to different applications differ, as large as they may be alike. Which classes an
+	// application names does not matter here: two that every application names alike stay two.
 	compare := func(a, b int) int {
 		if inst.Class != nil && inst.Class[a] != inst.Class[b] {
 			return cmp.Compare(inst.Class[a], inst.Class[b])
@@ -162,11 +164,12 @@ func (c *classes) pack(packers []*placement.Packer, a int, pooled []apportion.Pl
 }
 
 // packInto places as many of count containers as fit the servers of class g, and returns how many are
-// left over.
+// left over. on is what the application has on every server so far, none of them 0.
 func (c *classes) packInto(packers []*placement.Packer, g, a int, count int64, on map[int]int64) int64 {
 	app := &c.inst.Apps[a]
 	switch {
 	case !c.inst.Open(a, c.servers[g][0]):
+		// What it held there it may only keep as a whole, and unpool has seen that it does not.
 		return count
 	case app.PerServer > 0 || app.MaxServers > 0:
 		return c.packLimited(packers[g], g, app, count, on)
@@ -190,6 +193,7 @@ func (c *classes) packLimited(packer *placement.Packer, g int, app *solver.App, 
 		best, room := -1, int64(0)
 		for b, j := range c.servers[g] {
 			r := min(count, roomOf(app, packer.Free(b), on, j))
+			// Of rooms that hold as many, the one that wastes least, as best fit has it.
 			if r > room || r == room && best >= 0 && packer.Room(b, app.Demand) < packer.Room(best, app.Demand) {
 				best, room = b, r
 			}
@@ -207,6 +211,7 @@ func (c *classes) packLimited(packer *placement.Packer, g int, app *solver.App, 
 // roomOf returns how many more containers an application may have on server j, of which so much is free,
 // beside those that it has on servers already.
 func roomOf(app *solver.App, free apportion.Resources, on map[int]int64, j int) int64 {
+	// A server that it is on already can take more, however many it is on.
 	if app.MaxServers > 0 && on[j] == 0 && int64(len(on)) >= app.MaxServers {
 		return 0
 	}

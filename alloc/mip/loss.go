@@ -98,6 +98,8 @@ func (b *builder) lossBudget() {
 	if price == 0 {
 		return // terms of nothing would only cost time
 	}
+	// (10) and (15) share the terms, so that the price charges what the budget counts, also in whole
+	// numbers, where a part of the loss is constant.
 	for _, loss := range b.losses {
 		b.cost = append(b.cost, term(loss.Var, -price*loss.Coef))
 	}

@@ -35,6 +35,8 @@ func (c *cells) movement(inst *solver.Instance, had func(a, j int) int64, stays 
 		if !inst.Apps[a].Running {
 			continue
 		}
+		// While an application stays its y are 0 and none of what it holds is gone: both parts of the
+		// distance must vanish with 1 - z.
 		// gone returns terms and constant of n containers that are gone unless the application stays.
 		gone := func(n int64) ([]milp.Term, float64) {
 			if stays == nil {
@@ -47,6 +49,7 @@ func (c *cells) movement(inst *solver.Instance, had func(a, j int) int64, stays 
 		for s, j := range c.servers[a] {
 			was := had(a, j)
 			rest -= was
+			// Where nothing was, all that comes is moved, and no absolute value is needed: on most cells.
 			if was == 0 {
 				sum = append(sum, term(c.vars[a][s], 1))
 				continue
@@ -74,6 +77,7 @@ func (m movement) at(values []float64) float64 {
 // minimize makes the containers moved the objective, with a variable m >= |e| for every e apart.
 func (m movement) minimize(b *milp.Builder, vars []milp.Var) {
 	objective := m.sum.terms(vars)
+	// The two rows say e <= m and -e <= m; minimizing presses m down to the larger of both.
 	for k, e := range m.apart {
 		v := b.Integer(0, e.most, name("m_", k))
 		terms := e.terms(vars)

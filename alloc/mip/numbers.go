@@ -22,10 +22,13 @@ import (
 func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
 	app := &b.inst.Apps[a]
 	n := sum(nil, placed, 1)
+	// A list says all there is to say: its numbers are tested against the bounds and the step one by one.
 	if app.Counts != nil {
 		b.listed(a, n, stays)
 		return
 	}
+	// The bounds are those that a legal number reaches, which is tighter than Min and Max where there is a
+	// step; without one, and with nothing elective, they are Min and Max themselves, as the paper prints.
 	least, most, none := app.AtLeast(1), app.AtMost(app.Max), app.Allows(0)
 	switch {
 	case least < 0 && !none:
@@ -37,6 +40,7 @@ func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
 		steps := b.Integer(0, float64(max(0, most)/app.Step), name("t_a", a))
 		b.Equal(name("step_a", a), append(n, term(steps, -float64(app.Step))), 0)
 	}
+	// Only here is there a gap that neither an interval nor a step describes: nothing, or enough of it.
 	if none && least > 0 {
 		b.some(a, n, least, most, stays)
 		return
@@ -44,7 +48,8 @@ func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
 	b.between(a, n, least, most, stays)
 }
 
-// between adds least <= n <= most.
+// between adds least <= n <= most. Where least is above most it adds both all the same, so that the program has
+// no solution, as P2 has none; most may be -1 then, which no row of counts needs.
 func (b *builder) between(a int, n []milp.Term, least, most int64, stays *milp.Var) {
 	lower, upper := float64(least), float64(max(0, most))
 	if stays == nil && lower <= upper {
@@ -62,6 +67,7 @@ func (b *builder) between(a int, n []milp.Term, least, most int64, stays *milp.V
 
 // some adds that n is 0 or least <= n <= most.
 func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var) {
+	// e needs no cost: both rows tie it to n, so that it is 1 just where there are containers.
 	e := b.Integer(0, 1, name("e_a", a))
 	b.AtMost(name("c7_a", a), append(n[:len(n):len(n)], term(e, -float64(most))), 0)
 	b.AtLeast(name("c8_a", a), append(n[:len(n):len(n)], term(e, -float64(least))), 0)
@@ -70,7 +76,8 @@ func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var)
 	}
 }
 
-// listed adds that n is one of the listed numbers, or 0 where that is allowed.
+// listed adds that n is one of the listed numbers, or 0 where that is allowed. Its relaxation is the convex
+// hull of those numbers, and so the tightest there is for one application.
 func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 	app := &b.inst.Apps[a]
 	var chosen []milp.Term
@@ -82,6 +89,7 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 		}
 	}
 	b.Equal(name("c7_a", a), n, 0)
+	// While the application stays it chooses none of the numbers, and n is 0 by c7.
 	if stays != nil {
 		chosen = append(chosen, term(*stays, 1))
 	}
@@ -103,6 +111,7 @@ func (b *builder) width(x *cells, a int, stays *milp.Var) {
 		return // no limit, or none that could bind
 	}
 	limit := float64(app.MaxServers)
+	// o may be larger than need be, which costs nothing and is no solution less.
 	var used []milp.Term
 	for s, j := range x.servers[a] {
 		o := b.Integer(0, min(limit, float64(x.in.size[j])), name("o_a", a, "_s", j))
@@ -123,6 +132,7 @@ func (b *builder) adjustCosts() (costs []float64, budget float64) {
 	if have == math.MaxInt64 {
 		return costs, float64(have) // which pays for everything
 	}
+	// The divisor is that of what can be had: a prohibitive cost must not spoil it.
 	common, most := int64(0), 0.0
 	for a := range costs {
 		if app := &b.inst.Apps[a]; app.Running {
@@ -137,6 +147,7 @@ func (b *builder) adjustCosts() (costs []float64, budget float64) {
 	}
 	unit, rounded := unitFor(common, most)
 	b.rounded = b.rounded || rounded
+	// Costs and budget are both rounded down: what the exact costs allow, the rounded ones allow too.
 	for a := range costs {
 		if cost := b.inst.Apps[a].Cost; cost <= have {
 			costs[a] = float64(cost / unit)

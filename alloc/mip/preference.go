@@ -113,6 +113,8 @@ func (p *preference) adopt(values []float64) {
 	}
 	s, objective := p.solution, p.inst.Objective(counts)
 	if k := len(p.reached); k > 0 {
+		// The present counts may already be as good on this level; then they stay, since every change of
+		// an answer without need would make it depend on more than the instance.
 		of := lowerLevels[k-1].of
 		// A lower level costs nothing of those above it.
 		if s.Bound-objective > provenTolerance || !p.attains(counts) || of(p.inst, counts) >= of(p.inst, s.Counts) {
@@ -130,6 +132,7 @@ func (p *preference) adopt(values []float64) {
 }
 
 // attains reports whether counts are on every level what the program reached there.
+// With an exact model they are, by its rows; with a relaxed one the program may reach what no allocation does.
 func (p *preference) attains(counts solver.Counts) bool {
 	for k, reached := range p.reached {
 		if lowerLevels[k].of(p.inst, counts) > reached+lowerLevels[k].tolerance {
@@ -144,6 +147,7 @@ func (p *preference) attains(counts solver.Counts) bool {
 func (p *preference) fixed() (*milp.Model, error) {
 	b := milp.NewBuilder(p.model.MILP.Name())
 	vars := copyModel(b, p.model.MILP)
+	// Costs include the price of the fairness loss, where there is one: that is the objective to hold.
 	utilization := make([]milp.Term, len(vars))
 	sum := 0.0
 	for j := range vars {
@@ -162,6 +166,7 @@ func (p *preference) fixed() (*milp.Model, error) {
 		b.Minimize(l.adjusted.terms(vars), l.adjusted.constant)
 		return b.Build()
 	}
+	// Adjusted applications are whole; what a search returns for their number may be off by its tolerance.
 	b.AtMost("c4", l.adjusted.terms(vars), math.Round(p.reached[1])-l.adjusted.constant)
 	l.moved().minimize(b, vars)
 	return b.Build()

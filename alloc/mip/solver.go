@@ -67,6 +67,7 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if !answer.HasSolution() {
 		return solution, nil
 	}
+	// 4. The rest is for the preference: taking over the counts, and asking for the lower levels.
 	p := &preference{backend: s.backend, opts: s.opts, inst: inst, model: model, answer: answer, solution: solution}
 	return solution, p.climb(ctx)
 }

@@ -77,6 +77,8 @@ func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 		}
 		b.AtLeast(name("c14_a", a, "_s", j), []milp.Term{term(r, bigM), term(x.vars[a][s], -1)}, -float64(was))
 	}
+	// A row, not a bound: where r is fixed at 1 above, bounds would cross, which is a fault of a model and
+	// no infeasible one.
 	if app.Pinned {
 		b.AtMost(name("pinned_a", a), []milp.Term{term(r, 1)}, 0)
 	}

@@ -40,7 +40,8 @@ type Options struct {
 	// -short 60.
 	General int
 	// Plain says that the solver knows the paper's program only: no instance of the whole one is asked.
-	// What is none is refused all the same.
+	// What is none is refused all the same. It is for solvers under way; one that may decide in
+	// alloc.Reallocate knows the whole.
 	Plain bool
 	// Sizes are those of the generated clusters, of every family one; nil: 6 x 8 and 12 x 15, with
 	// -short 6 x 8 only. At least 3 applications each.

@@ -95,7 +95,8 @@ func (f family) deterministic(p *probe) error {
 
 // clone returns a copy that shares nothing.
 func clone(inst *solver.Instance) *solver.Instance {
-	// Every slice that a solver could write to is copied; what remains of the struct are numbers.
+	// Every slice that a solver could write to is copied; what remains of the struct are numbers. Absent
+	// lists stay absent, since nil and empty differ in meaning for Classes and Counts.
 	c := *inst
 	c.Total = inst.Total.Clone()
 	c.Capacity = append([]apportion.Resources(nil), inst.Capacity...)
@@ -117,6 +118,7 @@ func clone(inst *solver.Instance) *solver.Instance {
 func refused(p *probe) (err error) {
 	// Each spoils a valid instance in one respect: among them are those that index out of range,
 	// divide by zero or run without end in a solver that trusts its input.
+	// The applications of Tiny are numbered 0 to 2, of which the last does not run.
 	for name, spoil := range map[string]func(*solver.Instance){
 		"no servers":                    func(i *solver.Instance) { i.Capacity = nil },
 		"a capacity that is too short":  func(i *solver.Instance) { i.Capacity[1] = i.Capacity[1][:2] },

@@ -132,6 +132,7 @@ const rankTolerance = 1e-5
 
 // ranked checks that the levels which are proven are those of the preferred solution.
 func ranked(inst *solver.Instance, s *solver.Solution, best solver.Counts) error {
+	// The objective of both is the optimum, the price of loss included, within the tolerance.
 	// best is preferred among all optima. Levels are compared from the first on: a level that is
 	// worse than best's although it is said to be proven is a false proof, and one that is better
 	// can only stand where the utilization differs within the tolerance.

@@ -30,6 +30,7 @@ func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options
 func checks(opts Options) []check {
 	// Small instances come first: a solver that fails there need not be looked at on large ones.
 	all := []check{{"known answers", known}, {"random against enumeration", enumerated}}
+	// A solver that knows the paper's program only would be right to answer another question.
 	if !opts.Plain {
 		all = append(all, check{"general against enumeration", general})
 	}

@@ -131,7 +131,8 @@ func Small(seed uint64) *solver.Instance {
 	return inst
 }
 
-// addServers draws so many servers.
+// addServers draws so many servers, each kind by itself: large in one and small in another, which is where
+// packing goes wrong.
 func addServers(r *rand.Rand, inst *solver.Instance, n int) {
 	for range n {
 		capacity := make(apportion.Resources, len(inst.Total))
@@ -174,8 +175,9 @@ func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 }
 
 // General draws an instance of the same sizes with all that P2 has beyond the paper: classes of servers,
-// numbers with steps and lists, applications that need not run or must stay, limits by server, costs of
-// adjustments, and sometimes a price of loss.
+// numbers with steps and lists, applications that need not run or must stay, limits by server and of servers,
+// costs of adjustments, and sometimes a price of loss. It is the instance of Small with this seed made
+// general, so that a fault may be narrowed down between the two. Somewhat more than half have a solution.
 func General(seed uint64) *solver.Instance {
 	inst := Small(seed)
 	generalize(rand.New(rand.NewPCG(seed, 3)), inst)
@@ -186,6 +188,7 @@ func General(seed uint64) *solver.Instance {
 // enumerated, and small enough for any general solver.
 func Medium(seed uint64) *solver.Instance {
 	r := rand.New(rand.NewPCG(seed, 4))
+	// Budgets grow with the number of applications, so that they bind as often as in small instances.
 	inst := &solver.Instance{Total: make(apportion.Resources, 1+r.IntN(3)), LossBudget: []float64{1, 2, 6}[r.IntN(3)], AdjustBudget: 2 + r.Int64N(6)}
 	addServers(r, inst, 4)
 	for range 5 {
@@ -197,11 +200,13 @@ func Medium(seed uint64) *solver.Instance {
 
 // generalize gives an instance some of what the paper's have not.
 func generalize(r *rand.Rand, inst *solver.Instance) {
+	// Three classes for two servers: some applications find all closed to them.
 	if r.IntN(3) > 0 {
 		for range inst.Capacity {
 			inst.Class = append(inst.Class, r.IntN(3))
 		}
 	}
+	// Equal servers are what forms by class pool, and what searches prune as symmetric.
 	if r.IntN(3) == 0 {
 		equalize(inst)
 	}
@@ -217,7 +222,9 @@ func generalize(r *rand.Rand, inst *solver.Instance) {
 		inst.LossBudget += 1
 		inst.AdjustBudget += 2 * int64(len(inst.Apps))
 	}
+	// Applications are drawn after all that concerns the whole, in their order.
 	for i := range inst.Apps {
+		// At a price of 1 nothing else counts: the program of the least loss.
 		if inst.LossPrice == 1 {
 			inst.Apps[i].Value = 0
 		}
@@ -229,6 +236,8 @@ func generalize(r *rand.Rand, inst *solver.Instance) {
 // equalize makes every server as small as the smallest in each kind. Values are then less than what a
 // container is of the whole, which P2 allows, while more would break the cap.
 func equalize(inst *solver.Instance) {
+	// The sums must follow, or the instance would be none. What runs may now overfill its server, as after a
+	// failure of parts of it.
 	for k := range inst.Total {
 		least := inst.Capacity[0][k]
 		for _, capacity := range inst.Capacity {
@@ -243,7 +252,9 @@ func equalize(inst *solver.Instance) {
 
 // generalizeApp gives an application some of what the paper's have not.
 func generalizeApp(r *rand.Rand, app *solver.App) {
+	// A cost of 0 is an adjustment that the budget does not see, of 3 one that it may not pay for.
 	app.Cost = r.Int64N(4)
+	// Larger maxima than in small instances, or steps and lists would leave no choice.
 	app.Max += r.Int64N(3)
 	switch r.IntN(4) {
 	case 0:
@@ -256,19 +267,22 @@ func generalizeApp(r *rand.Rand, app *solver.App) {
 			}
 		}
 	}
+	// What it holds may break either limit: then it must move.
 	if r.IntN(4) == 0 {
 		app.PerServer = 1 + r.Int64N(2)
 	}
 	if r.IntN(3) == 0 {
 		app.MaxServers = 1
 	}
+	// Half are open to all, a quarter to one class, a quarter to two.
 	switch r.IntN(4) {
 	case 0:
 		app.Classes = []int{r.IntN(3)}
 	case 1:
 		app.Classes = []int{0, 2}
 	}
-	// Only who may have what it has can be pinned.
+	// Only who may have what it has can be pinned, as App.Pinned says; whether there is room for it beside
+	// the others is for (6), and may leave no solution.
 	if r.IntN(6) == 0 && app.Allows(solver.Containers(app.Previous)) {
 		app.Pinned = app.Running && !app.Displaced
 	}
