@@ -125,7 +125,7 @@
 //	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
 //	[Schrimpf00, sets]	alloc/embedded/internal/sets/sets.go	Search.Run
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
-//	[Schrimpf00, ruin]	alloc/embedded/internal/search/ruin.go	Annealer.ruin
+//	[Schrimpf00, ruin]	alloc/embedded/internal/search/moves.go	Annealer.propose
 //	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
 //	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	Rank
 //	[Dorm P2, nearly equal]	alloc/embedded/internal/problem/standing.go	Standing

@@ -44,7 +44,7 @@ func (r *run) improveSets(ctx context.Context, l *leaf.Leaves) {
 	unit := float64(len(r.s.Subsets) + len(r.s.EntryApp) + len(r.p.Apps) + r.s.Lists.Total)
 	nodes := math.Min(r.tune.Nodes*effort/unit, math.MaxInt32) / float64(r.tune.NodeRounds)
 	work := math.Min(r.tune.Subproblems*effort, math.MaxInt32)
-	if r.tree.Run(ctx, int64(nodes), int64(work)) || !r.tree.TurnsOnUnit() || r.tune.Limits.Size == 0 {
+	if r.tree.Run(ctx, int64(nodes), r.tree.Work+int64(work)) || !r.tree.TurnsOnUnit() || r.tune.Limits.Size == 0 {
 		return
 	}
 	r.tree.BeginLimits()

@@ -18,14 +18,11 @@ const (
 
 // Construct completes the first state greedily.
 func (a *Annealer) Construct() {
-	a.S.begin()
-	a.filled = 0
+	m := a.move.begin(a.S)
 	for j := range a.S.p.Servers {
-		a.S.touch(j)
+		m.touch(j)
 	}
-	if len(a.S.active) > 0 {
-		a.recreate()
-	}
+	a.recreate(m)
 	a.record()
 }
 
@@ -44,9 +41,9 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 	if len(a.S.active) == 0 && a.S.p.Budget <= 0 {
 		return
 	}
-	a.slack = 0
+	hope := 0.0
 	if heat > 0 {
-		a.slack = a.Hope * a.Unit()
+		hope = a.Hope * a.Unit()
 	}
 	current, threshold, look := a.energy(), heat, a.Moves
 	for m := range moves {
@@ -64,14 +61,17 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 			threshold = math.Ldexp(heat, -int(cooled)) * (1 - part/2)
 		}
 		a.Moves++
-		if a.step(current - float64(threshold*a.square())) {
-			if e := a.energy(); e != current {
-				if e > current {
-					a.record()
-				}
-				current = e
-			}
+		least := current - float64(threshold*a.square())
+		made, possible := a.propose(least, hope)
+		now := a.energy()
+		if !possible || now < least {
+			made.undo()
+			continue
 		}
+		if now > current {
+			a.record()
+		}
+		current = now
 	}
 }
 
@@ -84,24 +84,6 @@ func (a *Annealer) between() int64 {
 func (a *Annealer) square() float64 {
 	u := a.rng.Float()
 	return u * u
-}
-
-// step makes one move and keeps it if the energy is at least least; otherwise it undoes it.
-func (a *Annealer) step(least float64) bool {
-	a.S.begin()
-	if a.ruin() {
-		if len(a.S.active) > 0 {
-			a.recreate()
-		}
-		if a.exchanged {
-			a.repair(least)
-		}
-		if a.energy() >= least {
-			return true
-		}
-	}
-	a.S.undo()
-	return false
 }
 
 // Restore goes back to the incumbent. The containers go first, then those that it frees are freed,
@@ -135,7 +117,6 @@ func (a *Annealer) Restore() {
 		}
 	}
 	s.objective, s.loss = a.Best.Objective, a.Best.Loss
-	s.begin()
 }
 
 // putHeld places (times 1) or removes (times -1) what application i holds.

@@ -28,18 +28,14 @@ type Annealer struct {
 	// The energy's weights.
 	missingWeight, lossWeight, lossLimit float64
 	Moves                                int64
+	// Hope is how many mean values of a container an exchange may be behind at first; until the warm-up is over
+	// there is none.
+	Hope float64
+	// The move that is proposed, and a part of it that its repair tries: memory that is used again.
+	move, part *move
 	// Scratch of recreate.
 	cand    []candidate
 	inverse []float64
-	charge  float64
-	noise   float64
-	filled  int     // touched servers that were filled
-	fresh   []int32 // applications that this move freed
-	// exchanged: this move changes who is free, around these servers; at first it may be hope mean values
-	// of a container behind, slack in all. Until the warm-up is over there is no hope.
-	exchanged   bool
-	around      []int32
-	Hope, slack float64
 }
 
 // New returns an annealer that starts from s; seed selects its random numbers.
@@ -48,7 +44,7 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 		tune: tune,
 		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
 		lossWeight: 1, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
-		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1),
+		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1), move: newMove(s.p.Servers), part: newMove(s.p.Servers),
 	}
 	for i := range s.p.Apps {
 		if s.p.Apps[i].Pinnable {

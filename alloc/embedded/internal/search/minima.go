@@ -14,11 +14,10 @@ import (
 func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool) {
 	a.S = NewState(a.S.p)
 	s := a.S
-	s.begin()
 	for j := range s.on {
 		for len(s.on[j]) > 0 {
 			last := s.on[j][len(s.on[j])-1]
-			s.place(j, last.Type, -last.Count)
+			s.put(j, last.Type, -last.Count)
 		}
 	}
 	c := &filling.Cluster{}
@@ -32,7 +31,7 @@ func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool
 	for j, counts := range placed {
 		for at, n := range counts {
 			if n > 0 {
-				s.place(j, s.active[at], n)
+				s.put(j, s.active[at], n)
 			}
 		}
 	}

@@ -20,8 +20,6 @@ func warm(t *rapid.T, previous bool) *Annealer {
 	a := New(NewState(p), seed, tuning.Standard())
 	a.Construct()
 	a.Run(context.Background(), 50, 0.1, 10)
-	a.S.begin()
-	a.fresh = a.fresh[:0]
 	return a
 }
 
@@ -36,7 +34,7 @@ func TestMakeRoom(t *testing.T) {
 		j := rapid.IntRange(0, s.p.Servers-1).Draw(t, "server")
 		typ := s.active[rapid.IntRange(0, len(s.active)-1).Draw(t, "type")]
 		own := s.countOn(j, typ)
-		made := a.makeRoom(j, typ, 1)
+		made := a.makeRoom(a.move.begin(s), j, typ, 1)
 		if made != s.fitsOne(j, typ) {
 			t.Fatalf("makeRoom %v, but fits %v", made, s.fitsOne(j, typ))
 		}
@@ -64,8 +62,9 @@ func TestKeepApp(t *testing.T) {
 				continue
 			}
 			freed := s.Freed
-			if !a.keepApp(i) {
-				s.undo()
+			m := a.move.begin(s)
+			if !a.keepApp(m, i) {
+				m.undo()
 				continue
 			}
 			q := &s.pools[s.p.Apps[i].Type]
@@ -73,7 +72,7 @@ func TestKeepApp(t *testing.T) {
 				t.Fatalf("application %d: free %v, %d freed, pool %d of %d", i, s.free[i], s.Freed, q.N, q.Max)
 			}
 			s.check(t)
-			s.undo()
+			m.undo()
 			if !s.free[i] || s.Freed != freed {
 				t.Fatal("undo left it kept")
 			}
@@ -91,22 +90,20 @@ func TestExchangeRespectsBudget(t *testing.T) {
 			t.Skip("nothing may move")
 		}
 		for range 40 {
-			s.begin()
-			a.filled, a.fresh = 0, a.fresh[:0]
-			moved := false
+			m, moved := a.move.begin(s), false
 			if rapid.Bool().Draw(t, "displace") {
-				moved = a.displace()
+				moved = a.displace(m)
 			} else {
-				moved = a.exchange()
+				moved = a.exchange(m)
 			}
 			if !moved {
-				s.undo()
+				m.undo()
 				continue
 			}
 			if s.Freed > s.p.Budget {
 				t.Fatalf("%d freed, budget %d", s.Freed, s.p.Budget)
 			}
-			for _, i := range a.fresh {
+			for _, i := range m.freed {
 				if !s.free[i] {
 					t.Fatalf("application %d was freed and kept at once", i)
 				}
@@ -125,11 +122,11 @@ func TestFillIsMaximal(t *testing.T) {
 			t.Skip("a fill looks at a part only")
 		}
 		j := rapid.IntRange(0, s.p.Servers-1).Draw(t, "server")
-		a.clear(j, false)
-		if len(s.on[j]) > 0 {
-			t.Fatalf("cleared, but %v is there", s.on[j])
+		m := a.move.begin(s)
+		for len(s.on[j]) > 0 {
+			a.clear(m, j)
 		}
-		a.fill(j)
+		a.fill(m, j, taste{charge: 0.5, noise: 1})
 		for _, typ := range s.active {
 			if s.fitsOne(j, typ) && s.pools[typ].N < s.pools[typ].Max && a.welcome(typ) {
 				t.Fatalf("type %d still fits", typ)

@@ -14,27 +14,35 @@ type candidate struct {
 	noise float64 // a factor
 }
 
-// recreate completes the state after a ruin.
-func (a *Annealer) recreate() {
+// taste says how a recreate chooses among what it could place.
+type taste struct {
+	// charge is the part of the prices, on loss too, that containers are charged.
+	charge float64
+	// noise is by how much, relative, a worth is overstated at most.
+	noise float64
+}
+
+// recreate completes the state after a ruin: minima first, then the touched servers one by one, then the types
+// that lost containers, on any server: proofs on fresh clusters hang on these last few.
+func (a *Annealer) recreate(m *move) {
 	s := a.S
+	if len(s.active) == 0 {
+		return
+	}
 	if s.missing > 0 {
-		a.placeMissing()
+		a.placeMissing(m)
 	}
-	a.charge = a.tune.PriceShares[a.rng.Below(len(a.tune.PriceShares))]
-	a.noise = a.rng.Float()
-	// The list may grow on the way; filled counts how far it was worked off.
-	for len(s.touched) > a.filled {
-		j := int(s.touched[a.filled])
-		a.filled++
-		a.fill(j)
+	by := taste{charge: a.tune.PriceShares[a.rng.Below(len(a.tune.PriceShares))], noise: a.rng.Float()}
+	for _, j := range m.touched {
+		a.fill(m, int(j), by)
 	}
-	for _, t := range s.toRepair {
-		a.rehome(t)
+	for _, t := range m.losers() {
+		a.rehome(m, t)
 	}
 }
 
 // placeMissing places containers of every type that is below its minima where they fit best.
-func (a *Annealer) placeMissing() {
+func (a *Annealer) placeMissing(m *move) {
 	s := a.S
 	start := a.rng.Below(len(s.active))
 	for at := range s.active {
@@ -45,7 +53,7 @@ func (a *Annealer) placeMissing() {
 				break
 			}
 			n := min(need, s.room(j, t))
-			s.place(j, t, n)
+			m.place(j, t, n)
 			need -= n
 		}
 	}
@@ -95,26 +103,27 @@ func (a *Annealer) priceOf(j int, t int32) float64 {
 	return sum
 }
 
-// fill places containers on server j while any brings something.
-func (a *Annealer) fill(j int) {
-	a.collect(j)
+// fill places containers on server j while any brings something: those of most worth for the part of the
+// server that they take.
+func (a *Annealer) fill(m *move, j int, by taste) {
+	s := a.S
+	a.collect(j, by)
 	for len(a.cand) > 0 {
 		best, most := -1, 0.0
-		k0 := j * a.S.p.Kinds
 		for k := range a.inverse {
-			a.inverse[k] = 1 / math.Max(1, float64(a.S.left[k0+k]))
+			a.inverse[k] = 1 / math.Max(1, float64(s.left[j*s.p.Kinds+k]))
 		}
 		for c := 0; c < len(a.cand); {
 			t := a.cand[c].typ
 			// What does not fit now never will: left only shrinks during a fill.
-			if a.S.pools[t].N >= a.S.pools[t].Max || !a.S.fitsOne(j, t) || !a.welcome(t) {
+			if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) || !a.welcome(t) {
 				last := len(a.cand) - 1
 				a.cand[c] = a.cand[last]
 				a.cand = a.cand[:last]
 				continue
 			}
 			var size float64
-			for k, q := range a.S.p.DemandOf(t) {
+			for k, q := range s.p.DemandOf(t) {
 				size += float64(float64(q) * a.inverse[k])
 			}
 			if score := a.cand[c].worth * a.cand[c].noise / size; best < 0 || score > most {
@@ -123,56 +132,55 @@ func (a *Annealer) fill(j int) {
 			c++
 		}
 		if best >= 0 {
-			a.placeSome(j, best)
+			t := a.cand[best].typ
+			m.place(j, t, a.some(j, t))
+			a.cand[best].worth = a.worth(j, t, by)
 		}
 	}
 }
 
-// placeSome places a few containers of candidate c on server j: one at a time while few fit.
-func (a *Annealer) placeSome(j, c int) {
-	s, t := a.S, a.cand[c].typ
-	n := min(s.room(j, t), s.pools[t].Max-s.pools[t].N)
-	if n > 4 {
-		// In bulk where many fit, so that counts of any size take few steps.
-		n = 1 + int64(float64(a.rng.Float()*float64(n/2)))
-	} else {
-		n = 1
+// some returns how many containers of type t to place on server j at once: one while few fit, and a random
+// part where many do, so that counts of any size take few steps.
+func (a *Annealer) some(j int, t int32) int64 {
+	n := min(a.S.room(j, t), a.S.pools[t].Max-a.S.pools[t].N)
+	if n <= 4 {
+		return 1
 	}
-	s.place(j, t, n)
-	a.cand[c].worth = a.worth(j, t)
+	return 1 + int64(float64(a.rng.Float()*float64(n/2)))
 }
 
-// collect lists the types that have room on server j, each with its worth and its noise.
-func (a *Annealer) collect(j int) {
+// collect lists the types that have room on server j, each with its worth and its noise; of more than
+// MostCandidates types it looks at so many that follow each other.
+func (a *Annealer) collect(j int, by taste) {
 	s := a.S
 	a.cand = a.cand[:0]
 	skip, n := 0, len(s.active)
 	if n > a.tune.MostCandidates {
 		skip, n = a.rng.Below(n), a.tune.MostCandidates
 	}
-	for at := skip; n > 0; at, n = at+1, n-1 {
-		if at == len(s.active) {
-			at = 0
+	for at := range n {
+		t := s.active[(skip+at)%len(s.active)]
+		if s.pools[t].N < s.pools[t].Max && s.fitsOne(j, t) {
+			a.cand = append(a.cand, candidate{t, a.worth(j, t, by), 1 + float64(by.noise*a.rng.Float())})
 		}
-		t := s.active[at]
-		if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) {
-			continue
-		}
-		a.cand = append(a.cand, candidate{t, a.worth(j, t), 1 + float64(a.noise*a.rng.Float())})
 	}
 }
 
-// worth returns max(LeastWorth v, v - charge (lambda (change of loss) + p_j d)).
-func (a *Annealer) worth(j int, t int32) float64 {
+// worth returns what a container of type t is worth on server j,
+//
+//	max(LeastWorth v, v - charge (lambda (change of loss) + p_j d))
+//
+// or, while minima are missing, v and what the energy gains by one less.
+func (a *Annealer) worth(j int, t int32, by taste) float64 {
 	v := a.S.p.Types[t].Value
 	if a.S.pools[t].Missing() > 0 {
 		return v + a.missingWeight
 	}
-	if a.charge == 0 {
+	if by.charge == 0 {
 		return v
 	}
 	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t)
-	return math.Max(a.tune.LeastWorth*v, v-float64(a.charge*price))
+	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }
 
 // lossStep returns the change of loss by one more container of type t.
@@ -192,17 +200,15 @@ func (a *Annealer) welcome(t int32) bool {
 	return s.p.Types[t].Value > float64(a.lossWeight*excess)+float64(s.p.TieLoss*step)
 }
 
-// rehome tries to place containers of type t on a few servers, after they lost their place.
-func (a *Annealer) rehome(t int32) {
+// rehome tries to place containers of type t on a few servers, one after the other from a random one on.
+func (a *Annealer) rehome(m *move, t int32) {
 	s := a.S
 	q := &s.pools[t]
-	j := a.rng.Below(s.p.Servers)
-	for range min(a.tune.Homes, s.p.Servers) {
-		if j++; j == s.p.Servers {
-			j = 0
-		}
+	start := a.rng.Below(s.p.Servers)
+	for at := range min(a.tune.Homes, s.p.Servers) {
+		j := (start + 1 + at) % s.p.Servers
 		for s.fitsOne(j, t) && q.N < q.Max && a.welcome(t) {
-			s.place(j, t, max(1, min(s.room(j, t), q.Max-q.N)/4))
+			m.place(j, t, max(1, min(s.room(j, t), q.Max-q.N)/4))
 		}
 	}
 }

@@ -22,21 +22,20 @@ func TestRepair(t *testing.T) {
 		if s.p.Budget <= 0 {
 			t.Skip("nothing may move")
 		}
-		s.begin()
+		m := a.move.begin(s)
 		before, free := a.energy(), slices.Clone(s.free)
-		a.filled, a.slack = 0, math.Inf(1)
-		if !a.exchange() || len(s.active) == 0 {
+		if !a.exchange(m) || len(s.active) == 0 {
 			return
 		}
-		a.recreate()
+		a.recreate(m)
 		exchanged, freed := a.energy(), slices.Clone(s.free)
-		a.repair(math.Inf(1))
+		a.repair(m, math.Inf(1), math.Inf(1))
 		repaired = repaired || a.energy() > exchanged
 		if a.energy() < exchanged-1e-9 || !slices.Equal(s.free, freed) {
 			t.Fatalf("energy %g after %g, free %v after %v", a.energy(), exchanged, s.free, freed)
 		}
 		s.check(t)
-		s.undo()
+		m.undo()
 		if math.Abs(a.energy()-before) > 1e-9 || !slices.Equal(s.free, free) {
 			t.Fatalf("undone: energy %g, was %g; free %v, was %v", a.energy(), before, s.free, free)
 		}
@@ -47,20 +46,18 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// An exchange that is further behind than the slack is left at once.
+// An exchange that is further behind than hope says is left at once.
 func TestRepairGivesUp(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Mixed(1, 8, 12, true))), 1, tuning.Standard())
 	a.Construct()
-	a.S.begin()
-	a.S.touch(0)
+	m := a.move.begin(a.S)
+	m.touch(0)
 	moves := a.Moves
-	a.repair(a.energy() + 1)
+	a.repair(m, a.energy()+1, 0)
 	if a.Moves != moves {
-		t.Errorf("%d moves without slack", a.Moves-moves)
+		t.Errorf("%d moves without hope", a.Moves-moves)
 	}
-	a.S.touch(0)
-	a.slack = 2
-	a.repair(a.energy() + 1)
+	a.repair(m, a.energy()+1, 2)
 	if n := a.Moves - moves; n == 0 || n > 3*int64(a.tune.RepairMoves)/4 {
 		t.Errorf("%d moves, want about half of %d", n, a.tune.RepairMoves)
 	}

@@ -1,5 +1,5 @@
 // This file holds the state of the search: which applications are free, where the containers of
-// every type are, what is left of every server; with a journal that undoes any move exactly.
+// every type are, and what is left of every server.
 
 package search
 
@@ -8,13 +8,6 @@ import (
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
-
-// op is one journalled change: count containers of a type on a server, or, with server < 0, an
-// application that was freed (count 1) or kept (count -1).
-type op struct {
-	what, server int32
-	count        int64
-}
 
 // State is a partial solution that always respects the capacities (6). Kept applications hold
 // exactly what they held before and are pinned; free ones share the containers of their type.
@@ -29,27 +22,13 @@ type State struct {
 	free  []bool
 	Freed int64
 	totals
-	journal []op
-	start   point // of the move
-	// touched servers had free containers removed or capacity released since the last point.
-	touched   []int32
-	isTouched []bool
-	// toRepair: types that lost containers since the last point.
-	toRepair   []int32
-	isToRepair []bool
 }
 
-// totals are what a journal entry need not undo: they are saved whole.
+// totals are the sums that a move saves whole.
 type totals struct {
 	objective float64
 	loss      float64
 	missing   int64 // containers short of the minima
-}
-
-// point is a point within a move that it may come back to.
-type point struct {
-	journal int
-	totals
 }
 
 // NewState returns the state that keeps whom it can: the applications that may stay, in order, as
@@ -58,7 +37,6 @@ func NewState(p *problem.Problem) *State {
 	s := &State{
 		p: p, left: append([]int64(nil), p.Capacity...), on: make([][]problem.Slot, p.Servers),
 		pools: make([]problem.Pool, len(p.Types)), free: make([]bool, len(p.Apps)),
-		isTouched: make([]bool, p.Servers), isToRepair: make([]bool, len(p.Types)),
 	}
 	backing := make([]problem.Slot, 8*p.Servers)
 	for j := range s.on {
@@ -91,7 +69,6 @@ func NewState(p *problem.Problem) *State {
 			s.placeHeld(int32(i))
 		}
 	}
-	s.begin()
 	return s
 }
 
@@ -121,48 +98,10 @@ func (s *State) placeHeld(i int32) {
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		n := min(placed.Count, want, s.pools[t].Max-s.pools[t].N, s.room(placed.Server, t))
 		if n > 0 {
-			s.place(placed.Server, t, n)
+			s.put(placed.Server, t, n)
 			want -= n
 		}
 	}
-}
-
-// begin starts a move: undo comes back to here.
-func (s *State) begin() {
-	s.journal = s.journal[:0]
-	s.start = s.here()
-}
-
-// undo takes back everything since begin.
-func (s *State) undo() { s.undoTo(s.start) }
-
-// here returns the present point of a move; nothing is touched or to be repaired any more.
-func (s *State) here() point {
-	for _, j := range s.touched {
-		s.isTouched[j] = false
-	}
-	for _, t := range s.toRepair {
-		s.isToRepair[t] = false
-	}
-	s.touched, s.toRepair = s.touched[:0], s.toRepair[:0]
-	return point{len(s.journal), s.totals}
-}
-
-// undoTo takes back everything since a point of this move.
-func (s *State) undoTo(p point) {
-	for at := len(s.journal) - 1; at >= p.journal; at-- {
-		o := s.journal[at]
-		switch {
-		case o.server >= 0:
-			s.put(int(o.server), o.what, -o.count)
-		case o.count > 0:
-			s.pin(o.what)
-		default:
-			s.unpin(o.what)
-		}
-	}
-	s.journal, s.totals = s.journal[:p.journal], p.totals
-	s.here()
 }
 
 // take lowers what is left of server j by n containers of type t; n may be negative.
@@ -173,7 +112,7 @@ func (s *State) take(j int, t int32, n int64) {
 	}
 }
 
-// put places n containers of type t on server j (n < 0: removes) without journal or touching.
+// put places n containers of type t on server j (n < 0: removes) ; it must fit or be there.
 func (s *State) put(j int, t int32, n int64) {
 	s.take(j, t, n)
 	s.relabel(j, t, n)
@@ -210,26 +149,6 @@ func (s *State) resize(t int32, n int64) {
 	loss := q.At(s.p.Types[t].Delta, n)
 	s.loss += loss - q.Loss
 	q.Loss = loss
-}
-
-// place is a journalled put; it marks what a later recreate must look at.
-func (s *State) place(j int, t int32, n int64) {
-	s.journal = append(s.journal, op{t, int32(j), n})
-	s.put(j, t, n)
-	if n < 0 {
-		s.touch(j)
-		if !s.isToRepair[t] {
-			s.isToRepair[t] = true
-			s.toRepair = append(s.toRepair, t)
-		}
-	}
-}
-
-func (s *State) touch(j int) {
-	if !s.isTouched[j] {
-		s.isTouched[j] = true
-		s.touched = append(s.touched, int32(j))
-	}
 }
 
 // unpin frees a kept application: its containers stay where they are, as free ones of its type.

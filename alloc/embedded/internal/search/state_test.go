@@ -131,16 +131,11 @@ func TestStateMoves(t *testing.T) {
 		}
 		for range 30 {
 			before := s.picture()
-			s.begin()
-			moved := a.ruin()
-			if moved && len(s.active) > 0 {
-				a.recreate()
-			}
-			if moved {
-				s.check(t)
-			}
+			least := a.energy() - rapid.Float64Range(0, 0.1).Draw(t, "threshold")
+			m, moved := a.propose(least, 1)
+			s.check(t)
 			if !moved || a.rng.Below(2) == 0 {
-				s.undo()
+				m.undo()
 				if diff := cmp.Diff(before, s.picture(), cmp.AllowUnexported(problem.Slot{})); diff != "" {
 					t.Fatalf("undo (-before +after):\n%s", diff)
 				}

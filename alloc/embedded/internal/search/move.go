@@ -1,0 +1,104 @@
+// This file holds a move: what was done to a state, so that it can be taken back.
+
+package search
+
+import "slices"
+
+// change is one step of a move: count containers of a type were placed on a server, or, with server < 0, an
+// application was freed (count 1) or kept (count -1).
+type change struct {
+	what, server int32
+	count        int64
+}
+
+// move is what was done to a state since begin. A move is made while it is proposed, because each step depends
+// on what the steps before it have left; it is kept by doing nothing, and taken back by undo. Its memory is used
+// again for the next move.
+type move struct {
+	s       *State
+	changes []change
+	before  totals
+	// touched lists the servers, each once, that lost containers or that somebody wants to be filled again.
+	touched   []int32
+	isTouched []bool
+	// lost is scratch of losers.
+	lost []int32
+	// freed lists the applications that the move has freed: it would be idle to keep them again.
+	freed []int32
+}
+
+// newMove returns a move of nothing, for states of so many servers.
+func newMove(servers int) *move { return &move{isTouched: make([]bool, servers)} }
+
+// begin makes m a move of nothing on s as it is, and returns m.
+func (m *move) begin(s *State) *move {
+	for _, j := range m.touched {
+		m.isTouched[j] = false
+	}
+	m.s, m.before = s, s.totals
+	m.changes, m.touched, m.freed = m.changes[:0], m.touched[:0], m.freed[:0]
+	return m
+}
+
+// place places n containers of type t on server j; n < 0 removes some. They must fit, or be there.
+func (m *move) place(j int, t int32, n int64) {
+	m.changes = append(m.changes, change{t, int32(j), n})
+	m.s.put(j, t, n)
+	if n < 0 {
+		m.touch(j)
+	}
+}
+
+// touch has server j filled again.
+func (m *move) touch(j int) {
+	if !m.isTouched[j] {
+		m.isTouched[j] = true
+		m.touched = append(m.touched, int32(j))
+	}
+}
+
+// free frees application i, who is kept; its containers stay where they are, as free ones of its type.
+func (m *move) free(i int32) {
+	m.changes = append(m.changes, change{i, -1, 1})
+	m.freed = append(m.freed, i)
+	m.s.unpin(i)
+}
+
+// keep keeps application i, who is free: as many free containers of its type as it held must be where it held
+// them.
+func (m *move) keep(i int32) {
+	m.changes = append(m.changes, change{i, -1, -1})
+	m.s.pin(i)
+}
+
+// losers returns the types that m has taken containers of, in the order in which it did.
+func (m *move) losers() []int32 {
+	m.lost = m.lost[:0]
+	for _, c := range m.changes {
+		if c.server >= 0 && c.count < 0 && !slices.Contains(m.lost, c.what) {
+			m.lost = append(m.lost, c.what)
+		}
+	}
+	return m.lost
+}
+
+// add makes what other has done, after m and to the same state, a part of m; what is to be filled again is not
+// taken over.
+func (m *move) add(other *move) { m.changes = append(m.changes, other.changes...) }
+
+// undo takes everything back, the last step first. The totals come back as they were: sums of floating-point
+// numbers would not.
+func (m *move) undo() {
+	for at := len(m.changes) - 1; at >= 0; at-- {
+		c := m.changes[at]
+		switch {
+		case c.server >= 0:
+			m.s.put(int(c.server), c.what, -c.count)
+		case c.count > 0:
+			m.s.pin(c.what)
+		default:
+			m.s.unpin(c.what)
+		}
+	}
+	m.s.totals = m.before
+}

@@ -1,0 +1,328 @@
+// This file implements the moves of the search by ruin and recreate, [Schrimpf00]: which there are, and their
+// ruin half, which takes containers away, on servers or from applications. Each is random and bounded in work.
+
+package search
+
+import "slices"
+
+// propose makes a random move on the state, and returns it and whether it was possible; what was done of one
+// that was not has to be taken back all the same. A move that changes who is free is repaired, with hope: it
+// may be that far behind least at first.
+func (a *Annealer) propose(least, hope float64) (m *move, possible bool) {
+	m = a.move.begin(a.S)
+	// Who is free decides most with a previous allocation: half of the moves.
+	exchanged := a.S.p.Budget > 0 && (len(a.S.active) == 0 || a.rng.Below(2) == 0)
+	first := a.rng.Below(2) == 0
+	switch {
+	case exchanged && first:
+		possible = a.displace(m)
+	case exchanged:
+		possible = a.exchange(m)
+	case first:
+		possible = a.clearSome(m)
+	default:
+		possible = a.eject(m)
+	}
+	if !possible {
+		return m, false
+	}
+	a.recreate(m)
+	if exchanged {
+		a.repair(m, least, hope)
+	}
+	return m, true
+}
+
+// repair packs the containers again on the servers that an exchange has touched, and on others at random, until
+// the energy is at least least or there is no hope of that: what it may be behind falls to nothing on the way.
+// The first packing after an exchange is nearly always worse than the one before, which many moves have
+// polished: judged by it, hardly any set of free applications would ever replace another.
+func (a *Annealer) repair(m *move, least, hope float64) {
+	if len(m.touched) == 0 || len(a.S.active) == 0 {
+		return
+	}
+	now := a.energy()
+	for n := range a.tune.RepairMoves {
+		if now >= least || now < least-float64(hope*(1-float64(n)/float64(a.tune.RepairMoves))) {
+			return
+		}
+		a.Moves++
+		part := a.part.begin(a.S)
+		if a.rng.Below(2) == 0 || !a.eject(part) {
+			j := int(m.touched[a.rng.Below(len(m.touched))])
+			if a.rng.Below(4) == 0 {
+				j = a.rng.Below(a.S.p.Servers)
+			}
+			a.clear(part, j)
+		}
+		a.recreate(part)
+		if e := a.energy(); e >= now {
+			now = e
+			m.add(part)
+		} else {
+			part.undo()
+		}
+	}
+}
+
+// clearSome clears one to three servers.
+func (a *Annealer) clearSome(m *move) bool {
+	for range 1 + a.rng.Below(3) {
+		a.clear(m, a.rng.Below(a.S.p.Servers))
+	}
+	return true
+}
+
+// clear takes the free containers off server j, or, with even odds, a random part of each type.
+func (a *Annealer) clear(m *move, j int) {
+	half := a.rng.Below(2) == 0
+	m.touch(j)
+	for at := len(a.S.on[j]) - 1; at >= 0; at-- {
+		slot := a.S.on[j][at]
+		n := slot.Count
+		if half {
+			n = min(n, int64(float64(a.rng.Float()*float64(n+1))))
+		}
+		if n > 0 {
+			m.place(j, slot.Type, -n)
+		}
+	}
+}
+
+// eject places a container of a type below its maximum on a random server, and evicts what is in its way.
+func (a *Annealer) eject(m *move) bool {
+	s := a.S
+	t := s.active[a.rng.Below(len(s.active))]
+	if s.pools[t].N >= s.pools[t].Max {
+		return false
+	}
+	for range a.tune.Homes {
+		j := a.rng.Below(s.p.Servers)
+		if s.p.Fit(j, t) > 0 && a.makeRoom(m, j, t, 1) {
+			m.place(j, t, 1)
+			m.touch(j)
+			return true
+		}
+	}
+	return false
+}
+
+// makeRoom evicts free containers of other types from server j until n more of type t fit. It reports false
+// where the pinned ones and those of type t leave too little. Each round removes at least one container, so
+// that it ends.
+func (a *Annealer) makeRoom(m *move, j int, t int32, n int64) bool {
+	s := a.S
+	for k, q := range s.p.DemandOf(t) {
+		for short := n*q - s.left[j*s.p.Kinds+k]; short > 0; short = n*q - s.left[j*s.p.Kinds+k] {
+			victim := a.victim(j, t, k)
+			if victim < 0 {
+				return false
+			}
+			slot := s.on[j][victim]
+			// As many as the shortage takes, and no more.
+			each := s.p.DemandOf(slot.Type)[k]
+			m.place(j, slot.Type, -min(slot.Count, (short-1)/each+1))
+		}
+	}
+	return true
+}
+
+// victim returns a random slot of server j whose type is not t and uses kind k, or -1.
+func (a *Annealer) victim(j int, t int32, k int) int {
+	s := a.S
+	slots := s.on[j]
+	if len(slots) == 0 {
+		return -1
+	}
+	start := a.rng.Below(len(slots))
+	for at := range slots {
+		v := (start + at) % len(slots)
+		if u := slots[v].Type; u != t && s.p.DemandOf(u)[k] > 0 {
+			return v
+		}
+	}
+	return -1
+}
+
+// exchange changes who is free: one to three residents are freed in exchange for as many that go
+// back to what they held.
+func (a *Annealer) exchange(m *move) bool {
+	s, p := a.S, a.S.p
+	if s.Freed > p.Budget {
+		return a.unblock(m)
+	}
+	// Mostly one for one; several at once where they sit together on one scarce server.
+	n := int64(1)
+	if a.rng.Below(4) == 0 {
+		n += int64(a.rng.Below(2)) + 1
+	}
+	n = min(n, p.Budget)
+	for s.Freed+n > p.Budget {
+		if !a.keepOne(m) {
+			return false
+		}
+	}
+	if n > 1 || a.rng.Below(3) == 0 {
+		return a.freeResidents(m, a.rng.Below(p.Servers), n)
+	}
+	a.evict(m, a.pickKept())
+	return true
+}
+
+// unblock lowers the number of freed applications where servers shrank below what their residents
+// hold: one that stays may have to go so that two others can stay.
+func (a *Annealer) unblock(m *move) bool {
+	if a.rng.Below(2) == 0 {
+		return a.keepOne(m)
+	}
+	return a.freeResidents(m, a.rng.Below(a.S.p.Servers), 1) && a.keepOne(m) && a.keepOne(m)
+}
+
+// displace gives a container of a kept application, freed for that, or of a free one a place on a server where
+// others sit: it frees as many of them as it takes, and sends others back to what they held. Scarce kinds change
+// hands this way.
+func (a *Annealer) displace(m *move) bool {
+	s := a.S
+	var t int32
+	if s.Freed < s.p.Pinnable && (len(s.active) == 0 || a.rng.Below(2) == 0) {
+		i := a.pickKept()
+		t = s.p.Apps[i].Type
+		m.free(i)
+	} else {
+		t = s.active[a.rng.Below(len(s.active))]
+	}
+	if s.pools[t].N >= s.pools[t].Max {
+		return false
+	}
+	// A server that others hold and that could take the type, if one is soon found.
+	j := a.rng.Below(s.p.Servers)
+	for range a.tune.Homes {
+		if s.p.Fit(j, t) > 0 && len(s.p.Residents[j]) > 0 {
+			break
+		}
+		j = a.rng.Below(s.p.Servers)
+	}
+	for s.p.Fit(j, t) > 0 && !a.makeRoom(m, j, t, 1) {
+		i := a.keptOn(j)
+		if i < 0 || int64(len(m.freed)) >= s.p.Budget {
+			return false
+		}
+		m.free(i)
+	}
+	if !s.fitsOne(j, t) {
+		return false
+	}
+	m.place(j, t, 1)
+	// Back within the budget, but not by keeping those that have just made way.
+	for s.Freed > s.p.Budget {
+		if !a.keepOne(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// pickKept returns a kept application, of which there must be one: the best of three by score, or any.
+func (a *Annealer) pickKept() int32 {
+	best, draws := int32(-1), 1
+	if a.rng.Below(4) > 0 {
+		draws = 3
+	}
+	for draws > 0 {
+		i := a.pinnables[a.rng.Below(len(a.pinnables))]
+		if a.S.free[i] {
+			continue
+		}
+		draws--
+		if best < 0 || a.score[i] > a.score[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// keptOn returns a random kept application on server j, or -1.
+func (a *Annealer) keptOn(j int) int32 {
+	residents := a.S.p.Residents[j]
+	if len(residents) == 0 {
+		return -1
+	}
+	start := a.rng.Below(len(residents))
+	for at := range residents {
+		if i := residents[(start+at)%len(residents)]; !a.S.free[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// freeResidents frees up to n kept applications that sit together on server j.
+func (a *Annealer) freeResidents(m *move, j int, n int64) bool {
+	for range n {
+		i := a.keptOn(j)
+		if i < 0 {
+			break
+		}
+		a.evict(m, i)
+	}
+	return len(a.S.p.Residents[j]) > 0
+}
+
+// evict frees application i and takes its containers away.
+func (a *Annealer) evict(m *move, i int32) {
+	m.free(i)
+	for _, placed := range a.S.p.Inst.Apps[i].Previous {
+		m.place(placed.Server, a.S.p.Apps[i].Type, -placed.Count)
+	}
+}
+
+// keepOne sends a free application, but none that m has freed, back to what it held: the worse of two by
+// score, or any.
+func (a *Annealer) keepOne(m *move) bool {
+	pick := int32(-1)
+	for range 1 + a.rng.Below(2) {
+		start := a.rng.Below(len(a.pinnables))
+		for at := range a.pinnables {
+			i := a.pinnables[(start+at)%len(a.pinnables)]
+			if !a.S.free[i] || slices.Contains(m.freed, i) {
+				continue
+			}
+			if pick < 0 || a.score[i] < a.score[pick] {
+				pick = i
+			}
+			break
+		}
+	}
+	return pick >= 0 && a.keepApp(m, pick)
+}
+
+// keepApp pins application i where it was, and evicts free containers that are in its way. It
+// reports false where kept ones are.
+func (a *Annealer) keepApp(m *move, i int32) bool {
+	t := a.S.p.Apps[i].Type
+	for _, placed := range a.S.p.Inst.Apps[i].Previous {
+		need := placed.Count - a.S.countOn(placed.Server, t)
+		if need <= 0 {
+			continue
+		}
+		if !a.makeRoom(m, placed.Server, t, need) {
+			return false
+		}
+		m.place(placed.Server, t, need)
+	}
+	m.keep(i)
+	a.shed(m, t)
+	return true
+}
+
+// shed removes the containers of type t that exceed the maxima of those left in the pool, and with
+// them about what the kept application had elsewhere.
+func (a *Annealer) shed(m *move, t int32) {
+	s := a.S
+	q := &s.pools[t]
+	for j := a.rng.Below(s.p.Servers); q.N > q.Max; j = (j + 1) % s.p.Servers {
+		if n := min(s.countOn(j, t), q.N-q.Max); n > 0 {
+			m.place(j, t, -n)
+		}
+	}
+}
