@@ -86,42 +86,9 @@ func (a *Annealer) square() float64 {
 	return u * u
 }
 
-// Restore goes back to the incumbent. The containers go first, then those that it frees are freed,
-// then those that it keeps are kept: in this order everything fits at any time.
+// Restore goes back to the incumbent, if there is one.
 func (a *Annealer) Restore() {
-	s := a.S
-	if !a.Best.Found {
-		return
-	}
-	for j := range s.on {
-		for len(s.on[j]) > 0 {
-			sl := s.on[j][len(s.on[j])-1]
-			s.put(j, sl.Type, -sl.Count)
-		}
-	}
-	for _, i := range a.pinnables {
-		if a.Best.Free[i] && !s.free[i] {
-			s.unpin(i)
-			a.putHeld(i, -1)
-		}
-	}
-	for _, i := range a.pinnables {
-		if !a.Best.Free[i] && s.free[i] {
-			a.putHeld(i, 1)
-			s.pin(i)
-		}
-	}
-	for j, slots := range a.Best.On {
-		for _, sl := range slots {
-			s.put(j, sl.Type, sl.Count)
-		}
-	}
-	s.objective, s.loss = a.Best.Objective, a.Best.Loss
-}
-
-// putHeld places (times 1) or removes (times -1) what application i holds.
-func (a *Annealer) putHeld(i int32, times int64) {
-	for _, placed := range a.S.p.Inst.Apps[i].Previous {
-		a.S.put(placed.Server, a.S.p.Apps[i].Type, times*placed.Count)
+	if a.Best.Found {
+		a.S = stateOf(a.S.p, &a.Best)
 	}
 }

@@ -12,14 +12,8 @@ import (
 // trying every way; it takes at most steps steps. If that gives a solution it is the incumbent, unless there
 // is one. It reports whether it was shown that those who stay leave no room for the minima.
 func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool) {
-	a.S = NewState(a.S.p)
-	s := a.S
-	for j := range s.on {
-		for len(s.on[j]) > 0 {
-			last := s.on[j][len(s.on[j])-1]
-			s.put(j, last.Type, -last.Count)
-		}
-	}
+	s := keeping(a.S.p)
+	a.S = s
 	c := &filling.Cluster{}
 	for j := range s.p.Servers {
 		c.Left = append(c.Left, s.left[j*s.p.Kinds:(j+1)*s.p.Kinds])

@@ -5,6 +5,7 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
@@ -34,42 +35,91 @@ type totals struct {
 // NewState returns the state that keeps whom it can: the applications that may stay, in order, as
 // far as they fit together; what the others hold stays in place as free containers where it fits.
 func NewState(p *problem.Problem) *State {
-	s := &State{
-		p: p, left: append([]int64(nil), p.Capacity...), on: make([][]problem.Slot, p.Servers),
-		pools: make([]problem.Pool, len(p.Types)), free: make([]bool, len(p.Apps)),
-	}
-	backing := make([]problem.Slot, 8*p.Servers)
-	for j := range s.on {
-		s.on[j] = backing[8*j : 8*j : 8*j+8]
-	}
+	s := keeping(p)
 	for i := range p.Apps {
-		if p.Apps[i].Pinnable && s.holds(int32(i)) {
-			s.pinInitially(int32(i))
-			continue
-		}
-		s.free[i] = true
-		if p.Apps[i].Pinnable {
-			s.Freed++
-		}
-		q := &s.pools[p.Apps[i].Type]
-		q.Members = append(q.Members, int32(i))
-	}
-	for t := range s.pools {
-		q := &s.pools[t]
-		if len(q.Members) > 0 {
-			s.active = append(s.active, int32(t))
-		}
-		q.Rebuild(p)
-		q.Loss = q.At(p.Types[t].Delta, 0)
-		s.loss += q.Loss
-		s.missing += q.Missing()
-	}
-	for i := range p.Apps {
-		if s.free[i] && p.Inst.Apps[i].Running {
+		if s.free[i] {
 			s.placeHeld(int32(i))
 		}
 	}
 	return s
+}
+
+// keeping is NewState without any free container.
+func keeping(p *problem.Problem) *State {
+	s := nobody(p)
+	for i := range p.Apps {
+		if p.Apps[i].Pinnable && s.holds(int32(i)) {
+			s.settle(int32(i))
+		}
+	}
+	s.formPools()
+	return s
+}
+
+// stateOf returns the state that a solution was recorded in. Its sums are those recorded, so that a solution
+// does not change its figures on the way.
+func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
+	s := nobody(p)
+	for i := range p.Apps {
+		if !inc.Free[i] {
+			s.settle(int32(i))
+		}
+	}
+	s.formPools()
+	for j, slots := range inc.On {
+		for _, slot := range slots {
+			s.put(j, slot.Type, slot.Count)
+		}
+	}
+	s.objective, s.loss = inc.Objective, inc.Loss
+	return s
+}
+
+// nobody returns the beginnings of a state: the servers are empty, and nobody is kept. It is none before its
+// pools are formed.
+func nobody(p *problem.Problem) *State {
+	s := &State{
+		p: p, left: slices.Clone(p.Capacity), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)),
+		free: slices.Repeat([]bool{true}, len(p.Apps)), Freed: p.Pinnable,
+	}
+	// Most servers hold a few types: their slots share one allocation.
+	const few = 8
+	backing := make([]problem.Slot, few*p.Servers)
+	for j := range s.on {
+		s.on[j] = backing[few*j : few*j : few*j+few]
+	}
+	return s
+}
+
+// settle keeps application i before the pools are formed.
+func (s *State) settle(i int32) {
+	t := s.p.Apps[i].Type
+	for _, placed := range s.p.Inst.Apps[i].Previous {
+		s.take(placed.Server, t, placed.Count)
+		s.objective += float64(s.p.Types[t].Value * float64(placed.Count))
+	}
+	s.loss += s.p.Apps[i].HeldLoss
+	s.free[i] = false
+	s.Freed--
+}
+
+// formPools makes the pools of those who are free, without containers.
+func (s *State) formPools() {
+	for t := range s.pools {
+		q := &s.pools[t]
+		for _, i := range s.p.Types[t].Members {
+			if s.free[i] {
+				q.Members = append(q.Members, i)
+			}
+		}
+		if len(q.Members) > 0 {
+			s.active = append(s.active, int32(t))
+		}
+		q.Rebuild(s.p)
+		q.Loss = q.At(s.p.Types[t].Delta, 0)
+		s.loss += q.Loss
+		s.missing += q.Missing()
+	}
 }
 
 // holds reports whether what application i holds fits into what is left.
@@ -80,15 +130,6 @@ func (s *State) holds(i int32) bool {
 		}
 	}
 	return true
-}
-
-func (s *State) pinInitially(i int32) {
-	t := s.p.Apps[i].Type
-	for _, placed := range s.p.Inst.Apps[i].Previous {
-		s.take(placed.Server, t, placed.Count)
-		s.objective += float64(s.p.Types[t].Value * float64(placed.Count))
-	}
-	s.loss += s.p.Apps[i].HeldLoss
 }
 
 // placeHeld puts free containers where application i holds some, as many as fit and it may have.
@@ -112,7 +153,7 @@ func (s *State) take(j int, t int32, n int64) {
 	}
 }
 
-// put places n containers of type t on server j (n < 0: removes) ; it must fit or be there.
+// put places n containers of type t on server j (n < 0: removes); they must fit, or be there.
 func (s *State) put(j int, t int32, n int64) {
 	s.take(j, t, n)
 	s.relabel(j, t, n)

@@ -145,6 +145,7 @@ func TestStateMoves(t *testing.T) {
 		}
 		if a.Best.Found {
 			a.Restore()
+			s = a.S
 			s.check(t)
 			if math.Abs(s.objective-a.Best.Objective) > 1e-9 || s.Freed != a.Best.Freed || !a.Feasible() {
 				t.Fatalf("restored %g with %d freed, want %g with %d", s.objective, s.Freed, a.Best.Objective, a.Best.Freed)
