@@ -155,6 +155,9 @@
 //	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
 //	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
 //	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
+//	[jobs that are late, no paper]	primaldual/extend.go	Scheduler.Extend
+//	[clusters that change, no paper]	primaldual/servers.go	Scheduler.AddServer, Scheduler.SetCapacity, Scheduler.Drain
+//	[slots of wall-clock time, no paper]	primaldual/clock.go	Clock
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
 //	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
 //	[OASiS Table 1]	primaldual/market.go	market

@@ -5,6 +5,7 @@ package primaldual
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 )
@@ -44,6 +45,14 @@ func (b *Bounds) Validate(kinds apportion.Kinds) error {
 		}
 	}
 	return faults.Err()
+}
+
+// clone returns a copy that shares nothing with b.
+func (b *Bounds) clone() *Bounds {
+	out := *b
+	out.UWorker, out.LWorker = slices.Clone(b.UWorker), slices.Clone(b.LWorker)
+	out.UPS, out.LPS = slices.Clone(b.UPS), slices.Clone(b.LPS)
+	return &out
 }
 
 // freeBounds returns bounds with which nothing has a price.

@@ -97,11 +97,11 @@ const (
 //
 // The bound uses best payoffs that are exact to 1e-10 of a job's best utility, which is added.
 // O((14 + Steps) x offering all jobs).
-func Certify(ledger *Ledger, jobs []Job, achieved float64, options *CertificateOptions) (Certificate, error) {
+func Certify(ledger LedgerReader, jobs []Job, achieved float64, options *CertificateOptions) (Certificate, error) {
 	if options == nil {
 		options = &CertificateOptions{}
 	}
-	d, err := newDual(ledger, jobs, options)
+	d, err := newDual(ledger.read(), jobs, options)
 	if err != nil {
 		return Certificate{}, err
 	}

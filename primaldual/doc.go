@@ -10,7 +10,9 @@
 //
 //   - [BoundsOf] sets the two ends of the price functions from known or sampled jobs.
 //   - [Learning] takes the place of bounds where nothing is known of the jobs to come.
-//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Fail, Repair, Revise, Snapshot.
+//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Extend, Advance, Revise, Snapshot; for clusters
+//     that change AddServer, SetCapacity, Drain, Fail, Repair, Rebound, Import.
+//   - [Clock] converts wall-clock deadlines to slots.
 //   - [Ledger] holds what is taken, and the prices, for schedules of any origin.
 //   - [Certify] bounds what any policy could have earned from the same jobs.
 //   - [NewOffline] states the offline problem as a mixed-integer program.
@@ -90,8 +92,9 @@
 //     each slot, which can only cost more; the method ChunkDP does that.
 //   - The best schedule is found by bounds first; the printed dynamic program is there for
 //     comparison. Both are exact.
-//   - The horizon may move on, jobs may end early or be cancelled, and servers may fail; prices then
-//     fall. The paper has a fixed span and keeps every promise.
+//   - The horizon may move on, jobs may end early, late or be cancelled, servers may come, change and go, bounds may
+//     be set anew; prices then fall or rise. The paper has a fixed span and keeps every promise. What a change costs a
+//     job is reported: [Displacement], [Extension].
 //   - With [Learning] prices are those of whole windows: a tenth of the worth that is expected to be
 //     displaced, from the load offered so far, which is forgotten exponentially. Schedules end as early as can be, and
 //     a job that finds no room may move others, earliest promise first.

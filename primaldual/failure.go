@@ -43,6 +43,7 @@ func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
 			displaced = append(displaced, r)
 		}
 	}
+	s.release(displaced, from)
 	out := s.replan(displaced, from)
 	s.check()
 	return out, nil
@@ -69,13 +70,16 @@ func (s *Scheduler) find(id string) (Side, int, error) {
 	return 0, 0, &apportion.FieldError{Item: check.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
 }
 
-// replan releases the jobs from slot from on, all of them, and then decides one by one about what is
-// left of each.
-func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
+// release takes all slots from slot from on from jobs.
+func (s *Scheduler) release(jobs []*running, from int) {
 	for _, r := range jobs {
 		s.ledger.move(&r.job, r.schedule, from, -1)
 		r.schedule = r.schedule[:r.schedule.before(from)]
 	}
+}
+
+// replan decides one by one about what is left of jobs that have no slots from slot from on.
+func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
 	out := make([]Displacement, 0, len(jobs))
 	for _, r := range jobs {
 		d, p, err := s.reconsider(r, from)
@@ -121,7 +125,7 @@ func (r *running) left(from int) remainder {
 	kept := r.schedule[:r.schedule.before(from)]
 	left := remainder{first: max(from, r.job.Arrival), admitted: true}
 	// A schedule in whole chunks may have used all worker-slots and still lack chunks.
-	left.work = max(1, r.job.WorkerSlots()-kept.WorkerSlots())
+	left.work = max(1, r.job.WorkerSlots()+r.extra-kept.WorkerSlots())
 	left.chunks = r.job.Epochs*r.job.Chunks - chunksDone(&r.job, kept)
 	return left
 }

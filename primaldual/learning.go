@@ -40,7 +40,6 @@ const (
 type learner struct {
 	Learning
 	forecast forecast
-	packer   packer
 	// admitted is the worth of all jobs admitted, refused that of the jobs refused for their price.
 	admitted, refused float64
 }

@@ -19,6 +19,7 @@ import (
 type Ledger struct {
 	market
 	scratch demand
+	limit   int64 // most cells
 }
 
 // LedgerOptions limit a ledger. nil and the zero value are the defaults.
@@ -45,19 +46,29 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 	if err != nil {
 		return nil, err
 	}
-	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
-	if err := schedule.CheckCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
+	l := &Ledger{limit: limit}
+	if err := l.checkSize(cluster); err != nil {
 		return nil, err
 	}
-	l := &Ledger{}
-	l.park = newPark(cluster, bounds)
-	l.base = l.basePrices()
-	for i := range l.curves {
-		l.cheapest = append(l.cheapest, l.curves[i].lower)
-	}
+	l.equip(cluster, bounds)
 	l.first = 1
 	l.slots = make([]slotState, cluster.Slots)
 	return l, nil
+}
+
+// checkSize refuses a cluster whose tables could exceed the limit.
+func (l *Ledger) checkSize(cluster *Cluster) error {
+	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
+	return schedule.CheckCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), l.limit, apportion.Item{ID: "ledger"}, "Slots")
+}
+
+// equip sets the servers and their price functions.
+func (l *Ledger) equip(cluster *Cluster, bounds *Bounds) {
+	l.park = newPark(cluster, bounds)
+	l.base, l.cheapest = l.basePrices(), l.cheapest[:0:0]
+	for i := range l.curves {
+		l.cheapest = append(l.cheapest, l.curves[i].lower)
+	}
 }
 
 // First returns the first slot of the horizon: the current one.

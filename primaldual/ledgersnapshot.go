@@ -128,7 +128,7 @@ func (l *Ledger) equal(other *Ledger) (slot int, ok bool) {
 
 // blank returns an empty ledger of the same cluster, bounds and horizon, with no server down.
 func (l *Ledger) blank() *Ledger {
-	out := &Ledger{market: l.market}
+	out := &Ledger{market: l.market, limit: l.limit}
 	out.slots = make([]slotState, len(l.slots))
 	return out
 }

@@ -29,11 +29,12 @@ type machine struct {
 	number  int
 	learn   *Learning          // nil: prices follow from bounds
 	worth   map[string]float64 // what each job that runs was promised
+	extra   map[string]int64   // what it needs more than its WorkerSlots
 }
 
 func newMachine(draw source) *machine {
 	m := &machine{
-		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[[3]int]bool{}, clock: 1, worth: map[string]float64{},
+		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[[3]int]bool{}, clock: 1, worth: map[string]float64{}, extra: map[string]int64{},
 	}
 	m.cluster = m.size.cluster(draw)
 	m.bounds = boundsDraw(draw, m.cluster, m.size.jobsOf(draw, m.cluster))
@@ -176,6 +177,133 @@ func (m *machine) advance(t failer) {
 	}
 }
 
+// extend makes a job late.
+func (m *machine) extend(t failer) {
+	id, ok := m.someJob()
+	if !ok {
+		return
+	}
+	before, _ := m.s.Schedule(id)
+	work := int64(m.draw(1, 4))
+	e, err := m.s.Extend(id, work)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	now, _ := m.s.Schedule(id)
+	switch {
+	case !e.Decision.Admitted && (!cmp.Equal(before, now) || e.Lost != 0 || e.Decision.Reason.Text == "" && e.Decision.Verdict != Admitted):
+		t.Fatalf("refused: %+v, but %v is now %v", e, before, now)
+	case e.Decision.Admitted && e.Lost != max(0, m.worth[id]-e.Decision.Utility):
+		t.Fatalf("lost %g of %g, worth %g", e.Lost, m.worth[id], e.Decision.Utility)
+	case e.Decision.Admitted:
+		m.worth[id] = e.Decision.Utility
+		m.extra[id] += work
+		m.revised(t, e.Decision.Revised)
+	}
+}
+
+// add adds a server to a side.
+func (m *machine) add(t failer) {
+	if len(m.cluster.WorkerServers)+len(m.cluster.PSServers) > 5 {
+		return
+	}
+	m.number++
+	server := apportion.Server{ID: fmt.Sprint("new", m.number), Capacity: make(apportion.Resources, len(m.cluster.Kinds))}
+	for r := range server.Capacity {
+		server.Capacity[r] = int64(m.draw(0, m.size.capacity))
+	}
+	side := Side(m.draw(0, 1))
+	if err := m.s.AddServer(side, server); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if side == Workers {
+		m.cluster.WorkerServers = append(m.cluster.WorkerServers, server)
+	} else {
+		m.cluster.PSServers = append(m.cluster.PSServers, server)
+	}
+}
+
+// capacity changes what a server has; only jobs with containers there move or lose their place.
+func (m *machine) capacity(t failer) {
+	id, side, server, _ := m.server()
+	capacity := make(apportion.Resources, len(m.cluster.Kinds))
+	for r := range capacity {
+		capacity[r] = int64(m.draw(0, m.size.capacity))
+	}
+	old := map[string]Schedule{}
+	for _, j := range m.ids() {
+		old[j], _ = m.s.Schedule(j)
+	}
+	out, err := m.s.SetCapacity(id, capacity)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	m.cluster.servers(Side(side))[server].Capacity = capacity
+	for _, d := range out {
+		if !old[d.ID].uses(Side(side), server, m.s.First()) {
+			t.Fatalf("displaced %s, which was not there", d.ID)
+		}
+		m.displaced(t, d, old[d.ID], m.s.First())
+	}
+}
+
+// drain takes a server away in a slot ahead.
+func (m *machine) drain(t failer) {
+	id, side, server, slot := m.server()
+	if slot == m.s.First() {
+		if _, err := m.s.Drain(id, slot); !errors.Is(err, apportion.ErrRange) {
+			t.Fatalf("drained in the current slot: %v", err)
+		}
+		return
+	}
+	m.loses(t, side, server, slot, func() ([]Displacement, error) { return m.s.Drain(id, slot) })
+}
+
+// rebound sets other bounds.
+func (m *machine) rebound(t failer) {
+	bounds := boundsDraw(m.draw, m.cluster, m.size.jobsOf(m.draw, m.cluster))
+	err := m.s.Rebound(&bounds)
+	if m.learn != nil {
+		if !errors.Is(err, apportion.ErrConflict) {
+			t.Fatalf("%v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	m.bounds = bounds
+}
+
+// imports moves a job out and in again, as it stands.
+func (m *machine) imports(t failer) {
+	id, ok := m.someJob()
+	if !ok {
+		return
+	}
+	j := m.jobs[id]
+	now, _ := m.s.Schedule(id)
+	rest := now[now.before(m.s.First()):]
+	if rest.WorkerSlots() == 0 {
+		return
+	}
+	if err := m.s.Cancel(id); err != nil {
+		t.Fatalf("%v", err)
+	}
+	j.Chunks = max(j.Chunks, 1)
+	j.Epochs, j.Minibatches, j.CommSlots = 1, 1, 0
+	j.MinibatchSlots = float64(rest.WorkerSlots()) / float64(j.Chunks)
+	if err := m.s.Import(j, rest); err != nil {
+		t.Fatalf("job %+v, %+v: %v", j, rest, err)
+	}
+	if err := m.s.Import(j, rest); !errors.Is(err, apportion.ErrDuplicate) {
+		t.Fatalf("twice: %v", err)
+	}
+	m.jobs[id], m.extra[id] = j, 0
+	last := rest.completion() - j.Arrival
+	m.worth[id] = j.tolerated(nil, last, last)[0]
+}
+
 // server draws a server and a slot and returns the server's name.
 func (m *machine) server() (id string, side, server, slot int) {
 	side = m.draw(0, 1)
@@ -186,6 +314,11 @@ func (m *machine) server() (id string, side, server, slot int) {
 
 func (m *machine) fail(t failer) {
 	id, side, server, slot := m.server()
+	m.loses(t, side, server, slot, func() ([]Displacement, error) { return m.s.Fail(id, slot) })
+}
+
+// loses checks that a server goes in a slot, and that just the jobs with containers there are planned again.
+func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displacement, error)) {
 	var uses []string
 	old := map[string]Schedule{}
 	for _, j := range m.ids() {
@@ -194,7 +327,7 @@ func (m *machine) fail(t failer) {
 			uses = append(uses, j)
 		}
 	}
-	out, err := m.s.Fail(id, slot)
+	out, err := event()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -278,7 +411,7 @@ func (m *machine) check(t failer) {
 		if !ok {
 			t.Fatalf("job %s is lost", id)
 		}
-		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || schedule.WorkerSlots() < j.WorkerSlots() {
+		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || schedule.WorkerSlots() < j.WorkerSlots()+m.extra[id] {
 			t.Fatalf("job %s is worth %g, promised %g; %d of %d worker-slots", id, value, m.worth[id], schedule.WorkerSlots(), j.WorkerSlots())
 		}
 		for i := range schedule {
@@ -312,6 +445,9 @@ func (m *machine) check(t failer) {
 			}
 		}
 	}
+	if err := m.s.recount(); err != nil {
+		t.Fatalf("%v", err)
+	}
 	if l := m.s.learn; l != nil && l.refused > max(0, l.Refuse)*l.admitted {
 		t.Fatalf("refused %g for their price, admitted %g", l.refused, l.admitted)
 	}
@@ -341,6 +477,9 @@ func (m *machine) restore(t failer) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
+	if !cmp.Equal(m.cluster, m.s.Cluster()) || m.learn == nil && !cmp.Equal(&m.bounds, m.s.Bounds()) {
+		t.Fatalf("cluster %+v, bounds %+v", m.s.Cluster(), m.s.Bounds())
+	}
 	s, err := RestoreScheduler(m.cluster, m.known(), &SchedulerOptions{Learn: m.learn}, data)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -357,7 +496,8 @@ func (m *machine) actions() map[string]func(failer) {
 	return map[string]func(failer){
 		"offer": m.offer, "offer again": m.offer, "cancel": m.cancel, "complete": m.complete,
 		"advance": m.advance, "fail": m.fail, "repair": m.repair, "mistake": m.mistake,
-		"revise": m.revise,
+		"revise": m.revise, "extend": m.extend, "add": m.add, "capacity": m.capacity, "drain": m.drain, "rebound": m.rebound,
+		"import": m.imports,
 	}
 }
 

@@ -9,6 +9,7 @@ import "github.com/apportion/apportion"
 // over servers and kinds are flat: cell(server, kind) = server*kinds + kind.
 type park struct {
 	cluster  *Cluster
+	bounds   *Bounds
 	kinds    int
 	workers  int     // H
 	servers  int     // H + K
@@ -20,7 +21,7 @@ type park struct {
 // newPark copies the cluster and makes its price functions.
 func newPark(cluster *Cluster, bounds *Bounds) *park {
 	p := &park{
-		cluster: cluster.clone(), kinds: len(cluster.Kinds),
+		cluster: cluster.clone(), bounds: bounds.clone(), kinds: len(cluster.Kinds),
 		workers: len(cluster.WorkerServers), servers: len(cluster.WorkerServers) + len(cluster.PSServers),
 	}
 	for r := range p.kinds {

@@ -42,7 +42,7 @@ type move struct {
 
 // direct places a wish into the room that is left.
 func (s *Scheduler) direct(w *wish) (plan, bool) {
-	schedule, ok := s.learn.packer.pack(&s.ledger.market, w.job, w.left, w.until)
+	schedule, ok := s.packer.pack(&s.ledger.market, w.job, w.left, w.until)
 	return plan{schedule: schedule}, ok
 }
 
@@ -92,7 +92,7 @@ func (s *Scheduler) repack(w *wish, jobs []*running) (plan, bool) {
 	placed := make([]Schedule, len(line))
 	done, ok := 0, true
 	for i, x := range line {
-		if placed[i], ok = s.learn.packer.pack(&s.ledger.market, x.job, x.left, x.until); !ok {
+		if placed[i], ok = s.packer.pack(&s.ledger.market, x.job, x.left, x.until); !ok {
 			break
 		}
 		s.ledger.move(x.job, placed[i], from, 1)

@@ -19,6 +19,8 @@ import (
 type Scheduler struct {
 	ledger  *Ledger
 	planner planner
+	packer  packer
+	codecs  []UtilityCodec
 	learn   *learner // nil: prices follow from bounds
 	jobs    map[string]*running
 	arrival int    // of the job offered last
@@ -33,6 +35,8 @@ type running struct {
 	utility  float64
 	// promise is the last slot in which it may end and still be worth utility; learning plans it again up to there.
 	promise int
+	// extra is what the job needs beyond its WorkerSlots, as Extend has said.
+	extra int64
 }
 
 // SchedulerOptions choose how a scheduler computes. nil and the zero value are the defaults.
@@ -42,6 +46,8 @@ type SchedulerOptions struct {
 	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells, a negative
 	// limit is ErrNegative.
 	MaxCells int64
+	// Codecs save and restore utilities of the caller's own types in snapshots; see [UtilityCodec].
+	Codecs []UtilityCodec
 	// Learn is for schedulers that know no bounds: prices are learnt from the jobs offered, and admitted jobs are
 	// planned again where that finds room. Method then counts for nothing. See [Learning].
 	Learn *Learning
@@ -72,6 +78,9 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 		return nil, err
 	}
 	s := &Scheduler{ledger: ledger, jobs: make(map[string]*running), arrival: 1}
+	if s.codecs, err = cloneCodecs(options.Codecs); err != nil {
+		return nil, err
+	}
 	if options.Learn != nil {
 		if s.learn, err = newLearner(options.Learn, s.First()); err != nil {
 			return nil, err
@@ -87,8 +96,20 @@ func (s *Scheduler) First() int { return s.ledger.First() }
 // Last returns the last slot of the horizon.
 func (s *Scheduler) Last() int { return s.ledger.Last() }
 
-// Ledger returns what is reserved, and the prices. It is the scheduler's own: read it only.
-func (s *Scheduler) Ledger() *Ledger { return s.ledger }
+// Ledger returns what is reserved, and the prices, for reading. It shows the state of the scheduler as that changes.
+func (s *Scheduler) Ledger() LedgerView { return LedgerView{s.ledger} }
+
+// Cluster returns a copy of the cluster as it is now, with all servers added and capacities set so far: what
+// RestoreScheduler wants. Servers that are down are in it.
+func (s *Scheduler) Cluster() *Cluster { return s.ledger.cluster.clone() }
+
+// Bounds returns a copy of the bounds of the prices; nil where prices are learnt.
+func (s *Scheduler) Bounds() *Bounds {
+	if s.learn != nil {
+		return nil
+	}
+	return s.ledger.bounds.clone()
+}
 
 // Schedule returns a copy of the schedule of an admitted job, past slots included, and whether there
 // is such a job.

@@ -13,8 +13,8 @@ import (
 var ErrUnsavable = errors.New("cannot be saved")
 
 // Snapshot returns the scheduler as bytes: the ledger, and the jobs that run. RestoreScheduler makes
-// one of them that answers as this one would. A job whose utility is not one of this package's
-// formulas is an [*apportion.FieldError] with ErrUnsavable.
+// one of them that answers as this one would. A job whose utility is neither one of this package's
+// formulas nor known to a codec of the options is an [*apportion.FieldError] with ErrUnsavable.
 func (s *Scheduler) Snapshot() ([]byte, error) {
 	w := newWriter(schedulerSnapshot, s.ledger.park)
 	w.bytes(s.ledger.Snapshot())
@@ -24,7 +24,7 @@ func (s *Scheduler) Snapshot() ([]byte, error) {
 	jobs := s.byNumber()
 	w.int(int64(len(jobs)))
 	for _, r := range jobs {
-		if err := r.write(w); err != nil {
+		if err := r.write(w, s.codecs); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +58,7 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	// Jobs come in the order of their numbers, each once: anything else was not written by Snapshot.
 	number := int64(-1)
 	for range r.count() {
-		job := readRunning(r)
+		job := readRunning(r, s.codecs)
 		if r.failed || int64(job.number) <= number || job.number >= s.next || !s.sound(job) {
 			r.fail()
 			break
@@ -97,10 +97,11 @@ func (s *Scheduler) sound(r *running) bool {
 }
 
 // write appends a job and its schedule.
-func (r *running) write(w *writer) error {
+func (r *running) write(w *writer, codecs []UtilityCodec) error {
 	w.int(int64(r.number))
 	w.float(r.utility)
 	w.int(int64(r.promise))
+	w.int(r.extra)
 	j := &r.job
 	w.string(j.ID)
 	for _, x := range []int64{int64(j.Arrival), j.Epochs, j.Chunks, j.Minibatches, j.WorkerBandwidth, j.PSBandwidth} {
@@ -114,7 +115,7 @@ func (r *running) write(w *writer) error {
 			w.int(q)
 		}
 	}
-	if !writeUtility(w, j.Utility) {
+	if !writeUtility(w, j.Utility, codecs) {
 		return &apportion.FieldError{Item: j.item(), Field: "Utility", Err: ErrUnsavable}
 	}
 	writeSchedule(w, r.schedule)
@@ -122,8 +123,8 @@ func (r *running) write(w *writer) error {
 }
 
 // readRunning reads what running.write wrote; whether it makes sense is for sound to say.
-func readRunning(r *reader) *running {
-	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float(), promise: int(r.intIn(1, maxSlot))}
+func readRunning(r *reader, codecs []UtilityCodec) *running {
+	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float(), promise: int(r.intIn(1, maxSlot)), extra: r.intIn(0, maxWorkerSlots)}
 	j := &out.job
 	j.ID = string(r.bytes())
 	j.Arrival = int(r.intIn(1, maxSlot))
@@ -137,7 +138,7 @@ func readRunning(r *reader) *running {
 			(*demand)[k] = r.int()
 		}
 	}
-	j.Utility = readUtility(r)
+	j.Utility = readUtility(r, codecs)
 	out.schedule = readSchedule(r)
 	return out
 }
@@ -148,10 +149,11 @@ const (
 	constantUtility = 'c'
 	linearUtility   = 'l'
 	stepsUtility    = 'd'
+	ownUtility      = 'o'
 )
 
 // writeUtility appends a utility and reports whether its type can be saved.
-func writeUtility(w *writer, u Utility) bool {
+func writeUtility(w *writer, u Utility, codecs []UtilityCodec) bool {
 	switch u := u.(type) {
 	case Sigmoid:
 		w.int(sigmoidUtility)
@@ -173,13 +175,13 @@ func writeUtility(w *writer, u Utility) bool {
 			w.float(step.Value)
 		}
 	default:
-		return false
+		return writeByCodec(w, u, codecs)
 	}
 	return true
 }
 
 // readUtility reads what writeUtility wrote.
-func readUtility(r *reader) Utility {
+func readUtility(r *reader, codecs []UtilityCodec) Utility {
 	switch r.int() {
 	case sigmoidUtility:
 		return Sigmoid{r.float(), r.float(), r.float()}
@@ -193,6 +195,8 @@ func readUtility(r *reader) Utility {
 			steps[i] = Step{Within: int(r.int()), Value: r.float()}
 		}
 		return steps
+	case ownUtility:
+		return readByCodec(r, codecs)
 	}
 	r.fail()
 	return nil

@@ -126,7 +126,7 @@ func TestLedgerSnapshot(t *testing.T) {
 	if err != nil || !bytes.Equal(data, l.Snapshot()) {
 		t.Fatalf("%v", err)
 	}
-	if slot, ok := l.equal(s.Ledger()); !ok {
+	if slot, ok := l.equal(s.ledger); !ok {
 		t.Errorf("slot %d differs", slot)
 	}
 	j := plainJob("j", 5)

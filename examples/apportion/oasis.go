@@ -389,7 +389,7 @@ func (o *oasis) finish(c *command, state *oasisState) error {
 //
 // The bound needs prices for every slot in which a job could have run, and a scheduler that has
 // advanced has forgotten the earliest.
-func (o *oasis) span() (*primaldual.Ledger, error) {
+func (o *oasis) span() (primaldual.LedgerReader, error) {
 	if o.scheduler.First() == 1 {
 		return o.scheduler.Ledger(), nil
 	}

@@ -1,0 +1,95 @@
+// This file implements Extend: a job turns out to need more work than planned. [OASiS] knows the work of every job.
+
+package primaldual
+
+import (
+	"strconv"
+
+	"github.com/apportion/apportion"
+)
+
+// Extension is the answer to Extend.
+type Extension struct {
+	// Decision is about all that is left of the job from the current slot on. Its Cost is what that costs at the
+	// prices in force, and Revised who moves for it where prices are learnt. Refused, the job keeps the
+	// slots that it had, and its work will not be done in them.
+	Decision Decision `json:"decision"`
+	// Lost is what the job was worth by its last promise less what it is worth now; 0 if it still ends in time, and 0
+	// if refused.
+	Lost float64 `json:"lost"`
+}
+
+// Extend says that an admitted job needs so many worker-slots more than planned. What is left of it is planned again from
+// the current slot on, whose work counts as still to do: by prices, if that is worth more than it costs; else as early as
+// there is room, at whatever price, as long as it is worth anything. A job is thus never offered among strangers: it loses its
+// plan only for one that does all the work. An unknown job is ErrUnknown, work that is not positive or too much ErrRange.
+func (s *Scheduler) Extend(id string, work int64) (Extension, error) {
+	r, err := s.running(id)
+	if err != nil {
+		return Extension{}, err
+	}
+	if most := int64(maxWorkerSlots) - r.job.WorkerSlots() - r.extra; work < 1 || work > most {
+		detail := strconv.FormatInt(work, 10) + " is not in [1, " + strconv.FormatInt(most, 10) + "]"
+		return Extension{}, &apportion.FieldError{Item: r.job.item(), Field: "work", Err: apportion.ErrRange, Detail: detail}
+	}
+	from, old := max(s.First(), r.job.Arrival), r.schedule
+	s.release([]*running{r}, from)
+	r.extra += work
+	d, p, err := s.prolong(r, from)
+	if err != nil || !d.Admitted {
+		r.extra -= work
+		s.ledger.move(&r.job, old, from, 1)
+		r.schedule = old
+		s.check()
+		return Extension{Decision: d}, err
+	}
+	before := r.utility
+	s.apply(&p, from)
+	s.settle(r, &d, from)
+	s.check()
+	return Extension{Decision: d, Lost: max(0, before-d.Utility)}, nil
+}
+
+// prolong decides about what is left of a job that has no slots from slot from on.
+func (s *Scheduler) prolong(r *running, from int) (Decision, plan, error) {
+	defer func() { s.planner.request.job = nil }()
+	d, p, err := s.reconsider(r, from)
+	if err != nil || d.Admitted {
+		return d, p, err
+	}
+	d.Reason = s.planner.explain(&s.ledger.market, &d)
+	if d.Verdict != TooExpensive {
+		return d, plan{}, nil
+	}
+	// There is room, but at today's prices a stranger would be turned away: this job is none.
+	left, values := r.left(from), s.planner.request.values
+	worthwhile := len(values)
+	for worthwhile > 0 && values[worthwhile-1] <= 0 {
+		worthwhile--
+	}
+	schedule, ok := s.packer.pack(&s.ledger.market, &r.job, left, from+worthwhile-1)
+	if !ok {
+		return d, plan{}, nil
+	}
+	last := schedule.completion()
+	out := Decision{Verdict: Admitted, Admitted: true, Completion: last, Utility: values[last-from], Schedule: schedule}
+	for i := range schedule {
+		out.Cost += s.ledger.priceOf(&r.job, &schedule[i])
+	}
+	out.Payoff = out.Utility - out.Cost
+	return out, plan{}, nil
+}
+
+// priceOf sets what the containers of a slot cost at the prices in force, and returns it.
+func (l *Ledger) priceOf(job *Job, plan *SlotPlan) float64 {
+	plan.Price = 0
+	prices := l.prices(l.slot(plan.Slot))
+	for _, side := range []Side{Workers, ParameterServers} {
+		offset, _ := l.span(side)
+		l.scratch.set(&l.market, side, job.demand(side))
+		for _, p := range plan.on(side) {
+			plan.Price += float64(float64(p.Count) * l.scratch.unit(prices, (offset+p.Server)*l.kinds))
+		}
+	}
+	return plan.Price
+}

@@ -1,0 +1,55 @@
+// This file changes the servers of a ledger, and its price functions, under what is taken. [OASiS] has fixed ones.
+
+package primaldual
+
+// refit gives the ledger another cluster with the same kinds and slots, whose servers are those of the old one with more
+// after them on either side, and other bounds. The caller has checked both, and that what is taken fits. All prices follow.
+// O(slots in use x servers x kinds).
+func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
+	old := l.park
+	l.equip(cluster, bounds)
+	// Worker servers come first in all tables, so that one more of them moves all parameter-server servers.
+	place := func(server int) int {
+		if server < old.workers {
+			return server
+		}
+		return server - old.workers + l.workers
+	}
+	var before, after []bool
+	for i := range l.slots {
+		s := &l.slots[i]
+		if s.down != nil {
+			if after == nil || !sameTable(s.down, before) {
+				before, after = s.down, make([]bool, l.servers)
+				for server, down := range before {
+					after[place(server)] = down
+				}
+			}
+			s.down = after
+		}
+		if s.used == nil {
+			continue
+		}
+		used := s.used
+		s.used, s.busy = nil, 0
+		l.open(s)
+		for cell, amount := range used {
+			if amount > 0 {
+				l.set(s, place(cell/l.kinds)*l.kinds+cell%l.kinds, amount)
+			}
+		}
+	}
+}
+
+// exceeds reports whether more is taken of a server in a slot than a capacity.
+func (l *Ledger) exceeds(s *slotState, server int, capacity []int64) bool {
+	if s.used == nil {
+		return false
+	}
+	for r, c := range capacity {
+		if s.used[server*l.kinds+r] > c {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+// This file implements changes of the cluster while jobs run: servers come and go, capacities and bounds change. [OASiS] has a
+// fixed cluster.
+
+package primaldual
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// AddServer adds a server to a side, after those that are there, in the current slot and all later ones. Jobs stay
+// where they are; Revise lets them use it. Errors are those of Cluster.Validate, and ErrTooLarge.
+func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
+	cluster := s.ledger.cluster.clone()
+	added := cloneServers([]apportion.Server{server})
+	switch side {
+	case Workers:
+		cluster.WorkerServers = append(cluster.WorkerServers, added...)
+	case ParameterServers:
+		cluster.PSServers = append(cluster.PSServers, added...)
+	default:
+		return &apportion.FieldError{Field: "side", Err: apportion.ErrUnknown, Detail: side.String()}
+	}
+	if err := cluster.Validate(); err != nil {
+		return err
+	}
+	if err := s.ledger.checkSize(cluster); err != nil {
+		return err
+	}
+	s.ledger.refit(cluster, s.ledger.bounds)
+	s.check()
+	return nil
+}
+
+// SetCapacity changes what a server has, in the current slot and all later ones. Where more is taken than it has then, jobs
+// lose what they have reserved from the current slot on, on all servers, the one admitted last first, until the
+// rest fits; what is left of each is offered again as in Fail. An unknown server is ErrUnknown; other errors are those
+// of Cluster.Validate.
+func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]Displacement, error) {
+	side, index, err := s.find(server)
+	if err != nil {
+		return nil, err
+	}
+	cluster := s.ledger.cluster.clone()
+	cluster.servers(side)[index].Capacity = capacity.Clone()
+	if err := cluster.Validate(); err != nil {
+		return nil, err
+	}
+	displaced := s.crowdedOut(side, index, capacity)
+	s.release(displaced, s.First())
+	s.ledger.refit(cluster, s.ledger.bounds)
+	out := s.replan(displaced, s.First())
+	s.check()
+	return out, nil
+}
+
+// crowdedOut returns the jobs that must leave a server so that the others fit a capacity, in order of admission: as few of
+// the oldest as can be.
+func (s *Scheduler) crowdedOut(side Side, index int, capacity apportion.Resources) []*running {
+	offset, _ := s.ledger.span(side)
+	crowded := func(r *running) bool {
+		for i := r.schedule.before(s.First()); i < len(r.schedule); i++ {
+			plan := &r.schedule[i]
+			on := slices.ContainsFunc(plan.on(side), func(p apportion.Placement) bool { return p.Server == index })
+			if on && s.ledger.exceeds(s.ledger.slot(plan.Slot), offset+index, capacity) {
+				return true
+			}
+		}
+		return false
+	}
+	var out []*running
+	jobs := s.byNumber()
+	for i := len(jobs) - 1; i >= 0; i-- {
+		if crowded(jobs[i]) {
+			s.ledger.move(&jobs[i].job, jobs[i].schedule, s.First(), -1)
+			out = append(out, jobs[i])
+		}
+	}
+	// The caller releases them; here they were taken out only to see what the rest takes.
+	for _, r := range out {
+		s.ledger.move(&r.job, r.schedule, s.First(), 1)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Drain takes a server out of the cluster by plan, in a slot that lies ahead and all later ones, until Repair. What runs
+// there before counts; what is left of the jobs that have containers there is offered again as in Fail. A slot that is not after
+// the current one or after the horizon is ErrRange, an unknown server ErrUnknown.
+func (s *Scheduler) Drain(server string, from int) ([]Displacement, error) {
+	if from <= s.First() {
+		detail := fmt.Sprintf("%d is not after %d", from, s.First())
+		return nil, &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}
+	}
+	return s.Fail(server, from)
+}
+
+// Rebound sets other bounds for the prices of all slots from the current one on. Jobs that are admitted stay. Theorem 4 then
+// holds for the jobs offered from now on, with the optimum of what is left. Bad bounds are [apportion.Faults], any bounds
+// ErrConflict where prices are learnt.
+func (s *Scheduler) Rebound(bounds *Bounds) error {
+	if s.learn != nil {
+		return &apportion.FieldError{Item: apportion.Item{ID: "bounds"}, Err: apportion.ErrConflict, Detail: "prices are learnt"}
+	}
+	if err := bounds.Validate(s.ledger.cluster.Kinds); err != nil {
+		return err
+	}
+	s.ledger.refit(s.ledger.cluster, bounds)
+	s.check()
+	return nil
+}
+
+// Import makes a job that runs already, and the slots that it is to have, the scheduler's own: at a start, or when a
+// job moves here from elsewhere. The job states the work that is left; its arrival may lie in the past. The schedule must do
+// all of it from the current slot on, with at most N_i workers and enough parameter servers in each slot, and fit;
+// else ErrRange, or what Ledger.Commit refuses. The utility counts by the completion, as tolerated for admitted jobs.
+func (s *Scheduler) Import(job Job, plan Schedule) error {
+	if err := job.Validate(s.ledger.cluster.Kinds); err != nil {
+		return err
+	}
+	if s.jobs[job.ID] != nil {
+		return &apportion.FieldError{Item: job.item(), Field: "ID", Err: apportion.ErrDuplicate, Detail: "it is running"}
+	}
+	if err := job.checkPlan(plan); err != nil {
+		return err
+	}
+	if err := s.ledger.Commit(&job, plan); err != nil {
+		return err
+	}
+	own, last := job.clone(), plan.completion()
+	worth := own.tolerated(nil, last-own.Arrival, last-own.Arrival)[0]
+	s.jobs[job.ID] = &running{
+		number: s.next, job: own, schedule: plan.clone(), utility: worth, promise: own.worthUntil(last, worth, s.Last()),
+	}
+	s.next++
+	s.check()
+	return nil
+}
+
+// checkPlan refuses a schedule that breaks constraints (2), (3), (6), (7) or (9) of the job.
+func (j *Job) checkPlan(plan Schedule) error {
+	for i := range plan {
+		workers, ps := plan[i].Total(), int64(0)
+		for _, p := range plan[i].PS {
+			ps += p.Count
+		}
+		if workers < 1 || workers > j.Chunks || plan[i].Slot < j.Arrival || ps > workers || ps < j.PSFor(workers) {
+			detail := fmt.Sprintf("%d workers, %d parameter servers", workers, ps)
+			return j.planFault(&plan[i], apportion.ErrRange, detail)
+		}
+	}
+	if work := plan.WorkerSlots(); work < j.WorkerSlots() {
+		detail := fmt.Sprintf("%d worker-slots of %d", work, j.WorkerSlots())
+		return &apportion.FieldError{Item: j.item(), Field: "Schedule", Err: apportion.ErrRange, Detail: detail}
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+// This file tests clusters that change: servers come and go, capacities and bounds change, jobs are taken over.
+
+package primaldual
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+)
+
+// A new worker server moves the tables of all parameter-server servers; what is taken stays where it was, and prices are
+// those of the formula.
+func TestAddServer(t *testing.T) {
+	cluster, bounds := plainCluster(4, 2)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	j := deadlined("j", 1, 8, 4, 1000)
+	offer(t, s, j)
+	if err := s.ledger.SetDown(ParameterServers, 1, 3, true); err != nil {
+		t.Fatal(err)
+	}
+	state := func() map[string]any {
+		out := map[string]any{}
+		for _, side := range []Side{Workers, ParameterServers} {
+			for slot := 1; slot <= 4; slot++ {
+				for server := range 2 {
+					used, _ := s.Ledger().Used(side, slot, server)
+					prices, _ := s.Ledger().Prices(side, slot, server)
+					out[fmt.Sprint(side, slot, server)] = []any{used, prices}
+				}
+			}
+		}
+		return out
+	}
+	want := state()
+	if err := s.AddServer(Workers, apportion.Server{ID: "w9", Capacity: vec{64}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddServer(ParameterServers, apportion.Server{ID: "p9", Capacity: vec{64}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, state()); diff != "" {
+		t.Errorf("what was there has changed: %s", diff)
+	}
+	if down := s.ledger.slot(3).down; !down[4] || down[1] || s.ledger.slot(2).down != nil {
+		t.Errorf("down: %v", down)
+	}
+	wide := deadlined("wide", 1, 256, 4, 1e6)
+	wide.Chunks, wide.MinibatchSlots = 64, 4
+	if d := offer(t, s, wide); !d.Admitted || d.Schedule[0].Workers[0].Server != 2 {
+		t.Errorf("%v: %+v, want it on the new servers", d.Verdict, d.Schedule)
+	}
+	for _, test := range []struct {
+		side   Side
+		server apportion.Server
+		want   error
+	}{
+		{Workers, apportion.Server{ID: "w0", Capacity: vec{1}}, apportion.ErrDuplicate},
+		{Workers, apportion.Server{ID: "p9", Capacity: vec{1}}, apportion.ErrDuplicate},
+		{ParameterServers, apportion.Server{ID: "x", Capacity: vec{1, 1}}, apportion.ErrLength},
+		{Side(7), apportion.Server{ID: "x", Capacity: vec{1}}, apportion.ErrUnknown},
+	} {
+		unchanged(t, s, fmt.Sprint(test.server), test.want, func() error { return s.AddServer(test.side, test.server) })
+	}
+	s.ledger.limit = 4 * 6
+	unchanged(t, s, "too large", ErrTooLarge, func() error {
+		return s.AddServer(Workers, apportion.Server{ID: "x", Capacity: vec{1}})
+	})
+}
+
+// The capacity of a server falls below what is taken: the younger job leaves it, and both go on elsewhere or later.
+func TestSetCapacity(t *testing.T) {
+	cluster, bounds := plainCluster(6, 2)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	for _, id := range []string{"old", "young"} { // two workers each, so that w0 and w1 are full in slots 1 and 2
+		j := deadlined(id, 1, 4, 6, 1000)
+		j.Chunks, j.MinibatchSlots = 2, 2
+		offer(t, s, j)
+	}
+	old, _ := s.Schedule("old")
+	server := cluster.WorkerServers[old[0].Workers[0].Server].ID
+	out, err := s.SetCapacity(server, vec{4})
+	if err != nil || len(out) != 0 || s.Cluster().WorkerServers[old[0].Workers[0].Server].Capacity[0] != 4 {
+		t.Fatalf("more: %+v, %v", out, err)
+	}
+	if out, err = s.SetCapacity(server, vec{2}); err != nil || len(out) != 0 {
+		t.Fatalf("as before: %+v, %v", out, err)
+	}
+	out, err = s.SetCapacity(server, vec{1})
+	if err != nil || len(out) != 1 || out[0].ID != "old" || !out[0].Decision.Admitted {
+		t.Fatalf("less: %+v, %v", out, err)
+	}
+	if _, err = s.SetCapacity(server, vec{0}); err != nil {
+		t.Fatalf("nothing: %v", err)
+	}
+	for _, id := range []string{"old", "young"} {
+		if got, ok := s.Schedule(id); !ok || got.uses(Workers, old[0].Workers[0].Server, 1) {
+			t.Errorf("%s: %+v", id, got)
+		}
+	}
+	for _, test := range []struct {
+		id       string
+		capacity vec
+		want     error
+	}{{"nobody", vec{1}, apportion.ErrUnknown}, {"w0", vec{-1}, apportion.ErrNegative}, {"w0", vec{1, 2}, apportion.ErrLength}} {
+		unchanged(t, s, test.id, test.want, func() error { _, err := s.SetCapacity(test.id, test.capacity); return err })
+	}
+}
+
+// The youngest job leaves first, and only as many as must.
+func TestCrowdedOut(t *testing.T) {
+	s := learner4(t, 4, Learning{})
+	for i := range 3 {
+		j := deadlined(fmt.Sprint(i), 1, 2, 4, 10)
+		j.Chunks, j.MinibatchSlots = 1, 2
+		offer(t, s, j)
+	}
+	// Jobs 0 and 1 are on the first server, job 2 on the second.
+	if got := s.crowdedOut(Workers, 0, vec{1}); len(got) != 1 || got[0].job.ID != "1" {
+		t.Errorf("%d jobs, first %s", len(got), got[0].job.ID)
+	}
+	if got := s.crowdedOut(Workers, 0, vec{0}); len(got) != 2 || got[0].job.ID != "0" {
+		t.Errorf("%d jobs", len(got))
+	}
+	if err := s.recount(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server drained ahead of time costs nobody a promise where there is room beside it.
+func TestDrain(t *testing.T) {
+	for _, learn := range []*Learning{nil, {}} {
+		cluster, bounds := plainCluster(8, 2)
+		if learn != nil {
+			bounds = nil
+		}
+		s, err := NewScheduler(cluster, bounds, &SchedulerOptions{Learn: learn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		offer(t, s, deadlined("j", 1, 16, 8, 1000))
+		out, err := s.Drain("w1", 3)
+		if err != nil || len(out) > 1 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		got, ok := s.Schedule("j")
+		if !ok || got.uses(Workers, 1, 3) || got.WorkerSlots() < 16 || s.jobs["j"].utility != 1000 {
+			t.Errorf("learn %v: %+v", learn != nil, got)
+		}
+		for _, slot := range []int{1, 0, 9} {
+			unchanged(t, s, fmt.Sprint("slot ", slot), apportion.ErrRange, func() error { _, err := s.Drain("w1", slot); return err })
+		}
+		unchanged(t, s, "nobody", apportion.ErrUnknown, func() error { _, err := s.Drain("nobody", 3); return err })
+	}
+}
+
+// With other bounds the price of everything is another, taken or not, and what is taken stays.
+func TestRebound(t *testing.T) {
+	cluster, bounds := plainCluster(4, 2)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	offer(t, s, deadlined("j", 1, 2, 4, 1000))
+	half, _ := s.Ledger().Used(Workers, 1, 0)
+	other := &Bounds{UWorker: []float64{400}, LWorker: []float64{4}, UPS: []float64{9}, LPS: []float64{1}}
+	if err := s.Rebound(other); err != nil {
+		t.Fatal(err)
+	}
+	want := 4 * math.Pow(100, float64(half[0])/2)
+	near(t, "price", mustPrices(t, s, Workers, 1, 0), []float64{want})
+	near(t, "price of an empty slot", mustPrices(t, s, Workers, 4, 0), []float64{4})
+	if !cmp.Equal(s.Bounds(), other) {
+		t.Errorf("%+v", s.Bounds())
+	}
+	other.UWorker[0] = 1 // the scheduler has a copy
+	if s.Bounds().UWorker[0] != 400 {
+		t.Error("bounds are shared")
+	}
+	unchanged(t, s, "L above U", apportion.ErrConflict, func() error { return s.Rebound(other) })
+	learning := learner4(t, 4, Learning{})
+	unchanged(t, learning, "learnt", apportion.ErrConflict, func() error { return learning.Rebound(bounds) })
+	if learning.Bounds() != nil {
+		t.Error("bounds of learnt prices")
+	}
+}
+
+// Work that runs already is taken over as it is, or refused whole.
+func TestImport(t *testing.T) {
+	cluster, bounds := plainCluster(6, 2)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	if _, err := s.Advance(5); err != nil {
+		t.Fatal(err)
+	}
+	j := deadlined("j", 2, 4, 6, 70) // arrived in slot 2; four worker-slots are left
+	two := func(slot int) SlotPlan {
+		return SlotPlan{Slot: slot, Workers: []apportion.Placement{{Server: 1, Count: 2}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}
+	}
+	few := two(6)
+	few.PS = []apportion.Placement{{Server: 0, Count: 1}}
+	for _, test := range []struct {
+		name string
+		plan Schedule
+		want error
+	}{
+		{"half the work", Schedule{two(5)}, apportion.ErrRange},
+		{"a past slot", Schedule{two(4), two(5)}, apportion.ErrRange},
+		{"too few parameter servers", Schedule{two(5), few}, apportion.ErrRange},
+		{"no schedule", nil, apportion.ErrRange},
+		{"no such server", Schedule{two(5), {Slot: 6, Workers: []apportion.Placement{{Server: 2, Count: 2}}, PS: two(6).PS}}, apportion.ErrUnknown},
+	} {
+		unchanged(t, s, test.name, test.want, func() error { return s.Import(j, test.plan) })
+	}
+	late := deadlined("late", 6, 4, 6, 70)
+	unchanged(t, s, "before its arrival", apportion.ErrRange, func() error { return s.Import(late, Schedule{two(5), two(6)}) })
+	plan := Schedule{two(5), two(7)}
+	if err := s.Import(j, plan); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := s.Schedule("j"); !cmp.Equal(got, plan) || s.jobs["j"].utility != 70 || s.jobs["j"].promise != 7 {
+		t.Errorf("%+v, worth %g by %d", got, s.jobs["j"].utility, s.jobs["j"].promise)
+	}
+	unchanged(t, s, "twice", apportion.ErrDuplicate, func() error { return s.Import(j, plan) })
+	other := deadlined("other", 2, 4, 6, 70)
+	unchanged(t, s, "no room", ErrOverCapacity, func() error { return s.Import(other, plan) })
+	if done, err := s.Advance(8); err != nil || len(done) != 1 || done[0].Utility != 70 || done[0].Slot != 7 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// Years of slots: what a scheduler holds does not grow with the time that has passed.
+func TestEndless(t *testing.T) {
+	slots := 60_000
+	if testing.Short() {
+		slots = 6_000
+	}
+	s := learner4(t, 20, Learning{})
+	size := func() int {
+		data, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(data)
+	}
+	most := 0
+	for slot := 1; slot <= slots; slot++ {
+		if _, err := s.Advance(slot); err != nil {
+			t.Fatal(err)
+		}
+		offer(t, s, deadlined(fmt.Sprint("job", slot%100), slot, int64(1+slot%7), 2+slot%9, float64(1+slot%13)))
+		if slot%500 != 0 {
+			continue
+		}
+		if n := size(); slot <= slots/10 {
+			most = max(most, n)
+		} else if n > most+most/4 {
+			t.Fatalf("%d bytes in slot %d, at most %d before", n, slot, most)
+		}
+	}
+	if len(s.ledger.slots) != 20 || len(s.jobs) > 40 {
+		t.Errorf("%d slots, %d jobs", len(s.ledger.slots), len(s.jobs))
+	}
+}
+
+// The ledger of a scheduler can be read, and certified with, but not changed.
+func TestLedgerView(t *testing.T) {
+	cluster, bounds := plainCluster(4, 2)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	offer(t, s, deadlined("j", 1, 2, 4, 1000))
+	view := s.Ledger()
+	if _, ok := any(view).(interface{ Commit(*Job, Schedule) error }); ok {
+		t.Error("a view can be committed to")
+	}
+	if view.First() != 1 || view.Last() != 4 || len(view.Snapshot()) == 0 {
+		t.Errorf("slots %d to %d", view.First(), view.Last())
+	}
+	used, err := view.Used(Workers, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used[0] = 99
+	if again, _ := view.Used(Workers, 1, 0); again[0] == 99 {
+		t.Error("what is used is shared")
+	}
+}
