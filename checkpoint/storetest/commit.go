@@ -12,6 +12,8 @@ import (
 
 // testCommitAgain: "A second Commit of the same number with the same parts returns the manifest of the first."
 // A caller whose first answer was lost repeats the commit, so success must look the same both times.
+// The writer that repeats may be another one, or the same: both happen, after a crash and after a
+// time-out.
 func testCommitAgain(t *testing.T, s store.Store) {
 	first := mustCommit(t, s, "job", 3, sample(3))
 	// The writer w has all parts written before it commits, as a process has that repeats a whole save.
@@ -37,6 +39,7 @@ func testCommitAgain(t *testing.T, s store.Store) {
 // testOtherContent: "With other parts it returns ErrExists and changes nothing", whichever way the parts differ.
 // Each variant differs in one aspect, so that a store that compares only names, only lengths or only the
 // count of parts is found out by its own case.
+// A checkpoint that a job may have been resumed from must never become another one.
 func testOtherContent(t *testing.T, s store.Store) {
 	mustCommit(t, s, "job", 3, sample(3))
 	// The reader r was opened before the attempts to overwrite: what it reads must not change under it
@@ -71,6 +74,8 @@ func testOtherContent(t *testing.T, s store.Store) {
 }
 
 // testLateWriter has a writer that began first and commits last: the slow process of an old attempt.
+// It is the case for which fences alone do not suffice: its process may be on a machine that nobody
+// reaches.
 func testLateWriter(t *testing.T, s store.Store) {
 	// The process of the old attempt has written every byte and has only Commit before it.
 	late := mustWrite(t, s, "job", 3, sample(99))
@@ -89,6 +94,7 @@ func testLateWriter(t *testing.T, s store.Store) {
 }
 
 // testAbort: "Drops what was written", also a part that is open. "After Commit it does nothing."
+// A save is given up when its job is stopped in the middle of it, which happens every day.
 func testAbort(t *testing.T, s store.Store) {
 	w := mustWrite(t, s, "job", 1, sample(1))
 	// The part stays open on purpose: the process that aborts may be in the middle of writing it.
@@ -138,6 +144,8 @@ func testAbort(t *testing.T, s store.Store) {
 // testOrder checks that one part is written after the other, and that a refused call leaves the writer
 // as it was.
 // Stores stream one part at a time; two that are open at once would mix their bytes on some media.
+// A caller that breaks the order has a bug, and must learn of it at once and not by a checkpoint that is
+// short.
 func testOrder(t *testing.T, s store.Store) {
 	w, err := s.Begin(t.Context(), "job", 1)
 	if err != nil {
@@ -182,6 +190,7 @@ func testOrder(t *testing.T, s store.Store) {
 }
 
 // testDelete: "One that is not there is not an error." Nothing else goes with it, and the number is free again.
+// Retention deletes from another process than the one that writes, at any moment.
 func testDelete(t *testing.T, s store.Store) {
 	for number := range int64(4) {
 		mustCommit(t, s, "job", number+1, sample(number+1))
@@ -216,6 +225,7 @@ func testDelete(t *testing.T, s store.Store) {
 		t.Errorf("List after all were deleted: %v, %v", list, err)
 	}
 	mustCommit(t, s, "job", 5, sample(5))
+	// The job begins anew in the same store: nothing of what was deleted stands in its way.
 	wantFiles(t, s, "job", 5, sample(5))
 }
 

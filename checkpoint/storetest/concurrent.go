@@ -41,6 +41,7 @@ func together(use func(i int) error) []error {
 }
 
 // testOneNumber lets all writers commit different content under one number: one wins.
+// Two attempts of one job save under one number when an agent was taken for dead too early.
 func testOneNumber(t *testing.T, s store.Store) {
 	// Each round is another race under a fresh number; five of them are enough to meet a store that checks
 	// and then writes without a lock.
@@ -97,6 +98,7 @@ func testSameParts(t *testing.T, s store.Store) {
 }
 
 // testWritersReaders lets every goroutine write, list, read and delete in jobs that they share.
+// One store serves all jobs of an agent, which save and resume when they like.
 func testWritersReaders(t *testing.T, s store.Store) {
 	jobs := []string{"a", "b", "c"}
 	// The goroutines share jobs and not numbers: 8 times 6 checkpoints in 3 jobs, of which the even numbers

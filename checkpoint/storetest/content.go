@@ -25,6 +25,7 @@ func testEmpty(t *testing.T, s store.Store) {
 }
 
 // testVisible: "Before, it is not visible: neither List nor Open know it." Looked at after every step of a writer.
+// Stores on object storage have no rename, and are tempted to write in place.
 func testVisible(t *testing.T, s store.Store) {
 	w, err := s.Begin(t.Context(), "job", 7)
 	if err != nil {
@@ -55,6 +56,7 @@ func testVisible(t *testing.T, s store.Store) {
 
 // testContents tries shapes that a store could mistake: nothing at all, parts without bytes, names that
 // prefix one another or are those of the store's own files, bytes of every value.
+// Each of these shapes has broken a store or a file system at some time.
 func testContents(t *testing.T, s store.Store) {
 	// The block has every value of a byte and is longer than the buffers that copying uses, so it arrives in
 	// several pieces.
@@ -96,6 +98,7 @@ func testContents(t *testing.T, s store.Store) {
 
 // testPieces reads in all the ways in which readers are used: exactly to the length without ever asking
 // for more, byte by byte, two parts in turn, one part twice.
+// Frameworks read headers first and then arrays, in sizes of their own, and some map a part twice.
 func testPieces(t *testing.T, s store.Store) {
 	// 50,000 bytes take several reads, one byte takes one, and none must end at once.
 	files := []file{{"a", strings.Repeat("0123456789", 5000)}, {"b", "b"}, {"none", ""}}
@@ -152,6 +155,7 @@ func testPieces(t *testing.T, s store.Store) {
 
 // testReader: "ErrNotFound for a name that the manifest does not have"; Close releases "not the parts that are open".
 // The manifest is a copy.
+// A job resumes on several processes, each with parts of its own from one reader.
 func testReader(t *testing.T, s store.Store) {
 	mustCommit(t, s, "job", 1, sample(1))
 	r, err := s.Open(t.Context(), "job", 1)
@@ -190,6 +194,7 @@ func testReader(t *testing.T, s store.Store) {
 }
 
 // testList: "Ascending by number": committed in another order, with numbers that sort otherwise as text.
+// The last of the list is what a scheduler resumes from, so that its order is part of the contract.
 func testList(t *testing.T, s store.Store) {
 	// 9 and 10, 2 and 100 are ascending as numbers and descending as text; the largest int64 has as many
 	// digits as numbers can have.
@@ -215,6 +220,7 @@ func testList(t *testing.T, s store.Store) {
 
 // testJobs uses names that begin or end alike, in each other's order, and names that would lead elsewhere
 // if they were paths.
+// Names come from users, and two of them must never share a checkpoint.
 func testJobs(t *testing.T, s store.Store) {
 	// The names long, long + "j" and long + "k" have the same first MaxFolderBytes bytes: a store that cuts
 	// long names without a digest mixes them.

@@ -14,6 +14,7 @@ import (
 )
 
 // damager returns the store as one that can be damaged, or skips the test.
+// Stores whose medium cannot be reached from a test have nothing to show here, and say so in the log.
 func damager(t *testing.T, s store.Store) Damager {
 	d, ok := s.(Damager)
 	if !ok {
@@ -23,6 +24,7 @@ func damager(t *testing.T, s store.Store) Damager {
 }
 
 // testDamagedPart: "Reading a part that is damaged ends in ErrCorrupt, not in EOF", and damages no other part.
+// A model that is trained on from damaged weights is lost weeks later, and nobody knows why.
 func testDamagedPart(t *testing.T, s store.Store) {
 	d := damager(t, s)
 	// The part second exceeds what one read returns, so damage in its middle comes after good bytes; empty
@@ -61,6 +63,7 @@ func testDamagedPart(t *testing.T, s store.Store) {
 }
 
 // readOne reads one part from Open to Close.
+// Damage may show when the checkpoint is opened, while the part is read, or when it is closed.
 func readOne(ctx context.Context, s store.Store, job string, number int64, name string) (string, error) {
 	r, err := s.Open(ctx, job, number)
 	if err != nil {
@@ -115,6 +118,7 @@ func testDamagedManifest(t *testing.T, s store.Store) {
 }
 
 // testLeftovers lets writers die at three points, and one of them turn out to be alive.
+// Nobody tells a store that a writer has died; only its age and the next process do.
 func testLeftovers(t *testing.T, s store.Store) {
 	restarter, ok := s.(Restarter)
 	if !ok {

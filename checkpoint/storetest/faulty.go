@@ -13,6 +13,7 @@ import (
 )
 
 // When says whether a call that fails has had its effect.
+// Most code is right for one of the two, and only a test with both finds the other.
 type When int
 
 // The two ways in which a call fails.
@@ -50,6 +51,7 @@ func NewFaulty(s store.Store) *Faulty { return &Faulty{store: s} }
 
 // FailAt makes the k-th call from now fail; 1 is the next. It replaces what was asked for earlier; a k
 // that is not positive asks for no failure.
+// A test counts the calls of a clean run by Calls, and then lets each of them fail in turn.
 func (f *Faulty) FailAt(k int64, when When) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

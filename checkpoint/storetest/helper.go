@@ -33,6 +33,7 @@ func sample(number int64) []file {
 }
 
 // manifestOf returns the manifest that a store must make of files.
+// It is the twin of what a store computes while it writes.
 func manifestOf(job string, number int64, files []file) store.Manifest {
 	m := store.Manifest{Job: job, Number: number}
 	// The sums are computed here from what was written and never taken from the store: a store cannot agree
@@ -68,6 +69,7 @@ func write(ctx context.Context, s store.Store, job string, number int64, files [
 }
 
 // writePart writes one part.
+// Content is written in one call; pieces are for the test of large parts.
 func writePart(w store.Writer, f file) error {
 	part, err := w.Part(f.name)
 	if err != nil {
@@ -106,6 +108,7 @@ func mustCommit(t testing.TB, s store.Store, job string, number int64, files []f
 }
 
 // read returns the content of a committed checkpoint. The manifest must agree with the contents.
+// The result has the parts in the order of the manifest.
 func read(ctx context.Context, s store.Store, job string, number int64) ([]file, error) {
 	r, err := s.Open(ctx, job, number)
 	if err != nil {
@@ -182,6 +185,7 @@ func wantAbsent(t testing.TB, s store.Store, job string, number int64) {
 }
 
 // wantError fails unless err wraps target.
+// Sentinels are what callers decide by; the words around them are free.
 func wantError(t testing.TB, what string, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {

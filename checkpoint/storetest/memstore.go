@@ -46,6 +46,7 @@ type stored struct {
 
 // Crash ends the process that uses the store: what was committed stays, every writer and reader that is
 // open fails from now on with ErrCrashed.
+// The next process uses the same MemStore, with new writers and readers.
 func (s *MemStore) Crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,6 +179,7 @@ func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
 }
 
 // Damage implements [Damager]. It fails t if there is nothing to damage.
+// It is for one test at a time, but may run beside readers.
 func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how Damage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,6 +202,7 @@ func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how 
 }
 
 // memDraft holds the parts of one writer. It implements medium.Medium.
+// s is the store to commit to, and crashes the generation in which the writer began.
 type memDraft struct {
 	s       *MemStore
 	crashes int

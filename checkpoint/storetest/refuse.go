@@ -45,6 +45,7 @@ var badPaths = map[string]string{
 }
 
 // testPartNames: Names "pass CheckPart", and one that is refused leaves the writer as it was.
+// A part's name becomes a path when it is loaded, on whatever machine that is.
 func testPartNames(t *testing.T, s store.Store) {
 	// One writer meets all bad names: a refusal that harmed it would show at the end.
 	w, err := s.Begin(t.Context(), "job", 1)
@@ -78,6 +79,7 @@ func testJobNames(t *testing.T, s store.Store) {
 }
 
 // testNumbers: "Numbers are positive"; the largest is one.
+// Numbers come from a journal and are positive there; another one is a bug of the caller.
 func testNumbers(t *testing.T, s store.Store) {
 	// Zero is what a caller passes that forgot the number; the smallest int64 has no positive counterpart.
 	for _, number := range []int64{0, -1, math.MinInt64} {
@@ -94,6 +96,7 @@ func testNumbers(t *testing.T, s store.Store) {
 }
 
 // testErrors: "Every error wraps the job and number that it is about."
+// A log line that says "no such file" and not of which job costs an hour of somebody's night.
 func testErrors(t *testing.T, s store.Store) {
 	mustCommit(t, s, "some-job", 4711, sample(1))
 	// The name and the number are such that no other word of a message contains them by chance.
@@ -122,6 +125,7 @@ func testErrors(t *testing.T, s store.Store) {
 }
 
 // testEndedBefore: "Each method returns promptly with the context's error when the context ends": here it has ended before.
+// A store that begins its work all the same would keep a master busy that has given up its lease.
 func testEndedBefore(t *testing.T, s store.Store) {
 	mustCommit(t, s, "job", 1, sample(1))
 	// An ended context has two causes, and a store must pass on which one it was.
@@ -144,6 +148,7 @@ func testEndedBefore(t *testing.T, s store.Store) {
 }
 
 // testEndsWriting ends the context before each step of a writer.
+// The end of a context is how a save is stopped; it comes between any two calls.
 func testEndsWriting(t *testing.T, s store.Store) {
 	// The context ends before the step last, and the steps before it succeed.
 	for _, last := range []string{"Part", "Write", "Close", "Commit"} {
@@ -190,6 +195,7 @@ func testEndsWriting(t *testing.T, s store.Store) {
 }
 
 // testEndsReading: The context of Open ends its reader, in the middle of a part as well; closing still works.
+// A restore that is given up must not go on to fill a disk.
 func testEndsReading(t *testing.T, s store.Store) {
 	// 1 MiB exceeds every buffer between store and reader, so the part cannot have been read ahead to its
 	// end.

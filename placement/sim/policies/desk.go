@@ -37,6 +37,7 @@ func (e *entry) admit(state *sim.State) (refused []string) {
 		if !job.New {
 			continue
 		}
+		// The empty cluster decides, and not what is free now: waiting is no reason to refuse.
 		n := fitting(state.Scenario, job.Job)
 		if n == 0 {
 			refused = append(refused, job.ID)
@@ -52,6 +53,7 @@ func (e *entry) taking(state *sim.State, queue int) []sim.JobState {
 	var jobs []sim.JobState
 	waiting := 0
 	for _, job := range state.Jobs {
+		// Refused jobs are still in the state of this decision, and are skipped.
 		if e.fixed[job.ID] == 0 {
 			continue
 		}
@@ -164,6 +166,7 @@ type desk struct {
 func (d *desk) open(state *sim.State) (refused []string) {
 	d.workers.open(state.Scenario.Kinds, state.Scenario.Servers)
 	d.servers.open(state.Scenario.Kinds, state.Scenario.ParameterServers)
+	// What has ended gives its containers back before anybody is placed.
 	d.release(state.Ended...)
 	return d.admit(state)
 }

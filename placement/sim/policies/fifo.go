@@ -35,6 +35,7 @@ func (f *FIFO) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 			continue
 		}
 		// Who holds containers keeps them to the end.
+		// All containers at once, or none: a static scheduler gives no parts.
 		if f.desk.grow(job.Job, 0, f.desk.fixed[job.ID]) {
 			orders.Places = append(orders.Places, f.desk.order(job.ID))
 		} else if !f.Backfill {

@@ -35,6 +35,7 @@ func NewFlowCon(config flowcon.Config, options *flowcon.Options) (*FlowCon, erro
 	if options != nil {
 		f.options = *options
 	}
+	// The executor is made only to check the settings; those of the workers come with the first decision.
 	_, err := flowcon.New(config, &f.options)
 	return f, err
 }
@@ -54,6 +55,7 @@ func (f *FlowCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 		f.workers = append(f.workers, worker)
 	}
 	for w, worker := range f.workers {
+		// Workers take turns in their order, so that the orders have one as well.
 		if err := f.step(worker, w, state, &orders); err != nil {
 			return sim.Orders{}, err
 		}
@@ -67,6 +69,7 @@ func (f *FlowCon) step(worker *flowcon.Executor, w int, state *sim.State, orders
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
 		if job.Server() == w {
+			// A reading without usage is one that FlowCon cannot divide by; it waits for the next.
 			reading := flowcon.Reading{Job: job.ID, At: state.Now, Value: job.Value}
 			if share, measured := f.meters.read(job, state.Now).Share(); measured {
 				reading.Usage = []float64{share}
@@ -82,10 +85,12 @@ func (f *FlowCon) step(worker *flowcon.Executor, w int, state *sim.State, orders
 		orders.Limits = append(orders.Limits, sim.Limit{Job: limit.Job, Share: sim.ShareOf(limit.Value)})
 	}
 	for _, change := range f.decision.Changes {
+		// Observe is for studies, and has no way to change anything.
 		if f.Observe != nil {
 			f.Observe(state.Now, change)
 		}
 	}
+	// A worker without jobs wants to be asked by nobody.
 	if len(f.readings) > 0 && (orders.Next == 0 || f.decision.Next < orders.Next) {
 		orders.Next = f.decision.Next
 	}

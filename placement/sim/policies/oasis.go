@@ -32,6 +32,7 @@ func (o *OASiS) Name() string { return cmp.Or(o.Label, "OASiS") }
 
 // Decide offers the new jobs and orders what is scheduled for this slot.
 func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err error) {
+	// The scenario is known with the first decision only.
 	if o.scheduler == nil {
 		if err := o.start(state.Scenario); err != nil {
 			return orders, err
@@ -46,6 +47,7 @@ func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, 
 			if err != nil {
 				return orders, err
 			}
+			// A job that is refused leaves at once: OASiS never looks at one twice.
 			if !decision.Admitted {
 				orders.Refused = append(orders.Refused, job.ID)
 				continue
@@ -67,6 +69,7 @@ func (o *OASiS) start(s *sim.Scenario) error {
 		if s.Jobs[i].Training == nil {
 			return &apportion.FieldError{Item: check.Item("job", s.Jobs[i].ID, i), Field: "Training", Err: apportion.ErrEmpty}
 		}
+		// All jobs are looked at, for their bounds; the scheduler itself sees each at its arrival.
 		jobs = append(jobs, *s.Jobs[i].Training)
 	}
 	cluster, bounds := s.Cluster(), o.Bounds
@@ -94,6 +97,7 @@ func (o *OASiS) order(id string, slot int) sim.Place {
 		schedule = schedule[1:]
 	}
 	o.schedules[id] = schedule
+	// Nothing in this slot: the job gives its containers up, and keeps its place in later ones.
 	if len(schedule) == 0 || schedule[0].Slot > slot {
 		return sim.Place{Job: id}
 	}

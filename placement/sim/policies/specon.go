@@ -23,7 +23,8 @@ const (
 // grow slowly. New jobs are placed as by Default.
 type SpeCon struct {
 	// Place chooses workers for new jobs.
-	Place   Default
+	Place Default
+	// manager knows jobs and workers by their IDs, meters what each job has used so far.
 	manager *specon.Manager
 	meters  meters
 }
@@ -43,22 +44,27 @@ func (*SpeCon) Name() string { return "SpeCon" }
 
 // Decide tells the manager what has happened and orders what it decides.
 func (s *SpeCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
+	// New jobs are placed first, by the rule of the baseline: SpeCon's question is who moves later.
 	orders := sim.Orders{Places: s.Place.place(state)}
 	if err := s.tell(state); err != nil {
 		return orders, err
 	}
+	// A tick between two checks decides nothing and says when the next check is.
 	decision, err := s.manager.Tick(state.Now)
 	if err != nil {
 		return orders, err
 	}
 	for _, move := range decision.Moves {
 		worker := slices.IndexFunc(state.Scenario.Servers, func(w apportion.Server) bool { return w.ID == move.To })
+		// Both reasons are told apart in reports: a job that asked to move, and one that was moved for the
+		// others' sake.
 		why := slow
 		if move.Why == specon.Rebalancing {
 			why = rebalanced
 		}
 		orders.Places = append(orders.Places, sim.Place{Job: move.Job, On: on(worker), Why: why})
 	}
+	// An empty cluster is not asked again before somebody comes.
 	if len(state.Jobs) > 0 {
 		orders.Next = decision.Next
 	}
@@ -69,6 +75,7 @@ func (s *SpeCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 // everybody stands. What it ordered has been carried out.
 func (s *SpeCon) tell(state *sim.State) error {
 	var errs []error
+	// Every event is told whatever came of the ones before, and all errors come back together.
 	step := func(e specon.Event) { errs = append(errs, s.manager.Step(e)) }
 	// Workers have no capacity: the thesis ignores room.
 	for w := range state.Scenario.Servers {
