@@ -35,3 +35,25 @@ func TestFloatErrors(t *testing.T) {
 		}
 	}
 }
+
+// A Float within a value is written and read in its place, and what cannot be read leaves it as it was.
+func TestFloatInPlace(t *testing.T) {
+	type gap struct {
+		Gap   number.Float            `json:"gap"`
+		Other map[string]number.Float `json:"other,omitempty"`
+		List  []number.Float          `json:"list,omitempty"`
+	}
+	want := gap{number.Float(math.Inf(1)), map[string]number.Float{"a": number.Float(math.Inf(-1))}, []number.Float{0.5, number.Float(math.Inf(1))}}
+	text, err := json.Marshal(want)
+	if err != nil || string(text) != `{"gap":"+Inf","other":{"a":"-Inf"},"list":[0.5,"+Inf"]}` {
+		t.Fatalf("%s, %v", text, err)
+	}
+	read := gap{Gap: 3}
+	if err := json.Unmarshal(text, &read); err != nil || read.Gap != want.Gap || read.Other["a"] != want.Other["a"] || read.List[1] != want.List[1] {
+		t.Errorf("%+v, %v", read, err)
+	}
+	read = gap{Gap: 3}
+	if err := json.Unmarshal([]byte(`{"gap":"much"}`), &read); err == nil || read.Gap != 3 {
+		t.Errorf("%+v, %v", read, err)
+	}
+}

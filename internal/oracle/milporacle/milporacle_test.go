@@ -175,3 +175,31 @@ func TestSolveRefuses(t *testing.T) {
 		}()
 	}
 }
+
+// A choice of planes that do not meet in one point is no vertex, whatever their order; others meet where they should.
+func TestMeet(t *testing.T) {
+	for _, test := range []struct {
+		planes [][]float64
+		want   []float64 // nil: they do not meet
+	}{
+		{nil, []float64{}},
+		{[][]float64{{2, 6}}, []float64{3}},
+		{[][]float64{{0, 6}}, nil},
+		{[][]float64{{1, 1, 3}, {1, -1, 1}}, []float64{2, 1}},
+		{[][]float64{{0, 1, 1}, {1, 0, 2}}, []float64{2, 1}}, // needs another pivot
+		{[][]float64{{1, 2, 3}, {2, 4, 6}}, nil},
+		{[][]float64{{1, 2, 3}, {2, 4, 7}}, nil},
+		{[][]float64{{1, 0, 0, 1}, {0, 1, 0, 2}, {1, 1, 0, 3}}, nil},
+		{[][]float64{{1e-3, 1, 0, 1}, {1, 1, 0, 2}, {0, 0, 4, 8}}, []float64{1000. / 999, 998. / 999, 2}},
+	} {
+		given := fmt.Sprint(test.planes)
+		got, ok := meet(test.planes)
+		near := slices.EqualFunc(got, test.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
+		if ok != (test.want != nil) || ok && !near {
+			t.Errorf("%s: %v, %t; want %v", given, got, ok, test.want)
+		}
+		if after := fmt.Sprint(test.planes); after != given {
+			t.Errorf("the planes became %s, were %s", after, given)
+		}
+	}
+}
