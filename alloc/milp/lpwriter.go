@@ -106,6 +106,7 @@ func (w *lpWriter) writeObjective(m *Model) {
 	} else {
 		w.WriteString("Minimize\n")
 	}
+	// The objective has a name in this format, which no row shares: rows have a section of their own.
 	w.start(" obj:")
 	for j, cost := range m.cost {
 		if cost != 0 {

@@ -58,6 +58,7 @@ func ReadMPS(r io.Reader, opts *MPSOptions) (*Model, error) {
 	}
 	// One byte more than allowed is let through: when it has been read, the input was too long.
 	input := &io.LimitedReader{R: r, N: limit + 1}
+	// The parser sees lines alone, and never the whole text.
 	p := newMPSParser(opts.Fixed)
 	lines := bufio.NewScanner(input)
 	// The buffer bounds a line, so that input without line ends cannot take the memory of the
@@ -158,6 +159,7 @@ func (p *mpsParser) readLine(line string) error {
 	if p.fixed {
 		fields = fixedFields(line)
 	}
+	// A line of spaces within the fields of fixed form says nothing.
 	if len(fields) == 0 {
 		return nil
 	}

@@ -51,6 +51,7 @@ func (p *mpsParser) readColumn(fields []string) error {
 	if len(fields) != 3 && len(fields) != 5 {
 		return errors.New("a column is a name and one or two pairs of row and number")
 	}
+	// A column begins with its first record; one without any is not in the program.
 	j, err := p.column(fields[0])
 	if err != nil {
 		return err
@@ -87,6 +88,7 @@ func (p *mpsParser) column(name string) (int32, error) {
 		return 0, fmt.Errorf("the records of column %q are not together", name)
 	}
 	p.colIndex[name] = last + 1
+	// A lower bound of 0 is the format's default, and Go's.
 	p.columns = append(p.columns, mpsColumn{
 		// The markers around its first record decide whether a column is integer.
 		name: name, upper: math.Inf(1), integer: p.integer, line: p.line,
@@ -96,6 +98,7 @@ func (p *mpsParser) column(name string) (int32, error) {
 
 // inFirstSet reports whether a record belongs to the first set of its section.
 func (p *mpsParser) inFirstSet(set string) bool {
+	// RHS, RANGES and BOUNDS choose their sets apart.
 	first, known := p.sets[p.section]
 	// The first record of a section says which set counts, also where it has no name.
 	if !known {
@@ -149,6 +152,7 @@ var valueless = []string{"FR", "MI", "PL", "BV"}
 func (p *mpsParser) readBound(fields []string) error {
 	kind := strings.ToUpper(fields[0])
 	operands := fields[1:]
+	// text is the number as it stands, which bound reads where its type has one.
 	text := ""
 	// Three operands are a set, a column and a number, so that "BV B x 1" is read, whose number
 	// means nothing.
@@ -195,6 +199,7 @@ func (c *mpsColumn) bound(kind, text string) error {
 		c.lower, c.upper, c.lowerSet, c.integer = 0, 1, true, true
 		return nil
 	}
+	// Bounds may be infinite here: 1e30 is how some writers say so.
 	x, err := parseNumber(text)
 	if err != nil {
 		return err

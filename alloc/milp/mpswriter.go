@@ -53,6 +53,7 @@ func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 	out := &mpsWriter{Writer: bufio.NewWriter(w), objective: "OBJ"}
 	var faults apportion.Faults
 	// A lazy name may be costly to make, so each is made once and kept for the time of writing.
+	// Variables and rows may share names: the format keeps them apart by their place.
 	seen := make(map[string]bool, m.Variables())
 	for j := range m.lower {
 		out.variables = append(out.variables, m.VariableName(j))
@@ -119,6 +120,7 @@ func (out *mpsWriter) writeMarker(integer bool) {
 // writeSides writes RHS and RANGES.
 func (out *mpsWriter) writeSides(m *Model) {
 	fmt.Fprint(out, "RHS\n")
+	// A constant of 0 is what a file without it has.
 	if m.constant != 0 {
 		// Negated, as the reader takes it: the objective row is "terms = rhs".
 		fmt.Fprintf(out, " RHS %s %s\n", out.objective, formatNumber(-m.constant))

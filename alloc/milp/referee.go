@@ -92,6 +92,7 @@ func referee(m *Model, opts *Options, s *Solution) error {
 	// Values and Status must fit together before the values are looked at.
 	switch s.Status {
 	case Optimal, Feasible:
+		// A claim of a point needs one.
 		if s.Values == nil {
 			return errors.New("no values")
 		}

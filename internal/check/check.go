@@ -55,6 +55,7 @@ func Resources(faults *apportion.Faults, kinds apportion.Kinds, r apportion.Reso
 // Servers adds to faults everything that is wrong with a list of servers: none at all, an empty or
 // repeated ID, a capacity that is no vector over kinds, capacities whose sum overflows.
 func Servers(faults *apportion.Faults, kinds apportion.Kinds, servers []apportion.Server) {
+	// A cluster without servers is a slip of the caller; what cannot be had for lack of room is no fault.
 	if len(servers) == 0 {
 		faults.Add(apportion.Item{}, "Servers", apportion.ErrEmpty, "")
 	}
@@ -92,6 +93,7 @@ func ID(faults *apportion.Faults, seen map[string]bool, id string, item apportio
 // Text reports whether s is UTF-8 without control characters: then JSON, a log line and a process's
 // environment carry it unchanged.
 func Text(s string) bool {
+	// White space passes, for names are never split at it.
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 

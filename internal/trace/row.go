@@ -49,6 +49,7 @@ func (r *row) err() error {
 
 // fail keeps the fault if it is the first one.
 func (r *row) fail(column string, err error) {
+	// Later faults of a row may follow from the first.
 	if r.fault != nil {
 		return
 	}

@@ -66,7 +66,9 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // table reads rows that have the named columns.
+// It holds one row at a time, and no more of the file than the buffers of its readers.
 type table struct {
+	// file is for messages alone; header has the names of the columns in the order of the file.
 	file    string
 	limited limitedReader
 	csv     *csv.Reader
@@ -98,6 +100,7 @@ func rows[T any](file string, in io.Reader, columns []string, decode func(*row) 
 				yield(none, err)
 				return
 			}
+			// The caller has left its loop: nothing more is read, and the file is its own to close.
 			if !yield(value, nil) {
 				return
 			}
@@ -116,6 +119,7 @@ func open(file string, in io.Reader, columns []string) (*table, error) {
 	t.limited.left = maxRow
 	t.header, err = t.csv.Read()
 	switch {
+	// A file without a header is empty, whatever its name promises.
 	case err == io.EOF:
 		return nil, &Error{File: file, Err: apportion.ErrEmpty}
 	case err != nil:
@@ -127,11 +131,13 @@ func open(file string, in io.Reader, columns []string) (*table, error) {
 // checkHeader wants each of the columns, and none twice: a field is found by the name of its column. Others may be there.
 func (t *table) checkHeader(columns []string) error {
 	for _, name := range columns {
+		// Only the first column that lacks is told: most files lack all or none.
 		if !slices.Contains(t.header, name) {
 			return &Error{File: t.file, Line: 1, Column: name, Err: ErrColumn}
 		}
 	}
 	for i, name := range t.header {
+		// Index finds the first of the name, so that only a repetition stands behind it.
 		if slices.Index(t.header, name) < i {
 			return &Error{File: t.file, Line: 1, Column: name, Err: apportion.ErrDuplicate}
 		}
@@ -140,8 +146,10 @@ func (t *table) checkHeader(columns []string) error {
 }
 
 // next returns the next row, or io.EOF. The csv reader checks that it has as many fields as the header.
+// The limit is renewed for each row: it bounds a row and not the file.
 func (t *table) next() (*row, error) {
 	t.limited.left = maxRow
+	// Each row has a slice of its own: a decoder may keep its texts.
 	fields, err := t.csv.Read()
 	if err == io.EOF {
 		return nil, err
@@ -154,6 +162,7 @@ func (t *table) next() (*row, error) {
 
 // fault wraps an error of the CSV reader, which knows the line only for faults of the syntax.
 func (t *table) fault(err error) error {
+	// Line 0 is the file as a whole: a faulty gzip stream has no lines.
 	line := 0
 	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
 		line = parse.Line
@@ -165,6 +174,7 @@ func (t *table) fault(err error) error {
 func decompress(in io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(in)
 	// A file of one byte is no gzip; what is wrong with it the CSV reader will say.
+	// Peek leaves the bytes where they are, for whichever reader comes next.
 	magic, err := buffered.Peek(len(gzipMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -184,6 +194,7 @@ type limitedReader struct {
 
 // Read implements io.Reader.
 func (l *limitedReader) Read(p []byte) (int, error) {
+	// No byte of the row is handed out any more, so that the CSV reader cannot buffer it.
 	if l.left <= 0 {
 		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLong, maxRow)
 	}

@@ -124,6 +124,7 @@ func branchCases() []oneCase {
 }
 
 // boundCases use continuous variables and every sort of bound.
+// An engine that can state no infinite bound is not asked these.
 func boundCases() []oneCase {
 	return []oneCase{
 		// Engines with x >= 0 built in split such a variable in two, or forget to.
@@ -199,6 +200,7 @@ func rowCases() []oneCase {
 }
 
 // vertexCases are hard on a simplex method: ties, cycles, rows of every size.
+// All of them have been the undoing of some textbook implementation.
 func vertexCases() []oneCase {
 	unit := [2]float64{0, 1}
 	return []oneCase{
@@ -245,6 +247,7 @@ func vertexCases() []oneCase {
 }
 
 // infeasibleCases have no feasible point, each for a reason of its own.
+// An engine must prove that there is nothing, which a search for points never does.
 func infeasibleCases() []oneCase {
 	box := [2]float64{0, 10}
 	return []oneCase{
@@ -277,6 +280,7 @@ func infeasibleCases() []oneCase {
 }
 
 // unboundedCases have a ray along which the objective improves; not all of them have a point.
+// An engine that bounds such a program silently, by a large number of its own, is found out.
 func unboundedCases() []oneCase {
 	box := [2]float64{0, 10}
 	return []oneCase{

@@ -25,6 +25,7 @@ var knownOptima = []struct {
 
 // Known returns those programs.
 func Known() []Instance {
+	// Instances are read anew in each call, so that no test can spoil them for another.
 	var all []Instance
 	for _, k := range knownOptima {
 		file, err := knownFiles.Open("known/" + k.name + ".mps")

@@ -115,6 +115,7 @@ func limited(slack bool, opts *milp.Options) func(context.Context, milp.Solver) 
 }
 
 // cancelled ends the context of a search after that time; 0: before it starts.
+// A scheduler has a deadline for each decision, so that this is the limit that matters most.
 func cancelled(ctx context.Context, solver milp.Solver, after time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

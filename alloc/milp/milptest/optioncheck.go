@@ -94,6 +94,7 @@ func stillRight(ctx context.Context, solver milp.Solver, opts milp.Options) erro
 }
 
 // invalid expects bad options to be refused with the status Invalid.
+// They never reach a back-end: the check is that milp.Solve stands before it.
 func invalid(ctx context.Context, solver milp.Solver) error {
 	// One fault of each sort: negative counts, a number that is none, a hint for another model.
 	for _, opts := range []milp.Options{
@@ -165,6 +166,7 @@ func gap(ctx context.Context, solver milp.Solver) error {
 }
 
 // concurrent solves the knapsack four times at once with one back-end.
+// A scheduler of several clusters has one back-end and many goroutines.
 func concurrent(ctx context.Context, solver milp.Solver) error {
 	var (
 		group sync.WaitGroup

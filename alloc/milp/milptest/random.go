@@ -50,6 +50,7 @@ func randomChecks(models int) []check {
 }
 
 // compare solves so many models of the family both ways.
+// The first model that differs ends the check and is named by its seed, from which it can be drawn again.
 func (f family) compare(ctx context.Context, solver milp.Solver, models int) error {
 	for seed := range uint64(models) {
 		// The stream depends on the sizes of the family, too, so that a seed gives families of
@@ -127,6 +128,7 @@ func atMost(random *rand.Rand, most int) int {
 }
 
 // randomTerms draws a small whole coefficient for most of the variables; some of them are 0.
+// Each variable is there once at most, in the order of the model.
 func randomTerms(random *rand.Rand, vars []milp.Var) []milp.Term {
 	var terms []milp.Term
 	for _, x := range vars {

@@ -31,6 +31,7 @@ func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) 
 }
 
 // checks returns the whole suite.
+// The order is that of the sub-tests: from what is simplest to what takes longest.
 func checks(opts Options) []check {
 	var all []check
 	for _, c := range cases() {

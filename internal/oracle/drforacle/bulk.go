@@ -23,6 +23,7 @@ func WholeInBulk(capacity []int64, claims []Claim, stopAtFirst bool) (containers
 		}
 		// Everything that came before the refused container has been handed out.
 		b.counts = b.ahead(refused, at)
+		// Algorithm 1 as printed: the first refusal ends it for all.
 		if stopAtFirst {
 			break
 		}
@@ -36,6 +37,7 @@ func WholeInBulk(capacity []int64, claims []Claim, stopAtFirst bool) (containers
 }
 
 // bulk is a filling between two refusals.
+// Between two refusals everybody who is open takes whatever comes next in the order.
 type bulk struct {
 	// counts has the containers of each claim, all of them whole numbers, kept as big.Rat for weighted.
 	capacity []int64

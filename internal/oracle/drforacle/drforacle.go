@@ -87,6 +87,7 @@ func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat 
 	}
 	for k := range capacity {
 		// rate is what the lowest claims together take of kind k for each unit of level.
+		// Claims above the level take nothing more for now, and have no rate.
 		rate := new(big.Rat)
 		for _, i := range low {
 			rate.Add(rate, new(big.Rat).Mul(pace(capacity, claims[i]), whole(claims[i].Demand[k])))
@@ -143,6 +144,7 @@ func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int
 
 // before reports whether claim a with n containers is due before claim b with m: the lower weighted dominant share
 // comes first, and of equal shares the smaller ID.
+// IDs differ, so that of two claims exactly one is before the other.
 func before(capacity []int64, a Claim, n *big.Rat, b Claim, m *big.Rat) bool {
 	order := weighted(capacity, a, n).Cmp(weighted(capacity, b, m))
 	return order < 0 || order == 0 && a.ID < b.ID
@@ -155,6 +157,7 @@ func start(capacity []int64, claims []Claim) ([]*big.Rat, bool) {
 	for i, claim := range claims {
 		counts[i], zeros[i] = new(big.Rat), new(big.Rat)
 		if !unservable(capacity, claim) {
+			// Who cannot be served counts nothing, and so takes nothing from the others' minima.
 			counts[i].SetInt64(claim.Min)
 		}
 	}
@@ -203,6 +206,7 @@ func left(capacity []int64, claims []Claim, counts []*big.Rat, k int) *big.Rat {
 }
 
 // delta is the dominant share of one container.
+// It is max_k d_k / r_k, [Ghodsi11] §4.1.
 func delta(capacity []int64, claim Claim) *big.Rat {
 	// Kinds that the cluster has none of are no part of a share.
 	most := new(big.Rat)
@@ -217,6 +221,7 @@ func delta(capacity []int64, claim Claim) *big.Rat {
 }
 
 // pace is the number of containers for each unit of level.
+// A demand of nothing has no pace and would divide by zero; package drf refuses it.
 func pace(capacity []int64, claim Claim) *big.Rat {
 	// SetFloat64 is exact: every float64 is a rational number.
 	return new(big.Rat).Quo(new(big.Rat).SetFloat64(claim.Weight), delta(capacity, claim))

@@ -84,6 +84,7 @@ func (s *search) assign(j int) {
 		return
 	}
 	v := s.model.Variable(j)
+	// A continuous variable is left at 0 here, and gets its value at a vertex.
 	if !v.Integer {
 		s.assign(j + 1)
 		return
@@ -116,6 +117,7 @@ func (s *search) fillContinuous() {
 			}
 		}
 	}
+	// A polytope has all its vertices at such choices, and an empty one has none that is feasible.
 	s.choose(planes, nil)
 }
 
@@ -143,6 +145,7 @@ func (s *search) choose(planes, chosen [][]float64) {
 		}
 		return
 	}
+	// Each plane is taken or left for good, so that every choice is met once.
 	for k := range planes {
 		// The slice is cut to its length, so that append copies it: branches must not share their choices.
 		s.choose(planes[k+1:], append(chosen[:len(chosen):len(chosen)], planes[k]))

@@ -27,14 +27,17 @@ func Best(inst *solver.Instance) (solver.Counts, int) {
 	for i := range w.x {
 		w.x[i] = make([]int64, len(inst.Capacity))
 	}
+	// The number of cells is servers times applications, and each cell multiplies the cases: a handful of
+	// either is the most.
 	w.visit(0)
 	return w.best, w.solutions
 }
 
 // walk is the state of the search: x is the allocation under way, application by server.
 type walk struct {
-	inst      *solver.Instance
-	x         [][]int64
+	inst *solver.Instance
+	x    [][]int64
+	// best is the first allocation that nothing has beaten, solutions how many were met.
 	best      solver.Counts
 	solutions int
 }
@@ -49,6 +52,7 @@ func (w *walk) visit(cell int) {
 	}
 	i, j := cell/servers, cell%servers
 	app := &w.inst.Apps[i]
+	// From none to all that fit an empty server: what others hold is looked at below.
 	for n := range min(app.Max, app.Demand.CountIn(w.inst.Capacity[j])) + 1 {
 		w.x[i][j] = n
 		if !w.fits(j) {
