@@ -104,13 +104,21 @@ func (a *admission) request(i int) string {
 // search asks the solver whether application i can be had beside all that are in. Where the room of the whole
 // cluster does not suffice nobody is asked.
 func (a *admission) search(i int) bool {
-	if a.questions == 0 || a.ctx.Err() != nil || a.shortKind(i) >= 0 {
+	if a.shortKind(i) >= 0 {
+		return false
+	}
+	a.in[i] = true
+	a.in[i] = a.solve()
+	return a.in[i]
+}
+
+// solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over.
+func (a *admission) solve() bool {
+	if a.questions == 0 || a.ctx.Err() != nil {
 		return false
 	}
 	a.questions--
-	a.in[i] = true
 	apps := a.taken()
-	a.in[i] = false
 	inst := a.r.instance(apps)
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
 	s, err := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 1}).Solve(a.ctx, inst)
@@ -212,15 +220,21 @@ func (a *admission) drain() {
 			a.r.leaving[i] = true
 			continue
 		}
-		if cost := a.cost(i); cost <= a.budget-a.spent && a.leave(i) {
-			a.r.leaving[i] = true
+		cost := a.cost(i)
+		if cost > a.budget-a.spent {
+			continue
+		}
+		a.r.leaving[i] = true
+		if a.leave(i) {
 			a.spent += cost
 			a.moved[i] = true
+		} else {
+			a.r.leaving[i] = a.solve()
 		}
 	}
 }
 
-// leave places application i anew: with as many containers as it has if it can, else with its fewest.
+// leave places application i anew by best fit: with as many containers as it has if it can, else with its fewest.
 func (a *admission) leave(i int) bool {
 	before := a.remove(i)
 	app := a.r.app(i)

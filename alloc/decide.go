@@ -29,11 +29,12 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	}
 	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 	for i := range d.Shares {
-		switch w := (Waiting{ID: d.Shares[i].ID, LeftOut: !who.in[i]}); {
+		w := Waiting{ID: d.Shares[i].ID, LeftOut: !who.in[i]}
+		if r.leaving[i] {
+			d.Draining = append(d.Draining, w.ID)
+		}
+		switch {
 		case d.Shares[i].Containers > 0:
-			if r.leaving[i] {
-				d.Draining = append(d.Draining, w.ID)
-			}
 		case who.in[i]:
 			at, _ := slices.BinarySearch(a.apps, i)
 			w.Reason, _ = stop.next(at, &r.problem.Applications[i])

@@ -53,14 +53,16 @@ func (r *resolved) app(i int) solver.App {
 	}
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
 	// there keeps products of counts and demands small.
+	//
+	// What runs now may be more than fits, where a server has shrunk or is closed: a maximum below it would
+	// forbid staying even where nothing else does, and a minimum cut to it would allow that.
+	reach := max(r.room[i], solver.Containers(r.previous[i]))
 	least := app.Min
-	// One more than fits is as impossible as any larger minimum, and small enough to multiply.
-	if least > r.room[i] {
-		least = r.room[i] + 1
+	// One more than that is as impossible as any larger minimum, and small enough to multiply.
+	if least > reach {
+		least = reach + 1
 	}
-	// What runs now may be more than fits, where a server has shrunk: a maximum below it would
-	// forbid staying even where nothing else does.
-	most := min(app.Max, max(1, least, r.room[i], solver.Containers(r.previous[i])))
+	most := min(app.Max, max(1, least, reach))
 	return solver.App{
 		Demand:     app.Demand,
 		Min:        least,
