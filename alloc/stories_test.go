@@ -1,0 +1,292 @@
+// This file tells what users ran into with schedulers that keep everything where not all can be had, and holds
+// the default rule to the better end.
+
+package alloc_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// cluster is some servers of one size, with the recommended options and thresholds.
+func cluster(servers int, capacity ...int64) *alloc.Problem {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}[:len(capacity)], Theta1: .1, Theta2: .1}
+	for j := range servers {
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources(capacity).Clone()})
+	}
+	return p
+}
+
+// job adds an application of weight 1.
+func job(p *alloc.Problem, id string, least, most int64, demand ...int64) *alloc.Application {
+	p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: demand, Weight: 1, Min: least, Max: most})
+	return &p.Applications[len(p.Applications)-1]
+}
+
+// follow takes a decision and carries it out.
+func follow(t *testing.T, p *alloc.Problem) *alloc.Decision {
+	t.Helper()
+	d := reallocate(t, p)
+	if _, err := alloc.Verify(p, d); err != nil {
+		t.Fatal(err)
+	}
+	if server := exceeds(p, d.Allocation); server != "" || d.Status != alloc.Decided {
+		t.Fatalf("%s, server %q is overfilled", d.Status, server)
+	}
+	p.Previous = d.Allocation
+	return d
+}
+
+// without returns the reason of an application that waits or is suspended.
+func without(t *testing.T, list []alloc.Waiting, id string) apportion.Reason {
+	t.Helper()
+	for _, w := range list {
+		if w.ID == id {
+			return w.Reason
+		}
+	}
+	t.Fatalf("%s is not among %+v", id, list)
+	return apportion.Reason{}
+}
+
+func TestTwoWantTheOnlyGPU(t *testing.T) {
+	p := cluster(2, 8, 0)
+	p.Servers[0].Capacity[1] = 1
+	job(p, "first", 1, 1, 1, 1)
+	job(p, "second", 1, 1, 1, 1)
+	d := follow(t, p)
+	if d.Allocation.Containers("first") != 1 || len(d.Waiting) != 1 {
+		t.Fatalf("%v", d.Allocation)
+	}
+	if r := without(t, d.Waiting, "second"); r.Kind != "gpu" || r.Need != 1 || r.Have != 0 {
+		t.Errorf("%+v, want short of 1 gpu of which none is free", r)
+	}
+}
+
+func TestOneBlocksNobody(t *testing.T) {
+	p := cluster(2, 4, 1)
+	job(p, "big", 3, 3, 1, 1) // there are two GPUs
+	job(p, "training", 2, 2, 1, 1)
+	job(p, "more", 1, 1, 1, 1)
+	job(p, "cpu", 1, 2, 2, 0)
+	d := follow(t, p)
+	if d.Allocation.Containers("training") != 2 || d.Allocation.Containers("cpu") == 0 {
+		t.Errorf("%v, want training and cpu", d.Allocation)
+	}
+	if r := without(t, d.Waiting, "big"); r.Need != 3 || r.Have != 2 || !strings.Contains(r.Text, "3 containers and 2 fit") {
+		t.Errorf("big waits because of %+v", r)
+	}
+	if r := without(t, d.Waiting, "more"); r.Kind != "gpu" || r.Have != 0 {
+		t.Errorf("more waits because of %+v", r)
+	}
+}
+
+// What is said about whom to ask is true: the budget, and the one who could give.
+func TestReasonNamesWhoCouldGive(t *testing.T) {
+	p := cluster(1, 8, 4)
+	job(p, "holder", 1, 4, 1, 1)
+	p.Previous = alloc.Allocation{"holder": {"s0": 4}}
+	p.Theta2, p.Options.NoCeil16 = 0, true
+	job(p, "late", 2, 2, 1, 1)
+	if r := without(t, reallocate(t, p).Waiting, "late"); r.Kind != "gpu" || r.Need != 2 || r.Have != 0 || !strings.Contains(r.Text, "0 can be freed") {
+		t.Errorf("%+v", r)
+	}
+	p.Theta2 = 1
+	if d := follow(t, p); d.Allocation.Containers("holder") != 2 || d.Allocation.Containers("late") != 2 {
+		t.Errorf("%v, want two each", d.Allocation)
+	}
+}
+
+func TestServerOfTwentyFails(t *testing.T) {
+	p := cluster(20, 4)
+	for i := range 20 {
+		job(p, fmt.Sprint("a", i), 3, 4, 1) // each needs a server nearly for itself
+	}
+	first := follow(t, p)
+	if len(first.Allocation) != 20 {
+		t.Fatalf("%v", first.Allocation)
+	}
+	gone := p.Servers[7].ID
+	p.Servers = append(p.Servers[:7:7], p.Servers[8:]...)
+	d := follow(t, p)
+	// Nineteen servers of 4 hold 76: twenty at 3 need 60, but a container of 3 only fits beside one of 1.
+	for id, places := range first.Allocation {
+		if places[gone] > 0 && d.Allocation.Containers(id) == 0 {
+			if r := without(t, d.Suspended, id); r.Kind != "cpu" {
+				t.Errorf("%s is suspended because of %+v", id, r)
+			}
+		}
+	}
+	if len(d.Allocation)+len(d.Suspended) != 20 || d.Metrics.Forced == 0 {
+		t.Errorf("%d run, %d suspended, %d forced", len(d.Allocation), len(d.Suspended), d.Metrics.Forced)
+	}
+}
+
+func TestCordonedServerIsLeft(t *testing.T) {
+	p := cluster(4, 4)
+	p.Options.NoCeil15 = true
+	for i := range 4 {
+		job(p, fmt.Sprint("a", i), 1, 3, 1)
+	}
+	follow(t, p)
+	p.Servers[2].Cordoned = true
+	on := func() (n int64) {
+		for _, places := range p.Previous {
+			n += places["s2"]
+		}
+		return n
+	}
+	for decisions := 0; on() > 0; decisions++ {
+		before := on()
+		d := follow(t, p)
+		if on() >= before || len(d.Draining) != 1 || d.Metrics.AdjustCost > d.Metrics.AdjustBudget || decisions > 4 {
+			t.Fatalf("%d containers on the cordoned server after %d; %+v", on(), before, d.Draining)
+		}
+	}
+	// Nothing comes back, and what is free there is no part of the cluster.
+	job(p, "late", 1, 4, 1)
+	if d := follow(t, p); on() > 0 || d.Metrics.Utilization[0] != 1 {
+		t.Errorf("%d on the cordoned server, utilization %v", on(), d.Metrics.Utilization)
+	}
+}
+
+func TestTwiceAsManyServers(t *testing.T) {
+	p := cluster(4, 8)
+	p.Options.NoCeil15 = true
+	for i := range 10 {
+		job(p, fmt.Sprint("a", i), 1, 8, 1)
+	}
+	for range 3 {
+		follow(t, p)
+	}
+	more := cluster(8, 8)
+	p.Servers = more.Servers
+	loss := 10.0
+	for range 11 {
+		d := follow(t, p)
+		if d.Metrics.FairnessLoss > loss+solver.LossTolerance {
+			t.Fatalf("the loss rises from %g to %g", loss, d.Metrics.FairnessLoss)
+		}
+		loss = d.Metrics.FairnessLoss
+		if d.LeastLoss != nil && (d.LeastLoss.Bound > d.LeastLoss.Loss || d.Metrics.LeastLoss != d.LeastLoss.Loss) {
+			t.Errorf("%+v", d.LeastLoss)
+		}
+	}
+	if d := follow(t, p); d.LeastLoss != nil || d.Metrics.FairnessLoss > d.Metrics.LossBudget {
+		t.Errorf("loss %g of %g in the end", d.Metrics.FairnessLoss, d.Metrics.LossBudget)
+	}
+}
+
+func TestPreemption(t *testing.T) {
+	p := cluster(1, 8, 2)
+	low := job(p, "low", 1, 1, 1, 1)
+	low.Preemptible = true
+	fixed := job(p, "fixed", 1, 1, 1, 1)
+	fixed.Priority = -1
+	follow(t, p)
+	urgent := job(p, "urgent", 1, 1, 1, 1)
+	urgent.Priority = 1
+	p.Applications[1].Priority = -1
+	if d := reallocate(t, p); d.Allocation.Containers("urgent") > 0 || len(d.Suspended) > 0 {
+		t.Fatalf("without leave: %v", d.Allocation)
+	}
+	p.Options.Preempt = true
+	d := follow(t, p)
+	if d.Allocation.Containers("urgent") != 1 || d.Allocation.Containers("fixed") != 1 || d.Metrics.Preempted != 1 || d.Metrics.AdjustCost != 0 {
+		t.Errorf("%v, %+v", d.Allocation, d.Metrics)
+	}
+	if r := without(t, d.Suspended, "low"); !cmp.Equal(r.Applications, []string{"urgent"}) {
+		t.Errorf("%+v", r)
+	}
+	// Once is enough: nobody is suspended for it again, and it does not come back.
+	if d := follow(t, p); len(d.Suspended) > 0 || d.Metrics.Adjusted > 0 {
+		t.Errorf("again: %+v", d.Metrics)
+	}
+}
+
+func TestPinsAndCosts(t *testing.T) {
+	p := cluster(1, 8)
+	p.Theta2, p.Options.NoCeil15 = .5, true
+	pinned := job(p, "pinned", 1, 8, 1)
+	pinned.Pinned = true
+	job(p, "dear", 1, 8, 1).AdjustCost = new(int64)
+	job(p, "free", 1, 8, 1).AdjustCost = new(int64)
+	*p.Applications[1].AdjustCost = 10
+	p.Previous = alloc.Allocation{"pinned": {"s0": 5}, "dear": {"s0": 2}, "free": {"s0": 1}}
+	// Of the costs 1 + 10 + 0 one half is a budget of 6: the dear one may not change.
+	job(p, "late", 1, 1, 1)
+	d := follow(t, p)
+	if d.Metrics.AdjustBudget != 6 || d.Allocation.Containers("pinned") != 5 || d.Allocation.Containers("dear") != 2 || len(d.Waiting) != 1 {
+		t.Errorf("%v, budget %d, waiting %+v", d.Allocation, d.Metrics.AdjustBudget, d.Waiting)
+	}
+	p.Applications[2].Min, p.Applications[3].Min = 0, 1
+	if d = follow(t, p); d.Allocation.Containers("late") != 1 || d.Allocation.Containers("free") != 0 {
+		t.Errorf("%v: the free one is content with nothing", d.Allocation)
+	}
+}
+
+func TestPlacesAndNumbers(t *testing.T) {
+	p := cluster(3, 8, 2)
+	p.Servers[2].Labels = map[string]string{"gpu": "a100"}
+	a100 := job(p, "a100", 1, 4, 1, 1)
+	a100.Requires = []alloc.Requirement{{Key: "gpu", Op: alloc.In, Values: []string{"a100", "h100"}}}
+	job(p, "spread", 2, 3, 1, 0).PerServer = 1
+	job(p, "fours", 1, 9, 1, 0).Step = 4
+	job(p, "powers", 1, 9, 1, 0).Counts = []int64{1, 2, 4, 8}
+	elsewhere := job(p, "elsewhere", 1, 2, 1, 1)
+	elsewhere.Requires = []alloc.Requirement{{Key: "gpu", Op: alloc.NotExists}}
+	job(p, "together", 2, 2, 1, 0).MaxServers = 1
+	p.Theta1 = 1
+	d := follow(t, p)
+	for _, app := range p.Applications {
+		if d.Allocation.Containers(app.ID) == 0 {
+			t.Errorf("%s has nothing", app.ID)
+		}
+	}
+	if on := d.Allocation["a100"]; len(on) != 1 || on["s2"] != 2 {
+		t.Errorf("a100 is on %v", on)
+	}
+	for server, n := range d.Allocation["spread"] {
+		if n > 1 {
+			t.Errorf("%d of spread on %s", n, server)
+		}
+	}
+	if n := d.Allocation.Containers("fours"); n != 4 && n != 8 {
+		t.Errorf("%d of fours", n)
+	}
+	if n := d.Allocation.Containers("powers"); n != 1 && n != 2 && n != 4 && n != 8 {
+		t.Errorf("%d of powers", n)
+	}
+	if d.Allocation["elsewhere"]["s2"] > 0 || len(d.Allocation["together"]) != 1 {
+		t.Errorf("elsewhere on %v, together on %v", d.Allocation["elsewhere"], d.Allocation["together"])
+	}
+	// The label goes, and with it what needs it.
+	p.Servers[2].Labels = nil
+	d = follow(t, p)
+	if r := without(t, d.Suspended, "a100"); !strings.Contains(r.Text, "0 fit") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNothingAtAll(t *testing.T) {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Theta1: .1, Theta2: .1}
+	if d := follow(t, p); len(d.Allocation) > 0 || d.Gap != 0 || d.Proven != solver.ByOrder {
+		t.Errorf("%+v", d)
+	}
+	job(p, "a", 1, 1, 1)
+	p.Previous = alloc.Allocation{"a": {"gone": 1}}
+	if d := follow(t, p); len(d.Suspended) != 1 || d.Metrics.Forced != 1 {
+		t.Errorf("%+v", d)
+	}
+	p.Applications, p.Servers = nil, cluster(1, 4).Servers
+	if d := follow(t, p); len(d.Allocation) > 0 {
+		t.Errorf("%+v", d)
+	}
+}
