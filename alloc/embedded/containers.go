@@ -107,7 +107,7 @@ func (r *run) moves() float64 {
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
 func (r *run) branch(ctx context.Context) {
-	if r.p.Budget == 0 || r.p.Pinnable == 0 || r.a.Best.Found && r.bound() <= r.goal() {
+	if !r.p.Plain || r.p.Budget == 0 || r.p.Pinnable == 0 || r.a.Best.Found && r.bound() <= r.goal() {
 		return
 	}
 	l := r.newRests()

@@ -13,12 +13,15 @@ import (
 // are small enough for lists of patterns, else by annealing on containers.
 func (r *run) search(ctx context.Context) {
 	r.a.Construct()
-	if r.s = pattern.New(r.p, pattern.MostPatterns); r.s != nil {
+	if r.p.Plain {
+		r.s = pattern.New(r.p, pattern.MostPatterns)
+	}
+	if r.s != nil {
 		r.searchSets(ctx)
 	} else {
 		r.searchContainers(ctx)
 	}
-	if !r.a.Best.Found {
+	if r.p.Plain && !r.a.Best.Found {
 		r.fillMinima(ctx)
 	}
 }

@@ -51,12 +51,12 @@ type Enumeration struct {
 	after [][]float64
 	spare []float64 // least loss of applications i and later
 	must  []int64   // of applications i and later: what those cost that must move
-	// cheapest is the least cost of one that may be freed.
-	cheapest int64
-	lambda   float64
-	Nodes    int64
-	Limit    int64
-	Found    bool
+	// cheapest is the least cost, above 0, of one that may be freed, and unpaid how many cost nothing.
+	cheapest, unpaid int64
+	lambda           float64
+	Nodes            int64
+	Limit            int64
+	Found            bool
 	// Ordered says that best was met here, so that any later equal is lexicographically larger.
 	Ordered bool
 	Best    Rank
@@ -136,7 +136,11 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 			e.spare[i] = e.spare[i+1] + p.LeastLoss(int32(i), true)
 			e.must[i] = e.must[i+1]
 			if a.Pinnable {
-				e.cheapest = min(e.cheapest, p.Inst.Apps[i].Cost)
+				if cost := p.Inst.Apps[i].Cost; cost > 0 {
+					e.cheapest = min(e.cheapest, cost)
+				} else {
+					e.unpaid++
+				}
 				base += d.Keep[i]
 				// A gain below 0 is not taken: whoever may stay is kept then.
 				gains = append(gains, math.Max(0, d.Free[i]-d.Keep[i]))
@@ -199,7 +203,7 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	}
 	// More adjustments than there are applications left are worth no more.
 	after := e.after[i]
-	bound += after[min(spareAdjust/e.cheapest, int64(len(after)-1))]
+	bound += after[min(spareAdjust/e.cheapest+e.unpaid, int64(len(after)-1))]
 	// Moved can only grow from row to row, so what it is already is a bound.
 	hope := Rank{Objective: bound, Loss: least, Adjusted: at.Adjusted, Moved: at.Moved}
 	return e.beaten(&hope)

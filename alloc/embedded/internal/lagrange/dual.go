@@ -175,7 +175,8 @@ func (d *Dual) limit(residual []int64) {
 		// Of a single server it is known besides which residents stay at least.
 		if d.Size[g] == 1 {
 			for _, t := range d.active {
-				d.cap[int(g)*types+int(t)] = apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
+				beside := apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
+				d.cap[int(g)*types+int(t)] = min(beside, p.Fit(j, t))
 			}
 		}
 	}
@@ -184,8 +185,11 @@ func (d *Dual) limit(residual []int64) {
 // Dim is the number of multipliers.
 func (d *Dual) Dim() int { return len(d.slope) }
 
-// Lambda returns the price on loss in x.
+// Lambda returns the price on loss in x, that of the budget (15).
 func (d *Dual) Lambda(x []float64) float64 { return x[len(x)-1] }
+
+// lossPrice returns what a unit of loss costs at x: in the budget, and in the objective.
+func (d *Dual) lossPrice(x []float64) float64 { return d.Lambda(x) + d.Problem.Inst.LossPrice }
 
 func (d *Dual) gradient() []float64 { return d.slope }
 
@@ -197,7 +201,7 @@ func (d *Dual) Evaluate(x []float64) float64 {
 	p, last := d.Problem, len(x)-1
 	// Only terms linear in x come first: their slopes are what is left of each resource.
 	d.slope[last] = d.Allowed - d.keptLoss
-	bound := d.keptValue + float64(x[last]*d.slope[last])
+	bound := d.keptValue - float64(p.Inst.LossPrice*d.keptLoss) + float64(x[last]*d.slope[last])
 	for gk, left := range d.left {
 		bound += float64(x[gk] * left)
 		d.slope[gk] = left
@@ -249,7 +253,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 		}
 	}
 	// -lambda delta: the most that a container can save by taking an application towards its share.
-	floor := -float64(d.Lambda(x) * d.Problem.Types[t].Delta)
+	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
 }
 
@@ -275,13 +279,13 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 		return 0, math.Inf(-1)
 	}
 	// Up to fair a container saves lambda delta, so it pays while profit > -lambda delta.
-	slope := float64(d.Lambda(x) * d.Problem.Types[a.Type].Delta)
+	slope := float64(d.lossPrice(x) * d.Problem.Types[a.Type].Delta)
 	n := worth(steps, -slope)
 	if n > a.Fair {
 		// The one container across the share changes the loss by a fraction of delta, and each later one
 		// costs lambda delta; n = fair is right as soon as the first of these does not pay, as profits fall.
 		at := stepOf(steps, a.Fair+1)
-		fraction := float64(d.Lambda(x) * (d.Problem.Loss(i, a.Fair+1) - d.Problem.Loss(i, a.Fair)))
+		fraction := float64(d.lossPrice(x) * (d.Problem.Loss(i, a.Fair+1) - d.Problem.Loss(i, a.Fair)))
 		if at < len(steps) && steps[at].profit > fraction {
 			n = max(a.Fair+1, worth(steps, slope))
 		} else {
@@ -290,13 +294,13 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	}
 	// Concavity lets the bounds cut the free maximizer off: no second search is needed.
 	n = min(max(n, a.Min), a.Max)
-	return n, fill(steps, n) - float64(d.Lambda(x)*d.Problem.Loss(i, n))
+	return n, fill(steps, n) - float64(d.lossPrice(x)*d.Problem.Loss(i, n))
 }
 
 // keepValue returns keep_i = sum_g n_g (v - p_g d) - lambda loss_i(held), at what application i holds.
 func (d *Dual) keepValue(x []float64, i int32) float64 {
 	a := &d.Problem.Apps[i]
-	keep := -float64(d.Lambda(x) * a.HeldLoss)
+	keep := -float64(d.lossPrice(x) * a.HeldLoss)
 	for _, placed := range d.Problem.Inst.Apps[i].Previous {
 		keep += float64(float64(placed.Count) * d.profit(x, a.Type, int(d.ClassOf[placed.Server])))
 	}

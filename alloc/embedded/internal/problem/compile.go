@@ -13,7 +13,7 @@ import (
 
 // New compiles inst in O(servers + applications + shapes x types) times kinds.
 func New(inst *solver.Instance) *Problem {
-	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total}
+	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: plain(inst)}
 	p.compileTypes()
 	p.Unit = make([]int64, p.Kinds)
 	for at, q := range p.demand {
@@ -22,6 +22,20 @@ func New(inst *solver.Instance) *Problem {
 	p.compileServers()
 	p.compileApps()
 	return p
+}
+
+// plain reports whether inst is the paper's P2.
+func plain(inst *solver.Instance) bool {
+	if inst.LossPrice > 0 {
+		return false
+	}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		if own(app) || app.Classes != nil || app.Pinned || app.Running && app.Cost != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // compileServers counts what an empty server holds of each type alone, and groups the servers by that: real
@@ -34,12 +48,16 @@ func (p *Problem) compileServers() {
 	var key []byte
 	for j, capacity := range p.Inst.Capacity {
 		p.Capacity = append(p.Capacity, capacity...)
-		key = Key(key[:0], capacity)
+		class := 0
+		if p.Inst.Class != nil {
+			class = p.Inst.Class[j]
+		}
+		key = binary.LittleEndian.AppendUint64(Key(key[:0], capacity), uint64(class))
 		h, known := byCapacity[string(key)]
 		if !known {
 			same := string(key)
 			for t := range p.Types {
-				fits[t] = apportion.Resources(p.DemandOf(int32(t))).CountIn(capacity)
+				fits[t] = p.Types[t].fit(class, apportion.Resources(p.DemandOf(int32(t))).CountIn(capacity))
 			}
 			key = Key(key[:0], fits)
 			if h, known = byFits[string(key)]; !known {
@@ -58,7 +76,7 @@ func (p *Problem) compileServers() {
 func (p *Problem) compileApps() {
 	room := p.clusterRoom()
 	p.Residents, p.Holding = make([][]int32, p.Servers), make([][]int64, p.Servers)
-	p.compileBudget()
+	unit := p.compileBudget()
 	for i := range p.Apps {
 		a, source := &p.Apps[i], &p.Inst.Apps[i]
 		a.Min, a.share = source.Min, source.Share
@@ -77,15 +95,22 @@ func (p *Problem) compileApps() {
 		}
 		a.Held = solver.Containers(source.Previous)
 		a.HeldLoss = source.Loss(a.Held)
-		// A change that costs nothing is for the search to make: there is nobody to be freed.
-		if source.Cost == 0 {
+		a.Pinnable = p.Inst.MayStay(i)
+		// A change that costs nothing is for the search to make: there is nobody to be freed, unless it
+		// holds what it could not have anew.
+		if source.Cost == 0 && (!a.Pinnable || p.openAll(i)) && !source.Pinned {
+			a.Pinnable = false
 			continue
 		}
-		a.Pinnable = p.canStay(i)
 		if !a.Pinnable {
 			p.Budget--
+			p.Spend -= min(source.Cost/unit, p.Spend+1)
 			p.MustMove = append(p.MustMove, i)
 			continue
+		}
+		a.Fixed, a.Weight = source.Pinned, source.Cost/unit
+		if a.Weight == 0 {
+			p.Budget++
 		}
 		p.Pinnable++
 		for _, placed := range source.Previous {
@@ -94,22 +119,44 @@ func (p *Problem) compileApps() {
 		}
 	}
 	p.Budget = min(p.Budget, p.Pinnable)
+	if p.Plain {
+		p.Spend = p.Budget
+	}
 	p.Residual = make([]int64, len(p.Capacity))
 	p.ResidualCapacity(p.Residual, nil, p.Budget)
 	p.TieLoss = p.lossWeight()
-	p.Step = p.latticeStep()
+	// A loss that is paid for is on no lattice.
+	if p.Inst.LossPrice == 0 {
+		p.Step = p.latticeStep()
+	}
 }
 
-// compileBudget counts how many applications may be adjusted, at the cost that they all have in common.
-func (p *Problem) compileBudget() {
-	unit := int64(1)
+// compileBudget counts how many applications may be adjusted at most, and what they may cost in units that
+// divide every cost. It returns the unit.
+func (p *Problem) compileBudget() (unit int64) {
+	cheapest := int64(math.MaxInt64)
 	for i := range p.Inst.Apps {
 		if app := &p.Inst.Apps[i]; app.Running && app.Cost > 0 {
-			unit = app.Cost
+			unit, cheapest = gcd(unit, app.Cost), min(cheapest, app.Cost)
 		}
 	}
-	p.Allowed = p.Inst.AdjustBudget / unit
-	p.Budget = p.Allowed
+	unit = max(1, unit)
+	p.Allowed = p.Inst.AdjustBudget / cheapest
+	if cheapest == math.MaxInt64 {
+		p.Allowed = p.Inst.AdjustBudget // nobody is charged
+	}
+	p.Budget, p.Spend = p.Allowed, p.Inst.AdjustBudget/unit
+	return unit
+}
+
+// openAll reports whether application i could have anew what it holds, as far as servers are open to it.
+func (p *Problem) openAll(i int) bool {
+	for _, placed := range p.Inst.Apps[i].Previous {
+		if !p.Inst.Open(i, placed.Server) {
+			return false
+		}
+	}
+	return true
 }
 
 // clusterRoom returns how many containers of each type the empty cluster holds, server by server.
@@ -127,7 +174,7 @@ func (p *Problem) clusterRoom() []int64 {
 	return room
 }
 
-// compileTypes groups the applications by demand, in order of first appearance. Value and Delta
+// compileTypes groups the applications by demand and servers, in order of first appearance. Value and Delta
 // follow from the demand in a Dorm instance; comparing them too keeps any instance exact.
 func (p *Problem) compileTypes() {
 	index := make(map[string]int32)
@@ -138,11 +185,24 @@ func (p *Problem) compileTypes() {
 		key = Key(key[:0], source.Demand)
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(source.Value))
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(source.Delta))
+		for _, class := range source.Classes {
+			key = binary.LittleEndian.AppendUint64(key, uint64(class))
+		}
+		if source.Classes != nil {
+			key = append(key, 'c') // no class at all is not every class
+		}
+		if own(source) {
+			key = binary.LittleEndian.AppendUint64(append(key, 'o'), uint64(i))
+		}
 		t, known := index[string(key)]
 		if !known {
 			t = int32(len(p.Types))
 			index[string(key)] = t
-			p.Types = append(p.Types, DemandType{Value: source.Value, Delta: source.Delta})
+			demanded := DemandType{Value: source.Value, Delta: source.Delta, classes: source.Classes}
+			if own(source) {
+				demanded.Own = source
+			}
+			p.Types = append(p.Types, demanded)
 			p.demand = append(p.demand, source.Demand...)
 		}
 		p.Types[t].Members = append(p.Types[t].Members, int32(i))

@@ -24,12 +24,16 @@ type Problem struct {
 	// Residual[j*Kinds+k] is what server j has at most for applications that do not stay: of its residents
 	// only budget may be freed, in each kind those that use most of it.
 	Residual []int64
+	// Plain says that this is the paper's P2, which lists of patterns and the tree are made for.
+	Plain bool
 	// Allowed is how many applications AdjustBudget lets change.
 	Allowed int64
 	// Budget is how many pinnable applications may be freed: Allowed less those that must
 	// move, at most the number of pinnable applications. Negative: infeasible.
 	Budget   int64
 	Pinnable int64
+	// Spend is what the Weights of all that are freed may add up to. In the paper's P2 it is Budget.
+	Spend    int64
 	MustMove []int
 	// TieLoss is how much utilization one unit of loss is worth in the search: too little to
 	// outweigh a container, enough to choose among equals.

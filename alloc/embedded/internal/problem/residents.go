@@ -2,23 +2,7 @@
 
 package problem
 
-import (
-	"slices"
-)
-
-// canStay reports whether application i may keep exactly what it has, as far as it alone decides.
-func (p *Problem) canStay(i int) bool {
-	a, source := &p.Apps[i], &p.Inst.Apps[i]
-	if source.Displaced || a.Held < source.Min || a.Held > source.Max {
-		return false
-	}
-	for _, placed := range source.Previous {
-		if placed.Count > p.Fit(placed.Server, a.Type) {
-			return false
-		}
-	}
-	return true
-}
+import "slices"
 
 // ResidualCapacity fills residual with what every server has at most for applications that do not stay when
 // the choices are made, nil for none, and budget residents may still be freed: those that are kept

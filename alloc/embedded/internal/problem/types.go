@@ -2,10 +2,20 @@
 
 package problem
 
-// DemandType is what applications with equal demands share.
+import (
+	"slices"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// DemandType is what applications with equal demands, for the same servers, share. An application with steps,
+// lists or limits of its own has a type of its own.
 type DemandType struct {
 	Value, Delta float64
 	Members      []int32
+	// Own is the only member, where it may not have every number on every server; nil: any member may.
+	Own     *solver.App
+	classes []int // of servers that are open; nil: all
 }
 
 // App is one application as the search sees it.
@@ -14,7 +24,10 @@ type App struct {
 	Min, Max int64 // max is at most what the empty cluster holds
 	Fair     int64 // floor(share / delta), at most max: the loss falls up to there
 	share    float64
-	Pinnable bool // running, and it may stay exactly as it is
+	Pinnable bool // running, it may stay exactly as it is, and leaving is for the budget to allow
+	Fixed    bool // it must stay
+	// Weight is what freeing it takes from Spend.
+	Weight   int64
 	Held     int64
 	HeldLoss float64
 }
@@ -22,4 +35,39 @@ type App struct {
 // DemandOf returns what a container of type t uses, by kind.
 func (p *Problem) DemandOf(t int32) []int64 {
 	return p.demand[int(t)*p.Kinds : (int(t)+1)*p.Kinds]
+}
+
+// own reports whether an application needs a type of its own.
+func own(app *solver.App) bool {
+	return app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
+}
+
+// fit returns how many of the n containers that an empty server of a class holds may be there.
+func (t *DemandType) fit(class int, n int64) int64 {
+	if t.classes != nil {
+		if _, open := slices.BinarySearch(t.classes, class); !open {
+			return 0
+		}
+	}
+	if t.Own != nil && t.Own.PerServer > 0 {
+		n = min(n, t.Own.PerServer)
+	}
+	return n
+}
+
+// Missing returns how many containers n is away from the next number that the type's members may have together,
+// beyond what their minima say.
+func (t *DemandType) Missing(n int64) int64 {
+	if t.Own == nil || t.Own.Allows(n) {
+		return 0
+	}
+	missing := int64(1)
+	below, above := t.Own.AtMost(n), t.Own.AtLeast(n)
+	if below >= 0 {
+		missing = n - below
+	}
+	if above >= 0 && (below < 0 || above-n < missing) {
+		missing = above - n
+	}
+	return missing
 }
