@@ -9,5 +9,5 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	solvertest.Run(t, func(*testing.T) solver.Solver { return embedded.New(nil) }, &solvertest.Options{Plain: true})
+	solvertest.Run(t, func(*testing.T) solver.Solver { return embedded.New(nil) }, nil)
 }

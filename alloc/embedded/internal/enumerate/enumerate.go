@@ -203,7 +203,7 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	}
 	// More adjustments than there are applications left are worth no more.
 	after := e.after[i]
-	bound += after[min(spareAdjust/e.cheapest+e.unpaid, int64(len(after)-1))]
+	bound += after[min(problem.AddSaturated(spareAdjust/e.cheapest, e.unpaid), int64(len(after)-1))]
 	// Moved can only grow from row to row, so what it is already is a bound.
 	hope := Rank{Objective: bound, Loss: least, Adjusted: at.Adjusted, Moved: at.Moved}
 	return e.beaten(&hope)

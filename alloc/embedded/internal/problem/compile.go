@@ -85,7 +85,13 @@ func (p *Problem) compileApps() {
 		if source.Elective {
 			a.Min = 0
 		}
+		a.Held = solver.Containers(source.Previous)
+		a.Pinnable = source.Running && p.Inst.MayStay(i)
 		a.Max = min(source.Max, room[a.Type])
+		// Where it may stay it may hold more than it could have anew.
+		if a.Pinnable {
+			a.Max = max(a.Max, a.Held)
+		}
 		if source.Delta > 0 {
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
 			a.Fair = min(a.Fair, a.Max)
@@ -93,9 +99,7 @@ func (p *Problem) compileApps() {
 		if !source.Running {
 			continue
 		}
-		a.Held = solver.Containers(source.Previous)
 		a.HeldLoss = source.Loss(a.Held)
-		a.Pinnable = p.Inst.MayStay(i)
 		// A change that costs nothing is for the search to make: there is nobody to be freed, unless it
 		// holds what it could not have anew.
 		if source.Cost == 0 && (!a.Pinnable || p.openAll(i)) && !source.Pinned {
