@@ -43,6 +43,7 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	if err != nil {
 		return nil, err
 	}
+	r.consolidate(answer)
 	return r.concluded(answer, a)
 }
 

@@ -5,6 +5,7 @@ package alloc_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -289,4 +290,54 @@ func TestNothingAtAll(t *testing.T) {
 	if d := follow(t, p); len(d.Allocation) > 0 {
 		t.Errorf("%+v", d)
 	}
+}
+
+// Jobs of 1 to 16 GPUs come and go on servers of 8: hardly any is on more servers than it needs. Where the
+// cluster is full and nobody may be moved, some have to take what is left here and there.
+func TestFewServers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		leaves func(r *rand.Rand, running int) bool
+		most   float64 // part of the placements
+	}{
+		{"half full", func(r *rand.Rand, running int) bool { return running > 0 && r.IntN(5) < 2 }, .05},
+		{"full", func(r *rand.Rand, running int) bool { return running > 6 && r.IntN(2) == 0 }, .2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			placements, wide, utilization := comeAndGo(t, c.leaves)
+			t.Logf("%d of %d placements on more servers than needed, GPU utilization %.3f", wide, placements, utilization)
+			if float64(wide) > c.most*float64(placements) {
+				t.Errorf("%d of %d placements are on more servers than needed", wide, placements)
+			}
+		})
+	}
+}
+
+// comeAndGo plays 200 events on 16 servers of 8 GPUs: an arrival, or a completion if leaves says so.
+func comeAndGo(t *testing.T, leaves func(r *rand.Rand, running int) bool) (placements, wide int, utilization float64) {
+	r := rand.New(rand.NewPCG(7, 7))
+	p := cluster(16, 64, 8)
+	p.Theta1, p.Theta2 = 1, .1
+	for event := range 200 {
+		if n := len(p.Applications); leaves(r, n) {
+			at := r.IntN(n)
+			p.Applications = append(p.Applications[:at:at], p.Applications[at+1:]...)
+		} else {
+			n := []int64{1, 2, 3, 4, 6, 8, 12, 16}[r.IntN(8)]
+			job(p, fmt.Sprint("a", event), n, n, 4, 1)
+		}
+		before := p.Previous
+		d := follow(t, p)
+		utilization += d.Metrics.Utilization[1] / 200
+		for id, on := range d.Allocation {
+			if cmp.Equal(before[id], on) {
+				continue
+			}
+			placements++
+			if need := int((d.Allocation.Containers(id) + 7) / 8); len(on) > need {
+				wide++
+			}
+		}
+	}
+	return placements, wide, utilization
 }

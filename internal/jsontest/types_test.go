@@ -45,7 +45,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
 	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
 	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[alloc.Requirement](),
-	reflect.TypeFor[alloc.Operator](),
+	reflect.TypeFor[alloc.Operator](), reflect.TypeFor[alloc.Fragmentation](), reflect.TypeFor[alloc.Fragment](),
 
 	reflect.TypeFor[embedded.Effort](), reflect.TypeFor[embedded.Options](),
 
@@ -140,6 +140,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[primaldual.Bounds](), reflect.TypeFor[primaldual.BoundsOptions](),
 	reflect.TypeFor[primaldual.Certificate](), reflect.TypeFor[primaldual.CertificateOptions](),
+	reflect.TypeFor[primaldual.Learning](), reflect.TypeFor[primaldual.Revision](),
 	reflect.TypeFor[primaldual.Side](), reflect.TypeFor[primaldual.Cluster](),
 	reflect.TypeFor[primaldual.Decision](), reflect.TypeFor[primaldual.Schedule](),
 	reflect.TypeFor[primaldual.SlotPlan](), reflect.TypeFor[primaldual.Displacement](),
@@ -161,6 +162,7 @@ var infinite = []reflect.Type{
 var exempt = map[string]string{
 	".Faults":                        "is an error, whose sort is a sentinel compared by identity",
 	".FieldError":                    "is an error, whose sort is a sentinel compared by identity",
+	"alloc.Decider":                  "remembers what the solver alone reads",
 	"alloc/milp.CapabilityError":     "is an error, whose sort is a sentinel compared by identity",
 	"alloc/milp.Options":             "holds a function or an interface of the caller's",
 	"alloc/milp.ParseError":          "is an error, whose sort is a sentinel compared by identity",

@@ -1,0 +1,106 @@
+// This file puts the containers of those who are placed anew on few servers: the last rank of the preference,
+// section 3 of the general program.
+
+package alloc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// consolidate places the newcomers of a solution, and those that change, again with the numbers that they have:
+// all of them by best fit, the largest first, if that takes fewer servers, else one after the other. Whoever
+// stays as it is stays. Utilization, loss and who is adjusted do not change. O(those placed anew x servers
+// used x servers x kinds).
+func (r *resolved) consolidate(a *attempt) {
+	d, moving := r.asPlaced(a)
+	before := d.counts
+	used := servers(before, moving)
+	if !d.placeAll(moving, before) || servers(d.counts, moving) >= used {
+		d, _ = r.asPlaced(a)
+		for _, i := range moving {
+			d.put(i, before[i])
+		}
+		for _, i := range moving {
+			d.gather(i)
+		}
+	}
+	if servers(d.counts, moving) >= used {
+		return
+	}
+	s := *a.solution
+	s.Counts = gather(a.apps, d.counts)
+	// Another answer that is as good up to there has not been shown to be the first in order; it may
+	// move more containers of those that are adjusted.
+	last := solver.ByMoved
+	if a.instance.Moved(s.Counts) != a.instance.Moved(a.solution.Counts) {
+		last = solver.ByAdjusted
+	}
+	s.Proven = min(s.Proven, last)
+	a.solution = &s
+}
+
+// asPlaced returns a draft whose room is what those leave who stay as they are, and lists the others that have
+// containers, the largest first. The draft's counts name what these have, but do not take room for it yet.
+func (r *resolved) asPlaced(a *attempt) (d *draft, moving []int) {
+	d = newDraft(r)
+	for i := range d.counts {
+		d.remove(i)
+	}
+	counts := make(solver.Counts, len(d.counts))
+	size := make([]float64, len(d.counts))
+	for at, i := range a.apps {
+		app := &a.instance.Apps[at]
+		placed := a.solution.Counts[at]
+		if app.Running && !app.Adjusted(placed) {
+			d.put(i, placed)
+			continue
+		}
+		if counts[i] = placed; len(placed) > 0 {
+			moving = append(moving, i)
+			size[i] = app.Delta * float64(solver.Containers(placed))
+		}
+	}
+	slices.SortStableFunc(moving, func(x, y int) int { return cmp.Compare(size[y], size[x]) })
+	for _, i := range moving {
+		d.counts[i] = counts[i]
+	}
+	return d, moving
+}
+
+// placeAll places the applications in moving by best fit with the numbers that they have in before.
+func (d *draft) placeAll(moving []int, before solver.Counts) bool {
+	d.counts = slices.Clone(d.counts)
+	for _, i := range moving {
+		d.counts[i] = nil
+	}
+	for _, i := range moving {
+		if !d.place(i, solver.Containers(before[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// gather places application i on fewer servers if there is room for that.
+func (d *draft) gather(i int) {
+	before := d.remove(i)
+	if d.place(i, solver.Containers(before)) {
+		if len(d.counts[i]) < len(before) {
+			return
+		}
+		d.remove(i)
+	}
+	d.put(i, before)
+}
+
+// servers counts on how many servers the applications in list are, together.
+func servers(counts solver.Counts, list []int) int {
+	sum := 0
+	for _, i := range list {
+		sum += len(counts[i])
+	}
+	return sum
+}

@@ -1,0 +1,49 @@
+package alloc_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/problemtest"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// What a Decider remembers changes nothing that is proven: utilization and bound of decisions in a row are those
+// of fresh ones.
+func TestDeciderRemembersNothingThatMatters(t *testing.T) {
+	var d alloc.Decider
+	for seed := range uint64(12) {
+		p := problemtest.Draw(alloctest.Families()[seed%2], seed, 6, 9, seed%3 > 0)
+		fresh := reallocate(t, p)
+		got, err := d.Reallocate(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := alloc.Verify(p, got); err != nil {
+			t.Error(err)
+		}
+		if seed > 0 && !got.Certificate.By.Warm {
+			t.Errorf("%d: nothing was remembered", seed)
+		}
+		if fresh.Proven >= solver.ByUtilization && got.Objective > fresh.Objective+solver.ObjectiveTolerance ||
+			got.Proven >= solver.ByUtilization && fresh.Objective > got.Objective+solver.ObjectiveTolerance {
+			t.Errorf("%d: %g, proven by %v; fresh %g, proven by %v", seed, got.Objective, got.Proven, fresh.Objective, fresh.Proven)
+		}
+	}
+}
+
+// Effort, gap and seed reach the solver, and bad input is refused as by Reallocate.
+func TestDeciderSettings(t *testing.T) {
+	d := alloc.Decider{Effort: embedded.Quick, Gap: .25, Seed: 7}
+	got, err := d.Reallocate(t.Context(), tiny(nil, "LR"))
+	if want := (solver.Settings{Solver: embedded.Name, Effort: int64(embedded.Quick), Gap: .25, Seed: 7}); err != nil || got.Certificate.By != want {
+		t.Errorf("%+v, %v; want %+v", got.Certificate.By, err, want)
+	}
+	if _, err := d.Reallocate(t.Context(), &alloc.Problem{}); !errors.Is(err, apportion.ErrEmpty) {
+		t.Errorf("%v, want %v", err, apportion.ErrEmpty)
+	}
+}
