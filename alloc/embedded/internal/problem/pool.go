@@ -23,9 +23,10 @@ type Pool struct {
 	N        int64 // containers placed
 	base     float64
 	down     int64
-	slopes   []float64 // the fractional steps, ascending
-	sums     []float64 // sums[s] is the sum of the first s slopes
-	Loss     float64   // G(n)
+	slopes   []float64   // the fractional steps, ascending
+	sums     []float64   // sums[s] is the sum of the first s slopes
+	Loss     float64     // G(n)
+	only     *DemandType // where the only member may not have every number
 }
 
 // Add makes application i a member; remove undoes it. O(members).
@@ -44,9 +45,12 @@ func (q *Pool) Remove(p *Problem, i int32) {
 // Rebuild computes everything but n from the members.
 func (q *Pool) Rebuild(p *Problem) {
 	q.Min, q.Max, q.base, q.down = 0, 0, 0, 0
-	q.slopes = q.slopes[:0]
+	q.slopes, q.only = q.slopes[:0], nil
 	for _, i := range q.Members {
 		a := &p.Apps[i]
+		if t := &p.Types[a.Type]; t.Own != nil {
+			q.only = t
+		}
 		q.Min += a.Min
 		q.Max = AddSaturated(q.Max, a.Max)
 		q.base += p.Loss(i, a.Min)
@@ -86,8 +90,40 @@ func (q *Pool) At(delta float64, n int64) float64 {
 	return low + q.sums[last] + float64(delta*float64(r-int64(last)))
 }
 
-// Missing returns how many containers the members lack to their minima.
-func (q *Pool) Missing() int64 { return max(0, q.Min-q.N) }
+// Missing returns how many containers the members are away from a number that they may have: those that they lack
+// to their minima, or to the next number that is allowed, above or below.
+func (q *Pool) Missing() int64 {
+	missing := max(0, q.Min-q.N)
+	if q.only != nil {
+		missing = max(missing, q.only.Missing(q.N))
+	}
+	return missing
+}
+
+// Short returns how many containers more lead to the next number that the members may have, 0 where they have such
+// a number or no larger one is allowed.
+func (q *Pool) Short() int64 {
+	if q.only != nil {
+		if q.only.Own.Allows(q.N) {
+			return 0
+		}
+		return max(0, q.only.Own.AtLeast(q.N)-q.N)
+	}
+	return max(0, q.Min-q.N)
+}
+
+// Over returns how many containers are to go where no larger number can be had: down to the next one that is
+// allowed; 0 where the number is, or none below it.
+func (q *Pool) Over() int64 {
+	if q.only == nil || q.only.Own.Allows(q.N) {
+		return 0
+	}
+	below := q.only.Own.AtMost(q.N)
+	if below < 0 {
+		return 0
+	}
+	return q.N - below
+}
 
 // Wanted returns the n in [min, max] with the largest price n - lambda G(n).
 func (q *Pool) Wanted(price, lambda, delta float64) int64 {

@@ -47,13 +47,13 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1), move: newMove(s.p.Servers), part: newMove(s.p.Servers),
 	}
 	for i := range s.p.Apps {
-		if s.p.Apps[i].Pinnable {
+		if s.p.Apps[i].Pinnable && !s.p.Apps[i].Fixed {
 			a.pinnables = append(a.pinnables, int32(i))
 		}
 	}
 	a.missingWeight = 0.5
 	for t := range s.p.Types {
-		a.missingWeight = math.Max(a.missingWeight, 2*s.p.Types[t].Value)
+		a.missingWeight = math.Max(a.missingWeight, 2*a.most(int32(t)))
 	}
 	return a
 }
@@ -75,12 +75,12 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 // solution, less very little for loss and freed applications, so that they decide among equals.
 func (a *Annealer) energy() float64 {
 	s := a.S
-	e := s.objective - float64(s.p.TieLoss*s.loss) - float64(float64(a.tune.TieAdjust*s.p.TieLoss)*float64(s.Freed))
+	e := s.worth() - float64(s.p.TieLoss*s.loss) - float64(float64(a.tune.TieAdjust*s.p.TieLoss)*float64(s.Freed))
 	e -= float64(a.missingWeight * float64(s.missing))
 	if s.loss > a.lossLimit {
 		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
 	}
-	if over := s.Freed - s.p.Budget; over > 0 {
+	if over := s.Freed - s.p.Spend; over > 0 {
 		e -= float64(over)
 	}
 	return e
@@ -92,18 +92,24 @@ func (a *Annealer) Insist() {
 	a.lossWeight *= a.tune.Heavier
 }
 
-// Unit returns the unit of temperature: the mean value of a container.
+// most returns the most that a container of type t can bring: its value, and what it saves in loss.
+func (a *Annealer) most(t int32) float64 {
+	demanded := &a.S.p.Types[t]
+	return demanded.Value + float64(a.S.p.Inst.LossPrice*demanded.Delta)
+}
+
+// Unit returns the unit of temperature: the mean of the most that a container can bring.
 func (a *Annealer) Unit() float64 {
 	var sum float64
 	for i := range a.S.p.Apps {
-		sum += a.S.p.Types[a.S.p.Apps[i].Type].Value
+		sum += a.most(a.S.p.Apps[i].Type)
 	}
 	return sum / float64(max(1, len(a.S.p.Apps)))
 }
 
 // Feasible reports whether the state is a solution.
 func (a *Annealer) Feasible() bool {
-	return a.S.missing == 0 && a.S.Freed <= a.S.p.Budget && a.S.loss <= a.lossLimit
+	return a.S.missing == 0 && a.S.Freed <= a.S.p.Spend && a.S.loss <= a.lossLimit
 }
 
 // record keeps the state if it is a solution and preferred to the incumbent: more utilization, then
@@ -112,8 +118,8 @@ func (a *Annealer) record() {
 	if !a.Feasible() {
 		return
 	}
-	a.Reached = math.Max(a.Reached, a.S.objective)
-	if !a.Best.Accept(a.S.objective, a.S.loss, a.S.Freed) {
+	a.Reached = math.Max(a.Reached, a.S.worth())
+	if !a.Best.Accept(a.S.worth(), a.S.loss, a.S.Freed) {
 		return
 	}
 	a.Best.Free = append(a.Best.Free[:0], a.S.free...)

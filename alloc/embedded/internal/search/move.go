@@ -57,11 +57,20 @@ func (m *move) touch(j int) {
 	}
 }
 
-// free frees application i, who is kept; its containers stay where they are, as free ones of its type.
+// free frees application i, who is kept; its containers stay where they are, as free ones of its type,
+// but for those on servers that are not open to it.
 func (m *move) free(i int32) {
 	m.changes = append(m.changes, change{i, -1, 1})
 	m.freed = append(m.freed, i)
 	m.s.unpin(i)
+	// What it could not have anew goes with its staying.
+	if t := m.s.p.Apps[i].Type; !m.s.p.Plain {
+		for _, placed := range m.s.p.Inst.Apps[i].Previous {
+			if m.s.p.Fit(placed.Server, t) == 0 {
+				m.place(placed.Server, t, -placed.Count)
+			}
+		}
+	}
 }
 
 // keep keeps application i, who is free: as many free containers of its type as it held must be where it held

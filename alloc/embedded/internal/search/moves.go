@@ -98,7 +98,7 @@ func (a *Annealer) eject(m *move) bool {
 	}
 	for range a.tune.Homes {
 		j := a.rng.Below(s.p.Servers)
-		if s.p.Fit(j, t) > 0 && a.makeRoom(m, j, t, 1) {
+		if s.mayHold(j, t) && a.makeRoom(m, j, t, 1) {
 			m.place(j, t, 1)
 			m.touch(j)
 			return true
@@ -148,7 +148,7 @@ func (a *Annealer) victim(j int, t int32, k int) int {
 // back to what they held.
 func (a *Annealer) exchange(m *move) bool {
 	s, p := a.S, a.S.p
-	if s.Freed > p.Budget {
+	if s.Freed > p.Spend {
 		return a.unblock(m)
 	}
 	// Mostly one for one; several at once where they sit together on one scarce server.
@@ -157,13 +157,16 @@ func (a *Annealer) exchange(m *move) bool {
 		n += int64(a.rng.Below(2)) + 1
 	}
 	n = min(n, p.Budget)
-	for s.Freed+n > p.Budget {
+	for s.Freed+n > p.Spend {
 		if !a.keepOne(m) {
 			return false
 		}
 	}
 	if n > 1 || a.rng.Below(3) == 0 {
 		return a.freeResidents(m, a.rng.Below(p.Servers), n)
+	}
+	if !a.anyKept() {
+		return false
 	}
 	a.evict(m, a.pickKept())
 	return true
@@ -184,12 +187,14 @@ func (a *Annealer) unblock(m *move) bool {
 func (a *Annealer) displace(m *move) bool {
 	s := a.S
 	var t int32
-	if s.Freed < s.p.Pinnable && (len(s.active) == 0 || a.rng.Below(2) == 0) {
+	if a.anyKept() && (len(s.active) == 0 || a.rng.Below(2) == 0) {
 		i := a.pickKept()
 		t = s.p.Apps[i].Type
 		m.free(i)
-	} else {
+	} else if len(s.active) > 0 {
 		t = s.active[a.rng.Below(len(s.active))]
+	} else {
+		return false
 	}
 	if s.pools[t].N >= s.pools[t].Max {
 		return false
@@ -197,12 +202,12 @@ func (a *Annealer) displace(m *move) bool {
 	// A server that others hold and that could take the type, if one is soon found.
 	j := a.rng.Below(s.p.Servers)
 	for range a.tune.Homes {
-		if s.p.Fit(j, t) > 0 && len(s.p.Residents[j]) > 0 {
+		if s.mayHold(j, t) && len(s.p.Residents[j]) > 0 {
 			break
 		}
 		j = a.rng.Below(s.p.Servers)
 	}
-	for s.p.Fit(j, t) > 0 && !a.makeRoom(m, j, t, 1) {
+	for s.mayHold(j, t) && !a.makeRoom(m, j, t, 1) {
 		i := a.keptOn(j)
 		if i < 0 || int64(len(m.freed)) >= s.p.Budget {
 			return false
@@ -214,12 +219,18 @@ func (a *Annealer) displace(m *move) bool {
 	}
 	m.place(j, t, 1)
 	// Back within the budget, but not by keeping those that have just made way.
-	for s.Freed > s.p.Budget {
+	for s.Freed > s.p.Spend {
 		if !a.keepOne(m) {
 			return false
 		}
 	}
 	return true
+}
+
+// anyKept reports whether somebody is kept who may be freed.
+func (a *Annealer) anyKept() bool {
+	fixed := a.S.p.Pinnable - int64(len(a.pinnables))
+	return a.S.loose < a.S.p.Pinnable-fixed
 }
 
 // pickKept returns a kept application, of which there must be one: the best of three by score, or any.
@@ -249,7 +260,7 @@ func (a *Annealer) keptOn(j int) int32 {
 	}
 	start := a.rng.Below(len(residents))
 	for at := range residents {
-		if i := residents[(start+at)%len(residents)]; !a.S.free[i] {
+		if i := residents[(start+at)%len(residents)]; !a.S.free[i] && !a.S.p.Apps[i].Fixed {
 			return i
 		}
 	}
@@ -271,8 +282,11 @@ func (a *Annealer) freeResidents(m *move, j int, n int64) bool {
 // evict frees application i and takes its containers away.
 func (a *Annealer) evict(m *move, i int32) {
 	m.free(i)
+	t := a.S.p.Apps[i].Type
 	for _, placed := range a.S.p.Inst.Apps[i].Previous {
-		m.place(placed.Server, a.S.p.Apps[i].Type, -placed.Count)
+		if a.S.p.Fit(placed.Server, t) > 0 {
+			m.place(placed.Server, t, -placed.Count)
+		}
 	}
 }
 

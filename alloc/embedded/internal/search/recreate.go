@@ -39,6 +39,28 @@ func (a *Annealer) recreate(m *move) {
 	for _, t := range m.losers() {
 		a.rehome(m, t)
 	}
+	if !s.p.Plain {
+		a.trim(m)
+	}
+}
+
+// trim takes containers away where the next number that is allowed could not be reached: from the servers with
+// the fewest of them first.
+func (a *Annealer) trim(m *move) {
+	s := a.S
+	for _, t := range s.active {
+		for over := s.pools[t].Over(); over > 0; {
+			fewest, count := -1, int64(math.MaxInt64)
+			for j := range s.on {
+				if n := s.countOn(j, t); n > 0 && n < count {
+					fewest, count = j, n
+				}
+			}
+			n := min(over, count)
+			m.place(fewest, t, -n)
+			over -= n
+		}
+	}
 }
 
 // placeMissing places containers of every type that is below its minima where they fit best.
@@ -47,7 +69,7 @@ func (a *Annealer) placeMissing(m *move) {
 	start := a.rng.Below(len(s.active))
 	for at := range s.active {
 		t := s.active[(start+at)%len(s.active)]
-		for need := s.pools[t].Missing(); need > 0; {
+		for need := s.pools[t].Short(); need > 0; {
 			j := a.bestFit(t)
 			if j < 0 {
 				break
@@ -172,14 +194,16 @@ func (a *Annealer) collect(j int, by taste) {
 //
 // or, while minima are missing, v and what the energy gains by one less.
 func (a *Annealer) worth(j int, t int32, by taste) float64 {
-	v := a.S.p.Types[t].Value
-	if a.S.pools[t].Missing() > 0 {
+	s := a.S
+	v := s.p.Types[t].Value
+	if s.pools[t].Short() > 0 {
 		return v + a.missingWeight
 	}
+	saved := -float64(s.p.Inst.LossPrice * a.lossStep(t))
 	if by.charge == 0 {
-		return v
+		return math.Max(0, v+saved)
 	}
-	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t)
+	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t) - saved
 	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }
 
@@ -193,11 +217,11 @@ func (a *Annealer) lossStep(t int32) float64 {
 func (a *Annealer) welcome(t int32) bool {
 	s := a.S
 	step := a.lossStep(t)
-	if step <= 0 || s.pools[t].Missing() > 0 {
+	if step <= 0 || s.pools[t].Short() > 0 {
 		return true
 	}
 	excess := math.Max(0, s.loss+step-a.lossLimit) - math.Max(0, s.loss-a.lossLimit)
-	return s.p.Types[t].Value > float64(a.lossWeight*excess)+float64(s.p.TieLoss*step)
+	return s.p.Types[t].Value > float64(a.lossWeight*excess)+float64((s.p.TieLoss+s.p.Inst.LossPrice)*step)
 }
 
 // rehome tries to place containers of type t on a few servers, one after the other from a random one on.

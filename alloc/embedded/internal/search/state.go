@@ -20,8 +20,11 @@ type State struct {
 	pools  []problem.Pool
 	active []int32
 	// free[i]: application i is in its pool. freed counts the pinnable ones among them.
-	free  []bool
-	Freed int64
+	free []bool
+	// Freed is what those of them weigh that are pinnable, and loose how many they are.
+	Freed, loose int64
+	// spread[t] is on how many servers there are free containers of type t.
+	spread []int64
 	totals
 }
 
@@ -71,7 +74,7 @@ func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 			s.put(j, slot.Type, slot.Count)
 		}
 	}
-	s.objective, s.loss = inc.Objective, inc.Loss
+	s.objective, s.loss = inc.Objective+float64(p.Inst.LossPrice*inc.Loss), inc.Loss
 	return s
 }
 
@@ -80,7 +83,10 @@ func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 func nobody(p *problem.Problem) *State {
 	s := &State{
 		p: p, left: slices.Clone(p.Capacity), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)),
-		free: slices.Repeat([]bool{true}, len(p.Apps)), Freed: p.Pinnable,
+		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, spread: make([]int64, len(p.Types)),
+	}
+	for i := range p.Apps {
+		s.Freed += p.Apps[i].Weight
 	}
 	// Most servers hold a few types: their slots share one allocation.
 	const few = 8
@@ -91,6 +97,9 @@ func nobody(p *problem.Problem) *State {
 	return s
 }
 
+// worth returns the objective: the utilization less what the loss costs.
+func (s *State) worth() float64 { return s.objective - float64(s.p.Inst.LossPrice*s.loss) }
+
 // settle keeps application i before the pools are formed.
 func (s *State) settle(i int32) {
 	t := s.p.Apps[i].Type
@@ -100,7 +109,8 @@ func (s *State) settle(i int32) {
 	}
 	s.loss += s.p.Apps[i].HeldLoss
 	s.free[i] = false
-	s.Freed--
+	s.Freed -= s.p.Apps[i].Weight
+	s.loose--
 }
 
 // formPools makes the pools of those who are free, without containers.
@@ -125,7 +135,7 @@ func (s *State) formPools() {
 // holds reports whether what application i holds fits into what is left.
 func (s *State) holds(i int32) bool {
 	for _, placed := range s.p.Inst.Apps[i].Previous {
-		if s.room(placed.Server, s.p.Apps[i].Type) < placed.Count {
+		if s.space(placed.Server, s.p.Apps[i].Type) < placed.Count {
 			return false
 		}
 	}
@@ -170,12 +180,14 @@ func (s *State) relabel(j int, t int32, n int64) {
 	}
 	if at == len(slots) {
 		slots = append(slots, problem.Slot{Type: t})
+		s.spread[t]++
 	}
 	slots[at].Count += n
 	if slots[at].Count == 0 {
 		last := len(slots) - 1
 		slots[at] = slots[last]
 		slots = slots[:last]
+		s.spread[t]--
 	}
 	s.on[j] = slots
 	s.resize(t, s.pools[t].N+n)
@@ -196,7 +208,8 @@ func (s *State) resize(t int32, n int64) {
 func (s *State) unpin(i int32) {
 	t := s.p.Apps[i].Type
 	s.free[i] = true
-	s.Freed++
+	s.Freed += s.p.Apps[i].Weight
+	s.loose++
 	s.loss -= s.p.Apps[i].HeldLoss
 	q := &s.pools[t]
 	if len(q.Members) == 0 {
@@ -219,7 +232,8 @@ func (s *State) pin(i int32) {
 		s.relabel(placed.Server, t, -placed.Count)
 	}
 	s.free[i] = false
-	s.Freed--
+	s.Freed -= s.p.Apps[i].Weight
+	s.loose--
 	s.loss += s.p.Apps[i].HeldLoss
 	s.missing -= q.Missing()
 	q.Remove(s.p, i)
@@ -242,8 +256,8 @@ func (s *State) deactivate(t int32) {
 	}
 }
 
-// room returns how many more containers of type t fit on server j.
-func (s *State) room(j int, t int32) int64 {
+// space returns how many more containers of type t server j has the resources for.
+func (s *State) space(j int, t int32) int64 {
 	n := int64(math.MaxInt64)
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
@@ -257,7 +271,40 @@ func (s *State) room(j int, t int32) int64 {
 	return n
 }
 
-// fitsOne reports whether one more container of type t fits on server j.
+// room returns how many more containers of type t may be placed on server j.
+func (s *State) room(j int, t int32) int64 {
+	n := s.space(j, t)
+	if n > 0 && !s.p.Plain {
+		n = min(n, s.leave(j, t))
+	}
+	return n
+}
+
+// leave returns how many more containers of type t may be on server j, whatever room there is.
+func (s *State) leave(j int, t int32) int64 {
+	demanded := &s.p.Types[t]
+	if s.p.Fit(j, t) == 0 {
+		return 0 // it is not open
+	}
+	if demanded.Own == nil {
+		return math.MaxInt64
+	}
+	here := s.countOn(j, t)
+	if most := demanded.Own.MaxServers; most > 0 && here == 0 && s.spread[t] >= most {
+		return 0
+	}
+	if most := demanded.Own.PerServer; most > 0 {
+		return max(0, most-here)
+	}
+	return math.MaxInt64
+}
+
+// mayHold reports whether one more container of type t may be on server j if others make room.
+func (s *State) mayHold(j int, t int32) bool {
+	return s.p.Fit(j, t) > 0 && (s.p.Plain || s.leave(j, t) > 0)
+}
+
+// fitsOne reports whether one more container of type t may be placed on server j.
 func (s *State) fitsOne(j int, t int32) bool {
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
@@ -265,7 +312,7 @@ func (s *State) fitsOne(j int, t int32) bool {
 			return false
 		}
 	}
-	return true
+	return s.p.Plain || s.leave(j, t) > 0
 }
 
 // countOn returns the free containers of type t on server j.

@@ -1,0 +1,56 @@
+package embedded
+
+import (
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// Search and bound alone, without the enumeration that settles small instances, cope with all that the general
+// program has: no answer is wrong, no bound below the optimum, and hardly any solution is missed.
+func TestSearchOfGeneral(t *testing.T) {
+	seeds := uint64(2000)
+	if testing.Short() {
+		seeds = 400
+	}
+	solvable, found, optimal := 0, 0, 0
+	for seed := range seeds {
+		inst := solvertest.General(seed)
+		best, _ := p2oracle.Best(inst)
+		tune := tuning.Standard()
+		tune.MostCells = 0
+		r := newRun(problem.New(inst), &Options{Effort: Default}, tune)
+		r.search(t.Context())
+		s := r.solution()
+		if best == nil {
+			if s.Status.HasSolution() {
+				t.Errorf("%d: %v where there is no solution", seed, s.Counts)
+			}
+			continue
+		}
+		solvable++
+		want := inst.Objective(best)
+		if s.Bound < want-solver.ObjectiveTolerance {
+			t.Errorf("%d: bound %g below the optimum %g", seed, s.Bound, want)
+		}
+		if !s.Status.HasSolution() {
+			continue
+		}
+		found++
+		if s.Objective > want+solver.ObjectiveTolerance {
+			t.Errorf("%d: %g, and the optimum is %g", seed, s.Objective, want)
+		}
+		if math.Abs(s.Objective-want) <= solver.ObjectiveTolerance {
+			optimal++
+		}
+	}
+	t.Logf("%d have a solution: %d found, %d of these are optimal", solvable, found, optimal)
+	if float64(found) < .99*float64(solvable) || float64(optimal) < .99*float64(found) {
+		t.Errorf("of %d with a solution %d are found, %d of these are optimal", solvable, found, optimal)
+	}
+}
