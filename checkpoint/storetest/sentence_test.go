@@ -191,7 +191,7 @@ var moreFlaws = []flaw{
 			}
 		})
 	}},
-	{"takes bytes after it was aborted", []string{"Abort"}, func(f *flawed) {
+	{"takes bytes after it was aborted", []string{"Abort", "WriterOrder"}, func(f *flawed) {
 		f.writes(func(w *writer, _ string, _ int64) {
 			w.part = func(name string) (io.WriteCloser, error) {
 				part, err := w.Writer.Part(name)
@@ -219,6 +219,111 @@ var moreFlaws = []flaw{
 				return store.Manifest{}, errors.Join(err, errors.New("it was aborted"))
 			}
 		})
+	}},
+	{"opens parts after it has committed", []string{"Abort"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			w.commit = func() (store.Manifest, error) {
+				m, err := w.Writer.Commit()
+				if err == nil {
+					w.part = func(string) (io.WriteCloser, error) { return nopPart{}, nil }
+				}
+				return m, err
+			}
+		})
+	}},
+	{"opens a part beside one that is open", []string{"WriterOrder"}, func(f *flawed) {
+		f.opened(func(w *writer, open bool, name string) (io.WriteCloser, error) {
+			if open {
+				return nopPart{}, nil
+			}
+			return w.Writer.Part(name)
+		}, nil)
+	}},
+	{"says that it commits with a part open", []string{"WriterOrder"}, func(f *flawed) {
+		f.opened(nil, func(string, int64) (store.Manifest, error) { return store.Manifest{}, nil })
+	}},
+	{"commits with a part open and says no", []string{"WriterOrder"}, func(f *flawed) {
+		f.opened(nil, func(job string, number int64) (store.Manifest, error) {
+			shown, err := f.mem.Begin(context.Background(), job, number)
+			if err == nil {
+				_, err = shown.Commit()
+			}
+			return store.Manifest{}, errors.Join(err, errors.New("a part is open"))
+		})
+	}},
+	{"opens a part of a name twice", []string{"WriterOrder"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			taken := map[string]bool{}
+			w.part = func(name string) (io.WriteCloser, error) {
+				part, err := w.Writer.Part(name)
+				if err != nil && taken[name] {
+					return nopPart{}, nil
+				}
+				taken[name] = true
+				return part, err
+			}
+		})
+	}},
+	{"drops the parts behind a refusal", []string{"WriterOrder", "PartNames"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			refused := false
+			w.part = func(name string) (io.WriteCloser, error) {
+				if refused && store.CheckPart(name) == nil && name != "a" {
+					return nopPart{}, nil
+				}
+				part, err := w.Writer.Part(name)
+				refused = refused || err != nil
+				return part, err
+			}
+		})
+	}},
+	{"hides that the name of a part was refused", []string{"PartNames"}, func(f *flawed) {
+		f.writes(func(w *writer, _ string, _ int64) {
+			w.part = func(name string) (io.WriteCloser, error) {
+				part, err := w.Writer.Part(name)
+				return part, opaque(err)
+			}
+		})
+	}},
+	{"deletes at the third time", []string{"Delete"}, func(f *flawed) {
+		asked := map[int64]int{}
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			if asked[number]++; asked[number] < 3 && number == 2 {
+				return nil
+			}
+			return f.mem.Delete(ctx, job, number)
+		}
+	}},
+	{"deletes what is being written", []string{"Delete"}, func(f *flawed) {
+		deleted := map[int64]bool{}
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			deleted[number] = true
+			return f.mem.Delete(ctx, job, number)
+		}
+		f.writes(func(w *writer, job string, number int64) {
+			before := deleted[number]
+			w.commit = func() (store.Manifest, error) {
+				m, err := w.Writer.Commit()
+				if err == nil && !before && deleted[number] {
+					err = f.mem.Delete(context.Background(), job, number)
+				}
+				return m, err
+			}
+		})
+	}},
+	{"cannot list a job whose last was deleted", []string{"Delete"}, func(f *flawed) {
+		deleted := 0
+		f.delete = func(ctx context.Context, job string, number int64) error {
+			deleted++
+			return f.mem.Delete(ctx, job, number)
+		}
+		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
+			list, err := f.mem.List(ctx, job)
+			if err == nil && len(list) == 0 && deleted > 3 {
+				err = errors.New("the folder is gone")
+			}
+			return list, err
+		}
 	}},
 }
 
@@ -325,3 +430,43 @@ type nopPart struct{}
 
 func (nopPart) Write(data []byte) (int, error) { return len(data), nil }
 func (nopPart) Close() error                   { return nil }
+
+// opened changes what a writer does while a part of it is open; nil: what it did.
+func (f *flawed) opened(part func(w *writer, open bool, name string) (io.WriteCloser, error), commit func(job string, number int64) (store.Manifest, error)) {
+	f.writes(func(w *writer, job string, number int64) {
+		open := false
+		w.part = func(name string) (io.WriteCloser, error) {
+			var p io.WriteCloser
+			var err error
+			if part != nil {
+				p, err = part(w, open, name)
+			} else {
+				p, err = w.Writer.Part(name)
+			}
+			if err == nil && p != (nopPart{}) {
+				open = true
+				p = closingPart{p, &open}
+			}
+			return p, err
+		}
+		if commit != nil {
+			w.commit = func() (store.Manifest, error) {
+				if open {
+					return commit(job, number)
+				}
+				return w.Writer.Commit()
+			}
+		}
+	})
+}
+
+// closingPart notes when it is closed.
+type closingPart struct {
+	io.WriteCloser
+	open *bool
+}
+
+func (p closingPart) Close() error {
+	*p.open = false
+	return p.WriteCloser.Close()
+}
