@@ -47,15 +47,7 @@ func run(w io.Writer) error {
 	// Readings of three minutes. vae falls quickly and then hardly moves, the others go on learning.
 	for step := range 6 {
 		now := time.Duration(step) * interval
-		for _, name := range names {
-			speed := 0.1
-			if name == "vae" {
-				speed = 2 // learns fast, and is done soon
-			}
-			events = append(events, specon.Event{Kind: specon.Reading, Job: name, At: now,
-				Value: 1 + 9*math.Exp(-speed*float64(step)), Usage: growth.Used(1)})
-		}
-		// An event changes what the manager knows and decides nothing.
+		events = append(events, readings(names, step, now)...)
 		for _, event := range events {
 			if err := manager.Step(event); err != nil {
 				return err
@@ -89,4 +81,17 @@ func report(w io.Writer, d *specon.Decision) {
 	for _, m := range d.Moves {
 		fmt.Fprintf(w, "  %s moves from %s to %s\n", m.Job, m.From, m.To)
 	}
+}
+
+// readings returns what the jobs report at a step: losses that fall from 10 towards 1.
+func readings(names []string, step int, now time.Duration) (events []specon.Event) {
+	for _, name := range names {
+		speed := 0.1
+		if name == "vae" {
+			speed = 2 // learns fast, and is done soon
+		}
+		events = append(events, specon.Event{Kind: specon.Reading, Job: name, At: now,
+			Value: 1 + 9*math.Exp(-speed*float64(step)), Usage: growth.Used(1)})
+	}
+	return events
 }
