@@ -198,6 +198,9 @@
 //	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open
 //	[fences, no paper]	checkpoint/agent/fence.go	Fence.Admit
 //	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
+//	[lease of a run, no paper]	checkpoint/guard/run_linux.go	Run
+//	[end of all that a run has started, no paper]	checkpoint/guard/keeper_linux.go	Keep, keeper.endAll
+//	[who vouches for a run, no paper]	checkpoint/guard/desk.go	Desk.Answer, Desk.Over
 //	[agents of one name, no paper]	checkpoint/agent/incarnation.go	Incarnation
 //	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent
 //	[Dorm §III-C2, effects on one server]	checkpoint/agent/perform.go	Agent.carryOut

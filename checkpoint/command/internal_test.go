@@ -214,7 +214,7 @@ func TestReadingsAgainstLines(t *testing.T) {
 			}
 		}
 		text = append(text, `{"step": 99`...) // a line that has not ended says nothing yet
-		var r readings
+		var r Readings
 		for rest := text; len(rest) > 0; {
 			n := min(len(rest), 1+rng.IntN(40)*rng.IntN(200))
 			if took, err := r.Write(rest[:n]); took != n || err != nil {

@@ -46,7 +46,7 @@ func (a *Runner) read(name string) (Reading, bool, error) {
 	// What lies farther back may be a hole by now, which reads as zeros.
 	o.offset = max(o.offset, info.Size()-a.options.LogBytes)
 	// O(bytes that are new): a log is never read twice by one runner.
-	n, err := io.Copy(&o.readings, io.NewSectionReader(file, o.offset, info.Size()-o.offset))
+	n, err := io.Copy(&o.Readings, io.NewSectionReader(file, o.offset, info.Size()-o.offset))
 	o.offset += n
 	return o.last, o.any, err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/apportion/apportion/checkpoint/internal/proc"
 	"github.com/apportion/apportion/checkpoint/internal/regular"
 )
 
@@ -32,45 +33,16 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// status is what the system says about a process.
-type status struct {
-	parent, group int
-	start         uint64
-}
-
-// statusOf returns the status of a process that is alive. One that has ended and was not waited for is
-// not.
-func statusOf(pid int) (status, bool) {
-	// One read gives all fields of one moment; several files could be of two processes.
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return status{}, false
-	}
-	// The second field is the program's name in parentheses, with anything in it.
-	// The last parenthesis is the right one: a name may contain others, and a job may choose its name.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	const state, parent, group, start = 0, 1, 2, 19 // proc(5), less the two fields before
-	if len(fields) <= start || strings.Contains("ZXx", fields[state]) {
-		return status{}, false
-	}
-	var s status
-	var errs [3]error
-	s.parent, errs[0] = strconv.Atoi(fields[parent])
-	s.group, errs[1] = strconv.Atoi(fields[group])
-	s.start, errs[2] = strconv.ParseUint(fields[start], 10, 64)
-	return s, errors.Join(errs[:]...) == nil
-}
-
 // identify returns the process that has a number now.
 func (a *Runner) identify(pid int) (process, bool) {
-	s, ok := statusOf(pid)
-	return process{pid, s.start, a.boot}, ok
+	s, ok := proc.Stat(pid)
+	return process{pid, s.Start, a.boot}, ok
 }
 
 // alive reports whether the process has not ended.
 func (a *Runner) alive(p process) bool {
-	s, ok := statusOf(p.PID)
-	return ok && p.Boot == a.boot && s.start == p.Start
+	s, ok := proc.Stat(p.PID)
+	return ok && p.Boot == a.boot && s.Start == p.Start
 }
 
 // signal sends a signal to a process, and to no other that has its number.
@@ -113,20 +85,20 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 	if err != nil {
 		return nil, err
 	}
-	all, found := map[int]status{}, map[int]process{}
+	all, found := map[int]proc.Status{}, map[int]process{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		// The runner never counts itself, even if it was started by a job.
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		s, ok := statusOf(pid)
+		s, ok := proc.Stat(pid)
 		if !ok {
 			continue
 		}
 		all[pid] = s
-		p := process{pid, s.start, a.boot}
-		leader, led := leaders[s.group]
+		p := process{pid, s.Start, a.boot}
+		leader, led := leaders[s.Group]
 		// The number of a group whose leader has ended may be given to a stranger.
 		led = led && a.alive(leader)
 		// Of other users' processes the environment cannot be read; they are not ours.
@@ -140,8 +112,8 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 	for grown := true; grown; {
 		grown = false
 		for pid, s := range all {
-			if _, ours := found[s.parent]; ours && found[pid].PID == 0 {
-				found[pid], grown = process{pid, s.start, a.boot}, true
+			if _, ours := found[s.Parent]; ours && found[pid].PID == 0 {
+				found[pid], grown = process{pid, s.Start, a.boot}, true
 			}
 		}
 	}

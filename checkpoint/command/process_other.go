@@ -31,6 +31,6 @@ func ownGroup() *syscall.SysProcAttr                { return nil }
 func exitOf(state *os.ProcessState) ended           { return ended{Code: state.ExitCode()} }
 func release(string, int64) error                   { return errors.ErrUnsupported }
 func diskBytes(info os.FileInfo) int64              { return info.Size() }
-func (a *Runner) members(_ jobFolder, _, _ map[int]process) (map[int]process, error) {
+func (a *Runner) members(_ jobFolder, _ int64, _, _ map[int]process) (map[int]process, error) {
 	return nil, errors.ErrUnsupported
 }

@@ -101,9 +101,9 @@ func ParseLine(text []byte) (Reading, bool) {
 	return r, true
 }
 
-// readings finds readings in output that comes in pieces. It keeps the beginning of a line that has not
-// ended, and forgets lines that are too long.
-type readings struct {
+// Readings finds readings in output that comes in pieces, as an io.Writer. It keeps the beginning of a line that has not
+// ended, and forgets lines that are too long. The zero value is ready for use.
+type Readings struct {
 	// It is at most maxLine bytes long.
 	partial []byte
 	// skipping says that the line is too long, and everything up to its end is passed over.
@@ -113,7 +113,7 @@ type readings struct {
 }
 
 // Write takes the next piece of output. It never fails.
-func (r *readings) Write(piece []byte) (int, error) {
+func (r *Readings) Write(piece []byte) (int, error) {
 	n := len(piece)
 	// Each round takes one line. O(bytes) whatever the pieces are, since a partial line is only appended to.
 	for {
@@ -140,8 +140,11 @@ func (r *readings) Write(piece []byte) (int, error) {
 	}
 }
 
+// Last returns the newest reading, and whether there is one.
+func (r *Readings) Last() (Reading, bool) { return r.last, r.any }
+
 // output is the log of one process, read up to an offset.
 type output struct {
 	offset int64
-	readings
+	Readings
 }

@@ -96,7 +96,7 @@ func TestPieces(t *testing.T) {
 			}
 		}
 		text.WriteString(`{"step":99}`) // has not ended
-		rest, r := text.String(), readings{}
+		rest, r := text.String(), Readings{}
 		for len(rest) > 0 {
 			n := 1 + random.IntN(len(rest))
 			if _, err := r.Write([]byte(rest[:n])); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/medium"
@@ -83,6 +84,10 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[command.Commands](), reflect.TypeFor[command.Reading](),
 	reflect.TypeFor[command.Acknowledgement](),
+
+	reflect.TypeFor[guard.ID](), reflect.TypeFor[guard.Claim](), reflect.TypeFor[guard.State](),
+	reflect.TypeFor[guard.End](), reflect.TypeFor[guard.Why](), reflect.TypeFor[guard.Grant](),
+	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](),
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
 
@@ -173,6 +178,8 @@ var exempt = map[string]string{
 	"primaldual.UtilityCodec":        "holds a function or an interface of the caller's",
 	"checkpoint/agent.Config":        "holds a function or an interface of the caller's",
 	"checkpoint/command.Options":     "holds a function or an interface of the caller's",
+	"checkpoint/guard.Config":        "holds a function or an interface of the caller's",
+	"checkpoint/guard.HTTP":          "holds a function or an interface of the caller's",
 	"checkpoint/driver.Config":       "holds a function or an interface of the caller's",
 	"checkpoint/driver.Options":      "holds a function or an interface of the caller's",
 	"checkpoint/filestore.Options":   "holds a function or an interface of the caller's",

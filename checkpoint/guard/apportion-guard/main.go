@@ -1,0 +1,119 @@
+// This program guards one run: it is put before the command of a trainer, and takes the run from the environment, see
+// package command.
+//
+//	apportion-guard -url http://master:7000/lease -token-file /run/token -record run.json -- python train.py
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/guard"
+)
+
+// What the program exits with when the trainer's own status is not the reason. The numbers are those of sysexits(3).
+const (
+	exitUsage   = 64 // the command line or the environment is wrong
+	exitFailed  = 70 // the trainer could not be started
+	exitLease   = 75 // nobody has vouched for the run in time, or any more: another attempt may run
+	exitFenced  = 77 // the run is fenced off
+	exitSignals = 128
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "keep" {
+		guard.Keep()
+		return
+	}
+	os.Exit(run(os.Args[1:], os.Stderr))
+}
+
+// run guards a run and returns the exit status.
+func run(args []string, stderr io.Writer) int {
+	c, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "apportion-guard:", err)
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	end, err := guard.Run(ctx, c)
+	if err != nil {
+		fmt.Fprintln(stderr, "apportion-guard:", err)
+	}
+	return status(end, err)
+}
+
+// status is the exit status for an end.
+func status(end guard.End, err error) int {
+	switch {
+	case errors.Is(err, guard.ErrRefused) && errors.Is(err, context.DeadlineExceeded), end.Why == guard.LeaseOver:
+		return exitLease
+	case errors.Is(err, guard.ErrRefused), end.Why == guard.Fenced:
+		return exitFenced
+	case err != nil:
+		return exitFailed
+	case end.Signal != "":
+		return exitSignals + int(syscall.SIGKILL)
+	}
+	return end.Code
+}
+
+// signals are those that may ask for a save, by name.
+var signals = map[string]os.Signal{"": nil, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "HUP": syscall.SIGHUP}
+
+// parse reads the command line and the environment.
+func parse(args []string, stderr io.Writer) (guard.Config, error) {
+	var c guard.Config
+	flags := flag.NewFlagSet("apportion-guard", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	url := flags.String("url", "", "where claims are posted to")
+	token := flags.String("token-file", "", "a file with the bearer token for -url")
+	files := flags.String("files", "", "the folder for claims by files, in place of -url")
+	save := flags.String("save", "", "the signal that asks the trainer to save: USR1, USR2 or HUP")
+	flags.StringVar(&c.Record, "record", "", "the file in which to write down what is known of the run")
+	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2 below which a group may be made")
+	flags.DurationVar(&c.Start, "start", guard.DefaultStart, "how long to ask before giving up")
+	flags.DurationVar(&c.Grace, "grace", 10*time.Second, "the time between SIGTERM and SIGKILL")
+	if err := flags.Parse(args); err != nil {
+		return c, err
+	}
+	c.Argv = flags.Args()
+	var known bool
+	if c.Save, known = signals[strings.TrimPrefix(*save, "SIG")]; !known {
+		return c, fmt.Errorf("-save %q: USR1, USR2 or HUP", *save)
+	}
+	switch {
+	case (*url == "") == (*files == ""):
+		return c, errors.New("either -url or -files is needed")
+	case *files != "":
+		c.Authority = &guard.Files{Dir: *files}
+	default:
+		text, err := readToken(*token)
+		if err != nil {
+			return c, err
+		}
+		c.Authority = &guard.HTTP{URL: *url, Token: text}
+	}
+	return c, errors.Join(c.FromEnvironment(os.Getenv), c.Validate())
+}
+
+// readToken reads the bearer token; none without a file.
+func readToken(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(name)
+	return strings.TrimSpace(string(text)), err
+}

@@ -1,0 +1,74 @@
+// This file tests the command line and what the program exits with.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/guard"
+)
+
+func TestStatus(t *testing.T) {
+	refused := fmt.Errorf("late: %w", guard.ErrRefused)
+	for name, c := range map[string]struct {
+		end  guard.End
+		err  error
+		want int
+	}{
+		"well":         {guard.End{}, nil, 0},
+		"badly":        {guard.End{Code: 3}, nil, 3},
+		"a signal":     {guard.End{Code: -1, Signal: "killed"}, nil, 137},
+		"lease":        {guard.End{Code: -1, Signal: "killed", Why: guard.LeaseOver}, nil, 75},
+		"fenced":       {guard.End{Code: -1, Signal: "killed", Why: guard.Fenced}, nil, 77},
+		"late":         {guard.End{}, refused, 77},
+		"unreachable":  {guard.End{}, fmt.Errorf("%w: %w", refused, context.DeadlineExceeded), 75},
+		"no such file": {guard.End{}, errors.New("no such file"), 70},
+	} {
+		if got := status(c.end, c.err); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for name, value := range map[string]string{"JOB": "lr", "ATTEMPT": "5", "SERVER": "s1", "EPOCH": "3"} {
+		t.Setenv("APPORTION_"+name, value)
+	}
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := parse([]string{"-url", "http://x", "-token-file", token, "-save", "SIGUSR2", "-grace", "1s", "--", "sh", "-c", "exit"}, io.Discard)
+	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != syscall.SIGUSR2 || len(c.Argv) != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if h, ok := c.Authority.(*guard.HTTP); !ok || h.URL != "http://x" || h.Token != "secret" {
+		t.Errorf("%+v", c.Authority)
+	}
+	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard); err != nil || c.Authority.(*guard.Files).Dir != "/leases" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for args, want := range map[string]string{
+		"sh":                            "-url or -files",
+		"-url u -files f sh":            "-url or -files",
+		"-url u":                        "Argv",
+		"-url u -save STOP sh":          "-save",
+		"-url u -token-file /nowhere a": "/nowhere",
+	} {
+		var text strings.Builder
+		if got := run(strings.Fields(args), &text); got != exitUsage || !strings.Contains(text.String(), want) {
+			t.Errorf("%s: %d, %s", args, got, text.String())
+		}
+	}
+	if got := run([]string{"-help"}, io.Discard); got != 0 {
+		t.Errorf("-help: %d", got)
+	}
+}

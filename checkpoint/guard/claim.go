@@ -1,0 +1,106 @@
+// This file declares what a guard and its authority say to each other.
+
+package guard
+
+import (
+	"context"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// ID names a run on a server.
+type ID struct {
+	Job     string `json:"job"`
+	Attempt int64  `json:"attempt"`
+	Server  string `json:"server"`
+}
+
+// validate returns the faults of a name as [apportion.Faults].
+func (id ID) validate() error {
+	if err := store.CheckJob(id.Job); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	item := check.Item("job", id.Job, 0)
+	if id.Attempt < 1 {
+		faults.Add(item, "Attempt", apportion.ErrRange, "")
+	}
+	if id.Server == "" {
+		faults.Add(item, "Server", apportion.ErrEmpty, "")
+	}
+	return faults.Err()
+}
+
+// Claim is what a guard says of its run.
+type Claim struct {
+	ID
+	// Epoch is that of the master which has started the run. A desk of a lower epoch is one that was replaced.
+	Epoch int64 `json:"epoch"`
+	// Life names the guard: two of one run are not both right.
+	Life string `json:"life"`
+	// Clock is the guard's clock when it asks.
+	Clock agent.Stamp `json:"clock"`
+	// State is what it knows of the run.
+	State State `json:"state"`
+}
+
+// State is what is known of a run.
+type State struct {
+	// Started says that the trainer was started.
+	Started bool `json:"started,omitempty"`
+	// Progress is what the trainer has reported last. Running, Done and Failed are as in package runner.
+	Progress runner.Progress `json:"progress"`
+	// Checkpoint is the newest acknowledgement of a save; nil: none.
+	Checkpoint *command.Acknowledgement `json:"checkpoint,omitempty"`
+	// Ended is how the run ended; nil: it has not.
+	Ended *End `json:"ended,omitempty"`
+}
+
+// End is how a run ended.
+type End struct {
+	// Code is the trainer's exit status; -1: a signal ended it.
+	Code int `json:"code"`
+	// Signal is that signal's name.
+	Signal string `json:"signal,omitempty"`
+	// Why says for what reason the guard has ended it; empty: it ended by itself.
+	Why Why `json:"why,omitempty"`
+}
+
+// Why is a reason for which a guard ends a run, or does not start it.
+type Why string
+
+// The reasons.
+const (
+	// LeaseOver: nobody has vouched for the run in time.
+	LeaseOver Why = "lease"
+	// Fenced: a newer attempt has taken over, or the run was stopped.
+	Fenced Why = "fenced"
+	// GuardGone: the guard has died.
+	GuardGone Why = "guard"
+	// KeeperGone: the keeper has died.
+	KeeperGone Why = "keeper"
+	// Asked: the guard was told to end it.
+	Asked Why = "asked"
+)
+
+// Grant is the answer to a claim.
+type Grant struct {
+	// Heard is the clock of a claim that has reached the authority: the lease counts from it.
+	Heard agent.Stamp `json:"heard"`
+	// Length is how long the lease is.
+	Length time.Duration `json:"length"`
+	// Fenced says why the run must not go on, or begin; empty: it may.
+	Fenced string `json:"fenced,omitempty"`
+}
+
+// Authority vouches for runs: it answers claims.
+type Authority interface {
+	// Renew tells the authority of a claim and returns its newest answer to a claim of this run. An error renews nothing.
+	Renew(ctx context.Context, c Claim) (Grant, error)
+}

@@ -1,0 +1,58 @@
+// Package guard keeps the promise that no run outlives its lease with the run itself: a supervisor for each run, parent of
+// the trainer's processes, which kills them when nobody vouches for the run any more.
+//
+// # What it computes
+//
+// A lease that lives in an agent is worth nothing while the agent is stopped, dead or in a crash loop, and no cluster
+// manager's agent ends what it has started when it is cut off. So [Run] stands between: it claims its run with an
+// [Authority] before it starts anything, starts the trainer below a keeper, renews the lease again and again, passes the
+// signal to save on, and has everything killed that the trainer has started when the lease is over or the run was fenced
+// off. What it knows last, progress, newest checkpoint and how the trainer ended, stays in a file, see [Record], for
+// whoever asks later.
+//
+// [Desk] is the other side: it vouches for runs, on whatever road the claims come. [HTTP] asks a desk by HTTP, [Files]
+// by a folder that both see; an [Authority] of one's own may ask an object in a store, or a Lease of Kubernetes.
+//
+// The program apportion-guard is Run with flags, to be put before a trainer's command.
+//
+// # Notation
+//
+//	symbol           Go name                where
+//	claim            Claim                  which run asks, and its own clock
+//	grant            Grant                  how long the lease is, counted from a clock that was claimed
+//	attempt, epoch   Claim.Attempt, Epoch   as in package checkpoint
+//	fenced           Grant.Fenced           a newer attempt has taken over, or this one was stopped
+//
+// # Who watches whom
+//
+//	process   is killed by                                   kills
+//	guard     nobody                                         the keeper's descendants, when the keeper is gone
+//	keeper    nobody                                         all its descendants: lease over, fenced, guard gone, trainer gone
+//	trainer   the kernel, when the keeper dies (PDEATHSIG)
+//
+// The guard speaks to the authority and tells the keeper until when the lease goes; the keeper needs no network and no
+// disk. So a guard that hangs, is stopped or is dead ends the run as well as a lease that runs out; a keeper that is
+// stopped ends it when it goes on. Both gather orphans (PR_SET_CHILD_SUBREAPER), so a process that has left the group, the
+// session and its parent is found all the same. With [Config.Cgroup] the trainer has a control group of its own, which
+// cgroup.kill ends at once.
+//
+// # Contract
+//
+// The lease counts from the guard's own clock at the moment when it began to ask: the time since the boot, which no jump
+// of the time of day moves and which goes on while the machine sleeps. A desk knows that a run has ended one length after
+// it has last answered it, and for as much longer as clocks drift apart in that time and a machine takes to kill:
+// [Desk.Over] says so. A desk that is new has not answered yet; it waits for one length from its own beginning.
+//
+// A run that is fenced off, unknown to the desk, or that nobody vouches for in time is never started. What was started is
+// killed with SIGKILL, without a question, as its lease is over; SIGTERM to the guard is passed on, and followed by
+// SIGKILL after [Config.Grace].
+//
+// Linux only; elsewhere Run returns an error that wraps errors.ErrUnsupported. It uses no cgo.
+//
+// # Limits
+//
+// If guard and keeper are killed at the same moment the kernel kills the trainer's first process, and its children live
+// on unless their control group, or the container's PID namespace, ends with them. What the kernel cannot kill, a process
+// in an uninterruptible wait, ends when it wakes up. A machine that is stopped as a whole, and goes on later, has all its
+// leases over: the processes run for as long as the keeper needs to be scheduled.
+package guard

@@ -1,0 +1,407 @@
+//go:build linux
+
+// This file tests guards with real processes: whatever dies, stops or is cut off, nothing of a run outlives its lease.
+
+package guard_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/internal/proc"
+)
+
+// role says in the environment of this test's program what it is.
+const role = "GUARD_TEST"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(role) {
+	case "keep":
+		guard.Keep()
+	case "guard":
+		os.Exit(guardMain())
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// settings are what a test wants of a guard in a process of its own.
+type settings struct {
+	URL, Files, Record, Ack, Script string
+	Start, Grace                    time.Duration
+	Attempt                         int64
+}
+
+// guardMain is a guard; its arguments are settings.
+func guardMain() int {
+	var s settings
+	if err := json.Unmarshal([]byte(os.Args[1]), &s); err != nil {
+		panic(err)
+	}
+	var a guard.Authority = &guard.HTTP{URL: s.URL, Token: "secret"}
+	if s.Files != "" {
+		a = &guard.Files{Dir: s.Files}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if s.Grace > 0 {
+		ctx, cancel = notify(ctx)
+		defer cancel()
+	}
+	if err := os.Setenv(role, "keep"); err != nil {
+		panic(err)
+	}
+	end, err := guard.Run(ctx, guard.Config{ID: guard.ID{Job: "lr", Attempt: s.Attempt, Server: "s1"}, Epoch: 3, Authority: a,
+		Argv: []string{"sh", "-c", s.Script}, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
+		Acknowledgement: s.Ack, Record: s.Record})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 99
+	}
+	if end.Why != "" || end.Signal != "" {
+		return 98
+	}
+	return end.Code
+}
+
+// bench is a desk, and a guard in a process of its own.
+type bench struct {
+	t      *testing.T
+	desk   *guard.Desk
+	length time.Duration
+	deaf   atomic.Bool // nothing is answered
+	dir    string
+	cmd    *exec.Cmd
+	waited chan error
+	set    settings
+}
+
+func newBench(t *testing.T, length time.Duration) *bench {
+	b := &bench{t: t, length: length, dir: t.TempDir(), desk: guard.NewDesk(3, length, length/2, nil)}
+	b.desk.Admit("lr", 5)
+	over := make(chan struct{})
+	handler := b.desk.Handler("secret")
+	server := httptest.NewServer(handlerFunc(func(w writer, r request) {
+		if b.deaf.Load() {
+			<-over
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { close(over); server.Close() })
+	b.set = settings{URL: server.URL, Record: filepath.Join(b.dir, "record.json"), Ack: filepath.Join(b.dir, "ack"), Start: 10 * time.Second, Attempt: 5}
+	return b
+}
+
+// start starts the guard of a script.
+func (b *bench) start(script string) {
+	b.t.Helper()
+	b.set.Script = script
+	text, err := json.Marshal(b.set)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.cmd = exec.Command(self, string(text))
+	b.cmd.Env = append(os.Environ(), role+"=guard", "DIR="+b.dir, "MARK="+b.mark())
+	b.cmd.Stderr, b.cmd.Stdout = os.Stderr, nil
+	if err := b.cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.waited = make(chan error, 1)
+	go func() { b.waited <- b.cmd.Wait() }()
+	b.t.Cleanup(func() {
+		_ = b.cmd.Process.Signal(syscall.SIGCONT)
+		_ = b.cmd.Process.Kill()
+		for _, pid := range b.alive() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+}
+
+// mark is in the environment of every process that this test has started.
+func (b *bench) mark() string { return "guard-test-" + filepath.Base(b.dir) + b.t.Name() }
+
+// alive returns the processes of the trainer that live, whoever is their parent now.
+func (b *bench) alive() []int {
+	var found []int
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		env, _ := os.ReadFile(folder + "/environ")
+		line, _ := os.ReadFile(folder + "/cmdline")
+		_, lives := proc.Stat(pid)
+		if lives && strings.Contains(string(env), "MARK="+b.mark()) && !strings.Contains(string(env), role+"=guard") && !strings.Contains(string(line), ".test") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// keeper returns the number of the keeper.
+func (b *bench) keeper() int {
+	b.t.Helper()
+	found, _ := proc.Descendants(b.cmd.Process.Pid)
+	for _, pid := range found {
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.HasSuffix(string(line), "keep\x00") {
+			return pid
+		}
+	}
+	b.t.Fatal("there is no keeper")
+	return 0
+}
+
+// eventually waits until something is so.
+func (b *bench) eventually(what string, is func() bool) {
+	b.t.Helper()
+	for limit := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			b.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// runs waits until so many processes of the trainer live.
+func (b *bench) runs(n int) {
+	b.t.Helper()
+	b.eventually(fmt.Sprintf("%d processes live", n), func() bool { return len(b.alive()) == n })
+}
+
+// ends waits until none lives, and returns how the guard has ended.
+func (b *bench) ends() int {
+	b.t.Helper()
+	b.runs(0)
+	select {
+	case err := <-b.waited:
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return exit.ExitCode()
+		}
+		return 0
+	case <-time.After(20 * time.Second):
+		b.t.Fatal("the guard does not end")
+		return 0
+	}
+}
+
+// family is a trainer with a child, and a grandchild that has left the group, the session and its parent.
+const family = `sleep 300 & (setsid sleep 300 &) ; while :; do sleep 0.05; done`
+
+// familySize is how many processes it has, but for those that sleep for a moment.
+const familySize = 3
+
+// begins starts a family and waits until all of it lives.
+func (b *bench) begins() {
+	b.t.Helper()
+	b.start(family)
+	b.eventually("the family lives", func() bool { return len(b.alive()) >= familySize })
+}
+
+// A run that ends by itself is told, with its progress and its newest checkpoint, by the desk and by the record.
+func TestRunEnds(t *testing.T) {
+	b := newBench(t, 2*time.Second)
+	b.start(`echo '{"request": 2, "step": 7, "files": ["f"]}' > $DIR/ack; echo '{"step": 9}'; exit 3`)
+	if code := b.ends(); code != 3 {
+		t.Errorf("exit status %d", code)
+	}
+	r, err := guard.ReadRecord(b.set.Record)
+	if err != nil || r.Job != "lr" || r.Attempt != 5 || r.Epoch != 3 || r.State.Progress.Step != 9 || r.State.Progress.Running ||
+		r.State.Ended == nil || r.State.Ended.Code != 3 || r.State.Checkpoint == nil || r.State.Checkpoint.Request != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	seen, ok := b.desk.Seen(guard.ID{Job: "lr", Attempt: 5, Server: "s1"})
+	if !ok || seen.Claim.State.Ended == nil || seen.Claim.State.Ended.Code != 3 || !b.desk.Over(seen.Claim.ID) {
+		t.Errorf("%+v, %v", seen, ok)
+	}
+}
+
+// The lease goes on for as long as somebody vouches for the run, and not longer.
+func TestLeaseEnds(t *testing.T) {
+	b := newBench(t, time.Second)
+	b.begins()
+	time.Sleep(2 * b.length)
+	if n := len(b.alive()); n < familySize {
+		t.Fatalf("%d processes are left while the lease is renewed", n)
+	}
+	b.deaf.Store(true)
+	began := time.Now()
+	b.runs(0)
+	if took := time.Since(began); took > b.length+time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+	if code := b.ends(); code != 98 {
+		t.Errorf("exit status %d", code)
+	}
+	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.LeaseOver {
+		t.Errorf("%+v, %v", r, err)
+	}
+	b.eventually("the desk knows that it is over", func() bool { return b.desk.Over(guard.ID{Job: "lr", Attempt: 5, Server: "s1"}) })
+}
+
+// A run that is fenced off ends at once.
+func TestFenced(t *testing.T) {
+	b := newBench(t, 2*time.Second)
+	b.begins()
+	b.desk.Fence("lr", 5)
+	began := time.Now()
+	b.ends()
+	if took := time.Since(began); took > b.length {
+		t.Errorf("it ended after %v", took)
+	}
+	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.Fenced {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Whoever of guard and keeper is killed, the other one kills what is left.
+func TestGuardIsKilled(t *testing.T) {
+	b := newBench(t, time.Hour)
+	b.begins()
+	if err := b.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	b.ends()
+}
+
+func TestKeeperIsKilled(t *testing.T) {
+	b := newBench(t, time.Hour)
+	b.begins()
+	if err := syscall.Kill(b.keeper(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	b.ends()
+	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.KeeperGone {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A guard that is stopped renews nothing, and its run ends when the lease does.
+func TestGuardIsStopped(t *testing.T) {
+	b := newBench(t, time.Second)
+	b.begins()
+	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	b.runs(0)
+	if took := time.Since(began); took > b.length+time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+	if err := b.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	b.ends()
+}
+
+// Where both are stopped the run ends as soon as they go on, whatever lease they had.
+func TestBothAreStopped(t *testing.T) {
+	b := newBench(t, time.Second)
+	b.begins()
+	keeper := b.keeper()
+	for _, pid := range []int{b.cmd.Process.Pid, keeper} {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(2 * b.length)
+	if err := syscall.Kill(keeper, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	b.runs(0)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it ended %v after the keeper went on", took)
+	}
+	if err := b.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	b.ends()
+}
+
+// A guard that comes late starts nothing: its attempt is over, another has its run, or nobody answers.
+func TestLateStart(t *testing.T) {
+	for name, prepare := range map[string]func(b *bench){
+		"fenced off":    func(b *bench) { b.desk.Fence("lr", 5) },
+		"a later one":   func(b *bench) { b.desk.Admit("lr", 6) },
+		"not admitted":  func(b *bench) { b.set.Attempt = 6 },
+		"nobody there":  func(b *bench) { b.deaf.Store(true) },
+		"another guard": func(b *bench) { b.start(`exit 0`); b.ends() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, time.Second)
+			b.set.Start = 500 * time.Millisecond
+			prepare(b)
+			b.start(`touch $DIR/started`)
+			if code := b.ends(); code != 99 {
+				t.Errorf("exit status %d", code)
+			}
+			if _, err := os.Stat(filepath.Join(b.dir, "started")); err == nil {
+				t.Error("it was started")
+			}
+		})
+	}
+}
+
+// The signal to save is passed on, and SIGTERM is, with SIGKILL behind it.
+func TestSignals(t *testing.T) {
+	b := newBench(t, time.Minute)
+	b.set.Grace = 500 * time.Millisecond
+	b.start(`trap 'touch $DIR/saved' USR1; trap 'touch $DIR/asked' TERM; touch $DIR/ready; while :; do sleep 0.02; done`)
+	there := func(name string) {
+		b.eventually(name, func() bool { _, err := os.Stat(filepath.Join(b.dir, name)); return err == nil })
+	}
+	there("ready")
+	if err := b.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	there("saved")
+	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	there("asked")
+	b.ends()
+	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.Asked {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Claims by files do what claims by HTTP do.
+func TestFiles(t *testing.T) {
+	b := newBench(t, time.Second)
+	b.set.Files = t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan error, 1)
+	go func() { answered <- b.desk.AnswerFiles(ctx, b.set.Files, 20*time.Millisecond) }()
+	b.begins()
+	time.Sleep(2 * b.length)
+	if n := len(b.alive()); n < familySize {
+		t.Fatalf("%d processes are left while the lease is renewed", n)
+	}
+	cancel()
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if code := b.ends(); code != 98 {
+		t.Errorf("exit status %d", code)
+	}
+	if took := time.Since(began); took > b.length+time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+}

@@ -1,0 +1,227 @@
+// This file implements the keeper: the parent of the trainer, which kills all that has come of it.
+
+package guard
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/agent"
+)
+
+// look is how often a keeper looks at the clock. A timer alone would be late after the machine has slept.
+const look = 20 * time.Millisecond
+
+// setSubreaper is prctl(2), PR_SET_CHILD_SUBREAPER.
+const setSubreaper = 36
+
+// adopt makes this process the parent of all its descendants that lose theirs.
+func adopt() error {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setSubreaper, 1, 0, 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// Keep is the keeper's program: it reads orders from descriptor 3 and reports to descriptor 4. It returns when nothing of
+// the trainer lives any more; the program ends then.
+func Keep() {
+	// The kernel kills the trainer when the thread ends that has started it: this one must not.
+	runtime.LockOSThread()
+	// The trainer must not hold the ends of these pipes: each side knows of the other's death by them.
+	syscall.CloseOnExec(3)
+	syscall.CloseOnExec(4)
+	k := &keeper{reports: json.NewEncoder(os.NewFile(4, "reports")), words: make(chan word), ended: make(chan syscall.WaitStatus, 1)}
+	// Whoever ends the guard's group may mean the keeper as well, which ends when the guard does. The signals are caught
+	// and not ignored, for the trainer would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
+	decoder := json.NewDecoder(os.NewFile(3, "orders"))
+	var o order
+	if err := decoder.Decode(&o); err != nil {
+		return // the guard is gone, and nothing was started
+	}
+	if err := k.start(&o); err != nil {
+		k.report(report{Fault: err.Error()})
+		return
+	}
+	k.report(report{Started: true})
+	go func() {
+		// The channel is closed when the guard has died.
+		defer close(k.words)
+		for {
+			var w word
+			if decoder.Decode(&w) != nil {
+				return
+			}
+			k.words <- w
+		}
+	}()
+	k.keep()
+}
+
+// keeper is what the keeper's program knows.
+type keeper struct {
+	reports *json.Encoder
+	words   chan word
+	ended   chan syscall.WaitStatus
+
+	boot    string
+	until   time.Duration
+	trainer int
+	gone    bool // the trainer has ended and was waited for, so that its number may be another's
+	cgroup  string
+}
+
+// report tells the guard. One that is gone hears nothing.
+func (k *keeper) report(r report) { _ = k.reports.Encode(r) }
+
+// start starts the trainer in a process group of its own, and in a control group where that can be had.
+func (k *keeper) start(o *order) error {
+	if err := adopt(); err != nil {
+		return err
+	}
+	k.boot, k.until = o.Boot, o.Until
+	cmd := exec.Command(o.Argv[0], o.Argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = o.Env, o.Dir, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if group := k.makeCgroup(o.Cgroup); group != nil {
+		defer group.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(group.Fd())
+	}
+	// The lease is looked at as late as possible: a keeper that was stopped until now must start nothing.
+	if k.over() {
+		return errLate
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	k.trainer = cmd.Process.Pid
+	go k.reap()
+	return nil
+}
+
+// makeCgroup makes a control group below a folder and opens it; nil where that is not to be had.
+func (k *keeper) makeCgroup(below string) *os.File {
+	if below == "" {
+		return nil
+	}
+	dir, err := os.MkdirTemp(below, "apportion-")
+	if err != nil {
+		return nil
+	}
+	group, err := os.Open(dir)
+	if _, killErr := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil || killErr != nil {
+		_ = os.Remove(dir)
+		return nil
+	}
+	k.cgroup = dir
+	return group
+}
+
+// reap waits for all children, those that were adopted as well, and tells how the trainer ended.
+func (k *keeper) reap() {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		// Nobody is left, and nobody comes any more: the trainer was the first.
+		case err != nil:
+			return
+		case pid == k.trainer:
+			k.ended <- status
+		}
+	}
+}
+
+// keep waits for the first reason to end all.
+func (k *keeper) keep() {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case status := <-k.ended:
+			k.gone = true
+			k.finish(endOf(status, ""))
+			return
+		case w, ok := <-k.words:
+			if why := k.hear(w, ok); why != "" {
+				k.finish(k.kill(why))
+				return
+			}
+		case <-tick.C:
+			if k.over() {
+				k.finish(k.kill(LeaseOver))
+				return
+			}
+		}
+	}
+}
+
+// hear takes in a word of the guard, and returns why all must end; "": it need not.
+func (k *keeper) hear(w word, there bool) Why {
+	switch {
+	case !there:
+		return GuardGone
+	case w.Kill != "":
+		return w.Kill
+	case w.Signal != 0:
+		_ = syscall.Kill(k.trainer, syscall.Signal(w.Signal)) // it may have ended
+	case w.Boot == k.boot:
+		// A lease never gets shorter by being renewed.
+		k.until = max(k.until, w.Until)
+	}
+	return ""
+}
+
+// over reports whether the lease is. A clock of another boot says that it is: that cannot be the clock of the grant.
+func (k *keeper) over() bool {
+	now := agent.Uptime()
+	return now.Boot != k.boot || now.At >= k.until
+}
+
+// kill ends the trainer for a reason and returns how it ended.
+func (k *keeper) kill(why Why) End {
+	k.endAll()
+	select {
+	case status := <-k.ended:
+		return endOf(status, why)
+	case <-time.After(time.Second): // what the kernel cannot kill is not waited for, as endAll has not seen it
+		return End{Code: -1, Why: why}
+	}
+}
+
+// finish ends what the trainer has left, and tells how it ended when nothing lives any more.
+func (k *keeper) finish(end End) {
+	k.endAll()
+	// The group is empty when its last process was waited for, which is a moment later.
+	for tries := 0; k.cgroup != "" && os.Remove(k.cgroup) != nil && tries < 50; tries++ {
+		time.Sleep(time.Millisecond)
+	}
+	k.report(report{Ended: &end})
+}
+
+// endAll kills the control group, the process group and every descendant, until none is left.
+func (k *keeper) endAll() {
+	if k.cgroup != "" {
+		_ = os.WriteFile(filepath.Join(k.cgroup, "cgroup.kill"), []byte("1"), 0)
+	}
+	if !k.gone {
+		_ = syscall.Kill(-k.trainer, syscall.SIGKILL)
+	}
+	killDescendants()
+}
+
+// endOf is how a process ended.
+func endOf(status syscall.WaitStatus, why Why) End {
+	if status.Signaled() {
+		return End{Code: -1, Signal: status.Signal().String(), Why: why}
+	}
+	return End{Code: status.ExitStatus(), Why: why}
+}

@@ -1,0 +1,36 @@
+// This file implements what a guard leaves behind for whoever asks later.
+
+package guard
+
+import (
+	"github.com/apportion/apportion/internal/durable"
+
+	"encoding/json"
+)
+
+// Record is what a guard writes down of its run: in the file Config.Record, which is there as a whole or not at all. An
+// agent that was replaced reads there how a process ended that was not its own.
+type Record struct {
+	ID
+	Epoch int64 `json:"epoch"`
+	State State `json:"state"`
+}
+
+// ReadRecord reads the record of a run; the error wraps fs.ErrNotExist where there is none.
+func ReadRecord(name string) (Record, error) {
+	var r Record
+	err := read(name, &r)
+	return r, err
+}
+
+// write writes the record. It must outlive the guard; that of the end must outlive the machine as well.
+func (r *Record) write(name string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if r.State.Ended != nil {
+		return durable.WriteFile(name, append(text, '\n'))
+	}
+	return durable.ReplaceFile(name, append(text, '\n'))
+}

@@ -1,0 +1,412 @@
+// This file implements Run: the guard of one run.
+
+package guard
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+)
+
+// Parts of a lease: a claim is made every sixth of it, and has a quarter of it to be answered, so that several may fail.
+const (
+	renewParts = 6
+	claimParts = 4
+)
+
+// retry is the pause between claims before the first grant.
+const retry = 200 * time.Millisecond
+
+// Run guards a run: it starts the trainer when the authority vouches for it, and returns when nothing of it lives any
+// more. The error says that it was not started; it wraps [ErrRefused] if the run is fenced off, or nobody has vouched for
+// it in time. When the context ends the trainer gets SIGTERM, and SIGKILL after Config.Grace.
+//
+// Descendants of this process that are not the trainer's are killed as well, should the keeper die: Run needs a process
+// of its own, as that of apportion-guard.
+func Run(ctx context.Context, c Config) (End, error) {
+	if err := c.Validate(); err != nil {
+		return End{}, err
+	}
+	if err := adopt(); err != nil {
+		return End{}, fmt.Errorf("guard: %w", err)
+	}
+	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1)}
+	// 1. Nobody is started for whom nobody vouches.
+	if err := g.begin(ctx); err != nil {
+		return End{}, err
+	}
+	// 2. Renewing goes on beside all that follows, until the end was told.
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var under sync.WaitGroup
+	under.Go(func() { g.renewAll(renewing) })
+	under.Go(func() { g.recordAll(renewing) })
+	end, err := g.guard(ctx)
+	stop()
+	under.Wait()
+	if err != nil {
+		return End{}, err
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	g.readAcknowledgement(last)
+	// 3. The end is on record and told, as far as anybody listens.
+	g.change(func(s *State) {
+		s.Progress.Running, s.Ended = false, &end
+		s.Progress.Done = end == End{}
+		if !s.Progress.Done {
+			s.Progress.Failed = end.String()
+		}
+	})
+	if err := g.record(last); err != nil {
+		fmt.Fprintln(g.stderr(), "guard: how the run ended is not on record:", err)
+	}
+	g.tell(ctx)
+	return end, nil
+}
+
+// lastWords is how long the end may take to be told, and to be written down. What hangs must not keep the guard.
+const lastWords = 2 * time.Second
+
+// stderr is where the trainer's errors go, and the guard's.
+func (g *guard) stderr() *os.File {
+	if g.config.Stderr != nil {
+		return g.config.Stderr
+	}
+	return os.Stderr
+}
+
+// String returns the end in words.
+func (e End) String() string {
+	text := fmt.Sprintf("exit status %d", e.Code)
+	if e.Signal != "" {
+		text = "signal: " + e.Signal
+	}
+	if e.Why != "" {
+		text += fmt.Sprintf(" (ended: %s)", e.Why)
+	}
+	return text
+}
+
+// guard is one run.
+type guard struct {
+	config  Config
+	life    string
+	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
+	refused chan string   // has room for one: why the run must end
+
+	mu    sync.Mutex
+	lease agent.Lease
+	state State
+}
+
+// change changes what is known of the run.
+func (g *guard) change(how func(*State)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	how(&g.state)
+}
+
+// claim asks the authority once and takes in its answer. The clock is read before anything is asked: from then on the
+// lease counts.
+func (g *guard) claim(ctx context.Context) error {
+	g.mu.Lock()
+	c := Claim{ID: g.config.ID, Epoch: g.config.Epoch, Life: g.life, Clock: agent.Uptime(), State: g.state}
+	g.mu.Unlock()
+	grant, err := abandon.Do(ctx, func(ctx context.Context) (Grant, error) { return g.config.Authority.Renew(ctx, c) })
+	if err != nil {
+		return err
+	}
+	if grant.Fenced != "" {
+		select {
+		case g.refused <- grant.Fenced:
+		default: // it was told before
+		}
+		return fmt.Errorf("%w: %s", ErrRefused, grant.Fenced)
+	}
+	if grant.Length <= 0 {
+		return errors.New("guard: a grant without a length")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lease.Length = grant.Length
+	g.lease = g.lease.Renew(grant.Heard, agent.Uptime())
+	select {
+	case g.renewed <- struct{}{}:
+	default: // the keeper has yet to hear of the one before
+	}
+	return nil
+}
+
+// left is how long the lease goes on.
+func (g *guard) left() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lease.Left(agent.Uptime())
+}
+
+// begin asks until the run is granted, for no longer than Config.Start.
+func (g *guard) begin(ctx context.Context) error {
+	limit := g.config.Start
+	if limit == 0 {
+		limit = DefaultStart
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		// The answer may be one to an older claim of this guard, and over already.
+		err := g.claim(limited)
+		if errors.Is(err, ErrRefused) || err == nil && g.left() > 0 {
+			return err
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("%w: nobody vouches for it: %w", ErrRefused, errors.Join(err, limited.Err()))
+		case <-time.After(retry):
+		}
+	}
+}
+
+// renewAll claims the run again and again. What goes wrong renews nothing, and the keeper knows when the lease is over.
+func (g *guard) renewAll(ctx context.Context) {
+	for {
+		g.mu.Lock()
+		length := g.lease.Length
+		g.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(length / renewParts):
+		}
+		limited, cancel := context.WithTimeout(ctx, length/claimParts)
+		_ = g.claim(limited)
+		cancel()
+	}
+}
+
+// tell claims once more, so that the authority knows of the end. It may not answer: the record tells, too.
+func (g *guard) tell(ctx context.Context) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	_ = g.claim(limited)
+}
+
+// word is what the keeper is told of the lease.
+func (g *guard) word() word {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return word{Boot: g.lease.Heard.Boot, Until: g.lease.Heard.At + g.lease.Length}
+}
+
+// guard starts the keeper, tells it what it must know, and returns how the trainer ended.
+func (g *guard) guard(ctx context.Context) (End, error) {
+	keeper, err := g.startKeeper()
+	if err != nil {
+		return End{}, fmt.Errorf("guard: %w", err)
+	}
+	end, err := g.attend(ctx, keeper)
+	// A keeper that died has left its children to this process, and the kernel has killed the first of them.
+	killDescendants()
+	// The output ends with the last process that could write it; what is still in the pipe is read before it is closed.
+	select {
+	case <-keeper.read:
+	case <-time.After(lastWords):
+	}
+	_ = keeper.cmd.Wait()
+	return end, err
+}
+
+// kept is the keeper as the guard sees it.
+type kept struct {
+	cmd     *exec.Cmd
+	words   io.WriteCloser
+	reports chan report   // closed when the keeper is gone
+	read    chan struct{} // closed when the trainer's output has ended
+}
+
+// startKeeper starts the keeper and gives it the order.
+func (g *guard) startKeeper() (*kept, error) {
+	argv := g.config.Keeper
+	if argv == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		argv = []string{self, "keep"}
+	}
+	ordersRead, orders, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer ordersRead.Close()
+	reports, reportsWrite, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, orders.Close())
+	}
+	defer reportsWrite.Close()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stderr, cmd.ExtraFiles = g.stderr(), []*os.File{ordersRead, reportsWrite}
+	// What ends this process' group, as a terminal does, leaves the keeper to do its work.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	output, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(err, orders.Close(), reports.Close())
+	}
+	k := &kept{cmd: cmd, words: orders, reports: make(chan report), read: make(chan struct{})}
+	go k.hear(reports)
+	go g.readOutput(output, k.read)
+	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, word: g.word()}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	_ = json.NewEncoder(orders).Encode(o) // a keeper that is gone is seen by its reports
+	return k, nil
+}
+
+// hear hands on what the keeper reports.
+func (k *kept) hear(from io.ReadCloser) {
+	defer close(k.reports)
+	defer from.Close()
+	for decoder := json.NewDecoder(from); ; {
+		var r report
+		if decoder.Decode(&r) != nil {
+			return
+		}
+		k.reports <- r
+	}
+}
+
+// readOutput copies the trainer's output, and reads its progress there.
+func (g *guard) readOutput(from io.Reader, done chan<- struct{}) {
+	defer close(done)
+	to := g.config.Stdout
+	if to == nil {
+		to = os.Stdout
+	}
+	var lines command.Readings
+	// Whoever does not take the output any more must not block the trainer.
+	_, _ = io.Copy(io.MultiWriter(&lines, forgiving{to}, told{g, &lines}), from)
+}
+
+// forgiving is a writer whose errors do not count.
+type forgiving struct{ to io.Writer }
+
+func (f forgiving) Write(p []byte) (int, error) {
+	_, _ = f.to.Write(p)
+	return len(p), nil
+}
+
+// told takes in the newest reading after each piece of output.
+type told struct {
+	g     *guard
+	lines *command.Readings
+}
+
+func (t told) Write(p []byte) (int, error) {
+	if r, any := t.lines.Last(); any {
+		t.g.change(func(s *State) { s.Progress.Step = r.Step })
+	}
+	return len(p), nil
+}
+
+// attend waits for the end of the run, and passes on what happens meanwhile.
+func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
+	defer k.words.Close()
+	say := func(w word) { _ = json.NewEncoder(k.words).Encode(w) } // a keeper that is gone is seen by its reports
+	saves := make(chan os.Signal, 1)
+	if g.config.Save != nil {
+		signal.Notify(saves, g.config.Save)
+		defer signal.Stop(saves)
+	}
+	asked, patience := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		select {
+		case r, there := <-k.reports:
+			switch {
+			case !there:
+				return End{Code: -1, Signal: syscall.SIGKILL.String(), Why: KeeperGone}, nil
+			case r.Fault != "":
+				return End{}, fmt.Errorf("guard: the trainer was not started: %s", r.Fault)
+			case r.Ended != nil:
+				return *r.Ended, nil
+			}
+			g.change(func(s *State) { s.Started, s.Progress.Running = true, true })
+		case <-g.renewed:
+			say(g.word())
+		case <-g.refused:
+			say(word{Kill: Fenced})
+		case sig := <-saves:
+			if number, ok := sig.(syscall.Signal); ok {
+				say(word{Signal: int(number)})
+			}
+		case <-asked:
+			asked = nil
+			say(word{Signal: int(syscall.SIGTERM)})
+			patience = time.After(g.config.Grace)
+		case <-patience:
+			say(word{Kill: Asked})
+		}
+	}
+}
+
+// recordEvery is how often what is known is written down, if it has changed.
+const recordEvery = 500 * time.Millisecond
+
+// recordAll keeps the record up to date.
+func (g *guard) recordAll(ctx context.Context) {
+	for last := ""; ; {
+		g.readAcknowledgement(ctx)
+		g.mu.Lock()
+		text, _ := json.Marshal(g.state) // which JSON can always hold
+		g.mu.Unlock()
+		// What cannot be written now is tried again at the next look.
+		if string(text) != last && g.record(ctx) == nil {
+			last = string(text)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(recordEvery):
+		}
+	}
+}
+
+// readAcknowledgement takes in the newest acknowledgement. One that is not there, or half written, changes nothing.
+func (g *guard) readAcknowledgement(ctx context.Context) {
+	if g.config.Acknowledgement == "" {
+		return
+	}
+	ack, err := abandon.Do(ctx, func(context.Context) (ack command.Acknowledgement, err error) {
+		return ack, read(g.config.Acknowledgement, &ack)
+	})
+	if err == nil {
+		g.change(func(s *State) { s.Checkpoint = &ack })
+	}
+}
+
+// record writes down what is known. A disk that hangs is left alone.
+func (g *guard) record(ctx context.Context) error {
+	if g.config.Record == "" {
+		return nil
+	}
+	g.mu.Lock()
+	r := Record{ID: g.config.ID, Epoch: g.config.Epoch, State: g.state}
+	g.mu.Unlock()
+	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, r.write(g.config.Record) })
+	return err
+}

@@ -1,0 +1,30 @@
+//go:build linux
+
+// This file has the small things that the processes of the tests need.
+
+package guard_test
+
+import (
+	"context"
+	"net/http"
+	"os/signal"
+	"syscall"
+)
+
+type (
+	handlerFunc = http.HandlerFunc
+	writer      = http.ResponseWriter
+	request     = *http.Request
+)
+
+// contextThatEnded returns a context that has ended.
+func contextThatEnded() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx, cancel
+}
+
+// notify ends a context with SIGTERM.
+func notify(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGTERM)
+}

@@ -1,0 +1,34 @@
+// This file declares what a guard and its keeper say to each other, through pipes, one JSON value each.
+
+package guard
+
+import "time"
+
+// order is the first word of a guard to its keeper: what to start.
+type order struct {
+	Argv   []string `json:"argv"`
+	Env    []string `json:"env"`
+	Dir    string   `json:"dir"`
+	Cgroup string   `json:"cgroup,omitempty"`
+	word
+}
+
+// word is every further one.
+type word struct {
+	// Boot and Until say how long the lease goes, on the clock of agent.Uptime; empty: as before.
+	Boot  string        `json:"boot,omitempty"`
+	Until time.Duration `json:"until,omitempty"`
+	// Signal is to be passed on to the trainer.
+	Signal int `json:"signal,omitempty"`
+	// Kill says why all must end.
+	Kill Why `json:"kill,omitempty"`
+}
+
+// report is a word of the keeper.
+type report struct {
+	// Started says that the trainer lives; Fault that it could not be started.
+	Started bool   `json:"started,omitempty"`
+	Fault   string `json:"fault,omitempty"`
+	// Ended is how it ended. Nothing of it lives any more.
+	Ended *End `json:"ended,omitempty"`
+}

@@ -1,0 +1,71 @@
+// This file implements what Linux says of a process, proc(5).
+
+// Package proc reads what Linux says about processes.
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Status is what the system says about a process.
+type Status struct {
+	// Parent and Group are the numbers of its parent and of its process group.
+	Parent, Group int
+	// Start is when it was started, in hundredths of a second since the boot. With the number it tells a process from
+	// all others, for numbers are given again.
+	Start uint64
+}
+
+// Stat returns the status of a process that is alive. One that has ended and was not waited for is not.
+func Stat(pid int) (Status, bool) {
+	// One read gives all fields of one moment; several files could be of two processes.
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return Status{}, false
+	}
+	// The second field is the program's name in parentheses, with anything in it.
+	// The last parenthesis is the right one: a name may contain others, and a job may choose its name.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const state, parent, group, start = 0, 1, 2, 19 // proc(5), less the two fields before
+	if len(fields) <= start || strings.Contains("ZXx", fields[state]) {
+		return Status{}, false
+	}
+	var s Status
+	var errs [3]error
+	s.Parent, errs[0] = strconv.Atoi(fields[parent])
+	s.Group, errs[1] = strconv.Atoi(fields[group])
+	s.Start, errs[2] = strconv.ParseUint(fields[start], 10, 64)
+	return s, errors.Join(errs[:]...) == nil
+}
+
+// Descendants returns the processes that live and descend from one, without it. O(processes times depth).
+func Descendants(root int) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	parents := map[int]int{}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if s, ok := Stat(pid); ok {
+				parents[pid] = s.Parent
+			}
+		}
+	}
+	var found []int
+	for pid := range parents {
+		// A chain ends at 0, at a process that has just ended, or at the root. Its length is bounded, for numbers that
+		// are given again in the middle of the reading could make a circle.
+		for up, steps := parents[pid], 0; up != 0 && steps < len(parents); up, steps = parents[up], steps+1 {
+			if up == root {
+				found = append(found, pid)
+				break
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,77 @@
+//go:build linux
+
+// This file tests what is read of processes against processes that the test has started.
+
+package proc_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/internal/proc"
+)
+
+func TestStat(t *testing.T) {
+	self, ok := proc.Stat(os.Getpid())
+	if !ok || self.Parent != os.Getppid() || self.Start == 0 {
+		t.Errorf("%+v, %v", self, ok)
+	}
+	if s, ok := proc.Stat(1 << 30); ok {
+		t.Errorf("a process that is not there: %+v", s)
+	}
+	dead := exec.Command("true")
+	if err := dead.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, ok := proc.Stat(dead.Process.Pid); !ok {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatal("a process that has ended, and was not waited for, counts as alive")
+		}
+	}
+	if err := dead.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDescendants(t *testing.T) {
+	// The shell has a child and a grandchild, and prints the number of the latter.
+	cmd := exec.Command("sh", "-c", `sh -c 'sleep 60 & echo $!; wait' & wait`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, 32)
+	n, err := out.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grandchild, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := proc.Descendants(os.Getpid())
+	if err != nil || !slices.Contains(found, cmd.Process.Pid) || !slices.Contains(found, grandchild) || slices.Contains(found, os.Getpid()) {
+		t.Errorf("%v of %d lacks %d or %d: %v", found, os.Getpid(), cmd.Process.Pid, grandchild, err)
+	}
+	below, err := proc.Descendants(cmd.Process.Pid)
+	if err != nil || len(below) != 2 || slices.Contains(below, cmd.Process.Pid) {
+		t.Errorf("%v of %d, want two: %v", below, cmd.Process.Pid, err)
+	}
+	for _, pid := range found {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+	_ = cmd.Wait()
+}
