@@ -69,10 +69,14 @@ var features = map[string]func(inst *solver.Instance, app *solver.App){
 	},
 }
 
-// A solver that ignores one of the features is caught, and its instance is named.
+// A solver that ignores one of the features is caught, and its instance is named: by the known answers, and by
+// random instances alone.
 func TestForgottenIsCaught(t *testing.T) {
 	for name, forget := range features {
 		p := &probe{Solver: &twin{forget: forget}, opts: Options{General: defaultGeneral}, ctx: context.Background()}
+		if err := knownWhole(p); err == nil {
+			t.Errorf("a solver that forgets %s knows all answers", name)
+		}
 		if err := general(p); err == nil || !strings.HasPrefix(err.Error(), "solvertest.General(") {
 			t.Errorf("a solver that forgets %s: %v", name, err)
 		}
@@ -88,7 +92,8 @@ func TestPlain(t *testing.T) {
 		return names
 	}
 	all := names(nil)
-	if at := slices.Index(all, "general against enumeration"); at < 0 || !slices.Equal(slices.Delete(all, at, at+1), names(&Options{Plain: true})) {
+	at := slices.Index(all, "known answers of the whole program")
+	if at < 0 || all[at+1] != "general against enumeration" || !slices.Equal(slices.Delete(all, at, at+2), names(&Options{Plain: true})) {
 		t.Errorf("%q, and plain %q", names(nil), names(&Options{Plain: true}))
 	}
 }

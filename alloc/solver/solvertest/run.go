@@ -32,7 +32,7 @@ func checks(opts Options) []check {
 	all := []check{{"known answers", known}, {"random against enumeration", enumerated}}
 	// A solver that knows the paper's program only would be right to answer another question.
 	if !opts.Plain {
-		all = append(all, check{"general against enumeration", general})
+		all = append(all, check{"known answers of the whole program", knownWhole}, check{"general against enumeration", general})
 	}
 	all = append(all, check{"no instance", refused},
 		check{"cancelled before the start", cancelledBefore}, check{"cancelled in the middle", cancelledInside})
