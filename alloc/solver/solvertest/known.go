@@ -47,12 +47,14 @@ var none = math.Inf(-1)
 // of zero, ties.
 var knownCases = []knownCase{
 	{"tiny", func(*solver.Instance) {}, 2.375},
+	// No application: a sum of nothing, and a proof that needs no search.
 	{"nothing to decide", func(i *solver.Instance) { i.Apps = nil }, 0},
 	{"nobody may be adjusted, and nobody need be", func(i *solver.Instance) { i.Apps, i.AdjustBudget = i.Apps[:2], 0 }, 2*3./16 + 3*5./16},
 	{"nobody may be adjusted", func(i *solver.Instance) { i.AdjustBudget = 0 }, none},
 	{"more must move than may", func(i *solver.Instance) { i.Apps[0].Displaced, i.Apps[1].Displaced = true, true }, none},
 	{"a minimum that does not fit", func(i *solver.Instance) { i.Apps[2].Min, i.Apps[2].Max = 2, 2 }, none},
 	{"a loss that cannot be had", func(i *solver.Instance) { i.LossBudget = 0 }, none},
+	// Demands of what is not there have no value and no share: nothing divides by the total.
 	{"a cluster of nothing", func(i *solver.Instance) {
 		i.Capacity, i.Total = []apportion.Resources{{0, 0, 0}}, apportion.Resources{0, 0, 0}
 		i.Apps = []solver.App{{Demand: apportion.Resources{1, 0, 0}, Max: 1}}
@@ -86,11 +88,13 @@ var wholeCases = []knownCase{
 	// MF holds two on the second server and must move; LR stays, and leaves no room for the first of MF beside NN.
 	{"one on a server", func(i *solver.Instance) { i.Apps[1].PerServer = 1 }, 2*3./16 + 5./16 + 5./4},
 	{"on one server", func(i *solver.Instance) { i.Apps[1].MaxServers = 1 }, 2*3./16 + 2*5./16 + 5./4},
+	// Whoever is pinned takes nothing from the budget, and the other has all of it.
 	{"one must stay", func(i *solver.Instance) { i.Apps[0].Pinned = true }, 2*3./16 + 2*5./16 + 5./4},
 	{"both must stay", func(i *solver.Instance) { i.Apps[0].Pinned, i.Apps[1].Pinned = true, true }, none},
 	{"both must stay, and the third need not run", func(i *solver.Instance) {
 		i.Apps[0].Pinned, i.Apps[1].Pinned, i.Apps[2].Elective, i.LossBudget = true, true, true, 2
 	}, 2*3./16 + 3*5./16},
+	// Costs are not counted but added up: one of 2 is more than a budget of 1.
 	{"an adjustment that is too dear", func(i *solver.Instance) { i.Apps[0].Cost = 2 }, 2*3./16 + 2*5./16 + 5./4},
 	{"adjustments for nothing", func(i *solver.Instance) { i.Apps[0].Cost, i.Apps[1].Cost, i.AdjustBudget = 0, 0, 0 }, 5*3./16 + 5./16 + 5./4},
 	// LR has 2/8 and loses 1/24, MF has 2/4 and loses 1/12.
