@@ -30,7 +30,6 @@ var ablations = []struct {
 	{"branch and bound", func(n *tuning.Numbers) { n.Nodes, n.Limits.Size = 0, 0 }},
 	{"recent", func(n *tuning.Numbers) { n.Recent = 0 }},
 	{"limits", func(n *tuning.Numbers) { n.Limits.Size = 0 }},
-	{"dear loss", func(n *tuning.Numbers) { n.DearLoss = nil }},
 	{"lattice", func(*tuning.Numbers) {}},
 }
 

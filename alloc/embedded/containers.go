@@ -19,14 +19,10 @@ const mostRestPatterns = 200_000
 // searchContainers anneals several times, branches, and polishes what comes out.
 func (r *run) searchContainers(ctx context.Context) {
 	r.warmUp(ctx)
-	r.root = newRoot(ctx, r.p, r.tune, r.opts.Effort, r.target())
-	r.root.refine()
-	r.root.improve(ctx, r.target())
+	r.root = newRoot(ctx, r.p, r.tune, r.opts.Effort, true, r.attained())
 	r.a.Guide(r.root.d, r.root.descent.Best)
 	starts := r.newStarts()
 	starts.next(ctx)
-	// With the better incumbent the step rule comes further down.
-	r.root.improve(ctx, r.target())
 	for starts.next(ctx) {
 	}
 	r.branch(ctx)

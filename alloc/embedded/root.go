@@ -1,4 +1,4 @@
-// This file computes the root bound: coarse prices by shape first, then prices by server.
+// This file computes the root bound: prices by shape first, then prices by server from there.
 
 package embedded
 
@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
@@ -16,60 +15,44 @@ import (
 // lastGain is rounding: a bound this close to the incumbent proves it.
 const lastGain = 1e-12
 
-// root is the root bound in progress.
+// root is the root bound. More effort takes more rounds of the same descents, so that the bound only gets better.
 type root struct {
 	p       *problem.Problem
 	d       *lagrange.Dual
 	descent *lagrange.Descent
-	tune    *tuning.Numbers
-	effort  Effort
-	coarse  *lagrange.Descent // the prices by shape, once there are finer ones
+	coarse  *lagrange.Descent // the prices by shape, where there are finer ones
 }
 
-// newRoot starts with the coarse prices, improved towards incumbent; with no effort as little as possible.
-func newRoot(ctx context.Context, p *problem.Problem, tune *tuning.Numbers, effort Effort, incumbent float64) *root {
-	r := &root{p: p, tune: tune, effort: effort, d: lagrange.NewDual(p, true)}
-	r.descent = lagrange.NewPriceDescent(r.d)
-	r.improve(ctx, incumbent)
+// newRoot lowers the bound, but not below incumbent, which proves that: by prices by shape, and, if it is fine, from
+// there by prices by server where some hold what may stay.
+func newRoot(ctx context.Context, p *problem.Problem, tune *tuning.Numbers, effort Effort, fine bool, incumbent float64) *root {
+	r := &root{p: p}
+	r.lower(ctx, lagrange.NewDual(p, true), nil, tune, effort, incumbent)
+	if fine && p.Pinnable > 0 {
+		r.coarse = r.descent
+		r.lower(ctx, lagrange.NewDual(p, false), r.d, tune, effort, incumbent)
+	}
 	return r
 }
 
-// refine goes over to prices by server where some hold what may stay; on many servers they start at the
-// coarse ones.
-func (r *root) refine() {
-	p, coarse, from := r.p, r.d, r.descent
-	if p.Pinnable == 0 {
-		return
+// lower lowers the bound of d, from the best prices of the coarser one if there is one, and leaves d evaluated at
+// the best prices.
+func (r *root) lower(ctx context.Context, d, coarser *lagrange.Dual, tune *tuning.Numbers, effort Effort, incumbent float64) {
+	descent := lagrange.NewPriceDescent(d)
+	if coarser != nil {
+		d.Refine(descent.X, coarser, r.coarse.Best)
+		descent.Start()
 	}
-	r.coarse = from
-	r.d = lagrange.NewDual(p, false)
-	r.descent = lagrange.NewPriceDescent(r.d)
-	if p.Servers <= r.tune.ColdServers {
-		return
-	}
-	for j, g := range r.d.ClassOf {
-		c := int(coarse.ClassOf[j]) * p.Kinds
-		copy(r.descent.X[int(g)*p.Kinds:], from.Best[c:c+p.Kinds])
-	}
-	r.descent.X[r.d.Dim()-1] = coarse.Lambda(from.Best)
-	r.descent.Start()
+	descent.Run(ctx, rounds(d, tune, effort), lagrange.BlindTarget*descent.Bound, incumbent+lastGain)
+	descent.Back()
+	r.d, r.descent = d, descent
 }
 
-// roundsFor returns how many rounds the effort allows with d.
-func (r *root) roundsFor(d *lagrange.Dual) int {
-	each := len(r.p.Types)*len(d.Size) + len(r.p.Apps)
-	rounds := r.tune.Rounds * float64(r.effort) / float64(each)
-	return int(math.Min(r.tune.MostRounds, math.Max(r.tune.FewestRounds, rounds)))
-}
-
-// improve lowers the bound towards incumbent, and leaves the dual evaluated at the best prices.
-func (r *root) improve(ctx context.Context, incumbent float64) {
-	r.descent.Theta = r.descent.FirstStep
-	r.descent.Run(ctx, r.roundsFor(r.d), lagrange.TargetShare*incumbent, incumbent+lastGain)
-	if r.p.Pinnable == 0 {
-		colgen.CloseBlocks(ctx, r.descent, incumbent+lastGain)
-	}
-	r.descent.Back()
+// rounds returns how many rounds the effort allows with d.
+func rounds(d *lagrange.Dual, tune *tuning.Numbers, effort Effort) int {
+	each := len(d.Problem.Types)*len(d.Size) + len(d.Problem.Apps)
+	most := tune.MostRounds * math.Max(1, float64(effort)/float64(Default))
+	return int(math.Min(most, math.Max(tune.FewestRounds, tune.Rounds*float64(effort)/float64(each))))
 }
 
 // bound returns the best bound, and multipliers the prices that prove it.

@@ -55,15 +55,12 @@ func (r *run) bound() float64 {
 	return bound
 }
 
-// target is what the root bound should come down to.
-func (r *run) target() float64 {
+// attained returns the utilization of the incumbent, -Inf where there is none.
+func (r *run) attained() float64 {
 	if r.a.Best.Found {
 		return r.a.Best.Objective
 	}
-	if r.root == nil {
-		return lagrange.BlindTarget * float64(r.p.Kinds)
-	}
-	return lagrange.BlindTarget * r.root.bound()
+	return math.Inf(-1)
 }
 
 // goal is the utilization at which the search may stop.

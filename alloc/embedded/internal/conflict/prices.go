@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// proofRounds is how many subgradient rounds a proof of infeasibility may take.
+	// proofRounds is how many rounds a proof of infeasibility may take.
 	proofRounds = 400
 )
 
@@ -47,8 +47,8 @@ func Priced(ctx context.Context, p *problem.Problem) (conflict *solver.Conflict,
 	// of loss.
 	for _, lambda := range [...]float64{0, 1} {
 		desc := newConflictDescent(lagrange.NewDual(problem.New(&worthless), false), lambda)
-		// The descent aims a little below the margin that it has to pass, and ends there.
-		desc.Run(ctx, proofRounds, -2*leaf.ProofMargin*lagrange.TargetShare, -2*leaf.ProofMargin)
+		// The descent ends a little below the margin that it has to pass.
+		desc.Run(ctx, proofRounds, -2*leaf.ProofMargin, -2*leaf.ProofMargin)
 		rounds += desc.Rounds
 		// A bound that is below 0 by rounding only proves nothing.
 		if desc.Bound > -leaf.ProofMargin {

@@ -1,5 +1,4 @@
-// This file minimizes a bound over its multipliers: a deflected subgradient method with the step
-// rule of [Polyak69].
+// This file minimizes a bound over its multipliers: a proximal bundle method, [Kiwiel90].
 
 package lagrange
 
@@ -9,15 +8,19 @@ import (
 )
 
 const (
-	// deflection is the weight of the newest subgradient in the direction.
-	deflection = 0.25
-	// The step's factor shrinks by shrink after patience rounds without improvement, and ends the
-	// descent below lastStep.
-	shrink   = 0.75
-	lastStep = 1e-4
-	// progress is the relative gain that counts as improvement.
-	progress = 1e-5
-	// flat is the square of the length below which a direction is zero.
+	// serious is the part of what the cuts promise that a point must bring to become the center, and good the
+	// part from which a longer step may be tried.
+	serious, good = 0.01, 0.5
+	// patience is how many rounds in a row may bring too little before the steps get shorter.
+	patience = 10
+	// longest is the most that a step becomes longer or shorter by after a round.
+	longest = 10
+	// firstStep is the first step in parts of the way to the target.
+	firstStep = 0.3
+	// negligible is what the cuts must promise, in parts of the bound, for a round to be worth its while, and
+	// quiet how many times in a row they may promise less, with other steps.
+	negligible, quiet = 1e-9, 4
+	// flat is the square of the length below which a slope is zero.
 	flat = 1e-18
 )
 
@@ -25,88 +28,166 @@ const (
 // Every value that it returns is a bound by itself, so a descent may stop at any
 // point: an inexact minimum costs quality, never correctness.
 type Oracle interface {
-	// evaluate returns the bound at x and leaves a subgradient in slope; the caller may read it
+	// Evaluate returns the bound at x and leaves a subgradient in slope; the caller may read it
 	// until the next evaluation.
 	Evaluate(x []float64) float64
 	gradient() []float64
 }
 
-// Descent is the state of the method. Component c of x moves in units of scale[c]; those from
-// free to last stay at 0 or above.
-// The step is taken in y = x/scale, where all components are of one size: a price per
-// byte and a price per GPU differ by ten orders of magnitude, and the plain
-// subgradient would move one of them only. The invariant between calls is that Bound =
-// F(Best) is the least value met since Start.
+// Descent is the state of the method. Every evaluation gives a cut, a linear function that is nowhere above the
+// bound; each round goes from the best point, the center, to where the cuts promise most, less the price of the
+// way there, and either moves the center or learns a cut that promises less.
+//
+// Component c of x moves in units of Scale[c], all of which should be of one size there: a price per byte and a
+// price per GPU differ by ten orders of magnitude. Those from free to last stay at 0 or above. The invariant
+// between calls is Bound = F(Best). Bound only falls, so that more rounds never give a worse one.
+//
+// It takes 8 (mostCuts + 10) bytes for each component. A round takes O(mostCuts components + mostCuts^3) beside the
+// evaluation.
 type Descent struct {
 	F       Oracle
 	X, Best []float64
-	Bound   float64 // at best
+	Bound   float64 // at Best
 	Scale   []float64
 	// The first free components may be negative, and those from last on.
 	free, last int
-	direction  []float64
-	// direction is the deflected direction in units of y; Rounds counts evaluations by
-	// Run.
+	// Rounds counts evaluations by Run.
 	Rounds int64
-	// FirstStep is the factor of the first steps, theta that of the next one; patience how many rounds
-	// without improvement shrink it.
-	FirstStep, Theta float64
-	patience         int
+	bundle bundle
+	// streak counts the rounds in a row that moved the center, and those that did not from 0 down; still is how
+	// many in a row promised next to nothing.
+	streak, still int
 }
 
 // newDescent returns a descent at the origin, with scales that the caller has to fill
 // in: a component of scale 0 never moves. Bound +Inf means that nothing was evaluated
 // yet.
-func newDescent(f Oracle, dim, free int) *Descent {
-	backing := make([]float64, 4*dim)
+func newDescent(f Oracle, dim, free, cuts int) *Descent {
+	backing := make([]float64, 3*dim)
 	// The third index keeps an append to one part from running into the next.
 	part := func(n int) []float64 { return backing[n*dim : (n+1)*dim : (n+1)*dim] }
-	return &Descent{F: f, FirstStep: 0.3, patience: 10, X: part(0), Best: part(1), Scale: part(2), direction: part(3), free: free, last: dim, Bound: math.Inf(1)}
+	return &Descent{F: f, X: part(0), Best: part(1), Scale: part(2), bundle: newBundle(dim, cuts), free: free, last: dim, Bound: math.Inf(1)}
 }
 
-// Start evaluates at x and makes it the best.
+// Start evaluates at X and makes it the best. Cuts are forgotten: the choices of a node, or the scales, may be
+// others than before.
 func (d *Descent) Start() {
 	copy(d.Best, d.X)
 	d.Bound = d.evaluate()
-	d.Theta = d.FirstStep
-	clear(d.direction)
+	d.bundle.clear()
+	d.streak, d.still = 0, 0
 }
 
-// Run takes at most rounds steps from the best point towards target, and ends early once the bound
-// is at most stop, the steps have become tiny or ctx has ended.
-// The method is a heuristic: a subgradient need not be a direction of descent, and
-// without the true minimum target only stands in for it. So the bound of a single
-// round may rise, and only the best point counts.
+// Run takes at most rounds steps from the best point, and ends early once the bound is at most stop, no step
+// promises more, or ctx has ended. After Start the first step goes in the direction of target.
+// It goes on where the last Run ended: many short ones are as good as a long one.
 func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
-	stale := 0
-	bound := d.Back()
-	// bound belongs to X, Bound to Best; the direction carries over from earlier calls of
-	// Run.
+	if len(d.bundle.values) == 0 && !d.begin(target) {
+		return
+	}
 	for range rounds {
-		// Polyak's step in y, with target for the unknown minimum f*:
-		//	y <- y + theta (f(y) - f*) / |v|^2 v
-		if d.Bound <= stop || d.Theta < lastStep || ctx.Err() != nil || !d.step(d.Theta*(bound-target)) {
+		if d.Bound <= stop || d.still > quiet || ctx.Err() != nil {
 			return
 		}
-		d.Rounds++
-		bound = d.evaluate()
-		stale++
-		// A round counts as stale unless it gains by more than progress: else a long tail of
-		// tiny gains would keep theta where it is for ever.
-		if bound < d.Bound {
-			if bound < d.Bound-float64(progress*math.Abs(d.Bound)) {
-				stale = 0
-			}
-			d.Bound = bound
-			copy(d.Best, d.X)
+		d.round()
+	}
+}
+
+// begin takes the first cut, and the length of the first step from how far target is. It reports false where
+// there is nothing to descend.
+func (d *Descent) begin(target float64) bool {
+	b := &d.bundle
+	if d.Back(); math.IsInf(d.Bound, 0) || d.Bound <= target {
+		return false
+	}
+	b.add(d.Bound, d.Scale, d.F.gradient())
+	if !(b.size > flat && b.size < math.MaxFloat32) {
+		b.clear()
+		return false
+	}
+	// The minimum of v - t |g|^2 over t is attained where the cut promises target.
+	b.t = firstStep * (d.Bound - target) / b.size
+	return true
+}
+
+// round proposes a point and evaluates there.
+func (d *Descent) round() {
+	b, tiny := &d.bundle, negligible*math.Abs(d.Bound)
+	d.limit()
+	model, lower := b.propose(d.Bound, tiny)
+	gain := d.Bound - model
+	if !(gain > tiny) {
+		// Either there is nothing to gain nearby, or steps are so long that the proposal is far from exact.
+		if d.still++; d.Bound-lower > longest*tiny {
+			b.t /= longest
+		} else {
+			b.t *= longest
 		}
-		// patience rounds without gain mean that the steps overshoot: the next ones are
-		// shorter and start from the best point again, as the current one may be far off.
-		if stale >= d.patience {
-			d.Theta *= shrink
-			stale = 0
-			bound = d.Back()
+		return
+	}
+	d.still = 0
+	for c, step := range b.move {
+		d.X[c] = d.Best[c] + float64(d.Scale[c]*step)
+		if c >= d.free && c < d.last {
+			d.X[c] = math.Max(0, d.X[c])
 		}
+	}
+	d.Rounds++
+	switch value := d.evaluate(); {
+	case math.IsInf(value, 1):
+		b.t /= longest
+	case value <= d.Bound-float64(serious*gain):
+		d.accept(value, gain)
+	default:
+		d.learn(value, gain)
+	}
+}
+
+// limit sets how far down each component may go.
+func (d *Descent) limit() {
+	for c, least := range d.bundle.least {
+		if d.Scale[c] > 0 && c >= d.free && c < d.last {
+			least = -d.Best[c] / d.Scale[c]
+		} else {
+			least = math.Inf(-1)
+		}
+		d.bundle.least[c] = least
+	}
+}
+
+// curvature returns by what 1/t is wrong if the bound is quadratic along the last step, [Kiwiel90] §3.
+func (d *Descent) curvature(value, gain float64) float64 {
+	return 2 * (1 - (d.Bound-value)/gain)
+}
+
+// accept makes X the center. Steps get longer where the bound falls nearly as promised, or a second time in a row.
+func (d *Descent) accept(value, gain float64) {
+	b := &d.bundle
+	b.shift()
+	b.add(value, d.Scale, d.F.gradient())
+	if d.streak = max(1, d.streak+1); d.streak > 1 {
+		factor := 0.5
+		if value <= d.Bound-float64(good*gain) {
+			factor = math.Min(1, math.Max(d.curvature(value, gain), 1.0/longest))
+		}
+		b.t /= factor
+		d.streak = 0
+	}
+	copy(d.Best, d.X)
+	d.Bound = value
+}
+
+// learn adds the cut at X, and stays. Steps get shorter where for long they have led to where the cut says little
+// about the center.
+func (d *Descent) learn(value, gain float64) {
+	b, gradient := &d.bundle, d.F.gradient()
+	for c, step := range b.move {
+		value -= float64(float64(d.Scale[c]*gradient[c]) * step)
+	}
+	b.add(value, d.Scale, gradient)
+	if d.streak = min(0, d.streak) - 1; d.streak < -patience && d.Bound-value > gain {
+		b.t /= 2
+		d.streak = 0
 	}
 }
 
@@ -116,39 +197,6 @@ func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
 func (d *Descent) Back() float64 {
 	copy(d.X, d.Best)
 	return d.evaluate()
-}
-
-// step turns the direction towards the newest subgradient and goes length/|direction|^2 along it. It
-// reports false where the direction vanishes.
-func (d *Descent) step(length float64) bool {
-	var norm float64
-	// v <- (1 - a) v - a scale g
-	//
-	// The old direction damps the zigzag between two subgradients of a kink.
-	for c, g := range d.F.gradient() {
-		if c >= d.free && c < d.last && g > 0 && d.X[c] == 0 {
-			// The bound x >= 0 is active, and the step would only leave it to be projected back:
-			// the component must not lengthen |v| either.
-			g = 0
-		}
-		v := float64((1-deflection)*d.direction[c]) - float64(float64(deflection*d.Scale[c])*g)
-		d.direction[c] = v
-		norm += float64(v * v)
-	}
-	if norm < flat {
-		return false
-	}
-	// x = scale y, so that the step in x is scaled twice: once in v, once here.
-	factor := length / norm
-	for c, v := range d.direction {
-		d.X[c] += float64(float64(factor*d.Scale[c]) * v)
-		if c >= d.free && c < d.last && d.X[c] < 0 {
-			// Projection on x >= 0: a negative price on a constraint of the form <= proves
-			// nothing.
-			d.X[c] = 0
-		}
-	}
-	return true
 }
 
 // evaluate returns the bound at X, and that there is none where numbers leave the range of float64.

@@ -1,5 +1,4 @@
-// This file solves the root bound of a cluster where nothing may stay to the end: Dantzig-Wolfe
-// decomposition with a block for each type of demand, [Dantzig60].
+// This file evaluates the bound at prices by class of servers and kind, with its subgradient, [Geoffrion74].
 
 package lagrange
 
@@ -11,26 +10,6 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
-
-// ChosenBy returns the value of what the applications of type t chose when d was last evaluated, and sets
-// into to what they use and lose.
-// into is laid out as the multipliers are: what the type uses of kind k in class g at g*kinds+k,
-// in units of the kind, then its loss. This is the column that the block of t contributes to a
-// Dantzig-Wolfe program; it needs every application free.
-func (d *Dual) ChosenBy(t int32, into []float64) float64 {
-	clear(into)
-	var value float64
-	for _, i := range d.Problem.Types[t].Members {
-		d.useFree(i, into)
-		value += float64(d.Problem.Types[t].Value * float64(d.count[i]))
-	}
-	// useFree subtracts, as it is made for subgradients, where what is used counts against
-	// what there is.
-	for c := range into {
-		into[c] = -into[c]
-	}
-	return value
-}
 
 // Dual evaluates, for prices p_gk of kind k on the servers of class g and lambda on loss, all of them
 // at least 0,
@@ -184,6 +163,16 @@ func (d *Dual) limit(residual []int64) {
 
 // Dim is the number of multipliers.
 func (d *Dual) Dim() int { return len(d.slope) }
+
+// Refine sets x to the prices from of a coarser dual: those of each server's class there.
+func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
+	k := d.Problem.Kinds
+	for j, g := range d.ClassOf {
+		c := int(coarser.ClassOf[j]) * k
+		copy(x[int(g)*k:], from[c:c+k])
+	}
+	x[len(x)-1] = coarser.Lambda(from)
+}
 
 // Lambda returns the price on loss in x, that of the budget (15).
 func (d *Dual) Lambda(x []float64) float64 { return x[len(x)-1] }

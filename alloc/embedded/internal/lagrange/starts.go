@@ -12,13 +12,14 @@ const (
 	startPrice = 0.8
 	// keptLossScale is the scale of lambda where applications may stay: the loss then jumps by
 	// whole applications, and a full scale makes lambda swing.
-	keptLossScale = 0.05
+	keptLossScale = 1
 )
 
 const (
-	// TargetShare is how much of the incumbent's value the step rule aims at.
-	TargetShare = 0.999
-	// BlindTarget is what it aims at, in parts of the bound at the start, without an incumbent.
+	// priceCuts and copyCuts are how many cuts descents keep: more need fewer rounds, which pays where an
+	// evaluation is dear, as that of all servers and types; fewer make a round cheap.
+	priceCuts, copyCuts = 40, 16
+	// BlindTarget is what the first step goes to, in parts of the bound at the start, without an incumbent.
 	BlindTarget = 0.9
 )
 
@@ -27,11 +28,8 @@ const (
 // profits are all positive and of one size, which is where a full cluster's prices lie.
 func NewPriceDescent(d *Dual) *Descent {
 	p, last := d.Problem, d.Dim()-1
-	desc := newDescent(d, d.Dim(), 0)
+	desc := newDescent(d, d.Dim(), 0, priceCuts)
 	desc.Scale[last] = 1
-	if p.Pinnable > 0 {
-		desc.Scale[last] = keptLossScale
-	}
 	// Classes that have none of a kind get no price on it: scale 0 keeps the component at
 	// 0.
 	for gk, have := range d.Have {
@@ -58,16 +56,13 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 	types := len(p.Types)
 	// Prices on containers, before types, may be negative; so may those on limits, from
 	// last on.
-	d := newDescent(ev, Dim(s), types)
+	d := newDescent(ev, Dim(s), types, copyCuts)
 	d.last = LimitsAt(s)
-	// An evaluation is dearer here than that of Dual, and the start is nearer: small
-	// steps, little patience.
-	d.FirstStep, d.patience = 0.2, 5
 	for t := range p.Types {
 		d.Scale[t] = p.Types[t].Value / (2 * math.Sqrt(float64(p.Servers)))
 		ev.worth[t] = p.Types[t].Value
 	}
-	d.Scale[types] = keptLossScale
+	d.Scale[types] = 1
 	for g := range ev.bestOf {
 		ev.bestAt[g], ev.bestOf[g] = s.Lists.Best(int32(g), ev.worth)
 	}

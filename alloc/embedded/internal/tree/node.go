@@ -7,21 +7,12 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
-// newLimit says which limit a node has that its parent has not.
-type newLimit int8
-
-const (
-	none newLimit = iota
-	fromAbove
-	fromBelow
-)
-
 // node leaves some choices open. Its bound is that of its parent until it is worked on.
 type node struct {
 	choices []problem.Choice
 	limits  lagrange.Limits
 	x       []float64 // where the parent's descent ended
-	isNew   newLimit
+	limited bool      // its last limit is not in its multipliers yet
 	bound   float64
 	order   int64
 }

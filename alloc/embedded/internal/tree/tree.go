@@ -39,8 +39,7 @@ type Tree struct {
 	// RootX and RootBound are the multipliers of the root and what they prove.
 	RootX     []float64
 	RootBound float64
-	// cold is where a descent begins that knows nothing, lately where those of the last nodes ended.
-	cold   []float64
+	// lately is where the descents of the last nodes ended.
 	lately [][]float64
 	// proven is a bound on the whole tree, from the root or from an earlier search.
 	proven float64
@@ -59,14 +58,13 @@ func New(ctx context.Context, l *leaf.Leaves, tune *tuning.Numbers, warm func(x 
 	ev := lagrange.NewDecomposition(l.S)
 	ev.Decide(make([]problem.Choice, len(l.Problem.Apps)))
 	d := lagrange.NewCopyDescent(ev)
-	cold := slices.Clone(d.X)
 	if warm != nil {
 		warm(d.X)
 	}
 	d.Start()
 	t := Of(l, ev, d, tune)
 	t.Each = tune.NodeRounds
-	t.limitsAt, t.cold = lagrange.LimitsAt(l.S), cold
+	t.limitsAt = lagrange.LimitsAt(l.S)
 	for range tune.RootTries {
 		t.Descent.Run(ctx, tune.RootRounds/tune.RootTries, t.target(), t.Cut())
 		t.Descent.Back()
@@ -148,11 +146,8 @@ func (t *Tree) mostOpen() int {
 // visit works on a node, and returns the child to go on with, or nil.
 func (t *Tree) visit(ctx context.Context, n *node) *node {
 	t.enter(n)
-	for range t.tune.Visits {
-		if n.isNew != none {
-			t.settleLimits(ctx, n)
-		}
-		t.Descent.Run(ctx, t.Each, t.target(), t.Cut())
+	for visit := range t.tune.Visits {
+		t.Descent.Run(ctx, t.rounds(n, visit), t.target(), t.Cut())
 		t.Descent.Back()
 		t.remember()
 		n.bound = math.Min(n.bound, t.Descent.Bound)
@@ -169,7 +164,8 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 			break
 		}
 		t.ev.Decide(t.choice)
-		t.Descent.Bound = t.Descent.Back()
+		copy(t.Descent.X, t.Descent.Best)
+		t.Descent.Start()
 	}
 	if k, most := t.scarce(n); k >= 0 {
 		below, above := t.part(n, k, most)
@@ -189,6 +185,16 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 	}
 	heap.Push(&t.Open, child(problem.Kept))
 	return child(problem.Freed)
+}
+
+// rounds returns how many rounds a visit of n takes: many where the bound has to get used to a new limit, for
+// which the effort counts as many nodes.
+func (t *Tree) rounds(n *node, visit int) int {
+	if visit > 0 || !n.limited {
+		return t.Each
+	}
+	t.Nodes += int64(t.tune.LimitRounds / t.Each)
+	return t.tune.LimitRounds
 }
 
 // enter takes over what n has decided, and starts where its parent ended, or at those multipliers that

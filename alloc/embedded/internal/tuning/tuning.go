@@ -124,23 +124,17 @@ type Tree struct {
 type Limits struct {
 	// Size is how large, in parts of the tree without limits, one with limits is.
 	Size float64
-	// LeastUnit and MostUnit are what a unit of a kind must add to the utilization, in parts of the gap,
-	// for its use to be branched on. With less, a part of a unit is hardly the reason for the gap; with
-	// more, the relaxation hardly uses a part of one.
-	LeastUnit, MostUnit float64
+	// LeastUnit is what a unit of a kind must add to the utilization, in parts of the gap, for its use to be
+	// branched on: with less, a part of a unit is hardly the reason for the gap.
+	LeastUnit float64
 	// Whole is how near to a whole unit the mean use of a kind counts as whole.
 	Whole float64
 	// Surcharge is where the multiplier of a limit starts, and SurchargeScale its scale, in what a unit
 	// adds to the utilization.
 	Surcharge, SurchargeScale float64
-	// LevelRounds are the rounds towards one level of the descent at a new limit; levels end below
-	// LeastLevel in parts of the gap. Worth is how many of these rounds cost as much of the effort as one
-	// of a node without limits.
-	LevelRounds, Worth int
-	LeastLevel         float64
-	// DearLoss are the factors by which the price on loss starts higher at a limit from below, in case it
-	// leaves nothing that the loss budget allows: then only large prices prove that. Row "dear loss".
-	DearLoss []float64
+	// LimitRounds are the rounds at a node with a new limit, whose best multipliers are far from those of its
+	// parent.
+	LimitRounds int
 }
 
 // Standard returns the numbers that every solver has.
@@ -163,8 +157,7 @@ func Standard() *Numbers {
 		Sets: Sets{Tries: 3, Slack: 0.003},
 		Tree: Tree{RootRounds: 100, RootTries: 4, NodeRounds: 12, PriceRounds: 25, Visits: 3, Aim: 0.997, Recent: 8},
 		Limits: Limits{
-			Size: 1.5, LeastUnit: 0.3, MostUnit: 1.6, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3,
-			LevelRounds: 60, Worth: 3, LeastLevel: 0.1, DearLoss: []float64{30, 100},
+			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
 		},
 	}
 }

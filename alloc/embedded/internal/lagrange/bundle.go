@@ -1,0 +1,249 @@
+// This file holds the cuts that a descent knows, and proposes the point near the best one that they promise
+// most of, [Kiwiel90].
+
+package lagrange
+
+import (
+	"math"
+)
+
+const (
+	// mostNewton bounds the steps of Newton's method in a proposal, and inexact is how far from exact, in parts
+	// of what it promises, a proposal may be.
+	mostNewton, inexact = 20, 0.1
+	// shortest is how exact a line search is, in parts of the way.
+	shortest = 1.0 / 1024
+)
+
+// bundle is a model of the bound around a center. In units y = x/scale, in which all components are of one
+// size, each of its cuts is nowhere above the bound:
+//
+//	bound(y) >= values_i + slopes_i (y - center)
+type bundle struct {
+	weights
+	most int // cuts at most
+	slopes [][]float64
+	values []float64
+	least  []float64 // the least step of a component, 0 or less
+	mean   []float64 // sum_i w_i slopes_i
+	move   []float64 // the proposal less the center
+	// held are the components whose step is their least one; gram is over the others.
+	held []bool
+	// w0 and mean0 are where a line search begins.
+	w0, mean0 []float64
+}
+
+// newBundle returns a bundle without cuts.
+func newBundle(dim, most int) bundle {
+	return bundle{most: most, held: make([]bool, dim), least: make([]float64, dim), mean: make([]float64, dim), move: make([]float64, dim)}
+}
+
+// clear forgets all cuts, but keeps their memory.
+func (b *bundle) clear() {
+	b.values, b.w, b.gram, b.size = b.values[:0], b.w[:0], b.gram[:0], 0
+	clear(b.held)
+}
+
+// add takes up the cut of that value at the center, with slope_c = scale_c gradient_c. O(cuts x components).
+func (b *bundle) add(value float64, scale, gradient []float64) {
+	at := len(b.values)
+	if at == b.most {
+		at = b.merge()
+		b.values[at], b.w[at] = value, 0
+	} else {
+		b.values, b.w = append(b.values, value), append(b.w, 0)
+		b.gram = append(b.gram, make([]float64, b.most))
+		if at == len(b.slopes) {
+			b.slopes = append(b.slopes, make([]float64, len(b.held)))
+		}
+	}
+	slope := b.slopes[at]
+	var size float64
+	for c, g := range gradient {
+		slope[c] = float64(scale[c] * g)
+		size += float64(slope[c] * slope[c])
+	}
+	b.size = math.Max(b.size, size)
+	for i := range b.values {
+		var sum float64
+		for c, v := range b.slopes[i] {
+			if !b.held[c] {
+				sum += float64(v * slope[c])
+			}
+		}
+		b.gram[i][at], b.gram[at][i] = sum, sum
+	}
+	if len(b.values) == 1 {
+		b.w[0] = 1
+	}
+}
+
+// merge makes room for a cut, and returns where: in place of the one without weight that is lowest at the
+// center, or else of the two of least weight, which become their mean, so that the weighted mean of all
+// cuts stays, without which a bundle may run in circles.
+func (b *bundle) merge() int {
+	last, next := -1, -1 // the least, and the one above it
+	less := func(i, j int) bool {
+		return j < 0 || b.w[i] < b.w[j] || b.w[i] == b.w[j] && b.values[i] < b.values[j]
+	}
+	for i := range b.values {
+		if less(i, last) {
+			last, next = i, last
+		} else if less(i, next) {
+			next = i
+		}
+	}
+	if b.w[last] == 0 {
+		return last
+	}
+	sum := b.w[last] + b.w[next]
+	p, q := b.w[last]/sum, b.w[next]/sum
+	b.w[next] = sum
+	mix := func(x, y float64) float64 { return float64(p*x) + float64(q*y) }
+	b.values[next] = mix(b.values[last], b.values[next])
+	for c, v := range b.slopes[last] {
+		b.slopes[next][c] = mix(v, b.slopes[next][c])
+	}
+	own := mix(mix(b.gram[last][last], b.gram[last][next]), mix(b.gram[next][last], b.gram[next][next]))
+	for i := range b.values {
+		g := mix(b.gram[i][last], b.gram[i][next])
+		b.gram[i][next], b.gram[next][i] = g, g
+	}
+	b.gram[next][next] = own
+	return last
+}
+
+// shift moves the center along move.
+func (b *bundle) shift() {
+	for i, slope := range b.slopes[:len(b.values)] {
+		b.values[i] += dot(slope, b.move)
+	}
+}
+
+// propose sets move to the step from the center that minimizes
+//
+//	max_i (values_i + slopes_i move) + |move|^2/(2t),   move_c >= least_c
+//
+// and returns that maximum, and how low it may be at most. Either is exact to a part of how far it is below
+// center, or to tolerance.
+//
+// By duality the step is -t times a weighted mean of the slopes, cut off at least, with the weights that maximize
+//
+//	sum_i w_i values_i + sum_c (mean_c move_c + move_c^2/(2t))
+//
+// which is concave, and quadratic as long as the same components are held: Newton's method with a line search.
+func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
+	b.average()
+	for range mostNewton {
+		b.holdBelow()
+		b.relax()
+		b.w0, b.mean0 = append(b.w0[:0], b.w...), append(b.mean0[:0], b.mean...)
+		b.solve(tolerance)
+		b.average()
+		b.search()
+		model, lower = math.Inf(-1), 0
+		for i, slope := range b.slopes[:len(b.values)] {
+			value := b.values[i] + dot(slope, b.move)
+			model = math.Max(model, value)
+			lower += float64(b.w[i] * value)
+		}
+		if model-lower <= math.Max(tolerance, inexact*(center-model)) {
+			break
+		}
+	}
+	return model, lower
+}
+
+// average computes mean.
+func (b *bundle) average() {
+	clear(b.mean)
+	for i, w := range b.w {
+		if w > 0 {
+			for c, v := range b.slopes[i] {
+				b.mean[c] += float64(w * v)
+			}
+		}
+	}
+}
+
+// holdBelow holds those components that mean would take too far.
+func (b *bundle) holdBelow() {
+	for c, g := range b.mean {
+		if out := -float64(b.t*g) < b.least[c]; out != b.held[c] {
+			b.hold(c, out)
+		}
+	}
+}
+
+// relax sets linear to what each cut says where just the held components move.
+func (b *bundle) relax() {
+	b.linear = append(b.linear[:0], b.values...)
+	for c, held := range b.held {
+		if held && b.least[c] != 0 {
+			for i := range b.linear {
+				b.linear[i] += float64(b.slopes[i][c] * b.least[c])
+			}
+		}
+	}
+}
+
+// search goes from w0 towards w as far as the concave function rises, and leaves mean and move there. Mostly
+// that is all the way.
+func (b *bundle) search() {
+	part := 1.0
+	if b.rise(part) < 0 {
+		part = 0
+		for half := 0.5; half >= shortest; half /= 2 {
+			if b.rise(part+half) >= 0 {
+				part += half
+			}
+		}
+	}
+	for i, w := range b.w {
+		b.w[i] = b.w0[i] + float64(part*(w-b.w0[i]))
+	}
+	for c, g := range b.mean {
+		b.mean[c] = b.mean0[c] + float64(part*(g-b.mean0[c]))
+		b.move[c] = math.Max(b.least[c], -float64(b.t*b.mean[c]))
+	}
+}
+
+// rise returns the derivative of the concave function at that part of the way from w0 to w.
+func (b *bundle) rise(part float64) float64 {
+	var rise float64
+	for i, w := range b.w {
+		rise += float64((w - b.w0[i]) * b.values[i])
+	}
+	for c, g := range b.mean {
+		way := g - b.mean0[c]
+		rise += float64(way * math.Max(b.least[c], -float64(b.t*(b.mean0[c]+float64(part*way)))))
+	}
+	return rise
+}
+
+// hold says whether component c is held, and so not part of gram.
+func (b *bundle) hold(c int, held bool) {
+	b.held[c] = held
+	sign := 1.0
+	if held {
+		sign = -1
+	}
+	for i := range b.values {
+		f := float64(sign * b.slopes[i][c])
+		if f == 0 {
+			continue
+		}
+		for j := range b.values {
+			b.gram[i][j] += float64(f * b.slopes[j][c])
+		}
+	}
+}
+
+// dot returns the inner product of two vectors.
+func dot(a, b []float64) float64 {
+	var sum float64
+	for c, v := range a {
+		sum += float64(v * b[c])
+	}
+	return sum
+}
