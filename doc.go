@@ -116,11 +116,12 @@
 //	[Geoffrion74, filling classes]	alloc/embedded/internal/lagrange/steps.go	takeSteps
 //	[Geoffrion74, limits]	alloc/embedded/internal/lagrange/limits.go	Limits
 //	[Geoffrion74, proofs by prices]	alloc/embedded/internal/conflict/prices.go	Priced
-//	[Polyak69, subgradient method]	alloc/embedded/internal/lagrange/descent.go	Descent.Run
+//	[Kiwiel90, bundle method]	alloc/embedded/internal/lagrange/descent.go	Descent.Run
+//	[Kiwiel90, proposals]	alloc/embedded/internal/lagrange/bundle.go	bundle
+//	[Kiwiel86, weights of cuts]	alloc/embedded/internal/lagrange/weights.go	weights
 //	[Gilmore61, patterns]	alloc/embedded/internal/pattern/pattern.go	Lists
 //	[Dantzig60, restricted master]	alloc/embedded/internal/colgen/master.go	master
 //	[Dantzig60, residual problem]	alloc/embedded/internal/colgen/residual.go	Residual
-//	[Dantzig60, blocks of types]	alloc/embedded/internal/colgen/blocks.go	CloseBlocks
 //	[Land60, branching on who is freed]	alloc/embedded/internal/tree/tree.go	Tree.Run
 //	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
 //	[Schrimpf00, sets]	alloc/embedded/internal/sets/sets.go	Search.Run

@@ -23,9 +23,10 @@
 //   - filling: minima that fill a cluster to the last unit are placed by trying every way.
 //   - conflict, enumerate, counting: proofs that there is no solution, with the constraints that cannot hold
 //     together, and of the whole preference of [solver.Rank] on tiny instances.
-//   - colgen: linear programs whose columns arrive as they are needed, [Dantzig60]: the residual problem
-//     over patterns of servers and counts of types, and the best prices of a cluster where nothing runs.
-//   - lagrange: bounds by multipliers, which one subgradient method lowers, [Polyak69]. Prices by server
+//   - colgen: a linear program whose columns arrive as they are needed, [Dantzig60]: the residual problem
+//     over patterns of servers and counts of types.
+//   - lagrange: bounds by multipliers, which one bundle method lowers to those of the linear programs behind
+//     them, [Kiwiel90]. Prices by server
 //     relax the capacities (6) and the fairness budget (15), which leaves a small concave problem for each
 //     application, [Geoffrion74]. The decomposition gives every server a copy of its own of which of its
 //     applications are freed, and packs whole containers by lists of patterns, [Guignard87].
@@ -76,7 +77,8 @@
 //
 // bytes, where P <= S is the servers that differ in what they have or in what may stay on them. The last term
 // bounds what grows with the effort, each part by a constant of its own: the lists of patterns
-// (mostCounts, mostResiduals, mostSubsets), programs (mostRows, columnsPerRow, mostPricings), what is known of
+// (mostCounts, mostResiduals, mostSubsets), programs (mostRows, mostPricings), the cuts of a descent, 8 priceCuts K
+// for each server at most, what is known of
 // sets (mostSeenBytes), the nodes that wait (mostOpenBytes), and the states of a leaf (mostStateBytes). At the
 // usual efforts hardly any of it is used: 1,000 servers and 500 applications that all differ take 3 MB,
 // see BenchmarkHeap.
@@ -93,10 +95,12 @@
 //	             problem. Operations Research 9(6), 1961.
 //	[Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean
 //	             bounds. Mathematical Programming 39, 1987.
+//	[Kiwiel86]   K. C. Kiwiel. A method for solving certain quadratic programming problems arising in
+//	             nonsmooth optimization. IMA Journal of Numerical Analysis 6(2), 1986.
+//	[Kiwiel90]   K. C. Kiwiel. Proximity control in bundle methods for convex nondifferentiable
+//	             minimization. Mathematical Programming 46, 1990.
 //	[Land60]     A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems.
 //	             Econometrica 28(3), 1960.
-//	[Polyak69]   B. T. Polyak. Minimization of unsmooth functionals. USSR Computational Mathematics
-//	             and Mathematical Physics 9(3), 1969.
 //	[Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking
 //	             optimization results using the ruin and recreate principle. Journal of Computational
 //	             Physics 159(2), 2000.

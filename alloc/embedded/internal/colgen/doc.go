@@ -1,3 +1,3 @@
-// Package colgen holds the linear programs whose columns arrive as they are needed: the residual problem of a set of
-// freed applications, and the prices of a cluster where nothing runs.
+// Package colgen holds the linear program whose columns arrive as they are needed: the residual problem of a set of
+// freed applications.
 package colgen

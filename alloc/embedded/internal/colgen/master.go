@@ -4,16 +4,14 @@
 package colgen
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 const (
 	// reducedCost is the least reduced cost that is worth a pivot; pivotSize the least element to
 	// pivot on. Costs and coefficients are of order 1e-3 to 1e3.
 	reducedCost, pivotSize = 1e-9, 1e-9
-	// mostPivots bounds the pivots of one program, unless it says otherwise.
+	// mostPivots bounds the pivots of one program.
 	mostPivots = 2000
 )
 
@@ -35,7 +33,6 @@ type master struct {
 	cost   []float64
 	dual   []float64
 	pivots int
-	most   int       // pivots
 	enters []float64 // scratch: the entering column in terms of the basis
 }
 
@@ -55,7 +52,7 @@ func (m *master) reset(sign, cost, right []float64) {
 	m.Value, m.dual, m.enters = Resize(m.Value, m.rows), Resize(m.dual, m.rows), Resize(m.enters, m.rows)
 	m.Basic, m.entries, m.cost = m.Basic[:0], m.entries[:0], m.cost[:0]
 	m.first = append(m.first[:0], 0)
-	m.pivots, m.most = 0, mostPivots
+	m.pivots = 0
 	for r := range sign {
 		m.Basic = append(m.Basic, m.add(cost[r], entry{r, sign[r]}))
 		m.inv[r*m.rows+r] = sign[r]
@@ -84,57 +81,7 @@ func (m *master) add(cost float64, column ...entry) int {
 	return len(m.cost) - 1
 }
 
-// offer appends a column if its reduced cost is worth a pivot, and reports that.
-// Once optimize has reached an optimum no column that is present passes, so that none is
-// held twice.
-func (m *master) offer(cost float64, column []entry) bool {
-	if m.reducedOf(cost, column) <= reducedCost {
-		return false
-	}
-	m.add(cost, column...)
-	return true
-}
-
 func (m *master) column(c int) []entry { return m.entries[m.first[c]:m.first[c+1]] }
-
-// forget removes all columns but the basic ones and the keep others of the largest reduced cost, ties to
-// the older ones. The numbers of columns change.
-// Solution, duals and objective depend on basic columns only and stay; a forgotten
-// column that is needed after all is priced in again.
-func (m *master) forget(keep int) {
-	isBasic := make([]bool, len(m.cost))
-	for _, c := range m.Basic {
-		isBasic[c] = true
-	}
-	var others []int
-	worth := make([]float64, len(m.cost))
-	for c := range m.cost {
-		if !isBasic[c] {
-			worth[c] = m.reduced(c)
-			others = append(others, c)
-		}
-	}
-	// Columns that have just arrived have positive reduced costs and stay; of the others,
-	// negative since the last optimum, the largest are nearest to entering.
-	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	stays := isBasic
-	for _, c := range others[:min(keep, len(others))] {
-		stays[c] = true
-	}
-	old := *m
-	// New slices, not the old ones shortened: else the memory of what is forgotten would
-	// stay.
-	number := make([]int, len(old.cost))
-	m.cost, m.entries, m.first = nil, nil, []int{0}
-	for c := range old.cost {
-		if stays[c] {
-			number[c] = m.add(old.cost[c], old.column(c)...)
-		}
-	}
-	for r, c := range m.Basic {
-		m.Basic[r] = number[c]
-	}
-}
 
 // refreshDuals computes cost_B B^-1.
 func (m *master) refreshDuals() {
@@ -149,15 +96,14 @@ func (m *master) refreshDuals() {
 	}
 }
 
-func (m *master) reduced(c int) float64 { return m.reducedOf(m.cost[c], m.column(c)) }
-
-// reducedOf returns cost - dual column.
+// reduced returns cost - dual column.
 //
 //	rc = cost - sum_r dual_r a_r
 //
 // is what the objective gains for each unit of the column that enters.
-func (m *master) reducedOf(cost float64, column []entry) float64 {
-	for _, e := range column {
+func (m *master) reduced(c int) float64 {
+	cost := m.cost[c]
+	for _, e := range m.column(c) {
 		cost -= float64(m.dual[e.row] * e.value)
 	}
 	return cost
@@ -168,7 +114,7 @@ func (m *master) reducedOf(cost float64, column []entry) float64 {
 // The rule is Dantzig's, the largest reduced cost enters, ties to the older column: few pivots, each of
 // O(entries + rows^2). It may cycle where degenerate; the limit on pivots ends that too.
 func (m *master) optimize() bool {
-	for m.pivots < m.most {
+	for m.pivots < mostPivots {
 		enter, most := -1, reducedCost
 		for c := range m.cost {
 			if rc := m.reduced(c); rc > most {

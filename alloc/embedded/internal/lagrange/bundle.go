@@ -21,7 +21,7 @@ const (
 //	bound(y) >= values_i + slopes_i (y - center)
 type bundle struct {
 	weights
-	most int // cuts at most
+	most   int // cuts at most
 	slopes [][]float64
 	values []float64
 	least  []float64 // the least step of a component, 0 or less
@@ -35,12 +35,16 @@ type bundle struct {
 
 // newBundle returns a bundle without cuts.
 func newBundle(dim, most int) bundle {
-	return bundle{most: most, held: make([]bool, dim), least: make([]float64, dim), mean: make([]float64, dim), move: make([]float64, dim)}
+	b := bundle{most: most, held: make([]bool, dim), least: make([]float64, dim), mean: make([]float64, dim), move: make([]float64, dim)}
+	for range most {
+		b.gram = append(b.gram, make([]float64, most))
+	}
+	return b
 }
 
 // clear forgets all cuts, but keeps their memory.
 func (b *bundle) clear() {
-	b.values, b.w, b.gram, b.size = b.values[:0], b.w[:0], b.gram[:0], 0
+	b.values, b.w, b.size = b.values[:0], b.w[:0], 0
 	clear(b.held)
 }
 
@@ -52,7 +56,6 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 		b.values[at], b.w[at] = value, 0
 	} else {
 		b.values, b.w = append(b.values, value), append(b.w, 0)
-		b.gram = append(b.gram, make([]float64, b.most))
 		if at == len(b.slopes) {
 			b.slopes = append(b.slopes, make([]float64, len(b.held)))
 		}

@@ -1,3 +1,3 @@
 // Package lagrange bounds the utilization by multipliers: prices by server, the decomposition into servers, and the
-// subgradient method that lowers both.
+// bundle method that lowers both.
 package lagrange

@@ -77,7 +77,7 @@ func TestDescentConverges(t *testing.T) {
 	inst := instancetest.Worked(instancetest.LR(0.75))
 	d := NewPriceDescent(NewDual(problem.New(inst), true))
 	start := d.Bound
-	d.Run(context.Background(), 400, 1.125*TargetShare, 1.125)
+	d.Run(context.Background(), 400, 0.9*1.125, 1.125)
 	if d.Bound > 1.125*1.01 || d.Bound < 1.125-1e-9 || start <= d.Bound {
 		t.Errorf("from %g down to %g, the optimum is 1.125", start, d.Bound)
 	}

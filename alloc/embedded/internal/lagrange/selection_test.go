@@ -12,7 +12,6 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/solver"
 )
 
 // No set within the budget has a larger sum of scores than F*, and Least and Next are what exchanges cost.
@@ -126,38 +125,4 @@ func heapOf(d *Dual, x []float64, t int32) []step {
 		}
 	}
 	return heap
-}
-
-// With everyone free the bound is what there is at its prices, and what each type chose less its cost.
-func TestChosenBySumsToBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		inst := instancetest.Tiny(draws(t))
-		for i := range inst.Apps {
-			inst.Apps[i].Running, inst.Apps[i].Displaced, inst.Apps[i].Previous = false, false, nil
-		}
-		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
-			t.Skip("no prices needed")
-		}
-		d := NewDual(p, true)
-		x := make([]float64, d.Dim())
-		for c := range x {
-			x[c] = rapid.Float64Range(0, 1).Draw(t, "price")
-		}
-		bound := d.Evaluate(x)
-		want := d.Lambda(x) * (inst.LossBudget + solver.LossTolerance)
-		for gk, have := range d.Have {
-			want += x[gk] * have
-		}
-		use := make([]float64, d.Dim())
-		for typ := range p.Types {
-			want += d.ChosenBy(int32(typ), use)
-			for c := range use {
-				want -= x[c] * use[c]
-			}
-		}
-		if math.Abs(bound-want) > 1e-9 {
-			t.Fatalf("bound %.12g, the choices give %.12g", bound, want)
-		}
-	})
 }

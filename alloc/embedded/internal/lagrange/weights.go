@@ -19,8 +19,8 @@ const ridge = 1e-10
 // there are hardly more than a few from one call to the next.
 type weights struct {
 	w, linear []float64
-	gram      [][]float64
-	t         float64
+	gram      [][]float64 // symmetric; there may be more rows than cuts
+	t         float64     // above 0
 	// size is the square of the longest slope, which ridge is a part of.
 	size float64
 	// in lists the cuts that may have weight, and gains is what each cut would add to the maximum at the margin.

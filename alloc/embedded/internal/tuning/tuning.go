@@ -108,7 +108,7 @@ type Sets struct {
 
 // Tree says how branch and bound spends its rounds.
 type Tree struct {
-	// RootRounds are the subgradient rounds at the root, in RootTries parts after each of which its set is
+	// RootRounds are the rounds of the descent at the root, in RootTries parts after each of which its set is
 	// tried; NodeRounds those at another node of the decomposition, and PriceRounds with prices by server.
 	// More rounds rule out more, fewer see more nodes.
 	RootRounds, RootTries, NodeRounds, PriceRounds int
