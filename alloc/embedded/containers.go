@@ -19,7 +19,7 @@ const mostRestPatterns = 200_000
 // searchContainers anneals several times, branches, and polishes what comes out.
 func (r *run) searchContainers(ctx context.Context) {
 	r.warmUp(ctx)
-	r.root = newRoot(ctx, r.p, r.tune, r.opts.Effort, true, r.attained())
+	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained()})
 	r.a.Guide(r.root.d, r.root.descent.Best)
 	starts := r.newStarts()
 	starts.next(ctx)

@@ -23,36 +23,42 @@ type root struct {
 	coarse  *lagrange.Descent // the prices by shape, where there are finer ones
 }
 
-// newRoot lowers the bound, but not below incumbent, which proves that: by prices by shape, and, if it is fine, from
-// there by prices by server where some hold what may stay.
-func newRoot(ctx context.Context, p *problem.Problem, tune *tuning.Numbers, effort Effort, fine bool, incumbent float64) *root {
+// rootOptions say how far a root goes.
+type rootOptions struct {
+	tune   *tuning.Numbers
+	effort Effort
+	fine   bool    // prices by server too, where some hold what may stay
+	stop   float64 // the bound need not be less: an incumbent attains it
+}
+
+// newRoot lowers the bound by prices by shape, and from there by prices by server.
+func newRoot(ctx context.Context, p *problem.Problem, opts rootOptions) *root {
 	r := &root{p: p}
-	r.lower(ctx, lagrange.NewDual(p, true), nil, tune, effort, incumbent)
-	if fine && p.Pinnable > 0 {
+	r.lower(ctx, lagrange.NewDual(p, true), &opts)
+	if opts.fine && p.Pinnable > 0 {
 		r.coarse = r.descent
-		r.lower(ctx, lagrange.NewDual(p, false), r.d, tune, effort, incumbent)
+		r.lower(ctx, lagrange.NewDual(p, false), &opts)
 	}
 	return r
 }
 
-// lower lowers the bound of d, from the best prices of the coarser one if there is one, and leaves d evaluated at
-// the best prices.
-func (r *root) lower(ctx context.Context, d, coarser *lagrange.Dual, tune *tuning.Numbers, effort Effort, incumbent float64) {
+// lower lowers the bound of d, from the best prices so far if there are any, and leaves d evaluated at the best.
+func (r *root) lower(ctx context.Context, d *lagrange.Dual, opts *rootOptions) {
 	descent := lagrange.NewPriceDescent(d)
-	if coarser != nil {
-		d.Refine(descent.X, coarser, r.coarse.Best)
+	if r.d != nil {
+		d.Refine(descent.X, r.d, r.descent.Best)
 		descent.Start()
 	}
-	descent.Run(ctx, rounds(d, tune, effort), lagrange.BlindTarget*descent.Bound, incumbent+lastGain)
+	descent.Run(ctx, opts.rounds(d), lagrange.BlindTarget*descent.Bound, opts.stop+lastGain)
 	descent.Back()
 	r.d, r.descent = d, descent
 }
 
 // rounds returns how many rounds the effort allows with d.
-func rounds(d *lagrange.Dual, tune *tuning.Numbers, effort Effort) int {
+func (o *rootOptions) rounds(d *lagrange.Dual) int {
 	each := len(d.Problem.Types)*len(d.Size) + len(d.Problem.Apps)
-	most := tune.MostRounds * math.Max(1, float64(effort)/float64(Default))
-	return int(math.Min(most, math.Max(tune.FewestRounds, tune.Rounds*float64(effort)/float64(each))))
+	most := o.tune.MostRounds * math.Max(1, float64(o.effort)/float64(Default))
+	return int(math.Min(most, math.Max(o.tune.FewestRounds, o.tune.Rounds*float64(o.effort)/float64(each))))
 }
 
 // bound returns the best bound, and multipliers the prices that prove it.

@@ -23,7 +23,7 @@ func (r *run) searchSets(ctx context.Context) {
 	}
 	r.a.Restore()
 	r.a.Run(ctx, int64(r.tune.Polish*math.Min(r.moves(), r.tune.MostPolish)), 0, math.Inf(1))
-	r.root = newRoot(ctx, r.p, r.tune, 0, false, r.attained())
+	r.root = newRoot(ctx, r.p, rootOptions{r.tune, 0, false, r.attained()})
 	r.extra += r.tree.Nodes + l.Judged + r.tree.Descent.Rounds
 }
 

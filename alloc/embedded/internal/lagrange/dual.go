@@ -335,7 +335,11 @@ func (d *Dual) use(t int32, g int, n int64, from []float64) {
 // For fixed scores the adjustment budget B costs min over nu >= 0 of B nu + sum_i max(0, score_i - nu),
 // whose minimum lies at the (B+1)-th largest score, or 0: so this nu loses nothing against F*.
 func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
-	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: d.Next, Server: make([][]float64, d.Problem.Servers)}
+	adjust := d.Next
+	if adjust < solver.ObjectiveTolerance {
+		adjust = 0 // rounding of what it costs
+	}
+	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: adjust, Server: make([][]float64, d.Problem.Servers)}
 	// The clones keep the certificate from changing when the descent goes on.
 	for j := range m.Server {
 		g := int(d.ClassOf[j])

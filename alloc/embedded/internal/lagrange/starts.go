@@ -10,12 +10,6 @@ const (
 	// startPrice is the price of all of a kind at the start: a full cluster is worth about one a
 	// kind, and the optimal prices sum to a little less.
 	startPrice = 0.8
-	// keptLossScale is the scale of lambda where applications may stay: the loss then jumps by
-	// whole applications, and a full scale makes lambda swing.
-	keptLossScale = 1
-)
-
-const (
 	// priceCuts and copyCuts are how many cuts descents keep: more need fewer rounds, which pays where an
 	// evaluation is dear, as that of all servers and types; fewer make a round cheap.
 	priceCuts, copyCuts = 40, 16
@@ -29,6 +23,7 @@ const (
 func NewPriceDescent(d *Dual) *Descent {
 	p, last := d.Problem, d.Dim()-1
 	desc := newDescent(d, d.Dim(), 0, priceCuts)
+	// Both the loss and what a unit of it is worth are of order 1.
 	desc.Scale[last] = 1
 	// Classes that have none of a kind get no price on it: scale 0 keeps the component at
 	// 0.
