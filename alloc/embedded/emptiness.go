@@ -30,7 +30,7 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 	return c
 }
 
-// empty reports whether the tree has shown that there is no solution.
+// empty reports whether the tree has shown that there is no solution: any has a utilization of at least 0.
 func (r *run) empty() bool {
-	return r.tree != nil && !r.a.Best.Found && len(r.tree.Open) == 0 && r.tree.Lost < -leaf.ProofMargin/2
+	return r.tree != nil && !r.a.Best.Found && r.tree.Bound() < -leaf.ProofMargin/2
 }
