@@ -156,6 +156,9 @@
 //	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
 //	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
 //	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
+//	[speed that is not linear, no paper]	primaldual/speed.go	Speed
+//	[measured speeds, no paper]	primaldual/speedtable.go	ReadStepTimes, Speeds
+//	[shapes of one job, no paper]	primaldual/shapes.go	Scheduler.OfferShapes
 //	[jobs that are late, no paper]	primaldual/extend.go	Scheduler.Extend
 //	[clusters that change, no paper]	primaldual/servers.go	Scheduler.AddServer, Scheduler.SetCapacity, Scheduler.Drain
 //	[slots of wall-clock time, no paper]	primaldual/clock.go	Clock

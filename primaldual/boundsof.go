@@ -236,9 +236,14 @@ func (u *sideUnits) logLower(worths []worth, global bool) (logL, eta float64) {
 // leastUse returns the least that a job takes of the side, all slots and kinds added up, in units:
 // W_i sum_r w_i[r] or Z_i sum_r s_i[r].
 func (u *sideUnits) leastUse(j *Job) float64 {
-	containers := j.WorkerSlots()
-	if u.side == ParameterServers {
-		containers = j.PSFor(containers)
+	containers := float64(j.WorkerSlots())
+	switch {
+	case len(j.Speeds) > 0 && u.side == ParameterServers:
+		containers *= j.fewest(func(s Speed) int64 { return s.PS })
+	case len(j.Speeds) > 0:
+		containers *= j.fewest(func(s Speed) int64 { return s.Workers })
+	case u.side == ParameterServers:
+		containers = float64(j.PSFor(j.WorkerSlots()))
 	}
 	sum := 0.0
 	for r, q := range j.demand(u.side) {
@@ -246,7 +251,7 @@ func (u *sideUnits) leastUse(j *Job) float64 {
 			sum += float64(q) / u.unit[r]
 		}
 	}
-	return float64(containers) * sum
+	return containers * sum
 }
 
 // scaleOr1 returns a scale of which 0 means 1.

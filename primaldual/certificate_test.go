@@ -150,7 +150,7 @@ func TestPaperLumpyJobs(t *testing.T) {
 	}
 }
 
-var offlineSize = size{slots: 3, servers: 2, kinds: 2, capacity: 4, epochs: 2, chunks: 2, jobs: 4}
+var offlineSize = size{slots: 3, servers: 2, kinds: 2, capacity: 4, epochs: 2, chunks: 2, jobs: 4, linear: true}
 
 // The certificate is no less than the optimum, and the program has the optimum of exhaustive search.
 func TestCertificateBoundsOptimum(t *testing.T) {

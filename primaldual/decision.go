@@ -82,8 +82,8 @@ func (s Schedule) before(slot int) int {
 func (s Schedule) clone() Schedule {
 	out := make(Schedule, len(s))
 	for i, plan := range s {
-		plan.Workers = append([]apportion.Placement(nil), plan.Workers...)
-		plan.PS = append([]apportion.Placement(nil), plan.PS...)
+		plan.Workers = append([]apportion.Placement{}, plan.Workers...)
+		plan.PS = append([]apportion.Placement{}, plan.PS...)
 		out[i] = plan
 	}
 	return out

@@ -12,6 +12,8 @@
 //   - [Learning] takes the place of bounds where nothing is known of the jobs to come.
 //   - [Scheduler] is the state machine: Offer, Cancel, Complete, Extend, Advance, Revise, Snapshot; for clusters
 //     that change AddServer, SetCapacity, Drain, Fail, Repair, Rebound, Import.
+//   - [Speed] states what workers and parameter servers do in a slot where that is not linear, and ways without
+//     parameter servers; [ReadStepTimes] and [Speeds] make them of measurements. OfferShapes chooses between shapes.
 //   - [Clock] converts wall-clock deadlines to slots.
 //   - [Ledger] holds what is taken, and the prices, for schedules of any origin.
 //   - [Certify] bounds what any policy could have earned from the same jobs.
@@ -88,6 +90,9 @@
 //   - The factor 1/4 and eta in (24) and (26) are those with which the proof of Theorem 4 goes through:
 //     they keep the initial dual value at half the optimum or less.
 //   - Z_i, the fewest parameter-server slots in L, is ceil(W_i b_i/B_i).
+//   - A job with Speeds counts work in units of its own, at most one way in each slot: C_t(d) is the cost of the
+//     cheapest way that does d units or more, and the search is the same. [NewOffline] has linear speed only. Theorem 4
+//     does not look at speeds; L answers for the fewest containers of any way.
 //   - Work is counted in worker-slots, as constraint (2) does. Algorithm 2 counts whole chunks in
 //     each slot, which can only cost more; the method ChunkDP does that.
 //   - The best schedule is found by bounds first; the printed dynamic program is there for

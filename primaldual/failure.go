@@ -125,7 +125,10 @@ func (r *running) left(from int) remainder {
 	kept := r.schedule[:r.schedule.before(from)]
 	left := remainder{first: max(from, r.job.Arrival), admitted: true}
 	// A schedule in whole chunks may have used all worker-slots and still lack chunks.
-	left.work = max(1, r.job.WorkerSlots()+r.extra-kept.WorkerSlots())
+	left.work = max(1, r.job.WorkerSlots()+r.extra-r.job.done(kept))
+	if len(r.job.Speeds) > 0 {
+		return left
+	}
 	left.chunks = r.job.Epochs*r.job.Chunks - chunksDone(&r.job, kept)
 	return left
 }

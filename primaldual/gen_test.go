@@ -5,6 +5,7 @@ package primaldual
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -29,6 +30,7 @@ type size struct {
 	slots, servers, kinds, capacity int
 	epochs, chunks                  int
 	jobs                            int
+	linear                          bool // no job has Speeds
 }
 
 var (
@@ -78,9 +80,29 @@ func (z size) jobsOf(draw source, c *Cluster) []Job {
 		if draw(0, 2) == 0 {
 			j.WorkerBandwidth, j.PSBandwidth = int64(draw(1, 314159)), 271828
 		}
+		if !z.linear && draw(0, 4) == 0 {
+			j = withSpeeds(draw, j)
+		}
 		jobs = append(jobs, j)
 	}
 	return jobs
+}
+
+// withSpeeds returns a job with about the same work that says what ways there are to run it: any speeds, also ones that
+// fall with more workers, and ways without parameter servers.
+func withSpeeds(draw source, j Job) Job {
+	out := Job{ID: j.ID, Arrival: j.Arrival, Worker: j.Worker, PS: j.PS, Utility: j.Utility, Units: min(40, j.WorkerSlots()*2)}
+	for y := range min(j.Chunks, 6) {
+		for z := range int64(draw(0, 2)) + 1 {
+			if draw(0, 2) > 0 {
+				out.Speeds = append(out.Speeds, Speed{Workers: y + 1, PS: z, Units: int64(draw(1, 2+2*int(y)))})
+			}
+		}
+	}
+	if len(out.Speeds) == 0 {
+		return j
+	}
+	return out
 }
 
 func (z size) demand(draw source, c *Cluster) apportion.Resources {
@@ -131,6 +153,16 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 	p := &oasisoracle.Problem{
 		MaxWorkers: j.Chunks, Work: j.WorkerSlots(),
 		WorkerBandwidth: j.WorkerBandwidth, PSBandwidth: j.PSBandwidth,
+	}
+	if len(j.Speeds) > 0 {
+		p.MaxWorkers, p.MaxPS = j.widest()
+		p.Speed = func(workers, ps int64) int64 {
+			i := slices.IndexFunc(j.Speeds, func(s Speed) bool { return s.Workers == workers && s.PS == ps })
+			if i < 0 {
+				return 0
+			}
+			return j.Speeds[i].Units
+		}
 	}
 	side := func(side Side) oasisoracle.Side {
 		out := oasisoracle.Side{Demand: j.demand(side)}

@@ -5,6 +5,7 @@ package primaldual
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,6 +39,11 @@ type Job struct {
 	// Worker is w_i and PS is s_i: the demand of one worker and of one parameter server.
 	Worker apportion.Resources `json:"worker"`
 	PS     apportion.Resources `json:"ps"`
+	// Speeds are the ways to run the job in a slot, ascending by workers, then by parameter servers, and Units is the
+	// work to do, in the units of the ways; empty and 0: speed is linear as the fields above say. With Speeds those fields are
+	// 0, and work counts in units wherever worker-slots are spoken of: in WorkerSlots, Extend and refusals.
+	Speeds []Speed `json:"speeds,omitempty"`
+	Units  int64   `json:"units,omitempty"`
 	// Utility is f_i, the worth of the job by the slots from arrival to completion. In JSON it is an object
 	// with one of the forms {"sigmoid": [Gamma1, Gamma2, Gamma3]}, {"constant": worth}, {"linear": [Start,
 	// PerSlot]} and {"steps": [[Within, Value], ...]}; a utility of another type cannot be written.
@@ -73,16 +79,11 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 		faults.Add(apportion.Item{}, "ID", apportion.ErrEmpty, "")
 	}
 	checkPositive(faults, "Arrival", int64(j.Arrival))
-	checkPositive(faults, "Epochs", j.Epochs)
-	checkPositive(faults, "Chunks", j.Chunks)
-	checkPositive(faults, "Minibatches", j.Minibatches)
-	checkPositive(faults, "WorkerBandwidth", j.WorkerBandwidth)
-	checkPositive(faults, "PSBandwidth", j.PSBandwidth)
-	checkSlots(faults, "MinibatchSlots", j.MinibatchSlots)
-	if j.MinibatchSlots == 0 {
-		faults.Add(apportion.Item{}, "MinibatchSlots", apportion.ErrRange, "0 is not positive")
+	if len(j.Speeds) > 0 {
+		j.checkSpeeds(faults)
+	} else {
+		j.checkLinear(faults)
 	}
-	checkSlots(faults, "CommSlots", j.CommSlots)
 	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
 	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
 	switch utility := j.Utility.(type) {
@@ -100,6 +101,23 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	}
 	for _, fault := range (*faults)[before:] {
 		fault.Item = j.item()
+	}
+}
+
+// checkLinear adds the faults of what linear speed follows from.
+func (j *Job) checkLinear(faults *apportion.Faults) {
+	checkPositive(faults, "Epochs", j.Epochs)
+	checkPositive(faults, "Chunks", j.Chunks)
+	checkPositive(faults, "Minibatches", j.Minibatches)
+	checkPositive(faults, "WorkerBandwidth", j.WorkerBandwidth)
+	checkPositive(faults, "PSBandwidth", j.PSBandwidth)
+	checkSlots(faults, "MinibatchSlots", j.MinibatchSlots)
+	if j.MinibatchSlots == 0 {
+		faults.Add(apportion.Item{}, "MinibatchSlots", apportion.ErrRange, "0 is not positive")
+	}
+	checkSlots(faults, "CommSlots", j.CommSlots)
+	if j.Units != 0 {
+		faults.Add(apportion.Item{}, "Units", apportion.ErrConflict, "there are no Speeds")
 	}
 }
 
@@ -135,11 +153,16 @@ func (j *Job) workerSlots() float64 {
 
 // WorkerSlots returns W_i = ceil(E_i N_i m_i), the worker-slots that the job needs: the right-hand
 // side of constraint (2), rounded up as its left-hand side is an integer. The job must be valid.
-func (j *Job) WorkerSlots() int64 { return max(1, ceilSlack(j.workerSlots())) }
+func (j *Job) WorkerSlots() int64 {
+	if len(j.Speeds) > 0 {
+		return j.Units
+	}
+	return max(1, ceilSlack(j.workerSlots()))
+}
 
 // ShortestSlots returns n_i = ceil(E_i m_i), the fewest slots in which the job can end: those with
 // N_i workers in each. The job must be valid.
-func (j *Job) ShortestSlots() int64 { return ceilDiv(j.WorkerSlots(), j.Chunks) }
+func (j *Job) ShortestSlots() int64 { return ceilDiv(j.WorkerSlots(), j.perSlot()) }
 
 // PSFor returns the fewest parameter servers that serve the given number of workers: ceil(y b/B),
 // exactly. It is at most workers where b <= B; for b > B no number will do (constraints (6) and (7)
@@ -154,7 +177,7 @@ func (j *Job) PSFor(workers int64) int64 {
 // clone returns a copy that shares no slice with j.
 func (j *Job) clone() Job {
 	out := *j
-	out.Worker, out.PS = j.Worker.Clone(), j.PS.Clone()
+	out.Worker, out.PS, out.Speeds = j.Worker.Clone(), j.PS.Clone(), slices.Clone(j.Speeds)
 	return out
 }
 

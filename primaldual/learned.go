@@ -62,7 +62,7 @@ func (s *Scheduler) windowPrice(job *Job, worth float64, slots int) float64 {
 func (s *Scheduler) committed(from, to int) float64 {
 	sum := 0.0
 	for _, r := range s.byNumber() {
-		unit, left := s.ledger.share(&r.job), float64(r.schedule[r.schedule.before(from):].WorkerSlots())
+		unit, left := s.ledger.share(&r.job), float64(r.job.done(r.schedule[r.schedule.before(from):]))
 		if r.promise > to {
 			left *= float64(to-from+1) / float64(r.promise-from+1)
 		}
@@ -74,7 +74,7 @@ func (s *Scheduler) committed(from, to int) float64 {
 // place finds the earliest completion that pays as much as any: directly, or by planning others again where that is worth
 // more.
 func (s *Scheduler) place(w *wish, values []float64) (plan, bool) {
-	first, soonest := w.left.first, int(ceilDiv(w.left.work, w.job.Chunks))-1
+	first, soonest := w.left.first, int(ceilDiv(w.left.work, w.job.perSlot()))-1
 	ends := levels(values, soonest)
 	w.until = first + ends[len(ends)-1]
 	best, ok := s.direct(w)

@@ -290,9 +290,12 @@ func (m *machine) imports(t failer) {
 	if err := m.s.Cancel(id); err != nil {
 		t.Fatalf("%v", err)
 	}
-	j.Chunks = max(j.Chunks, 1)
-	j.Epochs, j.Minibatches, j.CommSlots = 1, 1, 0
-	j.MinibatchSlots = float64(rest.WorkerSlots()) / float64(j.Chunks)
+	if len(j.Speeds) > 0 {
+		j.Units = j.done(rest)
+	} else {
+		j.Epochs, j.Minibatches, j.CommSlots = 1, 1, 0
+		j.MinibatchSlots = float64(rest.WorkerSlots()) / float64(j.Chunks)
+	}
 	if err := m.s.Import(j, rest); err != nil {
 		t.Fatalf("job %+v, %+v: %v", j, rest, err)
 	}
@@ -364,7 +367,7 @@ func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 	if !cmp.Equal(old[:kept], now[:kept]) || !cmp.Equal(d.Decision.Schedule, now[kept:]) {
 		t.Fatalf("schedule %v, was %v", now, old)
 	}
-	if now.WorkerSlots() < j.WorkerSlots() || d.Decision.Utility != j.Utility.Value(now.completion()-j.Arrival) {
+	if j.done(now) < j.WorkerSlots() || d.Decision.Utility != j.Utility.Value(now.completion()-j.Arrival) {
 		t.Fatalf("%d worker-slots of %d, %+v", now.WorkerSlots(), j.WorkerSlots(), d)
 	}
 }
@@ -411,7 +414,7 @@ func (m *machine) check(t failer) {
 		if !ok {
 			t.Fatalf("job %s is lost", id)
 		}
-		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || schedule.WorkerSlots() < j.WorkerSlots()+m.extra[id] {
+		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || j.done(schedule) < j.WorkerSlots()+m.extra[id] {
 			t.Fatalf("job %s is worth %g, promised %g; %d of %d worker-slots", id, value, m.worth[id], schedule.WorkerSlots(), j.WorkerSlots())
 		}
 		for i := range schedule {

@@ -49,6 +49,11 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if err := checkJobs(cluster, jobs); err != nil {
 		return nil, err
 	}
+	for i := range jobs {
+		if len(jobs[i].Speeds) > 0 {
+			return nil, &apportion.FieldError{Item: jobs[i].item(), Field: "Speeds", Err: apportion.ErrConflict, Detail: "the program has linear speed only"}
+		}
+	}
 	if options == nil {
 		options = &OfflineOptions{}
 	}

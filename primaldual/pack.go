@@ -21,25 +21,29 @@ func (p *packer) pack(m *market, job *Job, left remainder, until int) (Schedule,
 	var schedule Schedule
 	work := left.work
 	for slot := left.first; slot <= min(until, m.last()) && work > 0; slot++ {
-		if ceilDiv(work, job.Chunks) > int64(until-slot+1) {
+		if ceilDiv(work, job.perSlot()) > int64(until-slot+1) {
 			return nil, false // not even with the most workers from here on
 		}
-		if workers := p.fill(m, m.slot(slot), min(job.Chunks, work)); workers > 0 {
-			work -= workers
+		if done := p.fill(m, m.slot(slot), work); done > 0 {
+			work -= done
 			schedule = append(schedule, SlotPlan{
 				Slot:    slot,
-				Workers: append([]apportion.Placement(nil), p.picks[Workers]...),
-				PS:      append([]apportion.Placement(nil), p.picks[ParameterServers]...),
+				Workers: append([]apportion.Placement{}, p.picks[Workers]...),
+				PS:      append([]apportion.Placement{}, p.picks[ParameterServers]...),
 			})
 		}
 	}
 	return schedule, work == 0
 }
 
-// fill places up to want workers and their parameter servers in one slot, and returns how many workers.
-func (p *packer) fill(m *market, s *slotState, want int64) int64 {
-	workers := p.side(m, s, Workers, min(want, m.most(s, &p.request.demands[Workers])))
-	need := p.request.job.PSFor(workers)
+// fill places containers for up to so much work in one slot, and returns how much they do.
+func (p *packer) fill(m *market, s *slotState, work int64) int64 {
+	job := p.request.job
+	if len(job.Speeds) > 0 {
+		return p.fastest(m, s, work)
+	}
+	workers := p.side(m, s, Workers, min(job.Chunks, work, m.most(s, &p.request.demands[Workers])))
+	need := job.PSFor(workers)
 	ps := p.side(m, s, ParameterServers, min(need, m.most(s, &p.request.demands[ParameterServers])))
 	if ps == need {
 		return workers
@@ -47,8 +51,24 @@ func (p *packer) fill(m *market, s *slotState, want int64) int64 {
 	// Fewer parameter servers than these workers need: as many workers as they serve, on the first servers.
 	workers = p.request.served(ps, workers)
 	p.side(m, s, Workers, workers)
-	p.side(m, s, ParameterServers, p.request.job.PSFor(workers))
+	p.side(m, s, ParameterServers, job.PSFor(workers))
 	return workers
+}
+
+// fastest places the way of a job that does the most, or of those that do all the work the one with the fewest workers.
+func (p *packer) fastest(m *market, s *slotState, work int64) int64 {
+	r := &p.request
+	workers := r.roomIn(m, s, Workers, r.most[Workers])
+	ps := r.roomIn(m, s, ParameterServers, r.most[ParameterServers])
+	way := Speed{}
+	for _, other := range r.job.Speeds {
+		if other.Workers <= workers && other.PS <= ps && min(other.Units, work) > way.Units {
+			way, way.Units = other, min(other.Units, work)
+		}
+	}
+	p.side(m, s, Workers, way.Workers)
+	p.side(m, s, ParameterServers, way.PS)
+	return way.Units
 }
 
 // side places up to want containers of a side, and returns how many.

@@ -15,6 +15,11 @@ func earliest(l *Ledger, j *Job, until int) int {
 	left := j.WorkerSlots()
 	for slot := j.Arrival; slot <= until; slot++ {
 		most := int64(0)
+		for _, s := range j.Speeds {
+			if r.roomIn(&l.market, l.slot(slot), Workers, s.Workers) == s.Workers && r.roomIn(&l.market, l.slot(slot), ParameterServers, s.PS) == s.PS {
+				most = max(most, s.Units)
+			}
+		}
 		for y := int64(1); y <= j.Chunks; y++ {
 			workers := r.roomIn(&l.market, l.slot(slot), Workers, y)
 			ps := r.roomIn(&l.market, l.slot(slot), ParameterServers, j.PSFor(y))

@@ -64,7 +64,7 @@ func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 // find returns the best schedule of the request, whose values are known.
 func (p *planner) find(m *market) (Decision, error) {
 	r := &p.request
-	r.whole = p.method == ChunkDP
+	r.whole = p.method == ChunkDP && len(r.job.Speeds) == 0
 	r.set(m)
 	if fits, err := p.checkSize(m); err != nil || !fits {
 		return Decision{Verdict: NoRoom}, err // not even on empty servers
@@ -85,8 +85,8 @@ func (p *planner) checkSize(m *market) (fits bool, err error) {
 	// The tables have a column for each number of workers: a job with very many chunks is limited by
 	// what the servers hold.
 	r, limit := &p.request, p.search.Limit
-	slots, most := int64(len(r.values)), min(r.job.Chunks, r.work)
-	if most >= limit/slots {
+	slots, most := int64(len(r.values)), min(r.job.perSlot(), r.work)
+	if most >= limit/slots && len(r.job.Speeds) == 0 {
 		most = r.mostWorkers(m)
 	}
 	if err := schedule.CheckCells(most+1, slots, limit, r.job.item(), "slots x workers"); err != nil {
@@ -116,7 +116,7 @@ func (p *planner) placed(found *schedule.Answer) Decision {
 	d := Decision{Verdict: Admitted, Admitted: true, Completion: p.request.first + found.Last, Utility: found.Value}
 	for slot, units := range found.Units {
 		if units > 0 {
-			plan := p.costs.plan(slot, p.request.workersFor(units), p.search.Tables.Of(slot)[units])
+			plan := p.costs.plan(slot, units, p.search.Tables.Of(slot)[units])
 			d.Cost += plan.Price
 			d.Schedule = append(d.Schedule, plan)
 		}
@@ -134,7 +134,7 @@ func (p *planner) slack() float64 {
 // whole returns all the work of a job.
 func (p *planner) whole(job *Job) (remainder, error) {
 	work := remainder{work: job.WorkerSlots(), first: job.Arrival}
-	if p.method != ChunkDP {
+	if p.method != ChunkDP || len(job.Speeds) > 0 {
 		return work, nil
 	}
 	var ok bool

@@ -15,13 +15,19 @@ type request struct {
 	units   int64     // what there is to do, in units of the tables: work or chunks
 	values  []float64 // values[s] = f_i if the last worker runs in slot s; never increasing
 	demands [2]demand // by side
+	most    [2]int64  // with Speeds: the most containers of any way, by side
 }
 
 // shortest returns the fewest slots in which the work can be done.
-func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.Chunks) }
+func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.perSlot()) }
 
 // floorCost returns what the work costs at least, wherever and whenever it runs.
 func (r *request) floorCost() float64 {
+	if len(r.job.Speeds) > 0 {
+		return float64(r.work) * r.job.least(func(s Speed) float64 {
+			return float64(float64(s.Workers)*r.demands[Workers].floor) + float64(float64(s.PS)*r.demands[ParameterServers].floor)
+		})
+	}
 	return float64(float64(r.work)*r.demands[Workers].floor) +
 		float64(float64(r.job.PSFor(r.work))*r.demands[ParameterServers].floor)
 }
@@ -31,6 +37,7 @@ func (r *request) set(m *market) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		r.demands[side].set(m, side, r.job.demand(side))
 	}
+	r.most[Workers], r.most[ParameterServers] = r.job.widest()
 	r.units = r.work
 	if r.whole {
 		r.units = r.chunks
@@ -39,10 +46,14 @@ func (r *request) set(m *market) {
 
 // problem states the search; set must have been called.
 func (r *request) problem() schedule.Problem {
-	return schedule.Problem{
+	p := schedule.Problem{
 		Item: r.job.item(), Work: r.units, Shortest: int(r.shortest()),
 		Values: r.values, Floor: r.floorCost(), Servers: r.job,
 	}
+	if len(r.job.Speeds) > 0 {
+		p.Servers = noServers{}
+	}
+	return p
 }
 
 // workersFor returns the fewest workers that do a number of units in one slot.
@@ -72,6 +83,10 @@ func (r *request) roomFor(m *market, last int) int64 {
 	total := int64(0)
 	for s := 0; s <= last && total < r.work; s++ {
 		state := m.slot(r.first + s)
+		if len(r.job.Speeds) > 0 {
+			total += r.fastest(m, state)
+			continue
+		}
 		workers := r.roomIn(m, state, Workers, r.job.Chunks)
 		ps := r.roomIn(m, state, ParameterServers, r.job.PSFor(workers))
 		for workers > 0 && r.job.PSFor(workers) > ps {
@@ -81,6 +96,19 @@ func (r *request) roomFor(m *market, last int) int64 {
 		total += workers
 	}
 	return total
+}
+
+// fastest returns the most work that a slot has room for.
+func (r *request) fastest(m *market, state *slotState) int64 {
+	workers := r.roomIn(m, state, Workers, r.most[Workers])
+	ps := r.roomIn(m, state, ParameterServers, r.most[ParameterServers])
+	units := int64(0)
+	for _, s := range r.job.Speeds {
+		if s.Workers <= workers && s.PS <= ps {
+			units = max(units, s.Units)
+		}
+	}
+	return units
 }
 
 // roomIn returns the containers that fit a side in one slot, at most enough.

@@ -86,6 +86,12 @@ func (s *Scheduler) sound(r *running) bool {
 		return false
 	}
 	for i := range r.schedule {
+		if len(r.job.Speeds) > 0 {
+			if r.job.rate(&r.schedule[i]) == 0 {
+				return false
+			}
+			continue
+		}
 		left := r.job.Chunks // constraint (3)
 		for _, p := range r.schedule[i].Workers {
 			if left -= p.Count; left < 0 {
@@ -115,6 +121,13 @@ func (r *running) write(w *writer, codecs []UtilityCodec) error {
 			w.int(q)
 		}
 	}
+	w.int(int64(len(j.Speeds)))
+	for _, s := range j.Speeds {
+		w.int(s.Workers)
+		w.int(s.PS)
+		w.int(s.Units)
+	}
+	w.int(j.Units)
 	if !writeUtility(w, j.Utility, codecs) {
 		return &apportion.FieldError{Item: j.item(), Field: "Utility", Err: ErrUnsavable}
 	}
@@ -138,6 +151,10 @@ func readRunning(r *reader, codecs []UtilityCodec) *running {
 			(*demand)[k] = r.int()
 		}
 	}
+	for range r.count() {
+		j.Speeds = append(j.Speeds, Speed{r.int(), r.int(), r.int()})
+	}
+	j.Units = r.int()
 	j.Utility = readUtility(r, codecs)
 	out.schedule = readSchedule(r)
 	return out

@@ -142,16 +142,17 @@ func (s *Scheduler) Import(job Job, plan Schedule) error {
 // checkPlan refuses a schedule that breaks constraints (2), (3), (6), (7) or (9) of the job.
 func (j *Job) checkPlan(plan Schedule) error {
 	for i := range plan {
-		workers, ps := plan[i].Total(), int64(0)
-		for _, p := range plan[i].PS {
-			ps += p.Count
+		workers, ps := plan[i].Total(), plan[i].servers()
+		fits := workers >= 1 && workers <= j.Chunks && ps <= workers && ps >= j.PSFor(workers)
+		if len(j.Speeds) > 0 {
+			fits = j.rate(&plan[i]) > 0
 		}
-		if workers < 1 || workers > j.Chunks || plan[i].Slot < j.Arrival || ps > workers || ps < j.PSFor(workers) {
+		if !fits || plan[i].Slot < j.Arrival {
 			detail := fmt.Sprintf("%d workers, %d parameter servers", workers, ps)
 			return j.planFault(&plan[i], apportion.ErrRange, detail)
 		}
 	}
-	if work := plan.WorkerSlots(); work < j.WorkerSlots() {
+	if work := j.done(plan); work < j.WorkerSlots() {
 		detail := fmt.Sprintf("%d worker-slots of %d", work, j.WorkerSlots())
 		return &apportion.FieldError{Item: j.item(), Field: "Schedule", Err: apportion.ErrRange, Detail: detail}
 	}

@@ -4,9 +4,14 @@ package primaldual
 
 import "github.com/apportion/apportion"
 
-// share returns what one worker-slot of a job takes of one slot of the cluster: the largest part of any kind on
+// share returns what one worker-slot or unit of a job takes of one slot of the cluster, at least: the largest part of any kind on
 // either side, where a worker needs b/B of a parameter server.
 func (p *park) share(j *Job) float64 {
+	if len(j.Speeds) > 0 {
+		return j.least(func(s Speed) float64 {
+			return max(float64(s.Workers)*p.part(Workers, j.Worker), float64(s.PS)*p.part(ParameterServers, j.PS))
+		})
+	}
 	served := float64(j.WorkerBandwidth) / float64(j.PSBandwidth)
 	return max(p.part(Workers, j.Worker), served*p.part(ParameterServers, j.PS))
 }

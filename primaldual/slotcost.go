@@ -51,6 +51,10 @@ func (c *slotCosts) Add(tables *schedule.Tables, budget float64) (fresh bool) {
 // servers as serve these: the fewest are the cheapest, and (7) holds as b <= B.
 func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget float64) {
 	r := c.request
+	if len(r.job.Speeds) > 0 {
+		c.buildWays(tables, state, budget)
+		return
+	}
 	most := min(r.job.Chunks, r.work) // more than all the work is of no use
 	workers := c.sums(c.market, state, &r.demands[Workers], order{most, budget})
 	most = int64(len(workers) - 1)
@@ -69,6 +73,33 @@ func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget floa
 	}
 }
 
+// buildWays pushes one table of a job with Speeds: at least d units at the cost of the cheapest way to do so many.
+func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget float64) {
+	r := c.request
+	workers := c.sums(c.market, state, &r.demands[Workers], order{r.most[Workers], budget})
+	ps := c.sums(c.market, state, &r.demands[ParameterServers], order{r.most[ParameterServers], budget})
+	// By units, what the cheapest way costs that does just these; a way that does more than all the work does all.
+	cost := make([]float64, min(r.job.perSlot(), r.work)+1)
+	for d := range cost {
+		cost[d] = inf
+	}
+	for _, s := range r.job.Speeds {
+		if d := min(s.Units, r.work); s.Workers < int64(len(workers)) && s.PS < int64(len(ps)) {
+			cost[d] = min(cost[d], workers[s.Workers]+ps[s.PS])
+		}
+	}
+	for d := len(cost) - 2; d >= 1; d-- {
+		cost[d] = min(cost[d], cost[d+1])
+	}
+	tables.Push(0)
+	for _, x := range cost[1:] {
+		if x >= budget {
+			return
+		}
+		tables.Push(x)
+	}
+}
+
 // sums returns the cost of the 0, 1, 2, ... cheapest containers, up to o.need or as many as fit.
 func (c *slotCosts) sums(m *market, state *slotState, d *demand, o order) []float64 {
 	sums := append(c.prefix[d.side][:0], 0)
@@ -83,13 +114,22 @@ func (c *slotCosts) sums(m *market, state *slotState, d *demand, o order) []floa
 	return sums
 }
 
-// plan places y workers and their parameter servers in slot s, at that price, and returns what runs where.
-func (c *slotCosts) plan(s int, y int64, price float64) SlotPlan {
+// plan places the containers that do so many units in slot s, at that price, and returns what runs where.
+func (c *slotCosts) plan(s int, units int64, price float64) SlotPlan {
 	m, r := c.market, c.request
 	state := m.slot(r.first + s)
 	plan := SlotPlan{Slot: r.first + s, Price: price}
+	y, z := r.workersFor(units), int64(0)
+	if len(r.job.Speeds) == 0 {
+		z = r.job.PSFor(y)
+	} else {
+		workers := c.sums(m, state, &r.demands[Workers], order{r.most[Workers], inf})
+		ps := c.sums(m, state, &r.demands[ParameterServers], order{r.most[ParameterServers], inf})
+		way, _, _ := r.job.cheapest(units, workers, ps) // the search has found one
+		y, z = way.Workers, way.PS
+	}
 	plan.Workers = c.place(m, state, &r.demands[Workers], y)
-	plan.PS = c.place(m, state, &r.demands[ParameterServers], r.job.PSFor(y))
+	plan.PS = c.place(m, state, &r.demands[ParameterServers], z)
 	return plan
 }
 

@@ -50,11 +50,11 @@ func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, te
 // misfit returns why the job cannot run on the empty cluster in any number of slots, or Admitted.
 func (j *Job) misfit(cluster *Cluster) Verdict {
 	switch {
-	case j.WorkerBandwidth > j.PSBandwidth:
+	case len(j.Speeds) == 0 && j.WorkerBandwidth > j.PSBandwidth:
 		return BandwidthTooSmall
 	case !fitsAny(cluster, Workers, j):
 		return FitsNoWorkerServer
-	case !fitsAny(cluster, ParameterServers, j):
+	case j.needsPS() && !fitsAny(cluster, ParameterServers, j):
 		return FitsNoPSServer
 	}
 	return Admitted

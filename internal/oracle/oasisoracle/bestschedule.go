@@ -28,6 +28,10 @@ type Problem struct {
 	MaxWorkers, Work int64
 	// WorkerBandwidth and PSBandwidth are b_i and B_i.
 	WorkerBandwidth, PSBandwidth int64
+	// Speed, if not nil, is the work that some numbers of workers and parameter servers do in a slot, 0 where they do
+	// not run together; MaxPS is then the most parameter servers of any slot, and bandwidths count for nothing.
+	Speed func(workers, ps int64) int64
+	MaxPS int64
 	// Values[t] is the utility of a job whose last worker runs in slot t.
 	Values []float64
 }
@@ -79,6 +83,9 @@ func (p *Problem) walk(tables [][]float64, t int, done int64, cost float64, cost
 // slot returns the least cost of exactly y workers in slot t, for y = 0 to MaxWorkers, over every
 // choice of servers and every number of parameter servers that satisfies (3), (6) and (7).
 func (p *Problem) slot(t int) []float64 {
+	if p.Speed != nil {
+		return p.ways(t)
+	}
 	workers := p.Workers.totals(t, p.MaxWorkers)
 	ps := p.PS.totals(t, p.MaxWorkers)
 	out := make([]float64, p.MaxWorkers+1)
@@ -88,6 +95,26 @@ func (p *Problem) slot(t int) []float64 {
 			served := int64(y)*p.WorkerBandwidth <= int64(z)*p.PSBandwidth // (6)
 			if served && z <= y {                                          // (7)
 				out[y] = min(out[y], workers[y]+ps[z])
+			}
+		}
+	}
+	return out
+}
+
+// ways returns the least cost of each amount of work in slot t up to all of it, over every number of workers and
+// parameter servers and every choice of servers.
+func (p *Problem) ways(t int) []float64 {
+	workers, ps := p.Workers.totals(t, p.MaxWorkers), p.PS.totals(t, p.MaxPS)
+	out := make([]float64, p.Work+1)
+	for d := range out {
+		out[d] = math.Inf(1)
+	}
+	out[0] = 0
+	for y := range workers {
+		for z := range ps {
+			// More work than there is does no harm, as more workers than needed do none with linear speed.
+			if d := min(p.Work, p.Speed(int64(y), int64(z))); d > 0 {
+				out[d] = min(out[d], workers[y]+ps[z])
 			}
 		}
 	}

@@ -1,0 +1,233 @@
+// This file tests speeds that are not linear, jobs without parameter servers, and shapes.
+
+package primaldual
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+)
+
+// curved is a job of so many units: 1, 2 or 4 workers do 10, 18 or 30 of them in a slot, with a parameter server each, or
+// 8, 14, 22 without.
+func curved(id string, units int64) Job {
+	return Job{
+		ID: id, Arrival: 1, Worker: vec{1}, PS: vec{1}, Units: units, Utility: Constant(1000),
+		Speeds: []Speed{{1, 0, 8}, {1, 1, 10}, {2, 0, 14}, {2, 2, 18}, {4, 0, 22}, {4, 4, 30}},
+	}
+}
+
+// The cost of a number of units is that of the cheapest way that does at least so many.
+func TestSpeedTable(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst) // a container costs 1
+	j := curved("j", 30)
+	got := tablesOf(t, s, &j)[0]
+	for units, want := range map[int]float64{0: 0, 1: 1, 8: 1, 9: 2, 10: 2, 14: 2, 15: 4, 22: 4, 23: 8, 30: 8} {
+		if got[units] != want {
+			t.Errorf("%d units cost %g, want %g", units, got[units], want)
+		}
+	}
+	if len(got) != 31 {
+		t.Errorf("%d entries", len(got))
+	}
+	// What is left is less than a slow way does: it costs no more than that.
+	j.Units = 3
+	if got := tablesOf(t, s, &j)[0]; !cmp.Equal(got, []float64{0, 1, 1, 1}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// Cheap slots beat fast ones, until the deadline says otherwise.
+func TestSpeedSchedule(t *testing.T) {
+	for _, test := range []struct {
+		within int
+		want   []int64 // workers by slot
+	}{{2, []int64{1, 1, 2}}, {1, []int64{2, 4}}, {0, nil}} {
+		cluster, bounds := plainCluster(3, 4)
+		s := newScheduler(t, cluster, bounds, BoundsFirst)
+		j := curved("j", 30)
+		j.Utility = Steps{{test.within, 1000}}
+		if test.within == 1 {
+			j.Units = 36
+		}
+		if test.within == 0 {
+			j.Units = 31
+		}
+		d := offer(t, s, j)
+		sum := map[int64]int{}
+		for i := range d.Schedule {
+			sum[d.Schedule[i].Total()]++
+		}
+		want := map[int64]int{}
+		for _, y := range test.want {
+			want[y]++
+		}
+		if !cmp.Equal(sum, want) || d.Admitted != (test.want != nil) {
+			t.Errorf("by slot %d: %v with %v workers, want %v", test.within+1, d.Verdict, sum, want)
+		}
+	}
+}
+
+// A job that needs no parameter servers runs where there is no room for any; in JSON its plans say so by empty lists.
+func TestWithoutParameterServers(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	cluster.PSServers = servers("p", vec{0})
+	for _, learn := range []*Learning{nil, {}} {
+		known := bounds
+		if learn != nil {
+			known = nil
+		}
+		s, err := NewScheduler(cluster, known, &SchedulerOptions{Learn: learn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := offer(t, s, curved("j", 44))
+		if !d.Admitted || len(d.Schedule[0].PS) != 0 {
+			t.Fatalf("%v: %+v", d.Verdict, d.Reason)
+		}
+		if text, err := json.Marshal(d); err != nil || !strings.Contains(string(text), `"ps":[]`) {
+			t.Errorf("%s, %v", text, err)
+		}
+		needs := curved("needs", 44)
+		needs.Speeds = needs.Speeds[1:2]
+		if d := offer(t, s, needs); d.Verdict != FitsNoPSServer {
+			t.Errorf("%v for a job with parameter servers", d.Verdict)
+		}
+	}
+}
+
+func TestSpeedFaults(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Job)
+		want   error
+	}{
+		"fine":            {func(*Job) {}, nil},
+		"no workers":      {func(j *Job) { j.Speeds[0].Workers = 0 }, apportion.ErrRange},
+		"negative PS":     {func(j *Job) { j.Speeds[0].PS = -1 }, apportion.ErrRange},
+		"no units":        {func(j *Job) { j.Speeds[2].Units = 0 }, apportion.ErrRange},
+		"twice":           {func(j *Job) { j.Speeds[1] = j.Speeds[0] }, apportion.ErrDuplicate},
+		"out of order":    {func(j *Job) { j.Speeds[1], j.Speeds[2] = j.Speeds[2], j.Speeds[1] }, apportion.ErrDuplicate},
+		"no work":         {func(j *Job) { j.Units = 0 }, apportion.ErrRange},
+		"linear too":      {func(j *Job) { j.Chunks = 4 }, apportion.ErrConflict},
+		"bandwidth":       {func(j *Job) { j.PSBandwidth = 1 }, apportion.ErrConflict},
+		"work, no speeds": {func(j *Job) { *j = plainJob("j", 1); j.Units = 3 }, apportion.ErrConflict},
+	} {
+		j := curved("j", 5)
+		test.change(&j)
+		if err := j.Validate(apportion.Kinds{"unit"}); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+	cluster, _ := plainCluster(3, 4)
+	if _, err := NewOffline(cluster, []Job{curved("j", 5)}, nil); !errors.Is(err, apportion.ErrConflict) {
+		t.Errorf("offline: %v", err)
+	}
+}
+
+func TestReadStepTimes(t *testing.T) {
+	times, err := ReadStepTimes(strings.NewReader("app,seconds,parameter_servers,workers\nx,0.5,1,2\nx,0.25,2,4\nx,0.3,2,4\nx,1e9,0,1\n"))
+	if err != nil || !cmp.Equal(times[1], StepTime{4, 2, 0.25}) || len(times) != 4 {
+		t.Fatalf("%v, %v", times, err)
+	}
+	// A slot of ten seconds has 20 and 33 steps; a unit is three steps, the slowest measurement counts.
+	if got := Speeds(times, 10*time.Second, 3); !cmp.Equal(got, []Speed{{2, 1, 6}, {4, 2, 11}}) {
+		t.Errorf("%v", got)
+	}
+	for text, want := range map[string]error{
+		"workers,seconds\n1,2\n":                      apportion.ErrMissing,
+		"workers,parameter_servers,seconds\n1,1,x\n":  apportion.ErrType,
+		"workers,parameter_servers,seconds\n0,1,1\n":  apportion.ErrRange,
+		"workers,parameter_servers,seconds\n1.5,1,1":  apportion.ErrRange,
+		"workers,parameter_servers,seconds\n1,-1,1\n": apportion.ErrRange,
+		"workers,parameter_servers,seconds\n1,1,0\n":  apportion.ErrRange,
+		"workers,parameter_servers,seconds\n1,1,Inf":  apportion.ErrRange,
+	} {
+		if _, err := ReadStepTimes(strings.NewReader(text)); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		} else if want != apportion.ErrMissing && !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%q: %v does not name the line", text, err)
+		}
+	}
+	for _, text := range []string{"", "workers,parameter_servers,seconds\n1,1\n"} {
+		if _, err := ReadStepTimes(strings.NewReader(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+// Of several shapes the one with the greatest payoff is reserved, and the others leave nothing behind.
+func TestOfferShapes(t *testing.T) {
+	cluster, bounds := plainCluster(4, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	slow, fast, impossible := plainJob("j", 1), plainJob("j", 1), plainJob("j", 1)
+	slow.Epochs = 4
+	impossible.Worker = vec{99}
+	d, chosen, err := s.OfferShapes([]Job{impossible, slow, fast})
+	if err != nil || chosen != 2 || !d.Admitted || d.Completion != 2 {
+		t.Fatalf("shape %d: %+v, %v", chosen, d, err)
+	}
+	if err := s.recount(); err != nil || len(s.jobs) != 1 {
+		t.Errorf("%d jobs, %v", len(s.jobs), err)
+	}
+	impossible.ID = "k"
+	if d, chosen, err := s.OfferShapes([]Job{impossible}); err != nil || chosen != 0 || d.Verdict != FitsNoWorkerServer {
+		t.Errorf("shape %d: %v, %v", chosen, d.Verdict, err)
+	}
+	other := plainJob("other", 1)
+	for name, shapes := range map[string][]Job{"none": nil, "two jobs": {other, plainJob("another", 1)}, "two arrivals": {other, plainJob("other", 2)}, "running": {slow}} {
+		unchanged(t, s, fmt.Sprint(name), map[string]error{"none": apportion.ErrEmpty, "running": apportion.ErrDuplicate}[name], func() error {
+			_, _, err := s.OfferShapes(shapes)
+			if name != "none" && name != "running" && errors.Is(err, apportion.ErrConflict) {
+				return nil
+			}
+			return err
+		})
+	}
+}
+
+// What is left after a failure counts in units: a slot of four workers without parameter servers has done 22 of 40, so that
+// two workers' 18 are enough.
+func TestSpeedAfterFailure(t *testing.T) {
+	cluster, bounds := plainCluster(6, 4)
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	j := curved("j", 40)
+	j.Speeds = []Speed{{2, 0, 18}, {4, 0, 22}}
+	j.Utility = Steps{{1, 1000}, {5, 10}}
+	if d := offer(t, s, j); !d.Admitted || d.Schedule[0].Total()+d.Schedule[1].Total() != 6 {
+		t.Fatalf("%+v", d)
+	}
+	first := s.jobs["j"].job.done(s.jobs["j"].schedule[:1])
+	out, err := s.Fail("w0", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := s.jobs["j"].left(2).work; len(out) == 1 && left != 40-first {
+		t.Errorf("%d units are left of 40, slot 1 did %d", left, first)
+	}
+	if got := (&running{job: j, schedule: s.jobs["j"].schedule[:1]}).left(2).work; got != 40-first {
+		t.Errorf("%d units are left, want %d", got, 40-first)
+	}
+}
+
+// Packing takes the fastest way, and of ways that do all that is left the one with the fewest workers.
+func TestPackSpeeds(t *testing.T) {
+	cluster, _ := plainCluster(6, 4)
+	l, err := NewLedger(cluster, freeBounds(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := curved("j", 38)
+	var p packer
+	schedule, ok := p.pack(&l.market, &j, remainder{work: 38, first: 1}, 6)
+	if !ok || len(schedule) != 2 || schedule[0].Total() != 4 || schedule[0].servers() != 4 || schedule[1].Total() != 1 || schedule[1].servers() != 0 {
+		t.Errorf("%v: %+v", ok, schedule)
+	}
+}
