@@ -22,4 +22,4 @@ func TestFigures(t *testing.T) {
 
 func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, run, "-seeds", "1") }
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "interference", "out") }
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "noisy", "seeds", "interference", "out") }

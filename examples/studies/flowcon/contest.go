@@ -1,0 +1,73 @@
+// This file plays random schedules with noisy readings, for the time to 95 % of the improvement.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
+	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
+)
+
+// noisyJobs is the number of jobs of a noisy schedule.
+const noisyJobs = 10
+
+// parts returns the part of its work after which each job of a scenario has learned.
+func parts(scenario *sim.Scenario) ([]float64, error) {
+	byModel := map[string]float64{}
+	for _, m := range allModels {
+		steps, values, err := trace.Recorded(m.curve)
+		if err != nil {
+			return nil, err
+		}
+		byModel[m.name] = noisy.Part(steps, values)
+	}
+	var all []float64
+	for i := range scenario.Jobs {
+		all = append(all, byModel[scenario.Jobs[i].Model])
+	}
+	return all, nil
+}
+
+// contest compares the thesis' test, under two readings of its alpha, with ours.
+func contest(schedules int) *noisy.Contest {
+	intervals := []time.Duration{20 * time.Second, 60 * time.Second}
+	settings := func(interval time.Duration) []setting {
+		return []setting{threshold(0.05, interval, growth.FirstValue), threshold(0.05, interval, growth.LargestGrowth), prospect(interval)}
+	}
+	c := &noisy.Contest{
+		Schedules: schedules, Intervals: intervals,
+		Scenario: func(seed uint64) (*sim.Scenario, []float64, error) {
+			scenario, err := randomSchedule(noisyJobs, seed)
+			if err != nil {
+				return nil, nil, err
+			}
+			all, err := parts(scenario)
+			return scenario, all, err
+		},
+		Base: func(uint64) sim.Policy { return &policies.Default{} },
+		With: func(k int, interval time.Duration, _ uint64) (sim.Policy, error) {
+			s := settings(interval)[k]
+			return policies.NewFlowCon(flowcon.Config{Interval: s.interval, Alpha: s.alpha}, &s.options)
+		},
+	}
+	for _, s := range settings(intervals[0]) {
+		c.Settings = append(c.Settings, s.name)
+	}
+	return c
+}
+
+// reportNoisy prints the contest.
+func reportNoisy(w, stderr io.Writer, schedules int) error {
+	fmt.Fprintf(w, "%d random schedules of %d jobs a row, readings every %v: by how many percent the time to 95 %% of the improvement is\n"+
+		"shorter than under NA, with its standard error.\n", schedules, noisyJobs, noisy.Every)
+	c := contest(schedules)
+	return c.Report(w, command.Progress(stderr, schedules*noisy.Rows()*len(c.Intervals), "simulating"))
+}

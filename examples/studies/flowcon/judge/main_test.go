@@ -1,0 +1,27 @@
+// This file runs the command as a user does, on three curves.
+
+package main
+
+import (
+	"io"
+	"testing"
+
+	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+)
+
+// TestCases runs the commands of testdata/cases and compares what they print, errors included.
+func TestCases(t *testing.T) { commandtest.Cases(t, run) }
+
+// The figures are files that viewers can open, and the same every time.
+func TestFigures(t *testing.T) {
+	charttest.Twice(t, func(out string) error {
+		return run(t.Context(), io.Discard, io.Discard, []string{"-seeds", "1", "-curves", "testdata/few", "-out", out})
+	}, 4, "Prospect", "Decline")
+}
+
+func TestFolderThatCannotBeMade(t *testing.T) {
+	commandtest.FileForFolder(t, run, "-seeds", "1", "-curves", "testdata/few")
+}
+
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "out") }

@@ -1,0 +1,188 @@
+// This file measures when a job had learned: the time to 95 % of its improvement.
+
+package noisy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+	"time"
+
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// learned is the share of all improvement after which a job has learned.
+const learned = 0.95
+
+// Part returns the part of its work after which a job has learned, by a curve of which the last value lies on
+// the better side: from then on the best mean of the newest 5 % of the points is good enough.
+func Part(steps, values []float64) float64 {
+	sign := 1.0
+	if values[len(values)-1] > values[0] {
+		sign = -1
+	}
+	width := max(1, len(values)/20)
+	best := make([]float64, len(values))
+	for i := range values {
+		sum, newest := 0.0, values[max(0, i-width+1):i+1]
+		for _, v := range newest {
+			sum += sign * v
+		}
+		best[i] = sum / float64(len(newest))
+		if i > 0 {
+			best[i] = min(best[i], best[i-1])
+		}
+	}
+	last := len(values) - 1
+	for i := range best {
+		if best[0]-best[i] >= learned*(best[0]-best[last]) {
+			return (steps[i] - steps[0]) / (steps[last] - steps[0])
+		}
+	}
+	return 1
+}
+
+// Learned returns the time from its submission in which a job did a part of its work.
+func Learned(job *sim.Outcome, work time.Duration, part float64) time.Duration {
+	left := part * work.Seconds()
+	for _, span := range job.Spans {
+		done := (span.Until - span.From).Seconds() * sim.Fraction(span.Rate)
+		if done > 0 && done >= left {
+			at := span.From.Seconds() + left/sim.Fraction(span.Rate)
+			return time.Duration(math.Round(at*1e9)) - job.Arrival
+		}
+		left -= done
+	}
+	return job.Response()
+}
+
+// Contest is a comparison of settings of one policy under noise: how much sooner jobs learn than under a
+// policy that does not watch them.
+type Contest struct {
+	Settings  []string
+	Schedules int
+	Intervals []time.Duration
+	// Scenario draws a schedule, and Parts has the part of each of its jobs.
+	Scenario func(seed uint64) (scenario *sim.Scenario, parts []float64, err error)
+	// Base makes the policy that does not watch, With that of a setting.
+	Base func(seed uint64) sim.Policy
+	With func(setting int, interval time.Duration, seed uint64) (sim.Policy, error)
+}
+
+// Every is the time between two readings in a contest.
+const Every = 5 * time.Second
+
+// sum is the time in which all jobs of a run learned, in seconds.
+func sum(scenario *sim.Scenario, parts []float64, policy sim.Policy) (float64, error) {
+	result, err := sim.Run(context.Background(), scenario, policy)
+	if err != nil {
+		return 0, err
+	}
+	total := 0.0
+	for i := range result.Jobs {
+		total += Learned(&result.Jobs[i], scenario.Jobs[i].Work, parts[i]).Seconds()
+	}
+	return total, nil
+}
+
+// gains returns by how many percent the jobs of one schedule learn sooner under each setting.
+func (c *Contest) gains(noise Noise, interval time.Duration, seed uint64) ([]float64, error) {
+	scenario, parts, err := c.Scenario(seed)
+	if err != nil {
+		return nil, err
+	}
+	base, err := sum(scenario, parts, c.Base(seed))
+	if err != nil {
+		return nil, err
+	}
+	gains := make([]float64, len(c.Settings))
+	for k := range gains {
+		policy, err := c.With(k, interval, seed)
+		if err != nil {
+			return nil, err
+		}
+		with, err := sum(scenario, parts, &Policy{Policy: policy, Noise: noise, Seed: seed << 32, Every: Every})
+		if err != nil {
+			return nil, err
+		}
+		gains[k] = 100 * (1 - with/base)
+	}
+	return gains, nil
+}
+
+// moments are the mean of some numbers and its standard error.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(x float64) {
+	m.n++
+	m.sum += x
+	m.squares += x * x
+}
+
+func (m *moments) mean() float64 { return m.sum / m.n }
+
+func (m *moments) String() string {
+	variance := max(0, m.squares/m.n-m.mean()*m.mean())
+	return fmt.Sprintf("%+.1f (%.1f)", m.mean(), math.Sqrt(variance/m.n))
+}
+
+// Report prints a row for each noise and interval: gains with their standard errors, and how far the last
+// setting is ahead of each other on the same schedules.
+func (c *Contest) Report(w io.Writer, tick func()) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(table, "noise\tinterval")
+	last := len(c.Settings) - 1
+	for _, name := range c.Settings {
+		fmt.Fprint(table, "\t"+name)
+	}
+	for _, name := range c.Settings[:last] {
+		fmt.Fprintf(table, "\t%s ahead of %s", c.Settings[last], name)
+	}
+	fmt.Fprintln(table)
+	for _, noise := range Noises() {
+		// A restart is an event of the job, not of its readings: the simulator has none.
+		for _, interval := range c.Intervals {
+			if noise.Restart {
+				continue
+			}
+			if err := c.row(table, noise, interval, tick); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}
+
+// row plays all schedules of one row.
+func (c *Contest) row(w io.Writer, noise Noise, interval time.Duration, tick func()) error {
+	last := len(c.Settings) - 1
+	all, ahead := make([]moments, last+1), make([]moments, last)
+	for seed := range c.Schedules {
+		gains, err := c.gains(noise, interval, uint64(seed+1))
+		if err != nil {
+			return err
+		}
+		for k, gain := range gains {
+			all[k].add(gain)
+			if k < last {
+				ahead[k].add(gains[last] - gain)
+			}
+		}
+		tick()
+	}
+	fmt.Fprintf(w, "%s\t%v", noise.Name, interval)
+	for k := range all {
+		fmt.Fprint(w, "\t"+all[k].String())
+	}
+	for k := range ahead {
+		fmt.Fprint(w, "\t"+ahead[k].String())
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// Rows is how many rows a report has for each interval.
+func Rows() int { return len(Noises()) - 1 }

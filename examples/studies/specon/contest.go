@@ -1,0 +1,84 @@
+// This file plays random schedules with noisy readings, for the time to 95 % of the improvement.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
+	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/policies"
+)
+
+// noisySchedule is the one of twenty random jobs.
+const noisySchedule = "random-20"
+
+// parts returns the part of its work after which each job of a scenario has learned.
+func parts(scenario *sim.Scenario) ([]float64, error) {
+	byModel := map[string]float64{}
+	for _, m := range models {
+		steps, values, err := trace.Recorded(m.curve)
+		if err != nil {
+			return nil, err
+		}
+		byModel[m.name] = noisy.Part(steps, values)
+	}
+	var all []float64
+	for i := range scenario.Jobs {
+		all = append(all, byModel[scenario.Jobs[i].Model])
+	}
+	return all, nil
+}
+
+// contest compares the thesis' test with ours. New jobs are placed at random, as in the main table.
+func contest(schedules int) *noisy.Contest {
+	s := schedulesByName(noisySchedule)
+	place := func(seed uint64) policies.Default { return policies.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
+	c := &noisy.Contest{
+		Schedules: schedules, Intervals: []time.Duration{30 * time.Second, 60 * time.Second},
+		Scenario: func(seed uint64) (*sim.Scenario, []float64, error) {
+			scenario, err := s.scenario(seed)
+			if err != nil {
+				return nil, nil, err
+			}
+			all, err := parts(scenario)
+			return scenario, all, err
+		},
+		Base: func(seed uint64) sim.Policy {
+			ds := place(seed)
+			return &ds
+		},
+		With: func(k int, interval time.Duration, seed uint64) (sim.Policy, error) {
+			setting := chosen()[k]
+			policy, err := policies.NewSpeCon(specon.Config{Interval: interval, Alpha: setting.alpha}, &setting.options)
+			if err == nil {
+				policy.Place = place(seed)
+			}
+			return policy, err
+		},
+	}
+	for _, setting := range chosen() {
+		c.Settings = append(c.Settings, setting.name)
+	}
+	return c
+}
+
+// schedulesByName returns the schedule of a name.
+func schedulesByName(name string) *schedule {
+	return &schedules[slices.IndexFunc(schedules, func(s schedule) bool { return s.name == name })]
+}
+
+// reportNoisy prints the contest.
+func reportNoisy(w, stderr io.Writer, n int) error {
+	c := contest(n)
+	fmt.Fprintf(w, "%s, %d schedules a row, readings every %v: by how many percent the time to 95 %% of the improvement is\n"+
+		"shorter than under DS, with its standard error.\n", schedulesByName(noisySchedule).title, n, noisy.Every)
+	return c.Report(w, command.Progress(stderr, n*noisy.Rows()*len(c.Intervals), "simulating"))
+}
