@@ -183,9 +183,37 @@ func TestProspectStrayReadings(t *testing.T) {
 	if math.Abs(got.Ahead-e.Ahead) > 0.02 || math.Abs(got.Level-e.Level) > 0.02 {
 		t.Errorf("%+v, without wrong readings %+v", got, e)
 	}
+	// Two close wrong readings in a row are still none, three are a fact.
+	for row, want := range map[int]bool{2: false, 3: true} {
+		values := falls(40, 1, 1, 0.5)
+		for i := range row {
+			values[30+i] *= 5
+		}
+		if got := seriesToward(growth.SmallerIsBetter, values[:30+row]...).SetBack(); got != want {
+			t.Errorf("%d wrong readings in a row set back: %v", row, got)
+		}
+	}
 	first := append([]float64{500}, falls(30, 1, 1, 0.5)...)
 	if start, _ := seriesOf(first...).Start(); start != 2 {
 		t.Errorf("start %v after a first reading of 500", start)
+	}
+}
+
+// A job that was given nothing does not hang, however long.
+func TestProspectIdleIsNoSilence(t *testing.T) {
+	s := seriesOf(falls(20, 0, 1, 0.2)...)
+	value, at := s.Value()
+	for i := range 60 {
+		s.Add(at+time.Duration(1+i)*10*second, value, growth.Used(0))
+	}
+	if silent, hangs := s.Silence(); hangs || silent > 10*second {
+		t.Errorf("silent for %v, hangs: %v", silent, hangs)
+	}
+	for i := range 10 {
+		s.Add(at+time.Duration(100+i)*10*second, value, growth.Used(1))
+	}
+	if _, hangs := s.Silence(); !hangs {
+		t.Error("works again and repeats its value for long, and does not hang")
 	}
 }
 
@@ -224,6 +252,9 @@ func TestPace(t *testing.T) {
 	worse := seriesToward(growth.SmallerIsBetter, 8, 9, 10)
 	if got := worse.Pace(growth.Raw); got != -0.1 || (growth.Prospect{Alpha: 0.05}).Rate(worse, growth.Raw) != 0 {
 		t.Errorf("pace %v of a loss that rises", got)
+	}
+	if got := seriesToward(growth.SmallerIsBetter, 1e-150, 1e99).Pace(growth.FirstValue); got != -1e200 {
+		t.Errorf("pace %v, want the largest", got)
 	}
 	var noted growth.Series
 	noted.Add(0, 8, growth.Used(1))

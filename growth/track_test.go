@@ -196,3 +196,57 @@ func TestTrackClone(t *testing.T) {
 	copied.Offer(second, 1, []float64{1})
 	used(t, &track, "of the original", 0.5)
 }
+
+// Every reading between two checks is part of the history, by the usage that counts as work.
+func TestTrackHistory(t *testing.T) {
+	for steering, want := range []float64{0.5 * 22, 0.25 * 22} {
+		var track growth.Track
+		track.Steer(steering)
+		for i := range 12 {
+			at := time.Duration(2*i) * second
+			track.Offer(at, 9-0.1*float64(i), []float64{0.5, 0.25})
+			if i%5 == 0 {
+				track.Check(at, anyTest)
+			}
+		}
+		track.Check(22*second, anyTest)
+		series := track.Series()
+		if got := series.History(); got != 12 {
+			t.Errorf("%d points of 12 readings", got)
+		}
+		if got := series.Work(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("steered by %d: work %v, want %v", steering, got, want)
+		}
+		if got := series.Point(11); math.Abs(got.Value-7.9) > 1e-12 || math.Abs(got.Work-want) > 1e-12 {
+			t.Errorf("steered by %d: the newest point is %v", steering, got)
+		}
+	}
+}
+
+// Several readings from the future in a row were noted before a check finds out: what they taught is forgotten, and
+// those that follow count.
+func TestTrackFutureInARow(t *testing.T) {
+	var track growth.Track
+	track.Toward(growth.SmallerIsBetter)
+	offer := func(at int, value float64) bool { return track.Offer(time.Duration(at)*second, value, nil) }
+	offer(0, 9)
+	track.Check(0, anyTest)
+	for i := range 4 {
+		offer(1000000+i, 5-float64(i))
+	}
+	if outcome, _ := track.Check(10*second, anyTest); outcome != growth.Unusable {
+		t.Errorf("readings from the future: %v", outcome)
+	}
+	for i := 11; i < 20; i++ {
+		if !offer(i, 9-0.1*float64(i)) {
+			t.Errorf("the reading at %d s is late", i)
+		}
+	}
+	if outcome, _ := track.Check(20*second, anyTest); outcome != growth.Measured {
+		t.Errorf("after the future: %v", outcome)
+	}
+	series := track.Series()
+	if start, _ := series.Start(); start != 7.9 || series.History() != 9 || series.Work() > 20 || series.Better() != growth.SmallerIsBetter {
+		t.Errorf("start %v, %d points, work %v, %v", start, series.History(), series.Work(), series.Better())
+	}
+}

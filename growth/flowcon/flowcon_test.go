@@ -528,3 +528,30 @@ func TestLimitsFollowTheEstimate(t *testing.T) {
 		t.Errorf("noise has %v of all growth by the estimate, %v by the newest difference", shares[true], shares[false])
 	}
 }
+
+// A job that comes later has as long to speak as one that was there at the start.
+func TestSilenceCountsFromArrival(t *testing.T) {
+	e := executor(t, 1, nil)
+	step(t, e, 0, learner("learns", 0))
+	for now := 200 * second; now <= 320*second; now += 20 * second {
+		step(t, e, now, learner("learns", now), flowcon.Reading{Job: "late", Missing: true})
+		if standing, _ := e.Standing("late"); standing.Silent != (now > 300*second) {
+			t.Errorf("%v: silent %v", now, standing.Silent)
+		}
+	}
+}
+
+// A loss that rises is no growth where the reading says what is better.
+func TestBetter(t *testing.T) {
+	for better, want := range map[growth.Direction]growth.Verdict{growth.EitherWay: growth.Growing, growth.SmallerIsBetter: growth.Slow, growth.LargerIsBetter: growth.Growing} {
+		e := executor(t, 1, &flowcon.Options{Classifier: growth.Prospect{Alpha: 0.05}})
+		for i := range 12 {
+			now := time.Duration(i) * 20 * second
+			step(t, e, now, flowcon.Reading{Job: "rises", At: now, Value: 5 + now.Seconds()/100, Usage: []float64{1}, Better: better})
+		}
+		standing, _ := e.Standing("rises")
+		if standing.Verdict != want || (standing.Growth[0] > 0) != (want == growth.Growing) {
+			t.Errorf("%v: %v, growth %v", better, standing.Verdict, standing.Growth)
+		}
+	}
+}

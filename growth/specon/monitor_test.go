@@ -240,3 +240,35 @@ func TestMonitorUnsure(t *testing.T) {
 		}
 	}
 }
+
+// A loss that rises is slow where it is said that smaller is better, by an observation and by an event.
+func TestBetter(t *testing.T) {
+	options := specon.Options{Classifier: growth.Prospect{Alpha: 0.05}}
+	for better, want := range map[growth.Direction]growth.Category{growth.EitherWay: growth.Progressing, growth.SmallerIsBetter: growth.Converged} {
+		m := monitor(t, &options)
+		manager, err := specon.NewManager(specon.ManagerConfig{Config: specon.Config{Interval: 20 * second}}, &specon.ManagerOptions{Options: options})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := apportion.Resources{}
+		events := []specon.Event{{Kind: specon.WorkerUp, Worker: "w", Capacity: none}, {Kind: specon.Arrival, Job: "rises", Worker: "w", Demand: none}}
+		for i := range 12 {
+			now, value := time.Duration(i)*20*second, 5+float64(i)/5
+			observe(t, m, now, specon.Observation{Job: "rises", Worker: "w", Value: value, Better: better})
+			events = append(events, specon.Event{Kind: specon.Reading, Job: "rises", At: now, Value: value, Better: better})
+			for _, e := range events {
+				if err := manager.Step(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			events = nil
+			if _, err := manager.Tick(now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		standing, _ := m.Standing("rises")
+		if job, _ := manager.Job("rises"); standing.Category != want || job.Category != want {
+			t.Errorf("%v: %v, %v in the manager", better, standing.Category, job.Category)
+		}
+	}
+}
