@@ -47,7 +47,7 @@ func TestBudgets(t *testing.T) {
 }
 
 // Budgets grow with the thresholds, ceilings only widen them, by less than one, and nobody may be adjusted
-// beyond those that run.
+// beyond what those that run cost.
 func TestBudgetsGrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
@@ -63,7 +63,11 @@ func TestBudgetsGrow(t *testing.T) {
 		running := int64(0)
 		for _, app := range p.Applications {
 			if p.Previous.Containers(app.ID) > 0 {
-				running++
+				cost := int64(1)
+				if app.AdjustCost != nil {
+					cost = *app.AdjustCost
+				}
+				running += cost
 			}
 		}
 		small := rapid.Float64Range(0, 1).Draw(t, "theta")

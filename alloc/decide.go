@@ -155,6 +155,7 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 			Theoretical: app.Share,
 			Loss:        app.Loss(n),
 			Adjusted:    app.Adjusted(counts[i]),
+			Forced:      app.Adjusted(counts[i]) && r.forced[i],
 		}
 	}
 	return shares

@@ -76,8 +76,10 @@ type Share struct {
 	Actual      float64 `json:"actual"`
 	Theoretical float64 `json:"theoretical"`
 	Loss        float64 `json:"loss"`
-	// Adjusted is r_i (3): it ran before, and its containers change.
+	// Adjusted is r_i (3): it ran before, and its containers change. Forced says that they had to: it
+	// could not stay, and its change counts against no budget.
 	Adjusted bool `json:"adjusted"`
+	Forced   bool `json:"forced,omitempty"`
 }
 
 // Waiting is an application that holds no containers after the decision.

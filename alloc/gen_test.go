@@ -45,8 +45,45 @@ func genProblem(t *rapid.T) *alloc.Problem {
 			Start: []string{"start", fmt.Sprint(i)}, Resume: []string{"resume", fmt.Sprint(i)},
 		})
 	}
+	if !p.Options.PaperRule {
+		genCluster(t, p)
+	}
 	p.Previous = genPrevious(t, p)
 	return p
+}
+
+// genCluster gives servers and applications some of what the paper's have not.
+func genCluster(t *rapid.T, p *alloc.Problem) {
+	p.Options.Preempt = rapid.Bool().Draw(t, "preempt")
+	for j := range p.Servers {
+		p.Servers[j].Labels = map[string]string{"zone": rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone")}
+		p.Servers[j].Cordoned = rapid.IntRange(0, 4).Draw(t, "cordoned") == 0
+	}
+	seldom := func(name string) bool { return rapid.IntRange(0, 3).Draw(t, name) == 0 }
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		app.Priority, app.Pinned, app.Preemptible = rapid.Int64Range(-1, 1).Draw(t, "priority"), seldom("pinned"), seldom("preemptible")
+		if seldom("requires") {
+			op := rapid.SampledFrom([]alloc.Operator{alloc.In, alloc.NotIn}).Draw(t, "op")
+			app.Requires = []alloc.Requirement{{Key: "zone", Op: op, Values: []string{"a"}}}
+		}
+		if seldom("step") {
+			app.Step = 2
+		}
+		if seldom("counts") {
+			app.Counts = []int64{1, 2, 4}
+		}
+		if seldom("per server") {
+			app.PerServer = rapid.Int64Range(1, 2).Draw(t, "per server")
+		}
+		if seldom("max servers") {
+			app.MaxServers = 1
+		}
+		if seldom("cost") {
+			cost := rapid.Int64Range(0, 3).Draw(t, "cost")
+			app.AdjustCost = &cost
+		}
+	}
 }
 
 func genVector(t *rapid.T, name string, n int, top int64) apportion.Resources {

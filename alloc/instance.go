@@ -106,6 +106,7 @@ func (r *resolved) sharing(counts solver.Counts) []int {
 		return apps
 	}
 	return slices.DeleteFunc(apps, func(i int) bool {
-		return len(counts[i]) == 0 && (r.problem.Applications[i].Min > 0 || !r.fits(i))
+		stays := r.running(i) && !r.forced[i]
+		return len(counts[i]) == 0 && (r.problem.Applications[i].Min > 0 || !stays && !r.fits(i))
 	})
 }

@@ -47,14 +47,18 @@ type Plan struct {
 	Affected  []string `json:"affected"`
 	Suspended []string `json:"suspended"`
 	Finished  []string `json:"finished"`
+	// Forced lists those among Affected and Suspended that could not stay as they were, ascending; the
+	// others change by the decision's own will.
+	Forced []string `json:"forced,omitzero"`
 }
 
 // NewPlan returns the plan from p.Previous to next. Applications whose containers do not change
-// appear nowhere in it. O(size of both allocations, sorted).
+// appear nowhere in it; of a problem that is not valid Forced is not known. O(size of both allocations, sorted; applications x servers x kinds).
 func NewPlan(p *Problem, next Allocation) *Plan {
 	plan := &Plan{}
 	// 1. State is saved before a container goes, else it would be lost with the container.
 	plan.classify(p, next)
+	plan.findForced(p)
 	for _, id := range merge(plan.Affected, plan.Suspended) {
 		plan.add(Step{Action: Save, Application: id})
 	}
@@ -103,6 +107,22 @@ func (plan *Plan) classify(p *Problem, next Allocation) {
 			plan.Affected = append(plan.Affected, id)
 		}
 	}
+}
+
+// findForced lists those that change because they must.
+func (plan *Plan) findForced(p *Problem) {
+	changed := merge(plan.Affected, plan.Suspended)
+	// What has to move is known of a valid problem alone.
+	if len(changed) == 0 || p.Validate() != nil {
+		return
+	}
+	forced := resolve(p).forced
+	for i := range p.Applications {
+		if _, listed := slices.BinarySearch(changed, p.Applications[i].ID); listed && forced[i] {
+			plan.Forced = append(plan.Forced, p.Applications[i].ID)
+		}
+	}
+	slices.Sort(plan.Forced)
 }
 
 // containers adds a step for every server where more than less holds.

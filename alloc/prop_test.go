@@ -75,11 +75,11 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 			t.Errorf("loss %g, adjusted %d; the metrics say %+v", loss, adjusted, d.Metrics)
 		}
 		// P2 without those that are left out is within the loss budget, as alloc.Verify sees.
-		voluntary := adjusted - d.Metrics.Forced - d.Metrics.Preempted
+		voluntary := d.Metrics.AdjustCost
 		if p.Options.PaperRule {
-			voluntary = adjusted
+			voluntary = int64(adjusted)
 		}
-		if d.Status == alloc.Decided && (loss > d.Metrics.LossBudget+1e-9 && !leftOut || int64(voluntary) > d.Metrics.AdjustBudget) {
+		if d.Status == alloc.Decided && (loss > d.Metrics.LossBudget+1e-9 && !leftOut || voluntary > d.Metrics.AdjustBudget) {
 			t.Errorf("loss %g, adjusted %d exceed their budgets: %+v", loss, adjusted, d.Metrics)
 		}
 		if _, err := alloc.Verify(p, d); err != nil {
@@ -88,6 +88,7 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 		measured, err := alloc.Measure(p, d.Allocation)
 		if !p.Options.PaperRule { // an allocation does not tell what its decision was allowed
 			measured.LossBudget, measured.LeastLoss = d.Metrics.LossBudget, d.Metrics.LeastLoss
+			measured.Preempted, measured.AdjustCost = d.Metrics.Preempted, d.Metrics.AdjustCost
 		}
 		if err != nil || !cmp.Equal(measured, d.Metrics) {
 			t.Errorf("the decision says %+v, Measure %+v, %v", d.Metrics, measured, err)

@@ -48,49 +48,64 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 	// room, may it move, is it fair. The first obstacle is named, and those behind it may stand as
 	// well.
 	dense, n := &s.instance.Apps[a], solver.Containers(s.counts[a])
-	room := s.room(app.Demand)
+	// The dense bounds are cut to what there is room for; why there is no more room is the question here.
+	wide := *dense
+	wide.Min, wide.Max = app.Min, app.Max
+	next := wide.AtLeast(n + 1)
+	if next < 0 {
+		return apportion.Reason{Constraint: Maximum, Need: float64(n + 1), Have: float64(n),
+			Text: fmt.Sprintf("it has its maximum of %d", n)}, 0
+	}
+	room := s.room(a)
 	// change is negative below the share, where one more container makes the allocation fairer.
-	change := dense.Loss(n+1) - dense.Loss(n)
+	change := dense.Loss(next) - dense.Loss(n)
 	switch {
-	case n >= app.Max:
-		return apportion.Reason{Constraint: Maximum, Need: float64(n + 1), Have: float64(app.Max),
-			Text: fmt.Sprintf("it has its maximum of %d", app.Max)}, 0
 	case room.could == 0:
 		return apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container"}, 0
 	case room.blocked == room.could:
-		return s.noRoom(room, app.Demand), s.cheapest(app.Demand)
+		return s.noRoom(room, app.Demand), s.cheapest(a)
+	case dense.Pinned:
+		return apportion.Reason{Constraint: solver.Adjust, Text: "there is room, but it is pinned"}, 0
 	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:
 		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + dense.Cost), Have: float64(s.instance.AdjustBudget),
 			Text: fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", s.instance.AdjustBudget, s.adjusted)}, s.adjustPrice()
 	case s.loss+change > s.instance.LossBudget+solver.LossTolerance:
 		return apportion.Reason{Constraint: solver.Fairness, Need: s.loss + change, Have: s.instance.LossBudget,
 			Text: fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", s.loss+change, s.instance.LossBudget)}, s.lossPrice() * change
+	case next-n > room.most:
+		return apportion.Reason{Constraint: solver.Capacity, Need: float64(next - n), Have: float64(room.most),
+			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most)}, s.cheapest(a)
 	}
 	return apportion.Reason{Text: "one more would fit; the search ended before it was given"}, 0
 }
 
 // room is where a container could be.
 type room struct {
-	could   int   // servers that would hold it if they were empty
+	could   int   // servers open to it that would hold it if they were empty
 	blocked int   // of these, servers where it does not fit now
+	most    int64 // how many fit on the others, together
 	kind    int   // the kind that is short on most of them
 	short   int   // servers on which that kind is short
-	most    int64 // the most of that kind that one of them has left
+	left    int64 // the most of that kind that one of them has left
 }
 
-// room looks for room for demand. Of several kinds that are short on as many servers, kind is the one
-// whose part of the demand costs most there, then the first.
-func (s *stopper) room(demand apportion.Resources) room {
+// room looks for room for a container of application a. Of several kinds that are short on as many servers, kind is
+// the one whose part of the demand costs most there, then the first.
+func (s *stopper) room(a int) room {
 	var r room
+	app := &s.instance.Apps[a]
+	demand := app.Demand
 	misses, costs, most := make([]int, len(demand)), make([]float64, len(demand)), make([]int64, len(demand))
 	// O(servers x kinds): misses counts servers short of a kind, costs sums what the demand would
 	// cost there.
 	for j, left := range s.left {
-		if !demand.FitsIn(s.instance.Capacity[j]) {
+		if !s.instance.Open(a, j) || !demand.FitsIn(s.instance.Capacity[j]) {
 			continue
 		}
 		r.could++
-		if !demand.FitsIn(left) {
+		fit := s.more(a, j)
+		r.most += fit // at most what the servers have
+		if fit == 0 {
 			r.blocked++
 		}
 		for k, d := range demand {
@@ -110,23 +125,45 @@ func (s *stopper) room(demand apportion.Resources) room {
 			r.kind = k
 		}
 	}
-	r.short, r.most = misses[r.kind], most[r.kind]
+	r.short, r.left = misses[r.kind], most[r.kind]
 	return r
 }
 
-// noRoom is the reason where every server that could hold a container is too full.
+// more returns how many more containers of application a server j, which is open to it, may take.
+func (s *stopper) more(a, j int) int64 {
+	app := &s.instance.Apps[a]
+	n, here := app.Demand.CountIn(s.left[j]), int64(0)
+	for _, p := range s.counts[a] {
+		if p.Server == j {
+			here = p.Count
+		}
+	}
+	if app.PerServer > 0 {
+		n = min(n, max(0, app.PerServer-here))
+	}
+	if app.MaxServers > 0 && here == 0 && int64(len(s.counts[a])) >= app.MaxServers {
+		return 0
+	}
+	return n
+}
+
+// noRoom is the reason where every server that could hold a container is too full, or has as many as it may.
 func (s *stopper) noRoom(r room, demand apportion.Resources) apportion.Reason {
+	if r.short == 0 {
+		return apportion.Reason{Constraint: solver.Capacity, Text: "the servers that it may be on have as many of its containers as they may"}
+	}
 	kind := s.problem.Kinds.Name(r.kind)
-	return apportion.Reason{Constraint: solver.Capacity, Kind: kind, Need: float64(demand[r.kind]), Have: float64(r.most),
+	return apportion.Reason{Constraint: solver.Capacity, Kind: kind, Need: float64(demand[r.kind]), Have: float64(r.left),
 		Text: fmt.Sprintf("no server has room: %s is short on %d of %d", kind, r.short, r.could)}
 }
 
-// cheapest returns the price of demand on the server, among those that could hold it, where it is
-// least.
-func (s *stopper) cheapest(demand apportion.Resources) float64 {
+// cheapest returns the price of a container of application a on the server, among those that could hold it, where
+// it is least.
+func (s *stopper) cheapest(a int) float64 {
+	demand := s.instance.Apps[a].Demand
 	best, found := 0.0, false
 	for j, capacity := range s.instance.Capacity {
-		if !demand.FitsIn(capacity) {
+		if !s.instance.Open(a, j) || !demand.FitsIn(capacity) {
 			continue
 		}
 		// The price is what the others would give for the room: on a server with slack its kinds

@@ -3,6 +3,7 @@ package alloc_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,8 +35,19 @@ type truth struct {
 	room    string              // a server that holds one more; "": none
 	most    apportion.Resources // the most of each kind that one of the servers that could has left
 	lacks   []bool              // of each kind: short on one of them
+	full    bool                // a server has as many as it may
 	running bool
 	changed bool
+}
+
+// mayCome reports whether a container of app may be placed on server.
+func mayCome(app *alloc.Application, server *apportion.Server) bool {
+	for _, r := range app.Requires {
+		if in := slices.Contains(r.Values, server.Labels[r.Key]); in != (r.Op == alloc.In) {
+			return false
+		}
+	}
+	return !server.Cordoned
 }
 
 func truthOf(p *alloc.Problem, d *alloc.Decision, i int) truth {
@@ -45,11 +57,14 @@ func truthOf(p *alloc.Problem, d *alloc.Decision, i int) truth {
 		most: make(apportion.Resources, len(p.Kinds)), lacks: make([]bool, len(p.Kinds)),
 	}
 	for j, left := range leftUnder(p, d.Allocation) {
-		if !app.Demand.FitsIn(p.Servers[j].Capacity) {
+		if !app.Demand.FitsIn(p.Servers[j].Capacity) || !mayCome(app, &p.Servers[j]) {
 			continue
 		}
 		v.could++
-		if app.Demand.FitsIn(left) {
+		here := d.Allocation[app.ID][p.Servers[j].ID]
+		full := app.PerServer > 0 && here >= app.PerServer || app.MaxServers > 0 && here == 0 && int64(len(d.Allocation[app.ID])) >= app.MaxServers
+		v.full = v.full || full
+		if app.Demand.FitsIn(left) && !full {
 			v.room = p.Servers[j].ID
 		}
 		for k := range left {
@@ -66,11 +81,13 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 	case r.Text == "":
 		return "no text"
 	case r.Constraint == alloc.Maximum:
-		if v.n != v.app.Max || r.Have != float64(v.n) {
+		listed := v.app.Step > 1 || v.app.Counts != nil
+		if v.n != v.app.Max && !listed || r.Have != float64(v.n) {
 			return "it has not its maximum"
 		}
 	case r.Constraint == solver.Capacity && r.Kind == "":
-		if v.could > 0 {
+		listed := v.app.Step > 1 || v.app.Counts != nil
+		if v.could > 0 && !v.full && !(listed && r.Need > r.Have) {
 			return "a server could hold it"
 		}
 	case r.Constraint == solver.Capacity:
@@ -79,7 +96,11 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 			return "there is room, or another kind is short"
 		}
 	case r.Constraint == solver.Adjust:
-		if v.room == "" || !v.running || v.changed || d.Metrics.AdjustCost < d.Metrics.AdjustBudget {
+		cost := int64(1)
+		if v.app.AdjustCost != nil {
+			cost = *v.app.AdjustCost
+		}
+		if v.room == "" || !v.running || v.changed || d.Metrics.AdjustCost+cost <= d.Metrics.AdjustBudget && !v.app.Pinned {
 			return "it may be adjusted"
 		}
 	case r.Constraint == solver.Fairness:
@@ -112,7 +133,12 @@ func (v truth) oneMore(p *alloc.Problem, d *alloc.Decision) string {
 	if next[v.app.ID] == nil {
 		next[v.app.ID] = map[string]int64{}
 	}
-	next[v.app.ID][v.room]++
+	for n := v.n + 1; ; n++ { // up to the next number that it may have
+		next[v.app.ID][v.room]++
+		if n >= v.app.Min && (v.app.Step < 2 || n%v.app.Step == 0) && (v.app.Counts == nil || slices.Contains(v.app.Counts, n)) {
+			break
+		}
+	}
 	m, err := alloc.Measure(p, next)
 	if err != nil || m.AdjustCost > m.AdjustBudget || m.FairnessLoss > d.Metrics.LossBudget+solver.LossTolerance {
 		return "one more would break a budget"
@@ -124,6 +150,10 @@ func (v truth) oneMore(p *alloc.Problem, d *alloc.Decision) string {
 func TestReasonsAreTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
+		// A cordoned server is as large as what is on it; what is left of it is nobody's.
+		for j := range p.Servers {
+			p.Servers[j].Cordoned = false
+		}
 		p.Options.AdmitPrefix = false // then P2 is about everybody, and the loss is that of the metrics
 		d, err := alloc.Reallocate(context.Background(), p, nil)
 		if err != nil {
