@@ -252,7 +252,7 @@ func TestMonitorOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%v %+v", f.config, f.options)
-	if want := "{10s 0.1 2} {Steering:1 Beta:3 MaxInterval:20s MinInterval:1s Normalization:raw BoundConvergedOnly:true Classifier:{Alpha:0.1 Confidence:2"; !strings.HasPrefix(got, want) {
+	if want := "{10s 0.1 2} {Steering:1 Beta:3 MaxInterval:20s MinInterval:1s Silence:0s Normalization:raw BoundConvergedOnly:true Classifier:{Alpha:0.1 Confidence:2"; !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	s, err := readSpeCon(line(fullSpeCon))
