@@ -3,6 +3,7 @@ package bb
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
@@ -183,4 +184,26 @@ func TestOutward(t *testing.T) {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	})
+}
+
+// TestKeep: only a point that is strictly better replaces the best one, and a point that is not feasible is refused.
+func TestKeep(t *testing.T) {
+	s := searching(costs(t, 0, 2, 3))
+	for _, step := range []struct {
+		point []float64
+		kept  bool
+		best  []float64 // the best point afterwards
+	}{
+		{[]float64{101, 0}, false, nil},
+		{[]float64{3, 2}, true, []float64{3, 2}},
+		{[]float64{4, 2}, true, []float64{3, 2}},
+		{[]float64{0, 4}, true, []float64{3, 2}}, // a tie
+		{[]float64{0.5, 0}, false, []float64{3, 2}},
+		{[]float64{1, 3}, true, []float64{1, 3}},
+		{[]float64{2, 2}, true, []float64{2, 2}},
+	} {
+		if kept := s.keep(step.point); kept != step.kept || !slices.Equal(s.incumbent, step.best) {
+			t.Errorf("point %v: %v, best %v; want %v, %v", step.point, kept, s.incumbent, step.kept, step.best)
+		}
+	}
 }

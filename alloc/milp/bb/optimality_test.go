@@ -69,7 +69,7 @@ func TestCutoffIsRight(t *testing.T) {
 			return
 		}
 		best := full.bound()
-		for _, off := range []float64{-1, -0.1, 0.1, 1} {
+		for _, off := range []float64{-1, -0.1, -1e-3, 1e-3, 0.1, 1} {
 			limit := best + off*(1+math.Abs(best))
 			s := newSimplex(newRelaxation(model), func() bool { return false })
 			switch result := s.solve(limit); {
