@@ -167,3 +167,52 @@ func TestRuns(t *testing.T) {
 		t.Errorf("a line without an end: %v", err)
 	}
 }
+
+// moody fails until it is told better.
+type moody struct {
+	picky
+	well atomic.Bool
+}
+
+func (m *moody) Decide(ctx context.Context, s *State) (*Verdict, error) {
+	if !m.well.Load() {
+		return nil, errors.New("a bad mood")
+	}
+	return m.picky.Decide(ctx, s)
+}
+
+// A decision that fails ends nothing: the reason is shown, what runs goes on, and the next decision counts.
+func TestDecisionFails(t *testing.T) {
+	d := &moody{}
+	d.well.Store(true)
+	b := withDecider(t, d)
+	b.submit()
+	first := b.await("runs", runs)
+	d.well.Store(false)
+	limit := time.Now().Add(30 * time.Second)
+	for explanation := ""; !strings.Contains(explanation, "a bad mood"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("it is explained by %q", explanation)
+		}
+		if err := b.call("/explain", Nothing{}, &explanation); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := b.await("runs on", runs); v.Job.Attempt != first.Job.Attempt {
+		t.Errorf("%+v", v.Job)
+	}
+	d.well.Store(true)
+	other := app
+	other.ID = "next"
+	if err := b.call("/submit", Submission{other, nil}, &Nothing{}); err != nil {
+		t.Fatal(err)
+	}
+	for list := (List{}); len(list.Jobs) < 2 || !runs(list.Jobs[1]); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("the next job does not run: %+v", list)
+		}
+		if err := b.call("/list", Nothing{}, &list); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

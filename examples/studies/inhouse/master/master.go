@@ -146,8 +146,10 @@ func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, 
 	if ctx.Err() != nil {
 		return pause, nil
 	}
+	// A registration or a job that no decision can be taken on must not end those that run: they keep what they have, and
+	// the next decision may find it gone.
 	if err != nil {
-		return 0, fmt.Errorf("decide: %w", err)
+		verdict = &Verdict{Explanation: fmt.Sprintf("No decision could be taken: %v\n", err)}
 	}
 	m.mu.Lock()
 	m.verdict = verdict
