@@ -21,7 +21,8 @@ type options struct {
 	seeds, tiny int
 	out         string
 	small       bool
-	trace       bool
+	traces      bool
+	trace       string
 	windows     string
 	every       int
 	held        bool
@@ -35,11 +36,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
 	command.Out(flags, &o.out)
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
-	flags.BoolVar(&o.trace, "trace", false, "play 300 jobs of each of two real traces instead of the paper's workload")
+	flags.BoolVar(&o.traces, "traces", false, "play 300 jobs of each of two real traces instead of the paper's workload")
+	flags.StringVar(&o.trace, "trace", "", "play the trace in this `file` instead: CSV, with the columns of README.md")
 	flags.StringVar(&o.windows, "windows", "", "play 90 windows of the traces in this `folder` instead: chronus_slo.csv.gz, ms_itp_2021.csv.gz")
 	flags.BoolVar(&o.held, "held", false, "with -windows: traces on which no setting was chosen instead: thetagpu_2023.csv.gz, philly_vcs.csv.gz")
 	flags.IntVar(&o.every, "every", 1, "with -windows: play only every so manieth")
-	flags.Func("gpus", "with -windows: the sizes of cluster, `numbers` of GPUs with commas between; else parts of what the jobs keep busy", o.readSizes)
+	flags.Func("gpus", "with -windows and -trace: the sizes of cluster, `numbers` of GPUs with commas between; else parts of what the jobs keep busy", o.readSizes)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -70,7 +72,10 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if o.windows != "" {
 		return runWindows(ctx, o, stdout, stderr)
 	}
-	if o.trace {
+	if o.trace != "" {
+		return runOwn(ctx, o, stdout, stderr)
+	}
+	if o.traces {
 		return runTrace(ctx, stdout, stderr)
 	}
 	s := newStudy(o)

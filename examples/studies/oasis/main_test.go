@@ -15,7 +15,7 @@ import (
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included. Those of
 // the trace play two traces on eight clusters.
-func TestCases(t *testing.T) { commandtest.Cases(t, run, "trace") }
+func TestCases(t *testing.T) { commandtest.Cases(t, run, "traces") }
 
 // The figures are files that viewers can open, and the same every time; all but one name every policy.
 func TestFigures(t *testing.T) {
@@ -42,5 +42,5 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "windows", "every", "held", "gpus")
+	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "traces", "windows", "every", "held", "gpus")
 }
