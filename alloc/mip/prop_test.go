@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
@@ -25,13 +26,13 @@ func zeroPrices(inst *solver.Instance) (*solver.Multipliers, *solver.CopyPrices)
 }
 
 // On instances that nobody can enumerate the exact forms agree with each other, in both ways to write the
-// losses; the pooled one bounds them, and so do the dual bounds without any prices.
+// losses, and with the embedded solver; the pooled one bounds them, and so do the dual bounds without any prices.
 func TestFormsAgree(t *testing.T) {
 	count := 300
 	if testing.Short() {
 		count = 40
 	}
-	solved := 0
+	solved, proven := 0, 0
 	for seed := range uint64(count) {
 		inst := solvertest.Medium(seed)
 		want := answered(t, bb.Solver{}, mip.Disjunctive, inst)
@@ -46,10 +47,24 @@ func TestFormsAgree(t *testing.T) {
 					got.Status, got.Objective, got.Bound, want.Status, want.Objective)
 			}
 		}
+		own, err := embedded.New(nil).Solve(context.Background(), inst)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if want.Status != solver.Optimal {
+			if own.Status.HasSolution() {
+				t.Errorf("Medium(%d): %s by the embedded solver, %s by the form", seed, own.Status, want.Status)
+			}
 			continue
 		}
 		solved++
+		if own.Status == solver.Optimal {
+			proven++
+		}
+		if own.Status == solver.Infeasible || own.Bound < want.Objective-1e-6 || own.Objective > want.Objective+1e-6 ||
+			own.Status == solver.Optimal && own.Objective < want.Objective-1e-6 {
+			t.Errorf("Medium(%d): %s, %.9g of at most %.9g by the embedded solver, the optimum is %.9g", seed, own.Status, own.Objective, own.Bound, want.Objective)
+		}
 		m, c := zeroPrices(inst)
 		dual, err := solver.DualBound(inst, m)
 		if err != nil || dual < want.Objective-1e-6 {
@@ -60,8 +75,8 @@ func TestFormsAgree(t *testing.T) {
 			t.Errorf("Medium(%d): CopyBound %.9g, %v, below the optimum %.9g", seed, copies, err, want.Objective)
 		}
 	}
-	if solved < count/4 {
-		t.Errorf("%d of %d have a solution", solved, count)
+	if solved < count/4 || proven < solved/2 {
+		t.Errorf("%d of %d have a solution, the embedded solver has proven %d", solved, count, proven)
 	}
 }
 

@@ -39,10 +39,6 @@ type Options struct {
 	// General is how many random instances of the whole program are compared with enumeration; 0: 300, with
 	// -short 60.
 	General int
-	// Plain says that the solver knows the paper's program only: no instance of the whole one is asked.
-	// What is none is refused all the same. It is for solvers under way; one that may decide in
-	// alloc.Reallocate knows the whole.
-	Plain bool
 	// Sizes are those of the generated clusters, of every family one; nil: 6 x 8 and 12 x 15, with
 	// -short 6 x 8 only. At least 3 applications each.
 	Sizes []Size

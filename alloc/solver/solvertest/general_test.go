@@ -83,21 +83,6 @@ func TestForgottenIsCaught(t *testing.T) {
 	}
 }
 
-// A solver of the paper's program alone is not asked for more.
-func TestPlain(t *testing.T) {
-	names := func(opts *Options) (names []string) {
-		for _, c := range checks(opts.complete()) {
-			names = append(names, c.name)
-		}
-		return names
-	}
-	all := names(nil)
-	at := slices.Index(all, "known answers of the whole program")
-	if at < 0 || all[at+1] != "general against enumeration" || !slices.Equal(slices.Delete(all, at, at+2), names(&Options{Plain: true})) {
-		t.Errorf("%q, and plain %q", names(nil), names(&Options{Plain: true}))
-	}
-}
-
 // A clone of the whole program shares nothing either.
 func TestCloneGeneral(t *testing.T) {
 	inst, want := Tiny(), Tiny()

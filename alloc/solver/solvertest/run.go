@@ -16,7 +16,7 @@ import (
 func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options) {
 	t.Helper()
 	full := opts.complete()
-	for _, c := range checks(full) {
+	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.within(full, newSolver(t)); err != nil {
 				t.Error(err)
@@ -25,17 +25,20 @@ func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options
 	}
 }
 
-// checks returns the suite as far as the options ask for it.
+// checks returns the whole suite.
 // The checks of a family are sub-tests by its name, so that -run reaches each of them.
-func checks(opts Options) []check {
+func checks() []check {
 	// Small instances come first: a solver that fails there need not be looked at on large ones.
-	all := []check{{"known answers", known}, {"random against enumeration", enumerated}}
-	// A solver that knows the paper's program only would be right to answer another question.
-	if !opts.Plain {
-		all = append(all, check{"known answers of the whole program", knownWhole}, check{"general against enumeration", general})
+	// Those of the paper's program come before those of the whole one, whose faults they may share.
+	all := []check{
+		{"known answers", known},
+		{"random against enumeration", enumerated},
+		{"known answers of the whole program", knownWhole},
+		{"general against enumeration", general},
+		{"no instance", refused},
+		{"cancelled before the start", cancelledBefore},
+		{"cancelled in the middle", cancelledInside},
 	}
-	all = append(all, check{"no instance", refused},
-		check{"cancelled before the start", cancelledBefore}, check{"cancelled in the middle", cancelledInside})
 	for _, f := range families() {
 		all = append(all, check{"referee/" + f.Name, f.refereed}, check{"deterministic/" + f.Name, f.deterministic})
 	}

@@ -122,7 +122,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	opts := (&Options{Instances: 150, Sizes: []Size{{6, 8}}}).complete()
 	for _, m := range mutants() {
 		t.Run(m.name, func(t *testing.T) {
-			for _, c := range checks(opts) {
+			for _, c := range checks() {
 				if c.name != m.caught {
 					continue
 				}
@@ -136,7 +136,7 @@ func TestMutantsAreCaught(t *testing.T) {
 
 // The solver without a fault passes.
 func TestRun(t *testing.T) {
-	Run(t, func(*testing.T) solver.Solver { return mutant{} }, &Options{Plain: true})
+	Run(t, func(*testing.T) solver.Solver { return mutant{} }, nil)
 }
 
 // stuck hangs; told to stop, it does so if it obeys.
@@ -169,8 +169,8 @@ func TestOptions(t *testing.T) {
 		!testing.Short() && (full.Instances != defaultInstances || full.General != defaultGeneral || len(full.Sizes) != 2) {
 		t.Errorf("%+v", full)
 	}
-	mine := Options{Instances: 3, General: 2, Plain: true, Sizes: []Size{{1, 3}}, Deadline: time.Second, Tolerance: 1, Relaxed: true}
-	if got := mine.complete(); got.Instances != 3 || got.General != 2 || !got.Plain || len(got.Sizes) != 1 || got.Deadline != time.Second || got.Tolerance != 1 || !got.Relaxed {
+	mine := Options{Instances: 3, General: 2, Sizes: []Size{{1, 3}}, Deadline: time.Second, Tolerance: 1, Relaxed: true}
+	if got := mine.complete(); got.Instances != 3 || got.General != 2 || len(got.Sizes) != 1 || got.Deadline != time.Second || got.Tolerance != 1 || !got.Relaxed {
 		t.Errorf("%+v", got)
 	}
 }

@@ -160,7 +160,7 @@ func (c *collecting) Solve(_ context.Context, inst *solver.Instance) (*solver.So
 // The suite has every check once, by a name that go test can select.
 func TestChecks(t *testing.T) {
 	var names []string
-	for _, c := range checks(Options{}) {
+	for _, c := range checks() {
 		names = append(names, c.name)
 		if c.run == nil {
 			t.Errorf("%s does nothing", c.name)
