@@ -186,12 +186,16 @@ func anyOf(marked []bool, apps []int32) bool {
 // those that use most of it.
 // For one kind: the fewest residents whose uses sum to at least what is too much, hence the largest
 // first, which is exact. Over kinds the largest of these numbers is still a lower bound: all of them must fit.
+// Whoever leaves at no cost is taken to be gone, since only moves that the budget pays for are counted.
 func fewestMoves(p *problem.Problem, j int) int64 {
 	var fewest int64
 	for k := range p.Kinds {
 		var all int64
 		var uses []int64
 		for s, i := range p.Residents[j] {
+			if a := &p.Apps[i]; a.Weight == 0 && !a.Fixed {
+				continue
+			}
 			use := problem.MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Type)[k])
 			all, uses = problem.AddSaturated(all, use), append(uses, use)
 		}
