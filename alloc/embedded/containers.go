@@ -29,8 +29,7 @@ func (r *run) searchContainers(ctx context.Context) {
 	if r.tree != nil {
 		r.extra += r.tree.Nodes + r.tree.Judged
 	}
-	r.a.Restore()
-	r.a.Run(ctx, int64(r.tune.Polish*r.moves()), 0, math.Inf(1))
+	r.a.Polish(ctx, int64(r.tune.Polish*r.moves()))
 }
 
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.

@@ -21,8 +21,7 @@ func (r *run) searchSets(ctx context.Context) {
 	if l.Found {
 		r.a.Adopt(leaf.Unpack(r.s, &l.Best))
 	}
-	r.a.Restore()
-	r.a.Run(ctx, int64(r.tune.Polish*math.Min(r.moves(), r.tune.MostPolish)), 0, math.Inf(1))
+	r.a.Polish(ctx, int64(r.tune.Polish*math.Min(r.moves(), r.tune.MostPolish)))
 	r.root = newRoot(ctx, r.p, rootOptions{r.tune, 0, false, r.attained()})
 	r.extra += r.tree.Nodes + l.Judged + r.tree.Descent.Rounds
 }

@@ -3,9 +3,12 @@ package embedded
 import (
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Where starts agree on the best utilization the others are saved.
@@ -25,5 +28,35 @@ func TestStartsAgree(t *testing.T) {
 	}
 	if r.a.Restart(); r.a.Reached >= r.a.Best.Objective {
 		t.Error("a start has reached what the one before did")
+	}
+}
+
+// The warm-up ends with the first solution, and makes no move where that is worth all there is.
+func TestWarmUpEnds(t *testing.T) {
+	full := instancetest.Finish(&solver.Instance{
+		Capacity: []apportion.Resources{{4}, {4}}, LossBudget: 9,
+		Apps: []solver.App{{Demand: apportion.Resources{1}, Min: 1, Max: 8, Share: 1}},
+	})
+	for name, c := range map[string]struct {
+		inst *solver.Instance
+		some bool
+	}{"full at once": {full, false}, "room for more": {alloctest.Mixed(1, 8, 10, false), true}} {
+		r := newRun(problem.New(c.inst), &Options{Effort: Default}, tuning.Standard())
+		r.a.Construct()
+		if !r.a.Best.Found {
+			t.Fatalf("%s: no solution at first", name)
+		}
+		r.warmUp(t.Context())
+		least, most := int64(0), int64(0)
+		if c.some {
+			least = int64(r.tune.WarmUp * r.moves())
+			most = least // one round of it
+		}
+		if r.a.Moves < least || r.a.Moves > most {
+			t.Errorf("%s: %d moves, want %d to %d", name, r.a.Moves, least, most)
+		}
+		if r.a.Hope != r.tune.Hope {
+			t.Errorf("%s: no hope after the warm-up", name)
+		}
 	}
 }

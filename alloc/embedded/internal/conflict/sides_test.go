@@ -81,3 +81,19 @@ func TestSides(t *testing.T) {
 		t.Errorf("%g of %g after one node, want none", need, have)
 	}
 }
+
+// The fewest adjustments are counted whatever they lose: the least loss here moves two, one is enough.
+func TestAdjustmentsWhateverTheLoss(t *testing.T) {
+	held := func(share float64) solver.App {
+		return solver.App{Demand: apportion.Resources{1}, Max: 9, Share: share, Running: true, Cost: 1,
+			Previous: []apportion.Placement{{Server: 0, Count: 2}}}
+	}
+	inst := instancetest.Finish(&solver.Instance{
+		Capacity:   []apportion.Resources{{8}},
+		LossBudget: 9,
+		Apps:       []solver.App{held(0.375), held(0), {Demand: apportion.Resources{1}, Min: 5, Max: 5, Share: 0.125}},
+	})
+	if need, have := sides(t.Context(), inst, solver.Adjust, 1<<20); need != 1 || have != 0 {
+		t.Errorf("%g adjustments of %g, want 1 of 0", need, have)
+	}
+}

@@ -59,6 +59,10 @@ func TestReasons(t *testing.T) {
 			capacity: []int64{9}, apps: []solver.App{app(1, 3, 9, 2)}, loss: lots,
 			constraints: []solver.Constraint{solver.Adjust, solver.Minimum}, involved: []int{0}, kind: -1, need: 1, have: 0,
 		},
+		"a server shrank below one, and the minimum of another rose": {
+			capacity: []int64{3, 9}, apps: []solver.App{app(1, 0, 9, 4), app(1, 3, 9, 2)}, loss: lots, adjust: 1,
+			constraints: []solver.Constraint{solver.Adjust, solver.Capacity, solver.Minimum}, involved: []int{0, 1}, kind: -1, need: 2, have: 1,
+		},
 		"no room beside what stays": {
 			capacity: []int64{5}, apps: []solver.App{app(1, 0, 9, 4), app(1, 2, 2, 0)}, loss: lots, withoutReach: true,
 			constraints: []solver.Constraint{solver.Minimum, solver.Adjust, solver.Capacity}, involved: []int{1}, kind: -1, need: 2, have: 1,

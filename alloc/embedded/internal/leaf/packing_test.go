@@ -39,10 +39,10 @@ func (k *packing) check(t *testing.T) {
 func TestPackingKeepsTheBooks(t *testing.T) {
 	eachLeaf(t, 100, func(seed uint64, l *Leaves, _ float64) {
 		k := l.K
-		for _, start := range []func(){k.floor, func() { k.fillPriced(0) }, func() { k.fillPriced(nudge) }} {
+		for _, start := range []func(){k.floor, k.fillPriced} {
 			start()
 			k.check(t)
-			k.strict, k.lambda, k.weight = false, l.R.Lambda, 1
+			k.penalty, k.weight = 2, 1
 			before := k.total()
 			for range mostSweeps {
 				if !k.sweep() {
@@ -77,9 +77,9 @@ func TestBetterAgainstMerit(t *testing.T) {
 	moved := 0
 	eachLeaf(t, 100, func(seed uint64, l *Leaves, _ float64) {
 		k := l.K
-		for _, strict := range []bool{false, true} {
+		for _, penalty := range []float64{0, 2} {
 			k.clear()
-			k.strict, k.lambda, k.penalty, k.weight = strict, 0.3, 2, 3
+			k.penalty, k.weight = penalty, 3
 			q, gain := k.better(0)
 			if q < 0 {
 				continue
@@ -87,7 +87,7 @@ func TestBetterAgainstMerit(t *testing.T) {
 			before := k.total()
 			k.move(0, q, 1)
 			if got := k.total() - before; math.Abs(got-gain) > 1e-9 {
-				t.Errorf("seed %d, strict %v: gains %g, not %g", seed, strict, got, gain)
+				t.Errorf("seed %d, penalty %v: gains %g, not %g", seed, penalty, got, gain)
 			}
 			moved++
 		}
@@ -181,5 +181,148 @@ func checkFits(t *rapid.T, s *pattern.Cells, inc *problem.Incumbent) {
 	}
 	if math.Abs(value-inc.Objective) > 1e-9 {
 		t.Fatalf("worth %g, said %g", value, inc.Objective)
+	}
+}
+
+// A drop takes a container of the type that saves most of the excess for its value, never below the minimum,
+// and there is none where no drop saves loss.
+func TestDrop(t *testing.T) {
+	dropped := 0
+	eachLeaf(t, 200, func(seed uint64, l *Leaves, _ float64) {
+		k, r := l.K, l.R
+		for _, typ := range r.Types {
+			k.count[typ] = r.Hi[typ]
+		}
+		for {
+			k.measure()
+			if k.loss <= r.Budget {
+				break
+			}
+			before, most := slices.Clone(k.count), 0.0
+			for _, typ := range r.Types {
+				saves := r.Pools[typ].At(l.S.Problem.Types[typ].Delta, before[typ]) - r.Pools[typ].At(l.S.Problem.Types[typ].Delta, before[typ]-1)
+				if before[typ] > r.Lo[typ] {
+					most = math.Max(most, math.Min(saves, k.loss-r.Budget)/l.S.Problem.Types[typ].Value)
+				}
+			}
+			loss, value := k.loss, k.value
+			if !k.drop() {
+				t.Fatalf("seed %d: nothing is dropped, %g could be saved for its value", seed, most)
+			}
+			k.measure()
+			dropped++
+			for _, typ := range r.Types {
+				if k.count[typ] < r.Lo[typ] {
+					t.Fatalf("seed %d: %d of type %d, %d is the least", seed, k.count[typ], typ, r.Lo[typ])
+				}
+			}
+			if got := math.Min(loss-k.loss, loss-r.Budget) / (value - k.value); math.Abs(got-most) > 1e-9 {
+				t.Fatalf("seed %d: saves %g for its value, %g was there", seed, got, most)
+			}
+		}
+		copy(r.Lo, r.Hi)
+		copy(k.count, r.Lo)
+		r.Budget = -1
+		if k.measure(); k.drop() || !slices.Equal(k.count, r.Lo) {
+			t.Errorf("seed %d: %v is left of the minima %v", seed, k.count, r.Lo)
+		}
+	})
+	if dropped == 0 {
+		t.Error("nothing was dropped")
+	}
+}
+
+// A packing is short exactly where the supply of a type is below its minimum, and none such is a solution.
+func TestShort(t *testing.T) {
+	met := 0
+	eachLeaf(t, 200, func(seed uint64, l *Leaves, _ float64) {
+		k := l.K
+		for _, supply := range []func(typ int32) int64{
+			func(typ int32) int64 { return l.R.Lo[typ] }, func(typ int32) int64 { return l.R.Hi[typ] },
+		} {
+			for _, typ := range l.R.Types {
+				k.supply[typ] = supply(typ)
+			}
+			if k.short() {
+				t.Errorf("seed %d: short with %v, the minima are %v", seed, k.supply, l.R.Lo)
+			}
+			for _, typ := range l.R.Types {
+				if l.R.Lo[typ] == 0 {
+					continue
+				}
+				met++
+				k.supply[typ] = l.R.Lo[typ] - 1
+				if !k.short() {
+					t.Errorf("seed %d: not short with %v, the minima are %v", seed, k.supply, l.R.Lo)
+				}
+				if k.Found = false; k.settle() || k.Found {
+					t.Errorf("seed %d: a solution with %v, the minima are %v", seed, k.supply, l.R.Lo)
+				}
+				k.supply[typ] = supply(typ)
+			}
+		}
+	})
+	if met == 0 {
+		t.Error("no minimum was above 0")
+	}
+}
+
+// Unpacked, a packing has on all servers together what it counted, and every pattern on as many servers as it
+// said.
+func TestUnpackUsesEveryGroup(t *testing.T) {
+	several := 0
+	eachLeaf(t, 200, func(seed uint64, l *Leaves, _ float64) {
+		if l.K.pack(math.Inf(1)); !l.K.Found {
+			return
+		}
+		l.Best.keep(l.K, 0)
+		if len(l.Best.groups) > 1 {
+			several++
+		}
+		got := make([]int64, len(l.K.bestCount))
+		for _, slots := range Unpack(l.S, &l.Best).On {
+			for _, slot := range slots {
+				got[slot.Type] += slot.Count
+			}
+		}
+		if !slices.Equal(got, l.K.bestCount) {
+			t.Errorf("seed %d: %v on the servers, %v were packed", seed, got, l.K.bestCount)
+		}
+	})
+	if several == 0 {
+		t.Error("no packing had two patterns")
+	}
+}
+
+// What the kept applications are worth enters the cut of an instance of its own, and its bound.
+func TestRestsCountTheKept(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		_, s := cellstest.Draw(t, draws(t))
+		p := s.Problem
+		free := func(i int32) bool { return !p.Apps[i].Pinnable }
+		l, r := NewLeaves(s), NewRests(p)
+		l.States, r.States = 1<<16, 1<<16
+		if l.Settle(t.Context(), free); !l.Found {
+			return
+		}
+		if bound := r.Judge(free).bound; bound < l.Value-solver.ObjectiveTolerance {
+			t.Fatalf("bound %g, the set is worth %g", bound, l.Value)
+		}
+		// Just below the best it is found again, and at the best nothing is left.
+		for _, short := range []float64{1e-6, 0} {
+			r = NewRests(p)
+			r.States, r.step, r.Found, r.Value = 1<<16, 0, true, l.Value-short
+			bound := r.Settle(t.Context(), free)
+			if r.Best.Found != (short > 0) || math.Max(r.Value, bound) < l.Value-solver.ObjectiveTolerance || bound > l.Value+solver.ObjectiveTolerance {
+				t.Fatalf("%g short of %g: found %v with %g, bound %g", short, l.Value, r.Best.Found, r.Value, bound)
+			}
+		}
+		if p.Pinnable > 0 {
+			compared++
+		}
+	})
+	if compared == 0 {
+		t.Error("nobody was kept")
 	}
 }

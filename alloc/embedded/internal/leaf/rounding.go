@@ -17,8 +17,6 @@ const (
 	mostSweeps, raises, raise = 40, 6, 5
 	// leastRise is the least gain that counts.
 	leastRise = 1e-10
-	// nudge shifts the prices of a start: ties then break one way or the other.
-	nudge = 1e-7
 )
 
 // group is the servers of a class that use one pattern; pattern -1 is the empty one.
@@ -41,11 +39,9 @@ type packing struct {
 	count  []int64
 	value  float64 // of the count, with the kept
 	loss   float64
-	weight float64 // of a missing minimum, in v
-	// The price on loss of a climb, or, when strict, the penalty on what exceeds the budget.
-	// Both in utilization per unit of loss; weight is a multiple of a container's value.
-	lambda, penalty float64
-	strict          bool
+	weight float64 // of a missing minimum, in values of its container
+	// penalty is what a unit of loss above the budget costs, in utilization.
+	penalty float64
 	// The best so far.
 	Found bool
 	// They belong to the set that r was fixed to when Found was set last.
@@ -62,21 +58,14 @@ func newPacking(r *colgen.Residual) *packing {
 }
 
 // pack looks for a whole solution, which it has found if found; it stops when one is worth goal.
-// Four starts: the integer part of the program's solution, then servers filled at its prices, these a
-// little higher, a little lower, and as they are. From each one climbs twice: first with loss at its price,
-// which lets it pass through packings above the budget, then with a penalty that grows until the loss fits.
+// Two starts: the integer part of the program's solution, then servers filled at its prices. From each it climbs with a penalty on loss above the
+// budget, which grows until the loss fits.
 func (k *packing) pack(goal float64) {
 	k.Found = false
-	for start := range 4 {
-		if start == 0 {
-			k.floor()
-		} else {
-			k.fillPriced([...]float64{nudge, -nudge, 0}[start-1])
-		}
-		k.strict, k.lambda = false, k.r.Lambda
-		k.climb()
+	for _, start := range [...]func(){k.floor, k.fillPriced} {
+		start()
 		// A penalty above the price: else the excess would be worth its while.
-		k.strict, k.penalty = true, math.Max(1, 3*k.r.Lambda)
+		k.penalty = math.Max(1, 3*k.r.Lambda)
 		for range raises {
 			k.climb()
 			if k.settle() {
@@ -147,9 +136,9 @@ func (k *packing) add(class, pattern int32, n int64) {
 	}
 }
 
-// fillPriced fills the servers one by one with the pattern of most worth at the program's prices,
-// shifted by shift; a type that has all it may have is worth nothing.
-func (k *packing) fillPriced(shift float64) {
+// fillPriced fills the servers one by one with the pattern of most worth at the program's prices; a type that
+// has all it may have is worth nothing.
+func (k *packing) fillPriced() {
 	k.clear()
 	r := k.r
 	for g := range r.Class {
@@ -159,7 +148,7 @@ func (k *packing) fillPriced(shift float64) {
 			for _, t := range r.Types {
 				// 1e-9 of the value lets a type of price 0 still fill room that nothing else wants.
 				if k.supply[t] < r.Hi[t] {
-					r.Worth[t] = math.Max(0, r.Pi[t]+shift) + 1e-9*r.S.Problem.Types[t].Value
+					r.Worth[t] = math.Max(0, r.Pi[t]) + 1e-9*r.S.Problem.Types[t].Value
 				}
 			}
 			q, _ := r.S.Lists.Best(r.Class[g], r.Worth)
@@ -185,16 +174,11 @@ func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
 	return worth, q.At(typ.Delta, n)
 }
 
-// merit is what the search climbs: worth, less the price of loss, or, when strict, less a penalty for
-// loss above the budget.
+// merit is what the search climbs: worth less a penalty for loss above the budget,
 //
-//	strict      worth - penalty max(0, loss - L')
-//	otherwise   worth - lambda loss
+//	worth - penalty max(0, loss - L')
 func (k *packing) merit(worth, loss float64) float64 {
-	if k.strict {
-		return worth - float64(k.penalty*math.Max(0, loss-k.r.Budget+solver.LossTolerance/2))
-	}
-	return worth - float64(k.lambda*loss)
+	return worth - float64(k.penalty*math.Max(0, loss-k.r.Budget+solver.LossTolerance/2))
 }
 
 // climb sweeps over the groups, each time moving one server of a group to the pattern that raises the
@@ -250,13 +234,11 @@ func (k *packing) better(at int) (int32, float64) {
 	if g.pattern >= 0 {
 		from = ps.Pattern(class, int(g.pattern))
 	}
-	// Only the penalty needs the loss in all; a price on loss is linear in it.
+	// The penalty is on the loss in all.
 	var loss float64
-	if k.strict {
-		for _, t := range k.r.Types {
-			_, l := k.worthOf(t, k.supply[t])
-			loss += l
-		}
+	for _, t := range k.r.Types {
+		_, l := k.worthOf(t, k.supply[t])
+		loss += l
 	}
 	before := k.merit(0, loss)
 	best, most := int32(-1), 0.0

@@ -86,6 +86,13 @@ func (a *Annealer) square() float64 {
 	return u * u
 }
 
+// Polish goes back to the incumbent and makes so many moves that the energy does not sink by: they find what is
+// preferred among equals.
+func (a *Annealer) Polish(ctx context.Context, moves int64) {
+	a.Restore()
+	a.Run(ctx, moves, 0, math.Inf(1))
+}
+
 // Restore goes back to the incumbent, if there is one.
 func (a *Annealer) Restore() {
 	if a.Best.Found {

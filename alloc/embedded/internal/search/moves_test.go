@@ -185,3 +185,31 @@ func TestAnnealStopsAtGoal(t *testing.T) {
 		t.Errorf("%d more moves", a.Moves-moves)
 	}
 }
+
+// A polish starts at the incumbent, and its state never gets worse: no threshold is random then.
+func TestPolish(t *testing.T) {
+	for seed := range uint64(5) {
+		a := New(NewState(problem.New(alloctest.Mixed(seed, 12, 20, true))), seed, tuning.Standard())
+		a.Construct()
+		a.Run(context.Background(), 500, a.tune.Hot*a.Unit(), 10)
+		if !a.Best.Found {
+			continue
+		}
+		a.Restore()
+		best, last := a.Best.Objective, a.energy()
+		a.Run(context.Background(), 200, a.tune.Hot*a.Unit(), 10)
+		if a.Polish(context.Background(), 0); a.S.objective != a.Best.Objective || a.S.Freed != a.Best.Freed {
+			t.Fatalf("seed %d: starts at %g with %d freed, the incumbent is %g with %d", seed, a.S.objective, a.S.Freed, a.Best.Objective, a.Best.Freed)
+		}
+		for range 20 {
+			a.Polish(context.Background(), 20)
+			if e := a.energy(); e < last-1e-12 {
+				t.Fatalf("seed %d: energy %.12g after %.12g", seed, e, last)
+			}
+			last = a.energy()
+		}
+		if a.Best.Objective < best || a.S.objective < best-1e-12 {
+			t.Errorf("seed %d: %g in the end, %g before", seed, a.S.objective, best)
+		}
+	}
+}
