@@ -20,7 +20,8 @@ import (
 // family is a way to draw clusters, with the checks on them.
 type family struct{ alloctest.Family }
 
-// families returns those of alloctest.
+// families returns those of alloctest: instances of the paper's program, in sizes that matter. What the whole
+// program adds is asked on small ones, where the truth is known.
 func families() []family {
 	var all []family
 	for _, f := range alloctest.Families() {

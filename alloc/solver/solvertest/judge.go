@@ -63,6 +63,7 @@ func certified(inst *solver.Instance, s *solver.Solution) error {
 	if err != nil {
 		return err
 	}
+	// The price of loss is in both: Objective and the bounds charge it alike.
 	if proven < s.Objective-solver.ObjectiveTolerance {
 		return fmt.Errorf("the prices prove %g, below the objective %g", proven, s.Objective)
 	}
