@@ -455,7 +455,7 @@ func TestFlawed(t *testing.T) {
 	if os.Getenv(flawVariable) == "" {
 		t.Skip("it is run by TestFlaws")
 	}
-	for _, flaw := range slices.Concat(flaws, moreFlaws) {
+	for _, flaw := range slices.Concat(flaws, moreFlaws, deathFlaws, raceFlaws) {
 		t.Run(strings.ReplaceAll(flaw.name, " ", "_"), func(t *testing.T) {
 			storetest.Run(t, func(*testing.T) store.Store {
 				f := &flawed{mem: mem{new(storetest.MemStore)}}
@@ -476,7 +476,7 @@ func TestFlaws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.short", "-test.timeout=60s")
+	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.short", "-test.timeout=300s")
 	child.Env = append(os.Environ(), flawVariable+"=1")
 	output, err := child.CombinedOutput()
 	if err == nil {
@@ -494,7 +494,7 @@ func TestFlaws(t *testing.T) {
 			saw[check] = append(saw[check], flaw)
 		}
 	}
-	expected := append(slices.Concat(flaws, moreFlaws), flaw{name: "holds parts in memory", seen: []string{"LargerThanMemory"}})
+	expected := append(slices.Concat(flaws, moreFlaws, deathFlaws, raceFlaws), flaw{name: "holds parts in memory", seen: []string{"LargerThanMemory"}})
 	for _, flaw := range expected {
 		for _, check := range flaw.seen {
 			if !slices.Contains(saw[check], strings.ReplaceAll(flaw.name, " ", "_")) {
