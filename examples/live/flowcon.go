@@ -170,7 +170,7 @@ func (w *worker) run(ctx context.Context, name string, decider *flowcon.Executor
 		}
 		env := append(harness.Processes(wire.Work{Executor: j.Framework}).Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"),
 			command.EnvCheckpointDir+"="+own)
-		jobs = append(jobs, node.Job{Name: j.Name, Start: j.At, Argv: w.kit.Command(j), Env: env, Read: evaluation(), Stderr: &complaints[i]})
+		jobs = append(jobs, node.Job{Name: j.Name, Start: j.At, Argv: w.kit.Command(j), Env: env, Read: evaluation(), Better: growth.SmallerIsBetter, Stderr: &complaints[i]})
 	}
 	times, err := a.Run(ctx, jobs)
 	if err != nil {

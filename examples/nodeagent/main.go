@@ -47,6 +47,7 @@ type options struct {
 	runs     int
 	scale    float64
 	alpha    float64
+	robust   bool
 	interval time.Duration
 	timeout  time.Duration
 }
@@ -60,6 +61,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.runs, "runs", 3, "how often to run with and without limits; the table shows medians")
 	flags.Float64Var(&o.scale, "scale", 1, "length of the jobs")
 	flags.Float64Var(&o.alpha, "alpha", 0.05, "growth below which a job is slow, as a share of its largest")
+	flags.BoolVar(&o.robust, "robust", false, "judge by the whole run of a job; alpha is then a share of all its improvement")
 	flags.DurationVar(&o.interval, "interval", 500*time.Millisecond, "time between two checks")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "end everything after this time")
 	if err := flags.Parse(args); err != nil {
@@ -124,10 +126,17 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	return report(stdout, jobs, medians(without), medians(with))
 }
 
+// readingsPerCheck is how many readings the robust test has from one check to the next.
+const readingsPerCheck = 5
+
 // limited runs the jobs with FlowCon's limits.
 func limited(ctx context.Context, o *options, a *node.Agent, jobs []node.Job) (times []time.Duration, err error) {
-	a.FlowCon, err = flowcon.New(flowcon.Config{Interval: o.interval, Alpha: o.alpha, Kinds: 1},
-		&flowcon.Options{Normalization: growth.LargestGrowth})
+	options := &flowcon.Options{Normalization: growth.LargestGrowth}
+	if o.robust {
+		options.Classifier = growth.Prospect{Alpha: o.alpha}
+		a.Every = o.interval / readingsPerCheck
+	}
+	a.FlowCon, err = flowcon.New(flowcon.Config{Interval: o.interval, Alpha: o.alpha, Kinds: 1}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +168,7 @@ func arguments(job train.Job) []string { return append([]string{"train"}, job.Ar
 func schedule(program string, scale float64) []node.Job {
 	of := func(name string, start time.Duration, epochs int, rate float64, seed uint64) node.Job {
 		job := train.Job{Epochs: max(1, int(scale*float64(epochs))), Hidden: 64, Rate: rate, Seed: seed}
-		return node.Job{Name: name, Start: time.Duration(scale * float64(start)), Argv: append([]string{program}, arguments(job)...), Read: train.ReadLine}
+		return node.Job{Name: name, Start: time.Duration(scale * float64(start)), Argv: append([]string{program}, arguments(job)...), Read: train.ReadLine, Better: growth.SmallerIsBetter}
 	}
 	return []node.Job{
 		of("long", 0, 1500, 0.02, 1),

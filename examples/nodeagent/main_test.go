@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/examples/nodeagent/node"
 )
 
 // TestMain lets the test program be a training process: the agent starts itself.
@@ -27,15 +29,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The whole thing, with whatever the machine offers.
+// The whole thing, with whatever the machine offers, by the thesis' test and by ours.
 func TestRun(t *testing.T) {
-	var text bytes.Buffer
-	if err := run(t.Context(), &text, io.Discard, []string{"-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}); err != nil {
-		t.Fatalf("%v\n%s", err, text.String())
+	for _, more := range [][]string{nil, {"-robust"}} {
+		var text bytes.Buffer
+		if err := run(t.Context(), &text, io.Discard, append([]string{"-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}, more...)); err != nil {
+			t.Fatalf("%v\n%s", err, text.String())
+		}
+		for _, want := range []string{"limits by ", "long     limit 1.00", "short", "makespan"} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%q: no %q in\n%s", more, want, text.String())
+			}
+		}
 	}
-	for _, want := range []string{"limits by ", "long     limit 1.00", "short", "makespan"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q in\n%s", want, text.String())
+}
+
+// Flags choose the test: ours has readings between two checks.
+func TestLimitedChoosesTheTest(t *testing.T) {
+	for _, robust := range []bool{false, true} {
+		a := &node.Agent{}
+		o := &options{interval: time.Second, alpha: 0.05, robust: robust}
+		if _, err := limited(t.Context(), o, a, nil); err != nil || a.FlowCon == nil || (a.Every > 0) != robust {
+			t.Errorf("robust %v: read every %v, %v", robust, a.Every, err)
 		}
 	}
 }

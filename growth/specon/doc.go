@@ -51,6 +51,9 @@
 //   - Algorithm 5 waits until all containers are migrated. A Manager waits until all have converged,
 //     as §6.2.3 tells: the job that converges last on its worker never asks for another host, so the
 //     listing's condition would hardly ever be true.
+//   - A job that the classifier is unsure of stays in its category, counts there in every score, and asks for
+//     nothing. One that reports nothing for Options.Silence goes down the categories, and asks for nothing
+//     either: nobody knows whether it runs.
 //   - A job that stays only because workers with a smaller score have no room is not marked, so that
 //     it may ask again; the thesis ignores room.
 //

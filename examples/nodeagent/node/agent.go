@@ -27,7 +27,8 @@ type Agent struct {
 	FlowCon *flowcon.Executor
 	// Log gets a line for every limit that is set.
 	Log io.Writer
-	// Every is how often Samples are taken of each running job; 0: never.
+	// Every is how often Samples are taken of each running job; 0: never. FlowCon gets them as readings
+	// between its checks.
 	Every   time.Duration
 	Samples []Sample
 
@@ -158,6 +159,18 @@ func (a *Agent) sampleIfDue() {
 		}
 		s.Value, _, s.Valued = p.newest()
 		a.Samples = append(a.Samples, s)
+		a.note(p, now)
+	}
+}
+
+// note gives FlowCon a reading of a job that it knows. That it has no usage, as when the job has just ended, or comes
+// late is no fault.
+func (a *Agent) note(p *Process, now time.Duration) {
+	if a.FlowCon == nil || !p.opened {
+		return
+	}
+	if r := p.reading(now, a.origin); !r.Missing {
+		_ = a.FlowCon.Note(r)
 	}
 }
 
@@ -200,7 +213,7 @@ func (p *Process) reading(now time.Duration, origin time.Time) flowcon.Reading {
 	if !ok || err != nil {
 		return flowcon.Reading{Job: p.Name, Missing: true}
 	}
-	r := flowcon.Reading{Job: p.Name, At: at, Value: value}
+	r := flowcon.Reading{Job: p.Name, At: at, Value: value, Better: p.Better}
 	if usage, measured := p.counter.Usage(at, used).Share(); measured {
 		r.Usage = []float64{usage}
 	}

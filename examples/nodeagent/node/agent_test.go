@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/nodeagent/train"
+	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
 )
 
@@ -194,6 +195,7 @@ func TestReadSkipsOtherLines(t *testing.T) {
 func TestReadings(t *testing.T) {
 	origin := time.Now().Add(-time.Minute)
 	p := &Process{Job: &Job{Name: "a", Read: train.ReadLine}, pid: os.Getpid()}
+	p.Better = growth.SmallerIsBetter
 	if r := p.reading(time.Minute, origin); !r.Missing {
 		t.Errorf("a reading before the first line: %+v", r)
 	}
@@ -203,7 +205,7 @@ func TestReadings(t *testing.T) {
 	for _, want := range []float64{8, 2} {
 		r := p.reading(time.Hour, origin)
 		first := want == 8
-		if r.Missing || r.Value != want || (r.At < time.Hour) != first || (r.Usage == nil) != first {
+		if r.Missing || r.Value != want || r.Better != growth.SmallerIsBetter || (r.At < time.Hour) != first || (r.Usage == nil) != first {
 			t.Errorf("reading %+v, want value %v, and a usage but for the first", r, want)
 		}
 		p.opened = true
@@ -226,6 +228,39 @@ func TestSamples(t *testing.T) {
 			t.Errorf("sample %+v after %+v", s, before)
 		}
 		before = s
+	}
+}
+
+// A sample between two checks is a reading of a job that FlowCon knows, and of no other.
+func TestNote(t *testing.T) {
+	decider, err := flowcon.New(flowcon.Config{Interval: time.Hour, Alpha: 0.05, Kinds: 1}, &flowcon.Options{Normalization: growth.Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Agent{FlowCon: decider, origin: time.Now().Add(-time.Minute)}
+	p := &Process{Job: &Job{Name: "a", Read: train.ReadLine}, pid: os.Getpid()}
+	if err := p.read(strings.NewReader("1 8\n2 4\n")); err != nil {
+		t.Fatal(err)
+	}
+	var decision flowcon.Decision
+	if err := decider.Step(0, []flowcon.Reading{{Job: "a", At: 0, Value: 8}}, &decision); err != nil {
+		t.Fatal(err)
+	}
+	step := func(now time.Duration) float64 {
+		if err := decider.Step(now, []flowcon.Reading{{Job: "a", Missing: true}}, &decision); err != nil {
+			t.Fatal(err)
+		}
+		standing, _ := decider.Standing("a")
+		return standing.Growth[0]
+	}
+	a.note(p, time.Minute) // not opened: the first value is the check's
+	if got := step(time.Hour); got != 0 {
+		t.Errorf("growth %v without a reading", got)
+	}
+	p.opened = true
+	a.note(p, 90*time.Minute)
+	if got := step(2 * time.Hour); !(got > 0) {
+		t.Errorf("growth %v after a reading between two checks", got)
 	}
 }
 

@@ -30,6 +30,8 @@ type Job struct {
 	// Read takes the evaluation function from a line of output; ok is false for lines that do not have
 	// it: jobs print more.
 	Read func(line []byte) (value float64, ok bool)
+	// Better says which of its values are better; EitherWay where nobody knows.
+	Better growth.Direction
 	// Stderr gets what the job prints there; nil: this process's.
 	Stderr io.Writer
 }
