@@ -26,6 +26,7 @@ type options struct {
 	out         string
 	trace       bool
 	sweep       bool
+	rules       bool
 	small       bool
 }
 
@@ -39,6 +40,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	command.Out(flags, &o.out)
 	flags.BoolVar(&o.trace, "trace", false, "play a day of a real trace instead of the paper's workload")
 	flags.BoolVar(&o.sweep, "sweep", false, "show how the results move with what the paper leaves open")
+	flags.BoolVar(&o.rules, "rules", false, "compare what happens where not all newcomers can be had, on days with few GPUs")
 	flags.BoolVar(&o.small, "small", false, "a quick run: 2 workloads of 10 applications, 8 hours")
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
@@ -76,6 +78,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	if o.sweep {
 		return sweep(ctx, stdout, stderr, o)
+	}
+	if o.rules {
+		return compareRules(ctx, stdout, stderr)
 	}
 	studies := []*study{longStudy(o), shortStudy(o)}
 	if o.trace {
