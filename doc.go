@@ -73,6 +73,10 @@
 //   - plan: the steps from one allocation to the next ([github.com/apportion/apportion/alloc.Plan]).
 //   - adjustment: the change of a running job's containers, by a checkpoint
 //     ([github.com/apportion/apportion/checkpoint.Machine]).
+//   - forced: of a job that cannot stay as it is, because its server is gone or too full, or its bounds or
+//     requirements have changed; its adjustment counts against no budget.
+//   - suspended: of a job that ran and is left without containers, its state saved; a newcomer without any waits.
+//   - cordoned: of a server to which nothing new comes ([Server].Cordoned).
 //   - attempt: one try to run a job, numbered so that a late answer to an earlier one is recognized
 //     ([github.com/apportion/apportion/checkpoint.Job]).
 //   - epoch: one pass of a job over its data ([github.com/apportion/apportion/primaldual.Job].Epochs).

@@ -8,8 +8,28 @@
 // utilization within a budget of fairness loss and a budget of adjusted applications. [NewPlan]
 // turns the decision into steps, [Explain] says why it is what it is, [Verify] checks it and its bound
 // with code that the solver does not share, [Record] keeps it so that anyone can do so elsewhere, and
-// [Measure] computes equations (1)-(4) for any allocation. The default solver is package embedded;
-// package mip lets general solvers take the decision.
+// [Measure] computes equations (1)-(4) for any allocation, [NewFragmentation] reports what is free in pieces. The
+// default solver is package embedded, and a [Decider] remembers what it has learned; package mip lets general
+// solvers take the decision.
+//
+// The paper's P2 is for interchangeable servers, and where it has no solution nothing changes at all. For clusters
+// as they are a Server has labels and may be cordoned; an [Application] may require labels, have numbers of
+// containers in steps or from a list and limits by server, be pinned or preemptible, and have a priority and a
+// cost of adjustment; and a decision is always possible, as Reallocate says. With Options.PaperRule, and with
+// these fields left zero, it is the paper's.
+//
+// # The whole program
+//
+//	max   sum_i v_i n_i                                                           in place of (10)
+//	(6)   what is on server j fits it; nothing of i is placed anew where j is not open to it, and no more
+//	      than PerServer on one server, MaxServers servers
+//	(7,8) n_i in [Min, Max], a multiple of Step, one of Counts
+//	(15)  sum_i |s_i - s^_i| <= max(ceil(theta1 2m), the least loss within (16))
+//	(16)  sum over those that ran and are not forced of AdjustCost r_i <= ceil(theta2 sum AdjustCost)
+//	r_i = 0 for the pinned
+//
+// over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
+// servers is taken.
 //
 // # Notation
 //
@@ -23,6 +43,9 @@
 //	u_k         Metrics.Utilization     share of the cluster       Dorm (1)
 //	s_i, s^_i   Share.Actual, .Theoretical   dominant share        Dorm (2)
 //	r_i         Share.Adjusted          -                          Dorm (3)
+//	a_i         Application.AdjustCost  -                          beyond the paper
+//	q_i         Application.PerServer   containers                 beyond the paper
+//	E_i         Application.Requires    servers                    beyond the paper
 //	m           -, in lossBudget        kinds                      Dorm (15)
 //	theta1      Problem.Theta1          -                          Dorm (15)
 //	theta2      Problem.Theta2          -                          Dorm (16)
