@@ -59,6 +59,7 @@ type Deadline struct {
 func (c Clock) Steps(arrival int, deadlines []Deadline) Steps {
 	var steps Steps
 	for _, d := range deadlines {
+		// The slot that the deadline lies in ends after it, or begins at it: the one before is the last in time.
 		within := c.SlotAt(d.At) - 1 - arrival
 		switch n := len(steps); {
 		case within < 0:

@@ -52,6 +52,7 @@ func writeByCodec(w *writer, u Utility, codecs []UtilityCodec) bool {
 
 // readByCodec reads what writeByCodec wrote.
 func readByCodec(r *reader, codecs []UtilityCodec) Utility {
+	// An unknown name is a fault: a job whose worth is not known cannot be planned again.
 	name, data := string(r.bytes()), r.bytes()
 	for _, c := range codecs {
 		if c.Name != name || r.failed {

@@ -32,11 +32,14 @@ func (s *Scheduler) Extend(id string, work int64) (Extension, error) {
 		detail := strconv.FormatInt(work, 10) + " is not in [1, " + strconv.FormatInt(most, 10) + "]"
 		return Extension{}, &apportion.FieldError{Item: r.job.item(), Field: "work", Err: apportion.ErrRange, Detail: detail}
 	}
+	// What ran before the current slot is done. All that lies ahead is planned anew, since the best place for the work that
+	// is added may be beside, between or after what was reserved.
 	from, old := max(s.First(), r.job.Arrival), r.schedule
 	s.release([]*running{r}, from)
 	r.extra += work
 	d, p, err := s.prolong(r, from)
 	if err != nil || !d.Admitted {
+		// The job gets back just what it gave: nothing else has moved in between.
 		r.extra -= work
 		s.ledger.move(&r.job, old, from, 1)
 		r.schedule = old
@@ -62,6 +65,7 @@ func (s *Scheduler) prolong(r *running, from int) (Decision, plan, error) {
 		return d, plan{}, nil
 	}
 	// There is room, but at today's prices a stranger would be turned away: this job is none.
+	// The last slot of any worth ends the search for room; values never grow again after a 0.
 	left, values := r.left(from), s.planner.request.values
 	worthwhile := len(values)
 	for worthwhile > 0 && values[worthwhile-1] <= 0 {

@@ -42,6 +42,7 @@ func (f *forecast) note(slot int, load, worth float64) {
 		return
 	}
 	key := level(worth / load)
+	// Ascending levels make the sum over all better ones a walk from the end, in the same order in every run.
 	i, found := slices.BinarySearchFunc(f.buckets, key, func(b bucket, key int) int { return b.level - key })
 	if !found {
 		f.buckets = slices.Insert(f.buckets, i, bucket{level: key})
@@ -55,6 +56,7 @@ func (f *forecast) decay(slot int) {
 	if slot <= f.at {
 		return
 	}
+	// One factor for all: what has come decays alike, so that buckets keep their ratios.
 	factor := math.Exp(-float64(slot-f.at) / f.memory)
 	f.at = slot
 	kept := f.buckets[:0]
@@ -85,6 +87,7 @@ func (f *forecast) displaced(slot int, load, worth, committed, length float64) f
 	if better.load == 0 {
 		return 0
 	}
+	// The sum of the weights of all slots counted so far, as an integral: it ends at twice the memory, half of it made up.
 	seen := f.memory + f.memory*(1-math.Exp(-float64(slot-f.since+1)/f.memory))
 	expected := better.load / seen * length
 	room := length - committed

@@ -14,12 +14,14 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 	w := &wish{job: job, left: remainder{work: r.work, first: r.first}, number: s.next}
 	p, ok := s.place(w, r.values)
 	if !ok {
+		// The reason counts room, which needs the demands of the job in the request.
 		r.set(&s.ledger.market)
 		return Decision{Verdict: NoRoom}, plan{}, nil
 	}
 	last := p.schedule.completion()
 	d := Decision{Verdict: Admitted, Admitted: true, Completion: last, Utility: r.values[last-r.first], Schedule: p.schedule}
 	d.Cost = s.windowPrice(job, d.Utility, promised(r.values, int(r.shortest())-1, d.Utility))
+	// A job that must not be refused by the account is admitted without profit: it pays no more than it is worth.
 	if d.Cost >= d.Utility && s.learn.mayRefuse(d.Utility) {
 		return Decision{Verdict: TooExpensive, Completion: last, Utility: d.Utility, Cost: d.Cost}, plan{}, nil
 	}
@@ -51,6 +53,7 @@ func (s *Scheduler) readmit(r *running, from int) (Decision, plan, error) {
 
 // windowPrice returns the price of a job's window, which ends with the last slot in which it is worth as much.
 func (s *Scheduler) windowPrice(job *Job, worth float64, slots int) float64 {
+	// Load and length are in slots of the whole cluster, so that their ratio is the part of the window that the job takes.
 	unit := s.ledger.share(job)
 	w := window{load: unit * float64(job.WorkerSlots()), length: float64(slots)}
 	w.committed = s.committed(job.Arrival, job.Arrival+slots-1)
@@ -60,6 +63,7 @@ func (s *Scheduler) windowPrice(job *Job, worth float64, slots int) float64 {
 // committed returns how many slots of the whole cluster admitted jobs need from slot from to slot to: all that is left of
 // those promised by then, and of the others an even part; no less of it must run by then if they are to be in time.
 func (s *Scheduler) committed(from, to int) float64 {
+	// In order of admission, since sums of floats depend on the order and maps have none.
 	sum := 0.0
 	for _, r := range s.byNumber() {
 		unit, left := s.ledger.share(&r.job), float64(r.job.done(r.schedule[r.schedule.before(from):]))
@@ -76,6 +80,7 @@ func (s *Scheduler) committed(from, to int) float64 {
 func (s *Scheduler) place(w *wish, values []float64) (plan, bool) {
 	first, soonest := w.left.first, int(ceilDiv(w.left.work, w.job.perSlot()))-1
 	ends := levels(values, soonest)
+	// By itself first, up to the last slot in which the job is worth anything: that moves nobody.
 	w.until = first + ends[len(ends)-1]
 	best, ok := s.direct(w)
 	if ok {

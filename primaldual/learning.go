@@ -58,6 +58,7 @@ func newLearner(options *Learning, slot int) (*learner, error) {
 	if l.Refuse == 0 {
 		l.Refuse = defaultRefuse
 	}
+	// Time before the first slot counts as without arrivals, see displaced.
 	l.forecast = forecast{memory: float64(l.Memory), since: slot, at: slot}
 	return l, nil
 }
@@ -75,6 +76,7 @@ func (l *learner) price(slot int, w window, worth float64) float64 {
 	if w.load < whale*w.length || w.committed < idle*w.length {
 		return 0
 	}
+	// Not the whole of it: what is refused is lost for certain, what is expected may never come.
 	return caution * l.forecast.displaced(slot, w.load, worth, w.committed, w.length)
 }
 
@@ -114,6 +116,7 @@ func (l *learner) read(r *reader) error {
 		return nil
 	}
 	l.admitted, l.refused = r.float(), r.float()
+	// Buckets must ascend, as note and displaced search and walk them by level.
 	f := &l.forecast
 	f.since, f.at = int(r.intIn(1, maxSlot)), int(r.intIn(1, maxSlot))
 	f.buckets = make([]bucket, r.count())

@@ -18,6 +18,8 @@ func (p *packer) pack(m *market, job *Job, left remainder, until int) (Schedule,
 	r := &p.request
 	r.job, r.first, r.work = job, left.first, left.work
 	r.set(m)
+	// As many workers as fit in every slot from the first on: no schedule has done more work by any slot, so that none ends
+	// earlier.
 	var schedule Schedule
 	work := left.work
 	for slot := left.first; slot <= min(until, m.last()) && work > 0; slot++ {
@@ -58,6 +60,7 @@ func (p *packer) fill(m *market, s *slotState, work int64) int64 {
 // fastest places the way of a job that does the most, or of those that do all the work the one with the fewest workers.
 func (p *packer) fastest(m *market, s *slotState, work int64) int64 {
 	r := &p.request
+	// The two sides are on servers of their own: a way fits if either side has room for its part.
 	workers := r.roomIn(m, s, Workers, r.most[Workers])
 	ps := r.roomIn(m, s, ParameterServers, r.most[ParameterServers])
 	way := Speed{}
@@ -73,6 +76,7 @@ func (p *packer) fastest(m *market, s *slotState, work int64) int64 {
 
 // side places up to want containers of a side, and returns how many.
 func (p *packer) side(m *market, s *slotState, side Side, want int64) int64 {
+	// The list is the packer's own; pack copies what it keeps.
 	p.picks[side] = p.picks[side][:0]
 	from, to := m.span(side)
 	left := want

@@ -6,6 +6,7 @@ package primaldual
 // after them on either side, and other bounds. The caller has checked both, and that what is taken fits. All prices follow.
 // O(slots in use x servers x kinds).
 func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
+	// The old servers are needed to tell where each cell was.
 	old := l.park
 	l.equip(cluster, bounds)
 	// Worker servers come first in all tables, so that one more of them moves all parameter-server servers.
@@ -19,6 +20,7 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 	for i := range l.slots {
 		s := &l.slots[i]
 		if s.down != nil {
+			// Slots that shared a table go on sharing one, as SetDown and snapshots expect.
 			if after == nil || !sameTable(s.down, before) {
 				before, after = s.down, make([]bool, l.servers)
 				for server, down := range before {
@@ -30,6 +32,7 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 		if s.used == nil {
 			continue
 		}
+		// A slot is filled in again cell by cell, which also counts its busy cells and sets its prices.
 		used := s.used
 		s.used, s.busy = nil, 0
 		l.open(s)

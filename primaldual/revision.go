@@ -49,11 +49,14 @@ func (s *Scheduler) direct(w *wish) (plan, bool) {
 // make room for a wish: first at the cost of jobs that were promised a later slot only, then by planning all of them
 // anew, earliest promise first. The ledger is as before in any case; apply carries a plan out.
 func (s *Scheduler) makeRoom(w *wish) (plan, bool) {
+	// Jobs promised an earlier slot would come first in the line anyway and keep the room that they have: leaving them
+	// where they are moves fewer jobs and costs less time.
 	later := s.revisable(w, w.until)
 	if p, ok := s.repack(w, later); ok {
 		return p, true
 	}
 	all := s.revisable(w, 0)
+	// With the same jobs the second attempt would end as the first.
 	if len(all) == len(later) {
 		return plan{}, false
 	}
@@ -69,6 +72,8 @@ func (s *Scheduler) revisable(w *wish, after int) []*running {
 			jobs = append(jobs, r)
 		}
 	}
+	// The later a promise, the more room there is to keep it elsewhere. The sort is stable, so that of equal promises the
+	// older jobs are chosen, in any run alike.
 	if limit := s.learn.Revise; limit > 0 && len(jobs) > limit {
 		slices.SortStableFunc(jobs, func(a, b *running) int { return cmp.Compare(b.promise, a.promise) })
 		jobs = jobs[:limit]
@@ -79,6 +84,7 @@ func (s *Scheduler) revisable(w *wish, after int) []*running {
 // repack places a wish and the given jobs together, earliest promise first, as early as there is room. It is false where
 // one of them would miss its slot.
 func (s *Scheduler) repack(w *wish, jobs []*running) (plan, bool) {
+	// Everybody leaves before anybody is placed: what counts is the order of the promises, not who stood where.
 	from := w.left.first
 	line := []*wish{w}
 	for _, r := range jobs {
@@ -89,6 +95,8 @@ func (s *Scheduler) repack(w *wish, jobs []*running) (plan, bool) {
 	slices.SortFunc(line, func(a, b *wish) int {
 		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.number, b.number))
 	})
+	// Earliest promise first is exact where one resource is divided at will; where servers and widths differ a line
+	// that could be served may fail here, and the job is refused. Nobody admitted is ever worse off.
 	placed := make([]Schedule, len(line))
 	done, ok := 0, true
 	for i, x := range line {
@@ -137,6 +145,7 @@ func (p *plan) revisions(from int) []Revision {
 
 // apply carries out the moves of a plan from slot from on: all leave their old slots before one takes a new one.
 func (s *Scheduler) apply(p *plan, from int) {
+	// A job may take slots that another is about to leave, so that one pass would take more than there is.
 	for _, m := range p.moves {
 		s.ledger.move(&m.owner.job, m.owner.schedule, from, -1)
 	}
@@ -156,6 +165,7 @@ func (s *Scheduler) Revise() []Revision {
 		return nil
 	}
 	from := s.First()
+	// A wish without work takes part in the line and leaves no trace in it.
 	nobody := &wish{job: &Job{Chunks: 1, WorkerBandwidth: 1, PSBandwidth: 1}, left: remainder{first: from}, until: from}
 	p, ok := s.repack(nobody, s.revisable(nobody, 0))
 	if !ok {

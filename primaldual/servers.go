@@ -13,6 +13,7 @@ import (
 // AddServer adds a server to a side, after those that are there, in the current slot and all later ones. Jobs stay
 // where they are; Revise lets them use it. Errors are those of Cluster.Validate, and ErrTooLarge.
 func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
+	// All checks are made on a copy: an error must leave the scheduler as it is.
 	cluster := s.ledger.cluster.clone()
 	added := cloneServers([]apportion.Server{server})
 	switch side {
@@ -48,6 +49,8 @@ func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]
 	if err := cluster.Validate(); err != nil {
 		return nil, err
 	}
+	// First the jobs that must go give everything back, so that what is left fits the new capacity; then the tables
+	// change; then the jobs are offered again, in the order in which they were admitted.
 	displaced := s.crowdedOut(side, index, capacity)
 	s.release(displaced, s.First())
 	s.ledger.refit(cluster, s.ledger.bounds)
@@ -70,6 +73,7 @@ func (s *Scheduler) crowdedOut(side Side, index int, capacity apportion.Resource
 		}
 		return false
 	}
+	// Newest first: an older promise is the stronger one. A job that shares no overfull slot stays, however new.
 	var out []*running
 	jobs := s.byNumber()
 	for i := len(jobs) - 1; i >= 0; i-- {
@@ -107,6 +111,7 @@ func (s *Scheduler) Rebound(bounds *Bounds) error {
 	if err := bounds.Validate(s.ledger.cluster.Kinds); err != nil {
 		return err
 	}
+	// Quantities stay, only what they cost changes.
 	s.ledger.refit(s.ledger.cluster, bounds)
 	s.check()
 	return nil
@@ -129,6 +134,7 @@ func (s *Scheduler) Import(job Job, plan Schedule) error {
 	if err := s.ledger.Commit(&job, plan); err != nil {
 		return err
 	}
+	// The job runs, whatever its utility says: values that break the rules are tolerated, as after a failure.
 	own, last := job.clone(), plan.completion()
 	worth := own.tolerated(nil, last-own.Arrival, last-own.Arrival)[0]
 	s.jobs[job.ID] = &running{

@@ -18,6 +18,7 @@ func (s *Scheduler) OfferShapes(shapes []Job) (Decision, int, error) {
 		if shape.ID != shapes[0].ID || shape.Arrival != shapes[0].Arrival {
 			return Decision{}, 0, &apportion.FieldError{Item: shape.item(), Field: "shapes", Err: apportion.ErrConflict, Detail: "shapes of one job differ in ID or arrival"}
 		}
+		// Quotes change nothing, so that all shapes are asked about the same state.
 		d, err := s.Quote(shape)
 		if err != nil {
 			return Decision{}, 0, err

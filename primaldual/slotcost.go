@@ -88,6 +88,7 @@ func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget 
 			cost[d] = min(cost[d], workers[s.Workers]+ps[s.PS])
 		}
 	}
+	// A faster way may be the cheaper one for less work, since more than d units do no harm.
 	for d := len(cost) - 2; d >= 1; d-- {
 		cost[d] = min(cost[d], cost[d+1])
 	}

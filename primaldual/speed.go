@@ -20,6 +20,7 @@ type Speed struct {
 
 // checkSpeeds adds the faults of a job with Speeds. What else speaks of speed must be absent.
 func (j *Job) checkSpeeds(faults *apportion.Faults) {
+	// Ascending order makes a way that is there twice impossible, and ties the same in every run.
 	for i, s := range j.Speeds {
 		field := fmt.Sprintf("Speeds[%d]", i)
 		if s.Workers < 1 || s.PS < 0 || s.Units < 1 || s.Units > maxWorkerSlots {

@@ -63,6 +63,7 @@ func ReadStepTimes(in io.Reader) ([]StepTime, error) {
 // readStep reads a value of the i-th column.
 func readStep(text string, i int) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
+	// Whole numbers above 2^53 are not exact, and no cluster has so many servers.
 	switch whole := x == math.Trunc(x) && x <= maxWorkerSlots; {
 	case err != nil || math.IsNaN(x):
 		return 0, apportion.ErrType
