@@ -86,7 +86,8 @@ func (a *Annealer) energy() float64 {
 	return e
 }
 
-// Insist makes it dearer to be no solution.
+// Insist makes it dearer to be no solution: penalties that are too low leave the search among states with more
+// utilization and a minimum missing, and ones that are high from the start wall off the ways between solutions.
 func (a *Annealer) Insist() {
 	a.missingWeight *= a.tune.Heavier
 	a.lossWeight *= a.tune.Heavier
@@ -107,7 +108,8 @@ func (a *Annealer) Unit() float64 {
 	return sum / float64(max(1, len(a.S.p.Apps)))
 }
 
-// Feasible reports whether the state is a solution.
+// Feasible reports whether the state is a solution, of the searches: capacities hold in every state. The referee's
+// tolerance on loss is used by half, as its sum goes in another order.
 func (a *Annealer) Feasible() bool {
 	return a.S.missing == 0 && a.S.Freed <= a.S.p.Spend && a.S.loss <= a.lossLimit
 }

@@ -63,7 +63,9 @@ func (a *Annealer) trim(m *move) {
 	}
 }
 
-// placeMissing places containers of every type that is below its minima where they fit best.
+// placeMissing places containers of every type that is below its minima where they fit best, from a random type
+// on, so that no type is always the one without room. A minimum is a constraint, not a matter of worth: it comes
+// before everything else, and where no server has room the energy says what that costs.
 func (a *Annealer) placeMissing(m *move) {
 	s := a.S
 	start := a.rng.Below(len(s.active))
@@ -102,7 +104,8 @@ func (a *Annealer) bestFit(t int32) int {
 	return best
 }
 
-// size returns sum_k d_k/left_k, how much of server j a container of type t takes.
+// size returns sum_k d_k/left_k, how much of server j a container of type t takes: a kind that is nearly used up
+// there weighs most. The container must fit, so that no quotient is by 0.
 func (a *Annealer) size(j int, t int32) float64 {
 	s := a.S
 	var size float64
@@ -115,7 +118,8 @@ func (a *Annealer) size(j int, t int32) float64 {
 	return size
 }
 
-// priceOf returns what a container of type t costs on server j.
+// priceOf returns what a container of type t costs on server j at the prices of the root bound, in utilization; 0
+// before there are any.
 func (a *Annealer) priceOf(j int, t int32) float64 {
 	price := a.price[j*a.S.p.Kinds : (j+1)*a.S.p.Kinds]
 	var sum float64
@@ -207,13 +211,15 @@ func (a *Annealer) worth(j int, t int32, by taste) float64 {
 	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }
 
-// lossStep returns the change of loss by one more container of type t.
+// lossStep returns the change of loss by one more container of type t, in shares: negative up to the fair counts of
+// its members, positive beyond.
 func (a *Annealer) lossStep(t int32) float64 {
 	q := &a.S.pools[t]
 	return q.At(a.S.p.Types[t].Delta, q.N+1) - q.Loss
 }
 
-// welcome reports whether one more container of type t raises the energy.
+// welcome reports whether one more container of type t raises the energy: a fill that takes what does not would be
+// undone as a whole for it. A container towards a minimum, or towards a fair count, is always welcome.
 func (a *Annealer) welcome(t int32) bool {
 	s := a.S
 	step := a.lossStep(t)

@@ -100,7 +100,8 @@ func nobody(p *problem.Problem) *State {
 // worth returns the objective: the utilization less what the loss costs.
 func (s *State) worth() float64 { return s.objective - float64(s.p.Inst.LossPrice*s.loss) }
 
-// settle keeps application i before the pools are formed.
+// settle keeps application i before the pools are formed. What it holds is taken from its servers for good: it is
+// in no slot, so that no move can remove it without freeing i first. That it fits is for the caller to know.
 func (s *State) settle(i int32) {
 	t := s.p.Apps[i].Type
 	for _, placed := range s.p.Inst.Apps[i].Previous {
@@ -113,7 +114,9 @@ func (s *State) settle(i int32) {
 	s.loose--
 }
 
-// formPools makes the pools of those who are free, without containers.
+// formPools makes the pools of those who are free, without containers. Every type has a pool, but only those with
+// members are active: moves draw types from the active ones, and a type of kept applications alone costs nothing.
+// The sums then hold what the free lose with nothing, and all their minima as missing.
 func (s *State) formPools() {
 	for t := range s.pools {
 		q := &s.pools[t]
@@ -142,7 +145,9 @@ func (s *State) holds(i int32) bool {
 	return true
 }
 
-// placeHeld puts free containers where application i holds some, as many as fit and it may have.
+// placeHeld puts free containers where application i holds some, as many as fit and it may have. A type's
+// containers are anybody's of the type; what matters is that they are where somebody held them, since the decoder
+// gives them back to whoever did, and nothing moves.
 func (s *State) placeHeld(i int32) {
 	t := s.p.Apps[i].Type
 	want := s.p.Apps[i].Max
@@ -155,7 +160,8 @@ func (s *State) placeHeld(i int32) {
 	}
 }
 
-// take lowers what is left of server j by n containers of type t; n may be negative.
+// take lowers what is left of server j by n containers of type t; n may be negative. Quantities are exact, so that
+// taking and giving back leave no trace, in any order. O(kinds).
 func (s *State) take(j int, t int32, n int64) {
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
@@ -171,7 +177,10 @@ func (s *State) put(j int, t int32, n int64) {
 	s.objective += float64(v * float64(n))
 }
 
-// relabel changes how many containers on server j are free ones of type t, and with them the pool.
+// relabel changes how many containers on server j are free ones of type t, and with them the pool. It leaves the
+// capacity alone: containers of a kept application become free ones of its type where they are. The slots of a
+// server are few and in no order, so that a search through them is shorter than any index; the last one fills the
+// gap of one that is empty. O(types on the server).
 func (s *State) relabel(j int, t int32, n int64) {
 	slots := s.on[j]
 	at := 0
@@ -193,7 +202,8 @@ func (s *State) relabel(j int, t int32, n int64) {
 	s.resize(t, s.pools[t].N+n)
 }
 
-// resize sets the pool's containers and refreshes loss and missing.
+// resize sets the pool's containers and refreshes loss and missing: the loss of a type depends on how many
+// containers it has in all, [problem.Pool], so that a move costs O(1) for it, whoever gets them in the end.
 func (s *State) resize(t int32, n int64) {
 	q := &s.pools[t]
 	s.missing -= q.Missing()
@@ -204,7 +214,9 @@ func (s *State) resize(t int32, n int64) {
 	q.Loss = loss
 }
 
-// unpin frees a kept application: its containers stay where they are, as free ones of its type.
+// unpin frees a kept application: its containers stay where they are, as free ones of its type. What i may
+// have counts towards the pool's maximum from now on. Its own loss leaves the sum, and the pool's, which is that of
+// all its members together, is computed anew. O(members + servers of i).
 func (s *State) unpin(i int32) {
 	t := s.p.Apps[i].Type
 	s.free[i] = true
@@ -224,7 +236,8 @@ func (s *State) unpin(i int32) {
 	s.resize(t, q.N)
 }
 
-// pin is unpin backwards: free containers of its type are where application i held some.
+// pin is unpin backwards: free containers of its type are where application i held some. The pool may be left with
+// more containers than its other members may have; whoever pins sheds these.
 func (s *State) pin(i int32) {
 	t := s.p.Apps[i].Type
 	q := &s.pools[t]
@@ -244,7 +257,8 @@ func (s *State) pin(i int32) {
 	}
 }
 
-// deactivate drops t from active.
+// deactivate drops t from active. The order of the active types changes, and undoing a move does not bring it back:
+// the order decides only which random number means which type, the same in every run.
 func (s *State) deactivate(t int32) {
 	for at, other := range s.active {
 		if other == t {
@@ -315,7 +329,7 @@ func (s *State) fitsOne(j int, t int32) bool {
 	return s.p.Plain || s.leave(j, t) > 0
 }
 
-// countOn returns the free containers of type t on server j.
+// countOn returns the free containers of type t on server j; those of kept applications do not count.
 func (s *State) countOn(j int, t int32) int64 {
 	for _, sl := range s.on[j] {
 		if sl.Type == t {
