@@ -26,10 +26,15 @@ var deathFlaws = []flaw{
 		})
 	}},
 	{"refuses to delete what is damaged", []string{"DamagedPart", "DamagedManifest"}, func(f *flawed) {
-		f.deletesDamaged(store.ErrCorrupt)
+		f.deletesDamaged(func(context.Context, string, int64) error { return store.ErrCorrupt })
 	}},
 	{"says that it has deleted what is damaged", []string{"DamagedPart", "DamagedManifest"}, func(f *flawed) {
-		f.deletesDamaged(nil)
+		f.deletesDamaged(func(context.Context, string, int64) error { return nil })
+	}},
+	{"complains of damage when it deletes", []string{"DamagedPart", "DamagedManifest"}, func(f *flawed) {
+		f.deletesDamaged(func(ctx context.Context, job string, number int64) error {
+			return errors.Join(f.mem.Delete(ctx, job, number), store.ErrCorrupt)
+		})
 	}},
 	{"takes a damaged manifest for none", []string{"DamagedManifest"}, func(f *flawed) {
 		f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {
@@ -52,8 +57,8 @@ var deathFlaws = []flaw{
 			return list, opaque(err)
 		}
 	}},
-	{"shows after a death what was begun", []string{"Leftovers"}, func(f *flawed) { f.showsBegun("job") }},
-	{"shows after a death a job that had nothing", []string{"Leftovers"}, func(f *flawed) { f.showsBegun("another") }},
+	{"shows after a death what was begun", []string{"Leftovers"}, func(f *flawed) { f.showsBegun("job", 2) }},
+	{"shows after a death a job that had nothing", []string{"Leftovers"}, func(f *flawed) { f.showsBegun("another", 1) }},
 	{"cannot collect", []string{"Leftovers"}, func(f *flawed) {
 		f.collects(func() error { return errors.New("there is nothing to collect with") })
 	}},
@@ -107,12 +112,12 @@ func damaged(r store.Reader) bool {
 	return false
 }
 
-// deletesDamaged has Delete of a damaged checkpoint do nothing and return err.
-func (f *flawed) deletesDamaged(err error) {
+// deletesDamaged has Delete of a damaged checkpoint do something else.
+func (f *flawed) deletesDamaged(instead func(ctx context.Context, job string, number int64) error) {
 	f.delete = func(ctx context.Context, job string, number int64) error {
 		r, fault := f.mem.Open(ctx, job, number)
 		if errors.Is(fault, store.ErrCorrupt) || fault == nil && damaged(r) {
-			return err
+			return instead(ctx, job, number)
 		}
 		return f.mem.Delete(ctx, job, number)
 	}
@@ -127,19 +132,11 @@ func (f *flawed) showEmpty(job string, number int64) error {
 	return err
 }
 
-// showsBegun has a restart show what dead writers of a job had begun.
-func (f *flawed) showsBegun(of string) {
-	var begun []int64
-	f.writes(func(_ *writer, job string, number int64) {
-		if job == of {
-			begun = append(begun, number)
-		}
-	})
+// showsBegun has a restart show one number of a job, which a dead writer had begun.
+func (f *flawed) showsBegun(job string, number int64) {
 	f.restart = func() store.Store {
 		f.mem.Crash()
-		for _, number := range begun {
-			_ = f.showEmpty(of, number) // what was committed stands in the way
-		}
+		_ = f.showEmpty(job, number) // what was committed stands in the way
 		return f
 	}
 }
