@@ -7,6 +7,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/problemtest"
 )
 
 // table2 is the paper's cluster with n applications of Table II in turn; where previous is set, all but
@@ -86,4 +88,61 @@ func BenchmarkTiny(b *testing.B) {
 			}
 		}
 	})
+}
+
+// What the whole program costs beside the paper's: sorts of servers that applications require, steps, limits, and
+// how full the cluster is.
+func BenchmarkCluster(b *testing.B) {
+	paper := func(p *alloc.Problem) { p.Options.PaperRule = true }
+	zones := func(n int) func(*alloc.Problem) {
+		return func(p *alloc.Problem) {
+			for j := range p.Servers {
+				p.Servers[j].Labels = map[string]string{"zone": fmt.Sprint(j % n)}
+			}
+			// Whoever runs stays where it may; one in four newcomers and residents is free to go anywhere.
+			for i := range p.Applications {
+				if p.Previous.Containers(p.Applications[i].ID) == 0 && i%4 > 0 {
+					p.Applications[i].Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{fmt.Sprint(i % n)}}}
+				}
+			}
+		}
+	}
+	limits := func(p *alloc.Problem) {
+		for i := range p.Applications {
+			switch app := &p.Applications[i]; i % 8 {
+			case 0:
+				app.Step = 2
+			case 1:
+				app.PerServer = 2
+			case 2:
+				app.Counts = []int64{1, 2, 4, 8, 16}
+			}
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		apps     int
+		previous bool
+		change   func(*alloc.Problem)
+	}{
+		{"fresh/paper", 60, false, paper}, {"fresh/default", 60, false, func(*alloc.Problem) {}},
+		{"fresh/zones=1", 60, false, zones(1)}, {"fresh/zones=5", 60, false, zones(5)}, {"fresh/zones=25", 60, false, zones(25)},
+		{"fresh/limits", 60, false, limits}, {"fresh/apps=6", 6, false, zones(5)}, {"fresh/apps=30", 30, false, zones(5)},
+		{"full/paper", 60, true, paper}, {"full/default", 60, true, func(*alloc.Problem) {}}, {"full/zones=5", 60, true, zones(5)},
+		{"full/limits", 60, true, limits},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			p := problemtest.Draw(alloctest.Families()[1], 0, 50, c.apps, c.previous)
+			c.change(p)
+			for b.Loop() {
+				d, err := alloc.Reallocate(context.Background(), p, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(100*d.Gap, "gap-%")
+				b.ReportMetric(d.Objective, "utilization")
+				b.ReportMetric(float64(len(d.Waiting)+len(d.Suspended)), "without")
+			}
+		})
+	}
 }
