@@ -35,11 +35,15 @@ type admission struct {
 func (r *resolved) admitAll(ctx context.Context) *admission {
 	a := &admission{draft: newDraft(r), ctx: ctx, questions: mostQuestions,
 		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason), alike: make(map[string]int)}
+	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
+	// sees those who were taken in before it, and none who come later.
 	for _, i := range r.queue() {
 		if reason, ok := a.ask(i); !ok {
 			a.refused[i] = reason
 		}
 	}
+	// 3. What is left of the budget goes to drains: a newcomer that waits is worse than a server that is left
+	// a decision later.
 	a.drain()
 	return a
 }
@@ -72,6 +76,7 @@ func (r *resolved) queue() []int {
 
 // ask takes application i in if it can be had, and says why if not.
 func (a *admission) ask(i int) (apportion.Reason, bool) {
+	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
 	if !a.r.fits(i) {
 		return a.r.unservable(i), false
 	}
@@ -80,6 +85,7 @@ func (a *admission) ask(i int) (apportion.Reason, bool) {
 		// Whoever asks for the same after it finds no more room.
 		return a.refusal(i, a.refused[before]), false
 	}
+	// From cheap to dear: best fit, a search over all, and only then others are suspended.
 	if a.admit(i) || a.search(i) || a.preempt(i) {
 		return apportion.Reason{}, true
 	}
@@ -107,6 +113,7 @@ func (a *admission) search(i int) bool {
 	if a.shortKind(i) >= 0 {
 		return false
 	}
+	// The solver is asked about all that are in, and i is one of them until it says no.
 	a.in[i] = true
 	a.in[i] = a.solve()
 	return a.in[i]
@@ -121,6 +128,8 @@ func (a *admission) solve() bool {
 	apps := a.taken()
 	inst := a.r.instance(apps)
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
+	// A gap of 1 ends the search with the first solution. It is the embedded solver whoever solves P2, so that
+	// who runs does not depend on the solver.
 	s, err := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 1}).Solve(a.ctx, inst)
 	if err != nil || !s.Status.HasSolution() || inst.Check(s.Counts) != nil {
 		return false
@@ -153,6 +162,7 @@ func (a *admission) preempt(i int) bool {
 		a.in[v] = true
 		a.put(v, before[v])
 	}
+	// One is enough as a rule, and then the cheapest one that is.
 	for _, v := range a.preemptible(i) {
 		before[v] = a.suspend(v)
 		if a.admit(i) {
@@ -161,6 +171,7 @@ func (a *admission) preempt(i int) bool {
 		}
 		undo(v)
 	}
+	// Else they go one after the other, until there is room.
 	if victims == nil {
 		for _, v := range a.preemptible(i) {
 			before[v] = a.suspend(v)
@@ -213,6 +224,7 @@ func (a *admission) preemptible(i int) []int {
 func (a *admission) drain() {
 	for i, placed := range a.r.previous {
 		cordoned := func(p apportion.Placement) bool { return a.r.problem.Servers[p.Server].Cordoned }
+		// Who was forced off has left already, and a pin is stronger than a drain.
 		if !a.in[i] || a.r.pinned[i] || a.r.displaced[i] || !slices.ContainsFunc(placed, cordoned) {
 			continue
 		}
@@ -224,6 +236,7 @@ func (a *admission) drain() {
 		if cost > a.budget-a.spent {
 			continue
 		}
+		// P2 is told that it has to leave, or it would keep it where the utilization is highest.
 		a.r.leaving[i] = true
 		if a.leave(i) {
 			a.spent += cost
@@ -264,6 +277,8 @@ func (a *admission) refusal(i int, like apportion.Reason) apportion.Reason {
 		if q == 0 {
 			continue
 		}
+		// Those who may be changed are asked kind by kind; that is more than they could give of all
+		// kinds at once, so that what is short here is short.
 		could, who := a.freeable(k)
 		short = short || n > (a.free(k)+could)/q
 		// The part that it needs of all that it could have.

@@ -18,6 +18,8 @@ func (r *resolved) consolidate(a *attempt) {
 	d, moving := r.asPlaced(a)
 	before := d.counts
 	used := servers(before, moving)
+	// All at once does best where there is room; in a cluster that is nearly full best fit may fail, and then
+	// whoever can be gathered is.
 	if !d.placeAll(moving, before) || servers(d.counts, moving) >= used {
 		d, _ = r.asPlaced(a)
 		for _, i := range moving {
@@ -63,6 +65,7 @@ func (r *resolved) asPlaced(a *attempt) (d *draft, moving []int) {
 			size[i] = app.Delta * float64(solver.Containers(placed))
 		}
 	}
+	// The largest first, since they find the fewest places.
 	slices.SortStableFunc(moving, func(x, y int) int { return cmp.Compare(size[y], size[x]) })
 	for _, i := range moving {
 		d.counts[i] = counts[i]

@@ -28,6 +28,7 @@ type draft struct {
 func newDraft(r *resolved) *draft {
 	apps := len(r.previous)
 	d := &draft{r: r, budget: r.adjustBudget(), counts: make(solver.Counts, apps), in: make([]bool, apps), moved: make([]bool, apps)}
+	// The capacities are shared with the problem, and left is written to.
 	d.left = make([]apportion.Resources, len(r.capacity))
 	for j := range d.left {
 		d.left[j] = r.capacity[j].Clone()
@@ -37,6 +38,7 @@ func newDraft(r *resolved) *draft {
 			d.in[i] = true
 			d.put(i, r.previous[i])
 		} else {
+			// A newcomer and one that is forced may be placed again at no cost.
 			d.moved[i] = true
 		}
 	}
@@ -80,6 +82,7 @@ func (d *draft) fits(i int, placed []apportion.Placement) bool {
 // changes nothing and returns false where it finds no room. O(servers used x servers x kinds).
 func (d *draft) place(i int, n int64) bool {
 	app := &d.r.problem.Applications[i]
+	// Nothing is taken before all have a place, so that there is nothing to undo.
 	var placed []apportion.Placement
 	for need := n; need > 0; {
 		if app.MaxServers > 0 && int64(len(placed)) == app.MaxServers {
@@ -100,6 +103,7 @@ func (d *draft) place(i int, n int64) bool {
 // bestServer returns the server, other than those in used, that takes the most of need containers of
 // application i, and how many; of equals the one that has least left afterwards. -1: no server takes any.
 func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (server int, count int64) {
+	// Few servers come before a tight fit: a job that is spread pays for that as long as it runs.
 	server = -1
 	least := 0.0
 	for j := range d.left {
@@ -151,6 +155,7 @@ func (d *draft) admit(i int) bool {
 	if n < 0 {
 		return false
 	}
+	// One that is forced off a full server may stay if others make way; that moves nobody twice.
 	if d.r.running(i) && d.r.mayStay(i) && d.fits(i, d.r.previous[i]) {
 		d.put(i, d.r.previous[i])
 		d.in[i] = true
@@ -171,6 +176,7 @@ const mostVictims = 256
 // that is enough, else more and more of them.
 func (d *draft) makeRoom(i int, n int64) bool {
 	victims := d.victims(i)
+	// One alone is tried first, so that as few as possible are adjusted.
 	for _, v := range victims {
 		if d.exchange(i, n, []int{v}) {
 			return true
@@ -197,10 +203,13 @@ func (d *draft) victims(i int) []int {
 	}
 	var list []victim
 	for v := range d.counts {
+		// Pinned ones stay, those without containers have nothing to give, and the budget is what it is.
 		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 || d.cost(v) > d.budget-d.spent {
 			continue
 		}
 		demand := d.r.problem.Applications[v].Demand
+		// gives counts containers of i that fit where v has left and did not before: who gives none is no
+		// victim, however large it is.
 		gives := int64(0)
 		for _, p := range d.counts[v] {
 			room := d.left[p.Server].Clone()
@@ -237,6 +246,7 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 		cost += d.cost(v)
 		before[at] = d.remove(v)
 	}
+	// The newcomer goes first, since the room was made for it.
 	done := cost <= d.budget-d.spent && d.place(i, n)
 	placed := 0
 	for ; done && placed < len(victims); placed++ {
@@ -269,6 +279,7 @@ func (d *draft) suspend(i int) []apportion.Placement {
 // adopt takes over counts, those of a solution for apps, less what those that have changed have beyond their
 // fewest containers.
 func (d *draft) adopt(apps []int, counts solver.Counts) {
+	// The solution knows nothing of the draft, so that all is counted anew.
 	for i := range d.counts {
 		d.remove(i)
 	}
@@ -285,6 +296,7 @@ func (d *draft) adopt(apps []int, counts solver.Counts) {
 			d.spent += app.Cost
 		}
 		d.moved[i] = true
+		// What a solver gives beyond the fewest containers would stand in the way of those who come later.
 		d.put(i, fewer(counts[a], max(0, d.least(i))))
 	}
 }
@@ -343,6 +355,7 @@ func (d *draft) freeable(k int) (amount int64, from []int) {
 			parts = append(parts, part{i, gives, d.cost(i)})
 		}
 	}
+	// Most for its cost comes first, as in the relaxation of the knapsack problem.
 	slices.SortStableFunc(parts, func(a, b part) int {
 		x, y := float64(a.gives)*float64(b.cost), float64(b.gives)*float64(a.cost)
 		switch {

@@ -36,6 +36,7 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 	if a.solution, err = solve(ctx, a.instance, by); err != nil || a.solution.Status.HasSolution() {
 		return a, err
 	}
+	// The budget cannot be held, or nobody has found how: from here on it is the least loss.
 	interrupted := a.solution.Interrupted
 	counts, err := r.loosen(ctx, a, gather(apps, d.counts), by)
 	if err != nil {
@@ -66,6 +67,7 @@ func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, 
 	if err != nil {
 		return nil, err
 	}
+	// The draft is a solution of everything but (15), and stands in where the solver finds none.
 	counts, loss := draft, a.instance.FairnessLoss(draft)
 	if s.Status.HasSolution() {
 		if found := a.instance.FairnessLoss(s.Counts); found < loss {

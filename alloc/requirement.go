@@ -80,6 +80,7 @@ type eligibility struct {
 // newEligibility finds the classes. O(servers x distinct lists of requirements).
 func newEligibility(servers []apportion.Server, apps []Application) *eligibility {
 	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
+	// Thousands of applications share a few lists, and servers are compared with lists, not with applications.
 	list, lists := make([]int, len(apps)), [][]Requirement{}
 	known := make(map[string]int)
 	for i := range apps {
@@ -104,6 +105,8 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 	open, suitable := make([][]int, len(lists)), make([][]int, len(lists))
 	classes := make(map[string]int)
 	for j := range servers {
+		// mark has a byte for each list that the server satisfies, and one for a cordon: servers of equal
+		// marks are open to the same applications.
 		mark := make([]byte, len(lists)+1)
 		for l := range lists {
 			if satisfies(servers[j].Labels, lists[l]) {
