@@ -182,6 +182,7 @@
 //	[Dorm §III-C2, requests]	checkpoint/adjust.go	Adjust.apply, Machine.begin
 //	[Dorm §III-C2, outcomes of effects]	checkpoint/reply.go	Machine.done, Machine.settle
 //	[Dorm §III-C2, order of adjustments]	checkpoint/queue.go	Machine.schedule
+//	[index of who waits for what, no paper]	checkpoint/books.go	books.enter, Machine.update
 //	[Dorm §III-C2, jobs that wait in a circle]	checkpoint/queue.go	Machine.breakCircle
 //	[room of servers, no paper]	checkpoint/room.go	Machine.room
 //	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply

@@ -164,7 +164,7 @@ func (m *Machine) turn(j *Job) {
 
 // apply refuses an unknown job.
 func (c Checkpoint) apply(m *Machine) error {
-	j, err := m.known(c.Job)
+	j, err := m.named(c.Job)
 	// In every other phase a checkpoint is under way, or there is nothing to save.
 	if err == nil && j.Phase == Running {
 		m.enter(j, Saving)
@@ -174,7 +174,7 @@ func (c Checkpoint) apply(m *Machine) error {
 
 // apply refuses an unknown job. One that is ending already goes on with that.
 func (c Cancel) apply(m *Machine) error {
-	j, err := m.known(c.Job)
+	j, err := m.named(c.Job)
 	if err == nil && j.Ending == "" {
 		m.end(j, Cancelled)
 	}
@@ -183,7 +183,7 @@ func (c Cancel) apply(m *Machine) error {
 
 // apply refuses an unknown job and one that has not ended.
 func (f Forget) apply(m *Machine) error {
-	j, err := m.known(f.Job)
+	j, err := m.named(f.Job)
 	if err != nil {
 		return err
 	}
@@ -196,11 +196,12 @@ func (f Forget) apply(m *Machine) error {
 	delete(m.rest, f.Job)
 	m.names = slices.DeleteFunc(m.names, func(name string) bool { return name == f.Job })
 	m.ready.gone[f.Job] = true
+	m.books.change(f.Job)
 	return nil
 }
 
-// known returns a job, or an error that names it.
-func (m *Machine) known(name string) (*Job, error) {
+// named returns a job, or an error that names it.
+func (m *Machine) named(name string) (*Job, error) {
 	if j := m.jobs[name]; j != nil {
 		return j, nil
 	}

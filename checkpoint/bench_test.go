@@ -118,3 +118,14 @@ func (d *benchDriver) drive(events ...checkpoint.Event) {
 		}
 	}
 }
+
+// BenchmarkSwap measures steps while thousands of jobs wait for each other's places.
+func BenchmarkSwap(b *testing.B) {
+	for _, jobs := range []int{250, 1000, 5000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(float64(swapAll(b, jobs)), "steps")
+			}
+		})
+	}
+}

@@ -187,6 +187,9 @@ func (s *script) step(event checkpoint.Event) {
 		fmt.Fprintf(&s.out, "error: %v\n", err)
 		return
 	}
+	if fault := s.m.Audit(); fault != "" {
+		fmt.Fprintf(&s.out, "the books: %s\n", fault)
+	}
 	ready := s.m.Ready()
 	for i := range ready.Record.Jobs {
 		fmt.Fprintln(&s.out, line(&ready.Record.Jobs[i]))

@@ -177,6 +177,9 @@ func (n *node) tick() {
 // step is a driver: what was recorded is durable at once.
 func (n *node) step(event checkpoint.Event) {
 	_ = n.m.Step(event) // the targets of the model may make no sense any more
+	if fault := n.m.Audit(); fault != "" {
+		n.w.fault("the books: %s", fault)
+	}
 	ready := n.m.Ready()
 	n.w.durable(ready.Record)
 	n.inflight = append(n.inflight, ready.Effects...)

@@ -21,11 +21,19 @@ func (m *Machine) Clone() *Machine {
 	}
 	c.names, c.servers, c.due, c.rest = slices.Clone(m.names), maps.Clone(m.servers), maps.Clone(m.due), maps.Clone(m.rest)
 	c.forgetChanges()
+	// The books of a clone are made anew: they must be the same.
+	c.books = newBooks()
+	for name := range c.jobs {
+		c.books.change(name)
+	}
 	return &c
 }
 
 // Due is when an effect, a pause or a wait of each job is over.
 func (m *Machine) Due() map[string]time.Duration { return m.due }
+
+// Audit says what in the books does not follow from the jobs and servers.
+func (m *Machine) Audit() string { return m.audit() }
 
 // Rests reports whether a job waits because it has died.
 func (m *Machine) Rests(job string) bool { return m.rest[job] > m.now }

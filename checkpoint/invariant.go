@@ -23,6 +23,8 @@ func (m *Machine) check() {
 	for _, name := range m.names {
 		m.mustHold(m.jobs[name])
 	}
+	fault := m.audit()
+	invariant.Check(fault == "", "%s", fault)
 }
 
 // mustHold panics where a job breaks a rule: that is a bug of this package. To go on would risk two runs of

@@ -97,6 +97,11 @@ func (c *chaos) invariants(t *rapid.T) {
 	if len(c.world.faults) > 0 {
 		t.Fatal(c.world.faults)
 	}
+	for _, ms := range c.masters {
+		if fault := ms.m.Audit(); fault != "" {
+			t.Fatal(fault)
+		}
+	}
 }
 
 // master draws one of those alive.

@@ -42,6 +42,7 @@ type Machine struct {
 	// rest is until when no attempt of a job begins that has died again and again.
 	rest map[string]time.Duration
 
+	books  books
 	ready  changes
 	stale  int64
 	fenced bool
@@ -112,7 +113,10 @@ func (m *Machine) number() int64 {
 }
 
 // touch notes that a job has changed.
-func (m *Machine) touch(j *Job) { m.ready.jobs[j.Name] = true }
+func (m *Machine) touch(j *Job) {
+	m.ready.jobs[j.Name] = true
+	m.books.change(j.Name)
+}
 
 // enter puts a job into a phase, and issues the effect that belongs to it.
 func (m *Machine) enter(j *Job, phase Phase) {

@@ -56,11 +56,13 @@ func (m *Machine) fold(r Record) {
 	for _, name := range r.Gone {
 		// Gone and Lost come first: a record may say that a job is gone and that another has its name.
 		delete(m.jobs, name)
+		m.books.change(name)
 		m.names = slices.DeleteFunc(m.names, func(n string) bool { return n == name })
 	}
 	for i := range r.Jobs {
 		j := r.Jobs[i].Clone()
 		m.add(&j)
+		m.books.change(j.Name)
 	}
 	for _, id := range r.Lost {
 		delete(m.servers, id)

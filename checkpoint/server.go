@@ -42,6 +42,7 @@ func (s ServerUp) apply(m *Machine) error {
 // put puts a server in the place of the one before. A Host is never changed, only replaced.
 func (m *Machine) put(host *Host) {
 	m.servers[host.ID] = host
+	m.books.stale = true
 	m.ready.servers[host.ID] = true
 }
 
@@ -91,6 +92,7 @@ func (s ServerFenced) apply(m *Machine) error {
 	}
 	// Everything on it is gone for good: that is the promise of ServerFenced.
 	delete(m.servers, s.ID)
+	m.books.stale = true
 	delete(m.ready.servers, s.ID)
 	m.ready.lost[s.ID] = true
 	for _, name := range m.names {

@@ -23,7 +23,7 @@ func New(config Config, epoch int64) (*Machine, error) {
 	m := &Machine{
 		config: config, epoch: epoch, jobs: make(map[string]*Job),
 		servers: make(map[string]*Host), due: make(map[string]time.Duration),
-		rest: make(map[string]time.Duration),
+		rest: make(map[string]time.Duration), books: newBooks(),
 	}
 	m.forgetChanges()
 	return m, nil
@@ -34,7 +34,8 @@ func New(config Config, epoch int64) (*Machine, error) {
 // [*apportion.FieldError] or [apportion.Faults] for an event that makes no sense. Replies and reports
 // that come too late are no errors: Stale counts them.
 //
-// O(jobs) and, where jobs wait for room, O(containers of all jobs).
+// O(what it changes, and the jobs that wait for that); O(jobs) for a Tick, and O(servers + containers of all jobs) where
+// a server has changed while jobs wait.
 func (m *Machine) Step(event Event) error {
 	if m.fenced {
 		return ErrFenced

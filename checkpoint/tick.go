@@ -14,6 +14,12 @@ func (t Tick) apply(m *Machine) error {
 		m.now += min(max(t.Now.Sub(m.last), 0), m.config.MaxTick)
 	}
 	m.last = t.Now
+	for name, until := range m.rest {
+		if until <= m.now {
+			delete(m.rest, name)
+			m.books.change(name)
+		}
+	}
 	// The names are ascending, so that what is due at one tick happens in one order on every run.
 	for _, name := range m.names {
 		j := m.jobs[name]

@@ -1,0 +1,69 @@
+// This file tests what a step costs while thousands of jobs wait for each other's places.
+
+package checkpoint_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+// swapAll brings up jobs, each on a server of its own of twice as many, and lets each two of them swap places. Effects are
+// answered one after the other.
+func swapAll(b testing.TB, jobs int) (steps int) {
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	step := func(e checkpoint.Event) []checkpoint.Effect {
+		steps++
+		if err := m.Step(e); err != nil {
+			b.Fatal(err)
+		}
+		return m.Ready().Effects
+	}
+	play := func(open []checkpoint.Effect) {
+		for ; len(open) > 0; open = open[1:] {
+			if e := open[0]; e.Action != checkpoint.Prune {
+				open = append(open, step(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: e.ID})...)
+			}
+		}
+	}
+	server := func(i int) string { return fmt.Sprintf("s%05d", i) }
+	job := func(i int) string { return fmt.Sprintf("j%05d", i) }
+	first, second := map[string][]string{}, map[string][]string{}
+	for i := range 2 * jobs {
+		step(checkpoint.ServerUp{Server: apportion.Server{ID: server(i), Capacity: apportion.Resources{1}}})
+	}
+	for i := range jobs {
+		step(checkpoint.Submit{Job: job(i), Demand: slot})
+		first[job(i)], second[job(i)] = []string{server(i)}, []string{server(i ^ 1)}
+	}
+	play(step(checkpoint.Adjust{Targets: first}))
+	play(step(checkpoint.Adjust{Targets: second}))
+	for i := range jobs {
+		if j := m.Look(job(i)); j.Phase != checkpoint.Running || j.Containers[0] != server(i^1) {
+			b.Fatalf("%s is %s on %v", j.Name, j.Phase, j.Containers)
+		}
+	}
+	return steps
+}
+
+// A step costs what it changes: eight times as many jobs that wait take about eight times as long, and not sixty-four.
+func TestSwapIsNotQuadratic(t *testing.T) {
+	took := func(jobs int) time.Duration {
+		best := time.Hour
+		for range 3 { // the shortest of three, for others use the machine as well
+			began := time.Now()
+			swapAll(t, jobs)
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	if few, many := took(150), took(1200); many > 30*few {
+		t.Errorf("150 jobs took %v, and 1200 took %v", few, many)
+	}
+}
