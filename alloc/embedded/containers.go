@@ -77,7 +77,7 @@ func (s *starts) next(ctx context.Context) bool {
 	}
 	before := r.a.Best.Objective
 	if s.n > 0 {
-		r.a.Restart()
+		r.a.Restart(ctx)
 	}
 	s.n++
 	r.a.Run(ctx, s.moves, s.heat, r.goal())
@@ -102,7 +102,7 @@ func (r *run) moves() float64 {
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
 func (r *run) branch(ctx context.Context) {
-	if !r.p.Plain || r.p.Budget == 0 || r.p.Pinnable == 0 || r.a.Best.Found && r.bound() <= r.goal() {
+	if ctx.Err() != nil || !r.p.Plain || r.p.Budget == 0 || r.p.Pinnable == 0 || r.a.Best.Found && r.bound() <= r.goal() {
 		return
 	}
 	l := r.newRests()

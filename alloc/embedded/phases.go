@@ -12,7 +12,7 @@ import (
 // search finds a bound and, if it can, a solution: by sets of freed applications where the servers
 // are small enough for lists of patterns, else by annealing on containers.
 func (r *run) search(ctx context.Context) {
-	r.a.Construct()
+	r.a.Construct(ctx)
 	if r.p.Plain {
 		r.s = pattern.New(r.p, pattern.MostPatterns)
 	}

@@ -31,11 +31,11 @@ type rootOptions struct {
 	stop   float64 // the bound need not be less: an incumbent attains it
 }
 
-// newRoot lowers the bound by prices by shape, and from there by prices by server.
+// newRoot lowers the bound by prices by shape, and, unless ctx has ended, from there by prices by server.
 func newRoot(ctx context.Context, p *problem.Problem, opts rootOptions) *root {
 	r := &root{p: p}
 	r.lower(ctx, lagrange.NewDual(p, true), &opts)
-	if opts.fine && p.Pinnable > 0 {
+	if opts.fine && p.Pinnable > 0 && ctx.Err() == nil {
 		r.coarse = r.descent
 		r.lower(ctx, lagrange.NewDual(p, false), &opts)
 	}

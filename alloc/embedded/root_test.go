@@ -148,8 +148,8 @@ func TestRootInterrupted(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := newRoot(ended, p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)}); r.taken() != 0 {
-		t.Errorf("%d rounds after the end", r.taken())
+	if r := newRoot(ended, p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)}); r.taken() != 0 || r.coarse != nil {
+		t.Errorf("%d rounds after the end, prices by server: %v", r.taken(), r.coarse != nil)
 	}
 }
 

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -14,7 +15,7 @@ import (
 // Where starts agree on the best utilization the others are saved.
 func TestStartsAgree(t *testing.T) {
 	r := newRun(problem.New(alloctest.Mixed(3, 6, 10, true)), &Options{Effort: 2000}, tuning.Standard())
-	r.a.Construct()
+	r.a.Construct(context.Background())
 	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1})
 	starts := r.newStarts()
 	for starts.next(t.Context()) {
@@ -26,7 +27,7 @@ func TestStartsAgree(t *testing.T) {
 	if starts.n > starts.count/2 {
 		t.Errorf("%d of %d starts made", starts.n, starts.count)
 	}
-	if r.a.Restart(); r.a.Reached >= r.a.Best.Objective {
+	if r.a.Restart(context.Background()); r.a.Reached >= r.a.Best.Objective {
 		t.Error("a start has reached what the one before did")
 	}
 }
@@ -42,7 +43,7 @@ func TestWarmUpEnds(t *testing.T) {
 		some bool
 	}{"full at once": {full, false}, "room for more": {alloctest.Mixed(1, 8, 10, false), true}} {
 		r := newRun(problem.New(c.inst), &Options{Effort: Default}, tuning.Standard())
-		r.a.Construct()
+		r.a.Construct(t.Context())
 		if !r.a.Best.Found {
 			t.Fatalf("%s: no solution at first", name)
 		}

@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 			continue
 		}
 		r := newRun(p, &Options{Effort: Quick}, tuning.Standard())
-		r.a.Construct()
+		r.a.Construct(context.Background())
 		s := pattern.New(p, pattern.MostPatterns)
 		l := leaf.NewLeaves(s)
 		l.States = r.states(r.tune.States)

@@ -46,6 +46,9 @@ func Priced(ctx context.Context, p *problem.Problem) (conflict *solver.Conflict,
 	// freely, so that with fairness any positive lambda stands for all: 1 keeps the unit
 	// of loss.
 	for _, lambda := range [...]float64{0, 1} {
+		if ctx.Err() != nil {
+			break
+		}
 		desc := newConflictDescent(lagrange.NewDual(problem.New(&worthless), false), lambda)
 		// The descent ends a little below the margin that it has to pass.
 		desc.Run(ctx, proofRounds, -2*leaf.ProofMargin, -2*leaf.ProofMargin)

@@ -82,7 +82,7 @@ func (d *Descent) Start() {
 // promises more, or ctx has ended. After Start the first step goes in the direction of target.
 // It goes on where the last Run ended: many short ones are as good as a long one.
 func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
-	if len(d.bundle.values) == 0 && !d.begin(target) {
+	if ctx.Err() != nil || len(d.bundle.values) == 0 && !d.begin(target) {
 		return
 	}
 	for range rounds {

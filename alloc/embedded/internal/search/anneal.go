@@ -16,21 +16,21 @@ const (
 	checkWork = 64_000
 )
 
-// Construct completes the first state greedily.
-func (a *Annealer) Construct() {
+// Construct completes the first state greedily, or as much of it as there is time for until ctx ends.
+func (a *Annealer) Construct(ctx context.Context) {
 	m := a.move.begin(a.S)
 	for j := range a.S.p.Servers {
 		m.touch(j)
 	}
-	a.recreate(m)
+	a.recreate(ctx, m)
 	a.record()
 }
 
 // Restart goes back to the first state, but keeps the incumbent.
-func (a *Annealer) Restart() {
+func (a *Annealer) Restart(ctx context.Context) {
 	a.S = NewState(a.S.p)
 	a.Reached = math.Inf(-1)
-	a.Construct()
+	a.Construct(ctx)
 }
 
 // Run makes moves at temperatures that start at heat and are halved halvings times on the way, and

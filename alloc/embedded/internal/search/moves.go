@@ -3,7 +3,10 @@
 
 package search
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // propose makes a random move on the state, and returns it and whether it was possible; what was done of one
 // that was not has to be taken back all the same. A move that changes who is free is repaired, with hope: it
@@ -26,7 +29,7 @@ func (a *Annealer) propose(least, hope float64) (m *move, possible bool) {
 	if !possible {
 		return m, false
 	}
-	a.recreate(m)
+	a.recreate(context.Background(), m)
 	if exchanged {
 		a.repair(m, least, hope)
 	}
@@ -55,7 +58,7 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 			}
 			a.clear(part, j)
 		}
-		a.recreate(part)
+		a.recreate(context.Background(), part)
 		if e := a.energy(); e >= now {
 			now = e
 			m.add(part)

@@ -18,7 +18,7 @@ func warm(t *rapid.T, previous bool) *Annealer {
 	generate := rapid.SampledFrom([]func(uint64, int, int, bool) *solver.Instance{alloctest.Table2, alloctest.Mixed}).Draw(t, "mix")
 	p := problem.New(generate(seed, 8, 12, previous))
 	a := New(NewState(p), seed, tuning.Standard())
-	a.Construct()
+	a.Construct(context.Background())
 	a.Run(context.Background(), 50, 0.1, 10)
 	return a
 }
@@ -143,7 +143,7 @@ func TestRecreateMinimaFirst(t *testing.T) {
 	if a.S.missing != 30 {
 		t.Fatalf("%d missing at first, want 30", a.S.missing)
 	}
-	a.Construct()
+	a.Construct(context.Background())
 	// GPU applications can outnumber the five GPUs, nothing else can be missing.
 	gpus := int64(0)
 	for i := range inst.Apps {
@@ -159,7 +159,7 @@ func TestAnnealImproves(t *testing.T) {
 	improved := 0
 	for seed := range uint64(10) {
 		a := New(NewState(problem.New(alloctest.Table2(seed, 12, 20, true))), seed, tuning.Standard())
-		a.Construct()
+		a.Construct(context.Background())
 		before := a.Best
 		a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
 		if before.Found && (!a.Best.Found || a.Best.Objective < before.Objective-solver.ObjectiveTolerance) {
@@ -177,7 +177,7 @@ func TestAnnealImproves(t *testing.T) {
 // The goal ends the run at once.
 func TestAnnealStopsAtGoal(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Table2(1, 12, 20, false))), 1, tuning.Standard())
-	a.Construct()
+	a.Construct(context.Background())
 	a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
 	moves := a.Moves
 	a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), a.Best.Objective)
@@ -190,7 +190,7 @@ func TestAnnealStopsAtGoal(t *testing.T) {
 func TestPolish(t *testing.T) {
 	for seed := range uint64(5) {
 		a := New(NewState(problem.New(alloctest.Mixed(seed, 12, 20, true))), seed, tuning.Standard())
-		a.Construct()
+		a.Construct(context.Background())
 		a.Run(context.Background(), 500, a.tune.Hot*a.Unit(), 10)
 		if !a.Best.Found {
 			continue
@@ -211,5 +211,25 @@ func TestPolish(t *testing.T) {
 		if a.Best.Objective < best || a.S.objective < best-1e-12 {
 			t.Errorf("seed %d: %g in the end, %g before", seed, a.S.objective, best)
 		}
+	}
+}
+
+// A first state for which there is no time has its minima, as far as they are found soon, and little else.
+func TestConstructEnds(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for seed := range uint64(5) {
+		p := problem.New(alloctest.Mixed(seed, 20, 25, false))
+		whole, cut := New(NewState(p), 1, tuning.Standard()), New(NewState(p), 1, tuning.Standard())
+		whole.Construct(context.Background())
+		if cut.Construct(ended); cut.S.missing != whole.S.missing || cut.S.worth() > 0.8*whole.S.worth() {
+			t.Errorf("seed %d: %d minima missing at %g, with time %d at %g", seed, cut.S.missing, cut.S.worth(), whole.S.missing, whole.S.worth())
+		}
+	}
+	// With so many types and servers minima take too long as well.
+	p := problem.New(alloctest.Mixed(1, 3000, 1500, false))
+	a := New(NewState(p), 1, tuning.Standard())
+	if a.Construct(ended); a.S.missing == 0 {
+		t.Error("all minima of a large cluster are placed after the end")
 	}
 }

@@ -4,8 +4,12 @@
 package search
 
 import (
+	"context"
 	"math"
 )
+
+// unheeded is how many servers a placement of minima looks at before the end of a context stops it.
+const unheeded = 3_000_000
 
 // candidate is a type considered for a server.
 type candidate struct {
@@ -23,17 +27,21 @@ type taste struct {
 }
 
 // recreate completes the state after a ruin: minima first, then the touched servers one by one, then the types
-// that lost containers, on any server: proofs on fresh clusters hang on these last few.
-func (a *Annealer) recreate(m *move) {
+// that lost containers, on any server: proofs on fresh clusters hang on these last few. Where ctx ends it leaves out
+// the rest.
+func (a *Annealer) recreate(ctx context.Context, m *move) {
 	s := a.S
 	if len(s.active) == 0 {
 		return
 	}
 	if s.missing > 0 {
-		a.placeMissing(m)
+		a.placeMissing(ctx, m)
 	}
 	by := taste{charge: a.tune.PriceShares[a.rng.Below(len(a.tune.PriceShares))], noise: a.rng.Float()}
 	for _, j := range m.touched {
+		if ctx.Err() != nil {
+			break
+		}
 		a.fill(m, int(j), by)
 	}
 	for _, t := range m.losers() {
@@ -65,13 +73,17 @@ func (a *Annealer) trim(m *move) {
 
 // placeMissing places containers of every type that is below its minima where they fit best, from a random type
 // on, so that no type is always the one without room. A minimum is a constraint, not a matter of worth: it comes
-// before everything else, and where no server has room the energy says what that costs.
-func (a *Annealer) placeMissing(m *move) {
+// before everything else, and where no server has room the energy says what that costs. So it looks at unheeded
+// servers before it honours the end of ctx.
+func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 	s := a.S
-	start := a.rng.Below(len(s.active))
+	start, looks := a.rng.Below(len(s.active)), 0
 	for at := range s.active {
 		t := s.active[(start+at)%len(s.active)]
 		for need := s.pools[t].Short(); need > 0; {
+			if looks += s.p.Servers; looks > unheeded && ctx.Err() != nil {
+				return
+			}
 			j := a.bestFit(t)
 			if j < 0 {
 				break

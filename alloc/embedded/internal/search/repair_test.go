@@ -27,7 +27,7 @@ func TestRepair(t *testing.T) {
 		if !a.exchange(m) || len(s.active) == 0 {
 			return
 		}
-		a.recreate(m)
+		a.recreate(context.Background(), m)
 		exchanged, freed := a.energy(), slices.Clone(s.free)
 		a.repair(m, math.Inf(1), math.Inf(1))
 		repaired = repaired || a.energy() > exchanged
@@ -49,7 +49,7 @@ func TestRepair(t *testing.T) {
 // An exchange that is further behind than hope says is left at once.
 func TestRepairGivesUp(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Mixed(1, 8, 12, true))), 1, tuning.Standard())
-	a.Construct()
+	a.Construct(context.Background())
 	m := a.move.begin(a.S)
 	m.touch(0)
 	moves := a.Moves
@@ -78,7 +78,7 @@ func (c *counter) Err() error {
 // However many moves are repaired, the context is looked at every few dozens.
 func TestRepairRespectsContext(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Mixed(3, 20, 30, true))), 1, tuning.Standard())
-	a.Construct()
+	a.Construct(context.Background())
 	a.Hope = a.tune.Hope
 	ctx := &counter{Context: t.Context(), a: a}
 	const moves = 1000

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sort"
@@ -124,7 +125,7 @@ func TestStateMoves(t *testing.T) {
 		s := NewState(p)
 		s.check(t)
 		a := New(s, rapid.Uint64().Draw(t, "rng"), tuning.Standard())
-		a.Construct()
+		a.Construct(context.Background())
 		s.check(t)
 		if len(s.active) == 0 && p.Budget <= 0 {
 			return
