@@ -12,6 +12,10 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// tieFreed is the utilization that one more freed application must bring, in parts of what a unit of loss is
+// worth: so little that it decides among equals only. Half and twice as much change no answer that matters.
+const tieFreed = 0.01
+
 // Annealer searches from one state.
 type Annealer struct {
 	tune *tuning.Numbers
@@ -75,7 +79,7 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 // solution, less very little for loss and freed applications, so that they decide among equals.
 func (a *Annealer) energy() float64 {
 	s := a.S
-	e := s.worth() - float64(s.p.TieLoss*s.loss) - float64(float64(a.tune.TieAdjust*s.p.TieLoss)*float64(s.Freed))
+	e := s.worth() - float64(s.p.TieLoss*s.loss) - float64(float64(tieFreed*s.p.TieLoss)*float64(s.Freed))
 	e -= float64(a.missingWeight * float64(s.missing))
 	if s.loss > a.lossLimit {
 		e -= float64(a.lossWeight * (s.loss - a.lossLimit))

@@ -80,9 +80,6 @@ type Annealing struct {
 	Halvings float64
 	// Heavier is the factor by which penalties grow while no solution is found.
 	Heavier float64
-	// TieAdjust is the utilization that one more freed application must bring, in units of what a unit of
-	// loss is worth: little enough to decide among equals only.
-	TieAdjust float64
 	// RepairMoves is how many moves an exchange of sets gets to recover, Hope how far behind it may be at
 	// first: judged at once hardly any exchange would be kept. Row "repair".
 	RepairMoves int
@@ -151,7 +148,7 @@ func Standard() *Numbers {
 			ShortStart: 3, FreshStart: 100, Agreeing: 2, ColdServers: 200,
 		},
 		Annealing: Annealing{
-			Hot: 1, Halvings: 10, Heavier: 4, TieAdjust: 0.01, RepairMoves: 100, Hope: 12,
+			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
 		Sets: Sets{Tries: 3, Slack: 0.003},
