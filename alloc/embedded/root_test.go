@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
@@ -160,5 +161,16 @@ func TestRootStops(t *testing.T) {
 	short := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, 1.001 * whole.bound()})
 	if short.taken() >= whole.taken() || short.bound() > 1.001*whole.bound()+lastGain {
 		t.Errorf("%d rounds to %g, %d without an incumbent", short.taken(), short.bound(), whole.taken())
+	}
+}
+
+// Rounds are in proportion to the effort between the fewest and the most, and beyond the default the most are too.
+func TestRootRounds(t *testing.T) {
+	d := lagrange.NewDual(problem.New(alloctest.Table2(1, 20, 30, true)), true)
+	tune := tuning.Standard()
+	for effort, want := range map[Effort]float64{0: tune.FewestRounds, Default: tune.MostRounds, 3 * Default: 3 * tune.MostRounds} {
+		if got := (&rootOptions{tune: tune, effort: effort}).rounds(d); got != int(want) {
+			t.Errorf("effort %d: %d rounds, want %g", effort, got, want)
+		}
 	}
 }

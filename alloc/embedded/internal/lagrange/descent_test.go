@@ -7,7 +7,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
 // distance is the sum of |x_c - at_c|: convex, with a kink in each component; NaN while broken.
@@ -118,5 +120,39 @@ func TestDescentWithoutNumbers(t *testing.T) {
 	f.broken = false
 	if d.Start(); d.Bound != 2 {
 		t.Errorf("bound %g, want 2", d.Bound)
+	}
+}
+
+// No round makes the bound worse, whatever it promises.
+func TestDescentNeverRises(t *testing.T) {
+	p := problem.New(alloctest.Mixed(3, 15, 20, true))
+	d := NewPriceDescent(NewDual(p, false))
+	for last, round := d.Bound, 0; round < 200; round++ {
+		if d.Run(t.Context(), 1, 0.5*d.Bound, 0); d.Bound > last {
+			t.Fatalf("round %d: from %.12g up to %.12g", round, last, d.Bound)
+		}
+		last = d.Bound
+	}
+}
+
+// Finer prices start as the coarser ones of the same servers, and prove as much.
+func TestRefine(t *testing.T) {
+	p := problem.New(alloctest.Mixed(3, 15, 20, true))
+	coarse, fine := NewDual(p, true), NewDual(p, false)
+	from, x := make([]float64, coarse.Dim()), make([]float64, fine.Dim())
+	for c := range from {
+		from[c] = float64(c+1) / 1e4
+	}
+	fine.Refine(x, coarse, from)
+	if fine.Lambda(x) != coarse.Lambda(from) {
+		t.Errorf("lambda %g, was %g", fine.Lambda(x), coarse.Lambda(from))
+	}
+	for j, g := range fine.ClassOf {
+		if got, want := x[int(g)*p.Kinds+1], from[int(coarse.ClassOf[j])*p.Kinds+1]; got != want {
+			t.Errorf("server %d: price %g, was %g", j, got, want)
+		}
+	}
+	if got, want := fine.Evaluate(x), coarse.Evaluate(from); got > want+1e-9 {
+		t.Errorf("bound %g, was %g", got, want)
 	}
 }
