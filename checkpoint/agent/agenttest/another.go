@@ -1,0 +1,65 @@
+// This file implements the checks of who an agent is: agents of one name are told apart.
+
+package agenttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+)
+
+// named does something to the agent, after which the name of its memory must be the same, or another.
+func (s *Subject) named(ctx context.Context, same bool, do func() error) error {
+	before, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
+	if err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	after, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
+	if err != nil {
+		return err
+	}
+	if (before.Incarnation.Book == after.Incarnation.Book) != same {
+		return fmt.Errorf("the memory was called %q and is called %q", before.Incarnation.Book, after.Incarnation.Book)
+	}
+	return nil
+}
+
+// forAnother: what is for an agent of the same name with another memory is not done, fences nobody off, and is no
+// refusal, which would end the master.
+func forAnother(ctx context.Context, s *Subject) error {
+	status, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
+	if err != nil {
+		return err
+	}
+	if status.Incarnation.Book == "" || status.Incarnation.Life == "" {
+		return errors.New("the agent does not say who it is")
+	}
+	other := func(e checkpoint.Effect) error {
+		before := s.look(e)
+		s.book = status.Incarnation.Book + "x"
+		defer func() { s.book = "" }()
+		if err := s.expect(ctx, checkpoint.Failed, e); err != nil {
+			return err
+		}
+		if after := s.look(e); after != before {
+			return fmt.Errorf("%s of attempt %d was for another agent, and was done: %s before, %s after", e.Action, e.Attempt, before, after)
+		}
+		return nil
+	}
+	return first(
+		func() error { return s.start(ctx, 2) },
+		func() error { return other(of(checkpoint.Stop, 2)) },
+		func() error { return other(by(9, of(checkpoint.Stop, 2))) },
+		func() error { return other(of(checkpoint.Create, 3)) },
+		// Neither the attempt nor the epoch counts as seen.
+		func() error { return s.all(ctx, of(checkpoint.Confirm, 2)) },
+		func() error { s.book = status.Incarnation.Book; return s.all(ctx, of(checkpoint.Stop, 2)) },
+		func() error { return s.alive() },
+	)
+}

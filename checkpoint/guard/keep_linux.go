@@ -1,0 +1,59 @@
+// This file implements what a guard writes down while its run goes on.
+
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+)
+
+// recordEvery is how often what is known is written down, if it has changed.
+const recordEvery = 500 * time.Millisecond
+
+// recordAll keeps the record up to date.
+func (g *guard) recordAll(ctx context.Context) {
+	for last := ""; ; {
+		g.readAcknowledgement(ctx)
+		g.mu.Lock()
+		text, _ := json.Marshal(g.state) // which JSON can always hold
+		g.mu.Unlock()
+		// What cannot be written now is tried again at the next look.
+		if string(text) != last && g.record(ctx) == nil {
+			last = string(text)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(recordEvery):
+		}
+	}
+}
+
+// readAcknowledgement takes in the newest acknowledgement. One that is not there, or half written, changes nothing.
+func (g *guard) readAcknowledgement(ctx context.Context) {
+	if g.config.Acknowledgement == "" {
+		return
+	}
+	ack, err := abandon.Do(ctx, func(context.Context) (ack command.Acknowledgement, err error) {
+		return ack, read(g.config.Acknowledgement, &ack)
+	})
+	if err == nil {
+		g.change(func(s *State) { s.Checkpoint = &ack })
+	}
+}
+
+// record writes down what is known. A disk that hangs is left alone.
+func (g *guard) record(ctx context.Context) error {
+	if g.config.Record == "" {
+		return nil
+	}
+	g.mu.Lock()
+	r := Record{ID: g.config.ID, Epoch: g.config.Epoch, State: g.state}
+	g.mu.Unlock()
+	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, r.write(g.config.Record) })
+	return err
+}
