@@ -5,11 +5,9 @@ package checkpoint_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/internal/invariant"
 )
 
 // swapAll brings up jobs, each on a server of its own of twice as many, and lets each two of them swap places. Effects are
@@ -53,21 +51,10 @@ func swapAll(b testing.TB, jobs int) (steps int) {
 	return steps
 }
 
-// A step costs what it changes: eight times as many jobs that wait take about eight times as long, and not sixty-four.
-func TestSwapIsNotQuadratic(t *testing.T) {
-	if invariant.Enabled {
-		t.Skip("every step looks at all jobs")
-	}
-	took := func(jobs int) time.Duration {
-		best := time.Hour
-		for range 3 { // the shortest of three, for others use the machine as well
-			began := time.Now()
-			swapAll(t, jobs)
-			best = min(best, time.Since(began))
-		}
-		return best
-	}
-	if few, many := took(150), took(1200); many > 30*few {
-		t.Errorf("150 jobs took %v, and 1200 took %v", few, many)
+// All jobs come to their new places, however many wait for each other meanwhile; what that takes is for
+// BenchmarkSwap to measure.
+func TestSwap(t *testing.T) {
+	if steps := swapAll(t, 60); steps < 60*10 {
+		t.Errorf("%d steps are too few for 60 jobs that were started and moved", steps)
 	}
 }
