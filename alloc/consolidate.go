@@ -18,6 +18,9 @@ func (r *resolved) consolidate(a *attempt) {
 	d, moving := r.asPlaced(a)
 	before := d.counts
 	used := servers(before, moving)
+	if used == len(moving) {
+		return // one each is the fewest
+	}
 	// All at once does best where there is room; in a cluster that is nearly full best fit may fail, and then
 	// whoever can be gathered is.
 	if !d.placeAll(moving, before) || servers(d.counts, moving) >= used {

@@ -4,6 +4,7 @@ package alloc
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/apportion/apportion"
@@ -47,11 +48,12 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		LossBudget:   inst.LossBudget,
 		AdjustBudget: inst.AdjustBudget,
 	}
+	fewest := serversNeeded{r: r, known: make(map[string][]int64)}
 	for i := range counts {
 		if r.forced[i] && inst.Apps[i].Adjusted(counts[i]) {
 			m.Forced++
 		}
-		m.ExtraServers += r.extraServers(i, counts[i])
+		m.ExtraServers += fewest.beyond(i, counts[i])
 	}
 	for k, q := range used {
 		// A kind of which there is none is used to no part, not to 0/0.
@@ -63,22 +65,22 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 	return m, nil
 }
 
-// extraServers returns on how many more servers application i is than the fewest empty ones that would hold its
+// serversNeeded knows how many containers the servers hold of every sort of application, the largest server
+// first: applications are many, and sorts few.
+type serversNeeded struct {
+	r     *resolved
+	known map[string][]int64
+	key   []byte
+}
+
+// beyond returns on how many more servers application i is than the fewest empty ones that would hold its
 // containers.
-func (r *resolved) extraServers(i int, placed []apportion.Placement) int64 {
+func (s *serversNeeded) beyond(i int, placed []apportion.Placement) int64 {
 	if len(placed) < 2 {
 		return 0
 	}
-	// The largest servers hold the most; equal ones, as a rule, are many.
-	var holds []int64
-	for j := range r.capacity {
-		if n := r.most(i, j, r.problem.Servers[j].Capacity); n > 0 {
-			holds = append(holds, n)
-		}
-	}
-	slices.SortFunc(holds, func(a, b int64) int { return cmp.Compare(b, a) })
 	fewest, need := int64(0), solver.Containers(placed)
-	for _, n := range holds {
+	for _, n := range s.holds(i) {
 		if need <= 0 {
 			break
 		}
@@ -86,4 +88,30 @@ func (r *resolved) extraServers(i int, placed []apportion.Placement) int64 {
 		fewest++
 	}
 	return max(0, int64(len(placed))-fewest)
+}
+
+// holds lists how many containers of application i each server holds when it is empty, in descending order.
+func (s *serversNeeded) holds(i int) []int64 {
+	app := &s.r.problem.Applications[i]
+	s.key = binary.LittleEndian.AppendUint64(s.key[:0], uint64(app.PerServer))
+	for _, class := range s.r.open.open[i] {
+		s.key = binary.LittleEndian.AppendUint64(s.key, uint64(class))
+	}
+	if s.r.open.open[i] == nil {
+		s.key = append(s.key, '*') // every class, and not none
+	}
+	for _, d := range app.Demand {
+		s.key = binary.LittleEndian.AppendUint64(s.key, uint64(d))
+	}
+	holds, known := s.known[string(s.key)]
+	if !known {
+		for j := range s.r.capacity {
+			if n := s.r.most(i, j, s.r.problem.Servers[j].Capacity); n > 0 {
+				holds = append(holds, n)
+			}
+		}
+		slices.SortFunc(holds, func(a, b int64) int { return cmp.Compare(b, a) })
+		s.known[string(s.key)] = holds
+	}
+	return holds
 }

@@ -43,7 +43,10 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	if err != nil {
 		return nil, err
 	}
-	r.consolidate(answer)
+	// Where the caller is in a hurry the servers may be more than they need be.
+	if ctx.Err() == nil {
+		r.consolidate(answer)
+	}
 	return r.concluded(answer, a)
 }
 

@@ -67,7 +67,8 @@ func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solut
 	if run.enumerable() {
 		run.enumerate(ctx, sol)
 	}
-	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible {
+	// Whoever is in a hurry does not wait for a reason.
+	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible && ctx.Err() == nil {
 		conflict, rounds := conflict.Priced(ctx, run.p)
 		run.extra += rounds
 		if conflict == nil && run.unfillable {

@@ -249,8 +249,8 @@ func TestStatusPage(t *testing.T) {
 	})
 	root := b.dom(t, url)
 	loss := fmt.Sprintf("%.3f", lossOf(pausedAt))
-	// Name, phase, containers on north, share, fair share (the one that waits has a claim, too), step, saved, curve, loss.
-	want := []string{"first", "running", "2", "1.00", "0.50", strconv.Itoa(pausedAt), "0", "", loss}
+	// Name, phase, containers on north, share, fair share (the one that waits has none), step, saved, curve, loss.
+	want := []string{"first", "running", "2", "1.00", "1.00", strconv.Itoa(pausedAt), "0", "", loss}
 	if got := cells(t, root, "first"); strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("row of the running job %q, want %q", got, want)
 	}
