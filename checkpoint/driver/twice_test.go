@@ -97,7 +97,7 @@ func TestAnotherAtTheAddress(t *testing.T) {
 		began := time.Now()
 		first := w.servers["s1"].Server
 		twin := w.twin()
-		w.servers["s1"].Server = twin.Server
+		w.servers["s1"].replace(twin.Server)
 		w.await("lr", on("s2"))
 		if took := time.Since(began); took < w.config.Grace {
 			t.Errorf("the server was lost after %v", took)

@@ -73,11 +73,25 @@ func (s *watched) set(silent chan struct{}, dead error) {
 	s.silent, s.dead = silent, dead
 }
 
+// replace puts another server at the address of this one.
+func (s *watched) replace(by *agenttest.Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Server = by
+}
+
+// here returns the server that answers.
+func (s *watched) here() *agenttest.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Server
+}
+
 func (s *watched) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
 	if _, dead := s.state(); dead != nil {
 		return checkpoint.Reply{}, dead
 	}
-	reply, err := s.Server.Do(ctx, o)
+	reply, err := s.here().Do(ctx, o)
 	s.w.watch(o.Effect.Job)
 	return reply, err
 }
@@ -93,7 +107,7 @@ func (s *watched) Status(ctx context.Context, q agent.Question) (agent.Status, e
 	if dead != nil {
 		return agent.Status{}, dead
 	}
-	status, err := s.Server.Status(ctx, q)
+	status, err := s.here().Status(ctx, q)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lie != nil {
@@ -106,7 +120,7 @@ func (s *watched) Status(ctx context.Context, q agent.Question) (agent.Status, e
 func (w *world) watch(job string) {
 	alive := map[int64]bool{}
 	for _, s := range w.servers {
-		for _, attempt := range s.Alive(job) {
+		for _, attempt := range s.here().Alive(job) {
 			alive[attempt] = true
 		}
 	}

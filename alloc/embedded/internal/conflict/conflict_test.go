@@ -32,7 +32,7 @@ func TestPricedAgainstOracle(t *testing.T) {
 			t.Fatalf("%+v, but %v is a solution", c, best)
 		}
 	})
-	if proven == 0 {
+	if proven == 0 && !testing.Short() { // a few draws may prove nothing
 		t.Error("nothing was proven")
 	}
 }

@@ -34,7 +34,7 @@ func TestConflictAgainstOracle(t *testing.T) {
 			}
 		}
 	})
-	if met == 0 {
+	if met == 0 && !testing.Short() { // a few draws may all have a solution
 		t.Error("nothing was impossible")
 	}
 }
