@@ -4,6 +4,7 @@
 package alloc_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -340,4 +341,18 @@ func comeAndGo(t *testing.T, leaves func(r *rand.Rand, running int) bool) (place
 		}
 	}
 	return placements, wide, utilization
+}
+
+// Where the budget of loss cannot be held, that is proven: the bound on the least loss is above it.
+func TestLeastLossIsProven(t *testing.T) {
+	p := tiny(nil, "LR", "MF")
+	p.Options.PaperRule, p.Theta1, p.Theta2 = false, 0, 1
+	d := follow(t, p)
+	if d.LeastLoss == nil || d.LeastLoss.Loss > 1./6+1e-9 || d.LeastLoss.Bound < d.LeastLoss.Loss-1e-9 || d.Metrics.LossBudget != d.LeastLoss.Loss {
+		t.Errorf("%+v, want a least loss of 1/6, proven", d.LeastLoss)
+	}
+	d.LeastLoss.Bound += .01
+	if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) {
+		t.Errorf("a bound above the loss: %v", err)
+	}
 }
