@@ -34,18 +34,16 @@ func (r *resolved) lossBudget() float64 {
 // forced and do not count. Without the ceiling it is rounded down, which changes nothing for a sum of whole
 // numbers.
 func (r *resolved) adjustBudget() int64 {
-	// The sum is one of floats: costs are small numbers, and a budget above 2^53 binds nobody.
-	sum := 0.0
+	// Validate has seen that the sum is small enough to be exact in float64.
+	sum := int64(0)
 	for i := range r.previous {
 		if r.running(i) {
-			sum += float64(r.app(i).Cost)
+			sum += r.app(i).Cost
 		}
 	}
-	budget := r.problem.Theta2 * sum // (16)
+	budget := r.problem.Theta2 * float64(sum) // (16)
 	if r.problem.Options.NoCeil16 {
-		budget = math.Floor(budget + ceilTolerance)
-	} else {
-		budget = math.Ceil(budget - ceilTolerance)
+		return int64(math.Floor(budget + ceilTolerance))
 	}
-	return int64(math.Min(budget, 1<<62))
+	return int64(math.Ceil(budget - ceilTolerance))
 }

@@ -5,6 +5,7 @@ package alloc
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apportion/apportion"
@@ -88,9 +89,9 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 		for r := range apps[i].Requires {
 			q := &apps[i].Requires[r]
 			for _, part := range append([]string{q.Key, string(q.Op)}, q.Values...) {
-				key.WriteString(part + "\x00")
+				key.WriteString(strconv.Quote(part)) // a label may hold any character
 			}
-			key.WriteString("\x01")
+			key.WriteByte(';')
 		}
 		at, ok := known[key.String()]
 		if !ok {

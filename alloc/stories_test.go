@@ -356,3 +356,15 @@ func TestLeastLossIsProven(t *testing.T) {
 		t.Errorf("a bound above the loss: %v", err)
 	}
 }
+
+// Lists of requirements that differ are different, whatever characters their values have.
+func TestRequirementsOfAnyText(t *testing.T) {
+	p := cluster(2, 4)
+	p.Servers[0].Labels = map[string]string{"zone": "b\x00c"}
+	p.Servers[1].Labels = map[string]string{"zone": "b"}
+	job(p, "one", 1, 1, 1).Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{"b\x00c"}}}
+	job(p, "two", 1, 1, 1).Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{"b", "c"}}}
+	if d := follow(t, p); d.Allocation["one"]["s0"] != 1 || d.Allocation["two"]["s1"] != 1 {
+		t.Errorf("%v, want one on s0 and two on s1", d.Allocation)
+	}
+}

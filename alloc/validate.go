@@ -35,7 +35,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]                                      apportion.ErrRange
 //	a Weight or Theta that is NaN or infinite                   apportion.ErrNotFinite
-//	capacities or held resources whose sum leaves int64         apportion.ErrOverflow
+//	capacities or held resources whose sum leaves int64, or
+//	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
 //	with Options.PaperRule and without Options.Displace:
 //	a Previous that names a server which is not there           apportion.ErrUnknown
 //	a Previous that overfills a server                          ErrOverfilled
@@ -65,7 +66,7 @@ func (p *Problem) Validate() error {
 func (p *Problem) checkApplications(faults *apportion.Faults) {
 	// IDs are keys of Previous and of the answer, so that two applications of one name would share
 	// containers.
-	seen := make(map[string]bool, len(p.Applications))
+	seen, costs := make(map[string]bool, len(p.Applications)), int64(0)
 	for i := range p.Applications {
 		app := &p.Applications[i]
 		item := check.Item("application", app.ID, i)
@@ -77,11 +78,23 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		checkWeight(faults, app.Weight, item)
 		checkBounds(faults, app, item)
 		checkCounts(faults, app, item)
+		// The budget is a part of the sum, in float64: up to 2^53 every whole number is one.
+		if app.AdjustCost != nil && *app.AdjustCost > 0 {
+			sum, ok := exact.Add(costs, *app.AdjustCost)
+			if !ok || sum > maxCosts {
+				faults.Add(item, "AdjustCost", apportion.ErrOverflow, "with those before it")
+			} else {
+				costs = sum
+			}
+		}
 		for r := range app.Requires {
 			checkRequirement(faults, &app.Requires[r], item, "Requires["+strconv.Itoa(r)+"]")
 		}
 	}
 }
+
+// maxCosts is the largest sum of AdjustCosts that a problem may have.
+const maxCosts = 1 << 53
 
 // checkCounts adds what is wrong with the numbers of containers beside their bounds, and with the cost.
 func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item) {

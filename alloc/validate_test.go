@@ -126,3 +126,22 @@ func TestValidateDisplace(t *testing.T) {
 func requires(r alloc.Requirement) func(*alloc.Problem) {
 	return func(p *alloc.Problem) { p.Applications[0].Requires = []alloc.Requirement{r} }
 }
+
+// Costs whose sum is no exact float64 are refused; the largest sum that is one is not.
+func TestSumOfCosts(t *testing.T) {
+	p := tiny(nil, "LR", "MF")
+	for i := range p.Applications {
+		cost := int64(1) << 52
+		p.Applications[i].AdjustCost = &cost
+	}
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, more := range []int64{1, math.MaxInt64 - 1<<52} {
+		*p.Applications[1].AdjustCost = 1<<52 + more
+		var faults apportion.Faults
+		if err := p.Validate(); !errors.Is(err, apportion.ErrOverflow) || !errors.As(err, &faults) || !names(faults, `application "MF"`, "AdjustCost") {
+			t.Errorf("%d more: %v", more, err)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -126,13 +125,8 @@ const maxRecord = 1 << 20
 // get reads a file that put wrote, or a job; the error wraps fs.ErrNotExist if there is none.
 func get(name string, value any) error {
 	// A job may have put anything there, a link or a pipe, and may do so at any moment.
-	file, err := regular.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	// What is longer is cut and then no JSON, so it is an error and not a wrong value.
-	text, err := io.ReadAll(io.LimitReader(file, maxRecord))
+	text, err := regular.Read(name, maxRecord)
 	if err != nil {
 		return err
 	}

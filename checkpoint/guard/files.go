@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,12 +71,7 @@ type answered struct {
 
 // read reads a file that holds one value as JSON, and waits for nobody.
 func read(name string, value any) error {
-	file, err := regular.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxBody))
+	text, err := regular.Read(name, maxBody)
 	if err != nil {
 		return err
 	}

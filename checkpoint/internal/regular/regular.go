@@ -12,6 +12,7 @@ package regular
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,6 +29,17 @@ func Open(name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s: %w", name, ErrIrregular)
 	}
 	return check(file, err)
+}
+
+// Read reads at most limit bytes of a regular file, and follows no link in the place of the file itself. What is longer
+// is cut.
+func Read(name string, limit int64) ([]byte, error) {
+	file, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, limit))
 }
 
 // OpenIn opens a regular file below a root for reading. Links are followed as far as they stay below.

@@ -119,3 +119,18 @@ func TestFS(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	if _, err := regular.Read(name, 9); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing there: %v", err)
+	}
+	if err := os.WriteFile(name, []byte("0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]string{4: "0123", 10: "0123456789", 99: "0123456789"} {
+		if text, err := regular.Read(name, limit); err != nil || string(text) != want {
+			t.Errorf("at most %d: %q, %v", limit, text, err)
+		}
+	}
+}

@@ -87,7 +87,7 @@ func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat 
 	}
 	for k := range capacity {
 		// rate is what the lowest claims together take of kind k for each unit of level.
-		// Claims above the level take nothing more for now, and have no rate.
+		// Claims above the level take nothing until it reaches them, and have no rate.
 		rate := new(big.Rat)
 		for _, i := range low {
 			rate.Add(rate, new(big.Rat).Mul(pace(capacity, claims[i]), whole(claims[i].Demand[k])))
