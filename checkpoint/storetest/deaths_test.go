@@ -80,12 +80,12 @@ var deathFlaws = []flaw{
 	{"keeps the numbers of the dead", []string{"Leftovers"}, func(f *flawed) {
 		died := false
 		f.restart = func() store.Store { died = true; f.mem.Crash(); return f }
-		begun := map[int64]bool{}
+		var begun numbers
 		f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
-			if died && begun[number] {
+			if died && begun.count(number) > 0 {
 				return nil, store.ErrExists
 			}
-			begun[number] = true
+			begun.add(number)
 			return f.mem.Begin(ctx, job, number)
 		}
 	}},

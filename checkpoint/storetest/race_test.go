@@ -157,3 +157,28 @@ func firsts() func(job string, number int64) bool {
 		return !before
 	}
 }
+
+// numbers counts checkpoints by their number. The suite uses one store from many goroutines, and a map of its own
+// would end the process of a flaw instead of breaking the one sentence that the flaw is about.
+type numbers struct {
+	lock  sync.Mutex
+	times map[int64]int
+}
+
+// add counts number once more and returns how often it was counted.
+func (n *numbers) add(number int64) int {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	if n.times == nil {
+		n.times = map[int64]int{}
+	}
+	n.times[number]++
+	return n.times[number]
+}
+
+// count is how often number was counted.
+func (n *numbers) count(number int64) int {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	return n.times[number]
+}

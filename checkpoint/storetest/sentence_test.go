@@ -9,6 +9,7 @@ import (
 	"math"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/apportion/apportion/checkpoint/store"
 )
@@ -142,20 +143,20 @@ var moreFlaws = []flaw{
 		f.refused(func(job string, number int64) error { return f.mem.Delete(context.Background(), job, number) })
 	}},
 	{"spoils readers that are open by what it refuses", []string{"CommitOtherContent"}, func(f *flawed) {
-		refusals := 0
+		var refusals atomic.Int64
 		f.writes(func(w *writer, _ string, _ int64) {
 			w.commit = func() (store.Manifest, error) {
 				m, err := w.Writer.Commit()
 				if err != nil {
-					refusals++
+					refusals.Add(1)
 				}
 				return m, err
 			}
 		})
 		f.reads(func(r *reader) {
-			before := refusals
+			before := refusals.Load()
 			r.part = func(name string) (io.ReadCloser, error) {
-				if refusals > before {
+				if refusals.Load() > before {
 					return io.NopCloser(strings.NewReader("spoilt")), nil
 				}
 				return r.Reader.Part(name)
@@ -286,25 +287,25 @@ var moreFlaws = []flaw{
 		})
 	}},
 	{"deletes at the third time", []string{"Delete"}, func(f *flawed) {
-		asked := map[int64]int{}
+		var asked numbers
 		f.delete = func(ctx context.Context, job string, number int64) error {
-			if asked[number]++; asked[number] < 3 && number == 2 {
+			if asked.add(number) < 3 && number == 2 {
 				return nil
 			}
 			return f.mem.Delete(ctx, job, number)
 		}
 	}},
 	{"deletes what is being written", []string{"Delete"}, func(f *flawed) {
-		deleted := map[int64]bool{}
+		var deleted numbers
 		f.delete = func(ctx context.Context, job string, number int64) error {
-			deleted[number] = true
+			deleted.add(number)
 			return f.mem.Delete(ctx, job, number)
 		}
 		f.writes(func(w *writer, job string, number int64) {
-			before := deleted[number]
+			before := deleted.count(number) > 0
 			w.commit = func() (store.Manifest, error) {
 				m, err := w.Writer.Commit()
-				if err == nil && !before && deleted[number] {
+				if err == nil && !before && deleted.count(number) > 0 {
 					err = f.mem.Delete(context.Background(), job, number)
 				}
 				return m, err
