@@ -14,11 +14,13 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// ID names a run on a server.
+// ID names a run on a server, or one container of it: each guard has an ID of its own.
 type ID struct {
 	Job     string `json:"job"`
 	Attempt int64  `json:"attempt"`
 	Server  string `json:"server"`
+	// Rank numbers the containers of the run, from 0, where each has a guard; else it is 0.
+	Rank int `json:"rank,omitempty"`
 }
 
 // validate returns the faults of a name as [apportion.Faults].
@@ -30,6 +32,9 @@ func (id ID) validate() error {
 	item := check.Item("job", id.Job, 0)
 	if id.Attempt < 1 {
 		faults.Add(item, "Attempt", apportion.ErrRange, "")
+	}
+	if id.Rank < 0 {
+		faults.Add(item, "Rank", apportion.ErrNegative, "")
 	}
 	if id.Server == "" {
 		faults.Add(item, "Server", apportion.ErrEmpty, "")
@@ -95,6 +100,8 @@ type Grant struct {
 	Heard agent.Stamp `json:"heard"`
 	// Length is how long the lease is.
 	Length time.Duration `json:"length"`
+	// Save is the number of the newest save that is asked for; 0: none was.
+	Save int64 `json:"save,omitempty"`
 	// Fenced says why the run must not go on, or begin; empty: it may.
 	Fenced string `json:"fenced,omitempty"`
 }

@@ -5,6 +5,7 @@ package guard
 import (
 	"cmp"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -35,8 +36,14 @@ type Config struct {
 	Start time.Duration
 	// Grace is the time between SIGTERM and SIGKILL when the guard itself is told to end; 0: SIGKILL at once.
 	Grace time.Duration
-	// Save is passed on to the trainer when the guard gets it; nil: no signal is.
+	// Every is how often the guard claims, at most a sixth of the lease; 0: that. It is also how long a save that is asked
+	// for by a grant may be on its way.
+	Every time.Duration
+	// Save is passed on to the trainer when the guard gets it, and sent when a save is asked for by a grant; nil: none is.
 	Save os.Signal
+	// Request is the file into which the guard writes the number of a save that is asked for, with a line end; empty:
+	// there is none.
+	Request string
 	// Acknowledgement is the file in which the trainer acknowledges saves; empty: there is none.
 	Acknowledgement string
 	// Record is the file in which the guard writes down what it knows; empty: nowhere.
@@ -52,21 +59,24 @@ type Config struct {
 const DefaultStart = 30 * time.Second
 
 // FromEnvironment fills in what the environment of a run says, see package command: the ID, the epoch, and where saves are
-// acknowledged.
+// asked for and acknowledged.
 func (c *Config) FromEnvironment(lookup func(string) string) error {
 	c.Job, c.Server = cmp.Or(c.Job, lookup(command.EnvJob)), cmp.Or(c.Server, lookup(command.EnvServer))
 	c.Acknowledgement = cmp.Or(c.Acknowledgement, lookup(command.EnvSaveAck))
-	for name, to := range map[string]*int64{command.EnvAttempt: &c.Attempt, EnvEpoch: &c.Epoch} {
+	c.Request = cmp.Or(c.Request, lookup(command.EnvSaveRequest))
+	rank := int64(c.Rank)
+	for name, to := range map[string]*int64{command.EnvAttempt: &c.Attempt, EnvEpoch: &c.Epoch, command.EnvRank: &rank} {
 		text := lookup(name)
 		if text == "" || *to != 0 {
 			continue
 		}
 		number, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
+		if err != nil || name == command.EnvRank && number > math.MaxInt32 {
 			return &apportion.FieldError{Item: apportion.Item{ID: "environment"}, Field: name, Err: apportion.ErrRange, Detail: strconv.Quote(text)}
 		}
 		*to = number
 	}
+	c.Rank = int(rank)
 	return nil
 }
 
@@ -83,7 +93,7 @@ func (c *Config) Validate() error {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		faults.Add(item, "Argv", apportion.ErrEmpty, "")
 	}
-	for field, d := range map[string]time.Duration{"Start": c.Start, "Grace": c.Grace} {
+	for field, d := range map[string]time.Duration{"Start": c.Start, "Grace": c.Grace, "Every": c.Every} {
 		if d < 0 {
 			faults.Add(item, field, apportion.ErrNegative, d.String())
 		}

@@ -4,6 +4,7 @@ package guard
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -22,8 +23,9 @@ type Desk struct {
 	began  time.Time
 
 	mu sync.Mutex
-	// admitted and fenced are, by job, the attempt that may run and the highest that must not.
-	admitted, fenced map[string]int64
+	// admitted and fenced are, by job, the attempt that may run and the highest that must not; saves are the newest
+	// numbers that were asked for.
+	admitted, fenced, saves map[string]int64
 	// seen is what is known of each run.
 	seen map[ID]Seen
 }
@@ -44,7 +46,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 		now = time.Now
 	}
 	return &Desk{epoch: epoch, length: length, slack: slack, now: now, began: now(),
-		admitted: map[string]int64{}, fenced: map[string]int64{}, seen: map[ID]Seen{}}
+		admitted: map[string]int64{}, fenced: map[string]int64{}, saves: map[string]int64{}, seen: map[ID]Seen{}}
 }
 
 // Admit vouches for an attempt of a job from now on, and for none before it. One that was fenced off stays so.
@@ -104,7 +106,30 @@ func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 	case before.Claim.Life != "" && before.Claim.Life != c.Life:
 		return fenced("attempt %d has a guard on server %q", c.Attempt, c.Server)
 	}
-	return Grant{Heard: c.Clock, Length: d.length}, nil
+	grant := Grant{Heard: c.Clock, Length: d.length}
+	if c.Rank == 0 {
+		grant.Save = d.saves[c.Job]
+	}
+	return grant, nil
+}
+
+// Save asks the run of a job that may run to save itself: the guard of rank 0 hears of it with its next grant. The run
+// answers by State.Checkpoint, whose Request is the number or a higher one. Numbers must ascend over all attempts of a
+// job; a lower one than was asked for changes nothing.
+func (d *Desk) Save(job string, number int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.saves[job] = max(d.saves[job], number)
+}
+
+// Forget forgets a job. Its name may be another job's from then on: nothing of it may live any more, see Over.
+func (d *Desk) Forget(job string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.admitted, job)
+	delete(d.fenced, job)
+	delete(d.saves, job)
+	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job })
 }
 
 // Seen returns what is known of a run, and whether anything is.

@@ -239,3 +239,45 @@ func TestFromEnvironment(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Only the guard of the first container is asked to save, and only of an attempt that may run.
+func TestDeskAsksForSaves(t *testing.T) {
+	d, _ := desk()
+	d.Admit("lr", 5)
+	d.Save("lr", 7)
+	d.Save("lr", 6) // lower than what was asked for
+	first, second, other := claim(5, "a"), claim(5, "b"), claim(5, "c")
+	second.Rank, other.Job = 1, "other"
+	d.Admit("other", 5)
+	for _, c := range []struct {
+		claim guard.Claim
+		want  int64
+	}{{first, 7}, {second, 0}, {other, 0}} {
+		if g, err := d.Answer(c.claim); err != nil || g.Fenced != "" || g.Save != c.want {
+			t.Errorf("%+v: %+v, %v, want save %d", c.claim.ID, g, err, c.want)
+		}
+	}
+	d.Fence("lr", 5)
+	if g, err := d.Answer(first); err != nil || g.Fenced == "" || g.Save != 0 {
+		t.Errorf("fenced off: %+v, %v", g, err)
+	}
+}
+
+// What was known of a job that is forgotten is not held against another of its name.
+func TestDeskForgets(t *testing.T) {
+	d, _ := desk()
+	d.Admit("lr", 5)
+	if _, err := d.Answer(claim(5, "a")); err != nil {
+		t.Fatal(err)
+	}
+	d.Save("lr", 9)
+	d.Fence("lr", 5)
+	d.Forget("lr")
+	if _, known := d.Seen(claim(5, "a").ID); known {
+		t.Error("a run is still known")
+	}
+	d.Admit("lr", 1)
+	if g, err := d.Answer(claim(1, "b")); err != nil || g.Fenced != "" || g.Save != 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}

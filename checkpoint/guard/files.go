@@ -36,7 +36,7 @@ var _ Authority = (*Files)(nil)
 
 // file is the name of a run's files, without their ending.
 func (id ID) file() string {
-	return string(store.FolderOf(id.Job)) + "-" + strconv.FormatInt(id.Attempt, 10) + "-" + string(store.FolderOf(id.Server))
+	return string(store.FolderOf(id.Job)) + "-" + strconv.FormatInt(id.Attempt, 10) + "-" + strconv.Itoa(id.Rank) + "-" + string(store.FolderOf(id.Server))
 }
 
 // Renew implements Authority. The answer that it finds is one to an earlier claim, as a rule. A folder that hangs is left

@@ -40,9 +40,9 @@ func TestMain(m *testing.M) {
 
 // settings are what a test wants of a guard in a process of its own.
 type settings struct {
-	URL, Files, Record, Ack, Script string
-	Start, Grace                    time.Duration
-	Attempt                         int64
+	URL, Files, Record, Ack, Request, Script string
+	Start, Grace                             time.Duration
+	Attempt                                  int64
 }
 
 // guardMain is a guard; its arguments are settings.
@@ -66,7 +66,7 @@ func guardMain() int {
 	}
 	end, err := guard.Run(ctx, guard.Config{ID: guard.ID{Job: "lr", Attempt: s.Attempt, Server: "s1"}, Epoch: 3, Authority: a,
 		Argv: []string{"sh", "-c", s.Script}, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
-		Acknowledgement: s.Ack, Record: s.Record})
+		Acknowledgement: s.Ack, Record: s.Record, Request: s.Request, Every: 50 * time.Millisecond})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
@@ -228,6 +228,31 @@ func TestRunEnds(t *testing.T) {
 	seen, ok := b.desk.Seen(guard.ID{Job: "lr", Attempt: 5, Server: "s1"})
 	if !ok || seen.Claim.State.Ended == nil || seen.Claim.State.Ended.Code != 3 || !b.desk.Over(seen.Claim.ID) {
 		t.Errorf("%+v, %v", seen, ok)
+	}
+}
+
+// A save that is asked for reaches the trainer by its file and by the signal, and what it acknowledges reaches the desk.
+func TestSaveIsAskedFor(t *testing.T) {
+	b := newBench(t, time.Minute)
+	b.set.Request = filepath.Join(b.dir, "request")
+	b.start(`save() { echo "{\"request\": $(cat $DIR/request), \"files\": [\"f\"]}" > $DIR/new; mv $DIR/new $DIR/ack; }
+		trap save USR1; touch $DIR/ready; while :; do sleep 0.02; done`)
+	b.eventually("the trainer listens", func() bool { _, err := os.Stat(filepath.Join(b.dir, "ready")); return err == nil })
+	answered := func() int64 {
+		seen, _ := b.desk.Seen(guard.ID{Job: "lr", Attempt: 5, Server: "s1"})
+		if ack := seen.Claim.State.Checkpoint; ack != nil {
+			return ack.Request
+		}
+		return 0
+	}
+	for _, number := range []int64{3, 8} {
+		b.desk.Save("lr", number)
+		b.eventually("the save is acknowledged", func() bool { return answered() == number })
+	}
+	b.desk.Save("lr", 4) // which is over
+	time.Sleep(200 * time.Millisecond)
+	if got := answered(); got != 8 {
+		t.Errorf("save %d was made after 8", got)
 	}
 }
 

@@ -5,10 +5,12 @@ package guard
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // recordEvery is how often what is known is written down, if it has changed.
@@ -56,4 +58,20 @@ func (g *guard) record(ctx context.Context) error {
 	g.mu.Unlock()
 	_, err := abandon.Do(ctx, func(context.Context) (struct{}, error) { return struct{}{}, r.write(g.config.Record) })
 	return err
+}
+
+// request writes the number of a save into the file that the trainer looks at, before any signal says so. One that cannot
+// be written is asked for again by whoever waits for the save.
+func (g *guard) request(ctx context.Context, number int64) {
+	if g.config.Request == "" {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	_, err := abandon.Do(limited, func(context.Context) (struct{}, error) {
+		return struct{}{}, durable.ReplaceFile(g.config.Request, fmt.Appendln(nil, number))
+	})
+	if err != nil {
+		fmt.Fprintln(g.stderr(), "guard: a save cannot be asked for:", err)
+	}
 }

@@ -43,7 +43,7 @@ func Run(ctx context.Context, c Config) (End, error) {
 	if err := adopt(); err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
-	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1)}
+	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1), saves: make(chan int64, 1)}
 	// 1. Nobody is started for whom nobody vouches.
 	if err := g.begin(ctx); err != nil {
 		return End{}, err
@@ -106,9 +106,11 @@ type guard struct {
 	life    string
 	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
 	refused chan string   // has room for one: why the run must end
+	saves   chan int64    // has room for one: a save that is asked for
 
 	mu    sync.Mutex
 	lease agent.Lease
+	asked int64 // the newest save that a grant has asked for
 	state State
 }
 
@@ -141,6 +143,14 @@ func (g *guard) claim(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if grant.Save > g.asked {
+		g.asked = grant.Save
+		select {
+		case <-g.saves: // one that was not begun is not asked for any more
+		default:
+		}
+		g.saves <- grant.Save
+	}
 	g.lease.Length = grant.Length
 	g.lease = g.lease.Renew(grant.Heard, agent.Uptime())
 	select {
@@ -183,14 +193,19 @@ func (g *guard) begin(ctx context.Context) error {
 func (g *guard) renewAll(ctx context.Context) {
 	for {
 		g.mu.Lock()
-		length := g.lease.Length
+		length, pause := g.lease.Length, g.lease.Length/renewParts
 		g.mu.Unlock()
+		if g.config.Every > 0 {
+			pause = min(pause, g.config.Every)
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(length / renewParts):
+		case <-time.After(pause):
 		}
 		limited, cancel := context.WithTimeout(ctx, length/claimParts)
+		// What was acknowledged by now is told now: whoever asked for the save waits for it.
+		g.readAcknowledgement(limited)
 		_ = g.claim(limited)
 		cancel()
 	}
@@ -353,6 +368,11 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 		case sig := <-saves:
 			if number, ok := sig.(syscall.Signal); ok {
 				say(word{Signal: int(number)})
+			}
+		case number := <-g.saves:
+			g.request(ctx, number)
+			if sig, ok := g.config.Save.(syscall.Signal); ok {
+				say(word{Signal: int(sig)})
 			}
 		case <-asked:
 			asked = nil

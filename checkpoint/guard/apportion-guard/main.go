@@ -5,17 +5,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 )
 
@@ -82,6 +89,9 @@ func parse(args []string, stderr io.Writer) (guard.Config, error) {
 	token := flags.String("token-file", "", "a file with the bearer token for -url")
 	files := flags.String("files", "", "the folder for claims by files, in place of -url")
 	save := flags.String("save", "", "the signal that asks the trainer to save: USR1, USR2 or HUP")
+	rank := flags.String("rank", "", "the number of this container, from 0; a sum, as 4+2, is one as well (default $APPORTION_RANK)")
+	dir := flags.String("dir", "", "the folder for the files of saves, if the environment names none (default a new one)")
+	flags.DurationVar(&c.Every, "every", 0, "how often to claim at least (default a sixth of the lease)")
 	flags.StringVar(&c.Record, "record", "", "the file in which to write down what is known of the run")
 	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2 below which a group may be made")
 	flags.DurationVar(&c.Start, "start", guard.DefaultStart, "how long to ask before giving up")
@@ -106,7 +116,50 @@ func parse(args []string, stderr io.Writer) (guard.Config, error) {
 		}
 		c.Authority = &guard.HTTP{URL: *url, Token: text}
 	}
-	return c, errors.Join(c.FromEnvironment(os.Getenv), c.Validate())
+	own := map[string]string{}
+	if err := errors.Join(setRank(own, *rank), setFiles(own, *dir)); err != nil {
+		return c, err
+	}
+	// The trainer is told what the guard goes by.
+	c.Env = os.Environ()
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		c.Env = append(c.Env, name+"="+own[name])
+	}
+	lookup := func(name string) string { return cmp.Or(own[name], os.Getenv(name)) }
+	return c, errors.Join(c.FromEnvironment(lookup), c.Validate())
+}
+
+// setRank sets the number of the container. A cluster manager that numbers those of each server from 0 gives a sum.
+func setRank(own map[string]string, sum string) error {
+	if sum == "" {
+		return nil
+	}
+	rank := 0
+	for term := range strings.SplitSeq(sum, "+") {
+		n, err := strconv.Atoi(term)
+		if err != nil || n < 0 || rank > math.MaxInt32-n {
+			return fmt.Errorf("-rank %q: a number from 0, or a sum of such", sum)
+		}
+		rank += n
+	}
+	own[command.EnvRank] = strconv.Itoa(rank)
+	return nil
+}
+
+// setFiles names the files by which a trainer is asked to save and says that it has, where the environment does not.
+func setFiles(own map[string]string, dir string) error {
+	if os.Getenv(command.EnvSaveRequest) != "" && os.Getenv(command.EnvSaveAck) != "" {
+		return nil
+	}
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "apportion-"); err != nil {
+			return err
+		}
+	}
+	own[command.EnvSaveRequest] = filepath.Join(dir, "request")
+	own[command.EnvSaveAck] = filepath.Join(dir, "acknowledgement")
+	return nil
 }
 
 // readToken reads the bearer token; none without a file.

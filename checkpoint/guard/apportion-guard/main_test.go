@@ -9,9 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/guard"
 )
@@ -56,7 +58,21 @@ func TestParse(t *testing.T) {
 	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard); err != nil || c.Authority.(*guard.Files).Dir != "/leases" {
 		t.Errorf("%+v, %v", c, err)
 	}
+	// The number of the container and the files of saves are told to the trainer as well.
+	dir := t.TempDir()
+	c, err = parse([]string{"-files", "f", "-rank", "4+2", "-dir", dir, "-every", "1s", "sh"}, io.Discard)
+	if err != nil || c.Rank != 6 || c.Every != time.Second || c.Request != filepath.Join(dir, "request") || c.Acknowledgement != filepath.Join(dir, "acknowledgement") {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, want := range []string{"APPORTION_RANK=6", "APPORTION_SAVE_REQUEST=" + c.Request, "APPORTION_SAVE_ACK=" + c.Acknowledgement} {
+		if !slices.Contains(c.Env, want) {
+			t.Errorf("the trainer is not told %s", want)
+		}
+	}
 	for args, want := range map[string]string{
+		"-files f -rank 4+ sh":          "-rank",
+		"-files f -rank -1 sh":          "-rank",
+		"-files f -rank 2147483647+1 a": "-rank",
 		"sh":                            "-url or -files",
 		"-url u -files f sh":            "-url or -files",
 		"-url u":                        "Argv",
