@@ -198,6 +198,7 @@
 //	[order of a writer, no paper]	checkpoint/store/medium/writer.go	NewWriter
 //	[verified reading, no paper]	checkpoint/store/medium/reader.go	NewReader
 //	[collection of leftovers, no paper]	checkpoint/filestore/collect.go	Store.Collect
+//	[identity of a store, no paper]	checkpoint/store/identity.go	Identity
 //	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
 //	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendFrame, readFrames
 //	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent

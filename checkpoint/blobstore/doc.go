@@ -10,6 +10,7 @@
 //
 //	<job>/<number>/manifest          the manifest, in the form of package medium; <job> is its [store.Folder]
 //	<job>/<number>/<place>/<index>   the parts 0, 1, 2, ...; the manifest names the place
+//	%identity                        the identity of the store, once somebody has asked for it
 //
 // [Open] takes the URL of a bucket. The schemes that it knows are those whose driver the program imports,
 // and it pays for no other:

@@ -36,6 +36,9 @@ type Options struct {
 	// BlockBytes is the size of the pieces in which parts are uploaded; zero is the driver's choice. S3
 	// takes 10,000 pieces of an object, and its driver chooses 5 MiB: parts above 48 GiB need more.
 	BlockBytes int
+	// Identity is what the bucket must have as its identity, see store.Identity: Open refuses every other one, and
+	// one without, with an error that wraps store.ErrIdentity, and so does Store.Identity. Empty takes every bucket.
+	Identity store.Identity
 }
 
 // Store is a bucket with checkpoints. It implements [store.Store].
@@ -48,6 +51,7 @@ type Store struct {
 	// now is the clock; tests bring their own.
 	now func() time.Time
 
+	// mu guards committing and the identity in options.
 	mu sync.Mutex
 	// committing has a channel for each manifest that is being written, closed when that is done.
 	committing map[string]chan struct{}
@@ -73,6 +77,12 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 		return nil, errors.Join(err, bucket.Close())
 	}
 	s.close = bucket.Close
+	// Without an expectation nothing is asked for: Open makes no request then.
+	if s.options.Identity != "" {
+		if _, err := s.Identity(ctx); err != nil {
+			return nil, errors.Join(err, bucket.Close())
+		}
+	}
 	return s, nil
 }
 

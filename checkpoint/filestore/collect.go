@@ -120,7 +120,7 @@ func (s *Store) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var faults []error
+	faults := []error{s.collectIdentities()}
 	// One folder that cannot be collected does not keep the others from it.
 	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {

@@ -17,7 +17,8 @@ import (
 
 // Open opens the store in dir and collects leftovers as far as it can. The directory must exist: one
 // that is not there may be a disk that is not mounted, and a store that begins anew on it would hide the
-// checkpoints. Nil options are the zero value.
+// checkpoints. One whose disk is not mounted is there as well, and Options.Identity tells it. Nil options
+// are the zero value.
 func Open(dir string, o *Options) (*Store, error) {
 	// The root keeps every name below dir, also while somebody moves directories about.
 	root, err := vfs.NewOS(dir)
@@ -45,6 +46,10 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	// Negative stays as it is: it is the caller's word that nobody else writes here.
 	if s.options.Grace == 0 {
 		s.options.Grace = DefaultGrace
+	}
+	// Another medium is neither synced nor collected.
+	if err := s.expect(); err != nil {
+		return nil, fmt.Errorf("filestore: %w", err)
 	}
 	// Settling comes before anything is read or deleted: the answer of the first List must survive a crash.
 	if err := s.settle(); err != nil {

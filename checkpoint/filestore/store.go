@@ -36,6 +36,9 @@ type Options struct {
 	// Grace is the age at which what a writer of another process has left is deleted; zero is
 	// DefaultGrace. A negative one says that no other process writes here: all of it is deleted at once.
 	Grace time.Duration
+	// Identity is what the directory must have as its identity, see store.Identity: Open and New refuse every other
+	// one, and one without, with an error that wraps store.ErrIdentity. Empty takes every directory.
+	Identity store.Identity
 }
 
 // Store is a directory with checkpoints. It implements [store.Store].
@@ -47,11 +50,13 @@ type Store struct {
 	// now is the clock; tests bring their own.
 	now func() time.Time
 
-	// mu guards live and nothing else: the file system takes care of itself.
+	// mu guards live and identity, and nothing else: the file system takes care of itself.
 	mu sync.Mutex
 	// live are the places of the store's own writers.
 	// It grows with the writers that are at work: Commit and Abort take them out.
 	live map[medium.Place]bool
+	// identity is that of the medium, once it is known.
+	identity store.Identity
 }
 
 var _ store.Store = (*Store)(nil)

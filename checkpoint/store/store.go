@@ -21,6 +21,9 @@ var (
 	ErrCorrupt = errors.New("store: corrupt")
 	// ErrName: a job or part name that a store refuses, see [CheckJob] and [CheckPart].
 	ErrName = errors.New("store: bad name")
+	// ErrIdentity: the medium is not that of the store which was expected, or has no identity any more: a disk that
+	// is not mounted, an empty bucket of the same name. Nothing that such a store says of checkpoints counts.
+	ErrIdentity = errors.New("store: not the store that is expected")
 )
 
 // Store keeps the checkpoints of jobs. It is the only thing that must outlive every process and server,
@@ -48,6 +51,10 @@ type Store interface {
 	List(ctx context.Context, job string) ([]Manifest, error)
 	// Delete removes a checkpoint; one that is not there is not an error.
 	Delete(ctx context.Context, job string, number int64) error
+	// Identity returns the identity of the medium, as it is there now. The first who asks makes it; it is the same
+	// for all stores on one medium, also after a restart, and different for different media. A medium that had
+	// another one a moment ago, or has lost it, is an error that wraps ErrIdentity.
+	Identity(ctx context.Context) (Identity, error)
 }
 
 // Writer writes one checkpoint, a part after the other. Nothing of it is visible before Commit.

@@ -138,6 +138,19 @@ func (f *Faulty) Delete(ctx context.Context, job string, number int64) error {
 	return err
 }
 
+// Identity implements store.Store.
+func (f *Faulty) Identity(ctx context.Context) (id store.Identity, err error) {
+	injected, err := f.call("identity", 0, func() (err error) {
+		id, err = f.store.Identity(ctx)
+		return err
+	})
+	// The answer is lost with the call that fails.
+	if injected {
+		id = ""
+	}
+	return id, err
+}
+
 // faultyWriter is a writer of a Faulty.
 type faultyWriter struct {
 	f      *Faulty

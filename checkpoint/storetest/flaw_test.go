@@ -28,6 +28,8 @@ type flawed struct {
 	open   func(ctx context.Context, job string, number int64) (store.Reader, error)
 	list   func(ctx context.Context, job string) ([]store.Manifest, error)
 	delete func(ctx context.Context, job string, number int64) error
+	// identity is what the flaw takes for its medium's.
+	identity func() store.Identity
 	// restart is what a flaw does beside the crash of the MemStore.
 	restart func() store.Store
 	// leftovers is what the medium claims to hold of dead writers.
@@ -60,6 +62,13 @@ func (f *flawed) Delete(ctx context.Context, job string, number int64) error {
 		return f.delete(ctx, job, number)
 	}
 	return f.mem.Delete(ctx, job, number)
+}
+
+func (f *flawed) Identity(ctx context.Context) (store.Identity, error) {
+	if f.identity != nil {
+		return f.identity(), ctx.Err()
+	}
+	return f.mem.Identity(ctx)
 }
 
 func (f *flawed) Restart(t testing.TB) store.Store {
@@ -194,6 +203,8 @@ var flaws = []flaw{
 			return f.mem.Delete(ctx, job, number)
 		}
 	}},
+	{"is another store each time", []string{"Identity"}, func(f *flawed) { f.identity = store.NewIdentity }},
+	{"has no identity", []string{"Identity"}, func(f *flawed) { f.identity = func() store.Identity { return "" } }},
 	{"hides that nothing was found", []string{"Empty", "VisibleAfterCommitOnly"}, func(f *flawed) {
 		f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {
 			r, err := f.mem.Open(ctx, job, number)
@@ -417,7 +428,7 @@ var flaws = []flaw{
 		}
 	}},
 	{"collects nothing", []string{"Leftovers"}, func(f *flawed) { f.leftovers = 3 }},
-	{"starts on an empty medium", []string{"Leftovers"}, func(f *flawed) {
+	{"starts on an empty medium", []string{"Leftovers", "Identity"}, func(f *flawed) {
 		f.restart = func() store.Store { return mem{new(storetest.MemStore)} }
 	}},
 }
@@ -511,7 +522,7 @@ func TestFlaws(t *testing.T) {
 			t.Errorf("nothing is planted for %s", check)
 		}
 	}
-	if len(saw) < 27 {
+	if len(saw) < 28 {
 		t.Errorf("%d checks ran", len(saw))
 	}
 }

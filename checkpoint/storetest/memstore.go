@@ -29,6 +29,8 @@ type MemStore struct {
 	// crashes counts the calls of Crash: a writer belongs to the process between two of them.
 	// Its value is a generation: whoever remembers another one belongs to a process that is dead.
 	crashes int
+	// identity is empty until somebody asks for it.
+	identity store.Identity
 }
 
 var (
@@ -176,6 +178,16 @@ func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
 	// Deleting from a job that is not there is no error in Go's maps either, as the contract wants it.
 	delete(s.jobs[job], number)
 	return nil
+}
+
+// Identity implements store.Store. A crash leaves it, as it leaves what is committed.
+func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.identity == "" {
+		s.identity = store.NewIdentity()
+	}
+	return s.identity, ctx.Err()
 }
 
 // Damage implements [Damager]. It fails t if there is nothing to damage.

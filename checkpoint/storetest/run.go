@@ -19,6 +19,7 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 	}{
 		// What is visible, and that it is what was written.
 		{"Empty", testEmpty},
+		{"Identity", testIdentity},
 		{"VisibleAfterCommitOnly", testVisible},
 		{"Contents", testContents},
 		{"ReadInPieces", testPieces},

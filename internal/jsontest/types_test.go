@@ -97,7 +97,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[runner.Run](), reflect.TypeFor[runner.Saved](), reflect.TypeFor[runner.Progress](),
 
 	reflect.TypeFor[store.Folder](), reflect.TypeFor[store.Manifest](), reflect.TypeFor[store.Part](),
-	reflect.TypeFor[store.Digest](),
+	reflect.TypeFor[store.Digest](), reflect.TypeFor[store.Identity](),
 
 	reflect.TypeFor[medium.Record](), reflect.TypeFor[medium.Place](),
 

@@ -1,0 +1,88 @@
+// This file implements the identity of a store: an object that is written once.
+
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"gocloud.dev/blob"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// identityKey is the key of the identity. It is no folder of a job, in which a percent sign stands before two
+// digits.
+const identityKey = "%identity"
+
+// maxIdentity bounds what is read of it, in bytes.
+const maxIdentity = 100
+
+// Identity implements store.Store. It costs one request, and two more for the first who asks.
+func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
+	id, err := s.identify(ctx)
+	if err != nil {
+		return "", fmt.Errorf("blobstore: %w", err)
+	}
+	return id, nil
+}
+
+// identify is Identity without the words around its errors.
+func (s *Store) identify(ctx context.Context) (store.Identity, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	known := s.options.Identity
+	s.mu.Unlock()
+	id, err := s.readIdentity(ctx)
+	// A store that had an identity gets no second one: its bucket was emptied, or is another.
+	if errors.Is(err, store.ErrNotFound) && known == "" {
+		id, err = s.makeIdentity(ctx)
+	} else if errors.Is(err, store.ErrNotFound) {
+		id, err = "", nil
+	}
+	if err == nil {
+		err = known.Same(id)
+	}
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.options.Identity = id
+	return id, nil
+}
+
+// makeIdentity writes a new identity, unless somebody else does meanwhile, and returns the one that is there.
+func (s *Store) makeIdentity(ctx context.Context) (store.Identity, error) {
+	// Writers of this process take turns, for the driver for directories cannot refuse what exists in one step.
+	unlock, err := s.lock(ctx, identityKey)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	made := s.bucket.WriteAll(ctx, identityKey, store.NewIdentity().Line(),
+		&blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
+	id, err := s.readIdentity(ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", errors.Join(explain(ctx, made), err)
+	}
+	return id, err
+}
+
+// readIdentity returns the identity in the bucket; an error that wraps store.ErrNotFound if there is none.
+func (s *Store) readIdentity(ctx context.Context) (store.Identity, error) {
+	r, err := s.bucket.NewReader(ctx, identityKey, nil)
+	if err != nil {
+		return "", explain(ctx, err)
+	}
+	defer r.Close()
+	line, err := io.ReadAll(io.LimitReader(r, maxIdentity))
+	if err != nil {
+		return "", explain(ctx, err)
+	}
+	return store.ParseIdentity(line)
+}

@@ -1,0 +1,70 @@
+// This file tests that a bucket is known again, and that another one is refused.
+
+package blobstore
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"gocloud.dev/blob/memblob"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+func TestIdentityOfAnotherBucket(t *testing.T) {
+	url := "file://" + t.TempDir() + "?no_tmp_dir=1"
+	s := openURL(t, url)
+	id, err := s.Identity(t.Context())
+	if err != nil || s.Close() != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), url, &Options{Identity: id})
+	if err != nil {
+		t.Fatalf("the same bucket is refused: %v", err)
+	}
+	defer again.Close()
+	// The bucket is emptied while the store is in use: from then on it is not the store any more.
+	if err := again.bucket.Delete(t.Context(), identityKey); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
+		t.Errorf("an emptied bucket says %q, %v", got, err)
+	}
+	for what, other := range map[string]string{"empty": "mem://", "emptied": url} {
+		if _, err := Open(t.Context(), other, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
+			t.Errorf("%s bucket: %v", what, err)
+		}
+	}
+}
+
+// Many stores on one bucket ask at once, and all hear the same.
+func TestIdentityAtOnce(t *testing.T) {
+	bucket := memblob.OpenBucket(nil)
+	defer bucket.Close()
+	var asked sync.WaitGroup
+	ids := make([]store.Identity, 20)
+	for i := range ids {
+		s, err := New(bucket, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked.Go(func() { ids[i], _ = s.Identity(t.Context()) })
+	}
+	asked.Wait()
+	for _, id := range ids {
+		if !id.Valid() || id != ids[0] {
+			t.Fatalf("one bucket has the identities %q", ids)
+		}
+	}
+	if err := bucket.WriteAll(t.Context(), identityKey, []byte("apportion-store 9 x\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(bucket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := s.Identity(t.Context()); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a damaged identity is read as %q, %v", id, err)
+	}
+}

@@ -1,0 +1,142 @@
+// This file implements the identity of a store: a directory in the root that is made once.
+
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+)
+
+// The identity is the only file of a directory, because the rename of a directory replaces nothing: of several
+// who make an identity at once exactly one wins.
+const (
+	// identityName is no folder of a job, in which a percent sign stands before two digits.
+	identityName = "%identity"
+	identityFile = "id"
+	// maxIdentity bounds what is read of it, in bytes.
+	maxIdentity = 100
+)
+
+// Identity implements store.Store.
+func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("filestore: %w", err)
+	}
+	s.mu.Lock()
+	known := s.identity
+	s.mu.Unlock()
+	id, err := s.readIdentity()
+	// A store that had an identity gets no second one: its medium is gone, or another one is in its place.
+	if errors.Is(err, fs.ErrNotExist) && known == "" {
+		id, err = s.makeIdentity()
+	} else if errors.Is(err, fs.ErrNotExist) {
+		id, err = "", nil
+	}
+	if err == nil {
+		err = known.Same(id)
+	}
+	if err != nil {
+		return "", fmt.Errorf("filestore: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.identity = id
+	return id, nil
+}
+
+// readIdentity returns the identity in the root; an error that wraps fs.ErrNotExist if there is none.
+func (s *Store) readIdentity() (store.Identity, error) {
+	f, err := s.fs.Open(path.Join(identityName, identityFile))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	line, err := io.ReadAll(io.LimitReader(f, maxIdentity))
+	if err != nil {
+		return "", err
+	}
+	return store.ParseIdentity(line)
+}
+
+// makeIdentity gives the store an identity, unless somebody else does meanwhile, and returns the one that it has.
+func (s *Store) makeIdentity() (store.Identity, error) {
+	draft := identityName + "-" + string(medium.NewPlace(s.now()))
+	made := s.fillIdentity(draft)
+	if made == nil {
+		made = s.fs.Rename(draft, identityName)
+	}
+	if made != nil {
+		_ = s.removeAll(draft) // what is left of it will be collected
+	}
+	// Whoever was first is durable before anybody relies on it.
+	if err := s.fs.SyncDir("."); err != nil {
+		return "", errors.Join(made, err)
+	}
+	id, err := s.readIdentity()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(made, err)
+	}
+	return id, err
+}
+
+// fillIdentity makes a directory with a new identity, durable but for its own name.
+func (s *Store) fillIdentity(dir string) error {
+	if err := s.fs.Mkdir(dir); err != nil {
+		return err
+	}
+	f, err := s.fs.Create(path.Join(dir, identityFile))
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(store.NewIdentity().Line())
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return s.fs.SyncDir(dir)
+}
+
+// expect returns an error that wraps ErrIdentity unless the medium is that of Options.Identity. It makes none.
+func (s *Store) expect() error {
+	if s.options.Identity == "" {
+		return nil
+	}
+	found, err := s.readIdentity()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.identity = s.options.Identity
+	return s.options.Identity.Same(found)
+}
+
+// collectIdentities removes what those have left who died while they made an identity.
+func (s *Store) collectIdentities() error {
+	entries, err := s.fs.List(".")
+	faults := []error{err}
+	for _, e := range entries {
+		place, ok := cutPlace(e.Name)
+		if ok && place.Abandoned(s.now(), s.options.Grace) {
+			faults = append(faults, s.removeAll(e.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// cutPlace returns the place of who made an identity under that name.
+func cutPlace(name string) (medium.Place, bool) {
+	const prefix = identityName + "-"
+	if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+		return "", false
+	}
+	place := medium.Place(name[len(prefix):])
+	return place, place.Valid()
+}

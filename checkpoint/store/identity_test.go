@@ -1,0 +1,44 @@
+// This file tests the identity of stores: its form, and when two of them are the same.
+
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+func TestIdentity(t *testing.T) {
+	id := store.NewIdentity()
+	if !id.Valid() || id == store.NewIdentity() {
+		t.Fatalf("%q is no identity, or that of two stores", id)
+	}
+	back, err := store.ParseIdentity(id.Line())
+	if err != nil || back != id {
+		t.Fatalf("%q reads as %q, %v", id.Line(), back, err)
+	}
+	// Every other line is damage: an identity that is nearly right would be that of another store.
+	line := string(id.Line())
+	for _, bad := range []string{
+		"", "\n", line[:len(line)-1], line[1:], line + "\n", line + line, " " + line, strings.ToLower(line),
+		strings.Replace(line, " 1 ", " 2 ", 1), line[:len(line)-2] + "\n", line[:len(line)-2] + "1\n", line[:len(line)-2] + "A" + "A\n",
+	} {
+		if got, err := store.ParseIdentity([]byte(bad)); !errors.Is(err, store.ErrCorrupt) || got != "" {
+			t.Errorf("%q reads as %q, %v", bad, got, err)
+		}
+	}
+}
+
+func TestIdentitySame(t *testing.T) {
+	id, other := store.NewIdentity(), store.NewIdentity()
+	for _, c := range []struct {
+		want, found store.Identity
+		same        bool
+	}{{id, id, true}, {"", id, true}, {"", "", true}, {id, other, false}, {id, "", false}} {
+		if err := c.want.Same(c.found); (err == nil) != c.same || err != nil && !errors.Is(err, store.ErrIdentity) {
+			t.Errorf("expected %q, found %q: %v", c.want, c.found, err)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// This file tests that a store knows its medium again.
+
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// testIdentity: "It is the same for all stores on one medium, also after a restart", whatever is committed and
+// deleted meanwhile. A job may be called as the identity is: it does not stand in its way.
+func testIdentity(t *testing.T, s store.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Identity(ctx)
+	wantError(t, "Identity after the context", err, context.Canceled)
+	first := identity(t, s)
+	if !first.Valid() {
+		t.Fatalf("%q is no identity", first)
+	}
+	// Neither a job of such a name nor the last deletion of a job takes the identity away.
+	for i, job := range []string{"identity", "%identity", string(first), "job"} {
+		mustCommit(t, s, job, int64(i+1), sample(int64(i)))
+		if again := identity(t, s); again != first {
+			t.Fatalf("the identity was %s and is %s after a commit of job %q", first, again, job)
+		}
+		wantFiles(t, s, job, int64(i+1), sample(int64(i)))
+		if err := s.Delete(t.Context(), job, int64(i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restarter, ok := s.(Restarter)
+	if !ok {
+		t.Skip("the store is no Restarter")
+	}
+	next := restarter.Restart(t)
+	if c, ok := next.(interface{ Collect(context.Context) error }); ok {
+		if err := c.Collect(t.Context()); err != nil {
+			t.Fatalf("Collect: %v", err)
+		}
+	}
+	if again := identity(t, next); again != first {
+		t.Fatalf("the identity was %s and is %s after a restart", first, again)
+	}
+}
+
+// identity returns the identity of a store that has one.
+func identity(t testing.TB, s store.Store) store.Identity {
+	t.Helper()
+	id, err := s.Identity(t.Context())
+	if err != nil {
+		t.Fatalf("Identity: %v", err)
+	}
+	return id
+}
