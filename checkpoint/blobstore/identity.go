@@ -11,6 +11,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // identityKey is the key of the identity. It is no folder of a job, in which a percent sign stands before two
@@ -64,7 +65,7 @@ func (s *Store) makeIdentity(ctx context.Context) (store.Identity, error) {
 		return "", err
 	}
 	defer unlock()
-	made := s.bucket.WriteAll(ctx, identityKey, store.NewIdentity().Line(),
+	made := s.bucket.WriteAll(ctx, identityKey, medium.NewIdentity().Line(),
 		&blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
 	id, err := s.readIdentity(ctx)
 	if errors.Is(err, store.ErrNotFound) {

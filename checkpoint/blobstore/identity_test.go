@@ -31,6 +31,9 @@ func TestIdentityOfAnotherBucket(t *testing.T) {
 	if got, err := again.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 		t.Errorf("an emptied bucket says %q, %v", got, err)
 	}
+	if got := keys(t, again.bucket); len(got) != 0 {
+		t.Errorf("an emptied bucket got another identity: %q", got)
+	}
 	for what, other := range map[string]string{"empty": "mem://", "emptied": url} {
 		if _, err := Open(t.Context(), other, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("%s bucket: %v", what, err)
@@ -56,6 +59,14 @@ func TestIdentityAtOnce(t *testing.T) {
 		if !id.Valid() || id != ids[0] {
 			t.Fatalf("one bucket has the identities %q", ids)
 		}
+	}
+	// One that looked before the first wrote, and writes behind it, hears of the first.
+	late, err := New(bucket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := late.makeIdentity(t.Context()); err != nil || id != ids[0] {
+		t.Errorf("a late one makes %q, %v; the store is %q", id, err, ids[0])
 	}
 	if err := bucket.WriteAll(t.Context(), identityKey, []byte("apportion-store 9 x\n"), nil); err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func (s *Store) fillIdentity(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(store.NewIdentity().Line())
+	_, err = f.Write(medium.NewIdentity().Line())
 	if err == nil {
 		err = f.Sync()
 	}

@@ -56,6 +56,9 @@ func TestNotMounted(t *testing.T) {
 		if got, err := s.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("a lost identity is %q, %v", got, err)
 		}
+		if _, err := os.Stat(filepath.Join(disk, identityName)); err == nil {
+			t.Fatal("a store that has lost its identity got another one")
+		}
 	}
 }
 
@@ -98,8 +101,12 @@ func TestIdentityAtOnce(t *testing.T) {
 func TestIdentityCrash(t *testing.T) {
 	for k := 1; ; k++ {
 		disk, calls := vfstest.NewMem(), 0
+		var crashed []*vfstest.Mem // at the moment of the operation, before anybody was told
 		s, err := New(vfstest.Hooked(disk, func(vfstest.Op, string) error {
 			if calls++; calls == k {
+				for seed := range uint64(20) {
+					crashed = append(crashed, disk.Crash(rand.New(rand.NewPCG(seed, 2))))
+				}
 				return vfstest.ErrInjected
 			}
 			return nil
@@ -110,12 +117,15 @@ func TestIdentityCrash(t *testing.T) {
 		told, err := s.Identity(t.Context())
 		done := calls < k
 		for seed := range uint64(20) {
-			next, newErr := New(disk.Crash(rand.New(rand.NewPCG(seed, 1))), nil)
+			crashed = append(crashed, disk.Crash(rand.New(rand.NewPCG(seed, 1))))
+		}
+		for i, disk := range crashed {
+			next, newErr := New(disk, nil)
 			if newErr != nil {
 				t.Fatal(newErr)
 			}
 			id, idErr := next.Identity(t.Context())
-			if idErr != nil || err == nil && id != told {
+			if idErr != nil || err == nil && i >= len(crashed)-20 && id != told {
 				t.Fatalf("operation %d failed, %q was told (%v), and after a crash %q, %v", k, told, err, id, idErr)
 			}
 			next.now = func() time.Time { return time.Now().Add(2 * DefaultGrace) }

@@ -3,7 +3,6 @@
 package store
 
 import (
-	"crypto/rand"
 	"fmt"
 	"strings"
 )
@@ -19,10 +18,7 @@ const identityMagic = "apportion-store 1 "
 // identityBytes is the length of an identity: 130 random bits, five in a character.
 const identityBytes = 26
 
-// NewIdentity returns the identity of a new store.
-func NewIdentity() Identity { return Identity(rand.Text()) }
-
-// Valid reports whether NewIdentity can have returned id.
+// Valid reports whether id has the form of an identity, which package medium makes.
 func (id Identity) Valid() bool {
 	base32 := func(r rune) bool { return 'A' <= r && r <= 'Z' || '2' <= r && r <= '7' }
 	return len(id) == identityBytes && strings.TrimFunc(string(id), base32) == ""

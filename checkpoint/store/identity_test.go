@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 func TestIdentity(t *testing.T) {
-	id := store.NewIdentity()
-	if !id.Valid() || id == store.NewIdentity() {
+	id := medium.NewIdentity()
+	if !id.Valid() || id == medium.NewIdentity() {
 		t.Fatalf("%q is no identity, or that of two stores", id)
 	}
 	back, err := store.ParseIdentity(id.Line())
@@ -32,7 +33,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestIdentitySame(t *testing.T) {
-	id, other := store.NewIdentity(), store.NewIdentity()
+	id, other := medium.NewIdentity(), medium.NewIdentity()
 	for _, c := range []struct {
 		want, found store.Identity
 		same        bool

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -203,7 +204,7 @@ var flaws = []flaw{
 			return f.mem.Delete(ctx, job, number)
 		}
 	}},
-	{"is another store each time", []string{"Identity"}, func(f *flawed) { f.identity = store.NewIdentity }},
+	{"is another store each time", []string{"Identity"}, func(f *flawed) { f.identity = medium.NewIdentity }},
 	{"has no identity", []string{"Identity"}, func(f *flawed) { f.identity = func() store.Identity { return "" } }},
 	{"hides that nothing was found", []string{"Empty", "VisibleAfterCommitOnly"}, func(f *flawed) {
 		f.open = func(ctx context.Context, job string, number int64) (store.Reader, error) {

@@ -185,7 +185,7 @@ func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.identity == "" {
-		s.identity = store.NewIdentity()
+		s.identity = medium.NewIdentity()
 	}
 	return s.identity, ctx.Err()
 }

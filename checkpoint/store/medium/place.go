@@ -1,4 +1,5 @@
-// This file implements Place: names for what a writer has not committed yet, which tell how old it is.
+// This file implements Place: names for what a writer has not committed yet, which tell how old it is,
+// and the random names of stores.
 
 package medium
 
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Place names the objects of one writer: the second in which it began and a random word, so that no two
@@ -26,6 +29,9 @@ func NewPlace(now time.Time) Place {
 	// The clock is the caller's, and seconds are enough: the word alone makes places differ.
 	return Place(strconv.FormatInt(now.Unix(), 10) + "-" + rand.Text())
 }
+
+// NewIdentity returns the identity of a new store.
+func NewIdentity() store.Identity { return store.Identity(rand.Text()) }
 
 // stamp returns when the writer began. Only what NewPlace returns is a place.
 func (p Place) stamp() (time.Time, error) {
