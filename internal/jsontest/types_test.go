@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
@@ -88,6 +89,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[guard.ID](), reflect.TypeFor[guard.Claim](), reflect.TypeFor[guard.State](),
 	reflect.TypeFor[guard.End](), reflect.TypeFor[guard.Why](), reflect.TypeFor[guard.Grant](),
 	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](),
+
+	reflect.TypeFor[workerlog.Line](), reflect.TypeFor[workerlog.Options](), reflect.TypeFor[workerlog.Confirmed](), reflect.TypeFor[workerlog.Fault](),
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
 

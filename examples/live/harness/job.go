@@ -66,7 +66,8 @@ func (j *Job) alone(ctx context.Context, kit *Kit, dir string) ([]master.Point, 
 	}
 	argv := slices.DeleteFunc(kit.Command(&undisturbed), func(arg string) bool { return arg == "--deaf" })
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(environment(), "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), command.EnvCheckpointDir+"="+run)
+	cmd.Env = append(environment(), "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"),
+		command.EnvCheckpointDir+"="+run, command.EnvJob+"="+j.Name, command.EnvAttempt+"=1")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("job %q alone: %w\n%s", j.Name, err, output)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/live/trainers"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
@@ -40,6 +41,9 @@ func NewKit(dir string) (*Kit, error) {
 		return nil, err
 	}
 	if err := os.CopyFS(dir, trainers.Files); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "workerlog.py"), workerlog.Python, 0o600); err != nil {
 		return nil, err
 	}
 	return &Kit{folder, dir}, nil

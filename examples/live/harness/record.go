@@ -91,6 +91,9 @@ const Tolerance = 1e-4
 // Outcomes compares every completed job with an undisturbed run of it. An error says that work was lost
 // or done twice.
 func (r *Record) Outcomes(ctx context.Context) ([]Outcome, error) {
+	if err := r.Place.CheckWorkers(r.Samples); err != nil {
+		return nil, err
+	}
 	found, errs := make([]*Outcome, len(r.Jobs)), make([]error, len(r.Jobs))
 	var running sync.WaitGroup
 	for i := range r.Jobs {

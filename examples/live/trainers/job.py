@@ -12,6 +12,8 @@ import time
 
 import numpy as np
 
+from workerlog import WorkerLog
+
 PATIENCE = 60  # seconds that a process waits for another one before it gives up
 
 
@@ -62,12 +64,18 @@ class Job:
         print(line, file=self.curve, flush=True)
 
     def finish(self):
-        """Process 0 says that all steps are done."""
+        """Says that all steps are done; process 0 says so to the scheduler."""
+        self.log.end(self.steps)
         if self.rank == 0:
             print(json.dumps({"step": self.steps, "done": True}), flush=True)
 
-    def pace(self, samples):
-        """Takes the time that the samples would take on a machine of their own."""
+    def begin(self, step):
+        """Says that this process begins, with so many steps done."""
+        self.log = WorkerLog(self.dir, step)
+
+    def pace(self, step, samples):
+        """Takes the time that the samples would take on a machine of their own, and says that the step is done."""
+        self.log.step(step)
         time.sleep(samples * self.args.cost)
 
     def save_if_wanted(self, step, save):
@@ -82,6 +90,7 @@ class Job:
         if request == self.answered:
             return
         files = save(self.dir)
+        self.log.saved(step)
         self.publish(pathlib.Path(os.environ["APPORTION_SAVE_ACK"]),
                      json.dumps({"request": request, "step": step, "files": files}))
         for name in self.kept - set(files):

@@ -61,6 +61,7 @@ def main():
     names = sorted(weights)
     for name in names:
         store.init(name, weights[name])
+    job.begin(step)
     while step < job.steps:
         for name in names:
             store.pull(name, out=weights[name])
@@ -75,7 +76,7 @@ def main():
             value = -mx.nd.log(mx.nd.pick(chances, mx.nd.array(labels[whole]))).mean()
             job.report(step + 1, float(value.asscalar()))
         step += 1
-        job.pace(len(mine))
+        job.pace(step, len(mine))
 
         def save(folder):
             for name in names:

@@ -41,6 +41,7 @@ def main():
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         step = state["step"]
+    job.begin(step)
     while step < job.steps:
         mine = job.batch(step, len(y), BATCH)
         optimizer.zero_grad()
@@ -53,7 +54,7 @@ def main():
         optimizer.step()
         step += 1
         job.report(step, value.item())
-        job.pace(len(mine))
+        job.pace(step, len(mine))
 
         def save(folder):
             name = f"checkpoint-{step}.pt"

@@ -83,6 +83,7 @@ def main():
             loss = model.loss(x, y, noise) / BATCH
         return loss, tape.gradient(loss, variables)
 
+    job.begin(int(step))
     while (now := int(step)) < job.steps:
         mine = job.batch(now, len(labels), BATCH)
         noise = np.random.default_rng([job.seed, now]).normal(size=(BATCH, LATENT)).astype("float32")
@@ -91,7 +92,7 @@ def main():
         optimizer.apply(variables, slopes)
         step.assign_add(1)
         job.report(now + 1, float(total))
-        job.pace(len(mine))
+        job.pace(now + 1, len(mine))
         job.save_if_wanted(now + 1, lambda folder: save(job, tracked, folder))
     job.finish()
 

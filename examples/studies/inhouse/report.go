@@ -72,8 +72,12 @@ func (d *drive) outcome(ctx context.Context, a *arrival) (*outcome, error) {
 	return o, nil
 }
 
-// report prints a line for each job. Work that was lost or done twice is an error.
+// report prints a line for each job. Work that was lost or done twice is an error, by the logs of the workers as well as by
+// the curves.
 func (d *drive) report(ctx context.Context) error {
+	if err := d.place.CheckWorkers(d.play.Samples); err != nil {
+		return err
+	}
 	fmt.Fprintln(d.stdout)
 	table := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tsteps\truns\tfirst loss\tlast loss\toff an undisturbed run by")

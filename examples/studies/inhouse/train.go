@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	commands "github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
@@ -50,7 +51,15 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 		defer t.curve.Close()
 	}
 	t.out, job.Report, job.Save = stdout, t.report, t.save
+	job.Begin = func(step int64) (err error) {
+		t.log, err = workerlog.Create(job.Dir, step)
+		return err
+	}
+	job.Worked = func(step int64) error { return t.log.Step(step) }
 	if err := train.Run(ctx, job); err != nil {
+		return err
+	}
+	if err := t.log.End(job.Steps); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, `{"step": %d, "done": true}`+"\n", job.Steps)
@@ -63,6 +72,7 @@ type told struct {
 
 	out      io.Writer
 	curve    *os.File
+	log      *workerlog.Writer
 	answered int64
 }
 
@@ -112,7 +122,7 @@ func (t *told) report(step int64, loss float64) error {
 	line = append(line, '\n')
 	_, err = t.out.Write(line)
 	_, err2 := t.curve.Write(line)
-	return errors.Join(err, err2)
+	return errors.Join(err, err2, t.log.Step(step))
 }
 
 // save writes the state if the runner has asked for it, says so, and removes the one before.
@@ -130,6 +140,10 @@ func (t *told) save(step int64, write func(path string) error) error {
 	}
 	name := fmt.Sprintf("state-%d", number)
 	if err := write(filepath.Join(t.dir, name)); err != nil {
+		return err
+	}
+	// Before the answer: what was acknowledged may be resumed from.
+	if err := t.log.Saved(step); err != nil {
 		return err
 	}
 	ack, err := json.Marshal(commands.Acknowledgement{Request: number, Step: &step, Files: []string{name}})

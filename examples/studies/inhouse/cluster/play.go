@@ -25,7 +25,9 @@ type Arrival struct {
 
 // Sample is the state of the jobs at a time.
 type Sample struct {
-	At   time.Duration
+	At time.Duration
+	// Seen is the same time as a time of day.
+	Seen time.Time
 	List master.List
 }
 
@@ -105,7 +107,8 @@ func (p *Play) observe(ctx context.Context) (ended int, err error) {
 			ended++
 		}
 	}
-	p.Samples = append(p.Samples, Sample{time.Since(p.Began), l})
+	now := time.Now()
+	p.Samples = append(p.Samples, Sample{now.Sub(p.Began), now, l})
 	if p.Each == nil {
 		return ended, nil
 	}

@@ -25,6 +25,9 @@ type Job struct {
 	// Dir is a directory of this attempt that all processes of it see; Restore the file with the state to
 	// go on from, or empty.
 	Dir, Restore string
+	// Begin is told with how many steps the process begins, -1 if it does not know, and Worked of every step in which a
+	// process other than 0 has done its part; nil: nobody is.
+	Begin, Worked func(step int64) error
 	// Report gets the loss of every step from process 0. Save is asked by process 0 after every step: it
 	// calls write with the name of a file for the state if it is wanted now.
 	Report func(step int64, loss float64) error
@@ -52,8 +55,18 @@ func Run(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
+	silent := func(int64) error { return nil }
+	if job.Begin == nil {
+		job.Begin = silent
+	}
+	if job.Worked == nil {
+		job.Worked = silent
+	}
 	p := &process{&job, m, newData(job.Seed)}
 	if job.Rank > 0 {
+		if err := job.Begin(-1); err != nil {
+			return err
+		}
 		return p.work(ctx)
 	}
 	s := newState(&job, m)
@@ -61,6 +74,9 @@ func Run(ctx context.Context, job Job) error {
 		if s, err = restore(&job, m); err != nil {
 			return err
 		}
+	}
+	if err := job.Begin(s.Step); err != nil {
+		return err
 	}
 	return p.lead(ctx, s)
 }
@@ -145,6 +161,9 @@ func (p *process) work(ctx context.Context) error {
 		}
 		a := answer{Gradient: make([]float64, len(t.Params))}
 		if a.Loss, err = p.part(ctx, t, a.Gradient); err != nil {
+			return err
+		}
+		if err := p.Worked(t.Step + 1); err != nil {
 			return err
 		}
 		if err := lead.send(a); err != nil {
