@@ -90,7 +90,7 @@ func measure(ctx context.Context, p cluster.Place, durations []int64, stderr io.
 		tick()
 		measured = append(measured, t)
 	}
-	return measured, nil
+	return measured, p.CheckWorkers(nil)
 }
 
 // playOnce runs a job of about the given duration, moves it a number of times at even steps, and returns

@@ -108,7 +108,9 @@ func (t *told) lock(rank int) (*os.File, error) {
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		text := fmt.Sprintf("rank %d in %s: %v\n", rank, t.dir, err)
-		return nil, errors.Join(errors.New(text), os.WriteFile(filepath.Join(folder, cluster.TwiceFile), []byte(text), 0o600), file.Close())
+		// The log of this process must tell that it was there: the check over all logs finds the two.
+		_, logged := workerlog.Create(t.dir, -1)
+		return nil, errors.Join(errors.New(text), logged, os.WriteFile(filepath.Join(folder, cluster.TwiceFile), []byte(text), 0o600), file.Close())
 	}
 	return file, nil
 }
