@@ -74,7 +74,7 @@ func (d *disjunction) choose(a int) {
 	d.stays[a] = z
 	n := solver.Containers(app.Previous)
 	// With z = 1 all y are 0, so that the application counts once, by what it holds.
-	d.cost = append(d.cost, term(z, app.Value*float64(n)))
+	d.cost = append(d.cost, term(z, app.WorthOf(app.Previous)))
 	for _, placed := range app.Previous {
 		for k, demand := range app.Demand {
 			if demand := demand / d.unit[k]; demand > 0 {

@@ -24,10 +24,12 @@
 //	a_i         App.Cost              of AdjustBudget (16), 1 in the paper
 //	e_i         e_a2                  -            it has containers, where it may have none, (7), (8)
 //	t_i         t_a2                  steps        App.Step, (7), (8)
-//	u_ih        u_a2_n4               -            App.Counts, here 4 of them, (7), (8)
+//	u_ih        u_a2_n4               -            App.Counts or App.Worth, here 4 of them, (7), (8)
 //	o_ij        o_a2_s3               servers      App.MaxServers
+//	w_i         w_a2                  as App.Worth  where that is concave, else it is at u_ih
 //
-// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2; see builder.numbers, builder.width.
+// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2, worth_a2_p0; see builder.numbers, builder.width,
+// builder.concave.
 //
 // # Contract
 //

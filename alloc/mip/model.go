@@ -37,7 +37,7 @@ func Forms() []Form { return []Form{Verbatim, Class, Disjunctive} }
 // of (13) and (14) in Disjunctive. Variables are x_a2_s3, l_a2, r_a2 as in Dorm's Table I, z_a2 and
 // y_a2_s3 for Disjunctive. What the paper's P2 has not has names of its own, see the package's notation.
 type Model struct {
-	// MILP maximizes the utilization (10), less Instance.LossPrice times the fairness loss.
+	// MILP maximizes the utilization (10), or the worths in its place, less Instance.LossPrice times the fairness loss.
 	MILP *milp.Model
 	// Relaxed says that a solution of MILP need not be one of P2: in the form Class, and where
 	// quantities are so large that the program counts them in larger units, see Build.

@@ -19,14 +19,19 @@ import (
 //	step    n = step t, t whole                  multiples of a step
 //	c7      n = sum_h h u_h, u_h in {0,1}        one of the listed numbers h
 //	c8      sum_h u_h = 1, or <= 1 where it may also have none
+//
+// and what they are worth beside Value n: sum_h w_h u_h where the worths w are not concave, else as concave says.
 func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
 	app := &b.inst.Apps[a]
 	n := sum(nil, placed, 1)
-	// A list says all there is to say: its numbers are tested against the bounds and the step one by one.
-	if app.Counts != nil {
+	// A list says all there is to say: its numbers are tested against the bounds and the step one by one. So do
+	// worths of any shape, which take a variable for each number, too.
+	pieces := piecesOf(app)
+	if app.Counts != nil || app.Worth != nil && (pieces == nil || b.whole) {
 		b.listed(a, n, stays)
 		return
 	}
+	b.concave(a, n, pieces, stays)
 	// The bounds are those that a legal number reaches, which is tighter than Min and Max where there is a
 	// step; without one, and with nothing elective, they are Min and Max themselves, as the paper prints.
 	least, most, none := app.AtLeast(1), app.AtMost(app.Max), app.Allows(0)
@@ -81,11 +86,20 @@ func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var)
 func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 	app := &b.inst.Apps[a]
 	var chosen []milp.Term
-	for _, number := range app.Counts {
-		if app.Allows(number) { // not all are within the bounds
-			u := b.Integer(0, 1, name("u_a", a, "_n", number))
-			chosen = append(chosen, term(u, 1))
-			n = append(n, term(u, -float64(number)))
+	free := app.Allows(0)
+	for number, extra := range app.Numbers() {
+		// None needs a variable only where it is worth something: where none is chosen there are none.
+		if number == 0 {
+			if extra == 0 {
+				continue
+			}
+			free = false
+		}
+		u := b.Integer(0, 1, name("u_a", a, "_n", number))
+		chosen = append(chosen, term(u, 1))
+		n = append(n, term(u, -float64(number)))
+		if extra != 0 {
+			b.cost = append(b.cost, term(u, extra))
 		}
 	}
 	b.Equal(name("c7_a", a), n, 0)
@@ -93,7 +107,7 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 	if stays != nil {
 		chosen = append(chosen, term(*stays, 1))
 	}
-	if app.Allows(0) {
+	if free {
 		b.AtMost(name("c8_a", a), chosen, 1)
 	} else {
 		b.Equal(name("c8_a", a), chosen, 1)

@@ -32,7 +32,7 @@ func admits(m *milp.Model, at point) (ok bool, worth float64) {
 		worth += v.Cost * values[j]
 	}
 	for name, value := range at {
-		ok = ok && (known[name] || value == 0 || strings.ContainsAny(name[:1], "etuo"))
+		ok = ok && (known[name] || value == 0 || strings.ContainsAny(name[:1], "etuow"))
 	}
 	for i := range m.Rows() {
 		row, sum := m.Row(i), 0.0
@@ -61,13 +61,14 @@ func verbatimPoint(inst *solver.Instance, counts solver.Counts) point {
 }
 
 // numbers sets the variables that say how many containers application a has: that it has some, which listed
-// number, how many steps, and on how many servers of each place.
+// number, what that is worth, how many steps, and on how many servers of each place.
 func (at point) numbers(inst *solver.Instance, a int, placed []apportion.Placement, place []int) {
 	n := solver.Containers(placed)
 	if n > 0 {
 		at[fmt.Sprint("e_a", a)] = 1
 	}
 	at[fmt.Sprintf("u_a%d_n%d", a, n)] = 1
+	at[fmt.Sprint("w_a", a)] = inst.Apps[a].Extra(n)
 	at[fmt.Sprint("t_a", a)] = float64(n / max(1, inst.Apps[a].Step))
 	for _, p := range placed {
 		at[fmt.Sprintf("o_a%d_s%d", a, place[p.Server])]++
@@ -198,7 +199,7 @@ func changed(counts solver.Counts, a, j int, more int64) (solver.Counts, bool) {
 // The exact forms admit just the counts that are solutions of P2, at their utilization; the pooled one
 // admits all of them. Reference: [Dorm (6)-(18)].
 func TestRowsSayP2(t *testing.T) {
-	for name, draw := range map[string]func(uint64) *solver.Instance{"Small": solvertest.Small, "General": solvertest.General} {
+	for name, draw := range map[string]func(uint64) *solver.Instance{"Small": solvertest.Small, "General": solvertest.General, "Worth": solvertest.Worth} {
 		yes, no := 0, 0
 		for seed := range uint64(150) {
 			y, n := rowsSay(t, fmt.Sprintf("%s(%d)", name, seed), draw(seed))

@@ -77,6 +77,11 @@ func (b *builder) adjusted(x *cells, a int, had func(a, j int) int64) milp.Var {
 		}
 		b.AtLeast(name("c14_a", a, "_s", j), []milp.Term{term(r, bigM), term(x.vars[a][s], -1)}, -float64(was))
 	}
+	// Stay counts where r is 0.
+	if app.Stay > 0 && least == 0 {
+		b.cost = append(b.cost, term(r, -app.Stay))
+		b.worth += app.Stay
+	}
 	// A row, not a bound: where r is fixed at 1 above, bounds would cross, which is a fault of a model and
 	// no infeasible one.
 	if app.Pinned {

@@ -23,8 +23,8 @@ const mostResidents = 16
 //
 //	bound = lambda (LossBudget + LossTolerance) + sum_new phi_i + sum_running keep_i + sum_j a_j
 //	        + the best scores that AdjustBudget pays for
-//	phi_i = max over allowed n of p_i n - (lambda + LossPrice) |delta_i n - share_i|
-//	keep_i = v_i nprev_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//	phi_i = max over allowed n of p_i n + w_i(n) - (lambda + LossPrice) |delta_i n - share_i|
+//	keep_i = v_i nprev_i + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //	score_i = phi_i - keep_i + sum_j mu_ij
 //	a_j = max over sets S of those that may stay on j, as AdjustBudget pays for, of the best whole
 //	      containers open to j, v_i - p_i each, in what the others leave, less sum_{i in S} mu_ij
@@ -50,7 +50,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		}
 		app := &inst.Apps[i]
 		n := Containers(app.Previous)
-		keep := float64(app.Value*float64(n)) - float64((m.Loss+inst.LossPrice)*app.Loss(n))
+		keep := float64(app.Value*float64(n)) + app.Extra(n) + app.Stay - float64((m.Loss+inst.LossPrice)*app.Loss(n))
 		switch {
 		case app.Pinned:
 			total += keep
@@ -163,7 +163,7 @@ func (b *copyBound) addResidents(i int) {
 	}
 }
 
-// wanted returns phi_i: the function is concave, so its maximum is next to the share or at a bound.
+// wanted returns phi_i: without Worth the function is concave, so its maximum is next to the share or at a bound.
 func (b *copyBound) wanted(i int) float64 {
 	app := &b.inst.Apps[i]
 	// No more than the empty cluster holds: a maximum may be far larger.
@@ -172,8 +172,14 @@ func (b *copyBound) wanted(i int) float64 {
 	try := func(n int64) {
 		if n <= most {
 			loss := float64((b.m.Loss + b.inst.LossPrice) * app.Loss(n))
-			best = math.Max(best, float64(b.m.Container[i]*float64(n))-loss)
+			best = math.Max(best, float64(b.m.Container[i]*float64(n))+app.Extra(n)-loss)
 		}
+	}
+	if app.Worth != nil {
+		for n := range app.Numbers() {
+			try(n)
+		}
+		return best
 	}
 	for _, n := range [...]int64{0, app.Min, app.fairCount(), app.fairCount() + 1, most} {
 		app.around(n, try)

@@ -16,6 +16,9 @@
 // where v_i = sum_k d[i][k]/C_k, delta_i = max_k d[i][k]/C_k and C_k = sum_j c[j][k], over the
 // kinds with C_k > 0.
 //
+// An application may have a worth beside v_i n_i for each number of containers, [App.Worth], of any shape, and one for
+// staying exactly as it is, [App.Stay]. Without them the objective is the utilization, as it is called throughout.
+//
 // # Notation
 //
 //	symbol       Go name              unit                 where
@@ -25,6 +28,8 @@
 //	n^min, n^max Min, Max             containers           Dorm Table I
 //	v_i          Value                utilization          eq. (10)
 //	delta_i      Delta                share per container  eq. (2)
+//	W_i(n)       Value n + Extra(n)   as Worth, or utilization  beyond the paper
+//	K_i          W_i(n) + Stay        the same             beyond the paper
 //	s^_i         Share                share, in [0, 1]     eq. (2)
 //	A^t-1        Running              -                    eq. (4)
 //	ceil(..)     LossBudget           share                eq. (15)

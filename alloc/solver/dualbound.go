@@ -14,11 +14,13 @@ import (
 //
 //	bound = sum_jk p_jk c_jk + lambda (LossBudget + LossTolerance) + sum_new free_i + sum_running keep_i
 //	        + the best gains free_i - keep_i that AdjustBudget pays for
-//	free_i = max over allowed n of fill_i(n) - (lambda + LossPrice) |delta_i n - share_i|
+//	free_i = max over allowed n of fill_i(n) + w_i(n) - (lambda + LossPrice) |delta_i n - share_i|
 //	fill_i(n) = the n containers with the largest v_i - p_j d_i, at most room_ij of them on server j
 //	room_ij = floor((c_j - what all but the largest that AdjustBudget lets leave use)/d_i), at most
 //	          PerServer, and 0 on servers that are not open to i
-//	keep_i = sum_j xprev_ij (v_i - p_j d_i) - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//	keep_i = sum_j xprev_ij (v_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//
+// where w_i(n) is App.Extra, whatever its shape.
 //
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
@@ -29,7 +31,7 @@ import (
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
 //
-// Cost: O(applications x servers x (kinds + log servers)).
+// Cost: O(applications x servers x (kinds + log servers) + entries of Worth).
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
 		return 0, err
@@ -76,7 +78,8 @@ func (m *Multipliers) keep(inst *Instance, i int) float64 {
 		return math.Inf(-1)
 	}
 	app := &inst.Apps[i]
-	keep := -float64((m.Loss + inst.LossPrice) * app.Loss(Containers(app.Previous)))
+	n := Containers(app.Previous)
+	keep := app.Extra(n) + app.Stay - float64((m.Loss+inst.LossPrice)*app.Loss(n))
 	for _, p := range app.Previous {
 		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server))
 	}
@@ -132,8 +135,8 @@ type step struct {
 	count  int64
 }
 
-// free returns free_i. fill_i is concave in n and so is minus the loss, so the maximum is at an allowed
-// number next to the end of a step or to the n whose share is share_i, or at a bound.
+// free returns free_i. fill_i is concave in n and so is minus the loss, so without Worth the maximum is at an allowed
+// number next to the end of a step or to the n whose share is share_i, or at a bound; with Worth it may be at any.
 func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) float64 {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
@@ -143,10 +146,15 @@ func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) fl
 	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
 	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
-	fair := app.fairCount()
+	fair, next := app.fairCount(), app.AtLeast(1)
 	for _, s := range steps {
 		f.step = s
 		f.end = f.n + min(s.count, app.Max-f.n)
+		// Where numbers have worths of their own each is looked at once, in the step that it ends in.
+		for app.Worth != nil && next >= 0 && next <= f.end {
+			f.within(next)
+			next = app.after(next)
+		}
 		app.around(f.n+1, f.within)
 		for _, stop := range [...]int64{fair, fair + 1, f.end} {
 			app.around(stop, f.within)
@@ -179,7 +187,7 @@ func (f *filling) within(n int64) {
 // try takes n containers that are worth value into account, if the application may have them.
 func (f *filling) try(n int64, value float64) {
 	if f.app.Allows(n) {
-		f.best = math.Max(f.best, value-float64(f.lossPrice*f.app.Loss(n)))
+		f.best = math.Max(f.best, value+f.app.Extra(n)-float64(f.lossPrice*f.app.Loss(n)))
 	}
 }
 

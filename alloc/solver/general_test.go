@@ -14,10 +14,16 @@ import (
 )
 
 // No solution of the whole program is above any bound, whatever the prices are.
-func TestBoundsOfGeneral(t *testing.T) {
+func TestBoundsOfGeneral(t *testing.T) { checkBounds(t, solvertest.General) }
+
+// Nor is one with worths by number, whatever their shape.
+func TestBoundsOfWorth(t *testing.T) { checkBounds(t, solvertest.Worth) }
+
+// checkBounds compares the bounds of instances drawn by seed, at random prices, with the optimum.
+func checkBounds(t *testing.T, draw func(seed uint64) *solver.Instance) {
 	solved, tight := 0, 0
 	for seed := range uint64(2000) {
-		inst := solvertest.General(seed)
+		inst := draw(seed)
 		if err := inst.Validate(); err != nil {
 			t.Fatalf("%d: %v", seed, err)
 		}

@@ -64,6 +64,15 @@ type App struct {
 	Classes []int
 	// Value is v_i: what one container adds to the utilization (10).
 	Value float64
+	// Worth is what its containers bring to the objective by their number, beside Value times it: one entry for each
+	// number of Counts or, without Counts, for each positive number that it may have, ascending. Entries are finite, up
+	// to MaxWorth, and need neither rise nor be concave. Optional; nil: nothing.
+	Worth []float64
+	// Idle is that of no container, where it may have none. Optional, and 0 without Worth.
+	Idle float64
+	// Stay is what staying exactly as it is brings beside what its number is worth, the price of a restart: not
+	// negative, up to MaxWorth. It counts only where the application is Running. Optional.
+	Stay float64
 	// Delta is delta_i: the dominant share of one container.
 	Delta float64
 	// Share is s^_i, the theoretical dominant share.

@@ -9,17 +9,15 @@ import (
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// Objective returns the utilization (10), the sum of v_i n_i in the order of the applications, less
-// LossPrice times the fairness loss.
+// Objective returns the sum of App.WorthOf in the order of the applications, which in the paper's P2 is the
+// utilization (10), less LossPrice times the fairness loss.
 func (inst *Instance) Objective(counts Counts) float64 {
 	var sum float64
 	if inst.LossPrice > 0 {
 		sum = -float64(inst.LossPrice * inst.FairnessLoss(counts))
 	}
 	for i := range inst.Apps {
-		// The conversion forbids the compiler to fuse product and sum, which would round otherwise
-		// on other machines.
-		sum += float64(inst.Apps[i].Value * float64(Containers(counts[i])))
+		sum += inst.Apps[i].WorthOf(counts[i])
 	}
 	return sum
 }

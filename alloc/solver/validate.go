@@ -122,6 +122,7 @@ func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion
 	if !slices.IsSorted(app.Classes) {
 		faults.Add(item, "Classes", apportion.ErrRange, "they do not ascend")
 	}
+	checkWorth(faults, app, item)
 	if app.Pinned && (!app.Running || app.Displaced) {
 		faults.Add(item, "Pinned", apportion.ErrConflict, "it does not run, or cannot stay")
 	}

@@ -37,8 +37,8 @@ type Options struct {
 	// Instances is how many random instances are compared with enumeration; 0: 200, with -short 40.
 	// Each takes an enumeration beside the solver's own time.
 	Instances int
-	// General is how many random instances of the whole program are compared with enumeration; 0: 300, with
-	// -short 60.
+	// General is how many random instances of the whole program are compared with enumeration, and how many with
+	// worths by number; 0: 300, with -short 60.
 	General int
 	// Sizes are those of the generated clusters, of every family one; nil: 6 x 8 and 12 x 15, with
 	// -short 6 x 8 only. At least 3 applications each.

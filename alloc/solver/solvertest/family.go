@@ -109,6 +109,7 @@ func clone(inst *solver.Instance) *solver.Instance {
 	for i := range c.Apps {
 		app := &c.Apps[i]
 		app.Demand, app.Counts, app.Classes = app.Demand.Clone(), slices.Clone(app.Counts), slices.Clone(app.Classes)
+		app.Worth = slices.Clone(app.Worth)
 		app.Previous = append([]apportion.Placement(nil), app.Previous...)
 	}
 	return &c
@@ -145,6 +146,11 @@ func refused(p *probe) (err error) {
 		"a list that does not ascend":   func(i *solver.Instance) { i.Apps[0].Counts = []int64{1, 1} },
 		"open classes out of order":     func(i *solver.Instance) { i.Apps[0].Classes = []int{1, 0} },
 		"a newcomer that must stay":     func(i *solver.Instance) { i.Apps[2].Pinned = true },
+		"worths for other numbers":      func(i *solver.Instance) { i.Apps[0].Worth = make([]float64, 5) },
+		"a worth that is no number":     func(i *solver.Instance) { i.Apps[2].Worth = []float64{math.NaN()} },
+		"a worth beyond all":            func(i *solver.Instance) { i.Apps[2].Worth = []float64{-2 * solver.MaxWorth} },
+		"none without worths":           func(i *solver.Instance) { i.Apps[0].Idle = 1 },
+		"staying below nothing":         func(i *solver.Instance) { i.Apps[0].Stay = -1 },
 		"one that must stay and cannot": func(i *solver.Instance) { i.Apps[0].Pinned, i.Apps[0].Displaced = true, true },
 	} {
 		inst := Tiny()

@@ -83,17 +83,95 @@ func TestForgottenIsCaught(t *testing.T) {
 	}
 }
 
+// worthFeatures are what a solver may forget of worths.
+var worthFeatures = map[string]func(app *solver.App){
+	"worths": func(app *solver.App) { app.Worth, app.Idle = nil, 0 },
+	"none":   func(app *solver.App) { app.Idle = 0 },
+	"stay":   func(app *solver.App) { app.Stay = 0 },
+	"values": func(app *solver.App) {
+		if app.Worth != nil {
+			app.Value = 0
+		}
+	},
+	// Only the largest number counts, as if the curve were a line.
+	"all but the ends": func(app *solver.App) {
+		for at := range app.Worth {
+			last := len(app.Worth) - 1
+			app.Worth[at] = app.Worth[last] * float64(at+1) / float64(last+1)
+		}
+	},
+}
+
+// A solver that forgets one of these is caught by random instances; most of them by the known ones, too.
+func TestForgottenWorthIsCaught(t *testing.T) {
+	for name, forget := range worthFeatures {
+		p := &probe{Solver: &twin{forget: func(_ *solver.Instance, app *solver.App) { forget(app) }}, opts: Options{General: defaultGeneral}, ctx: context.Background()}
+		if err := worths(p); err == nil || !strings.HasPrefix(err.Error(), "solvertest.Worth(") {
+			t.Errorf("a solver that forgets %s: %v", name, err)
+		}
+		if err := knownWorths(p); err == nil && name != "values" {
+			t.Errorf("a solver that forgets %s knows all answers", name)
+		}
+	}
+}
+
+// Worths come in every shape that their comment says.
+func TestWorthShapes(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range uint64(400) {
+		inst := Worth(seed)
+		if err := inst.Validate(); err != nil {
+			t.Fatalf("%d: %v", seed, err)
+		}
+		for i := range inst.Apps {
+			shapeOfWorth(seen, &inst.Apps[i])
+		}
+	}
+	for _, shape := range []string{"falls", "below nothing", "concave", "not concave", "beside utilization", "alone", "of a list", "in steps", "worth nothing by being away", "stay"} {
+		if seen[shape] < 20 {
+			t.Errorf("%s: %d times", shape, seen[shape])
+		}
+	}
+}
+
+// shapeOfWorth counts the shapes of an application's worths.
+func shapeOfWorth(seen map[string]int, app *solver.App) {
+	note := func(shape string, is bool) {
+		if is {
+			seen[shape]++
+		}
+	}
+	note("stay", app.Stay > 0)
+	if app.Worth == nil {
+		return
+	}
+	concave := true
+	for at := 1; at < len(app.Worth); at++ {
+		note("falls", app.Worth[at] < app.Worth[at-1])
+		concave = concave && (at < 2 || app.Worth[at]-app.Worth[at-1] <= app.Worth[at-1]-app.Worth[at-2])
+	}
+	note("concave", len(app.Worth) > 2 && concave)
+	note("not concave", !concave)
+	note("below nothing", slices.ContainsFunc(app.Worth, func(w float64) bool { return w < 0 }))
+	note("beside utilization", app.Value > 0)
+	note("alone", app.Value == 0)
+	note("of a list", app.Counts != nil)
+	note("in steps", app.Step > 1 && len(app.Worth) > 1)
+	note("worth nothing by being away", app.Idle != 0 && app.Allows(0))
+}
+
 // A clone of the whole program shares nothing either.
 func TestCloneGeneral(t *testing.T) {
 	inst, want := Tiny(), Tiny()
 	for _, i := range []*solver.Instance{inst, want} {
 		i.Class, i.Apps[0].Counts, i.Apps[1].Classes = []int{0, 1}, []int64{1, 2}, []int{1}
+		i.Apps[0].Worth = []float64{1, 2}
 	}
 	c := clone(inst)
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
-	c.Class[0], c.Apps[0].Counts[1], c.Apps[1].Classes[0] = 9, 9, 9
+	c.Class[0], c.Apps[0].Counts[1], c.Apps[1].Classes[0], c.Apps[0].Worth[0] = 9, 9, 9, 9
 	if !reflect.DeepEqual(inst, want) {
 		t.Errorf("%+v has changed", inst)
 	}

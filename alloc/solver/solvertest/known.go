@@ -108,6 +108,44 @@ var wholeCases = []knownCase{
 	{"utilization less loss", func(i *solver.Instance) { i.LossPrice, i.AdjustBudget = 1, 2 }, 3*3./16 + 2*5./16 + 5./4 - 1./6},
 }
 
+// worthCases are those of worths by number, one each. Tiny's optimum is 38/16, with LR at one container.
+var worthCases = []knownCase{
+	// One container of MF is worth more than what two more would use: LR has room for five beside it and NN.
+	{"one is enough", func(i *solver.Instance) {
+		i.Apps[1].Value, i.Apps[1].Worth, i.AdjustBudget = 0, []float64{1, 1, 1, 1}, 2
+	}, 5*3./16 + 1 + 5./4},
+	// A second container of LR is worth nothing before a fourth is, which takes MF down to one.
+	{"four or one", func(i *solver.Instance) {
+		i.Apps[0].Value, i.Apps[0].Worth, i.AdjustBudget = 0, []float64{1, 1, 1, 3, 3, 3}, 2
+	}, 3 + 5./16 + 5./4},
+	// NN is worth more than the container of LR that would make room for it, but not so much more than waiting.
+	{"better none", func(i *solver.Instance) {
+		i.Apps[2].Value, i.Apps[2].Worth, i.Apps[2].Idle = 0, []float64{.3}, .2
+		i.Apps[2].Elective, i.LossBudget = true, 2
+	}, 2*3./16 + 3*5./16 + .2},
+	// A restart of LR costs more than one of MF, which gives up its first container.
+	{"a price of restarts", func(i *solver.Instance) { i.Apps[0].Stay = 1 }, 2*3./16 + 1 + 2*5./16 + 5./4},
+	// Whoever runs elsewhere does not stay: what counts is where the containers are.
+	{"a price of restarts that nobody can save", func(i *solver.Instance) {
+		i.Apps[0].Stay, i.Apps[0].Displaced = 1, true
+	}, 2.375},
+	// All that MF has beyond its first container is worth less than nothing.
+	{"fewer are better", func(i *solver.Instance) {
+		i.Apps[1].Worth, i.AdjustBudget = []float64{0, -1, -2, -3}, 2
+	}, 5*3./16 + 5./16 + 5./4},
+	// Five of LR are worth 4, with a loss of 1/3; the one of MF that is left loses 1/3 as well.
+	{"worth less loss", func(i *solver.Instance) {
+		i.LossPrice, i.AdjustBudget = 1, 2
+		for a := range i.Apps {
+			i.Apps[a].Value = 0
+		}
+		i.Apps[0].Worth = []float64{0, 0, 0, 0, 4, 4}
+	}, 4 - 1./3 - 1./3},
+}
+
+// knownWorths asks for every known case of worths.
+func knownWorths(p *probe) error { return p.knows(worthCases) }
+
 // known asks for every known case of the paper's program.
 func known(p *probe) error { return p.knows(knownCases) }
 

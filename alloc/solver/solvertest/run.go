@@ -35,6 +35,8 @@ func checks() []check {
 		{"random against enumeration", enumerated},
 		{"known answers of the whole program", knownWhole},
 		{"general against enumeration", general},
+		{"known worths", knownWorths},
+		{"worths against enumeration", worths},
 		{"no instance", refused},
 		{"cancelled before the start", cancelledBefore},
 		{"cancelled in the middle", cancelledInside},

@@ -17,6 +17,9 @@ func enumerated(p *probe) error { return p.enumerates("Small", Small, p.opts.Ins
 // general compares random instances of the whole program with enumeration.
 func general(p *probe) error { return p.enumerates("General", General, p.opts.General) }
 
+// worths compares random instances with worths by number with enumeration.
+func worths(p *probe) error { return p.enumerates("Worth", Worth, p.opts.General) }
+
 // enumerates compares so many instances, drawn by the function of this name, with enumeration.
 // The seeds count from 0, so that a smaller number of instances is a prefix of a larger one.
 func (p *probe) enumerates(draw string, instance func(seed uint64) *solver.Instance, count int) error {
@@ -171,6 +174,51 @@ func equalize(inst *solver.Instance) {
 			inst.Capacity[j][k] = least
 		}
 		inst.Total[k] = least * int64(len(inst.Capacity))
+	}
+}
+
+// Worth draws the instance of General with this seed, with worths by number for most applications: concave, convex,
+// in steps, falling and below nothing; with worths of having none, and prices of restarts.
+func Worth(seed uint64) *solver.Instance {
+	inst := General(seed)
+	r := rand.New(rand.NewPCG(seed, 6))
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		// Half of them have a worth beside their utilization, as the form of the instance allows.
+		if r.IntN(4) > 0 {
+			addWorth(r, app)
+		}
+		if r.IntN(2) == 0 {
+			app.Stay = []float64{0.05, 0.3, 2}[r.IntN(3)]
+		}
+	}
+	return inst
+}
+
+// addWorth draws a worth for each number that an application may have.
+func addWorth(r *rand.Rand, app *solver.App) {
+	if r.IntN(2) == 0 {
+		app.Value = 0
+	}
+	// Quarters make ties, where only the lower levels of the preference decide.
+	app.Idle = float64(r.IntN(5)-2) / 4
+	step, falls := float64(r.IntN(5))/4, []float64{.25, .5, -.25, 0}[r.IntN(4)]
+	arbitrary := r.IntN(3) == 0
+	app.Worth = []float64{}
+	worth, last := float64(r.IntN(5)-2)/4, app.Max
+	if app.Counts != nil {
+		last = int64(len(app.Counts))
+	}
+	// Of a list every entry has a worth, else each number that is allowed.
+	for n := int64(1); n <= last; n++ {
+		if app.Counts == nil && !app.Allows(n) {
+			continue
+		}
+		if arbitrary {
+			worth = float64(r.IntN(17)-8) / 4
+		}
+		app.Worth = append(app.Worth, worth)
+		worth, step = worth+step, step-falls
 	}
 }
 

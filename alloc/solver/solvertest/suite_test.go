@@ -137,11 +137,11 @@ func TestRefusedAreNone(t *testing.T) {
 	if err := refused(&probe{Solver: by, ctx: context.Background()}); err != nil {
 		t.Fatal(err)
 	}
-	if len(by.faults) != 25 {
+	if len(by.faults) != 30 {
 		t.Errorf("%d spoilt instances", len(by.faults))
 	}
 	slices.Sort(by.faults)
-	if distinct := len(slices.Compact(by.faults)); distinct < 24 {
+	if distinct := len(slices.Compact(by.faults)); distinct < 29 {
 		t.Errorf("%d different faults: %q", distinct, by.faults)
 	}
 }
@@ -167,7 +167,8 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	want := []string{
-		"known answers", "random against enumeration", "known answers of the whole program", "general against enumeration", "no instance", "cancelled before the start", "cancelled in the middle",
+		"known answers", "random against enumeration", "known answers of the whole program", "general against enumeration",
+		"known worths", "worths against enumeration", "no instance", "cancelled before the start", "cancelled in the middle",
 		"referee/Table2", "deterministic/Table2", "referee/Mixed", "deterministic/Mixed", "referee/Nodes", "deterministic/Nodes",
 	}
 	if !slices.Equal(names, want) {
@@ -177,7 +178,7 @@ func TestChecks(t *testing.T) {
 
 // What is known of the named cases is true, by enumeration: the status, and the utilization to the last digit.
 func TestKnownCases(t *testing.T) {
-	for _, c := range slices.Concat(knownCases, wholeCases) {
+	for _, c := range slices.Concat(knownCases, wholeCases, worthCases) {
 		inst := Tiny()
 		c.change(inst)
 		if err := inst.Validate(); err != nil {

@@ -37,8 +37,7 @@ func Priced(ctx context.Context, p *problem.Problem) (conflict *solver.Conflict,
 	}
 	// Only the slice of applications is copied: demands and placements are read, never
 	// written.
-	worthless := *p.Inst
-	worthless.Apps = append([]solver.App(nil), worthless.Apps...)
+	worthless := *utilizing(p.Inst)
 	for i := range worthless.Apps {
 		worthless.Apps[i].Value = 0
 	}

@@ -31,8 +31,7 @@ func Smallest(ctx context.Context, p *problem.Problem, limit int64) *solver.Conf
 // This is the deletion filter: the invariant is that relaxed has no solution. One pass is enough, as
 // a constraint that was needed once is needed in every smaller set.
 func LeaveOut(p *problem.Problem, empty func(without *solver.Instance) bool) (*solver.Instance, *solver.Conflict) {
-	relaxed := *p.Inst
-	relaxed.Apps = append([]solver.App(nil), p.Inst.Apps...)
+	relaxed := *utilizing(p.Inst)
 	c := &solver.Conflict{Kind: -1}
 	// Where several could go, the one tried first does: fairness, then adjustments, then
 	// minima.
@@ -45,6 +44,19 @@ func LeaveOut(p *problem.Problem, empty func(without *solver.Instance) bool) (*s
 	}
 	c.Constraints = append(c.Constraints, solver.Capacity)
 	return &relaxed, c
+}
+
+// utilizing returns inst with the utilization alone as its objective, and applications of its own: what else they are
+// worth decides nothing about whether there is a solution.
+func utilizing(inst *solver.Instance) *solver.Instance {
+	alone := *inst
+	alone.LossPrice = 0
+	alone.Apps = append([]solver.App(nil), inst.Apps...)
+	for i := range alone.Apps {
+		app := &alone.Apps[i]
+		app.Worth, app.Idle, app.Stay = nil, 0, 0
+	}
+	return &alone
 }
 
 // noBudget is a budget that nothing exceeds.

@@ -289,7 +289,7 @@ func (e *Enumeration) row(i int, n int64, at Rank) bool {
 		return true
 	}
 	loss := p.Loss(int32(i), n)
-	at.Objective += float64(p.Types[p.Apps[i].Type].Value*float64(n)) - float64(p.Inst.LossPrice*loss)
+	at.Objective += source.WorthOf(placed) - float64(p.Inst.LossPrice*loss)
 	at.Loss += loss
 	// The referee's own functions judge what is adjusted and moved, on an instance of this
 	// one application.

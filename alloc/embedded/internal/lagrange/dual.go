@@ -126,7 +126,7 @@ func (d *Dual) divide() {
 				d.moving = append(d.moving, i)
 				continue
 			}
-			d.keptValue += float64(p.Types[t].Value * float64(a.Held))
+			d.keptValue += float64(p.Types[t].Value*float64(a.Held)) + a.HeldExtra
 			d.keptLoss += a.HeldLoss
 			for _, placed := range p.Inst.Apps[i].Previous {
 				d.use(int32(t), int(d.ClassOf[placed.Server]), placed.Count, d.left)
@@ -243,6 +243,9 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 	}
 	// -lambda delta: the most that a container can save by taking an application towards its share.
 	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
+	if d.Problem.Types[t].Curve != nil {
+		floor = math.Inf(-1) // whose worth may be anywhere
+	}
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
 }
 
@@ -267,6 +270,9 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	if held := fullest(steps); held < a.Min {
 		return 0, math.Inf(-1)
 	}
+	if curve := d.Problem.Types[a.Type].Curve; curve != nil {
+		return d.bestOf(x, i, curve)
+	}
 	// Up to fair a container saves lambda delta, so it pays while profit > -lambda delta.
 	slope := float64(d.lossPrice(x) * d.Problem.Types[a.Type].Delta)
 	n := worth(steps, -slope)
@@ -286,10 +292,27 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	return n, fill(steps, n) - float64(d.lossPrice(x)*d.Problem.Loss(i, n))
 }
 
-// keepValue returns keep_i = sum_g n_g (v - p_g d) - lambda loss_i(held), at what application i holds.
+// bestOf is best where the numbers of containers have worths of their own, w(n), of any shape: each is tried, for
+// fill(n) + w(n) - lambda loss(n). O(numbers x log steps).
+func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float64) {
+	steps := d.steps[d.Problem.Apps[i].Type]
+	held, price := fullest(steps), d.lossPrice(x)
+	at, best := int64(0), math.Inf(-1)
+	for s, n := range curve.At {
+		if n > held {
+			break
+		}
+		if value := fill(steps, n) + curve.Extra[s] - float64(price*d.Problem.Loss(i, n)); value > best {
+			at, best = n, value
+		}
+	}
+	return at, best
+}
+
+// keepValue returns keep_i = sum_g n_g (v - p_g d) + w(held) + Stay - lambda loss_i(held), at what application i holds.
 func (d *Dual) keepValue(x []float64, i int32) float64 {
 	a := &d.Problem.Apps[i]
-	keep := -float64(d.lossPrice(x) * a.HeldLoss)
+	keep := a.HeldExtra - float64(d.lossPrice(x)*a.HeldLoss)
 	for _, placed := range d.Problem.Inst.Apps[i].Previous {
 		keep += float64(float64(placed.Count) * d.profit(x, a.Type, int(d.ClassOf[placed.Server])))
 	}

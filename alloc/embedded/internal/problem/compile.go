@@ -31,7 +31,7 @@ func plain(inst *solver.Instance) bool {
 	}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
-		if own(app) || app.Classes != nil || app.Pinned || app.Running && app.Cost != 1 {
+		if own(app) || app.Stay > 0 || app.Classes != nil || app.Pinned || app.Running && app.Cost != 1 {
 			return false
 		}
 	}
@@ -92,6 +92,9 @@ func (p *Problem) compileApps() {
 		if a.Pinnable {
 			a.Max = max(a.Max, a.Held)
 		}
+		if own(source) {
+			p.Types[a.Type].Curve = newCurve(source, a.Max)
+		}
 		if source.Delta > 0 {
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
 			a.Fair = min(a.Fair, a.Max)
@@ -99,10 +102,10 @@ func (p *Problem) compileApps() {
 		if !source.Running {
 			continue
 		}
-		a.HeldLoss = source.Loss(a.Held)
+		a.HeldLoss, a.HeldExtra = source.Loss(a.Held), source.Extra(a.Held)+source.Stay
 		// A change that costs nothing is for the search to make: there is nobody to be freed, unless it
-		// holds what it could not have anew.
-		if source.Cost == 0 && (!a.Pinnable || p.openAll(i)) && !source.Pinned {
+		// holds what it could not have anew, or staying is worth something.
+		if source.Cost == 0 && (!a.Pinnable || source.Stay == 0 && p.openAll(i)) && !source.Pinned {
 			a.Pinnable = false
 			continue
 		}
@@ -128,9 +131,9 @@ func (p *Problem) compileApps() {
 	}
 	p.Residual = make([]int64, len(p.Capacity))
 	p.ResidualCapacity(p.Residual, nil, p.Budget)
-	p.TieLoss = p.lossWeight()
-	// A loss that is paid for is on no lattice.
-	if p.Inst.LossPrice == 0 {
+	p.Scale, p.TieLoss = p.scale(), p.lossWeight()
+	// A loss that is paid for is on no lattice, nor are worths by number.
+	if p.Inst.LossPrice == 0 && !p.Worthy() {
 		p.Step = p.latticeStep()
 	}
 }

@@ -26,6 +26,7 @@ type Pool struct {
 	slopes   []float64   // the fractional steps, ascending
 	sums     []float64   // sums[s] is the sum of the first s slopes
 	Loss     float64     // G(n)
+	Extra    float64     // what n are worth beside their value
 	only     *DemandType // where the only member may not have every number
 }
 
@@ -88,6 +89,14 @@ func (q *Pool) At(delta float64, n int64) float64 {
 	}
 	last := len(q.sums) - 1
 	return low + q.sums[last] + float64(delta*float64(r-int64(last)))
+}
+
+// ExtraOf returns what n containers of the members are worth beside their value.
+func (q *Pool) ExtraOf(n int64) float64 {
+	if q.only == nil || q.only.Curve == nil {
+		return 0
+	}
+	return q.only.Curve.Of(n)
 }
 
 // Missing returns how many containers the members are away from a number that they may have: those that they lack

@@ -14,7 +14,9 @@ type DemandType struct {
 	Value, Delta float64
 	Members      []int32
 	// Own is the only member, where it may not have every number on every server; nil: any member may.
-	Own     *solver.App
+	Own *solver.App
+	// Curve is its worth by number beside Value; nil: none.
+	Curve   *Curve
 	classes []int // of servers that are open; nil: all
 }
 
@@ -30,6 +32,8 @@ type App struct {
 	Weight   int64
 	Held     int64
 	HeldLoss float64
+	// HeldExtra is what staying as it is brings beside Value times Held.
+	HeldExtra float64
 }
 
 // DemandOf returns what a container of type t uses, by kind.
@@ -39,7 +43,7 @@ func (p *Problem) DemandOf(t int32) []int64 {
 
 // own reports whether an application needs a type of its own.
 func own(app *solver.App) bool {
-	return app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
+	return app.Worth != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
 }
 
 // fit returns how many of the n containers that an empty server of a class holds may be there.

@@ -4,6 +4,7 @@ package problem
 
 import (
 	"math"
+	"slices"
 )
 
 // LeastLoss returns the least loss that application i can have within its bounds, or within its
@@ -23,11 +24,50 @@ func (p *Problem) Loss(i int32, n int64) float64 {
 	return math.Abs(float64(p.Types[a.Type].Delta*float64(n)) - a.share)
 }
 
+// Worthy reports whether anything is worth something beside its Value.
+func (p *Problem) Worthy() bool {
+	for i := range p.Inst.Apps {
+		if app := &p.Inst.Apps[i]; app.Worth != nil || app.Stay > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// scale returns Scale: what all applications can gain together by their numbers and by staying, by kind.
+func (p *Problem) scale() float64 {
+	if !p.Worthy() {
+		return 1
+	}
+	var sum float64
+	for i := range p.Apps {
+		a, t := &p.Apps[i], &p.Types[p.Apps[i].Type]
+		spread := float64(t.Value * float64(max(0, a.Max-a.Min)))
+		if t.Curve != nil && len(t.Curve.At) > 0 {
+			spread += slices.Max(t.Curve.Extra) - slices.Min(t.Curve.Extra)
+		}
+		sum += math.Min(spread, float64(p.Kinds)) + p.Inst.Apps[i].Stay
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum / float64(p.Kinds)
+}
+
+// Mean returns what a container of type t is worth in the mean.
+func (p *Problem) Mean(t int32) float64 {
+	mean := p.Types[t].Value
+	if curve := p.Types[t].Curve; curve != nil {
+		mean += curve.Mean
+	}
+	return mean
+}
+
 // lossWeight is a thousandth of the least value of a container.
 func (p *Problem) lossWeight() float64 {
 	least := math.Inf(1)
 	for t := range p.Types {
-		if v := p.Types[t].Value; v > 0 {
+		if v := p.Mean(int32(t)); v > 0 {
 			least = math.Min(least, v)
 		}
 	}

@@ -47,7 +47,7 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	a := &Annealer{
 		tune: tune,
 		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
-		lossWeight: 1, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
+		lossWeight: s.p.Scale, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
 		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1), move: newMove(s.p.Servers), part: newMove(s.p.Servers),
 	}
 	for i := range s.p.Apps {
@@ -55,7 +55,7 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 			a.pinnables = append(a.pinnables, int32(i))
 		}
 	}
-	a.missingWeight = 0.5
+	a.missingWeight = 0.5 * s.p.Scale
 	for t := range s.p.Types {
 		a.missingWeight = math.Max(a.missingWeight, 2*a.most(int32(t)))
 	}
@@ -85,7 +85,7 @@ func (a *Annealer) energy() float64 {
 		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
 	}
 	if over := s.Freed - s.p.Spend; over > 0 {
-		e -= float64(over)
+		e -= float64(s.p.Scale * float64(over))
 	}
 	return e
 }
@@ -100,14 +100,19 @@ func (a *Annealer) Insist() {
 // most returns the most that a container of type t can bring: its value, and what it saves in loss.
 func (a *Annealer) most(t int32) float64 {
 	demanded := &a.S.p.Types[t]
-	return demanded.Value + float64(a.S.p.Inst.LossPrice*demanded.Delta)
+	most := demanded.Value + float64(a.S.p.Inst.LossPrice*demanded.Delta)
+	if demanded.Curve != nil {
+		most += demanded.Curve.Steepest
+	}
+	return most
 }
 
-// Unit returns the unit of temperature: the mean of the most that a container can bring.
+// Unit returns the unit of temperature: the mean of what containers bring, and may save in loss.
 func (a *Annealer) Unit() float64 {
 	var sum float64
 	for i := range a.S.p.Apps {
-		sum += a.most(a.S.p.Apps[i].Type)
+		t := a.S.p.Apps[i].Type
+		sum += a.S.p.Mean(t) + float64(a.S.p.Inst.LossPrice*a.S.p.Types[t].Delta)
 	}
 	return sum / float64(max(1, len(a.S.p.Apps)))
 }

@@ -211,7 +211,7 @@ func (a *Annealer) collect(j int, by taste) {
 // or, while minima are missing, v and what the energy gains by one less.
 func (a *Annealer) worth(j int, t int32, by taste) float64 {
 	s := a.S
-	v := s.p.Types[t].Value
+	v := a.value(t)
 	if s.pools[t].Short() > 0 {
 		return v + a.missingWeight
 	}
@@ -223,6 +223,15 @@ func (a *Annealer) worth(j int, t int32, by taste) float64 {
 	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }
 
+// value returns v, what one more container of type t brings.
+func (a *Annealer) value(t int32) float64 {
+	demanded := &a.S.p.Types[t]
+	if demanded.Curve == nil {
+		return demanded.Value
+	}
+	return demanded.Value + demanded.Curve.Rise(a.S.pools[t].N)
+}
+
 // lossStep returns the change of loss by one more container of type t, in shares: negative up to the fair counts of
 // its members, positive beyond.
 func (a *Annealer) lossStep(t int32) float64 {
@@ -231,15 +240,16 @@ func (a *Annealer) lossStep(t int32) float64 {
 }
 
 // welcome reports whether one more container of type t raises the energy: a fill that takes what does not would be
-// undone as a whole for it. A container towards a minimum, or towards a fair count, is always welcome.
+// undone as a whole for it. A container towards a minimum, or towards a fair count, is always welcome, but for one
+// that is worth less than nothing.
 func (a *Annealer) welcome(t int32) bool {
 	s := a.S
-	step := a.lossStep(t)
-	if step <= 0 || s.pools[t].Short() > 0 {
+	step, value := a.lossStep(t), a.value(t)
+	if step <= 0 && value >= 0 || s.pools[t].Short() > 0 {
 		return true
 	}
 	excess := math.Max(0, s.loss+step-a.lossLimit) - math.Max(0, s.loss-a.lossLimit)
-	return s.p.Types[t].Value > float64(a.lossWeight*excess)+float64((s.p.TieLoss+s.p.Inst.LossPrice)*step)
+	return value > float64(a.lossWeight*excess)+float64((s.p.TieLoss+s.p.Inst.LossPrice)*step)
 }
 
 // rehome tries to place containers of type t on a few servers, one after the other from a random one on.

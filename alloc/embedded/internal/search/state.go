@@ -109,6 +109,7 @@ func (s *State) settle(i int32) {
 		s.objective += float64(s.p.Types[t].Value * float64(placed.Count))
 	}
 	s.loss += s.p.Apps[i].HeldLoss
+	s.objective += s.p.Apps[i].HeldExtra
 	s.free[i] = false
 	s.Freed -= s.p.Apps[i].Weight
 	s.loose--
@@ -129,8 +130,9 @@ func (s *State) formPools() {
 			s.active = append(s.active, int32(t))
 		}
 		q.Rebuild(s.p)
-		q.Loss = q.At(s.p.Types[t].Delta, 0)
+		q.Loss, q.Extra = q.At(s.p.Types[t].Delta, 0), q.ExtraOf(0)
 		s.loss += q.Loss
+		s.objective += q.Extra
 		s.missing += q.Missing()
 	}
 }
@@ -202,7 +204,7 @@ func (s *State) relabel(j int, t int32, n int64) {
 	s.resize(t, s.pools[t].N+n)
 }
 
-// resize sets the pool's containers and refreshes loss and missing: the loss of a type depends on how many
+// resize sets the pool's containers and refreshes loss, worth and missing: the loss of a type depends on how many
 // containers it has in all, [problem.Pool], so that a move costs O(1) for it, whoever gets them in the end.
 func (s *State) resize(t int32, n int64) {
 	q := &s.pools[t]
@@ -212,6 +214,9 @@ func (s *State) resize(t int32, n int64) {
 	loss := q.At(s.p.Types[t].Delta, n)
 	s.loss += loss - q.Loss
 	q.Loss = loss
+	extra := q.ExtraOf(n)
+	s.objective += extra - q.Extra
+	q.Extra = extra
 }
 
 // unpin frees a kept application: its containers stay where they are, as free ones of its type. What i may
@@ -223,6 +228,7 @@ func (s *State) unpin(i int32) {
 	s.Freed += s.p.Apps[i].Weight
 	s.loose++
 	s.loss -= s.p.Apps[i].HeldLoss
+	s.objective -= s.p.Apps[i].HeldExtra
 	q := &s.pools[t]
 	if len(q.Members) == 0 {
 		s.active = append(s.active, t)
@@ -248,6 +254,7 @@ func (s *State) pin(i int32) {
 	s.Freed -= s.p.Apps[i].Weight
 	s.loose--
 	s.loss += s.p.Apps[i].HeldLoss
+	s.objective += s.p.Apps[i].HeldExtra
 	s.missing -= q.Missing()
 	q.Remove(s.p, i)
 	s.missing += q.Missing()

@@ -1,0 +1,97 @@
+// This file holds the worth of an application by its number of containers as the searches need it: between the numbers
+// that it may have, too, and as the slope of its concave envelope. See solver.App.Worth.
+
+package problem
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Curve is what an application's containers are worth beside their Value, by their number.
+type Curve struct {
+	// At are the numbers that it may have, ascending, and Extra what they are worth.
+	At    []int64
+	Extra []float64
+	// rise[s] is the slope of the least concave function above all of them, from At[s] to At[s+1].
+	rise []float64
+	// Steepest is the largest slope, of either sign, from one number to the next; Mean the slope from the first to the
+	// one that is worth most, without its sign.
+	Steepest, Mean float64
+}
+
+// newCurve returns the curve of an application that may have no more than most containers; nil without worths.
+func newCurve(app *solver.App, most int64) *Curve {
+	if app.Worth == nil {
+		return nil
+	}
+	c := &Curve{}
+	for n, extra := range app.Numbers() {
+		if n > most {
+			break
+		}
+		c.At, c.Extra = append(c.At, n), append(c.Extra, extra)
+	}
+	c.measure()
+	return c
+}
+
+// measure computes the slopes.
+func (c *Curve) measure() {
+	c.rise = make([]float64, max(0, len(c.At)-1))
+	var hull []int // positions of the corners of the envelope so far
+	for s := range c.At {
+		if s > 0 {
+			c.Steepest = math.Max(c.Steepest, math.Abs(c.slope(s-1, s)))
+		}
+		// A corner that lies below the line from the one before it to s is none.
+		for len(hull) > 1 && c.slope(hull[len(hull)-2], hull[len(hull)-1]) <= c.slope(hull[len(hull)-1], s) {
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, s)
+	}
+	for h := 1; h < len(hull); h++ {
+		for s := hull[h-1]; s < hull[h]; s++ {
+			c.rise[s] = c.slope(hull[h-1], hull[h])
+		}
+	}
+	if len(c.At) > 1 {
+		best := slices.Index(c.Extra, slices.Max(c.Extra))
+		c.Mean = math.Abs(c.slope(0, max(1, best)))
+	}
+}
+
+// slope returns the slope from the number at position a to that at b > a.
+func (c *Curve) slope(a, b int) float64 {
+	return (c.Extra[b] - c.Extra[a]) / (float64(c.At[b]) - float64(c.At[a]))
+}
+
+// Of returns the worth of n containers, on the line between the numbers next to n where the application may not have
+// n; beyond the first and the last it is theirs.
+func (c *Curve) Of(n int64) float64 {
+	s, allowed := slices.BinarySearch(c.At, n)
+	switch {
+	case len(c.At) == 0:
+		return 0
+	case allowed || s == 0:
+		return c.Extra[s]
+	case s == len(c.At):
+		return c.Extra[s-1]
+	}
+	return c.Extra[s-1] + float64(c.slope(s-1, s)*float64(n-c.At[s-1]))
+}
+
+// Rise returns what a container beyond n brings, by the envelope: where the worth itself rises only after several more,
+// each of them brings its part. 0 from the last number on.
+func (c *Curve) Rise(n int64) float64 {
+	s, allowed := slices.BinarySearch(c.At, n)
+	if !allowed {
+		s--
+	}
+	if s < 0 || s >= len(c.rise) {
+		return 0
+	}
+	return c.rise[s]
+}
