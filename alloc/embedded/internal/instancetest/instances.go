@@ -139,3 +139,18 @@ func Clone(inst *solver.Instance) *solver.Instance {
 	}
 	return &c
 }
+
+// AddWorths draws worths of any shape for the numbers of some applications of a small instance, and for staying.
+func AddWorths(draw Drawer, inst *solver.Instance) {
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Stay = float64(max(0, draw(-3, 3, "stay"))) / 4
+		if draw(0, 3, "worth") == 0 {
+			continue
+		}
+		app.Idle = float64(draw(-4, 4, "idle")) / 4
+		for range app.Max - max(1, app.Min) + 1 {
+			app.Worth = append(app.Worth, float64(draw(-8, 16, "worth of a number"))/4)
+		}
+	}
+}

@@ -40,6 +40,28 @@ func TestDualAgrees(t *testing.T) {
 	})
 }
 
+// So it does where numbers have worths of any shape, and staying has one.
+func TestDualAgreesOnWorths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inst := instancetest.Tiny(draws(t))
+		instancetest.AddWorths(draws(t), inst)
+		p := problem.New(inst)
+		if counting.Conflict(p) != nil {
+			t.Skip("no prices needed")
+		}
+		d := NewDual(p, false)
+		x := make([]float64, d.Dim())
+		for c := range x {
+			x[c] = rapid.Float64Range(0, 2).Draw(t, "price")
+		}
+		got := d.Evaluate(x)
+		want, err := solver.DualBound(inst, d.Multipliers(x))
+		if err != nil || math.Abs(got-want) > 1e-9 && got != want {
+			t.Fatalf("%.12g, solver.DualBound %.12g, %v", got, want, err)
+		}
+	})
+}
+
 // The subgradient's parts are those of the maximizer: priced out, they give the bound again.
 func TestDualSubgradient(t *testing.T) {
 	p := problem.New(alloctest.Mixed(5, 10, 12, true))

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
 )
 
 // picture is what undo must restore, free of order.
@@ -62,12 +63,11 @@ func (s *State) check(t rapid.TB) {
 	for i := range s.p.Apps {
 		a := &s.p.Apps[i]
 		if s.free[i] {
-			if a.Pinnable {
-				freed++
-			}
+			freed += a.Weight
 			continue
 		}
 		loss += a.HeldLoss
+		objective += s.p.Inst.Apps[i].Extra(a.Held) + s.p.Inst.Apps[i].Stay
 		for _, placed := range s.p.Inst.Apps[i].Previous {
 			use(placed.Server, a.Type, placed.Count)
 		}
@@ -85,6 +85,7 @@ func (s *State) check(t rapid.TB) {
 			q.N = n[typ]
 			missing += q.Missing()
 			loss += q.At(s.p.Types[typ].Delta, n[typ])
+			objective += q.ExtraOf(n[typ])
 		}
 		if q.Min != s.pools[typ].Min || q.Max != s.pools[typ].Max || n[typ] != s.pools[typ].N {
 			t.Fatalf("pool %d: %+v, want %+v with %d", typ, s.pools[typ], q, n[typ])
@@ -108,13 +109,15 @@ func (s *State) check(t rapid.TB) {
 func TestStateMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var inst *solver.Instance
-		switch seed := rapid.Uint64Range(0, 1000).Draw(t, "seed"); rapid.IntRange(0, 3).Draw(t, "mix") {
+		switch seed := rapid.Uint64Range(0, 1000).Draw(t, "seed"); rapid.IntRange(0, 4).Draw(t, "mix") {
 		case 0:
 			inst = alloctest.Table2(seed, 6, 8, true)
 		case 1:
 			inst = alloctest.Mixed(seed, 6, 8, true)
 		case 2:
 			inst = alloctest.Mixed(seed, 6, 8, false)
+		case 3:
+			inst = solvertest.Worth(seed)
 		default:
 			inst = instancetest.Tiny(draws(t))
 		}
@@ -148,8 +151,8 @@ func TestStateMoves(t *testing.T) {
 			a.Restore()
 			s = a.S
 			s.check(t)
-			if math.Abs(s.objective-a.Best.Objective) > 1e-9 || s.Freed != a.Best.Freed || !a.Feasible() {
-				t.Fatalf("restored %g with %d freed, want %g with %d", s.objective, s.Freed, a.Best.Objective, a.Best.Freed)
+			if math.Abs(s.worth()-a.Best.Objective) > 1e-9 || s.Freed != a.Best.Freed || !a.Feasible() {
+				t.Fatalf("restored %g with %d freed, want %g with %d", s.worth(), s.Freed, a.Best.Objective, a.Best.Freed)
 			}
 		}
 	})
