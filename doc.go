@@ -106,6 +106,9 @@
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows
+//	[worth by number, prices of restarts, no paper]	alloc/solver/worth.go	App.WorthOf
+//	[worth by number, concave, no paper]	alloc/mip/worth.go	builder.concave
+//	[worth by number, envelope, no paper]	alloc/embedded/internal/problem/curve.go	Curve
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
