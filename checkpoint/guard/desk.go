@@ -23,9 +23,14 @@ type Desk struct {
 	began  time.Time
 
 	mu sync.Mutex
-	// admitted and fenced are, by job, the attempt that may run and the highest that must not; saves are the newest
-	// numbers that were asked for.
-	admitted, fenced, saves map[string]int64
+	// admitted and fenced are, by job, the attempt that may run and the highest that must not; begun is the lowest that
+	// no desk before this one has vouched for.
+	admitted, fenced, begun map[string]int64
+	// saves are the newest that runs were asked for.
+	saves map[ID]int64
+	// window is how long a server counts as reached; 0: for ever. reached is when each was last.
+	window  time.Duration
+	reached map[string]time.Time
 	// seen is what is known of each run.
 	seen map[ID]Seen
 }
@@ -46,7 +51,8 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 		now = time.Now
 	}
 	return &Desk{epoch: epoch, length: length, slack: slack, now: now, began: now(),
-		admitted: map[string]int64{}, fenced: map[string]int64{}, saves: map[string]int64{}, seen: map[ID]Seen{}}
+		admitted: map[string]int64{}, fenced: map[string]int64{}, begun: map[string]int64{},
+		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[ID]Seen{}}
 }
 
 // Admit vouches for an attempt of a job from now on, and for none before it. One that was fenced off stays so.
@@ -55,6 +61,37 @@ func (d *Desk) Admit(job string, attempt int64) {
 	defer d.mu.Unlock()
 	d.admitted[job] = max(d.admitted[job], attempt)
 	d.fenced[job] = max(d.fenced[job], attempt-1)
+}
+
+// Begin admits an attempt that is new: no desk has vouched for it before, so that it is over before it was ever granted.
+// One that was admitted already, by what is known from another desk's time, stays what it was.
+func (d *Desk) Begin(job string, attempt int64) {
+	d.mu.Lock()
+	known, begun := d.admitted[job] >= attempt, d.begun[job]
+	if !known && begun == 0 {
+		d.begun[job] = attempt
+	}
+	d.mu.Unlock()
+	d.Admit(job, attempt)
+}
+
+// Epoch is that of the desk's master.
+func (d *Desk) Epoch() int64 { return d.epoch }
+
+// RequireReach has the desk vouch only for runs on servers that were reached within the window, see Reached. So a master
+// that takes the jobs of a server for ended a Grace after it has last reached it is right if the Grace is at least the
+// window, the length of a lease and the slack together, whatever else reaches the desk from that server.
+func (d *Desk) RequireReach(window time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.window = window
+}
+
+// Reached says that the master has reached a server now.
+func (d *Desk) Reached(server string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reached[server] = d.now()
 }
 
 // Fence vouches for no attempt of a job up to this one any more.
@@ -105,21 +142,23 @@ func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 	// A guard that is started again would start the trainer again, from a checkpoint that may be old.
 	case before.Claim.Life != "" && before.Claim.Life != c.Life:
 		return fenced("attempt %d has a guard on server %q", c.Attempt, c.Server)
+	case d.window > 0 && d.now().Sub(d.reached[c.Server]) > d.window:
+		return Grant{}, fmt.Errorf("guard: server %q is not reached", c.Server)
 	}
-	grant := Grant{Heard: c.Clock, Length: d.length}
-	if c.Rank == 0 {
-		grant.Save = d.saves[c.Job]
-	}
-	return grant, nil
+	return Grant{Heard: c.Clock, Length: d.length, Save: d.saves[c.ID]}, nil
 }
 
-// Save asks the run of a job that may run to save itself: the guard of rank 0 hears of it with its next grant. The run
-// answers by State.Checkpoint, whose Request is the number or a higher one. Numbers must ascend over all attempts of a
-// job; a lower one than was asked for changes nothing.
-func (d *Desk) Save(job string, number int64) {
+// AskSave asks a run to save itself, and returns the number of the save: its guard hears of it with its next grant, and
+// answers by State.Checkpoint, whose Request is that number or a higher one.
+func (d *Desk) AskSave(id ID) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.saves[job] = max(d.saves[job], number)
+	// A desk before this one may have asked for more than was acknowledged. What comes of that is new enough.
+	if ack := d.seen[id].Claim.State.Checkpoint; ack != nil {
+		d.saves[id] = max(d.saves[id], ack.Request)
+	}
+	d.saves[id]++
+	return d.saves[id]
 }
 
 // Forget forgets a job. Its name may be another job's from then on: nothing of it may live any more, see Over.
@@ -128,7 +167,8 @@ func (d *Desk) Forget(job string) {
 	defer d.mu.Unlock()
 	delete(d.admitted, job)
 	delete(d.fenced, job)
-	delete(d.saves, job)
+	delete(d.begun, job)
+	maps.DeleteFunc(d.saves, func(id ID, _ int64) bool { return id.Job == job })
 	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job })
 }
 
@@ -143,14 +183,41 @@ func (d *Desk) Seen(id ID) (Seen, bool) {
 // Over reports whether nothing of a run lives any more, for certain: its guard has said so, or it was not vouched for
 // during a length and the slack. Fence it first, or it may be vouched for in the next moment.
 //
-// Desks before this one may have vouched for it until this one began.
+// Desks before this one may have vouched for it until this one began, but for an attempt that this one has begun.
 func (d *Desk) Over(id ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.over(id)
+}
+
+// over is Over; d.mu is held.
+func (d *Desk) over(id ID) bool {
 	seen := d.seen[id]
+	if begun := d.begun[id.Job]; seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun {
+		return true
+	}
 	last := d.began
 	if seen.Granted.After(last) {
 		last = seen.Granted
 	}
 	return seen.Claim.State.Ended != nil || d.now().Sub(last) > d.length+d.slack
+}
+
+// AllOver reports whether nothing of a job's attempts up to this one lives on a server any more, for certain: Over for all
+// runs that were ever heard of, and for the containers of these ranks.
+func (d *Desk) AllOver(upTo ID, ranks []int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, rank := range ranks {
+		upTo.Rank = rank
+		if !d.over(upTo) {
+			return false
+		}
+	}
+	for id := range d.seen {
+		if id.Job == upTo.Job && id.Attempt <= upTo.Attempt && id.Server == upTo.Server && !d.over(id) {
+			return false
+		}
+	}
+	return true
 }

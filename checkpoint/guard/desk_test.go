@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 )
 
@@ -240,23 +241,31 @@ func TestFromEnvironment(t *testing.T) {
 	}
 }
 
-// Only the guard of the first container is asked to save, and only of an attempt that may run.
+// A run is asked to save by its next grant, and the numbers go on from what it has acknowledged.
 func TestDeskAsksForSaves(t *testing.T) {
 	d, _ := desk()
 	d.Admit("lr", 5)
-	d.Save("lr", 7)
-	d.Save("lr", 6) // lower than what was asked for
-	first, second, other := claim(5, "a"), claim(5, "b"), claim(5, "c")
-	second.Rank, other.Job = 1, "other"
-	d.Admit("other", 5)
-	for _, c := range []struct {
-		claim guard.Claim
-		want  int64
-	}{{first, 7}, {second, 0}, {other, 0}} {
-		if g, err := d.Answer(c.claim); err != nil || g.Fenced != "" || g.Save != c.want {
-			t.Errorf("%+v: %+v, %v, want save %d", c.claim.ID, g, err, c.want)
+	first, second := claim(5, "a"), claim(5, "b")
+	second.Rank = 1
+	asks := func(c guard.Claim, want int64) {
+		t.Helper()
+		if g, err := d.Answer(c); err != nil || g.Fenced != "" || g.Save != want {
+			t.Errorf("%+v: %+v, %v, want save %d", c.ID, g, err, want)
 		}
 	}
+	asks(first, 0)
+	if n := d.AskSave(first.ID); n != 1 {
+		t.Errorf("number %d", n)
+	}
+	asks(first, 1)
+	asks(second, 0) // another container of the run
+	// A guard whose trainer has answered a desk before this one.
+	first.State.Checkpoint = &command.Acknowledgement{Request: 8}
+	asks(first, 1)
+	if n := d.AskSave(first.ID); n != 9 {
+		t.Errorf("number %d after 8", n)
+	}
+	asks(first, 9)
 	d.Fence("lr", 5)
 	if g, err := d.Answer(first); err != nil || g.Fenced == "" || g.Save != 0 {
 		t.Errorf("fenced off: %+v, %v", g, err)
@@ -266,18 +275,77 @@ func TestDeskAsksForSaves(t *testing.T) {
 // What was known of a job that is forgotten is not held against another of its name.
 func TestDeskForgets(t *testing.T) {
 	d, _ := desk()
-	d.Admit("lr", 5)
+	d.Begin("lr", 5)
 	if _, err := d.Answer(claim(5, "a")); err != nil {
 		t.Fatal(err)
 	}
-	d.Save("lr", 9)
+	d.AskSave(claim(5, "a").ID)
 	d.Fence("lr", 5)
 	d.Forget("lr")
 	if _, known := d.Seen(claim(5, "a").ID); known {
 		t.Error("a run is still known")
 	}
-	d.Admit("lr", 1)
+	d.Begin("lr", 1)
+	if !d.Over(claim(1, "a").ID) {
+		t.Error("an attempt that was never granted is not over")
+	}
 	if g, err := d.Answer(claim(1, "b")); err != nil || g.Fenced != "" || g.Save != 0 {
 		t.Errorf("%+v, %v", g, err)
+	}
+	d.Admit("lr", 5)
+	if g, err := d.Answer(claim(5, "b")); err != nil || g.Fenced != "" || g.Save != 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
+
+// An attempt that a desk has begun is over until it was granted; of one from before, another desk may have vouched.
+func TestDeskBegins(t *testing.T) {
+	d, now := desk()
+	d.Admit("old", 5)
+	d.Begin("old", 5) // a Resume that is asked for again
+	d.Begin("new", 5)
+	old, begun := guard.ID{Job: "old", Attempt: 5, Server: "s1"}, guard.ID{Job: "new", Attempt: 5, Server: "s1"}
+	if d.Over(old) || !d.Over(begun) {
+		t.Errorf("over: %v, %v, want false, true", d.Over(old), d.Over(begun))
+	}
+	c := claim(5, "a")
+	c.Job = "new"
+	if g, err := d.Answer(c); err != nil || g.Fenced != "" {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	if d.Over(begun) {
+		t.Error("it was granted and is over")
+	}
+	d.Begin("new", 6)
+	if !d.Over(guard.ID{Job: "new", Attempt: 6, Server: "s1"}) || d.AllOver(guard.ID{Job: "new", Attempt: 6, Server: "s1"}, []int{0}) {
+		t.Error("attempt 5 lives, and 6 has not begun")
+	}
+	*now = now.Add(13 * time.Second)
+	if !d.AllOver(guard.ID{Job: "new", Attempt: 6, Server: "s1"}, []int{0, 1}) || !d.AllOver(old, []int{0}) {
+		t.Error("the lease is over")
+	}
+}
+
+// A desk that must reach servers vouches for nobody on a server that it has not reached, whoever claims.
+func TestDeskRequiresReach(t *testing.T) {
+	d, now := desk()
+	d.RequireReach(3 * time.Second)
+	d.Admit("lr", 5)
+	granted := func() bool { g, err := d.Answer(claim(5, "a")); return err == nil && g.Fenced == "" }
+	if granted() {
+		t.Error("the server was never reached")
+	}
+	d.Reached("s2")
+	if granted() {
+		t.Error("another server was reached")
+	}
+	d.Reached("s1")
+	*now = now.Add(3 * time.Second)
+	if !granted() {
+		t.Error("the server was reached")
+	}
+	*now = now.Add(time.Second)
+	if granted() {
+		t.Error("the server was not reached in the window")
 	}
 }

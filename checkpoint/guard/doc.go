@@ -12,7 +12,7 @@
 //
 // [Desk] is the other side: it vouches for runs, on whatever road the claims come. [HTTP] asks a desk by HTTP, [Files]
 // by a folder that both see; an [Authority] of one's own may ask an object in a store, or a Lease of Kubernetes. A desk
-// also asks for saves, see [Desk.Save]: the guard tells its trainer by a file and by a signal, and the desk what was
+// also asks for saves, see [Desk.AskSave]: the guard tells its trainer by a file and by a signal, and the desk what was
 // acknowledged.
 //
 // The program apportion-guard is Run with flags, to be put before a trainer's command.
