@@ -71,6 +71,8 @@ func (d *Desk) Begin(job string, attempt int64) {
 	if !known && begun == 0 {
 		d.begun[job] = attempt
 	}
+	// What is known of earlier attempts is of no use any more when they are over. O(runs known).
+	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job && id.Attempt < attempt && d.over(id) })
 	d.mu.Unlock()
 	d.Admit(job, attempt)
 }

@@ -1,0 +1,418 @@
+// This file holds the agents of a fleet to their promises, and tests what is special about them: the leases of guards, and
+// servers that are down.
+
+package managed_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/agent/agenttest"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+const (
+	lease  = 10 * time.Second
+	slack  = 2 * time.Second
+	window = 3 * time.Second
+)
+
+// bench is a fleet, its cluster, and guards that claim all the time.
+type bench struct {
+	*testing.T
+	*cluster
+	clock  *clock
+	config managed.Config
+	fleet  *managed.Fleet
+
+	mu    sync.Mutex
+	agent *managed.Agent
+	down  bool
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{T: t, clock: &clock{now: time.Unix(1000, 0)}}
+	b.cluster = newCluster(t, b.clock.time)
+	b.config = managed.Config{Manager: b.cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Epoch: 1,
+		Lease: lease, Slack: slack, Window: window, Clock: b.clock.time, Poll: time.Millisecond}
+	b.begin()
+	ctx, stop := context.WithCancel(context.Background())
+	var under sync.WaitGroup
+	under.Go(func() {
+		for ctx.Err() == nil {
+			b.cluster.step()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	t.Cleanup(func() { stop(); under.Wait() })
+	return b
+}
+
+// begin starts a master on what is there.
+func (b *bench) begin() {
+	b.Helper()
+	var jobs []checkpoint.Job
+	known := map[string]bool{}
+	b.cluster.each("", func(c *container) {
+		if c.alive() && !known[c.Job] {
+			known[c.Job] = true
+			jobs = append(jobs, checkpoint.Job{Name: c.Job, Attempt: c.Attempt, Phase: checkpoint.Running})
+		}
+	})
+	fleet, err := managed.NewFleet(b.config, jobs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, err := fleet.Agent("here", func() error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.down {
+			return errDown
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cluster.mu.Lock()
+	defer b.cluster.mu.Unlock()
+	b.fleet, b.agent, b.cluster.desk = fleet, a, fleet.Desk
+}
+
+// now returns the agent of today, for the suite keeps one for all its orders. It is asked how it stands before each, as
+// a driver does ten times a second, for nobody is vouched for on a server that is not reached.
+func (b *bench) now() *managed.Agent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.agent
+}
+
+// current is the agent of today.
+type current struct{ *bench }
+
+func (c current) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
+	c.fleet.Desk().Reached("here")
+	return c.now().Do(ctx, o)
+}
+
+func (c current) Status(ctx context.Context, q agent.Question) (agent.Status, error) {
+	return c.now().Status(ctx, q)
+}
+
+func TestSuite(t *testing.T) {
+	agenttest.Run(t, func(t *testing.T) *agenttest.Subject {
+		b := newBench(t)
+		return &agenttest.Subject{
+			Agent: current{b}, Server: "here", Store: b.config.Store, Spec: []byte(`{}`), Patience: 5 * time.Second,
+			Alive: func(job string) []int64 { return b.live(job, "here") },
+			Starts: func(job string, attempt int64) int {
+				b.cluster.mu.Lock()
+				defer b.cluster.mu.Unlock()
+				return b.starts[runOf(job, attempt)]
+			},
+			Kill: func(job string) {
+				b.each(job, func(c *container) { c.end(guard.End{Code: -1, Signal: "killed"}) })
+			},
+			Restart: func() error { b.begin(); return nil },
+			Forget: func() error {
+				b.each("", func(c *container) { c.end(guard.End{Code: -1, Signal: "killed"}) })
+				err := os.RemoveAll(b.config.Dir)
+				b.cluster.mu.Lock()
+				clear(b.cluster.asked)
+				b.cluster.mu.Unlock()
+				b.begin()
+				return err
+			},
+		}
+	})
+}
+
+// do gives the agent an effect.
+func (b *bench) do(action checkpoint.Action, attempt int64, more func(*checkpoint.Effect)) checkpoint.Reply {
+	b.Helper()
+	e := checkpoint.Effect{ID: 1, Epoch: 1, Job: "lr", Action: action, Attempt: attempt, Containers: []string{"here", "here", "there"}, Servers: []string{"here"}}
+	if more != nil {
+		more(&e)
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+	defer cancel()
+	reply, err := b.now().Do(ctx, agent.Order{Effect: e})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return reply
+}
+
+// done gives the agent effects that must be done.
+func (b *bench) done(attempt int64, actions ...checkpoint.Action) {
+	b.Helper()
+	for _, action := range actions {
+		if reply := b.do(action, attempt, nil); reply.Outcome != checkpoint.Done {
+			b.Fatalf("%s of attempt %d: %+v", action, attempt, reply)
+		}
+	}
+}
+
+// reach asks for the status, as a driver does.
+func (b *bench) reach() (agent.Status, error) {
+	return b.now().Status(b.Context(), agent.Question{Epoch: 1})
+}
+
+// lives waits until the attempts that live on both servers are these.
+func (b *bench) lives(here, there int) {
+	b.Helper()
+	b.eventually("the containers are those that should live", func() bool {
+		return len(b.live("lr", "here")) == here && len(b.live("lr", "there")) == there
+	})
+}
+
+func (b *bench) eventually(what string, is func() bool) {
+	b.Helper()
+	for limit := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			b.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// start brings attempt 1 up on both servers.
+func (b *bench) start() {
+	b.Helper()
+	b.fleet.Desk().Reached("there")
+	if _, err := b.reach(); err != nil {
+		b.Fatal(err)
+	}
+	b.done(1, checkpoint.Create, checkpoint.Resume, checkpoint.Confirm)
+	b.lives(1, 1)
+}
+
+// A server whose manager's agent was killed has jobs that run on. They are not taken for ended before their leases are
+// over, and get no new ones, although their guards reach the desk.
+func TestDownIsNotDead(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.mu.Lock()
+	b.down = true
+	b.mu.Unlock()
+	if _, err := b.reach(); !errors.Is(err, errDown) {
+		t.Errorf("a server that is down says %v", err)
+	}
+	b.clock.move(window) // the guards get their last grants
+	last := b.clock.time().Add(lease)
+	b.eventually("the guards have claimed", func() bool {
+		claimed := true
+		b.each("lr", func(c *container) { claimed = claimed && (c.Server != "here" || c.until.Equal(last)) })
+		return claimed
+	})
+	over := func() bool {
+		return b.fleet.Desk().AllOver(guard.ID{Job: "lr", Attempt: 1, Server: "here"}, []int{0, 1})
+	}
+	for range 4 {
+		b.clock.move(lease / 4)
+		time.Sleep(10 * time.Millisecond)
+		if live := len(b.live("lr", "here")); live == 0 || over() {
+			t.Fatalf("%d attempts live, taken for over: %v", live, over())
+		}
+	}
+	b.each("lr", func(c *container) { c.deaf = true }) // and cannot tell of the end
+	if b.clock.move(time.Second); len(b.live("lr", "here")) > 0 {
+		b.eventually("the lease ends it", func() bool { return len(b.live("lr", "here")) == 0 })
+	}
+	if over() {
+		t.Error("the slack is not over")
+	}
+	b.clock.move(slack)
+	if !over() {
+		t.Error("it is over a lease and the slack after its last grant")
+	}
+	if grace := b.fleet.Grace(); grace != window+lease+slack {
+		t.Errorf("a grace of %v", grace)
+	}
+}
+
+// A Stop is done when the guards have said so, or their leases are over: not when the manager says so.
+func TestStopWaitsForGuards(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.cluster.mu.Lock()
+	b.lost["here"] = true // the manager does nothing
+	b.cluster.mu.Unlock()
+	b.each("lr", func(c *container) { c.deaf = c.Rank == 1 })
+	stopped := make(chan checkpoint.Reply, 1)
+	go func() { stopped <- b.do(checkpoint.Stop, 1, nil) }()
+	// The guard that hears of it ends its trainer, the other one when its lease is over.
+	b.eventually("the first has ended", func() bool {
+		ended := false
+		b.each("lr", func(c *container) { ended = ended || c.Rank == 0 && !c.alive() })
+		return ended
+	})
+	select {
+	case reply := <-stopped:
+		t.Fatalf("it was stopped while a container lives: %+v", reply)
+	case <-time.After(30 * time.Millisecond):
+	}
+	b.clock.move(lease + slack + time.Second)
+	if reply := <-stopped; reply.Outcome != checkpoint.Done {
+		t.Errorf("%+v", reply)
+	}
+	if live := b.live("lr", "here"); len(live) > 0 {
+		t.Errorf("attempts %v live", live)
+	}
+}
+
+// A master that was started anew finds the runs of the one before, and vouches for them; what the other was stopping it does
+// not vouch for.
+func TestNextMaster(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.config.Epoch = 2
+	b.begin()
+	b.fleet.Desk().Reached("there")
+	for range 20 {
+		b.clock.move(lease / 2)
+		if _, err := b.reach(); err != nil {
+			t.Fatal(err)
+		}
+		b.fleet.Desk().Reached("there")
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.lives(1, 1)
+	status, err := b.reach()
+	if err != nil || len(status.Jobs) != 1 || !status.Jobs[0].Progress.Running {
+		t.Errorf("%+v, %v", status, err)
+	}
+	b.config.Epoch = 3
+	fleet, err := managed.NewFleet(b.config, []checkpoint.Job{{Name: "lr", Attempt: 1, Phase: checkpoint.Stopping}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet.Desk().Reached("here")
+	claim := guard.Claim{ID: guard.ID{Job: "lr", Attempt: 1, Server: "here"}, Epoch: 2, Life: "x"}
+	if grant, err := fleet.Desk().Answer(claim); err != nil || grant.Fenced == "" {
+		t.Errorf("%+v, %v", grant, err)
+	}
+}
+
+// What the manager knows of containers that never start is told, and what guards say comes first.
+func TestTrouble(t *testing.T) {
+	b := newBench(t)
+	says := func(full bool, trouble string) {
+		b.cluster.mu.Lock()
+		defer b.cluster.mu.Unlock()
+		b.full, b.trouble = full, trouble
+	}
+	says(true, "no room on the server")
+	if _, err := b.reach(); err != nil {
+		t.Fatal(err)
+	}
+	b.done(1, checkpoint.Create, checkpoint.Resume)
+	if reply := b.do(checkpoint.Confirm, 1, nil); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "no room on the server") {
+		t.Errorf("%+v", reply)
+	}
+	b.done(1, checkpoint.Stop) // nothing was granted, so nothing lives
+	says(false, "")
+	b.done(2, checkpoint.Create, checkpoint.Resume, checkpoint.Confirm)
+	says(false, "the manager complains")
+	b.each("lr", func(c *container) {
+		if c.Attempt == 2 && c.Rank == 1 {
+			c.end(guard.End{Code: 3})
+		}
+	})
+	b.eventually("the guard's word is told", func() bool {
+		status, err := b.reach()
+		return err == nil && len(status.Jobs) == 1 && status.Jobs[0].Progress.Failed == "rank 1: exit status 3" && !status.Jobs[0].Progress.Done
+	})
+}
+
+// A container of which nothing is heard for a lease has failed, although its server is up.
+func TestSilentContainer(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.each("lr", func(c *container) { c.deaf = c.Rank == 1 })
+	for range 5 {
+		b.clock.move(window)
+		if _, err := b.reach(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	status, err := b.reach()
+	if err != nil || len(status.Jobs) != 1 || !strings.Contains(status.Jobs[0].Progress.Failed, "rank 1: nothing was heard") {
+		t.Errorf("%+v, %v", status, err)
+	}
+}
+
+// An acknowledgement without files is no checkpoint, and a trainer that ends instead of saving is told of.
+func TestSaveFails(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.each("lr", func(c *container) { c.asked = 1 << 40 }) // it answers nothing
+	save := func() <-chan checkpoint.Reply {
+		replies := make(chan checkpoint.Reply, 1)
+		go func() { replies <- b.do(checkpoint.Save, 1, func(e *checkpoint.Effect) { e.Checkpoint = 9 }) }()
+		return replies
+	}
+	saving := save()
+	time.Sleep(20 * time.Millisecond)
+	b.each("lr", func(c *container) {
+		c.State.Checkpoint = nil
+		c.end(guard.End{Code: 1})
+	})
+	if reply := <-saving; reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "exit status 1") {
+		t.Errorf("%+v", reply)
+	}
+	if _, err := os.Stat(filepath.Join(b.config.Shared, "runs", "lr", "1")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	_, err := managed.NewFleet(managed.Config{Shared: "here", Lease: -1}, nil)
+	var faults apportion.Faults
+	if !errors.As(err, &faults) {
+		t.Fatal(err)
+	}
+	fields := map[string]bool{}
+	for _, f := range faults {
+		fields[f.Field] = true
+	}
+	for _, want := range []string{"Manager", "Store", "Dir", "Shared", "Epoch", "Lease", "Slack", "Window"} {
+		if !fields[want] {
+			t.Errorf("no fault of %s: %v", want, err)
+		}
+	}
+}
+
+func TestTaskParts(t *testing.T) {
+	task := managed.Task{Run: taskOf("lr", 3, "/out", "a", "a", "b"), Epoch: 4}
+	parts := task.Servers()
+	if len(parts) != 2 || parts[0] != (managed.Part{Server: "a", Count: 2}) || parts[1] != (managed.Part{Server: "b", First: 2, Count: 1}) {
+		t.Errorf("%+v", parts)
+	}
+	env := task.Environment("b")
+	for name, want := range map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "3", "APPORTION_EPOCH": "4", "APPORTION_SERVER": "b",
+		"APPORTION_CONTAINERS": "3", "APPORTION_SERVERS": "a,a,b", "APPORTION_CHECKPOINT_DIR": "/out"} {
+		if env[name] != want {
+			t.Errorf("%s is %q, want %q", name, env[name], want)
+		}
+	}
+	if _, there := env["APPORTION_RESTORE_DIR"]; there {
+		t.Error("a run that begins anew has nothing to restore")
+	}
+	if task.Restore = "/in"; task.Environment("a")["APPORTION_RESTORE_DIR"] != "/in" {
+		t.Error("where to restore from is not told")
+	}
+}

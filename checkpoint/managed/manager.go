@@ -1,0 +1,89 @@
+// This file declares what a cluster manager must be able to do, and what it is told of a run.
+
+package managed
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/runner"
+)
+
+// Manager starts and ends the containers of jobs by the API of a cluster manager. It is called from many goroutines, also
+// for one job at the same time: each server of a run is asked for.
+type Manager interface {
+	// Start asks for the containers of a run on all its servers, and returns when that is on the manager's record. An
+	// attempt is asked for once: of one that was asked for before, by whoever it was, nothing is started again, and
+	// nothing of one that is below an attempt that was asked for or stopped.
+	Start(ctx context.Context, t Task) error
+	// Stop asks to end all containers of a job of all attempts up to one, and returns when the manager has ended those on
+	// the server, or when it cannot tell because the server is down. It may return earlier than the trainers end.
+	Stop(ctx context.Context, job string, attempt int64, server string) error
+	// Trouble says why containers of a run on a server will never start, or have ended without a word of their guards; ""
+	// if nothing is known of that.
+	Trouble(ctx context.Context, job string, attempt int64, server string) (string, error)
+}
+
+// Task is a run that a cluster manager is to start.
+type Task struct {
+	runner.Run
+	// Epoch is that of the master.
+	Epoch int64
+	// Spec says what the job runs, as in agent.Order.
+	Spec json.RawMessage
+}
+
+// Servers returns the servers of the task, each once, ascending, with the rank of its first container and their number:
+// ranks of one server follow each other.
+func (t *Task) Servers() []Part {
+	var parts []Part
+	for rank, server := range t.Containers {
+		if n := len(parts); n > 0 && parts[n-1].Server == server {
+			parts[n-1].Count++
+			continue
+		}
+		parts = append(parts, Part{server, rank, 1})
+	}
+	return parts
+}
+
+// Part is what a run has on one server.
+type Part struct {
+	Server string
+	// First is the rank of the first container there, and Count how many there are.
+	First, Count int
+}
+
+// Environment returns the variables that a guard and its trainer are told on a server, see package command, but for the
+// rank and the files of saves, which the guard adds.
+func (t *Task) Environment(server string) map[string]string {
+	env := map[string]string{
+		command.EnvJob:           t.Job,
+		command.EnvAttempt:       strconv.FormatInt(t.Attempt, 10),
+		guard.EnvEpoch:           strconv.FormatInt(t.Epoch, 10),
+		command.EnvServer:        server,
+		command.EnvContainers:    strconv.Itoa(len(t.Containers)),
+		command.EnvServers:       strings.Join(t.Containers, ","),
+		command.EnvCheckpointDir: t.Dir,
+	}
+	if t.Restore != "" {
+		env[command.EnvRestoreDir] = t.Restore
+	}
+	return env
+}
+
+// ranks returns the numbers of the containers of a run on a server, ascending.
+func ranks(run *runner.Run, server string) []int {
+	var list []int
+	for rank := range run.Containers {
+		if run.Containers[rank] == server {
+			list = append(list, rank)
+		}
+	}
+	return slices.Clip(list)
+}

@@ -1,0 +1,126 @@
+// This file implements the Runner of a fleet: processes that a cluster manager starts and guards answer for.
+
+package managed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/runner"
+)
+
+// processes runs one job on one server.
+type processes struct {
+	fleet  *Fleet
+	server string
+	spec   json.RawMessage
+}
+
+var _ runner.Runner = (*processes)(nil)
+
+// id names the run's container of a rank.
+func (p *processes) id(run *runner.Run, rank int) guard.ID {
+	return guard.ID{Job: run.Job, Attempt: run.Attempt, Server: p.server, Rank: rank}
+}
+
+// Resume implements [runner.Runner]. The run is vouched for before the manager hears of it, so that no guard is early.
+func (p *processes) Resume(ctx context.Context, run runner.Run) error {
+	p.fleet.desk.Begin(run.Job, run.Attempt)
+	return p.fleet.config.Manager.Start(ctx, Task{Run: run, Epoch: p.fleet.config.Epoch, Spec: p.spec})
+}
+
+// Stop implements [runner.Runner]. Nobody vouches for the run from now on: guards that claim end their trainers, and those
+// that are cut off end them when their leases are over. What the manager does comes beside that, and frees the room.
+func (p *processes) Stop(ctx context.Context, run runner.Run) error {
+	desk, last := p.fleet.desk, p.id(&run, 0)
+	desk.Fence(run.Job, run.Attempt)
+	asked := make(chan error, 1)
+	go func() { asked <- p.fleet.config.Manager.Stop(ctx, run.Job, run.Attempt, p.server) }()
+	here := ranks(&run, p.server)
+	err := p.until(ctx, func() (bool, error) { return desk.AllOver(last, here), nil })
+	return errors.Join(err, <-asked)
+}
+
+// until waits until something is so.
+func (p *processes) until(ctx context.Context, is func() (bool, error)) error {
+	for {
+		if so, err := is(); so || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(p.fleet.config.Poll):
+		}
+	}
+}
+
+// Save implements [runner.Runner]. The guard of the first container here has its trainer save, which acknowledges with a
+// list of files.
+func (p *processes) Save(ctx context.Context, run runner.Run) (runner.Saved, error) {
+	here := ranks(&run, p.server)
+	if len(here) == 0 {
+		return runner.Saved{}, fmt.Errorf("managed: attempt %d of job %q has no container on server %q", run.Attempt, run.Job, p.server)
+	}
+	id := p.id(&run, here[0])
+	// A guard that has claimed since this desk began has told what was acknowledged before.
+	if err := p.until(ctx, func() (bool, error) { _, known := p.fleet.desk.Seen(id); return known, nil }); err != nil {
+		return runner.Saved{}, fmt.Errorf("managed: no guard has claimed: %w", err)
+	}
+	number, saved := p.fleet.desk.AskSave(id), runner.Saved{Dir: run.Dir, Step: -1}
+	err := p.until(ctx, func() (bool, error) {
+		seen, _ := p.fleet.desk.Seen(id)
+		ack := seen.Claim.State.Checkpoint
+		switch {
+		case ack != nil && ack.Request >= number && len(ack.Files) == 0:
+			return false, fmt.Errorf("managed: save %d is acknowledged without files", number)
+		case ack != nil && ack.Request >= number:
+			saved.Files = ack.Files
+			if ack.Step != nil {
+				saved.Step = *ack.Step
+			}
+			return true, nil
+		case seen.Claim.State.Ended != nil:
+			return false, fmt.Errorf("managed: the run has ended, %s, and save %d is not acknowledged", seen.Claim.State.Ended, number)
+		}
+		return false, nil
+	})
+	return saved, err
+}
+
+// Progress implements [runner.Runner]. Failed is the first container, by rank, that has ended otherwise than well, of which
+// nothing was heard for a whole lease, or of which the manager knows that it will not start.
+func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progress, error) {
+	here := ranks(&run, p.server)
+	total := runner.Progress{Done: len(here) > 0}
+	silent := false
+	for _, rank := range here {
+		seen, _ := p.fleet.desk.Seen(p.id(&run, rank))
+		state := &seen.Claim.State
+		total.Step = max(total.Step, state.Progress.Step)
+		total.Running = total.Running || state.Progress.Running
+		total.Done = total.Done && state.Progress.Done
+		switch {
+		case total.Failed != "":
+		case state.Progress.Failed != "":
+			total.Failed = fmt.Sprintf("rank %d: %s", rank, state.Progress.Failed)
+		case state.Ended != nil:
+		case !seen.Granted.IsZero() && p.fleet.desk.Over(p.id(&run, rank)):
+			total.Failed = fmt.Sprintf("rank %d: nothing was heard of it for a whole lease", rank)
+		default:
+			silent = silent || !state.Started
+		}
+	}
+	// All containers of the server run, or none counts as running: a run that is not whole has not been resumed.
+	total.Running = total.Running && !silent
+	if !silent || total.Failed != "" {
+		return total, nil
+	}
+	trouble, err := p.fleet.config.Manager.Trouble(ctx, run.Job, run.Attempt, p.server)
+	total.Failed = trouble
+	return total, err
+}
