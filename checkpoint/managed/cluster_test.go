@@ -51,7 +51,9 @@ type cluster struct {
 	// lost are servers that the manager calls down: it cannot end anything there.
 	lost map[string]bool
 	// full says that containers are accepted and never started.
-	full    bool
+	full bool
+	// late says that containers but the first are started and their guards have yet to claim.
+	late    bool
 	trouble string
 }
 
@@ -74,7 +76,7 @@ func (c *cluster) Start(_ context.Context, task managed.Task) error {
 				continue
 			}
 			id := guard.ID{Job: task.Job, Attempt: task.Attempt, Server: part.Server, Rank: rank}
-			c.containers = append(c.containers, &container{dir: task.Dir,
+			c.containers = append(c.containers, &container{dir: task.Dir, deaf: c.late && rank > 0,
 				Claim: guard.Claim{ID: id, Epoch: task.Epoch, Life: fmt.Sprint(len(c.containers)), Clock: agent.Stamp{Boot: "b", At: time.Second}}})
 		}
 	}

@@ -337,6 +337,24 @@ func TestTrouble(t *testing.T) {
 	})
 }
 
+// A run of which a container has yet to start does not run.
+func TestHalfStarted(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.reach(); err != nil {
+		t.Fatal(err)
+	}
+	b.done(1, checkpoint.Create)
+	b.cluster.mu.Lock()
+	b.late = true
+	b.cluster.mu.Unlock()
+	b.done(1, checkpoint.Resume)
+	b.eventually("the first runs", func() bool { return len(b.live("lr", "here")) == 1 })
+	status, err := b.reach()
+	if err != nil || len(status.Jobs) != 1 || status.Jobs[0].Progress.Running {
+		t.Errorf("%+v, %v", status, err)
+	}
+}
+
 // A container of which nothing is heard for a lease has failed, although its server is up.
 func TestSilentContainer(t *testing.T) {
 	b := newBench(t)
