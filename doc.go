@@ -227,6 +227,7 @@
 //	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
 //	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Verify, Load
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
+//	[loose files of a checkpoint, no paper]	checkpoint/format/loose.go	Of, ErrAmbiguous
 //	[Dorm §III-C2, targets of a decision]	checkpoint/bridge/bridge.go	Submit, Targets
 //	[Dorm §III-C2, previous allocation]	checkpoint/bridge/previous.go	Previous
 //	[Zheng (4.1), (4.2)]	growth/efficiency.go	Progress, Efficiency

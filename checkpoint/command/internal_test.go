@@ -163,7 +163,7 @@ func TestSame(t *testing.T) {
 	touch("a", when)
 	names := []string{"a", "b", "missing"}
 	before := stat(dir, names)
-	if !same(before, stat(dir, names)) || before[2] != nil || !same(pick(list(dir), names), before) {
+	if !same(before, stat(dir, names)) || before[2] != nil || !same(list(dir).pick(names), before) {
 		t.Fatalf("nothing changed: %v", before)
 	}
 	for what, change := range map[string]func(){

@@ -40,7 +40,7 @@ var jobs map[string]func()
 
 func init() {
 	jobs = map[string]func(){
-		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": agent,
+		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": agent, "pair": pair,
 		"sleep":   func() { time.Sleep(time.Hour) },
 		"die":     func() { os.Exit(3) },
 		"killed":  func() { must(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },

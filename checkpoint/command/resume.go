@@ -83,7 +83,8 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 	mark := started{Run: *run, Ranks: a.ranks(run)}
 	restore := ""
 	if run.Restore != "" && a.options.Format != nil {
-		found, err := a.newest(run.Restore)
+		// The directory holds one checkpoint and nothing else, so all of it belongs together.
+		found, err := a.newest(run.Restore, list(run.Restore).files())
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,8 @@ type Acknowledgement struct {
 	// Step is the number of steps that the checkpoint holds, if known.
 	Step *int64 `json:"step,omitempty"`
 	// Files make the checkpoint, relative to APPORTION_CHECKPOINT_DIR. Those that the format of the
-	// framework knows need not be listed.
+	// framework finds by itself need not be listed. Where it cannot tell which files belong together, which
+	// is an error that wraps format.ErrAmbiguous, all of them must be.
 	Files []string `json:"files,omitempty"`
 }
 
@@ -105,9 +106,10 @@ type saving struct {
 	// before is the newest checkpoint before the request.
 	before []os.FileInfo
 	// listing is the directory before it was last verified, at what time, for how long, the outcome, and
-	// the files of the checkpoint before they were read.
-	listing  []os.FileInfo
+	// the files of the checkpoint before they were read; named are those that the job had named then.
+	listing  listing
 	files    []os.FileInfo
+	named    []string
 	verified time.Time
 	took     time.Duration
 	found    format.Found
@@ -119,7 +121,7 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 	// What is there before the request does not answer it. Only where an acknowledgement does is this of no
 	// use.
 	if s.options.Format != nil && !s.options.Acknowledge {
-		if found, err := s.newest(s.run.Dir); err == nil {
+		if found, err := s.newest(s.run.Dir, nil); err == nil {
 			s.before = stat(s.run.Dir, found.Files)
 		}
 	}
@@ -177,7 +179,7 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 		}
 	}
 	if s.options.Format != nil {
-		if err := s.verify(alive); err != nil {
+		if err := s.verify(alive, saved.Files); err != nil {
 			return runner.Saved{}, err
 		}
 		saved.Files = append(saved.Files, s.found.Files...)
@@ -220,9 +222,9 @@ func (s *saving) listed(files []string) error {
 // the clock that the file system keeps.
 const again = time.Second
 
-// verify finds the newest complete checkpoint in the run's directory. While the job writes, it is done
-// only when the directory has changed, and for at most a third of the time.
-func (s *saving) verify(alive bool) error {
+// verify finds the newest complete checkpoint in the run's directory, of which the job has named these files. While
+// the job writes, it is done only when the directory has changed, and for at most a third of the time.
+func (s *saving) verify(alive bool, named []string) error {
 	// The listing is taken before the files are read: a change in between shows as a difference at the next
 	// look.
 	listing := list(s.run.Dir)
@@ -230,14 +232,14 @@ func (s *saving) verify(alive bool) error {
 	// passed is compared with took, so that verifying takes a third of the time at most, however large the
 	// checkpoints are.
 	passed := time.Since(s.verified)
-	due := passed > 2*s.took && !same(listing, s.listing) || passed > max(again, 10*s.took)
+	due := passed > 2*s.took && !listing.equal(s.listing) || passed > max(again, 10*s.took) || !slices.Equal(named, s.named)
 	if s.verified.IsZero() || due || !alive {
 		began := time.Now()
-		s.found, s.err = s.newest(s.run.Dir)
-		s.verified, s.took, s.listing = time.Now(), time.Since(began), listing
+		s.found, s.err = s.newest(s.run.Dir, named)
+		s.verified, s.took, s.listing, s.named = time.Now(), time.Since(began), listing, named
 		// The files are compared as they were before and after reading: a checkpoint that was written over
 		// meanwhile may be half old and half new.
-		s.files = pick(listing, s.found.Files)
+		s.files = listing.pick(s.found.Files)
 		if s.err == nil && !same(s.files, stat(s.run.Dir, s.found.Files)) {
 			s.err = fmt.Errorf("%s changed while it was read", s.found.Name)
 		}
@@ -249,35 +251,60 @@ func (s *saving) verify(alive bool) error {
 	return s.err
 }
 
-// newest returns the newest complete checkpoint in a directory, and follows no link out of it.
-func (a *Runner) newest(dir string) (format.Found, error) {
+// newest returns the newest complete checkpoint in a directory, of which the job has named these files, and follows no
+// link out of it.
+func (a *Runner) newest(dir string, named []string) (format.Found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return format.Found{}, err
 	}
 	defer root.Close()
-	return a.options.Format.Newest(regular.FS(root))
+	return format.Of(a.options.Format, named).Newest(regular.FS(root))
 }
 
-// list returns what a directory holds, by name; nothing if it cannot be read.
-func list(dir string) []os.FileInfo {
-	entries, _ := os.ReadDir(dir)
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
+// listing is what a directory holds, at any depth, by name.
+type listing struct {
+	names []string
+	infos []os.FileInfo
+}
+
+// list returns what a directory holds; nothing of what cannot be read.
+func list(dir string) listing {
+	var l listing
+	root := os.DirFS(dir)
+	_ = fs.WalkDir(root, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && name != "." {
+			l.names = append(l.names, name)
+		}
+		return nil
+	})
+	l.infos = stat(dir, l.names)
+	return l
+}
+
+// equal reports whether nothing has changed between two listings, as far as one sees without reading.
+func (l listing) equal(other listing) bool {
+	return slices.Equal(l.names, other.names) && same(l.infos, other.infos)
+}
+
+// files returns the names of the regular files.
+func (l listing) files() []string {
+	var files []string
+	for i, info := range l.infos {
+		if info != nil && info.Mode().IsRegular() {
+			files = append(files, l.names[i])
+		}
 	}
-	return stat(dir, names)
+	return files
 }
 
-// pick returns of a listing the files of these names; nil for one that is not in it.
-func pick(listing []os.FileInfo, names []string) []os.FileInfo {
-	// A name that is not listed has nil, so that it differs from every file.
+// pick returns the files of these names; nil for one that is not in the listing.
+func (l listing) pick(names []string) []os.FileInfo {
 	// A name whose file is not there has nil in its place, so that it differs from every file.
 	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {
-		at := slices.IndexFunc(listing, func(info os.FileInfo) bool { return info != nil && info.Name() == name })
-		if at >= 0 {
-			infos[i] = listing[at]
+		if at := slices.Index(l.names, name); at >= 0 {
+			infos[i] = l.infos[at]
 		}
 	}
 	return infos

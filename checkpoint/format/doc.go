@@ -18,6 +18,10 @@
 //
 // # Contract
 //
+// Of several files that make one checkpoint none is accepted alone. Where names do not tell what belongs together, as with
+// the loose files of PyTorch, the answer is [ErrAmbiguous] until the job has named its files, see [Of]. Only of a job's
+// first checkpoint a file may be taken for all of it that is saved before any other was begun.
+//
 // Of a checkpoint in which one file was cut off, at whatever byte, none is accepted, with two exceptions: the
 // graph in a .meta of TensorFlow, which has no end of its own and is written at once by renaming, may lack
 // what follows the description of its saver; and a Caffe model may lack layers without weights at its end.

@@ -248,9 +248,9 @@ func TestPyTorchNames(t *testing.T) {
 		format format.PyTorch
 		want   format.Found
 	}{
-		"default": {format.PyTorch{}, format.Found{Name: "epoch_9_step_120.pt", Files: []string{"epoch_9_step_120.pt"}, Step: -1}},
-		"steps":   {format.PyTorch{StepsPerNumber: 1}, format.Found{Name: "epoch_9_step_120.pt", Files: []string{"epoch_9_step_120.pt"}, Step: 120}},
-		"pattern": {format.PyTorch{Patterns: []string{"*.bin", "best.pt"}, StepsPerNumber: 3}, format.Found{Name: "m-500.bin", Files: []string{"m-500.bin"}, Step: 1500}},
+		"default": {format.PyTorch{Patterns: []string{"*.pth"}}, format.Found{Name: "epoch_10_step_90.pth", Files: []string{"epoch_10_step_90.pth"}, Step: -1}},
+		"steps":   {format.PyTorch{Patterns: []string{"epoch*.pt"}, StepsPerNumber: 1}, format.Found{Name: "epoch_9_step_120.pt", Files: []string{"epoch_9_step_120.pt"}, Step: 120}},
+		"pattern": {format.PyTorch{Patterns: []string{"*.bin"}, StepsPerNumber: 3}, format.Found{Name: "m-500.bin", Files: []string{"m-500.bin"}, Step: 1500}},
 	} {
 		found, err := test.format.Newest(dir)
 		if diff := cmp.Diff(test.want, found); err != nil || diff != "" {

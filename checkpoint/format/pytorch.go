@@ -21,67 +21,69 @@ import (
 // to leave the checksums out, which is refused here. The name of each record stands twice in the archive,
 // and must be the same.
 //
-// The newest is the one with the highest last number in its name; names without a number come last.
+// A file is taken for a checkpoint by itself only where all files of the directory are one series, whose names differ
+// in numbers alone, and none is called like a piece, as optimizer-13.pt and shard-0.pt are. Of the series the newest
+// is the one with the highest last number in its name; a name without a number comes last. Where several files make a
+// checkpoint, set Together, or have the job name its files: all else ends in [ErrAmbiguous]. One thing cannot be seen:
+// that a job which has saved one file of its first checkpoint is going to save another.
 type PyTorch struct {
 	// Patterns are the names of checkpoint files, as in path.Match; none: *.pt and *.pth. Save under a
 	// name that does not match and rename to one that does: else a checkpoint that is written over
 	// an older one is neither for a while.
 	Patterns []string
+	// Together says that a checkpoint is one file for each of the Patterns, all with the same last number in their
+	// names. Its name is that of the file of the first pattern.
+	Together bool
 	// StepsPerNumber is the number of steps that the number in a name stands for: 1 where it counts
 	// steps, the steps of an epoch where it counts epochs. Zero: unknown, and Step is -1.
 	StepsPerNumber int64
+	// Files are those of the one checkpoint in the directory, where the job has said which; see [Of]. None: they are
+	// found by their names. The name of several is ".", the directory.
+	Files []string
 }
+
+var _ Listing = PyTorch{}
 
 // Name returns "pytorch".
 func (PyTorch) Name() string { return "pytorch" }
 
-// Newest implements [Format].
-func (f PyTorch) Newest(fsys fs.FS) (Found, error) {
-	list, err := names(fsys)
-	if err != nil {
-		return Found{}, err
+// loose returns the search among loose files.
+func (f PyTorch) loose() *loose {
+	l := &loose{patterns: f.Patterns, together: f.Together, files: f.Files, steps: f.StepsPerNumber, verify: verifyArchive}
+	if l.patterns == nil {
+		l.patterns, l.together = []string{"*.pt", "*.pth"}, false
 	}
-	patterns := f.Patterns
-	if patterns == nil {
-		patterns = []string{"*.pt", "*.pth"}
-	}
-	var candidates []candidate
-	// A name that matches two patterns is a candidate twice and verified twice at most: patterns that
-	// overlap are rare.
-	for _, pattern := range patterns {
-		for _, name := range list {
-			match, err := path.Match(pattern, name)
-			if err != nil {
-				return Found{}, fmt.Errorf("format: pattern %q: %w", pattern, err)
-			}
-			if match {
-				candidates = append(candidates, candidate{name, fileNumber(name)})
-			}
-		}
-	}
-	return newest(f, fsys, candidates)
+	return l
 }
 
-// Verify implements [Format]; name is the file that torch.save wrote.
-func (f PyTorch) Verify(fsys fs.FS, name string) (Found, error) {
-	if err := plain(name); err != nil {
-		return Found{}, err
+// Of implements [Listing].
+func (f PyTorch) Of(files []string) Format {
+	if mine := f.loose().of(files); mine != nil {
+		f.Files = mine
 	}
+	return f
+}
+
+// Newest implements [Format].
+func (f PyTorch) Newest(fsys fs.FS) (Found, error) { return f.loose().newest(f, fsys) }
+
+// Verify implements [Format]; name is the file that torch.save wrote.
+func (f PyTorch) Verify(fsys fs.FS, name string) (Found, error) { return f.loose().found(fsys, name) }
+
+// verifyArchive reads all records of an archive of torch.save.
+func verifyArchive(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {
-		return Found{}, err
+		return err
 	}
 	defer file.Close()
 	// The directory of a zip archive is its end. NewReader finds it from there, so a file that was cut is
 	// refused without reading the rest.
 	archive, err := zip.NewReader(file, file.size)
-	if err == nil {
-		err = records(file, archive.File)
-	}
 	if err != nil {
-		return Found{}, damaged(name, err)
+		return err
 	}
-	return Found{Name: name, Files: []string{name}, Step: steps(fileNumber(name), f.StepsPerNumber)}, nil
+	return records(file, archive.File)
 }
 
 // fileNumber returns the last number in a name, without what follows the last dot.
