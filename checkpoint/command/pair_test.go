@@ -43,7 +43,9 @@ func TestPair(t *testing.T) {
 	s.resume(t, run)
 	s.reaches(t, run, 1)
 	for n := 1; n <= 3; n++ {
-		saved, err := s.Save(t.Context(), run)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		saved, err := s.Save(ctx, run)
+		cancel()
 		want := []string{fmt.Sprintf("model-%d.pt", n), fmt.Sprintf("optimizer-%d.pt", n)}
 		if diff := cmp.Diff(want, saved.Files); err != nil || diff != "" || saved.Step != int64(10*n) {
 			t.Fatalf("%+v, %v (-want +got):\n%s", saved, err, diff)

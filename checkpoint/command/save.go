@@ -106,10 +106,9 @@ type saving struct {
 	// before is the newest checkpoint before the request.
 	before []os.FileInfo
 	// listing is the directory before it was last verified, at what time, for how long, the outcome, and
-	// the files of the checkpoint before they were read; named are those that the job had named then.
+	// the files of the checkpoint before they were read.
 	listing  listing
 	files    []os.FileInfo
-	named    []string
 	verified time.Time
 	took     time.Duration
 	found    format.Found
@@ -232,11 +231,11 @@ func (s *saving) verify(alive bool, named []string) error {
 	// passed is compared with took, so that verifying takes a third of the time at most, however large the
 	// checkpoints are.
 	passed := time.Since(s.verified)
-	due := passed > 2*s.took && !listing.equal(s.listing) || passed > max(again, 10*s.took) || !slices.Equal(named, s.named)
+	due := passed > 2*s.took && !listing.equal(s.listing) || passed > max(again, 10*s.took)
 	if s.verified.IsZero() || due || !alive {
 		began := time.Now()
 		s.found, s.err = s.newest(s.run.Dir, named)
-		s.verified, s.took, s.listing, s.named = time.Now(), time.Since(began), listing, named
+		s.verified, s.took, s.listing = time.Now(), time.Since(began), listing
 		// The files are compared as they were before and after reading: a checkpoint that was written over
 		// meanwhile may be half old and half new.
 		s.files = listing.pick(s.found.Files)

@@ -178,9 +178,6 @@ func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 	}
 	number := fileNumber(files[0])
 	for _, file := range files {
-		if !fs.ValidPath(file) {
-			return Found{}, incomplete(file, "not the name of a file in the directory")
-		}
 		if err := l.verify(fsys, file); err != nil {
 			return Found{}, damaged(file, err)
 		}
