@@ -203,12 +203,15 @@
 //	[collection of leftovers, no paper]	checkpoint/filestore/collect.go	Store.Collect
 //	[identity of a store, no paper]	checkpoint/store/identity.go	Identity
 //	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
-//	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendFrame, readFrames
+//	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendRecord, readRecords
+//	[room for a full disk, no paper]	checkpoint/journal/room.go	Journal.Spare
+//	[records that were lost, no paper]	checkpoint/witness.go	Witness, Gap, Orphan.apply
 //	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent
 //	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
 //	[journal, no paper]	checkpoint/journal/journal.go	Journal
 //	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open
+//	[masters that wait, no paper]	checkpoint/journal/standby.go	Standby
 //	[fences, no paper]	checkpoint/agent/fence.go	Fence.Admit
 //	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
 //	[lease of a run, no paper]	checkpoint/guard/run_linux.go	Run

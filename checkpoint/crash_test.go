@@ -261,11 +261,11 @@ func TestCrashInsideOperations(t *testing.T) {
 			left := k
 			s.hook = func(op vfstest.Op, _ string) error {
 				left--
-				if left == 0 {
-					return vfstest.ErrInjected
-				}
-				if left == -1 { // the master has given up by now, and the machine goes down
+				if left == -1 { // whatever the master makes of the error, the machine goes down
 					s.powerLoss(seed, k)
+					s.down = true
+				}
+				if left == 0 || s.down {
 					return vfstest.ErrInjected
 				}
 				return nil

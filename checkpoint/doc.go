@@ -88,6 +88,11 @@
 // effects are idempotent. Across masters: a record that another master has not read is never acted on,
 // see package journal.
 //
+// Across lost records. A disk may lose what was durable: the end of a journal, or an old copy comes back. Servers keep the
+// newest that they have heard as [Witness], and a machine that hears of a number which is on no record ends with ErrBehind.
+// Numbers have those of their epoch in front, see [PerEpoch], so none is given out twice. What servers report that no
+// record knows is stopped there, see [Orphan].
+//
 // # Contract
 //
 // A [Machine] is deterministic: equal events in equal order give equal effects. It has no clock: Tick
@@ -95,7 +100,7 @@
 // else. It is only as safe as the promises of [Effect], [ServerFenced] and store.Store are kept.
 //
 // What a caller asks may be refused; that is a result, in Job.Reason. Errors are events that make no
-// sense, and ErrFenced.
+// sense, ErrFenced and ErrBehind.
 //
 // # Deviations
 //

@@ -46,15 +46,20 @@ const (
 //     died since: they would begin from a checkpoint that is not the newest any more.
 //   - All else is idempotent: an effect says what shall be, not what to change.
 //   - To refuse is to do nothing and to say [ErrFenced].
+//   - It does nothing that another Journal asks for than the one before, and says Failed: what runs there is on record
+//     elsewhere.
 //   - If it has lost its memory, it does nothing that was asked of it before, and says that it is another, see
 //     ServerUp.Incarnation; so does an agent that has only the name of this one.
 type Effect struct {
 	// ID numbers the effects of all jobs, ascending; the Reply quotes it.
 	ID int64 `json:"id"`
 	// Epoch numbers the masters, ascending.
-	Epoch  int64  `json:"epoch"`
-	Action Action `json:"action"`
-	Job    string `json:"job"`
+	Epoch int64 `json:"epoch"`
+	// Journal is the name of the journal that the effect is on record in; empty: it has none. With ID it is what a server
+	// keeps as its [Witness].
+	Journal string `json:"journal,omitempty"`
+	Action  Action `json:"action"`
+	Job     string `json:"job"`
 	// Attempt is the run of the job that the effect belongs to.
 	Attempt int64 `json:"attempt"`
 	// Containers are the containers of the run, or for Release those that stay: the servers, one entry

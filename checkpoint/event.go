@@ -31,6 +31,10 @@ type ServerUp struct {
 	// the one before is lost: jobs of it may run where the new agent does not see them. Empty: the agent has no name,
 	// and nobody notices.
 	Incarnation string `json:"incarnation,omitempty"`
+	// Witness is the newest that the server has heard of any master. If it is not on record, ErrBehind ends the machine;
+	// if it is of another journal, the server is refused with apportion.ErrConflict. Zero: it has heard of none, or
+	// keeps nothing.
+	Witness Witness `json:"witness,omitzero"`
 }
 
 // ServerSilent says that a server does not answer, and nothing more: its processes may run on. Nothing is started
@@ -112,6 +116,15 @@ type Exited struct {
 	Attempt int64  `json:"attempt"`
 	// Detail says in words how they ended; Job.Reason quotes it.
 	Detail string `json:"detail,omitempty"`
+}
+
+// Orphan says that an attempt has processes or containers on a server that it should not have there: no record knows the
+// attempt, or it was stopped long ago. It is stopped there. Of an attempt that may run on the server it says nothing new
+// and is ignored, and so is one of an attempt that is yet to come.
+type Orphan struct {
+	Server  string `json:"server"`
+	Job     string `json:"job"`
+	Attempt int64  `json:"attempt"`
 }
 
 // Stalled says that the processes of an attempt live and get nowhere: they are ended, and another attempt goes on from

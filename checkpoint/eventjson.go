@@ -29,6 +29,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 	Exited{}.name():       read[Exited],
 	Drain{}.name():        read[Drain],
 	Stalled{}.name():      read[Stalled],
+	Orphan{}.name():       read[Orphan],
 	Reply{}.name():        read[Reply],
 }
 
@@ -37,7 +38,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 //	{"event":"adjust","targets":{"lr":["s1","s2"]}}
 //
 // The values of "event" are tick, server-up, server-silent, server-fenced, submit, adjust, checkpoint, cancel, forget,
-// finished, exited, drain, stalled and reply; the other keys are the fields of that type. An unknown event is an
+// finished, exited, drain, stalled, orphan and reply; the other keys are the fields of that type. An unknown event is an
 // [*apportion.FieldError] with apportion.ErrUnknown; a key that the type does not have, and anything
 // behind the object, is an error, too.
 func UnmarshalEvent(data []byte) (Event, error) {
@@ -103,6 +104,7 @@ func (Finished) name() string     { return "finished" }
 func (Exited) name() string       { return "exited" }
 func (Drain) name() string        { return "drain" }
 func (Stalled) name() string      { return "stalled" }
+func (Orphan) name() string       { return "orphan" }
 func (Reply) name() string        { return "reply" }
 
 // The methods below write an event with its name; each hides its own method from json.Marshal by a type
@@ -184,6 +186,12 @@ func (d Drain) MarshalJSON() ([]byte, error) {
 func (s Stalled) MarshalJSON() ([]byte, error) {
 	type fields Stalled
 	return tagged(s.name(), fields(s))
+}
+
+// MarshalJSON returns {"event":"orphan", ...}.
+func (o Orphan) MarshalJSON() ([]byte, error) {
+	type fields Orphan
+	return tagged(o.name(), fields(o))
 }
 
 // MarshalJSON returns {"event":"reply", ...}.

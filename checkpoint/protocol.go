@@ -27,6 +27,10 @@ import (
 type Machine struct {
 	config Config
 	epoch  int64
+	// journal is the name of the journal; empty: there is none. gaps are the numbers that no master on record has given
+	// out.
+	journal string
+	gaps    []Gap
 	// next is the number given out last: effects, attempts, checkpoints and orders share one counter,
 	// so no number ever means two things, even when a job's name is used again.
 	next    int64
@@ -42,10 +46,11 @@ type Machine struct {
 	// rest is until when no attempt of a job begins that has died again and again.
 	rest map[string]time.Duration
 
-	books  books
-	ready  changes
-	stale  int64
-	fenced bool
+	books books
+	ready changes
+	stale int64
+	// over is what the machine has ended with; nil: it goes on.
+	over error
 }
 
 // changes are what Ready will hand over.
@@ -162,7 +167,7 @@ func (m *Machine) send(j *Job) {
 // effect is the effect of the job's phase.
 func (m *Machine) effect(j *Job) Effect {
 	e := Effect{
-		ID: j.Effect, Epoch: m.epoch, Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
+		ID: j.Effect, Epoch: m.epoch, Journal: m.journal, Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
 		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers),
 	}
 	switch j.Phase {

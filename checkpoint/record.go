@@ -13,6 +13,10 @@ import (
 type Record struct {
 	// Next is the last number given out.
 	Next int64 `json:"next"`
+	// Journal is the name of the journal, in its first record and in snapshots, and Gaps are what was never given out by
+	// a master whose records are here, ascending.
+	Journal string `json:"journal,omitempty"`
+	Gaps    []Gap  `json:"gaps,omitempty"`
 	// Jobs have this state now; Gone are forgotten.
 	Jobs []Job    `json:"jobs,omitempty"`
 	Gone []string `json:"gone,omitempty"`
@@ -22,7 +26,7 @@ type Record struct {
 }
 
 // Empty reports whether the record says nothing, so that there is no need to keep it.
-func (r Record) Empty() bool { return r.Next == 0 && r.changes() == 0 }
+func (r Record) Empty() bool { return r.Next == 0 && r.Journal == "" && r.changes() == 0 }
 
 // changes counts the jobs and servers that the record speaks of.
 func (r Record) changes() int { return len(r.Jobs) + len(r.Gone) + len(r.Servers) + len(r.Lost) }
@@ -45,7 +49,7 @@ func (m *Machine) record(c changes) Record {
 
 // Snapshot returns the record of everything: all records so far amount to it.
 func (m *Machine) Snapshot() Record {
-	return Record{Next: m.next, Jobs: m.Jobs(), Servers: m.Hosts()}
+	return Record{Next: m.next, Journal: m.journal, Gaps: slices.Clone(m.gaps), Jobs: m.Jobs(), Servers: m.Hosts()}
 }
 
 // fold adds a record to the state.
@@ -53,6 +57,9 @@ func (m *Machine) fold(r Record) {
 	// Records of one machine never go back. The maximum makes the fold safe against a snapshot that
 	// follows its own records.
 	m.next = max(m.next, r.Next)
+	if r.Journal != "" {
+		m.journal, m.gaps = r.Journal, slices.Clone(r.Gaps)
+	}
 	for _, name := range r.Gone {
 		// Gone and Lost come first: a record may say that a job is gone and that another has its name.
 		delete(m.jobs, name)

@@ -35,6 +35,8 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 			return nil, err
 		}
 	}
+	// From here on numbers are those of this epoch.
+	m.skip()
 	// What was recovered is on record already.
 	m.ready.next = m.next
 	return m, nil

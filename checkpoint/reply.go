@@ -24,8 +24,8 @@ func (r Reply) apply(m *Machine) error {
 	case Damaged:
 		m.damaged(j, r.Detail)
 	case Fenced:
-		m.fenced = true
-		return ErrFenced
+		m.over = ErrFenced
+		return m.over
 	default:
 		m.failed(j, r.Detail)
 	}
@@ -70,7 +70,7 @@ func (m *Machine) confirmed(j *Job) {
 	j.Restarts, j.Deaths = 0, 0
 	// Prune goes out with the record in which the newer checkpoint counts, never before.
 	m.ready.effects = append(m.ready.effects, Effect{
-		ID: m.number(), Epoch: m.epoch, Action: Prune, Job: j.Name, Attempt: j.Attempt,
+		ID: m.number(), Epoch: m.epoch, Journal: m.journal, Action: Prune, Job: j.Name, Attempt: j.Attempt,
 		Checkpoint: j.Checkpoints[0].Number,
 	})
 	if j.Broken || !slices.Equal(j.Target, j.Containers) {

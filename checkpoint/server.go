@@ -20,6 +20,9 @@ func (s ServerUp) apply(m *Machine) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	if err := m.hear(item, s.Witness); err != nil {
+		return err
+	}
 	host := Host{Server: apportion.Server{ID: s.Server.ID, Capacity: s.Server.Capacity.Clone()}, Incarnation: s.Incarnation}
 	if before := m.servers[s.Server.ID]; before != nil {
 		if err := before.accept(s.Incarnation); err != nil {

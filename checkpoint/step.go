@@ -15,7 +15,7 @@ func New(config Config, epoch int64) (*Machine, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	if epoch < 1 {
+	if epoch < 1 || epoch > maxEpoch {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "machine"}, Field: "epoch", Err: apportion.ErrRange}
 	}
 	config = config.filled()
@@ -30,15 +30,15 @@ func New(config Config, epoch int64) (*Machine, error) {
 }
 
 // Step takes one event. It either does all that follows from it, or returns an error and changes
-// nothing: ErrFenced for ever once another master has taken over, or an
+// nothing: ErrFenced for ever once another master has taken over, ErrBehind once a server knows more than the records, or an
 // [*apportion.FieldError] or [apportion.Faults] for an event that makes no sense. Replies and reports
 // that come too late are no errors: Stale counts them.
 //
 // O(what it changes, and the jobs that wait for that); O(jobs) for a Tick, and O(servers + containers of all jobs) where
 // a server has changed while jobs wait.
 func (m *Machine) Step(event Event) error {
-	if m.fenced {
-		return ErrFenced
+	if m.over != nil {
+		return m.over
 	}
 	if err := event.apply(m); err != nil {
 		return err

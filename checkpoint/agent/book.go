@@ -46,6 +46,8 @@ type Book struct {
 type entries struct {
 	// Epoch is that of every Fence.
 	Epoch int64 `json:"epoch"`
+	// Witness is that of every Fence.
+	Witness checkpoint.Witness `json:"witness,omitzero"`
 	// Name is drawn at random, and drawn again after each boot of the machine, which Boot names.
 	Name string          `json:"name,omitempty"`
 	Boot string          `json:"boot,omitempty"`
@@ -112,7 +114,7 @@ func (b *Book) note(e checkpoint.Effect) Verdict {
 	defer b.mu.Unlock()
 	// A job that is not known has the zero page, whose marks name no attempt.
 	page, known := b.known.Jobs[e.Job]
-	before := Fence{b.known.Epoch, page.Marks}
+	before := Fence{b.known.Epoch, b.known.Witness, page.Marks}
 	after, verdict := before.Admit(e)
 	held := page.Containers
 	if verdict.Ruling == Perform {
@@ -125,6 +127,8 @@ func (b *Book) note(e checkpoint.Effect) Verdict {
 			held = min(held, on)
 		}
 	}
+	// The witness by itself is not worth a write: it is on the disk with the next change, or is heard again.
+	b.known.Witness, before.Witness = after.Witness, after.Witness
 	if after == before && held == page.Containers {
 		return verdict
 	}
@@ -167,6 +171,13 @@ func (b *Book) Epoch() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.known.Epoch
+}
+
+// Witness returns the newest that masters have asked for.
+func (b *Book) Witness() checkpoint.Witness {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known.Witness
 }
 
 // update changes a page in memory; Flush makes the change durable. So what is known may be ahead of the disk, never

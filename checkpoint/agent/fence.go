@@ -34,6 +34,8 @@ type Marks struct {
 type Fence struct {
 	// Epoch is the highest epoch of a master that has spoken to the server, over all jobs.
 	Epoch int64 `json:"epoch,omitempty"`
+	// Witness is the newest that such masters have asked for, over all jobs.
+	Witness checkpoint.Witness `json:"witness,omitzero"`
 	Marks
 }
 
@@ -71,6 +73,8 @@ const (
 	AttemptPassed = "attempt"
 	// LeaseOver: the server has ended the attempt itself, because it had not heard of a master.
 	LeaseOver = "lease"
+	// OtherJournal: the effect is on record in another journal than those before.
+	OtherJournal = "journal"
 	// NotCreated: the server has not done the Create of the attempt, or has forgotten it.
 	NotCreated = "created"
 )
@@ -93,13 +97,17 @@ type Verdict struct {
 // The epoch of an effect counts as seen whatever the ruling is, unless it is the epoch that is refused.
 // No mark changes unless the ruling is Perform. O(1).
 func (f Fence) Admit(e checkpoint.Effect) (Fence, Verdict) {
+	// 0. What is on record elsewhere comes from masters with epochs of their own.
+	if f.Witness.Foreign(e) {
+		return f, deny(e, Impossible, OtherJournal, 0)
+	}
 	// 1. The epoch comes before everything else: a master that was replaced may ask for nothing, not
 	// even a Stop, because the attempt that it names may be alive for the next master.
 	if e.Epoch < f.Epoch {
 		return f, deny(e, Refused, EpochPassed, f.Epoch)
 	}
 	// 2. From here on the master is the newest that has spoken, so its epoch counts whatever follows.
-	f.Epoch = e.Epoch
+	f.Epoch, f.Witness = e.Epoch, f.Witness.Heard(e)
 	switch e.Action {
 	case checkpoint.Stop:
 		// 3. A Stop that comes late must not lower the mark that a later Stop has set.
@@ -158,6 +166,8 @@ func deny(e checkpoint.Effect, ruling Ruling, constraint string, have int64) Ver
 		text = fmt.Sprintf("attempt %d is over since attempt %d was created or stopped", need, have)
 	case LeaseOver:
 		text = fmt.Sprintf("attempt %d was ended here, because no master was heard for the length of the lease", need)
+	case OtherJournal:
+		need, text = 0, fmt.Sprintf("it is on record in journal %s, and this server belongs to another", e.Journal)
 	case NotCreated:
 		text = fmt.Sprintf("attempt %d was not created here", need)
 	}

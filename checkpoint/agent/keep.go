@@ -55,7 +55,7 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 		a.renew(q.Heard)
 		a.mu.Unlock()
 	}
-	s := Status{Clock: a.config.Clock(), Incarnation: a.self}
+	s := Status{Clock: a.config.Clock(), Incarnation: a.self, Witness: a.book.Witness()}
 	for _, job := range a.book.Jobs() {
 		page := a.book.Page(job)
 		// What was stopped or has lapsed is no news; the master would take its end for a death.

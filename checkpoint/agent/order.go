@@ -36,6 +36,8 @@ type Status struct {
 	Clock Stamp `json:"clock,omitzero"`
 	// Incarnation is who has answered.
 	Incarnation Incarnation `json:"incarnation,omitzero"`
+	// Witness is the newest that the agent has heard of any master, see [checkpoint.Witness].
+	Witness checkpoint.Witness `json:"witness,omitzero"`
 	// Jobs are those whose processes may be alive, ascending by name.
 	Jobs []JobStatus `json:"jobs"`
 }

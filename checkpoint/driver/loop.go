@@ -23,7 +23,7 @@ import (
 const batch = 256
 
 // Run drives the machine until the context ends, and returns nil then. Otherwise the error wraps
-// checkpoint.ErrFenced if another master has taken over, ErrHung, or the error of the journal: the machine
+// checkpoint.ErrFenced if another master has taken over, checkpoint.ErrBehind if a server knows more than the journal, ErrHung, or the error of the journal: the machine
 // knows more than its records then, and the next driver needs a new one. Run is called once. When it
 // returns, nothing that it has begun goes on, but calls of agents, store and journal that ignore their
 // context.
@@ -99,7 +99,7 @@ func (d *Driver) turn(ctx context.Context, taken []message) error {
 	for i, m := range taken {
 		// A fenced master must not write another record: the newer one reads the journal already. So
 		// the turn ends before commit, and what its messages have changed is lost with the machine.
-		if answers[i] = m.do(); errors.Is(answers[i], checkpoint.ErrFenced) {
+		if answers[i] = m.do(); errors.Is(answers[i], checkpoint.ErrFenced) || errors.Is(answers[i], checkpoint.ErrBehind) {
 			return answers[i]
 		}
 	}

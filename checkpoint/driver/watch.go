@@ -44,7 +44,7 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 		if now := d.members.get(server.ID); now != before && now.isAnother(status.Incarnation) {
 			return fmt.Errorf("driver: server %q: another agent has just joined: %w", server.ID, ErrTwice)
 		}
-		if err := d.step(checkpoint.ServerUp{Server: server, Incarnation: status.Incarnation.Book}); err != nil {
+		if err := d.step(checkpoint.ServerUp{Server: server, Incarnation: status.Incarnation.Book, Witness: status.Witness}); err != nil {
 			return err
 		}
 		// The member is made by the loop, because d.life belongs to it.
@@ -93,6 +93,7 @@ func (d *Driver) fail(ctx context.Context, fenced error) error {
 // watch asks an agent again and again, until it is gone. The pause doubles with every failure up to an eighth
 // of the grace.
 func (d *Driver) watch(ctx context.Context, server string, m *member) {
+	strays := map[checkpoint.Orphan]int{}
 	for pause := d.options.Poll; ; {
 		// What is expected is read before the question goes out. A job that begins to run while the
 		// agent answers would otherwise be missed in an answer that is older than it.
@@ -103,6 +104,9 @@ func (d *Driver) watch(ctx context.Context, server string, m *member) {
 			m.met(status)
 			pause = d.options.Poll
 			err = d.learn(ctx, server, expected, status.Jobs)
+			if err == nil {
+				strays, err = d.stopStrays(ctx, server, strays, status.Jobs)
+			}
 		case errors.Is(err, checkpoint.ErrFenced):
 			err = errors.Join(err, d.fail(ctx, err))
 		default:
@@ -135,8 +139,7 @@ func (d *Driver) learn(ctx context.Context, server string, expected []*checkpoin
 	}
 	for _, s := range found {
 		j := d.view.job(s.Job)
-		// What the agent tells of other attempts, or of a job that has no container there, is left
-		// from before; the machine stops it by effects of its own.
+		// Other attempts, and jobs that have no container there, are left from before, see stopStrays.
 		if j == nil || j.Attempt != s.Attempt || !slices.Contains(j.Containers, server) {
 			continue
 		}
@@ -152,6 +155,29 @@ func (d *Driver) learn(ctx context.Context, server string, expected []*checkpoin
 		return nil
 	}
 	return d.Apply(ctx, news...)
+}
+
+// stopStrays has those attempts stopped that should not run on a server, by what is on record, and returns in how many
+// answers in a row each was seen. One that is seen once is left: an answer may be older than what is on record by now. From
+// then on it is stopped less and less often, for that may take a while.
+func (d *Driver) stopStrays(ctx context.Context, server string, before map[checkpoint.Orphan]int, found []agent.JobStatus) (map[checkpoint.Orphan]int, error) {
+	seen := map[checkpoint.Orphan]int{}
+	var news []checkpoint.Event
+	for _, s := range found {
+		if j := d.view.job(s.Job); j != nil && j.Attempt == s.Attempt && j.Live() {
+			continue
+		}
+		stray := checkpoint.Orphan{Server: server, Job: s.Job, Attempt: s.Attempt}
+		seen[stray] = before[stray] + 1
+		// The powers of two but the first: 2, 4, 8 and so on.
+		if n := seen[stray]; n > 1 && n&(n-1) == 0 {
+			news = append(news, stray)
+		}
+	}
+	if len(news) == 0 {
+		return seen, nil
+	}
+	return seen, d.Apply(ctx, news...)
 }
 
 // ending is the event that an attempt has ended, if it has. The first container's server tells whether the

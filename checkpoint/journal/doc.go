@@ -3,8 +3,9 @@
 //
 // # What it does
 //
-// [Open] claims the journal in a directory, reads the records that are there, recovers the machine
-// that they tell of and begins a new file with its snapshot. [Journal.Append] makes a record durable
+// [Open] reads the records in a directory and recovers the machine that they tell of; if that went well it claims the
+// journal, reads and recovers once more and begins a new file with the snapshot. [Standby] waits before that until the
+// master before is gone. [Journal.Append] makes a record durable
 // before anything is done of it. [Journal.Compact] replaces a long journal by a snapshot. FORMAT.md
 // describes every byte.
 //
@@ -16,7 +17,11 @@
 // its master, and epochs ascend.
 //
 // Bytes that were damaged after they were durable are an error, with the offset; nothing is dropped
-// silently but the frame that a crash cut short, which nobody has acted on.
+// silently but the record that a crash cut short, which nobody has acted on. A journal that has lost its end later looks
+// the same: the servers notice, see [checkpoint.Witness].
+//
+// A journal keeps some room, so that a disk that fills up takes some more records and a compaction. What is not
+// finished leaves no file behind.
 //
 // A journal belongs to one goroutine and uses a disk through [vfs.FS]. All masters that may open it must
 // see each other's files at once: a local file system, not one that caches directories.

@@ -12,85 +12,177 @@ import (
 )
 
 // header opens every journal: magic and version.
-const header = "APPORTION JOURNAL 2\n"
+const header = "APPORTION JOURNAL 3\n"
 
 const (
 	// frameMark opens every frame. Its first byte is in no UTF-8 text, so no payload contains it.
 	// It lets a reader find a whole frame behind damage, without lengths that can be trusted.
 	frameMark = "\xffREC"
-	// frameHead is the length of mark, checksum, length and sequence number.
-	frameHead = 4 + 4 + 4 + 8
-	// maxPayload bounds a payload, so that a damaged length is not believed.
-	// 64 MiB is far above a record of thousands of containers.
-	maxPayload = 1 << 26
+	// frameHead is the length of mark, two checksums, length, index and sequence number.
+	frameHead = 4 + 4 + 4 + 4 + 4 + 8
+	// maxPiece is the most of a payload that one frame has; what is longer goes into several.
+	maxPiece = 1 << 20
+	// more is the bit of a length that says that another frame of the same record follows.
+	more = 1 << 31
+	// sector is the least that a disk writes as a whole.
+	sector = 512
 )
+
+// maxPayload bounds the payload of a record, so that what is asked for is memory that there is. 1 GiB is far above a
+// snapshot of hundreds of jobs with ten thousand containers each. Tests lower it.
+var maxPayload = 1 << 30
 
 // Castagnoli's polynomial is the one that processors compute by an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendFrame appends the frame of a payload to dst.
-func appendFrame(dst []byte, sequence uint64, payload []byte) []byte {
-	// The checksum covers all that follows it: length, sequence number and payload. It is filled in last.
+// frame is a piece of a record.
+type frame struct {
+	// sequence is the number of the record in the file, index that of the piece in the record.
+	sequence uint64
+	index    uint32
+	// more says that another piece follows.
+	more  bool
+	piece []byte
+}
+
+// appendRecord appends the frames of a record to dst.
+func appendRecord(dst []byte, sequence uint64, payload []byte) []byte {
+	// A record without a payload has one frame all the same.
+	for index := uint32(0); ; index++ {
+		f := frame{sequence, index, len(payload) > maxPiece, payload[:min(len(payload), maxPiece)]}
+		dst, payload = f.append(dst), payload[len(f.piece):]
+		if !f.more {
+			return dst
+		}
+	}
+}
+
+// append appends one frame to dst.
+func (f *frame) append(dst []byte) []byte {
+	length := uint32(len(f.piece))
+	if f.more {
+		length |= more
+	}
 	dst = append(dst, frameMark...)
-	// sum is the place of the checksum; dst may move while it grows, so a place is kept and no slice.
+	// sum is the place of the head's checksum; dst may move while it grows, so a place is kept and no slice.
 	sum := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
-	dst = binary.LittleEndian.AppendUint64(dst, sequence)
-	dst = append(dst, payload...)
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(f.piece, castagnoli))
+	dst = binary.LittleEndian.AppendUint32(dst, length)
+	dst = binary.LittleEndian.AppendUint32(dst, f.index)
+	dst = binary.LittleEndian.AppendUint64(dst, f.sequence)
+	// The head has a checksum of its own, so that its length is believed though the piece is damaged.
 	binary.LittleEndian.PutUint32(dst[sum:], crc32.Checksum(dst[sum+4:], castagnoli))
-	return dst
+	return append(dst, f.piece...)
 }
 
-// parseFrame returns the frame at the beginning of data: its sequence number, payload and length. The
-// length is 0 if there is none.
-func parseFrame(data []byte) (sequence uint64, payload []byte, length int) {
-	// Whatever is not a whole frame has length 0: the caller tells a frame that was cut short from damage.
-	if len(data) < frameHead || string(data[:4]) != frameMark {
-		return 0, nil, 0
+// parseHead returns the head of the frame at the beginning of data, and the length that the whole frame has; 0: there is
+// no head, or a damaged one.
+func parseHead(data []byte) (f frame, length int) {
+	if len(data) < frameHead || string(data[:4]) != frameMark ||
+		binary.LittleEndian.Uint32(data[4:]) != crc32.Checksum(data[8:frameHead], castagnoli) {
+		return frame{}, 0
 	}
-	// Mark, checksum and length have four bytes each, the sequence number eight: FORMAT.md has the table.
-	size := binary.LittleEndian.Uint32(data[8:])
-	// The length is compared before it is used, so that a damaged one asks for no memory.
-	if size > maxPayload || int(size) > len(data)-frameHead {
-		return 0, nil, 0
+	size := binary.LittleEndian.Uint32(data[12:])
+	f = frame{sequence: binary.LittleEndian.Uint64(data[20:]), index: binary.LittleEndian.Uint32(data[16:]), more: size&more != 0}
+	if size &^= more; size > maxPiece {
+		return frame{}, 0
 	}
-	length = frameHead + int(size)
-	if binary.LittleEndian.Uint32(data[4:]) != crc32.Checksum(data[8:length], castagnoli) {
-		return 0, nil, 0
-	}
-	return binary.LittleEndian.Uint64(data[12:]), data[frameHead:length], length
+	return f, frameHead + int(size)
 }
 
-// readFrames returns the payloads of the longest valid prefix of a journal, and its length in bytes.
-// What follows it is the frame that a crash cut short, and no error, if no whole frame is behind it:
-// each frame was durable before the next was begun, so a frame behind a bad one means damage.
-// Then, and where the header is damaged, the error wraps ErrCorrupt and names the offset.
-func readFrames(data []byte) (payloads [][]byte, valid int, err error) {
+// parseFrame returns the frame at the beginning of data and its length; 0: there is none that is whole.
+func parseFrame(data []byte) (f frame, length int) {
+	f, length = parseHead(data)
+	if length == 0 || length > len(data) {
+		return frame{}, 0
+	}
+	f.piece = data[frameHead:length]
+	if binary.LittleEndian.Uint32(data[8:]) != crc32.Checksum(f.piece, castagnoli) {
+		return frame{}, 0
+	}
+	return f, length
+}
+
+// readRecords returns the payloads of the longest valid prefix of a journal, and its length in bytes. What follows it is
+// the record that a crash cut short, and no error, if it looks as such a record does. Otherwise, and where the header is
+// damaged, the error wraps ErrCorrupt and names the offset.
+//
+// O(bytes): each frame is looked at once, and the search behind the prefix meets each mark once.
+func readRecords(data []byte) (payloads [][]byte, valid int, err error) {
 	if !bytes.HasPrefix(data, []byte(header)) {
 		return nil, 0, fmt.Errorf("at byte 0: no header of a journal of this version: %w", checkpoint.ErrCorrupt)
 	}
-	// The frames of a valid prefix have the sequence numbers 0, 1, 2 and so on. A frame with another one is
+	// The records of a valid prefix have the sequence numbers 0, 1, 2 and so on. A frame with another one is
 	// from an earlier life of these blocks, or was moved.
 	valid = len(header)
+	var payload []byte
+	at, index := valid, uint32(0)
 	for {
-		sequence, payload, length := parseFrame(data[valid:])
-		// O(bytes): each frame is looked at once, and the search behind the prefix meets each mark once.
-		if length == 0 || sequence != uint64(len(payloads)) {
+		f, length := parseFrame(data[at:])
+		if length == 0 || f.sequence != uint64(len(payloads)) || f.index != index {
 			break
 		}
-		payloads, valid = append(payloads, payload), valid+length
-	}
-	// Behind the prefix only a frame may lie that a crash cut short. A mark that opens a whole frame there is
-	// proof that something durable before it was damaged.
-	for rest := valid; ; rest++ {
-		next := bytes.Index(data[rest:], []byte(frameMark))
-		if next < 0 {
-			return payloads, valid, nil
+		at, index = at+length, index+1
+		// Most records have one frame, which is not copied.
+		if f.index == 0 && !f.more {
+			payload = f.piece
+		} else {
+			payload = append(payload, f.piece...)
 		}
-		rest += next
-		if _, _, length := parseFrame(data[rest:]); length > 0 {
-			return payloads, valid, fmt.Errorf("at byte %d: damaged, but a whole record follows at byte %d: %w", valid, rest, checkpoint.ErrCorrupt)
+		if !f.more {
+			payloads, valid = append(payloads, payload), at
+			payload, index = nil, 0
 		}
 	}
+	return payloads, valid, rest(data, at, uint64(len(payloads)))
+}
+
+// rest returns what is wrong with the end of a journal behind its whole frames; nil: it is empty, or looks like what a
+// crash has left of record sequence.
+func rest(data []byte, at int, sequence uint64) error {
+	// Behind the prefix only that record may lie. A whole frame of another is proof that something durable before it was
+	// damaged, since each record was durable before the next was begun.
+	for next := at; ; next++ {
+		found := bytes.Index(data[next:], []byte(frameMark))
+		if found < 0 {
+			break
+		}
+		next += found
+		if f, length := parseFrame(data[next:]); length > 0 && f.sequence != sequence {
+			return fmt.Errorf("at byte %d: damaged, but a whole record follows at byte %d: %w", at, next, checkpoint.ErrCorrupt)
+		}
+	}
+	tail := data[at:]
+	if f, length := parseHead(tail); length > 0 {
+		if f.sequence != sequence {
+			return fmt.Errorf("at byte %d: a frame of record %d, not %d: %w", at, f.sequence, sequence, checkpoint.ErrCorrupt)
+		}
+		// Another frame of the record may lie behind this one, whole or not.
+		tail = tail[:min(length, len(tail))]
+		if len(tail) < length {
+			return nil // cut short
+		}
+	}
+	if len(tail) >= frameHead && !torn(tail, at) {
+		return fmt.Errorf("at byte %d: a frame that is all there and damaged: %w", at, checkpoint.ErrCorrupt)
+	}
+	return nil
+}
+
+// torn reports whether bytes at a place of a file may be a frame of which a disk has not written all before a crash: it
+// has zeros then to its end, or in all that it has of a sector. Nothing that was damaged later looks so, but by a disk
+// that loses whole sectors; no payload contains a zero.
+func torn(frame []byte, at int) bool {
+	if frame[len(frame)-1] == 0 {
+		return true
+	}
+	for len(frame) > 0 {
+		part := frame[:min(len(frame), sector-at%sector)]
+		if len(bytes.Trim(part, "\x00")) == 0 {
+			return true
+		}
+		frame, at = frame[len(part):], at+len(part)
+	}
+	return false
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 )
 
-// FuzzReadFrames reads anything as a journal: no panic, an error is ErrCorrupt, and the valid prefix is
+// FuzzReadRecords reads anything as a journal: no panic, an error is ErrCorrupt, and the valid prefix is
 // what its records are written as.
-func FuzzReadFrames(f *testing.F) {
+func FuzzReadRecords(f *testing.F) {
 	some := []byte(header)
 	for i, payload := range []string{`{"next":0}`, `{"next":1,"gone":["a"]}`, ""} {
-		some = appendFrame(some, uint64(i), []byte(payload))
+		some = appendRecord(some, uint64(i), []byte(payload))
 	}
 	f.Add(some)
 	f.Add(some[:len(some)-3])
 	f.Add(append(bytes.Clone(some[:40]), some...))
 	f.Add([]byte(header + frameMark + frameMark))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		payloads, end, err := readFrames(data)
+		payloads, end, err := readRecords(data)
 		if err != nil && !errors.Is(err, checkpoint.ErrCorrupt) {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func FuzzReadFrames(f *testing.F) {
 		}
 		again := []byte(header)
 		for i, payload := range payloads {
-			again = appendFrame(again, uint64(i), payload)
+			again = appendRecord(again, uint64(i), payload)
 		}
 		if !bytes.Equal(again, data[:end]) {
 			t.Fatalf("%d records are %d bytes, and were read from %d", len(payloads), len(again), end)

@@ -31,7 +31,13 @@ type Journal struct {
 	// sequence is that of the next frame, bytes the length of the file so far.
 	sequence uint64
 	bytes    int64
-	err      error // of the first call that failed; the journal is of no use from then on
+	// spared says that there is room for a disk that is full.
+	spared bool
+	// gone says that the file which was claimed is not there any more.
+	gone bool
+	// unlock gives back what Standby has taken; nil: nothing.
+	unlock func() error
+	err    error // of the first call that failed; the journal is of no use from then on
 }
 
 // The endings of names: a journal that is being made, and one that is valid.
@@ -60,7 +66,7 @@ func (j *Journal) append(r checkpoint.Record) error {
 	return j.checkNewest()
 }
 
-// write writes a frame and makes it durable.
+// write writes a record and makes it durable.
 func (j *Journal) write(r checkpoint.Record) error {
 	// A payload that no reader would take is refused before it is on the disk.
 	payload, err := encode(r)
@@ -70,18 +76,17 @@ func (j *Journal) write(r checkpoint.Record) error {
 	if len(payload) > maxPayload {
 		return fmt.Errorf("a record of %d bytes, at most %d are allowed", len(payload), maxPayload)
 	}
-	// One write for one frame: a crash cuts it short at one place.
-	frame := appendFrame(nil, j.sequence, payload)
-	if _, err := j.file.Write(frame); err != nil {
+	frames := appendRecord(nil, j.sequence, payload)
+	if err := j.put(frames); err != nil {
 		return err
 	}
 	if err := j.file.Sync(); err != nil {
 		return err
 	}
-	// Only what was synced counts. A frame that failed may be on the disk all the same; the next Open reads it
+	// Only what was synced counts. A record that failed may be on the disk all the same; the next Open reads it
 	// or drops it, and this journal takes nothing more.
 	j.sequence++
-	j.bytes += int64(len(frame))
+	j.bytes += int64(len(frames))
 	return nil
 }
 
@@ -107,11 +112,22 @@ func (j *Journal) compact(snapshot checkpoint.Record) error {
 	if err != nil {
 		return fmt.Errorf("journal %d: %w", number, err)
 	}
-	j.number, j.file = number, file
+	j.number, j.file, j.gone = number, file, false
 	if err := old.Close(); err != nil {
+		j.giveUp()
 		return fmt.Errorf("journal %d: %w", number-1, err)
 	}
 	return j.begin(snapshot)
+}
+
+// giveUp removes the file that was claimed and did not become the valid one: it would take room on a disk that may be
+// full. Its number is free again then, for nobody has acted under it.
+func (j *Journal) giveUp() {
+	// Once only: the next file of that name is somebody else's.
+	if !j.gone {
+		j.gone = true
+		_ = j.fsys.Remove(name(j.number, claimed))
+	}
 }
 
 // claim takes a number, or returns ErrFenced if it or a higher one was taken before. It looks after it
@@ -132,9 +148,18 @@ func claim(fsys vfs.FS, number int64) (vfs.File, error) {
 		err = checkpoint.ErrFenced
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		// A number that was not free leaves no file behind.
+		return nil, errors.Join(err, file.Close(), absent(fsys.Remove(name(number, claimed))))
 	}
 	return file, nil
+}
+
+// absent returns an error as it is, or nil where it only says that a file is not there.
+func absent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // begin fills the file that was claimed, makes it the valid one and removes those before it. The order
@@ -154,16 +179,19 @@ func (j *Journal) begin(snapshot checkpoint.Record) error {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
+			j.giveUp()
 			return fmt.Errorf("journal %d: %w", j.number, err)
 		}
 	}
+	// 5. Room for the next time that the disk is full. A journal without is as good, until then.
+	j.reserve()
 	return nil
 }
 
-// writeHead writes the header and the snapshot, which is the first frame.
+// writeHead writes the header and the snapshot, which is the first record.
 func (j *Journal) writeHead(snapshot checkpoint.Record) error {
 	j.sequence, j.bytes = 0, int64(len(header))
-	if _, err := j.file.Write([]byte(header)); err != nil {
+	if err := j.put([]byte(header)); err != nil {
 		return err
 	}
 	return j.write(snapshot)
@@ -203,7 +231,7 @@ func (j *Journal) removeOlder() error {
 		if files.number[old] >= j.number {
 			continue
 		}
-		if err := j.fsys.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := absent(j.fsys.Remove(old)); err != nil {
 			return err
 		}
 	}
@@ -215,7 +243,12 @@ func (j *Journal) Close() error {
 	if j.err == nil {
 		j.err = fs.ErrClosed
 	}
-	return j.file.Close()
+	err := j.file.Close()
+	if j.unlock != nil {
+		err = errors.Join(err, j.unlock())
+		j.unlock = nil
+	}
+	return err
 }
 
 // name is the name of a file of the journal: 20 digits, so that names sort as numbers do.

@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -18,9 +19,13 @@ import (
 // All masters that may open the same journal must see each other's files at once: a local file system,
 // not one that caches directories.
 func Open(fsys vfs.FS, config checkpoint.Config) (*checkpoint.Machine, *Journal, error) {
-	// A bad configuration must not fence the master that runs.
+	// A bad configuration, or one that the records do not fit, must not fence the master that runs: all is read and
+	// recovered once before anything is claimed.
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
+	}
+	if err := rehearse(fsys, config); err != nil {
+		return nil, nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	// The number is taken before anything is read: from here on no other master can have a record made
 	// durable and act on it, for it looks for higher numbers after each.
@@ -30,9 +35,35 @@ func Open(fsys vfs.FS, config checkpoint.Config) (*checkpoint.Machine, *Journal,
 	}
 	m, err := j.takeOver(config)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("checkpoint: %w", j.explain(err)), j.Close())
+		err = fmt.Errorf("checkpoint: %w", j.explain(err))
+		j.giveUp()
+		return nil, nil, errors.Join(err, j.Close())
 	}
 	return m, j, nil
+}
+
+// rehearse recovers the machine of the newest journal and forgets it again.
+func rehearse(fsys vfs.FS, config checkpoint.Config) error {
+	files, err := list(fsys)
+	if err != nil || files.newest == 0 {
+		return err
+	}
+	_, err = recoverNewest(fsys, files, config, files.highest+1)
+	// Whoever runs has compacted meanwhile: there is a journal, and what is in it is looked at after the claim.
+	return absent(err)
+}
+
+// recoverNewest returns the machine of the newest journal, or a new one where there is none.
+func recoverNewest(fsys vfs.FS, files listing, config checkpoint.Config, epoch int64) (*checkpoint.Machine, error) {
+	// A journal that begins gets a name that no other has.
+	records := []checkpoint.Record{{Journal: rand.Text()}}
+	if files.newest > 0 {
+		var err error
+		if records, err = readJournal(fsys, name(files.newest, valid)); err != nil {
+			return nil, err
+		}
+	}
+	return checkpoint.Recover(config, epoch, records...)
 }
 
 // claimNext takes the lowest number above all that were taken.
@@ -63,13 +94,7 @@ func (j *Journal) takeOver(config checkpoint.Config) (*checkpoint.Machine, error
 	if err != nil {
 		return nil, err
 	}
-	var records []checkpoint.Record
-	if files.newest > 0 {
-		if records, err = readJournal(j.fsys, name(files.newest, valid)); err != nil {
-			return nil, err
-		}
-	}
-	m, err := checkpoint.Recover(config, j.number, records...)
+	m, err := recoverNewest(j.fsys, files, config, j.number)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +109,7 @@ func readJournal(fsys vfs.FS, name string) ([]checkpoint.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	payloads, end, err := readFrames(data)
+	payloads, end, err := readRecords(data)
 	if err == nil && len(payloads) == 0 {
 		err = fmt.Errorf("at byte %d: no snapshot: %w", end, checkpoint.ErrCorrupt)
 	}

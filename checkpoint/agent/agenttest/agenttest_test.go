@@ -6,6 +6,7 @@ package agenttest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,7 @@ func TestFlaws(t *testing.T) {
 		"MemorySurvives":              {forgetsAlways},
 		"LostMemory":                  {needsNoCreate, keepsName},
 		"OrdersForAnother":            {obeysAny},
+		"WitnessOfJournal":            {anyJournal, epochElsewhere, lastHeard, forgetsWitness},
 		"LeaseEnds":                   {ignoresLease},
 		"OldStampsRenewNothing":       {renewsAlways},
 	}
@@ -86,15 +88,15 @@ func TestMissing(t *testing.T) {
 	left := 0
 	for _, c := range checks {
 		missing := c.missing(s)
-		if want := strings.Contains(c.name, "Memory") && c.name != "LostMemory" || len(c.needs) == 1 && c.needs[0] == "Elapse"; (missing != "") != want {
+		if want := slices.Equal(c.needs, []string{"Restart"}) || slices.Equal(c.needs, []string{"Elapse"}); (missing != "") != want {
 			t.Errorf("%s: %q is missing", c.name, missing)
 		}
 		if missing != "" {
 			left++
 		}
 	}
-	if left != 3 {
-		t.Errorf("%d checks are left out, want 3", left)
+	if left != 4 {
+		t.Errorf("%d checks are left out, want 4", left)
 	}
 }
 

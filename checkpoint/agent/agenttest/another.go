@@ -30,6 +30,48 @@ func (s *Subject) named(ctx context.Context, same bool, do func() error) error {
 	return nil
 }
 
+// witness: the agent tells the highest number that it has heard of its journal, whatever comes late, and remembers what was
+// created. What is on record in another journal is not done, and is no refusal, which would end the master.
+func witness(ctx context.Context, s *Subject) error {
+	tells := func(number int64) func() error {
+		return func() error {
+			status, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
+			if want := (checkpoint.Witness{Journal: records, Number: number}); err == nil && status.Witness != want {
+				err = fmt.Errorf("the newest that the agent has heard of is %+v, want %+v", status.Witness, want)
+			}
+			return err
+		}
+	}
+	elsewhere := func(e checkpoint.Effect) func() error {
+		return func() error {
+			before := s.look(e)
+			if err := s.expect(ctx, checkpoint.Failed, recorded("elsewhere", e)); err != nil {
+				return err
+			}
+			if after := s.look(e); after != before {
+				return fmt.Errorf("%s of attempt %d is on record elsewhere, and was done: %s before, %s after", e.Action, e.Attempt, before, after)
+			}
+			return nil
+		}
+	}
+	return first(
+		func() error { return s.start(ctx, 3) },
+		tells(300),
+		// What comes late lowers nothing.
+		func() error { return s.all(ctx, of(checkpoint.Stop, 2)) },
+		tells(300),
+		elsewhere(of(checkpoint.Stop, 3)),
+		elsewhere(by(9, of(checkpoint.Create, 4))),
+		tells(300),
+		s.Restart,
+		tells(300),
+		elsewhere(of(checkpoint.Stop, 3)),
+		// The epoch of the other journal has not counted.
+		func() error { return s.all(ctx, of(checkpoint.Stop, 3)) },
+		func() error { return s.alive() },
+	)
+}
+
 // forAnother: what is for an agent of the same name with another memory is not done, fences nobody off, and is no
 // refusal, which would end the master.
 func forAnother(ctx context.Context, s *Subject) error {

@@ -32,6 +32,7 @@ var checks = []check{
 	{"MemorySurvives", []string{"Restart"}, memory},
 	{"LostMemory", []string{"Forget"}, lostMemory},
 	{"OrdersForAnother", nil, forAnother},
+	{"WitnessOfJournal", []string{"Restart"}, witness},
 	{"LeaseEnds", []string{"Elapse"}, leaseEnds},
 	{"OldStampsRenewNothing", []string{"Elapse"}, oldStamps},
 }

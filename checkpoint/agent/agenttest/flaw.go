@@ -40,6 +40,10 @@ const (
 	releasesAll    flaw = "releases containers that are to stay"
 	savesNothing   flaw = "says that it has saved"
 	obeysAny       flaw = "obeys what is for another agent of its name"
+	anyJournal     flaw = "does what is on record in another journal"
+	epochElsewhere flaw = "takes the epoch of another journal for that of its masters"
+	lastHeard      flaw = "tells what it has heard last, and not the highest"
+	forgetsWitness flaw = "forgets its journal when it is killed"
 	keepsName      flaw = "has lost its memory, and the name of it stays"
 )
 
@@ -84,6 +88,16 @@ func (broken flaw) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent
 	case failsRepeated:
 		if v.Ruling == agent.Repeated {
 			v.Ruling = agent.Impossible
+		}
+	case anyJournal:
+		allowed = v.Reason.Constraint == agent.OtherJournal
+	case epochElsewhere:
+		if v.Reason.Constraint == agent.OtherJournal {
+			after.Epoch = max(f.Epoch, e.Epoch)
+		}
+	case lastHeard:
+		if v.Ruling == agent.Perform {
+			after.Witness.Number = e.ID
 		}
 	// A Stop that comes late is taken for that of an old master. The master waits for its reply for
 	// ever.

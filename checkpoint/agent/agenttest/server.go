@@ -41,8 +41,10 @@ type Server struct {
 	// that hangs holds up the server with it.
 	mu    sync.Mutex
 	epoch int64
-	heard agent.Lease
-	jobs  map[string]*hosted
+	// witness is remembered as the epoch is.
+	witness checkpoint.Witness
+	heard   agent.Lease
+	jobs    map[string]*hosted
 	// memories and lives count what the incarnation names.
 	memories, lives int
 	// broken is for the tests of the suite; the zero value keeps all promises.
@@ -79,10 +81,10 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	}
 	h := s.host(e.Job)
 	// 1. Decide.
-	before := agent.Fence{Epoch: s.epoch, Marks: h.Marks}
+	before := agent.Fence{Epoch: s.epoch, Witness: s.witness, Marks: h.Marks}
 	after, verdict := s.broken.admit(before, e)
 	// 2. Remember. The memory of a Server is durable by itself.
-	s.epoch, h.Marks = after.Epoch, after.Marks
+	s.epoch, s.witness, h.Marks = after.Epoch, after.Witness, after.Marks
 	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1}
 	switch verdict.Ruling {
 	case agent.Refused:
@@ -290,7 +292,7 @@ func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, erro
 	if q.Book == "" || q.Book == s.incarnation().Book {
 		s.renew(q.Heard)
 	}
-	status := agent.Status{Clock: s.clock(), Incarnation: s.incarnation()}
+	status := agent.Status{Clock: s.clock(), Incarnation: s.incarnation(), Witness: s.witness}
 	for _, job := range slices.Sorted(maps.Keys(s.jobs)) {
 		h := s.jobs[job]
 		// An attempt that has ended by itself is told of until it is stopped: its progress says how it
@@ -371,6 +373,9 @@ func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lives++
+	if s.broken == forgetsWitness {
+		s.witness = checkpoint.Witness{}
+	}
 }
 
 // Forget robs the server of its memory. Processes go with it.
@@ -381,7 +386,7 @@ func (s *Server) Forget() {
 	if s.broken != keepsName {
 		s.memories++
 	}
-	s.epoch, s.heard = 0, agent.Lease{}
+	s.epoch, s.heard, s.witness = 0, agent.Lease{}, checkpoint.Witness{}
 	for _, h := range s.jobs {
 		// The starts are kept, because they are the test's memory and not the server's.
 		h.Marks, h.containers, h.running, h.progress = agent.Marks{}, 0, 0, runner.Progress{}

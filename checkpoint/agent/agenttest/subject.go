@@ -119,6 +119,9 @@ const DefaultPatience = 10 * time.Second
 // The names need no escape, for the suite is about promises and not about paths.
 const job, other = "suite", "other"
 
+// records is the name of the journal that the effects of the checks are on record in.
+const records = "records"
+
 // do gives the agent an effect of the job, with two containers on its server unless the effect says which.
 func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply, error) {
 	if e.Job == "" {
@@ -130,6 +133,9 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 	}
 	if e.Containers == nil {
 		e.Containers = []string{s.Server, s.Server}
+	}
+	if e.Journal == "" {
+		e.Journal = records
 	}
 	// The number tells attempt and checkpoint apart, so that a reply to the wrong effect is noticed.
 	// Effects of one attempt that are the same have the same number, as those have that a master sends
@@ -186,6 +192,12 @@ func of(action checkpoint.Action, attempt int64) checkpoint.Effect {
 // by is an effect under a master.
 func by(epoch int64, e checkpoint.Effect) checkpoint.Effect {
 	e.Epoch = epoch
+	return e
+}
+
+// recorded is an effect on record in a journal.
+func recorded(journal string, e checkpoint.Effect) checkpoint.Effect {
+	e.Journal = journal
 	return e
 }
 

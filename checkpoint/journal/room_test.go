@@ -1,0 +1,276 @@
+// This file fills the disk of a journal, breaks its openings, and gives it states that are too long for one frame.
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// small is a disk with room for so many bytes.
+type small struct {
+	vfs.FS
+	free int
+	held map[string]*int // the length of each file
+}
+
+func (s *small) Create(name string) (vfs.File, error) {
+	file, err := s.FS.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	s.held[name] = new(int)
+	return &smallFile{file, s, s.held[name]}, nil
+}
+
+func (s *small) Remove(name string) error {
+	err := s.FS.Remove(name)
+	if err == nil {
+		s.free += *s.held[name]
+		delete(s.held, name)
+	}
+	return err
+}
+
+func (s *small) Rename(from, to string) error {
+	err := s.FS.Rename(from, to)
+	if err == nil {
+		s.held[to] = s.held[from]
+		delete(s.held, from)
+	}
+	return err
+}
+
+type smallFile struct {
+	vfs.File
+	disk   *small
+	length *int
+}
+
+// Write writes what there is room for, as disks do.
+func (f *smallFile) Write(data []byte) (int, error) {
+	n := min(len(data), f.disk.free)
+	n, err := f.File.Write(data[:n])
+	f.disk.free -= n
+	*f.length += n
+	if err == nil && n < len(data) {
+		err = syscall.ENOSPC
+	}
+	return n, err
+}
+
+func newSmall(free int) *small { return &small{vfstest.NewMem(), free, map[string]*int{}} }
+
+// A disk that fills up takes the records that are under way, and a compaction, from the room that was kept; that is seen,
+// and over when there is room again.
+func TestFullDisk(t *testing.T) {
+	disk := newSmall(1 << 20)
+	m, j := mustOpen(t, disk)
+	if !j.Spare() {
+		t.Fatal("no room is kept")
+	}
+	taken := disk.free - 10 // so that the next record is cut in the middle
+	disk.free = 10
+	for i := range 20 {
+		if err := appendEvent(m, j, server(fmt.Sprint("s", i))); err != nil {
+			t.Fatalf("record %d: %v", i, err)
+		}
+	}
+	if j.Spare() {
+		t.Error("the room that was kept is there, and was used")
+	}
+	if err := j.Compact(m.Snapshot()); err != nil {
+		t.Errorf("compact: %v", err)
+	}
+	disk.free += taken
+	if err := j.Compact(m.Snapshot()); err != nil || !j.Spare() {
+		t.Errorf("compact with room: %v, kept %v", err, j.Spare())
+	}
+	if m, _ := mustOpen(t, disk); len(m.Servers()) != 20 {
+		t.Errorf("%d servers after it, want 20", len(m.Servers()))
+	}
+}
+
+// Where nothing is left the error says so, and what was there before is there still.
+func TestNoRoomAtAll(t *testing.T) {
+	disk := newSmall(1 << 20)
+	m, j := mustOpen(t, disk)
+	if err := appendEvent(m, j, server("old")); err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.Remove(spare); err != nil {
+		t.Fatal(err)
+	}
+	left := disk.free
+	disk.free = 30
+	if err := j.Compact(m.Snapshot()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("compact on a full disk: %v", err)
+	}
+	if _, _, err := Open(disk, oneKind()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("open on a full disk: %v", err)
+	}
+	// Neither has left a part of a file behind, which would hold the disk full.
+	entries, err := disk.List(".")
+	if err != nil || slices.ContainsFunc(entries, func(e vfs.Entry) bool { return strings.HasSuffix(e.Name, claimed) }) || disk.free != 30 {
+		t.Errorf("%v, %v, %d bytes free, want 30", entries, err, disk.free)
+	}
+	disk.free = left
+	if m, _ := mustOpen(t, disk); !knows(m, "old") {
+		t.Error("what was appended is lost")
+	}
+}
+
+// A Config that the records do not fit, a damaged journal, and a disk that cannot be read fence nobody off.
+func TestOpenClaimsLast(t *testing.T) {
+	mem := vfstest.NewMem()
+	m, j := mustOpen(t, mem)
+	typo := checkpoint.Config{Kinds: apportion.Kinds{"slot", "gpu"}}
+	if err := appendEvent(m, j, server("a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(mem, typo); !errors.Is(err, checkpoint.ErrCorrupt) {
+		t.Errorf("two kinds for one quantity: %v", err)
+	}
+	unreadable := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if op == vfstest.Open {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	if _, _, err := Open(unreadable, oneKind()); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a disk that cannot be read: %v", err)
+	}
+	if err := appendEvent(m, j, server("b")); err != nil {
+		t.Errorf("the master that was running: %v", err)
+	}
+}
+
+// 80 jobs with 10,000 containers each, on servers with long names, are 64 MiB and more: they are compacted, opened and
+// added to.
+func TestLongSnapshot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs half a gigabyte and some seconds")
+	}
+	mem := vfstest.NewMem()
+	m, j := mustOpen(t, mem)
+	targets := map[string][]string{}
+	var events []checkpoint.Event
+	var containers []string
+	for i := range 100 {
+		id := fmt.Sprintf("%s-%03d.gpu.cluster.example.com", strings.Repeat("x", 60), i)
+		events = append(events, checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{1 << 20}}})
+		containers = append(containers, slices.Repeat([]string{id}, 100)...)
+	}
+	for i := range 80 {
+		name := fmt.Sprintf("job%02d", i)
+		events = append(events, checkpoint.Submit{Job: name, Demand: apportion.Resources{1}})
+		targets[name] = containers
+	}
+	for _, e := range append(events, checkpoint.Adjust{Targets: targets}) {
+		if err := m.Step(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := m.Ready().Record
+	if err := j.Append(record); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Compact(m.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	if j.Bytes() < 64<<20 {
+		t.Errorf("only %d bytes: no journal before could not have held them", j.Bytes())
+	}
+	before := m.Jobs()
+	m, j = mustOpen(t, mem)
+	if after := m.Jobs(); len(after) != 80 || !slices.Equal(after[79].Target, before[79].Target) {
+		t.Errorf("%d jobs", len(after))
+	}
+	if err := appendEvent(m, j, server("late")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStandby: the second waits until the first is gone, and then knows all that it knew.
+func TestStandby(t *testing.T) {
+	dir := t.TempDir()
+	m, j, err := Standby(t.Context(), dir, oneKind())
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	type opened struct {
+		m   *checkpoint.Machine
+		j   *Journal
+		err error
+	}
+	next := make(chan opened)
+	go func() {
+		m, j, err := Standby(t.Context(), dir, oneKind())
+		next <- opened{m, j, err}
+	}()
+	for i := range 10 {
+		if err := appendEvent(m, j, server(fmt.Sprint("s", i))); err != nil {
+			t.Fatalf("the first is disturbed: %v", err)
+		}
+	}
+	select {
+	case <-next:
+		t.Fatal("the second does not wait")
+	default:
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := <-next
+	if second.err != nil || len(second.m.Servers()) != 10 || second.m.Epoch() != 2 {
+		t.Fatalf("%v, %v", second.m, second.err)
+	}
+	// Whoever forces the door is a master all the same: the lock is a courtesy, the number decides.
+	fsys, err := vfs.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	mustOpen(t, fsys)
+	if err := appendEvent(second.m, second.j, server("x")); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("the second beside a third: %v", err)
+	}
+	if err := second.j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStandbyRefuses: what would refuse to be opened is not waited for.
+func TestStandbyRefuses(t *testing.T) {
+	dir := t.TempDir()
+	m, j, err := Standby(t.Context(), dir, oneKind())
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil || appendEvent(m, j, server("a")) != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Standby(t.Context(), dir, checkpoint.Config{Kinds: apportion.Kinds{"a", "b"}}); !errors.Is(err, checkpoint.ErrCorrupt) {
+		t.Errorf("another Config: %v", err)
+	}
+	if _, _, err := Standby(t.Context(), dir+"/none", oneKind()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
