@@ -107,6 +107,7 @@
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows
 //	[worth by number, prices of restarts, no paper]	alloc/solver/worth.go	App.WorthOf
+//	[worth by number, as stated, no paper]	alloc/worth.go	Application.numbers, resolved.stay, stopper.gain
 //	[worth by number, concave, no paper]	alloc/mip/worth.go	builder.concave
 //	[worth by number, envelope, no paper]	alloc/embedded/internal/problem/curve.go	Curve
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound

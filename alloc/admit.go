@@ -128,6 +128,10 @@ func (a *admission) solve() bool {
 	apps := a.taken()
 	inst := a.r.instance(apps)
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
+	for at := range inst.Apps {
+		app := &inst.Apps[at]
+		app.Worth, app.Idle, app.Stay = nil, 0, 0 // whatever it is worth
+	}
 	// A gap of 1 ends the search with the first solution. It is the embedded solver whoever solves P2, so that
 	// who runs does not depend on the solver.
 	s, err := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 1}).Solve(a.ctx, inst)

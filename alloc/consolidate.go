@@ -5,6 +5,7 @@ package alloc
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/apportion/apportion/alloc/solver"
@@ -37,6 +38,9 @@ func (r *resolved) consolidate(a *attempt) {
 	}
 	s := *a.solution
 	s.Counts = gather(a.apps, d.counts)
+	// Who is placed just where it was stays, which may be worth more than what was found.
+	s.Objective = a.instance.Objective(s.Counts)
+	s.Bound = math.Max(s.Bound, s.Objective)
 	// Another answer that is as good up to there has not been shown to be the first in order; it may
 	// move more containers of those that are adjusted.
 	last := solver.ByMoved

@@ -93,9 +93,11 @@ func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 	}
 	// The gap follows from bound and rank, so that both must be settled first.
 	d.Gap = d.gap()
-	if err := r.report(d, sharing, r.scatter(a.apps, s.Counts)); err != nil {
+	all := r.scatter(a.apps, s.Counts)
+	if err := r.report(d, sharing, all); err != nil {
 		return nil, err
 	}
+	r.setWorths(d, a.apps, all)
 	return d, nil
 }
 
@@ -112,11 +114,20 @@ func (r *resolved) kept(a *attempt) (*Decision, error) {
 	if err := r.report(d, r.servable(), r.previous); err != nil {
 		return nil, err
 	}
-	// What runs may break the constraints of P2, so that its utilization is measured, not an
-	// objective reached.
-	d.Objective = d.Metrics.ResourceUtilization
+	r.setKept(d)
 	d.Waiting = r.waiting(d, func(int) Waiting { return Waiting{Reason: reason} })
 	return d, nil
+}
+
+// setKept sets what is worth what runs: it may break the constraints of P2, so that its utilization is measured, not
+// an objective reached.
+func (r *resolved) setKept(d *Decision) {
+	d.Objective = d.Metrics.ResourceUtilization
+	if r.problem.worthy() {
+		list := r.servable()
+		r.setWorths(d, list, r.previous)
+		d.Objective = r.attained(list, r.previous)
+	}
 }
 
 // gap returns the gap between Objective and Bound; general solvers prove an optimum to a tolerance

@@ -31,7 +31,8 @@ type Decision struct {
 	// entries of zero. When Kept it is Previous without what has finished or stood on a server
 	// that is not in the list.
 	Allocation Allocation `json:"allocation"`
-	// Objective is the utilization (10) of Allocation, between 0 and the number of kinds.
+	// Objective is the utilization (10) of Allocation, between 0 and the number of kinds. Where any application states a
+	// worth it is the sum of worths, of all that P2 was about, and Bound is in the same unit.
 	Objective float64 `json:"objective"`
 	// Bound is an upper bound on the utilization of any solution of P2, at most solver.Instance.Cap;
 	// 0 when Kept. JSON leaves it out then, and where it is infinite.
@@ -80,6 +81,8 @@ type Share struct {
 	// could not stay, and its change counts against no budget.
 	Adjusted bool `json:"adjusted"`
 	Forced   bool `json:"forced,omitempty"`
+	// Worth is its part of Objective, where any application of the problem states a worth; else 0.
+	Worth float64 `json:"worth,omitzero"`
 }
 
 // Waiting is an application that holds no containers after the decision.

@@ -20,7 +20,7 @@
 //
 // # The whole program
 //
-//	max   sum_i v_i n_i                                                           in place of (10)
+//	max   sum_i W_i(n_i), K_i where i stays exactly as it is                      in place of (10)
 //	(6)   what is on server j fits it; nothing of i is placed anew where j is not open to it, and no more
 //	      than PerServer on one server, MaxServers servers
 //	(7,8) n_i in [Min, Max], a multiple of Step, one of Counts
@@ -29,13 +29,16 @@
 //	r_i = 0 for the pinned
 //
 // over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
-// servers is taken.
+// servers is taken. W_i is what an application states that its containers are worth by their number, of any shape, or
+// v_i n; K_i is W_i of what it has, or more by the price of a restart. Where anyone states a worth, the objective and
+// its bound are in units of worth; W_i(0) counts for whoever is taken in, so that with Min 0 worth decides who runs.
 //
 // # Notation
 //
 //	symbol      Go name                 unit                       where
 //	d[i][k]     Application.Demand      of the kind, per container Dorm §III-B
 //	w_i         Application.Weight      -                          Dorm §III-B
+//	W_i, K_i    Application.Worth, .IdleWorth, .StayWorth   the caller's   beyond the paper
 //	n^max       Application.Max         containers                 Dorm (7)
 //	n^min       Application.Min         containers                 Dorm (8)
 //	c[j][k]     Server.Capacity         of the kind                Dorm (6)

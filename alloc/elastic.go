@@ -30,6 +30,8 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 	// Nobody to be served, or nowhere: nothing is the only answer, and no solver need be asked.
 	if len(apps) == 0 || len(r.capacity) == 0 {
 		a.solution = &solver.Solution{Status: solver.Optimal, Counts: make(solver.Counts, len(apps)), Proven: solver.ByOrder}
+		a.solution.Objective = a.instance.Objective(a.solution.Counts)
+		a.solution.Bound = a.solution.Objective
 		return a, nil
 	}
 	var err error
@@ -90,7 +92,8 @@ func leastLossInstance(inst *solver.Instance) *solver.Instance {
 	least := *inst
 	least.Apps = append([]solver.App(nil), inst.Apps...)
 	for i := range least.Apps {
-		least.Apps[i].Value = 0
+		app := &least.Apps[i]
+		app.Value, app.Worth, app.Idle, app.Stay = 0, nil, 0, 0
 	}
 	least.LossPrice = 1
 	// Dominant shares of all that fits add up to the number of kinds at most, on either side of (2); nobody

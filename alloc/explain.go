@@ -4,7 +4,9 @@
 package alloc
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -20,6 +22,8 @@ import (
 type Explanation struct {
 	// Applications has one entry for every application of the problem, in its order.
 	Applications []Stop `json:"applications"`
+	// Worth says that gains and prices are in units of worth, as applications state them, and not in utilization.
+	Worth bool `json:"worth,omitempty"`
 	// Kinds has one entry for each kind.
 	Kinds []KindValue `json:"kinds"`
 	// Fairness is the value of one more unit (a whole share) of the fairness budget (15).
@@ -38,10 +42,13 @@ type Stop struct {
 	Max        int64 `json:"max"`
 	// Reason is what stands in the way, in JSON with its fields beside the others.
 	apportion.Reason
-	// Gain is what one more container would add to the utilization; Price is what it would take from
+	// Gain is what one more container would add to the objective, or, of one that states worths, its next number of
+	// them, less what a restart costs it if it stays; Last, of one that states worths, is what the last step to the
+	// number that it has has added. Price is what one more would take from
 	// the others: on the server where its resources are cheapest for solver.Capacity, in fairness or
 	// adjustment budget otherwise. A Price above Gain means that the others make more of it.
 	Gain  float64 `json:"gain"`
+	Last  float64 `json:"last,omitzero"`
 	Price float64 `json:"price"`
 }
 
@@ -70,6 +77,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	s := newStopper(p, a.instance, a.solution.Counts, a.solution.Multipliers)
 	return &Explanation{
 		Applications: stops(s, a, d),
+		Worth:        p.worthy(),
 		Kinds:        kindValues(s),
 		Fairness:     s.lossPrice(),
 		Adjustment:   s.adjustPrice(),
@@ -105,7 +113,7 @@ func stops(s *stopper, a *attempt, d *Decision) []Stop {
 		case d.Status == Kept:
 			stop.Text = "kept as it was"
 		default:
-			stop.Gain = a.instance.Apps[at].Value
+			stop.Gain, stop.Last = s.gain(at, app)
 			stop.Reason, stop.Price = s.next(at, app)
 		}
 		all[i] = stop
@@ -151,5 +159,24 @@ func (e *Explanation) String() string {
 	fmt.Fprintf(w, "fairness budget\t\tone more: %.4g\n", e.Fairness)
 	fmt.Fprintf(w, "adjustment budget\t\tone more: %.4g\n", e.Adjustment)
 	w.Flush() // a strings.Builder takes everything
+	if e.Worth {
+		text.WriteString(e.gains())
+	}
 	return text.String()
+}
+
+// gains returns the sentence that compares what more containers would bring, the most first.
+func (e *Explanation) gains() string {
+	stops := slices.Clone(e.Applications)
+	slices.SortStableFunc(stops, func(a, b Stop) int { return cmp.Compare(b.Gain, a.Gain) })
+	var parts []string
+	for _, s := range stops {
+		if s.Constraint != Maximum {
+			parts = append(parts, fmt.Sprintf("of %s %.4g", s.ID, s.Gain))
+		}
+	}
+	if len(parts) == 0 {
+		return "all have their maximum\n"
+	}
+	return "more containers would bring: " + strings.Join(parts, ", ") + "\n"
 }

@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -48,8 +49,44 @@ func genProblem(t *rapid.T) *alloc.Problem {
 	if !p.Options.PaperRule {
 		genCluster(t, p)
 	}
+	if rapid.IntRange(0, 2).Draw(t, "worths") == 0 {
+		genWorths(t, p)
+	}
 	p.Previous = genPrevious(t, p)
 	return p
+}
+
+// genWorths lets some applications state worths of any shape, and prices of restarts.
+func genWorths(t *rapid.T, p *alloc.Problem) {
+	quarter := func(name string) float64 { return float64(rapid.IntRange(-4, 12).Draw(t, name)) / 4 }
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		if rapid.Bool().Draw(t, "prices a restart") {
+			stay := quarter("stay")
+			app.StayWorth = &stay
+		}
+		if !rapid.Bool().Draw(t, "states worths") {
+			continue
+		}
+		app.Worth = []float64{}
+		for range numbersAbove0(app) {
+			app.Worth = append(app.Worth, quarter("worth"))
+		}
+		if app.Min == 0 {
+			app.IdleWorth = quarter("idle")
+		}
+	}
+}
+
+// numbersAbove0 counts the numbers of containers above 0 that an application may have, one by one.
+func numbersAbove0(app *alloc.Application) int {
+	numbers := 0
+	for n := max(1, app.Min); n <= app.Max; n++ {
+		if n%max(1, app.Step) == 0 && (app.Counts == nil || slices.Contains(app.Counts, n)) {
+			numbers++
+		}
+	}
+	return numbers
 }
 
 // genCluster gives servers and applications some of what the paper's have not.

@@ -63,7 +63,7 @@ func (r *resolved) app(i int) solver.App {
 		least = reach + 1
 	}
 	most := min(app.Max, max(1, least, reach))
-	return solver.App{
+	dense := solver.App{
 		Demand:     app.Demand,
 		Min:        least,
 		Max:        most,
@@ -80,6 +80,11 @@ func (r *resolved) app(i int) solver.App {
 		Displaced:  r.displaced[i] || r.leaving[i],
 		Previous:   r.previous[i],
 	}
+	if app.Worth != nil {
+		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
+	}
+	dense.Stay = r.stay(i, &dense)
+	return dense
 }
 
 // instanceOfAll is P2 over every application, with the theoretical share of those that are not in sharing set

@@ -64,6 +64,14 @@ type Application struct {
 	Preemptible bool `json:"preemptible,omitempty"`
 	// AdjustCost is what changing its containers counts against the budget (16), 0 or more; nil means 1.
 	AdjustCost *int64 `json:"adjust_cost,omitempty"`
+	// Worth is what its containers are worth by their number: one entry for each number above 0 that it may have,
+	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10).
+	Worth []float64 `json:"worth,omitzero"`
+	// IdleWorth is what having none is worth, where Min is 0 and there is a Worth; 0: nothing.
+	IdleWorth float64 `json:"idle_worth,omitzero"`
+	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
+	// restart costs it. nil, and anything less than that worth: as much as its number.
+	StayWorth *float64 `json:"stay_worth,omitempty"`
 	// Priority orders admission before the order of submission: the highest first.
 	Priority int64 `json:"priority,omitzero"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that

@@ -10,8 +10,12 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// Maximum names the constraint (7) in a Stop.
-const Maximum solver.Constraint = "maximum containers (7)"
+// The constraints that stand in a Stop beside those of package solver: the maximum (7), and that the objective (10)
+// would be less.
+const (
+	Maximum   solver.Constraint = "maximum containers (7)"
+	Worthless solver.Constraint = "worth (10)"
+)
 
 // stopper holds what the reasons of all applications share: an allocation as an answer to one P2.
 type stopper struct {
@@ -55,6 +59,13 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 	if next < 0 {
 		return apportion.Reason{Constraint: Maximum, Need: float64(n + 1), Have: float64(n),
 			Text: fmt.Sprintf("it has its maximum of %d", n)}, 0
+	}
+	if gain, _ := s.gain(a, app); app.Worth != nil && gain <= 0 {
+		text := fmt.Sprintf("with %d it would be worth %.4g less", next, -gain)
+		if gain == 0 {
+			text = fmt.Sprintf("with %d it would be worth no more", next)
+		}
+		return apportion.Reason{Constraint: Worthless, Have: gain, Text: text}, 0
 	}
 	room := s.room(a)
 	// change is negative below the share, where one more container makes the allocation fairer.

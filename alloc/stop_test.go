@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
@@ -107,6 +108,8 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 		if v.room == "" || r.Need <= r.Have || r.Have != d.Metrics.LossBudget {
 			return "the fairness budget does not bind"
 		}
+	case r.Constraint == alloc.Worthless:
+		return v.worthless(p, d)
 	case r.Constraint == "":
 		return v.oneMore(p, d)
 	default:
@@ -122,6 +125,29 @@ func kindOf(p *alloc.Problem, name string) int {
 		}
 	}
 	return -1
+}
+
+// worthless checks that the next number of containers is worth no more than this one with what staying saves.
+func (v truth) worthless(p *alloc.Problem, d *alloc.Decision) string {
+	at, now, worths := 0, v.app.IdleWorth, v.app.Worth
+	for n := max(1, v.app.Min); n <= v.app.Max; n++ {
+		if n%max(1, v.app.Step) != 0 || v.app.Counts != nil && !slices.Contains(v.app.Counts, n) {
+			continue
+		}
+		if n > v.n {
+			stays := cmp.Equal(p.Previous.Clone()[v.app.ID], d.Allocation[v.app.ID])
+			if v.n > 0 && stays && v.app.StayWorth != nil {
+				now = max(now, *v.app.StayWorth)
+			}
+			if worths[at] > now {
+				return "more are worth more"
+			}
+			return ""
+		}
+		now = worths[at]
+		at++
+	}
+	return "there is no larger number"
 }
 
 // oneMore checks that one container more is within every constraint.

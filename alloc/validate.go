@@ -25,16 +25,18 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //
 //	nothing in Kinds; an empty ID, Key or list of Values        apportion.ErrEmpty
 //	a repeated kind or ID                                       apportion.ErrDuplicate
-//	a Capacity or Demand that is not one quantity per kind      apportion.ErrLength
+//	a Capacity or Demand that is not one quantity per kind, a
+//	Worth that is not one entry per number of containers        apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
 //	MaxServers or AdjustCost                                    apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
-//	Min above Max; Values where the operator takes none         apportion.ErrConflict
+//	Min above Max; Values where the operator takes none;
+//	an IdleWorth without Worth, or with a Min above 0           apportion.ErrConflict
 //	an operator or rule that does not exist                     apportion.ErrUnknown
 //	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
-//	a Theta outside [0, 1]                                      apportion.ErrRange
-//	a Weight or Theta that is NaN or infinite                   apportion.ErrNotFinite
+//	a Theta outside [0, 1]; a worth beyond solver.MaxWorth      apportion.ErrRange
+//	a Weight, Theta or worth that is NaN or infinite            apportion.ErrNotFinite
 //	capacities or held resources whose sum leaves int64, or
 //	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
 //	with Options.PaperRule and without Options.Displace:
@@ -76,8 +78,10 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 			faults.Add(item, "Demand", apportion.ErrNoDemand, "")
 		}
 		checkWeight(faults, app.Weight, item)
+		before := len(*faults)
 		checkBounds(faults, app, item)
 		checkCounts(faults, app, item)
+		checkWorth(faults, app, item, len(*faults) == before)
 		// The budget is a part of the sum, in float64: up to 2^53 every whole number is one.
 		if app.AdjustCost != nil && *app.AdjustCost > 0 {
 			sum, ok := exact.Add(costs, *app.AdjustCost)

@@ -12,13 +12,7 @@ import (
 
 func TestValidate(t *testing.T) {
 	lr := func(p *alloc.Problem) *alloc.Application { return &p.Applications[0] }
-	for _, bad := range []struct {
-		name   string
-		break_ func(*alloc.Problem)
-		item   string
-		field  string
-		want   error
-	}{
+	refuse(t, []bad{
 		{"no kinds", func(p *alloc.Problem) { p.Kinds = nil }, "", "Kinds", apportion.ErrEmpty},
 		{"a kind twice", func(p *alloc.Problem) { p.Kinds[1] = "cpu" }, "", "Kinds[1]", apportion.ErrDuplicate},
 		{"a step below zero", func(p *alloc.Problem) { p.Applications[0].Step = -1 }, `application "LR"`, "Step", apportion.ErrNegative},
@@ -62,7 +56,52 @@ func TestValidate(t *testing.T) {
 		{"previous that overfills together", func(p *alloc.Problem) { p.Previous["MF"]["s0"] = 1 }, `server "s0"`, "Previous", alloc.ErrOverfilled},
 		{"previous below zero", func(p *alloc.Problem) { p.Previous["LR"]["s0"] = -1 }, `application "LR"`, "Previous[s0]", apportion.ErrNegative},
 		{"previous that overflows", func(p *alloc.Problem) { p.Previous["MF"]["s0"] = math.MaxInt64 }, `application "MF"`, "Previous[s0]", apportion.ErrOverflow},
-	} {
+	})
+}
+
+// Bad worths are refused like any other bad input.
+func TestValidateWorth(t *testing.T) {
+	refuse(t, []bad{
+		{"a worth that is no number", worths(1, 2, math.NaN(), 4, 5, 6), `application "LR"`, "Worth[2]", apportion.ErrNotFinite},
+		{"a worth without end", worths(1, 2, 3, 4, 5, math.Inf(1)), `application "LR"`, "Worth[5]", apportion.ErrNotFinite},
+		{"a worth beyond all", worths(-1e7, 2, 3, 4, 5, 6), `application "LR"`, "Worth[0]", apportion.ErrRange},
+		{"a worth that is missing", worths(1, 2, 3, 4, 5), `application "LR"`, "Worth", apportion.ErrLength},
+		{"a worth too many", worths(1, 2, 3, 4, 5, 6, 7), `application "LR"`, "Worth", apportion.ErrLength},
+		{"no worth at all", func(p *alloc.Problem) { p.Applications[0].Worth = []float64{} }, `application "LR"`, "Worth", apportion.ErrLength},
+		{"worths for other steps", func(p *alloc.Problem) {
+			p.Applications[0].Step, p.Applications[0].Worth = 2, []float64{1, 2, 3, 4}
+		}, `application "LR"`, "Worth", apportion.ErrLength},
+		{"worths for counts beyond the bounds", func(p *alloc.Problem) {
+			p.Applications[0].Counts, p.Applications[0].Worth = []int64{2, 6, 7}, []float64{1, 2, 3}
+		}, `application "LR"`, "Worth", apportion.ErrLength},
+		{"none without worths", func(p *alloc.Problem) { p.Applications[0].Min, p.Applications[0].IdleWorth = 0, 1 }, `application "LR"`, "IdleWorth", apportion.ErrConflict},
+		{"none where it must run", func(p *alloc.Problem) {
+			worths(1, 2, 3, 4, 5, 6)(p)
+			p.Applications[0].IdleWorth = 1
+		}, `application "LR"`, "IdleWorth", apportion.ErrConflict},
+		{"none that is no number", func(p *alloc.Problem) {
+			worths(1, 2, 3, 4, 5, 6)(p)
+			p.Applications[0].Min, p.Applications[0].IdleWorth = 0, math.NaN()
+		}, `application "LR"`, "IdleWorth", apportion.ErrNotFinite},
+		{"staying without end", func(p *alloc.Problem) {
+			p.Applications[0].StayWorth = new(float64)
+			*p.Applications[0].StayWorth = math.Inf(-1)
+		}, `application "LR"`, "StayWorth", apportion.ErrNotFinite},
+	})
+}
+
+// bad is a change that makes a problem none, with a fault of that sort in that field.
+type bad struct {
+	name   string
+	break_ func(*alloc.Problem)
+	item   string
+	field  string
+	want   error
+}
+
+// refuse makes each change to a problem of LR and MF, which then is refused by all that take one.
+func refuse(t *testing.T, changes []bad) {
+	for _, bad := range changes {
 		t.Run(bad.name, func(t *testing.T) {
 			p := tiny(alloc.Allocation{"LR": {"s0": 4, "s1": 2}, "MF": {"s1": 1}}, "LR", "MF")
 			if err := p.Validate(); err != nil {
@@ -144,4 +183,9 @@ func TestSumOfCosts(t *testing.T) {
 			t.Errorf("%d more: %v", more, err)
 		}
 	}
+}
+
+// worths sets what the containers of LR are worth.
+func worths(w ...float64) func(*alloc.Problem) {
+	return func(p *alloc.Problem) { p.Applications[0].Worth = w }
 }

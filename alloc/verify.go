@@ -17,8 +17,8 @@ import (
 // apportion.Faults, or solver.ErrViolated, beside it say why.
 var ErrMismatch = errors.New("alloc: the decision does not belong to the problem")
 
-// boundTolerance is how far a recomputed bound may lie above the claimed one: a solver sums up the same
-// prices in another order.
+// boundTolerance is how far a recomputed bound may lie above the claimed one, in parts of it where it is above 1: a
+// solver sums up the same prices in another order.
 const boundTolerance = 1e-8
 
 // provenTolerance is the gap that a proven optimum may have: general solvers stop at a tolerance of their
@@ -52,14 +52,15 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 		return Proof{Bound: a.instance.Cap()}, nil
 	}
 	// No bound lies below what is attained, whatever search is said to have found it.
-	if d.Bound < d.Objective-boundTolerance {
+	tolerance := boundTolerance * math.Max(1, math.Abs(d.Bound))
+	if d.Bound < d.Objective-tolerance {
 		return Proof{}, mismatch("Bound", fmt.Sprintf("%g is below the objective %g", d.Bound, d.Objective))
 	}
 	bound, err := d.Certificate.Certified(a.instance)
 	if err != nil {
 		return Proof{}, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
-	proof := Proof{Bound: bound, Searched: bound > d.Bound+boundTolerance}
+	proof := Proof{Bound: bound, Searched: bound > d.Bound+tolerance}
 	// A decision without prices claims no proof, and one with Searched says that the prices are not
 	// all of it.
 	if d.Proven >= solver.ByUtilization && solver.Gap(d.Objective, d.Bound) > provenTolerance {
@@ -222,15 +223,13 @@ func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision
 	if err := r.report(&again, sharing, all); err != nil {
 		return nil, err
 	}
-	// The sum runs over all applications in the solver's order, since floats added in another
-	// differ.
-	again.Objective = 0
-	for i, placed := range all {
-		app := r.app(i)
-		again.Objective += float64(app.Value * float64(solver.Containers(placed)))
-	}
 	if d.Status == Kept {
-		again.Objective, again.Bound = again.Metrics.ResourceUtilization, 0
+		r.setKept(&again)
+		again.Bound = 0
+	} else {
+		// The sum runs in the solver's order, since floats added in another differ.
+		again.Objective = r.attained(asked, all)
+		r.setWorths(&again, asked, all)
 	}
 	again.Gap = again.gap()
 	// LeftOut and the words of a reason are copied from the claim; that the same applications wait

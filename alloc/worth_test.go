@@ -1,0 +1,156 @@
+package alloc_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// Where everybody may be left without containers worth alone decides, and the decision is worth as much as the best of
+// all allocations.
+func TestWorthAgainstEnumeration(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		p.Options.PaperRule, p.Theta1, p.Theta2 = false, 1, 1
+		for j := range p.Servers {
+			p.Servers[j].Cordoned = false
+		}
+		if len(p.Servers) > 2 || len(p.Applications) > 3 {
+			p.Servers, p.Applications = p.Servers[:min(2, len(p.Servers))], p.Applications[:min(3, len(p.Applications))]
+			p.Previous = nil
+		}
+		for i := range p.Applications {
+			p.Applications[i].Min, p.Applications[i].Worth, p.Applications[i].IdleWorth = 0, nil, 0
+		}
+		genWorths(t, p)
+		inst, apps, err := p.Instance()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, _ := p2oracle.Best(inst)
+		if best == nil || d.LeastLoss != nil || len(d.Suspended) > 0 || len(apps) < len(p.Applications) {
+			return // the budgets of this decision are others
+		}
+		if want := inst.Objective(best); math.Abs(d.Objective-want) > 1e-9 {
+			t.Fatalf("%g, and the best is worth %g: %v", d.Objective, want, d.Allocation)
+		}
+		sum := 0.0
+		for _, share := range d.Shares {
+			sum += share.Worth
+		}
+		for i := range p.Applications {
+			if p.Applications[i].Worth != nil {
+				compared++
+				if math.Abs(sum-d.Objective) > 1e-9 {
+					t.Fatalf("shares are worth %g, the whole %g", sum, d.Objective)
+				}
+			}
+		}
+	})
+	if compared == 0 {
+		t.Error("nobody stated a worth")
+	}
+}
+
+// two is a problem of two jobs on one server of six GPUs, both running with three.
+func two() *alloc.Problem {
+	return &alloc.Problem{
+		Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1,
+		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{6}}},
+		Applications: []alloc.Application{
+			{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 6, Worth: []float64{1, 2, 3, 4, 5, 6}},
+			{ID: "b", Demand: apportion.Resources{1}, Weight: 1, Max: 6, Worth: []float64{1, 1, 1, 1, 1, 1}},
+		},
+		Previous: alloc.Allocation{"a": {"s": 3}, "b": {"s": 3}},
+	}
+}
+
+// decide returns the decision on p, verified.
+func decide(t *testing.T, p *alloc.Problem) *alloc.Decision {
+	t.Helper()
+	d, err := alloc.Reallocate(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alloc.Verify(p, d); err != nil {
+		t.Error(err)
+	}
+	return d
+}
+
+// A price of restarts is paid where moving brings more, and only there; staying never counts less than being placed.
+func TestStayWorth(t *testing.T) {
+	for _, c := range []struct {
+		a, b float64 // what staying is worth to each
+		want int64   // containers of a
+	}{{3, 1, 5}, {3.9, 1.9, 5}, {4.1, 2, 3}, {3, 3.1, 3}, {-100, -100, 5}} {
+		p := two()
+		p.Applications[0].StayWorth, p.Applications[1].StayWorth = &c.a, &c.b
+		d := decide(t, p)
+		if got := d.Allocation.Containers("a"); got != c.want {
+			t.Errorf("where staying is worth %g and %g: %d containers of a, want %d", c.a, c.b, got, c.want)
+		}
+		if c.want == 3 && d.Objective != c.a+c.b {
+			t.Errorf("staying is worth %g, want %g", d.Objective, c.a+c.b)
+		}
+	}
+}
+
+// Worth decides who runs where all may wait: what having none is worth counts, also for one that runs.
+func TestIdleWorth(t *testing.T) {
+	for _, c := range []struct {
+		idle float64
+		want int64
+	}{{0, 1}, {-5, 1}, {1.5, 1}, {2.5, 0}} {
+		p := two()
+		p.Applications[1].Worth, p.Applications[1].IdleWorth = []float64{2.9, 2.9, 2.9, 2.9, 2.9, 2.9}, c.idle
+		if got := decide(t, p).Allocation.Containers("b"); got != c.want {
+			t.Errorf("where none is worth %g: %d containers of b, want %d", c.idle, got, c.want)
+		}
+	}
+}
+
+// By the paper's rule worths are those of what is kept where there is no solution.
+func TestKeptWorth(t *testing.T) {
+	p := two()
+	stay := 3.5
+	p.Options.PaperRule, p.Applications[0].StayWorth = true, &stay
+	p.Applications = append(p.Applications, alloc.Application{ID: "c", Demand: apportion.Resources{6}, Weight: 1, Min: 1, Max: 1})
+	p.Applications[0].Min, p.Applications[1].Min = 1, 1
+	d := decide(t, p)
+	if d.Status != alloc.Kept || d.Objective != 3.5+1 || d.Shares[0].Worth != 3.5 {
+		t.Errorf("%s, worth %g, %+v", d.Status, d.Objective, d.Shares)
+	}
+}
+
+// What more would bring is what the next number of containers is worth, less the restart that it takes.
+func TestExplainWorth(t *testing.T) {
+	p := two()
+	stay := 3.25
+	p.Servers[0].Capacity[0] = 8
+	p.Theta2 = 0
+	p.Applications[0].StayWorth = &stay
+	p.Applications[1].Counts, p.Applications[1].Worth = []int64{1, 3, 5}, []float64{1, 1.5, 0.5}
+	e, err := alloc.Explain(p, decide(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := e.Applications[0], e.Applications[1]
+	if !e.Worth || a.Gain != .75 || a.Last != 1 || b.Gain != -1 || b.Last != .5 || b.Constraint != alloc.Worthless {
+		t.Errorf("%+v", e)
+	}
+	if a.Text == "" || b.Text != "with 5 it would be worth 1 less" {
+		t.Errorf("%q, %q", a.Text, b.Text)
+	}
+}
