@@ -19,6 +19,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -31,7 +33,7 @@ const (
 // bench is a fleet, its cluster, and guards that claim all the time.
 type bench struct {
 	*testing.T
-	*cluster
+	*managedtest.Cluster
 	clock  *clock
 	config managed.Config
 	fleet  *managed.Fleet
@@ -43,16 +45,15 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{T: t, clock: &clock{now: time.Unix(1000, 0)}}
-	b.cluster = newCluster(t, b.clock.time)
-	b.config = managed.Config{Manager: b.cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Epoch: 1,
+	b.Cluster = managedtest.New(func() *guard.Desk { return b.desk() }, b.clock.time)
+	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Epoch: 1,
 		Lease: lease, Slack: slack, Window: window, Clock: b.clock.time, Poll: time.Millisecond}
 	b.begin()
 	ctx, stop := context.WithCancel(context.Background())
 	var under sync.WaitGroup
 	under.Go(func() {
-		for ctx.Err() == nil {
-			b.cluster.step()
-			time.Sleep(time.Millisecond)
+		if err := b.Cluster.Run(ctx, time.Millisecond); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Cleanup(func() { stop(); under.Wait() })
@@ -64,8 +65,8 @@ func (b *bench) begin() {
 	b.Helper()
 	var jobs []checkpoint.Job
 	known := map[string]bool{}
-	b.cluster.each("", func(c *container) {
-		if c.alive() && !known[c.Job] {
+	b.Cluster.Each("", func(c *managedtest.Container) {
+		if c.Alive() && !known[c.Job] {
 			known[c.Job] = true
 			jobs = append(jobs, checkpoint.Job{Name: c.Job, Attempt: c.Attempt, Phase: checkpoint.Running})
 		}
@@ -87,9 +88,14 @@ func (b *bench) begin() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cluster.mu.Lock()
-	defer b.cluster.mu.Unlock()
-	b.fleet, b.agent, b.cluster.desk = fleet, a, fleet.Desk
+	b.fleet, b.agent = fleet, a
+}
+
+// desk is the desk of the master of today.
+func (b *bench) desk() *guard.Desk {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fleet.Desk()
 }
 
 // now returns the agent of today, for the suite keeps one for all its orders. It is asked how it stands before each, as
@@ -117,22 +123,16 @@ func TestSuite(t *testing.T) {
 		b := newBench(t)
 		return &agenttest.Subject{
 			Agent: current{b}, Server: "here", Store: b.config.Store, Spec: []byte(`{}`), Patience: 5 * time.Second,
-			Alive: func(job string) []int64 { return b.live(job, "here") },
-			Starts: func(job string, attempt int64) int {
-				b.cluster.mu.Lock()
-				defer b.cluster.mu.Unlock()
-				return b.starts[runOf(job, attempt)]
-			},
+			Alive:  func(job string) []int64 { return b.Live(job, "here") },
+			Starts: b.Cluster.Starts,
 			Kill: func(job string) {
-				b.each(job, func(c *container) { c.end(guard.End{Code: -1, Signal: "killed"}) })
+				b.Each(job, func(c *managedtest.Container) { c.End(guard.End{Code: -1, Signal: "killed"}) })
 			},
 			Restart: func() error { b.begin(); return nil },
 			Forget: func() error {
-				b.each("", func(c *container) { c.end(guard.End{Code: -1, Signal: "killed"}) })
+				b.Each("", func(c *managedtest.Container) { c.End(guard.End{Code: -1, Signal: "killed"}) })
 				err := os.RemoveAll(b.config.Dir)
-				b.cluster.mu.Lock()
-				clear(b.cluster.asked)
-				b.cluster.mu.Unlock()
+				b.Cluster.Forget()
 				b.begin()
 				return err
 			},
@@ -175,7 +175,7 @@ func (b *bench) reach() (agent.Status, error) {
 func (b *bench) lives(here, there int) {
 	b.Helper()
 	b.eventually("the containers are those that should live", func() bool {
-		return len(b.live("lr", "here")) == here && len(b.live("lr", "there")) == there
+		return len(b.Live("lr", "here")) == here && len(b.Live("lr", "there")) == there
 	})
 }
 
@@ -186,6 +186,26 @@ func (b *bench) eventually(what string, is func() bool) {
 			b.Fatalf("never: %s", what)
 		}
 	}
+}
+
+var errDown = errors.New("it is down")
+
+// clock is a time that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) time() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 // start brings attempt 1 up on both servers.
@@ -207,6 +227,7 @@ func TestDownIsNotDead(t *testing.T) {
 	b.mu.Lock()
 	b.down = true
 	b.mu.Unlock()
+	b.SetDown("here", true)
 	if _, err := b.reach(); !errors.Is(err, errDown) {
 		t.Errorf("a server that is down says %v", err)
 	}
@@ -214,7 +235,7 @@ func TestDownIsNotDead(t *testing.T) {
 	last := b.clock.time().Add(lease)
 	b.eventually("the guards have claimed", func() bool {
 		claimed := true
-		b.each("lr", func(c *container) { claimed = claimed && (c.Server != "here" || c.until.Equal(last)) })
+		b.Each("lr", func(c *managedtest.Container) { claimed = claimed && (c.Server != "here" || c.Until.Equal(last)) })
 		return claimed
 	})
 	over := func() bool {
@@ -223,13 +244,13 @@ func TestDownIsNotDead(t *testing.T) {
 	for range 4 {
 		b.clock.move(lease / 4)
 		time.Sleep(10 * time.Millisecond)
-		if live := len(b.live("lr", "here")); live == 0 || over() {
+		if live := len(b.Live("lr", "here")); live == 0 || over() {
 			t.Fatalf("%d attempts live, taken for over: %v", live, over())
 		}
 	}
-	b.each("lr", func(c *container) { c.deaf = true }) // and cannot tell of the end
-	if b.clock.move(time.Second); len(b.live("lr", "here")) > 0 {
-		b.eventually("the lease ends it", func() bool { return len(b.live("lr", "here")) == 0 })
+	b.Each("lr", func(c *managedtest.Container) { c.Deaf = true }) // and cannot tell of the end
+	if b.clock.move(time.Second); len(b.Live("lr", "here")) > 0 {
+		b.eventually("the lease ends it", func() bool { return len(b.Live("lr", "here")) == 0 })
 	}
 	if over() {
 		t.Error("the slack is not over")
@@ -247,16 +268,14 @@ func TestDownIsNotDead(t *testing.T) {
 func TestStopWaitsForGuards(t *testing.T) {
 	b := newBench(t)
 	b.start()
-	b.cluster.mu.Lock()
-	b.lost["here"] = true // the manager does nothing
-	b.cluster.mu.Unlock()
-	b.each("lr", func(c *container) { c.deaf = c.Rank == 1 })
+	b.SetDown("here", true) // the manager does nothing
+	b.Each("lr", func(c *managedtest.Container) { c.Deaf = c.Rank == 1 })
 	stopped := make(chan checkpoint.Reply, 1)
 	go func() { stopped <- b.do(checkpoint.Stop, 1, nil) }()
 	// The guard that hears of it ends its trainer, the other one when its lease is over.
 	b.eventually("the first has ended", func() bool {
 		ended := false
-		b.each("lr", func(c *container) { ended = ended || c.Rank == 0 && !c.alive() })
+		b.Each("lr", func(c *managedtest.Container) { ended = ended || c.Rank == 0 && !c.Alive() })
 		return ended
 	})
 	select {
@@ -268,7 +287,7 @@ func TestStopWaitsForGuards(t *testing.T) {
 	if reply := <-stopped; reply.Outcome != checkpoint.Done {
 		t.Errorf("%+v", reply)
 	}
-	if live := b.live("lr", "here"); len(live) > 0 {
+	if live := b.Live("lr", "here"); len(live) > 0 {
 		t.Errorf("attempts %v live", live)
 	}
 }
@@ -309,12 +328,7 @@ func TestNextMaster(t *testing.T) {
 // What the manager knows of containers that never start is told, and what guards say comes first.
 func TestTrouble(t *testing.T) {
 	b := newBench(t)
-	says := func(full bool, trouble string) {
-		b.cluster.mu.Lock()
-		defer b.cluster.mu.Unlock()
-		b.full, b.trouble = full, trouble
-	}
-	says(true, "no room on the server")
+	b.Say("no room on the server", true, false)
 	if _, err := b.reach(); err != nil {
 		t.Fatal(err)
 	}
@@ -323,12 +337,12 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("%+v", reply)
 	}
 	b.done(1, checkpoint.Stop) // nothing was granted, so nothing lives
-	says(false, "")
+	b.Say("", false, false)
 	b.done(2, checkpoint.Create, checkpoint.Resume, checkpoint.Confirm)
-	says(false, "the manager complains")
-	b.each("lr", func(c *container) {
+	b.Say("the manager complains", false, false)
+	b.Each("lr", func(c *managedtest.Container) {
 		if c.Attempt == 2 && c.Rank == 1 {
-			c.end(guard.End{Code: 3})
+			c.End(guard.End{Code: 3})
 		}
 	})
 	b.eventually("the guard's word is told", func() bool {
@@ -344,11 +358,9 @@ func TestHalfStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.done(1, checkpoint.Create)
-	b.cluster.mu.Lock()
-	b.late = true
-	b.cluster.mu.Unlock()
+	b.Say("", false, true)
 	b.done(1, checkpoint.Resume)
-	b.eventually("the first runs", func() bool { return len(b.live("lr", "here")) == 1 })
+	b.eventually("the first runs", func() bool { return len(b.Live("lr", "here")) == 1 })
 	status, err := b.reach()
 	if err != nil || len(status.Jobs) != 1 || status.Jobs[0].Progress.Running {
 		t.Errorf("%+v, %v", status, err)
@@ -359,7 +371,7 @@ func TestHalfStarted(t *testing.T) {
 func TestSilentContainer(t *testing.T) {
 	b := newBench(t)
 	b.start()
-	b.each("lr", func(c *container) { c.deaf = c.Rank == 1 })
+	b.Each("lr", func(c *managedtest.Container) { c.Deaf = c.Rank == 1 })
 	for range 5 {
 		b.clock.move(window)
 		if _, err := b.reach(); err != nil {
@@ -377,7 +389,7 @@ func TestSilentContainer(t *testing.T) {
 func TestSaveFails(t *testing.T) {
 	b := newBench(t)
 	b.start()
-	b.each("lr", func(c *container) { c.asked = 1 << 40 }) // it answers nothing
+	b.Each("lr", func(c *managedtest.Container) { c.Mute = true }) // it answers nothing
 	save := func() <-chan checkpoint.Reply {
 		replies := make(chan checkpoint.Reply, 1)
 		go func() { replies <- b.do(checkpoint.Save, 1, func(e *checkpoint.Effect) { e.Checkpoint = 9 }) }()
@@ -385,9 +397,9 @@ func TestSaveFails(t *testing.T) {
 	}
 	saving := save()
 	time.Sleep(20 * time.Millisecond)
-	b.each("lr", func(c *container) {
+	b.Each("lr", func(c *managedtest.Container) {
 		c.State.Checkpoint = nil
-		c.end(guard.End{Code: 1})
+		c.End(guard.End{Code: 1})
 	})
 	if reply := <-saving; reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "exit status 1") {
 		t.Errorf("%+v", reply)
@@ -415,7 +427,7 @@ func TestConfigFaults(t *testing.T) {
 }
 
 func TestTaskParts(t *testing.T) {
-	task := managed.Task{Run: taskOf("lr", 3, "/out", "a", "a", "b"), Epoch: 4}
+	task := managed.Task{Run: runner.Run{Job: "lr", Attempt: 3, Dir: "/out", Containers: []string{"a", "a", "b"}}, Epoch: 4}
 	parts := task.Servers()
 	if len(parts) != 2 || parts[0] != (managed.Part{Server: "a", Count: 2}) || parts[1] != (managed.Part{Server: "b", First: 2, Count: 1}) {
 		t.Errorf("%+v", parts)

@@ -1,0 +1,53 @@
+// This file declares how a controller sees a cluster.
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/managed"
+)
+
+// Cluster is a cluster manager, as a controller needs it.
+type Cluster interface {
+	managed.Manager
+	// Look returns the cluster as it is now. An error changes nothing: a manager that cannot be asked says nothing about
+	// its servers, and guards go on to claim.
+	Look(ctx context.Context) (*View, error)
+	// Ended tells the manager that a job is over: its work is done, or it was refused or cancelled. It is called again
+	// until View.Jobs does not have the job any more.
+	Ended(ctx context.Context, job string, how checkpoint.Ending) error
+}
+
+// View is a cluster at one moment.
+type View struct {
+	// Servers are all that the manager knows, in any order.
+	Servers []Server `json:"servers"`
+	// Jobs are those that were submitted and not withdrawn, in the order of submission.
+	Jobs []Job `json:"jobs"`
+	// Rejected says of jobs that cannot be understood why, by ID. They are left alone.
+	Rejected map[string]string `json:"rejected,omitempty"`
+}
+
+// Server is a server and how the manager sees it.
+type Server struct {
+	// Capacity is what elastic jobs may have: what is there, less what others use.
+	apportion.Server
+	// Down says why the server is not up; "": it is.
+	Down string `json:"down,omitempty"`
+	// Draining says that jobs are to leave it, by the Deadline if that is not zero.
+	Draining bool      `json:"draining,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"`
+}
+
+// Job is a job and what it runs.
+type Job struct {
+	alloc.Application
+	// Spec is handed to Start as Task.Spec.
+	Spec json.RawMessage `json:"spec,omitempty"`
+}

@@ -1,0 +1,103 @@
+// This file declares what a controller works with.
+
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// Decide takes a decision; alloc.Decider.Reallocate is one.
+type Decide func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error)
+
+// Config says what a controller works with. Those without a default are required.
+type Config struct {
+	// Cluster is the cluster manager.
+	Cluster Cluster
+	// Machine and Journal are as journal.Open returns them. Journal belongs to the controller from New on.
+	Machine *checkpoint.Machine
+	Journal driver.Journal
+	// Store keeps the checkpoints.
+	Store store.Store
+	// Dir is the folder with the memory of the agents, and Shared the one that all servers see, see managed.Config.
+	Dir, Shared string
+	// Problem has the Kinds of the machine, the thresholds and the options of every decision; the rest is filled in.
+	Problem alloc.Problem
+	// Lease is how long a run goes on without a controller; 0: DefaultLease. A controller that is replaced must be back
+	// within it.
+	Lease time.Duration
+	// Look is the pause between two looks at the cluster; 0: DefaultLook.
+	Look time.Duration
+	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle.
+	Settle time.Duration
+	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.
+	Decide Decide
+	// Options are those of the driver; nil: its defaults. Spec is overwritten.
+	Options *driver.Options
+	// Report is told what goes wrong and is tried again; it is called from several goroutines. Nil: nobody is.
+	Report func(error)
+}
+
+// What zeros of a Config stand for.
+const (
+	DefaultLease  = 30 * time.Second
+	DefaultLook   = time.Second
+	DefaultSettle = time.Second
+)
+
+// Validate returns the faults of a Config as [apportion.Faults].
+func (c *Config) Validate() error {
+	var faults apportion.Faults
+	item := apportion.Item{ID: "config"}
+	for _, f := range []struct {
+		field string
+		empty bool
+	}{
+		{"Cluster", c.Cluster == nil}, {"Machine", c.Machine == nil}, {"Journal", c.Journal == nil}, {"Store", c.Store == nil},
+		{"Dir", c.Dir == ""}, {"Shared", c.Shared == ""}, {"Problem.Kinds", len(c.Problem.Kinds) == 0},
+	} {
+		if f.empty {
+			faults.Add(item, f.field, apportion.ErrEmpty, "")
+		}
+	}
+	for _, f := range []struct {
+		field string
+		value time.Duration
+	}{{"Lease", c.Lease}, {"Look", c.Look}, {"Settle", c.Settle}} {
+		if f.value < 0 {
+			faults.Add(item, f.field, apportion.ErrNegative, f.value.String())
+		}
+	}
+	return faults.Err()
+}
+
+// filled returns a copy with the defaults in place of zeros.
+func (c Config) filled() Config {
+	if c.Lease == 0 {
+		c.Lease = DefaultLease
+	}
+	if c.Look == 0 {
+		c.Look = DefaultLook
+	}
+	if c.Settle == 0 {
+		c.Settle = DefaultSettle
+	}
+	if c.Decide == nil {
+		var d alloc.Decider
+		c.Decide = func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error) {
+			limited, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return d.Reallocate(limited, p)
+		}
+	}
+	if c.Report == nil {
+		c.Report = func(error) {}
+	}
+	return c
+}

@@ -1,0 +1,456 @@
+// This file tests a controller on a cluster in memory: jobs are shared, resized, finished and moved, whatever goes away.
+
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// fake is a cluster manager in memory with a view that a test changes.
+type fake struct {
+	*managedtest.Cluster
+	mu    sync.Mutex
+	view  controller.View
+	blind bool
+	ended map[string]checkpoint.Ending
+}
+
+func (f *fake) Look(context.Context) (*controller.View, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.blind {
+		return nil, errors.New("nobody answers")
+	}
+	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: f.view.Rejected}, nil
+}
+
+func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended[job] = how
+	f.view.Jobs = slices.DeleteFunc(f.view.Jobs, func(j controller.Job) bool { return j.ID == job })
+	return nil
+}
+
+// change changes the view.
+func (f *fake) change(how func(*controller.View)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	how(&f.view)
+}
+
+// bench is a controller on a cluster of three servers with four GPUs each.
+type bench struct {
+	*testing.T
+	fake   *fake
+	disk   *vfstest.Mem
+	config controller.Config
+
+	mu   sync.Mutex
+	c    *controller.Controller
+	stop func()
+}
+
+const lease = 600 * time.Millisecond
+
+func newBench(t *testing.T) *bench {
+	b := &bench{T: t, disk: vfstest.NewMem(), fake: &fake{ended: map[string]checkpoint.Ending{}}}
+	b.fake.Cluster = managedtest.New(func() *guard.Desk { return b.now().Desk() }, nil)
+	for _, id := range []string{"n1", "n2", "n3"} {
+		b.fake.view.Servers = append(b.fake.view.Servers, controller.Server{Server: apportion.Server{ID: id, Capacity: apportion.Resources{4}}})
+	}
+	b.config = controller.Config{Cluster: b.fake, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(),
+		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1},
+		Lease:   lease, Look: 5 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
+	b.begin()
+	ctx, cancel := context.WithCancel(context.Background())
+	var under sync.WaitGroup
+	under.Go(func() {
+		if err := b.fake.Cluster.Run(ctx, time.Millisecond); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { b.stop(); cancel(); under.Wait() })
+	return b
+}
+
+func (b *bench) now() *controller.Controller {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.c
+}
+
+// begin starts a controller on the journal that is there.
+func (b *bench) begin() {
+	b.Helper()
+	machine, records, err := journal.Open(b.disk, checkpoint.Config{Kinds: b.config.Problem.Kinds, Backoff: 10 * time.Millisecond})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.config.Machine, b.config.Journal = machine, records
+	c, err := controller.New(b.config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.c = c
+	b.stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+// submit adds jobs that want 1 to most containers.
+func (b *bench) submit(most int64, ids ...string) {
+	b.fake.change(func(v *controller.View) {
+		for _, id := range ids {
+			v.Jobs = append(v.Jobs, controller.Job{Spec: json.RawMessage(`{}`),
+				Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: most}})
+		}
+	})
+}
+
+// held is how many containers each job that runs has.
+func (b *bench) held() map[string]int {
+	held := map[string]int{}
+	state := b.now().State()
+	for i := range state.Jobs {
+		if j := &state.Jobs[i]; j.Phase == checkpoint.Running && j.Order == 0 {
+			held[j.Name] = len(j.Containers)
+		}
+	}
+	return held
+}
+
+// job is how a job stands.
+func (b *bench) job(id string) checkpoint.Job {
+	state := b.now().State()
+	j, _ := state.Job(id)
+	return j.Job
+}
+
+// holds waits until the jobs that run have so many containers each.
+func (b *bench) holds(want map[string]int) {
+	b.Helper()
+	b.eventually(fmt.Sprintf("the jobs hold %v", want), func() bool { return fmt.Sprint(b.held()) == fmt.Sprint(want) })
+}
+
+func (b *bench) eventually(what string, is func() bool) {
+	b.Helper()
+	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(limit) {
+			text, _ := json.Marshal(b.now().Report())
+			b.Fatalf("never: %s\n%s", what, text)
+		}
+	}
+}
+
+// watch fails the test whenever containers of two attempts of a job live at the same time.
+func (b *bench) watch(ids ...string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var under sync.WaitGroup
+	under.Go(func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			for _, id := range ids {
+				attempts := map[int64]bool{}
+				b.fake.Each(id, func(c *managedtest.Container) {
+					if c.Alive() {
+						attempts[c.Attempt] = true
+					}
+				})
+				if len(attempts) > 1 {
+					b.Errorf("attempts %v of job %s live", attempts, id)
+					return
+				}
+			}
+		}
+	})
+	b.Cleanup(func() { cancel(); under.Wait() })
+}
+
+// Jobs come and go, and those that are there share what there is.
+func TestJobsAreShared(t *testing.T) {
+	b := newBench(t)
+	b.watch("a", "b", "c")
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.submit(12, "b", "c")
+	b.holds(map[string]int{"a": 4, "b": 4, "c": 4})
+	// One that has done its work is told to the manager, and forgotten when that has it no more.
+	b.fake.Each("a", func(c *managedtest.Container) { c.End(guard.End{}) })
+	b.holds(map[string]int{"b": 6, "c": 6})
+	b.eventually("the job is forgotten", func() bool { s := b.now().State(); return len(s.Jobs) == 2 })
+	if how := b.fake.ended["a"]; how != checkpoint.Completed {
+		t.Errorf("it has ended %q", how)
+	}
+	if list, err := b.config.Store.List(t.Context(), "a"); err != nil || len(list) > 0 {
+		t.Errorf("%d checkpoints are left, %v", len(list), err)
+	}
+	// One that is withdrawn is cancelled, and its name may be used again.
+	b.fake.change(func(v *controller.View) { v.Jobs = v.Jobs[1:] })
+	b.holds(map[string]int{"c": 12})
+	b.submit(2, "b", "a")
+	b.holds(map[string]int{"a": 2, "b": 2, "c": 8})
+	// Nobody has lost what was saved: every resize has resumed from a checkpoint.
+	if j := b.job("c"); j.Newest().Number == 0 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// A server that the manager calls down while its containers live on: its jobs go on elsewhere when the leases are over, and
+// never before.
+func TestServerIsDown(t *testing.T) {
+	b := newBench(t)
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.watch("a")
+	b.fake.SetDown("n2", true)
+	b.fake.change(func(v *controller.View) { v.Servers[1].Down = "its heartbeat is missing" })
+	b.holds(map[string]int{"a": 8})
+	b.fake.SetDown("n2", false)
+	b.fake.change(func(v *controller.View) { v.Servers[1].Down = "" })
+	b.holds(map[string]int{"a": 12})
+}
+
+// A server that is drained is left by all, with what they have saved, and used again when the drain is over.
+func TestDrain(t *testing.T) {
+	b := newBench(t)
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.watch("a")
+	b.fake.change(func(v *controller.View) { v.Servers[0].Draining = true })
+	b.holds(map[string]int{"a": 8})
+	if live := b.fake.Live("a", "n1"); len(live) > 0 {
+		t.Errorf("attempts %v live on the drained server", live)
+	}
+	b.fake.change(func(v *controller.View) { v.Servers[0].Draining = false })
+	b.holds(map[string]int{"a": 12})
+}
+
+// A controller that is started anew goes on with what runs. One that was replaced ends.
+func TestNextController(t *testing.T) {
+	b := newBench(t)
+	b.submit(6, "a", "b")
+	b.holds(map[string]int{"a": 6, "b": 6})
+	before := b.job("a")
+	b.stop()
+	b.begin()
+	b.holds(map[string]int{"a": 6, "b": 6})
+	time.Sleep(2 * lease)
+	after := b.job("a")
+	if after.Attempt != before.Attempt || len(b.fake.Live("a", after.Containers[0])) != 1 {
+		t.Errorf("attempt %d before, %+v after", before.Attempt, after)
+	}
+	old := b.now()
+	b.mu.Lock()
+	b.stop = func() {}
+	b.mu.Unlock()
+	b.begin()
+	b.submit(6, "c")
+	b.eventually("the old one knows that it was replaced", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		_, err := old.Await(ctx, func(*driver.State) bool { return false })
+		return errors.Is(err, driver.ErrEnded)
+	})
+	b.holds(map[string]int{"a": 4, "b": 4, "c": 4})
+}
+
+// While the manager cannot be asked everything goes on as it is.
+func TestBlind(t *testing.T) {
+	b := newBench(t)
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	before := b.job("a")
+	b.fake.mu.Lock()
+	b.fake.blind = true
+	b.fake.mu.Unlock()
+	time.Sleep(3 * lease)
+	if after := b.job("a"); after.Attempt != before.Attempt || after.Phase != checkpoint.Running {
+		t.Errorf("%+v", after)
+	}
+}
+
+// A job that cannot be understood is told so and holds up nobody; one that runs stays as it is when that happens to it.
+func TestRejected(t *testing.T) {
+	b := newBench(t)
+	b.submit(4, "a")
+	b.holds(map[string]int{"a": 4})
+	b.fake.change(func(v *controller.View) {
+		bad := v.Jobs[0]
+		bad.ID, bad.Weight = "bad", -1
+		v.Jobs = append(v.Jobs, bad)
+		v.Rejected = map[string]string{"worse": "its min is no number"}
+	})
+	b.eventually("the faults are told", func() bool {
+		r := b.now().Report()
+		return strings.Contains(r.Rejected["bad"], "Weight") && r.Rejected["worse"] != "" && r.Fault == ""
+	})
+	b.fake.change(func(v *controller.View) { v.Jobs[0].Max = -1 })
+	b.submit(12, "b")
+	b.holds(map[string]int{"a": 4, "b": 8})
+	b.fake.change(func(v *controller.View) { v.Jobs[0].Max = 2; v.Jobs = slices.Delete(v.Jobs, 1, 2) })
+	b.holds(map[string]int{"a": 2, "b": 10})
+	if r := b.now().Report(); r.Rejected["bad"] != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What cannot be decided is told, and tried again; what was decided before counts on.
+func TestNoDecision(t *testing.T) {
+	var broken atomic.Bool
+	b := newBench(t)
+	b.stop()
+	var d alloc.Decider
+	b.config.Decide = func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error) {
+		if broken.Load() {
+			return nil, errors.New("a bad mood")
+		}
+		return d.Reallocate(ctx, p)
+	}
+	b.begin()
+	b.submit(4, "a")
+	b.holds(map[string]int{"a": 4})
+	broken.Store(true)
+	b.submit(4, "b")
+	b.eventually("the fault is told", func() bool { return b.now().Report().Fault == "a bad mood" })
+	if held := b.held(); held["a"] != 4 {
+		t.Errorf("%v", held)
+	}
+	if text, err := b.now().Explain(); err != nil || !strings.Contains(text, "a bad mood") {
+		t.Errorf("%q, %v", text, err)
+	}
+	broken.Store(false)
+	b.holds(map[string]int{"a": 4, "b": 4})
+}
+
+// People, programs and guards are answered, each by their token.
+func TestHandler(t *testing.T) {
+	b := newBench(t)
+	b.submit(12, "<a>", "b")
+	b.submit(12, "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m")
+	b.eventually("one waits", func() bool {
+		d := b.now().Last().Decision
+		return d != nil && len(d.Waiting) == 1 && len(b.held()) == 12
+	})
+	server := httptest.NewServer(b.now().Handler(controller.Tokens{User: "user", Guard: "guard"}))
+	defer server.Close()
+	get := func(path, token string) (int, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	for path, want := range map[string]string{
+		"/": "<td>&lt;a&gt;</td>", "/state": `"job": "m"`, "/decision": `"theta1"`, "/explain": "m", "/metrics": `apportion_jobs{phase="running"} 12`,
+	} {
+		if status, text := get(path, "user"); status != http.StatusOK || !strings.Contains(text, want) && path != "/state" {
+			t.Errorf("%s: %d %.3000s", path, status, text)
+		}
+		for _, token := range []string{"", "guard", "wrong"} {
+			if status, _ := get(path, token); status != http.StatusUnauthorized {
+				t.Errorf("%s with token %q: %d", path, token, status)
+			}
+		}
+	}
+	if status, _ := get("/?token=user", ""); status != http.StatusOK {
+		t.Errorf("a browser: %d", status)
+	}
+	var report controller.Report
+	if _, text := get("/state", "user"); json.Unmarshal([]byte(text), &report) != nil || len(report.Jobs) != 13 || len(report.Servers) != 3 || report.Objective <= 0.99 {
+		t.Errorf("%s", text)
+	}
+	waits := slices.ContainsFunc(report.Jobs, func(j controller.JobReport) bool { return len(j.Job.Containers) == 0 && j.Why != "" })
+	if !waits {
+		t.Errorf("nobody is told why it waits: %+v", report.Jobs)
+	}
+	claim := func(token string) int {
+		authority := guard.HTTP{URL: server.URL + "/lease", Token: token}
+		_, err := authority.Renew(t.Context(), guard.Claim{ID: guard.ID{Job: "b", Attempt: 99, Server: "n1"}, Life: "x"})
+		if err == nil {
+			return 200
+		}
+		if strings.Contains(err.Error(), "not known here") {
+			return 409
+		}
+		return 401
+	}
+	if claim("guard") != 409 || claim("user") != 401 || claim("") != 401 {
+		t.Errorf("guards: %d, users: %d", claim("guard"), claim("user"))
+	}
+}
+
+func TestFaultsOfConfig(t *testing.T) {
+	_, err := controller.New(controller.Config{Look: -1})
+	for _, want := range []string{"Cluster", "Machine", "Journal", "Store", "Dir", "Shared", "Problem.Kinds", "Look"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no fault of %s: %v", want, err)
+		}
+	}
+}
+
+// Plan says what would be decided, and does nothing.
+func TestPlan(t *testing.T) {
+	f := &fake{}
+	f.view.Servers = []controller.Server{
+		{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{4}}},
+		{Server: apportion.Server{ID: "n2", Capacity: apportion.Resources{4}}, Down: "gone"},
+		{Server: apportion.Server{ID: "n3", Capacity: apportion.Resources{4}}, Draining: true},
+	}
+	f.view.Jobs = []controller.Job{{Application: alloc.Application{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 12}}}
+	config := controller.Config{Cluster: f, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1}}
+	p, d, err := controller.Plan(t.Context(), config, nil)
+	if err != nil || d.Allocation.Containers("a") != 4 || d.Allocation["a"]["n1"] != 4 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if _, err := alloc.Verify(p, d); err != nil {
+		t.Error(err)
+	}
+	f.blind = true
+	if _, _, err := controller.Plan(t.Context(), config, nil); err == nil {
+		t.Error("a plan for a cluster that is not seen")
+	}
+}

@@ -1,0 +1,180 @@
+// This file implements how a controller follows its cluster: what has changed there becomes events of the protocol.
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// follow looks at the cluster again and again until the context ends.
+func (c *Controller) follow(ctx context.Context) {
+	for {
+		if err := c.look(ctx); err != nil && ctx.Err() == nil {
+			c.config.Report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(c.config.Look):
+		}
+	}
+}
+
+// look looks at the cluster once and hands on what has changed. What cannot be handed on now is tried again with the next
+// look, and holds up nothing else.
+func (c *Controller) look(ctx context.Context) error {
+	view, err := c.config.Cluster.Look(ctx)
+	if err != nil {
+		return fmt.Errorf("controller: the cluster cannot be seen: %w", err)
+	}
+	c.sift(view)
+	c.see(view)
+	state := c.driver.State()
+	return errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))
+}
+
+// sift moves jobs of which no decision could be taken to those that are rejected, with the reason: they hold up nobody.
+func (c *Controller) sift(view *View) {
+	rejected, seen := maps.Clone(view.Rejected), map[string]bool{}
+	if rejected == nil {
+		rejected = map[string]string{}
+	}
+	var jobs []Job
+	for _, job := range view.Jobs {
+		alone := alloc.Problem{Kinds: c.config.Problem.Kinds, Applications: []alloc.Application{job.Application},
+			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(c.config.Problem.Kinds))}}}
+		err := errors.Join(alone.Validate(), store.CheckJob(job.ID))
+		if err == nil && job.Max > bridge.MaxContainers {
+			err = fmt.Errorf("max %d is more than %d", job.Max, bridge.MaxContainers)
+		}
+		switch {
+		case err != nil:
+			rejected[job.ID] = err.Error()
+		case seen[job.ID]:
+			rejected[job.ID] = apportion.ErrDuplicate.Error()
+		default:
+			seen[job.ID] = true
+			jobs = append(jobs, job)
+		}
+	}
+	view.Jobs, view.Rejected = jobs, rejected
+}
+
+// see keeps a look.
+func (c *Controller) see(view *View) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = view
+	c.servers, c.specs = make(map[string]*Server, len(view.Servers)), make(map[string]json.RawMessage, len(view.Jobs))
+	for i := range view.Servers {
+		c.servers[view.Servers[i].ID] = &view.Servers[i]
+	}
+	for i := range view.Jobs {
+		c.specs[view.Jobs[i].ID] = view.Jobs[i].Spec
+	}
+}
+
+// followServers lets servers in that are up, with what they have now, and begins and ends drains.
+func (c *Controller) followServers(ctx context.Context, view *View, state *driver.State) error {
+	known := map[string]apportion.Resources{}
+	for _, s := range state.Servers {
+		known[s.ID] = s.Capacity
+	}
+	var err error
+	for i := range view.Servers {
+		s := &view.Servers[i]
+		if s.Down != "" {
+			continue
+		}
+		// A server of the journal has no agent until it has joined this driver.
+		if was, there := known[s.ID]; !there || !was.Equal(s.Capacity) || c.driver.Agent(s.ID) == nil {
+			err = errors.Join(err, c.join(ctx, s))
+		}
+		if draining := slices.Contains(state.Draining, s.ID); draining != s.Draining {
+			err = errors.Join(err, c.driver.Apply(ctx, checkpoint.Drain{ID: s.ID, Deadline: s.Deadline, Over: !s.Draining}))
+		}
+	}
+	return err
+}
+
+// join lets a server in. Its agent is the same for as long as this controller runs, so that what it remembers is known.
+func (c *Controller) join(ctx context.Context, s *Server) error {
+	a := c.agents[s.ID] // which only the goroutine of follow touches
+	if a == nil {
+		id := s.ID
+		made, err := c.fleet.Agent(id, func() error { return c.up(id) })
+		if err != nil {
+			return err
+		}
+		a, c.agents[id] = made, made
+	}
+	return c.driver.Join(ctx, apportion.Server{ID: s.ID, Capacity: s.Capacity.Clone()}, a)
+}
+
+// followJobs submits jobs that are new, cancels those that were withdrawn, and forgets those that have ended.
+func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.State) error {
+	wanted := map[string]bool{}
+	var err error
+	for i := range view.Jobs {
+		job := &view.Jobs[i]
+		wanted[job.ID] = true
+		switch j, known := state.Job(job.ID); {
+		case !known:
+			err = errors.Join(err, c.submit(ctx, job))
+		case j.Job.Phase == checkpoint.Ended:
+			err = errors.Join(err, c.config.Cluster.Ended(ctx, job.ID, j.Job.Ending))
+		}
+	}
+	for id := range maps.Keys(view.Rejected) {
+		wanted[id] = true // one that cannot be understood any more runs on as it was
+	}
+	for i := range state.Jobs {
+		j := &state.Jobs[i]
+		switch {
+		case wanted[j.Name]:
+		case j.Phase == checkpoint.Ended:
+			err = errors.Join(err, c.forget(ctx, j.Name))
+		case j.Ending == "":
+			err = errors.Join(err, c.driver.Apply(ctx, checkpoint.Cancel{Job: j.Name}))
+		}
+	}
+	return err
+}
+
+// submit makes a job known to the protocol.
+func (c *Controller) submit(ctx context.Context, job *Job) error {
+	event, err := bridge.Submit(&job.Application)
+	if err != nil {
+		return err
+	}
+	return c.driver.Apply(ctx, event)
+}
+
+// forget removes what is known of a job that has ended, and its checkpoints. Another job may have its name then.
+func (c *Controller) forget(ctx context.Context, job string) error {
+	manifests, err := c.config.Store.List(ctx, job)
+	for _, m := range manifests {
+		err = errors.Join(err, c.config.Store.Delete(ctx, job, m.Number))
+	}
+	if err != nil {
+		return fmt.Errorf("controller: the checkpoints of job %q, which has ended: %w", job, err)
+	}
+	if err := c.driver.Apply(ctx, checkpoint.Forget{Job: job}); err != nil {
+		return err
+	}
+	c.fleet.Desk().Forget(job)
+	return nil
+}

@@ -1,0 +1,222 @@
+// This file implements a cluster manager in memory: its containers have guards that claim at the desk, and trainers that
+// save.
+
+package managedtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/managed"
+)
+
+// Container is a container with its guard and its trainer.
+type Container struct {
+	guard.Claim
+	// Deaf says that nobody hears its claims.
+	Deaf bool
+	// Mute says that its trainer answers no save.
+	Mute bool
+	// Until is when its lease is over.
+	Until time.Time
+
+	dir   string
+	saved int64
+}
+
+// Alive reports whether the trainer runs.
+func (c *Container) Alive() bool { return c.State.Started && c.State.Ended == nil }
+
+// End ends the trainer.
+func (c *Container) End(e guard.End) {
+	if c.State.Ended != nil {
+		return
+	}
+	c.State.Ended, c.State.Progress.Running = &e, false
+	if c.State.Progress.Done = e == (guard.End{}); !c.State.Progress.Done {
+		c.State.Progress.Failed = e.String()
+	}
+}
+
+// Cluster is a cluster manager in memory. Guards claim once in a round, when Step is called. It implements
+// managed.Manager and is safe for concurrent use.
+type Cluster struct {
+	desk func() *guard.Desk
+	now  func() time.Time
+
+	mu         sync.Mutex
+	containers []*Container
+	asked      map[string]int64 // by job, the highest attempt that was asked for or stopped
+	starts     map[string]int   // by run
+	down       map[string]bool
+	full, late bool
+	trouble    string
+}
+
+var _ managed.Manager = (*Cluster)(nil)
+
+// New returns a cluster whose guards claim at the desk of the day; now is its clock, nil: time.Now.
+func New(desk func() *guard.Desk, now func() time.Time) *Cluster {
+	if now == nil {
+		now = time.Now
+	}
+	return &Cluster{desk: desk, now: now, asked: map[string]int64{}, starts: map[string]int{}, down: map[string]bool{}}
+}
+
+// runOf names a run.
+func runOf(job string, attempt int64) string { return fmt.Sprint(job, "/", attempt) }
+
+// SetDown says whether the manager's agent on a server is gone: nothing is started or ended there by the manager, and
+// guards and trainers live on.
+func (c *Cluster) SetDown(server string, down bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.down[server] = down
+}
+
+// Say says what Trouble answers, whether containers are taken and never started, and whether those but the first of each
+// run have guards that never claim.
+func (c *Cluster) Say(trouble string, full, late bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trouble, c.full, c.late = trouble, full, late
+}
+
+// Forget forgets what was asked for, as a manager that was installed anew.
+func (c *Cluster) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.asked)
+}
+
+// Start implements managed.Manager.
+func (c *Cluster) Start(_ context.Context, task managed.Task) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if task.Attempt <= c.asked[task.Job] {
+		return nil
+	}
+	c.asked[task.Job] = task.Attempt
+	c.starts[runOf(task.Job, task.Attempt)]++
+	if c.full {
+		return nil
+	}
+	for _, part := range task.Servers() {
+		for rank := part.First; rank < part.First+part.Count && !c.down[part.Server]; rank++ {
+			id := guard.ID{Job: task.Job, Attempt: task.Attempt, Server: part.Server, Rank: rank}
+			c.containers = append(c.containers, &Container{dir: task.Dir, Deaf: c.late && rank > 0,
+				Claim: guard.Claim{ID: id, Epoch: task.Epoch, Life: fmt.Sprint(len(c.containers)), Clock: agent.Stamp{Boot: "b", At: time.Second}}})
+		}
+	}
+	return nil
+}
+
+// Stop implements managed.Manager.
+func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked[job] = max(c.asked[job], attempt)
+	for _, one := range c.containers {
+		if one.Job == job && one.Attempt <= attempt && one.Server == server && !c.down[server] {
+			one.End(guard.End{Code: -1, Signal: "terminated", Why: guard.Asked})
+		}
+	}
+	return nil
+}
+
+// Trouble implements managed.Manager.
+func (c *Cluster) Trouble(context.Context, string, int64, string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trouble, nil
+}
+
+// Run calls Step again and again until the context ends.
+func (c *Cluster) Run(ctx context.Context, pause time.Duration) error {
+	for {
+		if err := c.Step(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Step has every guard claim once, and do what follows from the answer. The error is that of a checkpoint that could not
+// be written.
+func (c *Cluster) Step() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.containers {
+		if one.Alive() && c.now().After(one.Until) {
+			one.End(guard.End{Code: -1, Signal: "killed", Why: guard.LeaseOver})
+		}
+		if one.Deaf {
+			continue
+		}
+		grant, err := c.desk().Answer(one.Claim)
+		switch {
+		case err != nil || one.State.Ended != nil:
+		case grant.Fenced != "":
+			one.End(guard.End{Code: -1, Signal: "killed", Why: guard.Fenced})
+		default:
+			one.Until, one.State.Started, one.State.Progress.Running = c.now().Add(grant.Length), true, true
+			if err := one.save(grant.Save); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// save writes a checkpoint, if that is asked for. It holds what it was made from: the number of the save.
+func (c *Container) save(number int64) error {
+	if number <= c.saved || c.Mute {
+		return nil
+	}
+	c.saved = number
+	name, step := fmt.Sprint("state-", number), number
+	c.State.Checkpoint = &command.Acknowledgement{Request: number, Step: &step, Files: []string{name}}
+	return os.WriteFile(filepath.Join(c.dir, name), []byte("learnt"), 0o600)
+}
+
+// Live returns the attempts of a job that live on a server, ascending, each once.
+func (c *Cluster) Live(job, server string) []int64 {
+	var list []int64
+	c.Each(job, func(one *Container) {
+		if one.Server == server && one.Alive() {
+			list = append(list, one.Attempt)
+		}
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Starts returns how often a run was started.
+func (c *Cluster) Starts(job string, attempt int64) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.starts[runOf(job, attempt)]
+}
+
+// Each calls do with the containers of a job; "": of all.
+func (c *Cluster) Each(job string, do func(*Container)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.containers {
+		if job == "" || one.Job == job {
+			do(one)
+		}
+	}
+}
