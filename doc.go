@@ -219,6 +219,8 @@
 //	[end of all that a run has started, no paper]	checkpoint/guard/keeper_linux.go	Keep, keeper.endAll
 //	[who vouches for a run, no paper]	checkpoint/guard/desk.go	Desk.Answer, Desk.Over
 //	[runs judged by their workers, no paper]	checkpoint/workerlog/check.go	Check
+//	[Dorm §III, a master beside a cluster manager]	checkpoint/controller/controller.go	Controller.Run
+//	[Dorm §IV, when a decision is due]	checkpoint/controller/decide.go	Controller.decideAll
 //	[jobs that a cluster manager runs, no paper]	checkpoint/managed/fleet.go	Fleet.Agent
 //	[agents of one name, no paper]	checkpoint/agent/incarnation.go	Incarnation
 //	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent

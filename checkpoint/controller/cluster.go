@@ -47,7 +47,7 @@ type Server struct {
 
 // Job is a job and what it runs.
 type Job struct {
-	alloc.Application
+	Application alloc.Application `json:"application"`
 	// Spec is handed to Start as Task.Spec.
 	Spec json.RawMessage `json:"spec,omitempty"`
 }

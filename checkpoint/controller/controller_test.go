@@ -51,7 +51,7 @@ func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended[job] = how
-	f.view.Jobs = slices.DeleteFunc(f.view.Jobs, func(j controller.Job) bool { return j.ID == job })
+	f.view.Jobs = slices.DeleteFunc(f.view.Jobs, func(j controller.Job) bool { return j.Application.ID == job })
 	return nil
 }
 
@@ -307,7 +307,7 @@ func TestRejected(t *testing.T) {
 	b.holds(map[string]int{"a": 4})
 	b.fake.change(func(v *controller.View) {
 		bad := v.Jobs[0]
-		bad.ID, bad.Weight = "bad", -1
+		bad.Application.ID, bad.Application.Weight = "bad", -1
 		v.Jobs = append(v.Jobs, bad)
 		v.Rejected = map[string]string{"worse": "its min is no number"}
 	})
@@ -315,10 +315,10 @@ func TestRejected(t *testing.T) {
 		r := b.now().Report()
 		return strings.Contains(r.Rejected["bad"], "Weight") && r.Rejected["worse"] != "" && r.Fault == ""
 	})
-	b.fake.change(func(v *controller.View) { v.Jobs[0].Max = -1 })
+	b.fake.change(func(v *controller.View) { v.Jobs[0].Application.Max = -1 })
 	b.submit(12, "b")
 	b.holds(map[string]int{"a": 4, "b": 8})
-	b.fake.change(func(v *controller.View) { v.Jobs[0].Max = 2; v.Jobs = slices.Delete(v.Jobs, 1, 2) })
+	b.fake.change(func(v *controller.View) { v.Jobs[0].Application.Max = 2; v.Jobs = slices.Delete(v.Jobs, 1, 2) })
 	b.holds(map[string]int{"a": 2, "b": 10})
 	if r := b.now().Report(); r.Rejected["bad"] != "" {
 		t.Errorf("%+v", r)

@@ -68,8 +68,8 @@ func (c *Controller) problem(view *View, state *driver.State) (*alloc.Problem, s
 	}
 	submitted := map[string]bool{}
 	for i := range view.Jobs {
-		submitted[view.Jobs[i].ID] = true
-		if j, known := state.Job(view.Jobs[i].ID); known && j.Job.Ending == "" {
+		submitted[view.Jobs[i].Application.ID] = true
+		if j, known := state.Job(view.Jobs[i].Application.ID); known && j.Job.Ending == "" {
 			add(view.Jobs[i].Application, &j.Job)
 		}
 	}

@@ -56,17 +56,17 @@ func (c *Controller) sift(view *View) {
 	for _, job := range view.Jobs {
 		alone := alloc.Problem{Kinds: c.config.Problem.Kinds, Applications: []alloc.Application{job.Application},
 			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(c.config.Problem.Kinds))}}}
-		err := errors.Join(alone.Validate(), store.CheckJob(job.ID))
-		if err == nil && job.Max > bridge.MaxContainers {
-			err = fmt.Errorf("max %d is more than %d", job.Max, bridge.MaxContainers)
+		err := errors.Join(alone.Validate(), store.CheckJob(job.Application.ID))
+		if err == nil && job.Application.Max > bridge.MaxContainers {
+			err = fmt.Errorf("max %d is more than %d", job.Application.Max, bridge.MaxContainers)
 		}
 		switch {
 		case err != nil:
-			rejected[job.ID] = err.Error()
-		case seen[job.ID]:
-			rejected[job.ID] = apportion.ErrDuplicate.Error()
+			rejected[job.Application.ID] = err.Error()
+		case seen[job.Application.ID]:
+			rejected[job.Application.ID] = apportion.ErrDuplicate.Error()
 		default:
-			seen[job.ID] = true
+			seen[job.Application.ID] = true
 			jobs = append(jobs, job)
 		}
 	}
@@ -83,7 +83,7 @@ func (c *Controller) see(view *View) {
 		c.servers[view.Servers[i].ID] = &view.Servers[i]
 	}
 	for i := range view.Jobs {
-		c.specs[view.Jobs[i].ID] = view.Jobs[i].Spec
+		c.specs[view.Jobs[i].Application.ID] = view.Jobs[i].Spec
 	}
 }
 
@@ -130,12 +130,12 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 	var err error
 	for i := range view.Jobs {
 		job := &view.Jobs[i]
-		wanted[job.ID] = true
-		switch j, known := state.Job(job.ID); {
+		wanted[job.Application.ID] = true
+		switch j, known := state.Job(job.Application.ID); {
 		case !known:
 			err = errors.Join(err, c.submit(ctx, job))
 		case j.Job.Phase == checkpoint.Ended:
-			err = errors.Join(err, c.config.Cluster.Ended(ctx, job.ID, j.Job.Ending))
+			err = errors.Join(err, c.config.Cluster.Ended(ctx, job.Application.ID, j.Job.Ending))
 		}
 	}
 	for id := range maps.Keys(view.Rejected) {

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/guard"
@@ -92,6 +93,9 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](),
 
 	reflect.TypeFor[workerlog.Line](), reflect.TypeFor[workerlog.Options](), reflect.TypeFor[workerlog.Confirmed](), reflect.TypeFor[workerlog.Fault](),
+
+	reflect.TypeFor[controller.View](), reflect.TypeFor[controller.Server](), reflect.TypeFor[controller.Job](),
+	reflect.TypeFor[controller.Tokens](), reflect.TypeFor[controller.JobReport](), reflect.TypeFor[controller.Report](),
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
 
@@ -184,6 +188,8 @@ var exempt = map[string]string{
 	"checkpoint/command.Options":     "holds a function or an interface of the caller's",
 	"checkpoint/guard.Config":        "holds a function or an interface of the caller's",
 	"checkpoint/guard.HTTP":          "holds a function or an interface of the caller's",
+	"checkpoint/controller.Taken":    "its problem and its decision, which survive each, must fit each other",
+	"checkpoint/controller.Config":   "holds a function or an interface of the caller's",
 	"checkpoint/managed.Agent":       "holds a function or an interface of the caller's",
 	"checkpoint/managed.Config":      "holds a function or an interface of the caller's",
 	"checkpoint/managed.Part":        "is handed from call to call and never kept",

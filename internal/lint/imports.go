@@ -35,8 +35,10 @@ var layers = []struct {
 	{"placement/sim", []string{"alloc", "drf", "growth", "placement", "primaldual"}},
 	{"placement", nil},
 	{"growth", []string{"placement"}},
-	// The bridge alone knows allocations and checkpoints, so that neither knows the other.
+	// The bridge, and the controller that stands on it, alone know allocations and checkpoints, so that neither knows the
+	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
+	{"checkpoint/controller", []string{"alloc", "checkpoint"}},
 	{"checkpoint", []string{"internal/durable"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},
