@@ -88,6 +88,11 @@ type flowconInput struct {
 		MinInterval seconds `json:"min_interval,omitempty"`
 		// BoundConvergedOnly applies the least limit to converged containers alone, as line 22 is printed.
 		BoundConvergedOnly bool `json:"bound_converged_only,omitempty"`
+		// The three are what a published program of FlowCon's authors does: no measurement counts as no
+		// growth, at first or later, and the least limit is 1/(n+1).
+		UnmeasuredIsZero bool `json:"unmeasured_is_zero,omitempty"`
+		MissingIsZero    bool `json:"missing_is_zero,omitempty"`
+		BoundOneMore     bool `json:"bound_one_more,omitempty"`
 	} `json:"options,omitzero"`
 }
 
@@ -112,6 +117,7 @@ func (f *flowconRun) take(in *flowconInput) (err error) {
 	f.options = flowcon.Options{
 		Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha), Beta: float64(o.Beta),
 		MaxInterval: time.Duration(o.MaxInterval), MinInterval: time.Duration(o.MinInterval), BoundConvergedOnly: o.BoundConvergedOnly,
+		Silence: time.Duration(o.Silence), UnmeasuredIsZero: o.UnmeasuredIsZero, MissingIsZero: o.MissingIsZero, BoundOneMore: o.BoundOneMore,
 	}
 	// A name becomes a position before the library sees it.
 	if f.options.Steering, err = steeringKind(f.kinds, o.Steering); err != nil {
@@ -144,7 +150,7 @@ func (f *flowconRun) handle(c *command, e *monitorEvent) error {
 	}
 	// A sample that is older than the newest is late and changes nothing.
 	if r := &f.readings[at]; r.Missing || e.at > r.At {
-		*r = flowcon.Reading{Job: e.id, At: e.at, Value: e.value, Usage: e.usage}
+		*r = flowcon.Reading{Job: e.id, At: e.at, Value: e.value, Better: e.better, Usage: e.usage}
 	}
 	// The executor sees each sample when it comes and not only at ticks, for its averages are over all
 	// of them.

@@ -26,10 +26,12 @@ type monitorEvent struct {
 	id string
 	// reads says that a sample has a value. usage is the average since the sample before, by kind; 1 for
 	// every kind where it is not given.
-	// value is the evaluation function as the job reports it: a loss or an accuracy, of any direction.
-	reads bool
-	value float64
-	usage []float64
+	// value is the evaluation function as the job reports it: a loss or an accuracy; better says which way
+	// is the good one, where the sample does.
+	reads  bool
+	value  float64
+	usage  []float64
+	better growth.Direction
 	// worker and demand say where a container is and what it holds; empty, nil: as before.
 	worker string
 	demand apportion.Resources
@@ -60,6 +62,8 @@ type (
 		Container id                     `json:"container"`
 		Value     *reading               `json:"value,omitempty"`
 		Usage     map[string]notNegative `json:"usage,omitempty"`
+		// Direction says which values are better, beside one; once said it stands until a sample says otherwise.
+		Direction *growth.Direction `json:"direction,omitempty"`
 	}
 	// placedSample says as well where the container is and what it holds of each kind.
 	placedSample struct {
@@ -112,6 +116,9 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 	})
 	// The demand is kept beyond this line. It is fresh from the decoder, so nobody else writes to it.
 	e := &monitorEvent{verb: "sample", at: time.Duration(in.Time), id: string(in.Container), worker: string(in.Worker), demand: in.Demand}
+	if in.Direction != nil {
+		e.better = *in.Direction
+	}
 	if in.Value != nil {
 		e.value, e.reads = float64(*in.Value), true
 	}
@@ -137,6 +144,9 @@ func (m *monitorForm) validate(in *placedSample) error {
 	item := check.Item("container", string(in.Container), 0)
 	if in.Value != nil && in.Usage == nil && !m.placed {
 		faults.Add(item, "Usage", apportion.ErrMissing, "the value needs it")
+	}
+	if in.Direction != nil && in.Value == nil {
+		faults.Add(item, "Value", apportion.ErrMissing, "the direction needs it")
 	}
 	if in.Demand != nil {
 		check.Resources(&faults, m.kinds, in.Demand, item, "Demand")
@@ -181,10 +191,11 @@ func monitorMoves(moves []growth.Change) []monitorMove {
 	return out
 }
 
-// testInput is the part of the first line that chooses a classifier.
+// testInput is the part of the first line that chooses a classifier, and how long a container may be silent.
 //
-// Confidence is for prospect alone; 0 takes the library's default.
+// Confidence is for prospect alone; 0 takes the library's default, as it does for Silence.
 type testInput struct {
+	Silence       seconds              `json:"silence,omitempty"`
 	Normalization growth.Normalization `json:"normalization,omitempty"`
 	Confidence    positive             `json:"confidence,omitempty"`
 }

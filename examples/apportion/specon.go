@@ -120,7 +120,7 @@ func (s *speconRun) handle(c *command, e *monitorEvent) error {
 	if err := s.locate(e, job.Worker, known); err != nil || !e.reads {
 		return err
 	}
-	return s.manager.Step(specon.Event{Kind: specon.Reading, Job: e.id, At: e.at, Value: e.value, Usage: growth.Used(e.usage[s.steering])})
+	return s.manager.Step(specon.Event{Kind: specon.Reading, Job: e.id, At: e.at, Value: e.value, Better: e.better, Usage: growth.Used(e.usage[s.steering])})
 }
 
 // locate tells the manager of the container that a sample is of, on the worker and with the demand that

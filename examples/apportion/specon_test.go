@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -230,6 +231,10 @@ func TestMonitorEvents(t *testing.T) {
 			&monitorEvent{verb: "sample", at: 2 * time.Second, id: "a", usage: []float64{1, 1}, worker: "w", demand: apportion.Resources{1, 0}}},
 		{`{"time":2,"container":"a","worker":"w"}`, false, nil},
 		{`{"time":2,"container":"a","demand":[1,-1]}`, true, nil},
+		{`{"time":2,"container":"a","value":3,"direction":"larger is better"}`, true,
+			&monitorEvent{verb: "sample", at: 2 * time.Second, id: "a", reads: true, value: 3, usage: []float64{1, 1}, better: growth.LargerIsBetter}},
+		{`{"time":2,"container":"a","value":3,"direction":"larger"}`, true, nil},
+		{`{"time":2,"container":"a","direction":"larger is better"}`, true, nil},
 		{`{"time":2}`, true, nil},
 		{`[]`, true, nil},
 	} {
@@ -252,14 +257,14 @@ func TestMonitorOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%v %+v", f.config, f.options)
-	if want := "{10s 0.1 2} {Steering:1 Beta:3 MaxInterval:20s MinInterval:1s Silence:0s Normalization:raw BoundConvergedOnly:true Classifier:{Alpha:0.1 Confidence:2"; !strings.HasPrefix(got, want) {
+	if want := "{10s 0.1 2} {Steering:1 Beta:3 MaxInterval:20s MinInterval:1s Silence:1m10s Normalization:raw BoundConvergedOnly:true UnmeasuredIsZero:true MissingIsZero:true BoundOneMore:false Classifier:{Alpha:0.1 Confidence:2"; !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	s, err := readSpeCon(line(fullSpeCon))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.config.Interval != 10*time.Second || s.config.Alpha != 0.1 || !s.options.Separate || !s.options.AtEntry || s.options.Classifier != nil ||
+	if s.config.Interval != 10*time.Second || s.config.Alpha != 0.1 || !s.options.Separate || !s.options.AtEntry || s.options.Classifier != nil || s.options.Silence != 70*time.Second ||
 		s.weights != (placement.Weights{Progressing: 8, Watching: 4, Converged: 2}) || !s.ignoreRoom || !s.noRebalance ||
 		s.balance != (placement.RebalanceOptions{IgnoreRoom: true, Literal: true, Ceiling: true}) {
 		t.Errorf("%+v", s)

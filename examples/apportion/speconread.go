@@ -78,6 +78,7 @@ func (h *speconHeader) take(in *speconInput) error {
 		config: specon.Config{Interval: time.Duration(in.Interval), Alpha: float64(in.Alpha)},
 		options: specon.Options{
 			Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha), Separate: o.Separate, AtEntry: o.AtEntry,
+			Silence: time.Duration(o.Silence),
 		},
 		weights: o.Weights.list, ignoreRoom: o.IgnoreRoom,
 		noRebalance: o.Rebalance != nil && !*o.Rebalance,

@@ -43,6 +43,9 @@
 //     shows at an arrival.
 //   - Lists move by the growth efficiency of one kind (Steering), limits are shares of each kind's
 //     own: the listing writes G with and without the resource.
+//   - A published program of the authors takes the growth of a job that is not measured yet, or was not
+//     since the run before, for 0. Options.UnmeasuredIsZero and MissingIsZero do so; BoundOneMore bounds by
+//     1/(n+1). None is the default: they make a job slow of which nobody knows anything.
 //   - A sum of zero makes every share zero; usage below growth.UsageFloor counts as that where there
 //     was progress, and as idleness, which proves nothing, where there was none.
 //   - Algorithm 2 compares numbers of containers, which misses an arrival beside an exit; here sets

@@ -95,6 +95,7 @@ type Executor struct {
 	roster   monitor.Roster[jobState]
 	interval time.Duration
 	now      time.Duration
+	last     time.Duration // of the newest run
 	next     time.Duration
 	started  bool
 	sums     []float64 // of the growth efficiencies, by kind
@@ -214,6 +215,16 @@ func (e *Executor) progress(s *jobState) float64 {
 	return rater.Rate(series, e.options.Normalization) * max(share, growth.UsageFloor)
 }
 
+// countsAsZero reports whether the options take growth for 0 because nothing was measured: never yet, or not since
+// the newest run. A reading that MinInterval leaves for the next run is no missing one.
+func (e *Executor) countsAsZero(s *jobState, outcome growth.Outcome) bool {
+	if !s.track.Series().Measured() {
+		return e.options.UnmeasuredIsZero
+	}
+	at, _ := s.track.Newest()
+	return e.options.MissingIsZero && outcome == growth.Unusable && at <= e.last
+}
+
 // classify measures growth and moves jobs between the lists, Algorithm 1, lines 2-13.
 func (e *Executor) classify(out *Decision) {
 	for i := range e.roster.Members {
@@ -225,7 +236,11 @@ func (e *Executor) classify(out *Decision) {
 			verdict, cause = growth.Slow, growth.FellSilent
 			clear(state.growth)
 		}
-		if outcome != growth.Unusable || state.silent {
+		if state.nothing = !state.silent && e.countsAsZero(state, outcome); state.nothing {
+			verdict, cause = growth.Slow, growth.GrowsSlowly
+			clear(state.growth)
+		}
+		if outcome != growth.Unusable || state.silent || state.nothing {
 			state.verdict = verdict
 		}
 		if to := state.category.After(verdict); to != state.category {
@@ -258,14 +273,22 @@ func (e *Executor) schedule(trigger Trigger) {
 	} else {
 		e.interval = e.config.Interval
 	}
-	e.next = monitor.Plus(e.now, e.interval)
+	e.last, e.next = e.now, monitor.Plus(e.now, e.interval)
+}
+
+// bound returns the lower bound of a limit with n jobs on the worker, line 22.
+func (e *Executor) bound(n int) float64 {
+	if e.options.BoundOneMore {
+		return 1 / float64(n+1)
+	}
+	return 1 / (e.options.Beta * float64(max(n, 1)))
 }
 
 // round returns what the limits of this run have in common.
 func (e *Executor) round() round {
 	r := round{
 		free:   e.allConverged(),
-		bound:  1 / (e.options.Beta * float64(max(len(e.roster.Members), 1))),
+		bound:  e.bound(len(e.roster.Members)),
 		sums:   e.sums,
 		option: e.options.BoundConvergedOnly,
 	}

@@ -48,6 +48,8 @@ func TestNewFaults(t *testing.T) {
 		{"beta NaN", good, &flowcon.Options{Beta: math.NaN()}, apportion.ErrRange},
 		{"beta infinite", good, &flowcon.Options{Beta: math.Inf(1)}, apportion.ErrRange},
 		{"cap below the interval", good, &flowcon.Options{MaxInterval: 1}, apportion.ErrConflict},
+		{"one more beside beta", good, &flowcon.Options{BoundOneMore: true, Beta: 2}, apportion.ErrConflict},
+		{"one more", good, &flowcon.Options{BoundOneMore: true}, nil},
 		{"negative silence", good, &flowcon.Options{Silence: -1}, apportion.ErrNegative},
 		{"negative least interval", good, &flowcon.Options{MinInterval: -1}, apportion.ErrNegative},
 	} {
@@ -166,6 +168,35 @@ func TestLimits(t *testing.T) {
 				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
 				{{Job: "a", Value: 40, Usage: full}, {Job: "b", Value: 3, Usage: full}}},
 			map[string]float64{"a": 39. / 41, "b": 2. / 41}},
+		{"the bound is an even share with one more", &flowcon.Options{BoundOneMore: true},
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 40, Usage: full}, {Job: "b", Value: 3, Usage: full}}},
+			map[string]float64{"a": 39. / 41, "b": 1. / 3}},
+		{"who is not measured is waited for", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}, {Job: "c", Missing: true}},
+				{{Job: "a", Value: 31, Usage: full}, {Job: "b", Value: 11, Usage: full}, {Job: "c", Value: 4, Usage: full}}},
+			map[string]float64{"a": 1, "b": 1, "c": 1}},
+		{"unless it counts as 0", &flowcon.Options{UnmeasuredIsZero: true},
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}, {Job: "c", Missing: true}},
+				{{Job: "a", Value: 31, Usage: full}, {Job: "b", Value: 11, Usage: full}, {Job: "c", Value: 4, Usage: full}}},
+			// c is converged after two runs, and has the lower bound of three.
+			map[string]float64{"a": 3. / 4, "b": 1. / 4, "c": 1. / 6}},
+		{"a missing reading leaves growth as it was", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 31, Usage: full}, {Job: "b", Value: 11, Usage: full}},
+				{{Job: "a", Missing: true}, {Job: "b", Value: 21, Usage: full}}},
+			map[string]float64{"a": 3. / 4, "b": 1. / 4}},
+		{"unless that counts as 0", &flowcon.Options{MissingIsZero: true},
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 31, Usage: full}, {Job: "b", Value: 11, Usage: full}},
+				{{Job: "a", Missing: true}, {Job: "b", Value: 21, Usage: full}},
+				{{Job: "a", Missing: true}, {Job: "b", Value: 31, Usage: full}}},
+			map[string]float64{"a": 1. / 4, "b": 1}},
 		{"diverged and silent", nil,
 			[][]reading{
 				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}, {Job: "c", Value: 4, Usage: full}},
@@ -553,5 +584,30 @@ func TestBetter(t *testing.T) {
 		if standing.Verdict != want || (standing.Growth[0] > 0) != (want == growth.Growing) {
 			t.Errorf("%v: %v, growth %v", better, standing.Verdict, standing.Growth)
 		}
+	}
+}
+
+// A reading that MinInterval leaves for the next run is not missing, and one that comes again makes the job grow again.
+func TestMissingIsZero(t *testing.T) {
+	e := executor(t, 1, &flowcon.Options{MissingIsZero: true, MinInterval: 20 * second, Normalization: growth.Raw})
+	a, b, c := &play{id: "a", value: 100}, &play{id: "b", value: 100}, &play{id: "c", value: 100}
+	step(t, e, 0, a.reading(0, 0), b.reading(0, 0))
+	step(t, e, 20*second, a.reading(20*second, 1), b.reading(20*second, 1))
+	// The arrival asks for a run in which the readings of a and b are too close to the ones before.
+	step(t, e, 25*second, a.reading(25*second, 1), b.reading(25*second, 1), c.reading(25*second, 0))
+	for _, id := range []string{"a", "b"} {
+		if standing, _ := e.Standing(id); standing.Category != growth.Progressing || standing.Growth[0] != 1 {
+			t.Errorf("%s at 25 s: %+v, want it to grow by 1", id, standing)
+		}
+	}
+	late := flowcon.Reading{Job: "a", Missing: true}
+	step(t, e, 45*second, a.reading(45*second, 1), b.reading(45*second, 1), c.reading(45*second, 1))
+	step(t, e, 65*second, late, b.reading(65*second, 1), c.reading(65*second, 1))
+	if standing, _ := e.Standing("a"); standing.Category != growth.Watching || standing.Verdict != growth.Slow || standing.Growth[0] != 0 {
+		t.Errorf("a without a reading: %+v, want it slow", standing)
+	}
+	step(t, e, 85*second, a.reading(85*second, 1), b.reading(85*second, 1), c.reading(85*second, 1))
+	if standing, _ := e.Standing("a"); standing.Category != growth.Progressing || standing.Growth[0] != 1 {
+		t.Errorf("a that reads again: %+v, want it to grow by 1", standing)
 	}
 }

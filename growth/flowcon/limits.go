@@ -21,7 +21,7 @@ const (
 	FreeCompetition
 	// GrowthShare: the job's share of all growth efficiency (lines 21 and 26).
 	GrowthShare
-	// LowerBound: that share is below 1/(beta n) (line 22).
+	// LowerBound: that share is below the lower bound (line 22).
 	LowerBound
 	// Kept: nothing changed it (line 24). Never listed in a Decision.
 	Kept
@@ -45,7 +45,7 @@ type Limit struct {
 	Job string
 	// Kind is the position of the resource kind.
 	Kind int
-	// Value is the limit as a share of the worker, in [1/(Beta n), 1]; with BoundConvergedOnly a
+	// Value is the limit as a share of the worker, in [1/(Beta n), 1], or [1/(n+1), 1] with BoundOneMore; with BoundConvergedOnly a
 	// growing job's may be lower. Was is the one before, 0 for a new job.
 	Value, Was float64
 	Rule       Rule
@@ -64,11 +64,12 @@ type jobState struct {
 	limits   []float64     // by kind; 0 before the first
 	there    time.Duration // when it arrived
 	silent   bool
+	nothing  bool // its growth counts as 0 for want of a reading
 	verdict  growth.Verdict
 }
 
-// measured reports whether growth is known: that of a job that has fallen silent is 0.
-func (s *jobState) measured() bool { return s.silent || s.track.Series().Measured() }
+// measured reports whether growth is known: that of a job that has fallen silent, or is taken for 0, is 0.
+func (s *jobState) measured() bool { return s.silent || s.nothing || s.track.Series().Measured() }
 
 // round is what all jobs of one run of lines 14-26 have in common.
 type round struct {

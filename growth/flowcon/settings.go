@@ -52,6 +52,18 @@ type Options struct {
 	// Otherwise a growing job has it too: without it, a growing job beside one that grows a
 	// thousand times faster is limited to less than a converged one.
 	BoundConvergedOnly bool
+	// UnmeasuredIsZero, MissingIsZero and BoundOneMore are what a published program of FlowCon's authors
+	// does where the listing leaves a choice, each for itself.
+	//
+	// UnmeasuredIsZero: the growth of a job that is not measured yet counts as 0, not as infinite: it is
+	// slow from its first run on, and the others do not wait for it.
+	UnmeasuredIsZero bool
+	// MissingIsZero: where nothing new was read since the run before, growth is 0 and the job slow;
+	// otherwise a missing reading proves nothing.
+	MissingIsZero bool
+	// BoundOneMore sets Beta to 1 + 1/n: the lower bound is 1/(n+1), an even share with one more job. It
+	// leaves no choice of Beta.
+	BoundOneMore bool
 	// Classifier replaces the test of lines 4 and 7; nil means Threshold{Alpha, Normalization}. One that
 	// is a [growth.Rater] says as well what limits are shares of.
 	Classifier growth.Classifier
@@ -63,7 +75,7 @@ func (c *Config) complete(options *Options) Options {
 	if options != nil {
 		chosen = *options
 	}
-	if chosen.Beta == 0 {
+	if chosen.Beta == 0 && !chosen.BoundOneMore {
 		chosen.Beta = DefaultBeta
 	}
 	chosen.Silence = monitor.Silence(chosen.Silence, c.Interval)
@@ -85,7 +97,10 @@ func (c *Config) check(options *Options) error {
 	if options.Steering < 0 || options.Steering >= max(c.Kinds, 1) {
 		wrong("Steering", apportion.ErrRange, strconv.Itoa(options.Steering)+" is no kind")
 	}
-	if !(options.Beta >= 1 && options.Beta <= math.MaxFloat64) {
+	switch {
+	case options.BoundOneMore && options.Beta != 0:
+		wrong("Beta", apportion.ErrConflict, "BoundOneMore sets it")
+	case !options.BoundOneMore && !(options.Beta >= 1 && options.Beta <= math.MaxFloat64):
 		text := strconv.FormatFloat(options.Beta, 'g', -1, 64)
 		wrong("Beta", apportion.ErrRange, text+" is not in [1, infinity)")
 	}
