@@ -61,3 +61,17 @@ func (s *Series) Pace(n Normalization) float64 {
 	}
 	return n.scaled(better, s.now.First, c.Pace.Largest)
 }
+
+// Outlook returns the growth per unit of work that the estimate expects, on average over as much work again, in
+// the scale of [Series.Pace]: negative where the job gets worse, 0 without an estimate.
+func (s *Series) Outlook(n Normalization) float64 {
+	c := &s.course
+	slope := c.Estimate.Slope
+	if !c.Fitted {
+		return 0
+	}
+	if slope < 0 {
+		return -n.scaled(-slope, s.now.First, c.Pace.Largest)
+	}
+	return n.scaled(slope, s.now.First, c.Pace.Largest)
+}

@@ -80,10 +80,14 @@ func (p Prospect) Judge(series *Series) Verdict {
 	}
 }
 
-// Rate implements [Rater]: the pace of the series, 0 for a job that hangs or gets worse.
+// Rate implements [Rater]: the pace of the series. Where that is a step back, as noise makes it, the whole
+// run has the word: what it lets expect of as much work again. 0 for a job that hangs or gets worse as a whole.
 func (p Prospect) Rate(series *Series, n Normalization) float64 {
 	if _, hangs := series.Silence(); hangs {
 		return 0
 	}
-	return max(0, series.Pace(n))
+	if pace := series.Pace(n); pace >= 0 {
+		return pace
+	}
+	return max(0, series.Outlook(n))
 }
