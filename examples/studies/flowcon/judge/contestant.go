@@ -21,6 +21,10 @@ func (c contestant) String() string { return c.name + " " + strconv.FormatFloat(
 
 const ours = "Prospect"
 
+// confidence is that of ours: how many factors of two around alpha it is unsure in. It is a flag, set before anything
+// is judged.
+var confidence float64 = growth.DefaultConfidence
+
 // fixed is ours at the alpha that its documentation recommends.
 var fixed = contestant{name: ours, alpha: 0.05}
 
@@ -41,7 +45,7 @@ func contestants() []contestant {
 		3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1)
 	add("Average with patience", func(a float64) growth.Classifier { return &patience{alpha: a} },
 		1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
-	add(ours, func(a float64) growth.Classifier { return growth.Prospect{Alpha: a} },
+	add(ours, func(a float64) growth.Classifier { return growth.Prospect{Alpha: a, Confidence: confidence} },
 		3e-3, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2)
 	return all
 }

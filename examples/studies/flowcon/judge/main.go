@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/growth"
 )
 
 func main() { command.Main("judge", run) }
@@ -17,7 +18,9 @@ func main() { command.Main("judge", run) }
 type options struct {
 	curves string
 	seeds  int
-	out    string
+	// confidence is growth.Prospect.Confidence.
+	confidence float64
+	out        string
 }
 
 func parse(args []string, stderr io.Writer) (*options, error) {
@@ -25,12 +28,16 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags := command.Flags("judge", stderr)
 	flags.StringVar(&o.curves, "curves", "../../growth/testdata/curves", "folder with curves and their INDEX.csv")
 	flags.IntVar(&o.seeds, "seeds", 2, "how often each noisy run is drawn")
+	flags.Float64Var(&o.confidence, "confidence", growth.DefaultConfidence, "how many factors of two around alpha Prospect is unsure in")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
 	if o.seeds < 1 {
 		return nil, command.Misused(flags, "-seeds must be positive")
+	}
+	if err := (growth.Prospect{Alpha: fixed.alpha, Confidence: o.confidence}).Validate(); err != nil || o.confidence == 0 {
+		return nil, command.Misused(flags, "-confidence must be positive")
 	}
 	return o, nil
 }
@@ -41,6 +48,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	confidence = o.confidence
 	curves, err := readCurves(o.curves)
 	if err != nil {
 		return err

@@ -24,4 +24,4 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 	commandtest.FileForFolder(t, run, "-seeds", "1", "-curves", "testdata/few")
 }
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "out") }
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "confidence", "out") }
