@@ -138,15 +138,34 @@ func TestBackOffSaturates(t *testing.T) {
 	}
 }
 
+type reading = flowcon.Reading
+
+// limitTest plays scenes that are 20 s apart, and wants limits.
+type limitTest struct {
+	name    string
+	options *flowcon.Options
+	scenes  [][]reading
+	want    map[string]float64
+}
+
+func (test *limitTest) run(t *testing.T) {
+	f := executor(t, 1, test.options)
+	for i, scene := range test.scenes {
+		for j := range scene {
+			scene[j].At = time.Duration(i) * 20 * second
+		}
+		step(t, f, time.Duration(i)*20*second, scene...)
+	}
+	for id, want := range test.want {
+		if status, _ := f.Standing(id); !cmp.Equal(status.Limits, []float64{want}, near) {
+			t.Errorf("%s: limits %v, want %v (%v)", id, status.Limits, want, status.Category)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	full, half := []float64{1}, []float64{0.5}
-	type reading = flowcon.Reading
-	for _, test := range []struct {
-		name    string
-		options *flowcon.Options
-		scenes  [][]reading // 20 s apart
-		want    map[string]float64
-	}{
+	for _, test := range []limitTest{
 		{"alone and growing", nil, [][]reading{{{Job: "a", Value: 8, Usage: full}}, {{Job: "a", Value: 0, Usage: full}}}, map[string]float64{"a": 1}},
 		{"growth of 3 to 1 in the share of the first value", &flowcon.Options{Beta: 100},
 			[][]reading{
@@ -168,6 +187,26 @@ func TestLimits(t *testing.T) {
 				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
 				{{Job: "a", Value: 40, Usage: full}, {Job: "b", Value: 3, Usage: full}}},
 			map[string]float64{"a": 39. / 41, "b": 2. / 41}},
+		{"diverged and silent", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}, {Job: "c", Value: 4, Usage: full}},
+				{{Job: "a", Value: math.NaN(), Usage: full}, {Job: "b", Value: 9, Usage: full}, {Job: "c", Value: 40, Usage: full}},
+				{{Job: "a", Value: math.Inf(1), Usage: full}, {Job: "b", Value: 17, Usage: full}, {Job: "c", Missing: true}}},
+			map[string]float64{"a": 1. / 6, "b": 8. / 17, "c": 9. / 17}},
+		{"usage that is no number is no reading", nil,
+			[][]reading{
+				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
+				{{Job: "a", Value: 9, Usage: []float64{math.NaN()}}, {Job: "b", Value: 3, Usage: full}}},
+			map[string]float64{"a": 1, "b": 1}},
+	} {
+		t.Run(test.name, test.run)
+	}
+}
+
+// What a published program of the authors does, each beside what the default is.
+func TestLimitsOfChoices(t *testing.T) {
+	full := []float64{1}
+	for _, test := range []limitTest{
 		{"the bound is an even share with one more", &flowcon.Options{BoundOneMore: true},
 			[][]reading{
 				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
@@ -197,32 +236,8 @@ func TestLimits(t *testing.T) {
 				{{Job: "a", Missing: true}, {Job: "b", Value: 21, Usage: full}},
 				{{Job: "a", Missing: true}, {Job: "b", Value: 31, Usage: full}}},
 			map[string]float64{"a": 1. / 4, "b": 1}},
-		{"diverged and silent", nil,
-			[][]reading{
-				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}, {Job: "c", Value: 4, Usage: full}},
-				{{Job: "a", Value: math.NaN(), Usage: full}, {Job: "b", Value: 9, Usage: full}, {Job: "c", Value: 40, Usage: full}},
-				{{Job: "a", Value: math.Inf(1), Usage: full}, {Job: "b", Value: 17, Usage: full}, {Job: "c", Missing: true}}},
-			map[string]float64{"a": 1. / 6, "b": 8. / 17, "c": 9. / 17}},
-		{"usage that is no number is no reading", nil,
-			[][]reading{
-				{{Job: "a", Value: 1, Usage: full}, {Job: "b", Value: 1, Usage: full}},
-				{{Job: "a", Value: 9, Usage: []float64{math.NaN()}}, {Job: "b", Value: 3, Usage: full}}},
-			map[string]float64{"a": 1, "b": 1}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			f := executor(t, 1, test.options)
-			for i, scene := range test.scenes {
-				for j := range scene {
-					scene[j].At = time.Duration(i) * 20 * second
-				}
-				step(t, f, time.Duration(i)*20*second, scene...)
-			}
-			for id, want := range test.want {
-				if status, _ := f.Standing(id); !cmp.Equal(status.Limits, []float64{want}, near) {
-					t.Errorf("%s: limits %v, want %v (%v)", id, status.Limits, want, status.Category)
-				}
-			}
-		})
+		t.Run(test.name, test.run)
 	}
 }
 
