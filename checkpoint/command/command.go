@@ -54,6 +54,10 @@ type Options struct {
 	// Acknowledge demands the acknowledgement even where there is a Format, so that the checkpoint is
 	// not older than the request. Without a Format it is demanded in any case.
 	Acknowledge bool
+	// Guard is the command of a guard, see package guard: every process is started below one, by this command with
+	// further flags and the process's own behind it. The program is apportion-guard, or one that calls guard.Main. What
+	// such a process starts ends when nobody vouches for the run any more, whatever becomes of the runner. Nil: none.
+	Guard []string
 	// Grace is the time between SIGTERM and SIGKILL when a run is stopped. Zero: SIGKILL at once, as
 	// its state was saved before.
 	Grace time.Duration

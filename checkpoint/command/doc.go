@@ -59,6 +59,10 @@
 // or that belongs to another user than the runner, which is not root. Limits of such processes are for
 // control groups. Processes outlive the runner; whoever wants them dead stops them.
 //
+// Guards: with Options.Guard each process is the child of a guard, which ends it when nobody vouches for the run in time:
+// the agent is dead, stopped or cannot read its book. Stop ends guards as all else, and how a process ended is known
+// also when no runner ran.
+//
 // Output goes to a file for each process. Where the file system can punch holes (ext4, XFS, Btrfs, tmpfs),
 // a log that outgrows its bound keeps its newest half and its apparent length, elsewhere it begins
 // again at zero. The bound is kept while a runner runs on the folder, and exceeded by what is written

@@ -23,11 +23,17 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
+		if os.Args[1] == "guard" {
+			program, err := os.Executable()
+			must(err)
+			os.Exit(guard.Main([]string{program, "guard"}, os.Args[2:], os.Stderr))
+		}
 		if name, ok := strings.CutPrefix(os.Args[1], "job:"); ok {
 			jobs[name]()
 			os.Exit(0)

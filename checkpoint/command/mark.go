@@ -17,14 +17,20 @@ type ended struct {
 	// Code is -1 where a signal has ended it.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
+	// Why says for what reason its guard has ended it; empty: it ended by itself, or there was no guard.
+	Why string `json:"why,omitempty"`
 }
 
 // String returns the end in words.
 func (e ended) String() string {
+	text := fmt.Sprintf("exit status %d", e.Code)
 	if e.Signal != "" {
-		return "signal: " + e.Signal
+		text = "signal: " + e.Signal
 	}
-	return fmt.Sprintf("exit status %d", e.Code)
+	if e.Why != "" {
+		text += fmt.Sprintf(" (ended by its guard: %s)", e.Why)
+	}
+	return text
 }
 
 // mark reads that the run was started; ErrNotStarted if it was not, or half only.
@@ -64,9 +70,17 @@ func (a *Runner) endOf(folder runFolder, rank int) error {
 		// The question for the record of the end comes after that for the process: one that ends in between has
 		// it.
 	} else if err := get(folder.ended(rank), &end); errors.Is(err, fs.ErrNotExist) {
-		return errUnknown
+		// Its guard was there, if it has one.
+		var known bool
+		if end, known = a.told(folder, rank); !known {
+			return errUnknown
+		}
 	} else if err != nil {
 		return err
+	}
+	// The exit status of a guard is a number, its record has the reason.
+	if word, known := a.told(folder, rank); known {
+		end = word
 	}
 	if end == (ended{}) {
 		return nil

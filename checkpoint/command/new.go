@@ -71,6 +71,9 @@ func (a *Runner) check() error {
 	if len(a.commands.Resume) > 0 && a.commands.Resume[0] == "" {
 		faults.Add(apportion.Item{}, "Resume[0]", apportion.ErrEmpty, "")
 	}
+	if len(a.options.Guard) > 0 && a.options.Signal != nil && signalName(a.options.Signal) == "" {
+		faults.Add(apportion.Item{}, "Signal", apportion.ErrUnknown, "a guard passes on SIGUSR1, SIGUSR2 and SIGHUP")
+	}
 	if a.commands.Work == "" {
 		faults.Add(apportion.Item{}, "Work", apportion.ErrEmpty, "")
 	}

@@ -167,6 +167,11 @@ func (r runFolder) isHeld() (bool, error) {
 // ownGroup puts a process to be started into a group of its own.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
+// signalName is the name by which a guard is told of a signal; empty: none.
+func signalName(sig os.Signal) string {
+	return map[os.Signal]string{syscall.SIGUSR1: "USR1", syscall.SIGUSR2: "USR2", syscall.SIGHUP: "HUP"}[sig]
+}
+
 // terminate asks a process to end; kill ends it. A stopped process has to go on to hear the first.
 const (
 	terminate = syscall.SIGTERM

@@ -27,6 +27,7 @@ func (a *Runner) signal(process, os.Signal) error   { return errors.ErrUnsupport
 func (a *Runner) killGroup(process)                 {}
 func (a *Runner) holders(jobFolder) map[int]process { return nil }
 func (r runFolder) isHeld() (bool, error)           { return false, errors.ErrUnsupported }
+func signalName(os.Signal) string                   { return "" }
 func ownGroup() *syscall.SysProcAttr                { return nil }
 func exitOf(state *os.ProcessState) ended           { return ended{Code: state.ExitCode()} }
 func release(string, int64) error                   { return errors.ErrUnsupported }

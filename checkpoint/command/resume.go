@@ -139,6 +139,10 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 	if run.Restore != "" && len(a.commands.Resume) > 0 {
 		argv = a.commands.Resume
 	}
+	argv, err := a.guarded(argv, folder, rank)
+	if err != nil {
+		return err
+	}
 	log, err := os.OpenFile(folder.log(rank), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err

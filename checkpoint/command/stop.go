@@ -179,7 +179,7 @@ func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find f
 			polite = false
 			continue
 		default:
-			a.askAll(known, asked)
+			a.askAll(leaders, known, asked)
 		}
 		if err := a.pause(ctx); err != nil {
 			// The numbers are sorted, so that two messages about the same processes read the same.
@@ -192,9 +192,12 @@ func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find f
 // finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
 type finder func(leaders, known map[int]process) (map[int]process, error)
 
-// askAll asks each process once to end.
-func (a *Runner) askAll(members map[int]process, asked map[process]bool) {
-	for _, p := range members {
+// askAll asks each process once to end, but for guards: they would ask their trainers again.
+func (a *Runner) askAll(leaders, members map[int]process, asked map[process]bool) {
+	for pid, p := range members {
+		if len(a.options.Guard) > 0 && leaders[pid] == p {
+			continue
+		}
 		if !asked[p] {
 			// A second SIGTERM would be taken by some programs for an order to end at once.
 			asked[p] = true

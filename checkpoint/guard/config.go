@@ -51,6 +51,8 @@ type Config struct {
 	// Cgroup is a folder of cgroup v2 below which a group may be made for the trainer; empty: no group. Where that is not
 	// allowed the guard goes on without.
 	Cgroup string
+	// Held is a file that the keeper and the trainer hold, the trainer as its descriptor 3; nil: none is.
+	Held *os.File
 	// Keeper is the command of the keeper, a program that calls [Keep]; nil: this program with the argument "keep".
 	Keeper []string
 }

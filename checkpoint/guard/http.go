@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 
@@ -34,6 +35,15 @@ type HTTP struct {
 var direct = &http.Client{Transport: &http.Transport{Proxy: nil}}
 
 var _ Authority = (*HTTP)(nil)
+
+// NewSocket returns an authority that is asked by HTTP through a Unix socket, at its path. Whoever cannot look into the
+// folder of the socket cannot answer in its place, and nobody can on a port that is free; so there is no token.
+func NewSocket(path string) *HTTP {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return &HTTP{URL: "http://guard/claim", Client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
 
 // Renew implements Authority.
 func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
@@ -75,7 +85,10 @@ func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
 // Handler answers claims that are posted. One without the token gets 401, one that is none 400, one that is not granted
 // because the desk does not know the run, or was replaced, 409: the guard asks again. A run that is fenced off is
 // answered by a grant that says so.
-func (d *Desk) Handler(token string) http.Handler {
+func (d *Desk) Handler(token string) http.Handler { return handler(token, d.Answer) }
+
+// handler answers claims with what answer says.
+func handler(token string, answer func(Claim) (Grant, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
@@ -87,7 +100,7 @@ func (d *Desk) Handler(token string) http.Handler {
 			http.Error(w, "this is no claim", http.StatusBadRequest)
 			return
 		}
-		grant, err := d.Answer(c)
+		grant, err := answer(c)
 		if err != nil {
 			text := err.Error()
 			if errors.Is(err, checkpoint.ErrFenced) {

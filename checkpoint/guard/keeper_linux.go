@@ -37,6 +37,7 @@ func Keep() {
 	// The trainer must not hold the ends of these pipes: each side knows of the other's death by them.
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
+	syscall.CloseOnExec(5)
 	k := &keeper{reports: json.NewEncoder(os.NewFile(4, "reports")), words: make(chan word), ended: make(chan syscall.WaitStatus, 1)}
 	// Whoever ends the guard's group may mean the keeper as well, which ends when the guard does. The signals are caught
 	// and not ignored, for the trainer would inherit that.
@@ -90,6 +91,9 @@ func (k *keeper) start(o *order) error {
 	cmd := exec.Command(o.Argv[0], o.Argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = o.Env, o.Dir, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if o.Held {
+		cmd.ExtraFiles = []*os.File{os.NewFile(5, "held")}
+	}
 	if group := k.makeCgroup(o.Cgroup); group != nil {
 		defer group.Close()
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(group.Fd())

@@ -259,7 +259,7 @@ func (g *guard) startKeeper() (*kept, error) {
 		if err != nil {
 			return nil, err
 		}
-		argv = []string{self, "keep"}
+		argv = []string{self, keepWord}
 	}
 	ordersRead, orders, err := os.Pipe()
 	if err != nil {
@@ -273,6 +273,9 @@ func (g *guard) startKeeper() (*kept, error) {
 	defer reportsWrite.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr, cmd.ExtraFiles = g.stderr(), []*os.File{ordersRead, reportsWrite}
+	if g.config.Held != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, g.config.Held)
+	}
 	// What ends this process' group, as a terminal does, leaves the keeper to do its work.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	output, err := cmd.StdoutPipe()
@@ -285,7 +288,7 @@ func (g *guard) startKeeper() (*kept, error) {
 	k := &kept{cmd: cmd, words: orders, reports: make(chan report), read: make(chan struct{})}
 	go k.hear(reports)
 	go g.readOutput(output, k.read)
-	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, word: g.word()}
+	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil, word: g.word()}
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}

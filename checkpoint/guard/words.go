@@ -10,6 +10,8 @@ type order struct {
 	Env    []string `json:"env"`
 	Dir    string   `json:"dir"`
 	Cgroup string   `json:"cgroup,omitempty"`
+	// Held says that descriptor 5 is to be held by the trainer as well.
+	Held bool `json:"held,omitempty"`
 	word
 }
 

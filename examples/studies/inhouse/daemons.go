@@ -28,6 +28,7 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address to listen on")
 	flags.Float64Var(&dorm.Theta1, "theta1", 0.5, "share of the largest possible fairness loss that is tolerated")
 	flags.Float64Var(&dorm.Theta2, "theta2", 0.5, "share of running jobs that one decision may adjust")
+	flags.DurationVar(&o.Grace, "grace", cluster.Grace, "how long a server may be silent: longer than every agent's lease")
 	flags.DurationVar(&o.SaveEvery, "save-every", 5*time.Second, "how often a running job is saved")
 	if err := command.Parse(flags, args); err != nil {
 		return err
@@ -40,6 +41,7 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse agent", stderr)
 	dir := cluster.Flag(flags, home)
 	var o cluster.AgentOptions
+	flags.DurationVar(&o.Lease, "lease", cluster.Lease, "how long jobs run on without a master")
 	cluster.ServerFlags(flags, &o.Server)
 	if err := command.Parse(flags, args); err != nil {
 		return err

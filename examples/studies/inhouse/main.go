@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 )
 
 func main() { command.Main("inhouse", run) }
@@ -22,6 +23,7 @@ var subcommands = command.Subcommands{
 	"master":   runMaster,
 	"agent":    runAgent,
 	"train":    runTrain,
+	"guard":    func(_ context.Context, _, _ io.Writer, args []string) error { return cluster.RunGuard(args) },
 	"submit":   submit,
 	"list":     list,
 	"explain":  explain,

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
@@ -137,6 +138,12 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
+	// Guards ask in a folder of the agent's, where nobody else can answer, and find the next agent there.
+	guards, err := listenForGuards(dir)
+	if err != nil {
+		return err
+	}
+	go func() { _ = wire.Serve(ctx, guards, guard.Vouching(a, "")) }() // without it leases end, which is safe
 	mux := http.NewServeMux()
 	wire.HandleAgent(mux, token, a)
 	return serve(ctx, "127.0.0.1:0", func(ctx context.Context, url string) error {
@@ -159,6 +166,9 @@ func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.R
 			options = o.Processes(w)
 		}
 		options.Node = o.Server.ID
+		if options.Guard, err = guardOf(p.Join("agents", string(store.FolderOf(o.Server.ID)))); err != nil {
+			return nil, err
+		}
 		options.Env = append(options.Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), AsProgram+"=1")
 		return command.New(command.Commands{Start: w.Start, Resume: w.Resume, Work: work}, &options)
 	}

@@ -1,6 +1,6 @@
 // This file tests the command line and what the program exits with.
 
-package main
+package guard
 
 import (
 	"context"
@@ -14,25 +14,23 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/apportion/apportion/checkpoint/guard"
 )
 
 func TestStatus(t *testing.T) {
-	refused := fmt.Errorf("late: %w", guard.ErrRefused)
+	refused := fmt.Errorf("late: %w", ErrRefused)
 	for name, c := range map[string]struct {
-		end  guard.End
+		end  End
 		err  error
 		want int
 	}{
-		"well":         {guard.End{}, nil, 0},
-		"badly":        {guard.End{Code: 3}, nil, 3},
-		"a signal":     {guard.End{Code: -1, Signal: "killed"}, nil, 137},
-		"lease":        {guard.End{Code: -1, Signal: "killed", Why: guard.LeaseOver}, nil, 75},
-		"fenced":       {guard.End{Code: -1, Signal: "killed", Why: guard.Fenced}, nil, 77},
-		"late":         {guard.End{}, refused, 77},
-		"unreachable":  {guard.End{}, fmt.Errorf("%w: %w", refused, context.DeadlineExceeded), 75},
-		"no such file": {guard.End{}, errors.New("no such file"), 70},
+		"well":         {End{}, nil, 0},
+		"badly":        {End{Code: 3}, nil, 3},
+		"a signal":     {End{Code: -1, Signal: "killed"}, nil, 137},
+		"lease":        {End{Code: -1, Signal: "killed", Why: LeaseOver}, nil, 75},
+		"fenced":       {End{Code: -1, Signal: "killed", Why: Fenced}, nil, 77},
+		"late":         {End{}, refused, 77},
+		"unreachable":  {End{}, fmt.Errorf("%w: %w", refused, context.DeadlineExceeded), 75},
+		"no such file": {End{}, errors.New("no such file"), 70},
 	} {
 		if got := status(c.end, c.err); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -52,10 +50,10 @@ func TestParse(t *testing.T) {
 	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != syscall.SIGUSR2 || len(c.Argv) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if h, ok := c.Authority.(*guard.HTTP); !ok || h.URL != "http://x" || h.Token != "secret" {
+	if h, ok := c.Authority.(*HTTP); !ok || h.URL != "http://x" || h.Token != "secret" {
 		t.Errorf("%+v", c.Authority)
 	}
-	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard); err != nil || c.Authority.(*guard.Files).Dir != "/leases" {
+	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard); err != nil || c.Authority.(*Files).Dir != "/leases" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// The number of the container and the files of saves are told to the trainer as well.
@@ -80,11 +78,11 @@ func TestParse(t *testing.T) {
 		"-url u -token-file /nowhere a": "/nowhere",
 	} {
 		var text strings.Builder
-		if got := run(strings.Fields(args), &text); got != exitUsage || !strings.Contains(text.String(), want) {
+		if got := Main(nil, strings.Fields(args), &text); got != exitUsage || !strings.Contains(text.String(), want) {
 			t.Errorf("%s: %d, %s", args, got, text.String())
 		}
 	}
-	if got := run([]string{"-help"}, io.Discard); got != 0 {
+	if got := Main(nil, []string{"-help"}, io.Discard); got != 0 {
 		t.Errorf("-help: %d", got)
 	}
 }

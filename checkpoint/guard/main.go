@@ -1,0 +1,181 @@
+// This file implements the command line of a guard: for the program apportion-guard, and for programs that are their own
+// guards.
+
+package guard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/command"
+)
+
+// What the program exits with when the trainer's own status is not the reason. The numbers are those of sysexits(3).
+const (
+	exitUsage   = 64 // the command line or the environment is wrong
+	exitFailed  = 70 // the trainer could not be started
+	exitLease   = 75 // nobody has vouched for the run in time, or any more: another attempt may run
+	exitFenced  = 77 // the run is fenced off
+	exitSignals = 128
+)
+
+// Main is the program of a guard: it runs until nothing of its run lives, and returns the exit status. args are those of
+// apportion-guard, see its -help. program is how this very program is called so that it calls Main, for the keeper that a
+// guard starts; nil: by its name alone.
+func Main(program, args []string, stderr io.Writer) int {
+	if len(args) == 1 && args[0] == keepWord {
+		Keep()
+		return 0
+	}
+	c, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "apportion-guard:", err)
+		return exitUsage
+	}
+	if program != nil {
+		c.Keeper = append(slices.Clone(program), keepWord)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	end, err := Run(ctx, c)
+	if err != nil {
+		fmt.Fprintln(stderr, "apportion-guard:", err)
+	}
+	return status(end, err)
+}
+
+// keepWord is the one argument of a keeper.
+const keepWord = "keep"
+
+// status is the exit status for an end.
+func status(end End, err error) int {
+	switch {
+	case errors.Is(err, ErrRefused) && errors.Is(err, context.DeadlineExceeded), end.Why == LeaseOver:
+		return exitLease
+	case errors.Is(err, ErrRefused), end.Why == Fenced:
+		return exitFenced
+	case err != nil:
+		return exitFailed
+	case end.Signal != "":
+		return exitSignals + int(syscall.SIGKILL)
+	}
+	return end.Code
+}
+
+// signals are those that may ask for a save, by name.
+var signals = map[string]os.Signal{"": nil, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "HUP": syscall.SIGHUP}
+
+// parse reads the command line and the environment.
+func parse(args []string, stderr io.Writer) (Config, error) {
+	var c Config
+	flags := flag.NewFlagSet("apportion-guard", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	url := flags.String("url", "", "where claims are posted to")
+	token := flags.String("token-file", "", "a file with the bearer token for -url")
+	socket := flags.String("socket", "", "the Unix socket to which claims are posted, in place of -url")
+	held := flags.Int("held", 0, "a descriptor that the trainer is to hold, as its descriptor 3; 0: none")
+	files := flags.String("files", "", "the folder for claims by files, in place of -url")
+	save := flags.String("save", "", "the signal that asks the trainer to save: USR1, USR2 or HUP")
+	rank := flags.String("rank", "", "the number of this container, from 0; a sum, as 4+2, is one as well (default $APPORTION_RANK)")
+	dir := flags.String("dir", "", "the folder for the files of saves, if the environment names none (default a new one)")
+	flags.DurationVar(&c.Every, "every", 0, "how often to claim at least (default a sixth of the lease)")
+	flags.StringVar(&c.Record, "record", "", "the file in which to write down what is known of the run")
+	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2 below which a group may be made")
+	flags.DurationVar(&c.Start, "start", DefaultStart, "how long to ask before giving up")
+	flags.DurationVar(&c.Grace, "grace", 10*time.Second, "the time between SIGTERM and SIGKILL")
+	if err := flags.Parse(args); err != nil {
+		return c, err
+	}
+	c.Argv = flags.Args()
+	var known bool
+	if c.Save, known = signals[strings.TrimPrefix(*save, "SIG")]; !known {
+		return c, fmt.Errorf("-save %q: USR1, USR2 or HUP", *save)
+	}
+	switch {
+	case *url != "" && *files == "" && *socket == "":
+		text, err := readToken(*token)
+		if err != nil {
+			return c, err
+		}
+		c.Authority = &HTTP{URL: *url, Token: text}
+	case *url == "" && *files != "" && *socket == "":
+		c.Authority = &Files{Dir: *files}
+	case *url == "" && *files == "" && *socket != "":
+		c.Authority = NewSocket(*socket)
+	default:
+		return c, errors.New("either -url or -files or -socket is needed")
+	}
+	if *held > 0 {
+		c.Held = os.NewFile(uintptr(*held), "held")
+	}
+	own := map[string]string{}
+	if err := errors.Join(setRank(own, *rank), setFiles(own, *dir)); err != nil {
+		return c, err
+	}
+	// The trainer is told what the guard goes by.
+	c.Env = os.Environ()
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		c.Env = append(c.Env, name+"="+own[name])
+	}
+	lookup := func(name string) string { return cmp.Or(own[name], os.Getenv(name)) }
+	return c, errors.Join(c.FromEnvironment(lookup), c.Validate())
+}
+
+// setRank sets the number of the container. A cluster manager that numbers those of each server from 0 gives a sum.
+func setRank(own map[string]string, sum string) error {
+	if sum == "" {
+		return nil
+	}
+	rank := 0
+	for term := range strings.SplitSeq(sum, "+") {
+		n, err := strconv.Atoi(term)
+		if err != nil || n < 0 || rank > math.MaxInt32-n {
+			return fmt.Errorf("-rank %q: a number from 0, or a sum of such", sum)
+		}
+		rank += n
+	}
+	own[command.EnvRank] = strconv.Itoa(rank)
+	return nil
+}
+
+// setFiles names the files by which a trainer is asked to save and says that it has, where the environment does not.
+func setFiles(own map[string]string, dir string) error {
+	if os.Getenv(command.EnvSaveRequest) != "" && os.Getenv(command.EnvSaveAck) != "" {
+		return nil
+	}
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "apportion-"); err != nil {
+			return err
+		}
+	}
+	own[command.EnvSaveRequest] = filepath.Join(dir, "request")
+	own[command.EnvSaveAck] = filepath.Join(dir, "acknowledgement")
+	return nil
+}
+
+// readToken reads the bearer token; none without a file.
+func readToken(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(name)
+	return strings.TrimSpace(string(text)), err
+}
