@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 )
 
 func main() { command.Main("live", run) }
@@ -20,6 +21,7 @@ var subcommands = command.Subcommands{
 	"oasis":  oasisAndFIFO,
 	"master": runMaster,
 	"agent":  runAgent,
+	"guard":  func(_ context.Context, _, _ io.Writer, args []string) error { return cluster.RunGuard(args) },
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {

@@ -149,10 +149,34 @@ func (c *Cluster) Kill(random *rand.Rand) string {
 }
 
 // KillProgram ends a program with signal 9, if there is one of that name.
-func (c *Cluster) KillProgram(name string) {
+func (c *Cluster) KillProgram(name string) { c.each(name, (*service).kill) }
+
+// Down ends a program with signal 9, and does not start it again.
+func (c *Cluster) Down(name string) {
+	c.each(name, func(s *service) {
+		s.mu.Lock()
+		s.stopped = true
+		s.mu.Unlock()
+		s.kill()
+	})
+}
+
+// Signal sends a signal to a program, for instance one that stops it.
+func (c *Cluster) Signal(name string, sig os.Signal) {
+	c.each(name, func(s *service) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.process != nil {
+			_ = s.process.Signal(sig) // it may have ended by itself
+		}
+	})
+}
+
+// each does something with the programs of a name.
+func (c *Cluster) each(name string, do func(*service)) {
 	for _, s := range c.services {
 		if s.name == name {
-			s.kill()
+			do(s)
 		}
 	}
 }

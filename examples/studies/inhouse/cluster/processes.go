@@ -22,6 +22,8 @@ type Process struct {
 	Job     string
 	Attempt int64
 	Rank    int
+	// Guard says that it is one of those that guard a process of the job.
+	Guard bool
 }
 
 // TwiceFile is written into the shared directory of a job by a process that finds its place in it taken by
@@ -62,6 +64,8 @@ func (p Place) Processes() []Process {
 		process.PID, _ = strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		process.Attempt, _ = strconv.ParseInt(env[command.EnvAttempt], 10, 64)
 		process.Rank, _ = strconv.Atoi(env[command.EnvRank])
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		process.Guard = bytes.HasPrefix(append(line, 0)[bytes.IndexByte(append(line, 0), 0)+1:], []byte(GuardWord+"\x00"))
 		found = append(found, process)
 	}
 	return found
