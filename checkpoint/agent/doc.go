@@ -31,7 +31,8 @@
 // master that has had no answer for longer than that, by as much as clocks may drift apart and ending jobs
 // takes, says ServerFenced. Questions and orders that are lost, late or repeated make the lease end earlier,
 // never later. An attempt that has ended so has failed; it was not fenced off. What the lease cannot do is to
-// end jobs while the agent itself is stopped or dead: the agent that is started next does that first.
+// end jobs while the agent itself is stopped or dead: the agent that is started next does that first. Jobs whose
+// processes run below guards, package guard, end all the same: [Agent.Vouch] gives them no time that the agent has not.
 //
 // # Deviations
 //

@@ -10,9 +10,11 @@
 // off. What it knows last, progress, newest checkpoint and how the trainer ended, stays in a file, see [Record], for
 // whoever asks later.
 //
-// [Desk] is the other side: it vouches for runs, on whatever road the claims come. [HTTP] asks a desk by HTTP, [Files]
-// by a folder that both see; an [Authority] of one's own may ask an object in a store, or a Lease of Kubernetes. A desk
-// also asks for saves, see [Desk.AskSave]: the guard tells its trainer by a file and by a signal, and the desk what was
+// Where an agent starts runs, as package command's Options.Guard has it, [Vouching] is the other side: a run has what is
+// left of its agent's lease. Elsewhere [Desk] is: it vouches for runs, on whatever road the claims come. [HTTP] asks a desk
+// by HTTP, [Files] by a folder that both see; an [Authority] of one's own may ask an object in a store, or a Lease of
+// Kubernetes. A desk also asks for saves, see [Desk.AskSave]: the guard tells its trainer by a file and by a signal, and
+// the desk what was
 // acknowledged.
 //
 // The program apportion-guard is Run with flags, to be put before a trainer's command.

@@ -40,9 +40,9 @@ func TestMain(m *testing.M) {
 
 // settings are what a test wants of a guard in a process of its own.
 type settings struct {
-	URL, Files, Record, Ack, Request, Script string
-	Start, Grace                             time.Duration
-	Attempt                                  int64
+	URL, Files, Record, Ack, Request, Script, Cgroup string
+	Start, Grace                                     time.Duration
+	Attempt                                          int64
 }
 
 // guardMain is a guard; its arguments are settings.
@@ -66,7 +66,7 @@ func guardMain() int {
 	}
 	end, err := guard.Run(ctx, guard.Config{ID: guard.ID{Job: "lr", Attempt: s.Attempt, Server: "s1"}, Epoch: 3, Authority: a,
 		Argv: []string{"sh", "-c", s.Script}, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
-		Acknowledgement: s.Ack, Record: s.Record, Request: s.Request, Every: 50 * time.Millisecond})
+		Acknowledgement: s.Ack, Cgroup: s.Cgroup, Record: s.Record, Request: s.Request, Every: 50 * time.Millisecond})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99

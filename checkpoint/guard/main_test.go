@@ -67,12 +67,16 @@ func TestParse(t *testing.T) {
 			t.Errorf("the trainer is not told %s", want)
 		}
 	}
+	if c, err := parse([]string{"-socket", "/s", "-held", "3", "sh"}, io.Discard); err != nil || c.Authority.(*HTTP).Client == nil || c.Held == nil || c.Held.Fd() != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
 	for args, want := range map[string]string{
 		"-files f -rank 4+ sh":          "-rank",
 		"-files f -rank -1 sh":          "-rank",
 		"-files f -rank 2147483647+1 a": "-rank",
 		"sh":                            "-url or -files",
 		"-url u -files f sh":            "-url or -files",
+		"-socket s -files f sh":         "-url or -files or -socket",
 		"-url u":                        "Argv",
 		"-url u -save STOP sh":          "-save",
 		"-url u -token-file /nowhere a": "/nowhere",
