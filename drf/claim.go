@@ -46,6 +46,9 @@ type Claim struct {
 	// for a queue that is paused; NoMax means no bound, and so does a max that is absent in JSON.
 	Min int64 `json:"min,omitzero"`
 	Max int64 `json:"max"`
+	// Queue is the ID of the queue of a [Tree] that the claim belongs to; empty: to none, so that it shares
+	// with the queues at the top. Without a tree it must be empty.
+	Queue string `json:"queue,omitempty"`
 }
 
 // UnmarshalJSON reads a claim: a weight that is absent is 1, a max that is absent NoMax. One that is there
@@ -64,28 +67,39 @@ func (c *Claim) UnmarshalJSON(text []byte) error {
 // validate returns everything that is wrong with capacity and claims as Faults.
 func validate(capacity apportion.Resources, claims []Claim) error {
 	var faults apportion.Faults
+	checkClaims(&faults, capacity, claims)
+	for i := range claims {
+		// Without a tree there is no queue that a claim could belong to.
+		if claims[i].Queue != "" {
+			faults.Add(check.Item("claim", claims[i].ID, i), "Queue", apportion.ErrUnknown, strconv.Quote(claims[i].Queue))
+		}
+	}
+	return faults.Err()
+}
+
+// checkClaims adds what is wrong with capacity and claims, their queues apart.
+func checkClaims(faults *apportion.Faults, capacity apportion.Resources, claims []Claim) {
 	// The capacity decides how many kinds there are, so that every demand is measured against it.
-	kinds := checkCapacity(&faults, capacity, "Capacity")
+	kinds := checkCapacity(faults, capacity, "Capacity")
 	seen := make(map[string]bool)
 	// Two claims of one name are rare: the costly look for which they are is made only if there are any.
 	unique := distinct(claims)
 	for i := range claims {
-		claim, before := &claims[i], len(faults)
+		claim, before := &claims[i], len(*faults)
 		if !unique {
-			check.ID(&faults, seen, claim.ID, apportion.Item{})
+			check.ID(faults, seen, claim.ID, apportion.Item{})
 		}
-		check.Resources(&faults, kinds, claim.Demand, apportion.Item{}, "Demand")
+		check.Resources(faults, kinds, claim.Demand, apportion.Item{}, "Demand")
 		// A demand of nothing has no share, and would get containers without end.
-		if len(faults) == before && claim.Demand.IsZero() {
+		if len(*faults) == before && claim.Demand.IsZero() {
 			faults.Add(apportion.Item{}, "Demand", apportion.ErrNoDemand, "")
 		}
-		checkWeight(&faults, claim.Weight, apportion.Item{})
-		checkBounds(&faults, claim)
-		for _, fault := range faults[before:] { // named only now: a sound claim costs no text
+		checkWeight(faults, claim.Weight, apportion.Item{})
+		checkBounds(faults, claim)
+		for _, fault := range (*faults)[before:] { // named only now: a sound claim costs no text
 			fault.Item = check.Item("claim", claim.ID, i)
 		}
 	}
-	return faults.Err()
 }
 
 // checkCapacity adds the faults of a vector that gives the number of kinds, and returns the kinds,

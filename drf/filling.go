@@ -46,6 +46,8 @@ type Stop struct {
 	Cause Cause `json:"cause"`
 	// Kind is the kind of resource behind the cause, -1 where there is none (AtMax).
 	Kind int `json:"kind"`
+	// Queue is the queue whose ceiling is reached (AtCeiling), else empty.
+	Queue string `json:"queue,omitempty"`
 }
 
 // String returns for instance "short of kind 1".
@@ -61,6 +63,8 @@ func (s Stop) Text(kinds apportion.Kinds) string {
 		return "short of " + kinds.Name(s.Kind)
 	case Unservable:
 		return "cannot be served: there is no " + kinds.Name(s.Kind)
+	case AtCeiling:
+		return "at the ceiling of queue " + s.Queue + " for " + kinds.Name(s.Kind)
 	default:
 		return "ended by another claim short of " + kinds.Name(s.Kind)
 	}
@@ -79,9 +83,12 @@ const (
 	Unservable
 	// Halted: the container of another claim did not fit, and StopAtFirst was set.
 	Halted
+	// AtCeiling: a queue above the claim has of a kind all that its ceiling allows (divisible), or too
+	// little less for its next container (whole).
+	AtCeiling
 )
 
-var causeTexts = []string{"max", "exhausted", "unservable", "halted"}
+var causeTexts = []string{"max", "exhausted", "unservable", "halted", "ceiling"}
 
 // String returns the cause in one word.
 func (c Cause) String() string { return enum.String(c, causeTexts) }

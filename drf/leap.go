@@ -90,7 +90,7 @@ func (p *progress) take(level float64) {
 		// A claim at Max leaves as in give, but without a repair of the heap, which is rebuilt below.
 		if p.out.Claims[client.claim].Containers == p.claims[client.claim].Max {
 			client.place = -1
-			p.out.Claims[client.claim].StoppedBy = Stop{AtMax, -1}
+			p.out.Claims[client.claim].StoppedBy = Stop{Cause: AtMax, Kind: -1}
 			continue
 		}
 		// The list is filtered in place: what is written lies behind what has been read.

@@ -41,7 +41,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 		p.out.Claims[i].ID = claim.ID
 		// It has no share at all, since one of its kinds has no capacity to be a part of.
 		if k := unservable(capacity, claim.Demand); k >= 0 {
-			p.stop(client, Stop{Unservable, k})
+			p.stop(client, Stop{Cause: Unservable, Kind: k})
 			continue
 		}
 		// The dominant kind of a claim never changes while all its containers are alike.
@@ -53,7 +53,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 		if p.out.Claims[i].Containers < claim.Max {
 			p.sorter.queue.push(client)
 		} else {
-			p.stop(client, Stop{AtMax, -1})
+			p.stop(client, Stop{Cause: AtMax, Kind: -1})
 		}
 	}
 	return p
@@ -72,7 +72,7 @@ func (p *progress) give(client *Client) int {
 	p.withdraw(claim.Demand, 1)
 	p.grant(client, 1)
 	if p.out.Claims[client.claim].Containers == claim.Max {
-		p.stop(client, Stop{AtMax, -1})
+		p.stop(client, Stop{Cause: AtMax, Kind: -1})
 	} else {
 		p.sorter.queue.fix(client)
 	}
@@ -99,7 +99,7 @@ func (p *progress) stop(client *Client, why Stop) {
 func (p *progress) halt(lacking int) {
 	// All that are left are told the kind that has ended the filling, though it is not theirs.
 	for client := p.sorter.Next(); client != nil; client = p.sorter.Next() {
-		p.stop(client, Stop{Halted, lacking})
+		p.stop(client, Stop{Cause: Halted, Kind: lacking})
 	}
 }
 

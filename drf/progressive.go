@@ -42,7 +42,7 @@ func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptio
 		if lacking < 0 {
 			continue
 		}
-		p.stop(client, Stop{Exhausted, lacking})
+		p.stop(client, Stop{Cause: Exhausted, Kind: lacking})
 		if options.StopAtFirst {
 			p.out.HaltedBy = client.claim
 			p.halt(lacking)

@@ -150,7 +150,7 @@ func (w *water) start() {
 		claim, in := &w.claims[i], &w.tub[i]
 		w.out.Claims[i].ID = claim.ID
 		if k := unservable(w.capacity, claim.Demand); k >= 0 {
-			w.out.Claims[i].StoppedBy = Stop{Unservable, k}
+			w.out.Claims[i].StoppedBy = Stop{Cause: Unservable, Kind: k}
 			continue
 		}
 		w.active++
@@ -298,7 +298,7 @@ func (w *water) reachCap(e event) {
 	}
 	w.out.Claims[e.claim].Share = float64(claim.Max) * w.tub[e.claim].delta
 	// Max containers are a whole number: its use went into room exactly, and no rate of it is left.
-	w.stop(e.claim, float64(claim.Max), Stop{AtMax, -1})
+	w.stop(e.claim, float64(claim.Max), Stop{Cause: AtMax, Kind: -1})
 }
 
 // freeze raises the level to the one where kind is used up and stops every claim that demands it,
@@ -339,7 +339,7 @@ func (w *water) freezeClaim(i int32, kind int) {
 	claim, in, floor := &w.claims[i], &w.tub[i], float64(w.floor(i))
 	if in.state == atFloor { // its use is in room already
 		w.out.Claims[i].Share = floor * in.delta
-		w.stop(i, floor, Stop{Exhausted, kind})
+		w.stop(i, floor, Stop{Cause: Exhausted, Kind: kind})
 		return
 	}
 	for k := range w.kinds {
@@ -349,7 +349,7 @@ func (w *water) freezeClaim(i int32, kind int) {
 	}
 	w.out.Claims[i].Share = w.level * claim.Weight
 	// Rounding may carry the product past either bound by a unit in the last place.
-	w.stop(i, min(max(in.pace*w.level, floor), float64(claim.Max)), Stop{Exhausted, kind})
+	w.stop(i, min(max(in.pace*w.level, floor), float64(claim.Max)), Stop{Cause: Exhausted, Kind: kind})
 }
 
 // stop takes claim i out of the filling at the present level.

@@ -1,0 +1,427 @@
+// This file implements progressive filling of a tree in rational numbers, [Bhattacharya13], as slowly and
+// plainly as possible.
+
+package drforacle
+
+import "math/big"
+
+// Queue is one node of a tree; see drf.Queue. The vectors are as long as the capacity; a ceiling below 0 is none.
+type Queue struct {
+	ID, Parent         string
+	Weight             float64
+	Guarantee, Ceiling []int64
+}
+
+// Member is a claim and the queue that it belongs to, "" for none.
+type Member struct {
+	Claim
+	Queue string
+}
+
+// hierarchy is a tree and what its claims have. Nothing but counts is kept: every use is added up anew.
+type hierarchy struct {
+	capacity []int64
+	queues   []Queue
+	members  []Member
+	counts   []*big.Rat
+	// done are the claims that have stopped, within says that only claims within a guarantee are served, whole
+	// that a container is handed out as a whole.
+	done          []bool
+	within, whole bool
+}
+
+// FillTree returns the divisible containers of each claim.
+func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
+	h := newHierarchy(capacity, queues, members)
+	for h.within = true; ; h.within = false {
+		for {
+			h.stopAtLimits()
+			s := h.flow("")
+			if s == nil {
+				break
+			}
+			for i, speed := range s.speeds {
+				h.counts[i].Add(h.counts[i], new(big.Rat).Mul(speed, s.horizon))
+			}
+		}
+		if !h.within {
+			return h.counts
+		}
+	}
+}
+
+// WholeTree returns the containers of each claim, handed out one by one.
+func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
+	h := newHierarchy(capacity, queues, members)
+	h.whole = true
+	for h.within = true; ; h.within = false {
+		for next := h.next(""); next != nil; next = h.next("") {
+			i := next.claim
+			h.counts[i].Add(h.counts[i], whole(1))
+			// What does not fit is taken back, and its claim has stopped.
+			if !h.fits() {
+				h.counts[i].Sub(h.counts[i], whole(1))
+				h.done[i] = true
+			}
+		}
+		if !h.within {
+			break
+		}
+	}
+	var containers []int64
+	for _, count := range h.counts {
+		containers = append(containers, count.Num().Int64())
+	}
+	return containers
+}
+
+// newHierarchy returns the state in which every claim has its minimum. The minima below a queue are dropped where they do
+// not fit it, lowest queues first.
+func newHierarchy(capacity []int64, queues []Queue, members []Member) *hierarchy {
+	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: make([]bool, len(members))}
+	for i, m := range members {
+		h.counts = append(h.counts, new(big.Rat))
+		if unservable(capacity, m.Claim) {
+			h.done[i] = true
+		} else {
+			h.counts[i].SetInt64(m.Min)
+		}
+	}
+	h.dropMinima("")
+	return h
+}
+
+// dropMinima drops the minima below a queue that do not fit it, after those of the queues below.
+func (h *hierarchy) dropMinima(id string) {
+	for _, q := range h.queues {
+		if q.Parent == id {
+			h.dropMinima(q.ID)
+		}
+	}
+	for k := range h.capacity {
+		if limit := h.ceiling(id, k); limit != nil && h.used(id, k).Cmp(limit) > 0 {
+			for i := range h.members {
+				if h.isBelow(i, id) {
+					h.counts[i] = new(big.Rat)
+				}
+			}
+		}
+	}
+}
+
+// queue returns a queue by its ID, which is not "".
+func (h *hierarchy) queue(id string) Queue {
+	for _, q := range h.queues {
+		if q.ID == id {
+			return q
+		}
+	}
+	panic("no queue " + id)
+}
+
+// path lists the queues above claim i, the root "" last.
+func (h *hierarchy) path(i int) []string {
+	var ids []string
+	for id := h.members[i].Queue; id != ""; id = h.queue(id).Parent {
+		ids = append(ids, id)
+	}
+	return append(ids, "")
+}
+
+// isBelow reports whether claim i is below the queue called id.
+func (h *hierarchy) isBelow(i int, id string) bool {
+	for _, above := range h.path(i) {
+		if above == id {
+			return true
+		}
+	}
+	return false
+}
+
+// used adds up what all claims below a queue have of kind k.
+func (h *hierarchy) used(id string, k int) *big.Rat {
+	sum := new(big.Rat)
+	for i, m := range h.members {
+		if h.isBelow(i, id) {
+			sum.Add(sum, new(big.Rat).Mul(h.counts[i], whole(m.Demand[k])))
+		}
+	}
+	return sum
+}
+
+// ceiling returns the limit of a queue for kind k, that of the root being the capacity; nil for none.
+func (h *hierarchy) ceiling(id string, k int) *big.Rat {
+	if id == "" {
+		return whole(h.capacity[k])
+	}
+	if limit := h.queue(id).Ceiling[k]; limit >= 0 {
+		return whole(limit)
+	}
+	return nil
+}
+
+// guarantee returns what a queue is guaranteed of kind k.
+func (h *hierarchy) guarantee(id string, k int) *big.Rat {
+	if id == "" {
+		return new(big.Rat)
+	}
+	return whole(h.queue(id).Guarantee[k])
+}
+
+// below reports whether a queue would still be within its guarantee with more of each kind that wanted has: a
+// container of these quantities where they are whole, any more where not.
+func (h *hierarchy) below(id string, wanted []*big.Rat) bool {
+	for k, more := range wanted {
+		if more.Sign() == 0 {
+			continue
+		}
+		room := new(big.Rat).Sub(h.guarantee(id, k), h.used(id, k))
+		if h.whole && room.Cmp(more) < 0 || !h.whole && room.Sign() <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// demand returns a claim's demand in rational numbers.
+func (h *hierarchy) demand(i int) []*big.Rat {
+	var demand []*big.Rat
+	for _, q := range h.members[i].Demand {
+		demand = append(demand, whole(q))
+	}
+	return demand
+}
+
+// open reports whether claim i may be served at present.
+func (h *hierarchy) open(i int) bool {
+	if h.done[i] || h.counts[i].Cmp(whole(h.members[i].Max)) >= 0 {
+		return false
+	}
+	for _, id := range h.path(i) {
+		if h.below(id, h.demand(i)) {
+			return true
+		}
+	}
+	return !h.within
+}
+
+// fits reports whether nothing is above any ceiling.
+func (h *hierarchy) fits() bool {
+	for k := range h.capacity {
+		if h.used("", k).Cmp(h.ceiling("", k)) > 0 {
+			return false
+		}
+		for _, q := range h.queues {
+			if limit := h.ceiling(q.ID, k); limit != nil && h.used(q.ID, k).Cmp(limit) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stopAtLimits stops every claim above which a kind that it demands has reached its ceiling.
+func (h *hierarchy) stopAtLimits() {
+	for i, m := range h.members {
+		for _, id := range h.path(i) {
+			for k, q := range m.Demand {
+				if limit := h.ceiling(id, k); q > 0 && limit != nil && h.used(id, k).Cmp(limit) >= 0 {
+					h.done[i] = true
+				}
+			}
+		}
+	}
+}
+
+// level is a weighted share of amount in kind k.
+func (h *hierarchy) level(amount *big.Rat, k int, weight float64) *big.Rat {
+	share := new(big.Rat).Quo(amount, whole(h.capacity[k]))
+	return share.Quo(share, new(big.Rat).SetFloat64(weight))
+}
+
+// stream is how a claim or a queue would be served: its level, whether it is below its guarantee, the containers
+// of each claim for a unit of its level, and the rise of its level until something changes.
+type stream struct {
+	level   *big.Rat
+	first   bool
+	speeds  map[int]*big.Rat
+	horizon *big.Rat
+}
+
+// flow returns the stream of a queue, nil where nobody below it may be served.
+func (h *hierarchy) flow(id string) *stream {
+	least, next := h.least(h.streams(id))
+	if least == nil {
+		return nil
+	}
+	s := &stream{first: least[0].first, speeds: make(map[int]*big.Rat), level: new(big.Rat)}
+	shorten := func(by *big.Rat) {
+		if by.Sign() > 0 && (s.horizon == nil || by.Cmp(s.horizon) < 0) {
+			s.horizon = by
+		}
+	}
+	for _, child := range least {
+		shorten(child.horizon)
+		for i, speed := range child.speeds {
+			s.speeds[i] = speed
+		}
+	}
+	if next != nil {
+		shorten(new(big.Rat).Sub(next, least[0].level))
+	}
+	// rates are the use of each kind for a unit of the children's level.
+	rates := make([]*big.Rat, len(h.capacity))
+	for k := range rates {
+		rates[k] = new(big.Rat)
+		for i, speed := range s.speeds {
+			rates[k].Add(rates[k], new(big.Rat).Mul(speed, whole(h.members[i].Demand[k])))
+		}
+		if rates[k].Sign() > 0 {
+			if limit := h.ceiling(id, k); limit != nil {
+				shorten(quo(new(big.Rat).Sub(limit, h.used(id, k)), rates[k]))
+			}
+			shorten(quo(new(big.Rat).Sub(h.guarantee(id, k), h.used(id, k)), rates[k]))
+		}
+	}
+	if id == "" {
+		return s
+	}
+	s.first = s.first || h.below(id, rates)
+	slope := h.slope(id, rates, s, shorten)
+	for i, speed := range s.speeds {
+		s.speeds[i] = quo(speed, slope)
+	}
+	s.horizon = new(big.Rat).Mul(s.horizon, slope)
+	return s
+}
+
+// slope sets the level of a queue and returns its rise for a unit of its children's level.
+func (h *hierarchy) slope(id string, rates []*big.Rat, s *stream, shorten func(*big.Rat)) *big.Rat {
+	weight, slope := h.queue(id).Weight, new(big.Rat)
+	for k, rate := range rates {
+		if rate.Sign() > 0 {
+			switch level := h.level(h.used(id, k), k, weight); level.Cmp(s.level) {
+			case 1:
+				s.level, slope = level, h.level(rate, k, weight)
+			case 0:
+				if rise := h.level(rate, k, weight); rise.Cmp(slope) > 0 {
+					slope = rise
+				}
+			}
+		}
+	}
+	// A kind that rises faster comes to be the one that counts.
+	for k, rate := range rates {
+		if rate.Sign() > 0 {
+			if faster := new(big.Rat).Sub(h.level(rate, k, weight), slope); faster.Sign() > 0 {
+				shorten(quo(new(big.Rat).Sub(s.level, h.level(h.used(id, k), k, weight)), faster))
+			}
+		}
+	}
+	return slope
+}
+
+// streams lists the children of a queue that may be served.
+func (h *hierarchy) streams(id string) []*stream {
+	var list []*stream
+	for _, q := range h.queues {
+		if q.Parent == id {
+			if s := h.flow(q.ID); s != nil {
+				list = append(list, s)
+			}
+		}
+	}
+	for i, m := range h.members {
+		if m.Queue == id && h.open(i) {
+			rise := new(big.Rat).Sub(whole(m.Max), h.counts[i])
+			list = append(list, &stream{
+				level:   weighted(h.capacity, m.Claim, h.counts[i]),
+				speeds:  map[int]*big.Rat{i: pace(h.capacity, m.Claim)},
+				horizon: quo(rise, pace(h.capacity, m.Claim)),
+			})
+		}
+	}
+	return list
+}
+
+// least returns the streams that are served, and the least level above theirs of others like them, nil where
+// there is none.
+func (h *hierarchy) least(list []*stream) (served []*stream, next *big.Rat) {
+	first := false
+	for _, s := range list {
+		first = first || s.first
+	}
+	for _, s := range list {
+		if s.first == first && (len(served) == 0 || s.level.Cmp(served[0].level) < 0) {
+			served = []*stream{s}
+		}
+	}
+	for _, s := range list {
+		switch {
+		case s.first != first || s == served[0]:
+		case s.level.Cmp(served[0].level) == 0:
+			served = append(served, s)
+		case next == nil || s.level.Cmp(next) < 0:
+			next = s.level
+		}
+	}
+	return served, next
+}
+
+// turn is the claim that a queue would serve next.
+type turn struct {
+	claim int
+	level *big.Rat
+	first bool
+	id    string
+	queue bool // queues come before claims of the same name
+}
+
+// next returns the turn of a queue, nil where nobody below it may be served.
+func (h *hierarchy) next(id string) *turn {
+	var best *turn
+	consider := func(t *turn) {
+		if best == nil || t.before(best) {
+			best = t
+		}
+	}
+	for _, q := range h.queues {
+		if q.Parent != id {
+			continue
+		}
+		inner := h.next(q.ID)
+		if inner == nil {
+			continue
+		}
+		demand := h.demand(inner.claim)
+		t := &turn{claim: inner.claim, level: new(big.Rat), first: inner.first || h.below(q.ID, demand), id: q.ID, queue: true}
+		for k, d := range demand {
+			if d.Sign() > 0 {
+				if level := h.level(h.used(q.ID, k), k, q.Weight); level.Cmp(t.level) > 0 {
+					t.level = level
+				}
+			}
+		}
+		consider(t)
+	}
+	for i, m := range h.members {
+		if m.Queue == id && h.open(i) {
+			consider(&turn{claim: i, level: weighted(h.capacity, m.Claim, h.counts[i]), id: m.ID})
+		}
+	}
+	return best
+}
+
+// before reports whether t comes before u.
+func (t *turn) before(u *turn) bool {
+	if t.first != u.first {
+		return t.first
+	}
+	if order := t.level.Cmp(u.level); order != 0 {
+		return order < 0
+	}
+	return t.id < u.id || t.id == u.id && t.queue && !u.queue
+}
+
+// quo returns x/y.
+func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
