@@ -56,6 +56,8 @@
 //   - kind: the name of a resource, in the caller's unit ([Kinds]).
 //   - demand: what one container needs of each kind ([Resources]).
 //   - claim: what somebody asks of a filling ([github.com/apportion/apportion/drf.Claim]).
+//   - queue: a node of a tree, which shares with its siblings what their parent has
+//     ([github.com/apportion/apportion/drf.Queue]).
 //   - client: who is served by a sorter ([github.com/apportion/apportion/drf.Client]).
 //   - share: the part of the cluster that somebody has of the kind of which this part is largest: the
 //     dominant share ([Resources.DominantShare]).
@@ -92,6 +94,12 @@
 //	[Ghodsi11 Algorithm 1, lines 3-4, next client]	drf/sorter.go	Sorter
 //	[Ghodsi11 §3]	drf/verify.go	Verify
 //	[Ghodsi11 §3, the five properties]	drf/properties.go	verifier.checkPareto, verifier.checkEnvy, verifier.checkIncentive
+//	[Bhattacharya13 §3, trees]	drf/tree.go	Tree, NewTree
+//	[Bhattacharya13 §4, divisible]	drf/fluid.go	Tree.Fill, fluid.survey
+//	[Bhattacharya13, whole containers]	drf/treewhole.go	Tree.FillWhole
+//	[Bhattacharya13, next client]	drf/treesorter.go	TreeSorter
+//	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
+//	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Application, Problem
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
@@ -288,6 +296,8 @@
 //
 //   - [BGGHRV71] M. Bénichou, J. M. Gauthier, P. Girodet, G. Hentges, G. Ribière, O. Vincent. Experiments
 //     in mixed-integer linear programming. Mathematical Programming 1, 1971.
+//   - [Bhattacharya13] A. Bhattacharya, D. Culler, E. Friedman, A. Ghodsi, S. Shenker, I. Stoica.
+//     Hierarchical Scheduling for Diverse Datacenter Workloads. SoCC 2013.
 //   - [Dantzig60] G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations
 //     Research 8(1), 1960.
 //   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared

@@ -11,6 +11,9 @@
 //   - [Sorter] keeps clients in the order in which to serve them while containers come and go.
 //   - [Verify] checks any division against the properties that make it fair.
 //   - [Explain] says what stopped each claim.
+//   - [Tree] does all this for queues in a tree, with weights, guarantees and ceilings: [Tree.Fill],
+//     [Tree.FillWhole], [TreeSorter], [VerifyTree], [ExplainTree], and [Tree.Reclaim] for what would be
+//     taken back from those who have more than is guaranteed.
 //
 // # Notation
 //
@@ -19,6 +22,7 @@
 //	D_i	Claim.Demand	units of the kind, one container	[Ghodsi11] Algorithm 1
 //	w_i	Claim.Weight	none	[Ghodsi11] §4.3
 //	n_i^min, n_i^max	Claim.Min, Claim.Max	containers	[Dorm]
+//	G_g, L_g	Queue.Guarantee, Queue.Ceiling	units of the kind	of all below the queue
 //	s_i	Filled.Share, Client.Share	part of the cluster	[Ghodsi11] §4.1
 //	s_i/w_i	Filled.Level, Client.Level	share for a weight of 1	[Ghodsi11] §4.3
 //
@@ -40,11 +44,16 @@
 //   - A demand of zero: the claim goes on when that kind is used up, as in [Parkes15]; a demand of
 //     zero in all kinds is refused, since it has no share.
 //   - One weight a claim for all kinds; [Ghodsi11] allows one for each kind.
+//   - Of a queue only the kinds count that it would be served next, where [Bhattacharya13] rescales its
+//     children to the least. Guarantees and ceilings are not in the paper. The properties that VerifyTree looks
+//     at are those that hold; queues of different claims may envy one another.
 //   - [FillWhole] by default goes on with other claims when a container does not fit.
 //     WholeOptions.StopAtFirst is Algorithm 1 as printed.
 //
 // # References
 //
+//   - [Bhattacharya13] A. Bhattacharya, D. Culler, E. Friedman, A. Ghodsi, S. Shenker, I. Stoica.
+//     Hierarchical Scheduling for Diverse Datacenter Workloads. SoCC 2013.
 //   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant
 //     Resource Fairness: Fair Allocation of Multiple Resource Types. NSDI 2011.
 //   - [Parkes15] D. C. Parkes, A. D. Procaccia, N. Shah. Beyond Dominant Resource Fairness:

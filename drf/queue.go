@@ -38,7 +38,14 @@ func compareExactly(a, b *Client) int {
 		return order
 	}
 	// IDs are unique, so that no two clients are equal and the order is total.
-	return cmp.Compare(a.id, b.id)
+	if order := cmp.Compare(a.id, b.id); order != 0 || a == b {
+		return order
+	}
+	// Only at the root of a tree may a queue and a client have one name: the queue comes first.
+	if a.branch.isClient() {
+		return 1
+	}
+	return -1
 }
 
 // push adds a client at the end, from where it rises to its place. O(log n).

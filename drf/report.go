@@ -28,9 +28,18 @@ const (
 	// the cluster of its own, Weight over the sum of the weights of all. Whole containers: on
 	// whole containers of that part. Min of others and large containers can break it.
 	SharingIncentive
+	// WithinCeilings, of trees: no queue has more of a kind than its ceiling.
+	WithinCeilings
+	// GuaranteesMet, of trees: no claim below Max could have more within a guarantee above it.
+	GuaranteesMet
+	// WeightMonotone, of trees: of two children of one queue with the same demand the one with more weight has
+	// no less. Whole containers: no less than one below.
+	WeightMonotone
 )
 
-var propertyTexts = []string{"capacity", "bounds", "Pareto efficiency", "envy-freeness", "sharing incentive"}
+var propertyTexts = []string{
+	"capacity", "bounds", "Pareto efficiency", "envy-freeness", "sharing incentive", "ceilings", "guarantees", "weights",
+}
 
 // String returns the property in words.
 func (p Property) String() string { return enum.String(p, propertyTexts) }
@@ -48,6 +57,8 @@ type Violation struct {
 	// about neither.
 	Claim string `json:"claim,omitempty"`
 	Other string `json:"other,omitempty"`
+	// Queue is whose ceiling is exceeded or whose guarantee is not met, or who has less than its part.
+	Queue string `json:"queue,omitempty"`
 	// Kind is the kind of resource that is overdrawn (WithinCapacity), else -1.
 	Kind int `json:"kind"`
 	// Got is the number of containers that the claim has (for WithinCapacity, the quantity that
@@ -65,9 +76,18 @@ func (v Violation) String() string {
 		return fmt.Sprintf("%v: %.9g of kind %d handed out, there is %.9g", v.Property, v.Got, v.Kind, v.Limit)
 	case WithinBounds:
 		return fmt.Sprintf("%v: claim %q has %.9g containers, its bound is %.9g", v.Property, v.Claim, v.Got, v.Limit)
+	case WithinCeilings:
+		return fmt.Sprintf("%v: queue %q has %.9g of kind %d, its ceiling is %.9g", v.Property, v.Queue, v.Got, v.Kind, v.Limit)
+	case GuaranteesMet:
+		return fmt.Sprintf("%v: claim %q has %.9g containers and could have %.9g within what %q is guaranteed", v.Property, v.Claim, v.Got, v.Limit, v.Queue)
+	case WeightMonotone:
+		return fmt.Sprintf("%v: claim %q has %.9g containers, less than %q, and could have %.9g", v.Property, v.Claim, v.Got, v.Other, v.Limit)
 	case EnvyFree:
 		return fmt.Sprintf("%v: claim %q has %.9g containers and could run %.9g with what %q has", v.Property, v.Claim, v.Got, v.Limit, v.Other)
 	default:
+		if v.Queue != "" {
+			return fmt.Sprintf("%v: queue %q has a share of %.9g and could have %.9g", v.Property, v.Queue, v.Got, v.Limit)
+		}
 		return fmt.Sprintf("%v: claim %q has %.9g containers and could have %.9g", v.Property, v.Claim, v.Got, v.Limit)
 	}
 }

@@ -19,7 +19,10 @@ import (
 // Allocate. Next takes constant time; Allocate, Release, SetWeight and SetActive take
 // O(K + log n) for n active clients and K kinds and allocate no memory. Allocations are whatever
 // the caller reports: more than the total is legal, as happens when servers vanish. On an error
-// nothing changes. A Sorter must not be used by several goroutines at once.
+// nothing changes.
+//
+// Next, Compare, All, Lookup, Len, Snapshot and the methods of Client only read: several goroutines may call them
+// at once while none calls another method. All other methods, Order among them, need the Sorter alone.
 //
 // Source: [Ghodsi11] Algorithm 1.
 type Sorter struct {
@@ -27,6 +30,7 @@ type Sorter struct {
 	kinds   apportion.Kinds // numbers, for messages
 	clients map[string]*Client
 	queue   queue
+	skipped []*Client
 }
 
 // Client is one client of a [Sorter]: the handle by which it is called.
@@ -39,6 +43,9 @@ type Client struct {
 	kind   int   // of the dominant share, -1 while that is 0
 	place  int   // in the queue, -1 while inactive
 	claim  int   // position among the claims of FillWhole; else unused
+	// skipped says that Skip has taken the client out of the order for a while.
+	skipped bool
+	branch  *branch // in a TreeSorter, else nil
 }
 
 // NewSorter returns a sorter without clients for a cluster that has total. Kinds with total 0 take
@@ -67,6 +74,7 @@ func (s *Sorter) SetTotal(total apportion.Resources) error {
 		client.rate()
 	}
 	s.queue.heapify()
+	s.wake()
 	return nil
 }
 
@@ -110,6 +118,7 @@ func (s *Sorter) Remove(client *Client) error {
 	if !client.held.IsZero() {
 		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
 	}
+	s.forget(client)
 	s.queue.remove(client)
 	delete(s.clients, client.id)
 	// A handle that is used on is refused by own.
@@ -129,6 +138,7 @@ func (s *Sorter) SetActive(client *Client, active bool) error {
 	if err := s.own(client); err != nil {
 		return err
 	}
+	s.forget(client)
 	switch {
 	// A client that is active already would be in the queue twice.
 	case active && client.place < 0:
@@ -188,6 +198,7 @@ func (s *Sorter) Release(client *Client, r apportion.Resources) error {
 	}
 	client.rate()
 	s.queue.fix(client)
+	s.wake()
 	return nil
 }
 
@@ -245,8 +256,16 @@ func (c *Client) Weight() float64 { return c.weight }
 // Held returns a copy of what the client holds.
 func (c *Client) Held() apportion.Resources { return c.held.Clone() }
 
-// Active reports whether the client is in the order.
+// Active reports whether the client is in the order. One that is skipped is not.
 func (c *Client) Active() bool { return c.place >= 0 }
+
+// Queue returns the ID of the queue of a [Tree] that the client belongs to, empty for none.
+func (c *Client) Queue() string {
+	if c.branch == nil || c.branch.parent == nil {
+		return ""
+	}
+	return c.branch.parent.key.id
+}
 
 // Share returns the dominant share and its kind, 0 and -1 for a client without any. The share is
 // above 1 where more is allocated than there is. A removed client has share 0.

@@ -225,10 +225,16 @@ func checkCircles(faults *apportion.Faults, queues []Queue, parents map[string]s
 // validate returns everything that is wrong with claims on the tree as Faults.
 func (t *Tree) validate(claims []Claim) error {
 	var faults apportion.Faults
-	checkClaims(&faults, t.capacity, claims)
+	t.check(&faults, claims, "claim")
+	return faults.Err()
+}
+
+// check adds what is wrong with claims, which errors call by the sort of item given.
+func (t *Tree) check(faults *apportion.Faults, claims []Claim, sort string) {
+	checkClaims(faults, t.capacity, claims)
 	for i := range claims {
 		at, known := t.index[claims[i].Queue]
-		item := check.Item("claim", claims[i].ID, i)
+		item := check.Item(sort, claims[i].ID, i)
 		switch {
 		case !known:
 			faults.Add(item, "Queue", apportion.ErrUnknown, strconv.Quote(claims[i].Queue))
@@ -237,7 +243,6 @@ func (t *Tree) validate(claims []Claim) error {
 			faults.Add(item, "Queue", apportion.ErrConflict, fmt.Sprintf("%q has queues below it", claims[i].Queue))
 		}
 	}
-	return faults.Err()
 }
 
 // floors returns what every claim has before anything is filled: its Min, or 0 where all Min below a queue above

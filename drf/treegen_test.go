@@ -79,6 +79,14 @@ func (o organization) fillTree(t fatal) *drf.TreeFilling[float64] {
 	return filling
 }
 
+func (o organization) wholeTree(t fatal) *drf.TreeFilling[int64] {
+	filling, err := o.tree(t).FillWhole(o.claims)
+	if err != nil {
+		t.Fatalf("Tree.FillWhole: %v", err)
+	}
+	return filling
+}
+
 // twins returns the queues and claims as the oracle takes them.
 func (o organization) twins() ([]drforacle.Queue, []drforacle.Member) {
 	queues, members := make([]drforacle.Queue, len(o.queues)), make([]drforacle.Member, len(o.claims))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/drf"
@@ -28,6 +29,36 @@ func TestPropTreeFillEqualsOracle(t *testing.T) {
 			if exact, _ := want[i].Float64(); !isClose(got.Containers, exact) {
 				t.Fatalf("%s of %s has %.17g containers, want %.17g", got.ID, o.claims[i].Queue, got.Containers, exact)
 			}
+		}
+	})
+}
+
+func TestPropTreeWholeEqualsOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := genOrganization(t, wholeOrganization)
+		queues, members := o.twins()
+		want := drforacle.WholeTree(o.capacity, queues, members)
+		if got := containers(&o.wholeTree(t).Filling); !slices.Equal(got, want) {
+			t.Fatalf("containers %v, want %v", got, want)
+		}
+	})
+}
+
+// Whole containers of a tree of one level are those of FillWhole.
+func TestPropTreeWholeOfOneLevelIsFlat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := genInstance(t, limits{claims: 7, capacity: 60, demand: 9, min: 2, max: 12, empty: true})
+		want := in.whole(t, nil)
+		flat := organization{instance: in}
+		if got := flat.wholeTree(t).Filling; !cmp.Equal(got, *want) {
+			t.Fatal(cmp.Diff(*want, got))
+		}
+		one := organization{instance: instance{in.capacity, slices.Clone(in.claims)}, queues: []drf.Queue{node("all", "", 7, nil)}}
+		for i := range one.claims {
+			one.claims[i].Queue = "all"
+		}
+		if got := one.wholeTree(t).Filling; !cmp.Equal(got, *want) {
+			t.Fatal(cmp.Diff(*want, got))
 		}
 	})
 }
@@ -157,6 +188,57 @@ func TestPropTreeOrder(t *testing.T) {
 			at := slices.IndexFunc(b.Queues, func(f drf.FilledQueue[float64]) bool { return f.ID == want.ID })
 			if !slices.Equal(b.Queues[at].Used, want.Used) {
 				t.Fatalf("%+v becomes %+v", want, b.Queues[at])
+			}
+		}
+	})
+}
+
+// Fillings keep what VerifyTree says that they keep.
+func TestPropTreeFillingsVerify(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := wholeOrganization
+		if rapid.Bool().Draw(t, "plain") {
+			l.guarantees, l.min = false, 0
+		}
+		if rapid.Bool().Draw(t, "no minima") {
+			l.min = 0
+		}
+		o := genOrganization(t, l)
+		filling, whole := o.fillTree(t), o.wholeTree(t)
+		report, err := drf.VerifyTree(o.tree(t), o.claims, containers(&filling.Filling))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wholes, err := drf.VerifyTree(o.tree(t), o.claims, containers(&whole.Filling))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dropped := filling.ShortOf >= 0
+		for _, q := range filling.Queues {
+			dropped = dropped || q.ShortOf >= 0
+		}
+		promises := []drf.Property{drf.WithinCapacity, drf.WithinCeilings, drf.ParetoEfficient}
+		if !dropped {
+			promises = append(promises, drf.WithinBounds)
+		}
+		if l.min == 0 {
+			promises = append(promises, drf.GuaranteesMet)
+		}
+		for _, p := range promises {
+			if !report.Holds(p) || !wholes.Holds(p) {
+				t.Fatalf("divisible %v\nwhole %v", report, wholes)
+			}
+		}
+		promises = []drf.Property{drf.WeightMonotone}
+		if !dropped {
+			promises = append(promises, drf.EnvyFree)
+		}
+		if !l.guarantees && l.min == 0 {
+			promises = append(promises, drf.SharingIncentive)
+		}
+		for _, p := range promises {
+			if !report.Holds(p) {
+				t.Fatalf("%v", report)
 			}
 		}
 	})

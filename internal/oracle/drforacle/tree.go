@@ -27,6 +27,7 @@ type hierarchy struct {
 	// done are the claims that have stopped, within says that only claims within a guarantee are served, whole
 	// that a container is handed out as a whole.
 	done          []bool
+	aside         []bool
 	within, whole bool
 }
 
@@ -57,6 +58,11 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 	for h.within = true; ; h.within = false {
 		for next := h.next(""); next != nil; next = h.next("") {
 			i := next.claim
+			// Who is within no guarantee is set aside when its turn comes.
+			if h.within && !h.guaranteed(i) {
+				h.aside[i] = true
+				continue
+			}
 			h.counts[i].Add(h.counts[i], whole(1))
 			// What does not fit is taken back, and its claim has stopped.
 			if !h.fits() {
@@ -67,6 +73,7 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 		if !h.within {
 			break
 		}
+		clear(h.aside)
 	}
 	var containers []int64
 	for _, count := range h.counts {
@@ -78,7 +85,7 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 // newHierarchy returns the state in which every claim has its minimum. The minima below a queue are dropped where they do
 // not fit it, lowest queues first.
 func newHierarchy(capacity []int64, queues []Queue, members []Member) *hierarchy {
-	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: make([]bool, len(members))}
+	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: make([]bool, len(members)), aside: make([]bool, len(members))}
 	for i, m := range members {
 		h.counts = append(h.counts, new(big.Rat))
 		if unservable(capacity, m.Claim) {
@@ -194,15 +201,20 @@ func (h *hierarchy) demand(i int) []*big.Rat {
 
 // open reports whether claim i may be served at present.
 func (h *hierarchy) open(i int) bool {
-	if h.done[i] || h.counts[i].Cmp(whole(h.members[i].Max)) >= 0 {
+	if h.done[i] || h.aside[i] || h.counts[i].Cmp(whole(h.members[i].Max)) >= 0 {
 		return false
 	}
+	return h.whole || !h.within || h.guaranteed(i)
+}
+
+// guaranteed reports whether more of claim i is within any guarantee above it.
+func (h *hierarchy) guaranteed(i int) bool {
 	for _, id := range h.path(i) {
 		if h.below(id, h.demand(i)) {
 			return true
 		}
 	}
-	return !h.within
+	return false
 }
 
 // fits reports whether nothing is above any ceiling.
@@ -425,3 +437,16 @@ func (t *turn) before(u *turn) bool {
 
 // quo returns x/y.
 func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+
+// NextOfTree returns the claim that is due when each has so many containers and those that are idle ask for
+// nothing, -1 where nobody is. Limits are not looked at.
+func NextOfTree(capacity []int64, queues []Queue, members []Member, counts []int64, idle []bool) int {
+	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: idle, aside: make([]bool, len(members)), whole: true}
+	for _, n := range counts {
+		h.counts = append(h.counts, whole(n))
+	}
+	if next := h.next(""); next != nil {
+		return next.claim
+	}
+	return -1
+}

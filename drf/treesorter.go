@@ -1,0 +1,459 @@
+// This file implements TreeSorter, the order of clients of a tree, kept up to date while resources come
+// and go, [Bhattacharya13].
+
+package drf
+
+import (
+	"iter"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/exact"
+)
+
+// TreeSorter keeps the clients of a tree in the order in which they are due to be served, as [Tree] states it: from
+// the root down, the child below its guarantee first, then the least level, then the ID. Every comparison is
+// exact.
+//
+// Next takes constant time; Allocate, Release, Skip and the setters of one client take O(d (K + log c)) for depth d, K
+// kinds and c children of a queue, and allocate no memory. Ceilings are not looked at here: what has run must be
+// booked whatever they say. Ask Room before a container is started. On an error nothing changes.
+//
+// Next, Compare, All, Room, Lookup, Len, Snapshot, Balances and the methods of Client only read: several goroutines may
+// call them at once while none calls another method. All other methods need the TreeSorter alone.
+type TreeSorter struct {
+	tree    *Tree
+	total   apportion.Resources
+	kinds   apportion.Kinds // numbers, for messages
+	nodes   []branch        // as in tree
+	clients map[string]*Client
+	skipped []*Client
+}
+
+// branch is a queue or a client: a child in the order of its parent.
+type branch struct {
+	key    Client // what the parent sorts it by; the handle itself, for a client
+	parent *branch
+	// first are the children below their guarantees, rest the others: those that have somebody to serve.
+	first, rest queue
+	below       bool    // in first of the parent, if in its order
+	head        *Client // who is next below it, nil for nobody
+	// Of a client: what its next container demands, and whether it is active.
+	demand apportion.Resources
+	active bool
+	node   *treeNode // nil for a client
+}
+
+// isClient reports whether the branch is no queue.
+func (b *branch) isClient() bool { return b.node == nil }
+
+// NewSorter returns a sorter without clients for the tree. The tree is kept, and not changed.
+func (t *Tree) NewSorter() *TreeSorter {
+	s := &TreeSorter{
+		tree: t, total: t.capacity.Clone(), nodes: make([]branch, len(t.nodes)),
+		kinds: make(apportion.Kinds, len(t.capacity)), clients: make(map[string]*Client),
+	}
+	for k := range s.kinds {
+		s.kinds[k] = strconv.Itoa(k)
+	}
+	for at := range s.nodes {
+		node, b := &t.nodes[at], &s.nodes[at]
+		b.node = node
+		b.key = newClient(nil, node.id, node.weight, make(apportion.Resources, len(t.capacity)))
+		b.key.branch = b
+		if node.parent >= 0 {
+			b.parent = &s.nodes[node.parent]
+		}
+	}
+	return s
+}
+
+// Add adds an active client that holds nothing to a queue that has no queues below it, or to none (""). demand is
+// what its next container needs. The error is [apportion.Faults]: an empty or repeated ID, a queue that does not exist (ErrUnknown) or has
+// queues (ErrConflict), a weight outside [MinWeight, MaxWeight], a demand of nothing or of the wrong length.
+func (s *TreeSorter) Add(id, queue string, weight float64, demand apportion.Resources) (*Client, error) {
+	var faults apportion.Faults
+	item := clientItem(id)
+	if s.clients[id] != nil {
+		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
+	}
+	claim := Claim{ID: id, Queue: queue, Weight: weight, Demand: demand}
+	s.tree.check(&faults, []Claim{claim}, "client")
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	b := &branch{parent: &s.nodes[s.tree.index[queue]], demand: demand.Clone(), active: true}
+	b.key = newClient(nil, id, weight, make(apportion.Resources, len(s.total)))
+	b.key.branch = b
+	s.clients[id] = &b.key
+	s.update(b)
+	return &b.key, nil
+}
+
+// update brings a branch and all above it into order, once the branch itself or what it holds has changed.
+// O(d (K + log c)).
+func (s *TreeSorter) update(b *branch) {
+	for ; b.parent != nil; b = b.parent {
+		below := b.rate(s.total)
+		b.settle(below)
+	}
+	b.head = b.top()
+}
+
+// rate finds anew who is next below a branch, and its level. It reports whether the branch is below its
+// guarantee.
+func (b *branch) rate(total apportion.Resources) (below bool) {
+	if b.isClient() {
+		b.head = nil
+		if b.active && !b.key.skipped {
+			b.head = &b.key
+		}
+		b.key.rateIn(total, nil)
+		return false
+	}
+	b.head = b.top()
+	if b.head == nil {
+		return false
+	}
+	demand := b.head.branch.demand
+	b.key.rateIn(total, demand)
+	return len(b.first) > 0 || b.within(demand)
+}
+
+// top returns who is next among the children of a queue, nil for nobody.
+func (b *branch) top() *Client {
+	switch {
+	case len(b.first) > 0:
+		return b.first[0].client.branch.head
+	case len(b.rest) > 0:
+		return b.rest[0].client.branch.head
+	default:
+		return nil
+	}
+}
+
+// within reports whether a container of demand is within the guarantee of a queue.
+func (b *branch) within(demand apportion.Resources) bool {
+	for k, q := range demand {
+		// No overflow: what is left of the guarantee is compared, not a sum.
+		if q > 0 && q > b.node.guarantee[k]-b.key.held[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// settle puts a branch where it belongs in the order of its parent.
+func (b *branch) settle(below bool) {
+	from, to := &b.parent.rest, &b.parent.rest
+	if b.below {
+		from = &b.parent.first
+	}
+	if below {
+		to = &b.parent.first
+	}
+	if b.head == nil || from != to {
+		from.remove(&b.key)
+	}
+	b.below = below
+	switch {
+	case b.head == nil:
+	case b.key.place < 0:
+		to.push(&b.key)
+	default:
+		to.fix(&b.key)
+	}
+}
+
+// rateIn finds the largest share of total that the client holds of any kind that demand has, nil for all.
+func (c *Client) rateIn(total, demand apportion.Resources) {
+	c.kind = -1
+	c.exact.amount, c.exact.total = 0, 1
+	for k, held := range c.held {
+		if held == 0 || total[k] == 0 || demand != nil && demand[k] == 0 {
+			continue
+		}
+		if exact.Less(c.exact.amount, total[k], held, c.exact.total) {
+			c.kind, c.exact.amount, c.exact.total = k, held, total[k]
+		}
+	}
+}
+
+// Next returns the client that is due to be served, nil where nobody is.
+func (s *TreeSorter) Next() *Client { return s.nodes[0].head }
+
+// Lookup returns the client called id, or nil.
+func (s *TreeSorter) Lookup(id string) *Client { return s.clients[id] }
+
+// Len returns the number of clients, active or not.
+func (s *TreeSorter) Len() int { return len(s.clients) }
+
+// Allocate adds r to what a client and all queues above it hold. The error is an [*apportion.FieldError]
+// (ErrUnknown, ErrOverflow) or [apportion.Faults] (ErrLength, ErrNegative).
+func (s *TreeSorter) Allocate(client *Client, r apportion.Resources) error {
+	if err := s.checkCall(client, r); err != nil {
+		return err
+	}
+	// The root holds the most of all: where its sum fits, every sum below it does.
+	if err := exact.AddTo(s.nodes[0].key.held, s.nodes[0].key.held, r); err != nil {
+		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
+	}
+	for b := client.branch; b.parent != nil; b = b.parent {
+		for k, q := range r {
+			b.key.held[k] += q
+		}
+	}
+	s.update(client.branch)
+	return nil
+}
+
+// Release takes r off what a client and all queues above it hold, and brings back all who are skipped. The
+// error is an [*apportion.FieldError] (ErrUnknown, ErrNotHeld) or [apportion.Faults] (ErrLength, ErrNegative).
+func (s *TreeSorter) Release(client *Client, r apportion.Resources) error {
+	if err := s.checkCall(client, r); err != nil {
+		return err
+	}
+	if !r.FitsIn(client.held) {
+		return &apportion.FieldError{
+			Item: clientItem(client.id), Field: "Release", Err: ErrNotHeld,
+			Detail: s.kinds.Format(r) + ", held " + s.kinds.Format(client.held),
+		}
+	}
+	for b := client.branch; b != nil; b = b.parent {
+		for k, q := range r {
+			b.key.held[k] -= q
+		}
+	}
+	s.update(client.branch)
+	s.wake()
+	return nil
+}
+
+// checkCall refuses a client of another sorter, and resources that have the wrong length or a negative
+// quantity. A sound call allocates nothing.
+func (s *TreeSorter) checkCall(client *Client, r apportion.Resources) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	check.Resources(&faults, s.kinds, r, clientItem(client.id), "Resources")
+	return faults.Err()
+}
+
+// own refuses a client that is not of this sorter (any more).
+func (s *TreeSorter) own(client *Client) error {
+	if client == nil || s.clients[client.id] != client {
+		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
+	}
+	return nil
+}
+
+// Room returns whether one more container of a client's demand fits: the first kind that lacks, -1 for none, and
+// the ID of the queue whose ceiling it is, empty for the cluster. The cluster comes before the queues, and a
+// queue before those below it. O(d K).
+func (s *TreeSorter) Room(client *Client) (kind int, queue string) {
+	kind = -1
+	for b := client.branch.parent; b != nil; b = b.parent {
+		limit := b.node.ceiling
+		if b.parent == nil {
+			limit = s.total
+		}
+		for k := len(limit) - 1; k >= 0; k-- {
+			q := client.branch.demand[k]
+			if q > 0 && (limit[k] < NoLimit || b.parent == nil) && q > limit[k]-b.key.held[k] {
+				kind, queue = k, b.key.id
+			}
+		}
+	}
+	return kind, queue
+}
+
+// Remove takes a client out for good. A client that still holds resources is not removed (ErrHolding). The
+// error is an [*apportion.FieldError].
+func (s *TreeSorter) Remove(client *Client) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	if !client.held.IsZero() {
+		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
+	}
+	s.forget(client)
+	client.branch.active = false
+	s.update(client.branch)
+	delete(s.clients, client.id)
+	return nil
+}
+
+// SetActive takes a client into the order or out of it; it keeps what it holds. The error is
+// [*apportion.FieldError], ErrUnknown.
+func (s *TreeSorter) SetActive(client *Client, active bool) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	s.forget(client)
+	client.branch.active = active
+	s.update(client.branch)
+	return nil
+}
+
+// SetDemand changes what the next container of a client needs. The error is [*apportion.FieldError] (ErrUnknown,
+// ErrNoDemand) or [apportion.Faults] (ErrLength, ErrNegative).
+func (s *TreeSorter) SetDemand(client *Client, demand apportion.Resources) error {
+	if err := s.checkCall(client, demand); err != nil {
+		return err
+	}
+	if demand.IsZero() {
+		return &apportion.FieldError{Item: clientItem(client.id), Field: "Demand", Err: apportion.ErrNoDemand}
+	}
+	copy(client.branch.demand, demand)
+	s.forget(client)
+	s.update(client.branch)
+	return nil
+}
+
+// SetWeight changes the weight of a client. The error is [*apportion.FieldError] with ErrUnknown, or
+// [apportion.Faults] for a weight outside [MinWeight, MaxWeight].
+func (s *TreeSorter) SetWeight(client *Client, weight float64) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	checkWeight(&faults, weight, clientItem(client.id))
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	client.weight, client.exact.weight = weight, newRatio(weight)
+	s.update(client.branch)
+	return nil
+}
+
+// SetTotal changes what the cluster has, orders everything anew and brings back all who are skipped, in O(K n). A total
+// below what is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
+func (s *TreeSorter) SetTotal(total apportion.Resources) error {
+	var faults apportion.Faults
+	check.Resources(&faults, s.kinds, total, apportion.Item{}, "Total")
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	copy(s.total, total)
+	for _, client := range s.clients {
+		client.branch.settle(client.branch.rate(s.total))
+	}
+	// Children come after their parents in nodes.
+	for at := len(s.nodes) - 1; at > 0; at-- {
+		b := &s.nodes[at]
+		b.settle(b.rate(s.total))
+	}
+	s.nodes[0].head = s.nodes[0].top()
+	s.wake()
+	return nil
+}
+
+// Skip takes a client out of the order until something changes that may help it: the next Release by anybody,
+// SetTotal, or SetActive or SetDemand of this client. The error is [*apportion.FieldError], ErrUnknown.
+func (s *TreeSorter) Skip(client *Client) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	if client.place >= 0 {
+		client.skipped = true
+		s.skipped = append(s.skipped, client)
+		s.update(client.branch)
+	}
+	return nil
+}
+
+// wake brings back all clients that are skipped.
+func (s *TreeSorter) wake() {
+	for _, client := range s.skipped {
+		client.skipped = false
+		s.update(client.branch)
+	}
+	s.skipped = s.skipped[:0]
+}
+
+// forget makes a client one that is not skipped. It does not put it into the order.
+func (s *TreeSorter) forget(client *Client) {
+	if client.skipped {
+		client.skipped = false
+		s.skipped = without(s.skipped, client)
+	}
+}
+
+// Compare returns a negative number if a stands before b in the order, a positive one if after it, and 0 only for
+// the same client. Active clients come before others, and these are in the order of their IDs. Both must be
+// of this sorter. O(d).
+func (s *TreeSorter) Compare(a, b *Client) int {
+	if a.place < 0 || b.place < 0 {
+		return compareIdle(a, b)
+	}
+	// Both ways are followed up to the queue where they meet.
+	x, y := a.branch, b.branch
+	for deep, other := x.depth(), y.depth(); deep != other; {
+		if deep > other {
+			x, deep = x.parent, deep-1
+		} else {
+			y, other = y.parent, other-1
+		}
+	}
+	// One cannot be above the other: clients have nobody below them.
+	for x != y && x.parent != y.parent {
+		x, y = x.parent, y.parent
+	}
+	switch {
+	case x.below == y.below:
+		return compareExactly(&x.key, &y.key)
+	case x.below:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// compareIdle compares two clients of which at least one is not in the order.
+func compareIdle(a, b *Client) int {
+	switch {
+	case a.place >= 0:
+		return -1
+	case b.place >= 0:
+		return 1
+	case a.id < b.id:
+		return -1
+	case a.id > b.id:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// depth returns how many branches are above b.
+func (b *branch) depth() int {
+	depth := 0
+	for ; b.parent != nil; b = b.parent {
+		depth++
+	}
+	return depth
+}
+
+// All returns the active clients in order, as [Sorter.All] does.
+func (s *TreeSorter) All() iter.Seq[*Client] {
+	return func(yield func(*Client) bool) { s.nodes[0].each(yield) }
+}
+
+// each yields the clients below a branch in order, and reports whether to go on.
+func (b *branch) each(yield func(*Client) bool) bool {
+	if b.isClient() {
+		return yield(&b.key)
+	}
+	going := true
+	visit := func(child *Client) bool {
+		going = child.branch.each(yield)
+		return going
+	}
+	b.first.inOrder(visit)
+	if going {
+		b.rest.inOrder(visit)
+	}
+	return going
+}

@@ -1,0 +1,507 @@
+// This file tests TreeSorter against the exhaustive twin and against one that is built anew after every event,
+// and what both sorters have for plugins.
+
+package drf_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/oracle/drforacle"
+)
+
+// treeOrder returns the IDs in the order of All.
+func treeOrder(s *drf.TreeSorter) []string {
+	var ids []string
+	for client := range s.All() {
+		ids = append(ids, client.ID())
+	}
+	return ids
+}
+
+// sorterOf adds all claims of an organization that can be served.
+func sorterOf(t fatal, o organization) *drf.TreeSorter {
+	s := o.tree(t).NewSorter()
+	for _, c := range o.claims {
+		if _, err := s.Add(c.ID, c.Queue, c.Weight, c.Demand); err != nil {
+			t.Fatalf("Add: %v", err)
+		}
+	}
+	return s
+}
+
+// Whatever comes and goes: who is next is what the twin says that adds everything up, and the order is the one of
+// a sorter that is built from the snapshot.
+func TestPropTreeSorter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := wholeOrganization
+		l.min, l.max, l.empty = 0, 0, false
+		o := genOrganization(t, l)
+		s := sorterOf(t, o)
+		queues, members := o.twins()
+		counts, idle := make([]int64, len(o.claims)), make([]bool, len(o.claims))
+		for range rapid.IntRange(1, 15).Draw(t, "events") {
+			i := rapid.IntRange(0, len(o.claims)-1).Draw(t, "claim")
+			client := s.Lookup(o.claims[i].ID)
+			var err error
+			switch op := rapid.IntRange(0, 9).Draw(t, "op"); {
+			case op < 5:
+				err = s.Allocate(client, o.claims[i].Demand)
+				counts[i]++
+			case op < 7 && counts[i] > 0:
+				err = s.Release(client, o.claims[i].Demand)
+				counts[i]--
+			case op == 7:
+				idle[i] = !idle[i]
+				err = s.SetActive(client, !idle[i])
+			case op == 8:
+				members[i].Weight = rapid.SampledFrom([]float64{1, 2, 5}).Draw(t, "weight")
+				err = s.SetWeight(client, members[i].Weight)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			if at := drforacle.NextOfTree(o.capacity, queues, members, counts, idle); at >= 0 {
+				want = members[at].ID
+			}
+			got := ""
+			if next := s.Next(); next != nil {
+				got = next.ID()
+			}
+			if got != want {
+				t.Fatalf("next is %q, want %q", got, want)
+			}
+		}
+		checkTreeOrder(t, o, s)
+	})
+}
+
+// checkTreeOrder compares All, Next, Compare and a sorter that is built from the snapshot.
+func checkTreeOrder(t fatal, o organization, s *drf.TreeSorter) {
+	ids := treeOrder(s)
+	again, err := o.tree(t).RestoreSorter(s.Snapshot())
+	if err != nil {
+		t.Fatalf("RestoreSorter: %v", err)
+	}
+	if fresh := treeOrder(again); !slices.Equal(fresh, ids) {
+		t.Fatalf("order %v, built anew %v", ids, fresh)
+	}
+	if diff := cmp.Diff(s.Snapshot(), again.Snapshot()); diff != "" {
+		t.Fatalf("snapshots differ: %s", diff)
+	}
+	for a := range ids {
+		for b := range ids {
+			if got := s.Compare(s.Lookup(ids[a]), s.Lookup(ids[b])); (got < 0) != (a < b) || (got > 0) != (a > b) {
+				t.Fatalf("%s against %s is %d in %v", ids[a], ids[b], got, ids)
+			}
+		}
+	}
+	if next := s.Next(); (next == nil) != (len(ids) == 0) || next != nil && next.ID() != ids[0] {
+		t.Fatalf("next is %v in %v", next, ids)
+	}
+}
+
+// A sorter without queues is a Sorter, for clients that demand every kind.
+func TestPropTreeSorterIsSorter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := genInstance(t, limits{claims: 8, capacity: 30, demand: 5, empty: true})
+		flat, tree := newSorter(t, in.capacity...), sorterOf(t, organization{instance: in})
+		for _, c := range in.claims {
+			add(t, flat, c.ID, c.Weight)
+		}
+		for range 20 {
+			id := in.claims[rapid.IntRange(0, len(in.claims)-1).Draw(t, "claim")].ID
+			r := apportion.Resources(rapid.SliceOfN(rapid.Int64Range(0, 9), len(in.capacity), len(in.capacity)).Draw(t, "held"))
+			if err := flat.Allocate(flat.Lookup(id), r); err != nil {
+				t.Fatal(err)
+			}
+			if err := tree.Allocate(tree.Lookup(id), r); err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for client := range flat.All() {
+				ids = append(ids, client.ID())
+			}
+			if got := treeOrder(tree); !slices.Equal(got, ids) {
+				t.Fatalf("tree %v, flat %v", got, ids)
+			}
+			for i, client := range flat.Order(nil) {
+				if client.ID() != ids[i] {
+					t.Fatalf("All %v, but %s is in place %d of Order", ids, client.ID(), i)
+				}
+			}
+		}
+	})
+}
+
+// What-if changes nothing, an impossible batch changes nothing, and a batch is its changes one after the other.
+func TestPropBatches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := genOrganization(t, wholeOrganization)
+		s := sorterOf(t, o)
+		var changes []drf.Change
+		for range rapid.IntRange(0, 8).Draw(t, "changes") {
+			i := rapid.IntRange(0, len(o.claims)-1).Draw(t, "claim")
+			changes = append(changes, drf.Change{Client: s.Lookup(o.claims[i].ID), Resources: o.claims[i].Demand, Release: rapid.IntRange(0, 4).Draw(t, "op") == 0})
+		}
+		if err := s.Skip(s.Lookup(o.claims[0].ID)); err != nil {
+			t.Fatal(err)
+		}
+		before := s.Snapshot()
+		var during *drf.SorterState
+		failed := s.WhatIf(changes, func() { during = s.Snapshot() })
+		if diff := cmp.Diff(before, s.Snapshot()); diff != "" {
+			t.Fatalf("WhatIf has changed something: %s", diff)
+		}
+		checkTreeOrder(t, o, s)
+		err := s.Apply(changes)
+		if (err != nil) != (failed != nil) || (err != nil) != (during == nil) {
+			t.Fatalf("WhatIf says %v, Apply %v", failed, err)
+		}
+		after := s.Snapshot()
+		if err == nil {
+			if diff := cmp.Diff(during, after); diff != "" {
+				t.Fatal(diff)
+			}
+			return
+		}
+		// A batch that fails may have woken those who were skipped; what is held is as before.
+		for i := range after.Clients {
+			if !after.Clients[i].Held.Equal(before.Clients[i].Held) {
+				t.Fatalf("%+v becomes %+v", before.Clients[i], after.Clients[i])
+			}
+		}
+	})
+}
+
+func TestSkip(t *testing.T) {
+	tree := organization{instance: instance{capacity: apportion.Resources{100}}}.tree(t)
+	ts, s := tree.NewSorter(), newSorter(t, 100)
+	for i, id := range []string{"a", "b", "c"} {
+		add(t, s, id, 1, int64(i)+1)
+		client, err := ts.Add(id, "", 1, apportion.Resources{1})
+		if err == nil {
+			err = ts.Allocate(client, apportion.Resources{int64(i) + 1})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	both := func(name string, want string, do func(client func(string) *drf.Client, s sorter) error) {
+		t.Helper()
+		for _, sort := range []sorter{s, ts} {
+			if err := do(sort.Lookup, sort); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got := sort.Next().ID(); got != want {
+				t.Errorf("%s: %T says %s is next, want %s", name, sort, got, want)
+			}
+		}
+	}
+	one := apportion.Resources{1}
+	both("skip", "b", func(c func(string) *drf.Client, s sorter) error { return s.Skip(c("a")) })
+	both("skip twice", "b", func(c func(string) *drf.Client, s sorter) error { return s.Skip(c("a")) })
+	both("an allocation wakes nobody", "c", func(c func(string) *drf.Client, s sorter) error {
+		return s.Allocate(c("b"), apportion.Resources{5})
+	})
+	both("a release does", "a", func(c func(string) *drf.Client, s sorter) error { return s.Release(c("c"), one) })
+	both("skip again", "c", func(c func(string) *drf.Client, s sorter) error { return s.Skip(c("a")) })
+	both("SetActive ends it", "a", func(c func(string) *drf.Client, s sorter) error { return s.SetActive(c("a"), true) })
+	both("idle is not skipped", "c", func(c func(string) *drf.Client, s sorter) error {
+		return errors.Join(s.SetActive(c("a"), false), s.Skip(c("a")), s.Release(c("b"), one))
+	})
+	both("SetTotal wakes", "c", func(c func(string) *drf.Client, s sorter) error {
+		return errors.Join(s.SetActive(c("a"), true), s.Skip(c("c")), s.Skip(c("a")), s.SetTotal(apportion.Resources{50}), s.SetActive(c("a"), false))
+	})
+	both("skipped and gone", "b", func(c func(string) *drf.Client, s sorter) error {
+		held := c("c").Held()
+		return errors.Join(s.Release(c("c"), held), s.Skip(c("c")), s.Remove(c("c")), s.SetTotal(apportion.Resources{60}))
+	})
+	if s.Lookup("c") != nil || ts.Lookup("c") != nil || s.Len() != 2 || ts.Len() != 2 {
+		t.Error("c is still there")
+	}
+}
+
+// sorter is what both sorters have in common.
+type sorter interface {
+	Lookup(string) *drf.Client
+	Next() *drf.Client
+	Skip(*drf.Client) error
+	SetActive(*drf.Client, bool) error
+	SetTotal(apportion.Resources) error
+	Allocate(*drf.Client, apportion.Resources) error
+	Release(*drf.Client, apportion.Resources) error
+	Remove(*drf.Client) error
+}
+
+// Snapshots of both survive JSON, and bad ones are refused.
+func TestSnapshots(t *testing.T) {
+	s := newSorter(t, 10, 20)
+	add(t, s, "b", 2, 3, 4)
+	if err := errors.Join(s.Skip(add(t, s, "a", 1)), s.SetActive(add(t, s, "c", 1, 1, 0), false)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state drf.SorterState
+	if err := json.Unmarshal(text, &state); err != nil {
+		t.Fatal(err)
+	}
+	again, err := drf.RestoreSorter(&state)
+	if err != nil || !cmp.Equal(again.Snapshot(), s.Snapshot()) || order(again) != order(s) {
+		t.Fatalf("%v: %s", err, cmp.Diff(again.Snapshot(), s.Snapshot()))
+	}
+	if again.Lookup("a").Active() || again.Lookup("c").Active() {
+		t.Error("a and c are active")
+	}
+	for name, spoil := range map[string]func(*drf.SorterState){
+		"no total":  func(s *drf.SorterState) { s.Total = nil },
+		"twice":     func(s *drf.SorterState) { s.Clients[1].ID = "a" },
+		"a queue":   func(s *drf.SorterState) { s.Clients[1].Queue = "x" },
+		"short":     func(s *drf.SorterState) { s.Clients[1].Held = nil },
+		"no weight": func(s *drf.SorterState) { s.Clients[1].Weight = 0 },
+	} {
+		bad := s.Snapshot()
+		spoil(bad)
+		if _, err := drf.RestoreSorter(bad); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, err := (organization{instance: instance{capacity: apportion.Resources{1, 1}}}).tree(t).RestoreSorter(bad); err == nil {
+			t.Errorf("%s: no error from the tree", name)
+		}
+	}
+}
+
+func TestTreeSorterErrors(t *testing.T) {
+	o := organization{instance{apportion.Resources{10, 10}, []drf.Claim{in("x", claim("a", 1, 0, top, 1, 1))}}, []drf.Queue{node("x", "", 1, nil)}}
+	s, other := sorterOf(t, o), sorterOf(t, o)
+	a, foreign := s.Lookup("a"), other.Lookup("a")
+	flat := add(t, newSorter(t, 1, 1), "a", 1)
+	one := apportion.Resources{1, 1}
+	if err := s.Allocate(a, one); err != nil {
+		t.Fatal(err)
+	}
+	addOnly := func(id string, demand apportion.Resources) error {
+		_, err := s.Add(id, "x", 1, demand)
+		return err
+	}
+	before := s.Snapshot()
+	for _, test := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"repeated", addOnly("a", one), apportion.ErrDuplicate},
+		{"no demand", addOnly("b", apportion.Resources{0, 0}), apportion.ErrNoDemand},
+		{"short demand", addOnly("b", nil), apportion.ErrLength},
+		{"foreign", s.Allocate(foreign, one), apportion.ErrUnknown},
+		{"of a flat sorter", s.Release(flat, one), apportion.ErrUnknown},
+		{"nobody", s.Skip(nil), apportion.ErrUnknown},
+		{"weight of a stranger", s.SetWeight(foreign, 1), apportion.ErrUnknown},
+		{"weight", s.SetWeight(a, -1), apportion.ErrRange},
+		{"demand", s.SetDemand(a, apportion.Resources{0, 0}), apportion.ErrNoDemand},
+		{"active stranger", s.SetActive(foreign, true), apportion.ErrUnknown},
+		{"holding", s.Remove(a), drf.ErrHolding},
+		{"remove a stranger", s.Remove(foreign), apportion.ErrUnknown},
+		{"not held", s.Release(a, apportion.Resources{2, 0}), drf.ErrNotHeld},
+		{"overflow", s.Allocate(a, apportion.Resources{math.MaxInt64, 0}), apportion.ErrOverflow},
+		{"negative", s.Allocate(a, apportion.Resources{-1, 0}), apportion.ErrNegative},
+		{"short total", s.SetTotal(apportion.Resources{1}), apportion.ErrLength},
+	} {
+		if !errors.Is(test.err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, test.err, test.want)
+		}
+	}
+	if diff := cmp.Diff(before, s.Snapshot()); diff != "" {
+		t.Errorf("errors have changed something: %s", diff)
+	}
+}
+
+// Room says which limit lacks for one more container, the cluster first.
+func TestTreeSorterRoom(t *testing.T) {
+	o := organization{
+		instance{apportion.Resources{4, 100}, []drf.Claim{in("xa", claim("a", 1, 0, top, 2, 1))}},
+		[]drf.Queue{node("x", "", 1, nil, none, 2), node("xa", "x", 1, nil, 3, 1)},
+	}
+	s := sorterOf(t, o)
+	a := s.Lookup("a")
+	for _, want := range []string{"-1 ", "0 xa", "0 "} {
+		kind, queue := s.Room(a)
+		if got := fmt.Sprint(kind, " ", queue); got != want {
+			t.Errorf("with %v: %s, want %s", a.Held(), got, want)
+		}
+		if err := s.Allocate(a, apportion.Resources{2, 0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.Release(a, a.Held()), s.SetDemand(a, apportion.Resources{0, 2})); err != nil {
+		t.Fatal(err)
+	}
+	if kind, queue := s.Room(a); kind != 1 || queue != "xa" {
+		t.Errorf("%d %s", kind, queue)
+	}
+	if a.Queue() != "xa" || add(t, newSorter(t, 1), "b", 1).Queue() != "" {
+		t.Error("queues of clients")
+	}
+}
+
+// Readers need no lock among themselves; the race detector looks on.
+func TestSortersConcurrentReaders(t *testing.T) {
+	o := organization{instance: benchInstance(200, 3)}
+	ts, s := sorterOf(t, o), newSorter(t, o.capacity...)
+	for _, c := range o.claims {
+		add(t, s, c.ID, c.Weight, c.Demand...)
+	}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for client := range ts.All() {
+				ts.Compare(client, ts.Next())
+				ts.Room(client)
+				client.Share()
+			}
+			for client := range s.All() {
+				s.Compare(client, s.Next())
+			}
+			s.Snapshot()
+			ts.Snapshot()
+			ts.Balances()
+		})
+	}
+	readers.Wait()
+}
+
+func TestBalances(t *testing.T) {
+	o := organization{
+		instance{apportion.Resources{10, 10}, []drf.Claim{in("xa", claim("a", 1, 0, top, 1, 0)), in("y", claim("b", 1, 0, top, 1, 1))}},
+		[]drf.Queue{node("y", "", 1, apportion.Resources{1, 4}), node("x", "", 1, apportion.Resources{2, 0}), node("xa", "x", 1, nil)},
+	}
+	s := sorterOf(t, o)
+	for id, n := range map[string]int64{"a": 5, "b": 3} {
+		if err := s.Allocate(s.Lookup(id), apportion.Resources{n, map[string]int64{"a": 0, "b": n}[id]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []drf.Balance{
+		{ID: "y", Borrowed: apportion.Resources{2, 0}, Lent: apportion.Resources{0, 1}},
+		{ID: "x", Borrowed: apportion.Resources{3, 0}, Lent: apportion.Resources{0, 0}},
+		{ID: "xa", Borrowed: apportion.Resources{5, 0}, Lent: apportion.Resources{0, 0}},
+	}
+	if diff := cmp.Diff(want, s.Balances()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Last come first, then the least work lost; a queue is not taken below its guarantee.
+func TestReclaim(t *testing.T) {
+	tree, err := drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{
+		node("x", "", 1, apportion.Resources{3, 3}), node("xa", "x", 1, nil), node("xb", "x", 1, apportion.Resources{2, 0}), node("y", "", 1, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold := func(id, queue string, since int64, loss float64, held ...int64) drf.Holding {
+		return drf.Holding{ID: id, Queue: queue, Held: held, Since: since, Loss: loss}
+	}
+	holdings := []drf.Holding{
+		hold("a", "xa", 1, 5, 1, 0), hold("b", "xa", 2, 5, 2, 0), hold("c", "xb", 9, 0, 1, 0), hold("d", "xb", 9, 0, 1, 0),
+		hold("e", "y", 1, 7, 1, 1), hold("f", "y", 1, 6, 2, 1), hold("g", "", 0, 0, 1, 0),
+	}
+	taken, err := tree.Reclaim(holdings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, h := range taken {
+		ids = append(ids, h.ID)
+	}
+	// c and d are within xb's guarantee; without b, x is within its own.
+	if want := []string{"b", "f", "e", "g"}; !slices.Equal(ids, want) {
+		t.Errorf("%v, want %v", ids, want)
+	}
+	taken[0].Held[0] = 99
+	if holdings[1].Held[0] == 99 {
+		t.Error("the answer is not the caller's alone")
+	}
+	for name, bad := range map[string]drf.Holding{
+		"queue": hold("a", "z", 0, 0, 1, 1), "length": hold("a", "x", 0, 0, 1), "NaN": hold("a", "x", 0, math.NaN(), 1, 1),
+		"infinite": hold("a", "x", 0, math.Inf(1), 1, 1), "negative": hold("a", "x", 0, -1, 1, 1), "no id": hold("", "x", 0, 0, 1, 1),
+	} {
+		if _, err := tree.Reclaim([]drf.Holding{bad}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	full := []drf.Holding{hold("a", "x", 0, 0, math.MaxInt64, 0), hold("b", "y", 0, 0, 1, 0)}
+	if _, err := tree.Reclaim(full); !errors.Is(err, apportion.ErrOverflow) {
+		t.Errorf("overflow: %v", err)
+	}
+}
+
+// What is taken back leaves every queue at least its guarantee, as far as it had it.
+func TestPropReclaim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := genOrganization(t, wholeOrganization)
+		var holdings []drf.Holding
+		for i, c := range o.claims {
+			for n := range rapid.IntRange(0, 4).Draw(t, "containers") {
+				holdings = append(holdings, drf.Holding{ID: fmt.Sprint(i, "/", n), Queue: c.Queue, Held: c.Demand, Since: rapid.Int64Range(0, 3).Draw(t, "since"), Loss: 1})
+			}
+		}
+		taken, err := o.tree(t).Reclaim(holdings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := make(map[string]apportion.Resources)
+		book := func(h drf.Holding, sign int64) {
+			for _, q := range o.queues {
+				if used[q.ID] == nil {
+					used[q.ID] = make(apportion.Resources, len(o.capacity))
+				}
+				if o.isBelow(h.Queue, q.ID) {
+					for k, r := range h.Held {
+						used[q.ID][k] += sign * r
+					}
+				}
+			}
+		}
+		for _, h := range holdings {
+			book(h, 1)
+		}
+		kept := func(h drf.Holding) bool {
+			for _, q := range o.queues {
+				within := q.Guarantee != nil && o.isBelow(h.Queue, q.ID)
+				for k, r := range h.Held {
+					within = within && (r == 0 || used[q.ID][k] <= q.Guarantee[k])
+				}
+				if within {
+					return true
+				}
+			}
+			return false
+		}
+		for i, h := range taken {
+			if kept(h) || i > 0 && h.Since > taken[i-1].Since {
+				t.Fatalf("%v is taken in place %d", h, i)
+			}
+			book(h, -1)
+		}
+		for _, h := range holdings {
+			if !slices.ContainsFunc(taken, func(x drf.Holding) bool { return x.ID == h.ID }) && !kept(h) {
+				t.Fatalf("%v is not taken", h)
+			}
+		}
+	})
+}
