@@ -102,7 +102,7 @@ func BenchmarkCluster(b *testing.B) {
 			// Whoever runs stays where it may; one in four newcomers and residents is free to go anywhere.
 			for i := range p.Applications {
 				if p.Previous.Containers(p.Applications[i].ID) == 0 && i%4 > 0 {
-					p.Applications[i].Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{fmt.Sprint(i % n)}}}
+					p.Applications[i].Requires = []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: []string{fmt.Sprint(i % n)}}}
 				}
 			}
 		}

@@ -101,8 +101,8 @@ func genCluster(t *rapid.T, p *alloc.Problem) {
 		app := &p.Applications[i]
 		app.Priority, app.Pinned, app.Preemptible = rapid.Int64Range(-1, 1).Draw(t, "priority"), seldom("pinned"), seldom("preemptible")
 		if seldom("requires") {
-			op := rapid.SampledFrom([]alloc.Operator{alloc.In, alloc.NotIn}).Draw(t, "op")
-			app.Requires = []alloc.Requirement{{Key: "zone", Op: op, Values: []string{"a"}}}
+			op := rapid.SampledFrom([]apportion.Operator{apportion.In, apportion.NotIn}).Draw(t, "op")
+			app.Requires = []apportion.Requirement{{Key: "zone", Op: op, Values: []string{"a"}}}
 		}
 		if seldom("step") {
 			app.Step = 2

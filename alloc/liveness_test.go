@@ -53,7 +53,7 @@ func (w *world) addApp() {
 		Min: w.r.Int64N(3), Priority: w.r.Int64N(3), Preemptible: w.r.IntN(2) == 0}
 	app.Max = max(1, app.Min) + w.r.Int64N(3)
 	if w.r.IntN(4) == 0 {
-		app.Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{"a"}}}
+		app.Requires = []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: []string{"a"}}}
 	}
 	if w.r.IntN(5) == 0 {
 		app.PerServer = 1 + w.r.Int64N(2)

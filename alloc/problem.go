@@ -56,7 +56,7 @@ type Application struct {
 	// MaxServers is on how many servers its containers may be; 0: on any number.
 	MaxServers int64 `json:"max_servers,omitzero"`
 	// Requires is what the labels of its servers must satisfy, all of it; nil: it may run anywhere.
-	Requires []Requirement `json:"requires,omitzero"`
+	Requires []apportion.Requirement `json:"requires,omitzero"`
 	// Pinned: it must stay exactly as it is, for instance because it was just started or is being saved.
 	// Where it cannot stay it is moved all the same. It has no effect on one that does not run.
 	Pinned bool `json:"pinned,omitempty"`

@@ -1,5 +1,4 @@
-// This file holds what an application may ask of the labels of its servers, and which servers that leaves,
-// the sets E of the general program.
+// This file finds which servers the requirements of the applications leave, the sets E of the general program.
 
 package alloc
 
@@ -10,64 +9,6 @@ import (
 
 	"github.com/apportion/apportion"
 )
-
-// Requirement is a condition on the labels of a server.
-type Requirement struct {
-	// Key is the label that it is about; not empty.
-	Key string `json:"key"`
-	// Op says how the label is compared.
-	Op Operator `json:"op"`
-	// Values are what In and NotIn compare with, at least one; the other operators have none.
-	Values []string `json:"values,omitzero"`
-}
-
-// Operator is how a Requirement compares a label.
-type Operator string
-
-// The operators. A server without the label satisfies NotIn and NotExists.
-const (
-	In        Operator = "in"
-	NotIn     Operator = "not_in"
-	Exists    Operator = "exists"
-	NotExists Operator = "not_exists"
-)
-
-// operators lists them all.
-var operators = []Operator{In, NotIn, Exists, NotExists}
-
-// holds reports whether labels satisfy r.
-func (r *Requirement) holds(labels map[string]string) bool {
-	value, exists := labels[r.Key]
-	switch r.Op {
-	case In:
-		return exists && slices.Contains(r.Values, value)
-	case NotIn:
-		return !exists || !slices.Contains(r.Values, value)
-	case Exists:
-		return exists
-	default:
-		return !exists
-	}
-}
-
-// String returns for instance "zone in [a b]".
-func (r *Requirement) String() string {
-	text := r.Key + " " + strings.ReplaceAll(string(r.Op), "_", " ")
-	if len(r.Values) > 0 {
-		text += " [" + strings.Join(r.Values, " ") + "]"
-	}
-	return text
-}
-
-// satisfies reports whether a server with these labels satisfies all of the requirements.
-func satisfies(labels map[string]string, requires []Requirement) bool {
-	for r := range requires {
-		if !requires[r].holds(labels) {
-			return false
-		}
-	}
-	return true
-}
 
 // eligibility says which servers are open to which applications. Servers that are open to the same ones form
 // a class, so that the cost of all that follows grows with the classes and not with labels.
@@ -82,7 +23,7 @@ type eligibility struct {
 func newEligibility(servers []apportion.Server, apps []Application) *eligibility {
 	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
 	// Thousands of applications share a few lists, and servers are compared with lists, not with applications.
-	list, lists := make([]int, len(apps)), [][]Requirement{}
+	list, lists := make([]int, len(apps)), [][]apportion.Requirement{}
 	known := make(map[string]int)
 	for i := range apps {
 		var key strings.Builder
@@ -110,7 +51,7 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 		// marks are open to the same applications.
 		mark := make([]byte, len(lists)+1)
 		for l := range lists {
-			if satisfies(servers[j].Labels, lists[l]) {
+			if servers[j].Satisfies(lists[l]) {
 				mark[l] = 1
 			}
 		}

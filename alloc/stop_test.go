@@ -44,7 +44,7 @@ type truth struct {
 // mayCome reports whether a container of app may be placed on server.
 func mayCome(app *alloc.Application, server *apportion.Server) bool {
 	for _, r := range app.Requires {
-		if in := slices.Contains(r.Values, server.Labels[r.Key]); in != (r.Op == alloc.In) {
+		if in := slices.Contains(r.Values, server.Labels[r.Key]); in != (r.Op == apportion.In) {
 			return false
 		}
 	}

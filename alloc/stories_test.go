@@ -238,12 +238,12 @@ func TestPlacesAndNumbers(t *testing.T) {
 	p := cluster(3, 8, 2)
 	p.Servers[2].Labels = map[string]string{"gpu": "a100"}
 	a100 := job(p, "a100", 1, 4, 1, 1)
-	a100.Requires = []alloc.Requirement{{Key: "gpu", Op: alloc.In, Values: []string{"a100", "h100"}}}
+	a100.Requires = []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"a100", "h100"}}}
 	job(p, "spread", 2, 3, 1, 0).PerServer = 1
 	job(p, "fours", 1, 9, 1, 0).Step = 4
 	job(p, "powers", 1, 9, 1, 0).Counts = []int64{1, 2, 4, 8}
 	elsewhere := job(p, "elsewhere", 1, 2, 1, 1)
-	elsewhere.Requires = []alloc.Requirement{{Key: "gpu", Op: alloc.NotExists}}
+	elsewhere.Requires = []apportion.Requirement{{Key: "gpu", Op: apportion.NotExists}}
 	job(p, "together", 2, 2, 1, 0).MaxServers = 1
 	p.Theta1 = 1
 	d := follow(t, p)
@@ -362,8 +362,8 @@ func TestRequirementsOfAnyText(t *testing.T) {
 	p := cluster(2, 4)
 	p.Servers[0].Labels = map[string]string{"zone": "b\x00c"}
 	p.Servers[1].Labels = map[string]string{"zone": "b"}
-	job(p, "one", 1, 1, 1).Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{"b\x00c"}}}
-	job(p, "two", 1, 1, 1).Requires = []alloc.Requirement{{Key: "zone", Op: alloc.In, Values: []string{"b", "c"}}}
+	job(p, "one", 1, 1, 1).Requires = []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: []string{"b\x00c"}}}
+	job(p, "two", 1, 1, 1).Requires = []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: []string{"b", "c"}}}
 	if d := follow(t, p); d.Allocation["one"]["s0"] != 1 || d.Allocation["two"]["s1"] != 1 {
 		t.Errorf("%v, want one on s0 and two on s1", d.Allocation)
 	}

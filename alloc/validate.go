@@ -92,7 +92,7 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 			}
 		}
 		for r := range app.Requires {
-			checkRequirement(faults, &app.Requires[r], item, "Requires["+strconv.Itoa(r)+"]")
+			check.Requirement(faults, &app.Requires[r], item, "Requires["+strconv.Itoa(r)+"]")
 		}
 	}
 }
@@ -124,22 +124,6 @@ func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item
 	}
 	if app.Counts != nil && len(app.Counts) == 0 {
 		faults.Add(item, "Counts", apportion.ErrEmpty, "")
-	}
-}
-
-// checkRequirement adds what is wrong with a requirement.
-func checkRequirement(faults *apportion.Faults, r *Requirement, item apportion.Item, field string) {
-	if r.Key == "" {
-		faults.Add(item, field+".Key", apportion.ErrEmpty, "")
-	}
-	takesValues := r.Op == In || r.Op == NotIn
-	switch {
-	case !slices.Contains(operators, r.Op):
-		faults.Add(item, field+".Op", apportion.ErrUnknown, strconv.Quote(string(r.Op)))
-	case takesValues && len(r.Values) == 0:
-		faults.Add(item, field+".Values", apportion.ErrEmpty, "")
-	case !takesValues && len(r.Values) > 0:
-		faults.Add(item, field+".Values", apportion.ErrConflict, string(r.Op)+" takes none")
 	}
 }
 

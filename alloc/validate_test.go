@@ -22,10 +22,10 @@ func TestValidate(t *testing.T) {
 		{"no count", func(p *alloc.Problem) { p.Applications[0].Counts = []int64{} }, `application "LR"`, "Counts", apportion.ErrEmpty},
 		{"a count of nothing", func(p *alloc.Problem) { p.Applications[0].Counts = []int64{0, 1} }, `application "LR"`, "Counts[0]", apportion.ErrRange},
 		{"counts that fall", func(p *alloc.Problem) { p.Applications[0].Counts = []int64{2, 2} }, `application "LR"`, "Counts[1]", apportion.ErrRange},
-		{"a requirement of nothing", requires(alloc.Requirement{Op: alloc.Exists}), `application "LR"`, "Requires[0].Key", apportion.ErrEmpty},
-		{"an unknown operator", requires(alloc.Requirement{Key: "zone", Op: "like"}), `application "LR"`, "Requires[0].Op", apportion.ErrUnknown},
-		{"in nothing", requires(alloc.Requirement{Key: "zone", Op: alloc.NotIn}), `application "LR"`, "Requires[0].Values", apportion.ErrEmpty},
-		{"values that nobody reads", requires(alloc.Requirement{Key: "zone", Op: alloc.Exists, Values: []string{"a"}}), `application "LR"`, "Requires[0].Values", apportion.ErrConflict},
+		{"a requirement of nothing", requires(apportion.Requirement{Op: apportion.Exists}), `application "LR"`, "Requires[0].Key", apportion.ErrEmpty},
+		{"an unknown operator", requires(apportion.Requirement{Key: "zone", Op: "like"}), `application "LR"`, "Requires[0].Op", apportion.ErrUnknown},
+		{"in nothing", requires(apportion.Requirement{Key: "zone", Op: apportion.NotIn}), `application "LR"`, "Requires[0].Values", apportion.ErrEmpty},
+		{"values that nobody reads", requires(apportion.Requirement{Key: "zone", Op: apportion.Exists, Values: []string{"a"}}), `application "LR"`, "Requires[0].Values", apportion.ErrConflict},
 		{"a server without a name", func(p *alloc.Problem) { p.Servers[1].ID = "" }, "server 1", "ID", apportion.ErrEmpty},
 		{"a server twice", func(p *alloc.Problem) { p.Servers[1].ID = "s0" }, `server "s0"`, "ID", apportion.ErrDuplicate},
 		{"a negative capacity", func(p *alloc.Problem) { p.Servers[0].Capacity[2] = -1 }, `server "s0"`, "Capacity[memory]", apportion.ErrNegative},
@@ -162,8 +162,8 @@ func TestValidateDisplace(t *testing.T) {
 }
 
 // requires gives the first application a requirement.
-func requires(r alloc.Requirement) func(*alloc.Problem) {
-	return func(p *alloc.Problem) { p.Applications[0].Requires = []alloc.Requirement{r} }
+func requires(r apportion.Requirement) func(*alloc.Problem) {
+	return func(p *alloc.Problem) { p.Applications[0].Requires = []apportion.Requirement{r} }
 }
 
 // Costs whose sum is no exact float64 are refused; the largest sum that is one is not.

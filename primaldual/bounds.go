@@ -55,6 +55,22 @@ func (b *Bounds) clone() *Bounds {
 	return &out
 }
 
+// joined returns U and L of machines that hold both sides: a full one is too dear for either side, and an empty one costs
+// no more than on a machine of its own, so that what Theorem 4 needs of both ends holds. A kind that only one side demands
+// has that side's ends.
+func (b *Bounds) joined() [2][]float64 {
+	upper, lower := slices.Clone(b.UWorker), slices.Clone(b.LWorker)
+	for r := range upper {
+		switch {
+		case upper[r] == 0:
+			upper[r], lower[r] = b.UPS[r], b.LPS[r]
+		case b.UPS[r] > 0:
+			upper[r], lower[r] = max(upper[r], b.UPS[r]), min(lower[r], b.LPS[r])
+		}
+	}
+	return [2][]float64{upper, lower}
+}
+
 // freeBounds returns bounds with which nothing has a price.
 func freeBounds(kinds int) *Bounds {
 	free := make([]float64, kinds)

@@ -292,9 +292,8 @@ func (d *dual) use(job *Job, schedule Schedule) {
 	for i := range schedule {
 		at := (schedule[i].Slot - d.at.first) * len(d.at.capacity)
 		for _, side := range []Side{Workers, ParameterServers} {
-			offset, _ := d.at.span(side)
 			for _, p := range schedule[i].on(side) {
-				cell := (offset + p.Server) * d.at.kinds
+				cell := d.at.on[side][p.Server] * d.at.kinds
 				for r, q := range job.demand(side) {
 					if q > 0 {
 						d.usage[at+cell+r] += float64(p.Count*q) / float64(d.at.capacity[cell+r])

@@ -60,7 +60,7 @@ func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 
 // oracleInstance states the offline problem for the exhaustive search.
 func oracleInstance(cluster *Cluster, jobs []Job) *oasisoracle.Instance {
-	in := &oasisoracle.Instance{Slots: cluster.Slots}
+	in := &oasisoracle.Instance{Slots: cluster.Slots, Same: same(cluster)}
 	for _, server := range cluster.WorkerServers {
 		in.Workers = append(in.Workers, server.Capacity)
 	}
@@ -72,7 +72,12 @@ func oracleInstance(cluster *Cluster, jobs []Job) *oasisoracle.Instance {
 		job := oasisoracle.Job{
 			Arrival: j.Arrival - 1, MaxWorkers: j.Chunks, Work: j.WorkerSlots(),
 			WorkerBandwidth: j.WorkerBandwidth, PSBandwidth: j.PSBandwidth, Worker: j.Worker, PS: j.PS,
-			Values: make([]float64, cluster.Slots),
+			Values: make([]float64, cluster.Slots), ClosedWorkers: closed(cluster, j, Workers), ClosedPS: closed(cluster, j, ParameterServers),
+			Apart: j.Colocation == Apart, Alone: j.Colocation == OneMachine,
+		}
+		if len(j.Speeds) > 0 {
+			job.MaxWorkers, job.MaxPS = j.widest()
+			job.Speed = speedOf(j)
 		}
 		for slot := j.Arrival; slot <= cluster.Slots; slot++ {
 			job.Values[slot-1] = j.Utility.Value(slot - j.Arrival)
@@ -150,7 +155,7 @@ func TestPaperLumpyJobs(t *testing.T) {
 	}
 }
 
-var offlineSize = size{slots: 3, servers: 2, kinds: 2, capacity: 4, epochs: 2, chunks: 2, jobs: 4, linear: true}
+var offlineSize = size{slots: 3, servers: 2, kinds: 2, capacity: 4, epochs: 2, chunks: 2, jobs: 4}
 
 // The certificate is no less than the optimum, and the program has the optimum of exhaustive search.
 func TestCertificateBoundsOptimum(t *testing.T) {

@@ -3,6 +3,8 @@
 package primaldual
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
@@ -11,10 +13,11 @@ import (
 	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
-// Side is one of the two disjoint sets of servers.
+// Side is one of the two lists of servers.
 type Side uint8
 
-// The two sides. Workers never run on parameter-server servers, nor the other way round.
+// The two sides. Workers run on the servers of the one list only, parameter servers on those of the other; a server may
+// be on both.
 const (
 	Workers Side = iota
 	ParameterServers
@@ -37,8 +40,10 @@ type Cluster struct {
 	Kinds apportion.Kinds `json:"kinds"`
 	// Slots is T: the number of slots that a schedule may reach over, at least 1.
 	Slots int `json:"slots"`
-	// WorkerServers and PSServers are the H and K servers of the two sides; neither is empty, and
-	// no ID is there twice, on one side or across them.
+	// WorkerServers and PSServers are the H and K servers of the two sides; neither is empty, and no ID is twice on
+	// one side. An ID on both is one machine, whose capacity workers and parameter servers share: then both entries have
+	// the same capacity and labels. The paper has two disjoint sets. What is cordoned counts as any other: Drain says
+	// from which slot on nothing runs there.
 	WorkerServers []apportion.Server `json:"worker_servers"`
 	PSServers     []apportion.Server `json:"ps_servers"`
 }
@@ -54,14 +59,19 @@ func (c *Cluster) Validate() error {
 	}
 	c.checkSide(&faults, c.WorkerServers, "WorkerServers")
 	c.checkSide(&faults, c.PSServers, "PSServers")
-	workers := make(map[string]bool, len(c.WorkerServers))
-	for _, server := range c.WorkerServers {
-		workers[server.ID] = true
+	workers := make(map[string]*apportion.Server, len(c.WorkerServers))
+	for h := range c.WorkerServers {
+		workers[c.WorkerServers[h].ID] = &c.WorkerServers[h]
 	}
-	for k, server := range c.PSServers {
-		if server.ID != "" && workers[server.ID] {
-			detail := "it is a worker server too"
-			faults.Add(check.Item("server", server.ID, k), "ID", apportion.ErrDuplicate, detail)
+	for k := range c.PSServers {
+		server := &c.PSServers[k]
+		worker := workers[server.ID]
+		switch item := check.Item("server", server.ID, k); {
+		case worker == nil || server.ID == "":
+		case !slices.Equal(server.Capacity, worker.Capacity):
+			faults.Add(item, "Capacity", apportion.ErrConflict, "it is a worker server too, with another one")
+		case !maps.Equal(server.Labels, worker.Labels):
+			faults.Add(item, "Labels", apportion.ErrConflict, "it is a worker server too, with others")
 		}
 	}
 	return faults.Err()
@@ -96,11 +106,12 @@ func (c *Cluster) clone() *Cluster {
 	}
 }
 
-// cloneServers returns servers with capacities of their own.
+// cloneServers returns servers with capacities and labels of their own.
 func cloneServers(servers []apportion.Server) []apportion.Server {
 	out := make([]apportion.Server, len(servers))
 	for h, server := range servers {
-		out[h] = apportion.Server{ID: server.ID, Capacity: server.Capacity.Clone()}
+		out[h] = server
+		out[h].Capacity, out[h].Labels = server.Capacity.Clone(), maps.Clone(server.Labels)
 	}
 	return out
 }

@@ -19,6 +19,8 @@ var (
 	ErrNotTaken = errors.New("gives back more than was taken")
 	// ErrDown reports a schedule that uses a server that is down.
 	ErrDown = errors.New("uses a server that is down")
+	// ErrUnsuited reports a schedule that uses a server whose labels the job does not accept.
+	ErrUnsuited = errors.New("uses a server that does not suit the job")
 )
 
 // Commit takes what a schedule of job needs from the servers. Slots must lie in the horizon and
@@ -61,13 +63,12 @@ func (l *Ledger) Release(job *Job, schedule Schedule, from int) error {
 func (l *Ledger) move(job *Job, schedule Schedule, from int, sign int64) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		l.scratch.set(&l.market, side, job.demand(side))
-		offset, _ := l.span(side)
 		for i := range schedule {
 			if schedule[i].Slot < from {
 				continue
 			}
 			for _, p := range schedule[i].on(side) {
-				l.take(schedule[i].Slot, &l.scratch, offset+p.Server, sign*p.Count)
+				l.take(schedule[i].Slot, &l.scratch, l.on[side][p.Server], sign*p.Count)
 			}
 		}
 	}
@@ -116,37 +117,78 @@ func (l *Ledger) checkPlacements(job *Job, plan *SlotPlan, side Side) error {
 	return nil
 }
 
-// checkTake checks that servers have room for the schedule.
+// checkTake checks that servers suit the job and have room for the schedule.
 func (l *Ledger) checkTake(job *Job, schedule Schedule) error {
 	for _, side := range []Side{Workers, ParameterServers} {
 		l.scratch.set(&l.market, side, job.demand(side))
-		offset, _ := l.span(side)
+		l.scratch.restrict(&l.market, job.requires(side))
 		for i := range schedule {
-			s := l.slot(schedule[i].Slot)
 			for _, p := range schedule[i].on(side) {
-				if s.down != nil && s.down[offset+p.Server] {
-					return job.planFault(&schedule[i], ErrDown, l.cluster.servers(side)[p.Server].ID)
-				}
-				if l.room(s, &l.scratch, offset+p.Server) < p.Count {
-					return job.planFault(&schedule[i], ErrOverCapacity, l.cluster.servers(side)[p.Server].ID)
+				if fault := l.refusal(job, &schedule[i], side, p); fault != nil {
+					return job.planFault(&schedule[i], fault, l.cluster.servers(side)[p.Server].ID)
 				}
 			}
 		}
 	}
+	for i := range schedule {
+		if !job.stands(l.park, &schedule[i]) {
+			return job.planFault(&schedule[i], apportion.ErrConflict, "its containers do not stand "+job.Colocation.String())
+		}
+	}
 	return nil
+}
+
+// refusal returns why a placement cannot be taken, with the workers of the plan on the same machine where it is one of
+// parameter servers; nil where it can. The scratch demand is that of the side.
+func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placement) error {
+	s, machine := l.slot(plan.Slot), l.on[side][p.Server]
+	switch {
+	case s.down != nil && s.down[machine]:
+		return ErrDown
+	case l.scratch.open != nil && !l.scratch.open[machine]:
+		return ErrUnsuited
+	case l.room(s, &l.scratch, machine) < p.Count:
+		return ErrOverCapacity
+	}
+	// Both sides together on one machine: each by itself has room.
+	if beside := l.beside(plan, side, machine); beside > 0 {
+		for r, q := range job.PS {
+			cell := machine*l.kinds + r
+			free := l.capacity[cell]
+			if s.used != nil {
+				free -= s.used[cell]
+			}
+			// No overflow: each product is at most what is free.
+			if q*p.Count > free-beside*job.Worker[r] {
+				return ErrOverCapacity
+			}
+		}
+	}
+	return nil
+}
+
+// beside returns the workers of a plan on a machine, for placements of parameter servers on machines of both lists; else 0.
+func (l *Ledger) beside(plan *SlotPlan, side Side, machine int) int64 {
+	if side == Workers || l.groups[machine] != bothSides {
+		return 0
+	}
+	for _, p := range plan.Workers {
+		if l.on[Workers][p.Server] == machine {
+			return p.Count
+		}
+	}
+	return 0
 }
 
 // checkGive checks that what the schedule takes from slot from on was taken.
 func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
-	for _, side := range []Side{Workers, ParameterServers} {
-		offset, _ := l.span(side)
-		for i := range schedule {
-			if schedule[i].Slot < from {
-				continue
-			}
-			for _, p := range schedule[i].on(side) {
-				if !l.taken(l.slot(schedule[i].Slot), offset+p.Server, job.demand(side), p.Count) {
-					return job.planFault(&schedule[i], ErrNotTaken, l.cluster.servers(side)[p.Server].ID)
+	for i := schedule.before(from); i < len(schedule); i++ {
+		plan := &schedule[i]
+		for _, side := range []Side{Workers, ParameterServers} {
+			for _, p := range plan.on(side) {
+				machine := l.on[side][p.Server]
+				if !l.taken(l.slot(plan.Slot), machine, job, side, p.Count, l.beside(plan, side, machine)) {
+					return job.planFault(plan, ErrNotTaken, l.cluster.servers(side)[p.Server].ID)
 				}
 			}
 		}
@@ -154,12 +196,24 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 	return nil
 }
 
-// taken reports whether at least count containers of demand are taken of a server.
-func (l *Ledger) taken(s *slotState, server int, demand apportion.Resources, count int64) bool {
-	if demand.IsZero() {
-		return true
+// taken reports whether at least so many containers of a side of the job, and workers beside them, are taken of a machine.
+func (l *Ledger) taken(s *slotState, machine int, job *Job, side Side, count, beside int64) bool {
+	for r, q := range job.demand(side) {
+		if q == 0 && (beside == 0 || job.Worker[r] == 0) {
+			continue
+		}
+		if s.used == nil {
+			return false
+		}
+		used := s.used[machine*l.kinds+r]
+		if q > 0 && used/q < count {
+			return false // also keeps the product below from overflow
+		}
+		if beside > 0 && job.Worker[r] > (used-q*count)/beside {
+			return false
+		}
 	}
-	return s.used != nil && demand.CountIn(s.used[server*l.kinds:(server+1)*l.kinds]) >= count
+	return true
 }
 
 // planFault returns a fault of one slot of a schedule.
@@ -176,16 +230,23 @@ func (l *Ledger) SetDown(side Side, server, from int, down bool) error {
 	if err != nil {
 		return err
 	}
-	// locate returns a cell; a table of servers that are down has one entry a server.
-	index := at / l.kinds
+	// locate returns a cell; a table of servers that are down has one entry a machine.
+	return l.setDown(at/l.kinds, from, down)
+}
+
+// setDown marks a machine, on whichever lists it is.
+func (l *Ledger) setDown(machine, from int, down bool) error {
+	if err := l.checkSlot(from); err != nil {
+		return err
+	}
 	// Tables are shared between slots and therefore never written: each is replaced by a changed copy.
 	var before, after []bool
 	for i := from - l.first; i < len(l.slots); i++ {
 		s := &l.slots[i]
 		if after == nil || !sameTable(s.down, before) {
-			before, after = s.down, make([]bool, l.servers)
+			before, after = s.down, make([]bool, l.machines)
 			copy(after, s.down)
-			after[index] = down
+			after[machine] = down
 		}
 		s.down = after
 	}

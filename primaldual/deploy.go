@@ -5,7 +5,7 @@ package primaldual
 
 // pick is a number of containers put on one server, at unit cost each.
 type pick struct {
-	server int // in the list of both sides
+	server int // position in the list of the side
 	count  int64
 	unit   float64
 }
@@ -37,11 +37,10 @@ func (g *greedy) fill(m *market, s *slotState, d *demand, o order) []pick {
 	if o.need == 0 {
 		return g.picks
 	}
-	from, to := m.span(d.side)
-	prices := m.prices(s)
+	prices, on := m.prices(s), m.on[d.side]
 	g.heap = g.heap[:0]
-	for server := from; server < to; server++ {
-		if unit := d.unit(prices, server*m.kinds); unit < o.budget {
+	for server, machine := range on {
+		if unit := d.unit(prices, machine*m.kinds); unit < o.budget {
 			g.heap = append(g.heap, candidate{unit, server})
 		}
 	}
@@ -51,7 +50,7 @@ func (g *greedy) fill(m *market, s *slotState, d *demand, o order) []pick {
 	cost, left := 0.0, o.need
 	for left > 0 && cost < o.budget && len(g.heap) > 0 {
 		c := g.pop()
-		if count := min(left, m.room(s, d, c.server)); count > 0 {
+		if count := min(left, m.room(s, d, on[c.server])); count > 0 {
 			g.picks = append(g.picks, pick{c.server, count, c.unit})
 			cost += float64(float64(count) * c.unit)
 			left -= count
@@ -93,4 +92,17 @@ func (g *greedy) sift(i int) {
 		h[i], h[child] = h[child], h[i]
 		i = child
 	}
+}
+
+// sums returns the cost of the 0, 1, 2, ... cheapest containers, up to o.need or as many as fit, in the storage of dst.
+func (g *greedy) sums(dst []float64, m *market, state *slotState, d *demand, o order) []float64 {
+	sums := append(dst[:0], 0)
+	for _, p := range g.fill(m, state, d, o) {
+		// Containers on one server cost the same each, as prices change only once the job is committed.
+		before := sums[len(sums)-1]
+		for n := int64(1); n <= p.count; n++ {
+			sums = append(sums, before+float64(float64(n)*p.unit))
+		}
+	}
+	return sums
 }

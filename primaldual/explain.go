@@ -48,10 +48,23 @@ func (p *planner) explainMisfit(m *market, v Verdict) apportion.Reason {
 		side = ParameterServers
 	}
 	reason := apportion.Reason{Constraint: v.String()}
-	for k, need := range p.request.job.demand(side) {
+	job, suited := p.request.job, 0
+	servers := m.cluster.servers(side)
+	for i := range servers {
+		if servers[i].Satisfies(job.requires(side)) {
+			suited++
+		}
+	}
+	if suited == 0 {
+		reason.Text = fmt.Sprintf("no %v server has the labels that it requires", side)
+		return reason
+	}
+	for k, need := range job.demand(side) {
 		most := int64(0)
-		for _, server := range m.cluster.servers(side) {
-			most = max(most, server.Capacity[k])
+		for i := range servers {
+			if servers[i].Satisfies(job.requires(side)) {
+				most = max(most, servers[i].Capacity[k])
+			}
 		}
 		if need > most {
 			reason.Kind, reason.Need, reason.Have = m.cluster.Kinds.Name(k), float64(need), float64(most)

@@ -89,10 +89,9 @@ func (l *Ledger) priceOf(job *Job, plan *SlotPlan) float64 {
 	plan.Price = 0
 	prices := l.prices(l.slot(plan.Slot))
 	for _, side := range []Side{Workers, ParameterServers} {
-		offset, _ := l.span(side)
 		l.scratch.set(&l.market, side, job.demand(side))
 		for _, p := range plan.on(side) {
-			plan.Price += float64(float64(p.Count) * l.scratch.unit(prices, (offset+p.Server)*l.kinds))
+			plan.Price += float64(float64(p.Count) * l.scratch.unit(prices, l.on[side][p.Server]*l.kinds))
 		}
 	}
 	return plan.Price

@@ -28,18 +28,18 @@ type Displacement struct {
 // Offer has checked is tolerated (see [Utility]), and a job for which the search would exceed the limit
 // on memory loses its place with the verdict [TooLarge].
 func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
-	side, index, err := s.find(server)
+	machine, err := s.find(server)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ledger.SetDown(side, index, from, true); err != nil {
+	if err := s.ledger.setDown(machine, from, true); err != nil {
 		return nil, err
 	}
 	// Jobs are planned anew in the order in which they were admitted, so that an earlier promise is the first
 	// to find room.
 	var displaced []*running
 	for _, r := range s.byNumber() {
-		if r.schedule.uses(side, index, from) {
+		if s.ledger.holds(r.schedule, machine, from) {
 			displaced = append(displaced, r)
 		}
 	}
@@ -51,23 +51,23 @@ func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
 
 // Repair puts a failed server back in slot from and all later ones. Jobs stay where they are.
 func (s *Scheduler) Repair(server string, from int) error {
-	side, index, err := s.find(server)
+	machine, err := s.find(server)
 	if err != nil {
 		return err
 	}
-	return s.ledger.SetDown(side, index, from, false)
+	return s.ledger.setDown(machine, from, false)
 }
 
-// find returns the server with an ID.
-func (s *Scheduler) find(id string) (Side, int, error) {
+// find returns the machine with an ID.
+func (s *Scheduler) find(id string) (int, error) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		for i, server := range s.ledger.cluster.servers(side) {
 			if server.ID == id {
-				return side, i, nil
+				return s.ledger.on[side][i], nil
 			}
 		}
 	}
-	return 0, 0, &apportion.FieldError{Item: check.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
+	return 0, &apportion.FieldError{Item: check.Item("server", id, 0), Field: "ID", Err: apportion.ErrUnknown}
 }
 
 // release takes all slots from slot from on from jobs.
@@ -143,11 +143,21 @@ func (s *Scheduler) byNumber() []*running {
 	return jobs
 }
 
-// uses reports whether the schedule has containers on a server in slot from or later.
-func (s Schedule) uses(side Side, server, from int) bool {
+// holds reports whether a schedule has containers on a machine in slot from or later.
+func (p *park) holds(s Schedule, machine, from int) bool {
 	for i := s.before(from); i < len(s); i++ {
-		for _, p := range s[i].on(side) {
-			if p.Server == server {
+		if p.inPlan(&s[i], machine) {
+			return true
+		}
+	}
+	return false
+}
+
+// inPlan reports whether a slot of a schedule has containers of either side on a machine.
+func (p *park) inPlan(plan *SlotPlan, machine int) bool {
+	for _, side := range []Side{Workers, ParameterServers} {
+		for _, placement := range plan.on(side) {
+			if p.on[side][placement.Server] == machine {
 				return true
 			}
 		}

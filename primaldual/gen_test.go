@@ -31,6 +31,7 @@ type size struct {
 	epochs, chunks                  int
 	jobs                            int
 	linear                          bool // no job has Speeds
+	apart                           bool // no server is on both sides, and no job asks for labels or places
 }
 
 var (
@@ -58,6 +59,18 @@ func (z size) cluster(draw source) *Cluster {
 		return servers(prefix, capacities...)
 	}
 	c.WorkerServers, c.PSServers = side("w"), side("p")
+	if z.apart {
+		return c
+	}
+	if draw(0, 2) == 0 {
+		for h := range c.WorkerServers {
+			c.WorkerServers[h].Labels = map[string]string{"zone": fmt.Sprint(draw(0, 1))}
+		}
+	}
+	if draw(0, 2) == 0 {
+		// The last worker servers are also the first of the other list, so that no position is the same on both.
+		c.PSServers = append(slices.Clone(c.WorkerServers[draw(0, len(c.WorkerServers)-1):]), c.PSServers[draw(0, len(c.PSServers)):]...)
+	}
 	return c
 }
 
@@ -83,9 +96,26 @@ func (z size) jobsOf(draw source, c *Cluster) []Job {
 		if !z.linear && draw(0, 4) == 0 {
 			j = withSpeeds(draw, j)
 		}
+		if !z.apart {
+			j.Colocation = Colocation(draw(0, 5) % 5 % 3)
+			j.WorkerRequires, j.PSRequires = zone(draw), zone(draw)
+		}
 		jobs = append(jobs, j)
 	}
 	return jobs
+}
+
+// zone draws what labels must satisfy: mostly nothing.
+func zone(draw source) []apportion.Requirement {
+	op := []apportion.Operator{apportion.In, apportion.NotIn, apportion.NotExists}[draw(0, 2)]
+	if draw(0, 3) > 0 {
+		return nil
+	}
+	q := apportion.Requirement{Key: "zone", Op: op}
+	if op != apportion.NotExists {
+		q.Values = []string{fmt.Sprint(draw(0, 1))}
+	}
+	return []apportion.Requirement{q}
 }
 
 // withSpeeds returns a job with about the same work that says what ways there are to run it: any speeds, also ones that
@@ -156,16 +186,11 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 	}
 	if len(j.Speeds) > 0 {
 		p.MaxWorkers, p.MaxPS = j.widest()
-		p.Speed = func(workers, ps int64) int64 {
-			i := slices.IndexFunc(j.Speeds, func(s Speed) bool { return s.Workers == workers && s.PS == ps })
-			if i < 0 {
-				return 0
-			}
-			return j.Speeds[i].Units
-		}
+		p.Speed = speedOf(j)
 	}
 	side := func(side Side) oasisoracle.Side {
 		out := oasisoracle.Side{Demand: j.demand(side)}
+		out.Closed = closed(l.cluster, j, side)
 		for slot := j.Arrival; slot <= l.Last(); slot++ {
 			var free [][]int64
 			var prices [][]float64
@@ -175,7 +200,7 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 				for r := range left {
 					left[r] -= used[r]
 				}
-				if down := l.slot(slot).down; down != nil && down[h+int(side)*l.workers] {
+				if down := l.slot(slot).down; down != nil && down[l.on[side][h]] {
 					for r := range left {
 						left[r] = -1
 					}
@@ -188,8 +213,45 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 		return out
 	}
 	p.Workers, p.PS = side(Workers), side(ParameterServers)
+	p.Apart, p.Alone = j.Colocation == Apart, j.Colocation == OneMachine
+	p.Same = same(l.cluster)
 	for slot := j.Arrival; slot <= l.Last(); slot++ {
 		p.Values = append(p.Values, j.Utility.Value(slot-j.Arrival))
 	}
 	return p
+}
+
+// speedOf returns what a job with Speeds does with some numbers of containers.
+func speedOf(j *Job) func(workers, ps int64) int64 {
+	return func(workers, ps int64) int64 {
+		i := slices.IndexFunc(j.Speeds, func(s Speed) bool { return s.Workers == workers && s.PS == ps })
+		if i < 0 {
+			return 0
+		}
+		return j.Speeds[i].Units
+	}
+}
+
+// closed returns which servers of a side do not suit a job.
+func closed(c *Cluster, j *Job, side Side) []bool {
+	var out []bool
+	for _, server := range c.servers(side) {
+		out = append(out, slices.ContainsFunc(j.requires(side), func(q apportion.Requirement) bool { return !q.Holds(server.Labels) }))
+	}
+	return out
+}
+
+// same returns which worker server each server of the other list is; nil where none is any.
+func same(c *Cluster) []int {
+	var out []int
+	for k, server := range c.PSServers {
+		at := slices.IndexFunc(c.WorkerServers, func(w apportion.Server) bool { return w.ID == server.ID })
+		if at >= 0 && out == nil {
+			out = slices.Repeat([]int{-1}, len(c.PSServers))
+		}
+		if at >= 0 {
+			out[k] = at
+		}
+	}
+	return out
 }

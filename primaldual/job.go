@@ -44,6 +44,13 @@ type Job struct {
 	// 0, and work counts in units wherever worker-slots are spoken of: in WorkerSlots, Extend and refusals.
 	Speeds []Speed `json:"speeds,omitempty"`
 	Units  int64   `json:"units,omitempty"`
+	// WorkerRequires and PSRequires are what the labels of the servers of either side must satisfy, all of it; empty:
+	// any server will do.
+	WorkerRequires []apportion.Requirement `json:"worker_requires,omitempty"`
+	PSRequires     []apportion.Requirement `json:"ps_requires,omitempty"`
+	// Colocation says which containers of a slot may stand together; the zero value: any. It matters where servers are
+	// on both lists of the cluster, and for jobs that must fit one machine.
+	Colocation Colocation `json:"colocation,omitzero"`
 	// Utility is f_i, the worth of the job by the slots from arrival to completion. In JSON it is an object
 	// with one of the forms {"sigmoid": [Gamma1, Gamma2, Gamma3]}, {"constant": worth}, {"linear": [Start,
 	// PerSlot]} and {"steps": [[Within, Value], ...]}; a utility of another type cannot be written.
@@ -86,6 +93,7 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	}
 	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
 	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
+	j.checkPlaces(faults)
 	switch utility := j.Utility.(type) {
 	case nil:
 		faults.Add(apportion.Item{}, "Utility", apportion.ErrEmpty, "")
@@ -178,7 +186,38 @@ func (j *Job) PSFor(workers int64) int64 {
 func (j *Job) clone() Job {
 	out := *j
 	out.Worker, out.PS, out.Speeds = j.Worker.Clone(), j.PS.Clone(), slices.Clone(j.Speeds)
+	out.WorkerRequires, out.PSRequires = cloneRequires(j.WorkerRequires), cloneRequires(j.PSRequires)
 	return out
+}
+
+// cloneRequires returns requirements with values of their own.
+func cloneRequires(requires []apportion.Requirement) []apportion.Requirement {
+	out := slices.Clone(requires)
+	for i := range out {
+		out[i].Values = slices.Clone(out[i].Values)
+	}
+	return out
+}
+
+// checkPlaces adds the faults of what the job says of its servers.
+func (j *Job) checkPlaces(faults *apportion.Faults) {
+	for i := range j.WorkerRequires {
+		check.Requirement(faults, &j.WorkerRequires[i], apportion.Item{}, fmt.Sprintf("WorkerRequires[%d]", i))
+	}
+	for i := range j.PSRequires {
+		check.Requirement(faults, &j.PSRequires[i], apportion.Item{}, fmt.Sprintf("PSRequires[%d]", i))
+	}
+	if j.Colocation > OneMachine {
+		faults.Add(apportion.Item{}, "Colocation", apportion.ErrUnknown, j.Colocation.String())
+	}
+}
+
+// requires returns what the labels of the servers of a side must satisfy.
+func (j *Job) requires(side Side) []apportion.Requirement {
+	if side == ParameterServers {
+		return j.PSRequires
+	}
+	return j.WorkerRequires
 }
 
 // demand returns the demand of one worker or one parameter server.

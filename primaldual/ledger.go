@@ -66,8 +66,12 @@ func (l *Ledger) checkSize(cluster *Cluster) error {
 func (l *Ledger) equip(cluster *Cluster, bounds *Bounds) {
 	l.park = newPark(cluster, bounds)
 	l.base, l.cheapest = l.basePrices(), l.cheapest[:0:0]
-	for i := range l.curves {
-		l.cheapest = append(l.cheapest, l.curves[i].lower)
+	for pair := range l.totals {
+		lower := l.curves[pair].lower
+		if l.shared > 0 {
+			lower = min(lower, l.curves[2*l.kinds+pair%l.kinds].lower)
+		}
+		l.cheapest = append(l.cheapest, lower)
 	}
 }
 
@@ -107,11 +111,10 @@ func (l *Ledger) locate(side Side, slot, server int) (int, error) {
 	if side != Workers && side != ParameterServers {
 		return 0, &apportion.FieldError{Field: "side", Err: apportion.ErrUnknown, Detail: strconv.Itoa(int(side))}
 	}
-	from, to := l.span(side)
-	if server < 0 || server >= to-from {
+	if server < 0 || server >= len(l.on[side]) {
 		return 0, &apportion.FieldError{Field: side.String() + " server", Err: apportion.ErrUnknown, Detail: strconv.Itoa(server)}
 	}
-	return (from + server) * l.kinds, nil
+	return l.on[side][server] * l.kinds, nil
 }
 
 // checkSlot refuses slots outside the horizon.
@@ -146,12 +149,12 @@ func (l *Ledger) Advance(slot int) error {
 // maxSlot bounds slot numbers, so that sums of two do not overflow.
 const maxSlot = 1 << 30
 
-// take adds n containers of a demand to a server in a slot, or gives them back where n is negative,
+// take adds n containers of a demand to a machine in a slot, or gives them back where n is negative,
 // and sets the prices. The caller has checked that the result is in [0, capacity].
-func (l *Ledger) take(slot int, d *demand, server int, n int64) {
+func (l *Ledger) take(slot int, d *demand, machine int, n int64) {
 	s := l.slot(slot)
 	l.open(s)
-	at := server * l.kinds
+	at := machine * l.kinds
 	for i, r := range d.kinds {
 		l.set(s, at+r, s.used[at+r]+n*d.amounts[i])
 	}
@@ -176,7 +179,7 @@ func (l *Ledger) set(s *slotState, cell int, used int64) {
 	case before > 0 && used == 0:
 		s.busy--
 	}
-	s.taken[l.pair(cell)] += used - s.used[cell]
+	l.tally(s.taken, cell, used-s.used[cell])
 	s.used[cell] = used
 	s.price[cell] = l.price(cell, used)
 }

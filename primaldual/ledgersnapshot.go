@@ -82,12 +82,12 @@ func RestoreLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions, dat
 func (l *Ledger) readDown(r *reader) []bool {
 	var down []bool
 	for server := -1; ; {
-		step := int(r.intIn(0, int64(l.servers-1-server)))
+		step := int(r.intIn(0, int64(l.machines-1-server)))
 		if step == 0 {
 			return down
 		}
 		if down == nil {
-			down = make([]bool, l.servers)
+			down = make([]bool, l.machines)
 		}
 		server += step
 		down[server] = true

@@ -16,6 +16,12 @@ import (
 	"github.com/apportion/apportion"
 )
 
+// spot is a machine in a slot.
+type spot struct {
+	id   string
+	slot int
+}
+
 // machine is a scheduler under test and what the test knows of it.
 type machine struct {
 	size    size
@@ -24,8 +30,8 @@ type machine struct {
 	bounds  Bounds
 	s       *Scheduler
 	jobs    map[string]Job
-	down    map[[3]int]bool // side, server, slot
-	clock   int             // arrival of the job offered last
+	down    map[spot]bool
+	clock   int // arrival of the job offered last
 	number  int
 	learn   *Learning          // nil: prices follow from bounds
 	worth   map[string]float64 // what each job that runs was promised
@@ -34,7 +40,7 @@ type machine struct {
 
 func newMachine(draw source) *machine {
 	m := &machine{
-		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[[3]int]bool{}, clock: 1, worth: map[string]float64{}, extra: map[string]int64{},
+		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[spot]bool{}, clock: 1, worth: map[string]float64{}, extra: map[string]int64{},
 	}
 	m.cluster = m.size.cluster(draw)
 	m.bounds = boundsDraw(draw, m.cluster, m.size.jobsOf(draw, m.cluster))
@@ -170,8 +176,8 @@ func (m *machine) advance(t failer) {
 	}
 	for fresh := before + 1; fresh <= m.s.Last(); fresh++ {
 		for key := range m.down {
-			if key[2] == before {
-				m.down[[3]int{key[0], key[1], fresh}] = true
+			if key.slot == before {
+				m.down[spot{key.id, fresh}] = true
 			}
 		}
 	}
@@ -213,6 +219,14 @@ func (m *machine) add(t failer) {
 		server.Capacity[r] = int64(m.draw(0, m.size.capacity))
 	}
 	side := Side(m.draw(0, 1))
+	if known := m.cluster.servers(1 - side); m.draw(0, 2) == 0 {
+		// A server of the other list takes this side too, if it does not yet.
+		server = known[m.draw(0, len(known)-1)]
+		server.Capacity = server.Capacity.Clone()
+		if slices.ContainsFunc(m.cluster.servers(side), func(s apportion.Server) bool { return s.ID == server.ID }) {
+			return
+		}
+	}
 	if err := m.s.AddServer(side, server); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -238,9 +252,15 @@ func (m *machine) capacity(t failer) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	m.cluster.servers(Side(side))[server].Capacity = capacity
+	for _, list := range [][]apportion.Server{m.cluster.WorkerServers, m.cluster.PSServers} {
+		for h := range list {
+			if list[h].ID == id {
+				list[h].Capacity = capacity.Clone()
+			}
+		}
+	}
 	for _, d := range out {
-		if !old[d.ID].uses(Side(side), server, m.s.First()) {
+		if !m.s.ledger.holds(old[d.ID], m.s.ledger.on[side][server], m.s.First()) {
 			t.Fatalf("displaced %s, which was not there", d.ID)
 		}
 		m.displaced(t, d, old[d.ID], m.s.First())
@@ -326,7 +346,7 @@ func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displa
 	old := map[string]Schedule{}
 	for _, j := range m.ids() {
 		old[j], _ = m.s.Schedule(j)
-		if old[j].uses(Side(side), server, slot) {
+		if m.s.ledger.holds(old[j], m.s.ledger.on[side][server], slot) {
 			uses = append(uses, j)
 		}
 	}
@@ -335,7 +355,7 @@ func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displa
 		t.Fatalf("%v", err)
 	}
 	for s := slot; s <= m.s.Last(); s++ {
-		m.down[[3]int{side, server, s}] = true
+		m.down[spot{m.cluster.servers(Side(side))[server].ID, s}] = true
 	}
 	var displaced []string
 	for _, d := range out {
@@ -378,7 +398,7 @@ func (m *machine) repair(t failer) {
 		t.Fatalf("%v", err)
 	}
 	for s := slot; s <= m.s.Last(); s++ {
-		delete(m.down, [3]int{side, server, s})
+		delete(m.down, spot{m.cluster.servers(Side(side))[server].ID, s})
 	}
 }
 
@@ -408,7 +428,7 @@ func (m *machine) mistake(t failer) {
 // check counts what the schedules take and compares it with the ledger, price by price; then it goes
 // on with a copy made from a snapshot.
 func (m *machine) check(t failer) {
-	used := map[[4]int]int64{} // side, slot, server, kind
+	used := map[spot]apportion.Resources{}
 	for id, j := range m.jobs {
 		schedule, ok := m.s.Schedule(id)
 		if !ok {
@@ -418,13 +438,25 @@ func (m *machine) check(t failer) {
 			t.Fatalf("job %s is worth %g, promised %g; %d of %d worker-slots", id, value, m.worth[id], schedule.WorkerSlots(), j.WorkerSlots())
 		}
 		for i := range schedule {
+			if !j.stands(m.s.ledger.park, &schedule[i]) {
+				t.Fatalf("job %s does not stand %v: %+v", id, j.Colocation, schedule[i])
+			}
 			for _, side := range []Side{Workers, ParameterServers} {
 				for _, p := range schedule[i].on(side) {
-					if m.down[[3]int{int(side), p.Server, schedule[i].Slot}] && schedule[i].Slot >= m.s.First() {
+					if slices.ContainsFunc(j.requires(side), func(q apportion.Requirement) bool {
+						return !q.Holds(m.cluster.servers(side)[p.Server].Labels)
+					}) {
+						t.Fatalf("job %s on %v server %d, which does not suit", id, side, p.Server)
+					}
+					at := spot{m.cluster.servers(side)[p.Server].ID, schedule[i].Slot}
+					if m.down[at] && schedule[i].Slot >= m.s.First() {
 						t.Fatalf("job %s has slot %d on %v server %d, which is down", id, schedule[i].Slot, side, p.Server)
 					}
+					if used[at] == nil {
+						used[at] = make(apportion.Resources, len(m.cluster.Kinds))
+					}
 					for r, q := range j.demand(side) {
-						used[[4]int{int(side), schedule[i].Slot, p.Server, r}] += q * p.Count
+						used[at][r] += q * p.Count
 					}
 				}
 			}
@@ -439,11 +471,14 @@ func (m *machine) check(t failer) {
 					t.Fatalf("%v, %v", err, errPrices)
 				}
 				for r, c := range server.Capacity {
-					want := used[[4]int{int(side), slot, h, r}]
+					want := int64(0)
+					if taken := used[spot{server.ID, slot}]; taken != nil {
+						want = taken[r]
+					}
 					if got[r] != want || want > c {
 						t.Fatalf("slot %d, %v server %d: %d of %d taken, counted %d", slot, side, h, got[r], c, want)
 					}
-					m.checkPrice(t, side, r, prices[r], [2]int64{want, c})
+					m.checkPrice(t, m.ends(side, server.ID, r), prices[r], [2]int64{want, c})
 				}
 			}
 		}
@@ -457,12 +492,25 @@ func (m *machine) check(t failer) {
 	m.restore(t)
 }
 
-// checkPrice compares a price with the formula, directly.
-func (m *machine) checkPrice(t failer, side Side, kind int, got float64, use [2]int64) {
-	upper, lower := m.bounds.UWorker[kind], m.bounds.LWorker[kind]
-	if side == ParameterServers {
-		upper, lower = m.bounds.UPS[kind], m.bounds.LPS[kind]
+// ends returns U and L of a kind on a server: of a machine on both lists the greater U and the smaller L of those sides that
+// have any.
+func (m *machine) ends(side Side, id string, kind int) [2]float64 {
+	worker := [2]float64{m.bounds.UWorker[kind], m.bounds.LWorker[kind]}
+	ps := [2]float64{m.bounds.UPS[kind], m.bounds.LPS[kind]}
+	is := func(server apportion.Server) bool { return server.ID == id }
+	both := slices.ContainsFunc(m.cluster.WorkerServers, is) && slices.ContainsFunc(m.cluster.PSServers, is)
+	switch {
+	case both && worker[0] > 0 && ps[0] > 0:
+		return [2]float64{max(worker[0], ps[0]), min(worker[1], ps[1])}
+	case both && ps[0] > 0, !both && side == ParameterServers:
+		return ps
 	}
+	return worker
+}
+
+// checkPrice compares a price with the formula, directly.
+func (m *machine) checkPrice(t failer, ends [2]float64, got float64, use [2]int64) {
+	upper, lower := ends[0], ends[1]
 	want := 0.0
 	if lower > 0 && use[1] > 0 && upper/lower < 1e300 {
 		want = lower * math.Pow(upper/lower, float64(use[0])/float64(use[1]))

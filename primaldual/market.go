@@ -5,34 +5,58 @@ package primaldual
 
 import "github.com/apportion/apportion"
 
-// park is what never changes: the servers of both sides in one list, worker servers first. Tables
-// over servers and kinds are flat: cell(server, kind) = server*kinds + kind.
+// park is what never changes: the machines, which are the worker servers and after them the servers of the other list
+// that are no worker servers too. Tables over machines and kinds are flat: cell(machine, kind) = machine*kinds + kind.
 type park struct {
 	cluster  *Cluster
 	bounds   *Bounds
 	kinds    int
-	workers  int     // H
-	servers  int     // H + K
-	capacity []int64 // by cell
-	totals   []int64 // capacity of all servers together, by side*kinds + kind
-	curves   []curve // by side*kinds + kind
+	machines int      // H + K less those on both lists
+	shared   int      // how many are on both lists
+	on       [2][]int // by side, position in its list: the machine
+	groups   []group  // by machine
+	capacity []int64  // by cell
+	totals   []int64  // capacity of all servers of a side together, by side*kinds + kind
+	curves   []curve  // by group*kinds + kind
 }
+
+// group says which lists a machine is on.
+type group uint8
+
+// The groups. The first two have the numbers of the sides.
+const (
+	workersOnly group = iota
+	psOnly
+	bothSides
+)
+
+// takes reports whether a machine of the group is on the list of a side.
+func (g group) takes(side Side) bool { return g == bothSides || g == group(side) }
 
 // newPark copies the cluster and makes its price functions.
 func newPark(cluster *Cluster, bounds *Bounds) *park {
-	p := &park{
-		cluster: cluster.clone(), bounds: bounds.clone(), kinds: len(cluster.Kinds),
-		workers: len(cluster.WorkerServers), servers: len(cluster.WorkerServers) + len(cluster.PSServers),
+	p := &park{cluster: cluster.clone(), bounds: bounds.clone(), kinds: len(cluster.Kinds)}
+	both := bounds.joined()
+	for _, ends := range [][2][]float64{{bounds.UWorker, bounds.LWorker}, {bounds.UPS, bounds.LPS}, both} {
+		for r := range p.kinds {
+			p.curves = append(p.curves, newCurve(ends[0][r], ends[1][r]))
+		}
 	}
-	for r := range p.kinds {
-		p.curves = append(p.curves, newCurve(bounds.UWorker[r], bounds.LWorker[r]))
-	}
-	for r := range p.kinds {
-		p.curves = append(p.curves, newCurve(bounds.UPS[r], bounds.LPS[r]))
-	}
+	known := make(map[string]int, len(cluster.WorkerServers))
 	for _, side := range []Side{Workers, ParameterServers} {
 		for _, server := range p.cluster.servers(side) {
-			p.capacity = append(p.capacity, server.Capacity...)
+			machine, twice := known[server.ID]
+			if twice {
+				p.groups[machine] = bothSides
+				p.shared++
+			} else {
+				machine = p.machines
+				known[server.ID] = machine
+				p.machines++
+				p.groups = append(p.groups, group(side))
+				p.capacity = append(p.capacity, server.Capacity...)
+			}
+			p.on[side] = append(p.on[side], machine)
 		}
 	}
 	p.total()
@@ -43,16 +67,17 @@ func newPark(cluster *Cluster, bounds *Bounds) *park {
 func (p *park) total() {
 	p.totals = make([]int64, 2*p.kinds)
 	for cell, c := range p.capacity {
-		p.totals[p.pair(cell)] += c
+		p.tally(p.totals, cell, c)
 	}
 }
 
-// pair returns side*kinds + kind of a cell.
-func (p *park) pair(cell int) int {
-	if cell >= p.workers*p.kinds {
-		return p.kinds + cell%p.kinds
+// tally adds an amount of a cell to sums by side*kinds + kind: a machine on both lists counts on both sides.
+func (p *park) tally(sums []int64, cell int, amount int64) {
+	for _, side := range []Side{Workers, ParameterServers} {
+		if p.groups[cell/p.kinds].takes(side) {
+			sums[int(side)*p.kinds+cell%p.kinds] += amount
+		}
 	}
-	return cell % p.kinds
 }
 
 // basePrices returns the price of every cell on an empty server.
@@ -66,15 +91,7 @@ func (p *park) basePrices() []float64 {
 
 // price returns the price of a cell of which used is taken.
 func (p *park) price(cell int, used int64) float64 {
-	return p.curves[p.pair(cell)].at(used, p.capacity[cell])
-}
-
-// span returns the servers of a side as [from, to) of the one list.
-func (p *park) span(side Side) (from, to int) {
-	if side == ParameterServers {
-		return p.workers, p.servers
-	}
-	return 0, p.workers
+	return p.curves[int(p.groups[cell/p.kinds])*p.kinds+cell%p.kinds].at(used, p.capacity[cell])
 }
 
 // slotState is one slot of the horizon. The zero value is an empty slot at base prices.
@@ -82,7 +99,7 @@ type slotState struct {
 	price []float64 // by cell; nil: base prices
 	used  []int64   // by cell; nil: nothing is taken
 	taken []int64   // used of all servers together, by side*kinds + kind; nil with used
-	down  []bool    // by server; nil: all servers are up
+	down  []bool    // by machine; nil: all are up
 	busy  int       // cells with used > 0
 }
 
@@ -110,12 +127,12 @@ func (m *market) prices(s *slotState) []float64 {
 	return s.price
 }
 
-// room returns how many more containers of a demand a server takes in a slot.
-func (m *market) room(s *slotState, d *demand, server int) int64 {
-	if s.down != nil && s.down[server] {
+// room returns how many more containers of a demand a machine takes in a slot.
+func (m *market) room(s *slotState, d *demand, machine int) int64 {
+	if s.down != nil && s.down[machine] || d.open != nil && !d.open[machine] {
 		return 0
 	}
-	at := server * m.kinds
+	at := machine * m.kinds
 	count := maxCount
 	for i, r := range d.kinds {
 		free := m.capacity[at+r]
@@ -137,11 +154,12 @@ type demand struct {
 	amounts []int64
 	weights []float64 // amounts as floats
 	floor   float64   // no container costs less, in any slot of the market
+	open    []bool    // by machine, whether its labels suit; nil: all machines do
 }
 
 // set makes d the demand of a container.
 func (d *demand) set(m *market, side Side, r apportion.Resources) {
-	d.side, d.floor = side, 0
+	d.side, d.floor, d.open = side, 0, nil
 	d.kinds, d.amounts, d.weights = d.kinds[:0], d.amounts[:0], d.weights[:0]
 	for k, q := range r {
 		if q > 0 {
@@ -152,6 +170,18 @@ func (d *demand) set(m *market, side Side, r apportion.Resources) {
 				d.floor += float64(m.cheapest[int(side)*m.kinds+k] * float64(q))
 			}
 		}
+	}
+}
+
+// restrict closes the machines whose labels do not satisfy what a job requires. O(machines x requirements).
+func (d *demand) restrict(m *market, requires []apportion.Requirement) {
+	if len(requires) == 0 {
+		return
+	}
+	d.open = make([]bool, m.machines)
+	servers := m.cluster.servers(d.side)
+	for i, machine := range m.on[d.side] {
+		d.open[machine] = servers[i].Satisfies(requires)
 	}
 }
 

@@ -23,12 +23,16 @@ type Offline struct {
 }
 
 // offlineJob has the variables of one job; slots count from its arrival. A slot has the variables
-// u_i(t), y_i0(t), y_i1(t), ..., z_i0(t), ... in this order.
+// u_i(t), y_i0(t), y_i1(t), ..., z_i0(t), ..., one for each way of Speeds, one for each machine where a Colocation needs them, in
+// this order.
 type offlineJob struct {
 	arrival int
 	first   int             // index of the first variable
 	ends    []milp.Var      // u_i(t)
 	counts  [2][][]milp.Var // y_ih(t) and z_ik(t), by side, slot, server
+	ways    [][]milp.Var    // with Speeds: by slot and way, 1 where the job runs this one
+	marks   [][]milp.Var    // with a Colocation: by slot and machine, 1 where workers may stand (Apart) or anything (OneMachine)
+	perSlot int             // variables of one slot
 }
 
 // OfflineOptions limit the program. nil and the zero value are the defaults.
@@ -49,11 +53,6 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if err := checkJobs(cluster, jobs); err != nil {
 		return nil, err
 	}
-	for i := range jobs {
-		if len(jobs[i].Speeds) > 0 {
-			return nil, &apportion.FieldError{Item: jobs[i].item(), Field: "Speeds", Err: apportion.ErrConflict, Detail: "the program has linear speed only"}
-		}
-	}
 	if options == nil {
 		options = &OfflineOptions{}
 	}
@@ -61,23 +60,16 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if err != nil {
 		return nil, err
 	}
-	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
-	slots := int64(0)
-	for i := range jobs {
-		slots += int64(max(0, cluster.Slots-jobs[i].Arrival+1))
-	}
-	if err := schedule.CheckCells(slots, servers+1, limit, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
+	b := &offlineBuilder{cluster: cluster, park: newPark(cluster, freeBounds(len(cluster.Kinds))), builder: milp.NewBuilder("oasis")}
+	if err := b.checkSize(jobs, limit); err != nil {
 		return nil, err
 	}
-	b := &offlineBuilder{cluster: cluster, builder: milp.NewBuilder("oasis")}
 	for i := range jobs {
 		if err := b.job(&jobs[i]); err != nil {
 			return nil, err
 		}
 	}
-	for _, side := range []Side{Workers, ParameterServers} {
-		b.capacity(jobs, side)
-	}
+	b.capacity(jobs)
 	b.builder.Maximize(b.utility, 0)
 	b.builder.NameVariables(b.name)
 	model, err := b.builder.Build()
@@ -132,6 +124,7 @@ func placements(counts []milp.Var, values []float64) []apportion.Placement {
 // offlineBuilder collects the program.
 type offlineBuilder struct {
 	cluster *Cluster
+	park    *park // which servers are one machine
 	builder *milp.Builder
 	jobs    []offlineJob
 	utility []milp.Term
@@ -139,31 +132,54 @@ type offlineBuilder struct {
 	variables int
 }
 
-// perSlot returns the number of variables of one job in one slot.
-func (b *offlineBuilder) perSlot() int {
-	return 1 + len(b.cluster.WorkerServers) + len(b.cluster.PSServers)
+// perSlot returns the number of variables of a job in one slot.
+func (b *offlineBuilder) perSlot(j *Job) int {
+	n := 1 + len(b.cluster.WorkerServers) + len(b.cluster.PSServers) + len(j.Speeds)
+	if j.Colocation != Anywhere {
+		n += b.park.machines
+	}
+	return n
 }
 
-// name returns the name of a variable: u[i,t], y[i,h,t] or z[i,k,t], jobs and servers by their
-// position and slots by their number.
+// checkSize refuses a program with more variables than the limit.
+func (b *offlineBuilder) checkSize(jobs []Job, limit int64) error {
+	for i, left := 0, limit; i < len(jobs); i++ {
+		slots, each := int64(max(0, b.cluster.Slots-jobs[i].Arrival+1)), int64(b.perSlot(&jobs[i]))
+		if err := schedule.CheckCells(slots, each, left, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
+			return err
+		}
+		left -= slots * each
+	}
+	return nil
+}
+
+// name returns the name of a variable: u[i,t], y[i,h,t], z[i,k,t], s[i,way,t] or v[i,machine,t], jobs, servers and ways by
+// their position and slots by their number.
 func (b *offlineBuilder) name(index int) string {
 	i := sort.Search(len(b.jobs), func(i int) bool { return b.jobs[i].first > index }) - 1
-	slot := b.jobs[i].arrival + (index-b.jobs[i].first)/b.perSlot()
-	switch at := (index - b.jobs[i].first) % b.perSlot(); {
-	case at == 0:
+	job := &b.jobs[i]
+	slot, at := job.arrival+(index-job.first)/job.perSlot, (index-job.first)%job.perSlot
+	if at == 0 {
 		return fmt.Sprintf("u[%d,%d]", i, slot)
-	case at <= len(b.cluster.WorkerServers):
-		return fmt.Sprintf("y[%d,%d,%d]", i, at-1, slot)
-	default:
-		return fmt.Sprintf("z[%d,%d,%d]", i, at-1-len(b.cluster.WorkerServers), slot)
 	}
+	at--
+	for _, part := range []struct {
+		letter string
+		length int
+	}{{"y", len(b.cluster.WorkerServers)}, {"z", len(b.cluster.PSServers)}, {"s", len(job.ways[slot-job.arrival])}} {
+		if at < part.length {
+			return fmt.Sprintf("%s[%d,%d,%d]", part.letter, i, at, slot)
+		}
+		at -= part.length
+	}
+	return fmt.Sprintf("v[%d,%d,%d]", i, at, slot)
 }
 
 // job adds the variables and the constraints of one job.
 func (b *offlineBuilder) job(j *Job) error {
 	slots := max(0, b.cluster.Slots-j.Arrival+1)
-	o := offlineJob{arrival: j.Arrival, first: b.variables}
-	b.variables += slots * b.perSlot()
+	o := offlineJob{arrival: j.Arrival, first: b.variables, perSlot: b.perSlot(j)}
+	b.variables += slots * o.perSlot
 	// A binary that stands for a completion which cannot be is fixed at 0 and has no coefficient.
 	soonest := slots // a job that cannot run has no slot to end in
 	if j.misfit(b.cluster) == Admitted && j.ShortestSlots() <= int64(slots) {
@@ -181,16 +197,40 @@ func (b *offlineBuilder) job(j *Job) error {
 		}
 		for _, side := range []Side{Workers, ParameterServers} {
 			var counts []milp.Var
-			for _, server := range b.cluster.servers(side) {
-				most := float64(min(j.Chunks, j.demand(side).CountIn(server.Capacity)))
-				counts = append(counts, b.builder.Integer(0, most, "")) // (9)-(13)
+			servers := b.cluster.servers(side)
+			for h := range servers {
+				counts = append(counts, b.builder.Integer(0, b.mostOn(j, side, &servers[h]), "")) // (9)-(13)
 			}
 			o.counts[side] = append(o.counts[side], counts)
 		}
+		o.ways = append(o.ways, b.binaries(len(j.Speeds)))
+		o.marks = append(o.marks, b.binaries(o.perSlot-1-len(o.counts[Workers][t])-len(o.counts[ParameterServers][t])-len(j.Speeds)))
 	}
 	b.rows(j, &o)
 	b.jobs = append(b.jobs, o)
 	return nil
+}
+
+// mostOn returns the most containers of one side of a job on an empty server, 0 where its labels do not suit.
+func (b *offlineBuilder) mostOn(j *Job, side Side, server *apportion.Server) float64 {
+	if !server.Satisfies(j.requires(side)) {
+		return 0
+	}
+	most := j.Chunks
+	if len(j.Speeds) > 0 {
+		workers, ps := j.widest()
+		most = []int64{workers, ps}[side]
+	}
+	return float64(min(most, j.demand(side).CountIn(server.Capacity)))
+}
+
+// binaries returns so many new binaries.
+func (b *offlineBuilder) binaries(n int) []milp.Var {
+	var out []milp.Var
+	for range n {
+		out = append(out, b.builder.Binary(""))
+	}
+	return out
 }
 
 // boolBound returns the upper bound of a binary that may be fixed at 0.
@@ -201,21 +241,71 @@ func boolBound(open bool) float64 {
 	return 0
 }
 
-// rows adds constraints (2), (3), (6), (7) and that a job ends once.
+// rows adds the constraints of one job.
 func (b *offlineBuilder) rows(j *Job, o *offlineJob) {
 	b.builder.AtMost("", terms(nil, o.ends, 1), 1) // x_i <= 1 (11), one completion (8)
 	var work []milp.Term
 	for t := range o.ends {
-		workers, ps := o.counts[Workers][t], o.counts[ParameterServers][t]
-		work = terms(work, workers, 1)
-		most := terms(nil, workers, 1)
-		b.builder.AtMost("", terms(most, o.ends[t:], -float64(j.Chunks)), 0) // (3), (8)
-		served := terms(nil, workers, float64(j.WorkerBandwidth))
-		b.builder.AtMost("", terms(served, ps, -float64(j.PSBandwidth)), 0) // (6)
-		fewer := terms(nil, ps, 1)
-		b.builder.AtMost("", terms(fewer, workers, -1), 0) // (7)
+		if len(j.Speeds) > 0 {
+			work = b.wayRows(work, j, o, t)
+		} else {
+			work = b.linearRows(work, j, o, t)
+		}
+		b.placeRows(j, o, t)
 	}
 	b.builder.AtLeast("", terms(work, o.ends, -float64(j.WorkerSlots())), 0) // (2)
+}
+
+// linearRows adds constraints (3), (6) and (7) of one slot, and the work done there to a row.
+func (b *offlineBuilder) linearRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
+	workers, ps := o.counts[Workers][t], o.counts[ParameterServers][t]
+	most := terms(nil, workers, 1)
+	b.builder.AtMost("", terms(most, o.ends[t:], -float64(j.Chunks)), 0) // (3), (8)
+	served := terms(nil, workers, float64(j.WorkerBandwidth))
+	b.builder.AtMost("", terms(served, ps, -float64(j.PSBandwidth)), 0) // (6)
+	fewer := terms(nil, ps, 1)
+	b.builder.AtMost("", terms(fewer, workers, -1), 0) // (7)
+	return terms(work, workers, 1)
+}
+
+// wayRows adds that a job with Speeds runs one of its ways in a slot, or none, with just its containers, and the units of the
+// way to a row.
+func (b *offlineBuilder) wayRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
+	b.builder.AtMost("", terms(terms(nil, o.ways[t], 1), o.ends[t:], -1), 0) // one way, and none after the completion (8)
+	workers, ps := terms(nil, o.counts[Workers][t], 1), terms(nil, o.counts[ParameterServers][t], 1)
+	for i, way := range o.ways[t] {
+		s := j.Speeds[i]
+		workers = append(workers, milp.Term{Var: way, Coef: -float64(s.Workers)})
+		ps = append(ps, milp.Term{Var: way, Coef: -float64(s.PS)})
+		work = append(work, milp.Term{Var: way, Coef: float64(min(s.Units, j.Units))})
+	}
+	b.builder.Equal("", workers, 0)
+	b.builder.Equal("", ps, 0)
+	return work
+}
+
+// placeRows adds the rule of the job's Colocation in one slot: where machines are marked, workers stand on marked ones only;
+// Apart, parameter servers on the others; OneMachine, on the marked one too.
+func (b *offlineBuilder) placeRows(j *Job, o *offlineJob, t int) {
+	if j.Colocation == Anywhere {
+		return
+	}
+	for _, side := range []Side{Workers, ParameterServers} {
+		servers := b.cluster.servers(side)
+		for h, count := range o.counts[side][t] {
+			most, mark := b.mostOn(j, side, &servers[h]), o.marks[t][b.park.on[side][h]]
+			row := []milp.Term{{Var: count, Coef: 1}, {Var: mark, Coef: -most}}
+			if j.Colocation == Apart && side == ParameterServers {
+				row[1].Coef = most
+				b.builder.AtMost("", row, most)
+			} else {
+				b.builder.AtMost("", row, 0)
+			}
+		}
+	}
+	if j.Colocation == OneMachine {
+		b.builder.AtMost("", terms(nil, o.marks[t], 1), 1)
+	}
 }
 
 // terms appends coef times each variable.
@@ -226,22 +316,33 @@ func terms(dst []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 	return dst
 }
 
-// capacity adds constraints (4) or (5).
-func (b *offlineBuilder) capacity(jobs []Job, side Side) {
+// capacity adds constraints (4) and (5), one for each machine, slot and kind that any job demands there.
+func (b *offlineBuilder) capacity(jobs []Job) {
 	for slot := 1; slot <= b.cluster.Slots; slot++ {
-		for h, server := range b.cluster.servers(side) {
-			for r, c := range server.Capacity {
-				var row []milp.Term
-				for i := range jobs {
-					if q := jobs[i].demand(side)[r]; q > 0 && slot >= jobs[i].Arrival {
-						count := b.jobs[i].counts[side][slot-jobs[i].Arrival][h]
-						row = append(row, milp.Term{Var: count, Coef: float64(q)})
-					}
-				}
-				if len(row) > 0 {
-					b.builder.AtMost("", row, float64(c))
+		rows := make([][]milp.Term, len(b.park.capacity))
+		for _, side := range []Side{Workers, ParameterServers} {
+			for h, machine := range b.park.on[side] {
+				for r := range b.park.kinds {
+					cell := machine*b.park.kinds + r
+					rows[cell] = b.taken(rows[cell], jobs, side, slot, h, r)
 				}
 			}
 		}
+		for cell, row := range rows {
+			if len(row) > 0 {
+				b.builder.AtMost("", row, float64(b.park.capacity[cell]))
+			}
+		}
 	}
+}
+
+// taken appends what all jobs take of a kind on a server of a side in a slot.
+func (b *offlineBuilder) taken(row []milp.Term, jobs []Job, side Side, slot, server, kind int) []milp.Term {
+	for i := range jobs {
+		if q := jobs[i].demand(side)[kind]; q > 0 && slot >= jobs[i].Arrival {
+			count := b.jobs[i].counts[side][slot-jobs[i].Arrival][server]
+			row = append(row, milp.Term{Var: count, Coef: float64(q)})
+		}
+	}
+	return row
 }

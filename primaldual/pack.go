@@ -9,6 +9,7 @@ import "github.com/apportion/apportion"
 type packer struct {
 	request request
 	picks   [2][]apportion.Placement
+	joint   joint
 }
 
 // pack returns a schedule of what is left of a job that ends as early as can be, with as many workers in every slot as
@@ -41,7 +42,10 @@ func (p *packer) pack(m *market, job *Job, left remainder, until int) (Schedule,
 // fill places containers for up to so much work in one slot, and returns how much they do.
 func (p *packer) fill(m *market, s *slotState, work int64) int64 {
 	job := p.request.job
-	if len(job.Speeds) > 0 {
+	if len(job.Speeds) > 0 || p.request.coupled(m) {
+		if m.most(s, &p.request.demands[Workers]) == 0 {
+			return 0 // every way has a worker
+		}
 		return p.fastest(m, s, work)
 	}
 	workers := p.side(m, s, Workers, min(job.Chunks, work, m.most(s, &p.request.demands[Workers])))
@@ -60,14 +64,13 @@ func (p *packer) fill(m *market, s *slotState, work int64) int64 {
 // fastest places the way of a job that does the most, or of those that do all the work the one with the fewest workers.
 func (p *packer) fastest(m *market, s *slotState, work int64) int64 {
 	r := &p.request
-	// The two sides are on servers of their own: a way fits if either side has room for its part.
-	workers := r.roomIn(m, s, Workers, r.most[Workers])
-	ps := r.roomIn(m, s, ParameterServers, r.most[ParameterServers])
-	way := Speed{}
-	for _, other := range r.job.Speeds {
-		if other.Workers <= workers && other.PS <= ps && min(other.Units, work) > way.Units {
-			way, way.Units = other, min(other.Units, work)
-		}
+	r.work, r.units = work, work
+	way := r.fastest(m, s)
+	if r.coupled(m) {
+		p.joint.setFree(m, &r.demands, r.job.Colocation)
+		placed, _ := p.joint.place(unpriced(s), couple{way.Workers, way.PS})
+		p.picks = placed
+		return way.Units
 	}
 	p.side(m, s, Workers, way.Workers)
 	p.side(m, s, ParameterServers, way.PS)
@@ -78,11 +81,13 @@ func (p *packer) fastest(m *market, s *slotState, work int64) int64 {
 func (p *packer) side(m *market, s *slotState, side Side, want int64) int64 {
 	// The list is the packer's own; pack copies what it keeps.
 	p.picks[side] = p.picks[side][:0]
-	from, to := m.span(side)
 	left := want
-	for server := from; server < to && left > 0; server++ {
-		if count := min(left, m.room(s, &p.request.demands[side], server)); count > 0 {
-			p.picks[side] = append(p.picks[side], apportion.Placement{Server: server - from, Count: count})
+	for server, machine := range m.on[side] {
+		if left == 0 {
+			break
+		}
+		if count := min(left, m.room(s, &p.request.demands[side], machine)); count > 0 {
+			p.picks[side] = append(p.picks[side], apportion.Placement{Server: server, Count: count})
 			left -= count
 		}
 	}

@@ -37,13 +37,15 @@ func earliest(l *Ledger, j *Job, until int) int {
 func TestPackProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := fromRapid(t)
-		cluster := mediumSize.cluster(draw)
+		size := mediumSize
+		size.apart = true // TestPackCoupled has the others
+		cluster := size.cluster(draw)
 		l, err := NewLedger(cluster, freeBounds(len(cluster.Kinds)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var p packer
-		for _, j := range mediumSize.jobsOf(draw, cluster) {
+		for _, j := range size.jobsOf(draw, cluster) {
 			if j.misfit(cluster) != Admitted {
 				continue
 			}

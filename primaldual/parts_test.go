@@ -101,8 +101,8 @@ func TestGreedyBudget(t *testing.T) {
 		var d demand
 		d.set(&l.market, Workers, vector)
 		sums := func(budget float64) []float64 {
-			var c slotCosts
-			return slices.Clone(c.sums(&l.market, l.slot(1), &d, order{9, budget}))
+			var g greedy
+			return g.sums(nil, &l.market, l.slot(1), &d, order{9, budget})
 		}
 		all, some := sums(inf), sums(budget)
 		for n, cost := range some {

@@ -58,7 +58,8 @@ func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 	if r.values[soonest] <= 0 {
 		return Worthless, nil
 	}
-	return Admitted, nil
+	r.set(m)
+	return Admitted, p.checkCouples(m)
 }
 
 // find returns the best schedule of the request, whose values are known.
@@ -78,6 +79,20 @@ func (p *planner) find(m *market) (Decision, error) {
 		return Decision{}, err
 	}
 	return p.describe(m, &found), nil
+}
+
+// checkCouples refuses jobs of which workers and parameter servers together need tables above the limit.
+func (p *planner) checkCouples(m *market) error {
+	r := &p.request
+	if !r.coupled(m) || r.job.Colocation == OneMachine {
+		return nil
+	}
+	top := most(couplesOf(r.ways(m)))
+	if err := schedule.CheckCells(top.workers+1, top.ps+1, p.search.Limit, r.job.item(), "workers x parameter servers"); err != nil {
+		return err
+	}
+	places := min(int64(m.machines), 2*(top.workers+top.ps))
+	return schedule.CheckCells((top.workers+1)*(top.ps+1), places, p.search.Limit, r.job.item(), "workers x parameter servers x servers")
 }
 
 // checkSize refuses tables above the limit, and reports whether empty servers hold the work at all.

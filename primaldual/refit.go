@@ -9,12 +9,12 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 	// The old servers are needed to tell where each cell was.
 	old := l.park
 	l.equip(cluster, bounds)
-	// Worker servers come first in all tables, so that one more of them moves all parameter-server servers.
-	place := func(server int) int {
-		if server < old.workers {
-			return server
+	// Worker servers come first in all tables, so that one more of them moves the others. Positions in the lists stay.
+	place := make([]int, old.machines)
+	for side, machines := range old.on {
+		for i, machine := range machines {
+			place[machine] = l.on[side][i]
 		}
-		return server - old.workers + l.workers
 	}
 	var before, after []bool
 	for i := range l.slots {
@@ -22,9 +22,9 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 		if s.down != nil {
 			// Slots that shared a table go on sharing one, as SetDown and snapshots expect.
 			if after == nil || !sameTable(s.down, before) {
-				before, after = s.down, make([]bool, l.servers)
+				before, after = s.down, make([]bool, l.machines)
 				for server, down := range before {
-					after[place(server)] = down
+					after[place[server]] = down
 				}
 			}
 			s.down = after
@@ -38,19 +38,19 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 		l.open(s)
 		for cell, amount := range used {
 			if amount > 0 {
-				l.set(s, place(cell/l.kinds)*l.kinds+cell%l.kinds, amount)
+				l.set(s, place[cell/l.kinds]*l.kinds+cell%l.kinds, amount)
 			}
 		}
 	}
 }
 
-// exceeds reports whether more is taken of a server in a slot than a capacity.
-func (l *Ledger) exceeds(s *slotState, server int, capacity []int64) bool {
+// exceeds reports whether more is taken of a machine in a slot than a capacity.
+func (l *Ledger) exceeds(s *slotState, machine int, capacity []int64) bool {
 	if s.used == nil {
 		return false
 	}
 	for r, c := range capacity {
-		if s.used[server*l.kinds+r] > c {
+		if s.used[machine*l.kinds+r] > c {
 			return true
 		}
 	}

@@ -16,6 +16,31 @@ type request struct {
 	values  []float64 // values[s] = f_i if the last worker runs in slot s; never increasing
 	demands [2]demand // by side
 	most    [2]int64  // with Speeds: the most containers of any way, by side
+	linear  []Speed   // without: the ways that ways returned last
+}
+
+// coupled reports whether the sides of the job meet: it must have one machine, or has parameter servers and there are
+// machines on both lists.
+func (r *request) coupled(m *market) bool {
+	return r.job.Colocation == OneMachine || m.shared > 0 && (len(r.job.Speeds) == 0 || r.most[ParameterServers] > 0)
+}
+
+// ways returns what the job can run in a slot: its Speeds, or every number of workers with the parameter servers that these
+// need, by units of the tables.
+func (r *request) ways(m *market) []Speed {
+	if len(r.job.Speeds) > 0 {
+		return r.job.Speeds
+	}
+	r.linear = r.linear[:0]
+	most := r.mostWorkers(m)
+	for d := int64(1); d <= r.units; d++ {
+		y := r.workersFor(d)
+		if y > most {
+			break
+		}
+		r.linear = append(r.linear, Speed{y, r.job.PSFor(y), d})
+	}
+	return r.linear
 }
 
 // shortest returns the fewest slots in which the work can be done.
@@ -36,6 +61,7 @@ func (r *request) floorCost() float64 {
 func (r *request) set(m *market) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		r.demands[side].set(m, side, r.job.demand(side))
+		r.demands[side].restrict(m, r.job.requires(side))
 	}
 	r.most[Workers], r.most[ParameterServers] = r.job.widest()
 	r.units = r.work
@@ -70,9 +96,11 @@ func (r *request) mostWorkers(m *market) int64 {
 	most := min(r.job.Chunks, r.work)
 	room := int64(0)
 	empty := slotState{}
-	from, to := m.span(Workers)
-	for server := from; server < to && room < most; server++ {
-		room += min(most, m.room(&empty, &r.demands[Workers], server))
+	for _, machine := range m.on[Workers] {
+		if room >= most {
+			break
+		}
+		room += min(most, m.room(&empty, &r.demands[Workers], machine))
 	}
 	return min(most, room)
 }
@@ -83,8 +111,8 @@ func (r *request) roomFor(m *market, last int) int64 {
 	total := int64(0)
 	for s := 0; s <= last && total < r.work; s++ {
 		state := m.slot(r.first + s)
-		if len(r.job.Speeds) > 0 {
-			total += r.fastest(m, state)
+		if len(r.job.Speeds) > 0 || r.coupled(m) {
+			total += r.fastest(m, state).Units
 			continue
 		}
 		workers := r.roomIn(m, state, Workers, r.job.Chunks)
@@ -98,25 +126,43 @@ func (r *request) roomFor(m *market, last int) int64 {
 	return total
 }
 
-// fastest returns the most work that a slot has room for.
-func (r *request) fastest(m *market, state *slotState) int64 {
-	workers := r.roomIn(m, state, Workers, r.most[Workers])
-	ps := r.roomIn(m, state, ParameterServers, r.most[ParameterServers])
-	units := int64(0)
-	for _, s := range r.job.Speeds {
-		if s.Workers <= workers && s.PS <= ps {
-			units = max(units, s.Units)
+// fastest returns the way that does the most work in a slot, or of those that do all that is left the first, thus that with
+// the fewest workers; the zero way where none fits.
+func (r *request) fastest(m *market, state *slotState) Speed {
+	ways := r.ways(m)
+	fits := r.fitting(m, state, ways)
+	best := Speed{}
+	for i, w := range ways {
+		if units := min(w.Units, r.work); fits(i) && units > best.Units {
+			best = w
+			best.Units = units
 		}
 	}
-	return units
+	return best
+}
+
+// fitting returns which of the ways have room in a slot.
+func (r *request) fitting(m *market, state *slotState, ways []Speed) func(i int) bool {
+	if r.coupled(m) {
+		var j joint
+		j.setFree(m, &r.demands, r.job.Colocation)
+		costs := j.costs(unpriced(state), couplesOf(ways), inf)
+		return func(i int) bool { return costs[i] < inf }
+	}
+	// The two sides are on servers of their own: a way fits if either side has room for its part.
+	workers := r.roomIn(m, state, Workers, r.most[Workers])
+	ps := r.roomIn(m, state, ParameterServers, r.most[ParameterServers])
+	return func(i int) bool { return ways[i].Workers <= workers && ways[i].PS <= ps }
 }
 
 // roomIn returns the containers that fit a side in one slot, at most enough.
 func (r *request) roomIn(m *market, s *slotState, side Side, enough int64) int64 {
-	from, to := m.span(side)
 	room := int64(0)
-	for server := from; server < to && room < enough; server++ {
-		room += min(enough, m.room(s, &r.demands[side], server))
+	for _, machine := range m.on[side] {
+		if room >= enough {
+			break
+		}
+		room += min(enough, m.room(s, &r.demands[side], machine))
 	}
 	return min(room, enough)
 }

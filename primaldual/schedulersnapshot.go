@@ -128,6 +128,9 @@ func (r *running) write(w *writer, codecs []UtilityCodec) error {
 		w.int(s.Units)
 	}
 	w.int(j.Units)
+	writeRequires(w, j.WorkerRequires)
+	writeRequires(w, j.PSRequires)
+	w.int(int64(j.Colocation))
 	if !writeUtility(w, j.Utility, codecs) {
 		return &apportion.FieldError{Item: j.item(), Field: "Utility", Err: ErrUnsavable}
 	}
@@ -155,9 +158,37 @@ func readRunning(r *reader, codecs []UtilityCodec) *running {
 		j.Speeds = append(j.Speeds, Speed{r.int(), r.int(), r.int()})
 	}
 	j.Units = r.int()
+	j.WorkerRequires, j.PSRequires = readRequires(r), readRequires(r)
+	j.Colocation = Colocation(r.intIn(0, int64(OneMachine)))
 	j.Utility = readUtility(r, codecs)
 	out.schedule = readSchedule(r)
 	return out
+}
+
+// writeRequires appends requirements.
+func writeRequires(w *writer, requires []apportion.Requirement) {
+	w.int(int64(len(requires)))
+	for _, q := range requires {
+		w.string(q.Key)
+		w.string(string(q.Op))
+		w.int(int64(len(q.Values)))
+		for _, value := range q.Values {
+			w.string(value)
+		}
+	}
+}
+
+// readRequires reads what writeRequires wrote.
+func readRequires(r *reader) []apportion.Requirement {
+	var requires []apportion.Requirement
+	for range r.count() {
+		q := apportion.Requirement{Key: string(r.bytes()), Op: apportion.Operator(r.bytes())}
+		for range r.count() {
+			q.Values = append(q.Values, string(r.bytes()))
+		}
+		requires = append(requires, q)
+	}
+	return requires
 }
 
 // The letters of utilities.

@@ -11,7 +11,7 @@ import (
 )
 
 // AddServer adds a server to a side, after those that are there, in the current slot and all later ones. Jobs stay
-// where they are; Revise lets them use it. Errors are those of Cluster.Validate, and ErrTooLarge.
+// where they are; Revise lets them use it. A server that is on the other list already is from then on open to both sides. Errors are those of Cluster.Validate, and ErrTooLarge.
 func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
 	// All checks are made on a copy: an error must leave the scheduler as it is.
 	cluster := s.ledger.cluster.clone()
@@ -40,18 +40,22 @@ func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
 // rest fits; what is left of each is offered again as in Fail. An unknown server is ErrUnknown; other errors are those
 // of Cluster.Validate.
 func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]Displacement, error) {
-	side, index, err := s.find(server)
+	machine, err := s.find(server)
 	if err != nil {
 		return nil, err
 	}
 	cluster := s.ledger.cluster.clone()
-	cluster.servers(side)[index].Capacity = capacity.Clone()
+	for side, machines := range s.ledger.on {
+		if i := slices.Index(machines, machine); i >= 0 {
+			cluster.servers(Side(side))[i].Capacity = capacity.Clone()
+		}
+	}
 	if err := cluster.Validate(); err != nil {
 		return nil, err
 	}
 	// First the jobs that must go give everything back, so that what is left fits the new capacity; then the tables
 	// change; then the jobs are offered again, in the order in which they were admitted.
-	displaced := s.crowdedOut(side, index, capacity)
+	displaced := s.crowdedOut(machine, capacity)
 	s.release(displaced, s.First())
 	s.ledger.refit(cluster, s.ledger.bounds)
 	out := s.replan(displaced, s.First())
@@ -59,15 +63,13 @@ func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]
 	return out, nil
 }
 
-// crowdedOut returns the jobs that must leave a server so that the others fit a capacity, in order of admission: as few of
+// crowdedOut returns the jobs that must leave a machine so that the others fit a capacity, in order of admission: as few of
 // the oldest as can be.
-func (s *Scheduler) crowdedOut(side Side, index int, capacity apportion.Resources) []*running {
-	offset, _ := s.ledger.span(side)
+func (s *Scheduler) crowdedOut(machine int, capacity apportion.Resources) []*running {
 	crowded := func(r *running) bool {
 		for i := r.schedule.before(s.First()); i < len(r.schedule); i++ {
 			plan := &r.schedule[i]
-			on := slices.ContainsFunc(plan.on(side), func(p apportion.Placement) bool { return p.Server == index })
-			if on && s.ledger.exceeds(s.ledger.slot(plan.Slot), offset+index, capacity) {
+			if s.ledger.inPlan(plan, machine) && s.ledger.exceeds(s.ledger.slot(plan.Slot), machine, capacity) {
 				return true
 			}
 		}

@@ -59,7 +59,7 @@ func TestAddServer(t *testing.T) {
 		want   error
 	}{
 		{Workers, apportion.Server{ID: "w0", Capacity: vec{1}}, apportion.ErrDuplicate},
-		{Workers, apportion.Server{ID: "p9", Capacity: vec{1}}, apportion.ErrDuplicate},
+		{Workers, apportion.Server{ID: "p9", Capacity: vec{1}}, apportion.ErrConflict},
 		{ParameterServers, apportion.Server{ID: "x", Capacity: vec{1, 1}}, apportion.ErrLength},
 		{Side(7), apportion.Server{ID: "x", Capacity: vec{1}}, apportion.ErrUnknown},
 	} {
@@ -97,7 +97,7 @@ func TestSetCapacity(t *testing.T) {
 		t.Fatalf("nothing: %v", err)
 	}
 	for _, id := range []string{"old", "young"} {
-		if got, ok := s.Schedule(id); !ok || got.uses(Workers, old[0].Workers[0].Server, 1) {
+		if got, ok := s.Schedule(id); !ok || s.ledger.holds(got, old[0].Workers[0].Server, 1) {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}
@@ -119,10 +119,10 @@ func TestCrowdedOut(t *testing.T) {
 		offer(t, s, j)
 	}
 	// Jobs 0 and 1 are on the first server, job 2 on the second.
-	if got := s.crowdedOut(Workers, 0, vec{1}); len(got) != 1 || got[0].job.ID != "1" {
+	if got := s.crowdedOut(0, vec{1}); len(got) != 1 || got[0].job.ID != "1" {
 		t.Errorf("%d jobs, first %s", len(got), got[0].job.ID)
 	}
-	if got := s.crowdedOut(Workers, 0, vec{0}); len(got) != 2 || got[0].job.ID != "0" {
+	if got := s.crowdedOut(0, vec{0}); len(got) != 2 || got[0].job.ID != "0" {
 		t.Errorf("%d jobs", len(got))
 	}
 	if err := s.recount(); err != nil {
@@ -147,7 +147,7 @@ func TestDrain(t *testing.T) {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		got, ok := s.Schedule("j")
-		if !ok || got.uses(Workers, 1, 3) || got.WorkerSlots() < 16 || s.jobs["j"].utility != 1000 {
+		if !ok || s.ledger.holds(got, 1, 3) || got.WorkerSlots() < 16 || s.jobs["j"].utility != 1000 {
 			t.Errorf("learn %v: %+v", learn != nil, got)
 		}
 		for _, slot := range []int{1, 0, 9} {

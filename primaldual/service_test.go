@@ -147,7 +147,7 @@ func TestFailInChunks(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	schedule, _ := s.Schedule("j")
-	if got := chunksDone(&j, schedule); got < 10 || schedule.uses(Workers, 0, 3) {
+	if got := chunksDone(&j, schedule); got < 10 || s.ledger.holds(schedule, 0, 3) {
 		t.Errorf("%d trainings of 10: %v", got, schedule)
 	}
 	if done := chunksDone(&j, schedule[:schedule.before(3)]); done == 0 || done >= 10 {

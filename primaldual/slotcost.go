@@ -23,6 +23,7 @@ type slotCosts struct {
 	next    int // offset of the slot that Add appends
 	empty   int // the table of unused slots; -1: none yet
 	prefix  [2][]float64
+	joint   joint
 }
 
 // reset begins the tables of a request.
@@ -51,14 +52,14 @@ func (c *slotCosts) Add(tables *schedule.Tables, budget float64) (fresh bool) {
 // servers as serve these: the fewest are the cheapest, and (7) holds as b <= B.
 func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget float64) {
 	r := c.request
-	if len(r.job.Speeds) > 0 {
+	if len(r.job.Speeds) > 0 || r.coupled(c.market) {
 		c.buildWays(tables, state, budget)
 		return
 	}
 	most := min(r.job.Chunks, r.work) // more than all the work is of no use
-	workers := c.sums(c.market, state, &r.demands[Workers], order{most, budget})
+	workers := c.sums(state, Workers, order{most, budget})
 	most = int64(len(workers) - 1)
-	ps := c.sums(c.market, state, &r.demands[ParameterServers], order{r.job.PSFor(most), budget})
+	ps := c.sums(state, ParameterServers, order{r.job.PSFor(most), budget})
 	tables.Push(0)
 	for d := int64(1); d <= r.units; d++ {
 		y := r.workersFor(d)
@@ -73,20 +74,23 @@ func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget floa
 	}
 }
 
-// buildWays pushes one table of a job with Speeds: at least d units at the cost of the cheapest way to do so many.
+// buildWays pushes one table of a job by its ways: at least d units at the cost of the cheapest way to do so many.
 func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget float64) {
 	r := c.request
-	workers := c.sums(c.market, state, &r.demands[Workers], order{r.most[Workers], budget})
-	ps := c.sums(c.market, state, &r.demands[ParameterServers], order{r.most[ParameterServers], budget})
-	// By units, what the cheapest way costs that does just these; a way that does more than all the work does all.
-	cost := make([]float64, min(r.job.perSlot(), r.work)+1)
+	ways := r.ways(c.market)
+	costs := c.costsOf(state, ways, budget)
+	// By units, what the cheapest way costs that does just these; a way that does more than all there is does all.
+	top := int64(0)
+	for _, w := range ways {
+		top = max(top, min(w.Units, r.units))
+	}
+	cost := make([]float64, top+1)
 	for d := range cost {
 		cost[d] = inf
 	}
-	for _, s := range r.job.Speeds {
-		if d := min(s.Units, r.work); s.Workers < int64(len(workers)) && s.PS < int64(len(ps)) {
-			cost[d] = min(cost[d], workers[s.Workers]+ps[s.PS])
-		}
+	for i, w := range ways {
+		d := min(w.Units, r.units)
+		cost[d] = min(cost[d], costs[i])
 	}
 	// A faster way may be the cheaper one for less work, since more than d units do no harm.
 	for d := len(cost) - 2; d >= 1; d-- {
@@ -101,18 +105,39 @@ func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget 
 	}
 }
 
-// sums returns the cost of the 0, 1, 2, ... cheapest containers, up to o.need or as many as fit.
-func (c *slotCosts) sums(m *market, state *slotState, d *demand, o order) []float64 {
-	sums := append(c.prefix[d.side][:0], 0)
-	for _, p := range c.greedy.fill(m, state, d, o) {
-		// Containers on one server cost the same each, as prices change only once the job is committed.
-		before := sums[len(sums)-1]
-		for n := int64(1); n <= p.count; n++ {
-			sums = append(sums, before+float64(float64(n)*p.unit))
+// wayFor returns the cheapest way to do so many units in one slot, which the search has found to be there.
+func (c *slotCosts) wayFor(state *slotState, units int64) Speed {
+	r := c.request
+	if len(r.job.Speeds) == 0 {
+		y := r.workersFor(units)
+		return Speed{y, r.job.PSFor(y), units}
+	}
+	return cheapest(units, r.job.Speeds, c.costsOf(state, r.job.Speeds, inf))
+}
+
+// costsOf returns the least cost of each way in one slot, infinite where it does not fit.
+func (c *slotCosts) costsOf(state *slotState, ways []Speed, budget float64) []float64 {
+	r := c.request
+	if r.coupled(c.market) {
+		c.joint.set(c.market, &r.demands, r.job.Colocation)
+		return c.joint.costs(state, couplesOf(ways), budget)
+	}
+	workers := c.sums(state, Workers, order{r.most[Workers], budget})
+	ps := c.sums(state, ParameterServers, order{r.most[ParameterServers], budget})
+	costs := make([]float64, len(ways))
+	for i, w := range ways {
+		costs[i] = inf
+		if w.Workers < int64(len(workers)) && w.PS < int64(len(ps)) {
+			costs[i] = workers[w.Workers] + ps[w.PS]
 		}
 	}
-	c.prefix[d.side] = sums
-	return sums
+	return costs
+}
+
+// sums is greedy.sums for a side of the request.
+func (c *slotCosts) sums(state *slotState, side Side, o order) []float64 {
+	c.prefix[side] = c.greedy.sums(c.prefix[side], c.market, state, &c.request.demands[side], o)
+	return c.prefix[side]
 }
 
 // plan places the containers that do so many units in slot s, at that price, and returns what runs where.
@@ -120,27 +145,26 @@ func (c *slotCosts) plan(s int, units int64, price float64) SlotPlan {
 	m, r := c.market, c.request
 	state := m.slot(r.first + s)
 	plan := SlotPlan{Slot: r.first + s, Price: price}
-	y, z := r.workersFor(units), int64(0)
-	if len(r.job.Speeds) == 0 {
-		z = r.job.PSFor(y)
-	} else {
-		workers := c.sums(m, state, &r.demands[Workers], order{r.most[Workers], inf})
-		ps := c.sums(m, state, &r.demands[ParameterServers], order{r.most[ParameterServers], inf})
-		way, _, _ := r.job.cheapest(units, workers, ps) // the search has found one
-		y, z = way.Workers, way.PS
+	way := c.wayFor(state, units)
+	if !r.coupled(m) {
+		plan.Workers = c.place(m, state, &r.demands[Workers], way.Workers)
+		plan.PS = c.place(m, state, &r.demands[ParameterServers], way.PS)
+		return plan
 	}
-	plan.Workers = c.place(m, state, &r.demands[Workers], y)
-	plan.PS = c.place(m, state, &r.demands[ParameterServers], z)
+	c.joint.set(m, &r.demands, r.job.Colocation)
+	placed, _ := c.joint.place(state, couple{way.Workers, way.PS}) // the search has found room
+	// Lists that are not nil, as without sharing.
+	plan.Workers = append([]apportion.Placement{}, placed[Workers]...)
+	plan.PS = append([]apportion.Placement{}, placed[ParameterServers]...)
 	return plan
 }
 
 // place returns the placements of count containers, servers ascending.
 func (c *slotCosts) place(m *market, state *slotState, d *demand, count int64) []apportion.Placement {
 	picks := c.greedy.fill(m, state, d, order{count, inf})
-	offset, _ := m.span(d.side)
 	placements := make([]apportion.Placement, len(picks))
 	for i, p := range picks {
-		placements[i] = apportion.Placement{Server: p.server - offset, Count: p.count}
+		placements[i] = apportion.Placement{Server: p.server, Count: p.count}
 	}
 	sortPlacements(placements)
 	return placements

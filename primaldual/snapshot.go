@@ -7,7 +7,9 @@ import (
 	"errors"
 	"hash/crc32"
 	"hash/fnv"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 )
@@ -20,7 +22,7 @@ var ErrCorrupt = errors.New("is no snapshot, or a damaged one")
 // little-endian). Integers of the contents are varints.
 const (
 	snapshotMagic   = "oasis"
-	snapshotVersion = 2
+	snapshotVersion = 3
 	headerBytes     = len(snapshotMagic) + 2 + 8
 	trailerBytes    = 4
 )
@@ -165,6 +167,11 @@ func (p *park) fingerprint() uint64 {
 		w.int(int64(len(p.cluster.servers(side))))
 		for _, server := range p.cluster.servers(side) {
 			w.string(server.ID)
+			w.int(int64(len(server.Labels)))
+			for _, key := range slices.Sorted(maps.Keys(server.Labels)) {
+				w.string(key)
+				w.string(server.Labels[key])
+			}
 		}
 	}
 	for _, c := range p.capacity {

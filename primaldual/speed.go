@@ -129,19 +129,25 @@ func (j *Job) fewest(count func(Speed) int64) float64 {
 	return best
 }
 
-// cheapest returns the way that does at least so many units at the least cost, given what 0, 1, 2, ... containers of each
-// side cost as far as they fit: of equal ones the first, thus that with the fewest workers. ok is false where none fits.
-func (j *Job) cheapest(units int64, workers, ps []float64) (way Speed, cost float64, ok bool) {
-	cost = inf
-	for _, s := range j.Speeds {
-		if s.Units < units || s.Workers >= int64(len(workers)) || s.PS >= int64(len(ps)) {
-			continue
-		}
-		if c := workers[s.Workers] + ps[s.PS]; c < cost {
-			way, cost, ok = s, c, true
+// cheapest returns the way that does at least so many units at the least cost, given what each costs: of equal ones the first,
+// thus that with the fewest workers. One at least must do so many at a finite cost.
+func cheapest(units int64, ways []Speed, costs []float64) Speed {
+	best := -1
+	for i, w := range ways {
+		if w.Units >= units && costs[i] < inf && (best < 0 || costs[i] < costs[best]) {
+			best = i
 		}
 	}
-	return way, cost, ok
+	return ways[best]
+}
+
+// couplesOf returns the containers of each way.
+func couplesOf(ways []Speed) []couple {
+	out := make([]couple, len(ways))
+	for i, w := range ways {
+		out[i] = couple{w.Workers, w.PS}
+	}
+	return out
 }
 
 // noServers is where costs do not jump with parameter servers in a way that is known.

@@ -126,10 +126,6 @@ func TestSpeedFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
 	}
-	cluster, _ := plainCluster(3, 4)
-	if _, err := NewOffline(cluster, []Job{curved("j", 5)}, nil); !errors.Is(err, apportion.ErrConflict) {
-		t.Errorf("offline: %v", err)
-	}
 }
 
 func TestReadStepTimes(t *testing.T) {

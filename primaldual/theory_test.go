@@ -235,6 +235,12 @@ func TestTheoryMonotone(t *testing.T) {
 		}
 		renamed := cluster.clone()
 		for h := range renamed.WorkerServers {
+			before := renamed.WorkerServers[h].ID
+			for k := range renamed.PSServers {
+				if renamed.PSServers[k].ID == before {
+					renamed.PSServers[k].ID = fmt.Sprint("x", 9-h)
+				}
+			}
 			renamed.WorkerServers[h].ID = fmt.Sprint("x", 9-h)
 		}
 		if after := payoff(renamed, j); after != before {

@@ -17,7 +17,7 @@ const (
 	// of parameter servers satisfies both constraints (6) and (7).
 	BandwidthTooSmall
 	// FitsNoWorkerServer and FitsNoPSServer: one worker (parameter server) demands more than any
-	// server of its side has when empty.
+	// server of its side has when empty, of those whose labels suit.
 	FitsNoWorkerServer
 	FitsNoPSServer
 	// TooFewSlots: even with the most workers in every slot the work does not end within the horizon.
@@ -60,10 +60,11 @@ func (j *Job) misfit(cluster *Cluster) Verdict {
 	return Admitted
 }
 
-// fitsAny reports whether one container fits some empty server of a side.
+// fitsAny reports whether one container fits some empty server of a side that suits.
 func fitsAny(cluster *Cluster, side Side, j *Job) bool {
-	for _, server := range cluster.servers(side) {
-		if j.demand(side).FitsIn(server.Capacity) {
+	servers := cluster.servers(side)
+	for i := range servers {
+		if j.demand(side).FitsIn(servers[i].Capacity) && servers[i].Satisfies(j.requires(side)) {
 			return true
 		}
 	}

@@ -49,7 +49,7 @@ func wholeProblem() *alloc.Problem {
 			{ID: "web", Demand: apportion.Resources{1, 0}, Weight: 1, Min: 2, Max: 4, PerServer: 1, AdjustCost: &three},
 			{ID: "held", Demand: apportion.Resources{2, 0}, Weight: 1, Min: 1, Max: 6, Pinned: true},
 			{ID: "picky", Demand: apportion.Resources{1, 1}, Weight: 1, Min: 1, Max: 4,
-				Requires: []alloc.Requirement{{Key: "gpu", Op: alloc.In, Values: []string{"v100"}}}},
+				Requires: []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"v100"}}}},
 		},
 		Previous: alloc.Allocation{"forest": {"c1": 2}, "web": {"c0": 1, "g0": 1}, "held": {"c1": 3}},
 		Theta1:   .5, Theta2: .5,

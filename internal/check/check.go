@@ -8,6 +8,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -95,6 +96,23 @@ func ID(faults *apportion.Faults, seen map[string]bool, id string, item apportio
 func Text(s string) bool {
 	// White space passes, for names are never split at it.
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// Requirement adds to faults what is wrong with a requirement: no key, an operator that is none, values that are
+// missing where it compares with some, or there where it compares with none.
+func Requirement(faults *apportion.Faults, r *apportion.Requirement, item apportion.Item, field string) {
+	if r.Key == "" {
+		faults.Add(item, field+".Key", apportion.ErrEmpty, "")
+	}
+	takesValues := r.Op == apportion.In || r.Op == apportion.NotIn
+	switch {
+	case !slices.Contains(apportion.Operators(), r.Op):
+		faults.Add(item, field+".Op", apportion.ErrUnknown, strconv.Quote(string(r.Op)))
+	case takesValues && len(r.Values) == 0:
+		faults.Add(item, field+".Values", apportion.ErrEmpty, "")
+	case !takesValues && len(r.Values) > 0:
+		faults.Add(item, field+".Values", apportion.ErrConflict, string(r.Op)+" takes none")
+	}
 }
 
 // Weight adds to faults a weight that is not positive and finite: NaN and infinities are

@@ -47,8 +47,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
 	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
 	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
-	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[alloc.Requirement](),
-	reflect.TypeFor[alloc.Operator](), reflect.TypeFor[alloc.Fragmentation](), reflect.TypeFor[alloc.Fragment](),
+	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[apportion.Requirement](),
+	reflect.TypeFor[apportion.Operator](), reflect.TypeFor[alloc.Fragmentation](), reflect.TypeFor[alloc.Fragment](),
 
 	reflect.TypeFor[embedded.Effort](), reflect.TypeFor[embedded.Options](),
 

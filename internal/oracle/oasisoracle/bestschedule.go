@@ -19,11 +19,18 @@ type Side struct {
 	Price [][][]float64
 	// Demand is the demand of one container.
 	Demand []int64
+	// Closed[h] says that the job may not use server h; nil: it may use all.
+	Closed []bool
 }
 
 // Problem is one job at given prices.
 type Problem struct {
 	Workers, PS Side
+	// Same[k] is the worker server that parameter-server server k is the same machine as, -1 for none; nil: none is. Both
+	// have the same Free and Price then.
+	Same []int
+	// Apart: no machine has containers of both sides in a slot. Alone: all containers of a slot are on one machine.
+	Apart, Alone bool
 	// MaxWorkers is N_i, Work is W_i.
 	MaxWorkers, Work int64
 	// WorkerBandwidth and PSBandwidth are b_i and B_i.
@@ -86,15 +93,14 @@ func (p *Problem) slot(t int) []float64 {
 	if p.Speed != nil {
 		return p.ways(t)
 	}
-	workers := p.Workers.totals(t, p.MaxWorkers)
-	ps := p.PS.totals(t, p.MaxWorkers)
+	together := p.together(t, p.MaxWorkers)
 	out := make([]float64, p.MaxWorkers+1)
 	for y := range out {
 		out[y] = math.Inf(1)
-		for z := range ps {
+		for z := range together[y] {
 			served := int64(y)*p.WorkerBandwidth <= int64(z)*p.PSBandwidth // (6)
 			if served && z <= y {                                          // (7)
-				out[y] = min(out[y], workers[y]+ps[z])
+				out[y] = min(out[y], together[y][z])
 			}
 		}
 	}
@@ -104,21 +110,111 @@ func (p *Problem) slot(t int) []float64 {
 // ways returns the least cost of each amount of work in slot t up to all of it, over every number of workers and
 // parameter servers and every choice of servers.
 func (p *Problem) ways(t int) []float64 {
-	workers, ps := p.Workers.totals(t, p.MaxWorkers), p.PS.totals(t, p.MaxPS)
+	together := p.together(t, p.MaxPS)
 	out := make([]float64, p.Work+1)
 	for d := range out {
 		out[d] = math.Inf(1)
 	}
 	out[0] = 0
-	for y := range workers {
-		for z := range ps {
+	for y := range together {
+		for z := range together[y] {
 			// More work than there is does no harm, as more workers than needed do none with linear speed.
 			if d := min(p.Work, p.Speed(int64(y), int64(z))); d > 0 {
-				out[d] = min(out[d], workers[y]+ps[z])
+				out[d] = min(out[d], together[y][z])
 			}
 		}
 	}
 	return out
+}
+
+// Together returns the least cost of y workers and z parameter servers of a job in one slot, y to MaxWorkers and z to maxPS.
+func Together(p *Problem, slot int, maxPS int64) [][]float64 { return p.together(slot, maxPS) }
+
+// together returns the least cost of y workers and z parameter servers in slot t, y to MaxWorkers and z to maxPS.
+func (p *Problem) together(t int, maxPS int64) [][]float64 {
+	out := make([][]float64, p.MaxWorkers+1)
+	if p.Same == nil && !p.Alone {
+		// Nothing is shared, so that the sides add up.
+		workers, ps := p.Workers.totals(t, p.MaxWorkers), p.PS.totals(t, maxPS)
+		for y := range out {
+			for z := range ps {
+				out[y] = append(out[y], workers[y]+ps[z])
+			}
+		}
+		return out
+	}
+	for y := range out {
+		out[y] = make([]float64, maxPS+1)
+		for z := range out[y] {
+			out[y][z] = math.Inf(1)
+		}
+	}
+	on := make([]int64, len(p.Workers.Free[t]))
+	p.spread(t, 0, 0, 0, on, func(y int64, cost float64) {
+		p.add(t, 0, 0, cost, on, make([]int64, len(p.PS.Free[t])), out[y])
+	})
+	return out
+}
+
+// spread tries every number of workers on worker server h and all later ones, and calls then with their number and cost;
+// on holds how many are where.
+func (p *Problem) spread(t, h int, n int64, cost float64, on []int64, then func(n int64, cost float64)) {
+	if h == len(on) {
+		then(n, cost)
+		return
+	}
+	for count := int64(0); n+count <= p.MaxWorkers && p.Workers.fits(t, h, count); count++ {
+		on[h] = count
+		p.spread(t, h+1, n+count, cost+float64(count)*p.Workers.unit(t, h), on, then)
+	}
+	on[h] = 0
+}
+
+// add tries every number of parameter servers on server k and all later ones beside the workers, under the rules.
+func (p *Problem) add(t, k int, n int64, cost float64, workers, ps []int64, out []float64) {
+	if k == len(ps) {
+		if !p.Alone || p.machines(workers, ps) <= 1 {
+			out[n] = min(out[n], cost)
+		}
+		return
+	}
+	for count := int64(0); n+count < int64(len(out)) && p.PS.fits(t, k, count) && p.beside(t, k, count, workers); count++ {
+		ps[k] = count
+		p.add(t, k+1, n+count, cost+float64(count)*p.PS.unit(t, k), workers, ps, out)
+	}
+	ps[k] = 0
+}
+
+// beside reports whether count parameter servers fit server k with the workers that are on the same machine.
+func (p *Problem) beside(t, k int, count int64, workers []int64) bool {
+	if p.Same == nil || p.Same[k] < 0 || count == 0 || workers[p.Same[k]] == 0 {
+		return true
+	}
+	if p.Apart {
+		return false
+	}
+	for r, q := range p.PS.Demand {
+		if q*count+p.Workers.Demand[r]*workers[p.Same[k]] > p.PS.Free[t][k][r] {
+			return false
+		}
+	}
+	return true
+}
+
+// machines counts the machines that have a container.
+func (p *Problem) machines(workers, ps []int64) int {
+	n := 0
+	for _, count := range workers {
+		if count > 0 {
+			n++
+		}
+	}
+	for k, count := range ps {
+		if count > 0 && (p.Same == nil || p.Same[k] < 0 || workers[p.Same[k]] == 0) {
+			n++
+		}
+	}
+	return n
 }
 
 // totals returns the least cost of n containers in slot t, for n = 0 to most, trying every number of
@@ -151,7 +247,7 @@ func (s *Side) fits(t, h int, count int64) bool {
 			return false
 		}
 	}
-	return true
+	return count == 0 || s.Closed == nil || !s.Closed[h]
 }
 
 // unit is what one container costs on server h in slot t: sum_r p_h[r](t) w[r].

@@ -9,6 +9,12 @@ type Job struct {
 	MaxWorkers, Work             int64
 	WorkerBandwidth, PSBandwidth int64
 	Worker, PS                   []int64
+	// ClosedWorkers and ClosedPS say of each server of a side that the job may not use it; nil: it may use all.
+	ClosedWorkers, ClosedPS []bool
+	// Apart and Alone are as in Problem, Speed and MaxPS too.
+	Apart, Alone bool
+	Speed        func(workers, ps int64) int64
+	MaxPS        int64
 	// Values[t] is the utility of a job whose last worker runs in slot t.
 	Values []float64
 }
@@ -17,6 +23,7 @@ type Job struct {
 type Instance struct {
 	Slots       int
 	Workers, PS [][]int64 // capacities, server by kind
+	Same        []int     // as in Problem
 	Jobs        []Job
 }
 
@@ -24,6 +31,13 @@ type Instance struct {
 func Optimum(in *Instance) float64 {
 	// The bound is the only shortcut: what later jobs could earn alone in an empty cluster.
 	s := search{in: in, workers: repeat(in.Workers, in.Slots), ps: repeat(in.PS, in.Slots)}
+	for k, h := range in.Same {
+		for t := range s.ps {
+			if h >= 0 {
+				s.ps[t][k] = s.workers[t][h] // one machine: what either side takes is gone for both
+			}
+		}
+	}
 	s.hope = make([]float64, len(in.Jobs)+1)
 	for i := len(in.Jobs) - 1; i >= 0; i-- {
 		most := 0.0
@@ -67,37 +81,87 @@ func (s *search) job(i int, earned float64) {
 	s.job(i+1, earned)
 }
 
-// slot tries every number of workers for job i in slot t and later, done being done.
+// slot tries every number of workers and parameter servers for job i in slot t and later, done being done.
 func (s *search) slot(i, t int, done int64, earned float64) {
 	j := &s.in.Jobs[i]
-	// The rest of the work fits no more, even with all workers in every slot left.
-	if t == s.in.Slots || done+int64(s.in.Slots-t)*j.MaxWorkers < j.Work {
+	// The rest of the work fits no more, even at the greatest speed in every slot left.
+	if t == s.in.Slots || done+int64(s.in.Slots-t)*j.fastest() < j.Work {
 		return
 	}
 	// No worker in slot t.
 	s.slot(i, t+1, done, earned)
-	for y := int64(1); y <= min(j.MaxWorkers, j.Work-done); y++ {
-		s.place(s.workers[t], j.Worker, y, 0, func() {
-			for z := int64(0); z <= y; z++ {
-				// (6); (7) holds since z goes no further than y.
-				if y*j.WorkerBandwidth > z*j.PSBandwidth {
-					continue
+	for y := int64(1); y <= j.MaxWorkers; y++ {
+		for z := int64(0); z <= max(y, j.MaxPS); z++ {
+			does := j.does(y, z)
+			if does == 0 || j.Speed == nil && y > j.Work-done {
+				continue
+			}
+			s.both(i, t, y, z, func() {
+				if done+does >= j.Work {
+					s.job(i+1, earned+j.Values[t])
+				} else {
+					s.slot(i, t+1, done+does, earned)
 				}
-				s.place(s.ps[t], j.PS, z, 0, func() {
-					if done+y >= j.Work {
-						s.job(i+1, earned+j.Values[t])
-					} else {
-						s.slot(i, t+1, done+y, earned)
-					}
-				})
+			})
+			if j.Speed == nil {
 				break // more parameter servers only take room
 			}
-		})
+		}
 	}
 }
 
-// place calls then for every way to put n containers on servers h and later.
-func (s *search) place(servers [][]int64, demand []int64, n int64, h int, then func()) {
+// does returns the work that so many workers and parameter servers do in a slot, 0 where they do not run together.
+func (j *Job) does(y, z int64) int64 {
+	switch {
+	case j.Speed != nil:
+		return j.Speed(y, z)
+	case z > y || y*j.WorkerBandwidth > z*j.PSBandwidth: // (7), (6)
+		return 0
+	}
+	return y
+}
+
+// fastest returns the most work of a slot.
+func (j *Job) fastest() int64 {
+	if j.Speed == nil {
+		return j.MaxWorkers
+	}
+	most := int64(0)
+	for y := int64(1); y <= j.MaxWorkers; y++ {
+		for z := int64(0); z <= j.MaxPS; z++ {
+			most = max(most, j.Speed(y, z))
+		}
+	}
+	return most
+}
+
+// both calls then for every way to place so many containers of job i in slot t under its rules.
+func (s *search) both(i, t int, y, z int64, then func()) {
+	j := &s.in.Jobs[i]
+	onWorkers, onPS := make([]int64, len(s.in.Workers)), make([]int64, len(s.in.PS))
+	rules := Problem{Same: s.in.Same}
+	s.place(s.workers[t], j.Worker, j.ClosedWorkers, onWorkers, y, 0, func() {
+		s.place(s.ps[t], j.PS, j.ClosedPS, onPS, z, 0, func() {
+			if j.Apart && s.meet(onWorkers, onPS) || j.Alone && rules.machines(onWorkers, onPS) > 1 {
+				return
+			}
+			then()
+		})
+	})
+}
+
+// meet reports whether a machine has containers of both sides.
+func (s *search) meet(workers, ps []int64) bool {
+	for k, h := range s.in.Same {
+		if h >= 0 && ps[k] > 0 && workers[h] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// place calls then for every way to put n containers on servers h and later that are not closed; on tells where they are.
+func (s *search) place(servers [][]int64, demand []int64, closed []bool, on []int64, n int64, h int, then func()) {
 	if n == 0 {
 		then()
 		return
@@ -106,14 +170,16 @@ func (s *search) place(servers [][]int64, demand []int64, n int64, h int, then f
 		return
 	}
 	for count := int64(0); count <= n; count++ {
-		if count > 0 && !take(servers[h], demand, count) {
-			return
+		if count > 0 && (closed != nil && closed[h] || !take(servers[h], demand, count)) {
+			break
 		}
-		s.place(servers, demand, n-count, h+1, then)
+		on[h] = count
+		s.place(servers, demand, closed, on, n-count, h+1, then)
 		if count > 0 {
 			take(servers[h], demand, -count)
 		}
 	}
+	on[h] = 0
 }
 
 // take takes count containers if they fit.

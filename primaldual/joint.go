@@ -1,0 +1,335 @@
+// This file implements the least cost of workers and parameter servers together in one slot, where they compete for the
+// same machines or must share one. [OASiS] Algorithm 2 adds up two sides that have nothing in common.
+
+package primaldual
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// couple is a number of workers with a number of parameter servers.
+type couple struct{ workers, ps int64 }
+
+// joint prices and places couples of one job in one slot, exactly. It keeps its storage from one slot to the next.
+//
+// The two sides apart from each other cost at least what their cheapest containers cost. Where the parameter servers still
+// find room for that price beside the workers, this is the least cost, and so it is for all smaller couples: parts of what
+// was placed do. Where not, a dynamic program over machines decides; only the workers + ps cheapest of either side can
+// matter, as a container on a dearer machine can move to one of these that is not used.
+type joint struct {
+	market  *market
+	demands *[2]demand
+	rule    Colocation
+
+	greedy  greedy
+	sums    [2][]float64
+	machine []int // machines that may matter
+	places  []place
+	best    []float64 // least cost of y workers and z parameter servers, by y*(ps+1) + z
+	taken   []couple  // by place and entry of best, what the place has of it; only where it is asked for
+	zero    []float64 // prices of nothing
+}
+
+// place is a machine as a job sees it.
+type place struct {
+	at    [2]int     // position in the list of each side; -1: not on it
+	units [2]float64 // what one container costs, by side
+	// beside is the most parameter servers beside 0, 1, ... workers; its length less one is the most workers.
+	beside []int64
+}
+
+// set begins with a market, the demands and the rule of a job.
+func (j *joint) set(m *market, demands *[2]demand, rule Colocation) {
+	j.market, j.demands, j.rule = m, demands, rule
+}
+
+// setFree is set at prices of nothing: what fits is then what has a cost.
+func (j *joint) setFree(m *market, demands *[2]demand, rule Colocation) {
+	if len(j.zero) != len(m.base) {
+		j.zero = make([]float64, len(m.base))
+	}
+	free := *m
+	free.base = j.zero
+	j.set(&free, demands, rule)
+}
+
+// unpriced returns a slot without prices of its own, for setFree.
+func unpriced(s *slotState) *slotState { return &slotState{used: s.used, taken: s.taken, down: s.down} }
+
+// costs returns the least cost of each couple, infinite where it does not fit. Containers that cost budget or more are of
+// no use. At worst O(machines x kinds + places x (workers+1) (ps+1) x containers of a machine).
+func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 {
+	out := make([]float64, len(couples))
+	if j.rule == OneMachine {
+		j.list(s, most(couples), budget, false)
+		for i, c := range couples {
+			_, out[i] = j.alone(c)
+		}
+		return out
+	}
+	// 1. What each side costs by itself, and the largest couples for which both have room.
+	limit := most(couples)
+	j.sums[Workers] = j.greedy.sums(j.sums[Workers], j.market, s, &j.demands[Workers], order{limit.workers, budget})
+	j.sums[ParameterServers] = j.greedy.sums(j.sums[ParameterServers], j.market, s, &j.demands[ParameterServers], order{limit.ps, budget})
+	separate := func(c couple) float64 {
+		if c.workers >= int64(len(j.sums[Workers])) || c.ps >= int64(len(j.sums[ParameterServers])) {
+			return inf
+		}
+		return j.sums[Workers][c.workers] + j.sums[ParameterServers][c.ps]
+	}
+	largest := couple{}
+	for i, c := range couples {
+		if out[i] = separate(c); out[i] < inf {
+			largest = most([]couple{largest, c})
+		}
+	}
+	// 2. The sides do not meet, or not in vain: that is all.
+	if _, ok := j.beside(s, largest, budget); ok {
+		return out
+	}
+	// 3. They do.
+	j.solve(s, largest, budget, false)
+	for i, c := range couples {
+		if out[i] < inf {
+			out[i] = max(out[i], j.best[c.workers*(largest.ps+1)+c.ps]) // never below what rounding makes of the bound
+		}
+	}
+	return out
+}
+
+// place returns the placements of a couple at the least cost, servers ascending, or false where it does not fit.
+func (j *joint) place(s *slotState, c couple) (placed [2][]apportion.Placement, ok bool) {
+	if j.rule == OneMachine {
+		j.list(s, c, inf, false)
+		at, cost := j.alone(c)
+		if cost == inf {
+			return placed, false
+		}
+		if c.workers > 0 {
+			placed[Workers] = []apportion.Placement{{Server: j.places[at].at[Workers], Count: c.workers}}
+		}
+		if c.ps > 0 {
+			placed[ParameterServers] = []apportion.Placement{{Server: j.places[at].at[ParameterServers], Count: c.ps}}
+		}
+		return placed, true
+	}
+	for _, side := range []Side{Workers, ParameterServers} {
+		need := []int64{c.workers, c.ps}[side]
+		j.sums[side] = j.greedy.sums(j.sums[side], j.market, s, &j.demands[side], order{need, inf})
+		if int64(len(j.sums[side])) <= need {
+			return placed, false
+		}
+	}
+	if placed, ok = j.beside(s, c, inf); ok {
+		return placed, true
+	}
+	j.solve(s, c, inf, true)
+	if j.best[len(j.best)-1] == inf {
+		return placed, false
+	}
+	return j.trace(c), true
+}
+
+// most returns the greatest numbers of either side.
+func most(couples []couple) couple {
+	var out couple
+	for _, c := range couples {
+		out.workers, out.ps = max(out.workers, c.workers), max(out.ps, c.ps)
+	}
+	return out
+}
+
+// slackOfSums is the part by which two sums of the same costs may differ.
+const slackOfSums = 1e-12
+
+// beside places the cheapest workers, and parameter servers into what these leave. It is false where that costs more than
+// the two sides apart from each other, which sums says.
+func (j *joint) beside(s *slotState, c couple, budget float64) (placed [2][]apportion.Placement, ok bool) {
+	m := j.market
+	after := slotState{price: s.price, used: make([]int64, len(m.capacity)), down: s.down}
+	copy(after.used, s.used)
+	if j.rule == Apart {
+		after.down = make([]bool, m.machines)
+		copy(after.down, s.down)
+	}
+	workers := &j.demands[Workers]
+	for _, p := range j.greedy.fill(m, s, workers, order{c.workers, budget}) {
+		machine := m.on[Workers][p.server]
+		for i, r := range workers.kinds {
+			after.used[machine*m.kinds+r] += p.count * workers.amounts[i]
+		}
+		if j.rule == Apart {
+			after.down[machine] = true
+		}
+		placed[Workers] = append(placed[Workers], apportion.Placement{Server: p.server, Count: p.count})
+	}
+	cost, left := 0.0, c.ps
+	for _, p := range j.greedy.fill(m, &after, &j.demands[ParameterServers], order{c.ps, inf}) {
+		cost += float64(float64(p.count) * p.unit)
+		left -= p.count
+		placed[ParameterServers] = append(placed[ParameterServers], apportion.Placement{Server: p.server, Count: p.count})
+	}
+	sortPlacements(placed[Workers])
+	sortPlacements(placed[ParameterServers])
+	return placed, left == 0 && cost <= j.sums[ParameterServers][c.ps]*(1+slackOfSums)
+}
+
+// alone returns the cheapest place that has all of a couple, and its cost; infinite where there is none.
+func (j *joint) alone(c couple) (at int, cost float64) {
+	cost = inf
+	for i := range j.places {
+		p := &j.places[i]
+		if c.workers >= int64(len(p.beside)) || c.ps > p.beside[c.workers] {
+			continue
+		}
+		if sum := float64(float64(c.workers)*p.units[Workers]) + float64(float64(c.ps)*p.units[ParameterServers]); sum < cost {
+			at, cost = i, sum
+		}
+	}
+	return at, cost
+}
+
+// list finds the places that may have containers of couples up to a limit; with few only those that can matter where
+// containers may be spread.
+func (j *joint) list(s *slotState, limit couple, budget float64, few bool) {
+	m := j.market
+	j.places = j.places[:0]
+	at := [2][]int{positions(m, Workers), positions(m, ParameterServers)}
+	prices := m.prices(s)
+	for machine := range m.machines {
+		p := place{at: [2]int{at[Workers][machine], at[ParameterServers][machine]}}
+		var room [2]int64
+		for _, side := range []Side{Workers, ParameterServers} {
+			p.units[side] = j.demands[side].unit(prices, machine*m.kinds)
+			if p.at[side] >= 0 && p.units[side] < budget {
+				room[side] = m.room(s, &j.demands[side], machine)
+			}
+		}
+		if room[Workers] > 0 || room[ParameterServers] > 0 {
+			j.fillBeside(&p, s, machine, room, limit)
+			j.places = append(j.places, p)
+		}
+	}
+	if few {
+		j.keepCheapest(int(min(limit.workers+limit.ps, int64(len(j.places)))))
+	}
+}
+
+// positions returns the position of every machine in the list of a side, -1 where it is not there.
+func positions(m *market, side Side) []int {
+	at := make([]int, m.machines)
+	for machine := range at {
+		at[machine] = -1
+	}
+	for i, machine := range m.on[side] {
+		at[machine] = i
+	}
+	return at
+}
+
+// fillBeside counts how many parameter servers a machine takes beside each number of workers.
+func (j *joint) fillBeside(p *place, s *slotState, machine int, room [2]int64, limit couple) {
+	m := j.market
+	for a := int64(0); a <= min(room[Workers], limit.workers); a++ {
+		b := min(room[ParameterServers], limit.ps)
+		if a > 0 && j.rule == Apart {
+			b = 0
+		}
+		for i, r := range j.demands[ParameterServers].kinds {
+			free := m.capacity[machine*m.kinds+r]
+			if s.used != nil {
+				free -= s.used[machine*m.kinds+r]
+			}
+			if at := slices.Index(j.demands[Workers].kinds, r); at >= 0 {
+				free -= a * j.demands[Workers].amounts[at]
+			}
+			b = min(b, free/j.demands[ParameterServers].amounts[i])
+		}
+		p.beside = append(p.beside, b)
+	}
+}
+
+// keepCheapest keeps of the places the n that are cheapest for a worker and the n cheapest for a parameter server, of those
+// with room for one.
+func (j *joint) keepCheapest(n int) {
+	keep := make([]bool, len(j.places))
+	for _, side := range []Side{Workers, ParameterServers} {
+		var open []int
+		for i := range j.places {
+			if p := &j.places[i]; side == Workers && len(p.beside) > 1 || side == ParameterServers && p.beside[0] > 0 {
+				open = append(open, i)
+			}
+		}
+		// The sort is stable: of equal costs the first machines are kept.
+		slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(j.places[a].units[side], j.places[b].units[side]) })
+		for _, i := range open[:min(n, len(open))] {
+			keep[i] = true
+		}
+	}
+	kept := j.places[:0]
+	for i := range keep {
+		if keep[i] {
+			kept = append(kept, j.places[i])
+		}
+	}
+	j.places = kept
+}
+
+// solve fills best up to a couple, place by place. With choices it also keeps what each place has, for trace.
+func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) {
+	j.list(s, limit, budget, true)
+	width := limit.ps + 1
+	states := (limit.workers + 1) * width
+	j.best = append(j.best[:0], make([]float64, states)...)
+	for i := range j.best {
+		j.best[i] = inf
+	}
+	j.best[0] = 0
+	j.taken = j.taken[:0]
+	for i := range j.places {
+		p := &j.places[i]
+		var chosen []couple
+		if choices {
+			j.taken = append(j.taken, make([]couple, states)...)
+			chosen = j.taken[len(j.taken)-int(states):]
+		}
+		// From the end, so that what an entry is made of does not hold this place yet.
+		for y := limit.workers; y >= 0; y-- {
+			for z := limit.ps; z >= 0; z-- {
+				entry := y*width + z
+				for a := int64(0); a <= min(y, int64(len(p.beside)-1)); a++ {
+					for b := int64(0); b <= min(z, p.beside[a]); b++ {
+						cost := j.best[(y-a)*width+z-b] + float64(float64(a)*p.units[Workers]) + float64(float64(b)*p.units[ParameterServers])
+						if a+b > 0 && cost < j.best[entry] {
+							j.best[entry] = cost
+							if choices {
+								chosen[entry] = couple{a, b}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// trace returns the placements behind the last entry of best.
+func (j *joint) trace(c couple) (placed [2][]apportion.Placement) {
+	width, states := c.ps+1, len(j.best)
+	for i := len(j.places) - 1; i >= 0; i-- {
+		has := j.taken[i*states+int(c.workers*width+c.ps)]
+		if has.workers > 0 {
+			placed[Workers] = append(placed[Workers], apportion.Placement{Server: j.places[i].at[Workers], Count: has.workers})
+		}
+		if has.ps > 0 {
+			placed[ParameterServers] = append(placed[ParameterServers], apportion.Placement{Server: j.places[i].at[ParameterServers], Count: has.ps})
+		}
+		c.workers, c.ps = c.workers-has.workers, c.ps-has.ps
+	}
+	sortPlacements(placed[Workers])
+	sortPlacements(placed[ParameterServers])
+	return placed
+}
