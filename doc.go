@@ -172,6 +172,7 @@
 //	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
 //	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
 //	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
+//	[workers and parameter servers on the same machines, no paper]	primaldual/joint.go	joint.costs, joint.place
 //	[speed that is not linear, no paper]	primaldual/speed.go	Speed
 //	[measured speeds, no paper]	primaldual/speedtable.go	ReadStepTimes, Speeds
 //	[shapes of one job, no paper]	primaldual/shapes.go	Scheduler.OfferShapes

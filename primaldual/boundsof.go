@@ -173,7 +173,7 @@ func sideBounds(cluster *Cluster, worths []worth, side Side, options *BoundsOpti
 	upper = make([]float64, len(cluster.Kinds))
 	for _, w := range worths {
 		for r, q := range w.job.demand(side) {
-			if q > 0 {
+			if q > 0 && w.job.uses(side) {
 				upper[r] = max(upper[r], scaleOr1(options.UScale)*w.best/float64(q))
 			}
 		}

@@ -186,8 +186,7 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 		plan := &schedule[i]
 		for _, side := range []Side{Workers, ParameterServers} {
 			for _, p := range plan.on(side) {
-				machine := l.on[side][p.Server]
-				if !l.taken(l.slot(plan.Slot), machine, job, side, p.Count, l.beside(plan, side, machine)) {
+				if !l.taken(job, plan, side, p) {
 					return job.planFault(plan, ErrNotTaken, l.cluster.servers(side)[p.Server].ID)
 				}
 			}
@@ -196,8 +195,10 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 	return nil
 }
 
-// taken reports whether at least so many containers of a side of the job, and workers beside them, are taken of a machine.
-func (l *Ledger) taken(s *slotState, machine int, job *Job, side Side, count, beside int64) bool {
+// taken reports whether at least the containers of a placement, and workers of the plan beside them, are taken of its machine.
+func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placement) bool {
+	s, machine, count := l.slot(plan.Slot), l.on[side][p.Server], p.Count
+	beside := l.beside(plan, side, machine)
 	for r, q := range job.demand(side) {
 		if q == 0 && (beside == 0 || job.Worker[r] == 0) {
 			continue

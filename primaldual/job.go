@@ -23,19 +23,19 @@ type Job struct {
 	Arrival int `json:"arrival"`
 	// Epochs is E_i, Chunks is N_i and also the most workers at one time, Minibatches is M_i; each
 	// at least 1.
-	Epochs      int64 `json:"epochs"`
-	Chunks      int64 `json:"chunks"`
-	Minibatches int64 `json:"minibatches"`
+	Epochs      int64 `json:"epochs,omitzero"`
+	Chunks      int64 `json:"chunks,omitzero"`
+	Minibatches int64 `json:"minibatches,omitzero"`
 	// MinibatchSlots is tau_i, the slots in which one worker trains one mini-batch; positive.
-	MinibatchSlots float64 `json:"minibatch_slots"`
+	MinibatchSlots float64 `json:"minibatch_slots,omitzero"`
 	// CommSlots is 2 e_i/b_i, the slots in which one worker sends the gradients of a mini-batch and
 	// receives parameters; 0 or more. The function [CommSlots] converts.
-	CommSlots float64 `json:"comm_slots"`
+	CommSlots float64 `json:"comm_slots,omitzero"`
 	// WorkerBandwidth is b_i and PSBandwidth is B_i: what one worker and one parameter server
 	// reserve, in one unit of the caller's; positive. They only set how many parameter servers
 	// serve y workers, ceil(y b/B). Where bandwidth is limited too, it is a kind in Worker and PS.
-	WorkerBandwidth int64 `json:"worker_bandwidth"`
-	PSBandwidth     int64 `json:"ps_bandwidth"`
+	WorkerBandwidth int64 `json:"worker_bandwidth,omitzero"`
+	PSBandwidth     int64 `json:"ps_bandwidth,omitzero"`
 	// Worker is w_i and PS is s_i: the demand of one worker and of one parameter server.
 	Worker apportion.Resources `json:"worker"`
 	PS     apportion.Resources `json:"ps"`

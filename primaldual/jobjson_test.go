@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion/primaldual"
 )
 
-const someJob = `{"id":"a","arrival":1,"epochs":2,"chunks":3,"minibatches":4,"minibatch_slots":0.5,"comm_slots":0,` +
+const someJob = `{"id":"a","arrival":1,"epochs":2,"chunks":3,"minibatches":4,"minibatch_slots":0.5,` +
 	`"worker_bandwidth":1,"ps_bandwidth":2,"worker":[1],"ps":[2],"utility":`
 
 // Every utility with a form survives JSON within its job, and so does a job without one.

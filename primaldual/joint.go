@@ -1,5 +1,5 @@
 // This file implements the least cost of workers and parameter servers together in one slot, where they compete for the
-// same machines or must share one. [OASiS] Algorithm 2 adds up two sides that have nothing in common.
+// same machines or must share one. In the paper's Algorithm 2 two sides that have nothing in common add up.
 
 package primaldual
 

@@ -478,7 +478,7 @@ func (m *machine) check(t failer) {
 					if got[r] != want || want > c {
 						t.Fatalf("slot %d, %v server %d: %d of %d taken, counted %d", slot, side, h, got[r], c, want)
 					}
-					m.checkPrice(t, m.ends(side, server.ID, r), prices[r], [2]int64{want, c})
+					m.checkPrice(t, endsOf(m.cluster, &m.bounds, side, server.ID, r), prices[r], [2]int64{want, c})
 				}
 			}
 		}
@@ -492,13 +492,13 @@ func (m *machine) check(t failer) {
 	m.restore(t)
 }
 
-// ends returns U and L of a kind on a server: of a machine on both lists the greater U and the smaller L of those sides that
+// endsOf returns U and L of a kind on a server: of a machine on both lists the greater U and the smaller L of those sides that
 // have any.
-func (m *machine) ends(side Side, id string, kind int) [2]float64 {
-	worker := [2]float64{m.bounds.UWorker[kind], m.bounds.LWorker[kind]}
-	ps := [2]float64{m.bounds.UPS[kind], m.bounds.LPS[kind]}
+func endsOf(cluster *Cluster, bounds *Bounds, side Side, id string, kind int) [2]float64 {
+	worker := [2]float64{bounds.UWorker[kind], bounds.LWorker[kind]}
+	ps := [2]float64{bounds.UPS[kind], bounds.LPS[kind]}
 	is := func(server apportion.Server) bool { return server.ID == id }
-	both := slices.ContainsFunc(m.cluster.WorkerServers, is) && slices.ContainsFunc(m.cluster.PSServers, is)
+	both := slices.ContainsFunc(cluster.WorkerServers, is) && slices.ContainsFunc(cluster.PSServers, is)
 	switch {
 	case both && worker[0] > 0 && ps[0] > 0:
 		return [2]float64{max(worker[0], ps[0]), min(worker[1], ps[1])}

@@ -324,7 +324,7 @@ func (b *offlineBuilder) capacity(jobs []Job) {
 			for h, machine := range b.park.on[side] {
 				for r := range b.park.kinds {
 					cell := machine*b.park.kinds + r
-					rows[cell] = b.taken(rows[cell], jobs, side, slot, h, r)
+					rows[cell] = append(rows[cell], b.taken(jobs, side, [3]int{slot, h, r})...)
 				}
 			}
 		}
@@ -336,8 +336,9 @@ func (b *offlineBuilder) capacity(jobs []Job) {
 	}
 }
 
-// taken appends what all jobs take of a kind on a server of a side in a slot.
-func (b *offlineBuilder) taken(row []milp.Term, jobs []Job, side Side, slot, server, kind int) []milp.Term {
+// taken returns what all jobs take at a slot, a server of a side and a kind.
+func (b *offlineBuilder) taken(jobs []Job, side Side, at [3]int) (row []milp.Term) {
+	slot, server, kind := at[0], at[1], at[2]
 	for i := range jobs {
 		if q := jobs[i].demand(side)[kind]; q > 0 && slot >= jobs[i].Arrival {
 			count := b.jobs[i].counts[side][slot-jobs[i].Arrival][server]

@@ -97,6 +97,12 @@ func (j *Job) needsPS() bool {
 	return true
 }
 
+// uses reports whether any way of the job has containers of a side.
+func (j *Job) uses(side Side) bool {
+	_, ps := j.widest()
+	return side == Workers || len(j.Speeds) == 0 || ps > 0
+}
+
 // widest returns the most workers and the most parameter servers of any way.
 func (j *Job) widest() (workers, ps int64) {
 	for _, s := range j.Speeds {

@@ -159,7 +159,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[primaldual.Bounds](), reflect.TypeFor[primaldual.BoundsOptions](),
 	reflect.TypeFor[primaldual.Certificate](), reflect.TypeFor[primaldual.CertificateOptions](),
-	reflect.TypeFor[primaldual.Side](), reflect.TypeFor[primaldual.Cluster](),
+	reflect.TypeFor[primaldual.Side](), reflect.TypeFor[primaldual.Colocation](), reflect.TypeFor[primaldual.Cluster](),
 	reflect.TypeFor[primaldual.Decision](), reflect.TypeFor[primaldual.Schedule](),
 	reflect.TypeFor[primaldual.SlotPlan](), reflect.TypeFor[primaldual.Displacement](),
 	reflect.TypeFor[primaldual.Job](), reflect.TypeFor[primaldual.Ledger](),

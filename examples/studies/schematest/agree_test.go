@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	fullOASiS = `{"kinds":["cpu"],"slots":2,"worker_servers":[{"id":"w","capacity":[4]}],"ps_servers":[{"id":"p","capacity":[2]}],`
+	fullOASiS = `{"kinds":["cpu"],"slots":2,"worker_servers":[{"id":"w","capacity":[4],"labels":{"zone":"a"}}],"ps_servers":[{"id":"p","capacity":[2]}],`
 	fullJob   = `{"id":"a","arrival":1,"epochs":1,"chunks":2,"minibatches":1,"minibatch_slots":1,"comm_slots":0,
 		"worker_bandwidth":1,"ps_bandwidth":2,"worker":[1],"ps":[1],"utility":`
 	fullFlowCon = `{"kinds":["cpu","gpu"],"interval":10,"alpha":0.1,"options":{"normalization":"raw","classifier":"prospect","confidence":2,
@@ -58,6 +58,9 @@ func TestSchemasAgreeWithReader(t *testing.T) {
 		{"oasis.input.json", oasis, fullJob + `{"constant":1}}`},
 		{"oasis.input.json", oasis, fullJob + `{"linear":[1,2]}}`},
 		{"oasis.input.json", oasis, fullJob + `{"steps":[[0,2],[3,1]]}}`},
+		{"oasis.input.json", oasis, `{"id":"a","arrival":1,"worker":[1],"ps":[1],"speeds":[{"workers":1,"ps":0,"units":3},{"workers":2,"ps":1,"units":4}],
+			"units":5,"worker_requires":[{"key":"zone","op":"in","values":["a"]}],"ps_requires":[{"key":"gpu","op":"not_exists"}],
+			"colocation":"apart","utility":{"constant":1}}`},
 		{"oasis.input.json", oasis, `{"advance":2}`},
 		{"oasis.input.json", admitted, `{"cancel":"a"}`},
 		{"oasis.input.json", admitted, `{"complete":"a","slot":1}`},

@@ -149,40 +149,46 @@ func (p *Problem) together(t int, maxPS int64) [][]float64 {
 			out[y][z] = math.Inf(1)
 		}
 	}
-	on := make([]int64, len(p.Workers.Free[t]))
-	p.spread(t, 0, 0, 0, on, func(y int64, cost float64) {
-		p.add(t, 0, 0, cost, on, make([]int64, len(p.PS.Free[t])), out[y])
-	})
+	w := &walker{p: p, t: t, out: out, workers: make([]int64, len(p.Workers.Free[t])), ps: make([]int64, len(p.PS.Free[t]))}
+	w.spread(0, 0, 0)
 	return out
 }
 
-// spread tries every number of workers on worker server h and all later ones, and calls then with their number and cost;
-// on holds how many are where.
-func (p *Problem) spread(t, h int, n int64, cost float64, on []int64, then func(n int64, cost float64)) {
-	if h == len(on) {
-		then(n, cost)
+// walker tries all placements in one slot.
+type walker struct {
+	p           *Problem
+	t           int
+	workers, ps []int64 // how many are where
+	out         [][]float64
+}
+
+// spread tries every number of workers on worker server h and all later ones; y workers at that cost are on earlier ones.
+func (w *walker) spread(h int, y int64, cost float64) {
+	if h == len(w.workers) {
+		w.add(0, y, 0, cost)
 		return
 	}
-	for count := int64(0); n+count <= p.MaxWorkers && p.Workers.fits(t, h, count); count++ {
-		on[h] = count
-		p.spread(t, h+1, n+count, cost+float64(count)*p.Workers.unit(t, h), on, then)
+	for count := int64(0); y+count <= w.p.MaxWorkers && w.p.Workers.fits(w.t, h, count); count++ {
+		w.workers[h] = count
+		w.spread(h+1, y+count, cost+float64(count)*w.p.Workers.unit(w.t, h))
 	}
-	on[h] = 0
+	w.workers[h] = 0
 }
 
 // add tries every number of parameter servers on server k and all later ones beside the workers, under the rules.
-func (p *Problem) add(t, k int, n int64, cost float64, workers, ps []int64, out []float64) {
-	if k == len(ps) {
-		if !p.Alone || p.machines(workers, ps) <= 1 {
-			out[n] = min(out[n], cost)
+func (w *walker) add(k int, y, z int64, cost float64) {
+	if k == len(w.ps) {
+		if !w.p.Alone || w.p.machines(w.workers, w.ps) <= 1 {
+			w.out[y][z] = min(w.out[y][z], cost)
 		}
 		return
 	}
-	for count := int64(0); n+count < int64(len(out)) && p.PS.fits(t, k, count) && p.beside(t, k, count, workers); count++ {
-		ps[k] = count
-		p.add(t, k+1, n+count, cost+float64(count)*p.PS.unit(t, k), workers, ps, out)
+	most := int64(len(w.out[y]) - 1)
+	for count := int64(0); z+count <= most && w.p.PS.fits(w.t, k, count) && w.p.beside(w.t, k, count, w.workers); count++ {
+		w.ps[k] = count
+		w.add(k+1, y, z+count, cost+float64(count)*w.p.PS.unit(w.t, k))
 	}
-	ps[k] = 0
+	w.ps[k] = 0
 }
 
 // beside reports whether count parameter servers fit server k with the workers that are on the same machine.

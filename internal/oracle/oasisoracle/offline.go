@@ -140,8 +140,8 @@ func (s *search) both(i, t int, y, z int64, then func()) {
 	j := &s.in.Jobs[i]
 	onWorkers, onPS := make([]int64, len(s.in.Workers)), make([]int64, len(s.in.PS))
 	rules := Problem{Same: s.in.Same}
-	s.place(s.workers[t], j.Worker, j.ClosedWorkers, onWorkers, y, 0, func() {
-		s.place(s.ps[t], j.PS, j.ClosedPS, onPS, z, 0, func() {
+	(&placer{s.workers[t], j.Worker, j.ClosedWorkers, onWorkers}).place(y, 0, func() {
+		(&placer{s.ps[t], j.PS, j.ClosedPS, onPS}).place(z, 0, func() {
 			if j.Apart && s.meet(onWorkers, onPS) || j.Alone && rules.machines(onWorkers, onPS) > 1 {
 				return
 			}
@@ -160,26 +160,34 @@ func (s *search) meet(workers, ps []int64) bool {
 	return false
 }
 
-// place calls then for every way to put n containers on servers h and later that are not closed; on tells where they are.
-func (s *search) place(servers [][]int64, demand []int64, closed []bool, on []int64, n int64, h int, then func()) {
+// placer places containers of one side in one slot.
+type placer struct {
+	servers [][]int64 // what is left of each
+	demand  []int64
+	closed  []bool
+	on      []int64 // how many are where
+}
+
+// place calls then for every way to put n containers on servers h and later that are not closed.
+func (p *placer) place(n int64, h int, then func()) {
 	if n == 0 {
 		then()
 		return
 	}
-	if h == len(servers) {
+	if h == len(p.servers) {
 		return
 	}
 	for count := int64(0); count <= n; count++ {
-		if count > 0 && (closed != nil && closed[h] || !take(servers[h], demand, count)) {
+		if count > 0 && (p.closed != nil && p.closed[h] || !take(p.servers[h], p.demand, count)) {
 			break
 		}
-		on[h] = count
-		s.place(servers, demand, closed, on, n-count, h+1, then)
+		p.on[h] = count
+		p.place(n-count, h+1, then)
 		if count > 0 {
-			take(servers[h], demand, -count)
+			take(p.servers[h], p.demand, -count)
 		}
 	}
-	on[h] = 0
+	p.on[h] = 0
 }
 
 // take takes count containers if they fit.
