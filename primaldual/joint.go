@@ -24,13 +24,12 @@ type joint struct {
 	demands *[2]demand
 	rule    Colocation
 
-	greedy  greedy
-	sums    [2][]float64
-	machine []int // machines that may matter
-	places  []place
-	best    []float64 // least cost of y workers and z parameter servers, by y*(ps+1) + z
-	taken   []couple  // by place and entry of best, what the place has of it; only where it is asked for
-	zero    []float64 // prices of nothing
+	greedy greedy
+	sums   [2][]float64
+	places []place
+	best   []float64 // least cost of y workers and z parameter servers, by y*(ps+1) + z
+	taken  []couple  // by place and entry of best, what the place has of it; only where it is asked for
+	zero   []float64 // prices of nothing
 }
 
 // place is a machine as a job sees it.

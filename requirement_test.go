@@ -1,0 +1,40 @@
+// This file tests what jobs may ask of the labels of servers.
+
+package apportion_test
+
+import (
+	"testing"
+
+	"github.com/apportion/apportion"
+)
+
+func TestSatisfies(t *testing.T) {
+	labelled := apportion.Server{Labels: map[string]string{"gpu": "a100"}, Cordoned: true}
+	bare := apportion.Server{}
+	for _, test := range []struct {
+		requires       apportion.Requirement
+		labelled, bare bool
+		text           string
+	}{
+		{apportion.Requirement{Key: "gpu", Op: apportion.In, Values: []string{"h100", "a100"}}, true, false, "gpu in [h100 a100]"},
+		{apportion.Requirement{Key: "gpu", Op: apportion.In, Values: []string{"h100"}}, false, false, "gpu in [h100]"},
+		{apportion.Requirement{Key: "gpu", Op: apportion.In, Values: []string{""}}, false, false, "gpu in []"},
+		{apportion.Requirement{Key: "gpu", Op: apportion.NotIn, Values: []string{"a100"}}, false, true, "gpu not in [a100]"},
+		{apportion.Requirement{Key: "gpu", Op: apportion.Exists}, true, false, "gpu exists"},
+		{apportion.Requirement{Key: "gpu", Op: apportion.NotExists}, false, true, "gpu not exists"},
+	} {
+		all := []apportion.Requirement{{Key: "zone", Op: apportion.NotExists}, test.requires}
+		if got := labelled.Satisfies(all); got != test.labelled {
+			t.Errorf("%v: %v on a labelled server", &test.requires, got)
+		}
+		if got := bare.Satisfies(all); got != test.bare {
+			t.Errorf("%v: %v on a bare server", &test.requires, got)
+		}
+		if got := test.requires.String(); got != test.text {
+			t.Errorf("%q, want %q", got, test.text)
+		}
+	}
+	if !bare.Satisfies(nil) {
+		t.Error("nothing is required, yet it is not satisfied")
+	}
+}
