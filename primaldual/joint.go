@@ -302,7 +302,7 @@ func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) 
 				for a := int64(0); a <= min(y, int64(len(p.beside)-1)); a++ {
 					for b := int64(0); b <= min(z, p.beside[a]); b++ {
 						cost := j.best[(y-a)*width+z-b] + float64(float64(a)*p.units[Workers]) + float64(float64(b)*p.units[ParameterServers])
-						if a+b > 0 && cost < j.best[entry] {
+						if cost < j.best[entry] {
 							j.best[entry] = cost
 							if choices {
 								chosen[entry] = couple{a, b}

@@ -227,3 +227,18 @@ func TestPackSpeeds(t *testing.T) {
 		t.Errorf("%v: %+v", ok, schedule)
 	}
 }
+
+// A job whose ways have no parameter servers says nothing about prices there, whatever it says that one would demand: with a
+// U of its own that side would cost up to a quarter of U before the first job, which no optimum need answer for.
+func TestBoundsOfUnusedSide(t *testing.T) {
+	cluster, _ := plainCluster(3, 4)
+	ring := curved("ring", 20)
+	ring.Speeds = []Speed{{1, 0, 8}}
+	bounds := boundsOf(t, cluster, []Job{ring}, nil)
+	if bounds.UPS[0] != 0 || bounds.LPS[0] != 0 || bounds.UWorker[0] != 1000 {
+		t.Errorf("%+v", bounds)
+	}
+	if got := initialDual(cluster, &bounds); got > 500 {
+		t.Errorf("an initial dual value of %g, more than half of 1000", got)
+	}
+}
