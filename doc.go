@@ -210,6 +210,8 @@
 //	[commit by one rename, no paper]	checkpoint/filestore/write.go	draft.Commit
 //	[order of a writer, no paper]	checkpoint/store/medium/writer.go	NewWriter
 //	[verified reading, no paper]	checkpoint/store/medium/reader.go	NewReader
+//	[ranges of parts, no paper]	checkpoint/store/medium/ranges.go	reader.Range
+//	[sums of chunks, no paper]	checkpoint/store/sums.go	Sums
 //	[collection of leftovers, no paper]	checkpoint/filestore/collect.go	Store.Collect
 //	[identity of a store, no paper]	checkpoint/store/identity.go	Identity
 //	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
@@ -241,7 +243,8 @@
 //	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands
 //	[processes of a run, no paper]	checkpoint/command/stop.go	Runner.sweep
 //	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
-//	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Verify, Load
+//	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Load
+//	[verification in pieces, no paper]	checkpoint/transfer/verify.go	Verify
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
 //	[loose files of a checkpoint, no paper]	checkpoint/format/loose.go	Of, ErrAmbiguous
 //	[Dorm §III-C2, targets of a decision]	checkpoint/bridge/bridge.go	Submit, Targets

@@ -8,7 +8,7 @@
 // writer has; the checkpoint becomes visible with one further object, the manifest, that is written last
 // and only if it does not exist yet. Keys are
 //
-//	<job>/<number>/manifest          the manifest, in the form of package medium; <job> is its [store.Folder]
+//	<job>/<number>/manifest          the manifest and small parts, in the form of package medium; <job> is its [store.Folder]
 //	<job>/<number>/<place>/<index>   the parts 0, 1, 2, ...; the manifest names the place
 //	%identity                        the identity of the store, once somebody has asked for it
 //
@@ -45,7 +45,7 @@
 //
 // # Cost
 //
-// A commit is one request for the manifest beside those for the parts, which the driver uploads in blocks,
+// A commit is one request for the manifest beside those for the parts that are not small, which the driver uploads in blocks,
 // several at a time; memory is a few blocks, see Options.BlockBytes. Open is one request, List one for
 // each number and one for each thousand objects of the job, Collect lists the whole bucket.
 package blobstore

@@ -191,7 +191,7 @@ func TestCollectKeepsDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere, err := medium.Encode(medium.Record{Manifest: store.Manifest{Job: "job", Number: 1}})
+	nowhere, err := medium.Encode(medium.Stored{Record: medium.Record{Manifest: store.Manifest{Job: "job", Number: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,9 @@ type Options struct {
 	// BlockBytes is the size of the pieces in which parts are uploaded; zero is the driver's choice. S3
 	// takes 10,000 pieces of an object, and its driver chooses 5 MiB: parts above 48 GiB need more.
 	BlockBytes int
+	// Form is how parts are kept: with a digest, with the manifest. The zero value has sums of chunks and no digest,
+	// and keeps small parts with the manifest.
+	Form medium.Form
 	// Identity is what the bucket must have as its identity, see store.Identity: Open refuses every other one, and
 	// one without, with an error that wraps store.ErrIdentity, and so does Store.Identity. Empty takes every bucket.
 	Identity store.Identity
@@ -162,16 +165,16 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
-	return medium.NewReader(ctx, record.Manifest, func(index int) (io.ReadCloser, error) {
-		return s.openPart(ctx, record, index)
+	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
+		return s.openPart(ctx, record.Record, index, offset)
 	}), nil
 }
 
 // record reads and checks a manifest.
-func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (medium.Record, error) {
+func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (medium.Stored, error) {
 	r, err := s.bucket.NewReader(ctx, manifestKey(folder, number), nil)
 	if err != nil {
-		return medium.Record{}, explain(ctx, err)
+		return medium.Stored{}, explain(ctx, err)
 	}
 	defer r.Close()
 	record, err := medium.Read(r, folder, number)
@@ -183,10 +186,15 @@ func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (
 }
 
 // openPart opens a part. One that is missing is damage, unless the checkpoint was deleted meanwhile.
-func (s *Store) openPart(ctx context.Context, of medium.Record, index int) (io.ReadCloser, error) {
-	r, err := s.bucket.NewReader(ctx, partKey(store.FolderOf(of.Job), of.Number, of.Place, index), nil)
+func (s *Store) openPart(ctx context.Context, of medium.Record, index int, offset int64) (io.ReadCloser, error) {
+	key := partKey(store.FolderOf(of.Job), of.Number, of.Place, index)
+	r, err := s.bucket.NewRangeReader(ctx, key, offset, -1, nil)
 	if err == nil {
 		return part{ctx, r}, nil
+	}
+	// Drivers differ in what they say of an offset behind the end; what is there is nothing.
+	if a, look := s.bucket.Attributes(ctx, key); offset > 0 && look == nil && a.Size <= offset {
+		return io.NopCloser(strings.NewReader("")), nil
 	}
 	err = explain(ctx, err)
 	if errors.Is(err, store.ErrNotFound) {
@@ -312,12 +320,15 @@ func (s *Store) delete(ctx context.Context, folder store.Folder, number int64) e
 	if err := s.deleteKey(ctx, manifestKey(folder, number)); err != nil {
 		return err
 	}
-	return s.deleteParts(ctx, record, len(record.Parts))
+	return s.deleteParts(ctx, record.Record, len(record.Parts))
 }
 
-// deleteParts deletes the first n parts of a writer.
+// deleteParts deletes the first n parts of a writer, as far as they have objects.
 func (s *Store) deleteParts(ctx context.Context, of medium.Record, n int) error {
 	for i := range n {
+		if _, inline := slices.BinarySearch(of.Inline, i); inline {
+			continue
+		}
 		if err := s.deleteKey(ctx, partKey(store.FolderOf(of.Job), of.Number, of.Place, i)); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,8 +21,12 @@ import (
 	_ "gocloud.dev/blob/s3blob"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
+
+// apart are the options of a store that has an object for each part.
+var apart = &Options{Form: medium.Form{InlineBytes: -1}}
 
 // subject is a Store as storetest wants it.
 type subject struct {
@@ -55,6 +60,10 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 		if err != nil {
 			t.Fatal(err)
 		}
+		if at, inline := slices.BinarySearch(record.Inline, part); inline {
+			s.damageInline(t, key, record.Contents, at, how)
+			return
+		}
 		key = partKey(store.FolderOf(job), number, record.Place, part)
 	}
 	if how == storetest.Remove {
@@ -72,10 +81,33 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 	}
 }
 
+// damageInline damages a part that is kept with the manifest.
+func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at int, how storetest.Damage) {
+	t.Helper()
+	data, err := s.bucket.ReadAll(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := len(data)
+	for _, c := range contents[at:] {
+		begin -= len(c)
+	}
+	damaged := []byte{}
+	if how != storetest.Remove {
+		damaged = how.Apply(contents[at])
+	} else if len(contents[at]) == 0 {
+		damaged = storetest.Extend.Apply(nil) // there is nothing that could be removed
+	}
+	whole := slices.Concat(data[:begin], damaged, data[begin+len(contents[at]):])
+	if err := s.bucket.WriteAll(t.Context(), key, whole, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Restart implements storetest.Restarter: the same bucket, another store, for both of which time has
 // passed.
 func (s subject) Restart(t testing.TB) store.Store {
-	next, err := New(s.bucket, nil)
+	next, err := New(s.bucket, &Options{Form: s.options.Form})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +150,21 @@ func TestMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return inMemory{memory(t)} })
 }
 
+// TestInline keeps small parts with the manifest, and digests.
+func TestInline(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store {
+		s := memory(t)
+		s.options.Form = medium.Form{SHA256: true}
+		return inMemory{s}
+	})
+}
+
 // memory returns a store in a bucket of its own in memory.
 func memory(t testing.TB) subject {
 	t.Helper()
 	bucket := memblob.OpenBucket(nil)
 	t.Cleanup(func() { _ = bucket.Close() })
-	s, err := New(bucket, nil)
+	s, err := New(bucket, apart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +186,7 @@ func TestPrefix(t *testing.T) {
 
 func openURL(t testing.TB, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url, nil)
+	s, err := Open(t.Context(), url, apart)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"gocloud.dev/blob"
@@ -39,7 +38,7 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 	// The time is in the place, so Collect can tell from a key alone how old a writer is.
 	now := s.now()
 	record := medium.Record{Manifest: store.Manifest{Job: job, Number: number}, Place: medium.NewPlace(now)}
-	return medium.NewWriter(ctx, job, number, &draft{s: s, ctx: ctx, began: now, record: record}), nil
+	return medium.NewWriter(ctx, job, number, s.options.Form, &draft{s: s, ctx: ctx, began: now, record: record}), nil
 }
 
 // object is a part that is being uploaded. It implements medium.Object.
@@ -87,14 +86,15 @@ func (o *object) Discard() error {
 }
 
 // Commit implements medium.Medium.
-func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
+func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
+	m := r.Manifest
 	// 1. Collect deletes what began more than twice the Grace ago. A commit within one Grace leaves
 	// another for clocks that differ and for the request itself.
 	if took := d.s.now().Sub(d.began); took > d.s.options.Grace {
 		return store.Manifest{}, fmt.Errorf("%w: %v", errLate, took)
 	}
-	record := medium.Record{Manifest: m, Place: d.record.Place}
-	data, err := medium.Encode(record)
+	r.Place, d.record.Inline = d.record.Place, r.Inline
+	data, err := medium.Encode(r)
 	if err != nil {
 		return store.Manifest{}, err
 	}
@@ -136,7 +136,7 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 	d.doubtful = false
 	// Names, sizes and digests are compared: the same content committed twice is a success, whoever
 	// was first.
-	if !slices.Equal(first.Parts, m.Parts) {
+	if !store.SameParts(first.Parts, m.Parts) {
 		return store.Manifest{}, store.ErrExists
 	}
 	_ = d.Abort() // what is left of it will be collected

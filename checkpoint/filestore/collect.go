@@ -172,5 +172,10 @@ func (s *Store) isTwin(folder store.Folder, number int64, dir string) bool {
 	if err != nil {
 		return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt)
 	}
-	return second.Place == committed.Place
+	if second.Place != committed.Place {
+		return false
+	}
+	// The number of a checkpoint that is one file is a name of its own: to remove another one takes nothing from it.
+	e, err := s.entry(string(folder), strconv.FormatInt(number, 10))
+	return err != nil || !e.Regular
 }

@@ -177,16 +177,22 @@ func TestTwin(t *testing.T) {
 }
 
 // TestCollectBesideCommit lets a writer commit before each operation of another process that takes it for
-// dead and collects it: what becomes visible is whole.
+// dead and collects it: what becomes visible is whole, be it a directory or one file.
 func TestCollectBesideCommit(t *testing.T) {
+	for number := range int64(2) {
+		collectBesideCommit(t, number+1)
+	}
+}
+
+func collectBesideCommit(t *testing.T, number int64) {
 	won, lost := 0, 0
 	for k := 1; ; k++ {
 		mem := vfstest.NewMem()
-		s, err := New(mem, nil)
+		s, err := New(mem, &Options{Form: scriptOptions.Form})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := begin(t, s, "job", 1, contentOf(1))
+		w := begin(t, s, "job", number, contentOf(number))
 		operations := 0
 		var commit error
 		other, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
@@ -208,7 +214,7 @@ func TestCollectBesideCommit(t *testing.T) {
 		} else {
 			lost++
 		}
-		if err := (model{fates: map[int64]fate{1: known}}).compare(t, other); err != nil {
+		if err := (model{fates: map[int64]fate{number: known}}).compare(t, other); err != nil {
 			t.Fatalf("commit before operation %d of the collection: %v", k, err)
 		}
 	}
@@ -234,6 +240,7 @@ func (l *lostAnswer) answer(err error) error {
 }
 
 func (l *lostAnswer) Rename(from, to string) error { return l.answer(l.FS.Rename(from, to)) }
+func (l *lostAnswer) Link(from, to string) error   { return l.answer(l.FS.Link(from, to)) }
 func (l *lostAnswer) Remove(name string) error     { return l.answer(l.FS.Remove(name)) }
 func (l *lostAnswer) Mkdir(name string) error      { return l.answer(l.FS.Mkdir(name)) }
 func (l *lostAnswer) SyncDir(dir string) error     { return l.answer(l.FS.SyncDir(dir)) }

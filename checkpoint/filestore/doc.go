@@ -3,15 +3,16 @@
 // # What it does
 //
 // [Store] implements [store.Store]. A checkpoint is written into a directory of its own, each file
-// is synced, a manifest with the digests of all parts and a checksum of itself follows, the directory is
-// synced and gets its number by one rename, and the directories above are synced. Only then is anything
-// older deleted. FORMAT.md describes what lies where.
+// is synced, a manifest with the checksums of all parts and of itself follows, the directory is
+// synced and gets its number by one rename, and the directories above are synced. Small parts are in the file of the
+// manifest; where all of them are, that file gets the number as its name, and the directory goes. Only then is anything
+// older deleted. FORMAT.md describes what lies where, and what earlier versions have written, which is read as well.
 //
 // # Contract
 //
 // That of store.Store. On the durability of a file system it assumes what [vfs.FS] says. Beyond:
 //
-//   - A commit is one rename. Of several writers of one number, in whatever processes, exactly one wins;
+//   - A commit is one rename, or one link. Of several writers of one number, in whatever processes, exactly one wins;
 //     the others learn whether what they wrote is the same.
 //   - A writer that died leaves a directory whose name tells when it began. [New], [Open] and
 //     [Store.Collect] delete such directories when they are older than Options.Grace, but never those of
@@ -31,8 +32,9 @@
 //
 // # Cost
 //
-// A commit syncs each part, the manifest and three directories. Of a part that is longer than 8 MiB the
-// disk gets a share while the rest is written, and digests are computed beside writing, so that the slower
-// of the two decides: SHA-256 or the disk. List reads the manifests of a job, Open one. Reading a part
-// computes its digest once more.
+// A commit of small parts syncs one file and the directory of the job; the root is synced too, and has nothing new but
+// for a job's first checkpoint. Each part of its own file adds a sync, and all of them together two, of the manifest's
+// directory and of the manifest. Of a part that is longer than 8 MiB the disk gets a share while the rest is written.
+// CRC-32C sums cost a few percent of that; a digest, see [medium.Form], costs more than the disk. List reads the
+// manifests of a job with the small parts, Open one. Reading a part, or a range of one, computes its sums once more.
 package filestore

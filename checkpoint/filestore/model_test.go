@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
@@ -38,7 +39,10 @@ func newModel() model {
 	return model{make(map[int64]fate), make(map[int64]int64)}
 }
 
-func contentOf(number int64) string { return fmt.Sprintf("content of checkpoint %d", number) }
+// contentOf is long where the number is odd: then a checkpoint is a directory, otherwise one file.
+func contentOf(number int64) string {
+	return fmt.Sprintf("content of checkpoint %d", number) + strings.Repeat(" and more", int(number%2))
+}
 
 // step is one action on the store.
 type step struct {
@@ -52,7 +56,7 @@ type step struct {
 var script = []step{
 	{"commit", 1}, {"commit", 2}, {"delete", 2}, {"abort", 3}, {"commit", 3}, {"commit", 3},
 	{"leave", 4}, {"commit", 5}, {"delete", 5}, {"delete", 5}, {"commit", 6}, {"commit", 7}, {"commit", 8},
-	{"collect", 0}, {"commit", 9},
+	{"collect", 0}, {"commit", 8}, {"commit", 9},
 }
 
 // scripts are what a process does from its start to its end. What the last step leaves is not made
@@ -61,12 +65,15 @@ var scripts = [][]step{
 	script,
 	{{"commit", 1}},
 	{{"commit", 1}, {"delete", 1}},
+	{{"commit", 2}},
+	{{"commit", 2}, {"delete", 2}},
 	{{"commit", 1}, {"commit", 2}, {"delete", 1}},
 	{{"abort", 1}},
 }
 
 // scriptOptions are those of every store here. No other process exists.
-var scriptOptions = Options{Keep: 3, Pinned: func(_ string, number int64) bool { return number == 1 }, Grace: -1}
+var scriptOptions = Options{Keep: 3, Pinned: func(_ string, number int64) bool { return number == 1 }, Grace: -1,
+	Form: medium.Form{InlineBytes: 30}}
 
 // run takes the steps and keeps the model up to date: a fate is unknown before the step that may change
 // it. After an error the caller aborts and goes on.

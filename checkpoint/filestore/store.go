@@ -36,6 +36,9 @@ type Options struct {
 	// Grace is the age at which what a writer of another process has left is deleted; zero is
 	// DefaultGrace. A negative one says that no other process writes here: all of it is deleted at once.
 	Grace time.Duration
+	// Form is how parts are kept: with a digest, with the manifest. The zero value has sums of chunks and no digest,
+	// and keeps small parts with the manifest.
+	Form medium.Form
 	// Identity is what the directory must have as its identity, see store.Identity: Open and New refuse every other
 	// one, and one without, with an error that wraps store.ErrIdentity. Empty takes every directory.
 	Identity store.Identity
@@ -105,13 +108,20 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
-	return medium.NewReader(ctx, record.Manifest, func(index int) (io.ReadCloser, error) {
-		return s.openFile(dir, strconv.Itoa(index))
+	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
+		f, err := s.openFile(dir, strconv.Itoa(index))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.Seek(offset, io.SeekStart); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return f, nil
 	}), nil
 }
 
 // openFile opens a file in the directory of a checkpoint.
-func (s *Store) openFile(dir, file string) (io.ReadCloser, error) {
+func (s *Store) openFile(dir, file string) (io.ReadSeekCloser, error) {
 	// The file system refuses names that lead out of it, by links as well.
 	f, err := s.fs.Open(path.Join(dir, file))
 	if err != nil {
@@ -120,14 +130,28 @@ func (s *Store) openFile(dir, file string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// record reads and checks the manifest in dir, which is to be that of a checkpoint.
-func (s *Store) record(folder store.Folder, number int64, dir string) (medium.Record, error) {
-	f, err := s.openFile(dir, manifestName)
+// record reads and checks the manifest of what is to be a checkpoint: the file of that name in the directory dir, or,
+// of a checkpoint all of whose parts are kept with the manifest, the file dir itself.
+func (s *Store) record(folder store.Folder, number int64, dir string) (medium.Stored, error) {
+	f, err := s.fs.Open(path.Join(dir, manifestName))
 	if err != nil {
-		return medium.Record{}, err
+		failed := err
+		if f, err = s.fs.Open(dir); err != nil {
+			if e, look := s.entry(path.Dir(dir), path.Base(dir)); look == nil && !e.Regular {
+				err = s.explain(dir, manifestName, failed)
+			}
+			return medium.Stored{}, err
+		}
 	}
 	defer f.Close()
-	return medium.Read(f, folder, number)
+	r, err := medium.Read(f, folder, number)
+	// A directory can be opened like a file, and not be read: it has no manifest then.
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		if e, look := s.entry(path.Dir(dir), path.Base(dir)); look == nil && e.Dir {
+			err = s.explain(dir, manifestName, err)
+		}
+	}
+	return r, err
 }
 
 // explain says why a file of a checkpoint could not be opened: ErrNotFound if there is no checkpoint,

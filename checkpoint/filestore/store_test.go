@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -22,8 +24,12 @@ type onDisk struct {
 	dir string
 }
 
+// open opens a store; without options it is one that has a file for each part.
 func open(t testing.TB, dir string, o *Options) *Store {
 	t.Helper()
+	if o == nil {
+		o = &Options{Form: medium.Form{InlineBytes: -1}}
+	}
 	s, err := Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +44,46 @@ func open(t testing.TB, dir string, o *Options) *Store {
 
 func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how storetest.Damage) {
 	t.Helper()
-	name := strconv.Itoa(part)
-	if part == storetest.ManifestPart {
-		name = manifestName
+	dir := filepath.Join(s.dir, job, fmt.Sprint(number))
+	manifest := filepath.Join(dir, manifestName)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		manifest = dir
 	}
-	damage(t, filepath.Join(s.dir, job, fmt.Sprint(number), name), how)
+	if part == storetest.ManifestPart {
+		damage(t, manifest, how)
+		return
+	}
+	record, err := s.record(store.FolderOf(job), number, filepath.Join(job, fmt.Sprint(number)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, inline := slices.BinarySearch(record.Inline, part); inline {
+		damageInline(t, manifest, record.Contents, at, how)
+		return
+	}
+	damage(t, filepath.Join(dir, strconv.Itoa(part)), how)
+}
+
+// damageInline damages a part that is kept with the manifest.
+func damageInline(t testing.TB, name string, contents [][]byte, at int, how storetest.Damage) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := len(data)
+	for _, c := range contents[at:] {
+		begin -= len(c)
+	}
+	damaged := []byte{}
+	if how != storetest.Remove {
+		damaged = how.Apply(contents[at])
+	} else if len(contents[at]) == 0 {
+		damaged = storetest.Extend.Apply(nil) // there is nothing that could be removed
+	}
+	if err := os.WriteFile(name, slices.Concat(data[:begin], damaged, data[begin+len(contents[at]):]), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // damage damages a file.
@@ -64,7 +105,7 @@ func damage(t testing.TB, name string, how storetest.Damage) {
 }
 
 func (s onDisk) Restart(t testing.TB) store.Store {
-	next := open(t, s.dir, nil)
+	next := open(t, s.dir, &Options{Form: s.options.Form})
 	next.now = func() time.Time { return time.Now().Add(DefaultGrace + time.Minute) }
 	return onDisk{next, s.dir}
 }
@@ -88,10 +129,19 @@ func leftovers(t testing.TB, dir string) []string {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
-		dir := t.TempDir()
-		return onDisk{open(t, dir, nil), dir}
-	})
+	for name, form := range map[string]medium.Form{
+		"default": {}, "a file for each part": {InlineBytes: -1}, "digests": {SHA256: true, InlineBytes: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if form.SHA256 && testing.Short() {
+				t.Skip("the other forms take long enough")
+			}
+			storetest.Run(t, func(t *testing.T) store.Store {
+				dir := t.TempDir()
+				return onDisk{open(t, dir, &Options{Form: form}), dir}
+			})
+		})
+	}
 }
 
 // begin starts a checkpoint with one part.

@@ -1,4 +1,4 @@
-// This file implements the writer: a directory that nobody sees gets its number by one rename.
+// This file implements the writer: a directory, or a file, that nobody sees gets its number in one step.
 
 package filestore
 
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -44,7 +43,7 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 		s.setLive(d.place, false)
 		return nil, medium.Wrap(job, number, err)
 	}
-	return medium.NewWriter(ctx, job, number, d), nil
+	return medium.NewWriter(ctx, job, number, s.options.Form, d), nil
 }
 
 // make makes the directory and that of the job. It tries again if another one deletes the job's last
@@ -139,28 +138,20 @@ func (d *draft) create(name string) (medium.Object, error) {
 	return &object{File: f}, nil
 }
 
-// Commit implements medium.Medium. What the directory holds is durable before the rename, so that what
-// becomes visible is whole; the rename is durable before Commit returns, and before retention deletes
-// anything.
-func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
+// Commit implements medium.Medium. What becomes visible is whole, for it is durable before; the new name is durable
+// before Commit returns, and before retention deletes anything.
+func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
+	r.Place = d.place
 	// The manifest is written after the parts are durable: where it is whole, so is everything that it
 	// lists.
-	if err := d.writeManifest(m); err != nil {
+	if err := d.writeManifest(r); err != nil {
 		return store.Manifest{}, err
 	}
-	// The names of parts and manifest must be durable before the directory has its number: a crash would
-	// otherwise leave a committed checkpoint without them.
-	if err := d.s.fs.SyncDir(d.dir()); err != nil {
-		return store.Manifest{}, err
-	}
-	// Up to here the caller may still change its mind; the rename cannot be taken back.
-	if err := d.ctx.Err(); err != nil {
-		return store.Manifest{}, err
-	}
-	if err := d.s.fs.Rename(d.dir(), at(d.folder, d.number)); err != nil {
-		// A rename onto a directory that is not empty fails on every system, and a committed one has a
-		// manifest at least.
-		return d.compare(m, err)
+	if err := d.publish(len(r.Inline) == len(r.Parts)); err != nil {
+		if d.ctx.Err() != nil {
+			return store.Manifest{}, err
+		}
+		return d.compare(r.Manifest, err)
 	}
 	d.s.setLive(d.place, false)
 	// The checkpoint is visible, and counts as committed only when a crash cannot undo that.
@@ -168,13 +159,39 @@ func (d *draft) Commit(m store.Manifest) (store.Manifest, error) {
 		return store.Manifest{}, err
 	}
 	// Only now may older ones go: a crash before would otherwise leave neither the new one nor the old.
-	d.s.retain(d.ctx, m.Job, m.Number)
-	return m, nil
+	d.s.retain(d.ctx, r.Job, r.Number)
+	return r.Manifest, nil
+}
+
+// publish gives the checkpoint its number, in one step that fails if the number is taken. slim says that all of it is
+// in the file of the manifest.
+func (d *draft) publish(slim bool) error {
+	// Up to here the caller may still change its mind; the step cannot be taken back.
+	if err := d.ctx.Err(); err != nil {
+		return err
+	}
+	// One file needs no directory: its second name is the number, and the first goes. Nothing of the directory need be
+	// durable then. On a file system without links the directory is renamed as any other.
+	if slim && d.s.fs.Link(path.Join(d.dir(), manifestName), at(d.folder, d.number)) == nil {
+		_ = d.s.removeAll(d.dir()) // what is left of it will be collected
+		return nil
+	}
+	// The names of parts and manifest must be durable before the directory has its number: a crash would
+	// otherwise leave a committed checkpoint without them.
+	if err := d.s.fs.SyncDir(d.dir()); err != nil {
+		return err
+	}
+	if err := d.ctx.Err(); err != nil {
+		return err
+	}
+	// A rename onto a file, and onto a directory that is not empty, fails on every system, and a committed one has a
+	// manifest at least.
+	return d.s.fs.Rename(d.dir(), at(d.folder, d.number))
 }
 
 // writeManifest makes the manifest durable: the last file of the directory.
-func (d *draft) writeManifest(m store.Manifest) error {
-	data, err := medium.Encode(medium.Record{Manifest: m, Place: d.place})
+func (d *draft) writeManifest(r medium.Stored) error {
+	data, err := medium.Encode(r)
 	if err != nil {
 		return err
 	}
@@ -188,7 +205,7 @@ func (d *draft) writeManifest(m store.Manifest) error {
 	return o.Close()
 }
 
-// compare answers a rename that failed: if the number is taken by the same parts in the same order, as a
+// compare answers a number that could not be given: if the number is taken by the same parts in the same order, as a
 // success. It does not rely on the sort of error, in which systems differ.
 func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) {
 	first, err := d.s.record(d.folder, d.number, at(d.folder, d.number))
@@ -198,7 +215,7 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 	// Neither the same nor another content can be told, so that the caller learns of both errors.
 	case err != nil:
 		return store.Manifest{}, errors.Join(failed, err)
-	case !slices.Equal(first.Parts, m.Parts):
+	case !store.SameParts(first.Parts, m.Parts):
 		return store.Manifest{}, store.ErrExists
 	}
 	// The writer that was first may have died before its rename was durable.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 )
 
 // What a store, a framework or a journal answers when it cannot do what it was asked. Match them with
@@ -34,7 +35,8 @@ var (
 //   - A committed checkpoint never changes. A second Commit of the same number with the same parts
 //     returns the manifest of the first; with other parts it returns ErrExists and changes nothing. So a
 //     late process of an earlier attempt cannot overwrite what a later attempt relies on.
-//   - What Open hands out is verified: reading a part that is damaged ends in ErrCorrupt, not in EOF.
+//   - What Open hands out is verified: reading a part that is damaged, or a range of one, ends in ErrCorrupt, not in
+//     EOF.
 //   - What an interrupted writer leaves behind is never visible and is collected later.
 //
 // A store is safe for concurrent use. Each method returns promptly with the context's error when the
@@ -69,13 +71,17 @@ type Writer interface {
 	Abort() error
 }
 
-// Reader reads one committed checkpoint.
+// Reader reads one committed checkpoint. Its methods may be called at the same time, but for Close.
 type Reader interface {
 	// Manifest says what the checkpoint consists of.
 	Manifest() Manifest
 	// Part opens a part for one pass from its beginning; ErrNotFound for a name that the manifest does
 	// not have. The read that reaches the end compares length and digest, ErrCorrupt if they differ.
 	Part(name string) (io.ReadCloser, error)
+	// Range opens the bytes of a part from an offset on, so many of them. Both lie within the part; the error wraps
+	// apportion.ErrRange otherwise. No byte is handed out before the chunk in which it lies was compared. A part
+	// without Sums, which an earlier version has written, cannot be read so: the error wraps errors.ErrUnsupported.
+	Range(name string, offset, bytes int64) (io.ReadCloser, error)
 	// Close releases the checkpoint, not the parts that are open.
 	Close() error
 }
@@ -91,10 +97,25 @@ type Manifest struct {
 // Part is one file of a checkpoint.
 type Part struct {
 	// Name is a relative path with forward slashes.
-	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 Digest `json:"sha256"`
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	// CRC32C has the checksums of the chunks. It is empty in a part without bytes, and in one of a checkpoint that
+	// was written before there were any: that has a digest.
+	CRC32C Sums `json:"crc32c,omitempty"`
+	// SHA256 is the digest of all bytes, where the store was asked for it; otherwise zero.
+	SHA256 Digest `json:"sha256,omitzero"`
 }
 
 // Digest is a SHA-256 sum; its text form is hexadecimal.
 type Digest [sha256.Size]byte
+
+// SameParts reports whether two lists of parts are those of one content, as far as their sums tell: equal names and
+// lengths in equal order, and each pair with equal sums, of which they have at least one in common if they have
+// bytes. O(bytes of the sums).
+func SameParts(a, b []Part) bool {
+	return slices.EqualFunc(a, b, func(x, y Part) bool {
+		chunks, digests := x.CRC32C != "" && y.CRC32C != "", x.SHA256 != Digest{} && y.SHA256 != Digest{}
+		return x.Name == y.Name && x.Bytes == y.Bytes && (chunks || digests || x.Bytes == 0) &&
+			(!chunks || x.CRC32C == y.CRC32C) && (!digests || x.SHA256 == y.SHA256)
+	})
+}

@@ -12,10 +12,10 @@ import (
 )
 
 func TestManifestSurvivesJSON(t *testing.T) {
-	zeros := "0000000000000000000000000000000000000000000000000000000000000000"
+	digest := "0100000000000000000000000000000000000000000000000000000000000000"
 	for want, m := range map[string]store.Manifest{
-		`{"job":"a/b","number":7,"parts":[{"name":"x/y","bytes":3,"sha256":"` + zeros + `"}]}`: {
-			Job: "a/b", Number: 7, Parts: []store.Part{{Name: "x/y", Bytes: 3}},
+		`{"job":"a/b","number":7,"parts":[{"name":"x/y","bytes":3,"sha256":"` + digest + `"},{"name":"z","bytes":3,"crc32c":"01234567"}]}`: {
+			Job: "a/b", Number: 7, Parts: []store.Part{{Name: "x/y", Bytes: 3, SHA256: store.Digest{1}}, {Name: "z", Bytes: 3, CRC32C: "01234567"}},
 		},
 		`{"job":"größe","number":9223372036854775807,"parts":[]}`: {Job: "größe", Number: math.MaxInt64, Parts: []store.Part{}},
 		`{"job":"","number":0,"parts":null}`:                      {},

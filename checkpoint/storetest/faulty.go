@@ -251,6 +251,19 @@ func (r *faultyReader) Part(name string) (io.ReadCloser, error) {
 	return p, nil
 }
 
+// Range implements store.Reader.
+func (r *faultyReader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
+	p := &faultyRead{r: r}
+	err := r.call(func() (err error) {
+		p.ReadCloser, err = r.Reader.Range(name, offset, bytes)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // The errors of a reader name what it reads: medium.Wrap needs job and number, which the manifest has.
 func (r *faultyReader) call(effect func() error) error {
 	// Manifest is answered from memory and counts as no call.

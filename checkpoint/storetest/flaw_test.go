@@ -116,6 +116,7 @@ type reader struct {
 	store.Reader
 	manifest func() store.Manifest
 	part     func(name string) (io.ReadCloser, error)
+	ranges   func(name string, offset, bytes int64) (io.ReadCloser, error)
 	close    func() error
 }
 
@@ -131,6 +132,13 @@ func (r *reader) Part(name string) (io.ReadCloser, error) {
 		return r.part(name)
 	}
 	return r.Reader.Part(name)
+}
+
+func (r *reader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
+	if r.ranges != nil {
+		return r.ranges(name, offset, bytes)
+	}
+	return r.Reader.Range(name, offset, bytes)
 }
 
 func (r *reader) Close() error {
@@ -234,6 +242,33 @@ var flaws = []flaw{
 					streams[name], err = r.Reader.Part(name)
 				}
 				return streams[name], err
+			}
+		})
+	}},
+	{"rounds ranges to chunks", []string{"Ranges"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			r.ranges = func(name string, offset, bytes int64) (io.ReadCloser, error) {
+				return r.Reader.Range(name, offset-offset%store.ChunkBytes, bytes)
+			}
+		})
+	}},
+	{"cuts ranges that are too long", []string{"Ranges"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			r.ranges = func(name string, offset, bytes int64) (io.ReadCloser, error) {
+				for _, p := range r.Reader.Manifest().Parts {
+					if p.Name == name {
+						bytes = min(bytes, p.Bytes-offset)
+					}
+				}
+				return r.Reader.Range(name, offset, bytes)
+			}
+		})
+	}},
+	{"compares no ranges", []string{"DamagedRange"}, func(f *flawed) {
+		f.reads(func(r *reader) {
+			r.ranges = func(name string, offset, bytes int64) (io.ReadCloser, error) {
+				part, err := r.Reader.Range(name, offset, bytes)
+				return credulousPart{part}, err
 			}
 		})
 	}},
@@ -523,7 +558,7 @@ func TestFlaws(t *testing.T) {
 			t.Errorf("nothing is planted for %s", check)
 		}
 	}
-	if len(saw) < 28 {
+	if len(saw) < 30 {
 		t.Errorf("%d checks ran", len(saw))
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -32,7 +34,7 @@ func sample(number int64) []file {
 	}
 }
 
-// manifestOf returns the manifest that a store must make of files.
+// manifestOf returns the manifest that a store must make of files; it may have digests besides.
 // It is the twin of what a store computes while it writes.
 func manifestOf(job string, number int64, files []file) store.Manifest {
 	m := store.Manifest{Job: job, Number: number}
@@ -40,16 +42,27 @@ func manifestOf(job string, number int64, files []file) store.Manifest {
 	// with itself by mistake.
 	for _, f := range files {
 		m.Parts = append(m.Parts, store.Part{
-			Name: f.name, Bytes: int64(len(f.data)), SHA256: sha256.Sum256([]byte(f.data)),
+			Name: f.name, Bytes: int64(len(f.data)), CRC32C: sumsOf(f.data), SHA256: sha256.Sum256([]byte(f.data)),
 		})
 	}
 	return m
 }
 
-// sameManifest compares manifests, of which a part list may be nil or empty.
+// sumsOf returns the sums of a content, chunk by chunk.
+func sumsOf(data string) store.Sums {
+	var sums strings.Builder
+	for chunk := range slices.Chunk([]byte(data), store.ChunkBytes) {
+		fmt.Fprintf(&sums, "%08x", crc32.Checksum(chunk, crc32.MakeTable(crc32.Castagnoli)))
+	}
+	return store.Sums(sums.String())
+}
+
+// sameManifest compares manifests, of which a part list may be nil or empty, and digests may be there or not. The sums
+// of chunks must be.
 func sameManifest(a, b store.Manifest) bool {
 	// The order of parts counts: Manifest promises that of writing.
-	return a.Job == b.Job && a.Number == b.Number && slices.Equal(a.Parts, b.Parts)
+	return a.Job == b.Job && a.Number == b.Number && store.SameParts(a.Parts, b.Parts) &&
+		slices.EqualFunc(a.Parts, b.Parts, func(x, y store.Part) bool { return x.CRC32C == y.CRC32C })
 }
 
 // write writes files as checkpoint number of job and leaves the writer open.

@@ -83,7 +83,7 @@ func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.W
 		return nil, medium.Wrap(job, number, err)
 	}
 	// The draft notes the generation in which it was begun; Begin itself changes nothing that could be seen.
-	return medium.NewWriter(ctx, job, number, &memDraft{s: s, crashes: s.crashes}), nil
+	return medium.NewWriter(ctx, job, number, medium.Form{InlineBytes: -1}, &memDraft{s: s, crashes: s.crashes}), nil
 }
 
 // Open implements store.Store.
@@ -98,7 +98,8 @@ func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Re
 	}
 	// The reader belongs to the process that opened it, not to the one that reads on.
 	crashes := s.crashes
-	return medium.NewReader(ctx, m, func(index int) (io.ReadCloser, error) {
+	record := medium.Stored{Record: medium.Record{Manifest: m}}
+	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		// The part is looked up when it is opened: damage after Open is met as on a disk, where the file is
@@ -108,7 +109,7 @@ func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Re
 			return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}
 		// The bytes are shared and never copied: they are only ever replaced as a whole.
-		return memReader{s, crashes, bytes.NewReader(part)}, s.since(crashes)
+		return memReader{s, crashes, bytes.NewReader(part[min(offset, int64(len(part))):])}, s.since(crashes)
 	}), nil
 }
 
@@ -257,7 +258,8 @@ func (o memObject) Close() error {
 func (o memObject) Discard() error { return nil }
 
 // Commit implements medium.Medium.
-func (d *memDraft) Commit(m store.Manifest) (store.Manifest, error) {
+func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
+	m := r.Manifest
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	// A dead process commits nothing: this is the line between what Crash takes and what it leaves.
@@ -267,7 +269,7 @@ func (d *memDraft) Commit(m store.Manifest) (store.Manifest, error) {
 	// Looking and putting happen under one lock, so of two writers of one number one sees the other.
 	_, first, err := d.s.find(m.Job, m.Number)
 	switch {
-	case err == nil && slices.Equal(first.Parts, m.Parts):
+	case err == nil && store.SameParts(first.Parts, m.Parts):
 		return first, nil
 	case err == nil:
 		return store.Manifest{}, store.ErrExists
@@ -281,7 +283,7 @@ func (d *memDraft) Commit(m store.Manifest) (store.Manifest, error) {
 
 // put adds a checkpoint.
 func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
-	data, err := medium.Encode(medium.Record{Manifest: m})
+	data, err := medium.Encode(medium.Stored{Record: medium.Record{Manifest: m}})
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"VisibleAfterCommitOnly", testVisible},
 		{"Contents", testContents},
 		{"ReadInPieces", testPieces},
+		{"Ranges", testRanges},
 		{"ReaderEnds", testReader},
 		{"ListAscending", testList},
 		{"JobsApart", testJobs},
@@ -49,6 +50,7 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"LargerThanMemory", testStreaming},
 		// Damage and deaths; these need a store that can show more.
 		{"DamagedPart", testDamagedPart},
+		{"DamagedRange", testDamagedRange},
 		{"DamagedManifest", testDamagedManifest},
 		{"Leftovers", testLeftovers},
 	} {

@@ -90,7 +90,7 @@ func TestHelpersFail(t *testing.T) {
 func TestManifestOf(t *testing.T) {
 	m := manifestOf("job", 3, []file{{"a", "abc"}, {"empty", ""}})
 	want := store.Manifest{Job: "job", Number: 3, Parts: []store.Part{
-		{Name: "a", Bytes: 3, SHA256: sha256.Sum256([]byte("abc"))},
+		{Name: "a", Bytes: 3, CRC32C: "364b3fb7", SHA256: sha256.Sum256([]byte("abc"))},
 		{Name: "empty", Bytes: 0, SHA256: sha256.Sum256(nil)},
 	}}
 	if !sameManifest(m, want) {

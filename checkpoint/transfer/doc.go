@@ -3,8 +3,9 @@
 // # What it does
 //
 // [Save] copies the files that a framework wrote into a store, [Verify] reads a stored checkpoint to its
-// end and compares every digest, [Load] writes one into a directory from which a framework resumes.
-// Contents stream through a buffer of 1 MiB, so a checkpoint may be larger than memory.
+// end and compares every checksum, [Load] writes one into a directory from which a framework resumes.
+// Contents stream through buffers of 1 MiB, so a checkpoint may be larger than memory. Verify reads pieces of parts at
+// the same time, at most eight.
 //
 // # Contract
 //

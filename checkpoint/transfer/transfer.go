@@ -1,4 +1,4 @@
-// This file implements the three transfers: Save, Verify and Load.
+// This file implements the transfers that copy: Save and Load.
 
 package transfer
 
@@ -81,18 +81,6 @@ func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name stri
 	}
 	// The error of Close counts: it is where a store makes the part durable.
 	return part.Close()
-}
-
-// Verify reads every part of a stored checkpoint and returns its manifest. A part that is not what was
-// committed is an error that wraps ErrCorrupt. O(bytes).
-func Verify(ctx context.Context, s store.Store, job string, number int64) (store.Manifest, error) {
-	manifest, err := each(ctx, s, job, number, func(_ string, part io.Reader) error {
-		return stream(ctx, io.Discard, part)
-	})
-	if err != nil {
-		return store.Manifest{}, fmt.Errorf("verify job %q, checkpoint %d: %w", job, number, err)
-	}
-	return manifest, nil
 }
 
 // Load writes a stored checkpoint into the new directory dir, whose parent exists. If dir exists, it is

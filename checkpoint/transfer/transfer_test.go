@@ -117,6 +117,10 @@ func (f *foreign) Open(context.Context, string, int64) (store.Reader, error) { r
 func (f *foreign) Manifest() store.Manifest                                  { return f.manifest }
 func (f *foreign) Close() error                                              { return nil }
 
+func (f *foreign) Range(string, int64, int64) (io.ReadCloser, error) {
+	return nil, errors.ErrUnsupported
+}
+
 func (f *foreign) Part(string) (io.ReadCloser, error) {
 	end := f.fail
 	if end == nil {

@@ -44,13 +44,16 @@ func (o *OS) Create(name string) (File, error) {
 }
 
 // Open implements FS.
-func (o *OS) Open(name string) (io.ReadCloser, error) {
+func (o *OS) Open(name string) (io.ReadSeekCloser, error) {
 	f, err := o.root.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
+
+// Link implements FS.
+func (o *OS) Link(from, to string) error { return o.root.Link(from, to) }
 
 // Rename implements FS.
 func (o *OS) Rename(from, to string) error { return o.root.Rename(from, to) }

@@ -15,8 +15,12 @@ type FS interface {
 	// Create makes a new, empty file for writing; fs.ErrExist if the name is taken, also by a
 	// directory or a link. Of several callers at the same time exactly one succeeds.
 	Create(name string) (File, error)
-	// Open opens a file for reading from its beginning.
-	Open(name string) (io.ReadCloser, error)
+	// Open opens a file for reading from its beginning. Behind its end there is nothing to read.
+	Open(name string) (io.ReadSeekCloser, error)
+	// Link gives a file a second name in one step; fs.ErrExist if that is taken, also by a directory or a link. Of
+	// several callers at the same time exactly one succeeds. A file system that has no such names returns another
+	// error, and does nothing.
+	Link(from, to string) error
 	// Rename moves a file or directory. A file replaces a file of the new name in one step; a
 	// directory neither replaces anything nor is replaced.
 	Rename(from, to string) error

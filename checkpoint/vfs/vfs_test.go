@@ -53,6 +53,13 @@ func TestOperations(t *testing.T) {
 			{"remove of a directory", fsys.Remove("d"), nil},
 			{"rename back", fsys.Rename("e", "d"), nil},
 			{"rename of a file onto itself", fsys.Rename("d/b", "d/b"), nil},
+			{"link", fsys.Link("d/b", "linked"), nil},
+			{"link to a name that is taken", fsys.Link("d/b", "linked"), fs.ErrExist},
+			{"link to a directory", fsys.Link("linked", "d"), fs.ErrExist},
+			{"link of nothing", fsys.Link("x", "y"), fs.ErrNotExist},
+			{"link into nothing", fsys.Link("linked", "x/y"), fs.ErrNotExist},
+			{"remove of one of two names", fsys.Remove("d/b"), nil},
+			{"rename of the other", fsys.Rename("linked", "d/b"), nil},
 		} {
 			if !errors.Is(step.err, step.want) || step.want == nil && step.err != nil {
 				t.Errorf("%s: %v, want %v", step.what, step.err, step.want)
@@ -71,6 +78,7 @@ func TestOperations(t *testing.T) {
 			"remove of a full directory": fsys.Remove("d"), "rename into itself": fsys.Rename("d", "d/c"),
 			"rename over a directory": fsys.Rename("d/b", "d"),
 			"mkdir outside":           fsys.Mkdir("../x"), "list of a file": second(fsys.List("d/b")),
+			"link of a directory": fsys.Link("d", "y"), "link outside": fsys.Link("d/b", "../x"),
 			"create outside": second(fsys.Create("../x")), "remove of the root": fsys.Remove("."),
 		} {
 			if err == nil {

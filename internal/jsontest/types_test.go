@@ -105,9 +105,10 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[runner.Run](), reflect.TypeFor[runner.Saved](), reflect.TypeFor[runner.Progress](),
 
 	reflect.TypeFor[store.Folder](), reflect.TypeFor[store.Manifest](), reflect.TypeFor[store.Part](),
-	reflect.TypeFor[store.Digest](), reflect.TypeFor[store.Identity](),
+	reflect.TypeFor[store.Digest](), reflect.TypeFor[store.Identity](), reflect.TypeFor[store.Sums](),
 
-	reflect.TypeFor[medium.Record](), reflect.TypeFor[medium.Place](),
+	reflect.TypeFor[medium.Record](), reflect.TypeFor[medium.Stored](), reflect.TypeFor[medium.Form](),
+	reflect.TypeFor[medium.Place](),
 
 	reflect.TypeFor[vfs.Entry](),
 

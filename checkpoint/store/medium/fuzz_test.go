@@ -13,7 +13,7 @@ import (
 // FuzzDecode demands that what is read is exactly what would be written again. The body is sealed by the
 // test as well, so that the fuzzer gets behind the checksum.
 func FuzzDecode(f *testing.F) {
-	for _, r := range []Record{record(), record("weights"), record("a", "a/b")} {
+	for _, r := range []Stored{inline(), record(), record("weights"), record("a", "a/b")} {
 		data, err := Encode(r)
 		if err != nil {
 			f.Fatal(err)

@@ -1,5 +1,5 @@
 // This file implements the form in which a manifest is kept: one line with a version and a checksum,
-// then JSON.
+// a line of JSON, and the contents of small parts.
 
 package medium
 
@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/apportion/apportion"
@@ -20,13 +21,13 @@ import (
 // names stays below it; what is larger is refused when it is written and damaged when it is read.
 const MaxManifestBytes = 64 << 20
 
-// magic opens every manifest. The number is the version of the form.
+// magic opens every manifest, and the version of the form follows: one digit, and a space.
 // It is readable, so that whoever comes upon such a file knows whose it is.
-const magic = "apportion-checkpoint 1 "
+const magic = "apportion-checkpoint "
 
-// headerBytes is the length of the first line: magic, checksum in hexadecimal, newline.
+// headerBytes is the length of the first line: magic, version, checksum in hexadecimal, newline.
 // A SHA-256 sum has two hexadecimal digits for each byte.
-const headerBytes = len(magic) + 2*sha256.Size + 1
+const headerBytes = len(magic) + 2 + 2*sha256.Size + 1
 
 // Record is a manifest as a store keeps it.
 type Record struct {
@@ -34,20 +35,44 @@ type Record struct {
 	// Place is that of the writer. It tells two checkpoints with equal manifests apart, and may be part of
 	// the names of objects. A store that needs neither leaves it empty.
 	Place Place `json:"place,omitempty"`
+	// Inline are the indices, ascending, of the parts that have no object: their contents follow the manifest.
+	Inline []int `json:"inline,omitempty"`
 }
 
-// Encode returns the bytes of a record: "apportion-checkpoint 1", the SHA-256 sum of the rest, a
-// newline, the record as one line of JSON. An error means that it is not a valid record or that it is
-// larger than MaxManifestBytes.
-func Encode(r Record) ([]byte, error) {
+// version returns the version of the form that a record needs: the first knows digests only, one for each part.
+func (r Record) version() byte {
+	for _, part := range r.Parts {
+		if part.CRC32C != "" || part.SHA256 == (store.Digest{}) {
+			return '2'
+		}
+	}
+	if len(r.Inline) > 0 {
+		return '2'
+	}
+	return '1'
+}
+
+// Stored is what a store keeps in one piece: a record, and the contents of its inline parts in their order.
+type Stored struct {
+	Record
+	Contents [][]byte `json:"contents,omitempty"`
+}
+
+// Encode returns the bytes of a record: "apportion-checkpoint 2", the SHA-256 sum of the second line, a
+// newline, the record as one line of JSON, and the contents of the inline parts. A record that the first version of
+// the form has is written in that. An error means that it is not valid or that it is larger than MaxManifestBytes.
+func Encode(r Stored) ([]byte, error) {
 	// Encode refuses what Decode would: nothing is committed that cannot be read again.
-	if err := validate(r); err != nil {
+	if err := validate(r.Record); err != nil {
 		return nil, err
 	}
 	if r.Parts == nil {
 		r.Parts = []store.Part{} // null and [] would be two forms of one record
 	}
-	body, err := json.Marshal(r)
+	if err := compareContents(r); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(r.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -57,53 +82,79 @@ func Encode(r Record) ([]byte, error) {
 		return nil, &apportion.FieldError{Field: "Parts", Err: apportion.ErrRange,
 			Detail: fmt.Sprintf("a manifest of %d bytes, more than %d", headerBytes+len(body), MaxManifestBytes)}
 	}
-	header := magic + store.Digest(sha256.Sum256(body)).String() + "\n"
+	header := magic + string(r.version()) + " " + store.Digest(sha256.Sum256(body)).String() + "\n"
 	// One buffer and one write for the caller: a manifest is short beside what it describes.
-	return append([]byte(header), body...), nil
+	return slices.Concat(append([][]byte{[]byte(header), body}, r.Contents...)...), nil
+}
+
+// compareContents returns an error unless the contents are those of the inline parts.
+func compareContents(r Stored) error {
+	if len(r.Contents) != len(r.Inline) {
+		return fmt.Errorf("%d contents of %d inline parts", len(r.Contents), len(r.Inline))
+	}
+	for i, index := range r.Inline {
+		s := newSummer(false)
+		s.add(r.Contents[i])
+		if got := s.part(""); got.Bytes != r.Parts[index].Bytes || got.CRC32C != r.Parts[index].CRC32C {
+			return fmt.Errorf("part %.60q has other contents", r.Parts[index].Name)
+		}
+	}
+	return nil
 }
 
 // Decode reads what Encode has written, and nothing else: of every other input it says ErrCorrupt. The
 // record must be that of the number asked for, of the job that has that folder: a manifest that was moved
-// is damaged as well.
-func Decode(data []byte, folder store.Folder, number int64) (Record, error) {
+// is damaged as well. The contents are slices of data.
+func Decode(data []byte, folder store.Folder, number int64) (Stored, error) {
 	r, err := decode(data)
 	if err != nil {
-		return Record{}, fmt.Errorf("manifest: %w: %w", err, store.ErrCorrupt)
+		return Stored{}, fmt.Errorf("manifest: %w: %w", err, store.ErrCorrupt)
 	}
 	// The folder is compared and not the name: a reader that lists folders does not know the name of a long
 	// one.
 	if store.FolderOf(r.Job) != folder || r.Number != number {
-		return Record{}, fmt.Errorf("manifest is of job %.60q, number %d: %w", r.Job, r.Number, store.ErrCorrupt)
+		return Stored{}, fmt.Errorf("manifest is of job %.60q, number %d: %w", r.Job, r.Number, store.ErrCorrupt)
 	}
 	return r, nil
 }
 
 // Read decodes what from holds. It reads MaxManifestBytes at most.
-func Read(from io.Reader, folder store.Folder, number int64) (Record, error) {
+func Read(from io.Reader, folder store.Folder, number int64) (Stored, error) {
 	// One byte more than allowed is read, which tells a manifest that is too long from one that is just as
 	// long.
 	data, err := io.ReadAll(io.LimitReader(from, MaxManifestBytes+1))
 	if err != nil {
-		return Record{}, err
+		return Stored{}, err
 	}
 	return Decode(data, folder, number)
 }
 
 // decode reads a manifest without asking whose it is.
-func decode(data []byte) (Record, error) {
+func decode(data []byte) (Stored, error) {
 	if len(data) > MaxManifestBytes {
-		return Record{}, fmt.Errorf("more than %d bytes", MaxManifestBytes)
+		return Stored{}, fmt.Errorf("more than %d bytes", MaxManifestBytes)
 	}
 	// The header is of one length, so the rest needs no parsing before the checksum was compared.
 	if len(data) < headerBytes || !strings.HasPrefix(string(data[:headerBytes]), magic) {
-		return Record{}, fmt.Errorf("does not begin with %q and a checksum", magic)
+		return Stored{}, fmt.Errorf("does not begin with %q and a checksum", magic)
 	}
-	var r Record
-	if err := json.Unmarshal(data[headerBytes:], &r); err != nil {
-		return Record{}, err
+	// JSON of one line has no line end but its last.
+	end := headerBytes + bytes.IndexByte(data[headerBytes:], '\n') + 1
+	var r Stored
+	if err := json.Unmarshal(data[headerBytes:end], &r.Record); err != nil {
+		return Stored{}, err
+	}
+	if err := validate(r.Record); err != nil {
+		return Stored{}, err
+	}
+	rest := data[end:]
+	for _, index := range r.Inline {
+		bytes := min(r.Parts[index].Bytes, int64(len(rest)))
+		r.Contents = append(r.Contents, rest[:bytes:bytes])
+		rest = rest[bytes:]
 	}
 	// A valid record has one form, which includes the checksum: whatever else could be read as the same,
-	// with unknown or repeated keys, with spaces, was not written by Encode.
+	// with unknown or repeated keys, with spaces, with bytes behind it, was not written by Encode.
 	again, err := Encode(r)
 	if err == nil && !bytes.Equal(again, data) {
 		err = fmt.Errorf("has another checksum or another form than its content")
@@ -130,7 +181,16 @@ func validate(r Record) error {
 			return &apportion.FieldError{Item: check.Item("part", fmt.Sprintf("%.60s", part.Name), 0), Field: "Bytes",
 				Err: apportion.ErrNegative, Detail: fmt.Sprint(part.Bytes)}
 		}
+		// The first version knows no sums of chunks.
+		if r.version() > '1' && !part.CRC32C.Of(part.Bytes) {
+			return fmt.Errorf("part %.60q of %d bytes cannot have %d digits of sums", part.Name, part.Bytes, len(part.CRC32C))
+		}
 		seen[part.Name] = true
+	}
+	for i, index := range r.Inline {
+		if index < 0 || index >= len(r.Parts) || i > 0 && index <= r.Inline[i-1] {
+			return fmt.Errorf("inline parts %.60v of %d", r.Inline, len(r.Parts))
+		}
 	}
 	return nil
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
-func record(names ...string) Record {
-	r := Record{Manifest: store.Manifest{Job: "lr", Number: 7, Parts: []store.Part{}}}
+// record is one of the first version: it has digests alone.
+func record(names ...string) Stored {
+	r := Stored{Record: Record{Manifest: store.Manifest{Job: "lr", Number: 7, Parts: []store.Part{}}}}
 	for _, name := range names {
 		r.Parts = append(r.Parts, store.Part{Name: name, Bytes: int64(len(name)), SHA256: sha256.Sum256([]byte(name))})
 	}
@@ -27,7 +28,7 @@ func record(names ...string) Record {
 
 // seal puts the right first line in front of any body.
 func seal(body string) []byte {
-	return []byte(magic + store.Digest(sha256.Sum256([]byte(body))).String() + "\n" + body)
+	return []byte(magic + "1 " + store.Digest(sha256.Sum256([]byte(body))).String() + "\n" + body)
 }
 
 func TestManifestRoundTrip(t *testing.T) {
@@ -35,7 +36,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	withPlace.Place = NewPlace(time.Unix(1_700_000_000, 0))
 	large := record("weights")
 	large.Number, large.Parts[0].Bytes = math.MaxInt64, math.MaxInt64
-	for name, r := range map[string]Record{
+	for name, r := range map[string]Stored{
 		"no part": record(), "two parts": record("weights", "optimizer/state"), "odd name": record(`<&>"größe 模型`),
 		"place": withPlace, "large": large,
 	} {
@@ -127,28 +128,31 @@ func TestManifestSealedNonsense(t *testing.T) {
 			t.Errorf("%s: %+v, error %v, want ErrCorrupt", name, r, err)
 		}
 	}
-	_, err := Decode([]byte("apportion-checkpoint 2"+string(seal("{}")[len("apportion-checkpoint 1"):])), "lr", 7)
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("another version: error %v, want ErrCorrupt", err)
+	for _, version := range []string{"2", "3", "0"} {
+		good := string(seal(part(`"name":"a","bytes":0`)))
+		_, err := Decode([]byte(strings.Replace(good, " 1 ", " "+version+" ", 1)), "lr", 7)
+		if !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("version %s: error %v, want ErrCorrupt", version, err)
+		}
 	}
 }
 
 func TestEncodeRefuses(t *testing.T) {
-	bad := func(change func(*Record)) Record {
+	bad := func(change func(*Stored)) Stored {
 		r := record("a")
 		change(&r)
 		return r
 	}
 	for name, test := range map[string]struct {
-		r    Record
+		r    Stored
 		want error
 	}{
-		"job":       {bad(func(r *Record) { r.Job = "a\x00" }), store.ErrName},
-		"number":    {bad(func(r *Record) { r.Number = -1 }), apportion.ErrRange},
-		"part name": {bad(func(r *Record) { r.Parts[0].Name = "/a" }), store.ErrName},
-		"bytes":     {bad(func(r *Record) { r.Parts[0].Bytes = -1 }), apportion.ErrNegative},
-		"duplicate": {bad(func(r *Record) { r.Parts = append(r.Parts, r.Parts[0]) }), apportion.ErrDuplicate},
-		"place":     {bad(func(r *Record) { r.Place = "1-x" }), errPlace},
+		"job":       {bad(func(r *Stored) { r.Job = "a\x00" }), store.ErrName},
+		"number":    {bad(func(r *Stored) { r.Number = -1 }), apportion.ErrRange},
+		"part name": {bad(func(r *Stored) { r.Parts[0].Name = "/a" }), store.ErrName},
+		"bytes":     {bad(func(r *Stored) { r.Parts[0].Bytes = -1 }), apportion.ErrNegative},
+		"duplicate": {bad(func(r *Stored) { r.Parts = append(r.Parts, r.Parts[0]) }), apportion.ErrDuplicate},
+		"place":     {bad(func(r *Stored) { r.Place = "1-x" }), errPlace},
 	} {
 		if _, err := Encode(test.r); !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", name, err, test.want)

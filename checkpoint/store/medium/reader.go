@@ -1,5 +1,5 @@
 // This file implements store.Reader on whatever can open objects: parts that compare length and
-// digest while they are read.
+// sums while they are read.
 
 package medium
 
@@ -7,10 +7,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"slices"
 
@@ -23,22 +21,25 @@ var errReaderClosed = errors.New("the reader is closed")
 type reader struct {
 	// It is that of Open, and ends the reader with all its parts.
 	ctx context.Context
-	// manifest is the reader's own copy, with which every part is compared.
-	manifest store.Manifest
-	open     func(index int) (io.ReadCloser, error)
+	// stored has the reader's own manifest, with which every part is compared.
+	stored Stored
+	open   Opener
 	// closed stops new parts; those that are open go on.
 	closed bool
 }
 
-// NewReader returns a reader of a committed checkpoint; open opens the object of the part with that
-// index from its beginning.
-func NewReader(ctx context.Context, m store.Manifest, open func(index int) (io.ReadCloser, error)) store.Reader {
-	return &reader{ctx: ctx, manifest: m, open: open}
+// Opener opens the object of the part with that index from an offset on, which is at most the length of the part.
+// An object that is shorter has nothing there: it ends at once.
+type Opener func(index int, offset int64) (io.ReadCloser, error)
+
+// NewReader returns a reader of a committed checkpoint; open is not asked for inline parts.
+func NewReader(ctx context.Context, r Stored, open Opener) store.Reader {
+	return &reader{ctx: ctx, stored: r, open: open}
 }
 
 // Manifest implements store.Reader.
 func (r *reader) Manifest() store.Manifest {
-	m := r.manifest
+	m := r.stored.Manifest
 	// The caller may change what it gets; what parts are compared with must not change.
 	m.Parts = slices.Clone(m.Parts)
 	return m
@@ -46,34 +47,46 @@ func (r *reader) Manifest() store.Manifest {
 
 // Part implements store.Reader.
 func (r *reader) Part(name string) (io.ReadCloser, error) {
-	from, part, err := r.part(name)
+	from, part, err := r.part(name, 0)
 	if err != nil {
 		return nil, r.wrap(name, err)
 	}
-	// Each call has a stream and a digest of its own, so that one part can be read twice at once.
-	return &verified{r: r, part: part, from: from, hash: sha256.New()}, nil
+	// Each call has a stream and sums of its own, so that one part can be read twice at once.
+	return &verified{r: r, part: part, from: from, summer: newSummer(part.SHA256 != store.Digest{})}, nil
 }
 
-// part opens the object of a part, and returns what the manifest says of it.
-func (r *reader) part(name string) (io.ReadCloser, store.Part, error) {
-	if r.closed {
-		return nil, store.Part{}, errReaderClosed
-	}
-	if err := r.ctx.Err(); err != nil {
+// part opens the object of a part from an offset on, and returns what the manifest says of it.
+func (r *reader) part(name string, offset int64) (io.ReadCloser, store.Part, error) {
+	i, err := r.find(name)
+	if err != nil {
 		return nil, store.Part{}, err
 	}
-	// The name is looked up and never made a path: the object is opened by its index.
-	i := slices.IndexFunc(r.manifest.Parts, func(p store.Part) bool { return p.Name == name })
-	if i < 0 {
-		return nil, store.Part{}, store.ErrNotFound
+	if at, inline := slices.BinarySearch(r.stored.Inline, i); inline {
+		return io.NopCloser(bytes.NewReader(r.stored.Contents[at][offset:])), r.stored.Parts[i], nil
 	}
-	from, err := r.open(i)
-	return from, r.manifest.Parts[i], err
+	from, err := r.open(i, offset)
+	return from, r.stored.Parts[i], err
+}
+
+// find returns the index of a part.
+func (r *reader) find(name string) (int, error) {
+	if r.closed {
+		return 0, errReaderClosed
+	}
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	// The name is looked up and never made a path: the object is opened by its index.
+	i := slices.IndexFunc(r.stored.Parts, func(p store.Part) bool { return p.Name == name })
+	if i < 0 {
+		return 0, store.ErrNotFound
+	}
+	return i, nil
 }
 
 // wrap adds the checkpoint and the part to an error.
 func (r *reader) wrap(part string, err error) error {
-	return Wrap(r.manifest.Job, r.manifest.Number, fmt.Errorf("part %.60q: %w", part, err))
+	return Wrap(r.stored.Job, r.stored.Number, fmt.Errorf("part %.60q: %w", part, err))
 }
 
 // Close implements store.Reader.
@@ -82,17 +95,15 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// verified is a part that is being read. It holds the last bytes back until the digest is known: who
-// reads exactly as many bytes as the manifest says, and never sees io.EOF, gets no damaged part either.
+// verified is a part that is being read. It holds the last bytes of each chunk, and of the part, back until their sum
+// is known: who reads exactly as many bytes as the manifest says, and never sees io.EOF, gets no damaged part either.
 type verified struct {
 	r    *reader
 	part store.Part
 	// from is the object of the part, of which verified reads part.Bytes and one more.
 	from io.ReadCloser
-	// hash has seen exactly the bytes that were read.
-	hash hash.Hash
-	// read <= part.Bytes holds always: Read clips what it asks for.
-	read int64
+	// summer has seen exactly the bytes that were read, which are at most part.Bytes: Read clips what it asks for.
+	summer *summer
 	// ended is what Read returns from now on: io.EOF or what went wrong.
 	ended error
 }
@@ -107,7 +118,9 @@ func (v *verified) Read(p []byte) (int, error) {
 	if err := v.r.ctx.Err(); err != nil {
 		return 0, v.r.wrap(v.part.Name, err)
 	}
-	p = p[:min(int64(len(p)), v.part.Bytes-v.read)]
+	// No read goes beyond its chunk.
+	left := min(v.part.Bytes-v.summer.bytes, store.ChunkBytes-v.summer.bytes%store.ChunkBytes)
+	p = p[:min(int64(len(p)), left)]
 	n, err := v.step(p)
 	if err != nil && err != io.EOF {
 		err = v.r.wrap(v.part.Name, err)
@@ -116,18 +129,20 @@ func (v *verified) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// step reads some of p, which holds no more than is left of the part.
+// step reads some of p, which holds no more than is left of the chunk.
 func (v *verified) step(p []byte) (int, error) {
-	if v.read == v.part.Bytes { // a part without bytes
+	if v.summer.bytes == v.part.Bytes { // a part without bytes
 		return 0, cmp.Or(v.compare(), io.EOF)
 	}
 	n, err := v.from.Read(p)
-	// The bytes are hashed before they are handed out: the caller may change p.
-	v.hash.Write(p[:n])
-	v.read += int64(n)
+	// The sums are computed before the bytes are handed out: the caller may change p.
+	v.summer.add(p[:n])
+	if v.summer.digest != nil {
+		v.summer.digest.Write(p[:n])
+	}
 	switch {
 	// The last piece is handed out only after compare: until then it is in p, and n = 0 takes it back.
-	case v.read == v.part.Bytes:
+	case v.summer.bytes == v.part.Bytes:
 		if err := v.compare(); err != nil {
 			return 0, err
 		}
@@ -135,23 +150,39 @@ func (v *verified) step(p []byte) (int, error) {
 	// The object ends too early. Its bytes so far were handed out, and the error tells that they are not
 	// all.
 	case err == io.EOF:
-		return n, fmt.Errorf("%d bytes instead of %d: %w", v.read, v.part.Bytes, store.ErrCorrupt)
+		return n, fmt.Errorf("%d bytes instead of %d: %w", v.summer.bytes, v.part.Bytes, store.ErrCorrupt)
+	// A chunk that differs ends the reading here, and not after gigabytes.
+	case err == nil && n > 0 && v.summer.bytes%store.ChunkBytes == 0 && !v.summer.begins(v.part):
+		return 0, fmt.Errorf("the chunk before byte %d has another sum: %w", v.summer.bytes, store.ErrCorrupt)
 	}
 	return n, err
 }
 
-// compare returns an error unless the object ends here and has the digest of the manifest.
+// compare returns an error unless the object ends here and has the sums of the manifest.
 func (v *verified) compare() error {
-	// One byte more than the manifest says is asked for: an object that was extended has it.
-	switch n, err := io.ReadFull(v.from, make([]byte, 1)); {
-	case n > 0:
-		return fmt.Errorf("more than %d bytes: %w", v.part.Bytes, store.ErrCorrupt)
-	case err != io.EOF:
+	if err := atEnd(v.from, v.part.Bytes); err != nil {
 		return err
 	}
-	// The length is right by now, so that only the content can differ.
-	if !bytes.Equal(v.hash.Sum(nil), v.part.SHA256[:]) {
-		return fmt.Errorf("has another digest: %w", store.ErrCorrupt)
+	// The length is right by now, so that only the content can differ. An earlier version has written no sums of
+	// chunks, and not every store a digest.
+	got := v.summer.part(v.part.Name)
+	if v.part.CRC32C == "" {
+		got.CRC32C = ""
+	}
+	if got != v.part {
+		return fmt.Errorf("has other sums: %w", store.ErrCorrupt)
+	}
+	return nil
+}
+
+// atEnd returns an error unless an object ends here, after as many bytes as its part has.
+func atEnd(from io.Reader, length int64) error {
+	// One byte more than the manifest says is asked for: an object that was extended has it.
+	switch n, err := io.ReadFull(from, make([]byte, 1)); {
+	case n > 0:
+		return fmt.Errorf("more than %d bytes: %w", length, store.ErrCorrupt)
+	case err != io.EOF:
+		return err
 	}
 	return nil
 }

@@ -3,12 +3,11 @@
 package medium
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"slices"
 
@@ -17,11 +16,11 @@ import (
 
 // Medium holds the objects of one writer.
 type Medium interface {
-	// Create makes the object of the part with that index; indices count up from 0.
+	// Create makes the object of the part with that index; indices ascend from 0 on. Inline parts have none.
 	Create(index int) (Object, error)
 	// Commit makes the checkpoint visible and durable, whose objects are all closed, and returns what
-	// is committed under its number: m itself or, if that was committed before, its equal.
-	Commit(m store.Manifest) (store.Manifest, error)
+	// is committed under its number: its manifest or, if that was committed before, its equal. Its place is free.
+	Commit(r Stored) (store.Manifest, error)
 	// Abort drops the objects. It may be called again, and after a Commit that failed.
 	Abort() error
 }
@@ -42,11 +41,41 @@ var (
 	errCommitted = errors.New("the writer has committed")
 )
 
+// Form is how a writer keeps parts.
+type Form struct {
+	// SHA256 asks for a digest of each part beside the sums of its chunks. It takes most of the time of writing.
+	SHA256 bool
+	// InlineBytes is the length up to which a part is kept with the manifest; zero is DefaultInlineBytes, and a
+	// negative one says that none is.
+	InlineBytes int
+}
+
+// What is kept with a manifest.
+const (
+	// DefaultInlineBytes is the length up to which a part is, unless Form says another.
+	DefaultInlineBytes = 64 << 10
+	// maxInline bounds all of it, in bytes: whoever lists checkpoints reads it.
+	maxInline = 256 << 10
+)
+
+// inline returns the length up to which the next part is kept with a manifest that has taken so many bytes.
+func (f Form) inline(taken int) int {
+	limit := f.InlineBytes
+	if limit == 0 {
+		limit = DefaultInlineBytes
+	}
+	return min(limit, maxInline-taken)
+}
+
 // writer implements store.Writer.
 type writer struct {
-	ctx      context.Context
-	manifest store.Manifest
-	medium   Medium
+	ctx context.Context
+	// stored grows with each part that is closed.
+	stored Stored
+	form   Form
+	// kept counts the bytes of the contents.
+	kept   int
+	medium Medium
 	// ctx is that of Begin: it bounds the whole writing, not one call.
 	taken map[string]bool // names of parts
 	// At most one is open, so that a medium can be a single stream.
@@ -56,17 +85,18 @@ type writer struct {
 }
 
 // NewWriter returns a writer of a checkpoint whose job and number have passed [CheckID].
-func NewWriter(ctx context.Context, job string, number int64, m Medium) store.Writer {
+func NewWriter(ctx context.Context, job string, number int64, form Form, m Medium) store.Writer {
 	return &writer{
-		ctx:      ctx,
-		manifest: store.Manifest{Job: job, Number: number, Parts: []store.Part{}},
-		medium:   m,
-		taken:    make(map[string]bool),
+		ctx:    ctx,
+		stored: Stored{Record: Record{Manifest: store.Manifest{Job: job, Number: number, Parts: []store.Part{}}}},
+		form:   form,
+		medium: m,
+		taken:  make(map[string]bool),
 	}
 }
 
 // wrap adds the checkpoint to an error.
-func (w *writer) wrap(err error) error { return Wrap(w.manifest.Job, w.manifest.Number, err) }
+func (w *writer) wrap(err error) error { return Wrap(w.stored.Job, w.stored.Number, err) }
 
 // ready returns why no next step can be taken, or nil.
 func (w *writer) ready() error {
@@ -88,16 +118,16 @@ func (w *writer) Part(name string) (io.WriteCloser, error) {
 	if err := checkPart(name, w.taken); err != nil {
 		return nil, w.wrap(err)
 	}
-	// The index is the number of parts that are closed, since none is open: indices have no gaps.
-	object, err := w.medium.Create(len(w.manifest.Parts))
-	if err != nil {
-		// A medium that has failed once is not trusted again: what it holds is not known.
-		w.ended = err
-		return nil, w.wrap(err)
+	p := &part{w: w, name: name, summer: newSummer(w.form.SHA256)}
+	// The medium hears of a part when it is too long to be kept.
+	if p.limit = w.form.inline(w.kept); p.limit < 0 {
+		if err := p.create(); err != nil {
+			return nil, w.wrap(err)
+		}
 	}
 	// A name counts as taken only once its object exists, so that a refusal can be tried again.
 	w.taken[name] = true
-	w.open = &part{w: w, name: name, object: object, hash: sha256.New()}
+	w.open = p
 	return w.open, nil
 }
 
@@ -108,15 +138,15 @@ func (w *writer) Commit() (store.Manifest, error) {
 		return store.Manifest{}, w.wrap(err)
 	}
 	if w.ended == nil {
-		committed, err := w.medium.Commit(w.manifest)
+		committed, err := w.medium.Commit(w.stored)
 		if err != nil {
 			w.ended = err
 			return store.Manifest{}, w.wrap(err)
 		}
 		// What is committed may be an equal of this manifest, written by somebody else.
-		w.manifest, w.ended = committed, errCommitted
+		w.stored.Manifest, w.ended = committed, errCommitted
 	}
-	m := w.manifest
+	m := w.stored.Manifest
 	m.Parts = slices.Clone(m.Parts)
 	return m, nil
 }
@@ -141,32 +171,70 @@ func (w *writer) Abort() error {
 type part struct {
 	w *writer
 	// name is that of the part, for errors and for the manifest.
-	name   string
-	object Object // nil once it is closed or discarded
-	hash   hash.Hash
-	// bytes counts what the object has taken, which is what the manifest will say.
-	bytes int64
+	name string
+	// object is nil while the part is kept, and once it is closed or discarded.
+	object Object
+	closed bool
+	// kept are the bytes of a part that has no object, at most limit.
+	kept  []byte
+	limit int
+	// summer has seen what the object has taken, which is what the manifest will say.
+	summer *summer
 }
 
-// aside is the length from which on a block is hashed beside its being written: below, it would take
-// longer to start a goroutine than to compute the digest.
+// aside is the length from which on the digest of a block is computed beside its being written: below, it would
+// take longer to start a goroutine than to compute the digest.
 const aside = 16 << 10
+
+// create makes the object of the part, and writes to it what was kept until then.
+func (p *part) create() error {
+	// The index is the number of parts that are closed, since no other is open.
+	object, err := p.w.medium.Create(len(p.w.stored.Parts))
+	if err != nil {
+		// A medium that has failed once is not trusted again: what it holds is not known.
+		p.w.ended = err
+		return err
+	}
+	p.object = object
+	kept := p.kept
+	p.kept = nil
+	if len(kept) == 0 {
+		return nil
+	}
+	_, err = p.pass(kept)
+	return err
+}
 
 // Write implements io.Writer. After an error the whole writer has failed.
 func (p *part) Write(data []byte) (int, error) {
-	if p.object == nil {
+	if p.closed {
 		return 0, p.wrap(errClosed)
 	}
-	if err := p.w.ctx.Err(); err != nil {
+	if err := cmp.Or(p.w.ended, p.w.ctx.Err()); err != nil {
 		return 0, p.wrap(err)
 	}
-	// The digest is computed while the medium writes; both only read data. Write returns when both are done,
+	if p.object == nil {
+		if len(data) <= p.limit-len(p.kept) {
+			p.sum(data)()
+			p.kept = append(p.kept, data...)
+			return len(data), nil
+		}
+		if err := p.create(); err != nil {
+			return 0, p.wrap(err)
+		}
+	}
+	// The sums are computed while the medium writes; both only read data. Write returns when both are done,
 	// for data is the caller's again then.
-	hashed := p.digest(data)
+	summed := p.sum(data)
+	n, err := p.pass(data)
+	summed()
+	return n, p.wrap(err)
+}
+
+// pass writes to the object. An error ends the writer.
+func (p *part) pass(data []byte) (int, error) {
 	n, err := p.object.Write(data)
-	hashed()
-	p.bytes += int64(n)
-	// The digest has all of data in it. A short write without an error would leave a part whose digest is of
+	// The sums have all of data in them. A short write without an error would leave a part whose sums are of
 	// more than it holds.
 	if err == nil && n < len(data) {
 		err = io.ErrShortWrite
@@ -174,19 +242,23 @@ func (p *part) Write(data []byte) (int, error) {
 	if err != nil {
 		p.w.ended = err
 	}
-	return n, p.wrap(err)
+	return n, err
 }
 
-// digest adds data to the digest and returns what waits for that.
-func (p *part) digest(data []byte) func() {
+// sum adds data to the sums and returns what waits for that.
+func (p *part) sum(data []byte) func() {
+	p.summer.add(data)
+	if p.summer.digest == nil {
+		return func() {}
+	}
 	if len(data) < aside {
-		p.hash.Write(data)
+		p.summer.digest.Write(data)
 		return func() {}
 	}
 	// The goroutine lives no longer than the call of Write, which waits for it in every case.
 	done := make(chan struct{})
 	go func() {
-		p.hash.Write(data)
+		p.summer.digest.Write(data)
 		close(done)
 	}()
 	return func() { <-done }
@@ -195,7 +267,7 @@ func (p *part) digest(data []byte) func() {
 // Close implements io.Closer: it completes the part, or drops it if the writer has failed or its
 // context has ended. Closed already, it does nothing.
 func (p *part) Close() error {
-	if p.object == nil {
+	if p.closed {
 		return nil
 	}
 	if err := cmp.Or(p.w.ended, p.w.ctx.Err()); err != nil {
@@ -203,21 +275,27 @@ func (p *part) Close() error {
 	}
 	// The part is closed whatever the medium says: Object wants exactly one of Close and Discard.
 	object := p.object
-	p.object, p.w.open = nil, nil
-	if err := object.Close(); err != nil {
+	p.object, p.closed, p.w.open = nil, true, nil
+	if object == nil {
+		p.w.stored.Inline = append(p.w.stored.Inline, len(p.w.stored.Parts))
+		p.w.stored.Contents = append(p.w.stored.Contents, bytes.Clone(p.kept))
+		p.w.kept += len(p.kept)
+	} else if err := object.Close(); err != nil {
 		p.w.ended = err
 		return p.wrap(err)
 	}
-	// Only a part that is durable is listed.
-	p.w.manifest.Parts = append(p.w.manifest.Parts,
-		store.Part{Name: p.name, Bytes: p.bytes, SHA256: store.Digest(p.hash.Sum(nil))})
+	// Only a part that is durable, or will be with the manifest, is listed.
+	p.w.stored.Parts = append(p.w.stored.Parts, p.summer.part(p.name))
 	return nil
 }
 
 // end discards the part and the writer with it.
 func (p *part) end(why error) error {
 	object := p.object
-	p.object, p.w.open, p.w.ended = nil, nil, why
+	p.object, p.closed, p.w.open, p.w.ended = nil, true, nil, why
+	if object == nil {
+		return nil
+	}
 	return object.Discard()
 }
 

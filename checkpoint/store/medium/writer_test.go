@@ -20,6 +20,9 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
+// apart has an object for each part, and digests.
+var apart = Form{SHA256: true, InlineBytes: -1}
+
 var errMedium = errors.New("the medium has failed")
 
 // fake is a medium in memory. It logs what it does, and the call named fail fails.
@@ -27,6 +30,7 @@ type fake struct {
 	log     []string
 	fail    string
 	objects []*bytes.Buffer
+	stored  Stored
 }
 
 func (f *fake) do(call string) error {
@@ -42,11 +46,15 @@ func (f *fake) Create(index int) (Object, error) {
 		return nil, err
 	}
 	f.objects = append(f.objects, new(bytes.Buffer))
-	return &fakeObject{f, index}, nil
+	return &fakeObject{f, len(f.objects) - 1}, nil
 }
 
-func (f *fake) Commit(m store.Manifest) (store.Manifest, error) { return m, f.do("commit") }
-func (f *fake) Abort() error                                    { return f.do("abort") }
+func (f *fake) Commit(r Stored) (store.Manifest, error) {
+	f.stored = r
+	return r.Manifest, f.do("commit")
+}
+
+func (f *fake) Abort() error { return f.do("abort") }
 
 type fakeObject struct {
 	f     *fake
@@ -97,7 +105,7 @@ func TestWriterCalls(t *testing.T) {
 		"commit":      "create 0, write, close, create 1, write, close, commit, abort",
 	} {
 		f := &fake{fail: fail}
-		w := NewWriter(t.Context(), "job", 1, f)
+		w := NewWriter(t.Context(), "job", 1, apart, f)
 		err := use(w)
 		if (err == nil) != (fail == "") || err != nil && !errors.Is(err, errMedium) && !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%q failing: error %v", fail, err)
@@ -119,7 +127,7 @@ func TestWriterCalls(t *testing.T) {
 
 func TestWriterAbort(t *testing.T) {
 	f := &fake{fail: "abort"}
-	w := NewWriter(t.Context(), "job", 1, f)
+	w := NewWriter(t.Context(), "job", 1, apart, f)
 	part, err := w.Part("a")
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +154,7 @@ func TestWriterAbort(t *testing.T) {
 func TestWriterDigest(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 8*aside/16)
 	f := &fake{}
-	w := NewWriter(t.Context(), "job", 1, f)
+	w := NewWriter(t.Context(), "job", 1, apart, f)
 	part, err := w.Part("a")
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +189,7 @@ func readerOf(ctx context.Context, committed string, stored io.Reader) store.Rea
 	m := store.Manifest{Job: "job", Number: 1, Parts: []store.Part{
 		{Name: "a", Bytes: int64(len(committed)), SHA256: digestOf([]byte(committed))},
 	}}
-	return NewReader(ctx, m, func(int) (io.ReadCloser, error) { return io.NopCloser(stored), nil })
+	return NewReader(ctx, Stored{Record: Record{Manifest: m}}, func(int, int64) (io.ReadCloser, error) { return io.NopCloser(stored), nil })
 }
 
 // TestReadDamaged: of a damaged part nobody gets as many bytes as the manifest says without an error, in
@@ -281,7 +289,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 			data[i] = byte(rng.IntN(256))
 		}
 		f := &fake{}
-		w := NewWriter(t.Context(), "job", 1, f)
+		w := NewWriter(t.Context(), "job", 1, apart, f)
 		part, err := w.Part("a")
 		if err != nil {
 			t.Fatal(err)
@@ -298,11 +306,11 @@ func TestPiecesAgainstWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := w.Commit()
-		want := store.Part{Name: "a", Bytes: int64(len(data)), SHA256: store.Digest(sha256.Sum256(data))}
+		want := store.Part{Name: "a", Bytes: int64(len(data)), CRC32C: sumsOf(data), SHA256: store.Digest(sha256.Sum256(data))}
 		if err != nil || len(m.Parts) != 1 || m.Parts[0] != want || !bytes.Equal(f.objects[0].Bytes(), data) {
 			t.Fatalf("seed %d: %+v, %v, want %+v", seed, m.Parts, err, want)
 		}
-		r := NewReader(t.Context(), m, func(int) (io.ReadCloser, error) {
+		r := NewReader(t.Context(), Stored{Record: Record{Manifest: m}}, func(int, int64) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(f.objects[0].Bytes())), nil
 		})
 		from, err := r.Part("a")
@@ -324,7 +332,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 
 // Manifests that a writer and a reader hand out are the caller's: changing one changes no other.
 func TestManifestsAreCopies(t *testing.T) {
-	w := NewWriter(t.Context(), "job", 1, &fake{})
+	w := NewWriter(t.Context(), "job", 1, apart, &fake{})
 	if part, err := w.Part("a"); err != nil || part.Close() != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +342,7 @@ func TestManifestsAreCopies(t *testing.T) {
 	}
 	kept := first
 	kept.Parts = slices.Clone(first.Parts)
-	r := NewReader(t.Context(), kept, nil)
+	r := NewReader(t.Context(), Stored{Record: Record{Manifest: kept}}, nil)
 	mine := r.Manifest()
 	mine.Parts[0].Name = "mine"
 	first.Parts[0].Name = "first"

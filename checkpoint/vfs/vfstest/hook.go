@@ -21,6 +21,7 @@ const (
 	// Those that change or read names.
 	Create  Op = "create"
 	Open    Op = "open"
+	Link    Op = "link"
 	Rename  Op = "rename"
 	Remove  Op = "remove"
 	Mkdir   Op = "mkdir"
@@ -75,12 +76,20 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 }
 
 // Open implements vfs.FS.
-func (h *hooked) Open(name string) (io.ReadCloser, error) {
+func (h *hooked) Open(name string) (io.ReadSeekCloser, error) {
 	// Reading goes on without the hook: Open stands for both.
 	if err := h.hook(Open, name); err != nil {
 		return nil, err
 	}
 	return h.fsys.Open(name)
+}
+
+// Link implements vfs.FS. The hook is asked with the name that is there.
+func (h *hooked) Link(from, to string) error {
+	if err := h.hook(Link, from); err != nil {
+		return err
+	}
+	return h.fsys.Link(from, to)
 }
 
 // Rename implements vfs.FS. The hook is asked with the old name.

@@ -203,7 +203,7 @@ func (m *Mem) Create(name string) (vfs.File, error) {
 func (m *Mem) Mkdir(name string) error { return m.add("mkdir", name, newDir()) }
 
 // Open implements FS. What is written after it is not read.
-func (m *Mem) Open(name string) (io.ReadCloser, error) {
+func (m *Mem) Open(name string) (io.ReadSeekCloser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, err := m.find("open", name)
@@ -214,7 +214,28 @@ func (m *Mem) Open(name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	// The reader has a copy, so it needs no lock and ends where the file ended when it was opened.
-	return io.NopCloser(bytes.NewReader(bytes.Clone(n.data))), nil
+	return memReader{bytes.NewReader(bytes.Clone(n.data))}, nil
+}
+
+// memReader reads what a file held when it was opened.
+type memReader struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (memReader) Close() error { return nil }
+
+// Link implements FS. Both names lead to one node, of which a crash leaves each, neither or both.
+func (m *Mem) Link(from, to string) error {
+	m.mu.Lock()
+	n, err := m.find("link", from)
+	m.mu.Unlock()
+	if err == nil && n.isDir() {
+		err = &fs.PathError{Op: "link", Path: from, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return err
+	}
+	// Between the two steps the old name may go: the file is linked all the same, as one that was open is.
+	return m.add("link", to, n)
 }
 
 // Rename implements FS.

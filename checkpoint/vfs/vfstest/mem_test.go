@@ -146,3 +146,26 @@ func TestFailAt(t *testing.T) {
 		t.Errorf("a write that fails: %d, %v, %q", n, err, vfstest.Content(mem, "a"))
 	}
 }
+
+// A second name is an entry of its own: synced or not, a crash takes it or leaves it, with all that was synced of the
+// file.
+func TestLinkAndCrash(t *testing.T) {
+	for synced, want := range map[string]string{"": "a/ ", "a": "a/ a/x=content ", ".": "a/ y=content ", "a .": "a/ a/x=content y=content "} {
+		m := vfstest.NewMem()
+		if err := errors.Join(m.Mkdir("a"), m.SyncDir(".")); err != nil {
+			t.Fatal(err)
+		}
+		vfstest.WriteFile(t, m, "a/x", "content", true)
+		if err := m.Link("a/x", "y"); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range strings.Fields(synced) {
+			if err := m.SyncDir(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := vfstest.Tree(m.Crash(nil), "."); got != want {
+			t.Errorf("%q synced: %s, want %s", synced, got, want)
+		}
+	}
+}

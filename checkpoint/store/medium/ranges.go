@@ -1,0 +1,114 @@
+// This file implements ranges of parts: chunks that are compared before a byte of them is handed out.
+
+package medium
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// Range implements store.Reader. It holds one chunk in memory.
+func (r *reader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
+	ranged, err := r.ranged(name, offset, bytes)
+	if err != nil {
+		return nil, r.wrap(name, err)
+	}
+	return ranged, nil
+}
+
+// ranged is Range without the words around its errors.
+func (r *reader) ranged(name string, offset, bytes int64) (*ranged, error) {
+	i, err := r.find(name)
+	if err != nil {
+		return nil, err
+	}
+	part := r.stored.Parts[i]
+	switch {
+	case offset < 0 || bytes < 0 || offset > part.Bytes-bytes:
+		return nil, &apportion.FieldError{Field: "offset", Err: apportion.ErrRange, Detail: fmt.Sprintf("%d bytes from %d on, of %d", bytes, offset, part.Bytes)}
+	case part.CRC32C == "" && part.Bytes > 0:
+		return nil, fmt.Errorf("a range of a part without sums of chunks: %w", errors.ErrUnsupported)
+	}
+	chunk := offset / store.ChunkBytes
+	from, part, err := r.part(name, chunk*store.ChunkBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &ranged{r: r, part: part, from: from, chunk: chunk, skip: offset % store.ChunkBytes, left: bytes}, nil
+}
+
+// ranged is a range that is being read.
+type ranged struct {
+	r    *reader
+	part store.Part
+	from io.ReadCloser
+	// chunk is the next to be read; skip is where in it the range begins.
+	chunk, skip int64
+	// left counts the bytes of the range that were not handed out, ready are those of them that were compared.
+	left  int64
+	ready []byte
+	// buffer is where a chunk is read into.
+	buffer []byte
+	ended  error
+}
+
+// Read implements io.Reader.
+func (g *ranged) Read(p []byte) (int, error) {
+	if g.ended != nil {
+		return 0, g.ended
+	}
+	if err := g.r.ctx.Err(); err != nil {
+		return 0, g.r.wrap(g.part.Name, err)
+	}
+	if g.left == 0 {
+		return 0, io.EOF
+	}
+	if len(g.ready) == 0 && len(p) > 0 {
+		if err := g.next(); err != nil {
+			g.ended = g.r.wrap(g.part.Name, err)
+			return 0, g.ended
+		}
+	}
+	n := copy(p, g.ready)
+	g.ready, g.left = g.ready[n:], g.left-int64(n)
+	return n, nil
+}
+
+// next reads and compares a chunk.
+func (g *ranged) next() error {
+	begin := g.chunk * store.ChunkBytes
+	if g.buffer == nil {
+		g.buffer = make([]byte, min(store.ChunkBytes, g.part.Bytes-begin))
+	}
+	chunk := g.buffer[:min(int64(len(g.buffer)), g.part.Bytes-begin)]
+	if n, err := io.ReadFull(g.from, chunk); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("%d bytes instead of %d: %w", begin+int64(n), g.part.Bytes, store.ErrCorrupt)
+	} else if err != nil {
+		return err
+	}
+	if crc32.Checksum(chunk, castagnoli) != g.part.CRC32C.At(g.chunk) {
+		return fmt.Errorf("the chunk from byte %d on has another sum: %w", begin, store.ErrCorrupt)
+	}
+	// The last chunk is followed by nothing.
+	if begin+int64(len(chunk)) == g.part.Bytes {
+		if err := atEnd(g.from, g.part.Bytes); err != nil {
+			return err
+		}
+	}
+	g.ready = chunk[g.skip:min(int64(len(chunk)), g.skip+g.left)]
+	g.chunk, g.skip = g.chunk+1, 0
+	return nil
+}
+
+// Close implements io.Closer.
+func (g *ranged) Close() error {
+	if g.ended == nil {
+		g.ended = g.r.wrap(g.part.Name, errClosed)
+	}
+	return g.from.Close()
+}

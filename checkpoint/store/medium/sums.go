@@ -1,0 +1,78 @@
+// This file implements the sums of a part: those of its chunks, and the digest where one is asked for.
+
+package medium
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"hash/crc32"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// castagnoli is the polynomial that processors compute by themselves.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// summer computes the sums of a part while its bytes go by.
+type summer struct {
+	// bytes went by; crc is the sum of those of the chunk that is not complete.
+	bytes int64
+	crc   uint32
+	// sums are those of the complete chunks, as text.
+	sums []byte
+	// digest is nil where nobody has asked for it.
+	digest hash.Hash
+}
+
+// newSummer returns a summer; digest says that a digest is asked for.
+func newSummer(digest bool) *summer {
+	s := &summer{}
+	if digest {
+		s.digest = sha256.New()
+	}
+	return s
+}
+
+// add takes bytes for the sums of chunks, not for the digest.
+func (s *summer) add(data []byte) {
+	for len(data) > 0 {
+		inChunk := s.bytes % store.ChunkBytes
+		piece := data[:min(int64(len(data)), store.ChunkBytes-inChunk)]
+		s.crc = crc32.Update(s.crc, castagnoli, piece)
+		s.bytes += int64(len(piece))
+		data = data[len(piece):]
+		if s.bytes%store.ChunkBytes == 0 {
+			s.end()
+		}
+	}
+}
+
+// end ends a chunk.
+func (s *summer) end() {
+	var sum [crc32.Size]byte
+	for i := range sum {
+		sum[i] = byte(s.crc >> (8 * (crc32.Size - 1 - i)))
+	}
+	s.sums = hex.AppendEncode(s.sums, sum[:])
+	s.crc = 0
+}
+
+// begins reports whether the chunks that went by have the sums of those that a part begins with; of a part without
+// sums it cannot be told.
+func (s *summer) begins(p store.Part) bool {
+	return p.CRC32C == "" || strings.HasSuffix(string(p.CRC32C[:len(s.sums)]), string(s.sums[max(0, len(s.sums)-2*crc32.Size):]))
+}
+
+// part returns what went by as a part. It is called once, at the end.
+func (s *summer) part(name string) store.Part {
+	if s.bytes%store.ChunkBytes > 0 {
+		s.end()
+	}
+	p := store.Part{Name: name, Bytes: s.bytes, CRC32C: store.Sums(s.sums)}
+	if s.digest != nil {
+		p.SHA256 = store.Digest(s.digest.Sum(nil))
+	}
+	return p
+}

@@ -1,0 +1,110 @@
+// This file tests that ranges of parts are what they say, and that damage is found by the chunk.
+
+package storetest
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// large is a part of more than two chunks, no two of which are equal.
+func large() file {
+	return file{"large", strings.Repeat("a", store.ChunkBytes) + strings.Repeat("b", store.ChunkBytes) + "the rest"}
+}
+
+// readRange reads a range to its end.
+func readRange(r store.Reader, name string, offset, bytes int64) (string, error) {
+	part, err := r.Range(name, offset, bytes)
+	if err != nil {
+		return "", err
+	}
+	data, err := io.ReadAll(part)
+	return string(data), errors.Join(err, part.Close())
+}
+
+// testRanges: "Range opens the bytes of a part from an offset on, so many of them."
+// Each process of a job loads its share, and a large part is verified by many at once.
+func testRanges(t *testing.T, s store.Store) {
+	const chunk = store.ChunkBytes
+	files := []file{large(), {"small", "0123456789"}, {"empty", ""}}
+	mustCommit(t, s, "job", 1, files)
+	r, err := s.Open(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, f := range files {
+		length := int64(len(f.data))
+		// Each begins and ends on one side of an edge or on it: of the part, or of a chunk.
+		for _, c := range [][2]int64{
+			{0, 0}, {0, 1}, {1, 8}, {9, 1}, {9, 2}, {10, 0}, {0, length}, {length, 0}, {length - 1, 1}, {chunk - 1, 1},
+			{chunk - 1, 2}, {chunk, 1}, {chunk - 1, chunk + 2}, {chunk + 1, length - chunk - 1}, {2 * chunk, 8},
+		} {
+			offset, bytes := c[0], c[1]
+			if offset < 0 || bytes < 0 || offset > length-bytes {
+				continue
+			}
+			got, err := readRange(r, f.name, offset, bytes)
+			if err != nil || got != f.data[offset:offset+bytes] {
+				t.Fatalf("%d bytes of %s from %d on: %d bytes, %.20q, %v", bytes, f.name, offset, len(got), got, err)
+			}
+		}
+		for _, bad := range [][2]int64{{-1, 1}, {0, -1}, {0, length + 1}, {length + 1, 0}, {1 << 62, 1 << 62}} {
+			_, err := r.Range(f.name, bad[0], bad[1])
+			wantError(t, "a range outside of its part", err, apportion.ErrRange)
+		}
+	}
+	_, err = r.Range("no such part", 0, 0)
+	wantError(t, "a range of an unknown part", err, store.ErrNotFound)
+	part, err := r.Range("small", 3, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(iotest.TestReader(part, []byte("34567")), part.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// testDamagedRange: "No byte is handed out before the chunk in which it lies was compared": damage is seen by the
+// ranges that touch its chunk, and what is read before is right.
+func testDamagedRange(t *testing.T, s store.Store) {
+	d := damager(t, s)
+	const chunk = store.ChunkBytes
+	f := large()
+	for number, how := range []Damage{Flip, Truncate, Extend, Remove} {
+		mustCommit(t, s, "job", int64(number+1), []file{f})
+		d.Damage(t, "job", int64(number+1), 0, how)
+		r, err := s.Open(t.Context(), "job", int64(number+1))
+		if err != nil {
+			continue // to refuse the whole is right, too
+		}
+		defer r.Close()
+		// Flip hits the byte in the middle, which is the second chunk's; all else the end.
+		hit := [2]int64{2 * chunk, 8}
+		if how == Flip {
+			hit = [2]int64{chunk, 10}
+		}
+		got, err := readRange(r, f.name, hit[0], hit[1])
+		wantError(t, how.String()+" of the range", err, store.ErrCorrupt)
+		if got != "" {
+			t.Errorf("after %v %d bytes that were not compared are handed out", how, len(got))
+		}
+		got, err = readRange(r, f.name, 0, int64(len(f.data)))
+		wantError(t, how.String()+" of a range that is all of the part", err, store.ErrCorrupt)
+		if !strings.HasPrefix(f.data, got) {
+			t.Errorf("after %v other bytes are handed out", how)
+		}
+		if how == Remove {
+			continue
+		}
+		if got, err := readRange(r, f.name, 0, chunk); err != nil || got != f.data[:chunk] {
+			t.Errorf("after %v the first chunk is %d bytes, %v", how, len(got), err)
+		}
+	}
+}
