@@ -46,11 +46,11 @@ func FuzzRecover(f *testing.F) {
 	f.Add([]byte(`{"next":9,"jobs":[{"name":"a","demand":[1],"min":1,"phase":"stopping","containers":["s1"],"attempt":3,"effect":4}],"servers":[{"id":"s1","capacity":[1]}]}`))
 	f.Add([]byte(`{"next":9,"jobs":[{"name":"a","demand":[1],"min":1,"phase":"waiting","target":["s1"]}],"servers":[{"id":"s1","capacity":[0]}]}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		record, err := decode(payload)
+		record, err := Decode(payload)
 		if err != nil {
 			return
 		}
-		if again, err := encode(record); err != nil || !bytes.Equal(again, payload) {
+		if again, err := Encode(record); err != nil || !bytes.Equal(again, payload) {
 			t.Fatalf("read from\n%s\nand written as\n%s, %v", payload, again, err)
 		}
 		m, err := checkpoint.Recover(oneKind(), 1, record)

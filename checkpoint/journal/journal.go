@@ -69,7 +69,7 @@ func (j *Journal) append(r checkpoint.Record) error {
 // write writes a record and makes it durable.
 func (j *Journal) write(r checkpoint.Record) error {
 	// A payload that no reader would take is refused before it is on the disk.
-	payload, err := encode(r)
+	payload, err := Encode(r)
 	if err != nil {
 		return err
 	}

@@ -408,7 +408,7 @@ func TestFormat(t *testing.T) {
 	}
 	_, example, _ := strings.Cut(string(text), "## Example\n\n    ")
 	example, _, _ = strings.Cut(example, "\n")
-	record, err := decode([]byte(example))
+	record, err := Decode([]byte(example))
 	if err != nil || len(record.Jobs) != 1 || record.Jobs[0].Phase != checkpoint.Creating {
 		t.Errorf("decode = %+v, %v", record, err)
 	}
@@ -429,7 +429,7 @@ func TestFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := m.Ready().Record
-	payload, err := encode(written)
+	payload, err := Encode(written)
 	if err != nil || string(payload) != example {
 		t.Errorf("a machine writes\n%s, %v\nand the example is\n%s", payload, err, example)
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 )
 
-// encode returns the payload of a record, see FORMAT.md.
-func encode(r checkpoint.Record) ([]byte, error) { return json.Marshal(r) }
+// Encode returns the payload of a record, see FORMAT.md.
+func Encode(r checkpoint.Record) ([]byte, error) { return json.Marshal(r) }
 
-// decode reads a payload. It takes nothing but what encode writes, byte for byte, so that a field that
+// Decode reads a payload. It takes nothing but what Encode writes, byte for byte, so that a field that
 // this version does not know is an error and not a loss.
-func decode(payload []byte) (checkpoint.Record, error) {
+func Decode(payload []byte) (checkpoint.Record, error) {
 	// JSON costs some bytes and can be read without this program, which matters when a cluster does not
 	// start.
 	var r checkpoint.Record
@@ -24,7 +24,7 @@ func decode(payload []byte) (checkpoint.Record, error) {
 	}
 	// What is read must be what this version writes. Otherwise a field of a later version would be dropped
 	// by the next snapshot without a word.
-	again, err := encode(r)
+	again, err := Encode(r)
 	if err != nil {
 		return checkpoint.Record{}, err
 	}

@@ -118,7 +118,7 @@ func readJournal(fsys vfs.FS, name string) ([]checkpoint.Record, error) {
 	}
 	records := make([]checkpoint.Record, len(payloads))
 	for i, payload := range payloads {
-		if records[i], err = decode(payload); err != nil {
+		if records[i], err = Decode(payload); err != nil {
 			return nil, fmt.Errorf("%s: record %d: %w: %w", name, i, err, checkpoint.ErrCorrupt)
 		}
 	}
