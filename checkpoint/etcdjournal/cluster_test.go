@@ -169,7 +169,7 @@ func (m *machine) each(change func(*road)) {
 }
 
 func (m *machine) cut()                 { m.each(func(r *road) { r.dead = true; r.drop() }) }
-func (m *machine) mend()                { m.each(func(r *road) { r.dead, r.deaf, r.delay = false, false, 0 }) }
+func (m *machine) restore()             { m.each(func(r *road) { r.dead, r.deaf, r.delay = false, false, 0 }) }
 func (m *machine) deaf()                { m.each(func(r *road) { r.deaf = true }) }
 func (m *machine) reset()               { m.each(func(r *road) { r.drop() }) }
 func (m *machine) slow(d time.Duration) { m.each(func(r *road) { r.delay = d }) }

@@ -83,7 +83,7 @@ func testDrivers(t *testing.T, c *cluster, prefix string) {
 		t.Errorf("attempt %d after %d, from %+v", moved.Attempt, before.Attempt, moved.Newest())
 	}
 	// The first hears of it from the servers, or from etcd when that answers again.
-	first.mend()
+	first.restore()
 	if err := <-ended; !errors.Is(err, checkpoint.ErrFenced) && !errors.Is(err, ErrNoAnswer) {
 		t.Errorf("the first ended with %v", err)
 	}

@@ -231,7 +231,7 @@ func testLostAnswer(t *testing.T, c *cluster, prefix string) {
 				break
 			}
 		}
-		at.mend()
+		at.restore()
 		at.reset() // what was lost does not come late
 		if err := <-done; err != nil {
 			t.Fatalf("record %d: %v", i, err)
@@ -260,7 +260,7 @@ func testPaused(t *testing.T, c *cluster, prefix string) {
 	if err := second.append(server("b")); err != nil || !servers(second.m)["a"] {
 		t.Fatal(err)
 	}
-	at.mend()
+	at.restore()
 	if err := first.append(server("c")); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first, back again: %v", err)
 	}
@@ -286,7 +286,7 @@ func testSlow(t *testing.T, c *cluster, prefix string) {
 			t.Fatal(err)
 		}
 	}
-	at.mend()
+	at.restore()
 	if err := first.j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func testSilent(t *testing.T, c *cluster, prefix string) {
 	if again := first.append(server("b")); !errors.Is(again, ErrNoAnswer) {
 		t.Errorf("then: %v", again)
 	}
-	at.mend()
+	at.restore()
 	at.reset()
 	// The record counts or not; the one after it was never written.
 	if second := open(t, c.machine(), prefix); servers(second.m)["b"] {

@@ -24,11 +24,14 @@ var privateWords = map[string]string{
 	"plant":    "root node or seed",
 }
 
+// foreignNames are names of other modules, which are not ours to choose.
+var foreignNames = map[string]bool{"MendPeer": true}
+
 // checkWords refuses private words in the names that a file declares or uses and in its comments.
 func (t *files) checkWords(f *file) {
 	// Uses are told of as well as declarations: a name of another package gets no second home here.
 	ast.Inspect(f.syntax, func(node ast.Node) bool {
-		if id, ok := node.(*ast.Ident); ok {
+		if id, ok := node.(*ast.Ident); ok && !foreignNames[id.Name] {
 			// A name is refused by any of its words, so that a private word cannot hide in a longer name.
 			for _, word := range wordsOf(id.Name) {
 				if better, private := private(word); private {
