@@ -231,6 +231,7 @@
 //	[end of all that a run has started, no paper]	checkpoint/guard/keeper_linux.go	Keep, keeper.endAll
 //	[who vouches for a run, no paper]	checkpoint/guard/desk.go	Desk.Answer, Desk.Over
 //	[lease of an agent and its runs, no paper]	checkpoint/guard/vouch.go	Vouching
+//	[signed calls, no paper]	checkpoint/wire/sign.go	Gate
 //	[runs judged by their workers, no paper]	checkpoint/workerlog/check.go	Check
 //	[Dorm §III, a master beside a cluster manager]	checkpoint/controller/controller.go	Controller.Run
 //	[Dorm §IV, when a decision is due]	checkpoint/controller/decide.go	Controller.decideAll

@@ -212,11 +212,11 @@ func pagedCluster(t *testing.T) (*cluster.Cluster, string) {
 			t.Fatal(err)
 		}
 	}
-	client, err := place.Master()
+	address, err := place.Page()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return live, client.Base + "/?token=" + client.Token
+	return live, address
 }
 
 // until waits for a state of the jobs.
@@ -332,15 +332,15 @@ func drawnInBox(t *testing.T, picture image.Image) {
 	}
 }
 
-// Without the token the page shows nothing.
-func TestStatusPageNeedsToken(t *testing.T) {
+// Without a link the page shows nothing.
+func TestStatusPageNeedsLink(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
 	b := newBrowser(t)
 	_, url := pagedCluster(t)
 	bare, _, _ := strings.Cut(url, "?")
-	if root := b.dom(t, bare); len(find(root, "table", "")) > 0 || !strings.Contains(text(root), "token") {
-		t.Errorf("page without the token: %s", text(root))
+	if root := b.dom(t, bare); len(find(root, "table", "")) > 0 || !strings.Contains(text(root), "link") {
+		t.Errorf("page without a link: %s", text(root))
 	}
 }

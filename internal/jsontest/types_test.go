@@ -24,6 +24,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/growth"
@@ -91,6 +92,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[guard.ID](), reflect.TypeFor[guard.Claim](), reflect.TypeFor[guard.State](),
 	reflect.TypeFor[guard.End](), reflect.TypeFor[guard.Why](), reflect.TypeFor[guard.Grant](),
 	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](),
+
+	reflect.TypeFor[wire.Role](), reflect.TypeFor[wire.Party](), reflect.TypeFor[wire.Key](), reflect.TypeFor[wire.Secret](), reflect.TypeFor[wire.Credential](),
 
 	reflect.TypeFor[workerlog.Line](), reflect.TypeFor[workerlog.Options](), reflect.TypeFor[workerlog.Confirmed](), reflect.TypeFor[workerlog.Fault](),
 
@@ -202,6 +205,9 @@ var exempt = map[string]string{
 	"checkpoint/managed.Config":      "holds a function or an interface of the caller's",
 	"checkpoint/managed.Part":        "is handed from call to call and never kept",
 	"checkpoint/managed.Task":        "is handed from call to call and never kept",
+	"checkpoint/wire.Client":         "holds a function or an interface of the caller's",
+	"checkpoint/wire.Remote":         "holds a function or an interface of the caller's",
+	"checkpoint/wire.StatusError":    "is an error, of one answer",
 	"checkpoint/driver.Config":       "holds a function or an interface of the caller's",
 	"checkpoint/driver.Options":      "holds a function or an interface of the caller's",
 	"checkpoint/filestore.Options":   "holds a function or an interface of the caller's",

@@ -41,6 +41,9 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse agent", stderr)
 	dir := cluster.Flag(flags, home)
 	var o cluster.AgentOptions
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address to listen on")
+	flags.StringVar(&o.Master, "master", "", "address of the master, \"http://host:port\", where -dir does not name it")
+	flags.StringVar(&o.Key, "key", "", "file that inhouse key has written for this agent, where -dir has no secret")
 	flags.DurationVar(&o.Lease, "lease", cluster.Lease, "how long jobs run on without a master")
 	cluster.ServerFlags(flags, &o.Server)
 	if err := command.Parse(flags, args); err != nil {

@@ -29,6 +29,8 @@ var subcommands = command.Subcommands{
 	"explain":  explain,
 	"cancel":   cancel,
 	"move":     move,
+	"page":     page,
+	"key":      key,
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {

@@ -17,11 +17,11 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 // TestMain lets the test binary be every program of a cluster.
@@ -152,6 +152,11 @@ func TestTwoMasters(t *testing.T) {
 	p := cluster.Place(t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	secret, err := p.Secret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	party := wire.Party{Role: wire.Agent, Name: servers[0].ID}
 	start := func() (*wire.Client, chan error) {
 		before, _ := os.ReadFile(p.Join(cluster.URLFile))
 		ended := make(chan error, 1)
@@ -169,16 +174,12 @@ func TestTwoMasters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return client, ended
+		return secret.Credential(party).Client(client.Base), ended
 	}
 	first, firstEnded := start()
 	second, secondEnded := start()
-	token, err := p.Token()
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux := http.NewServeMux()
-	wire.HandleAgent(mux, token, &agenttest.Server{ID: servers[0].ID})
+	wire.HandleAgent(mux, secret.Credential(party).Gate(), &agenttest.Server{ID: servers[0].ID})
 	listening := httptest.NewServer(mux)
 	defer listening.Close()
 	server := master.Registration{URL: listening.URL, Server: servers[0]}

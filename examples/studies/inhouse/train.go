@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -91,7 +92,13 @@ func (t *told) read(job *train.Job) (err error) {
 	if restore == "" {
 		return nil
 	}
-	states, err := filepath.Glob(filepath.Join(restore, "state-*"))
+	entries, err := os.ReadDir(restore) // no pattern: the job may be called anything
+	var states []string
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), "state-") {
+			states = append(states, filepath.Join(restore, entry.Name()))
+		}
+	}
 	if err != nil || len(states) != 1 {
 		return fmt.Errorf("%s has %d states: %w", restore, len(states), errors.Join(err, fs.ErrInvalid))
 	}

@@ -1,9 +1,10 @@
-// This file implements the subcommands for users: submit, list, explain, cancel, move.
+// This file implements the subcommands for users: submit, list, explain, cancel, move, page, key.
 
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
@@ -113,4 +115,41 @@ func move(ctx context.Context, _, stderr io.Writer, args []string) error {
 	ctx, stop := context.WithTimeout(ctx, callLimit)
 	defer stop()
 	return dir.Call(ctx, "/move", master.Move{Job: *name, Containers: strings.Fields(*to)}, &master.Nothing{})
+}
+
+func page(_ context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse page", stderr)
+	dir := cluster.Flag(flags, home)
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	address, err := dir.Page()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, address)
+	return err
+}
+
+// key prints the credential of an agent on another machine, or of a user: whoever has it is one.
+func key(_ context.Context, stdout, stderr io.Writer, args []string) error {
+	flags := command.Flags("inhouse key", stderr)
+	dir := cluster.Flag(flags, home)
+	agent := flags.String("agent", "", "name of the agent's server")
+	user := flags.String("user", "", "name of the user")
+	if err := command.Parse(flags, args); err != nil {
+		return err
+	}
+	if (*agent == "") == (*user == "") {
+		return command.Misused(flags, "either -agent or -user is needed")
+	}
+	party := wire.Party{Role: wire.Agent, Name: *agent}
+	if *user != "" {
+		party = wire.Party{Role: wire.User, Name: *user}
+	}
+	secret, err := dir.Secret()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(stdout).Encode(secret.Credential(party))
 }

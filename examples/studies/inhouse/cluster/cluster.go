@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 // Cluster is a master and agents as processes.

@@ -19,24 +19,24 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 // serveList has a place's master be a server that answers /list with this error, and tells how often it was
 // asked. One that is going down has given up all requests.
 func serveList(t *testing.T, p Place, goingDown bool, answer error) *atomic.Int64 {
 	t.Helper()
-	token, err := p.Token()
+	secret, err := p.Secret()
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := new(atomic.Int64)
 	mux := http.NewServeMux()
-	wire.Handle(mux, "/list", token, func(ctx context.Context, _ master.Nothing) (master.List, error) {
+	wire.Handle(mux, "/list", secret.Gate(), func(ctx context.Context, _ master.Nothing) (master.List, error) {
 		asked.Add(1)
 		return master.List{}, errors.Join(answer, ctx.Err())
-	})
+	}, wire.User)
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	if goingDown {

@@ -23,8 +23,9 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+	inner "github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 // The times of a cluster where none are given. An agent ends its jobs after Lease without a master; the
@@ -70,7 +71,7 @@ func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) 
 		}
 	}
 	var err error
-	if config.Token, err = p.Token(); err != nil {
+	if config.Secret, err = p.Secret(); err != nil {
 		return err
 	}
 	if config.Store == nil {
@@ -91,7 +92,7 @@ func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) 
 		return err
 	}
 	return serve(ctx, o.Listen, func(ctx context.Context, url string) error {
-		fmt.Fprintf(stdout, "master on %s/?token=%s\n", url, config.Token)
+		fmt.Fprintf(stdout, "master on %s\n", url)
 		if err := p.publish(url); err != nil {
 			return err
 		}
@@ -104,10 +105,17 @@ type AgentOptions struct {
 	Server apportion.Server
 	// Lease is how long jobs run on without a master; 0: the constant Lease.
 	Lease time.Duration
+	// Listen is the address, "host:port"; empty: one that only this machine reaches. A host that is no address of this
+	// machine's own does not tell a master where to call.
+	Listen string
+	// Master is the master's address, "http://host:port"; empty: the one that the place names.
+	Master string
+	// Key is the file of the agent's credential, which "inhouse key" writes; empty: the place's secret makes it.
+	Key string
 	// Store keeps the checkpoints; nil: the place's own.
 	Store store.Store
 	// Processes are the options of the runner for a job; Node is set for it. Nil: none.
-	Processes func(wire.Work) command.Options
+	Processes func(inner.Work) command.Options
 }
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
@@ -125,7 +133,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	}
 	config := agent.Config{Server: o.Server.ID, Disk: disk, Shared: p.Shared(), Restored: filepath.Join(dir, "restore"),
 		Store: o.Store, Runner: processes(p, &o), Lease: cmp.Or(o.Lease, Lease)}
-	token, err := p.Token()
+	credential, err := o.credential(p)
 	if err != nil {
 		return err
 	}
@@ -145,19 +153,32 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	}
 	go func() { _ = wire.Serve(ctx, guards, guard.Vouching(a, "")) }() // without it leases end, which is safe
 	mux := http.NewServeMux()
-	wire.HandleAgent(mux, token, a)
-	return serve(ctx, "127.0.0.1:0", func(ctx context.Context, url string) error {
-		go register(ctx, p, master.Registration{URL: url, Server: o.Server}, stderr)
+	wire.HandleAgent(mux, credential.Gate(), a)
+	return serve(ctx, cmp.Or(o.Listen, "127.0.0.1:0"), func(ctx context.Context, url string) error {
+		go o.register(ctx, p, credential, master.Registration{URL: url, Server: o.Server}, stderr)
 		a.Run(ctx)
 		return nil
 	}, mux)
+}
+
+// credential is what the agent calls its master with.
+func (o *AgentOptions) credential(p Place) (wire.Credential, error) {
+	if o.Key != "" {
+		text, err := os.ReadFile(o.Key)
+		if err != nil {
+			return wire.Credential{}, err
+		}
+		return wire.ReadCredential(text)
+	}
+	secret, err := p.Secret()
+	return secret.Credential(wire.Party{Role: wire.Agent, Name: o.Server.ID}), err
 }
 
 // processes runs jobs as processes of this machine, by their commands.
 func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.Runner, error) {
 	work := p.Join("agents", string(store.FolderOf(o.Server.ID)), "work")
 	return func(_ string, spec json.RawMessage) (runner.Runner, error) {
-		w, err := wire.ReadWork(spec)
+		w, err := inner.ReadWork(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -175,10 +196,16 @@ func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.R
 }
 
 // register tells the master again and again where the agent is: master or agent may be new.
-func register(ctx context.Context, p Place, r master.Registration, stderr io.Writer) {
+func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential, r master.Registration, stderr io.Writer) {
 	for said := ""; ; {
 		limited, cancel := context.WithTimeout(ctx, announce*4)
-		err := p.Call(limited, "/register", r, &master.Nothing{})
+		base, err := o.Master, error(nil)
+		if base == "" {
+			base, err = p.masterURL()
+		}
+		if err == nil {
+			err = c.Client(base).Call(limited, "/register", r, &master.Nothing{})
+		}
 		cancel()
 		text := ""
 		if err != nil && ctx.Err() == nil {

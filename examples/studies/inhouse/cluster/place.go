@@ -6,16 +6,17 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/internal/durable"
 )
 
@@ -48,25 +49,30 @@ func (p Place) Store() (store.Store, error) {
 	return filestore.Open(p.Join("store"), nil)
 }
 
-// Token returns the secret that all programs of the cluster know; the first to ask makes it.
-func (p Place) Token() (string, error) {
+// Secret returns the secret of the cluster; the first to ask makes it. It is for masters, and for whoever makes credentials
+// on the master's machine.
+func (p Place) Secret() (secret wire.Secret, err error) {
 	if err := os.MkdirAll(string(p), 0o700); err != nil {
-		return "", err
+		return secret, err
 	}
-	file, err := os.CreateTemp(string(p), ".token-")
+	file, err := os.CreateTemp(string(p), ".secret-")
 	if err != nil {
-		return "", err
+		return secret, err
 	}
 	defer os.Remove(file.Name())
-	_, err = file.WriteString(rand.Text() + "\n")
+	text, _ := wire.NewSecret().MarshalText() // which never fails
+	_, err = file.Write(append(text, '\n'))
 	if err := errors.Join(err, file.Close()); err != nil {
-		return "", err
+		return secret, err
 	}
-	if err := os.Link(file.Name(), p.Join("token")); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", err
+	if err := os.Link(file.Name(), p.Join("secret")); err != nil && !errors.Is(err, os.ErrExist) {
+		return secret, err
 	}
-	text, err := os.ReadFile(p.Join("token"))
-	return strings.TrimSpace(string(text)), err
+	text, err = os.ReadFile(p.Join("secret"))
+	if err != nil {
+		return secret, err
+	}
+	return secret, secret.UnmarshalText(bytes.TrimSpace(text))
 }
 
 // URLFile is the file with the master's address. A new master may have another one.
@@ -77,14 +83,33 @@ func (p Place) publish(url string) error {
 	return durable.WriteFile(p.Join(URLFile), []byte(url+"\n"))
 }
 
+// masterURL returns the address of the master that was started last.
+func (p Place) masterURL() (string, error) {
+	url, err := os.ReadFile(p.Join(URLFile))
+	return strings.TrimSpace(string(url)), err
+}
+
 // Master returns a client for the master that was started last.
 func (p Place) Master() (*wire.Client, error) {
-	url, err := os.ReadFile(p.Join(URLFile))
+	url, err := p.masterURL()
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.Token()
-	return &wire.Client{Base: strings.TrimSpace(string(url)), Token: token}, err
+	secret, err := p.Secret()
+	if err != nil {
+		return nil, err
+	}
+	return secret.Credential(wire.Party{Role: wire.User, Name: "local"}).Client(url), nil
+}
+
+// Page returns the address of the status page, good for a day.
+func (p Place) Page() (string, error) {
+	client, err := p.Master()
+	if err != nil {
+		return "", err
+	}
+	secret, err := p.Secret()
+	return client.Base + secret.Link("/", time.Now().Add(24*time.Hour)), err
 }
 
 // Call asks the master.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 // Arrival is a job and when it is submitted, counted from the start of the play.

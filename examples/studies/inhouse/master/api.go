@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // Name names a job.
@@ -57,28 +57,33 @@ type List struct {
 
 // Handler answers users and agents.
 func (m *Master) Handler() http.Handler {
-	mux, token := http.NewServeMux(), m.config.Token
-	wire.Handle(mux, "/register", token, func(ctx context.Context, r Registration) (Nothing, error) {
+	mux, gate := http.NewServeMux(), m.config.Secret.Gate()
+	wire.Handle(mux, "/register", gate, func(ctx context.Context, r Registration) (Nothing, error) {
 		return Nothing{}, m.register(ctx, r)
-	})
-	wire.Handle(mux, "/submit", token, func(ctx context.Context, app Submission) (Nothing, error) {
+	}, wire.Agent)
+	wire.Handle(mux, "/submit", gate, func(ctx context.Context, app Submission) (Nothing, error) {
 		return Nothing{}, m.submit(ctx, app)
-	})
-	wire.Handle(mux, "/cancel", token, func(ctx context.Context, n Name) (Nothing, error) {
+	}, wire.User)
+	wire.Handle(mux, "/cancel", gate, func(ctx context.Context, n Name) (Nothing, error) {
 		return Nothing{}, m.driver.Apply(ctx, checkpoint.Cancel{Job: n.Job})
-	})
-	wire.Handle(mux, "/move", token, func(ctx context.Context, mv Move) (Nothing, error) {
+	}, wire.User)
+	wire.Handle(mux, "/move", gate, func(ctx context.Context, mv Move) (Nothing, error) {
 		return Nothing{}, m.driver.Apply(ctx, checkpoint.Adjust{Targets: map[string][]string{mv.Job: mv.Containers}})
-	})
-	wire.Handle(mux, "/list", token, func(context.Context, Nothing) (List, error) { return m.list(), nil })
-	wire.Handle(mux, "/explain", token, func(context.Context, Nothing) (string, error) { return m.last().Explanation, nil })
+	}, wire.User)
+	wire.Handle(mux, "/list", gate, func(context.Context, Nothing) (List, error) { return m.list(), nil }, wire.User)
+	wire.Handle(mux, "/explain", gate, func(context.Context, Nothing) (string, error) { return m.last().Explanation, nil }, wire.User)
 	mux.HandleFunc("GET /{$}", m.page)
 	return mux
 }
 
 // register lets an agent in: a new one, one with a new address, or one whose capacity has changed.
 func (m *Master) register(ctx context.Context, r Registration) error {
-	remote := &wire.Remote{Client: wire.Client{Base: r.URL, Token: m.config.Token}}
+	// An agent speaks for its own server, and its name says which calls are for it.
+	party := wire.Party{Role: wire.Agent, Name: r.Server.ID}
+	if caller := wire.Caller(ctx); caller != party {
+		return fmt.Errorf("%v registers as %v", caller, party)
+	}
+	remote := &wire.Remote{Client: m.config.Secret.Client(r.URL, party)}
 	if known, ok := m.driver.Agent(r.Server.ID).(*wire.Remote); ok && known.Base == r.URL {
 		s := m.driver.State()
 		if slices.ContainsFunc(s.Servers, func(s apportion.Server) bool { return s.ID == r.Server.ID && s.Capacity.Equal(r.Server.Capacity) }) {

@@ -93,7 +93,7 @@ func TestPageWithoutUtilization(t *testing.T) {
 	b := withDecider(t, &picky{})
 	b.submit()
 	b.await("runs", runs)
-	status, text := b.page("?token=" + token)
+	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
 	if status != 200 || !strings.Contains(text, "<p>1 servers, 1 jobs.</p>") || strings.Contains(text, "utilization") || strings.Contains(text, "share") {
 		t.Errorf("%d:\n%s", status, text)
 	}

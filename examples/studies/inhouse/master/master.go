@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // Config says how a master works.
@@ -29,8 +30,8 @@ type Config struct {
 	// Dir is the master's directory: its journal and the jobs' specifications. Shared is the directory
 	// that all agents see.
 	Dir, Shared string
-	// Token is what every caller must show, and what the master shows to agents.
-	Token string
+	// Secret is that of the cluster.
+	Secret wire.Secret
 	// Store keeps the checkpoints.
 	Store store.Store
 	// Protocol says what the kinds of resources are and how patient the protocol is.

@@ -3,6 +3,7 @@
 package master
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,10 +24,11 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
-const token = "secret"
+// secret is that of the clusters here.
+var secret = wire.NewSecret()
 
 // newServer is an agent in memory behind a listener. It notes what it is told.
 func newServer(t *testing.T, memory *storetest.MemStore) *server {
@@ -38,7 +40,7 @@ func newServer(t *testing.T, memory *storetest.MemStore) *server {
 		return nil
 	}
 	mux := http.NewServeMux()
-	wire.HandleAgent(mux, token, s)
+	wire.HandleAgent(mux, secret.Credential(agentOf("only")).Gate(), s)
 	s.http = httptest.NewServer(mux)
 	t.Cleanup(s.http.Close)
 	return s
@@ -70,7 +72,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	store := &storetest.MemStore{}
 	b := &bench{t: t, agent: newServer(t, store)}
-	b.config = Config{Dir: t.TempDir(), Shared: t.TempDir(), Token: token, Store: store,
+	b.config = Config{Dir: t.TempDir(), Shared: t.TempDir(), Secret: secret, Store: store,
 		Protocol: checkpoint.Config{Kinds: apportion.Kinds{"cpu"}, Retries: -1, Backoff: time.Millisecond},
 		Decider:  Dorm{1, 1}, Grace: time.Minute, SaveEvery: time.Hour, Poll: 5 * time.Millisecond}
 	for _, name := range []string{"journal", "specs"} {
@@ -92,7 +94,7 @@ func (b *bench) start() {
 		b.t.Fatal(err)
 	}
 	server := httptest.NewServer(m.Handler())
-	b.client = &wire.Client{Base: server.URL, Token: token}
+	b.client = secret.Credential(wire.Party{Role: wire.User, Name: "test"}).Client(server.URL)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
@@ -114,8 +116,42 @@ func (b *bench) call(path string, question, answer any) error {
 func (b *bench) register() {
 	b.t.Helper()
 	r := Registration{URL: b.agent.http.URL, Server: apportion.Server{ID: "only", Capacity: apportion.Resources{4}}}
-	if err := b.call("/register", r, &Nothing{}); err != nil {
+	if err := b.as(agentOf("only"), "/register", r); err != nil {
 		b.t.Fatal(err)
+	}
+}
+
+// agentOf is the agent of a server.
+func agentOf(server string) wire.Party { return wire.Party{Role: wire.Agent, Name: server} }
+
+// as calls the master as somebody.
+func (b *bench) as(who wire.Party, path string, question any) error {
+	return secret.Credential(who).Client(b.client.Base).Call(b.t.Context(), path, question, &Nothing{})
+}
+
+// Users, agents and masters may do what is theirs, and an agent speaks for its own server.
+func TestRoles(t *testing.T) {
+	b := newBench(t)
+	user := wire.Party{Role: wire.User, Name: "u"}
+	r := Registration{URL: b.agent.http.URL, Server: apportion.Server{ID: "only", Capacity: apportion.Resources{4}}}
+	for _, test := range []struct {
+		who      wire.Party
+		path     string
+		question any
+		want     string
+	}{
+		{user, "/register", r, "not for the role user"},
+		{agentOf("other"), "/register", r, "agent/6f74686572 registers as agent/6f6e6c79"},
+		{agentOf("only"), "/submit", app, "not for the role agent"},
+		{agentOf("only"), "/cancel", Name{"lr"}, "not for the role agent"},
+		{agentOf("only"), "/move", Move{Job: "lr"}, "not for the role agent"},
+		{agentOf("only"), "/list", Nothing{}, "not for the role agent"},
+		{agentOf("only"), "/explain", Nothing{}, "not for the role agent"},
+		{wire.Party{Role: wire.Master}, "/list", Nothing{}, "not signed"},
+	} {
+		if err := b.as(test.who, test.path, test.question); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v asks for %s: %v; want %q", test.who, test.path, err, test.want)
+		}
 	}
 }
 
@@ -307,10 +343,13 @@ func TestPage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(`{"step":1,"value":2}`+"\n"+`{"step":2,"value":1}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := b.page("?token=guess"); status != http.StatusUnauthorized {
-		t.Errorf("wrong token: %d", status)
+	for _, query := range []string{"", "?sign=00&until=9999999999", strings.TrimPrefix(secret.Link("/", time.Now().Add(-time.Second)), "/"),
+		strings.TrimPrefix(wire.NewSecret().Link("/", time.Now().Add(time.Hour)), "/")} {
+		if status, _ := b.page(query); status != http.StatusUnauthorized {
+			t.Errorf("%q opens the page: %d", query, status)
+		}
 	}
-	status, text := b.page("?token=" + token)
+	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
 	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`, "1 jobs; utilization 0.75, at most 0.75 is possible."} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
@@ -318,6 +357,34 @@ func TestPage(t *testing.T) {
 	}
 	if strings.Contains(text, "<script>") {
 		t.Error("a job's name is taken for HTML")
+	}
+}
+
+// What a job has made of its curve is told in its own row, whatever it is called, and the others are shown.
+func TestBrokenCurve(t *testing.T) {
+	b := newBench(t)
+	odd, other := app, app
+	odd.ID, odd.Max, other.Max = "[", 1, 1
+	for _, a := range []alloc.Application{odd, other} {
+		if err := b.call("/submit", a, &Nothing{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.await("runs", func(v View) bool { return v.Job.Phase == checkpoint.Running })
+	for job, line := range map[string]string{"[": strings.Repeat("x", bufio.MaxScanTokenSize+1), "lr": `{"step":1,"value":2}`} {
+		dir := filepath.Join(b.config.Shared, job, "1")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
+	for _, want := range []string{`id="job-["`, "the losses cannot be read: ", "token too long", `<polyline points="320,`} {
+		if status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%d, no %q:\n%s", status, want, text)
+		}
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/bridge"
-	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 )
 
 //go:embed page.html
@@ -18,21 +18,15 @@ var pageText string
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // page shows servers, jobs with their containers and loss curves, and the explanation of the last
-// decision; utilization and shares where the decider knows them. A browser shows the token as ?token=.
+// decision; utilization and shares where the decider knows them. A browser
+// signs nothing: it has a link that is good for some time.
 func (m *Master) page(w http.ResponseWriter, r *http.Request) {
-	if token := r.URL.Query().Get("token"); token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	if !wire.Authorized(r, m.config.Token) {
-		http.Error(w, "the token is missing or wrong: add ?token=...", http.StatusUnauthorized)
+	if !m.config.Secret.Opens(r.URL, time.Now()) {
+		http.Error(w, "this address is not a link, or it is too old: inhouse page prints a new one", http.StatusUnauthorized)
 		return
 	}
-	content, err := m.content()
 	var text bytes.Buffer
-	if err == nil {
-		err = pageTemplate.Execute(&text, content)
-	}
-	if err != nil {
+	if err := pageTemplate.Execute(&text, m.content()); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -57,17 +51,20 @@ type row struct {
 	Cells []int64
 	Line  string
 	Last  float64
+	// Broken says why there is no curve; empty: nothing is wrong.
+	Broken string
 }
 
-func (m *Master) content() (*content, error) {
+func (m *Master) content() *content {
 	l := m.list()
 	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight}
 	for _, view := range l.Jobs {
+		shown := row{View: view}
+		// What a job has written is the job's: what cannot be read is told in its own cell.
 		curve, err := Curve(m.config.Shared, view.Job.Name)
 		if err != nil {
-			return nil, err
+			shown.Broken = "the losses cannot be read: " + err.Error()
 		}
-		shown := row{View: view}
 		held := bridge.Counts(view.Job.Containers)
 		for _, server := range l.Servers {
 			shown.Cells = append(shown.Cells, held[server.ID])
@@ -78,5 +75,5 @@ func (m *Master) content() (*content, error) {
 		}
 		c.Rows = append(c.Rows, shown)
 	}
-	return c, nil
+	return c
 }

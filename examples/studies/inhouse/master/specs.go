@@ -5,7 +5,9 @@ package master
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,12 +64,17 @@ type specs struct {
 }
 
 func openSpecs(dir string) (*specs, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
+	// No pattern: the folder may be called anything.
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var found []spec
-	for _, name := range names {
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		if filepath.Ext(name) != ".json" {
+			continue
+		}
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err

@@ -5,7 +5,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/apportion/apportion/checkpoint"
@@ -13,34 +12,14 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 )
 
-// Work is what a job runs, the Spec of its orders: argument vectors, and the name of the engine that they are
-// for.
-type Work struct {
-	Executor string   `json:"executor,omitempty"`
-	Start    []string `json:"start"`
-	Resume   []string `json:"resume"`
-}
-
-// ReadWork reads a Spec.
-func ReadWork(spec json.RawMessage) (w Work, err error) {
-	err = json.Unmarshal(spec, &w)
-	return w, err
-}
-
-// Spec writes a Spec.
-func (w Work) Spec() json.RawMessage {
-	spec, _ := json.Marshal(w) // of strings, which cannot fail
-	return spec
-}
-
-// HandleAgent answers the calls of a [Remote].
-func HandleAgent(mux *http.ServeMux, token string, a driver.Agent) {
-	Handle(mux, "/effect", token, a.Do)
-	Handle(mux, "/status", token, a.Status)
+// HandleAgent answers the calls of a [Remote], which masters alone may make.
+func HandleAgent(mux *http.ServeMux, g *Gate, a driver.Agent) {
+	Handle(mux, "/effect", g, a.Do, Master)
+	Handle(mux, "/status", g, a.Status, Master)
 }
 
 // Remote is an agent at the other end of a Client: a driver.Agent.
-type Remote struct{ Client }
+type Remote struct{ *Client }
 
 var _ driver.Agent = (*Remote)(nil)
 

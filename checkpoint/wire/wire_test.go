@@ -20,11 +20,18 @@ import (
 
 type question struct{ Text string }
 
+// The secret and the parties of the cluster here.
+var (
+	secret = NewSecret()
+	ann    = Party{User, "ann"}
+	north  = Party{Agent, "north"}
+)
+
 // start serves one path that answers by the text of the question and returns a client for it.
 func start(t *testing.T) *Client {
 	t.Helper()
 	mux := http.NewServeMux()
-	Handle(mux, "/ask", "secret", func(ctx context.Context, q question) (string, error) {
+	Handle(mux, "/ask", secret.Gate(), func(ctx context.Context, q question) (string, error) {
 		switch q.Text {
 		case "fenced":
 			return "", fmt.Errorf("attempt 3: %w", checkpoint.ErrFenced)
@@ -36,8 +43,8 @@ func start(t *testing.T) *Client {
 		case "long":
 			return strings.Repeat("x", MaxBytes), nil
 		}
-		return "you said " + q.Text, nil
-	})
+		return Caller(ctx).Name + " said " + q.Text, nil
+	}, User)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -51,35 +58,38 @@ func start(t *testing.T) *Client {
 			t.Error(err)
 		}
 	})
-	return &Client{Base: "http://" + listener.Addr().String(), Token: "secret"}
+	return secret.Credential(ann).Client("http://" + listener.Addr().String())
 }
 
 func TestCall(t *testing.T) {
 	client := start(t)
 	var answer string
-	if err := client.Call(t.Context(), "/ask", question{"hello"}, &answer); err != nil || answer != "you said hello" {
+	if err := client.Call(t.Context(), "/ask", question{"hello"}, &answer); err != nil || answer != "ann said hello" {
 		t.Errorf("%q, %v", answer, err)
 	}
 	for _, test := range []struct {
-		name, token, path string
-		question          any
-		status            int
-		fenced            bool
+		name     string
+		question any
+		status   int
+		fenced   bool
 	}{
-		{"wrong token", "Secret", "/ask", question{}, 401, false},
-		{"no token", "", "/ask", question{}, 401, false},
-		{"unknown path", "secret", "/other", question{}, 404, false},
-		{"unknown field", "secret", "/ask", map[string]int{"text": 1, "more": 2}, 400, false},
-		{"wrong type", "secret", "/ask", []int{1}, 400, false},
-		{"too long", "secret", "/ask", question{strings.Repeat("x", MaxBytes)}, 400, false},
-		{"fenced", "secret", "/ask", question{"fenced"}, 409, true},
-		{"error", "secret", "/ask", question{"fail"}, 422, false},
+		{"unknown field", map[string]int{"text": 1, "more": 2}, 400, false},
+		{"wrong type", []int{1}, 400, false},
+		{"fenced", question{"fenced"}, 409, true},
+		{"error", question{"fail"}, 422, false},
 	} {
-		err := (&Client{client.Base, test.token}).Call(t.Context(), test.path, test.question, &answer)
+		err := client.Call(t.Context(), "/ask", test.question, &answer)
 		var status *StatusError
 		if !errors.As(err, &status) || status.Status != test.status || errors.Is(err, checkpoint.ErrFenced) != test.fenced {
 			t.Errorf("%s: %v", test.name, err)
 		}
+	}
+	// Who answers this does not know who asks.
+	if err := client.Call(t.Context(), "/other", question{}, &answer); !errors.Is(err, ErrUnsigned) || Refused(err) {
+		t.Errorf("an unknown path: %v", err)
+	}
+	if err := client.Call(t.Context(), "/ask", question{strings.Repeat("x", MaxBytes)}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("long question: %v", err)
 	}
 	if err := client.Call(t.Context(), "/ask", question{"long"}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("long answer: %v", err)
@@ -92,16 +102,17 @@ func TestCall(t *testing.T) {
 // What fails because the server goes down is no refusal; what works is answered all the same.
 func TestGoingDown(t *testing.T) {
 	mux := http.NewServeMux()
-	Handle(mux, "/fail", "secret", func(ctx context.Context, _ question) (string, error) { return "", ctx.Err() })
-	Handle(mux, "/fenced", "secret", func(context.Context, question) (string, error) { return "", checkpoint.ErrFenced })
-	Handle(mux, "/work", "secret", func(context.Context, question) (string, error) { return "done", nil })
+	gate := secret.Gate()
+	Handle(mux, "/fail", gate, func(ctx context.Context, _ question) (string, error) { return "", ctx.Err() }, User)
+	Handle(mux, "/fenced", gate, func(context.Context, question) (string, error) { return "", checkpoint.ErrFenced }, User)
+	Handle(mux, "/work", gate, func(context.Context, question) (string, error) { return "done", nil }, User)
 	down, cancel := context.WithCancel(t.Context())
 	cancel()
 	server := httptest.NewUnstartedServer(mux)
 	server.Config.BaseContext = func(net.Listener) context.Context { return down }
 	server.Start()
 	defer server.Close()
-	client := &Client{Base: server.URL, Token: "secret"}
+	client := secret.Credential(ann).Client(server.URL)
 	var answer string
 	for _, path := range []string{"/fail", "/fenced"} {
 		err := client.Call(t.Context(), path, question{}, &answer)
@@ -112,9 +123,6 @@ func TestGoingDown(t *testing.T) {
 	}
 	if err := client.Call(t.Context(), "/work", question{}, &answer); err != nil || answer != "done" {
 		t.Errorf("%q, %v", answer, err)
-	}
-	if err := client.Call(t.Context(), "/other", question{}, &answer); !Refused(err) {
-		t.Errorf("an unknown path: %v", err)
 	}
 }
 
@@ -129,11 +137,12 @@ func TestCallEndsWithContext(t *testing.T) {
 
 func TestOneValueOnly(t *testing.T) {
 	client := start(t)
-	request, err := http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader([]byte(`{"Text":"a"} {"Text":"b"}`)))
+	body := []byte(`{"Text":"a"} {"Text":"b"}`)
+	request, err := http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer secret")
+	client.line.sign(request, body, time.Now())
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -141,14 +150,5 @@ func TestOneValueOnly(t *testing.T) {
 	defer response.Body.Close()
 	if text, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(text), "more than one") {
 		t.Errorf("%d %s", response.StatusCode, text)
-	}
-}
-
-// An empty token must not open the door to those who send none.
-func TestEmptyTokenIsNobodys(t *testing.T) {
-	request, _ := http.NewRequest(http.MethodPost, "/", nil)
-	request.Header.Set("Authorization", "Bearer ")
-	if Authorized(request, "") {
-		t.Error("authorized")
 	}
 }

@@ -1,0 +1,320 @@
+// This file plays those who listen, repeat, change and forge.
+
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/agent/agenttest"
+)
+
+// heard is a request as somebody sees it who listens.
+type heard struct {
+	method, path string
+	header       http.Header
+	body         []byte
+}
+
+// impostor listens where a master was, answers what it likes, and returns what it has heard.
+func impostor(t *testing.T, answer string) (string, *[]heard) {
+	var all []heard
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		all = append(all, heard{r.Method, r.URL.Path, r.Header.Clone(), body})
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, &all
+}
+
+// repeat sends what was heard to somebody, changed.
+func (h heard) repeat(t *testing.T, base string, change func(*heard)) int {
+	t.Helper()
+	h.header, h.body = h.header.Clone(), bytes.Clone(h.body)
+	change(&h)
+	r, err := http.NewRequest(h.method, base+h.path, bytes.NewReader(h.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = h.header
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+// hear has a question of a client go to an impostor, and returns it.
+func hear(t *testing.T, client *Client, path string, question any) heard {
+	t.Helper()
+	base, all := impostor(t, `"all is well"`)
+	aside := *client
+	aside.Base = base
+	var answer string
+	if err := aside.Call(t.Context(), path, question, &answer); !errors.Is(err, ErrUnsigned) || answer != "" {
+		t.Errorf("an impostor is believed: %q, %v", answer, err)
+	}
+	if len(*all) != 1 {
+		t.Fatalf("%d requests were heard", len(*all))
+	}
+	return (*all)[0]
+}
+
+// Who listens in the place of a dead master learns no secret, and can say nothing but what was said, once.
+func TestImpostor(t *testing.T) {
+	client := start(t)
+	h := hear(t, client, "/ask", question{"hello"})
+	said := fmt.Sprint(h) + string(h.body)
+	for _, text := range []string{client.line.key.text(), secret.key.text()} {
+		if strings.Contains(said, text) {
+			t.Errorf("the request tells a secret: %s", said)
+		}
+	}
+	for name, change := range map[string]func(*heard){
+		"another body":      func(h *heard) { h.body = []byte(`{"Text":"bye"}`) },
+		"another caller":    func(h *heard) { h.header.Set(headerFrom, Party{User, "bob"}.String()) },
+		"an agent":          func(h *heard) { h.header.Set(headerFrom, north.String()) },
+		"a master":          func(h *heard) { h.header.Set(headerFrom, "master") },
+		"nobody":            func(h *heard) { h.header.Del(headerFrom) },
+		"no one in the end": func(h *heard) { h.header.Set(headerFrom, "user/zz") },
+		"another nonce":     func(h *heard) { h.header.Set(headerNonce, strings.Repeat("0", 32)) },
+		"another time":      func(h *heard) { h.header.Set(headerTime, "1") },
+		"no signature":      func(h *heard) { h.header.Del(headerSignature) },
+		"another callee":    func(h *heard) { h.header.Set(headerTo, north.String()) },
+	} {
+		if status := h.repeat(t, client.Base, change); status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	same := func(*heard) {}
+	if status := h.repeat(t, client.Base, same); status != http.StatusOK {
+		t.Errorf("as it was: %d", status)
+	}
+	if status := h.repeat(t, client.Base, same); status != http.StatusUnauthorized {
+		t.Errorf("again: %d", status)
+	}
+}
+
+// text is a key as its file has it.
+func (k Key) text() string { text, _ := k.MarshalText(); return string(text) }
+
+// serveAgent serves an agent in memory and returns its address.
+func serveAgent(t *testing.T, name string) (string, *agenttest.Server) {
+	s := &agenttest.Server{ID: name}
+	mux := http.NewServeMux()
+	HandleAgent(mux, secret.Credential(Party{Agent, name}).Gate(), s)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL, s
+}
+
+// An order with a huge epoch, which would fence off all masters to come, gets through from a master alone.
+func TestHugeEpoch(t *testing.T) {
+	base, _ := serveAgent(t, "north")
+	order := agent.Order{Effect: checkpoint.Effect{ID: 1, Epoch: math.MaxInt64, Action: checkpoint.Stop, Job: "lr", Attempt: 1}}
+	text, err := json.Marshal(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attacks := map[string]*Client{
+		"another cluster's master": NewSecret().Client(base, north),
+		"a user":                   secret.Credential(ann).Client(base),
+		"the agent itself":         secret.Credential(north).Client(base),
+		"another agent":            secret.Credential(Party{Agent, "south"}).Client(base),
+	}
+	for name, client := range attacks {
+		if err := client.Call(t.Context(), "/effect", order, &checkpoint.Reply{}); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The same order was said to another agent: it is not for this one.
+	h := hear(t, secret.Client(base, Party{Agent, "south"}), "/effect", order)
+	for _, to := range []Party{{Agent, "south"}, north} {
+		if status := h.repeat(t, base, func(h *heard) { h.header.Set(headerTo, to.String()) }); status != http.StatusUnauthorized {
+			t.Errorf("an order for another agent: %d", status)
+		}
+	}
+	response, err := http.Post(base+"/effect", "application/json", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("nobody: %d", response.StatusCode)
+	}
+	later := &Remote{secret.Client(base, north)}
+	reply, err := later.Do(t.Context(), agent.Order{Effect: checkpoint.Effect{ID: 2, Epoch: 1, Action: checkpoint.Stop, Job: "lr", Attempt: 1}})
+	if err != nil || reply.Outcome == checkpoint.Fenced {
+		t.Errorf("the true master afterwards: %+v, %v", reply, err)
+	}
+	if _, err := later.Status(t.Context(), agent.Question{Epoch: 1}); err != nil {
+		t.Errorf("the true master's question: %v", err)
+	}
+}
+
+// A request counts within the window, by the callee's clock; its nonce is remembered for as long.
+func TestWindow(t *testing.T) {
+	now := time.Unix(1763836000, 0)
+	gate := secret.Gate()
+	gate.now = func() time.Time { return now }
+	mux := http.NewServeMux()
+	Handle(mux, "/ask", gate, func(context.Context, question) (string, error) { return "", nil }, User)
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	client := secret.Credential(ann).Client(server.URL)
+	for off, want := range map[time.Duration]bool{0: true, Window: true, -Window: true, Window + time.Second: false, -Window - time.Second: false} {
+		client.now = func() time.Time { return now.Add(off) }
+		err := client.Call(t.Context(), "/ask", question{}, new(string))
+		if (err == nil) != want || err != nil && (!Refused(err) || !strings.Contains(err.Error(), "apart")) {
+			t.Errorf("%v: %v", off, err)
+		}
+	}
+	client.now = func() time.Time { return now }
+	h := hear(t, client, "/ask", question{})
+	same := func(*heard) {}
+	for passed, want := range []int{200, 401, 401} {
+		if status := h.repeat(t, server.URL, same); status != want {
+			t.Errorf("after %d times: %d", passed, status)
+		}
+		now = now.Add(Window / 2)
+	}
+	before := len(gate.seen)
+	now = now.Add(3 * Window)
+	if err := client.Call(t.Context(), "/ask", question{}, new(string)); err != nil {
+		t.Error(err)
+	}
+	if len(gate.seen) >= before || len(gate.seen) > 1 {
+		t.Errorf("%d nonces are remembered, before %d", len(gate.seen), before)
+	}
+}
+
+// An answer to one question is none to another, nor with another status.
+func TestForgedAnswer(t *testing.T) {
+	client := start(t)
+	var captured *http.Response
+	var text []byte
+	tap := *client
+	tap.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if captured == nil {
+			captured, text = response, body
+		}
+		response.Body = io.NopCloser(bytes.NewReader(body))
+		return response, err
+	})}
+	if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !Refused(err) {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*http.Response){
+		"of another question": func(*http.Response) {},
+		"with another status": func(r *http.Response) { r.StatusCode = 200 },
+	} {
+		tap.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			forged := *captured
+			forged.Body = io.NopCloser(bytes.NewReader(text))
+			change(&forged)
+			return &forged, nil
+		})}
+		if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("an answer %s: %v", name, err)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// No call goes through a proxy that the environment names.
+func TestNoProxy(t *testing.T) {
+	if direct.Transport.(*http.Transport).Proxy != nil {
+		t.Error("a proxy is asked for")
+	}
+}
+
+// Secrets are printed by no verb, survive their files, and are what their names say.
+func TestKeys(t *testing.T) {
+	c := secret.Credential(north)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
+		if text := fmt.Sprintf(verb+verb+verb, c, secret, c.Key); strings.Contains(text, c.Key.text()[:8]) || strings.Contains(text, secret.key.text()[:8]) ||
+			strings.Contains(text, fmt.Sprint(c.Key[0])+" "+fmt.Sprint(c.Key[1])) {
+			t.Errorf("%s prints %s", verb, text)
+		}
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := ReadCredential(text); err != nil || again != c {
+		t.Errorf("%v", err)
+	}
+	for _, bad := range []string{"", "{}", `{"cluster":"x","party":{"role":"agent"}}`, strings.Replace(string(text), `"key":"`, `"key":"zz`, 1),
+		strings.Replace(string(text), `"agent"`, `"master"`, 1)} {
+		if _, err := ReadCredential([]byte(bad)); err == nil {
+			t.Errorf("%s is a credential", bad)
+		}
+	}
+	var again Secret
+	written, _ := secret.MarshalText()
+	if err := again.UnmarshalText(written); err != nil || again != secret || again.Cluster() != secret.Cluster() {
+		t.Errorf("%v", err)
+	}
+	others := map[Key]bool{c.Key: true, secret.key: true}
+	for _, p := range []Party{ann, {Agent, "ann"}, {User, "north"}, {Agent, ""}, {User, "ann/"}} {
+		if k := secret.Credential(p).Key; others[k] {
+			t.Errorf("%v has the key of another", p)
+		} else {
+			others[k] = true
+		}
+	}
+	for _, p := range []Party{ann, north, {Role: Master}, {User, "a/b\n"}} {
+		if got, err := readParty(p.String()); err != nil || got != p {
+			t.Errorf("%v: %v, %v", p, got, err)
+		}
+	}
+}
+
+func TestLink(t *testing.T) {
+	now := time.Unix(1763836000, 0)
+	link := secret.Link("/page", now.Add(time.Hour))
+	for _, test := range []struct {
+		address string
+		passed  time.Duration
+		want    bool
+	}{
+		{link, 0, true}, {link, time.Hour, true}, {link, time.Hour + time.Second, false},
+		{strings.Replace(link, "/page", "/other", 1), 0, false},
+		{strings.Replace(link, "until=17", "until=27", 1), 0, false},
+		{strings.Replace(link, "sign=", "sign=00", 1), 0, false},
+		{"/page", 0, false},
+		{NewSecret().Link("/page", now.Add(time.Hour)), 0, false},
+	} {
+		address, err := url.Parse(test.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := secret.Opens(address, now.Add(test.passed)); got != test.want {
+			t.Errorf("%s after %v: %v", test.address, test.passed, got)
+		}
+	}
+}
