@@ -225,16 +225,21 @@ func TestForgedAnswer(t *testing.T) {
 	if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !Refused(err) {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*http.Response){
-		"of another question": func(*http.Response) {},
-		"with another status": func(r *http.Response) { r.StatusCode = 200 },
-	} {
-		tap.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+	for name, forge := range map[string]roundTrip{
+		"of another question": func(*http.Request) (*http.Response, error) {
 			forged := *captured
 			forged.Body = io.NopCloser(bytes.NewReader(text))
-			change(&forged)
 			return &forged, nil
-		})}
+		},
+		"with another status": func(r *http.Request) (*http.Response, error) {
+			response, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil {
+				response.StatusCode = http.StatusConflict
+			}
+			return response, err
+		},
+	} {
+		tap.HTTP = &http.Client{Transport: forge}
 		if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !errors.Is(err, ErrUnsigned) {
 			t.Errorf("an answer %s: %v", name, err)
 		}
