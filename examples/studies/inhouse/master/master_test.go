@@ -370,7 +370,6 @@ func TestBrokenCurve(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.await("runs", func(v View) bool { return v.Job.Phase == checkpoint.Running })
 	for job, line := range map[string]string{"[": strings.Repeat("x", bufio.MaxScanTokenSize+1), "lr": `{"step":1,"value":2}`} {
 		dir := filepath.Join(b.config.Shared, job, "1")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
