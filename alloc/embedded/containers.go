@@ -93,7 +93,10 @@ func (s *starts) next(ctx context.Context) bool {
 // moves returns how many moves of annealing the effort allows.
 func (r *run) moves() float64 {
 	moves := math.Min(float64(r.opts.Effort), r.tune.MostMoves) * float64(r.p.Servers+len(r.p.Apps))
-	if r.p.Servers <= r.tune.ColdServers {
+	switch {
+	case r.p.Worthy:
+		moves *= r.tune.WorthMoves
+	case r.p.Servers <= r.tune.ColdServers:
 		moves *= r.tune.Moves
 	}
 	crowd := float64(len(r.p.Apps)) / float64(r.p.Servers)

@@ -13,7 +13,7 @@ import (
 
 // New compiles inst in O(servers + applications + shapes x types) times kinds.
 func New(inst *solver.Instance) *Problem {
-	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: plain(inst)}
+	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: plain(inst), Worthy: worthy(inst)}
 	p.compileTypes()
 	p.Unit = make([]int64, p.Kinds)
 	for at, q := range p.demand {
@@ -92,12 +92,13 @@ func (p *Problem) compileApps() {
 		if a.Pinnable {
 			a.Max = max(a.Max, a.Held)
 		}
-		if own(source) {
-			p.Types[a.Type].Curve = newCurve(source, a.Max)
-		}
 		if source.Delta > 0 {
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
 			a.Fair = min(a.Fair, a.Max)
+		}
+		if t := &p.Types[a.Type]; t.Own != nil {
+			t.Curve = newCurve(source, a.Max, a.Fair)
+			t.setTallies(a.Max)
 		}
 		if !source.Running {
 			continue
@@ -116,6 +117,7 @@ func (p *Problem) compileApps() {
 			continue
 		}
 		a.Fixed, a.Weight = source.Pinned, source.Cost/unit
+		p.Stays = p.Stays || source.Stay > 0
 		if a.Weight == 0 {
 			p.Budget++
 		}
@@ -133,7 +135,7 @@ func (p *Problem) compileApps() {
 	p.ResidualCapacity(p.Residual, nil, p.Budget)
 	p.Scale, p.TieLoss = p.scale(), p.lossWeight()
 	// A loss that is paid for is on no lattice, nor are worths by number.
-	if p.Inst.LossPrice == 0 && !p.Worthy() {
+	if p.Inst.LossPrice == 0 && !p.Worthy {
 		p.Step = p.latticeStep()
 	}
 }

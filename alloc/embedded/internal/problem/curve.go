@@ -17,13 +17,14 @@ type Curve struct {
 	Extra []float64
 	// rise[s] is the slope of the least concave function above all of them, from At[s] to At[s+1].
 	rise []float64
-	// Steepest is the largest slope, of either sign, from one number to the next; Mean the slope from the first to the
-	// one that is worth most, without its sign.
-	Steepest, Mean float64
+	// Steepest is the largest slope, of either sign, from one number to the next; Typical that about the fair number,
+	// where most applications stand.
+	Steepest, Typical float64
 }
 
-// newCurve returns the curve of an application that may have no more than most containers; nil without worths.
-func newCurve(app *solver.App, most int64) *Curve {
+// newCurve returns the curve of an application that may have no more than most containers, and of which fair are its
+// share; nil without worths.
+func newCurve(app *solver.App, most, fair int64) *Curve {
 	if app.Worth == nil {
 		return nil
 	}
@@ -35,7 +36,20 @@ func newCurve(app *solver.App, most int64) *Curve {
 		c.At, c.Extra = append(c.At, n), append(c.Extra, extra)
 	}
 	c.measure()
+	c.Typical = c.steady(fair)
 	return c
+}
+
+// steady returns the last rise above 0 up to a number, or else the first one, 0 where there is none.
+func (c *Curve) steady(fair int64) float64 {
+	typical := 0.0
+	for s, rise := range c.rise {
+		if rise <= 0 || typical > 0 && c.At[s] > fair {
+			break
+		}
+		typical = rise
+	}
+	return typical
 }
 
 // measure computes the slopes.
@@ -56,10 +70,6 @@ func (c *Curve) measure() {
 		for s := hull[h-1]; s < hull[h]; s++ {
 			c.rise[s] = c.slope(hull[h-1], hull[h])
 		}
-	}
-	if len(c.At) > 1 {
-		best := slices.Index(c.Extra, slices.Max(c.Extra))
-		c.Mean = math.Abs(c.slope(0, max(1, best)))
 	}
 }
 

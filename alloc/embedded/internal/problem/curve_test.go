@@ -26,7 +26,7 @@ func TestCurve(t *testing.T) {
 		}
 		app.Worth = rapid.SliceOfN(rapid.Float64Range(-3, 3), numbers, numbers).Draw(t, "worth")
 		most := rapid.Int64Range(1, app.Max).Draw(t, "most")
-		c := newCurve(app, most)
+		c := newCurve(app, most, 2)
 		if len(c.At) == 0 {
 			t.Skip("no number")
 		}

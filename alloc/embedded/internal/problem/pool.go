@@ -93,10 +93,10 @@ func (q *Pool) At(delta float64, n int64) float64 {
 
 // ExtraOf returns what n containers of the members are worth beside their value.
 func (q *Pool) ExtraOf(n int64) float64 {
-	if q.only == nil || q.only.Curve == nil {
+	if q.only == nil {
 		return 0
 	}
-	return q.only.Curve.Of(n)
+	return q.only.Tally(n).Extra
 }
 
 // Missing returns how many containers the members are away from a number that they may have: those that they lack
@@ -104,7 +104,7 @@ func (q *Pool) ExtraOf(n int64) float64 {
 func (q *Pool) Missing() int64 {
 	missing := max(0, q.Min-q.N)
 	if q.only != nil {
-		missing = max(missing, q.only.Missing(q.N))
+		missing = max(missing, q.only.Tally(q.N).Missing)
 	}
 	return missing
 }
@@ -113,10 +113,7 @@ func (q *Pool) Missing() int64 {
 // a number or no larger one is allowed.
 func (q *Pool) Short() int64 {
 	if q.only != nil {
-		if q.only.Own.Allows(q.N) {
-			return 0
-		}
-		return max(0, q.only.Own.AtLeast(q.N)-q.N)
+		return q.only.Tally(q.N).Short
 	}
 	return max(0, q.Min-q.N)
 }
@@ -124,14 +121,10 @@ func (q *Pool) Short() int64 {
 // Over returns how many containers are to go where no larger number can be had: down to the next one that is
 // allowed; 0 where the number is, or none below it.
 func (q *Pool) Over() int64 {
-	if q.only == nil || q.only.Own.Allows(q.N) {
+	if q.only == nil {
 		return 0
 	}
-	below := q.only.Own.AtMost(q.N)
-	if below < 0 {
-		return 0
-	}
-	return q.N - below
+	return q.only.Tally(q.N).Over
 }
 
 // Wanted returns the n in [min, max] with the largest price n - lambda G(n).

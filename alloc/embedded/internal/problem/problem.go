@@ -35,6 +35,8 @@ type Problem struct {
 	// Spend is what the Weights of all that are freed may add up to. In the paper's P2 it is Budget.
 	Spend    int64
 	MustMove []int
+	// Worthy says that something is worth something beside its Value, Stays that staying as it is is worth something to one that may.
+	Worthy, Stays bool
 	// Scale is about what a whole kind is worth: 1 in the paper's P2, where worth is utilization.
 	Scale float64
 	// TieLoss is how much utilization one unit of loss is worth in the search: too little to

@@ -17,7 +17,8 @@ type DemandType struct {
 	Own *solver.App
 	// Curve is its worth by number beside Value; nil: none.
 	Curve   *Curve
-	classes []int // of servers that are open; nil: all
+	tallies []Tally // by number, of an Own
+	classes []int   // of servers that are open; nil: all
 }
 
 // App is one application as the search sees it.
@@ -57,21 +58,4 @@ func (t *DemandType) fit(class int, n int64) int64 {
 		n = min(n, t.Own.PerServer)
 	}
 	return n
-}
-
-// Missing returns how many containers n is away from the next number that the type's members may have together,
-// beyond what their minima say.
-func (t *DemandType) Missing(n int64) int64 {
-	if t.Own == nil || t.Own.Allows(n) {
-		return 0
-	}
-	missing := int64(1)
-	below, above := t.Own.AtMost(n), t.Own.AtLeast(n)
-	if below >= 0 {
-		missing = n - below
-	}
-	if above >= 0 && (below < 0 || above-n < missing) {
-		missing = above - n
-	}
-	return missing
 }

@@ -5,6 +5,8 @@ package problem
 import (
 	"math"
 	"slices"
+
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // LeastLoss returns the least loss that application i can have within its bounds, or within its
@@ -24,19 +26,14 @@ func (p *Problem) Loss(i int32, n int64) float64 {
 	return math.Abs(float64(p.Types[a.Type].Delta*float64(n)) - a.share)
 }
 
-// Worthy reports whether anything is worth something beside its Value.
-func (p *Problem) Worthy() bool {
-	for i := range p.Inst.Apps {
-		if app := &p.Inst.Apps[i]; app.Worth != nil || app.Stay > 0 {
-			return true
-		}
-	}
-	return false
+// worthy reports whether anything is worth something beside its Value.
+func worthy(inst *solver.Instance) bool {
+	return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Worth != nil || app.Stay > 0 })
 }
 
 // scale returns Scale: what all applications can gain together by their numbers and by staying, by kind.
 func (p *Problem) scale() float64 {
-	if !p.Worthy() {
+	if !p.Worthy {
 		return 1
 	}
 	var sum float64
@@ -54,20 +51,20 @@ func (p *Problem) scale() float64 {
 	return sum / float64(p.Kinds)
 }
 
-// Mean returns what a container of type t is worth in the mean.
-func (p *Problem) Mean(t int32) float64 {
-	mean := p.Types[t].Value
+// Typical returns what a container of type t brings about where its applications stand.
+func (p *Problem) Typical(t int32) float64 {
+	value := p.Types[t].Value
 	if curve := p.Types[t].Curve; curve != nil {
-		mean += curve.Mean
+		value += curve.Typical
 	}
-	return mean
+	return value
 }
 
 // lossWeight is a thousandth of the least value of a container.
 func (p *Problem) lossWeight() float64 {
 	least := math.Inf(1)
 	for t := range p.Types {
-		if v := p.Mean(int32(t)); v > 0 {
+		if v := p.Typical(int32(t)); v > 0 {
 			least = math.Min(least, v)
 		}
 	}

@@ -112,7 +112,7 @@ func (a *Annealer) Unit() float64 {
 	var sum float64
 	for i := range a.S.p.Apps {
 		t := a.S.p.Apps[i].Type
-		sum += a.S.p.Mean(t) + float64(a.S.p.Inst.LossPrice*a.S.p.Types[t].Delta)
+		sum += a.S.p.Typical(t) + float64(a.S.p.Inst.LossPrice*a.S.p.Types[t].Delta)
 	}
 	return sum / float64(max(1, len(a.S.p.Apps)))
 }

@@ -44,9 +44,12 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 	if len(m.touched) == 0 || len(a.S.active) == 0 {
 		return
 	}
-	now := a.energy()
-	for n := range a.tune.RepairMoves {
-		if now >= least || now < least-float64(hope*(1-float64(n)/float64(a.tune.RepairMoves))) {
+	now, most := a.energy(), a.tune.RepairMoves
+	if a.S.p.Worthy {
+		most = a.tune.WorthRepair
+	}
+	for n := range most {
+		if now >= least || now < least-float64(hope*(1-float64(n)/float64(most))) {
 			return
 		}
 		a.Moves++
@@ -153,6 +156,10 @@ func (a *Annealer) exchange(m *move) bool {
 	s, p := a.S, a.S.p
 	if s.Freed > p.Spend {
 		return a.unblock(m)
+	}
+	// Where staying is worth something whoever was freed in vain goes back.
+	if p.Stays && a.rng.Below(3) == 0 {
+		return a.keepOne(m)
 	}
 	// Mostly one for one; several at once where they sit together on one scarce server.
 	n := int64(1)

@@ -229,7 +229,7 @@ func (a *Annealer) value(t int32) float64 {
 	if demanded.Curve == nil {
 		return demanded.Value
 	}
-	return demanded.Value + demanded.Curve.Rise(a.S.pools[t].N)
+	return demanded.Value + demanded.Tally(a.S.pools[t].N).Rise
 }
 
 // lossStep returns the change of loss by one more container of type t, in shares: negative up to the fair counts of

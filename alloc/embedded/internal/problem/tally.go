@@ -1,0 +1,56 @@
+// This file says what a number of containers means to an application that may not have every number, or to which
+// numbers are worth something by themselves.
+
+package problem
+
+// mostTallies bounds the numbers of an application that are looked up, of 40 bytes each; larger ones are computed.
+const mostTallies = 256
+
+// Tally is what a number of containers means to the only member of a type.
+type Tally struct {
+	// Missing is how many containers it is away from the next number that the member may have, above or below; Short how
+	// many more lead to the next one above, Over how many less to the next one below. 0 where there is none there, or it
+	// may have the number.
+	Missing, Short, Over int64
+	// Extra is what the number is worth beside Value times it, Rise what a container beyond it brings, see Curve.
+	Extra, Rise float64
+}
+
+// Tally returns what n containers mean to the only member of type t.
+func (t *DemandType) Tally(n int64) Tally {
+	if n < int64(len(t.tallies)) {
+		return t.tallies[n]
+	}
+	return t.tally(n)
+}
+
+// setTallies computes the tallies of numbers up to most.
+func (t *DemandType) setTallies(most int64) {
+	t.tallies = nil
+	for n := range min(most+1, mostTallies) {
+		t.tallies = append(t.tallies, t.tally(n))
+	}
+}
+
+// tally computes one. O(log numbers).
+func (t *DemandType) tally(n int64) Tally {
+	var y Tally
+	if t.Curve != nil {
+		y.Extra, y.Rise = t.Curve.Of(n), t.Curve.Rise(n)
+	}
+	if t.Own.Allows(n) {
+		return y
+	}
+	y.Missing = 1
+	below, above := t.Own.AtMost(n), t.Own.AtLeast(n)
+	if below >= 0 {
+		y.Missing, y.Over = n-below, n-below
+	}
+	if above >= 0 {
+		y.Short = above - n
+		if below < 0 || y.Short < y.Missing {
+			y.Missing = y.Short
+		}
+	}
+	return y
+}
