@@ -95,7 +95,7 @@ func (r *run) moves() float64 {
 	moves := math.Min(float64(r.opts.Effort), r.tune.MostMoves) * float64(r.p.Servers+len(r.p.Apps))
 	switch {
 	case r.p.Worthy:
-		moves *= r.tune.WorthMoves
+		moves *= r.tune.WorthMoves * math.Sqrt(r.tune.WorthCrowd/float64(r.p.Servers+len(r.p.Apps)))
 	case r.p.Servers <= r.tune.ColdServers:
 		moves *= r.tune.Moves
 	}

@@ -38,6 +38,10 @@
 // The phases are in phases.go: by sets (sets.go) where servers are small enough for lists of patterns, else
 // by containers (containers.go). What each part brings is printed by BenchmarkAblation.
 //
+// Where numbers of containers have worths of their own each application is a type by itself, and the search is the one
+// by containers: moves follow the slope of the concave envelope (problem.Curve), the price bound tries every number, of
+// whatever shape the worths are, and enumeration settles tiny instances.
+//
 // # Notation
 //
 //	symbol   Go name                        unit                  where

@@ -51,6 +51,47 @@ func BenchmarkWorths(b *testing.B) {
 	}
 }
 
+// Where HiGHS proves an optimum with worths by number it is within the bound here, and hardly above the answer.
+func TestWorthsAgainstHiGHS(t *testing.T) {
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 1
+	}
+	compared, close := 0, 0
+	for seed := range seeds {
+		for _, family := range []string{"gpus", "table2", "mixed"} {
+			inst := worthInstance(family, seed, 6, 10, seed%3 > 0)
+			want, err := mip.New(ortools.HiGHS{}, mip.Disjunctive, &mip.Options{Search: milp.Options{RelativeGap: 1e-9}}).Solve(t.Context(), inst)
+			if errors.Is(err, ortools.ErrUnavailable) {
+				t.Skipf("NOT TESTED, OR-Tools is missing: %v", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := embedded.New(nil).Solve(t.Context(), inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want.Status != solver.Optimal || !got.Status.HasSolution() {
+				continue
+			}
+			compared++
+			if got.Bound < want.Objective-1e-6 || got.Objective > want.Objective+1e-6 {
+				t.Errorf("%s, seed %d: %g, at most %g; HiGHS proves %g", family, seed, got.Objective, got.Bound, want.Objective)
+			}
+			if got.Objective >= want.Objective-0.001*math.Abs(want.Objective) {
+				close++
+			}
+			if certified, err := got.Certified(inst); err != nil || certified < want.Objective-1e-6 {
+				t.Errorf("%s, seed %d: certified %g, %v; HiGHS proves %g", family, seed, certified, err, want.Objective)
+			}
+		}
+	}
+	if !testing.Short() && (compared < 8 || float64(close) < .9*float64(compared)) {
+		t.Errorf("of %d instances %d are within a thousandth", compared, close)
+	}
+}
+
 // compareWorths prints a row of the table: by how much the default effort falls short of the better of both answers,
 // how far its bound is from its own, and how long it takes.
 func compareWorths(b *testing.B, family string, servers, apps int, previous bool) {

@@ -86,9 +86,10 @@ type Annealing struct {
 	Hope        float64
 	// WorthMoves and WorthRepair take the place of Moves and RepairMoves where numbers of containers have worths of their
 	// own: each application is then a type by itself, which makes a move dear, and concave worths forgive a container in
-	// the wrong place.
-	WorthMoves  float64
-	WorthRepair int
+	// the wrong place. With more servers and applications than WorthCrowd together there are fewer for each, by the square
+	// root, and with less of them more.
+	WorthMoves, WorthCrowd float64
+	WorthRepair            int
 	// MostCandidates bounds the types that one fill looks at, and Homes how many servers a container
 	// without a place tries: a move stays cheap on large clusters.
 	MostCandidates, Homes int
@@ -153,7 +154,7 @@ func Standard() *Numbers {
 			ShortStart: 3, FreshStart: 100, Agreeing: 2, ColdServers: 200,
 		},
 		Annealing: Annealing{
-			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthMoves: 1, WorthRepair: 20,
+			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthMoves: 1.2, WorthCrowd: 60, WorthRepair: 10,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
 		Sets: Sets{Tries: 3, Slack: 0.003},
