@@ -267,7 +267,20 @@ func line(j *checkpoint.Job) string {
 	add(j.Restarts > 0, " restarts=%d", j.Restarts)
 	add(j.Deaths > 1, " deaths=%d", j.Deaths)
 	add(!j.Deadline.IsZero(), " by %ds", j.Deadline.Unix())
-	add(len(j.Checkpoints) > 0, " checkpoints=%v", j.Checkpoints)
+	add(len(j.Checkpoints) > 0, " checkpoints=%v", checkpoints(j.Checkpoints))
 	add(j.Reason.Constraint != "", " (%s: %s)", j.Reason.Constraint, j.Reason.Text)
 	return text
+}
+
+// checkpoints are number and step of each; one that could not be read has a question mark.
+func checkpoints(list []checkpoint.Confirmed) []string {
+	var words []string
+	for _, c := range list {
+		word := fmt.Sprintf("{%d %d}", c.Number, c.Step)
+		if c.Unread {
+			word += "?"
+		}
+		words = append(words, word)
+	}
+	return words
 }

@@ -80,8 +80,8 @@
 //
 // Never lost. A checkpoint counts when it was verified and that is on record. Stop is only issued after
 // that, in the same Ready as its record, or where there is nothing to save any more. Prune is only
-// issued after a newer one counts. Resume takes the newest that counts; one that cannot be read is
-// passed over for the one before, but never for a new beginning.
+// issued after a newer one counts. Resume takes the newest that counts; one that two readers cannot read, a server and the
+// master, is passed over for the one before, but never for a new beginning, and it stays until a newer one counts.
 //
 // Across crashes. All of that is decided in Step, and is on record before anything is done of it. So
 // whoever reads the records knows at least what was done, and does again what may not have been:

@@ -80,8 +80,13 @@ const (
 	Done Outcome = "done"
 	// Failed: it is not so, or perhaps not everywhere.
 	Failed Outcome = "failed"
-	// Damaged: Resume could not, for the checkpoint cannot be read: store.ErrCorrupt or store.ErrNotFound.
+	// Damaged: Resume could not, for the checkpoint cannot be read: store.ErrCorrupt or store.ErrNotFound. A master does
+	// not take a server's word for it, to which the store may not be mounted: it reads the checkpoint itself, and says
+	// Failed if it can.
 	Damaged Outcome = "damaged"
+	// Unreadable: Resume could not, for nobody can read the checkpoint now, for instance since its disk returns errors.
+	// That is tried again like Failed, and counts as Damaged after the last try.
+	Unreadable Outcome = "unreadable"
 	// Fenced: ErrFenced. Another master has taken over.
 	Fenced Outcome = "fenced"
 )

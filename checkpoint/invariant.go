@@ -37,7 +37,7 @@ func (m *Machine) mustHold(j *Job) {
 
 // fault says which rule the job breaks; "": none.
 func (j *Job) fault(keep int) string {
-	newest := j.Newest().Number
+	newest := j.last().Number
 	mayRun, known := live[j.Phase]
 	switch {
 	case !known:

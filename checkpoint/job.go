@@ -90,6 +90,9 @@ type Confirmed struct {
 	Number int64 `json:"number"`
 	// Step is the number of training steps it holds, -1 if unknown.
 	Step int64 `json:"step"`
+	// Unread says that it could not be read when it was to be resumed: one before it is used, until a newer one is
+	// confirmed.
+	Unread bool `json:"unread,omitempty"`
 }
 
 // Job is the state of one job, as the journal keeps it. Lists of containers are ascending, one entry a
@@ -145,8 +148,20 @@ type Job struct {
 // Live reports whether processes of the job may run.
 func (j *Job) Live() bool { return j.Attempt > j.Stopped }
 
-// Newest returns the newest confirmed checkpoint; its Number is 0 if there is none.
+// Newest returns the newest confirmed checkpoint that is not Unread, from which the job resumes; its Number is 0 if none was
+// confirmed.
 func (j *Job) Newest() Confirmed {
+	for _, c := range slices.Backward(j.Checkpoints) {
+		if !c.Unread {
+			return c
+		}
+	}
+	// One that is marked is still better than to begin anew.
+	return j.last()
+}
+
+// last returns the checkpoint that was confirmed last; its Number is 0 if none was.
+func (j *Job) last() Confirmed {
 	if len(j.Checkpoints) == 0 {
 		return Confirmed{}
 	}

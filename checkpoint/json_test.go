@@ -109,7 +109,7 @@ func events() *rapid.Generator[checkpoint.Event] {
 		case 12:
 			return checkpoint.Drain{ID: name, Deadline: rapid.SampledFrom([]time.Time{{}, moment}).Draw(t, "deadline"), Over: number%2 == 0}
 		default:
-			outcomes := []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
+			outcomes := []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Unreadable, checkpoint.Fenced}
 			return checkpoint.Reply{ID: number, Job: name, Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
 				Detail: text().Draw(t, "detail"), Step: number}
 		}

@@ -73,7 +73,7 @@ func (m *Machine) resume(j *Job) error {
 // foreign says what in a job no machine of this Config and with these numbers has written; "": nothing.
 func (j *Job) foreign(m *Machine) string {
 	// No number may be above the last one that was given out: it would be given out again.
-	highest := max(j.Attempt, j.Effect, j.Order, j.Saving.Number, j.Newest().Number)
+	highest := max(j.Attempt, j.Effect, j.Order, j.Saving.Number, j.last().Number)
 	var faults apportion.Faults
 	check.ID(&faults, map[string]bool{}, j.Name, apportion.Item{})
 	check.Resources(&faults, m.config.Kinds, j.Demand, apportion.Item{}, "demand")

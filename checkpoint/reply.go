@@ -23,6 +23,12 @@ func (r Reply) apply(m *Machine) error {
 	// The checkpoint to resume from cannot be read: there may be one before it.
 	case Damaged:
 		m.damaged(j, r.Detail)
+	case Unreadable:
+		if j.Phase == Resuming && j.Tries >= m.config.Retries {
+			m.damaged(j, r.Detail)
+		} else {
+			m.failed(j, r.Detail)
+		}
 	case Fenced:
 		m.over = ErrFenced
 		return m.over
@@ -61,7 +67,9 @@ func (m *Machine) done(j *Job, r Reply) {
 // confirmed keeps the checkpoint that was verified, drops those beyond Config.Keep, and goes on to
 // stop the job where its containers are to change.
 func (m *Machine) confirmed(j *Job) {
-	j.Checkpoints = append(slices.Clone(j.Checkpoints), j.Saving)
+	// Those that could not be read have waited long enough: there is a newer one now.
+	readable := slices.DeleteFunc(slices.Clone(j.Checkpoints), func(c Confirmed) bool { return c.Unread })
+	j.Checkpoints = append(readable, j.Saving)
 	// The oldest go first: recovery begins from the newest and goes back.
 	if drop := len(j.Checkpoints) - m.config.Keep; drop > 0 {
 		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
@@ -180,16 +188,31 @@ func (m *Machine) leave(j *Job) {
 	m.settle(j)
 }
 
-// damaged turns to the checkpoint before one that cannot be read. The last one is never dropped, so
-// that a job whose state is lost is suspended and not begun anew.
+// damaged turns to the checkpoint before one that cannot be read. That one is marked, and dropped when a newer one counts.
+// Where none is left that could be read, the fault is the store's: the marks go, and the job is suspended and not begun
+// anew.
 func (m *Machine) damaged(j *Job, detail string) {
-	// The newest is dropped only where there is one before it.
-	last := len(j.Checkpoints) - 1
-	if j.Phase != Resuming || last < 1 {
+	if j.Phase != Resuming || len(j.Checkpoints) == 0 {
 		m.failed(j, detail)
 		return
 	}
-	j.blame(string(Resume), fmt.Sprintf("checkpoint %d cannot be read, %d is used: %s", j.Checkpoints[last].Number, j.Checkpoints[last-1].Number, detail))
-	j.Checkpoints = slices.Clone(j.Checkpoints[:last])
+	bad := j.Newest().Number
+	j.Checkpoints = slices.Clone(j.Checkpoints)
+	readable := 0
+	for i := range j.Checkpoints {
+		c := &j.Checkpoints[i]
+		c.Unread = c.Unread || c.Number == bad
+		if !c.Unread {
+			readable++
+		}
+	}
+	if readable == 0 {
+		for i := range j.Checkpoints {
+			j.Checkpoints[i].Unread = false
+		}
+		m.giveUp(j, detail)
+		return
+	}
+	j.blame(string(Resume), fmt.Sprintf("checkpoint %d cannot be read, %d is used: %s", bad, j.Newest().Number, detail))
 	m.enter(j, Stopping) // some servers may have begun from the one that others could not read
 }

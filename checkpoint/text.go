@@ -13,7 +13,7 @@ import (
 // The words of each enumeration, in the order of their declaration.
 var (
 	actions  = []Action{Save, Verify, Stop, Release, Create, Resume, Confirm, Prune}
-	outcomes = []Outcome{Done, Failed, Damaged, Fenced}
+	outcomes = []Outcome{Done, Failed, Damaged, Unreadable, Fenced}
 	endings  = []Ending{Completed, Cancelled}
 	phases   = []Phase{
 		Idle, Waiting, Creating, Resuming, Confirming, Running, Saving, Verifying, Stopping, Releasing, Ended,

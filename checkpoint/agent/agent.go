@@ -207,6 +207,9 @@ func (a *Agent) doStop(p passage, e checkpoint.Effect) checkpoint.Reply {
 	return answer(e, checkpoint.Done, "")
 }
 
+// errUnread: a checkpoint could not be fetched.
+var errUnread = errors.New("agent: the checkpoint cannot be fetched")
+
 // answer is a reply to an effect.
 func answer(e checkpoint.Effect, outcome checkpoint.Outcome, detail string) checkpoint.Reply {
 	return checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: outcome, Detail: detail, Step: -1}
@@ -216,10 +219,14 @@ func answer(e checkpoint.Effect, outcome checkpoint.Outcome, detail string) chec
 // because the lease is over: that attempt has failed, and no newer master is the reason.
 func (a *Agent) outcome(e checkpoint.Effect, err error) checkpoint.Outcome {
 	// Only a Resume reads a checkpoint; for a Save the same errors are a failure of the store.
-	unreadable := errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound)
+	damaged := errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound)
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch {
-	case e.Action == checkpoint.Resume && unreadable:
+	case e.Action == checkpoint.Resume && damaged:
 		return checkpoint.Damaged
+	// Perhaps the disk here is full, and nothing is wrong with the checkpoint: the master reads it, too.
+	case errors.Is(err, errUnread) && !ended:
+		return checkpoint.Unreadable
 	case errors.Is(err, checkpoint.ErrFenced) && e.Attempt > a.book.Page(e.Job).Lapsed:
 		return checkpoint.Fenced
 	}

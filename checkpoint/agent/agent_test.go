@@ -167,6 +167,19 @@ func (b *bench) greet() {
 	b.heard = s.Clock
 }
 
+// awaitHeard waits until the stamp that orders hand back is on the disk, where it is written beside the orders.
+func (b *bench) awaitHeard() {
+	b.t.Helper()
+	want, err := json.Marshal(b.heard)
+	for range 1000 {
+		if err == nil && vfstest.Content(b.config.Disk, agent.HeardFile) == string(want) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.t.Fatalf("%s is not on the disk, %v", want, err)
+}
+
 // subject shows the bench to the suite.
 func (b *bench) subject() *agenttest.Subject {
 	return &agenttest.Subject{

@@ -107,8 +107,10 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, e
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
 		return run, err
 	}
-	_, err := transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore)
-	return run, err
+	if _, err := transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore); err != nil {
+		return run, fmt.Errorf("%w: %w", errUnread, err)
+	}
+	return run, nil
 }
 
 // save has the job write its state and commits it. A commit that is abandoned may still come to its end: its number

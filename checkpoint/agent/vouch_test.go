@@ -28,6 +28,7 @@ func TestVouch(t *testing.T) {
 	vouches(2, 0, true)
 	b.elapse(0.75)
 	vouches(1, 0.25, false)
+	b.awaitHeard()
 	b.restart() // the next agent vouches for no more than the one before
 	vouches(1, 0.25, false)
 	b.elapse(0.75)

@@ -52,10 +52,7 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 	// The store is asked, not a server: the master checks with its own eyes what an agent says it has
 	// saved.
 	case checkpoint.Verify:
-		_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
-			return transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
-		})
-		return failed(err)
+		return failed(d.verify(ctx, e))
 	case checkpoint.Save:
 		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 	}
@@ -74,7 +71,36 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 	for range servers {
 		all = worse(all, <-replies)
 	}
+	if all.Outcome == checkpoint.Damaged || all.Outcome == checkpoint.Unreadable {
+		return d.readAgain(ctx, e, all)
+	}
 	return all
+}
+
+// readAgain is the second reader of a checkpoint that a server could not read. What the master can read is the server's
+// fault: perhaps its store is not mounted.
+func (d *Driver) readAgain(ctx context.Context, e checkpoint.Effect, first checkpoint.Reply) checkpoint.Reply {
+	err := d.verify(ctx, e)
+	switch {
+	case err == nil:
+		first.Outcome, first.Detail = checkpoint.Failed, "the master can read it: "+first.Detail
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrNotFound):
+		first.Outcome = checkpoint.Damaged
+	// There was no time to read it.
+	case ctx.Err() != nil:
+		first.Outcome = checkpoint.Failed
+	default:
+		first.Outcome, first.Detail = checkpoint.Unreadable, first.Detail+"; the master: "+err.Error()
+	}
+	return first
+}
+
+// verify reads a checkpoint to its end.
+func (d *Driver) verify(ctx context.Context, e checkpoint.Effect) error {
+	_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
+		return transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
+	})
+	return err
 }
 
 // give gives an order to the agent of a server, when it is there. A call that ignores its context is left alone
@@ -131,9 +157,9 @@ func failed(err error) checkpoint.Reply {
 
 // badness orders the outcomes.
 //
-// A Failed effect is tried again, Damaged begins from an earlier checkpoint, and Fenced ends the
+// A Failed effect is tried again, Unreadable as well but for the last time, Damaged begins from an earlier checkpoint, and Fenced ends the
 // master: what has the wider consequence stands further right and wins.
-var badness = []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Fenced}
+var badness = []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Unreadable, checkpoint.Damaged, checkpoint.Fenced}
 
 // worse joins the replies of two servers: an effect is done if it is done on both. The step is that of the one
 // server that knows it.

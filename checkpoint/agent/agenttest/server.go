@@ -109,6 +109,8 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
 		if e.Action == checkpoint.Resume && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)) {
 			reply.Outcome = checkpoint.Damaged
+		} else if errors.Is(err, errUnread) {
+			reply.Outcome = checkpoint.Unreadable
 		}
 	}
 	return reply, nil
@@ -174,7 +176,7 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 	if e.Checkpoint > 0 {
 		var err error
 		if step, err = readStep(ctx, s.Store, e.Job, e.Checkpoint); err != nil && s.broken != beginsAnew {
-			return err
+			return fmt.Errorf("%w: %w", errUnread, err)
 		}
 	}
 	// The mark is set where the processes begin to live, so that a Resume that has failed can be done
@@ -184,6 +186,9 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 	h.starts[e.Attempt]++
 	return nil
 }
+
+// errUnread: a checkpoint cannot be read.
+var errUnread = errors.New("agenttest: the checkpoint cannot be read")
 
 func readStep(ctx context.Context, store store.Store, job string, number int64) (int64, error) {
 	r, err := store.Open(ctx, job, number)

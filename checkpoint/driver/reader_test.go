@@ -1,0 +1,136 @@
+// This file checks that no confirmed checkpoint is given up on one server's word.
+
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// blind is a store as one server, or the master, sees it: what it cannot read has an error.
+type blind struct {
+	store.Store
+	fails func(number int64) error
+}
+
+func (b *blind) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	if err := b.fails(number); err != nil {
+		return nil, err
+	}
+	return b.Store.Open(ctx, job, number)
+}
+
+// sight says which checkpoints a reader cannot open: those from a number on, with an error.
+type sight struct {
+	from atomic.Int64
+	err  error
+}
+
+func (s *sight) fails(number int64) error {
+	if from := s.from.Load(); from != 0 && number >= from {
+		return s.err
+	}
+	return nil
+}
+
+// saves has a job saved, and returns it with the new checkpoint.
+func (w *world) saves(job string, steps int64, on string) driver.JobState {
+	w.t.Helper()
+	w.servers[on].Work(steps)
+	running := w.await(job, in(checkpoint.Running))
+	before := running.Job.Newest()
+	w.must(checkpoint.Checkpoint{Job: job})
+	return w.await(job, func(j *driver.JobState) bool { return j.Job.Phase == checkpoint.Running && j.Job.Newest() != before })
+}
+
+// seen is a world whose servers and master see the store through sights.
+func seen(w *world, err error) (servers, master *sight) {
+	servers, master = &sight{err: err}, &sight{err: err}
+	for _, s := range w.servers {
+		s.Server.Store = &blind{w.store, servers.fails}
+	}
+	w.config.Store = &blind{w.store, master.fails}
+	return servers, master
+}
+
+// The store of a server is not mounted: the job is not resumed there, and nothing that was confirmed is given up. When it
+// is mounted again the job goes on where it was.
+func TestUnmountedOnOneServer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		servers, _ := seen(w, store.ErrNotFound)
+		w.open()
+		w.runs("lr", "s1")
+		w.saves("lr", 10, "s1")
+		confirmed := w.saves("lr", 65, "s1").Job.Checkpoints
+		servers.from.Store(1)
+		w.servers["s1"].Kill("lr")
+		j := w.await("lr", in(checkpoint.Idle)) // tried as often as it may be
+		if !slices.Equal(j.Job.Checkpoints, confirmed) {
+			t.Fatalf("%v is confirmed, and was %v", j.Job.Checkpoints, confirmed)
+		}
+		servers.from.Store(0)
+		w.must(adjust("lr", "s1"))
+		w.await("lr", on("s1"))
+		if j := w.saves("lr", 1, "s1"); j.Job.Newest().Step != 76 {
+			t.Errorf("it went on from step %d, want 75", j.Job.Newest().Step-1)
+		}
+		w.close()
+	})
+}
+
+// A checkpoint that the disk does not give back is tried again, and then the one before is used; it stays until a newer one
+// is confirmed.
+func TestUnreadableForAll(t *testing.T) {
+	for _, err := range []error{syscall.EIO, store.ErrCorrupt} {
+		bubble(t, func(t *testing.T, w *world) {
+			servers, master := seen(w, err)
+			w.open()
+			w.runs("lr", "s1")
+			w.saves("lr", 10, "s1")
+			saved := w.saves("lr", 65, "s1")
+			newest := saved.Job.Newest()
+			servers.from.Store(newest.Number)
+			master.from.Store(newest.Number)
+			w.servers["s1"].Kill("lr")
+			j := w.await("lr", func(j *driver.JobState) bool { return on("s1")(j) && j.Job.Newest() != newest })
+			marked := newest
+			marked.Unread = true
+			if last := j.Job.Checkpoints[len(j.Job.Checkpoints)-1]; last != marked || j.Job.Newest().Step != 10 {
+				t.Fatalf("%v: it goes on from %+v and has %+v", err, j.Job.Newest(), j.Job.Checkpoints)
+			}
+			wantReason(t, j, string(checkpoint.Resume))
+			servers.from.Store(0)
+			master.from.Store(0)
+			j = w.saves("lr", 5, "s1")
+			if slices.ContainsFunc(j.Job.Checkpoints, func(c checkpoint.Confirmed) bool { return c.Number == newest.Number }) || j.Job.Newest().Step != 15 {
+				t.Errorf("%v: with a newer one it has %+v", err, j.Job.Checkpoints)
+			}
+			w.close()
+		})
+	}
+}
+
+// A server whose disk is full cannot fetch a checkpoint. That says nothing of the checkpoint.
+func TestCannotFetch(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		servers, _ := seen(w, errors.New("no space left on device"))
+		w.open()
+		w.runs("lr", "s1")
+		w.saves("lr", 10, "s1")
+		confirmed := w.saves("lr", 10, "s1").Job.Checkpoints
+		servers.from.Store(1)
+		w.servers["s1"].Kill("lr")
+		if j := w.await("lr", in(checkpoint.Idle)); !slices.Equal(j.Job.Checkpoints, confirmed) {
+			t.Errorf("%v is confirmed, and was %v", j.Job.Checkpoints, confirmed)
+		}
+		w.close()
+	})
+}
