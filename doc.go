@@ -248,6 +248,13 @@
 //	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Load
 //	[verification in pieces, no paper]	checkpoint/transfer/verify.go	Verify
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
+//	[torch.distributed.checkpoint, no paper]	checkpoint/format/distributed.go	Distributed
+//	[safetensors, no paper]	checkpoint/format/safetensors.go	SafeTensors
+//	[transformers' Trainer, no paper]	checkpoint/format/huggingface.go	HuggingFace
+//	[DeepSpeed's engine, no paper]	checkpoint/format/deepspeed.go	DeepSpeed
+//	[PyTorch Lightning, no paper]	checkpoint/format/lightning.go	Lightning
+//	[Keras 3, no paper]	checkpoint/format/keras.go	Keras
+//	[Orbax, no paper]	checkpoint/format/orbax.go	Orbax
 //	[loose files of a checkpoint, no paper]	checkpoint/format/loose.go	Of, ErrAmbiguous
 //	[Dorm §III-C2, targets of a decision]	checkpoint/bridge/bridge.go	Submit, Targets
 //	[Dorm §III-C2, previous allocation]	checkpoint/bridge/previous.go	Previous

@@ -1,5 +1,5 @@
-// Package format finds, verifies and names the checkpoints that training frameworks leave on a disk:
-// TensorFlow, PyTorch, MXNet and Caffe. A half-written one is never chosen.
+// Package format finds, verifies and names the checkpoints that training frameworks leave on a disk: TensorFlow,
+// PyTorch and what builds on it, JAX's Orbax, Keras, MXNet and Caffe. A half-written one is never chosen.
 //
 // # What it computes
 //
@@ -15,6 +15,13 @@
 //	[PyTorch]      *.pt, *.pth                                  CRC-32 of each record
 //	[MXNet]        P-symbol.json, P-000N.params, P-000N.states  the structure, to the last byte
 //	[Caffe]        P_iter_N.caffemodel, P_iter_N.solverstate    the structure, and that the two fit
+//	[Distributed]  folder: .metadata, *.distcp                  that each tensor is there, CRC-32 of each record
+//	[SafeTensors]  *.safetensors, N.safetensors.index.json      the structure, to the last byte; all shards
+//	[HuggingFace]  checkpoint-N/                                all that a training needs, each file as above
+//	[DeepSpeed]    latest, TAG/*_states.pt                      all processes, CRC-32 of each record
+//	[Lightning]    *.ckpt                                       CRC-32 of each record
+//	[Keras]        *.keras                                      CRC-32 of each record
+//	[Orbax]        N/                                           that it was committed, CRC-32C of the manifests
 //
 // # Contract
 //
@@ -22,9 +29,10 @@
 // the loose files of PyTorch, the answer is [ErrAmbiguous] until the job has named its files, see [Of]. Only of a job's
 // first checkpoint a file may be taken for all of it that is saved before any other was begun.
 //
-// Of a checkpoint in which one file was cut off, at whatever byte, none is accepted, with two exceptions: the
+// Of a checkpoint in which one file was cut off, at whatever byte, none is accepted, with three exceptions: the
 // graph in a .meta of TensorFlow, which has no end of its own and is written at once by renaming, may lack
-// what follows the description of its saver; and a Caffe model may lack layers without weights at its end.
+// what follows the description of its saver; and a Caffe model may lack layers without weights at its end. Of Orbax the
+// arrays themselves are not read: a whole folder gets its name only when all is written.
 //
 // Damage within a file is noticed in every bit where the format has checksums: the index and the tensors of
 // TensorFlow, the records of PyTorch. Not covered are bytes that no reader looks at: padding, dates and
@@ -45,7 +53,7 @@
 //
 // What the frameworks read and this package does not: TensorFlow's first version of its format and
 // compressed indexes, PyTorch's pickles before 1.6 and archives without checksums, MXNet's oldest
-// arrays, which have no magic number, Caffe's HDF5 snapshots, and files in directories below.
+// arrays, which have no magic number, Caffe's HDF5 snapshots, and files in directories below other than those in the table.
 //
 // # References
 //

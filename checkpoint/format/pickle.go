@@ -27,7 +27,10 @@ const (
 )
 
 // pickle walks a pickle from its protocol number to its stop, which is the last byte of the file.
-func pickle(c *cursor) error {
+func pickle(c *cursor) error { return watched(c, nil) }
+
+// watched is pickle, and shows every opcode to watch, if that is not nil, before it moves over what follows it.
+func watched(c *cursor, watch func(op byte) error) error {
 	// The walk looks at opcodes in turn and calls nothing: what a pickle would execute stays data.
 	// O(opcodes).
 	for first := true; ; first = false {
@@ -47,22 +50,35 @@ func pickle(c *cursor) error {
 				return fmt.Errorf("%d bytes behind the end: %w", c.left(), errMalformed)
 			}
 			return nil
-		// GLOBAL has a module and a name, each with an end of line.
-		case op == pickleGlobal:
-			err = c.lines(2)
-		case fixed[op] > 0:
-			_, err = c.take(fixed[op])
-		case prefixed[op] > 0:
-			// What it moves over may be gigabytes of an array, and is not read.
-			err = c.counted(prefixed[op])
-		// An opcode that nobody writes for arrays is damage, or a pickle that does something else.
-		case !bytes.Contains(bare, opcode):
-			err = fmt.Errorf("opcode %#x: %w", op, errMalformed)
+		case watch != nil:
+			err = watch(op)
+		}
+		if err == nil {
+			err = c.skipOperand(op)
 		}
 		if err != nil {
 			return fmt.Errorf("pickle at %d: %w", at, err)
 		}
 	}
+}
+
+// skipOperand moves over what follows an opcode.
+func (c *cursor) skipOperand(op byte) error {
+	switch {
+	// GLOBAL has a module and a name, each with an end of line.
+	case op == pickleGlobal:
+		return c.lines(2)
+	case fixed[op] > 0:
+		_, err := c.take(fixed[op])
+		return err
+	case prefixed[op] > 0:
+		// What it moves over may be gigabytes of an array, and is not read.
+		return c.counted(prefixed[op])
+	// An opcode that nobody writes for arrays is damage, or a pickle that does something else.
+	case bytes.IndexByte(bare, op) < 0:
+		return fmt.Errorf("opcode %#x: %w", op, errMalformed)
+	}
+	return nil
 }
 
 // counted moves over a length of the given width, little endian, and as many bytes.

@@ -1,0 +1,74 @@
+// This file implements the checkpoints of Lightning: files of torch.save that hold all of a training.
+
+package format
+
+import (
+	"cmp"
+	"io/fs"
+	"math"
+	"path"
+)
+
+// Lightning knows the files *.ckpt of PyTorch Lightning. Each is a checkpoint by itself, with the states of model and
+// optimizers and the step, and is verified as by [PyTorch]. The newest is that of the highest step. What its strategies
+// for many processes write in place of a file is a folder: see [Distributed] and [DeepSpeed].
+type Lightning struct{}
+
+// Name returns "lightning".
+func (Lightning) Name() string { return "lightning" }
+
+// Newest implements [Format].
+func (f Lightning) Newest(fsys fs.FS) (Found, error) {
+	list, err := names(fsys)
+	if err != nil {
+		return Found{}, err
+	}
+	var candidates []candidate
+	for _, name := range list {
+		if path.Ext(name) != ".ckpt" {
+			continue
+		}
+		// The step stands in the file. One that does not tell is damaged, and is said to be.
+		step, err := trainingStep(fsys, name)
+		if err != nil {
+			step = math.MaxInt64
+		}
+		candidates = append(candidates, candidate{name, step})
+	}
+	return newest(f, fsys, candidates)
+}
+
+// Verify implements [Format]; name is the file.
+func (f Lightning) Verify(fsys fs.FS, name string) (Found, error) {
+	if err := plain(name); err != nil {
+		return Found{}, err
+	}
+	if err := verifyArchive(fsys, name); err != nil {
+		return Found{}, damaged(name, err)
+	}
+	step, err := trainingStep(fsys, name)
+	if err != nil {
+		return Found{}, err
+	}
+	return Found{Name: name, Files: []string{name}, Step: step}, nil
+}
+
+// trainingStep returns the step that a checkpoint holds.
+func trainingStep(fsys fs.FS, name string) (int64, error) {
+	keys, err := settings(fsys, name, "global_step")
+	if err != nil {
+		return -1, err
+	}
+	has := map[string]bool{}
+	err = inPickle(fsys, name, func(value any) {
+		if text, ok := value.(string); ok && (text == "state_dict" || text == "optimizer_states" || text == "pytorch-lightning_version") {
+			has[text] = true
+		}
+	})
+	step, told := keys["global_step"]
+	// A file with the weights alone is none that a training goes on from.
+	if err == nil && (!told || len(has) < 3) {
+		err = incomplete(name, "no step, or no state of the model or the optimizers")
+	}
+	return cmp.Or(step, 0), err
+}
