@@ -56,8 +56,6 @@ type written struct {
 	// free are files without which, or cut, a checkpoint is whole all the same: the framework does not need them.
 	// Of uncut ones only the form is checked, so that a cut goes unseen.
 	free, uncut []string
-	// rest is what else must be there for the newest to count, and belongs to no checkpoint.
-	rest []string
 }
 
 var libraries = map[string]written{

@@ -36,11 +36,11 @@ func TestLiterals(t *testing.T) {
 		// Numbers of many bytes: 2^40, -2^40, nothing, and more than fit.
 		"\x80\x02(\x8a\x06\x00\x00\x00\x00\x00\x01\x8a\x06\x00\x00\x00\x00\x00\xff\x8a\x00\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01t.": "1099511627776 -1099511627776",
 		// An object that is no literal is remembered as none: what refers to it shows nothing.
-		"\x80\x02]q\x00X\x01\x00\x00\x00aq\x01h\x00h\x01h\x07.": `"a" "a"`,
-		"\x80\x02X\x00\x10\x00\x00" + long + ".":                  fmt.Sprintf("%q", long),
-		"\x80\x02X\x01\x10\x00\x00" + long + "x.":                 "",
-		"\x80\x02U\x01aj\x00\x00\x00\x00.":                        `"a"`,
-		"\x80\x02U\x01ar\x00\x00\x01\x00K\x01j\x00\x00\x01\x00.":  `"a" 1 "a"`,
+		"\x80\x02]q\x00X\x01\x00\x00\x00aq\x01h\x00h\x01h\x07.":  `"a" "a"`,
+		"\x80\x02X\x00\x10\x00\x00" + long + ".":                 fmt.Sprintf("%q", long),
+		"\x80\x02X\x01\x10\x00\x00" + long + "x.":                "",
+		"\x80\x02U\x01aj\x00\x00\x00\x00.":                       `"a"`,
+		"\x80\x02U\x01ar\x00\x00\x01\x00K\x01j\x00\x00\x01\x00.": `"a" 1 "a"`,
 	} {
 		if got, err := shown(data); err != nil || got != want {
 			t.Errorf("%.60q: %.80s, %v, want %.80s", data, got, err, want)
