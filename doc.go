@@ -115,6 +115,11 @@
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows
 //	[worth by number, prices of restarts, no paper]	alloc/solver/worth.go	App.WorthOf
+//	[Kelly98, proportional fairness]	alloc/worth/utility.go	Fair
+//	[Mo00, alpha-fairness]	alloc/worth/utility.go	Alpha
+//	[Qiao21 §4.2, price of a restart]	alloc/worth/weight.go	Restart
+//	[Gu19 §4.1, attained service]	alloc/worth/weight.go	Attained
+//	[worths of a job, no paper]	alloc/worth/worth.go	Of, FairSpeed
 //	[worth by number, as stated, no paper]	alloc/worth.go	Application.numbers, resolved.stay, stopper.gain
 //	[worth by number, concave, no paper]	alloc/mip/worth.go	builder.concave
 //	[worth by number, envelope, no paper]	alloc/embedded/internal/problem/curve.go	Curve

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/worth"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
@@ -50,6 +51,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
 	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[apportion.Requirement](),
 	reflect.TypeFor[apportion.Operator](), reflect.TypeFor[alloc.Fragmentation](), reflect.TypeFor[alloc.Fragment](),
+
+	reflect.TypeFor[worth.Job](), reflect.TypeFor[worth.Worths](),
 
 	reflect.TypeFor[embedded.Effort](), reflect.TypeFor[embedded.Options](),
 
