@@ -15,7 +15,7 @@ import (
 )
 
 // names are those of the fields in all inputs: what the library finds wrong has the names of Go.
-var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{})
+var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{}, adjustInput{})
 
 // maxFaults is how many faults are listed.
 //
@@ -44,8 +44,13 @@ type inputFault struct {
 	Line int `json:"line,omitempty"`
 }
 
-// One shape for all errors: a reader looks at faults where there are any, and at error otherwise.
+// writeFailure writes an error.
 func writeFailure(w io.Writer, err error) {
+	_ = writeJSON(w, failureOf(err)) // there is nobody left to tell
+}
+
+// One shape for all errors: a reader looks at faults where there are any, and at error otherwise.
+func failureOf(err error) *failure {
 	f := failure{Error: err.Error()}
 	var faults apportion.Faults
 	var single *apportion.FieldError
@@ -74,5 +79,5 @@ func writeFailure(w io.Writer, err error) {
 			f.Faults = append(f.Faults, out)
 		}
 	}
-	_ = writeJSON(w, f) // there is nobody left to tell
+	return &f
 }

@@ -31,6 +31,8 @@ type command struct {
 	// record and state are paths, empty where nothing is to be written.
 	record string
 	state  string
+	// journal is that of -journal.
+	journal string
 	// timeout is 0 for no limit.
 	timeout time.Duration
 	// in is the file or standard input, read to its end by all but the streams; out gets nothing but

@@ -33,6 +33,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   flowcon  who still profits from resources on one worker: FlowCon's limits, a sample a line
   specon   who moves to which worker: SpeCon's categories and migrations, a sample a line
 
+  adjust  how jobs are resized without losing their work: the protocol, an event a line in, effects out
+
   version  which version this is
 
 The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the flags.
@@ -85,6 +87,7 @@ var subcommands = map[string]subcommand{
 	"oasis":   {(*command).stateFlag, answerOASiS, false},
 	"flowcon": {func(*command) {}, answerFlowCon, false},
 	"specon":  {func(*command) {}, answerSpeCon, false},
+	"adjust":  {(*command).journalFlag, answerAdjust, false},
 	"version": {func(*command) {}, answerVersion, false},
 }
 

@@ -1,0 +1,295 @@
+// This file tests "apportion adjust": what it answers, and that it says the same again wherever it was killed.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/workerlog"
+)
+
+// adjustHead opens the streams of this file.
+const adjustHead = `{"kinds":["cpu"],"limit":3,"retries":1,"restarts":-1,"keep":2,"timeout":10,"room":20}` + "\n"
+
+// live is a run of the command in a process of its own, which is fed line by line.
+type live struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      *bufio.Writer
+	out     *bufio.Scanner
+	effects []checkpoint.Effect
+	jobs    map[string]checkpoint.Job
+}
+
+func startAdjust(t *testing.T, folder string) *live {
+	t.Helper()
+	l := &live{t: t, cmd: exec.Command(os.Args[0], "adjust", "-journal", folder), jobs: map[string]checkpoint.Job{}}
+	l.cmd.Env = append(os.Environ(), asCommand+"=1")
+	l.cmd.Stderr = os.Stderr
+	in, err1 := l.cmd.StdinPipe()
+	out, err2 := l.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, l.cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.cmd.Process.Kill(); _ = l.cmd.Wait() })
+	l.in, l.out = bufio.NewWriter(in), bufio.NewScanner(out)
+	l.out.Buffer(nil, 1<<20)
+	return l
+}
+
+// say gives a line and takes in its answer.
+func (l *live) say(line string) adjustAnswer {
+	l.t.Helper()
+	fmt.Fprintln(l.in, strings.TrimSpace(line))
+	if err := l.in.Flush(); err != nil || !l.out.Scan() {
+		l.t.Fatalf("%s: no answer: %v", line, errors.Join(err, l.out.Err()))
+	}
+	var a adjustAnswer
+	if err := json.Unmarshal(l.out.Bytes(), &a); err != nil {
+		l.t.Fatal(err)
+	}
+	l.effects = append(l.effects, a.Effects...)
+	for _, j := range a.Jobs {
+		l.jobs[j.Name] = j
+	}
+	return a
+}
+
+// pending are the effects that are under way, one for a job at most, without what another master changes.
+func (l *live) pending() map[string]checkpoint.Effect {
+	pending := map[string]checkpoint.Effect{}
+	for _, e := range l.effects {
+		if e.ID == l.jobs[e.Job].Effect {
+			e.Epoch = 0
+			pending[e.Job] = e
+		}
+	}
+	return pending
+}
+
+// next does the effect that was asked for first, and replies.
+func (l *live) next() {
+	l.t.Helper()
+	at := slices.IndexFunc(l.effects, func(e checkpoint.Effect) bool { return e.Action != checkpoint.Prune })
+	if at < 0 {
+		return
+	}
+	e := l.effects[at]
+	l.effects = slices.Delete(l.effects, at, at+1)
+	text, err := json.Marshal(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: 10})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.say(string(text))
+}
+
+// played is a stream in which two jobs change places; an empty line stands for the next reply.
+var played = []string{
+	`{"event":"server-up","server":{"id":"n","capacity":[2]}}`, `{"event":"server-up","server":{"id":"s","capacity":[2]}}`,
+	`{"event":"submit","job":"a","demand":[1]}`, `{"event":"submit","job":"b","demand":[2]}`,
+	`{"event":"adjust","targets":{"a":["n","n"],"b":["s"]}}`, "", "", "", "", "", "",
+	`{"event":"checkpoint","job":"a"}`, "", "",
+	`{"event":"adjust","targets":{"a":["s"],"b":["n"]}}`, "", "", "", "", "", "", "", "", "", "", "", "", "",
+	`{"event":"cancel","job":"b"}`, "", "", `{"event":"finished","job":"a","attempt":1}`, "", "",
+}
+
+// play plays part of the stream.
+func (l *live) play(part []string) {
+	l.t.Helper()
+	for _, line := range part {
+		if line == "" {
+			l.next()
+		} else if a := l.say(line); a.Error != nil {
+			l.t.Fatalf("%s: %+v", line, a.Error)
+		}
+	}
+}
+
+// Killed behind any line and started again, it asks for the same, knows the same, and goes on to the same end.
+func TestAdjustKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	whole := startAdjust(t, t.TempDir())
+	whole.say(adjustHead)
+	whole.play(played)
+	if a := whole.jobs["a"]; a.Phase != checkpoint.Running || !slices.Equal(a.Containers, []string{"s"}) || whole.jobs["b"].Phase != checkpoint.Ended {
+		t.Fatalf("%+v", whole.jobs)
+	}
+	for k := 0; k <= len(played); k += 2 {
+		folder := t.TempDir()
+		first := startAdjust(t, folder)
+		first.say(adjustHead)
+		first.play(played[:k])
+		if err := first.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = first.cmd.Wait()
+		second := startAdjust(t, folder)
+		if a := second.say(adjustHead); a.Epoch != 2 {
+			t.Errorf("epoch %d", a.Epoch)
+		}
+		if diff := cmp.Diff(first.pending(), second.pending()); diff != "" {
+			t.Errorf("killed behind line %d: it asks for other effects:\n%s", k, diff)
+		}
+		if diff := cmp.Diff(first.jobs, second.jobs); diff != "" {
+			t.Errorf("killed behind line %d: it knows other jobs:\n%s", k, diff)
+		}
+		second.play(played[k:])
+		for name, j := range whole.jobs {
+			if got := second.jobs[name]; got.Phase != j.Phase || !slices.Equal(got.Containers, j.Containers) || len(got.Checkpoints) != len(j.Checkpoints) {
+				t.Errorf("killed behind line %d: job %s ends as %+v", k, name, got)
+			}
+		}
+	}
+}
+
+// once runs the command once: with a journal the second time is another.
+func once(t *testing.T, in string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(in), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// A line that makes no sense is answered, changes nothing, and the stream goes on.
+func TestAdjustRefuses(t *testing.T) {
+	lines := []string{`{"event":"server-up","server":{"id":"n","capacity":[9]}}`, `{"event":"submit","job":"a","demand":[1]}`,
+		`{"event":"dance"}`, `nonsense`, `{"event":"submit","job":"a","demand":[1]}`, `{"event":"adjust","totals":{"a":-1}}`,
+		`{"event":"adjust","totals":{"a":1},"targets":{}}`, `{"event":"adjust","totals":{"nobody":1}}`, `{"event":"adjust","totals":{"a":3}}`,
+		`{"event":"server-up","server":{"id":"s","capacity":[9]}}`, `{"event":"adjust","totals":{"a":1}}`}
+	folder := t.TempDir()
+	code, out, errs := once(t, adjustHead+strings.Join(lines, "\n"), "adjust", "-journal", folder)
+	if code != answered {
+		t.Fatal(code, errs)
+	}
+	answers := strings.Split(strings.TrimSpace(out), "\n")
+	for i, want := range map[int]string{3: "is unknown", 4: "invalid character", 5: "is there twice", 6: "out of range", 7: "targets", 8: "nobody", 11: "there are 2 servers"} {
+		if !strings.Contains(answers[i], `"error":{`) || !strings.Contains(answers[i], want) || !strings.Contains(answers[i], `"effects":[],"jobs":[],"gone":[]`) {
+			t.Errorf("line %d: %s; want %q", i+1, answers[i], want)
+		}
+	}
+	for _, i := range []int{0, 1, 2, 9, 10} {
+		if strings.Contains(answers[i], `"error"`) {
+			t.Errorf("line %d: %s", i+1, answers[i])
+		}
+	}
+	if !strings.Contains(answers[9], `"containers":["n","n","n"]`) || !strings.Contains(answers[9], `"previous":{"a":{"n":3}}`) {
+		t.Errorf("totals on one server: %s", answers[9])
+	}
+	for _, test := range []struct{ input, args, want string }{
+		{adjustHead, "", "-journal is needed"},
+		{"{}", "-journal " + folder, "is missing"},
+		{`{"kinds":["cpu"],"keep":-1}`, "-journal " + folder, "is negative"},
+		{`{"kinds":["cpu","gpu"]}`, "-journal " + folder, "quantities for 2 kinds"},
+	} {
+		if code, _, errs := once(t, test.input, append([]string{"adjust"}, strings.Fields(test.args)...)...); code == answered || !strings.Contains(errs, test.want) {
+			t.Errorf("%+v: %d %s", test, code, errs)
+		}
+	}
+}
+
+// Whoever opens the journal fences off who had it: that one says so and ends, and has done nothing.
+func TestAdjustFenced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	folder := t.TempDir()
+	first := startAdjust(t, folder)
+	first.cmd.Stderr = nil
+	first.say(adjustHead)
+	startAdjust(t, folder).say(adjustHead)
+	fmt.Fprintln(first.in, played[0])
+	if err := first.in.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if first.out.Scan() {
+		t.Errorf("it answers %s", first.out.Text())
+	}
+	var exit *exec.ExitError
+	if err := first.cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != failed {
+		t.Errorf("%v", err)
+	}
+}
+
+// The master in Python is killed again and again, with its trainers or without: no job runs twice, and none loses a step.
+func TestPythonMaster(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("NOT TESTED, there is no python3")
+	}
+	if testing.Short() {
+		t.Skip("runs real processes")
+	}
+	folder := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 2))
+	for kills := 0; ; kills++ {
+		var out, errs bytes.Buffer
+		cmd := exec.Command(python, "-B", "master.py", folder, "150", os.Args[0], "adjust", "-journal", filepath.Join(folder, "journal"))
+		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), asCommand+"=1"), &out, &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		limit := time.Minute
+		if kills < 5 {
+			limit = time.Duration(300+random.IntN(500)) * time.Millisecond
+		}
+		select {
+		case err := <-ended:
+			if err != nil || strings.Count(out.String(), "'completed'") != 2 {
+				t.Fatalf("%v: %s %s", err, &out, &errs)
+			}
+			checkLogs(t, folder)
+			return
+		case <-time.After(limit):
+			_ = cmd.Process.Kill()
+			cmd.WaitDelay = time.Second
+			<-ended
+		}
+		if kills > 5 {
+			t.Fatalf("it does not end: %s", &errs)
+		}
+	}
+}
+
+// checkLogs checks what the trainers have written, and that both have done all their steps.
+func checkLogs(t *testing.T, folder string) {
+	t.Helper()
+	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(folder, "logs")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := workerlog.Check(lines, nil); err != nil {
+		t.Error(err)
+	}
+	for _, job := range []string{"a", "b"} {
+		attempts := map[int64]bool{}
+		ended := false
+		for _, l := range lines {
+			if l.Job == job {
+				attempts[l.Attempt] = true
+				ended = ended || l.Worker == workerlog.End && l.Step == 150
+			}
+		}
+		if !ended || len(attempts) < 2 {
+			t.Errorf("job %s: %d attempts, ended %v", job, len(attempts), ended)
+		}
+	}
+}
