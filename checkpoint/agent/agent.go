@@ -20,7 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
-// Config says who an agent is. Every field but Clock and Report is required.
+// Config says who an agent is. Every field but Discard, Clock and Report is required.
 type Config struct {
 	// Server is the ID of the server on which the agent runs jobs.
 	Server string
@@ -32,6 +32,9 @@ type Config struct {
 	// Restored is the folder, by its absolute path, into which checkpoints are fetched for processes that
 	// begin from them. It is the server's own.
 	Restored string
+	// Discard says that the folder of a job in Shared, with all that its attempts have written, is removed when the master
+	// has forgotten the job.
+	Discard bool
 	// Store keeps the checkpoints.
 	Store store.Store
 	// Runner returns what runs the processes of a job here, from the Spec of its orders. It is called

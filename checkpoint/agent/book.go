@@ -49,9 +49,11 @@ type entries struct {
 	// Witness is that of every Fence.
 	Witness checkpoint.Witness `json:"witness,omitzero"`
 	// Name is drawn at random, and drawn again after each boot of the machine, which Boot names.
-	Name string          `json:"name,omitempty"`
-	Boot string          `json:"boot,omitempty"`
-	Jobs map[string]Page `json:"jobs"`
+	Name string `json:"name,omitempty"`
+	Boot string `json:"boot,omitempty"`
+	// Floor is the highest attempt of all pages that were dropped, see [Book.drop].
+	Floor int64           `json:"floor,omitempty"`
+	Jobs  map[string]Page `json:"jobs"`
 }
 
 // Page is what a server knows of one job.
@@ -114,6 +116,10 @@ func (b *Book) note(e checkpoint.Effect) Verdict {
 	defer b.mu.Unlock()
 	// A job that is not known has the zero page, whose marks name no attempt.
 	page, known := b.known.Jobs[e.Job]
+	if !known {
+		// It may have had a page, and what was asked of it then may come late.
+		page.Lapsed = b.known.Floor
+	}
 	before := Fence{b.known.Epoch, b.known.Witness, page.Marks}
 	after, verdict := before.Admit(e)
 	held := page.Containers
@@ -135,7 +141,7 @@ func (b *Book) note(e checkpoint.Effect) Verdict {
 	b.known.Epoch, page.Marks, page.Containers = after.Epoch, after.Marks, held
 	// An effect that was not admitted leaves no page behind, or a master that asks in vain would fill
 	// the book.
-	if known || page.Marks != (Marks{}) {
+	if known || page.Marks != before.Marks {
 		b.known.Jobs[e.Job] = page
 	}
 	b.version++

@@ -54,10 +54,14 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 		a.mu.Lock()
 		a.renew(q.Heard)
 		a.mu.Unlock()
+		a.forget(q.Forget)
 	}
 	s := Status{Clock: a.config.Clock(), Incarnation: a.self, Witness: a.book.Witness()}
 	for _, job := range a.book.Jobs() {
 		page := a.book.Page(job)
+		if page.over() && len(s.Ended) < maxEnded {
+			s.Ended = append(s.Ended, Ended{job, page.newest()})
+		}
 		// What was stopped or has lapsed is no news; the master would take its end for a death.
 		if !page.MayRun() {
 			continue

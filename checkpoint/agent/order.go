@@ -28,6 +28,8 @@ type Question struct {
 	Heard Stamp `json:"heard,omitzero"`
 	// Book is the Incarnation.Book of the agent that is meant; empty: any. Another one answers, and renews no lease.
 	Book string `json:"book,omitempty"`
+	// Forget are those of Status.Ended that the master does not know any more: what the server has of them goes.
+	Forget []Ended `json:"forget,omitempty"`
 }
 
 // Status is how the newest attempt of each job stands on one server.
@@ -40,6 +42,8 @@ type Status struct {
 	Witness checkpoint.Witness `json:"witness,omitzero"`
 	// Jobs are those whose processes may be alive, ascending by name.
 	Jobs []JobStatus `json:"jobs"`
+	// Ended are jobs that the server remembers and of which nothing lives there, ascending by name; not more than a hundred.
+	Ended []Ended `json:"ended,omitempty"`
 }
 
 // JobStatus is how an attempt stands on one server.

@@ -102,6 +102,8 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, e
 		return run, nil
 	}
 	run.Restore = filepath.Join(a.config.Restored, folder, attempt)
+	// The copies of the attempts before go first, for there may be room for one only.
+	a.discardOlder(ctx, filepath.Dir(run.Restore), e.Attempt)
 	// Only the parent is made: transfer.Load makes the folder itself, in one step, when it is
 	// complete.
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {

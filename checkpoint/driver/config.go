@@ -60,6 +60,9 @@ type Options struct {
 	// StallAfter is how long a running job may report no new step before its processes are ended and another attempt goes
 	// on from the newest checkpoint; 0: for ever. It must be longer than the longest step.
 	StallAfter time.Duration
+	// Retain is how long a job that has ended is remembered. Then its checkpoints are deleted and it is forgotten, by its
+	// servers as well; 0: for ever, and whoever forgets it deletes its checkpoints.
+	Retain time.Duration
 	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
 	CompactBytes int64
 	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.
@@ -99,7 +102,7 @@ func (c *Config) check(o *Options) error {
 		value int64
 	}{
 		{"Poll", int64(o.Poll)}, {"Silence", int64(o.Silence)}, {"StallAfter", int64(o.StallAfter)},
-		{"SaveEvery", int64(o.SaveEvery)},
+		{"SaveEvery", int64(o.SaveEvery)}, {"Retain", int64(o.Retain)},
 		{"CompactBytes", o.CompactBytes}, {"AppendLimit", int64(o.AppendLimit)},
 	} {
 		if f.value < 0 {

@@ -55,6 +55,12 @@
 // server have ended before ServerFenced is said. From then on nothing is sent to it any more: it is back when it
 // joins again.
 //
+// # What is thrown away
+//
+// With Options.Retain the driver deletes the checkpoints of a job some time after it has ended, and forgets it. What agents
+// remember of jobs that are on no record is told to them as such, and goes; so do copies of checkpoints, of which a server
+// keeps one for each job.
+//
 // # Ends
 //
 // When Run ends, jobs run on. The next driver finds them: it opens the journal, the agents join, and

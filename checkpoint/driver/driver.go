@@ -41,6 +41,7 @@ type Driver struct {
 	life      context.Context      // ends with Run
 	compactAt int64                // the size at which the journal is compacted next
 	saved     map[string]time.Time // when a job was last asked to save itself
+	since     map[string]time.Time // when a job was first seen to have ended
 
 	view    view
 	members members
@@ -56,7 +57,7 @@ type message struct {
 // come back as [apportion.Faults].
 func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Driver, error) {
 	d := &Driver{machine: m, journal: j, config: config, epoch: m.Epoch(),
-		inbox: make(chan message), ended: make(chan struct{}), saved: map[string]time.Time{}}
+		inbox: make(chan message), ended: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}}
 	if options != nil {
 		d.options = *options
 	}
@@ -145,6 +146,26 @@ func (d *Driver) State() State {
 		s.Jobs = append(s.Jobs, v.jobs[name].Clone())
 	}
 	return s
+}
+
+// Jobs returns how at most limit jobs stand, ascending by name, those after a name: a page of State, for who has many. O(jobs).
+func (d *Driver) Jobs(after string, limit int) []JobState {
+	v := &d.view
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	names := slices.Sorted(maps.Keys(v.jobs))
+	from, found := slices.BinarySearch(names, after)
+	if found {
+		from++
+	}
+	page := make([]JobState, 0, min(max(limit, 0), len(names)-from))
+	for _, name := range names[from:] {
+		if len(page) == cap(page) {
+			break
+		}
+		page = append(page, JobState{v.jobs[name].Clone(), v.progress[name]})
+	}
+	return page
 }
 
 // Await returns the first State of which is says true. The error is the context's, or ErrEnded, and the State

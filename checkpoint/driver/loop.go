@@ -177,6 +177,7 @@ func (d *Driver) tick(now time.Time) error {
 			return err
 		}
 	}
+	d.expire(now)
 	if d.options.SaveEvery == 0 {
 		return nil
 	}
@@ -208,7 +209,7 @@ func (d *Driver) standings(now time.Time) []checkpoint.Event {
 
 // saveDue has the jobs saved that have run for long enough since they were last saved, or begun.
 func (d *Driver) saveDue(now time.Time) error {
-	running := d.view.running()
+	running := d.view.in(checkpoint.Running)
 	// A job that stopped running in between counts anew when it runs again: an adjustment has just
 	// saved it.
 	maps.DeleteFunc(d.saved, func(job string, _ time.Time) bool { _, runs := slices.BinarySearch(running, job); return !runs })

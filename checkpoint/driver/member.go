@@ -26,6 +26,7 @@ type member struct {
 	seen time.Time         // when it last answered
 	last agent.Stamp       // the clock in that answer
 	self agent.Incarnation // who that was
+	over []agent.Ended     // jobs that it remembers and nobody else does
 }
 
 func newMember(life context.Context, a Agent) *member {

@@ -172,14 +172,14 @@ func (v *view) job(name string) *checkpoint.Job {
 	return v.jobs[name]
 }
 
-// running returns the names of the jobs that run and are not being saved, ascending.
+// in returns the names of the jobs in a phase, ascending.
 // O(jobs log jobs); the order makes saves come in the same order in every run.
-func (v *view) running() []string {
+func (v *view) in(phase checkpoint.Phase) []string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	var names []string
 	for name, j := range v.jobs {
-		if j.Phase == checkpoint.Running {
+		if j.Phase == phase {
 			names = append(names, name)
 		}
 	}

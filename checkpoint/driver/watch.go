@@ -77,7 +77,7 @@ func (d *Driver) question(ctx context.Context, m *member) (agent.Status, error) 
 	ctx, cancel := context.WithTimeout(ctx, d.config.Grace/4)
 	defer cancel()
 	status, err := abandon.Do(ctx, func(ctx context.Context) (agent.Status, error) {
-		return m.agent.Status(ctx, agent.Question{Epoch: d.epoch, Heard: heard, Book: self.Book})
+		return m.agent.Status(ctx, agent.Question{Epoch: d.epoch, Heard: heard, Book: self.Book, Forget: m.forgotten()})
 	})
 	if err == nil && self.Book != "" && status.Incarnation.Book != self.Book {
 		return agent.Status{}, errors.New("an agent with another memory answers")
@@ -102,6 +102,7 @@ func (d *Driver) watch(ctx context.Context, server string, m *member) {
 		switch {
 		case err == nil:
 			m.met(status)
+			m.remembers(d.unknown(status.Ended))
 			pause = d.options.Poll
 			err = d.learn(ctx, server, expected, status.Jobs)
 			if err == nil {

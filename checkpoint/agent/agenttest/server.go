@@ -43,8 +43,10 @@ type Server struct {
 	epoch int64
 	// witness is remembered as the epoch is.
 	witness checkpoint.Witness
-	heard   agent.Lease
-	jobs    map[string]*hosted
+	// floor is the highest attempt of a job that was forgotten.
+	floor int64
+	heard agent.Lease
+	jobs  map[string]*hosted
 	// memories and lives count what the incarnation names.
 	memories, lives int
 	// broken is for the tests of the suite; the zero value keeps all promises.
@@ -247,7 +249,7 @@ func (s *Server) host(job string) *hosted {
 		s.jobs = map[string]*hosted{}
 	}
 	if s.jobs[job] == nil {
-		s.jobs[job] = &hosted{starts: map[int64]int{}}
+		s.jobs[job] = &hosted{Marks: agent.Marks{Lapsed: s.floor}, starts: map[int64]int{}}
 	}
 	return s.jobs[job]
 }
@@ -297,9 +299,18 @@ func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, erro
 	if q.Book == "" || q.Book == s.incarnation().Book {
 		s.renew(q.Heard)
 	}
+	for _, e := range q.Forget {
+		if h := s.jobs[e.Job]; h != nil && e.Attempt == max(h.Created, h.Resumed, h.Stopped, h.Lapsed) && h.running == 0 {
+			s.floor = max(s.floor, e.Attempt)
+			delete(s.jobs, e.Job)
+		}
+	}
 	status := agent.Status{Clock: s.clock(), Incarnation: s.incarnation(), Witness: s.witness}
 	for _, job := range slices.Sorted(maps.Keys(s.jobs)) {
 		h := s.jobs[job]
+		if newest := max(h.Created, h.Resumed, h.Stopped, h.Lapsed); h.Created > 0 && newest == max(h.Stopped, h.Lapsed) {
+			status.Ended = append(status.Ended, agent.Ended{Job: job, Attempt: newest})
+		}
 		// An attempt that has ended by itself is told of until it is stopped: its progress says how it
 		// went.
 		if attempt := h.Resumed; attempt > max(h.Stopped, h.Lapsed) || attempt > 0 && s.broken == tellsStopped {

@@ -1,0 +1,138 @@
+// This file checks what a driver throws away.
+
+package driver_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+// remembered are the jobs that a server remembers and of which nothing lives there.
+func (w *world) remembered(id string) []agent.Ended {
+	w.t.Helper()
+	s, err := w.servers[id].here().Status(context.Background(), agent.Question{Epoch: 1 << 40})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s.Ended
+}
+
+// knows reports whether the driver knows a job.
+func (w *world) knows(job string) bool {
+	s := w.d.State()
+	_, known := s.Job(job)
+	return known
+}
+
+// A job that has ended is forgotten after a while, by driver, store and servers; one that runs, and one that was suspended,
+// stay.
+func TestRetain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.Retain = time.Minute
+		w.open()
+		w.runs("done", "s1")
+		w.runs("runs", "s2")
+		w.runs("idle", "s3")
+		for job, server := range map[string]string{"done": "s1", "runs": "s2", "idle": "s3"} {
+			w.saves(job, 10, server)
+		}
+		w.must(adjust("idle"), checkpoint.Cancel{Job: "done"})
+		w.await("done", in(checkpoint.Ended))
+		w.await("idle", in(checkpoint.Idle))
+		time.Sleep(50 * time.Second)
+		if s := w.d.State(); len(s.Jobs) != 3 || len(w.remembered("s1")) != 1 {
+			t.Errorf("%d jobs before the time, and %v", len(s.Jobs), w.remembered("s1"))
+		}
+		time.Sleep(20 * time.Second)
+		if known := w.knows("done"); known || len(w.remembered("s1")) != 0 {
+			t.Errorf("known: %v, remembered: %v", known, w.remembered("s1"))
+		}
+		time.Sleep(5 * time.Minute)
+		for job, want := range map[string]int{"done": 0, "runs": 1, "idle": 2} {
+			list, err := w.store.List(context.Background(), job)
+			if err != nil || len(list) != want {
+				t.Errorf("%s has %d checkpoints, want %d, %v", job, len(list), want, err)
+			}
+		}
+		if s := w.d.State(); len(s.Jobs) != 2 || len(w.remembered("s3")) != 1 {
+			t.Errorf("%d jobs are left, and s3 remembers %v", len(s.Jobs), w.remembered("s3"))
+		}
+		// The name may be used again.
+		w.runs("done", "s1")
+		w.close()
+	})
+}
+
+// What a store does not delete now is deleted later, and the job is remembered until then.
+func TestRetainStoreFails(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		faulty := storetest.NewFaulty(w.store)
+		w.config.Store, w.options.Retain = faulty, time.Minute
+		w.open()
+		w.runs("done", "s1")
+		w.saves("done", 10, "s1")
+		w.must(checkpoint.Cancel{Job: "done"})
+		w.await("done", in(checkpoint.Ended))
+		faulty.FailAt(1, storetest.Before)
+		time.Sleep(90 * time.Second)
+		if known := w.knows("done"); !known {
+			t.Error("it is forgotten, and its checkpoints are there")
+		}
+		time.Sleep(time.Minute)
+		if known := w.knows("done"); known {
+			t.Error("it was not tried again")
+		}
+		w.close()
+	})
+}
+
+// Without Retain nothing is forgotten by itself; what the caller forgets its servers forget as well.
+func TestForgottenByTheCaller(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("done", "s1")
+		w.must(checkpoint.Cancel{Job: "done"})
+		w.await("done", in(checkpoint.Ended))
+		time.Sleep(time.Hour)
+		if len(w.remembered("s1")) != 1 {
+			t.Fatalf("s1 remembers %v", w.remembered("s1"))
+		}
+		w.must(checkpoint.Forget{Job: "done"})
+		time.Sleep(time.Second)
+		if got := w.remembered("s1"); len(got) != 0 {
+			t.Errorf("s1 remembers %v", got)
+		}
+		w.close()
+	})
+}
+
+func TestJobsByPages(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		for i := range 25 {
+			w.must(submit(fmt.Sprintf("j%02d", i)))
+		}
+		var names []string
+		for page := w.d.Jobs("", 10); len(page) > 0; page = w.d.Jobs(names[len(names)-1], 10) {
+			if len(page) > 10 {
+				t.Fatalf("a page of %d", len(page))
+			}
+			for _, j := range page {
+				names = append(names, j.Job.Name)
+			}
+		}
+		if len(names) != 25 || names[0] != "j00" || names[24] != "j24" {
+			t.Errorf("%v", names)
+		}
+		if page := w.d.Jobs("j10x", 1); len(page) != 1 || page[0].Job.Name != "j11" || len(w.d.Jobs("", -1)) != 0 {
+			t.Errorf("%v", page)
+		}
+		w.close()
+	})
+}
