@@ -97,7 +97,7 @@ func TestEndedIsBounded(t *testing.T) {
 	for i := range 103 {
 		for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Stop} {
 			e := checkpoint.Effect{Action: action, Attempt: int64(i + 1), Job: fmt.Sprintf("j%03d", i), Epoch: 1}
-			if r, err := b.agent.Do(t.Context(), agent.Order{Effect: e}); err != nil || r.Outcome != checkpoint.Done {
+			if r, err := b.agent.Do(t.Context(), agent.Order{Effect: e, Heard: b.heard}); err != nil || r.Outcome != checkpoint.Done {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		}
