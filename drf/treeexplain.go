@@ -31,7 +31,8 @@ type QueueExplanation[N Amount] struct {
 	// Full lists the kinds of which the queue has all that its ceiling allows.
 	Full []string `json:"full,omitempty"`
 	// TakenFirst is the place of the queue among those that have borrowed, 1 for the one with the largest part of the
-	// cluster above its guarantee for its weight, 0 for one that has borrowed nothing. What of it would be taken first is
+	// cluster above its guarantee for its weight, 0 for one that has borrowed nothing, or only what is guaranteed to a
+	// queue above it. What of it would be taken first is
 	// the answer of [Tree.Reclaim].
 	TakenFirst int `json:"taken_first,omitempty"`
 }
@@ -98,9 +99,26 @@ func (t *Tree) isAbove(above, id string) bool {
 	return false
 }
 
+// covered reports whether a queue above queue i is within its guarantee in all that queue i has borrowed.
+func (e *TreeExplanation[N]) covered(t *Tree, i int) bool {
+	for at := t.nodes[t.index[e.Queues[i].ID]].parent; at > 0; at = t.nodes[at].parent {
+		within := true
+		for k, borrowed := range e.Queues[t.nodes[at].position].Borrowed {
+			within = within && (borrowed == 0 || e.Queues[i].Borrowed[k] == 0)
+		}
+		if within {
+			return true
+		}
+	}
+	return false
+}
+
 // rank numbers those who have borrowed, the most for its weight first, equal ones by ID.
 func (e *TreeExplanation[N]) rank(t *Tree) {
 	level := func(i int) float64 {
+		if e.covered(t, i) {
+			return 0
+		}
 		most := 0.0
 		for k, borrowed := range e.Queues[i].Borrowed {
 			if c := t.capacity[k]; c > 0 {

@@ -59,7 +59,7 @@ func checkFilling[N drf.Amount](t *testing.T, in *drfInput, want *drf.Filling[N]
 		if w.StoppedBy.Kind >= 0 {
 			kind = in.Kinds[w.StoppedBy.Kind]
 		}
-		if g != (drfClaim[N]{in.Claims[i].ID, w.Containers, w.Share, w.Level, w.StoppedBy.Cause.String(), kind}) {
+		if g != (drfClaim[N]{in.Claims[i].ID, w.Containers, w.Share, w.Level, w.StoppedBy.Cause.String(), kind, ""}) {
 			t.Errorf("%s\nclaim %d: %+v, the library has %+v", encode(t, in), i, g, w)
 		}
 	}
