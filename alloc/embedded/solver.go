@@ -43,7 +43,11 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if err := inst.Validate(); err != nil {
 		return nil, err
 	}
-	sol := s.solve(ctx, inst)
+	solve := s.solve
+	if len(inst.Groups) > 0 {
+		solve = s.solveGroups
+	}
+	sol := solve(ctx, inst)
 	sol.By = s.settings()
 	return sol, nil
 }

@@ -20,6 +20,7 @@ import (
 //	     l_i >= |delta_i sum_j y_ij - s^_i (1 - z_i)|                             (11)(12)
 //	     sum_i l_i + z_i |delta_i nprev_i - s^_i| <= LossBudget                   (15)
 //	     sum_i a_i (1 - z_i) <= AdjustBudget                                      (16)
+//	     sum_i in g d_ik sum_j x_ij <= L_gk                                       (G)
 //
 // and y alone for new ones, where a_i is the Cost of i; y_ij only on servers that are open to i, z_i = 1 for
 // the pinned. LossPrice times the left side of (15) comes off (10), and builder.numbers writes what (7) and
@@ -43,11 +44,13 @@ func disjunctive(b *builder) *Model {
 			b.numbers(a, d.y.vars[a], nil)
 			b.width(d.y, a, nil)
 			b.loss(a, d.y.vars[a], nil)
+			b.countInGroups(a, d.y.vars[a], nil)
 		}
 	}
 	b.capacities(d.use, on)
 	b.lossBudget()
 	b.AtMost("c16", costs, budget)
+	b.ceilings()
 	b.Maximize(b.cost, b.worth)
 	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
 	return &Model{decode: d.counts, levels: levels{
@@ -91,6 +94,7 @@ func (d *disjunction) choose(a int) {
 		u := float64(d.y.upper[a][s])
 		d.AtMost(name("c9_a", a, "_s", j), []milp.Term{term(d.y.vars[a][s], 1), term(z, u)}, u)
 	}
+	d.countInGroups(a, d.y.vars[a], &z)
 	d.loss(a, d.y.vars[a], &z)
 	// The loss of staying is a constant times z, so that (15) needs no variable for it.
 	if loss := app.Loss(n); loss > lossNoise {

@@ -18,6 +18,7 @@ import (
 //	     l_i >= |delta_i sum_j x_ij - s^_i|                        (11)(12)
 //	     M_ij r_i >= |x_ij - xprev_ij|  for running i              (13)(14)
 //	     sum l_i <= LossBudget,  sum a_i r_i <= AdjustBudget       (15)(16)
+//	     sum_i in g d_ik sum_j x_ij <= L_gk                        (G)
 //
 // with M_ij = max(xprev_ij, the most containers of i that server j holds) and a_i the Cost of i. A server
 // that is not open to i has x_ij only where i runs on it, and there x_ij <= xprev_ij (1 - r_i) in place of
@@ -42,6 +43,7 @@ func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
 		b.numbers(a, x.vars[a], nil)
 		b.width(x, a, nil)
 		b.loss(a, x.vars[a], nil)
+		b.countInGroups(a, x.vars[a], nil)
 		if b.inst.Apps[a].Running {
 			r := b.adjusted(x, a, had)
 			adjusted, costs = append(adjusted, term(r, 1)), append(costs, term(r, cost[a]))
@@ -49,6 +51,7 @@ func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
 	}
 	b.lossBudget()
 	b.AtMost("c16", costs, budget)
+	b.ceilings()
 	b.Maximize(b.cost, b.worth)
 	model.levels = levels{expressionOf(b.losses, b.lost), expressionOf(adjusted, 0), func() movement { return x.movement(b.inst, had, nil) }}
 }

@@ -1,4 +1,4 @@
-// This file is the referee: Check tells whether Counts satisfy (6)-(9), (15) and (16).
+// This file is the referee: Check tells whether Counts satisfy (6)-(9), (15), (16) and (G).
 
 package solver
 
@@ -15,8 +15,8 @@ var ErrViolated = errors.New("solver: constraint violated")
 
 // Check returns nil if counts is a solution of inst: one entry per application, ascending servers
 // that exist and are open to it, positive counts, capacities (6) held exactly, allowed numbers (7)(8), fairness
-// loss (15) within LossTolerance and adjustments (16). Otherwise it returns the first violation, wrapping
-// ErrViolated. O(applications + placements + servers) times kinds.
+// loss (15) within LossTolerance, adjustments (16) and ceilings (G). Otherwise it returns the first violation, wrapping
+// ErrViolated. O(applications + placements + servers + applications of all groups) times kinds.
 func (inst *Instance) Check(counts Counts) error {
 	if len(counts) != len(inst.Apps) {
 		return fmt.Errorf("%w: %d entries for %d applications", ErrViolated, len(counts), len(inst.Apps))
@@ -35,6 +35,9 @@ func (inst *Instance) Check(counts Counts) error {
 		if !used[j].FitsIn(capacity) {
 			return fmt.Errorf("%w: (6): server %d uses %v of %v", ErrViolated, j, used[j], capacity)
 		}
+	}
+	if err := inst.checkGroups(counts); err != nil {
+		return err
 	}
 	// Capacities and counts are compared exactly; only the loss is a sum of floats and needs a
 	// tolerance.

@@ -27,6 +27,8 @@ import (
 // minimum of an application does not fit the empty cluster, or more applications must move than
 // the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
+// The ceilings (G) are left out: what holds without them holds with them.
+//
 // Of unequal costs the last gain counts in part, as the knapsack's relaxation has it. An application that may
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.

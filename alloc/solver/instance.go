@@ -37,6 +37,8 @@ type Instance struct {
 	LossBudget float64
 	// AdjustBudget is the right side of (16) rounded down, in units of App.Cost.
 	AdjustBudget int64
+	// Groups have ceilings (G). Optional; an application may be in any number of them.
+	Groups []Group
 	// LossPrice is what a unit of fairness loss takes from the objective; not negative, 0 in P2. With
 	// every Value 0 and a LossPrice of 1 the optimum is the allocation of least loss.
 	LossPrice float64

@@ -50,6 +50,9 @@ func (inst *Instance) Validate() error {
 	for i := range inst.Apps {
 		checkApp(&faults, inst, i)
 	}
+	for g := range inst.Groups {
+		checkGroup(&faults, inst, g)
+	}
 	if len(faults) > 0 {
 		return faults[0]
 	}

@@ -1,0 +1,96 @@
+// This file holds groups of applications that have a ceiling together: (G) of the general program.
+
+package solver
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// Ceiling is the constraint (G), beside those of the paper.
+const Ceiling Constraint = "ceiling (G)"
+
+// NoLimit as a quantity of a Group's Ceiling means that the kind has no limit.
+const NoLimit = math.MaxInt64
+
+// Group is a set of applications, those below one queue, and the most that all of them may use together.
+type Group struct {
+	// Apps are positions in Instance.Apps, ascending.
+	Apps []int `json:"apps"`
+	// Ceiling has one quantity a kind, in [0, NoLimit].
+	Ceiling apportion.Resources `json:"ceiling"`
+}
+
+// checkGroups returns the first ceiling that counts exceed.
+func (inst *Instance) checkGroups(counts Counts) error {
+	for g := range inst.Groups {
+		group := &inst.Groups[g]
+		for k, limit := range group.Ceiling {
+			if limit < NoLimit && group.exceeded(inst, k, func(i int) int64 { return Containers(counts[i]) }) {
+				return fmt.Errorf("%w: (G): group %d exceeds its ceiling of %d in kind %d", ErrViolated, g, limit, k)
+			}
+		}
+	}
+	return nil
+}
+
+// exceeded reports whether the applications of a group, with so many containers each, use more of kind k than its
+// ceiling. The sum is exact whatever its size: it is compared with what is left of the ceiling.
+func (g *Group) exceeded(inst *Instance, k int, containers func(i int) int64) bool {
+	left := uint64(g.Ceiling[k])
+	for _, i := range g.Apps {
+		high, amount := bits.Mul64(uint64(containers(i)), uint64(inst.Apps[i].Demand[k]))
+		if high > 0 || amount > left {
+			return true
+		}
+		left -= amount
+	}
+	return false
+}
+
+// Room returns how many more containers application i may have below every ceiling that is above it, if all have so
+// many containers: 0 where a ceiling is exceeded. O(groups x applications x kinds).
+func (inst *Instance) Room(i int, containers []int64) int64 {
+	room := int64(math.MaxInt64)
+	for g := range inst.Groups {
+		group := &inst.Groups[g]
+		if !slices.Contains(group.Apps, i) {
+			continue
+		}
+		for k, d := range inst.Apps[i].Demand {
+			if d == 0 || group.Ceiling[k] == NoLimit {
+				continue
+			}
+			left := uint64(group.Ceiling[k])
+			for _, other := range group.Apps {
+				high, amount := bits.Mul64(uint64(containers[other]), uint64(inst.Apps[other].Demand[k]))
+				if high > 0 || amount > left {
+					return 0
+				}
+				left -= amount
+			}
+			room = min(room, int64(left)/d)
+		}
+	}
+	return room
+}
+
+// checkGroup adds what is wrong with group g.
+func checkGroup(faults *apportion.Faults, inst *Instance, g int) {
+	group, item := &inst.Groups[g], check.Item("group", "", g)
+	checkVector(faults, group.Ceiling, len(inst.Total), item, "Ceiling")
+	last := -1
+	for _, i := range group.Apps {
+		if i <= last || i >= len(inst.Apps) {
+			faults.Add(item, "Apps", apportion.ErrRange, strconv.Itoa(i))
+			return
+		}
+		last = i
+	}
+}
