@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apportion/apportion"
@@ -96,7 +97,7 @@ func (a *admission) ask(i int) (apportion.Reason, bool) {
 // request is what application i asks for: two with the same request fit, or do not, alike.
 func (a *admission) request(i int) string {
 	app := a.r.app(i)
-	key := fmt.Sprint(app.Demand, a.least(i), app.PerServer, app.MaxServers, app.Classes)
+	key := fmt.Sprint(app.Demand, a.least(i), app.PerServer, app.MaxServers, app.Classes, strconv.Quote(a.r.problem.Applications[i].Queue))
 	if a.r.problem.Options.Preempt {
 		key += fmt.Sprint(a.r.problem.Applications[i].Priority)
 	}
@@ -272,6 +273,9 @@ func (a *admission) refusal(i int, like apportion.Reason) apportion.Reason {
 		return like
 	}
 	p, n := a.r.problem, a.least(i)
+	if reason := a.r.ceilingReason(i, n, func(c int) apportion.Resources { return a.below[c] }); reason.Constraint != "" {
+		return reason
+	}
 	app := &p.Applications[i]
 	reason := apportion.Reason{Constraint: solver.Capacity, Need: float64(n)}
 	worst, short := 0.0, false

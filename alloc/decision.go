@@ -108,6 +108,8 @@ type Metrics struct {
 	Adjusted  int `json:"adjusted"`
 	Forced    int `json:"forced"`
 	Preempted int `json:"preempted,omitzero"`
+	// ForcedByCeiling are those among Forced whose queue, or one above it, has more than its ceiling.
+	ForcedByCeiling int `json:"forced_by_ceiling,omitzero"`
 	// AdjustCost is the left side of (16): the costs of those adjusted, Forced and Preempted left out.
 	AdjustCost int64 `json:"adjust_cost"`
 	// LossBudget and AdjustBudget are the right sides of (15) and (16).

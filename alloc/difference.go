@@ -132,6 +132,7 @@ func (c *comparison) metrics(a, b *Metrics) {
 	c.number(whole, "Metrics.FairnessLoss", a.FairnessLoss, b.FairnessLoss)
 	c.count(whole, "Metrics.Adjusted", int64(a.Adjusted), int64(b.Adjusted))
 	c.count(whole, "Metrics.Forced", int64(a.Forced), int64(b.Forced))
+	c.count(whole, "Metrics.ForcedByCeiling", int64(a.ForcedByCeiling), int64(b.ForcedByCeiling))
 	c.count(whole, "Metrics.Preempted", int64(a.Preempted), int64(b.Preempted))
 	c.count(whole, "Metrics.AdjustCost", a.AdjustCost, b.AdjustCost)
 	c.number(whole, "Metrics.LeastLoss", a.LeastLoss, b.LeastLoss)

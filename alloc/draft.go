@@ -17,6 +17,7 @@ type draft struct {
 	r      *resolved
 	budget int64                 // the right side of (16)
 	left   []apportion.Resources // by server
+	below  []apportion.Resources // what is left of every ceiling
 	counts solver.Counts         // by application of the problem
 	in     []bool                // by application: taken in
 	moved  []bool                // by application: not as it was; changing it again costs nothing
@@ -32,6 +33,10 @@ func newDraft(r *resolved) *draft {
 	d.left = make([]apportion.Resources, len(r.capacity))
 	for j := range d.left {
 		d.left[j] = r.capacity[j].Clone()
+	}
+	d.below = make([]apportion.Resources, len(r.limited))
+	for c := range d.below {
+		d.below[c] = r.ceiling(c).Clone()
 	}
 	for i := range r.previous {
 		if r.running(i) && !r.forced[i] {
@@ -57,7 +62,20 @@ func (d *draft) take(i int, sign int64) {
 		for k, q := range d.r.problem.Applications[i].Demand {
 			d.left[p.Server][k] -= sign * p.Count * q
 		}
+		if d.r.tree == nil {
+			continue
+		}
+		for _, c := range d.r.above[i] {
+			for k, q := range d.r.problem.Applications[i].Demand {
+				d.below[c][k] -= sign * p.Count * q
+			}
+		}
 	}
+}
+
+// ceilingRoom returns how many more containers of application i the ceilings above it leave.
+func (d *draft) ceilingRoom(i int) int64 {
+	return d.r.belowCeilings(i, func(c int) apportion.Resources { return d.below[c] })
 }
 
 // remove takes all containers of application i away and returns them.
@@ -70,6 +88,9 @@ func (d *draft) remove(i int) []apportion.Placement {
 
 // fits reports whether application i could have these containers beside the others.
 func (d *draft) fits(i int, placed []apportion.Placement) bool {
+	if solver.Containers(placed) > d.ceilingRoom(i) {
+		return false
+	}
 	for _, p := range placed {
 		if d.r.problem.Applications[i].Demand.CountIn(d.left[p.Server]) < p.Count {
 			return false
@@ -81,6 +102,9 @@ func (d *draft) fits(i int, placed []apportion.Placement) bool {
 // place puts n containers of application i, which has none, on the fewest servers that best fit finds. It
 // changes nothing and returns false where it finds no room. O(servers used x servers x kinds).
 func (d *draft) place(i int, n int64) bool {
+	if n > d.ceilingRoom(i) {
+		return false
+	}
 	app := &d.r.problem.Applications[i]
 	// Nothing is taken before all have a place, so that there is nothing to undo.
 	var placed []apportion.Placement
@@ -218,6 +242,10 @@ func (d *draft) victims(i int) []int {
 			}
 			gives += d.r.most(i, p.Server, room) - d.r.most(i, p.Server, d.left[p.Server])
 		}
+		// Below a ceiling that is reached only those help who are below it as well.
+		if gives == 0 && d.sharesCeiling(i, v) {
+			gives = 1
+		}
 		if gives > 0 {
 			list = append(list, victim{v, d.cost(v), min(gives, app.Max)})
 		}
@@ -235,6 +263,19 @@ func (d *draft) victims(i int) []int {
 		victims = append(victims, v.i)
 	}
 	return victims
+}
+
+// sharesCeiling reports whether application v is below a ceiling that leaves too little for application i.
+func (d *draft) sharesCeiling(i, v int) bool {
+	if d.ceilingRoom(i) >= d.least(i) {
+		return false
+	}
+	for _, c := range d.r.above[i] {
+		if slices.Contains(d.r.above[v], c) {
+			return true
+		}
+	}
+	return false
 }
 
 // exchange places n containers of application i, and then the victims anew at their fewest. It changes nothing

@@ -34,6 +34,7 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 		inst.Apps[a] = r.app(i)
 		inst.Apps[a].Share = shares[a]
 	}
+	inst.Groups = r.groups(apps)
 	inst.LossBudget = r.lossBudget()
 	inst.AdjustBudget = r.adjustBudget()
 	return inst
@@ -92,10 +93,11 @@ func (r *resolved) app(i int) solver.App {
 func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
 	inst := r.instance(sharing)
 	// Share 0 means that whoever has no part in it loses nothing (2) by having nothing.
-	apps := make([]solver.App, len(r.problem.Applications))
+	apps, all := make([]solver.App, len(r.problem.Applications)), make([]int, len(r.problem.Applications))
 	for i := range apps {
-		apps[i] = r.app(i)
+		apps[i], all[i] = r.app(i), i
 	}
+	inst.Groups = r.groups(all)
 	for a, i := range sharing {
 		apps[i].Share = inst.Apps[a].Share
 	}

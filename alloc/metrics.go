@@ -52,6 +52,9 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 	for i := range counts {
 		if r.forced[i] && inst.Apps[i].Adjusted(counts[i]) {
 			m.Forced++
+			if r.overCeiling[i] {
+				m.ForcedByCeiling++
+			}
 		}
 		m.ExtraServers += fewest.beyond(i, counts[i])
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
 )
 
 // Problem is one decision to take: the cluster, the applications that want containers, and what is
@@ -20,6 +21,9 @@ type Problem struct {
 	// Applications is A^t: every application that runs or waits, in the order of submission. Those in
 	// Previous that are not here have finished.
 	Applications []Application `json:"applications"`
+	// Queues are a tree, to whose ends applications belong by their Queue: it gives the theoretical shares, and
+	// ceilings that hold (G). Empty: all applications share alike. A ceiling may be below what is used now.
+	Queues []drf.Queue `json:"queues,omitempty"`
 	// Previous is what is running now; nil: nothing. It may name servers that are not in the list, or
 	// hold more on a server than that has left: machines fail and shrink.
 	Previous Allocation `json:"previous,omitzero"`
@@ -72,6 +76,9 @@ type Application struct {
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
 	// restart costs it. nil, and anything less than that worth: as much as its number.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
+	// Queue is the ID of the queue that it belongs to, one without queues below it; empty: none, so that it shares with
+	// the queues at the top.
+	Queue string `json:"queue,omitempty"`
 	// Priority orders admission before the order of submission: the highest first.
 	Priority int64 `json:"priority,omitzero"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that

@@ -113,6 +113,10 @@ func (r *resolved) unservable(i int) apportion.Reason {
 			return reason
 		}
 	}
+	if ceiling := r.ceilingReason(i, max(1, app.Min), r.ceiling); ceiling.Constraint != "" {
+		ceiling.Applications = reason.Applications
+		return ceiling
+	}
 	reason.Text = fmt.Sprintf("it needs %d containers and %d fit the empty cluster", max(1, app.Min), r.room[i])
 	return reason
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/exact"
 )
@@ -25,6 +26,12 @@ type resolved struct {
 	forced    []bool                  // it cannot stay, or is on a server that is too full: a change is free
 	pinned    []bool                  // it must stay, and can
 	leaving   []bool                  // it leaves the cordoned servers that it is on
+	// tree is that of the queues, nil without any; limited lists those with a ceiling, above the positions in limited of
+	// those above each application.
+	tree        *drf.Tree
+	limited     []int
+	above       [][]int
+	overCeiling []bool // forced by a ceiling that is below what is used
 }
 
 // resolve looks up the names of a valid problem. O(servers x applications x kinds), to tell what fits.
@@ -40,6 +47,8 @@ func resolve(p *Problem) *resolved {
 		forced:    make([]bool, apps),
 		pinned:    make([]bool, apps),
 		leaving:   make([]bool, apps),
+
+		overCeiling: make([]bool, apps),
 	}
 	index := serverIndex(p.Servers)
 	for i := range p.Applications {
@@ -66,6 +75,7 @@ func resolve(p *Problem) *resolved {
 			r.room[i] += r.most(i, j, p.Servers[j].Capacity)
 		}
 	}
+	r.resolveQueues()
 	r.findForced(used)
 	return r
 }
@@ -146,6 +156,7 @@ func (r *resolved) findForced(used []apportion.Resources) {
 		}
 		used = r.usedByPinned()
 	}
+	r.forceBelowCeilings()
 }
 
 // mayStay reports whether application i, which runs, may keep what it has, as far as it alone decides.

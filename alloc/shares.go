@@ -42,6 +42,9 @@ func (r *resolved) shares(apps []int) []float64 {
 		}
 	}
 	shares := make([]float64, len(apps))
+	if r.tree != nil {
+		return r.sharesOfTree(apps, claims)
+	}
 	// Whole containers leave what is indivisible unused, so that these shares may be below the
 	// divisible ones.
 	if r.problem.Options.Share == WholeDRF {
@@ -52,6 +55,28 @@ func (r *resolved) shares(apps []int) []float64 {
 		return shares
 	}
 	filling := must(drf.Fill(r.total, claims))
+	for a := range shares {
+		shares[a] = filling.Claims[a].Share
+	}
+	return shares
+}
+
+// sharesOfTree is shares by the tree of queues. Whole containers are handed out one by one there: where more could
+// fit than drf.MostTreeContainers, they are divisible.
+func (r *resolved) sharesOfTree(apps []int, claims []drf.Claim) []float64 {
+	shares := make([]float64, len(apps))
+	for a, i := range apps {
+		claims[a].Queue = r.problem.Applications[i].Queue
+	}
+	if r.problem.Options.Share == WholeDRF {
+		if filling, err := r.tree.FillWhole(claims); err == nil {
+			for a := range shares {
+				shares[a] = filling.Claims[a].Share
+			}
+			return shares
+		}
+	}
+	filling := must(r.tree.Fill(claims))
 	for a := range shares {
 		shares[a] = filling.Claims[a].Share
 	}

@@ -5,6 +5,7 @@ package alloc
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -75,6 +76,8 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container"}, 0
 	case room.blocked == room.could:
 		return s.noRoom(room, app.Demand), s.cheapest(a)
+	case s.ceiling(a, next-n).Constraint != "":
+		return s.ceiling(a, next-n), 0
 	case dense.Pinned:
 		return apportion.Reason{Constraint: solver.Adjust, Text: "there is room, but it is pinned"}, 0
 	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:
@@ -88,6 +91,34 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most)}, s.cheapest(a)
 	}
 	return apportion.Reason{Text: "one more would fit; the search ended before it was given"}, 0
+}
+
+// ceiling says which ceiling lacks for n more containers of application a; the reason has no Constraint if none does.
+func (s *stopper) ceiling(a int, n int64) apportion.Reason {
+	has := make([]int64, len(s.counts))
+	for i := range has {
+		has[i] = solver.Containers(s.counts[i])
+	}
+	if len(s.instance.Groups) == 0 || s.instance.Room(a, has) >= n {
+		return apportion.Reason{}
+	}
+	demand := s.instance.Apps[a].Demand
+	for g, q := range s.problem.limitedQueues() {
+		group := &s.instance.Groups[g]
+		if !slices.Contains(group.Apps, a) {
+			continue
+		}
+		for k, limit := range group.Ceiling {
+			left := limit
+			for _, i := range group.Apps {
+				left -= has[i] * s.instance.Apps[i].Demand[k] // what is used fits the cluster
+			}
+			if demand[k] > 0 && limit < solver.NoLimit && max(0, left)/demand[k] < n {
+				return ceilingText(&s.problem.Queues[q], s.problem.Kinds.Name(k), float64(n)*float64(demand[k]), limit, max(0, left))
+			}
+		}
+	}
+	return apportion.Reason{}
 }
 
 // room is where a container could be.

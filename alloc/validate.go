@@ -32,7 +32,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0           apportion.ErrConflict
-//	an operator or rule that does not exist                     apportion.ErrUnknown
+//	an operator, rule, queue or parent that does not exist      apportion.ErrUnknown
+//	a queue below itself; an application of one that has queues apportion.ErrConflict
 //	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]; a worth beyond solver.MaxWorth      apportion.ErrRange
@@ -54,6 +55,7 @@ func (p *Problem) Validate() error {
 		check.Servers(&faults, p.Kinds, p.Servers)
 	}
 	p.checkApplications(&faults)
+	p.checkQueues(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)
 	checkTheta(&faults, "Theta2", p.Theta2)
 	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {

@@ -1,0 +1,204 @@
+// This file holds the tree of queues of a Problem: whose ceilings are above whom, and who must change where one has
+// been lowered, (G) of the general program.
+
+package alloc
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// checkQueues adds what is wrong with the queues, and with those that applications name.
+func (p *Problem) checkQueues(faults *apportion.Faults) {
+	// The quantities are compared with the kinds alone here: what there is of them is no matter.
+	if len(p.Kinds) > 0 {
+		_, err := drf.NewTree(make(apportion.Resources, len(p.Kinds)), p.Queues)
+		var found apportion.Faults
+		errors.As(err, &found)
+		*faults = append(*faults, found...)
+	}
+	inner, known := make(map[string]bool), make(map[string]bool)
+	for i := range p.Queues {
+		known[p.Queues[i].ID] = true
+		inner[p.Queues[i].Parent] = true
+	}
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		switch {
+		case app.Queue == "":
+		case !known[app.Queue]:
+			faults.Add(check.Item("application", app.ID, i), "Queue", apportion.ErrUnknown, strconv.Quote(app.Queue))
+		case inner[app.Queue]:
+			faults.Add(check.Item("application", app.ID, i), "Queue", apportion.ErrConflict, fmt.Sprintf("%q has queues below it", app.Queue))
+		}
+	}
+}
+
+// limitedQueues lists the positions of the queues that have a ceiling, those that are further down first.
+func (p *Problem) limitedQueues() []int {
+	at := make(map[string]int, len(p.Queues))
+	for q := range p.Queues {
+		at[p.Queues[q].ID] = q
+	}
+	depth := func(q int) int {
+		steps := 0
+		for id := p.Queues[q].Parent; id != ""; id = p.Queues[at[id]].Parent {
+			steps++
+		}
+		return steps
+	}
+	var list []int
+	for q := range p.Queues {
+		if slices.ContainsFunc(p.Queues[q].Ceiling, func(limit int64) bool { return limit < drf.NoLimit }) {
+			list = append(list, q)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(depth(b), depth(a)) })
+	return list
+}
+
+// resolveQueues builds the tree, and notes which ceilings are above each application.
+func (r *resolved) resolveQueues() {
+	p := r.problem
+	if len(p.Queues) == 0 {
+		return
+	}
+	r.tree = must(drf.NewTree(r.total, p.Queues))
+	r.limited = p.limitedQueues()
+	parents := make(map[string]string, len(p.Queues))
+	for _, q := range p.Queues {
+		parents[q.ID] = q.Parent
+	}
+	at := make(map[string]int, len(r.limited))
+	for c, q := range r.limited {
+		at[p.Queues[q].ID] = c
+	}
+	r.above = make([][]int, len(p.Applications))
+	for i := range p.Applications {
+		for id := p.Applications[i].Queue; id != ""; id = parents[id] {
+			if c, limited := at[id]; limited {
+				r.above[i] = append(r.above[i], c)
+			}
+		}
+		r.room[i] = min(r.room[i], r.belowCeilings(i, r.ceiling))
+	}
+}
+
+// ceiling returns the c-th ceiling.
+func (r *resolved) ceiling(c int) apportion.Resources {
+	return apportion.Resources(r.problem.Queues[r.limited[c]].Ceiling)
+}
+
+// belowCeilings returns how many containers of application i fit where so much is left of every ceiling.
+func (r *resolved) belowCeilings(i int, left func(c int) apportion.Resources) int64 {
+	most := int64(math.MaxInt64)
+	if r.tree == nil {
+		return most
+	}
+	for _, c := range r.above[i] {
+		room, limits := left(c), r.ceiling(c)
+		for k, d := range r.problem.Applications[i].Demand {
+			if d > 0 && limits[k] < drf.NoLimit {
+				most = min(most, max(0, room[k])/d)
+			}
+		}
+	}
+	return most
+}
+
+// groups returns the ceilings over apps: one group for each, in their order.
+func (r *resolved) groups(apps []int) []solver.Group {
+	var groups []solver.Group
+	for c := range r.limited {
+		group := solver.Group{Ceiling: r.ceiling(c)}
+		for a, i := range apps {
+			if slices.Contains(r.above[i], c) {
+				group.Apps = append(group.Apps, a)
+			}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// forceBelowCeilings finds the cheapest that cannot stay where a ceiling is below what is used: those of the least
+// cost first, of equal ones the largest, and none without need. The pinned go last.
+func (r *resolved) forceBelowCeilings() {
+	for c := range r.limited {
+		var left, gone []int
+		for i := range r.previous {
+			if r.running(i) && !r.forced[i] && slices.Contains(r.above[i], c) {
+				left = append(left, i)
+			}
+		}
+		slices.SortStableFunc(left, func(a, b int) int {
+			if r.pinned[a] != r.pinned[b] {
+				return map[bool]int{true: 1, false: -1}[r.pinned[a]]
+			}
+			x, y := r.app(a), r.app(b)
+			return cmp.Or(cmp.Compare(x.Cost, y.Cost), cmp.Compare(y.Delta*float64(solver.Containers(r.previous[b])), x.Delta*float64(solver.Containers(r.previous[a]))))
+		})
+		for len(left) > 0 && r.exceeds(c, left) {
+			gone, left = append(gone, left[0]), left[1:]
+		}
+		// Whoever was too little by itself may stay after all.
+		for _, i := range gone {
+			if with := append(slices.Clone(left), i); !r.exceeds(c, with) {
+				left = with
+				continue
+			}
+			r.forced[i], r.pinned[i], r.overCeiling[i] = true, false, true
+		}
+	}
+}
+
+// exceeds reports whether these applications use more than the c-th ceiling with what they hold.
+func (r *resolved) exceeds(c int, apps []int) bool {
+	for k, limit := range r.ceiling(c) {
+		left := uint64(limit)
+		for _, i := range apps {
+			high, amount := bits.Mul64(uint64(solver.Containers(r.previous[i])), uint64(r.problem.Applications[i].Demand[k]))
+			if limit < drf.NoLimit && (high > 0 || amount > left) {
+				return true
+			}
+			left -= amount
+		}
+	}
+	return false
+}
+
+// ceilingReason says which ceiling lacks for n more containers of application i, where so much is left of each; the
+// reason has no Constraint if none does.
+func (r *resolved) ceilingReason(i int, n int64, left func(c int) apportion.Resources) apportion.Reason {
+	if r.tree == nil {
+		return apportion.Reason{}
+	}
+	app := &r.problem.Applications[i]
+	for _, c := range r.above[i] {
+		room, limits := left(c), r.ceiling(c)
+		for k, d := range app.Demand {
+			if d > 0 && limits[k] < drf.NoLimit && max(0, room[k])/d < n {
+				return ceilingText(&r.problem.Queues[r.limited[c]], r.problem.Kinds.Name(k), float64(n)*float64(d), limits[k], max(0, room[k]))
+			}
+		}
+	}
+	return apportion.Reason{}
+}
+
+// ceilingText is the reason of a ceiling of a queue.
+func ceilingText(queue *drf.Queue, kind string, need float64, limit, left int64) apportion.Reason {
+	return apportion.Reason{
+		Constraint: solver.Ceiling, Kind: kind, Need: need, Have: float64(left),
+		Text: fmt.Sprintf("queue %q may have %d %s together, of which %d are left, and it needs %.6g", queue.ID, limit, kind, left, need),
+	}
+}
