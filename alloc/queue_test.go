@@ -253,7 +253,7 @@ func thirtyQueues(p *alloc.Problem) {
 		if q < 5 {
 			queue.Ceiling = make(drf.Ceiling, len(total))
 			for k, c := range total {
-				queue.Ceiling[k] = c / 2
+				queue.Ceiling[k] = c / 5
 			}
 			queue.Guarantee = make(apportion.Resources, len(total))
 			for k, c := range total {

@@ -21,15 +21,23 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 	}
 	plain := *inst
 	plain.Groups = nil
-	relaxed := s.solve(ctx, &plain)
+	// A quick answer tells as a rule whether ceilings are in the way, so that the effort is spent once.
+	quick := *s
+	quick.opts.Effort = min(quick.opts.Effort, Quick)
+	relaxed := quick.solve(ctx, &plain)
+	effort := relaxed.Effort
+	if relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil || !relaxed.Status.HasSolution() && relaxed.Status != solver.Infeasible {
+		relaxed = s.solve(ctx, &plain)
+		relaxed.Effort += effort
+	}
 	if !relaxed.Status.HasSolution() || inst.Check(relaxed.Counts) == nil {
 		return relaxed
 	}
 	best := &solver.Solution{Bound: relaxed.Bound, Certificate: relaxed.Certificate, Effort: relaxed.Effort, Interrupted: relaxed.Interrupted}
 	for _, stay := range [...]bool{true, false} {
-		if counts := s.divided(ctx, inst, relaxed.Counts, stay, best); counts != nil && (best.Counts == nil || inst.Objective(counts) > best.Objective) {
-			best.Counts = counts
+		if best.Counts = s.divided(ctx, inst, relaxed.Counts, stay, best); best.Counts != nil {
 			settle(best, inst)
+			break
 		}
 	}
 	return best
@@ -181,13 +189,17 @@ func below(app *solver.App, n int64) float64 { return app.Share - float64(app.De
 
 // limit gives an application a maximum of n containers. One that may have none then has none to choose from.
 func limit(app *solver.App, n int64) {
+	app.Max = min(app.Max, max(1, n))
 	if n == 0 {
 		// The maximum of an application is positive: one that no server is open to has none.
 		app.Min, app.Step, app.Counts, app.Elective = 0, 0, nil, true
 		app.Classes = []int{math.MaxInt}
 		app.Displaced = app.Displaced || app.Running
+		if app.Worth != nil {
+			app.Worth = []float64{0}
+		}
+		return
 	}
-	app.Max = min(app.Max, max(1, n))
 	// Worths are one for each number that it may have, or for each that is listed.
 	if app.Worth != nil && app.Counts == nil {
 		entries := 0
