@@ -101,6 +101,10 @@
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
 //	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Application, Problem
+//	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
+//	[general program (G), referee]	alloc/solver/group.go	Group, Instance.checkGroups
+//	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
+//	[general program (G), division]	alloc/embedded/ceilings.go	Solver.solveGroups, divide
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure

@@ -26,6 +26,7 @@
 //	(7,8) n_i in [Min, Max], a multiple of Step, one of Counts
 //	(15)  sum_i |s_i - s^_i| <= max(ceil(theta1 2m), the least loss within (16))
 //	(16)  sum over those that ran and are not forced of AdjustCost r_i <= ceil(theta2 sum AdjustCost)
+//	(G)   sum over i below g of what i uses of k <= L_g[k]   for every queue g with a ceiling
 //	r_i = 0 for the pinned
 //
 // over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
@@ -49,6 +50,7 @@
 //	a_i         Application.AdjustCost  -                          beyond the paper
 //	q_i         Application.PerServer   containers                 beyond the paper
 //	E_i         Application.Requires    servers                    beyond the paper
+//	L_g[k]      Queue.Ceiling           of the kind                beyond the paper
 //	m           -, in lossBudget        kinds                      Dorm (15)
 //	theta1      Problem.Theta1          -                          Dorm (15)
 //	theta2      Problem.Theta2          -                          Dorm (16)
@@ -74,6 +76,8 @@
 //   - Theoretical shares hold every application within its bounds, see BoundedDRF.
 //   - A newcomer that the empty cluster could not hold is left out of P2 and reported: the paper's
 //     "keep the existing allocation" would block every later newcomer.
+//   - With Problem.Queues theoretical shares are those of drf.Tree. Bounds leave (G) out, and are loose where
+//     ceilings bind; mip writes it exactly.
 //   - Among the many optima of P2 the preference follows P1: see solver.Rank.
 //
 // # References

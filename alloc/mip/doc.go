@@ -21,6 +21,7 @@
 //	r_i         r_a2                  -            Dorm (13), (14)
 //	M           bigM of adjusted      containers   Dorm (13), (14)
 //	z_i, y_ij   z_a2, y_a2_s3         -, containers   Disjunctive
+//	L_g[k]      cG_g1_k0              of the kind  Group.Ceiling (G)
 //	a_i         App.Cost              of AdjustBudget (16), 1 in the paper
 //	e_i         e_a2                  -            it has containers, where it may have none, (7), (8)
 //	t_i         t_a2                  steps        App.Step, (7), (8)

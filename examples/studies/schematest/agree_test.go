@@ -20,7 +20,7 @@ const (
 		"claims":[{"id":"a","demand":[1,0],"weight":2,"min":1,"max":3},{"id":"b","demand":[1,1],"queue":"r"}],
 		"queues":[{"id":"q","weight":2,"guarantee":[1,0],"ceiling":[3,null]},{"id":"r","parent":"q"}]}`
 	fullDorm = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]},{"id":"t","capacity":[0]}],
-		"applications":[{"id":"a","executor":"x","demand":[1],"weight":2,"min":1,"max":3,"start":["s"],"resume":["r","-x"]}],
+		"applications":[{"id":"a","executor":"x","demand":[1],"weight":2,"min":1,"max":3,"start":["s"],"resume":["r","-x"],"queue":"q"}],"queues":[{"id":"q","guarantee":[1],"ceiling":[null]}],
 		"previous":{"a":{"s":1}},"theta1":1,"theta2":0.5,
 		"options":{"share":"whole","no_ceil_15":true,"no_ceil_16":false,"admit_prefix":true,"displace":true}}`
 )
