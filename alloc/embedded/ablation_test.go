@@ -22,7 +22,7 @@ var ablations = []struct {
 }{
 	{"nothing", func(*tuning.Numbers) {}},
 	{"prices", func(n *tuning.Numbers) { n.Rounds, n.FewestRounds, n.PriceShares = 0, 1, []float64{0} }},
-	{"annealing", func(n *tuning.Numbers) { n.Moves, n.MostMoves = 0.01, 1 }},
+	{"annealing", func(n *tuning.Numbers) { n.Work, n.FreshWork = 0.1, 0.1 }},
 	{"starts", func(n *tuning.Numbers) { n.ShortStart, n.FreshStart = math.MaxInt32, math.MaxInt32 }},
 	{"repair", func(n *tuning.Numbers) { n.RepairMoves, n.Hope = 0, 0 }},
 	{"polish", func(n *tuning.Numbers) { n.Polish = 0 }},

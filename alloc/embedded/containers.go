@@ -29,13 +29,13 @@ func (r *run) searchContainers(ctx context.Context) {
 	if r.tree != nil {
 		r.extra += r.tree.Nodes + r.tree.Judged
 	}
-	r.a.Polish(ctx, int64(r.tune.Polish*r.moves()))
+	r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
 }
 
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.
 func (r *run) warmUp(ctx context.Context) {
 	for range r.tune.WarmUps {
-		r.a.Run(ctx, int64(r.tune.WarmUp*r.moves()), r.tune.Hot*r.a.Unit(), r.p.Inst.Cap()-solver.ObjectiveTolerance)
+		r.a.Run(ctx, int64(r.tune.WarmUp*r.work()), r.tune.Hot*r.a.Unit(), r.p.Inst.Cap()-solver.ObjectiveTolerance)
 		if r.a.Best.Found {
 			break
 		}
@@ -44,28 +44,27 @@ func (r *run) warmUp(ctx context.Context) {
 	r.a.Hope = r.tune.Hope
 }
 
-// starts spend the moves. Where applications may be exchanged one annealing settles on one set of them:
+// starts spend the work. Where applications may be exchanged one annealing settles on one set of them:
 // several from the start find more than a long one, and where they come to the same utilization there is
 // hardly more to find.
 type starts struct {
 	r                *run
 	n, count, agreed int
-	moves            int64 // of each
-	heat             float64
+	work             int64 // of each
 }
 
-// newStarts divides the moves among the starts.
+// newStarts divides the work among the starts.
 func (r *run) newStarts() *starts {
-	moves := r.moves()
-	s := &starts{r: r, count: 1, heat: r.tune.Hot * r.a.Unit()}
-	if r.p.Servers <= r.tune.ColdServers {
+	work := r.work()
+	s := &starts{r: r, count: 1}
+	if r.p.Servers <= r.tune.StartServers {
 		each := r.tune.ShortStart
 		if r.p.Budget <= 0 {
 			each = r.tune.FreshStart
 		}
-		s.count = int(math.Max(1, math.Floor(math.Sqrt(moves/(each*float64(r.p.Servers+len(r.p.Apps)))))))
+		s.count = int(math.Max(1, math.Floor(math.Sqrt(work/(each*float64(r.p.Servers+len(r.p.Apps)))))))
 	}
-	s.moves = int64(moves / float64(s.count))
+	s.work = int64(work / float64(s.count))
 	return s
 }
 
@@ -80,7 +79,7 @@ func (s *starts) next(ctx context.Context) bool {
 		r.a.Restart(ctx)
 	}
 	s.n++
-	r.a.Run(ctx, s.moves, s.heat, r.goal())
+	r.a.Run(ctx, s.work, r.tune.Hot*r.a.Unit(), r.goal())
 	switch best := r.a.Best.Objective; {
 	case best > before+solver.ObjectiveTolerance:
 		s.agreed = 1
@@ -90,17 +89,16 @@ func (s *starts) next(ctx context.Context) bool {
 	return true
 }
 
-// moves returns how many moves of annealing the effort allows.
-func (r *run) moves() float64 {
-	moves := math.Min(float64(r.opts.Effort), r.tune.MostMoves) * float64(r.p.Servers+len(r.p.Apps))
+// work returns how much work of annealing the effort allows.
+func (r *run) work() float64 {
+	unit, size := r.tune.Work, float64(r.p.Servers+len(r.p.Apps))
 	switch {
 	case r.p.Worthy:
-		moves *= r.tune.WorthMoves * math.Sqrt(r.tune.WorthCrowd/float64(r.p.Servers+len(r.p.Apps)))
-	case r.p.Servers <= r.tune.ColdServers:
-		moves *= r.tune.Moves
+		unit = r.tune.WorthWork * math.Sqrt(r.tune.WorthCrowd/size)
+	case r.p.Budget <= 0:
+		unit = r.tune.FreshWork
 	}
-	crowd := float64(len(r.p.Apps)) / float64(r.p.Servers)
-	return moves * math.Min(1, r.tune.Crowd/math.Max(1, crowd))
+	return math.Min(float64(r.opts.Effort), r.tune.MostEffort) * math.Min(unit*size, r.tune.UnitWork)
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.

@@ -65,8 +65,8 @@
 // below what is proven, less loss and fewer adjusted applications are preferred: what runs now is the
 // first candidate and gives way only to something better.
 //
-// A Solver is deterministic: numbers come from a generator of its own, effort is counted in moves,
-// rounds and nodes, and no floating-point operation depends on the machine. A context that ends stops
+// A Solver is deterministic: numbers come from a generator of its own, effort is counted in work of
+// annealing, rounds and nodes, and no floating-point operation depends on the machine. A context that ends stops
 // it within some dozens of moves, or a step of a leaf; the answer then has Interrupted set. Up to 500 servers and
 // 2,000 applications that is about 10 ms of work, in proportion to servers times demands beyond.
 //

@@ -2,7 +2,7 @@
 
 package embedded
 
-// Effort is how much work a Solver does: moves of annealing for each server and application, sets tried,
+// Effort is how much work a Solver does: work of annealing for each server and application, sets tried,
 // nodes, leaves and rounds are in proportion. It is never a time, so that the same problem has the same
 // answer everywhere.
 type Effort int64

@@ -32,6 +32,6 @@ func (r *run) fillMinima(ctx context.Context) {
 	impossible := r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
 	r.unfillable = impossible && r.p.Pinnable == 0
 	if r.a.Best.Found {
-		r.a.Polish(ctx, int64(r.tune.Polish*r.moves()))
+		r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
 	}
 }

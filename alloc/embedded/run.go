@@ -140,4 +140,4 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 }
 
 // effort counts moves, rounds and nodes.
-func (r *run) effort() int64 { return r.a.Moves + r.root.taken() + r.extra }
+func (r *run) effort() int64 { return r.a.Work + r.root.taken() + r.extra }

@@ -21,7 +21,7 @@ func (r *run) searchSets(ctx context.Context) {
 	if l.Found {
 		r.a.Adopt(leaf.Unpack(r.s, &l.Best))
 	}
-	r.a.Polish(ctx, int64(r.tune.Polish*math.Min(r.moves(), r.tune.MostPolish)))
+	r.a.Polish(ctx, int64(r.tune.Polish*math.Min(r.work(), r.tune.MostPolish)))
 	r.root = newRoot(ctx, r.p, rootOptions{r.tune, 0, false, r.attained()})
 	r.extra += r.tree.Nodes + l.Judged + r.tree.Descent.Rounds
 }
@@ -37,7 +37,7 @@ func (r *run) improveSets(ctx context.Context, l *leaf.Leaves) {
 		l.Judge(func(i int32) bool { return set[i] })
 	}
 	effort := float64(r.opts.Effort)
-	tries := math.Min(effort*math.Max(1, float64(r.p.Budget)/5), r.tune.MostMoves)
+	tries := math.Min(effort*math.Max(1, float64(r.p.Budget)/5), r.tune.MostEffort)
 	sets.New(l, r.tree.RootX, r.opts.Seed, r.tune).Run(ctx, int64(r.tune.Tries*tries))
 	// A node costs its rounds, each of them in proportion to what the decomposition looks at.
 	unit := float64(len(r.s.Subsets) + len(r.s.EntryApp) + len(r.p.Apps) + r.s.Lists.Total)

@@ -8,14 +8,6 @@ import (
 	"math"
 )
 
-const (
-	// checkEvery is how many moves pass between two looks at the temperature, and, at most, at the context.
-	checkEvery = 64
-	// checkWork is how many servers and types those moves may have to do with: on large clusters a move may
-	// look at every server for every type, and the context is looked at after fewer of them.
-	checkWork = 64_000
-)
-
 // Construct completes the first state greedily, or as much of it as there is time for until ctx ends.
 func (a *Annealer) Construct(ctx context.Context) {
 	m := a.move.begin(a.S)
@@ -33,11 +25,14 @@ func (a *Annealer) Restart(ctx context.Context) {
 	a.Construct(ctx)
 }
 
-// Run makes moves at temperatures that start at heat and are halved halvings times on the way, and
-// leaves the state wherever it ends; it ends early once the incumbent is worth goal. Acceptance is
-// by a random threshold and cooling by halves, which need no exponential function and so are the
-// same on every machine.
-func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
+// Run makes moves until they have taken so much work, and leaves the state wherever it ends; it ends early once the
+// incumbent is worth goal. They are made at temperatures that start at heat and are halved halvings times on the way.
+// Acceptance is by a random threshold and cooling by halves, which need no exponential function and so are the same on
+// every machine.
+//
+// The temperature falls with the work rather than with the moves, as an exchange on a large cluster takes as much
+// as hundreds of others.
+func (a *Annealer) Run(ctx context.Context, work int64, heat, goal float64) {
 	if len(a.S.active) == 0 && a.S.p.Budget <= 0 {
 		return
 	}
@@ -45,22 +40,10 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 	if heat > 0 {
 		hope = a.Hope * a.Unit()
 	}
-	current, threshold, look := a.energy(), heat, a.Moves
-	for m := range moves {
-		if a.Moves >= look { // a move that is repaired counts as many
-			if ctx.Err() != nil {
-				return
-			}
-			look = a.Moves + a.between()
-		}
-		if m%checkEvery == 0 {
-			if a.Best.Found && a.Best.Objective >= goal {
-				return
-			}
-			cooled, part := math.Modf(a.tune.Halvings * float64(m) / float64(moves))
-			threshold = math.Ldexp(heat, -int(cooled)) * (1 - part/2)
-		}
-		a.Moves++
+	current := a.energy()
+	for start := a.Work; a.Work-start < work && !(a.Best.Found && a.Best.Objective >= goal) && ctx.Err() == nil; {
+		cooled, part := math.Modf(a.tune.Halvings * float64(a.Work-start) / float64(work))
+		threshold := math.Ldexp(heat, -int(cooled)) * (1 - part/2)
 		least := current - float64(threshold*a.square())
 		made, possible := a.propose(least, hope)
 		now := a.energy()
@@ -75,22 +58,17 @@ func (a *Annealer) Run(ctx context.Context, moves int64, heat, goal float64) {
 	}
 }
 
-// between returns how many moves pass between two looks at the context.
-func (a *Annealer) between() int64 {
-	return max(1, min(checkEvery, checkWork/int64(a.S.p.Servers+len(a.S.p.Types))))
-}
-
 // square returns the square of a random number in [0, 1): most thresholds are small.
 func (a *Annealer) square() float64 {
 	u := a.rng.Float()
 	return u * u
 }
 
-// Polish goes back to the incumbent and makes so many moves that the energy does not sink by: they find what is
-// preferred among equals.
-func (a *Annealer) Polish(ctx context.Context, moves int64) {
+// Polish goes back to the incumbent and makes so much work of moves that the energy does not sink by: they find what
+// is preferred among equals.
+func (a *Annealer) Polish(ctx context.Context, work int64) {
 	a.Restore()
-	a.Run(ctx, moves, 0, math.Inf(1))
+	a.Run(ctx, work, 0, math.Inf(1))
 }
 
 // Restore goes back to the incumbent, if there is one.

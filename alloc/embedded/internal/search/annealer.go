@@ -31,7 +31,8 @@ type Annealer struct {
 	pinnables []int32
 	// The energy's weights.
 	missingWeight, lossWeight, lossLimit float64
-	Moves                                int64
+	// Work counts moves, and the looks of their fills at what a server could take: what time goes with.
+	Work int64
 	// Hope is how many mean values of a container an exchange may be behind at first; until the warm-up is over
 	// there is none.
 	Hope float64

@@ -13,6 +13,7 @@ import (
 // may be that far behind least at first.
 func (a *Annealer) propose(least, hope float64) (m *move, possible bool) {
 	m = a.move.begin(a.S)
+	a.Work++
 	// Who is free decides most with a previous allocation: half of the moves.
 	exchanged := a.S.p.Budget > 0 && (len(a.S.active) == 0 || a.rng.Below(2) == 0)
 	first := a.rng.Below(2) == 0
@@ -52,7 +53,6 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 		if now >= least || now < least-float64(hope*(1-float64(n)/float64(most))) {
 			return
 		}
-		a.Moves++
 		part := a.part.begin(a.S)
 		if a.rng.Below(2) == 0 || !a.eject(part) {
 			j := int(m.touched[a.rng.Below(len(m.touched))])

@@ -19,7 +19,7 @@ func warm(t *rapid.T, previous bool) *Annealer {
 	p := problem.New(generate(seed, 8, 12, previous))
 	a := New(NewState(p), seed, tuning.Standard())
 	a.Construct(context.Background())
-	a.Run(context.Background(), 50, 0.1, 10)
+	a.Run(context.Background(), 500, 0.1, 10)
 	return a
 }
 
@@ -161,7 +161,7 @@ func TestAnnealImproves(t *testing.T) {
 		a := New(NewState(problem.New(alloctest.Table2(seed, 12, 20, true))), seed, tuning.Standard())
 		a.Construct(context.Background())
 		before := a.Best
-		a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
+		a.Run(context.Background(), 40_000, a.tune.Hot*a.Unit(), 10)
 		if before.Found && (!a.Best.Found || a.Best.Objective < before.Objective-solver.ObjectiveTolerance) {
 			t.Errorf("seed %d: from %g to %g", seed, before.Objective, a.Best.Objective)
 		}
@@ -178,11 +178,11 @@ func TestAnnealImproves(t *testing.T) {
 func TestAnnealStopsAtGoal(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Table2(1, 12, 20, false))), 1, tuning.Standard())
 	a.Construct(context.Background())
-	a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
-	moves := a.Moves
-	a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), a.Best.Objective)
-	if a.Moves != moves {
-		t.Errorf("%d more moves", a.Moves-moves)
+	a.Run(context.Background(), 20_000, a.tune.Hot*a.Unit(), 10)
+	work := a.Work
+	a.Run(context.Background(), 20_000, a.tune.Hot*a.Unit(), a.Best.Objective)
+	if a.Work != work {
+		t.Errorf("%d more work", a.Work-work)
 	}
 }
 
@@ -191,18 +191,18 @@ func TestPolish(t *testing.T) {
 	for seed := range uint64(5) {
 		a := New(NewState(problem.New(alloctest.Mixed(seed, 12, 20, true))), seed, tuning.Standard())
 		a.Construct(context.Background())
-		a.Run(context.Background(), 500, a.tune.Hot*a.Unit(), 10)
+		a.Run(context.Background(), 5000, a.tune.Hot*a.Unit(), 10)
 		if !a.Best.Found {
 			continue
 		}
 		a.Restore()
 		best, last := a.Best.Objective, a.energy()
-		a.Run(context.Background(), 200, a.tune.Hot*a.Unit(), 10)
+		a.Run(context.Background(), 2000, a.tune.Hot*a.Unit(), 10)
 		if a.Polish(context.Background(), 0); a.S.objective != a.Best.Objective || a.S.Freed != a.Best.Freed {
 			t.Fatalf("seed %d: starts at %g with %d freed, the incumbent is %g with %d", seed, a.S.objective, a.S.Freed, a.Best.Objective, a.Best.Freed)
 		}
 		for range 20 {
-			a.Polish(context.Background(), 20)
+			a.Polish(context.Background(), 200)
 			if e := a.energy(); e < last-1e-12 {
 				t.Fatalf("seed %d: energy %.12g after %.12g", seed, e, last)
 			}

@@ -85,6 +85,7 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 				return
 			}
 			j := a.bestFit(t)
+			a.Work += int64(1 + s.p.Servers/a.tune.MostCandidates)
 			if j < 0 {
 				break
 			}
@@ -146,7 +147,7 @@ func (a *Annealer) priceOf(j int, t int32) float64 {
 func (a *Annealer) fill(m *move, j int, by taste) {
 	s := a.S
 	a.collect(j, by)
-	for len(a.cand) > 0 {
+	for a.Work++; len(a.cand) > 0; a.Work++ {
 		best, most := -1, 0.0
 		for k := range a.inverse {
 			a.inverse[k] = 1 / math.Max(1, float64(s.left[j*s.p.Kinds+k]))

@@ -52,52 +52,55 @@ func TestRepairGivesUp(t *testing.T) {
 	a.Construct(context.Background())
 	m := a.move.begin(a.S)
 	m.touch(0)
-	moves := a.Moves
+	work := a.Work
 	a.repair(m, a.energy()+1, 0)
-	if a.Moves != moves {
-		t.Errorf("%d moves without hope", a.Moves-moves)
+	if a.Work != work {
+		t.Errorf("%d of work without hope", a.Work-work)
 	}
 	a.repair(m, a.energy()+1, 2)
-	if n := a.Moves - moves; n == 0 || n > 3*int64(a.tune.RepairMoves)/4 {
-		t.Errorf("%d moves, want about half of %d", n, a.tune.RepairMoves)
+	half := a.Work - work
+	if a.repair(m, a.energy()+1, math.Inf(1)); half == 0 || 4*half > 3*(a.Work-work-half) {
+		t.Errorf("%d of work, want about half of %d", half, a.Work-work-half)
 	}
 }
 
-// counter counts the moves between looks at it.
+// counter counts the looks at it, and the work between them.
 type counter struct {
 	context.Context
-	a          *Annealer
-	last, most int64
+	a                 *Annealer
+	looks, last, most int64
 }
 
 func (c *counter) Err() error {
-	c.most, c.last = max(c.most, c.a.Moves-c.last), c.a.Moves
+	c.looks++
+	c.most, c.last = max(c.most, c.a.Work-c.last), c.a.Work
 	return nil
 }
 
-// However many moves are repaired, the context is looked at every few dozens.
+// However many moves are repaired, the context is looked at after each that is.
 func TestRepairRespectsContext(t *testing.T) {
 	a := New(NewState(problem.New(alloctest.Mixed(3, 20, 30, true))), 1, tuning.Standard())
 	a.Construct(context.Background())
 	a.Hope = a.tune.Hope
 	ctx := &counter{Context: t.Context(), a: a}
-	const moves = 1000
-	a.Run(ctx, moves, a.tune.Hot*a.Unit(), math.Inf(1))
-	if a.Moves < 10*moves {
-		t.Fatalf("%d moves: hardly any was repaired", a.Moves)
+	const work, each = 100_000, 30
+	ctx.last = a.Work
+	a.Run(ctx, work, a.tune.Hot*a.Unit(), math.Inf(1))
+	if ctx.looks*each > work {
+		t.Fatalf("%d moves: hardly any was repaired", ctx.looks)
 	}
-	if ctx.most > checkEvery+int64(a.tune.RepairMoves) {
-		t.Errorf("%d moves between two looks", ctx.most)
+	if ctx.most > int64(each*a.tune.RepairMoves) {
+		t.Errorf("%d of work between two looks", ctx.most)
 	}
 }
 
-// On a large cluster, where a move may take as long as thousands on a small one, the context is looked at after
-// every few of them.
-func TestLargeClusterRespectsContext(t *testing.T) {
-	a := New(NewState(problem.New(alloctest.Mixed(1, 8000, 1000, false))), 1, tuning.Standard())
+// On a large cluster minima take work in proportion to the servers that are looked at for them.
+func TestLookingIsWork(t *testing.T) {
+	p := problem.New(alloctest.Mixed(1, 8000, 1000, false))
+	a := New(NewState(p), 1, tuning.Standard())
 	ctx := &counter{Context: t.Context(), a: a}
-	a.Run(ctx, 200, 0, math.Inf(1))
-	if ctx.most == 0 || ctx.most > 8 {
-		t.Errorf("%d moves between two looks", ctx.most)
+	a.Run(ctx, 1, 0, math.Inf(1))
+	if least := int64(len(p.Types) * p.Servers / a.tune.MostCandidates); a.Work < least {
+		t.Errorf("%d of work, want %d at least", a.Work, least)
 	}
 }

@@ -34,13 +34,12 @@ type Budgets struct {
 	// more applications more of them prove less. RestPatterns is how many patterns such a leaf may list,
 	// times the square of the servers.
 	RestSubproblems, RestStates, RestPatterns float64
-	// Moves is how many moves of annealing for each server and application a unit of effort pays for on
-	// up to ColdServers servers; beyond, it is 1, since each server is visited rarely anyway. No effort
-	// makes more than MostMoves times that: annealing gains nothing from more. Row "annealing".
-	Moves, MostMoves float64
-	// Crowd is how many applications there may be for each server before moves get fewer in proportion:
-	// what a move does grows with what is on a server.
-	Crowd float64
+	// Work is how much of annealing a unit of effort pays for, for each server and application, in
+	// placements chosen: a move is as many as its fills choose, so that time is in proportion. FreshWork is the same
+	// where nobody may be exchanged, which takes a part of the moves. A unit of effort pays for no more than
+	// UnitWork, so that the usual efforts end within seconds on the largest clusters, and annealing gains
+	// nothing from more than MostEffort. Row "annealing".
+	Work, FreshWork, UnitWork, MostEffort float64
 	// Filled is how many steps of the last attempt to place all minima a unit of effort pays for: it is
 	// made where nothing else has found a solution, and full clusters are kept as they are without it.
 	Filled float64
@@ -50,26 +49,24 @@ type Budgets struct {
 	MostCells  int
 }
 
-// Phases say how the moves of annealing are spent.
+// Phases say how the work of annealing is spent.
 type Phases struct {
-	// WarmUp is the part of the moves made before there are prices, since the step rule of the root bound
-	// needs an incumbent; it is made up to WarmUps times while there is none. Less of it leaves instances
-	// with tight minima without an incumbent, more takes moves from where prices guide them.
+	// WarmUp is the part of the work done before there are prices, since the step rule of the root bound
+	// needs an incumbent; it is done up to WarmUps times while there is none. Less of it leaves instances
+	// with tight minima without an incumbent, more takes work from where prices guide it.
 	WarmUp  float64
 	WarmUps int
-	// Polish is the part of the moves made at the end at no temperature, for what is preferred among
-	// equals; MostPolish bounds it after a search of sets, where nothing else uses moves. Row "polish".
+	// Polish is the part of the work done at the end at no temperature, for what is preferred among
+	// equals; MostPolish bounds it after a search of sets, where nothing else anneals. Row "polish".
 	Polish, MostPolish float64
-	// ShortStart is how many moves for each server and application a start takes, times the number of
+	// ShortStart is how much work for each server and application a start takes, times the number of
 	// starts: more starts find other sets of freed applications, longer ones pack better. FreshStart is
 	// the same where nobody may be exchanged. Row "starts".
 	ShortStart, FreshStart float64
 	// Agreeing is how many starts must come to the best utilization for the rest to be saved.
 	Agreeing int
-	// ColdServers is up to how many servers several starts are made and prices by server begin afresh.
-	// Those by shape have settled where the price on loss no longer moves; with more servers cold ones
-	// would never get there.
-	ColdServers int
+	// StartServers is up to how many servers several starts are made: with more each would be too short.
+	StartServers int
 }
 
 // Annealing says how a move is made and judged. Temperatures and hopes are in mean values of a container.
@@ -84,11 +81,11 @@ type Annealing struct {
 	// first: judged at once hardly any exchange would be kept. Row "repair".
 	RepairMoves int
 	Hope        float64
-	// WorthMoves and WorthRepair take the place of Moves and RepairMoves where numbers of containers have worths of their
+	// WorthWork and WorthRepair take the place of Work and RepairMoves where numbers of containers have worths of their
 	// own: each application is then a type by itself, which makes a move dear, and concave worths forgive a container in
 	// the wrong place. With more servers and applications than WorthCrowd together there are fewer for each, by the square
 	// root, and with less of them more.
-	WorthMoves, WorthCrowd float64
+	WorthWork, WorthCrowd float64
 	WorthRepair            int
 	// MostCandidates bounds the types that one fill looks at, and Homes how many servers a container
 	// without a place tries: a move stays cheap on large clusters.
@@ -147,14 +144,14 @@ func Standard() *Numbers {
 			Rounds: 100_000, FewestRounds: 30, MostRounds: 400,
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
-			Moves: 2.5, MostMoves: 2000, Filled: 20_000, Crowd: 50, Enumerated: 2000, MostCells: 60,
+			Work: 120, FreshWork: 40, UnitWork: 100_000, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
 		},
 		Phases: Phases{
-			WarmUp: 0.1, WarmUps: 4, Polish: 0.1, MostPolish: 20_000,
-			ShortStart: 3, FreshStart: 100, Agreeing: 2, ColdServers: 200,
+			WarmUp: 0.03, WarmUps: 4, Polish: 0.1, MostPolish: 100_000,
+			ShortStart: 150, FreshStart: 1500, Agreeing: 2, StartServers: 200,
 		},
 		Annealing: Annealing{
-			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthMoves: 1.2, WorthCrowd: 60, WorthRepair: 10,
+			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthWork: 40, WorthCrowd: 60, WorthRepair: 10,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
 		Sets: Sets{Tries: 3, Slack: 0.003},
