@@ -86,7 +86,7 @@ type Annealing struct {
 	// the wrong place. With more servers and applications than WorthCrowd together there are fewer for each, by the square
 	// root, and with less of them more.
 	WorthWork, WorthCrowd float64
-	WorthRepair            int
+	WorthRepair           int
 	// MostCandidates bounds the types that one fill looks at, and Homes how many servers a container
 	// without a place tries: a move stays cheap on large clusters.
 	MostCandidates, Homes int
@@ -151,7 +151,7 @@ func Standard() *Numbers {
 			ShortStart: 150, FreshStart: 1500, Agreeing: 2, StartServers: 200,
 		},
 		Annealing: Annealing{
-			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthWork: 40, WorthCrowd: 60, WorthRepair: 10,
+			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthWork: 20, WorthCrowd: 60, WorthRepair: 10,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
 		Sets: Sets{Tries: 3, Slack: 0.003},
