@@ -51,7 +51,11 @@ func (s *sim) play() string {
 	for _, event := range day {
 		s.lead()
 		s.world.work()
+		asked := 0
 		for e := event(s); e != nil; e = event(s) {
+			if asked++; asked > 1000 {
+				return fmt.Sprintf("nobody takes %T %+v: %q", e, e, s.world.faults)
+			}
 			if ms := s.alive(); ms != nil {
 				if _ = s.step(ms, e); !ms.dead {
 					break
