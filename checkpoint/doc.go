@@ -93,6 +93,8 @@
 // Numbers have those of their epoch in front, see [PerEpoch], so none is given out twice. What servers report that no
 // record knows is stopped there, see [Orphan].
 //
+// FAULTS.md lists what was tried against all that, and the tests.
+//
 // # Contract
 //
 // A [Machine] is deterministic: equal events in equal order give equal effects. It has no clock: Tick

@@ -1,0 +1,67 @@
+// This file checks that every test which FAULTS.md names exists.
+
+package checkpoint_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestFaults(t *testing.T) {
+	text, err := os.ReadFile("FAULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile("`([a-z.]+)`|\\b([Tt]est[A-Z]\\w*)")
+	sources := map[string]string{}
+	rows := 0
+	for _, row := range strings.Split(string(text), "\n") {
+		cells := strings.Split(row, "|")
+		if len(cells) != 6 || strings.HasPrefix(row, "|---") || strings.Contains(row, "| fault |") {
+			continue
+		}
+		rows++
+		folder, named := "", 0
+		// The last cell names folders, and tests in the folder that was named before them.
+		for _, found := range name.FindAllStringSubmatch(cells[4], -1) {
+			if found[1] != "" {
+				folder = found[1]
+				continue
+			}
+			if sources[folder] == "" {
+				sources[folder] = testsOf(t, folder)
+			}
+			named++
+			if !strings.Contains(sources[folder], "func "+found[2]+"(t *testing.T") {
+				t.Errorf("%s: package %s has no %s", cells[1], folder, found[2])
+			}
+		}
+		if named == 0 {
+			t.Errorf("%s: no test", cells[1])
+		}
+	}
+	if rows < 30 {
+		t.Errorf("only %d faults", rows)
+	}
+}
+
+// testsOf returns the test files of a folder.
+func testsOf(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, %v", folder, len(files), err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(source)
+	}
+	return all.String()
+}
