@@ -131,6 +131,7 @@
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
+//	[Dorm (15), (16), budgets that cannot bind]	alloc/warnings.go	stopper.warnings, mostLoss
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
 //	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
 //	[Dorm (16), knapsack of adjustments]	alloc/solver/knapsack.go	knapsack.best

@@ -11,6 +11,19 @@ const ceilTolerance = 1e-9
 // lossBudget returns the right side of (15): Theta1 times 2m, the largest possible loss, where m
 // counts the kinds that the cluster has any of.
 func (r *resolved) lossBudget() float64 {
+	// 2m bounds every loss: |s_i - s^_i| <= s_i + s^_i, and the dominant shares of either side sum
+	// to at most one for each of the m kinds.
+	budget := r.problem.Theta1 * float64(2*r.kinds()) // (15)
+	if r.problem.Options.NoCeil15 {
+		return budget
+	}
+	// Theta1 = 0 makes the product 0, and the ceiling of -1e-9 is -0, which JSON would write as
+	// "-0".
+	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
+}
+
+// kinds returns m, how many kinds the cluster has any of.
+func (r *resolved) kinds() int {
 	// A kind of which the cluster has none cannot be lost: counting it would loosen the budget for
 	// nothing.
 	m := 0
@@ -19,15 +32,7 @@ func (r *resolved) lossBudget() float64 {
 			m++
 		}
 	}
-	// 2m bounds every loss: |s_i - s^_i| <= s_i + s^_i, and the dominant shares of either side sum
-	// to at most one for each of the m kinds.
-	budget := r.problem.Theta1 * float64(2*m) // (15)
-	if r.problem.Options.NoCeil15 {
-		return budget
-	}
-	// Theta1 = 0 makes the product 0, and the ceiling of -1e-9 is -0, which JSON would write as
-	// "-0".
-	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
+	return m
 }
 
 // adjustBudget returns the right side of (16): Theta2 times the costs of all that run, but for those that are

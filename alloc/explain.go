@@ -30,6 +30,8 @@ type Explanation struct {
 	Fairness float64 `json:"fairness"`
 	// Adjustment is the value of one more application that may be adjusted (16).
 	Adjustment float64 `json:"adjustment"`
+	// Warnings say which budgets cannot bind, whatever is decided, or are much larger than Theta1 says.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Stop says what kept one application from one more container: the Reason, whose Constraint is Maximum
@@ -81,6 +83,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		Kinds:        kindValues(s),
 		Fairness:     s.lossPrice(),
 		Adjustment:   s.adjustPrice(),
+		Warnings:     s.warnings(resolve(p)),
 	}, nil
 }
 
@@ -161,6 +164,9 @@ func (e *Explanation) String() string {
 	w.Flush() // a strings.Builder takes everything
 	if e.Worth {
 		text.WriteString(e.gains())
+	}
+	for _, warning := range e.Warnings {
+		text.WriteString("warning: " + warning + "\n")
 	}
 	return text.String()
 }

@@ -1,0 +1,63 @@
+// This file says when a budget of a decision cannot bind, so that whoever set it is not misled, [Dorm (15), (16)].
+
+package alloc
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// warnings lists the budgets that cannot bind, whatever is decided, and those that a ceiling has loosened by more than
+// half. A threshold of 1 is meant to be no limit, and is not warned about.
+func (s *stopper) warnings(r *resolved) []string {
+	var found []string
+	inst, options := s.instance, &s.problem.Options
+	if theta := s.problem.Theta1; theta < 1 && len(inst.Apps) > 0 {
+		if most := mostLoss(inst); inst.LossBudget >= most {
+			found = append(found, fmt.Sprintf("the fairness budget of %.4g cannot bind: no allocation loses more than %.4g", inst.LossBudget, most))
+		}
+		stated := theta * float64(2*r.kinds())
+		if budget := r.lossBudget(); !options.NoCeil15 && stated > 0 && budget > 2*stated {
+			found = append(found, fmt.Sprintf("the ceiling of (15) raises the fairness budget from %.4g to %.4g", stated, budget))
+		}
+	}
+	if all := mostCost(inst); s.problem.Theta2 < 1 && all > 0 && inst.AdjustBudget >= all {
+		found = append(found, fmt.Sprintf("the adjustment budget of %d cannot bind: all adjustments together cost %d", inst.AdjustBudget, all))
+	}
+	return found
+}
+
+// mostLoss returns an upper bound on the fairness loss of every allocation: what each loses at the end of its numbers
+// where it loses more, or all actual shares, one a kind at most, and all theoretical ones.
+func mostLoss(inst *solver.Instance) float64 {
+	var ends, due float64
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		least, most := app.AtLeast(0), app.AtMost(app.Max)
+		if least < 0 {
+			continue // it may have no number, and no allocation exists
+		}
+		ends += math.Max(app.Loss(least), app.Loss(most))
+		due += app.Share
+	}
+	kinds := 0
+	for _, total := range inst.Total {
+		if total > 0 {
+			kinds++
+		}
+	}
+	return math.Min(ends, float64(kinds)+due)
+}
+
+// mostCost returns what it costs to adjust all that may be adjusted, or the largest number where that is less.
+func mostCost(inst *solver.Instance) int64 {
+	var sum int64
+	for i := range inst.Apps {
+		if app := &inst.Apps[i]; app.Running && !app.Pinned {
+			sum = min(sum, math.MaxInt64-app.Cost) + app.Cost
+		}
+	}
+	return sum
+}

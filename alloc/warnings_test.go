@@ -1,0 +1,91 @@
+package alloc
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// No allocation loses more than the most that a warning goes by, and sometimes one loses as much.
+func TestMostLoss(t *testing.T) {
+	solved, tight := 0, 0
+	for seed := range uint64(600) {
+		inst := solvertest.General(seed)
+		inst.LossPrice, inst.LossBudget, inst.AdjustBudget = 0, 1e3, 1e3
+		for i := range inst.Apps {
+			app := &inst.Apps[i]
+			app.Delta, _ = app.Demand.DominantShare(inst.Total)
+			app.Value, app.Idle, app.Counts = 0, app.Loss(0), nil
+			app.Worth = []float64{}
+			for n := app.AtLeast(1); n > 0; n = app.AtLeast(n + 1) {
+				app.Worth = append(app.Worth, app.Loss(n)) // so that the optimum is the largest loss
+			}
+		}
+		best, _ := p2oracle.Best(inst)
+		if best == nil {
+			continue
+		}
+		solved++
+		loss, most := inst.FairnessLoss(best), mostLoss(inst)
+		if loss > most+solver.LossTolerance {
+			t.Errorf("%d: %v loses %g, the most is said to be %g", seed, best, loss, most)
+		}
+		if loss > most-solver.LossTolerance {
+			tight++
+		}
+	}
+	if solved < 200 || tight < 40 {
+		t.Errorf("%d have a solution, in %d the most is lost", solved, tight)
+	}
+}
+
+// Budgets that cannot bind are named, and a ceiling that says more than the threshold; those that are meant to be none
+// are not.
+func TestWarnings(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p *Problem)
+		want   []string
+	}{
+		"one kind, with the ceiling": {func(*Problem) {}, []string{"the fairness budget of 1 cannot bind: no allocation loses more than 1",
+			"the ceiling of (15) raises the fairness budget from 0.2 to 1"}},
+		"without the ceiling": {func(p *Problem) { p.Options.NoCeil15 = true }, nil},
+		"no limits":           {func(p *Problem) { p.Theta1, p.Theta2 = 1, 1 }, nil},
+		"small jobs": {func(p *Problem) {
+			p.Theta1 = .5
+			for i := range p.Applications {
+				p.Applications[i].Max = 2
+			}
+		}, []string{"the fairness budget of 1 cannot bind: no allocation loses more than 0.6"}},
+		"one of one": {func(p *Problem) {
+			p.Options.NoCeil15, p.Previous = true, Allocation{"a": {"s": 2}}
+		}, []string{"the adjustment budget of 1 cannot bind: all adjustments together cost 1"}},
+	} {
+		p := &Problem{
+			Kinds: apportion.Kinds{"gpu"}, Theta1: .1, Theta2: .1, Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{10}}},
+			Applications: []Application{
+				{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 10}, {ID: "b", Demand: apportion.Resources{2}, Weight: 1, Max: 5},
+			},
+		}
+		c.change(p)
+		d, err := Reallocate(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Explain(p, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(e.Warnings, "\n"); got != strings.Join(c.want, "\n") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		for _, warning := range e.Warnings {
+			if !strings.Contains(e.String(), "warning: "+warning+"\n") {
+				t.Errorf("%s: the text does not say it", name)
+			}
+		}
+	}
+}
