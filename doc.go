@@ -285,6 +285,14 @@
 //	[shapes of learning curves, no paper]	growth/shape.go	gallery
 //	[estimate of growth, no paper]	growth/estimate.go	Estimate
 //	[robust classifier, no paper]	growth/prospect.go	Prospect
+//	[Amdahl], [Peng (3)]	growth/speedup/model.go	Model, sum
+//	[non-negative least squares, Huber]	growth/speedup/nonnegative.go	fitSum, leastSquares
+//	[Qiao (8)-(11)]	growth/speedup/pollux.go	twoPhase, fitPollux
+//	[Barlow, isotonic regression]	growth/speedup/table.go	rise, lookUp
+//	[Qiao §4.1, prior]	growth/speedup/curve.go	Cold, Curve.Speeds, Curve.Outlook
+//	[error on what was left out, no paper]	growth/speedup/fit.go	Fit, leaveOut
+//	[Qiao §4.1, measurements]	growth/speedup/observation.go	Observation
+//	[curve of a running job, no paper]	growth/speedup/estimator.go	Estimator
 //	[Zheng Algorithm 1, lines 1-17]	growth/flowcon/flowcon.go	Executor.classify, Executor.schedule
 //	[Zheng Algorithm 1, lines 14-26]	growth/flowcon/limits.go	round.limit
 //	[Zheng Algorithm 2]	growth/flowcon/flowcon.go	Executor.Step

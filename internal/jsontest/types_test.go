@@ -31,6 +31,7 @@ import (
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/growth/speedup"
 	"github.com/apportion/apportion/placement"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
@@ -132,6 +133,10 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[drf.QueueExplanation[float64]](), reflect.TypeFor[drf.QueueExplanation[int64]](),
 	reflect.TypeFor[drf.SorterState](), reflect.TypeFor[drf.ClientState](), reflect.TypeFor[drf.Balance](),
 	reflect.TypeFor[drf.Holding](),
+
+	reflect.TypeFor[speedup.Model](), reflect.TypeFor[speedup.Observation](), reflect.TypeFor[speedup.Curve](),
+	reflect.TypeFor[speedup.Point](), reflect.TypeFor[speedup.Step](), reflect.TypeFor[speedup.Kept](),
+	reflect.TypeFor[speedup.Estimator](), reflect.TypeFor[speedup.Options](),
 
 	reflect.TypeFor[growth.Verdict](), reflect.TypeFor[growth.Category](), reflect.TypeFor[growth.Cause](),
 	reflect.TypeFor[growth.Change](), reflect.TypeFor[growth.Normalization](), reflect.TypeFor[growth.Prospect](),

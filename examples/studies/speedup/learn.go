@@ -1,0 +1,102 @@
+// This file fits models to some of the measurements and predicts the others.
+
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/growth/speedup"
+)
+
+// models are what is compared.
+var models = []speedup.Model{speedup.Linear, speedup.Amdahl, speedup.Optimus, speedup.Pollux, speedup.Table, speedup.Auto}
+
+// known are the numbers of configurations that a fit sees.
+var known = []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}
+
+// wrong is by how much predictions are off: the mean of |predicted/measured - 1|.
+type wrong struct {
+	sum float64
+	n   int
+}
+
+func (w *wrong) add(c *speedup.Curve, tests []speedup.Observation) {
+	for i := range tests {
+		o := &tests[i]
+		w.sum += math.Abs(c.StepTime(o.Containers, o.Servers, o.Samples)/o.Seconds - 1)
+		w.n++
+	}
+}
+
+// percent is the mean in percent.
+func (w *wrong) percent() float64 { return 100 * w.sum / float64(w.n) }
+
+// cell is one model after one number of configurations: its error, and what it says of that itself.
+type cell struct {
+	off wrong
+	// says adds up the errors that the curves name, of those that name one.
+	says  float64
+	named int
+}
+
+// learned holds a cell for each job, number and model.
+type learned [][][]cell
+
+// learnAll fits all models of all jobs.
+func learnAll(ctx context.Context, jobs []*job, seeds int, stderr io.Writer) (learned, error) {
+	all := make(learned, len(jobs))
+	for j := range jobs {
+		all[j] = make([][]cell, len(known))
+	}
+	err := command.InParallel(ctx, len(jobs)*len(known), stderr, "fitting", func(_ context.Context, i int) (err error) {
+		j, k := i/len(known), i%len(known)
+		all[j][k], err = learn(jobs[j], known[k], seeds)
+		return err
+	})
+	return all, err
+}
+
+// learn draws some configurations as often as there are seeds, and predicts all others.
+func learn(j *job, n, seeds int) ([]cell, error) {
+	cells := make([]cell, len(models))
+	for seed := range seeds {
+		order := rand.New(rand.NewPCG(uint64(seed), uint64(n))).Perm(len(j.small))
+		var train, test []speedup.Observation
+		for i, at := range order {
+			if i < n {
+				train = append(train, j.small[at])
+			} else {
+				test = append(test, j.small[at])
+			}
+		}
+		for m, model := range models {
+			c, err := speedup.Fit(train, &speedup.Options{Model: model})
+			if err != nil {
+				return nil, err
+			}
+			cells[m].off.add(c, test)
+			if c.LeftOut > 0 {
+				cells[m].says += c.Error
+				cells[m].named++
+			}
+		}
+	}
+	return cells, nil
+}
+
+// split divides measurements by whether they are in the first part.
+func split(all []speedup.Observation, first, second func(o *speedup.Observation) bool) (a, b []speedup.Observation) {
+	for i := range all {
+		if first(&all[i]) {
+			a = append(a, all[i])
+		}
+		if second(&all[i]) {
+			b = append(b, all[i])
+		}
+	}
+	return a, b
+}

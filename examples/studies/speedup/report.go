@@ -1,0 +1,145 @@
+// This file prints the tables and draws the figure.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/growth/speedup"
+)
+
+func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
+
+// header prints the names of the models behind some columns.
+func header(table io.Writer, columns string) {
+	fmt.Fprint(table, columns)
+	for _, m := range models {
+		fmt.Fprint(table, "\t"+m.String())
+	}
+}
+
+// reportLearned prints errors by number of known configurations.
+func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) error {
+	fmt.Fprintf(w, "Steps of %d models on 1 to 16 GPUs of 1 to 4 servers and all batch sizes: known are some configurations, drawn %d times,\n"+
+		"predicted are all others. Mean of |predicted/measured - 1| in percent, and the error that auto names itself.\n", len(jobs), seeds)
+	table := newTable(w)
+	header(table, "job\tknown")
+	fmt.Fprintln(table, "\tauto says")
+	for j := range jobs {
+		for k, n := range known {
+			fmt.Fprintf(table, "%s\t%d", jobs[j].name, n)
+			for m := range models {
+				fmt.Fprintf(table, "\t%.1f", all[j][k][m].off.percent())
+			}
+			auto := &all[j][k][len(models)-1]
+			if auto.named > 0 {
+				fmt.Fprintf(table, "\t%.1f\n", 100*auto.says/float64(auto.named))
+			} else {
+				fmt.Fprintln(table, "\t-")
+			}
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}
+
+// reportDoubled prints errors on more containers than were measured.
+func reportDoubled(w io.Writer, jobs []*job) error {
+	fmt.Fprintln(w, "All measurements on up to some GPUs known, those on twice as many predicted; the last row of a job: up to 16, predicted up to 64.")
+	table := newTable(w)
+	header(table, "job\tknown\tpredicted")
+	fmt.Fprintln(table)
+	for _, j := range jobs {
+		for _, n := range []int64{1, 2, 4, 8, 16} {
+			train, test := split(j.small, func(o *speedup.Observation) bool { return o.Containers <= n },
+				func(o *speedup.Observation) bool { return o.Containers == 2*n })
+			name := fmt.Sprint(2 * n)
+			if n == 16 {
+				_, test = split(j.wide, func(*speedup.Observation) bool { return false }, func(o *speedup.Observation) bool { return o.Containers > n })
+				name = "to 64"
+			}
+			fmt.Fprintf(table, "%s\tto %d\t%s", j.name, n, name)
+			if err := row(table, train, test); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}
+
+// row fits all models and prints their errors.
+func row(table io.Writer, train, test []speedup.Observation) error {
+	for _, model := range models {
+		c, err := speedup.Fit(train, &speedup.Options{Model: model})
+		if err != nil {
+			return err
+		}
+		var off wrong
+		off.add(c, test)
+		fmt.Fprintf(table, "\t%.1f", off.percent())
+	}
+	fmt.Fprintln(table)
+	return nil
+}
+
+// reportTypes prints errors on types of jobs and accelerators, which were measured four times each.
+func reportTypes(w io.Writer, types []*kind) error {
+	fmt.Fprintln(w, "Types of jobs by accelerator, each container with a batch of its own: the mean error over the types.")
+	table := newTable(w)
+	header(table, "accelerator\ttypes\tknown\tpredicted")
+	fmt.Fprintln(table)
+	for _, accelerator := range []string{"k80", "p100", "v100"} {
+		for _, cut := range []int64{1, 2, 4} {
+			var off [6]wrong
+			count := 0
+			for _, k := range types {
+				if k.accelerator != accelerator {
+					continue
+				}
+				count++
+				train, test := split(k.steps, func(o *speedup.Observation) bool { return o.Containers <= cut },
+					func(o *speedup.Observation) bool { return o.Containers == 2*cut })
+				for m, model := range models {
+					c, err := speedup.Fit(train, &speedup.Options{Model: model})
+					if err != nil {
+						return err
+					}
+					off[m].add(c, test)
+				}
+			}
+			fmt.Fprintf(table, "%s\t%d\tto %d\t%d", accelerator, count, cut, 2*cut)
+			for m := range models {
+				fmt.Fprintf(table, "\t%.1f", off[m].percent())
+			}
+			fmt.Fprintln(table)
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}
+
+// figure draws the mean error of the jobs over the number of known configurations.
+func figure(all learned) (*chart.Figure, error) {
+	f := chart.New("speedup-error", "Error of predicted step times", "Known configurations", "Error (percent)")
+	f.YRange(0, 60)
+	for m, model := range models {
+		var points plotter.XYs
+		for k, n := range known {
+			sum := 0.0
+			for j := range all {
+				sum += all[j][k][m].off.percent() / float64(len(all))
+			}
+			points = append(points, plotter.XY{X: float64(n), Y: min(sum, 60)})
+		}
+		if err := f.Line(m, model.String(), points); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,130 @@
+// This file tests the curve of a running job: what is kept, what is forgotten, and JSON.
+
+package speedup
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+)
+
+func TestEstimator(t *testing.T) {
+	e := Estimator{Request: 4}
+	c, err := e.Curve()
+	if want, _ := Cold(4); err != nil || !cmp.Equal(c, want) {
+		t.Errorf("before the first: %+v (%v)", c, err)
+	}
+	params := []float64{0.01, 0.1}
+	for round := range 3 {
+		for _, n := range []int64{1, 2, 4} {
+			o := made(params, n, 1, 64)
+			if round == 1 && n == 2 {
+				o.Seconds *= 50 // outvoted by the two others
+			}
+			if err := e.Observe(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c, err = e.Curve()
+	if err != nil || c.Model != Amdahl || math.Abs(c.Params[0]-0.01) > 1e-9 || math.Abs(c.Params[1]-0.1) > 1e-9 || c.Most != 8 || c.Samples != 64 {
+		t.Errorf("%+v (%v)", c, err)
+	}
+	// The samples are those of the newest measurement.
+	if err := e.Observe(made(params, 1, 1, 32)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := e.Curve(); err != nil || c.Samples != 32 {
+		t.Errorf("samples %g, want 32 (%v)", c.Samples, err)
+	}
+	var none Estimator
+	if c, err := none.Curve(); err != nil || c.Most != 1 {
+		t.Errorf("without a request: %+v (%v)", c, err)
+	}
+}
+
+// A job whose steps have become slower is known by its newest times.
+func TestEstimatorForgets(t *testing.T) {
+	var e Estimator
+	for i := range 30 {
+		seconds := 1.0
+		if i >= 20 {
+			seconds = 3
+		}
+		if err := e.Observe(Observation{2, 1, 8, seconds}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := e.Curve(); err != nil || math.Abs(c.StepTime(2, 1, 8)-3) > 1e-9 {
+		t.Errorf("a step of %g, want 3 (%v)", c.StepTime(2, 1, 8), err)
+	}
+	if len(e.Kept) != 1 || len(e.Kept[0].Seconds) != mostTimes || e.Count != 30 || e.Kept[0].Newest != 30 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// The configuration that was not measured for longest makes room.
+func TestEstimatorIsBounded(t *testing.T) {
+	var e Estimator
+	observe := func(n int64) {
+		if err := e.Observe(Observation{n, 1, 8, 1 / float64(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := int64(1); n <= mostKept; n++ {
+		observe(n)
+	}
+	observe(1) // the first is not the oldest any more
+	observe(1000)
+	there := map[int64]bool{}
+	for _, k := range e.Kept {
+		there[k.Containers] = true
+	}
+	if len(e.Kept) != mostKept || !there[1] || there[2] || !there[1000] {
+		t.Errorf("%d kept: %v", len(e.Kept), there)
+	}
+	if len(e.Observations()) != mostKept+1 {
+		t.Errorf("%d observations", len(e.Observations()))
+	}
+}
+
+// An estimator that was written and read goes on as if nothing had been.
+func TestEstimatorJSON(t *testing.T) {
+	var e Estimator
+	for n := int64(1); n < 5; n++ {
+		if err := e.Observe(Observation{n, 1, 8, 1 / float64(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := json.Marshal(&e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Estimator
+	if err := json.Unmarshal(text, &read); err != nil || !cmp.Equal(e, read) {
+		t.Errorf("%v: %s", err, cmp.Diff(e, read))
+	}
+	a, errA := e.Curve()
+	b, errB := read.Curve()
+	if errA != nil || errB != nil || !cmp.Equal(a, b) {
+		t.Errorf("%v, %v: %s", errA, errB, cmp.Diff(a, b))
+	}
+	// Fields that somebody has spoilt are faults, not panics.
+	read.Kept[0].Seconds[0] = -1
+	if _, err := read.Curve(); !errors.Is(err, apportion.ErrRange) {
+		t.Errorf("a negative time: %v", err)
+	}
+	read.Kept[0].Seconds = nil
+	if _, err := read.Curve(); err != nil {
+		t.Errorf("a configuration without times: %v", err)
+	}
+	empty := Estimator{Kept: []Kept{{Containers: 1, Servers: 1, Samples: 1}}}
+	if _, err := empty.Curve(); !errors.Is(err, apportion.ErrEmpty) {
+		t.Errorf("no times at all: %v", err)
+	}
+}
