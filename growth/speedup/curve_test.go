@@ -110,6 +110,10 @@ func TestLeaveOut(t *testing.T) {
 		t.Errorf("error %g of %d, want %g of 3", c.Error, c.LeftOut, want)
 	}
 	steps, err := c.Outlook(2, 4, 2)
+	wide := &Curve{Model: Linear, Params: []float64{1}, Samples: 1, Most: 8, Error: 2, LeftOut: 3}
+	if some, err := wide.Outlook(2, 4, 1); err != nil || some[0].Low != 1 {
+		t.Errorf("%+v of a curve that may be wrong by a factor of 7: less than now (%v)", some, err)
+	}
 	if err != nil || steps[0].Low != max(1, steps[0].Speed/math.Exp(c.Error)) || steps[0].High != steps[0].Speed*math.Exp(c.Error) {
 		t.Errorf("%+v with an error of %g (%v)", steps, c.Error, err)
 	}
@@ -202,4 +206,20 @@ func TestCurvesAreSound(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Three measurements on which containers wait for one another would bend any curve with five parameters: Auto does not offer one.
+func TestAutoNeedsMoreThanParameters(t *testing.T) {
+	p := [polluxParams]float64{0.05, 0.002, 0.2, 0.02, 0.6, 0.05, 4}
+	var observations []Observation
+	for n := int64(1); n <= 10; n++ {
+		c := configuration{n, (n + 3) / 4, 512}
+		observations = append(observations, Observation{n, c.servers, 512, twoPhase(&p, c)})
+	}
+	for known, want := range map[int]Model{3: Amdahl, 5: Amdahl, 10: Pollux} {
+		c, err := Fit(observations[:known], nil)
+		if err != nil || c.Model != want {
+			t.Errorf("%d measurements: %v, want %v (%v)", known, c.Model, want, err)
+		}
+	}
 }

@@ -72,19 +72,32 @@ func Fit(observations []Observation, options *Options) (*Curve, error) {
 	return fitBest(single, &chosen), nil
 }
 
-// fitBest fits the models of Auto, the simplest first, and returns the one with the least error. With fewer than two left out nobody
-// knows, and Amdahl's law is the one with the fewest parameters.
+// fitBest fits the models of Auto, the simplest first, and returns the one with the least error. One with as many parameters as there are
+// configurations explains anything and is left out; Amdahl's law has the fewest.
 func fitBest(single []Observation, options *Options) *Curve {
 	best := fitOne(Amdahl, single, options)
 	for _, model := range []Model{Optimus, Pollux} {
-		if best.LeftOut == 0 {
-			break
+		if parameters(model, single) >= len(single) {
+			continue
 		}
 		if c := fitOne(model, single, options); c.Error < simpler*best.Error {
 			best = c
 		}
 	}
 	return best
+}
+
+// parameters returns how many parameters of a model the observations can tell.
+func parameters(model Model, single []Observation) (n int) {
+	if model != Pollux {
+		return model.size()
+	}
+	for _, free := range seen(single) {
+		if free {
+			n++
+		}
+	}
+	return n
 }
 
 // fitOne fits one model and judges it.

@@ -12,7 +12,7 @@ type Model uint8
 // The models.
 const (
 	// Auto is whichever of Amdahl, Optimus and Pollux predicts best what is left out, the simpler one where the
-	// difference is small.
+	// difference is small, of those with fewer parameters than there are configurations.
 	Auto Model = iota
 	// Linear loses nothing: what a job is taken for before anything is known.
 	Linear

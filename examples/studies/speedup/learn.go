@@ -100,3 +100,18 @@ func split(all []speedup.Observation, first, second func(o *speedup.Observation)
 	}
 	return a, b
 }
+
+// mostKnown is as many configurations as speedup.Estimator keeps.
+const mostKnown = 64
+
+// thin returns at most n of the measurements, at even distances.
+func thin(all []speedup.Observation, n int) []speedup.Observation {
+	if len(all) <= n {
+		return all
+	}
+	some := make([]speedup.Observation, n)
+	for i := range some {
+		some[i] = all[i*len(all)/n]
+	}
+	return some
+}
