@@ -198,7 +198,7 @@ func TestLibrariesFlipped(t *testing.T) {
 func TestUnfinished(t *testing.T) {
 	orbax := library(t, "orbax", "")
 	for file, contents := range library(t, "orbax", "20/") {
-		orbax["30.orbax-checkpoint-tmp-7/"+file] = contents
+		orbax["30.orbax-checkpoint-tmp-77/"+file] = contents
 	}
 	if found, err := (format.Orbax{}).Newest(orbax); err != nil || found.Name != "20" {
 		t.Errorf("%+v, %v", found, err)
@@ -216,6 +216,11 @@ func TestUnfinished(t *testing.T) {
 	if found, err := (format.DeepSpeed{}).Newest(deepspeed); err != nil || found.Name != "global_step2" || slices.Contains(found.Files, "latest") {
 		t.Errorf("%+v, %v", found, err)
 	}
+	deepspeed["global_step2/mp_rank_01_model_states.pt"] = deepspeed["global_step2/mp_rank_00_model_states.pt"]
+	if found, err := (format.DeepSpeed{}).Newest(deepspeed); err != nil || found.Name != "global_step1" {
+		t.Errorf("a part of the model too many: %+v, %v", found, err)
+	}
+	delete(deepspeed, "global_step2/mp_rank_01_model_states.pt")
 	// Two processes of the four that the model's file would tell of are not enough; one that it does not tell of is not either.
 	delete(deepspeed, "global_step2/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt")
 	deepspeed["global_step2/bf16_zero_pp_rank_1_mp_rank_00_optim_states.pt"] = deepspeed["global_step1/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt"]
@@ -293,6 +298,63 @@ func TestSafeTensorsBeside(t *testing.T) {
 	all := slices.Sorted(maps.Keys(dir))
 	if found, err := format.Of(format.SafeTensors{}, all).Newest(dir); err != nil || len(found.Files) != 5 {
 		t.Errorf("named: %+v, %v", found, err)
+	}
+}
+
+// What a file claims of others, and of itself, is not believed.
+func TestClaims(t *testing.T) {
+	// A table that names the file of another folder, which is there and whole.
+	entry := func(file string) string {
+		return "\x80\x02(X\x0d\x00\x00\x00relative_pathU" + string(rune(len(file))) + file + "X\x06\x00\x00\x00offsetK\x00X\x06\x00\x00\x00lengthK\x05t."
+	}
+	for file, whole := range map[string]bool{"__0_0.distcp": true, "../b/__0_0.distcp": false, "": false} {
+		dir := fstest.MapFS{"a/.metadata": {Data: []byte(entry(file))}, "a/__0_0.distcp": {Data: []byte("12345")}, "b/__0_0.distcp": {Data: []byte("12345")}}
+		if found, err := (format.Distributed{}).Verify(dir, "a"); (err == nil) != whole {
+			t.Errorf("a table that names %q: %+v, %v", file, found, err)
+		}
+	}
+	// A file of safetensors with a byte behind its tensors, or a gap between them.
+	tensors := library(t, "safetensors", "")["model-20.safetensors"].Data
+	for what, contents := range map[string][]byte{
+		"a byte more": append(bytes.Clone(tensors), 0), "a gap": bytes.Replace(tensors, []byte("[0,16]"), []byte("[1,16]"), 1),
+		"an overlap": bytes.Replace(tensors, []byte("[16,20]"), []byte("[15,20]"), 1), "no type": bytes.Replace(tensors, []byte(`"dtype"`), []byte(`"dtypo"`), 1),
+	} {
+		if bytes.Equal(contents, tensors) {
+			t.Fatalf("%s: the header is not as expected: %.140q", what, tensors)
+		}
+		if found, err := (format.SafeTensors{}).Verify(fstest.MapFS{"m.safetensors": {Data: contents}}, "m.safetensors"); err == nil {
+			t.Errorf("%s: %+v", what, found)
+		}
+	}
+	// An index that names a tensor which its shard lacks.
+	dir := library(t, "safetensors", "sharded/")
+	index := dir["model.safetensors.index.json"]
+	dir["model.safetensors.index.json"] = &fstest.MapFile{Data: bytes.Replace(index.Data, []byte(`"layer0"`), []byte(`"layer9"`), 1)}
+	if found, err := (format.SafeTensors{}).Newest(dir); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "layer9") {
+		t.Errorf("%+v, %v", found, err)
+	}
+	// An archive whose checksums are zero has none.
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range []string{"metadata.json", "config.json", "model.weights.h5"} {
+		record, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Store, CompressedSize64: 2, UncompressedSize64: 2})
+		if err == nil {
+			_, err = record.Write([]byte("{}"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := (format.Keras{}).Verify(fstest.MapFS{"m.keras": {Data: out.Bytes()}}, "m.keras"); err == nil {
+		t.Errorf("%+v", found)
+	}
+	// A file of torch.save without the state of a training is none of Lightning's.
+	plainFile := fstest.MapFS{"m.ckpt": library(t, "huggingface", "")["checkpoint-2/optimizer.pt"]}
+	if found, err := (format.Lightning{}).Verify(plainFile, "m.ckpt"); !errors.Is(err, format.ErrIncomplete) {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 
