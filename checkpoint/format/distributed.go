@@ -83,9 +83,11 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 			}
 			key = value
 		case int64:
-			if last := len(list) - 1; last >= 0 && key == "offset" {
+			last := len(list) - 1
+			// Each entry has both once. What stands behind it in the table has an offset too, which is none in a file.
+			if last >= 0 && key == "offset" && list[last].offset < 0 {
 				list[last].offset = value
-			} else if last >= 0 && key == "length" {
+			} else if last >= 0 && key == "length" && list[last].length < 0 {
 				list[last].length = value
 			}
 			key = ""

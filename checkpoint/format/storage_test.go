@@ -1,0 +1,45 @@
+// This file tests what is read of the table of torch.distributed.checkpoint.
+
+package format
+
+import (
+	"archive/zip"
+	"io"
+	"testing"
+	"testing/fstest"
+)
+
+// The entries of a table fill the file that they are in, one behind the other.
+func TestStorage(t *testing.T) {
+	packed, err := zip.OpenReader("testdata/library/dcp.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	dir := fstest.MapFS{}
+	for _, name := range []string{".metadata", "__0_0.distcp"} {
+		file, err := packed.Open("step-20/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir[name] = &fstest.MapFile{Data: data}
+	}
+	list, err := storage(dir, ".metadata")
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	at := int64(0)
+	for _, s := range list {
+		if s.file != "__0_0.distcp" || s.offset != at || s.length <= 0 {
+			t.Fatalf("%v: an entry at %d, want %d", list, s.offset, at)
+		}
+		at += s.length
+	}
+	if size := int64(len(dir["__0_0.distcp"].Data)); at != size {
+		t.Errorf("%d bytes of %d are listed", at, size)
+	}
+}
