@@ -10,6 +10,8 @@
 //
 //	<job>/<number>/manifest          the manifest and small parts, in the form of package medium; <job> is its [store.Folder]
 //	<job>/<number>/<place>/<index>   the parts 0, 1, 2, ...; the manifest names the place
+//	<job>/fence/<number>             the fence of the job, once there was one
+//	<job>/fence/<number>.settled     what was committed below it
 //	%identity                        the identity of the store, once somebody has asked for it
 //
 // [Open] takes the URL of a bucket. The schemes that it knows are those whose driver the program imports,
@@ -38,6 +40,8 @@
 //     the parts of writers that began more than twice as long ago and that no manifest names. What lies
 //     between is for clocks that differ and for a request that is under way. Clocks of machines that
 //     write and collect must therefore agree within Grace.
+//   - A manifest that arrives behind a fence, from a request that was under way, is there and not visible: it is not the
+//     one that the fence knows.
 //   - If the answer to writing the manifest is lost, Commit looks for it; if that fails, too, it returns
 //     an error, and nobody deletes the parts but Collect: the manifest may yet arrive.
 //   - An upload that is cancelled is aborted. If even that request is lost, S3 keeps, and charges for,
@@ -46,6 +50,6 @@
 // # Cost
 //
 // A commit is one request for the manifest beside those for the parts that are not small, which the driver uploads in blocks,
-// several at a time; memory is a few blocks, see Options.BlockBytes. Open is one request, List one for
-// each number and one for each thousand objects of the job, Collect lists the whole bucket.
+// several at a time; memory is a few blocks, see Options.BlockBytes, and one that looks for a fence. Open is two requests,
+// List one more than one for each number and one for each thousand objects of the job, Collect lists the whole bucket.
 package blobstore

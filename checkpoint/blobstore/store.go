@@ -162,12 +162,24 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	}
 	// Only the manifest is read here; parts are opened when they are asked for.
 	record, err := s.record(ctx, store.FolderOf(job), number)
+	if err == nil {
+		err = s.visible(ctx, record.Record)
+	}
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
 		return s.openPart(ctx, record.Record, index, offset)
 	}), nil
+}
+
+// visible returns ErrNotFound for a manifest that came behind the fence of its job.
+func (s *Store) visible(ctx context.Context, r medium.Record) error {
+	f, err := s.fence(ctx, store.FolderOf(r.Job))
+	if err == nil && f.hides(r.Number, r.Place) {
+		err = store.ErrNotFound
+	}
+	return err
 }
 
 // record reads and checks a manifest.
@@ -241,6 +253,11 @@ func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The fence is read behind the numbers: what it does not know was there before it.
+	f, err := s.fence(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
 	var manifests []store.Manifest
 	// Damaged checkpoints are told of beside those that are whole, so that one does not hide the
 	// others. O(checkpoints) requests.
@@ -250,6 +267,7 @@ func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) 
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case err == nil && f.hides(number, record.Place): // it came behind the fence
 		case err == nil:
 			manifests = append(manifests, record.Manifest)
 		case !errors.Is(err, store.ErrNotFound): // otherwise it is not committed

@@ -112,9 +112,38 @@ func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
 	// writer wins.
 	err = d.s.bucket.WriteAll(d.ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
 	if err != nil {
-		return d.compare(m, explain(d.ctx, err))
+		m, err = d.compare(m, explain(d.ctx, err))
 	}
-	return m, nil
+	return d.beside(m, err)
+}
+
+// beside looks for a fence behind the manifest of this writer, or of an equal one that was first: below it, what the
+// fence does not know is taken back.
+func (d *draft) beside(m store.Manifest, met error) (store.Manifest, error) {
+	folder := store.FolderOf(d.record.Job)
+	f, err := d.s.fence(d.ctx, folder)
+	switch {
+	case err != nil:
+		return store.Manifest{}, errors.Join(met, err)
+	case d.record.Number >= f.raised:
+		return m, met
+	case met != nil:
+		return store.Manifest{}, fmt.Errorf("%w: %w", store.ErrFenced, met)
+	}
+	first, err := d.s.record(d.ctx, folder, d.record.Number)
+	// It was there before the fence.
+	if err == nil && d.record.Number < f.settled && !f.hides(d.record.Number, first.Place) {
+		return m, nil
+	}
+	// What an earlier writer has committed is not this one's to take back.
+	if err == nil && first.Place == d.record.Place {
+		d.doubtful = false
+		if err := d.s.deleteKey(d.ctx, manifestKey(folder, d.record.Number)); err != nil {
+			d.doubtful = true
+			return store.Manifest{}, fmt.Errorf("%w: %w", store.ErrFenced, err)
+		}
+	}
+	return store.Manifest{}, store.ErrFenced
 }
 
 // compare answers a manifest that could not be written. It may have been written nevertheless: a client

@@ -163,19 +163,31 @@ func (s *Store) collectFolder(folder store.Folder) error {
 func (s *Store) isTwin(folder store.Folder, number int64, dir string) bool {
 	// If it cannot be told, the leftover stays: keeping too much costs space, deleting too much a
 	// checkpoint.
+	twin, err := s.twin(folder, number, dir)
+	return twin || err != nil
+}
+
+// twin is isTwin where it can be told.
+func (s *Store) twin(folder store.Folder, number int64, dir string) (bool, error) {
 	committed, err := s.record(folder, number, at(folder, number))
-	if err != nil {
-		return !errors.Is(err, store.ErrNotFound)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	// Which directory it is cannot be told, and the number is taken.
+	case errors.Is(err, store.ErrCorrupt):
+		return true, nil
+	case err != nil:
+		return false, err
 	}
 	// A leftover without a whole manifest cannot be the committed one, whose manifest has just been read.
 	second, err := s.record(folder, number, dir)
-	if err != nil {
-		return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt)
-	}
-	if second.Place != committed.Place {
-		return false
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrCorrupt):
+		return false, nil
+	case err != nil || second.Place != committed.Place:
+		return false, err
 	}
 	// The number of a checkpoint that is one file is a name of its own: to remove another one takes nothing from it.
 	e, err := s.entry(string(folder), strconv.FormatInt(number, 10))
-	return err != nil || !e.Regular
+	return !e.Regular, err
 }

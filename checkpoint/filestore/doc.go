@@ -14,6 +14,7 @@
 //
 //   - A commit is one rename, or one link. Of several writers of one number, in whatever processes, exactly one wins;
 //     the others learn whether what they wrote is the same.
+//   - A fence is an empty directory that stays, and keeps that of its job.
 //   - A writer that died leaves a directory whose name tells when it began. [New], [Open] and
 //     [Store.Collect] delete such directories when they are older than Options.Grace, but never those of
 //     the store's own writers. A writer of another process that is slower than that finds its directory

@@ -132,7 +132,20 @@ func (s *Store) openFile(dir, file string) (io.ReadSeekCloser, error) {
 
 // record reads and checks the manifest of what is to be a checkpoint: the file of that name in the directory dir, or,
 // of a checkpoint all of whose parts are kept with the manifest, the file dir itself.
-func (s *Store) record(folder store.Folder, number int64, dir string) (medium.Stored, error) {
+func (s *Store) record(folder store.Folder, number int64, dir string) (r medium.Stored, err error) {
+	// What is not there and is, when it is looked for again, has been committed in between.
+	const attempts = 3
+	for range attempts {
+		r, err = s.read(folder, number, dir)
+		if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrCorrupt) {
+			break
+		}
+	}
+	return r, err
+}
+
+// read is record, once.
+func (s *Store) read(folder store.Folder, number int64, dir string) (medium.Stored, error) {
 	f, err := s.fs.Open(path.Join(dir, manifestName))
 	if err != nil {
 		failed := err

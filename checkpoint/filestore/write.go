@@ -39,25 +39,29 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 	// The place is live before its directory exists: a collection that runs beside must never see it as a
 	// stranger's.
 	s.setLive(d.place, true)
-	if err := d.make(); err != nil {
+	if err := s.makeIn(d.folder, d.dir()); err != nil {
 		s.setLive(d.place, false)
 		return nil, medium.Wrap(job, number, err)
+	}
+	// The fence is looked for behind the directory, see Fence.
+	if err := d.fenced(nil); err != nil {
+		return nil, medium.Wrap(job, number, errors.Join(err, d.Abort()))
 	}
 	return medium.NewWriter(ctx, job, number, s.options.Form, d), nil
 }
 
-// make makes the directory and that of the job. It tries again if another one deletes the job's last
+// makeIn makes a directory in that of a job, and that of the job. It tries again if another one deletes the job's last
 // checkpoint between the two, and with it the directory.
-func (d *draft) make() error {
+func (s *Store) makeIn(folder store.Folder, dir string) error {
 	// Each further attempt needs another deletion at the same moment; ten in a row are a fault and not bad
 	// luck.
 	const attempts = 10
 	var err error
 	for range attempts {
-		if err = d.s.fs.Mkdir(string(d.folder)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err = s.fs.Mkdir(string(folder)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err = d.s.fs.Mkdir(d.dir()); !errors.Is(err, fs.ErrNotExist) {
+		if err = s.fs.Mkdir(dir); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -133,7 +137,7 @@ func (d *draft) create(name string) (medium.Object, error) {
 	// Create is exclusive, and the directory is the writer's own: no file is ever there before.
 	f, err := d.s.fs.Create(path.Join(d.dir(), name))
 	if err != nil {
-		return nil, err
+		return nil, d.fenced(err)
 	}
 	return &object{File: f}, nil
 }
@@ -151,7 +155,11 @@ func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
 		if d.ctx.Err() != nil {
 			return store.Manifest{}, err
 		}
-		return d.compare(r.Manifest, err)
+		m, err := d.compare(r.Manifest, err)
+		if err != nil {
+			err = d.fenced(err)
+		}
+		return m, err
 	}
 	d.s.setLive(d.place, false)
 	// The checkpoint is visible, and counts as committed only when a crash cannot undo that.

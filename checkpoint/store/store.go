@@ -20,6 +20,8 @@ var (
 	// ErrCorrupt: what is stored is not what was committed: wrong length, wrong digest, parts missing,
 	// a manifest that cannot be read.
 	ErrCorrupt = errors.New("store: corrupt")
+	// ErrFenced: the checkpoint is of an attempt that is over: its number is below the fence of its job.
+	ErrFenced = errors.New("store: below the fence")
 	// ErrName: a job or part name that a store refuses, see [CheckJob] and [CheckPart].
 	ErrName = errors.New("store: bad name")
 	// ErrIdentity: the medium is not that of the store which was expected, or has no identity any more: a disk that
@@ -53,6 +55,12 @@ type Store interface {
 	List(ctx context.Context, job string) ([]Manifest, error)
 	// Delete removes a checkpoint; one that is not there is not an error.
 	Delete(ctx context.Context, job string, number int64) error
+	// Fence ends what is being written of a job below a number, in whatever process: when it has returned nil, no
+	// checkpoint of a lower number becomes visible that was not. Its Begin or its Commit returns an error that wraps
+	// ErrFenced. What was committed stays, and is read and deleted as before. A fence only rises; a lower one than
+	// before changes nothing. It outlives the process, and the checkpoints of the job. So a process of an attempt that
+	// is over cannot add to what a later attempt relies on.
+	Fence(ctx context.Context, job string, number int64) error
 	// Identity returns the identity of the medium, as it is there now. The first who asks makes it; it is the same
 	// for all stores on one medium, also after a restart, and different for different media. A medium that had
 	// another one a moment ago, or has lost it, is an error that wraps ErrIdentity.

@@ -138,6 +138,12 @@ func (f *Faulty) Delete(ctx context.Context, job string, number int64) error {
 	return err
 }
 
+// Fence implements store.Store.
+func (f *Faulty) Fence(ctx context.Context, job string, number int64) error {
+	_, err := f.call(job, number, func() error { return f.store.Fence(ctx, job, number) })
+	return err
+}
+
 // Identity implements store.Store.
 func (f *Faulty) Identity(ctx context.Context) (id store.Identity, err error) {
 	injected, err := f.call("identity", 0, func() (err error) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -29,6 +30,7 @@ type flawed struct {
 	open   func(ctx context.Context, job string, number int64) (store.Reader, error)
 	list   func(ctx context.Context, job string) ([]store.Manifest, error)
 	delete func(ctx context.Context, job string, number int64) error
+	fence  func(ctx context.Context, job string, number int64) error
 	// identity is what the flaw takes for its medium's.
 	identity func() store.Identity
 	// restart is what a flaw does beside the crash of the MemStore.
@@ -63,6 +65,13 @@ func (f *flawed) Delete(ctx context.Context, job string, number int64) error {
 		return f.delete(ctx, job, number)
 	}
 	return f.mem.Delete(ctx, job, number)
+}
+
+func (f *flawed) Fence(ctx context.Context, job string, number int64) error {
+	if f.fence != nil {
+		return f.fence(ctx, job, number)
+	}
+	return f.mem.Fence(ctx, job, number)
 }
 
 func (f *flawed) Identity(ctx context.Context) (store.Identity, error) {
@@ -332,6 +341,46 @@ var flaws = []flaw{
 			}
 		})
 	}},
+	{"fences nothing", []string{"Fence", "FenceBesideWriters"}, func(f *flawed) {
+		f.fence = func(context.Context, string, int64) error { return nil }
+	}},
+	{"fences the number itself", []string{"Fence"}, func(f *flawed) {
+		f.fence = func(ctx context.Context, job string, number int64) error { return f.mem.Fence(ctx, job, number+1) }
+	}},
+	{"deletes below a fence", []string{"Fence", "FenceBesideWriters"}, func(f *flawed) {
+		f.fence = func(ctx context.Context, job string, number int64) error {
+			list, _ := f.mem.List(ctx, job)
+			for _, m := range list {
+				if m.Number < number {
+					_ = f.mem.Delete(ctx, job, m.Number)
+				}
+			}
+			return f.mem.Fence(ctx, job, number)
+		}
+	}},
+	{"fences all jobs", []string{"Fence"}, func(f *flawed) {
+		f.fence = func(ctx context.Context, job string, number int64) error {
+			return errors.Join(f.mem.Fence(ctx, job, number), f.mem.Fence(ctx, "another", number))
+		}
+	}},
+	{"looks at a fence only when a writer begins", []string{"Fence", "FenceBesideWriters"}, func(f *flawed) {
+		fences := map[string]int64{}
+		var mu sync.Mutex
+		f.fence = func(_ context.Context, job string, number int64) error {
+			mu.Lock()
+			defer mu.Unlock()
+			fences[job] = max(fences[job], number)
+			return nil
+		}
+		f.begin = func(ctx context.Context, job string, number int64) (store.Writer, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if number < fences[job] {
+				return nil, store.ErrFenced
+			}
+			return f.mem.Begin(ctx, job, number)
+		}
+	}},
 	{"commits what is aborted", []string{"Abort"}, func(f *flawed) {
 		f.writes(func(w *writer, _ string, _ int64) {
 			w.abort = func() error { _, err := w.Writer.Commit(); return err }
@@ -558,7 +607,7 @@ func TestFlaws(t *testing.T) {
 			t.Errorf("nothing is planted for %s", check)
 		}
 	}
-	if len(saw) < 30 {
+	if len(saw) < 32 {
 		t.Errorf("%d checks ran", len(saw))
 	}
 }

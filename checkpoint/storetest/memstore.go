@@ -29,6 +29,8 @@ type MemStore struct {
 	// crashes counts the calls of Crash: a writer belongs to the process between two of them.
 	// Its value is a generation: whoever remembers another one belongs to a process that is dead.
 	crashes int
+	// fences are the numbers by job below which nothing is committed any more.
+	fences map[string]int64
 	// identity is empty until somebody asks for it.
 	identity store.Identity
 }
@@ -81,6 +83,9 @@ func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.W
 	defer s.mu.Unlock()
 	if err := s.enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
+	}
+	if number < s.fences[job] {
+		return nil, medium.Wrap(job, number, store.ErrFenced)
 	}
 	// The draft notes the generation in which it was begun; Begin itself changes nothing that could be seen.
 	return medium.NewWriter(ctx, job, number, medium.Form{InlineBytes: -1}, &memDraft{s: s, crashes: s.crashes}), nil
@@ -181,6 +186,19 @@ func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
 	return nil
 }
 
+// Fence implements store.Store. A crash leaves it, as it leaves what is committed.
+func (s *MemStore) Fence(ctx context.Context, job string, number int64) error {
+	defer s.mu.Unlock()
+	if err := s.enter(ctx, job, number); err != nil {
+		return medium.Wrap(job, number, err)
+	}
+	if s.fences == nil {
+		s.fences = make(map[string]int64)
+	}
+	s.fences[job] = max(number, s.fences[job])
+	return nil
+}
+
 // Identity implements store.Store. A crash leaves it, as it leaves what is committed.
 func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
 	s.mu.Lock()
@@ -277,6 +295,8 @@ func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
 	// told.
 	case !errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, err
+	case m.Number < d.s.fences[m.Job]:
+		return store.Manifest{}, store.ErrFenced
 	}
 	return m, d.s.put(m, d.parts)
 }

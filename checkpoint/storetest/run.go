@@ -31,6 +31,8 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"CommitAgain", testCommitAgain},
 		{"CommitOtherContent", testOtherContent},
 		{"LateWriter", testLateWriter},
+		{"Fence", testFence},
+		{"FenceBesideWriters", testFenceBeside},
 		{"Abort", testAbort},
 		{"WriterOrder", testOrder},
 		// What is refused.

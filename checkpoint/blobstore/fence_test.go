@@ -1,0 +1,109 @@
+// This file tests fences whose requests fail, and manifests that arrive behind them.
+
+package blobstore
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+// A manifest that arrives behind a fence, from a writer that nobody hears of any more, is not visible, under a number
+// that was free and under one that was deleted.
+func TestManifestBehindFence(t *testing.T) {
+	s := memory(t)
+	if _, err := save(t.Context(), s, 1, "first"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.record(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := save(t.Context(), s, 2, "second"); err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.bucket.ReadAll(t.Context(), manifestKey("job", 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Delete(t.Context(), "job", 2), s.Fence(t.Context(), "job", 4)); err != nil {
+		t.Fatal(err)
+	}
+	// The request that wrote number 2 is delivered again.
+	if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 2), second, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Open: %v", err)
+	}
+	list, err := s.List(t.Context(), "job")
+	if err != nil || len(list) != 1 || list[0].Number != 1 {
+		t.Errorf("List: %v, %v", list, err)
+	}
+	// A higher fence takes nothing back, nor up: what was hidden stays so.
+	if err := s.Fence(t.Context(), "job", 9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Open behind the next fence: %v", err)
+	}
+	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
+		t.Errorf("%q, %v", data, err)
+	}
+	var fences []string
+	for _, key := range keys(t, s.bucket) {
+		if bytes.Contains([]byte(key), []byte("/fence/")) {
+			fences = append(fences, key)
+		}
+	}
+	if want := []string{"job/fence/9", "job/fence/9.settled"}; !slices.Equal(fences, want) {
+		t.Errorf("fences %q, want %q", fences, want)
+	}
+	// The number is free below the fence, and stays so, once its checkpoint was deleted.
+	if err := s.Delete(t.Context(), "job", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := save(t.Context(), s, 1, "first"); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("commit again: %v", err)
+	}
+}
+
+// A fence that was raised and not settled ends writers all the same, hides nothing, and is settled by the next call,
+// whatever number that says.
+func TestFenceNotSettled(t *testing.T) {
+	s := memory(t)
+	if _, err := save(t.Context(), s, 1, "first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.writeOnce(t.Context(), fenceKey("job", 5), nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := save(t.Context(), s, 2, "late")
+	if !errors.Is(err, store.ErrFenced) {
+		t.Errorf("a writer below a fence that is not settled: %v", err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Error(err)
+	}
+	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := s.Fence(t.Context(), "job", 3); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.fence(t.Context(), "job")
+	if err != nil || f.settled != 5 || len(f.kept) != 1 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
+		t.Errorf("%q, %v", data, err)
+	}
+	// What the writer below has written is gone with its Abort.
+	if got := keys(t, s.bucket); len(got) != 4 {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,105 @@
+// This file implements fences: an empty directory whose name says below which number nothing is committed any more.
+
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+)
+
+// fencePrefix begins the name of a fence; its number follows.
+const fencePrefix = ".fence-"
+
+// Fence implements store.Store. The fence is there, durably, before the directories of writers below it are renamed
+// away; a writer makes its directory before it looks for a fence. So each writer sees the fence or loses its directory,
+// without which it cannot commit.
+func (s *Store) Fence(ctx context.Context, job string, number int64) error {
+	if err := enter(ctx, job, number); err != nil {
+		return medium.Wrap(job, number, err)
+	}
+	return medium.Wrap(job, number, s.raise(store.FolderOf(job), number))
+}
+
+// raise makes a fence, unless there is a higher one, and ends the writers below it.
+func (s *Store) raise(folder store.Folder, number int64) error {
+	highest, err := s.fence(folder)
+	if err != nil {
+		return err
+	}
+	number = max(number, highest)
+	if err := s.makeIn(folder, path.Join(string(folder), fencePrefix+strconv.FormatInt(number, 10))); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := errors.Join(s.fs.SyncDir(string(folder)), s.fs.SyncDir(".")); err != nil {
+		return err
+	}
+	entries, err := s.fs.List(string(folder))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		dir := path.Join(string(folder), e.Name)
+		// A lower fence says nothing any more.
+		if lower, ok := parseFence(e.Name); ok && lower < number {
+			_ = s.fs.Remove(dir)
+		}
+		l, ok := parseLeftover(e.Name)
+		if !ok || l.prefix != tmpPrefix || l.number >= number {
+			continue
+		}
+		// A committed checkpoint under its first name cannot be committed again.
+		twin, err := s.twin(folder, l.number, dir)
+		if err == nil && !twin {
+			err = s.discard(folder, l.number, dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fence returns the highest fence of a job, 0 if there is none.
+func (s *Store) fence(folder store.Folder) (int64, error) {
+	entries, err := s.fs.List(string(folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	highest := int64(0)
+	for _, e := range entries {
+		if number, ok := parseFence(e.Name); ok {
+			highest = max(highest, number)
+		}
+	}
+	return highest, nil
+}
+
+// parseFence reads the name of a fence.
+func parseFence(name string) (int64, bool) {
+	digits, ok := strings.CutPrefix(name, fencePrefix)
+	number, err := strconv.ParseInt(digits, 10, 64)
+	return number, ok && err == nil && number > 0 && strconv.FormatInt(number, 10) == digits
+}
+
+// fenced returns an error that wraps ErrFenced if the number is below the fence of its job, and otherwise the error that
+// a writer has met.
+func (d *draft) fenced(met error) error {
+	highest, err := d.s.fence(d.folder)
+	switch {
+	case err != nil:
+		return errors.Join(met, err)
+	case d.number >= highest:
+		return met
+	case met == nil:
+		return store.ErrFenced
+	}
+	return fmt.Errorf("%w: %w", store.ErrFenced, met)
+}
