@@ -26,7 +26,7 @@ type QueueExplanation[N Amount] struct {
 	Borrowed []N `json:"borrowed"`
 	Lent     []N `json:"lent"`
 	// From lists the queues that lend of a kind that this one borrows, those above and below it apart, in the
-	// order of the list.
+	// order of the list; nil where what is borrowed is guaranteed to a queue above.
 	From []string `json:"from,omitempty"`
 	// Full lists the kinds of which the queue has all that its ceiling allows.
 	Full []string `json:"full,omitempty"`
@@ -66,7 +66,9 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 		}
 	}
 	for i := range e.Queues {
-		e.Queues[i].From = lenders(t, e.Queues, i)
+		if !e.covered(t, i) {
+			e.Queues[i].From = lenders(t, e.Queues, i)
+		}
 	}
 	e.rank(t)
 	return e
