@@ -1,0 +1,99 @@
+// This file runs the command as a user does, and checks what a month must come to.
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+)
+
+func TestCases(t *testing.T) { commandtest.Cases(t, study) }
+
+func TestFigures(t *testing.T) {
+	charttest.Twice(t, func(out string) error {
+		return study(t.Context(), io.Discard, io.Discard, []string{"-out", out})
+	}, 2, "tree", "flat")
+}
+
+func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, study) }
+
+func TestHelp(t *testing.T) { commandtest.Help(t, study, "trace", "gpus", "out") }
+
+// Every job starts once and ends, whatever the policy; without contention nobody waits and nothing is lost.
+func TestPlay(t *testing.T) {
+	jobs := madeUp(16)[:200]
+	for _, p := range policies {
+		o, err := play(jobs, 16, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.waiting) != len(jobs) {
+			t.Errorf("%s: %d of %d jobs have started", p.name, len(o.waiting), len(jobs))
+		}
+		if p.reclaim != (o.taken > 0) || o.lost > float64(o.taken*16) {
+			t.Errorf("%s: %d taken back, %g GPU hours of work lost", p.name, o.taken, o.lost)
+		}
+		if o, err = play(jobs, 1000, p); err != nil {
+			t.Fatal(err)
+		}
+		for project, loss := range o.loss {
+			if loss != 0 {
+				t.Errorf("%s: %s loses %g where there is room for all", p.name, project, loss)
+			}
+		}
+	}
+}
+
+// Two projects of one weight, of which one has ten users: shares of users give that one ten parts of eleven, those of
+// projects a half.
+func TestProjectsAreEqual(t *testing.T) {
+	var jobs []job
+	for i := range 400 {
+		project, user := "many", fmt.Sprint("u", i%10)
+		if i >= 300 {
+			project, user = "one", "u"
+		}
+		jobs = append(jobs, job{id: fmt.Sprint(i), project: project, user: user, length: hour, gpus: 1})
+	}
+	flat, err := play(jobs, 11, policies[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := play(jobs, 11, policies[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if flat.loss["one"] < 20 || tree.loss["one"] > 10 {
+		t.Errorf("the small project loses %g under shares of users, %g under those of projects", flat.loss["one"], tree.loss["one"])
+	}
+}
+
+// The busiest month of a trace begins on a day; jobs of no GPU, or too many, are left out.
+func TestReadMonth(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	fmt.Fprintln(w, "job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind")
+	for i, row := range []string{"0,10,1", "5000000,10,8", "5000100,100,8", "5000200,10,9", "5000300,10,0", "9000000,10,1"} {
+		fmt.Fprintf(w, "%d,%s,,,u,g,,,,,\n", i, row)
+	}
+	w.Close()
+	path := filepath.Join(t.TempDir(), "a.csv.gz")
+	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := readMonth(path, 8)
+	if err != nil || len(jobs) != 2 || jobs[0].gpus != 8 || jobs[1].submit-jobs[0].submit != 100 || jobs[0].submit > month {
+		t.Errorf("%+v, %v", jobs, err)
+	}
+	if _, err := readMonth(filepath.Join(t.TempDir(), "none"), 8); err == nil {
+		t.Error("a trace that is not there is read")
+	}
+}

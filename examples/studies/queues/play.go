@@ -1,0 +1,190 @@
+// This file plays a month under one policy, and measures it.
+
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+)
+
+// policy says how a month is shared.
+type policy struct {
+	name string
+	// projects: users share below their projects; else all users share alike.
+	projects bool
+	// reclaim: jobs that have borrowed are taken back for projects below their guarantees.
+	reclaim bool
+}
+
+var policies = []policy{{name: "flat"}, {name: "tree", projects: true}, {name: "tree, reclaiming", projects: true, reclaim: true}}
+
+// outcome is what a month came to.
+type outcome struct {
+	policy   policy
+	waiting  []float64          // of every job, hours until its first start
+	loss     map[string]float64 // by project: GPU hours below what was due to it
+	borrowed float64            // GPU hours above guarantees
+	taken    int                // jobs taken back
+	// reclaimed are the GPU hours that were taken back for others, lost the work that went with them.
+	reclaimed, lost float64
+}
+
+// state is a month under way.
+type state struct {
+	policy  policy
+	gpus    int64
+	tree    *drf.Tree // of the projects, for what is due
+	sorter  *drf.TreeSorter
+	now     float64
+	queues  map[*drf.Client][]*run
+	clients map[string]*drf.Client
+	running []*run
+	out     *outcome
+	count   int // of projects
+}
+
+// run is one job that waits or runs.
+type run struct {
+	job
+	client  *drf.Client
+	left    float64 // seconds of work
+	started float64 // when it started last, -1 before
+	waited  bool    // it has started once
+}
+
+// guarantees returns the queues of all projects: each is guaranteed the same part of the cluster.
+func guarantees(jobs []job, gpus int64) []drf.Queue {
+	var projects []string
+	for _, j := range jobs {
+		projects = append(projects, j.project)
+	}
+	slices.Sort(projects)
+	projects = slices.Compact(projects)
+	var queues []drf.Queue
+	for _, p := range projects {
+		queues = append(queues, drf.Queue{ID: p, Weight: 1, Guarantee: apportion.Resources{gpus / int64(len(projects))}})
+	}
+	return queues
+}
+
+// play plays a month until its last job has ended.
+func play(jobs []job, gpus int64, p policy) (*outcome, error) {
+	queues := guarantees(jobs, gpus)
+	tree, err := drf.NewTree(apportion.Resources{gpus}, queues)
+	if err != nil {
+		return nil, err
+	}
+	served := tree
+	if !p.projects {
+		if served, err = drf.NewTree(apportion.Resources{gpus}, nil); err != nil {
+			return nil, err
+		}
+	}
+	s := &state{
+		policy: p, gpus: gpus, tree: tree, count: len(queues), sorter: served.NewSorter(), queues: make(map[*drf.Client][]*run), clients: make(map[string]*drf.Client),
+		out: &outcome{policy: p, loss: make(map[string]float64)},
+	}
+	for next := 0; next < len(jobs) || len(s.running) > 0; {
+		at := math.Inf(1)
+		if next < len(jobs) {
+			at = jobs[next].submit
+		}
+		for _, r := range s.running {
+			at = min(at, r.started+r.left)
+		}
+		if err := s.advance(at); err != nil {
+			return nil, err
+		}
+		for ; next < len(jobs) && jobs[next].submit <= s.now; next++ {
+			if err := s.submit(jobs[next]); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.start(); err != nil {
+			return nil, err
+		}
+	}
+	return s.out, nil
+}
+
+// advance measures the time until at, and ends the jobs whose work is done then.
+func (s *state) advance(at float64) error {
+	if err := s.measure((at - s.now) / hour); err != nil {
+		return err
+	}
+	s.now = at
+	for _, r := range slices.Clone(s.running) {
+		if r.started+r.left <= s.now {
+			if err := s.stop(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// submit queues a job behind those of its user.
+func (s *state) submit(j job) error {
+	id := j.project + "/" + j.user
+	client := s.clients[id]
+	if client == nil {
+		queue := ""
+		if s.policy.projects {
+			queue = j.project
+		}
+		var err error
+		if client, err = s.sorter.Add(id, queue, 1, apportion.Resources{j.gpus}); err != nil {
+			return err
+		}
+		s.clients[id] = client
+	}
+	s.queues[client] = append(s.queues[client], &run{job: j, client: client, left: j.length, started: -1})
+	return s.ask(client)
+}
+
+// ask tells the sorter what a client would start next, if anything.
+func (s *state) ask(client *drf.Client) error {
+	waiting := s.queues[client]
+	if len(waiting) > 0 {
+		if err := s.sorter.SetDemand(client, apportion.Resources{waiting[0].gpus}); err != nil {
+			return err
+		}
+	}
+	return s.sorter.SetActive(client, len(waiting) > 0)
+}
+
+// start starts whoever is next as long as anybody fits.
+func (s *state) start() error {
+	for client := s.sorter.Next(); client != nil; client = s.sorter.Next() {
+		r := s.queues[client][0]
+		if kind, _ := s.sorter.Room(client); kind >= 0 && !(s.policy.reclaim && s.makeRoom(r)) {
+			// It waits until somebody ends; the others are looked at meanwhile.
+			if err := s.sorter.Skip(client); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.sorter.Allocate(client, apportion.Resources{r.gpus}); err != nil {
+			return err
+		}
+		if !r.waited {
+			s.out.waiting = append(s.out.waiting, (s.now-r.submit)/hour)
+		}
+		r.started, r.waited = s.now, true
+		s.running = append(s.running, r)
+		s.queues[client] = s.queues[client][1:]
+		if err := s.ask(client); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop takes a job off the cluster.
+func (s *state) stop(r *run) error {
+	s.running = slices.DeleteFunc(s.running, func(x *run) bool { return x == r })
+	return s.sorter.Release(r.client, apportion.Resources{r.gpus})
+}
