@@ -22,6 +22,9 @@ type Cluster interface {
 	// Ended tells the manager that a job is over: its work is done, or it was refused or cancelled. It is called again
 	// until View.Jobs does not have the job any more.
 	Ended(ctx context.Context, job string, how checkpoint.Ending) error
+	// Forget removes what the manager keeps of the runs of a job that is over. Another job may have its name then, and
+	// numbers its attempts from 1.
+	Forget(ctx context.Context, job string) error
 }
 
 // View is a cluster at one moment.

@@ -55,6 +55,11 @@ func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error
 	return nil
 }
 
+func (f *fake) Forget(_ context.Context, job string) error {
+	f.Cluster.ForgetJob(job)
+	return nil
+}
+
 // change changes the view.
 func (f *fake) change(how func(*controller.View)) {
 	f.mu.Lock()
@@ -350,6 +355,24 @@ func TestNoDecision(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	broken.Store(false)
+	b.holds(map[string]int{"a": 4, "b": 4})
+}
+
+// A job that cannot be started is asked for again less and less often, and others do not wait for that.
+func TestCannotBeStarted(t *testing.T) {
+	b := newBench(t)
+	b.fake.Say("there is no such program", true, false)
+	b.submit(4, "a")
+	b.eventually("it is told why", func() bool {
+		r := b.now().Report()
+		return len(r.Jobs) == 1 && strings.Contains(r.Jobs[0].Why, "no such program")
+	})
+	time.Sleep(500 * time.Millisecond)
+	if attempt := b.job("a").Attempt; attempt > 25 {
+		t.Errorf("attempt %d after half a second", attempt)
+	}
+	b.fake.Say("", false, false)
+	b.submit(4, "b")
 	b.holds(map[string]int{"a": 4, "b": 4})
 }
 

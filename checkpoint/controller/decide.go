@@ -4,9 +4,9 @@ package controller
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
+	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -17,19 +17,28 @@ import (
 )
 
 // decideAll decides until the context ends: whenever what a decision is about has changed, and not more often than once in
-// a Settle. One that could not be carried out is taken again.
+// a Settle. What was asked for and could not be had is asked for again less and less often, unless something else changes.
 func (c *Controller) decideAll(ctx context.Context) {
-	shape := ""
+	var last shape
+	var asked checkpoint.Adjust
+	pause, due := c.config.Settle, time.Time{}
 	for {
 		state := c.driver.State()
 		if view := c.View(); view != nil {
-			p, now := c.problem(view, &state)
-			if now != shape {
-				if err := c.decide(ctx, p, &state); err == nil {
-					shape = now
-				} else if shape = ""; ctx.Err() == nil {
+			p := c.problem(view, &state)
+			if now := shapeOf(p); now.asked != last.asked || now.has != last.has && !time.Now().Before(due) {
+				adjust, err := c.decide(ctx, p, &state)
+				if last = now; err != nil {
+					last = shape{}
 					c.config.Report(err)
 				}
+				if len(adjust.Targets) > 0 {
+					if pause = min(2*pause, maxPause); !reflect.DeepEqual(adjust.Targets, asked.Targets) {
+						pause = c.config.Settle
+					}
+					asked = adjust
+				}
+				due = time.Now().Add(pause)
 			}
 		}
 		select {
@@ -40,8 +49,11 @@ func (c *Controller) decideAll(ctx context.Context) {
 	}
 }
 
-// problem is what there is to decide, and what of it makes a new decision due: servers, jobs, and where these are to be.
-func (c *Controller) problem(view *View, state *driver.State) (*alloc.Problem, string) {
+// maxPause is the longest pause between two decisions of which the second asks for the same as the first.
+const maxPause = 30 * time.Second
+
+// problem is what there is to decide: servers, jobs, and where these are to be.
+func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	p := c.config.Problem
 	p.Servers, p.Applications = nil, nil
 	hosts := map[string]*Server{}
@@ -81,7 +93,7 @@ func (c *Controller) problem(view *View, state *driver.State) (*alloc.Problem, s
 		}
 	}
 	p.Previous = bridge.Previous(jobs, p.Servers)
-	return &p, shapeOf(&p)
+	return &p
 }
 
 // onSilent reports whether a job has containers on a server that does not answer: it cannot be saved there, and what is
@@ -90,20 +102,20 @@ func onSilent(j *checkpoint.Job, silent []string) bool {
 	return slices.ContainsFunc(j.Containers, func(server string) bool { return slices.Contains(silent, server) })
 }
 
-// shapeOf says in a text what a decision depends on. fmt writes maps in the order of their keys.
-func shapeOf(p *alloc.Problem) string {
-	var text strings.Builder
-	for i := range p.Servers {
-		fmt.Fprintf(&text, "%q\n", fmt.Sprint(p.Servers[i]))
+// shape is what a decision depends on, as text: what is asked of it, servers and jobs, and what these have.
+type shape struct{ asked, has string }
+
+// shapeOf is the shape of a problem.
+func shapeOf(p *alloc.Problem) shape {
+	text := func(v any) string {
+		t, _ := json.Marshal(v) // which has no values that JSON cannot hold: the problem was validated
+		return string(t)
 	}
-	for i := range p.Applications {
-		fmt.Fprintf(&text, "%q %v\n", fmt.Sprintf("%+v", p.Applications[i]), p.Previous[p.Applications[i].ID])
-	}
-	return text.String()
+	return shape{text(p.Servers) + text(p.Applications), text(p.Previous)}
 }
 
-// decide takes a decision and has it carried out.
-func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver.State) error {
+// decide takes a decision and has it carried out. It returns what was asked for.
+func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver.State) (checkpoint.Adjust, error) {
 	taken := Taken{At: time.Now(), Problem: p}
 	decision, err := c.config.Decide(ctx, p)
 	taken.Took = time.Since(taken.At)
@@ -114,7 +126,6 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 	if err == nil {
 		adjust, err = bridge.Targets(p, decision.Allocation, state.Jobs)
 	}
-	// Targets that name a server which is being left or does not answer are kept as they are.
 	if err == nil && len(adjust.Targets) > 0 {
 		err = c.driver.Apply(ctx, adjust)
 	}
@@ -124,7 +135,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 	c.mu.Lock()
 	c.last = taken
 	c.mu.Unlock()
-	return err
+	return adjust, err
 }
 
 // Plan takes a decision on how the cluster looks, and does nothing: what a controller would begin with.

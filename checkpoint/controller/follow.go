@@ -172,6 +172,9 @@ func (c *Controller) forget(ctx context.Context, job string) error {
 	if err != nil {
 		return fmt.Errorf("controller: the checkpoints of job %q, which has ended: %w", job, err)
 	}
+	if err := c.config.Cluster.Forget(ctx, job); err != nil {
+		return err
+	}
 	if err := c.driver.Apply(ctx, checkpoint.Forget{Job: job}); err != nil {
 		return err
 	}

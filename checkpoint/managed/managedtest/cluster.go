@@ -97,6 +97,13 @@ func (c *Cluster) Forget() {
 	clear(c.asked)
 }
 
+// ForgetJob forgets what was asked for of a job.
+func (c *Cluster) ForgetJob(job string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.asked, job)
+}
+
 // Start implements managed.Manager.
 func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 	c.mu.Lock()

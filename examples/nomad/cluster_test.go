@@ -1,0 +1,281 @@
+// This file runs a real Nomad cluster on the loopback for the tests: one server, and clients whose containers are processes.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// nomadVariable holds the path of the nomad binary, which `make nomad` builds; requireVariable says that it must be there.
+const (
+	nomadVariable   = "APPORTION_NOMAD"
+	requireVariable = "APPORTION_REQUIRE_NOMAD"
+)
+
+// cluster is a Nomad server and its clients, each a process.
+type cluster struct {
+	testing.TB
+	binary, dir string
+	client      *api.Client
+	port        int
+	agents      map[string]*exec.Cmd
+}
+
+// newCluster starts a server and as many clients as nodes are named.
+func newCluster(t testing.TB, nodes ...string) *cluster {
+	t.Helper()
+	binary := os.Getenv(nomadVariable)
+	if binary == "" {
+		if os.Getenv(requireVariable) != "" {
+			t.Fatalf("%s is not set: make nomad builds it", nomadVariable)
+		}
+		t.Skipf("%s is not set: make nomad builds it", nomadVariable)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("a Nomad client needs root")
+	}
+	c := &cluster{TB: t, binary: binary, dir: shortDir(t), agents: map[string]*exec.Cmd{}}
+	t.Cleanup(c.close)
+	c.port = freePorts(t, 3*(1+len(nodes)))
+	c.write("server.hcl", fmt.Sprintf(serverConfig, filepath.Join(c.dir, "server"), c.port, c.port+1, c.port+2))
+	for i, node := range nodes {
+		p := c.port + 3*(i+1)
+		c.write(node+".hcl", fmt.Sprintf(clientConfig, filepath.Join(c.dir, node), node, p, p+1, p+2, c.port+1, "apportion-"+filepath.Base(c.dir)+"-"+node, "west"))
+	}
+	c.start("server")
+	for _, node := range nodes {
+		c.start(node)
+	}
+	var err error
+	if c.client, err = api.NewClient(&api.Config{Address: c.address()}); err != nil {
+		t.Fatal(err)
+	}
+	c.eventually("all nodes are ready", 120*time.Second, func() bool {
+		list, _, err := c.client.Nodes().List(nil)
+		ready := 0
+		for _, node := range list {
+			if node.Status == api.NodeStatusReady {
+				ready++
+			}
+		}
+		return err == nil && ready == len(nodes)
+	})
+	return c
+}
+
+func (c *cluster) address() string { return fmt.Sprintf("http://127.0.0.1:%d", c.port) }
+
+// shortDir is a folder with a short name: the sockets of Nomad's plugins have paths of at most 107 bytes.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nomad")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// freePorts returns the first of n ports in a row that are free now.
+func freePorts(t testing.TB, n int) int {
+	t.Helper()
+	for first := 20000 + os.Getpid()%5000; first < 32000; first += n {
+		free := true
+		for p := first; p < first+n && free; p++ {
+			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
+			if free = err == nil; free {
+				_ = l.Close()
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	t.Fatal("there are no free ports")
+	return 0
+}
+
+func (c *cluster) write(name, text string) {
+	c.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// start starts an agent: the server, or a client.
+func (c *cluster) start(name string) {
+	c.Helper()
+	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(c.binary, "agent", "-config", filepath.Join(c.dir, name+".hcl"))
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		c.Fatal(err)
+	}
+	c.agents[name] = cmd
+}
+
+// kill kills an agent. What it has started lives on.
+func (c *cluster) kill(name string) {
+	c.Helper()
+	if err := c.agents[name].Process.Kill(); err != nil {
+		c.Error(err)
+	}
+	_ = c.agents[name].Wait() // it was killed
+}
+
+// close kills all agents and what they leave behind: executors, containers and mounts.
+func (c *cluster) close() {
+	for name := range c.agents {
+		_ = c.agents[name].Process.Kill() // it may be dead
+		_ = c.agents[name].Wait()
+	}
+	for range 20 {
+		if !c.killLeft() {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	mounts, _ := os.ReadFile("/proc/mounts")
+	for line := range strings.SplitSeq(string(mounts), "\n") {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], c.dir+"/") {
+			_ = syscall.Unmount(fields[1], 0)
+		}
+	}
+	if c.Failed() {
+		c.Logf("logs are in %s", c.dir)
+		return
+	}
+	_ = os.RemoveAll(c.dir) // what is left there is small
+}
+
+// killLeft kills every process that has the cluster's folder in its command or environment, and says whether any was there.
+func (c *cluster) killLeft() bool {
+	found := false
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		env, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		if pid != os.Getpid() && (bytes.Contains(line, []byte(c.dir+"/")) || bytes.Contains(env, []byte(c.dir+"/"))) {
+			found = true
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return found
+}
+
+// eventually waits until something is so.
+func (c *cluster) eventually(what string, limit time.Duration, is func() bool) {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	for !is() {
+		select {
+		case <-ctx.Done():
+			c.Fatalf("never: %s", what)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// build builds a program into the cluster's folder and returns its path.
+func (c *cluster) build(name, from, pkg string) string {
+	c.Helper()
+	program := filepath.Join(c.dir, name)
+	build := exec.Command("go", "build", "-o", program, pkg)
+	build.Dir = from
+	if out, err := build.CombinedOutput(); err != nil {
+		c.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+const serverConfig = `
+data_dir = %q
+bind_addr = "127.0.0.1"
+name = "server"
+disable_update_check = true
+leave_on_terminate = false
+ports {
+  http = %d
+  rpc = %d
+  serf = %d
+}
+advertise {
+  http = "127.0.0.1"
+  rpc = "127.0.0.1"
+  serf = "127.0.0.1"
+}
+consul {
+  auto_advertise = false
+  server_auto_join = false
+  client_auto_join = false
+}
+server {
+  enabled = true
+  bootstrap_expect = 1
+  raft_multiplier = 1
+  heartbeat_grace = "2s"
+  min_heartbeat_ttl = "2s"
+  num_schedulers = 1
+}
+`
+
+const clientConfig = `
+data_dir = %q
+bind_addr = "127.0.0.1"
+name = %q
+disable_update_check = true
+leave_on_terminate = false
+ports {
+  http = %d
+  rpc = %d
+  serf = %d
+}
+advertise {
+  http = "127.0.0.1"
+  rpc = "127.0.0.1"
+  serf = "127.0.0.1"
+}
+consul {
+  auto_advertise = false
+  server_auto_join = false
+  client_auto_join = false
+}
+client {
+  enabled = true
+  servers = ["127.0.0.1:%d"]
+  cpu_total_compute = 8000
+  memory_total_mb = 16000
+  cgroup_parent = %q
+  meta {
+    zone = %q
+  }
+  options = {
+    "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault,cni,bridge"
+    "driver.allowlist" = "raw_exec"
+  }
+}
+plugin "raw_exec" {
+  config {
+    enabled = true
+    no_cgroups = true
+  }
+}
+`

@@ -1,0 +1,307 @@
+// This file starts and ends containers by Nomad's API: a child job for each elastic job, with a group for each node of its
+// newest attempt.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/managed"
+)
+
+// guarded is how the guards of containers are started.
+type guarded struct {
+	// Program is the path of apportion-guard on the nodes, URL where the controller hears claims, and TokenFile the file
+	// on the nodes with the token for that.
+	Program, URL, TokenFile string
+	// Every is how often guards claim.
+	Every time.Duration
+}
+
+// The meta keys of a child job. They are the fence: what was asked for last, by which master, and what must not live.
+const (
+	metaEpoch   = metaPrefix + "epoch"
+	metaAttempt = metaPrefix + "attempt"
+	metaStopped = metaPrefix + "stopped"
+)
+
+// childEnding ends the names of child jobs, which the controller registers and nobody else.
+const childEnding = "/run"
+
+func childOf(job string) string { return job + childEnding }
+func isChild(job string) bool   { return strings.HasSuffix(job, childEnding) }
+func groupOf(attempt int64, node string) string {
+	return "a" + strconv.FormatInt(attempt, 10) + "-" + node
+}
+
+// attemptOf is the attempt that a group belongs to.
+func attemptOf(group string) int64 {
+	number, _, _ := strings.Cut(strings.TrimPrefix(group, "a"), "-")
+	attempt, _ := strconv.ParseInt(number, 10, 64) // the groups of children have such names
+	return attempt
+}
+
+// child is the child of a job.
+type child struct {
+	// mu keeps registrations apart: the servers of a job all ask for them at the same time.
+	mu sync.Mutex
+	// looked is when allocations were read last.
+	looked      time.Time
+	allocations []*api.AllocationListStub
+}
+
+// child returns what is known of a child job.
+func (n *nomad) child(job string) *child {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.children[job] == nil {
+		n.children[job] = &child{}
+	}
+	return n.children[job]
+}
+
+// note is what a child's meta keys say, and the index at which that was so.
+type note struct {
+	epoch, attempt, stopped int64
+	index                   uint64
+}
+
+// read reads the note of a child; zero: there is none.
+func (n *nomad) read(ctx context.Context, job string) (note, *api.Job, error) {
+	j, _, err := n.client.Jobs().Info(childOf(job), (&api.QueryOptions{}).WithContext(ctx))
+	if isNotFound(err) {
+		return note{}, nil, nil
+	}
+	if err != nil {
+		return note{}, nil, err
+	}
+	number := func(key string) int64 {
+		v, _ := strconv.ParseInt(j.Meta[key], 10, 64) // which this program has written
+		return v
+	}
+	return note{number(metaEpoch), number(metaAttempt), number(metaStopped), *j.JobModifyIndex}, j, nil
+}
+
+// errAgain says that somebody else has registered the child meanwhile.
+var errAgain = errors.New("the job was registered by another meanwhile")
+
+// write registers a child with a note, unless it has changed since it was read: so of two masters one is refused.
+func (n *nomad) write(ctx context.Context, j *api.Job, now note) error {
+	j.Meta = map[string]string{metaEpoch: strconv.FormatInt(n.epoch, 10), metaAttempt: strconv.FormatInt(now.attempt, 10),
+		metaStopped: strconv.FormatInt(now.stopped, 10)}
+	_, _, err := n.client.Jobs().EnforceRegister(j, now.index, (&api.WriteOptions{}).WithContext(ctx))
+	if err != nil && strings.Contains(err.Error(), api.RegisterEnforceIndexErrPrefix) {
+		return errAgain
+	}
+	return err
+}
+
+// update reads the note of a child, has it changed, and writes it, until nobody came between. change returns no job where
+// there is nothing to write.
+func (n *nomad) update(ctx context.Context, job string, change func(now *note, j *api.Job) (*api.Job, error)) error {
+	c := n.child(job)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		now, j, err := n.read(ctx, job)
+		if err != nil {
+			return err
+		}
+		if now.epoch > n.epoch {
+			return fmt.Errorf("nomad: master %d has registered job %q: %w", now.epoch, childOf(job), checkpoint.ErrFenced)
+		}
+		next, err := change(&now, j)
+		if err != nil || next == nil {
+			return err
+		}
+		if err := n.write(ctx, next, now); !errors.Is(err, errAgain) {
+			return err
+		}
+	}
+}
+
+// Start implements managed.Manager.
+func (n *nomad) Start(ctx context.Context, t managed.Task) error {
+	declared, err := specOf(t.Spec)
+	if err != nil {
+		return err
+	}
+	return n.update(ctx, t.Job, func(now *note, _ *api.Job) (*api.Job, error) {
+		if t.Attempt <= max(now.attempt, now.stopped) {
+			return nil, nil // it was asked for before, or is over
+		}
+		now.attempt = t.Attempt
+		return n.childJob(declared, &t)
+	})
+}
+
+// childJob makes the child of a declared job for a run.
+func (n *nomad) childJob(declared *api.Job, t *managed.Task) (*api.Job, error) {
+	id, kind := childOf(t.Job), api.JobTypeBatch
+	// A batch job is left alone when its node is drained, until the deadline: the controller moves it meanwhile.
+	j := &api.Job{ID: &id, Name: &id, Type: &kind, Namespace: declared.Namespace, Region: declared.Region, Datacenters: declared.Datacenters,
+		NodePool: declared.NodePool, Priority: declared.Priority, Constraints: declared.Constraints}
+	for _, part := range t.Servers() {
+		group, err := n.group(declared, t, part)
+		if err != nil {
+			return nil, err
+		}
+		j.TaskGroups = append(j.TaskGroups, group)
+	}
+	return j, nil
+}
+
+// group makes the group of a run on one node: as many containers as it has there, each with a guard.
+func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*api.TaskGroup, error) {
+	template := declared.TaskGroups[0]
+	group := *template
+	name, no, unlimited, mode := groupOf(t.Attempt, part.Server), 0, false, "fail"
+	group.Name, group.Count = &name, &part.Count
+	group.Constraints = append(slices.Clone(template.Constraints), &api.Constraint{LTarget: "${node.unique.name}", Operand: "=", RTarget: part.Server})
+	// These are for services; a batch job may not have them.
+	group.Update, group.Migrate = nil, nil
+	// Nobody but the controller starts a container again: it would be from a checkpoint that is not the newest.
+	group.RestartPolicy = &api.RestartPolicy{Attempts: &no, Mode: &mode}
+	group.ReschedulePolicy = &api.ReschedulePolicy{Attempts: &no, Unlimited: &unlimited}
+	task := *template.Tasks[0]
+	config, err := n.guardedConfig(task.Config, declared.Meta, part)
+	if err != nil {
+		return nil, err
+	}
+	task.Config, task.KillSignal = config, "SIGTERM"
+	task.Env = map[string]string{}
+	for key, text := range template.Tasks[0].Env {
+		task.Env[key] = text
+	}
+	for key, text := range t.Environment(part.Server) {
+		task.Env[key] = text
+	}
+	group.Tasks = []*api.Task{&task}
+	return &group, nil
+}
+
+// guardedConfig puts a guard before the command of a task.
+func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, part managed.Part) (map[string]any, error) {
+	command, isText := config["command"].(string)
+	if !isText || command == "" {
+		return nil, errors.New("nomad: the task has no command")
+	}
+	signal, err := signalName(meta[metaPrefix+"save_signal"])
+	if err != nil {
+		return nil, err
+	}
+	// Nomad numbers the containers of each group from 0.
+	args := []any{"-url", n.guard.URL, "-token-file", n.guard.TokenFile, "-every", n.guard.Every.String(), "-save", signal,
+		"-rank", strconv.Itoa(part.First) + "+${NOMAD_ALLOC_INDEX}", "-dir", "${NOMAD_TASK_DIR}", "--", command}
+	list, _ := config["args"].([]any)
+	guarded := map[string]any{}
+	for key, value := range config {
+		guarded[key] = value
+	}
+	guarded["command"], guarded["args"] = n.guard.Program, append(args, list...)
+	return guarded, nil
+}
+
+// Stop implements managed.Manager: all groups go, and then it waits for the node.
+func (n *nomad) Stop(ctx context.Context, job string, attempt int64, server string) error {
+	err := n.update(ctx, job, func(now *note, j *api.Job) (*api.Job, error) {
+		// What a later attempt has is not to be ended by a word that is late.
+		if j == nil || now.stopped >= attempt || now.attempt > attempt {
+			return nil, nil
+		}
+		now.stopped = attempt
+		for _, group := range j.TaskGroups {
+			none := 0
+			group.Count = &none
+		}
+		return j, nil
+	})
+	if err != nil {
+		return err
+	}
+	for {
+		left, err := n.left(ctx, job, attempt, server)
+		if err != nil || !left {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(allocationsAge):
+		}
+	}
+}
+
+// left reports whether Nomad has allocations of a job up to an attempt on a node that may live: its client has not said
+// that they have ended, and is there to say so.
+func (n *nomad) left(ctx context.Context, job string, attempt int64, server string) (bool, error) {
+	allocations, err := n.allocations(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(allocations, func(a *api.AllocationListStub) bool {
+		return a.NodeName == server && attemptOf(a.TaskGroup) <= attempt &&
+			(a.ClientStatus == api.AllocClientStatusRunning || a.ClientStatus == api.AllocClientStatusPending)
+	}), nil
+}
+
+// allocationsAge is how old a list of allocations may be: many ask for one at the same time.
+const allocationsAge = 100 * time.Millisecond
+
+// allocations returns the allocations of a job's child. They are read once for all that ask at the same time.
+func (n *nomad) allocations(ctx context.Context, job string) ([]*api.AllocationListStub, error) {
+	c := n.child(job)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.looked) < allocationsAge {
+		return c.allocations, nil
+	}
+	list, _, err := n.client.Jobs().Allocations(childOf(job), true, (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	c.looked, c.allocations = time.Now(), list
+	return list, nil
+}
+
+// Trouble implements managed.Manager: an allocation that has ended without its guard having said a word has not started.
+func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+	allocations, err := n.allocations(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	for _, a := range allocations {
+		if a.TaskGroup != groupOf(attempt, server) || a.ClientStatus != api.AllocClientStatusFailed && a.ClientStatus != api.AllocClientStatusLost {
+			continue
+		}
+		return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), nil
+	}
+	return "", nil
+}
+
+// lastEvent is what Nomad says happened last to an allocation's task.
+func lastEvent(a *api.AllocationListStub) string {
+	text := a.ClientDescription
+	for _, state := range a.TaskStates {
+		if len(state.Events) > 0 {
+			text = state.Events[len(state.Events)-1].DisplayMessage
+			for _, event := range state.Events {
+				if event.Type == api.TaskDriverFailure || event.Type == api.TaskSetupFailure {
+					text = event.DisplayMessage
+				}
+			}
+		}
+	}
+	return cmp.Or(text, "it does not say why")
+}

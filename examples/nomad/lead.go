@@ -1,0 +1,41 @@
+// This file lets one controller lead at a time, on one folder.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/driver"
+)
+
+// lead waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
+// the lock cannot do, a controller that was cut off and goes on, the journal does: it is fenced off by the next.
+func lead(ctx context.Context, name string) (release func(), err error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errors.Join(err, f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// driverOptions are those that the flags choose.
+func driverOptions(s *settings) *driver.Options {
+	return &driver.Options{SaveEvery: s.save}
+}

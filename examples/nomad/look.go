@@ -1,0 +1,246 @@
+// This file reads a Nomad cluster: nodes with what is left on them, and the elastic jobs.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+)
+
+// nomad is a Nomad cluster as the controller sees it. It implements controller.Cluster.
+type nomad struct {
+	client *api.Client
+	// epoch is that of the controller; guard is how its guards are started.
+	epoch int64
+	guard guarded
+
+	mu sync.Mutex
+	// nodes and jobs are what was read before, by ID: they are read again when their index has changed.
+	nodes map[string]*api.Node
+	jobs  map[string]read
+	// children are one lock and what is known of the child of each job.
+	children map[string]*child
+}
+
+// read is a job as it was read at an index.
+type read struct {
+	index uint64
+	job   controller.Job
+	fault error
+}
+
+func newNomad(client *api.Client, epoch int64, g guarded) *nomad {
+	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, children: map[string]*child{}}
+}
+
+var _ controller.Cluster = (*nomad)(nil)
+
+// Look implements controller.Cluster. It makes three calls, and one for each job and each node that has changed.
+func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
+	q := (&api.QueryOptions{}).WithContext(ctx)
+	stubs, _, err := n.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, q)
+	if err != nil {
+		return nil, err
+	}
+	nodes, _, err := n.client.Nodes().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	view := &controller.View{Rejected: map[string]string{}}
+	if err := n.readJobs(ctx, view, stubs); err != nil {
+		return nil, err
+	}
+	used := usedByOthers(allocations)
+	for _, stub := range nodes {
+		server, err := n.serverOf(ctx, stub, used[stub.ID])
+		if err != nil {
+			return nil, err
+		}
+		view.Servers = append(view.Servers, server)
+	}
+	return view, nil
+}
+
+// readJobs reads the elastic jobs, in the order in which they were submitted first.
+func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*api.JobListStub) error {
+	slices.SortStableFunc(stubs, func(a, b *api.JobListStub) int { return int(a.CreateIndex) - int(b.CreateIndex) })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	there := map[string]bool{}
+	for _, stub := range stubs {
+		if stub.Stop || !isElastic(stub.Meta) || isChild(stub.ID) {
+			continue
+		}
+		there[stub.ID] = true
+		known := n.jobs[stub.ID]
+		if known.index != stub.JobModifyIndex {
+			job, _, err := n.client.Jobs().Info(stub.ID, (&api.QueryOptions{}).WithContext(ctx))
+			if err != nil {
+				return err
+			}
+			known = read{index: stub.JobModifyIndex}
+			known.job, known.fault = jobOf(job)
+			n.jobs[stub.ID] = known
+		}
+		if known.fault != nil {
+			view.Rejected[stub.ID] = known.fault.Error()
+		} else {
+			view.Jobs = append(view.Jobs, known.job)
+		}
+	}
+	maps.DeleteFunc(n.jobs, func(id string, _ read) bool { return !there[id] })
+	return nil
+}
+
+// usedByOthers is what the allocations of other jobs take of each node, by the node's ID.
+func usedByOthers(allocations []*api.AllocationListStub) map[string]apportion.Resources {
+	used := map[string]apportion.Resources{}
+	for _, a := range allocations {
+		if isChild(a.JobID) || a.AllocatedResources == nil || a.ClientStatus != api.AllocClientStatusRunning && a.ClientStatus != api.AllocClientStatusPending {
+			continue
+		}
+		if used[a.NodeID] == nil {
+			used[a.NodeID] = make(apportion.Resources, len(kinds))
+		}
+		for _, task := range a.AllocatedResources.Tasks {
+			used[a.NodeID][0] += task.Cpu.CpuShares
+			used[a.NodeID][1] += task.Memory.MemoryMB
+			for _, device := range task.Devices {
+				if device.Type == "gpu" {
+					used[a.NodeID][2] += int64(len(device.DeviceIDs))
+				}
+			}
+		}
+	}
+	return used
+}
+
+// serverOf reads a node. Its ID as a server is its name, which users know; names must be unique.
+func (n *nomad) serverOf(ctx context.Context, stub *api.NodeListStub, used apportion.Resources) (controller.Server, error) {
+	s := controller.Server{Server: apportion.Server{ID: stub.Name, Capacity: make(apportion.Resources, len(kinds)),
+		Cordoned: stub.SchedulingEligibility != api.NodeSchedulingEligible}, Draining: stub.Drain}
+	if stub.Status != api.NodeStatusReady {
+		s.Down = "Nomad calls it " + stub.Status
+	}
+	node, err := n.node(ctx, stub)
+	if err != nil {
+		return s, err
+	}
+	s.Labels = labelsOf(node)
+	if stub.Drain && node.DrainStrategy != nil {
+		s.Deadline = node.DrainStrategy.ForceDeadline
+	}
+	if r := stub.NodeResources; r != nil {
+		s.Capacity[0], s.Capacity[1] = r.Cpu.CpuShares, r.Memory.MemoryMB
+		for _, device := range r.Devices {
+			if device.Type == "gpu" {
+				s.Capacity[2] += int64(len(device.Instances))
+			}
+		}
+	}
+	if r := stub.ReservedResources; r != nil {
+		s.Capacity[0] -= int64(r.Cpu.CpuShares)
+		s.Capacity[1] -= int64(r.Memory.MemoryMB)
+	}
+	for k := range used {
+		s.Capacity[k] -= used[k]
+	}
+	for k := range s.Capacity {
+		s.Capacity[k] = max(0, s.Capacity[k])
+	}
+	return s, nil
+}
+
+// node reads a node again if it has changed.
+func (n *nomad) node(ctx context.Context, stub *api.NodeListStub) (*api.Node, error) {
+	n.mu.Lock()
+	known := n.nodes[stub.ID]
+	n.mu.Unlock()
+	if known != nil && known.ModifyIndex == stub.ModifyIndex {
+		return known, nil
+	}
+	node, _, err := n.client.Nodes().Info(stub.ID, (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.nodes[stub.ID] = node
+	return node, nil
+}
+
+// labelsOf are the variables of a node that constraints name, without ${ and }.
+func labelsOf(node *api.Node) map[string]string {
+	labels := map[string]string{"node.datacenter": node.Datacenter, "node.class": node.NodeClass, "node.pool": node.NodePool,
+		"node.unique.name": node.Name, "node.unique.id": node.ID}
+	for key, text := range node.Attributes {
+		labels["attr."+key] = text
+	}
+	for key, text := range node.Meta {
+		labels["meta."+key] = text
+	}
+	maps.DeleteFunc(labels, func(_, text string) bool { return text == "" })
+	return labels
+}
+
+// Ended implements controller.Cluster: the job is stopped, as its user would stop it.
+func (n *nomad) Ended(ctx context.Context, job string, _ checkpoint.Ending) error {
+	_, _, err := n.client.Jobs().Deregister(job, false, (&api.WriteOptions{}).WithContext(ctx))
+	return err
+}
+
+// Forget implements controller.Cluster: the child goes, and with it what was noted of its attempts.
+func (n *nomad) Forget(ctx context.Context, job string) error {
+	_, _, err := n.client.Jobs().Deregister(childOf(job), true, (&api.WriteOptions{}).WithContext(ctx))
+	if isNotFound(err) {
+		err = nil
+	}
+	return err
+}
+
+// isNotFound reports whether an error of the API says that there is no such thing.
+func isNotFound(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "404")
+}
+
+// specOf is the Nomad job that a Spec holds.
+func specOf(spec json.RawMessage) (*api.Job, error) {
+	var j api.Job
+	err := json.Unmarshal(spec, &j)
+	return &j, err
+}
+
+// running is what Nomad runs of elastic jobs, by its own word: for a plan that is not carried out.
+func (n *nomad) running(ctx context.Context) (alloc.Allocation, error) {
+	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	running := alloc.Allocation{}
+	for _, a := range allocations {
+		job, isRun := strings.CutSuffix(a.JobID, childEnding)
+		if !isRun || a.ClientStatus != api.AllocClientStatusRunning || a.DesiredStatus != api.AllocDesiredStatusRun {
+			continue
+		}
+		if running[job] == nil {
+			running[job] = map[string]int64{}
+		}
+		running[job][a.NodeName]++
+	}
+	return running, nil
+}

@@ -1,0 +1,180 @@
+// This file reads what a Nomad job says about itself: an elastic job is one with the meta key apportion.max.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/controller"
+)
+
+// kinds are the kinds of resources: CPU in MHz, memory in MB, and devices of the type gpu.
+var kinds = apportion.Kinds{"cpu", "memory", "gpu"}
+
+// metaPrefix begins the meta keys that are for the controller.
+const metaPrefix = "apportion."
+
+// isElastic reports whether a job is for the controller.
+func isElastic(meta map[string]string) bool { return meta[metaPrefix+"max"] != "" }
+
+// jobOf reads an elastic job. The error says what of it cannot be done.
+func jobOf(j *api.Job) (controller.Job, error) {
+	app := alloc.Application{ID: *j.ID, Weight: 1, Min: 1, Priority: int64(value(j.Priority))}
+	if len(j.TaskGroups) != 1 || len(j.TaskGroups[0].Tasks) != 1 {
+		return controller.Job{}, fmt.Errorf("it has %d groups: one with one task is what can be resized", len(j.TaskGroups))
+	}
+	group := j.TaskGroups[0]
+	if n := value(group.Count); n != 0 {
+		return controller.Job{}, fmt.Errorf("its group has count = %d: 0 leaves the number to the controller", n)
+	}
+	if driver := group.Tasks[0].Driver; driver != "raw_exec" && driver != "exec" {
+		return controller.Job{}, fmt.Errorf("its driver is %q: raw_exec and exec have a command that can be guarded", driver)
+	}
+	app.Demand = demandOf(group)
+	if err := readMeta(&app, j.Meta); err != nil {
+		return controller.Job{}, err
+	}
+	requires, err := requirementsOf(j)
+	if err != nil {
+		return controller.Job{}, err
+	}
+	app.Requires = requires
+	spec, err := json.Marshal(j)
+	return controller.Job{Application: app, Spec: spec}, err
+}
+
+// value is what p points to, or zero.
+func value[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
+}
+
+// readMeta reads the meta keys of an application.
+func readMeta(app *alloc.Application, meta map[string]string) error {
+	numbers := map[string]*int64{"min": &app.Min, "max": &app.Max, "step": &app.Step, "per_server": &app.PerServer,
+		"max_servers": &app.MaxServers, "priority": &app.Priority}
+	for key, text := range meta {
+		name, ours := strings.CutPrefix(key, metaPrefix)
+		to, isNumber := numbers[name]
+		var err error
+		switch {
+		case !ours:
+		case isNumber:
+			*to, err = strconv.ParseInt(text, 10, 64)
+		case name == "weight":
+			app.Weight, err = strconv.ParseFloat(text, 64)
+		case name == "adjust_cost":
+			app.AdjustCost = new(int64)
+			*app.AdjustCost, err = strconv.ParseInt(text, 10, 64)
+		case name == "preemptible":
+			app.Preemptible, err = strconv.ParseBool(text)
+		case name == "save_signal":
+			_, err = signalName(text)
+		default:
+			err = fmt.Errorf("this key is not known")
+		}
+		if err != nil {
+			return fmt.Errorf("meta %s = %q: %w", key, text, err)
+		}
+	}
+	return nil
+}
+
+// signalName is the name of a signal as the guard takes it.
+func signalName(text string) (string, error) {
+	name := strings.TrimPrefix(text, "SIG")
+	switch name {
+	case "", "USR1", "USR2", "HUP":
+		return name, nil
+	}
+	return "", fmt.Errorf("USR1, USR2 or HUP ask a job to save")
+}
+
+// demandOf is what one container of a group takes.
+func demandOf(group *api.TaskGroup) apportion.Resources {
+	demand := make(apportion.Resources, len(kinds))
+	r := group.Tasks[0].Resources
+	if r == nil {
+		return demand
+	}
+	demand[0], demand[1] = int64(value(r.CPU)), int64(value(r.MemoryMB))
+	for _, device := range r.Devices {
+		if typeOf(device.Name) == "gpu" {
+			count := uint64(1)
+			if device.Count != nil {
+				count = *device.Count
+			}
+			demand[2] += int64(min(count, math.MaxInt32))
+		}
+	}
+	return demand
+}
+
+// typeOf is the type in the name of a device, which is type, vendor/type or vendor/type/name.
+func typeOf(device string) string {
+	parts := strings.Split(device, "/")
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return parts[1]
+}
+
+// requirementsOf turns data centers, the node pool and the constraints of a job and its group into requirements on labels,
+// see labelsOf.
+func requirementsOf(j *api.Job) ([]alloc.Requirement, error) {
+	var list []alloc.Requirement
+	// A star matches more than a list of names can say.
+	if len(j.Datacenters) > 0 && !strings.Contains(strings.Join(j.Datacenters, ","), "*") {
+		list = append(list, alloc.Requirement{Key: "node.datacenter", Op: alloc.In, Values: j.Datacenters})
+	}
+	if pool := value(j.NodePool); pool != "" && pool != "all" {
+		list = append(list, alloc.Requirement{Key: "node.pool", Op: alloc.In, Values: []string{pool}})
+	}
+	group := j.TaskGroups[0]
+	for _, constraints := range [][]*api.Constraint{j.Constraints, group.Constraints, group.Tasks[0].Constraints} {
+		for _, c := range constraints {
+			r, err := requirementOf(c)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// requirementOf turns a constraint into a requirement.
+func requirementOf(c *api.Constraint) (alloc.Requirement, error) {
+	inner, isVariable := strings.CutPrefix(c.LTarget, "${")
+	key, closed := strings.CutSuffix(inner, "}")
+	if !isVariable || !closed {
+		return alloc.Requirement{}, fmt.Errorf("constraint on %q: a variable of the node, as ${node.class}, can be decided by", c.LTarget)
+	}
+	r := alloc.Requirement{Key: key, Values: []string{c.RTarget}}
+	switch c.Operand {
+	case "", "=", "==", "is":
+		r.Op = alloc.In
+	case "!=", "not":
+		r.Op = alloc.NotIn
+	case "set_contains_any":
+		r.Op, r.Values = alloc.In, strings.Split(c.RTarget, ",")
+	case "is_set":
+		r.Op, r.Values = alloc.Exists, nil
+	case "is_not_set":
+		r.Op, r.Values = alloc.NotExists, nil
+	default:
+		return r, fmt.Errorf("constraint on %q: the operator %q cannot be decided by", c.LTarget, c.Operand)
+	}
+	return r, nil
+}
