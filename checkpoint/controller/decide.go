@@ -20,8 +20,8 @@ import (
 // a Settle. What was asked for and could not be had is asked for again less and less often, unless something else changes.
 func (c *Controller) decideAll(ctx context.Context) {
 	var last shape
-	var asked checkpoint.Adjust
-	pause, due := c.config.Settle, time.Time{}
+	var due time.Time
+	again := patience{first: c.config.Settle}
 	for {
 		state := c.driver.State()
 		if view := c.View(); view != nil {
@@ -32,13 +32,7 @@ func (c *Controller) decideAll(ctx context.Context) {
 					last = shape{}
 					c.config.Report(err)
 				}
-				if len(adjust.Targets) > 0 {
-					if pause = min(2*pause, maxPause); !reflect.DeepEqual(adjust.Targets, asked.Targets) {
-						pause = c.config.Settle
-					}
-					asked = adjust
-				}
-				due = time.Now().Add(pause)
+				due = time.Now().Add(again.after(adjust.Targets))
 			}
 		}
 		select {
@@ -51,6 +45,24 @@ func (c *Controller) decideAll(ctx context.Context) {
 
 // maxPause is the longest pause between two decisions of which the second asks for the same as the first.
 const maxPause = 30 * time.Second
+
+// patience is how long to wait before the same is asked for again: it doubles for as long as nothing else is.
+type patience struct {
+	first, pause time.Duration
+	asked        map[string][]string
+}
+
+// after returns the pause after these targets; none leave it as it is.
+func (p *patience) after(targets map[string][]string) time.Duration {
+	switch {
+	case len(targets) == 0:
+	case reflect.DeepEqual(targets, p.asked):
+		p.pause = min(2*p.pause, maxPause)
+	default:
+		p.asked, p.pause = targets, p.first
+	}
+	return p.pause
+}
 
 // problem is what there is to decide: servers, jobs, and where these are to be.
 func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
