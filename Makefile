@@ -1,10 +1,13 @@
 # Every target visits every module: the library, its examples, its tools. Run them from this folder.
 
-# The folders that hold a go.mod. The library comes last, so that its results end the output.
-MODULES := $(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.cache/*' -exec dirname {} \; | sort -r)
+# The folders that hold a go.mod. The library comes last, so that its results end the output. PINNED are modules without
+# code of their own, which pin what a test cluster is built from.
+PINNED := ./examples/nomad/cluster
+MODULES := $(filter-out $(PINNED),$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.cache/*' -exec dirname {} \; | sort -r))
 
-# $(call each,COMMAND) runs COMMAND in every module and fails if it failed in any.
-each = @status=0; for module in $(MODULES); do echo "\# $$module"; (cd $$module && $(1)) || status=1; done; exit $$status
+# $(call each,COMMAND) runs COMMAND in every module and fails if it failed in any; $(call in,MODULES,COMMAND) in those.
+in = @status=0; for module in $(1); do echo "\# $$module"; (cd $$module && $(2)) || status=1; done; exit $$status
+each = $(call in,$(MODULES),$(1))
 
 # staticcheck at the version that internal/tools/go.mod pins, run on the module in the current folder.
 STATICCHECK := go tool -modfile='$(CURDIR)/internal/tools/go.mod' staticcheck
@@ -19,6 +22,7 @@ COUNT ?= 1
 .PHONY: test
 test: ## all tests of every module
 	@test -n "$$APPORTION_FRAMEWORKS" || echo "# The tests of training frameworks are SKIPPED: they are not there. 'make frameworks' installs them."
+	@test -n "$$APPORTION_NOMAD" || echo "# The tests on a Nomad cluster are SKIPPED: it is not there. 'make nomad' builds it."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
 	$(call each,go test -timeout $(LIMIT) ./...)
 
@@ -67,6 +71,16 @@ endif
 frameworks: ## installs TensorFlow, PyTorch and MXNet with pip and apt, for tests of checkpoints
 	@checkpoint/format/fetch.sh $(FRAMEWORKS)
 
+# Where `make nomad` builds the Nomad agent. Tests that need it are skipped without.
+NOMAD := $(CURDIR)/.cache/nomad/$(firstword $(shell cat examples/nomad/cluster/go.mod examples/nomad/cluster/go.sum | cksum))/nomad
+ifneq ($(wildcard $(NOMAD)),)
+export APPORTION_NOMAD ?= $(NOMAD)
+endif
+
+.PHONY: nomad
+nomad: ## builds the Nomad agent, for tests on a real cluster: some minutes at the first time
+	@test -x $(NOMAD) || (cd examples/nomad/cluster && go build -ldflags '-s -w' -o $(NOMAD) github.com/hashicorp/nomad)
+
 .PHONY: browser
 browser: ## installs Chromium with apt, for the test of the status page
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
@@ -93,7 +107,7 @@ staticcheck: ## staticcheck
 
 .PHONY: tidy
 tidy: ## fails if go mod tidy would change a file
-	$(call each,go mod tidy -diff)
+	$(call in,$(PINNED) $(MODULES),go mod tidy -diff)
 
 .PHONY: build
 build: ## everything, without a C compiler

@@ -5,6 +5,7 @@ package controller
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,7 +28,8 @@ type Report struct {
 	Jobs    []JobReport `json:"jobs"`
 	// Rejected says of jobs that cannot be understood why.
 	Rejected map[string]string `json:"rejected,omitempty"`
-	// Objective, Bound and Gap are those of the newest decision.
+	// Objective, Bound and Gap are those of the newest decision. A decision that was cut short may have no bound: Bound
+	// and Gap are 0 then.
 	Status    alloc.Status `json:"status,omitempty"`
 	Objective float64      `json:"objective,omitempty"`
 	Bound     float64      `json:"bound,omitempty"`
@@ -54,7 +56,10 @@ func (c *Controller) Report() Report {
 	}
 	shares, waiting := map[string]alloc.Share{}, map[string]string{}
 	if d := last.Decision; d != nil {
-		r.Status, r.Objective, r.Bound, r.Gap = d.Status, d.Objective, d.Bound, d.Gap
+		r.Status, r.Objective = d.Status, d.Objective
+		if !math.IsInf(d.Bound, 0) {
+			r.Bound, r.Gap = d.Bound, d.Gap
+		}
 		for _, share := range d.Shares {
 			shares[share.ID] = share
 		}

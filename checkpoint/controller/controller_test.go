@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -356,6 +357,31 @@ func TestNoDecision(t *testing.T) {
 	}
 	broken.Store(false)
 	b.holds(map[string]int{"a": 4, "b": 4})
+}
+
+// A decision that was cut short has no bound, and is told all the same.
+func TestNoBound(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Decide = func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error) {
+		d, err := alloc.Reallocate(ctx, p, nil)
+		if err == nil {
+			d.Bound, d.Gap, d.Certificate.Multipliers = math.Inf(1), math.Inf(1), nil
+		}
+		return d, err
+	}
+	b.begin()
+	b.submit(4, "a")
+	b.holds(map[string]int{"a": 4})
+	request := httptest.NewRequest(http.MethodGet, "/state?token=user", nil)
+	for _, path := range []string{"/state", "/decision", "/metrics", "/"} {
+		request.URL.Path = path
+		answer := httptest.NewRecorder()
+		b.now().Handler(controller.Tokens{User: "user"}).ServeHTTP(answer, request)
+		if answer.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+		}
+	}
 }
 
 // A job that cannot be started is told why, tried again, and holds up nobody.

@@ -31,11 +31,21 @@ type cluster struct {
 	binary, dir string
 	client      *api.Client
 	port        int
+	nodes       []string
 	agents      map[string]*exec.Cmd
 }
 
 // newCluster starts a server and as many clients as nodes are named.
 func newCluster(t testing.TB, nodes ...string) *cluster {
+	t.Helper()
+	c := prepare(t, nodes...)
+	c.up("", &api.Config{Address: c.address("http")})
+	c.ready(len(nodes))
+	return c
+}
+
+// prepare writes the configuration of a cluster.
+func prepare(t testing.TB, nodes ...string) *cluster {
 	t.Helper()
 	binary := os.Getenv(nomadVariable)
 	if binary == "" {
@@ -55,14 +65,30 @@ func newCluster(t testing.TB, nodes ...string) *cluster {
 		p := c.port + 3*(i+1)
 		c.write(node+".hcl", fmt.Sprintf(clientConfig, filepath.Join(c.dir, node), node, p, p+1, p+2, c.port+1, "apportion-"+filepath.Base(c.dir)+"-"+node, "west"))
 	}
-	c.start("server")
-	for _, node := range nodes {
-		c.start(node)
+	c.nodes = nodes
+	return c
+}
+
+// up starts all agents, with more configuration for each, and speaks to them as config says.
+func (c *cluster) up(more string, config *api.Config) {
+	c.Helper()
+	for _, name := range append([]string{"server"}, c.nodes...) {
+		text, err := os.ReadFile(filepath.Join(c.dir, name+".hcl"))
+		if err != nil {
+			c.Fatal(err)
+		}
+		c.write(name+".hcl", string(text)+more)
+		c.start(name)
 	}
 	var err error
-	if c.client, err = api.NewClient(&api.Config{Address: c.address()}); err != nil {
-		t.Fatal(err)
+	if c.client, err = api.NewClient(config); err != nil {
+		c.Fatal(err)
 	}
+}
+
+// ready waits until so many nodes are.
+func (c *cluster) ready(n int) {
+	c.Helper()
 	c.eventually("all nodes are ready", 120*time.Second, func() bool {
 		list, _, err := c.client.Nodes().List(nil)
 		ready := 0
@@ -71,12 +97,13 @@ func newCluster(t testing.TB, nodes ...string) *cluster {
 				ready++
 			}
 		}
-		return err == nil && ready == len(nodes)
+		return err == nil && ready == n
 	})
-	return c
 }
 
-func (c *cluster) address() string { return fmt.Sprintf("http://127.0.0.1:%d", c.port) }
+func (c *cluster) address(scheme string) string {
+	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, c.port)
+}
 
 // shortDir is a folder with a short name: the sockets of Nomad's plugins have paths of at most 107 bytes.
 func shortDir(t testing.TB) string {

@@ -20,15 +20,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 )
 
-// guarded is how the guards of containers are started.
-type guarded struct {
-	// Program is the path of apportion-guard on the nodes, URL where the controller hears claims, and TokenFile the file
-	// on the nodes with the token for that.
-	Program, URL, TokenFile string
-	// Every is how often guards claim.
-	Every time.Duration
-}
-
 // The meta keys of a child job. They are the fence: what was asked for last, by which master, and what must not live.
 const (
 	metaEpoch   = metaPrefix + "epoch"

@@ -16,14 +16,15 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/examples/internal/beside"
 )
 
-// nomad is a Nomad cluster as the controller sees it. It implements controller.Cluster.
+// nomad is a Nomad cluster as the controller sees it. It implements beside.Cluster.
 type nomad struct {
 	client *api.Client
 	// epoch is that of the controller; guard is how its guards are started.
 	epoch int64
-	guard guarded
+	guard beside.Guarded
 
 	mu sync.Mutex
 	// nodes and jobs are what was read before, by ID: they are read again when their index has changed.
@@ -40,11 +41,11 @@ type read struct {
 	fault error
 }
 
-func newNomad(client *api.Client, epoch int64, g guarded) *nomad {
+func newNomad(client *api.Client, epoch int64, g beside.Guarded) *nomad {
 	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, children: map[string]*child{}}
 }
 
-var _ controller.Cluster = (*nomad)(nil)
+var _ beside.Cluster = (*nomad)(nil)
 
 // Look implements controller.Cluster. It makes three calls, and one for each job and each node that has changed.
 func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
@@ -225,8 +226,8 @@ func specOf(spec json.RawMessage) (*api.Job, error) {
 	return &j, err
 }
 
-// running is what Nomad runs of elastic jobs, by its own word: for a plan that is not carried out.
-func (n *nomad) running(ctx context.Context) (alloc.Allocation, error) {
+// Running implements beside.Cluster.
+func (n *nomad) Running(ctx context.Context) (alloc.Allocation, error) {
 	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
 		return nil, err

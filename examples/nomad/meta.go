@@ -132,14 +132,14 @@ func typeOf(device string) string {
 
 // requirementsOf turns data centers, the node pool and the constraints of a job and its group into requirements on labels,
 // see labelsOf.
-func requirementsOf(j *api.Job) ([]alloc.Requirement, error) {
-	var list []alloc.Requirement
+func requirementsOf(j *api.Job) ([]apportion.Requirement, error) {
+	var list []apportion.Requirement
 	// A star matches more than a list of names can say.
 	if len(j.Datacenters) > 0 && !strings.Contains(strings.Join(j.Datacenters, ","), "*") {
-		list = append(list, alloc.Requirement{Key: "node.datacenter", Op: alloc.In, Values: j.Datacenters})
+		list = append(list, apportion.Requirement{Key: "node.datacenter", Op: apportion.In, Values: j.Datacenters})
 	}
 	if pool := value(j.NodePool); pool != "" && pool != "all" {
-		list = append(list, alloc.Requirement{Key: "node.pool", Op: alloc.In, Values: []string{pool}})
+		list = append(list, apportion.Requirement{Key: "node.pool", Op: apportion.In, Values: []string{pool}})
 	}
 	group := j.TaskGroups[0]
 	for _, constraints := range [][]*api.Constraint{j.Constraints, group.Constraints, group.Tasks[0].Constraints} {
@@ -155,24 +155,24 @@ func requirementsOf(j *api.Job) ([]alloc.Requirement, error) {
 }
 
 // requirementOf turns a constraint into a requirement.
-func requirementOf(c *api.Constraint) (alloc.Requirement, error) {
+func requirementOf(c *api.Constraint) (apportion.Requirement, error) {
 	inner, isVariable := strings.CutPrefix(c.LTarget, "${")
 	key, closed := strings.CutSuffix(inner, "}")
 	if !isVariable || !closed {
-		return alloc.Requirement{}, fmt.Errorf("constraint on %q: a variable of the node, as ${node.class}, can be decided by", c.LTarget)
+		return apportion.Requirement{}, fmt.Errorf("constraint on %q: a variable of the node, as ${node.class}, can be decided by", c.LTarget)
 	}
-	r := alloc.Requirement{Key: key, Values: []string{c.RTarget}}
+	r := apportion.Requirement{Key: key, Values: []string{c.RTarget}}
 	switch c.Operand {
 	case "", "=", "==", "is":
-		r.Op = alloc.In
+		r.Op = apportion.In
 	case "!=", "not":
-		r.Op = alloc.NotIn
+		r.Op = apportion.NotIn
 	case "set_contains_any":
-		r.Op, r.Values = alloc.In, strings.Split(c.RTarget, ",")
+		r.Op, r.Values = apportion.In, strings.Split(c.RTarget, ",")
 	case "is_set":
-		r.Op, r.Values = alloc.Exists, nil
+		r.Op, r.Values = apportion.Exists, nil
 	case "is_not_set":
-		r.Op, r.Values = alloc.NotExists, nil
+		r.Op, r.Values = apportion.NotExists, nil
 	default:
 		return r, fmt.Errorf("constraint on %q: the operator %q cannot be decided by", c.LTarget, c.Operand)
 	}

@@ -27,15 +27,24 @@ import (
 type bench struct {
 	*cluster
 	shared, program, trainer string
-	args                     []string
+	args, env                []string
 	controller               *exec.Cmd
 	url                      string
 	confirmed                []workerlog.Confirmed
+	submitted                int    // how many jobs were
+	rest                     string // what does not rest
 }
 
 func newBench(t testing.TB, nodes ...string) *bench {
 	t.Helper()
-	b := &bench{cluster: newCluster(t, nodes...)}
+	return benchOn(newCluster(t, nodes...))
+}
+
+// benchOn starts a controller on a cluster, with more in its environment.
+func benchOn(c *cluster, env ...string) *bench {
+	t := c.TB
+	t.Helper()
+	b := &bench{cluster: c, env: append([]string{"NOMAD_ADDR=" + c.address("http")}, env...)}
 	b.shared = filepath.Join(b.dir, "shared")
 	if err := os.MkdirAll(b.shared, 0o700); err != nil {
 		t.Fatal(err)
@@ -45,7 +54,7 @@ func newBench(t testing.TB, nodes ...string) *bench {
 	port := freePorts(t, 1)
 	b.url = "http://127.0.0.1:" + strconv.Itoa(port)
 	b.args = []string{"-shared", b.shared, "-listen", "127.0.0.1:" + strconv.Itoa(port), "-guard", guard, "-lease", "6s", "-every", "200ms",
-		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "3s"}
+		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s"}
 	b.begin()
 	t.Cleanup(func() {
 		b.end()
@@ -66,7 +75,7 @@ func (b *bench) begin() {
 	}
 	defer log.Close()
 	b.controller = exec.Command(b.program, b.args...)
-	b.controller.Env = append(os.Environ(), "NOMAD_ADDR="+b.address())
+	b.controller.Env = append(os.Environ(), b.env...)
 	b.controller.Stdout, b.controller.Stderr = log, log
 	if err := b.controller.Start(); err != nil {
 		b.Fatal(err)
@@ -115,9 +124,8 @@ func (b *bench) submit(id string, most, steps int, more map[string]string) {
 			Config:    map[string]any{"command": b.trainer, "args": []string{"train", "-steps", strconv.Itoa(steps), "-cost", "1ms"}},
 			LogConfig: api.DefaultLogConfig(),
 			Resources: &api.Resources{CPU: &cpu, MemoryMB: &memory}}}, EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(300)}}}}
-	if _, _, err := b.client.Jobs().Register(j, nil); err != nil {
-		b.Fatal(err)
-	}
+	// A server that was killed a moment ago takes nothing yet.
+	b.eventually("the job is taken", 30*time.Second, func() bool { _, _, err := b.client.Jobs().Register(j, nil); return err == nil })
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -131,7 +139,7 @@ func (b *bench) holds(want map[string]int) {
 			b.Log(last)
 		}
 	}()
-	b.eventually(fmt.Sprintf("the jobs hold %v", want), 25*time.Second, func() bool {
+	b.eventually(fmt.Sprintf("the jobs hold %v", want), 90*time.Second, func() bool {
 		r, held := b.report(), map[string]int{}
 		if r == nil {
 			return false

@@ -1,6 +1,6 @@
 // This file lets one controller lead at a time, on one folder.
 
-package main
+package beside
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"os"
 	"syscall"
 	"time"
-
-	"github.com/apportion/apportion/checkpoint/driver"
 )
 
 // lead waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
@@ -33,9 +31,4 @@ func lead(ctx context.Context, name string) (release func(), err error) {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-}
-
-// driverOptions are those that the flags choose.
-func driverOptions(s *settings) *driver.Options {
-	return &driver.Options{SaveEvery: s.save}
 }

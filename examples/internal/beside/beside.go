@@ -1,0 +1,215 @@
+// Package beside is what the controllers of cluster managers have in common as programs: flags, folders, tokens, and one
+// leader at a time.
+package beside
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/filestore"
+	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// Guarded is how the guards of containers are started.
+type Guarded struct {
+	// Program is the path of apportion-guard on the servers, URL where the controller hears claims, and TokenFile the file
+	// on the servers with the token for that.
+	Program, URL, TokenFile string
+	// Every is how often guards claim.
+	Every time.Duration
+}
+
+// Cluster is a cluster manager that can also say what runs, for a plan that is not carried out.
+type Cluster interface {
+	controller.Cluster
+	// Running is what runs of elastic jobs, by the manager's own word.
+	Running(ctx context.Context) (alloc.Allocation, error)
+}
+
+// Program is a controller as a program.
+type Program struct {
+	// Name is the program's, and Kinds the kinds of resources.
+	Name  string
+	Kinds apportion.Kinds
+	// Connect returns the cluster manager for the master of an epoch, which keeps what it must remember in a folder of its
+	// own; for a dry run the epoch is 0 and there is no folder.
+	Connect func(epoch int64, folder string, g Guarded) (Cluster, error)
+}
+
+// settings are the flags.
+type settings struct {
+	shared, listen, url, guard string
+	theta1, theta2             float64
+	lease, every, look, save   time.Duration
+	dryRun                     bool
+}
+
+// parse reads the flags.
+func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&s.shared, "shared", "", "the folder that all servers and this program see, by its absolute path")
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:7190", "the address of page, API and leases")
+	flags.StringVar(&s.url, "url", "", "how servers reach that address (default http://ADDRESS)")
+	flags.StringVar(&s.guard, "guard", "/usr/local/bin/apportion-guard", "the path of apportion-guard on the servers")
+	flags.Float64Var(&s.theta1, "theta1", 0.2, "how unfair a decision may be, from 0 to 1")
+	flags.Float64Var(&s.theta2, "theta2", 0.3, "the part of the running jobs that one decision may move by its own will")
+	flags.DurationVar(&s.lease, "lease", controller.DefaultLease, "how long jobs run on without a controller")
+	flags.DurationVar(&s.every, "every", 500*time.Millisecond, "how often guards claim")
+	flags.DurationVar(&s.look, "look", controller.DefaultLook, "the pause between two looks at the cluster")
+	flags.DurationVar(&s.save, "save", 10*time.Minute, "how often a running job is saved")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if !filepath.IsAbs(s.shared) && !s.dryRun {
+		return s, errors.New("-shared is needed, an absolute path")
+	}
+	if s.url == "" {
+		s.url = "http://" + s.listen
+	}
+	return s, nil
+}
+
+// Run runs the program until the context ends. An error that wraps flag.ErrHelp was answered.
+func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	s, err := p.parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look,
+		Options: &driver.Options{SaveEvery: s.save},
+		Report:  func(err error) { fmt.Fprintf(stderr, "%s: %v\n", p.Name, err) }}
+	if s.dryRun {
+		return p.plan(ctx, config, stdout)
+	}
+	return p.control(ctx, &s, config, stdout)
+}
+
+// plan prints a decision and carries nothing out.
+func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.Writer) error {
+	cluster, err := p.Connect(0, "", Guarded{})
+	if err != nil {
+		return err
+	}
+	running, err := cluster.Running(ctx)
+	if err != nil {
+		return err
+	}
+	config.Cluster = cluster
+	problem, decision, err := controller.Plan(ctx, config, running)
+	if err != nil {
+		return err
+	}
+	explanation, err := alloc.Explain(problem, decision)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(stdout, explanation)
+	return err
+}
+
+// folders are those of a controller below the shared one, which nobody else may read.
+var folders = []string{"journal", "store", "agents", "cluster"}
+
+// control runs the controller.
+func (p *Program) control(ctx context.Context, s *settings, config controller.Config, stdout io.Writer) error {
+	master := filepath.Join(s.shared, "master")
+	for _, folder := range folders {
+		if err := os.MkdirAll(filepath.Join(master, folder), 0o700); err != nil {
+			return err
+		}
+	}
+	tokens, err := tokensIn(master, s.shared)
+	if err != nil {
+		return err
+	}
+	// 1. One controller at a time: the next waits here until this one has gone.
+	release, err := lead(ctx, filepath.Join(master, "lock"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	// 2. What the one before has left.
+	if err := p.open(s, &config, master); err != nil {
+		return err
+	}
+	c, err := controller.New(config)
+	if err != nil {
+		return err
+	}
+	// 3. The guards that it has started wait for an answer.
+	listener, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: c.Handler(tokens), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }() // it ends with Close
+	defer server.Close()
+	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", listener.Addr(), tokens.User)
+	return c.Run(ctx)
+}
+
+// open opens journal and store, and connects to the manager.
+func (p *Program) open(s *settings, config *controller.Config, master string) error {
+	disk, err := vfs.NewOS(filepath.Join(master, "journal"))
+	if err != nil {
+		return err
+	}
+	store, err := filestore.Open(filepath.Join(master, "store"), nil)
+	if err != nil {
+		return err
+	}
+	config.Machine, config.Journal, err = journal.Open(disk, checkpoint.Config{Kinds: p.Kinds})
+	if err != nil {
+		return err
+	}
+	config.Store, config.Dir, config.Shared = store, filepath.Join(master, "agents"), s.shared
+	config.Cluster, err = p.Connect(config.Machine.Epoch(), filepath.Join(master, "cluster"),
+		Guarded{Program: s.guard, URL: s.url + "/lease", TokenFile: filepath.Join(s.shared, guardToken), Every: s.every})
+	return err
+}
+
+// guardToken is the file with the token of the guards, which jobs can read as well.
+const guardToken = "guard.token"
+
+// tokensIn reads the tokens, or makes them at the first time.
+func tokensIn(private, shared string) (controller.Tokens, error) {
+	user, err := tokenIn(filepath.Join(private, "user.token"))
+	if err != nil {
+		return controller.Tokens{}, err
+	}
+	guard, err := tokenIn(filepath.Join(shared, guardToken))
+	return controller.Tokens{User: user, Guard: guard}, err
+}
+
+func tokenIn(name string) (string, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, rand.Text())
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return "", err
+		}
+	} else if !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	text, err := os.ReadFile(name)
+	return strings.TrimSpace(string(text)), err
+}

@@ -1,0 +1,131 @@
+// This file tests the program around a controller on a cluster manager that has nothing.
+
+package beside
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+)
+
+// idle is a cluster of one server with one job.
+type idle struct {
+	*managedtest.Cluster
+	err error
+}
+
+func (i *idle) Look(context.Context) (*controller.View, error) {
+	return &controller.View{
+		Servers: []controller.Server{{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{4}}}},
+		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}}},
+	}, i.err
+}
+
+func (*idle) Ended(context.Context, string, checkpoint.Ending) error { return nil }
+func (*idle) Forget(context.Context, string) error                   { return nil }
+func (*idle) Running(context.Context) (alloc.Allocation, error)      { return nil, nil }
+
+// on is the program on such a cluster, and what it was connected with.
+func on(err error) (*Program, *[]Guarded) {
+	var connected []Guarded
+	return &Program{Name: "test", Kinds: apportion.Kinds{"gpu"}, Connect: func(epoch int64, folder string, g Guarded) (Cluster, error) {
+		connected = append(connected, g)
+		if (epoch == 0) != (folder == "") {
+			return nil, errors.New("a folder without an epoch")
+		}
+		return &idle{managedtest.New(func() *guard.Desk { return nil }, nil), err}, nil
+	}}, &connected
+}
+
+func TestDryRun(t *testing.T) {
+	p, connected := on(nil)
+	var text strings.Builder
+	if err := p.Run(t.Context(), []string{"-dry-run"}, &text, &text); err != nil || !strings.Contains(text.String(), "lr") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+	if len(*connected) != 1 || (*connected)[0] != (Guarded{}) {
+		t.Errorf("%+v", *connected)
+	}
+	p, _ = on(errors.New("nobody answers"))
+	if err := p.Run(t.Context(), []string{"-dry-run"}, &text, &text); err == nil {
+		t.Error("a plan for a cluster that is not seen")
+	}
+}
+
+func TestFlags(t *testing.T) {
+	p, _ := on(nil)
+	var text strings.Builder
+	for _, args := range [][]string{nil, {"-shared", "here"}, {"-lease", "soon"}} {
+		if err := p.Run(t.Context(), args, &text, &text); err == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+	if err := p.Run(t.Context(), []string{"-help"}, &text, &text); !errors.Is(err, flag.ErrHelp) || !strings.Contains(text.String(), "-theta1") {
+		t.Errorf("%v", err)
+	}
+	s, err := p.parse([]string{"-shared", "/s", "-listen", "127.0.0.1:1"}, &text)
+	if err != nil || s.url != "http://127.0.0.1:1" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// One leads, and the next begins when that has gone. Tokens stay what they are, and nobody else may read those of users.
+func TestLead(t *testing.T) {
+	p, connected := on(nil)
+	shared := t.TempDir()
+	args := []string{"-shared", shared, "-listen", "127.0.0.1:0"}
+	first, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	out := &lines{seen: make(chan string, 4)}
+	go func() { ended <- p.Run(first, args, out, os.Stderr) }()
+	page := <-out.seen
+	second, end := context.WithCancel(t.Context())
+	defer end()
+	next := &lines{seen: make(chan string, 4)}
+	go func() { ended <- p.Run(second, args, next, os.Stderr) }()
+	select {
+	case text := <-next.seen:
+		t.Fatalf("two lead: %s", text)
+	case <-time.After(300 * time.Millisecond):
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	again := <-next.seen
+	if _, token, _ := strings.Cut(page, "token="); !strings.HasSuffix(again, token) {
+		t.Errorf("%s after %s", again, page)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if len(*connected) != 2 || (*connected)[1].TokenFile != filepath.Join(shared, "guard.token") {
+		t.Errorf("%+v", *connected)
+	}
+	for _, name := range []string{"master/user.token", "guard.token"} {
+		if info, err := os.Stat(filepath.Join(shared, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+// lines hands on what is written.
+type lines struct{ seen chan string }
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.seen <- string(text)
+	return len(text), nil
+}

@@ -1,0 +1,139 @@
+// This file tests what is read of jobs and nodes, without a cluster.
+
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/examples/internal/beside"
+)
+
+// declared is an elastic job as a user writes it.
+func declared() *api.Job {
+	return &api.Job{ID: ptr("lr"), Name: ptr("lr"), Priority: ptr(70), Datacenters: []string{"dc1", "dc2"}, NodePool: ptr("gpus"),
+		Meta:        map[string]string{"apportion.max": "8", "apportion.min": "2", "apportion.weight": "1.5", "apportion.save_signal": "SIGUSR1", "team": "vision"},
+		Constraints: []*api.Constraint{{LTarget: "${attr.cpu.arch}", Operand: "=", RTarget: "amd64"}, {LTarget: "${meta.zone}", Operand: "is_set"}},
+		TaskGroups: []*api.TaskGroup{{Name: ptr("workers"), Count: ptr(0), Update: &api.UpdateStrategy{}, Migrate: &api.MigrateStrategy{}, Tasks: []*api.Task{{
+			Name: "train", Driver: "exec", Config: map[string]any{"command": "python3", "args": []any{"train.py"}}, Env: map[string]string{"LR": "0.1"},
+			Resources: &api.Resources{CPU: ptr(2000), MemoryMB: ptr(4000), Devices: []*api.RequestedDevice{{Name: "nvidia/gpu", Count: ptr(uint64(2))}, {Name: "fpga"}}}}}}}}
+}
+
+func TestJobOf(t *testing.T) {
+	job, err := jobOf(declared())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := job.Application
+	if app.ID != "lr" || app.Min != 2 || app.Max != 8 || app.Weight != 1.5 || app.Priority != 70 || !app.Demand.Equal(apportion.Resources{2000, 4000, 2}) {
+		t.Errorf("%+v", app)
+	}
+	here := map[string]string{"node.datacenter": "dc2", "node.pool": "gpus", "attr.cpu.arch": "amd64", "meta.zone": "west"}
+	for name, change := range map[string]func(map[string]string){
+		"":                func(map[string]string) {},
+		"another center":  func(l map[string]string) { l["node.datacenter"] = "dc3" },
+		"another pool":    func(l map[string]string) { l["node.pool"] = "default" },
+		"another machine": func(l map[string]string) { l["attr.cpu.arch"] = "arm64" },
+		"no zone":         func(l map[string]string) { delete(l, "meta.zone") },
+	} {
+		labels := map[string]string{}
+		for key, text := range here {
+			labels[key] = text
+		}
+		change(labels)
+		fits := true
+		for i := range app.Requires {
+			fits = fits && app.Requires[i].Holds(labels)
+		}
+		if fits != (name == "") {
+			t.Errorf("%s: eligible is %v", name, fits)
+		}
+	}
+}
+
+func TestJobsThatCannotBeRead(t *testing.T) {
+	for want, change := range map[string]func(*api.Job){
+		"2 groups":               func(j *api.Job) { j.TaskGroups = append(j.TaskGroups, j.TaskGroups[0]) },
+		"count = 3":              func(j *api.Job) { j.TaskGroups[0].Count = ptr(3) },
+		`driver is "docker"`:     func(j *api.Job) { j.TaskGroups[0].Tasks[0].Driver = "docker" },
+		"apportion.max":          func(j *api.Job) { j.Meta["apportion.max"] = "many" },
+		"apportion.weight":       func(j *api.Job) { j.Meta["apportion.weight"] = "heavy" },
+		"apportion.adjust_cost":  func(j *api.Job) { j.Meta["apportion.adjust_cost"] = "-" },
+		"apportion.preemptible":  func(j *api.Job) { j.Meta["apportion.preemptible"] = "perhaps" },
+		"apportion.save_signal":  func(j *api.Job) { j.Meta["apportion.save_signal"] = "KILL" },
+		"this key is not known":  func(j *api.Job) { j.Meta["apportion.maximum"] = "3" },
+		`the operator "version"`: func(j *api.Job) { j.Constraints[0].Operand = "version" },
+		"a variable of the node": func(j *api.Job) { j.TaskGroups[0].Constraints = []*api.Constraint{{LTarget: "amd64"}} },
+	} {
+		j := declared()
+		change(j)
+		if _, err := jobOf(j); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// The child of a job has a group for each node of a run, with a guard around every container.
+func TestChildJob(t *testing.T) {
+	n := newNomad(nil, 4, beside.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/token", Every: time.Second})
+	task := &managed.Task{Epoch: 4, Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/runs/lr/3"}}
+	j, err := n.childJob(declared(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *j.ID != "lr/run" || !isChild(*j.ID) || *j.Type != "batch" || len(j.TaskGroups) != 2 {
+		t.Fatalf("%+v", j)
+	}
+	for i, want := range []struct {
+		name, node, rank string
+		count            int
+	}{{"a3-n1", "n1", "0+${NOMAD_ALLOC_INDEX}", 2}, {"a3-n2", "n2", "2+${NOMAD_ALLOC_INDEX}", 1}} {
+		g := j.TaskGroups[i]
+		if *g.Name != want.name || *g.Count != want.count || attemptOf(*g.Name) != 3 || g.Constraints[0].RTarget != want.node ||
+			*g.RestartPolicy.Attempts != 0 || *g.ReschedulePolicy.Attempts != 0 || g.Update != nil || g.Migrate != nil {
+			t.Errorf("%+v", g)
+		}
+		task := g.Tasks[0]
+		args := []any{"-url", "http://c/lease", "-token-file", "/shared/token", "-every", "1s", "-save", "USR1", "-rank", want.rank,
+			"-dir", "${NOMAD_TASK_DIR}", "--", "python3", "train.py"}
+		if task.Config["command"] != "/bin/guard" || !reflect.DeepEqual(task.Config["args"], args) {
+			t.Errorf("%v\n%v", task.Config, args)
+		}
+		for key, value := range map[string]string{"LR": "0.1", "APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "3", "APPORTION_EPOCH": "4", "APPORTION_SERVER": want.node, "APPORTION_CONTAINERS": "3"} {
+			if task.Env[key] != value {
+				t.Errorf("%s = %q, want %q", key, task.Env[key], value)
+			}
+		}
+	}
+	// What the user has declared is as it was.
+	if d := declared(); len(d.TaskGroups[0].Constraints) != 0 || d.TaskGroups[0].Tasks[0].Config["command"] != "python3" {
+		t.Errorf("%+v", d)
+	}
+	broken := declared()
+	broken.TaskGroups[0].Tasks[0].Config = map[string]any{"jar": "x"}
+	if _, err := n.childJob(broken, task); err == nil {
+		t.Error("a task without a command")
+	}
+}
+
+func TestUsedByOthers(t *testing.T) {
+	tasks := &api.AllocatedResources{Tasks: map[string]*api.AllocatedTaskResources{"web": {Cpu: api.AllocatedCpuResources{CpuShares: 300},
+		Memory: api.AllocatedMemoryResources{MemoryMB: 200}, Devices: []*api.AllocatedDeviceResource{{Type: "gpu", DeviceIDs: []string{"0", "1"}}}}}}
+	used := usedByOthers([]*api.AllocationListStub{
+		{NodeID: "1", JobID: "web", ClientStatus: "running", AllocatedResources: tasks},
+		{NodeID: "1", JobID: "api", ClientStatus: "pending", AllocatedResources: tasks},
+		{NodeID: "1", JobID: "old", ClientStatus: "complete", AllocatedResources: tasks},
+		{NodeID: "1", JobID: "lr/run", ClientStatus: "running", AllocatedResources: tasks},
+		{NodeID: "2", JobID: "new", ClientStatus: "running"},
+	})
+	if len(used) != 1 || !used["1"].Equal(apportion.Resources{600, 400, 4}) {
+		t.Errorf("%v", used)
+	}
+}

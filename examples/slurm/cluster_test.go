@@ -1,0 +1,248 @@
+// This file runs a real Slurm cluster on the loopback for the tests: munge, slurmctld, and a slurmd for each node.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// requireVariable says that Slurm must be there.
+const requireVariable = "APPORTION_REQUIRE_SLURM"
+
+// cluster is a Slurm cluster whose daemons are processes.
+type cluster struct {
+	testing.TB
+	dir     string
+	port    int
+	daemons map[string]*exec.Cmd
+}
+
+// newCluster starts a cluster with so many nodes of 8 CPUs and 4 GPUs, which are files.
+func newCluster(t testing.TB, nodes int) *cluster {
+	t.Helper()
+	for _, program := range []string{"munged", "slurmctld", "slurmd", "scontrol", "sbatch"} {
+		if _, err := exec.LookPath(program); err != nil {
+			if os.Getenv(requireVariable) != "" {
+				t.Fatalf("%v: make slurm installs it", err)
+			}
+			t.Skipf("%v: make slurm installs it", err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("Slurm's daemons need root")
+	}
+	dir, err := os.MkdirTemp("", "slurm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{TB: t, dir: dir, daemons: map[string]*exec.Cmd{}}
+	t.Cleanup(c.close)
+	c.port = freePorts(t, nodes+1)
+	c.configure(nodes)
+	t.Setenv("SLURM_CONF", filepath.Join(dir, "etc", "slurm.conf"))
+	c.start("munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
+		"--log-file="+dir+"/munge/log", "--seed-file="+dir+"/munge/seed")
+	c.eventually("munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
+	c.startController()
+	for i := range nodes {
+		c.startNode(nodeName(i))
+	}
+	c.eventually("all nodes are idle", 60*time.Second, func() bool {
+		text, err := command(context.Background(), "", "sinfo", "-h", "-t", "idle", "-o", "%D")
+		return err == nil && strings.TrimSpace(text) == strconv.Itoa(nodes)
+	})
+	return c
+}
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
+
+// configure writes the configuration.
+func (c *cluster) configure(nodes int) {
+	c.Helper()
+	for _, folder := range []string{"etc", "state", "log", "munge", "spool"} {
+		if err := os.MkdirAll(filepath.Join(c.dir, folder), 0o755); err != nil {
+			c.Fatal(err)
+		}
+	}
+	if err := os.Chmod(c.dir, 0o755); err != nil {
+		c.Fatal(err)
+	}
+	key := make([]byte, 1024)
+	_, _ = rand.Read(key) // which never fails
+	host, err := os.Hostname()
+	if err != nil {
+		c.Fatal(err)
+	}
+	host, _, _ = strings.Cut(host, ".")
+	ports := fmt.Sprintf("[%d-%d]", c.port+1, c.port+nodes)
+	for name, text := range map[string]string{
+		"etc/munge.key":  string(key),
+		"etc/slurm.conf": fmt.Sprintf(configuration, host, c.dir, c.port, nodes, ports),
+		"etc/gres.conf":  fmt.Sprintf("NodeName=n[1-%d] Name=gpu File=/dev/tty[0-3]\n", nodes),
+	} {
+		mode := os.FileMode(0o644)
+		if name == "etc/munge.key" {
+			mode = 0o400
+		}
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), mode); err != nil {
+			c.Fatal(err)
+		}
+	}
+	for i := range nodes {
+		if err := os.MkdirAll(filepath.Join(c.dir, "spool", nodeName(i)), 0o755); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+const configuration = `ClusterName=t
+SlurmctldHost=%[1]s(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=%[2]s/munge/sock
+CredType=cred/munge
+StateSaveLocation=%[2]s/state
+SlurmdSpoolDir=%[2]s/spool/%%n
+SlurmctldPidFile=%[2]s/ctld.pid
+SlurmdPidFile=%[2]s/slurmd-%%n.pid
+SlurmctldPort=%[3]d
+SlurmdTimeout=10
+CommunicationParameters=NoInAddrAny
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerType=sched/backfill
+SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min_interval=0
+MpiDefault=none
+ReturnToService=2
+KillWait=2
+MinJobAge=300
+GresTypes=gpu
+SlurmdParameters=config_overrides
+NodeName=n[1-%[4]d] NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]s CPUs=8 RealMemory=16000 Gres=gpu:4 Feature=fast State=UNKNOWN
+PartitionName=p Nodes=n[1-%[4]d] Default=YES MaxTime=INFINITE State=UP
+`
+
+// start starts a daemon.
+func (c *cluster) start(name string, args ...string) {
+	c.Helper()
+	program := name
+	if strings.HasPrefix(name, "n") {
+		program = "slurmd"
+	}
+	log, err := os.OpenFile(filepath.Join(c.dir, "log", name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	// The mark by which what is left is found at the end.
+	cmd.Env = append(os.Environ(), "APPORTION_TEST_CLUSTER="+c.dir+"/")
+	if err := cmd.Start(); err != nil {
+		c.Fatal(err)
+	}
+	c.daemons[name] = cmd
+}
+
+func (c *cluster) startController()      { c.start("slurmctld", "-D") }
+func (c *cluster) startNode(name string) { c.start(name, "-D", "-N", name) }
+
+// kill kills a daemon. What it has started lives on.
+func (c *cluster) kill(name string) {
+	c.Helper()
+	if err := c.daemons[name].Process.Kill(); err != nil {
+		c.Error(err)
+	}
+	_ = c.daemons[name].Wait() // it was killed
+}
+
+// close kills all daemons and what they leave behind.
+func (c *cluster) close() {
+	for name := range c.daemons {
+		_ = c.daemons[name].Process.Kill() // it may be dead
+		_ = c.daemons[name].Wait()
+	}
+	for range 20 {
+		if !c.killLeft() {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if c.Failed() {
+		c.Logf("logs are in %s", c.dir)
+		return
+	}
+	_ = os.RemoveAll(c.dir) // what is left there is small
+}
+
+// killLeft kills every process that has the cluster's folder in its command or environment, and says whether any was there.
+func (c *cluster) killLeft() bool {
+	found := false
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		env, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		if pid != os.Getpid() && (bytes.Contains(line, []byte(c.dir+"/")) || bytes.Contains(env, []byte(c.dir+"/"))) {
+			found = true
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return found
+}
+
+// eventually waits until something is so.
+func (c *cluster) eventually(what string, limit time.Duration, is func() bool) {
+	c.Helper()
+	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// build builds a program into the cluster's folder and returns its path.
+func (c *cluster) build(name, from, pkg string) string {
+	c.Helper()
+	program := filepath.Join(c.dir, name)
+	build := exec.Command("go", "build", "-o", program, pkg)
+	build.Dir = from
+	if out, err := build.CombinedOutput(); err != nil {
+		c.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+// freePorts returns the first of n ports in a row that are free now.
+func freePorts(t testing.TB, n int) int {
+	t.Helper()
+	for first := 14000 + os.Getpid()%4000; first < 20000; first += n {
+		free := true
+		for p := first; p < first+n && free; p++ {
+			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
+			if free = err == nil; free {
+				_ = l.Close()
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	t.Fatal("there are no free ports")
+	return 0
+}

@@ -1,0 +1,267 @@
+// This file starts and ends tasks by Slurm's commands: for each run and node a job of its own, with a guard around every
+// task.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// run is a part of a run: what a job has on one node, a job of Slurm's.
+type run struct {
+	id, job, node, state, reason string
+	attempt, tasks               int64
+}
+
+// alive are the states of jobs of which something may live.
+var alive = []string{"PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
+
+// nameOf is the name of a part: apportion/JOB/aATTEMPT/NODE.
+func nameOf(job string, attempt int64, node string) string {
+	return fmt.Sprintf("%s/%s/a%d/%s", mark, job, attempt, node)
+}
+
+// names are those of parts. A name of a job may have slashes.
+var names = regexp.MustCompile(`^` + mark + `/(.*)/a(\d+)/([^/]+)$`)
+
+// readRun reads the line of a job; false: it is no part of a run.
+func readRun(id, name, state, reason, tasks string) (run, bool) {
+	parts := names.FindStringSubmatch(name)
+	if parts == nil {
+		return run{}, false
+	}
+	attempt, err := strconv.ParseInt(parts[2], 10, 64)
+	count, err2 := strconv.ParseInt(tasks, 10, 64)
+	return run{id, parts[1], parts[3], state, reason, attempt, count}, err == nil && err2 == nil
+}
+
+// ownUse is what a record of a job says about a part of a run: its node, and what it takes there while it lives.
+func ownUse(r record) (node string, demand apportion.Resources, isOwn bool) {
+	one, isOwn := readRun(r["JobId"], r["JobName"], r["JobState"], r["Reason"], r["NumTasks"])
+	if !isOwn {
+		return "", nil, false
+	}
+	demand = make(apportion.Resources, len(kinds))
+	if !slices.Contains(alive, one.state) || r["NodeList"] == "" {
+		return one.node, demand, true
+	}
+	for one := range strings.SplitSeq(r["TRES"], ",") {
+		key, text, _ := strings.Cut(one, "=")
+		switch key {
+		case "cpu":
+			demand[0], _ = strconv.ParseInt(text, 10, 64) // Slurm's own numbers
+		case "mem":
+			demand[1], _ = megabytes(text)
+		}
+	}
+	demand[2] = gpus(r["TresPerNode"])
+	return one.node, demand, true
+}
+
+// runsAge is how old a list of runs may be: many ask for one at the same time.
+const runsAge = 100 * time.Millisecond
+
+// list returns all parts of runs that Slurm still knows.
+func (s *slurm) list(ctx context.Context) ([]run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.looked) < runsAge {
+		return s.runs, nil
+	}
+	text, err := command(ctx, "", "squeue", "-h", "-t", "all", "--Format", "JobID:|,State:|,Reason:|,NumTasks:|,Name:1024")
+	if err != nil {
+		return nil, err
+	}
+	var runs []run
+	for line := range strings.SplitSeq(text, "\n") {
+		if f := strings.SplitN(line, "|", 5); len(f) == 5 {
+			if one, isRun := readRun(f[0], strings.TrimSpace(f[4]), f[1], f[2], f[3]); isRun {
+				runs = append(runs, one)
+			}
+		}
+	}
+	s.looked, s.runs = time.Now(), runs
+	return runs, nil
+}
+
+// Start implements managed.Manager. A note of each part is made before it is submitted, so that none is submitted twice:
+// Slurm forgets jobs that have ended.
+func (s *slurm) Start(ctx context.Context, t managed.Task) error {
+	var declared spec
+	if err := json.Unmarshal(t.Spec, &declared); err != nil {
+		return err
+	}
+	notes := filepath.Join(s.folder, string(store.FolderOf(t.Job)))
+	if err := os.MkdirAll(notes, 0o700); err != nil {
+		return err
+	}
+	if err := s.prepare(&declared, &t); err != nil {
+		return err
+	}
+	for _, part := range t.Servers() {
+		note, err := os.OpenFile(filepath.Join(notes, fmt.Sprintf("%d-%s", t.Attempt, part.Server)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(note.Sync(), note.Close())
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := command(ctx, s.script(&declared, &t, part), "sbatch", options(&declared, &t, part)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare puts the script and the token into the folder of the run, for the user of the job.
+func (s *slurm) prepare(declared *spec, t *managed.Task) error {
+	token, err := os.ReadFile(s.guard.TokenFile)
+	if err != nil {
+		return err
+	}
+	uid, gid := owner(declared.Record)
+	for name, text := range map[string][]byte{"job.sh": []byte(declared.Script), "guard.token": token} {
+		name = filepath.Join(t.Dir, name)
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return err
+		}
+		if err := os.Chmod(name, 0o700); err != nil {
+			return err
+		}
+		if os.Geteuid() == 0 {
+			err = errors.Join(err, os.Chown(name, uid, gid))
+		}
+	}
+	if os.Geteuid() == 0 {
+		err = errors.Join(err, os.Chown(t.Dir, uid, gid))
+	}
+	return err
+}
+
+// owner is the user of a job and the group, as in UserId=anna(1000).
+func owner(r record) (uid, gid int) {
+	number := func(text string) int {
+		_, inner, _ := strings.Cut(text, "(")
+		n, _ := strconv.Atoi(strings.TrimSuffix(inner, ")")) // Slurm's own numbers
+		return n
+	}
+	return number(r["UserId"]), number(r["GroupId"])
+}
+
+// options are those of sbatch for a part of a run.
+func options(declared *spec, t *managed.Task, part managed.Part) []string {
+	r, n := declared.Record, int64(part.Count)
+	demand, _ := demandOf(r) // which was read before
+	uid, gid := owner(r)
+	args := []string{"--parsable", "--no-requeue", "--job-name=" + nameOf(t.Job, t.Attempt, part.Server), "--nodelist=" + part.Server, "--nodes=1",
+		"--ntasks=" + strconv.Itoa(part.Count), "--cpus-per-task=" + strconv.FormatInt(demand[0], 10), "--chdir=" + r["WorkDir"],
+		"--output=" + filepath.Join(t.Dir, part.Server+".out"), "--export=NONE"}
+	if demand[1] > 0 {
+		args = append(args, "--mem="+strconv.FormatInt(demand[1]*n, 10))
+	}
+	if demand[2] > 0 {
+		args = append(args, "--gres=gpu:"+strconv.FormatInt(demand[2]*n, 10))
+	}
+	for option, key := range map[string]string{"--partition=": "Partition", "--account=": "Account", "--qos=": "QOS", "--constraint=": "Features"} {
+		if r[key] != "" {
+			args = append(args, option+r[key])
+		}
+	}
+	if os.Geteuid() == 0 {
+		args = append(args, "--uid="+strconv.Itoa(uid), "--gid="+strconv.Itoa(gid))
+	}
+	slices.Sort(args)
+	return args
+}
+
+// script is the batch script of a part: a guard around every task, and the user's script in it.
+func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) string {
+	var text strings.Builder
+	text.WriteString("#!/bin/sh\n")
+	env := t.Environment(part.Server)
+	for _, key := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
+	}
+	save := ""
+	for word := range strings.FieldsSeq(declared.Record["Comment"]) {
+		if name, isSave := strings.CutPrefix(word, "save_signal="); isSave {
+			save, _ = signalName(name) // which was read before
+		}
+	}
+	// The number of a task on its node is known to the task alone.
+	fmt.Fprintf(&text, "exec srun --export=ALL --kill-on-bad-exit=0 sh -c %s\n", quote(fmt.Sprintf(
+		`exec %s -url %s -token-file %s -every %s -save "%s" -rank %d+$SLURM_PROCID -- %s`,
+		quote(s.guard.Program), quote(s.guard.URL), quote(filepath.Join(t.Dir, "guard.token")), s.guard.Every, save, part.First,
+		quote(filepath.Join(t.Dir, "job.sh")))))
+	return text.String()
+}
+
+// quote quotes a text for the shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Stop implements managed.Manager.
+func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server string) error {
+	for asked := map[string]bool{}; ; {
+		runs, err := s.list(ctx)
+		if err != nil {
+			return err
+		}
+		left := false
+		for _, one := range runs {
+			if one.job != job || one.attempt > attempt || one.node != server || !slices.Contains(alive, one.state) {
+				continue
+			}
+			left = true
+			if !asked[one.id] {
+				if _, err := command(ctx, "", "scancel", one.id); err != nil {
+					return err
+				}
+				asked[one.id] = true
+			}
+		}
+		s.mu.Lock()
+		down := s.down[server]
+		s.mu.Unlock()
+		if !left || down {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(runsAge):
+		}
+	}
+}
+
+// Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started.
+func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+	runs, err := s.list(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, one := range runs {
+		if one.job == job && one.attempt == attempt && one.node == server && !slices.Contains(alive, one.state) {
+			return fmt.Sprintf("Slurm's job %s is %s: %s", one.id, one.state, one.reason), nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,285 @@
+// This file reads a Slurm cluster: nodes with what is left on them, and the jobs that are held for the controller.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/examples/internal/beside"
+)
+
+// kinds are the kinds of resources: CPUs, memory in MB, and generic resources called gpu.
+var kinds = apportion.Kinds{"cpu", "memory", "gpu"}
+
+// slurm is a Slurm cluster as the controller sees it. It implements beside.Cluster.
+type slurm struct {
+	epoch int64
+	// folder holds a note of each part of a run before it is submitted.
+	folder string
+	guard  beside.Guarded
+
+	mu sync.Mutex
+	// down are the nodes that did not answer Slurm at the newest look.
+	down map[string]bool
+	// specs are the jobs that were read, by ID: nothing of a held job changes but by its user.
+	specs map[string]spec
+	// looked is when the runs were read last.
+	looked time.Time
+	runs   []run
+}
+
+func newSlurm(epoch int64, folder string, g beside.Guarded) *slurm {
+	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, specs: map[string]spec{}}
+}
+
+var _ beside.Cluster = (*slurm)(nil)
+
+// spec is what a job runs.
+type spec struct {
+	// Record is the job as Slurm shows it, and Script its batch script.
+	Record record `json:"record"`
+	Script string `json:"script"`
+}
+
+// mark begins the comment of a job that is for the controller.
+const mark = "apportion"
+
+// Look implements controller.Cluster.
+func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
+	nodes, err := command(ctx, "", "scontrol", "-d", "-o", "show", "node")
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := command(ctx, "", "scontrol", "-o", "show", "job")
+	if err != nil {
+		return nil, err
+	}
+	view := &controller.View{Rejected: map[string]string{}}
+	own := map[string]apportion.Resources{}
+	for _, r := range readRecords(jobs) {
+		if node, demand, isOwn := ownUse(r); isOwn {
+			if own[node] == nil {
+				own[node] = make(apportion.Resources, len(kinds))
+			}
+			for k := range demand {
+				own[node][k] += demand[k]
+			}
+			continue
+		}
+		if err := s.readJob(ctx, view, r); err != nil {
+			return nil, err
+		}
+	}
+	down := map[string]bool{}
+	for _, r := range readRecords(nodes) {
+		server, err := serverOf(r, own[r["NodeName"]])
+		if err != nil {
+			return nil, err
+		}
+		down[server.ID] = server.Down != ""
+		view.Servers = append(view.Servers, server)
+	}
+	s.mu.Lock()
+	s.down = down
+	s.mu.Unlock()
+	return view, nil
+}
+
+// idOf names a job of Slurm as an application.
+func idOf(r record) string { return r["JobName"] + "." + r["JobId"] }
+
+// readJob adds a job that is held for the controller.
+func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) error {
+	words := strings.Fields(r["Comment"])
+	if len(words) == 0 || words[0] != mark || r["JobState"] != "PENDING" || !strings.HasPrefix(r["Reason"], "JobHeld") {
+		return nil
+	}
+	app, err := applicationOf(r, words[1:])
+	if err != nil {
+		view.Rejected[idOf(r)] = err.Error()
+		return nil
+	}
+	s.mu.Lock()
+	known, there := s.specs[app.ID]
+	s.mu.Unlock()
+	if !there {
+		known = spec{Record: r}
+		if known.Script, err = command(ctx, "", "scontrol", "write", "batch_script", r["JobId"], "-"); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.specs[app.ID] = known
+		s.mu.Unlock()
+	}
+	text, err := json.Marshal(known)
+	view.Jobs = append(view.Jobs, controller.Job{Application: app, Spec: text})
+	return err
+}
+
+// applicationOf reads a job that is held.
+func applicationOf(r record, words []string) (alloc.Application, error) {
+	app := alloc.Application{ID: idOf(r), Weight: 1, Min: 1}
+	numbers := map[string]*int64{"min": &app.Min, "max": &app.Max, "step": &app.Step, "per_server": &app.PerServer,
+		"max_servers": &app.MaxServers, "priority": &app.Priority}
+	for _, word := range words {
+		name, text, _ := strings.Cut(word, "=")
+		to, isNumber := numbers[name]
+		var err error
+		switch {
+		case isNumber:
+			*to, err = strconv.ParseInt(text, 10, 64)
+		case name == "weight":
+			app.Weight, err = strconv.ParseFloat(text, 64)
+		case name == "save_signal":
+			_, err = signalName(text)
+		default:
+			err = errors.New("this word is not known")
+		}
+		if err != nil {
+			return app, fmt.Errorf("comment %q: %w", word, err)
+		}
+	}
+	for _, field := range []string{"ReqNodeList", "ExcNodeList", "Dependency"} {
+		if r[field] != "" {
+			return app, fmt.Errorf("%s=%s cannot be honoured", field, r[field])
+		}
+	}
+	var err error
+	if app.Demand, err = demandOf(r); err != nil {
+		return app, err
+	}
+	app.Requires, err = requirementsOf(r)
+	return app, err
+}
+
+// signalName is the name of a signal as the guard takes it.
+func signalName(text string) (string, error) {
+	name := strings.TrimPrefix(text, "SIG")
+	switch name {
+	case "", "USR1", "USR2", "HUP":
+		return name, nil
+	}
+	return "", errors.New("USR1, USR2 or HUP ask a job to save")
+}
+
+// demandOf is what one task of a job takes.
+func demandOf(r record) (apportion.Resources, error) {
+	cpu, err := r.number("CPUs/Task")
+	if err != nil {
+		return nil, err
+	}
+	cpu = max(cpu, 1)
+	each, err := megabytes(r["MinMemoryCPU"])
+	if err != nil {
+		return nil, err
+	}
+	whole, err := megabytes(r["MinMemoryNode"])
+	if err != nil {
+		return nil, err
+	}
+	return apportion.Resources{cpu, max(each*cpu, whole), gpus(r["TresPerNode"]) + gpus(r["TresPerTask"])}, nil
+}
+
+// requirementsOf turns partition and features of a job into requirements on labels, see serverOf.
+func requirementsOf(r record) ([]apportion.Requirement, error) {
+	list := []apportion.Requirement{}
+	if partition := r["Partition"]; strings.Contains(partition, ",") {
+		return nil, fmt.Errorf("Partition=%s: one can be decided by", partition)
+	} else if partition != "" {
+		list = append(list, apportion.Requirement{Key: "partition:" + partition, Op: apportion.Exists})
+	}
+	if features := r["Features"]; strings.ContainsAny(features, "|[]()*") {
+		return nil, fmt.Errorf("Features=%s: names with & between can be decided by", features)
+	} else if features != "" {
+		for feature := range strings.SplitSeq(features, "&") {
+			list = append(list, apportion.Requirement{Key: "feature:" + feature, Op: apportion.Exists})
+		}
+	}
+	return list, nil
+}
+
+// serverOf reads a node. own is what runs of elastic jobs have there.
+func serverOf(r record, own apportion.Resources) (controller.Server, error) {
+	s := controller.Server{Server: apportion.Server{ID: r["NodeName"], Labels: map[string]string{}}}
+	state := r["State"]
+	for _, word := range []string{"DOWN", "FAIL", "UNKNOWN", "POWERED_DOWN", "NOT_RESPONDING", "INVAL", "*"} {
+		if strings.Contains(state, word) {
+			s.Down = "Slurm calls it " + state
+		}
+	}
+	s.Draining = strings.Contains(state, "DRAIN")
+	for prefix, list := range map[string]string{"feature:": r["AvailableFeatures"], "partition:": r["Partitions"]} {
+		for name := range strings.SplitSeq(list, ",") {
+			if name != "" {
+				s.Labels[prefix+name] = "yes"
+			}
+		}
+	}
+	total := make(apportion.Resources, len(kinds))
+	used := make(apportion.Resources, len(kinds))
+	for to, key := range map[*int64]string{&total[0]: "CPUTot", &total[1]: "RealMemory", &used[0]: "CPUAlloc", &used[1]: "AllocMem"} {
+		n, err := r.number(key)
+		if err != nil {
+			return s, fmt.Errorf("node %s: %w", s.ID, err)
+		}
+		*to = n
+	}
+	total[2], used[2] = gpus(r["Gres"]), gpus(r["GresUsed"])
+	s.Capacity = total
+	for k := range total {
+		others := used[k]
+		if own != nil {
+			others -= own[k]
+		}
+		s.Capacity[k] = max(0, total[k]-max(0, others))
+	}
+	return s, nil
+}
+
+// Ended implements controller.Cluster: the held job is cancelled, as its user would do.
+func (s *slurm) Ended(ctx context.Context, job string, _ checkpoint.Ending) error {
+	_, err := command(ctx, "", "scancel", job[strings.LastIndex(job, ".")+1:])
+	return err
+}
+
+// Forget implements controller.Cluster.
+func (s *slurm) Forget(_ context.Context, job string) error {
+	s.mu.Lock()
+	delete(s.specs, job)
+	s.mu.Unlock()
+	return os.RemoveAll(filepath.Join(s.folder, string(store.FolderOf(job))))
+}
+
+// Running implements beside.Cluster.
+func (s *slurm) Running(ctx context.Context) (alloc.Allocation, error) {
+	runs, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running := alloc.Allocation{}
+	for _, one := range runs {
+		if !slices.Contains(alive, one.state) {
+			continue
+		}
+		if running[one.job] == nil {
+			running[one.job] = map[string]int64{}
+		}
+		running[one.job][one.node] += one.tasks
+	}
+	return running, nil
+}
