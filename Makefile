@@ -81,6 +81,10 @@ endif
 nomad: ## builds the Nomad agent, for tests on a real cluster: some minutes at the first time
 	@test -x $(NOMAD) || (cd examples/nomad/cluster && go build -ldflags '-s -w' -o $(NOMAD) github.com/hashicorp/nomad)
 
+.PHONY: slurm
+slurm: ## installs Slurm with apt, for tests on a real cluster
+	@command -v slurmctld >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge >/dev/null; }
+
 .PHONY: browser
 browser: ## installs Chromium with apt, for the test of the status page
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }

@@ -252,16 +252,26 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 	}
 }
 
-// Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started.
+// troubleOf says why a part of a run will not start; "": it may.
+func troubleOf(runs []run, job string, attempt int64, server string) string {
+	for _, one := range runs {
+		switch {
+		case one.job != job || one.attempt != attempt || one.node != server:
+		case slices.Contains(alive, one.state):
+			return ""
+		default:
+			return fmt.Sprintf("Slurm's job %s is %s: %s", one.id, one.state, one.reason)
+		}
+	}
+	return "Slurm has no job for it"
+}
+
+// Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one
+// that Slurm does not have was asked for while nobody answered.
 func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
 	runs, err := s.list(ctx)
 	if err != nil {
 		return "", err
 	}
-	for _, one := range runs {
-		if one.job == job && one.attempt == attempt && one.node == server && !slices.Contains(alive, one.state) {
-			return fmt.Sprintf("Slurm's job %s is %s: %s", one.id, one.state, one.reason), nil
-		}
-	}
-	return "", nil
+	return troubleOf(runs, job, attempt, server), nil
 }

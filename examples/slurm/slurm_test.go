@@ -30,6 +30,8 @@ type bench struct {
 	controller               *exec.Cmd
 	url                      string
 	confirmed                []workerlog.Confirmed
+	submitted                int    // how many jobs were
+	rest                     string // what does not rest
 }
 
 func newBench(t testing.TB, nodes int) *bench {
@@ -104,11 +106,13 @@ func (b *bench) report() *controller.Report {
 func (b *bench) submit(name string, most, steps int, more ...string) string {
 	b.Helper()
 	script := fmt.Sprintf("#!/bin/sh\nexec %s train -steps %d -cost 1ms\n", b.trainer, steps)
-	text, err := command(context.Background(), script, "sbatch", "--parsable", "--hold", "--job-name="+name, "--cpus-per-task=1",
-		"--mem-per-cpu=500", "--chdir="+b.dir, "--comment=apportion max="+strconv.Itoa(most)+" "+strings.Join(more, " "))
-	if err != nil {
-		b.Fatal(err)
-	}
+	var text string
+	var err error
+	b.eventually("the job is taken", 60*time.Second, func() bool {
+		text, err = command(context.Background(), script, "sbatch", "--parsable", "--hold", "--job-name="+name, "--cpus-per-task=1",
+			"--mem-per-cpu=500", "--chdir="+b.dir, "--comment=apportion max="+strconv.Itoa(most)+" "+strings.Join(more, " "))
+		return err == nil
+	})
 	return name + "." + strings.TrimSpace(text)
 }
 
