@@ -47,6 +47,9 @@ func newCluster(t testing.TB, nodes ...string) *cluster {
 // prepare writes the configuration of a cluster.
 func prepare(t testing.TB, nodes ...string) *cluster {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("real jobs on a real cluster take a minute")
+	}
 	binary := os.Getenv(nomadVariable)
 	if binary == "" {
 		if os.Getenv(requireVariable) != "" {

@@ -100,8 +100,21 @@ tls {
 	b.eventually("both have done their work", 90*time.Second, func() bool { b.report(); return len(b.running()) == 0 })
 	b.check()
 
-	// What it must not do.
 	config.SecretID = token.SecretID
+	b.refuses(config)
+	// Without a client's certificate nobody gets in at all.
+	stranger, err := api.NewClient(&api.Config{Address: c.address("https"), SecretID: root.SecretID, TLSConfig: &api.TLSConfig{CACert: ca}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := stranger.Nodes().List(nil); err == nil {
+		t.Error("a stranger without a certificate is answered")
+	}
+}
+
+// refuses tries what the controller must not be able to do.
+func (b *bench) refuses(config *api.Config) {
+	t := b.TB
 	limited, err := api.NewClient(config)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +127,7 @@ tls {
 	if err != nil || len(runs) == 0 {
 		t.Fatalf("%d allocations, %v", len(runs), err)
 	}
-	if _, _, err := c.client.Variables().Create(&api.Variable{Path: "secret", Items: map[string]string{"key": "value"}}, nil); err != nil {
+	if _, _, err := b.client.Variables().Create(&api.Variable{Path: "secret", Items: map[string]string{"key": "value"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for what, try := range map[string]func() error{
@@ -133,13 +146,5 @@ tls {
 		if err := try(); err == nil || !strings.Contains(err.Error(), "403") && !strings.Contains(err.Error(), "Permission denied") {
 			t.Errorf("it may %s: %v", what, err)
 		}
-	}
-	// Without a client's certificate nobody gets in at all.
-	stranger, err := api.NewClient(&api.Config{Address: c.address("https"), SecretID: root.SecretID, TLSConfig: &api.TLSConfig{CACert: ca}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := stranger.Nodes().List(nil); err == nil {
-		t.Error("a stranger without a certificate is answered")
 	}
 }

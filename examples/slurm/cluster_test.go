@@ -32,6 +32,9 @@ type cluster struct {
 // newCluster starts a cluster with so many nodes of 8 CPUs and 4 GPUs, which are files.
 func newCluster(t testing.TB, nodes int) *cluster {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("real jobs on a real cluster take a minute")
+	}
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "scontrol", "sbatch"} {
 		if _, err := exec.LookPath(program); err != nil {
 			if os.Getenv(requireVariable) != "" {
