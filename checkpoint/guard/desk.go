@@ -205,6 +205,16 @@ func (d *Desk) over(id ID) bool {
 	return seen.Claim.State.Ended != nil || d.now().Sub(last) > d.length+d.slack
 }
 
+// Lost reports whether nothing was heard of a run for so long that nothing of it can live, although it was vouched for, by
+// this desk or one before, and nobody has said how it ended.
+func (d *Desk) Lost(id ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	seen, begun := d.seen[id], d.begun[id.Job]
+	starts := seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun
+	return !starts && seen.Claim.State.Ended == nil && d.over(id)
+}
+
 // AllOver reports whether nothing of a job's attempts up to this one lives on a server any more, for certain: Over for all
 // runs that were ever heard of, and for the containers of these ranks.
 func (d *Desk) AllOver(upTo ID, ranks []int) bool {

@@ -326,6 +326,36 @@ func TestDeskBegins(t *testing.T) {
 	}
 }
 
+// A run is lost when it was vouched for, by whatever desk, and nothing is heard for a lease; not while it starts, nor when it
+// has said how it ended.
+func TestDeskLosesRuns(t *testing.T) {
+	d, now := desk()
+	d.Admit("old", 5)
+	d.Begin("new", 5)
+	old, begun := guard.ID{Job: "old", Attempt: 5, Server: "s1"}, guard.ID{Job: "new", Attempt: 5, Server: "s1"}
+	lost := func(wantOld, wantNew bool) {
+		t.Helper()
+		if d.Lost(old) != wantOld || d.Lost(begun) != wantNew {
+			t.Errorf("lost: %v, %v, want %v, %v", d.Lost(old), d.Lost(begun), wantOld, wantNew)
+		}
+	}
+	lost(false, false)
+	*now = now.Add(13 * time.Second)
+	lost(true, false)
+	for _, id := range []guard.ID{old, begun} {
+		if g, err := d.Answer(guard.Claim{ID: id, Epoch: 3, Life: "a"}); err != nil || g.Fenced != "" {
+			t.Fatalf("%+v, %v", g, err)
+		}
+	}
+	lost(false, false)
+	*now = now.Add(13 * time.Second)
+	lost(true, true)
+	if _, err := d.Answer(guard.Claim{ID: old, Epoch: 3, Life: "a", State: guard.State{Ended: &guard.End{}}}); err != nil {
+		t.Fatal(err)
+	}
+	lost(false, true)
+}
+
 // A desk that must reach servers vouches for nobody on a server that it has not reached, whoever claims.
 func TestDeskRequiresReach(t *testing.T) {
 	d, now := desk()

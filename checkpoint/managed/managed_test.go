@@ -325,6 +325,31 @@ func TestNextMaster(t *testing.T) {
 	}
 }
 
+// Containers that have ended while no master was there, and cannot tell, are known to have failed a lease after the next one
+// began.
+func TestEndedWithoutMaster(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.Each("lr", func(c *managedtest.Container) { c.Deaf = true })
+	b.config.Epoch = 2
+	b.begin()
+	failed := func() bool {
+		status, err := b.reach()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(status.Jobs) == 1 && strings.Contains(status.Jobs[0].Progress.Failed, "nothing was heard")
+	}
+	b.clock.move(lease)
+	if failed() {
+		t.Error("another master may have vouched for it a moment before this one began")
+	}
+	b.clock.move(slack + time.Second)
+	if !failed() {
+		t.Error("nobody tells that it has failed")
+	}
+}
+
 // What the manager knows of containers that never start is told, and what guards say comes first.
 func TestTrouble(t *testing.T) {
 	b := newBench(t)

@@ -109,7 +109,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 		case state.Progress.Failed != "":
 			total.Failed = fmt.Sprintf("rank %d: %s", rank, state.Progress.Failed)
 		case state.Ended != nil:
-		case !seen.Granted.IsZero() && p.fleet.desk.Over(p.id(&run, rank)):
+		case p.fleet.desk.Lost(p.id(&run, rank)):
 			total.Failed = fmt.Sprintf("rank %d: nothing was heard of it for a whole lease", rank)
 		default:
 			silent = silent || !state.Started
