@@ -199,12 +199,12 @@ func demandOf(r record) (apportion.Resources, error) {
 func requirementsOf(r record) ([]apportion.Requirement, error) {
 	list := []apportion.Requirement{}
 	if partition := r["Partition"]; strings.Contains(partition, ",") {
-		return nil, fmt.Errorf("Partition=%s: one can be decided by", partition)
+		return nil, fmt.Errorf("its partition is %s: one can be decided by", partition)
 	} else if partition != "" {
 		list = append(list, apportion.Requirement{Key: "partition:" + partition, Op: apportion.Exists})
 	}
 	if features := r["Features"]; strings.ContainsAny(features, "|[]()*") {
-		return nil, fmt.Errorf("Features=%s: names with & between can be decided by", features)
+		return nil, fmt.Errorf("its features are %s: names with & between can be decided by", features)
 	} else if features != "" {
 		for feature := range strings.SplitSeq(features, "&") {
 			list = append(list, apportion.Requirement{Key: "feature:" + feature, Op: apportion.Exists})

@@ -84,8 +84,8 @@ func TestApplicationOf(t *testing.T) {
 		"not known":      func(r record) { r["Comment"] = "apportion maximum=3" },
 		"ReqNodeList":    func(r record) { r["ReqNodeList"] = "n[1-2]" },
 		"Dependency":     func(r record) { r["Dependency"] = "afterok:3" },
-		"Features":       func(r record) { r["Features"] = "a|b" },
-		"Partition":      func(r record) { r["Partition"] = "a,b" },
+		"its features":   func(r record) { r["Features"] = "a|b" },
+		"its partition":  func(r record) { r["Partition"] = "a,b" },
 		"is a size":      func(r record) { r["MinMemoryCPU"] = "much" },
 		"CPUs/Task=some": func(r record) { r["CPUs/Task"] = "some" },
 	} {
