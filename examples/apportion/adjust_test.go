@@ -288,8 +288,9 @@ func checkLogs(t *testing.T, folder string) {
 				ended = ended || l.Worker == workerlog.End && l.Step == 150
 			}
 		}
-		if !ended || len(attempts) < 2 {
-			t.Errorf("job %s: %d attempts, ended %v", job, len(attempts), ended)
+		t.Logf("job %s: %d attempts", job, len(attempts))
+		if !ended {
+			t.Errorf("job %s has not done all its steps", job)
 		}
 	}
 }

@@ -106,7 +106,7 @@ def main(folder, steps, *command):
             if j["phase"] == "running" and lock(run) is not None:
                 say({"event": "finished" if (run / "done").exists() else "exited", "job": name, "attempt": j["attempt"]})
         turn += 1  # the decision of this master: the two take turns in having more
-        say({"event": "adjust", "totals": {"a": 1 + turn // 40 % 2, "b": 2 - turn // 40 % 2}})
+        say({"event": "adjust", "totals": {"a": 1 + turn // 30 % 2, "b": 2 - turn // 30 % 2}})
         say({"event": "tick", "now": datetime.datetime.now(datetime.timezone.utc).isoformat()})
         time.sleep(0.01)
     print({name: j["ending"] for name, j in jobs.items()})
