@@ -105,8 +105,9 @@ def main(folder, steps, *command):
             run = pathlib.Path("runs", name)
             if j["phase"] == "running" and lock(run) is not None:
                 say({"event": "finished" if (run / "done").exists() else "exited", "job": name, "attempt": j["attempt"]})
-        turn += 1  # the decision of this master: the two take turns in having more
-        say({"event": "adjust", "totals": {"a": 1 + turn // 30 % 2, "b": 2 - turn // 30 % 2}})
+        turn += all(j["phase"] == "running" for j in jobs.values())
+        more = min(turn // 5, 3) % 2  # the decision of this master: for a while the two take turns in having more
+        say({"event": "adjust", "totals": {"a": 1 + more, "b": 2 - more}})
         say({"event": "tick", "now": datetime.datetime.now(datetime.timezone.utc).isoformat()})
         time.sleep(0.01)
     print({name: j["ending"] for name, j in jobs.items()})
