@@ -136,3 +136,22 @@ func TestFenceFails(t *testing.T) {
 		}
 	}
 }
+
+// A fence of a job that has nothing else survives a crash that loses all that was not synced.
+func TestFenceSurvives(t *testing.T) {
+	mem := vfstest.NewMem()
+	s, err := New(mem, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fence(t.Context(), "job", 3); err != nil {
+		t.Fatal(err)
+	}
+	after, err := New(mem.Crash(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("behind the crash: %v", err)
+	}
+}
