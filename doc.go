@@ -256,7 +256,8 @@
 //	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands
 //	[processes of a run, no paper]	checkpoint/command/stop.go	Runner.sweep
 //	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
-//	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Load, LoadParts
+//	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Load
+//	[shares of a checkpoint, no paper]	checkpoint/transfer/only.go	Only
 //	[verification in pieces, no paper]	checkpoint/transfer/verify.go	Verify
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
 //	[torch.distributed.checkpoint, no paper]	checkpoint/format/distributed.go	Distributed

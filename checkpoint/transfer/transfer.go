@@ -86,13 +86,7 @@ func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name stri
 // Load writes a stored checkpoint into the new directory dir, whose parent exists. If dir exists, it is
 // replaced. O(bytes).
 func Load(ctx context.Context, s store.Store, job string, number int64, dir string) (store.Manifest, error) {
-	return LoadParts(ctx, s, job, number, dir, func(string) bool { return true })
-}
-
-// LoadParts is [Load] of those parts that want says yes to, by their names: of a checkpoint in shards each process needs
-// its own, and reads no others. The manifest is that of the whole checkpoint. O(bytes of these parts).
-func LoadParts(ctx context.Context, s store.Store, job string, number int64, dir string, want func(name string) bool) (store.Manifest, error) {
-	manifest, err := load(ctx, s, job, number, dir, want)
+	manifest, err := load(ctx, s, job, number, dir)
 	if err != nil {
 		return store.Manifest{}, fmt.Errorf("load job %q, checkpoint %d: %w", job, number, err)
 	}
@@ -101,7 +95,7 @@ func LoadParts(ctx context.Context, s store.Store, job string, number int64, dir
 
 // load fills a new directory beside dir and renames it at the end: who finds dir finds all of it. Nothing is
 // synced, for what a crash of the machine destroys is loaded again before any job begins from it.
-func load(ctx context.Context, s store.Store, job string, number int64, dir string, want func(name string) bool) (store.Manifest, error) {
+func load(ctx context.Context, s store.Store, job string, number int64, dir string) (store.Manifest, error) {
 	// It lies beside dir, on the same file system, so that the rename is one step.
 	temporary, err := os.MkdirTemp(filepath.Dir(dir), ".loading-")
 	if err != nil {
@@ -114,7 +108,7 @@ func load(ctx context.Context, s store.Store, job string, number int64, dir stri
 		return store.Manifest{}, err
 	}
 	defer root.Close()
-	manifest, err := each(ctx, s, job, number, want, func(name string, part io.Reader) error {
+	manifest, err := each(ctx, s, job, number, func(name string, part io.Reader) error {
 		return loadFile(ctx, root, name, part)
 	})
 	if err != nil {
@@ -148,8 +142,8 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 	return errors.Join(stream(ctx, file, part), file.Close())
 }
 
-// each opens a checkpoint and gives those of its parts that are wanted, in their order, to use.
-func each(ctx context.Context, s store.Store, job string, number int64, want func(name string) bool, use func(name string, part io.Reader) error) (store.Manifest, error) {
+// each opens a checkpoint and gives its parts, in their order, to use.
+func each(ctx context.Context, s store.Store, job string, number int64, use func(name string, part io.Reader) error) (store.Manifest, error) {
 	// The store has checked the manifest by now; what is left to compare are the bytes.
 	reader, err := s.Open(ctx, job, number)
 	if err != nil {
@@ -160,9 +154,6 @@ func each(ctx context.Context, s store.Store, job string, number int64, want fun
 	// The order of the manifest is that of writing, in which a medium reads fastest.
 	manifest := reader.Manifest()
 	for _, listed := range manifest.Parts {
-		if !want(listed.Name) {
-			continue
-		}
 		part, err := reader.Part(listed.Name)
 		if err != nil {
 			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
-func TestLoadParts(t *testing.T) {
+func TestOnly(t *testing.T) {
 	from := t.TempDir()
 	shards := []string{"rank0/model", "rank0/optimizer", "rank1/model", "rank1/optimizer"}
 	for _, name := range shards {
@@ -31,8 +31,8 @@ func TestLoadParts(t *testing.T) {
 	s.Damage(t, "lr", 1, 0, storetest.Flip)
 	dir := filepath.Join(t.TempDir(), "restored")
 	mine := func(name string) bool { return strings.HasPrefix(name, "rank1/") }
-	m, err := transfer.LoadParts(t.Context(), s, "lr", 1, dir, mine)
-	if err != nil || len(m.Parts) != 4 {
+	m, err := transfer.Load(t.Context(), transfer.Only(s, mine), "lr", 1, dir)
+	if err != nil || len(m.Parts) != 2 {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	for _, name := range shards {
@@ -41,8 +41,14 @@ func TestLoadParts(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
+	if m, err := transfer.Verify(t.Context(), transfer.Only(s, mine), "lr", 1); err != nil || len(m.Parts) != 2 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := transfer.Verify(t.Context(), transfer.Only(s, mine), "lr", 2); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no such checkpoint: %v", err)
+	}
 	s.Damage(t, "lr", 1, 3, storetest.Flip)
-	if _, err := transfer.LoadParts(t.Context(), s, "lr", 1, dir, mine); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := transfer.Load(t.Context(), transfer.Only(s, mine), "lr", 1, dir); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("its own is damaged: %v", err)
 	}
 }
