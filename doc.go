@@ -181,6 +181,7 @@
 //	[load to expect, no paper]	primaldual/forecast.go	forecast.displaced
 //	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
 //	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
+//	[Moore68, jobs that lose their place]	primaldual/displace.go	Scheduler.displace, Scheduler.victims
 //	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
 //	[workers and parameter servers on the same machines, no paper]	primaldual/joint.go	joint.costs, joint.place
 //	[speed that is not linear, no paper]	primaldual/speed.go	Speed
@@ -346,6 +347,8 @@
 //     problems. Econometrica 28, 1960.
 //   - [Law15] A. M. Law. Simulation Modeling and Analysis. 5th edition, McGraw-Hill 2015.
 //   - [Maros03] I. Maros. Computational Techniques of the Simplex Method. Kluwer 2003.
+//   - [Moore68] J. M. Moore. An n job, one machine sequencing algorithm for minimizing the number of late jobs.
+//     Management Science 15(1), 1968.
 //   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
 //     Clusters. INFOCOM 2018.
 //   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization

@@ -28,6 +28,9 @@ type Decision struct {
 	Schedule Schedule `json:"schedule"`
 	// Revised lists the jobs that were planned again to make room, in order of admission, where prices are learnt.
 	Revised []Revision `json:"revised,omitempty"`
+	// Displaced lists the jobs that lose their place to this one, in order of admission, where prices are learnt and
+	// Learning.Displace allows it: they run no more from the current slot on, and are forgotten.
+	Displaced []string `json:"displaced,omitempty"`
 }
 
 // Schedule lists the slots in which a job has workers, ascending.

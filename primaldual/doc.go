@@ -67,15 +67,17 @@
 //
 // With [Learning] there are no bounds and no alpha. What holds then, for any jobs whatever:
 //
-//   - Promises are kept: an admitted job that is planned again ends by the last slot in which it is worth
-//     what its decision said, and all its work is done.
+//   - Promises are kept, but for Learning.Displace: an admitted job that is planned again ends by the last slot in which it
+//     is worth what its decision said, and all its work is done. With Displace a job that finds no room may take that of
+//     others, who are told ([Decision].Displaced): each was worth less by that factor for every unit of load that was left of
+//     it, and together no more than the job; the worth held never falls by an offer.
 //   - A job is refused for its price only if it takes a third or more of all capacity of its window, a
 //     twentieth or more of that is promised already, and its worth is less than a tenth of what it is expected to
 //     displace.
-//   - At every moment the jobs refused for their price are together worth at most Refuse times what the admitted ones
-//     were promised. A run is thus worth at least 1/(1+Refuse) of all jobs that found room when they came, one half by
-//     default: proof, both sums change in Offer alone, and learner.mayRefuse is asked before. Whoever finds no room is
-//     not in that sum; how much any policy could have earned says [Certify].
+//   - At every moment the jobs refused for their price, and those displaced, are together worth at most Refuse times what
+//     the others were promised. A run is thus worth at least 1/(1+Refuse) of all jobs that found room when they came, one
+//     half by default: proof, both sums change in Offer alone, and learner.mayRefuse or mayDisplace is asked before.
+//     Whoever finds no room is not in that sum; how much any policy could have earned says [Certify].
 //
 // # Deviations
 //
@@ -114,6 +116,8 @@
 //
 // # References
 //
+//   - [Moore68] J. M. Moore. An n job, one machine sequencing algorithm for minimizing the number of late jobs. Management
+//     Science 15(1), 1968.
 //   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
 //     Clusters. INFOCOM 2018.
 package primaldual

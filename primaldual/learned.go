@@ -14,13 +14,18 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 	w := &wish{job: job, left: remainder{work: r.work, first: r.first}, number: s.next}
 	p, ok := s.place(w, r.values)
 	if !ok {
+		p, ok = s.displace(w, r.values)
+	}
+	if !ok {
 		// The reason counts room, which needs the demands of the job in the request.
 		r.set(&s.ledger.market)
 		return Decision{Verdict: NoRoom}, plan{}, nil
 	}
 	last := p.schedule.completion()
 	d := Decision{Verdict: Admitted, Admitted: true, Completion: last, Utility: r.values[last-r.first], Schedule: p.schedule}
-	d.Cost = s.windowPrice(job, d.Utility, promised(r.values, int(r.shortest())-1, d.Utility))
+	if len(p.gone) == 0 {
+		d.Cost = s.windowPrice(job, d.Utility, promised(r.values, int(r.shortest())-1, d.Utility))
+	}
 	// A job that must not be refused by the account is admitted without profit: it pays no more than it is worth.
 	if d.Cost >= d.Utility && s.learn.mayRefuse(d.Utility) {
 		return Decision{Verdict: TooExpensive, Completion: last, Utility: d.Utility, Cost: d.Cost}, plan{}, nil
@@ -28,6 +33,9 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 	d.Cost = min(d.Cost, d.Utility)
 	d.Payoff = d.Utility - d.Cost
 	d.Revised = p.revisions(r.first)
+	for _, gone := range p.gone {
+		d.Displaced = append(d.Displaced, gone.job.ID)
+	}
 	return d, p, nil
 }
 

@@ -227,7 +227,10 @@ func TestLearningOptions(t *testing.T) {
 		{"both", bounds, &Learning{}, apportion.ErrConflict},
 		{"memory", nil, &Learning{Memory: -1}, apportion.ErrNegative},
 		{"refuse", nil, &Learning{Refuse: math.NaN()}, apportion.ErrNotFinite},
-		{"fine", nil, &Learning{Memory: 3, Refuse: -2}, nil},
+		{"displace by less than one", nil, &Learning{Displace: 0.99}, apportion.ErrRange},
+		{"displace by a negative factor", nil, &Learning{Displace: -1}, apportion.ErrRange},
+		{"displace by no number", nil, &Learning{Displace: math.NaN()}, apportion.ErrNotFinite},
+		{"fine", nil, &Learning{Memory: 3, Refuse: -2, Displace: 1}, nil},
 	} {
 		if _, err := NewScheduler(cluster, test.bounds, &SchedulerOptions{Learn: test.learn}); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)

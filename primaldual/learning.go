@@ -19,9 +19,14 @@ type Learning struct {
 	// Revise is the most admitted jobs whose future slots one decision may plan again, so that a new job finds
 	// room; each keeps its promise. 0 means all of them, negative none.
 	Revise int
-	// Refuse is the most worth that may be refused for its price, as a multiple of the worth admitted; what would
-	// exceed it is admitted whatever the price. 0 means 1, negative none: every job that finds room is admitted.
+	// Refuse is the most worth that may be refused for its price or displaced, as a multiple of the worth admitted and
+	// not displaced; what would exceed it is admitted whatever the price, and keeps its place. 0 means 1, negative none.
 	Refuse float64
+	// Displace is the factor, at least 1, by which a job that finds no room must be worth more, for each unit of load,
+	// than what is left of a job that loses its place to it. 0: nobody loses his place, every promise is kept. 2 is
+	// recommended where jobs may be stopped: it frees at least half of what is taken for the same worth. Below 1 jobs would
+	// displace each other in turn: ErrRange.
+	Displace float64
 }
 
 const (
@@ -40,7 +45,8 @@ const (
 type learner struct {
 	Learning
 	forecast forecast
-	// admitted is the worth of all jobs admitted, refused that of the jobs refused for their price.
+	// admitted is the worth of all jobs admitted and not displaced, refused that of the jobs refused for their price or
+	// displaced.
 	admitted, refused float64
 }
 
@@ -52,7 +58,12 @@ func newLearner(options *Learning, slot int) (*learner, error) {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn.Memory", Err: apportion.ErrNegative, Detail: strconv.Itoa(l.Memory)}
 	case math.IsNaN(l.Refuse) || math.IsInf(l.Refuse, 0):
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn.Refuse", Err: apportion.ErrNotFinite, Detail: formatFloat(l.Refuse)}
-	case l.Memory == 0:
+	case math.IsNaN(l.Displace) || math.IsInf(l.Displace, 0):
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn.Displace", Err: apportion.ErrNotFinite, Detail: formatFloat(l.Displace)}
+	case l.Displace != 0 && l.Displace < 1:
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn.Displace", Err: apportion.ErrRange, Detail: formatFloat(l.Displace)}
+	}
+	if l.Memory == 0 {
 		l.Memory = defaultMemory
 	}
 	if l.Refuse == 0 {
@@ -86,6 +97,11 @@ func (l *learner) price(slot int, w window, worth float64) float64 {
 // 1/(1 + Refuse) of all jobs together that found room when they came.
 func (l *learner) mayRefuse(worth float64) bool {
 	return l.Refuse > 0 && l.refused+worth <= l.Refuse*l.admitted
+}
+
+// mayDisplace reports whether the account allows a worth to be displaced for another. What is displaced was admitted.
+func (l *learner) mayDisplace(lost, worth float64) bool {
+	return l.Refuse > 0 && l.refused+lost <= l.Refuse*(l.admitted-lost+worth)
 }
 
 // write appends the state of learning, or that there is none.

@@ -51,7 +51,7 @@ func newMachine(draw source) *machine {
 // newLearningMachine has a scheduler that learns its prices and revises.
 func newLearningMachine(draw source) *machine {
 	m := newMachine(draw)
-	m.learn = &Learning{Memory: draw(0, 5), Revise: draw(-1, 2), Refuse: float64(draw(0, 6)) / 2}
+	m.learn = &Learning{Memory: draw(0, 5), Revise: draw(-1, 2), Refuse: float64(draw(0, 6)) / 2, Displace: float64(draw(0, 1)*draw(2, 6)) / 2}
 	m.bounds = *freeBounds(len(m.cluster.Kinds))
 	m.start()
 	return m
@@ -113,8 +113,24 @@ func (m *machine) offer(t failer) {
 	}
 	m.clock = j.Arrival
 	m.revised(t, d.Revised)
+	m.loseTo(t, d)
 	if d.Admitted {
 		m.jobs[j.ID], m.worth[j.ID] = j, d.Utility
+	}
+}
+
+// loseTo checks that jobs which lose their place were worth no more together than the one that takes it.
+func (m *machine) loseTo(t failer, d Decision) {
+	lost := 0.0
+	for _, id := range d.Displaced {
+		if _, ok := m.s.Schedule(id); ok {
+			t.Fatalf("job %s was displaced and runs", id)
+		}
+		lost += m.worth[id]
+		delete(m.jobs, id)
+	}
+	if lost > d.Utility || lost > 0 && (m.learn == nil || m.learn.Displace == 0 || !d.Admitted) {
+		t.Fatalf("lost %g for %+v", lost, d)
 	}
 }
 

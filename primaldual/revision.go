@@ -28,10 +28,11 @@ type wish struct {
 	owner  *running // nil for a job that is not admitted yet
 }
 
-// plan is an answer to a wish: its schedule, and the jobs that move for it.
+// plan is an answer to a wish: its schedule, the jobs that move for it, and those that go.
 type plan struct {
 	schedule Schedule
 	moves    []move
+	gone     []*running
 }
 
 // move is an admitted job with its new future.

@@ -143,7 +143,11 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 	}
 	s.arrival = job.Arrival
 	if s.learn != nil {
-		s.note(&job, &decision)
+		s.note(&job, &decision, worthOf(p.gone))
+		for _, r := range p.gone {
+			s.ledger.move(&r.job, r.schedule, s.First(), -1)
+			delete(s.jobs, r.job.ID)
+		}
 		s.apply(&p, job.Arrival)
 	}
 	if decision.Admitted {
@@ -194,11 +198,12 @@ func (s *Scheduler) checkOffer(job *Job) error {
 	return nil
 }
 
-// note lets a scheduler learn from a job that was offered and could have been worth something.
-func (s *Scheduler) note(job *Job, d *Decision) {
+// note lets a scheduler learn from a job that was offered and could have been worth something, and has displaced a worth.
+func (s *Scheduler) note(job *Job, d *Decision, displaced float64) {
 	switch d.Verdict {
 	case Admitted:
-		s.learn.admitted += d.Utility
+		s.learn.admitted += d.Utility - displaced
+		s.learn.refused += displaced
 	case TooExpensive:
 		s.learn.refused += d.Utility
 	case NoRoom:

@@ -68,6 +68,9 @@ func (l *learned) offer(state *sim.JobState) (admitted bool, err error) {
 	for _, r := range decision.Revised {
 		l.schedules[r.ID] = r.Schedule
 	}
+	for _, id := range decision.Displaced {
+		l.schedules[id] = nil
+	}
 	return true, nil
 }
 

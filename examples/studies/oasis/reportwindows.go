@@ -41,6 +41,15 @@ func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error
 	for i := range contenders {
 		reportWindowRatios(table, contenders[i].name, results, func(r *result) float64 { return ratio(r.worth[i], r.rival()) })
 	}
+	reportWindowRatios(table, "certified bound", results, func(r *result) float64 { return ratio(r.bound, r.rival()) })
+	flush(table)
+	fmt.Fprintln(stdout, "Certified bound over what a policy earned: nobody who knew all jobs could have earned more times as much.")
+	table = newTable(stdout)
+	fmt.Fprintln(table, "policy\tleast\tquartile\tmedian\tquartile\tmost\tgeometric mean")
+	for _, i := range shownCertified {
+		reportCertified(table, contenders[i].name, results, func(r *result) float64 { return ratio(r.bound, r.worth[i]) })
+	}
+	reportCertified(table, "best rival", results, func(r *result) float64 { return ratio(r.bound, r.rival()) })
 	flush(table)
 	fmt.Fprintln(stdout, "Learnt prices by family and size, over the best rival and over earliest deadline with elastic jobs.")
 	table = newTable(stdout)
@@ -64,6 +73,22 @@ func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error
 		return err
 	}
 	return writeResults(filepath.Join(o.out, "windows.csv"), results)
+}
+
+// shownCertified are the contenders whose certified ratios are printed: those that are no rivals, but for the last.
+var shownCertified = []int{0, 1, 2}
+
+// reportCertified prints the distribution of a certified ratio.
+func reportCertified(table io.Writer, name string, results []result, of func(*result) float64) {
+	ratios, logs := make([]float64, len(results)), 0.0
+	for i := range results {
+		ratios[i] = of(&results[i])
+		logs += math.Log(ratios[i])
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	fmt.Fprintf(table, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", name,
+		ratios[0], ratios[n/4], ratios[n/2], ratios[3*n/4], ratios[n-1], math.Exp(logs/float64(n)))
 }
 
 // countRivals returns the number of rivals.
@@ -169,13 +194,13 @@ func writeResults(path string, results []result) error {
 		return err
 	}
 	out := csv.NewWriter(file)
-	header := []string{"window", "all jobs"}
+	header := []string{"window", "all jobs", "certified bound"}
 	for i := range contenders {
 		header = append(header, contenders[i].name)
 	}
 	rows := [][]string{header}
 	for i := range results {
-		row := []string{results[i].name(), strconv.FormatFloat(results[i].most, 'g', -1, 64)}
+		row := []string{results[i].name(), strconv.FormatFloat(results[i].most, 'g', -1, 64), strconv.FormatFloat(results[i].bound, 'g', -1, 64)}
 		for _, worth := range results[i].worth {
 			row = append(row, strconv.FormatFloat(worth, 'g', -1, 64))
 		}

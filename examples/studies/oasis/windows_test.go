@@ -5,12 +5,14 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -160,6 +162,35 @@ func TestWindowRatios(t *testing.T) {
 	}
 }
 
+// checkBounds checks that nobody earned more than is certified or than all jobs are worth, and that the bound says something.
+func checkBounds(t *testing.T, table string) {
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil || rows[0][2] != "certified bound" {
+		t.Fatalf("%v: %v", err, rows[0])
+	}
+	below := 0
+	for _, row := range rows[1:] {
+		var values []float64
+		for _, text := range row[1:] {
+			value, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		most, bound := values[0], values[1]
+		if earned := slices.Max(values[2:]); bound < earned*(1-1e-9) || bound > most*(1+1e-6) {
+			t.Errorf("%s: bound %g, earned up to %g of %g", row[0], bound, earned, most)
+		}
+		if bound < most*0.999 {
+			below++
+		}
+	}
+	if below == 0 {
+		t.Error("no bound is below what all jobs are worth")
+	}
+}
+
 // The whole command on small traces: every contender plays, learnt prices earn no less than nothing, and the table of
 // all windows is written.
 func TestRunWindows(t *testing.T) {
@@ -178,6 +209,7 @@ func TestRunWindows(t *testing.T) {
 	if lines := strings.Count(string(table), "\n"); err != nil || lines != 1+6 {
 		t.Errorf("%v, %d lines, want a header and 6", err, lines)
 	}
+	checkBounds(t, string(table))
 	for _, bad := range [][]string{{"-windows", t.TempDir()}, {"-gpus", "8,0"}, {"-every", "0"}} {
 		if err := run(t.Context(), io.Discard, io.Discard, bad); err == nil {
 			t.Errorf("%v: no error", bad)

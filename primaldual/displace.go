@@ -1,0 +1,100 @@
+// This file implements displacement: a job that finds no room takes that of jobs which are worth far less for what they still
+// need. It is [Moore68]'s rule for late jobs, online. The paper on OASiS keeps every promise.
+
+package primaldual
+
+import (
+	"cmp"
+	"slices"
+)
+
+// displace places a wish for which there is no room by taking the place of others. Who goes is worth, for each unit of load
+// that is left of him, less than the wish by the factor of Learning.Displace; all who go are together worth no more than the
+// wish, and the account allows it. Of such jobs the least worth a unit go first, as few as make room. The ledger and the
+// jobs are as before in any case; Offer carries a plan out. O(log(jobs) + jobs that go) attempts to place the wish.
+func (s *Scheduler) displace(w *wish, values []float64) (plan, bool) {
+	if s.learn.Displace == 0 {
+		return plan{}, false
+	}
+	victims := s.victims(w, values[int(ceilDiv(w.left.work, w.job.perSlot()))-1])
+	// Room that some leave is room that more leave too, so that halving finds the fewest.
+	best, gone := plan{}, 0
+	for low, high := 1, len(victims)+1; low < high; {
+		middle := (low + high) / 2
+		if p, ok := s.placeWithout(w, values, victims[:middle]); ok {
+			best, gone, high = p, middle, middle
+		} else {
+			low = middle + 1
+		}
+	}
+	if gone == 0 {
+		return plan{}, false
+	}
+	// The last one is needed; of the others each who is not stays, the more valuable first.
+	chosen := slices.Clone(victims[:gone])
+	for i := gone - 2; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(chosen), i, i+1)
+		if p, ok := s.placeWithout(w, values, fewer); ok {
+			best, chosen = p, fewer
+		}
+	}
+	worth := values[best.schedule.completion()-w.left.first]
+	if lost := worthOf(chosen); lost > worth || !s.learn.mayDisplace(lost, worth) {
+		return plan{}, false
+	}
+	slices.SortFunc(chosen, func(a, b *running) int { return cmp.Compare(a.number, b.number) })
+	best.gone = chosen
+	return best, true
+}
+
+// victims returns the jobs that may go for a wish of some worth, the least worth for each unit of what they still need first.
+func (s *Scheduler) victims(w *wish, worth float64) []*running {
+	own := worth / (s.ledger.share(w.job) * float64(w.left.work))
+	type candidate struct {
+		*running
+		density float64
+	}
+	var candidates []candidate
+	for _, r := range s.byNumber() {
+		// What is done of a job is done: one that is nearly through is worth all of it for little.
+		rest := r.schedule[r.schedule.before(w.left.first):]
+		density := r.utility / (s.ledger.share(&r.job) * float64(r.job.done(rest)))
+		if len(rest) > 0 && density*s.learn.Displace <= own {
+			candidates = append(candidates, candidate{r, density})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.density, b.density) })
+	var out []*running
+	sum := 0.0
+	for _, c := range candidates {
+		if sum += c.utility; sum > worth {
+			break
+		}
+		out = append(out, c.running)
+	}
+	return out
+}
+
+// placeWithout places a wish as if some jobs were not there.
+func (s *Scheduler) placeWithout(w *wish, values []float64, without []*running) (plan, bool) {
+	from := w.left.first
+	for _, r := range without {
+		s.ledger.move(&r.job, r.schedule, from, -1)
+		delete(s.jobs, r.job.ID) // nor may they be planned again
+	}
+	p, ok := s.place(w, values)
+	for _, r := range without {
+		s.ledger.move(&r.job, r.schedule, from, 1)
+		s.jobs[r.job.ID] = r
+	}
+	return p, ok
+}
+
+// worthOf returns what jobs were promised together.
+func worthOf(jobs []*running) float64 {
+	sum := 0.0
+	for _, r := range jobs {
+		sum += r.utility
+	}
+	return sum
+}

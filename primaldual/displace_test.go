@@ -1,0 +1,129 @@
+// This file tests displacement: who goes, for whom, and what the account allows.
+
+package primaldual
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A cluster of four workers for four slots is taken by a long job; short ones come that are each worth half as much or the
+// same, and find no room.
+func TestDisplace(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		learning Learning
+		work     int64 // of the short job, due in the first slot
+		worth    float64
+		want     []string // who goes
+	}{
+		{"half the load for the same worth", Learning{Displace: 2}, 4, 10, []string{"long"}},
+		{"the same, if the account allows", Learning{Displace: 2, Refuse: 0.49}, 4, 10, nil},
+		{"the same, without account", Learning{Displace: 2, Refuse: -1}, 4, 10, nil},
+		{"the same, where promises are kept", Learning{}, 4, 10, nil},
+		{"less than what goes", Learning{Displace: 2}, 4, 9, nil},
+		{"not dense enough", Learning{Displace: 3.8}, 4, 10, nil},
+		{"just dense enough", Learning{Displace: 3.7}, 4, 10, []string{"long"}},
+	} {
+		s := learner4(t, 4, test.learning)
+		offer(t, s, deadlined("old", 1, 1, 4, 10)) // for the account: it is dense, and stays
+		offer(t, s, deadlined("long", 1, 15, 4, 10))
+		short := deadlined("short", 1, test.work, 1, test.worth)
+		before, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		quote, err := s.Quote(short)
+		if after, _ := s.Snapshot(); err != nil || !bytes.Equal(before, after) {
+			t.Fatalf("%s: a quote changes the scheduler (%v)", test.name, err)
+		}
+		d := offer(t, s, short)
+		if !cmp.Equal(d, quote) || !cmp.Equal(d.Displaced, test.want) || d.Admitted != (test.want != nil) {
+			t.Errorf("%s: %v, displaced %v, want %v", test.name, d.Verdict, d.Displaced, test.want)
+		}
+		if _, ok := s.Schedule("long"); ok != (test.want == nil) {
+			t.Errorf("%s: the long job runs: %v", test.name, ok)
+		}
+		if err := s.recount(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// What is done of a job counts: nearly through, it is worth more a unit than one that begins.
+func TestDisplaceSparesWhatIsNearlyDone(t *testing.T) {
+	s := learner4(t, 5, Learning{Displace: 2})
+	offer(t, s, deadlined("long", 1, 16, 4, 10))
+	if _, err := s.Advance(4); err != nil {
+		t.Fatal(err)
+	}
+	if d := offer(t, s, deadlined("short", 4, 3, 1, 10)); d.Admitted {
+		t.Errorf("displaced %v, of which four worker-slots are left", d.Displaced)
+	}
+}
+
+// As few go as make room, the least worth a unit first, and those whose place is not needed stay.
+func TestDisplaceAsFewAsNeeded(t *testing.T) {
+	s := learner4(t, 8, Learning{Displace: 1})
+	early := deadlined("early", 1, 8, 2, 5) // slots 1 and 2
+	offer(t, s, early)
+	for i, worth := range []float64{3, 2, 4} { // two slots each, up to slot 8
+		offer(t, s, deadlined(fmt.Sprint("late", i), 1, 8, 4+2*i, worth))
+	}
+	// The poorest is in the way of nobody who ends by slot 2: it goes and comes back, the early one goes for good.
+	d := offer(t, s, deadlined("rich", 1, 8, 2, 100))
+	if want := []string{"early"}; !cmp.Equal(d.Displaced, want) {
+		t.Errorf("displaced %v, want %v", d.Displaced, want)
+	}
+	if len(s.jobs) != 4 {
+		t.Errorf("%d jobs", len(s.jobs))
+	}
+	if err := s.recount(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Over streams of any kind the worth that is held never falls by an offer, and all that was lost, to prices or to others, is
+// at most Refuse times it.
+func TestDisplaceHoldsMore(t *testing.T) {
+	displaced := 0
+	for seed := range uint64(60) {
+		draw := fromSeed(seed)
+		limit := float64(draw(1, 4)) / 2
+		s := learner4(t, 200, Learning{Refuse: limit, Displace: 1 + float64(draw(0, 4))/2})
+		worth, held, lost := map[string]float64{}, 0.0, 0.0
+		for i := range 100 {
+			if _, err := s.Advance(i + 1); err != nil {
+				t.Fatal(err)
+			}
+			work := int64(draw(1, 4))
+			if draw(0, 4) == 0 {
+				work = int64(draw(10, 60))
+			}
+			j := deadlined(fmt.Sprint(i), i+1, work, draw(int(work)/4+1, 2*int(work)), float64(draw(5, 9)))
+			d := offer(t, s, j)
+			before := held
+			for _, id := range d.Displaced {
+				displaced++
+				held -= worth[id]
+				lost += worth[id]
+			}
+			if d.Verdict == TooExpensive {
+				lost += d.Utility
+			}
+			worth[j.ID] = d.Utility
+			if d.Admitted {
+				held += d.Utility
+			}
+			if held < before || lost > limit*held+1e-9 {
+				t.Fatalf("seed %d, job %d: held %g, then %g; lost %g, limit %g", seed, i, before, held, lost, limit)
+			}
+		}
+	}
+	if displaced < 20 {
+		t.Errorf("only %d jobs were displaced", displaced)
+	}
+}
