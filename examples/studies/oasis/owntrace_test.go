@@ -28,7 +28,7 @@ func TestOwnTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The third job cannot end in time; the others are worth 7 and, where nothing is said, 10.
-	for _, want := range []string{"3 jobs of own.csv, worth 17 together", "8 GPUs  24 GPUs", "learnt prices               17      17"} {
+	for _, want := range []string{"3 jobs of own.csv, worth 17 together", "8 GPUs  24 GPUs", "learnt prices, displacing     17      17", "learnt prices, promises kept  17      17"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

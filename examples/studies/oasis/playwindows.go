@@ -96,6 +96,9 @@ func playWindows(ctx context.Context, stderr io.Writer, windows []window, every 
 // certified returns a bound on what any policy could have earned: the dual value at the prices of a run, improved in some
 // steps. A run that displaces jobs has done work for nothing, which only raises prices; any prices give a bound.
 func certified(load *workload, scenario *sim.Scenario, run *sim.Result) (float64, error) {
+	if most := traceWorth(load.jobs); run.Worth() >= most {
+		return most, nil // everything was earned, there is nothing to search
+	}
 	bounds, err := primaldual.BoundsOf(load.cluster, load.jobs, &primaldual.BoundsOptions{Reached: run.Worth()})
 	if err != nil {
 		return 0, err
