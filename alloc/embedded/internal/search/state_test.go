@@ -157,3 +157,29 @@ func TestStateMoves(t *testing.T) {
 		}
 	})
 }
+
+// What numbers of containers and staying are worth enters and leaves the sums with whoever is freed and kept again.
+func TestStateOfWorths(t *testing.T) {
+	freed := 0
+	for seed := range uint64(300) {
+		p := problem.New(solvertest.Worth(seed))
+		if counting.Conflict(p) != nil {
+			continue
+		}
+		s := NewState(p)
+		s.check(t)
+		for i := range p.Apps {
+			if s.free[i] || p.Apps[i].HeldExtra == 0 {
+				continue
+			}
+			s.unpin(int32(i))
+			s.check(t)
+			s.pin(int32(i))
+			s.check(t)
+			freed++
+		}
+	}
+	if freed < 20 {
+		t.Errorf("%d were freed whose staying is worth something", freed)
+	}
+}
