@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -152,5 +153,44 @@ func TestExplainWorth(t *testing.T) {
 	}
 	if a.Text == "" || b.Text != "with 5 it would be worth 1 less" {
 		t.Errorf("%q, %q", a.Text, b.Text)
+	}
+}
+
+// The least loss is a loss, whatever anything is worth: two and three of five GPUs are 1/5 away from equal parts.
+func TestLeastLossOfWorths(t *testing.T) {
+	p := two()
+	p.Servers[0].Capacity[0], p.Theta1, p.Previous = 5, 0, nil
+	d := decide(t, p)
+	if d.LeastLoss == nil || math.Abs(d.LeastLoss.Loss-.2) > 1e-9 {
+		t.Fatalf("the least loss is %+v", d.LeastLoss)
+	}
+	if got := d.Allocation.Containers("a"); got != 3 {
+		t.Errorf("%d containers of a, of which more are worth more", got)
+	}
+}
+
+// spread is a solver that leaves an application on two servers where it runs on one.
+type spread struct{}
+
+func (spread) Solve(_ context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	counts := solver.Counts{{{Server: 0, Count: 2}, {Server: 1, Count: 2}}}
+	return &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: inst.Objective(counts), Bound: inst.Cap()}, nil
+}
+
+// Whoever is placed on few servers and comes to be just where it was stays, and that is worth what it says.
+func TestConsolidatedStays(t *testing.T) {
+	stay := 9.0
+	p := &alloc.Problem{
+		Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1,
+		Servers:      []apportion.Server{{ID: "s", Capacity: apportion.Resources{4}}, {ID: "u", Capacity: apportion.Resources{6}}},
+		Applications: []alloc.Application{{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 4, Worth: []float64{1, 2, 3, 4}, StayWorth: &stay}},
+		Previous:     alloc.Allocation{"a": {"s": 4}},
+	}
+	d, err := alloc.Reallocate(t.Context(), p, spread{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alloc.Verify(p, d); err != nil || d.Allocation["a"]["s"] != 4 || d.Objective != 9 {
+		t.Errorf("%v, worth %g, %v", d.Allocation, d.Objective, err)
 	}
 }
