@@ -55,3 +55,15 @@ func TestConcaveTakesNoBinaries(t *testing.T) {
 		}
 	}
 }
+
+// Having none is worth what it is worth, too: less than nothing is no way out.
+func TestNoneBelowNothing(t *testing.T) {
+	inst := &solver.Instance{Capacity: []apportion.Resources{{9}}, Total: apportion.Resources{9}, LossBudget: 2,
+		Apps: []solver.App{{Demand: apportion.Resources{1}, Max: 2, Delta: 1. / 9, Worth: []float64{-2.9, -1}, Idle: -3}}}
+	for _, form := range mip.Forms() {
+		s, err := mip.New(bb.Solver{}, form, nil).Solve(t.Context(), inst)
+		if err != nil || s.Status != solver.Optimal || s.Objective != -1 {
+			t.Errorf("%s: %v with %g, %v", form, s.Status, s.Objective, err)
+		}
+	}
+}
