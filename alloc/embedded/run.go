@@ -103,8 +103,39 @@ func (r *run) solution() *solver.Solution {
 	if counts := r.p.Decode(&r.a.Best); r.p.Inst.Check(counts) == nil {
 		sol.Counts = counts
 		settle(sol, r.p.Inst)
+		r.rank(sol)
 	}
 	return sol
+}
+
+// rank proves more than the utilization where that takes no search: no solution loses less, and none adjusts fewer.
+//
+// A type loses G(n) or more with n containers, whoever is kept and wherever they are, and with any number no less than
+// the least of G. Where all applications are of one type the utilization says how many there are.
+func (r *run) rank(sol *solver.Solution) {
+	p := r.p
+	if sol.Proven != solver.ByUtilization || !p.Plain || p.Inst.LossPrice != 0 {
+		return
+	}
+	least := 0.0
+	for t := range p.Types {
+		demanded := &p.Types[t]
+		pool := problem.Pool{Members: demanded.Members}
+		pool.Rebuild(p)
+		n := pool.Wanted(0, 1, demanded.Delta)
+		if len(p.Types) == 1 && demanded.Value > 2*solver.ObjectiveTolerance {
+			n = int64(math.Round(sol.Objective / demanded.Value))
+		}
+		least += pool.At(demanded.Delta, n)
+	}
+	if p.Inst.FairnessLoss(sol.Counts) > least+solver.LossTolerance {
+		return
+	}
+	sol.Proven = solver.ByLoss
+	// Those that cannot stay are adjusted in every solution.
+	if p.Inst.AdjustedApps(sol.Counts) == int64(len(p.MustMove)) {
+		sol.Proven = solver.ByAdjusted
+	}
 }
 
 // settle fills in what follows from the counts and the bound of sol.
