@@ -65,7 +65,7 @@ func TestRankOfSearch(t *testing.T) {
 // With many equal applications, too many to enumerate, the least loss is proven all the same, and with a loss that
 // could be less it is not.
 func TestRankOfCrowd(t *testing.T) {
-	inst := instancetest.Crowd(10, 12, 4, 1, 0.05)
+	inst := instancetest.Crowd(10, 12, 4, 1, 0.1)
 	for i := range inst.Apps {
 		inst.Apps[i].Max = 4
 	}
@@ -84,5 +84,36 @@ func TestRankOfCrowd(t *testing.T) {
 	}
 	if run.rank(sol); sol.Proven != solver.ByUtilization {
 		t.Errorf("proven by %v with loss %g", sol.Proven, inst.FairnessLoss(sol.Counts))
+	}
+}
+
+// What is proven of a given answer on two servers that hold 4 each.
+func TestRankOfAnswer(t *testing.T) {
+	at := func(server int, n int64) []apportion.Placement { return []apportion.Placement{{Server: server, Count: n}} }
+	app := func(demand, most int64, share float64, held ...apportion.Placement) solver.App {
+		return solver.App{Demand: apportion.Resources{demand}, Min: 1, Max: most, Share: share, Running: len(held) > 0, Cost: 1, Previous: held}
+	}
+	lost := app(1, 2, 0.25, apportion.Placement{Server: 0, Count: 2})
+	lost.Displaced = true
+	for name, c := range map[string]struct {
+		apps   []solver.App
+		counts solver.Counts
+		want   solver.Rank
+	}{
+		"all have their shares":    {[]solver.App{app(1, 4, 0.5), app(1, 4, 0.5)}, solver.Counts{at(0, 4), at(1, 4)}, solver.ByAdjusted},
+		"one moved for nothing":    {[]solver.App{app(1, 2, 0.25, at(0, 2)...)}, solver.Counts{at(1, 2)}, solver.ByLoss},
+		"one that had to move":     {[]solver.App{lost}, solver.Counts{at(1, 2)}, solver.ByAdjusted},
+		"two demands, fair":        {[]solver.App{app(1, 4, 0.25), app(2, 2, 0.25)}, solver.Counts{at(0, 2), at(1, 1)}, solver.ByAdjusted},
+		"two demands, beyond fair": {[]solver.App{app(1, 4, 0.25), app(2, 2, 0.5)}, solver.Counts{at(0, 4), at(1, 2)}, solver.ByUtilization},
+	} {
+		inst := instancetest.Finish(&solver.Instance{Capacity: []apportion.Resources{{4}, {4}}, Apps: c.apps, LossBudget: 9, AdjustBudget: 1})
+		if err := inst.Check(c.counts); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		run := newRun(problem.New(inst), &Options{Effort: Quick}, tuning.Standard())
+		sol := &solver.Solution{Counts: c.counts, Objective: inst.Objective(c.counts), Proven: solver.ByUtilization}
+		if run.rank(sol); sol.Proven != c.want {
+			t.Errorf("%s: proven by %v, want %v", name, sol.Proven, c.want)
+		}
 	}
 }
