@@ -76,7 +76,11 @@ func TestRankOfCrowd(t *testing.T) {
 	if sol.Proven != solver.ByAdjusted {
 		t.Fatalf("proven by %v", sol.Proven)
 	}
-	// The same number of containers, but the first has all that it may have and the last one only.
+	// The same number of containers, but the first have twice their shares, and the last half of them.
+	for i := range inst.Apps {
+		inst.Apps[i].Share = 0.05
+	}
+	run.p = problem.New(inst)
 	sol.Counts, sol.Proven = nil, solver.ByUtilization
 	for i := range inst.Apps {
 		n := []int64{4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 1, 1}[i]
@@ -89,7 +93,9 @@ func TestRankOfCrowd(t *testing.T) {
 
 // What is proven of a given answer on two servers that hold 4 each.
 func TestRankOfAnswer(t *testing.T) {
-	at := func(server int, n int64) []apportion.Placement { return []apportion.Placement{{Server: server, Count: n}} }
+	at := func(server int, n int64) []apportion.Placement {
+		return []apportion.Placement{{Server: server, Count: n}}
+	}
 	app := func(demand, most int64, share float64, held ...apportion.Placement) solver.App {
 		return solver.App{Demand: apportion.Resources{demand}, Min: 1, Max: most, Share: share, Running: len(held) > 0, Cost: 1, Previous: held}
 	}
