@@ -300,6 +300,11 @@ func TestManyFrames(t *testing.T) {
 	if payloads, end, err := readRecords(data); err != nil || end != at || len(payloads) != 4 {
 		t.Errorf("%d records to %d, %v", len(payloads), end, err)
 	}
+	// The second piece of a record without its first is none.
+	second := frame{sequence: 4, index: 1, piece: []byte("x")}
+	if payloads, end, _ := readRecords(second.append(bytes.Clone(data[:at]))); len(payloads) != 4 || end != at {
+		t.Errorf("a second piece alone: %d records to %d", len(payloads), end)
+	}
 	// A frame of the next record is proof of damage.
 	if _, _, err := readRecords(appendRecord(data, 5, []byte("last"))); !errors.Is(err, checkpoint.ErrCorrupt) {
 		t.Errorf("damaged in the middle: %v", err)

@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
@@ -102,6 +104,25 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// The room grows with the journal, so that there is enough for the next snapshot.
+func TestSpareGrows(t *testing.T) {
+	mem := vfstest.NewMem()
+	m, j := mustOpen(t, mem)
+	for i := range 300 {
+		if err := appendEvent(m, j, server(fmt.Sprint(strings.Repeat("x", 500), i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Compact(m.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := mem.List(".")
+	at := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == spare })
+	if err != nil || at < 0 || entries[at].Bytes < 2*j.Bytes() {
+		t.Errorf("%v, %v: want room for twice %d bytes", entries, err, j.Bytes())
+	}
+}
+
 // Where nothing is left the error says so, and what was there before is there still.
 func TestNoRoomAtAll(t *testing.T) {
 	disk := newSmall(1 << 20)
@@ -139,7 +160,14 @@ func TestOpenClaimsLast(t *testing.T) {
 	if err := appendEvent(m, j, server("a")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Open(mem, typo); !errors.Is(err, checkpoint.ErrCorrupt) {
+	created := 0
+	watched := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if op == vfstest.Create {
+			created++
+		}
+		return nil
+	})
+	if _, _, err := Open(watched, typo); !errors.Is(err, checkpoint.ErrCorrupt) {
 		t.Errorf("two kinds for one quantity: %v", err)
 	}
 	unreadable := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
@@ -153,6 +181,10 @@ func TestOpenClaimsLast(t *testing.T) {
 	}
 	if err := appendEvent(m, j, server("b")); err != nil {
 		t.Errorf("the master that was running: %v", err)
+	}
+	// A number that is taken for a moment only would be enough to end the master that runs.
+	if created > 0 {
+		t.Errorf("%d files were made", created)
 	}
 }
 
@@ -264,7 +296,9 @@ func TestStandbyRefuses(t *testing.T) {
 	if err != nil || appendEvent(m, j, server("a")) != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Standby(t.Context(), dir, checkpoint.Config{Kinds: apportion.Kinds{"a", "b"}}); !errors.Is(err, checkpoint.ErrCorrupt) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, _, err := Standby(ctx, dir, checkpoint.Config{Kinds: apportion.Kinds{"a", "b"}}); !errors.Is(err, checkpoint.ErrCorrupt) {
 		t.Errorf("another Config: %v", err)
 	}
 	if _, _, err := Standby(t.Context(), dir+"/none", oneKind()); !errors.Is(err, os.ErrNotExist) {
