@@ -134,10 +134,13 @@ func (c *campaign) round(ctx context.Context) int {
 		c.pause(ctx, 200)
 	}
 	// As a rule it is over before anybody gives up, and sometimes long after.
-	if length := 800; c.random.IntN(6) == 0 {
-		c.pause(ctx, 5*length)
-	} else {
-		c.pause(ctx, length)
+	c.pause(ctx, 800)
+	if c.random.IntN(6) == 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(3 * time.Second): // longer than the grace
+		}
+		c.pause(ctx, 1500)
 	}
 	for _, h := range heal {
 		h()
