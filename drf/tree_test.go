@@ -298,3 +298,12 @@ func TestQueueJSON(t *testing.T) {
 		}
 	}
 }
+
+// x has its guarantee of the first kind, and not of the second: b must not wait behind a, whose turn it is.
+func TestGuaranteeOfAnotherKind(t *testing.T) {
+	claims := []drf.Claim{in("x", claim("a", 1, 0, top, 1, 0)), in("x", claim("b", 1, 0, top, 0, 1)), in("y", claim("c", 1, 0, top, 1, 2))}
+	o := organization{instance{apportion.Resources{4, 10}, claims}, []drf.Queue{node("x", "", 1, apportion.Resources{2, 7}), node("y", "", 1, nil)}}
+	if got := containers(&o.wholeTree(t).Filling); !cmp.Equal(got, []int64{3, 8, 1}) {
+		t.Errorf("containers %v", got)
+	}
+}
