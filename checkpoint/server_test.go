@@ -83,3 +83,38 @@ func TestServerUpWithoutNewsWritesNothing(t *testing.T) {
 		t.Errorf("lost and there again: %+v", r)
 	}
 }
+
+// A server that is lost while a checkpoint is verified takes processes along: the checkpoint may count, and then the job is
+// stopped and goes on with what is left, and does not count as running.
+func TestServerLostWhileVerifying(t *testing.T) {
+	m := recovered(t, 1)
+	steps(t, m, slotted("s1"), slotted("s2"), checkpoint.Submit{Job: "a", Demand: slot},
+		checkpoint.Adjust{Targets: map[string][]string{"a": {"s1", "s2"}}})
+	var last checkpoint.Effect
+	answer := func() {
+		for _, last = range m.Ready().Effects {
+			if last.Action != checkpoint.Verify {
+				steps(t, m, checkpoint.Reply{ID: last.ID, Job: "a", Outcome: checkpoint.Done, Step: 1})
+			}
+		}
+	}
+	for m.Look("a").Phase != checkpoint.Running {
+		answer()
+	}
+	steps(t, m, checkpoint.Checkpoint{Job: "a"})
+	answer()
+	answer()
+	steps(t, m, checkpoint.ServerFenced{ID: "s2"}, checkpoint.Reply{ID: last.ID, Job: "a", Outcome: checkpoint.Done})
+	if j := m.Look("a"); j.Phase != checkpoint.Stopping || j.Newest().Step != 1 {
+		t.Errorf("%s with %v, want stopping with what was saved", j.Phase, j.Checkpoints)
+	}
+}
+
+// A server that comes and goes between two records is lost in the one that follows.
+func TestServerComesAndGoes(t *testing.T) {
+	m := recovered(t, 1)
+	steps(t, m, slotted("s1"), checkpoint.ServerFenced{ID: "s1"})
+	if r := m.Ready().Record; len(r.Servers) != 0 || len(r.Lost) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
