@@ -185,7 +185,7 @@
 //	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
 //	[workers and parameter servers on the same machines, no paper]	primaldual/joint.go	joint.costs, joint.place
 //	[speed that is not linear, no paper]	primaldual/speed.go	Speed
-//	[measured speeds, no paper]	primaldual/speedtable.go	ReadStepTimes, Speeds
+//	[measured speeds, no paper]	primaldual/speedtable.go	ReadStepTimes, StepTimes, Speeds
 //	[shapes of one job, no paper]	primaldual/shapes.go	Scheduler.OfferShapes
 //	[jobs that are late, no paper]	primaldual/extend.go	Scheduler.Extend
 //	[clusters that change, no paper]	primaldual/servers.go	Scheduler.AddServer, Scheduler.SetCapacity, Scheduler.Drain

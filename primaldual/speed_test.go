@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,31 @@ func TestReadStepTimes(t *testing.T) {
 		if _, err := ReadStepTimes(strings.NewReader(text)); err == nil {
 			t.Errorf("%q was read", text)
 		}
+	}
+}
+
+// A fitted curve becomes a table of what runs together, and that the ways of a job.
+func TestStepTimes(t *testing.T) {
+	curve := func(workers, ps int64) float64 {
+		switch {
+		case workers == 3:
+			return math.NaN()
+		case ps == 0:
+			return 0
+		case workers == 2 && ps == 2:
+			return math.Inf(1)
+		}
+		return 1/float64(workers) + 0.25*float64(ps)
+	}
+	times := StepTimes(curve, 3, 2)
+	if want := []StepTime{{1, 1, 1.25}, {1, 2, 1.5}, {2, 1, 0.75}}; !cmp.Equal(times, want) {
+		t.Errorf("%v, want %v", times, want)
+	}
+	if got := Speeds(times, 3*time.Second, 1); !cmp.Equal(got, []Speed{{1, 1, 2}, {1, 2, 2}, {2, 1, 4}}) {
+		t.Errorf("%v", got)
+	}
+	if got := StepTimes(curve, 0, 2); got != nil {
+		t.Errorf("%v without workers", got)
 	}
 }
 

@@ -73,6 +73,21 @@ func readStep(text string, i int) (float64, error) {
 	return x, nil
 }
 
+// StepTimes tabulates a fitted curve: what one step takes, in seconds, with every number of workers from 1 to workers and of
+// parameter servers from 0 to ps. Where the curve returns no positive finite number those containers do not run together, and
+// there is no row: a curve of a job that needs parameter servers returns 0 without any. O(workers x ps) calls.
+func StepTimes(seconds func(workers, ps int64) float64, workers, ps int64) []StepTime {
+	var times []StepTime
+	for y := int64(1); y <= workers; y++ {
+		for z := int64(0); z <= ps; z++ {
+			if t := seconds(y, z); t > 0 && !math.IsInf(t, 1) {
+				times = append(times, StepTime{y, z, t})
+			}
+		}
+	}
+	return times
+}
+
 // Speeds returns the ways to run a job whose steps take these times, where a unit of work is so many steps and a slot lasts
 // slot: units are rounded down, so that no plan promises more than was measured, and ways that do not a single one are left
 // out. Of several measurements of one way the slowest counts. Steps must be positive.
