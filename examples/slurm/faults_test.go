@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	faults = flag.Int("faults", 14, "how many faults TestFaults lets happen, one after the other")
+	faults = flag.Int("faults", 10, "how many faults TestFaults lets happen, one after the other")
 	seed   = flag.Uint64("seed", 1, "which faults TestFaults lets happen")
 )
 
