@@ -32,6 +32,8 @@ func (b *Bounds) Validate(kinds apportion.Kinds) error {
 		name         string
 		upper, lower []float64
 	}{{"Worker", b.UWorker, b.LWorker}, {"PS", b.UPS, b.LPS}} {
+		// With a list of another length side.upper[r] below would not exist: one fault says so, and
+		// the pairs of this side are not looked at.
 		if len(side.upper) != len(kinds) || len(side.lower) != len(kinds) {
 			detail := fmt.Sprintf("%d and %d numbers for %d kinds", len(side.upper), len(side.lower), len(kinds))
 			faults.Add(apportion.Item{ID: "bounds"}, "U"+side.name+", L"+side.name, apportion.ErrLength, detail)
@@ -48,6 +50,8 @@ func (b *Bounds) Validate(kinds apportion.Kinds) error {
 }
 
 // clone returns a copy that shares nothing with b.
+// b may be the caller's: prices must not move in mid-run when he writes into his lists, as Lemma 1
+// needs price functions that stay.
 func (b *Bounds) clone() *Bounds {
 	out := *b
 	out.UWorker, out.LWorker = slices.Clone(b.UWorker), slices.Clone(b.LWorker)
@@ -62,8 +66,12 @@ func (b *Bounds) joined() [2][]float64 {
 	upper, lower := slices.Clone(b.UWorker), slices.Clone(b.LWorker)
 	for r := range upper {
 		switch {
+		// upper[r] = 0 says that no worker demands kind r, so that the parameter servers alone give
+		// the two ends.
 		case upper[r] == 0:
 			upper[r], lower[r] = b.UPS[r], b.LPS[r]
+		// At max(U1, U2) a full machine turns away either side; at min(L1, L2) its part of the
+		// initial dual value D_0 is within the quarter of the optimum that (24) or (26) allows.
 		case b.UPS[r] > 0:
 			upper[r], lower[r] = max(upper[r], b.UPS[r]), min(lower[r], b.LPS[r])
 		}
@@ -72,6 +80,8 @@ func (b *Bounds) joined() [2][]float64 {
 }
 
 // freeBounds returns bounds with which nothing has a price.
+// Learning and the offline program have no prices, but need the machines of a park all the same.
+// The four lists share one slice, since nobody writes into bounds.
 func freeBounds(kinds int) *Bounds {
 	free := make([]float64, kinds)
 	return &Bounds{UWorker: free, LWorker: free, UPS: free, LPS: free}
@@ -80,12 +90,15 @@ func freeBounds(kinds int) *Bounds {
 // pairFault returns what is wrong with U and L of one kind, or nil.
 func pairFault(upper, lower float64) error {
 	switch {
+	// One test does for both numbers: upper - lower is NaN or infinite where upper or lower is.
 	case math.IsNaN(upper-lower) || math.IsInf(upper-lower, 0):
 		return apportion.ErrNotFinite
 	case upper < 0 || lower < 0:
 		return apportion.ErrNegative
 	case upper == 0 && lower == 0:
 		return nil
+	// ln(U/L) of (22) needs lower > 0, and with upper <= lower a price would not rise as a server
+	// fills up: nothing would keep the last of it for the jobs that are worth most.
 	case lower == 0 || upper <= lower:
 		return apportion.ErrConflict
 	}
@@ -96,9 +109,13 @@ func pairFault(upper, lower float64) error {
 // algorithm is 2 alpha-competitive where one job takes a small part of every server (doc.go,
 // Contract, lists what that needs). Source: [OASiS] Theorem 4.
 func (b *Bounds) Alpha() float64 {
+	// The 1 hardly ever counts: where BoundsOf knows a job that fits the cluster, L <= U/4 and thus
+	// alpha >= ln 4.
 	alpha := 1.0
 	for _, side := range [][2][]float64{{b.UWorker, b.LWorker}, {b.UPS, b.LPS}} {
 		for r, upper := range side[0] {
+			// Kinds without a price are in no term of (20), so that alpha need not cover them. The
+			// difference of logarithms stays finite where U/L would overflow.
 			if upper > 0 {
 				alpha = max(alpha, math.Log(upper)-math.Log(side[1][r]))
 			}

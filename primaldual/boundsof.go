@@ -60,13 +60,19 @@ func BoundsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) (Bounds, err
 	if err := options.check(); err != nil {
 		return Bounds{}, err
 	}
+	// A job that cannot run or earn nothing must not be in worths: its utility of 0 would make L 0,
+	// and its demand would say nothing of prices that anybody pays.
 	worths, err := worthsOf(cluster, jobs, options)
 	if err != nil {
 		return Bounds{}, err
 	}
+	// The two sides know nothing of each other: (23) and (24) look at workers alone, (25) and (26)
+	// at parameter servers alone.
 	var bounds Bounds
 	bounds.UWorker, bounds.LWorker, bounds.EtaWorker = sideBounds(cluster, worths, Workers, options)
 	bounds.UPS, bounds.LPS, bounds.EtaPS = sideBounds(cluster, worths, ParameterServers, options)
+	// A huge utility over a small demand may overflow, or UScale may push U there: Validate finds
+	// it, so that no ledger gets infinite prices.
 	return bounds, bounds.Validate(cluster.Kinds)
 }
 
@@ -83,6 +89,8 @@ func (o *BoundsOptions) check() error {
 			faults.Add(apportion.Item{ID: "options"}, field.name, apportion.ErrNegative, formatFloat(field.value))
 		}
 	}
+	// From LFloorEps = 1 on no job but the most valuable would count in L, and above 1 not even
+	// that one.
 	if math.IsNaN(o.LFloorEps) || o.LFloorEps >= 1 {
 		faults.Add(apportion.Item{ID: "options"}, "LFloorEps", apportion.ErrRange, formatFloat(o.LFloorEps)+" is not below 1")
 	}
@@ -122,17 +130,27 @@ func worthsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) ([]worth, er
 		if options.Rolling {
 			last = cluster.Slots - 1
 		}
+		// Slots a_i to a_i + last are last + 1 slots, and n_i is the fewest that the job can end
+		// in.
 		if job.ShortestSlots() > int64(last)+1 || job.misfit(cluster) != Admitted {
 			continue
 		}
 		var err error
+		// values[0] is f_i(n_i - 1), the most that the job can reach. With the f_i(n_i) of the
+		// paper a schedule of n_i slots would be worth more than U says, and a full server would
+		// not refuse it.
 		if values, err = job.values(values[:0], int(job.ShortestSlots())-1, last); err != nil {
 			return nil, err
 		}
+		// A job without worth at its earliest completion is refused in any case, and f_i = 0 has no
+		// logarithm in L.
 		if values[0] == 0 {
 			continue
 		}
 		w := worth{job: job, best: values[0]}
+		// Values never increase, so that the last positive one is the smallest. f_i(T - a_i)
+		// itself, which the paper takes, is 0 or underflows for a sharp deadline, and L = 0 would
+		// make every price 0.
 		for _, value := range values {
 			if value > 0 {
 				w.least = value
@@ -141,11 +159,15 @@ func worthsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) ([]worth, er
 		worths = append(worths, w)
 		most = max(most, w.best)
 	}
+	// The floor is a part of the greatest utility, so that bounds scale with the unit that the
+	// caller counts utility in.
 	return raise(worths, options.floor()*most), nil
 }
 
 // raise lifts the least worths to floor, and lets the jobs worth less than that say nothing about L.
 // They still count in U, so that no job finds a kind that it demands free of charge.
+// The optimum loses at most the sum of min(f_i, floor) by it; without it ln(U/L) grows into the
+// hundreds and a server has no price until it is nearly full.
 func raise(worths []worth, floor float64) []worth {
 	for i := range worths {
 		worths[i].minor = worths[i].best < floor
@@ -160,6 +182,7 @@ func checkJobs(cluster *Cluster, jobs []Job) error {
 	seen := make(map[string]bool, len(jobs))
 	for i := range jobs {
 		jobs[i].check(&faults, cluster.Kinds)
+		// An empty ID is a fault of check already: two of them are not also duplicates.
 		if jobs[i].ID != "" && seen[jobs[i].ID] {
 			faults.Add(jobs[i].item(), "ID", apportion.ErrDuplicate, "")
 		}
@@ -170,17 +193,25 @@ func checkJobs(cluster *Cluster, jobs []Job) error {
 
 // sideBounds returns U, L and eta of one side. (eqs. 23-26)
 func sideBounds(cluster *Cluster, worths []worth, side Side, options *BoundsOptions) (upper, lower []float64, eta float64) {
+	// U[r] = max_i f_i(n_i - 1) / w_i[r]: one container on a full server then costs as much as any
+	// job is worth, so that price alone keeps a full server full. (eqs. 23, 25)
 	upper = make([]float64, len(cluster.Kinds))
 	for _, w := range worths {
 		for r, q := range w.job.demand(side) {
+			// A job with q = 0 never pays for kind r, and would divide by 0; nor does a job that
+			// has no containers on this side in any way of Speeds.
 			if q > 0 && w.job.uses(side) {
 				upper[r] = max(upper[r], scaleOr1(options.UScale)*w.best/float64(q))
 			}
 		}
 	}
+	// u.total is T sum_h sum_r c_h[r]: what the whole side holds over the whole span, to which eta
+	// relates the least use of each job.
 	u := sideUnits{side: side, unit: unitsOf(cluster, side, options)}
 	for _, server := range cluster.servers(side) {
 		for r, c := range server.Capacity {
+			// A kind that no job demands has price 0 and adds nothing to the initial dual value, so
+			// that its capacity must not press L down.
 			if upper[r] > 0 {
 				u.total += float64(cluster.Slots) * float64(c) / u.unit[r]
 			}
@@ -188,11 +219,17 @@ func sideBounds(cluster *Cluster, worths []worth, side Side, options *BoundsOpti
 	}
 	// Logarithms keep L from underflow: it divides a utility by all capacity over all slots.
 	logL, eta := u.logLower(worths, options.Literal || options.EtaGlobal)
+	// D_0 is L times total on each side. With L = Reached/(4 total) the two sides make D_0 =
+	// Reached/2, and Lemma 1 asks for no more than D_0 <= OPT/2.
 	if options.Reached > 0 && !options.Literal {
 		logL = math.Log(options.Reached) - math.Log(sides4*u.total)
 	}
+	// LScale applies to either form of L. It comes before the cut at U/4, so that no scale makes L
+	// exceed U.
 	logL += math.Log(scaleOr1(options.LScale))
 	lower = make([]float64, len(upper))
+	// In units L is one number for the whole side; divided by unit[r] it is a price of one unit of
+	// kind r.
 	for r := range lower {
 		if upper[r] > 0 {
 			// A literal L may underflow; the smallest normal number still has a logarithm. A scaled L
@@ -214,13 +251,19 @@ type sideUnits struct {
 // for all jobs. With the eta of the job itself, eta times the least use of the job is total.
 func (u *sideUnits) logLower(worths []worth, global bool) (logL, eta float64) {
 	logL = math.Inf(1)
+	// The paper asks for 1/eta <= need_i/total for every job i, thus eta = max_i total/need_i.
+	// (eqs. 24, 26)
 	for _, w := range worths {
 		if need := u.leastUse(w.job); need > 0 && !w.minor {
 			eta = max(eta, u.total/need)
 		}
 	}
+	// L = min_i f_i / (4 eta need_i). With the eta of each job by itself eta need_i is total,
+	// need_i cancels, and L is as large as D_0 <= OPT/2 allows. (eqs. 24, 26)
 	for _, w := range worths {
 		need := u.leastUse(w.job)
+		// A job that demands nothing on this side pays nothing whatever L is, and need = 0 would
+		// divide by 0.
 		if need == 0 || w.minor {
 			continue
 		}
@@ -236,6 +279,8 @@ func (u *sideUnits) logLower(worths []worth, global bool) (logL, eta float64) {
 // leastUse returns the least that a job takes of the side, all slots and kinds added up, in units:
 // W_i sum_r w_i[r] or Z_i sum_r s_i[r].
 func (u *sideUnits) leastUse(j *Job) float64 {
+	// Workers use W_i worker-slots at least, by (2). With Speeds work counts in units, and fewest
+	// says how many containers the thriftiest way takes for one.
 	containers := float64(j.WorkerSlots())
 	switch {
 	case len(j.Speeds) > 0 && u.side == ParameterServers:
@@ -243,6 +288,8 @@ func (u *sideUnits) leastUse(j *Job) float64 {
 	case len(j.Speeds) > 0:
 		containers *= j.fewest(func(s Speed) int64 { return s.Workers })
 	case u.side == ParameterServers:
+		// Z_i = ceil(W_i b_i/B_i). As sum_t ceil(x_t) >= ceil(sum_t x_t), no schedule has fewer
+		// parameter-server slots. (eq. 26)
 		containers = float64(j.PSFor(j.WorkerSlots()))
 	}
 	sum := 0.0
@@ -275,6 +322,8 @@ func unitsOf(cluster *Cluster, side Side, options *BoundsOptions) []float64 {
 	servers := cluster.servers(side)
 	total, _ := check.Total(servers, len(unit)) // Validate has refused sums that overflow
 	for r, c := range total {
+		// unit[r] moves with the unit that the caller counts kind r in, as q and c do, so that
+		// q/unit[r] stays as it is. A kind without capacity keeps 1, as 0 would divide by 0.
 		if c > 0 {
 			unit[r] = float64(c) / float64(len(servers))
 		}

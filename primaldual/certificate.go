@@ -125,6 +125,8 @@ func Certify(ledger LedgerReader, jobs []Job, achieved float64, options *Certifi
 // over returns (bound - base) / (achieved - base): 1 where the bound is reached, infinite where nothing above the base was.
 func over(bound, achieved, base float64) float64 {
 	switch {
+	// achieved is above bound by rounding only, since Certify refuses more; the ratio is then 1 and
+	// not a little less.
 	case bound <= achieved:
 		return 1
 	case achieved <= base:
@@ -137,6 +139,7 @@ func over(bound, achieved, base float64) float64 {
 func (d *dual) secure() float64 {
 	sum, last := 0.0, d.from.last()
 	for i := range d.jobs {
+		// A job that no policy could have ended by the last slot is worth nothing for sure.
 		if job := &d.jobs[i]; job.misfit(d.from.cluster) == Admitted && job.ShortestSlots() <= int64(last-job.Arrival+1) {
 			sum += job.tolerated(nil, last-job.Arrival, last-job.Arrival)[0]
 		}
@@ -174,6 +177,8 @@ func newDual(ledger *Ledger, jobs []Job, options *CertificateOptions) (*dual, er
 	}
 	d := &dual{jobs: jobs, from: &ledger.market}
 	d.planner.search.Limit = limit
+	// The slots of d.at are empty, since (20) must hold for schedules that exceed what is left,
+	// too. With the room left at its arrival mu_i can be too small, and the bound would be none.
 	d.at = market{park: ledger.park, first: ledger.first, slots: make([]slotState, slots)}
 	d.at.base = make([]float64, cells)
 	return d, nil
@@ -183,6 +188,8 @@ func newDual(ledger *Ledger, jobs []Job, options *CertificateOptions) (*dual, er
 func (d *dual) certificate(achieved float64, steps int) (Certificate, error) {
 	var c Certificate
 	var err error
+	// The bound is convex in the factor, of which 1 and 0 are the ends: with prices 0 it is sum_i
+	// f_i(n_i - 1).
 	if c.AtPrices, err = d.scaled(1); err != nil {
 		return c, err
 	}
@@ -211,6 +218,8 @@ func (d *dual) scaled(theta float64) (float64, error) {
 		}
 		return dst
 	}
+	// Slots that nobody used keep price nil and share base, so that the search builds one table of
+	// costs for all of them.
 	d.at.base = times(d.at.base, d.from.base)
 	for i := range d.at.slots {
 		if prices := d.from.slots[i].price; prices != nil {
@@ -229,6 +238,8 @@ func (d *dual) bestScale(c Certificate) (least, theta float64, err error) {
 	// Golden-section search: each step keeps one of the two probes and drops the worse side of it.
 	golden := (math.Sqrt(5) - 1) / 2
 	low, high := 0.0, 1.0
+	// An error ends the certificate, but only after the loop: what later probes find is dropped
+	// with it.
 	probe := func(x float64) float64 {
 		value, fault := d.scaled(x)
 		if fault != nil {
@@ -259,12 +270,16 @@ func (d *dual) bestScale(c Certificate) (least, theta float64, err error) {
 func (d *dual) value() (float64, error) {
 	clear(d.usage)
 	sum := 0.0
+	// First the sums of p c and q c in (19), over slots, machines and kinds. A machine on both
+	// lists has one price and counts once.
 	for i := range d.at.slots {
 		prices := d.at.prices(&d.at.slots[i])
 		for cell, c := range d.at.capacity {
 			sum += float64(prices[cell] * float64(c))
 		}
 	}
+	// Then sum_i mu_i of (19), over all jobs that came: leaving out the refused ones would bound a
+	// smaller problem. mu_i = max(0, max_l f_i - cost_l). (eq. 21)
 	for i := range d.jobs {
 		job := &d.jobs[i]
 		work, err := d.planner.whole(job)
@@ -277,6 +292,8 @@ func (d *dual) value() (float64, error) {
 		}
 		switch best.Verdict {
 		case Admitted, TooExpensive:
+			// The search counts payoffs up to slack as 0, so that mu_i may be more than Payoff by
+			// so much, also where it refuses.
 			sum += best.Payoff + d.planner.slack()
 		}
 		d.use(job, best.Schedule)
@@ -296,6 +313,8 @@ func (d *dual) use(job *Job, schedule Schedule) {
 				cell := d.at.on[side][p.Server] * d.at.kinds
 				for r, q := range job.demand(side) {
 					if q > 0 {
+						// The schedule fits empty servers, so that a capacity of which q > 0 is
+						// taken is not 0.
 						d.usage[at+cell+r] += float64(p.Count*q) / float64(d.at.capacity[cell+r])
 					}
 				}
@@ -332,6 +351,9 @@ func (d *dual) refine(c Certificate, achieved float64, steps int) (float64, erro
 			return 0, err
 		}
 		least = min(least, value)
+		// value - achieved is what the dual could still fall by at most. Half of it, damped as k
+		// grows, keeps the steps from leaping to and fro over the corners of a function that is
+		// convex but not smooth.
 		d.step((value - achieved) / 2 / (1 + float64(k)/6))
 	}
 	return least, nil

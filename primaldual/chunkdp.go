@@ -11,12 +11,16 @@ func workersFor(j *Job, d int64) int64 {
 	if d == 0 {
 		return 0
 	}
+	// A training takes a worker, however small m_i is: ceilSlack alone would make d m_i below 1e-9
+	// no worker at all.
 	return max(1, ceilSlack(float64(d)*j.ChunkSlots()))
 }
 
 // chunksDone returns the chunk trainings that a schedule completes: y workers of a slot train
 // floor(y/m_i) chunks.
 func chunksDone(j *Job, s Schedule) int64 {
+	// The sum of floors is what DP_COST adds up, not the floor of the sum: with whole chunks what a
+	// slot has begun and not ended is lost.
 	done := int64(0)
 	for i := range s {
 		done += floorSlack(float64(s[i].Total()) / j.ChunkSlots())
@@ -25,6 +29,8 @@ func chunksDone(j *Job, s Schedule) int64 {
 }
 
 // floorSlack rounds down, but takes what is below an integer by roundingSlack for that integer.
+// floor(x + 1e-9 max(1, |x|)): y/m_i may come out as 0.9999999999999998 where it is 1, and a whole
+// chunk would be lost.
 func floorSlack(x float64) int64 {
 	if near := math.Round(x); near-x <= roundingSlack*max(1, math.Abs(x)) {
 		return int64(near)

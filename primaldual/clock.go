@@ -26,6 +26,7 @@ func (c Clock) Validate() error {
 // count as 292 years.
 func (c Clock) SlotAt(at time.Time) int {
 	since := at.Sub(c.Start)
+	// Slot 1 is [Start, Start + Length): a time on a border belongs to the slot that begins there.
 	slot := since / c.Length
 	if since < 0 && since%c.Length != 0 {
 		slot-- // the division rounds towards zero
@@ -34,12 +35,15 @@ func (c Clock) SlotAt(at time.Time) int {
 }
 
 // Begin returns when a slot begins; that is when the one before ends.
+// (slot-1) Length must stay below 292 years, the range of a time.Duration.
 func (c Clock) Begin(slot int) time.Time {
 	return c.Start.Add(time.Duration(slot-1) * c.Length)
 }
 
 // Arrival returns the first slot that a job may use that is submitted at a time: the one that begins then or next.
 func (c Clock) Arrival(submitted time.Time) int {
+	// By (9) a job uses no slot before a_i, and by a_i all of it: a slot that has begun already can
+	// no longer give it a whole one.
 	if slot := c.SlotAt(submitted); c.Begin(slot).Equal(submitted) {
 		return slot
 	}
@@ -62,6 +66,7 @@ func (c Clock) Steps(arrival int, deadlines []Deadline) Steps {
 		// The slot that the deadline lies in ends after it, or begins at it: the one before is the last in time.
 		within := c.SlotAt(d.At) - 1 - arrival
 		switch n := len(steps); {
+		// Not even the slot of the arrival ends in time, so that nobody can earn this value.
 		case within < 0:
 		case n > 0 && steps[n-1].Within == within:
 			steps[n-1].Value = d.Value

@@ -59,6 +59,8 @@ func (c *Cluster) Validate() error {
 	}
 	c.checkSide(&faults, c.WorkerServers, "WorkerServers")
 	c.checkSide(&faults, c.PSServers, "PSServers")
+	// The map finds the twin of a parameter server at once; comparing each with each would take H x
+	// K steps.
 	workers := make(map[string]*apportion.Server, len(c.WorkerServers))
 	for h := range c.WorkerServers {
 		workers[c.WorkerServers[h].ID] = &c.WorkerServers[h]
@@ -67,6 +69,8 @@ func (c *Cluster) Validate() error {
 		server := &c.PSServers[k]
 		worker := workers[server.ID]
 		switch item := check.Item("server", server.ID, k); {
+		// Servers without an ID are faults of checkSide already, and two of them are not one
+		// machine.
 		case worker == nil || server.ID == "":
 		case !slices.Equal(server.Capacity, worker.Capacity):
 			faults.Add(item, "Capacity", apportion.ErrConflict, "it is a worker server too, with another one")
@@ -97,6 +101,8 @@ func (c *Cluster) servers(side Side) []apportion.Server {
 }
 
 // clone returns a copy that shares nothing with c.
+// A ledger holds a copy, since prices and room follow from capacities: they must not change behind
+// its back.
 func (c *Cluster) clone() *Cluster {
 	return &Cluster{
 		Kinds:         append(apportion.Kinds(nil), c.Kinds...),
@@ -125,6 +131,8 @@ const DefaultMaxCells = schedule.DefaultMaxCells
 var ErrTooLarge = schedule.ErrTooLarge
 
 // cellLimit returns the limit that MaxCells of some options asks for, and refuses a negative one.
+// No value switches the limit off, as one job with very many chunks could then take all memory of a
+// service.
 func cellLimit(option int64) (int64, error) {
 	switch {
 	case option < 0:

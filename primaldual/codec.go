@@ -27,6 +27,8 @@ func cloneCodecs(codecs []UtilityCodec) ([]UtilityCodec, error) {
 	for i, c := range codecs {
 		field := "Codecs[" + strconv.Itoa(i) + "]"
 		switch {
+		// A codec without its functions would panic only when the first job is saved or restored,
+		// long after the mistake.
 		case c.Name == "" || c.Encode == nil || c.Decode == nil:
 			faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrEmpty, "")
 		case seen[c.Name]:
@@ -39,6 +41,8 @@ func cloneCodecs(codecs []UtilityCodec) ([]UtilityCodec, error) {
 
 // writeByCodec appends a utility by the first codec that knows its type, and reports whether there is one.
 func writeByCodec(w *writer, u Utility, codecs []UtilityCodec) bool {
+	// Where two codecs know one type the first wins. The snapshot says which one it was, so that
+	// reading does not depend on the order of the list.
 	for _, c := range codecs {
 		if data, ok := c.Encode(u); ok {
 			w.int(ownUtility)
@@ -55,6 +59,8 @@ func readByCodec(r *reader, codecs []UtilityCodec) Utility {
 	// An unknown name is a fault: a job whose worth is not known cannot be planned again.
 	name, data := string(r.bytes()), r.bytes()
 	for _, c := range codecs {
+		// After a fault data is empty: a codec of the caller's must not be asked about bytes that
+		// are not there.
 		if c.Name != name || r.failed {
 			continue
 		}

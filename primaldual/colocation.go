@@ -34,6 +34,8 @@ func (c *Colocation) UnmarshalText(text []byte) error {
 
 // stands reports whether the containers of a slot obey the rule of the job.
 func (j *Job) stands(p *park, plan *SlotPlan) bool {
+	// Machines are compared and not positions in lists: a server on both lists has two positions,
+	// but is one machine. Anywhere asks for nothing. O(placements of either side multiplied).
 	switch j.Colocation {
 	case Apart:
 		for _, placement := range plan.Workers {
@@ -44,6 +46,7 @@ func (j *Job) stands(p *park, plan *SlotPlan) bool {
 			}
 		}
 	case OneMachine:
+		// Servers of a side ascend strictly, so that two placements of a side are two machines.
 		if len(plan.Workers) > 1 || len(plan.PS) > 1 {
 			return false
 		}

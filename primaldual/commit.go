@@ -30,6 +30,8 @@ var (
 //
 // Source: [OASiS] Algorithm 1, lines 8-12; constraints (30) and (31).
 func (l *Ledger) Commit(job *Job, schedule Schedule) error {
+	// Slots ascend, so that the first one is the earliest. Release takes past slots and lets them
+	// count for nothing, Commit cannot: there is no room in the past.
 	if len(schedule) > 0 && schedule[0].Slot < l.first {
 		return job.planFault(&schedule[0], apportion.ErrRange, "it is past")
 	}
@@ -48,6 +50,8 @@ func (l *Ledger) Commit(job *Job, schedule Schedule) error {
 // horizon are past and count for nothing. Giving back more than was taken is an error and changes
 // nothing. Prices follow. O(placements x kinds).
 func (l *Ledger) Release(job *Job, schedule Schedule, from int) error {
+	// Slots before l.first have left the ledger with Advance; locating them would reach outside
+	// l.slots.
 	from = max(from, l.first)
 	if err := l.checkForm(job, schedule); err != nil {
 		return err
@@ -60,7 +64,12 @@ func (l *Ledger) Release(job *Job, schedule Schedule, from int) error {
 }
 
 // move takes sign times what the schedule needs from slot from on.
+// move does not fail: the caller has checked that all cells end in [0, capacity], so that a change
+// of several jobs is never left half done. O(placements x kinds).
 func (l *Ledger) move(job *Job, schedule Schedule, from int, sign int64) {
+	// Lines 9 and 10 of Algorithm 1 are g += w y* and the new p of workers, lines 11 and 12 are v
+	// += s z* and the new q of parameter servers. All containers of a side demand the same, so that
+	// one scratch demand serves them all.
 	for _, side := range []Side{Workers, ParameterServers} {
 		l.scratch.set(&l.market, side, job.demand(side))
 		for i := range schedule {
@@ -77,6 +86,8 @@ func (l *Ledger) move(job *Job, schedule Schedule, from int, sign int64) {
 // checkForm checks the form of a schedule: slots and servers ascend, servers exist, counts are positive.
 func (l *Ledger) checkForm(job *Job, schedule Schedule) error {
 	var faults apportion.Faults
+	// A ledger is used without a scheduler too, so that job may never have been validated: a demand
+	// with more entries than there are kinds would reach into the cells of the next machine.
 	check.Resources(&faults, l.cluster.Kinds, job.Worker, apportion.Item{}, "Worker")
 	check.Resources(&faults, l.cluster.Kinds, job.PS, apportion.Item{}, "PS")
 	if len(faults) > 0 {
@@ -88,6 +99,8 @@ func (l *Ledger) checkForm(job *Job, schedule Schedule) error {
 		if i > 0 && plan.Slot <= schedule[i-1].Slot {
 			return job.planFault(plan, apportion.ErrDuplicate, "slots do not ascend")
 		}
+		// Slots before l.first pass here, since Release and restored schedules begin in the past;
+		// Commit refuses them itself.
 		if plan.Slot > l.last() {
 			return job.planFault(plan, apportion.ErrRange, "it is outside the horizon")
 		}
@@ -102,6 +115,8 @@ func (l *Ledger) checkForm(job *Job, schedule Schedule) error {
 
 // checkPlacements checks the form of one side of one slot.
 func (l *Ledger) checkPlacements(job *Job, plan *SlotPlan, side Side) error {
+	// Strictly ascending servers appear once each: refusal compares one count with the room of a
+	// machine, and two placements there would each fit where both together do not.
 	before := -1
 	for _, p := range plan.on(side) {
 		switch {
@@ -130,6 +145,7 @@ func (l *Ledger) checkTake(job *Job, schedule Schedule) error {
 			}
 		}
 	}
+	// Colocation comes last, as it looks at both sides of a slot, which exist and have room by now.
 	for i := range schedule {
 		if !job.stands(l.park, &schedule[i]) {
 			return job.planFault(&schedule[i], apportion.ErrConflict, "its containers do not stand "+job.Colocation.String())
@@ -147,6 +163,7 @@ func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placem
 		return ErrDown
 	case l.scratch.open != nil && !l.scratch.open[machine]:
 		return ErrUnsuited
+	// (30) and (31): w_i y_ih(t) <= c_h - g_h(t), by division, as the product could overflow.
 	case l.room(s, &l.scratch, machine) < p.Count:
 		return ErrOverCapacity
 	}
@@ -169,6 +186,8 @@ func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placem
 
 // beside returns the workers of a plan on a machine, for placements of parameter servers on machines of both lists; else 0.
 func (l *Ledger) beside(plan *SlotPlan, side Side, machine int) int64 {
+	// Workers are checked before parameter servers. Only the latter look beside them, so that what
+	// both take together is tested once.
 	if side == Workers || l.groups[machine] != bothSides {
 		return 0
 	}
@@ -199,6 +218,8 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placement) bool {
 	s, machine, count := l.slot(plan.Slot), l.on[side][p.Server], p.Count
 	beside := l.beside(plan, side, machine)
+	// What must hold is q count + w beside <= used. It is tested by divisions, since a forged count
+	// could overflow the products.
 	for r, q := range job.demand(side) {
 		if q == 0 && (beside == 0 || job.Worker[r] == 0) {
 			continue
@@ -241,6 +262,8 @@ func (l *Ledger) setDown(machine, from int, down bool) error {
 		return err
 	}
 	// Tables are shared between slots and therefore never written: each is replaced by a changed copy.
+	// Slots that shared one share the copy as well, so that a failure takes one table of machines for each
+	// that there was, and not one for each slot.
 	var before, after []bool
 	for i := from - l.first; i < len(l.slots); i++ {
 		s := &l.slots[i]

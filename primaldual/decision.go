@@ -34,6 +34,8 @@ type Decision struct {
 }
 
 // Schedule lists the slots in which a job has workers, ascending.
+// Every slot in it has a worker, as (7) allows no parameter server alone; completion, before and
+// the release of what lies ahead rely on the order.
 type Schedule []SlotPlan
 
 // SlotPlan is what a job runs in one slot.
@@ -55,6 +57,7 @@ func (p *SlotPlan) on(side Side) []apportion.Placement {
 }
 
 // Total returns the number of workers in the slot.
+// It is sum_h y_ih(t), at most N_i by (3), so that the sum does not overflow.
 func (p *SlotPlan) Total() int64 {
 	sum := int64(0)
 	for _, placement := range p.Workers {
@@ -64,6 +67,7 @@ func (p *SlotPlan) Total() int64 {
 }
 
 // WorkerSlots returns the workers of all slots added up.
+// That is the left-hand side of (2).
 func (s Schedule) WorkerSlots() int64 {
 	sum := int64(0)
 	for i := range s {
@@ -73,6 +77,8 @@ func (s Schedule) WorkerSlots() int64 {
 }
 
 // before returns the number of slots of s that lie before slot.
+// It walks from the end, as callers ask about the current slot of a job that mostly lies ahead.
+// O(len(s)).
 func (s Schedule) before(slot int) int {
 	n := len(s)
 	for n > 0 && s[n-1].Slot >= slot {
@@ -85,6 +91,7 @@ func (s Schedule) before(slot int) int {
 func (s Schedule) clone() Schedule {
 	out := make(Schedule, len(s))
 	for i, plan := range s {
+		// Empty lists are copied as empty and not as nil, so that a copy has the same JSON.
 		plan.Workers = append([]apportion.Placement{}, plan.Workers...)
 		plan.PS = append([]apportion.Placement{}, plan.PS...)
 		out[i] = plan

@@ -26,6 +26,7 @@ type candidate struct {
 }
 
 // less orders candidates: the cheaper one first, of equal ones that of lower index.
+// Without the index the shape of the heap would decide ties, and with it which server a job gets.
 func (c candidate) less(d candidate) bool {
 	return c.unit < d.unit || c.unit == d.unit && c.server < d.server
 }
@@ -37,17 +38,25 @@ func (g *greedy) fill(m *market, s *slotState, d *demand, o order) []pick {
 	if o.need == 0 {
 		return g.picks
 	}
+	// What one container costs on a server is sum_r p_h[r](t) w_i[r] in line 25 and sum_r q_k[r](t)
+	// s_i[r] in line 35.
 	prices, on := m.prices(s), m.on[d.side]
 	g.heap = g.heap[:0]
 	for server, machine := range on {
+		// The budget is what the job can be worth at most: a container that costs as much by itself
+		// is part of no schedule with a positive payoff.
 		if unit := d.unit(prices, machine*m.kinds); unit < o.budget {
 			g.heap = append(g.heap, candidate{unit, server})
 		}
 	}
+	// Built from the bottom the heap takes O(servers); sorting would take a logarithm more for
+	// servers of which few are looked at.
 	for i := len(g.heap)/2 - 1; i >= 0; i-- {
 		g.sift(i)
 	}
 	cost, left := 0.0, o.need
+	// Lines 26-31 and 36-40: y_h = min(room of h, need), then need -= y_h. Room is asked for only
+	// here, as most servers are never reached.
 	for left > 0 && cost < o.budget && len(g.heap) > 0 {
 		c := g.pop()
 		if count := min(left, m.room(s, d, on[c.server])); count > 0 {
@@ -96,6 +105,8 @@ func (g *greedy) sift(i int) {
 
 // sums returns the cost of the 0, 1, 2, ... cheapest containers, up to o.need or as many as fit, in the storage of dst.
 func (g *greedy) sums(dst []float64, m *market, state *slotState, d *demand, o order) []float64 {
+	// sums[n] is convex in n, since unit never falls from one pick to the next. Each entry is made
+	// by one product and one sum, so that its rounding does not grow with n.
 	sums := append(dst[:0], 0)
 	for _, p := range g.fill(m, state, d, o) {
 		// Containers on one server cost the same each, as prices change only once the job is committed.

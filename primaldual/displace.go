@@ -16,9 +16,12 @@ func (s *Scheduler) displace(w *wish, values []float64) (plan, bool) {
 	if s.learn.Displace == 0 {
 		return plan{}, false
 	}
+	// The value asked for is what the wish is worth at the earliest completion there can be;
+	// whoever is too dear for that is too dear for any later one.
 	victims := s.victims(w, values[int(ceilDiv(w.left.work, w.job.perSlot()))-1])
 	// Room that some leave is room that more leave too, so that halving finds the fewest.
 	best, gone := plan{}, 0
+	// Fewer victims than low do not make room; high of them do, or are one more than there are.
 	for low, high := 1, len(victims)+1; low < high; {
 		middle := (low + high) / 2
 		if p, ok := s.placeWithout(w, values, victims[:middle]); ok {
@@ -38,6 +41,8 @@ func (s *Scheduler) displace(w *wish, values []float64) (plan, bool) {
 			best, chosen = p, fewer
 		}
 	}
+	// The plan may end later than at the earliest, and the wish is then worth less: both limits are
+	// asked again for what it really earns.
 	worth := values[best.schedule.completion()-w.left.first]
 	if lost := worthOf(chosen); lost > worth || !s.learn.mayDisplace(lost, worth) {
 		return plan{}, false
@@ -49,6 +54,8 @@ func (s *Scheduler) displace(w *wish, values []float64) (plan, bool) {
 
 // victims returns the jobs that may go for a wish of some worth, the least worth for each unit of what they still need first.
 func (s *Scheduler) victims(w *wish, worth float64) []*running {
+	// own and density are worth for each slot of the whole cluster, the wish's and that of what is
+	// left of r: only so are wide short jobs and narrow long ones compared fairly.
 	own := worth / (s.ledger.share(w.job) * float64(w.left.work))
 	type candidate struct {
 		*running
@@ -67,6 +74,8 @@ func (s *Scheduler) victims(w *wish, worth float64) []*running {
 	var out []*running
 	sum := 0.0
 	for _, c := range candidates {
+		// All who go are together worth no more than the wish, so that the worth held never falls. The list ends
+		// here even if a later job is worth less: density says who goes first.
 		if sum += c.utility; sum > worth {
 			break
 		}
@@ -82,6 +91,8 @@ func (s *Scheduler) placeWithout(w *wish, values []float64, without []*running) 
 		s.ledger.move(&r.job, r.schedule, from, -1)
 		delete(s.jobs, r.job.ID) // nor may they be planned again
 	}
+	// The ledger now is one without them. The order in which they come back does not matter:
+	// quantities are integers, and prices are functions of quantities.
 	p, ok := s.place(w, values)
 	for _, r := range without {
 		s.ledger.move(&r.job, r.schedule, from, 1)
