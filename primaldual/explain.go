@@ -29,6 +29,8 @@ func (p *planner) explain(m *market, d *Decision) apportion.Reason {
 	case Worthless:
 		return set(0, 0, "it is worth nothing in slot %d, where it could end at the earliest", r.first+int(r.shortest())-1)
 	case NoRoom:
+		// The room is counted only for the reason: O(slots x servers x kinds), which would be too
+		// dear for every decision.
 		room := r.roomFor(m, m.last()-r.first)
 		if room >= r.work { // ChunkDP counts whole chunks only
 			return set(float64(r.work), float64(room), "servers have room for its work, but not for whole chunks in each slot")
@@ -59,6 +61,8 @@ func (p *planner) explainMisfit(m *market, v Verdict) apportion.Reason {
 		reason.Text = fmt.Sprintf("no %v server has the labels that it requires", side)
 		return reason
 	}
+	// The first kind in the order of Kinds is named, so that equal refusals have equal reasons.
+	// most is over servers whose labels suit, as the job could use no other.
 	for k, need := range job.demand(side) {
 		most := int64(0)
 		for i := range servers {
@@ -72,6 +76,8 @@ func (p *planner) explainMisfit(m *market, v Verdict) apportion.Reason {
 			return reason
 		}
 	}
+	// Each kind is there on some server, and the misfit is in the combination: no single kind, need
+	// and have can state it.
 	reason.Text = fmt.Sprintf("no %v server has enough of all kinds together", side)
 	return reason
 }

@@ -28,6 +28,8 @@ func (s *Scheduler) Extend(id string, work int64) (Extension, error) {
 	if err != nil {
 		return Extension{}, err
 	}
+	// W_i with all extensions stays at most 2^53, above which the tables' float64 no longer tells
+	// one worker-slot from the next.
 	if most := int64(maxWorkerSlots) - r.job.WorkerSlots() - r.extra; work < 1 || work > most {
 		detail := strconv.FormatInt(work, 10) + " is not in [1, " + strconv.FormatInt(most, 10) + "]"
 		return Extension{}, &apportion.FieldError{Item: r.job.item(), Field: "work", Err: apportion.ErrRange, Detail: detail}
@@ -46,6 +48,7 @@ func (s *Scheduler) Extend(id string, work int64) (Extension, error) {
 		s.check()
 		return Extension{Decision: d}, err
 	}
+	// settle puts the new utility in the place of the old one, which Lost compares with.
 	before := r.utility
 	s.apply(&p, from)
 	s.settle(r, &d, from)
@@ -71,6 +74,8 @@ func (s *Scheduler) prolong(r *running, from int) (Decision, plan, error) {
 	for worthwhile > 0 && values[worthwhile-1] <= 0 {
 		worthwhile--
 	}
+	// pack asks for no prices and ends as early as can be, which is worth the most, since values
+	// never increase.
 	schedule, ok := s.packer.pack(&s.ledger.market, &r.job, left, from+worthwhile-1)
 	if !ok {
 		return d, plan{}, nil
@@ -80,6 +85,8 @@ func (s *Scheduler) prolong(r *running, from int) (Decision, plan, error) {
 	for i := range schedule {
 		out.Cost += s.ledger.priceOf(&r.job, &schedule[i])
 	}
+	// Payoff is 0 or less here: the search has found nothing that pays. Cost is stated all the
+	// same, as it is what the extension takes from others.
 	out.Payoff = out.Utility - out.Cost
 	return out, plan{}, nil
 }
@@ -87,6 +94,8 @@ func (s *Scheduler) prolong(r *running, from int) (Decision, plan, error) {
 // priceOf sets what the containers of a slot cost at the prices in force, and returns it.
 func (l *Ledger) priceOf(job *Job, plan *SlotPlan) float64 {
 	plan.Price = 0
+	// The price of a slot is sum_h,r p_h[r](t) w_i[r] y_ih(t) + sum_k,r q_k[r](t) s_i[r] z_ik(t),
+	// its part of the sums in (20).
 	prices := l.prices(l.slot(plan.Slot))
 	for _, side := range []Side{Workers, ParameterServers} {
 		l.scratch.set(&l.market, side, job.demand(side))

@@ -28,6 +28,7 @@ type Displacement struct {
 // Offer has checked is tolerated (see [Utility]), and a job for which the search would exceed the limit
 // on memory loses its place with the verdict [TooLarge].
 func (s *Scheduler) Fail(server string, from int) ([]Displacement, error) {
+	// Everything that can be wrong is found before the first change: the rest of Fail has no error.
 	machine, err := s.find(server)
 	if err != nil {
 		return nil, err
@@ -59,6 +60,8 @@ func (s *Scheduler) Repair(server string, from int) error {
 }
 
 // find returns the machine with an ID.
+// It walks both lists, O(H+K): changes of servers are rare, and an index would have to follow each
+// of them.
 func (s *Scheduler) find(id string) (int, error) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		for i, server := range s.ledger.cluster.servers(side) {
@@ -71,6 +74,7 @@ func (s *Scheduler) find(id string) (int, error) {
 }
 
 // release takes all slots from slot from on from jobs.
+// What ran before slot from stays in r.schedule, since left counts it as work done.
 func (s *Scheduler) release(jobs []*running, from int) {
 	for _, r := range jobs {
 		s.ledger.move(&r.job, r.schedule, from, -1)
@@ -82,6 +86,8 @@ func (s *Scheduler) release(jobs []*running, from int) {
 func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
 	out := make([]Displacement, 0, len(jobs))
 	for _, r := range jobs {
+		// Each job is settled before the next is decided, which then sees the room and the prices
+		// that are left.
 		d, p, err := s.reconsider(r, from)
 		if err != nil { // only ErrTooLarge: the utility is not checked again
 			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
@@ -109,8 +115,12 @@ func (s *Scheduler) reconsider(r *running, from int) (Decision, plan, error) {
 func (s *Scheduler) settle(r *running, d *Decision, from int) {
 	if d.Admitted {
 		s.ledger.move(&r.job, d.Schedule, from, 1)
+		// The capacity ends with the length, so that append copies: it must not write over the
+		// released tail, which the caller may still want to put back.
 		r.schedule = append(r.schedule[:len(r.schedule):len(r.schedule)], d.Schedule.clone()...)
 		r.utility = d.Utility
+		// The new promise takes the place of the old one, which could not be kept, and binds all
+		// later plans.
 		r.promise = r.job.worthUntil(d.Completion, d.Utility, s.Last())
 		return
 	}
@@ -121,6 +131,8 @@ func (s *Scheduler) settle(r *running, d *Decision, from int) {
 }
 
 // left returns what is left of a job that keeps its schedule before slot from only.
+// A past that did more than was asked in some slot, as whole chunks and ways of Speeds may, leaves
+// less.
 func (r *running) left(from int) remainder {
 	kept := r.schedule[:r.schedule.before(from)]
 	left := remainder{first: max(from, r.job.Arrival), admitted: true}
@@ -129,12 +141,16 @@ func (r *running) left(from int) remainder {
 	if len(r.job.Speeds) > 0 {
 		return left
 	}
+	// ChunkDP counts E_i N_i chunk trainings and not worker-slots; whole adds the product up first
+	// and finds an overflow.
 	left.chunks = r.job.Epochs*r.job.Chunks - chunksDone(&r.job, kept)
 	return left
 }
 
 // byNumber returns the jobs in order of admission.
 func (s *Scheduler) byNumber() []*running {
+	// Maps have no order. Numbers rise with each admission, so that all walks, and all sums of
+	// floats on them, are alike in every run. O(jobs log jobs).
 	jobs := make([]*running, 0, len(s.jobs))
 	for _, r := range s.jobs {
 		jobs = append(jobs, r)
@@ -154,6 +170,8 @@ func (p *park) holds(s Schedule, machine, from int) bool {
 }
 
 // inPlan reports whether a slot of a schedule has containers of either side on a machine.
+// A machine on both lists loses workers and parameter servers together, so that both sides are
+// looked at.
 func (p *park) inPlan(plan *SlotPlan, machine int) bool {
 	for _, side := range []Side{Workers, ParameterServers} {
 		for _, placement := range plan.on(side) {

@@ -27,12 +27,15 @@ type bucket struct {
 }
 
 // octaves is the number of levels in a factor of two of worth a unit of load.
+// A level is 9 % wide: wider ones would take unlike jobs for equals, narrower ones only take more memory.
 const octaves = 8
 
 // level returns the bucket of a worth a unit of load; positive.
 func level(density float64) int { return int(math.Floor(octaves * math.Log2(density))) }
 
 // forgotten is the part of a slot of the cluster below which a bucket is dropped.
+// Without it each level that ever occurred would be kept, decayed to denormal numbers that slow
+// every sum.
 const forgotten = 1e-12
 
 // note adds a job offered in a slot, not before the last one. A job without load or worth says nothing.
@@ -80,6 +83,8 @@ func (f *forecast) displaced(slot int, load, worth, committed, length float64) f
 	}
 	key := level(worth / load)
 	better := bucket{}
+	// Only levels above that of the job count: those in its own bucket are worth about as much, and
+	// it is no loss which of them runs.
 	for i := len(f.buckets) - 1; i >= 0 && f.buckets[i].level > key; i-- {
 		better.load += f.buckets[i].load
 		better.worth += f.buckets[i].worth
@@ -89,8 +94,13 @@ func (f *forecast) displaced(slot int, load, worth, committed, length float64) f
 	}
 	// The sum of the weights of all slots counted so far, as an integral: it ends at twice the memory, half of it made up.
 	seen := f.memory + f.memory*(1-math.Exp(-float64(slot-f.since+1)/f.memory))
+	// better.load/seen is the load of better jobs a slot, in slots of the whole cluster; length
+	// slots bring so much of it.
 	expected := better.load / seen * length
 	room := length - committed
+	// Better load that finds no room even without the job is not lost by it: the difference of the
+	// two overflows is the job's doing. lost lies in [0, load].
 	lost := max(0, expected-(room-load)) - max(0, expected-room)
+	// What is turned away is worth better.worth/better.load a unit, the mean of the better jobs.
 	return lost * better.worth / better.load
 }

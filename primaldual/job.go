@@ -67,6 +67,8 @@ const maxWorkerSlots = 1 << 53
 // CommSlots returns 2 e/b in slots for gradients of gradientBytes bytes sent, and parameters of the
 // same size received, at bitsPerSecond, where a slot lasts slot. Arguments must be positive.
 func CommSlots(gradientBytes, bitsPerSecond int64, slot time.Duration) float64 {
+	// The 2 is for gradients there and parameters back, the 8 for bits in a byte; bits over
+	// bitsPerSecond are seconds, which slot.Seconds() turns into slots.
 	return 2 * 8 * float64(gradientBytes) / float64(bitsPerSecond) / slot.Seconds()
 }
 
@@ -94,6 +96,8 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
 	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
 	j.checkPlaces(faults)
+	// Of the forms only Steps can be wrong by itself. Values are checked at the offer, since the
+	// horizon says at which d the job could end.
 	switch utility := j.Utility.(type) {
 	case nil:
 		faults.Add(apportion.Item{}, "Utility", apportion.ErrEmpty, "")
@@ -103,6 +107,8 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 			faults.Add(apportion.Item{}, fmt.Sprintf("Utility[%d]", i), apportion.ErrRange, detail)
 		}
 	}
+	// Where a factor is wrong the product says nothing more. Written as !(x <= most) the test also
+	// refuses a product that is not a number.
 	if len(*faults) == before && !(j.workerSlots() <= maxWorkerSlots) {
 		detail := formatFloat(j.workerSlots()) + " worker-slots"
 		faults.Add(apportion.Item{}, "Epochs x Chunks x Minibatches", apportion.ErrOverflow, detail)
@@ -150,6 +156,8 @@ func checkSlots(faults *apportion.Faults, field string, x float64) {
 func (j *Job) item() apportion.Item { return check.Item("job", j.ID, 0) }
 
 // ChunkSlots returns m_i = M_i (tau_i + 2 e_i/b_i), the slots in which one worker trains one chunk.
+// A mini-batch is trained in tau_i, then its gradients and parameters travel: nothing overlaps in
+// the paper's model.
 func (j *Job) ChunkSlots() float64 {
 	return float64(j.Minibatches) * (j.MinibatchSlots + j.CommSlots)
 }
@@ -165,24 +173,31 @@ func (j *Job) WorkerSlots() int64 {
 	if len(j.Speeds) > 0 {
 		return j.Units
 	}
+	// Valid factors make positive work, of which roundingSlack must not leave nothing.
 	return max(1, ceilSlack(j.workerSlots()))
 }
 
 // ShortestSlots returns n_i = ceil(E_i m_i), the fewest slots in which the job can end: those with
 // N_i workers in each. The job must be valid.
+// It divides W_i by N_i: ceil(ceil(E_i N_i m_i)/N_i) is ceil(E_i m_i), as N_i is an integer.
 func (j *Job) ShortestSlots() int64 { return ceilDiv(j.WorkerSlots(), j.perSlot()) }
 
 // PSFor returns the fewest parameter servers that serve the given number of workers: ceil(y b/B),
 // exactly. It is at most workers where b <= B; for b > B no number will do (constraints (6) and (7)
 // contradict each other) and the result is workers + 1.
 func (j *Job) PSFor(workers int64) int64 {
+	// (6) and (7) ask for y b/B <= z <= y, which no z does for b > B. workers + 1 breaks (7), so
+	// that whoever tests that refuses.
 	if j.WorkerBandwidth > j.PSBandwidth {
 		return workers + 1
 	}
+	// The fewest are the cheapest, as no price is negative. The product y b is made in 128 bits,
+	// since both factors may be large.
 	return schedule.CeilMulDiv(workers, j.WorkerBandwidth, j.PSBandwidth)
 }
 
 // clone returns a copy that shares no slice with j.
+// Utility is shared, as it must be a pure function.
 func (j *Job) clone() Job {
 	out := *j
 	out.Worker, out.PS, out.Speeds = j.Worker.Clone(), j.PS.Clone(), slices.Clone(j.Speeds)
@@ -229,6 +244,8 @@ func (j *Job) demand(side Side) apportion.Resources {
 }
 
 // ceilSlack rounds up, but takes what is above an integer by roundingSlack for that integer.
+// That is ceil(x - 1e-9 max(1, |x|)): relative for large x, absolute near 0, where a relative slack
+// would vanish.
 func ceilSlack(x float64) int64 {
 	if near := math.Round(x); x-near <= roundingSlack*max(1, math.Abs(x)) {
 		return int64(near)

@@ -24,6 +24,8 @@ type (
 
 // MarshalJSON writes a job. Its utility must be nil or of one of this package's types but UtilityFunc.
 func (j Job) MarshalJSON() ([]byte, error) {
+	// jobFields has no MarshalJSON, without which json would call this method again and again. The
+	// outer Utility hides the embedded one, which is an interface that json cannot read.
 	out := jobJSON{jobFields: jobFields(j), Utility: json.RawMessage("null")}
 	if j.Utility != nil {
 		form, err := utilityForm(j.Utility)
@@ -51,6 +53,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 			return err
 		}
 	}
+	// j changes only when all of the text has been read: a fault leaves it as it was.
 	*j = job
 	return nil
 }
@@ -71,6 +74,7 @@ func utilityForm(u Utility) (map[string]any, error) {
 		}
 		return map[string]any{"steps": pairs}, nil
 	}
+	// A function has no text, and null in its place would come back as a job without utility.
 	return nil, fmt.Errorf("primaldual: a utility of type %T has no form in JSON", u)
 }
 
@@ -89,10 +93,14 @@ func (r *utilityReader) read(text []byte) Utility {
 	}
 	var u Utility
 	known := 0
+	// The order of names makes the list of faults the same for the same text, which a map alone
+	// does not.
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
 		field, form := "utility."+name, forms[name]
 		switch name {
 		case "sigmoid":
+			// list returns three numbers whatever it finds, so that one pass reports all faults of
+			// a text.
 			g := r.list(field, form, 3)
 			u = Sigmoid{g[0], g[1], g[2]}
 		case "constant":
@@ -122,6 +130,8 @@ func (r *utilityReader) read(text []byte) Utility {
 
 // value sets a value from a text, and returns false where it is of another type than due.
 func (r *utilityReader) value(field string, text []byte, value any, due string) bool {
+	// json takes null for any type and leaves the value as it is: a worth of null would silently be
+	// 0.
 	if err := json.Unmarshal(text, value); err != nil || string(text) == "null" {
 		r.add(field, apportion.ErrType, "not "+due)
 		return false
@@ -156,6 +166,7 @@ func (r *utilityReader) steps(field string, text []byte) Steps {
 		step := r.list(field, pair, 2)
 		switch within := step[0]; {
 		case len(r.faults) > before:
+		// MaxInt32 slots fit int on every platform and lie far beyond any horizon.
 		case within != math.Trunc(within) || within < 0 || within > math.MaxInt32:
 			r.add(field, apportion.ErrRange, "a duration is a whole number of slots, 0 or more")
 		case within <= last:

@@ -46,6 +46,8 @@ func (j *joint) set(m *market, demands *[2]demand, rule Colocation) {
 }
 
 // setFree is set at prices of nothing: what fits is then what has a cost.
+// free is a copy whose slots and room are those of m; only base prices are replaced, so that slots
+// must come through unpriced.
 func (j *joint) setFree(m *market, demands *[2]demand, rule Colocation) {
 	if len(j.zero) != len(m.base) {
 		j.zero = make([]float64, len(m.base))
@@ -73,12 +75,16 @@ func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 
 	limit := most(couples)
 	j.sums[Workers] = j.greedy.sums(j.sums[Workers], j.market, s, &j.demands[Workers], order{limit.workers, budget})
 	j.sums[ParameterServers] = j.greedy.sums(j.sums[ParameterServers], j.market, s, &j.demands[ParameterServers], order{limit.ps, budget})
+	// A_t(y) + B_t(z) is the cost where the sides do not meet and a lower bound where they do, as
+	// containers can only get in each other's way.
 	separate := func(c couple) float64 {
 		if c.workers >= int64(len(j.sums[Workers])) || c.ps >= int64(len(j.sums[ParameterServers])) {
 			return inf
 		}
 		return j.sums[Workers][c.workers] + j.sums[ParameterServers][c.ps]
 	}
+	// Couples that do not fit even apart from each other are infinite already, and would only make
+	// the table of solve larger.
 	largest := couple{}
 	for i, c := range couples {
 		if out[i] = separate(c); out[i] < inf {
@@ -92,6 +98,7 @@ func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 
 	// 3. They do.
 	j.solve(s, largest, budget, false)
 	for i, c := range couples {
+		// solve's table has no entry for a couple beyond largest.
 		if out[i] < inf {
 			out[i] = max(out[i], j.best[c.workers*(largest.ps+1)+c.ps]) // never below what rounding makes of the bound
 		}
@@ -126,6 +133,7 @@ func (j *joint) place(s *slotState, c couple) (placed [2][]apportion.Placement, 
 		return placed, true
 	}
 	j.solve(s, c, inf, true)
+	// c is the limit of the table, so that its entry is the last one.
 	if j.best[len(j.best)-1] == inf {
 		return placed, false
 	}
@@ -148,8 +156,11 @@ const slackOfSums = 1e-12
 // the two sides apart from each other, which sums says.
 func (j *joint) beside(s *slotState, c couple, budget float64) (placed [2][]apportion.Placement, ok bool) {
 	m := j.market
+	// after is the slot as it will be with the workers in it. The tables of the ledger are shared
+	// and stay as they are; prices too, since (32) has those before the job.
 	after := slotState{price: s.price, used: make([]int64, len(m.capacity)), down: s.down}
 	copy(after.used, s.used)
+	// A machine that has workers takes no parameter servers: in the copy it is down.
 	if j.rule == Apart {
 		after.down = make([]bool, m.machines)
 		copy(after.down, s.down)
@@ -173,10 +184,13 @@ func (j *joint) beside(s *slotState, c couple, budget float64) (placed [2][]appo
 	}
 	sortPlacements(placed[Workers])
 	sortPlacements(placed[ParameterServers])
+	// No placement costs less than both sides apart from each other. One that costs the same, up to
+	// the rounding of two sums, is thus the cheapest, and no table is needed.
 	return placed, left == 0 && cost <= j.sums[ParameterServers][c.ps]*(1+slackOfSums)
 }
 
 // alone returns the cheapest place that has all of a couple, and its cost; infinite where there is none.
+// Of equal ones it is the first, so that ties go to the lowest machine. O(places).
 func (j *joint) alone(c couple) (at int, cost float64) {
 	cost = inf
 	for i := range j.places {
@@ -253,6 +267,8 @@ func (j *joint) fillBeside(p *place, s *slotState, machine int, room [2]int64, l
 
 // keepCheapest keeps of the places the n that are cheapest for a worker and the n cheapest for a parameter server, of those
 // with room for one.
+// n containers stand on n machines at most: a container on a dearer machine could always move to
+// one of the n cheapest with room that holds none, so that others cannot lower the cost.
 func (j *joint) keepCheapest(n int) {
 	keep := make([]bool, len(j.places))
 	for _, side := range []Side{Workers, ParameterServers} {
@@ -280,12 +296,16 @@ func (j *joint) keepCheapest(n int) {
 // solve fills best up to a couple, place by place. With choices it also keeps what each place has, for trace.
 func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) {
 	j.list(s, limit, budget, true)
+	// best[y width + z] is the least cost over the places so far, of y workers and z parameter
+	// servers: a knapsack of two quantities. O(places x (workers+1) (ps+1) x couples that a place
+	// has room for).
 	width := limit.ps + 1
 	states := (limit.workers + 1) * width
 	j.best = append(j.best[:0], make([]float64, states)...)
 	for i := range j.best {
 		j.best[i] = inf
 	}
+	// Without containers there is no cost; all else is out of reach until some place takes it.
 	j.best[0] = 0
 	j.taken = j.taken[:0]
 	for i := range j.places {
@@ -318,6 +338,8 @@ func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) 
 // trace returns the placements behind the last entry of best.
 func (j *joint) trace(c couple) (placed [2][]apportion.Placement) {
 	width, states := c.ps+1, len(j.best)
+	// Backwards, as taken[i] says what place i added to an entry that places 0 to i make up: what
+	// is left of c is then made up by those before it.
 	for i := len(j.places) - 1; i >= 0; i-- {
 		has := j.taken[i*states+int(c.workers*width+c.ps)]
 		if has.workers > 0 {

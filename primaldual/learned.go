@@ -12,6 +12,7 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 		return Decision{Verdict: verdict}, plan{}, err
 	}
 	w := &wish{job: job, left: remainder{work: r.work, first: r.first}, number: s.next}
+	// displace comes after place: nobody loses his place to a job that fits beside him.
 	p, ok := s.place(w, r.values)
 	if !ok {
 		p, ok = s.displace(w, r.values)
@@ -23,6 +24,8 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 	}
 	last := p.schedule.completion()
 	d := Decision{Verdict: Admitted, Admitted: true, Completion: last, Utility: r.values[last-r.first], Schedule: p.schedule}
+	// Who takes the place of others has been weighed against them already; a price of the window
+	// would count the same load twice.
 	if len(p.gone) == 0 {
 		d.Cost = s.windowPrice(job, d.Utility, promised(r.values, int(r.shortest())-1, d.Utility))
 	}
@@ -41,6 +44,7 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 
 // readmit decides about what is left of an admitted job from slot from on. It pays no price: what it was admitted for
 // is due to it as far as there is room.
+// The account of the safeguard does not change: the job was counted when it was admitted.
 func (s *Scheduler) readmit(r *running, from int) (Decision, plan, error) {
 	left := r.left(from)
 	verdict, err := s.planner.state(&s.ledger.market, &r.job, left)
@@ -76,6 +80,8 @@ func (s *Scheduler) committed(from, to int) float64 {
 	for _, r := range s.byNumber() {
 		unit, left := s.ledger.share(&r.job), float64(r.job.done(r.schedule[r.schedule.before(from):]))
 		if r.promise > to {
+			// An even pace takes so many of the slots until r.promise; a job that runs less by slot
+			// to must run more after it.
 			left *= float64(to-from+1) / float64(r.promise-from+1)
 		}
 		sum += float64(unit * left)
@@ -86,6 +92,8 @@ func (s *Scheduler) committed(from, to int) float64 {
 // place finds the earliest completion that pays as much as any: directly, or by planning others again where that is worth
 // more.
 func (s *Scheduler) place(w *wish, values []float64) (plan, bool) {
+	// soonest is the offset of the earliest completion that any room allows: ceil(work / most a
+	// slot) - 1.
 	first, soonest := w.left.first, int(ceilDiv(w.left.work, w.job.perSlot()))-1
 	ends := levels(values, soonest)
 	// By itself first, up to the last slot in which the job is worth anything: that moves nobody.
@@ -116,6 +124,8 @@ func (s *Scheduler) place(w *wish, values []float64) (plan, bool) {
 
 // levels returns the offsets of the last slots of equal worth, from the earliest completion on, as long as it is worth
 // something. There is at least one.
+// Within a level an earlier end earns nothing more, so that only its last slot is worth an attempt;
+// a constant utility has one level, however long the horizon.
 func levels(values []float64, soonest int) []int {
 	var ends []int
 	for at := soonest; at < len(values) && values[at] > 0; at++ {
@@ -127,6 +137,8 @@ func levels(values []float64, soonest int) []int {
 }
 
 // promised returns how many slots a job has that is to be worth so much and cannot end before soonest.
+// The window is as long as the job may take without loss: a price that looked at a shorter one
+// would take a patient job for a large one.
 func promised(values []float64, soonest int, worth float64) int {
 	slots := soonest
 	for slots < len(values) && values[slots] >= worth {

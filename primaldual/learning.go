@@ -96,10 +96,14 @@ func (l *learner) price(slot int, w window, worth float64) float64 {
 // That is the safeguard: admitted >= refused/Refuse after every decision, so that a run is worth at least
 // 1/(1 + Refuse) of all jobs together that found room when they came.
 func (l *learner) mayRefuse(worth float64) bool {
+	// A negative Refuse stands for none: the first factor says so, as the second could hold for a
+	// worth of 0.
 	return l.Refuse > 0 && l.refused+worth <= l.Refuse*l.admitted
 }
 
 // mayDisplace reports whether the account allows a worth to be displaced for another. What is displaced was admitted.
+// Both sums are taken as they will be: lost goes from admitted to refused, and worth comes to
+// admitted.
 func (l *learner) mayDisplace(lost, worth float64) bool {
 	return l.Refuse > 0 && l.refused+lost <= l.Refuse*(l.admitted-lost+worth)
 }
@@ -110,6 +114,8 @@ func (l *learner) write(w *writer) {
 		w.int(0)
 		return
 	}
+	// The sums and the buckets are written bit for bit: a rounded account could decide otherwise
+	// after a restart than it would have done.
 	w.int(1)
 	w.float(l.admitted)
 	w.float(l.refused)
@@ -144,6 +150,8 @@ func (l *learner) read(r *reader) error {
 		}
 		f.buckets[i] = b
 	}
+	// Written as !(x >= 0), the test also refuses what is not a number, for which no inequality of
+	// the safeguard would hold.
 	if !(l.admitted >= 0) || !(l.refused >= 0) || math.IsInf(l.admitted+l.refused, 0) {
 		r.fail()
 	}

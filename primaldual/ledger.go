@@ -47,6 +47,8 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 		return nil, err
 	}
 	l := &Ledger{limit: limit}
+	// The check is for all slots in use, although unused ones take no memory: a ledger must not
+	// outgrow its limit later, when jobs are admitted.
 	if err := l.checkSize(cluster); err != nil {
 		return nil, err
 	}
@@ -66,7 +68,11 @@ func (l *Ledger) checkSize(cluster *Cluster) error {
 func (l *Ledger) equip(cluster *Cluster, bounds *Bounds) {
 	l.park = newPark(cluster, bounds)
 	l.base, l.cheapest = l.basePrices(), l.cheapest[:0:0]
+	// pair is side*kinds + kind. The first two groups have the numbers of the sides, so that it is
+	// also the index of their curves; those of machines on both lists follow from 2*kinds on.
 	for pair := range l.totals {
+		// No price is ever below its L, as (22) rises with what is taken: demand.floor rests on
+		// that.
 		lower := l.curves[pair].lower
 		if l.shared > 0 {
 			lower = min(lower, l.curves[2*l.kinds+pair%l.kinds].lower)
@@ -95,6 +101,7 @@ func (l *Ledger) Used(side Side, slot, server int) (apportion.Resources, error) 
 }
 
 // Prices returns the price of one unit of each kind on a server in a slot.
+// The result is a copy of (22) at what is taken now; the next Commit does not change it.
 func (l *Ledger) Prices(side Side, slot, server int) ([]float64, error) {
 	at, err := l.locate(side, slot, server)
 	if err != nil {
@@ -136,6 +143,8 @@ func (l *Ledger) Advance(slot int) error {
 	}
 	// Slots slide to the front, and the storage of those that are past is used for new ones.
 	past := min(slot-l.first, len(l.slots))
+	// SetDown marks a slot and all after it, so that the last one knows every server that is down
+	// for good.
 	down := l.slots[len(l.slots)-1].down
 	kept := copy(l.slots, l.slots[past:])
 	for i := range past {
@@ -158,6 +167,8 @@ func (l *Ledger) take(slot int, d *demand, machine int, n int64) {
 	for i, r := range d.kinds {
 		l.set(s, at+r, s.used[at+r]+n*d.amounts[i])
 	}
+	// A slot that nobody uses any more gives its tables back: memory follows what is reserved, and
+	// the best-schedule search shares one table for all such slots.
 	if s.busy == 0 {
 		s.used, s.taken, s.price = nil, nil, nil
 	}
@@ -179,7 +190,11 @@ func (l *Ledger) set(s *slotState, cell int, used int64) {
 	case before > 0 && used == 0:
 		s.busy--
 	}
+	// taken stays the sum of used over each side, which is what lets the packer pass full slots in
+	// O(kinds).
 	l.tally(s.taken, cell, used-s.used[cell])
 	s.used[cell] = used
+	// Lines 10 and 12 of Algorithm 1: p = P(g), q = Q(v). The price follows from the new sum and
+	// not from the old price, so that giving back restores it to the bit.
 	s.price[cell] = l.price(cell, used)
 }

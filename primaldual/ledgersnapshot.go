@@ -32,6 +32,7 @@ func (s *slotState) write(w *writer) {
 			before = server
 		}
 	}
+	// Distances are 1 or more, so that 0 can stand for the end of a list.
 	w.int(0)
 	before = -1
 	for cell, used := range s.used {
@@ -58,6 +59,7 @@ func RestoreLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions, dat
 		return nil, err
 	}
 	l.first = int(r.intIn(1, maxSlot))
+	// The fingerprint has compared Slots already: another number here is damage.
 	if r.count() != len(l.slots) {
 		r.fail()
 	}
@@ -82,6 +84,8 @@ func RestoreLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions, dat
 func (l *Ledger) readDown(r *reader) []bool {
 	var down []bool
 	for server := -1; ; {
+		// The range keeps server + step inside the table. After a fault intIn returns 0, which ends
+		// the loop.
 		step := int(r.intIn(0, int64(l.machines-1-server)))
 		if step == 0 {
 			return down
@@ -102,11 +106,14 @@ func (l *Ledger) readUsed(r *reader, s *slotState) {
 			return
 		}
 		cell += step
+		// A capacity of 0 would make the range empty: then 1 passes here, and is refused as more
+		// than the capacity.
 		used := r.intIn(1, max(1, l.capacity[cell]))
 		if used > l.capacity[cell] {
 			r.fail()
 			return
 		}
+		// Prices are not in a snapshot: set makes them from used, so that the two cannot disagree.
 		l.open(s)
 		l.set(s, cell, used)
 	}
@@ -134,6 +141,8 @@ func (l *Ledger) blank() *Ledger {
 }
 
 // recount returns an error where the ledger is not what the schedules of the jobs add up to.
+// The past of a schedule is in no ledger and is left out. O(placements of all jobs x kinds + slots
+// x cells in use).
 func (s *Scheduler) recount() error {
 	fresh := s.ledger.blank()
 	for _, r := range s.byNumber() {

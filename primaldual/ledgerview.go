@@ -10,6 +10,8 @@ type LedgerReader interface {
 	Last() int
 	Used(side Side, slot, server int) (apportion.Resources, error)
 	Prices(side Side, slot, server int) ([]float64, error)
+	// read is not exported, so that only ledgers of this package are readers: Certify walks their
+	// tables without copies.
 	read() *Ledger
 }
 

@@ -37,11 +37,14 @@ func (g group) takes(side Side) bool { return g == bothSides || g == group(side)
 func newPark(cluster *Cluster, bounds *Bounds) *park {
 	p := &park{cluster: cluster.clone(), bounds: bounds.clone(), kinds: len(cluster.Kinds)}
 	both := bounds.joined()
+	// The order is that of the groups, by which price finds the curve of a machine.
 	for _, ends := range [][2][]float64{{bounds.UWorker, bounds.LWorker}, {bounds.UPS, bounds.LPS}, both} {
 		for r := range p.kinds {
 			p.curves = append(p.curves, newCurve(ends[0][r], ends[1][r]))
 		}
 	}
+	// Worker servers come first and none is twice among them: worker server h is machine h, and
+	// only parameter servers need to be looked up.
 	known := make(map[string]int, len(cluster.WorkerServers))
 	for _, side := range []Side{Workers, ParameterServers} {
 		for _, server := range p.cluster.servers(side) {
@@ -90,6 +93,7 @@ func (p *park) basePrices() []float64 {
 }
 
 // price returns the price of a cell of which used is taken.
+// It is (22) with the ends of the lists that the machine is on.
 func (p *park) price(cell int, used int64) float64 {
 	return p.curves[int(p.groups[cell/p.kinds])*p.kinds+cell%p.kinds].at(used, p.capacity[cell])
 }
@@ -133,6 +137,9 @@ func (m *market) room(s *slotState, d *demand, machine int) int64 {
 		return 0
 	}
 	at := machine * m.kinds
+	// min over r with w_i[r] > 0 of floor((c_h[r] - g_h[r](t)) / w_i[r]), lines 26 and 36 of
+	// Algorithm 2. A kind that is not demanded limits nothing; a machine that is down or unsuited
+	// has no room.
 	count := maxCount
 	for i, r := range d.kinds {
 		free := m.capacity[at+r]
@@ -166,6 +173,8 @@ func (d *demand) set(m *market, side Side, r apportion.Resources) {
 			d.kinds = append(d.kinds, k)
 			d.amounts = append(d.amounts, q)
 			d.weights = append(d.weights, float64(q))
+			// The market of a certificate may go below L, so that it knows no cheapest ones,
+			// and floor 0 is the only safe bound.
 			if m.cheapest != nil {
 				d.floor += float64(m.cheapest[int(side)*m.kinds+k] * float64(q))
 			}
@@ -174,6 +183,7 @@ func (d *demand) set(m *market, side Side, r apportion.Resources) {
 }
 
 // restrict closes the machines whose labels do not satisfy what a job requires. O(machines x requirements).
+// Labels are looked at once a job, not once a slot: they do not change over the horizon.
 func (d *demand) restrict(m *market, requires []apportion.Requirement) {
 	if len(requires) == 0 {
 		return
@@ -186,6 +196,8 @@ func (d *demand) restrict(m *market, requires []apportion.Requirement) {
 }
 
 // unit returns the cost of one container on a server at prices by cell.
+// It is sum_r p[r] w_i[r]. The conversion of each product keeps the compiler from fusing it with
+// the sum, which would round otherwise on other machines.
 func (d *demand) unit(prices []float64, at int) float64 {
 	sum := 0.0
 	for i, k := range d.kinds {

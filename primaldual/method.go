@@ -14,6 +14,7 @@ const (
 	// Lagrangian reduced costs fix most slots, and a small dynamic program decides the rest.
 	BoundsFirst Method = iota
 	// CappedDP is the plain exact dynamic program over worker-slots. O(slots x W_i x N_i).
+	// It takes no bounds and leaves nothing out, so that tests compare the default with it.
 	CappedDP
 	// ChunkDP is the paper's dynamic program over chunk trainings, in which a slot trains whole
 	// chunks only. Where 1/m_i is an integer it equals the other two; otherwise its payoff may be
