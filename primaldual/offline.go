@@ -60,6 +60,7 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if err != nil {
 		return nil, err
 	}
+	// The program has capacities and no prices: the park says only which servers are one machine.
 	b := &offlineBuilder{cluster: cluster, park: newPark(cluster, freeBounds(len(cluster.Kinds))), builder: milp.NewBuilder("oasis")}
 	if err := b.checkSize(jobs, limit); err != nil {
 		return nil, err
@@ -93,6 +94,8 @@ func (o *Offline) Schedules(values []float64) []Schedule {
 func (j *offlineJob) schedule(values []float64) Schedule {
 	ended := false
 	for _, end := range j.ends {
+		// Solvers return binaries up to a tolerance; halfway no tolerance can take one for the
+		// other.
 		ended = ended || values[end.Index()] > 0.5
 	}
 	if !ended {
@@ -103,6 +106,7 @@ func (j *offlineJob) schedule(values []float64) Schedule {
 		plan := SlotPlan{Slot: j.arrival + t}
 		plan.Workers = placements(j.counts[Workers][t], values)
 		plan.PS = placements(j.counts[ParameterServers][t], values)
+		// A slot without workers has no parameter servers, by (7), and is no part of a schedule.
 		if len(plan.Workers) > 0 {
 			schedule = append(schedule, plan)
 		}
@@ -148,6 +152,7 @@ func (b *offlineBuilder) checkSize(jobs []Job, limit int64) error {
 		if err := schedule.CheckCells(slots, each, left, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
 			return err
 		}
+		// CheckCells has found slots x each at most left, so that left stays 0 or more.
 		left -= slots * each
 	}
 	return nil
@@ -156,6 +161,8 @@ func (b *offlineBuilder) checkSize(jobs []Job, limit int64) error {
 // name returns the name of a variable: u[i,t], y[i,h,t], z[i,k,t], s[i,way,t] or v[i,machine,t], jobs, servers and ways by
 // their position and slots by their number.
 func (b *offlineBuilder) name(index int) string {
+	// Job i has the variables from first on, and first never falls. Names are made on demand, as a
+	// table of them would be larger than the program.
 	i := sort.Search(len(b.jobs), func(i int) bool { return b.jobs[i].first > index }) - 1
 	job := &b.jobs[i]
 	slot, at := job.arrival+(index-job.first)/job.perSlot, (index-job.first)%job.perSlot
@@ -189,6 +196,8 @@ func (b *offlineBuilder) job(j *Job) error {
 	if err != nil {
 		return err
 	}
+	// name takes the order apart in which variables are made here: the completion, both sides,
+	// ways, marks.
 	for t := range slots {
 		end := b.builder.Integer(0, boolBound(t >= soonest), "")
 		o.ends = append(o.ends, end)
@@ -212,6 +221,8 @@ func (b *offlineBuilder) job(j *Job) error {
 }
 
 // mostOn returns the most containers of one side of a job on an empty server, 0 where its labels do not suit.
+// (3) and (4) imply it; as a bound of each variable it makes relaxations tighter, and presolve has
+// less to find.
 func (b *offlineBuilder) mostOn(j *Job, side Side, server *apportion.Server) float64 {
 	if !server.Satisfies(j.requires(side)) {
 		return 0
@@ -253,6 +264,7 @@ func (b *offlineBuilder) rows(j *Job, o *offlineJob) {
 		}
 		b.placeRows(j, o, t)
 	}
+	// W_i stands with x_i = sum_t u_i(t), so that a job that stays out needs no work.
 	b.builder.AtLeast("", terms(work, o.ends, -float64(j.WorkerSlots())), 0) // (2)
 }
 
@@ -260,6 +272,8 @@ func (b *offlineBuilder) rows(j *Job, o *offlineJob) {
 func (b *offlineBuilder) linearRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
 	workers, ps := o.counts[Workers][t], o.counts[ParameterServers][t]
 	most := terms(nil, workers, 1)
+	// The sum of u_i from t on is 1 up to the completion and 0 after it, so that no worker runs
+	// later than the utility says. It also ties (3) to x_i.
 	b.builder.AtMost("", terms(most, o.ends[t:], -float64(j.Chunks)), 0) // (3), (8)
 	served := terms(nil, workers, float64(j.WorkerBandwidth))
 	b.builder.AtMost("", terms(served, ps, -float64(j.PSBandwidth)), 0) // (6)
@@ -272,6 +286,8 @@ func (b *offlineBuilder) linearRows(work []milp.Term, j *Job, o *offlineJob, t i
 // way to a row.
 func (b *offlineBuilder) wayRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
 	b.builder.AtMost("", terms(terms(nil, o.ways[t], 1), o.ends[t:], -1), 0) // one way, and none after the completion (8)
+	// The containers of a slot are just those of the way: speeds are known for these numbers only,
+	// and more of one sort need not be faster.
 	workers, ps := terms(nil, o.counts[Workers][t], 1), terms(nil, o.counts[ParameterServers][t], 1)
 	for i, way := range o.ways[t] {
 		s := j.Speeds[i]
@@ -319,6 +335,8 @@ func terms(dst []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 // capacity adds constraints (4) and (5), one for each machine, slot and kind that any job demands there.
 func (b *offlineBuilder) capacity(jobs []Job) {
 	for slot := 1; slot <= b.cluster.Slots; slot++ {
+		// A row belongs to a cell of a machine and not to a server of a list, so that workers and
+		// parameter servers on a shared machine meet in one row.
 		rows := make([][]milp.Term, len(b.park.capacity))
 		for _, side := range []Side{Workers, ParameterServers} {
 			for h, machine := range b.park.on[side] {
@@ -340,6 +358,7 @@ func (b *offlineBuilder) capacity(jobs []Job) {
 func (b *offlineBuilder) taken(jobs []Job, side Side, at [3]int) (row []milp.Term) {
 	slot, server, kind := at[0], at[1], at[2]
 	for i := range jobs {
+		// A job has no variables before its arrival, which is how (9) and (10) are kept.
 		if q := jobs[i].demand(side)[kind]; q > 0 && slot >= jobs[i].Arrival {
 			count := b.jobs[i].counts[side][slot-jobs[i].Arrival][server]
 			row = append(row, milp.Term{Var: count, Coef: float64(q)})

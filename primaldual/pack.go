@@ -17,6 +17,8 @@ type packer struct {
 // O(slots x (kinds + servers of slots with room x kinds)).
 func (p *packer) pack(m *market, job *Job, left remainder, until int) (Schedule, bool) {
 	r := &p.request
+	// No values are set: a wish says by until how late it may end, and an earlier end is never
+	// worth less.
 	r.job, r.first, r.work = job, left.first, left.work
 	r.set(m)
 	// As many workers as fit in every slot from the first on: no schedule has done more work by any slot, so that none ends
@@ -49,6 +51,8 @@ func (p *packer) fill(m *market, s *slotState, work int64) int64 {
 		return p.fastest(m, s, work)
 	}
 	workers := p.side(m, s, Workers, min(job.Chunks, work, m.most(s, &p.request.demands[Workers])))
+	// ceil(y b/B) parameter servers, constraint (6). most bounds what fits by sums over the side,
+	// which costs O(kinds) and finds full slots before any server is looked at.
 	need := job.PSFor(workers)
 	ps := p.side(m, s, ParameterServers, min(need, m.most(s, &p.request.demands[ParameterServers])))
 	if ps == need {
@@ -64,10 +68,13 @@ func (p *packer) fill(m *market, s *slotState, work int64) int64 {
 // fastest places the way of a job that does the most, or of those that do all the work the one with the fewest workers.
 func (p *packer) fastest(m *market, s *slotState, work int64) int64 {
 	r := &p.request
+	// Both are what is left after the slots before: the ways are cut to it, so that the last slot
+	// takes no more than it must.
 	r.work, r.units = work, work
 	way := r.fastest(m, s)
 	if r.coupled(m) {
 		p.joint.setFree(m, &r.demands, r.job.Colocation)
+		// fastest has found this couple to fit by the same table, so that place cannot fail.
 		placed, _ := p.joint.place(unpriced(s), couple{way.Workers, way.PS})
 		p.picks = placed
 		return way.Units
@@ -82,6 +89,8 @@ func (p *packer) side(m *market, s *slotState, side Side, want int64) int64 {
 	// The list is the packer's own; pack copies what it keeps.
 	p.picks[side] = p.picks[side][:0]
 	left := want
+	// First servers first, and not the cheapest: what is packed tightly leaves whole servers free
+	// for wide jobs.
 	for server, machine := range m.on[side] {
 		if left == 0 {
 			break

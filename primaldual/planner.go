@@ -36,6 +36,7 @@ func (p *planner) decide(m *market, job *Job, left remainder) (Decision, error) 
 func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 	r := &p.request
 	r.job, r.first, r.work, r.chunks, r.values = job, left.first, left.work, left.chunks, r.values[:0]
+	// The cheapest test comes first: misfit looks at empty servers only, and no slot.
 	if verdict := job.misfit(m.cluster); verdict != Admitted {
 		return verdict, nil
 	}
@@ -46,6 +47,8 @@ func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 	// The job cannot end in the first slots: their values are never read.
 	soonest := int(r.shortest()) - 1
 	r.values = append(r.values, make([]float64, soonest)...)
+	// f_i counts from the arrival, the request from left.first: since is the offset between the
+	// two.
 	since := left.first - job.Arrival
 	if left.admitted {
 		r.values = job.tolerated(r.values, since+soonest, since+slots-1)
@@ -55,10 +58,12 @@ func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 			return Worthless, err
 		}
 	}
+	// Values never increase, so that 0 at the earliest completion is 0 at all of them.
 	if r.values[soonest] <= 0 {
 		return Worthless, nil
 	}
 	r.set(m)
+	// The limit is tested before any table is built, so that ErrTooLarge leaves nothing half done.
 	return Admitted, p.checkCouples(m)
 }
 
@@ -91,6 +96,7 @@ func (p *planner) checkCouples(m *market) error {
 	if err := schedule.CheckCells(top.workers+1, top.ps+1, p.search.Limit, r.job.item(), "workers x parameter servers"); err != nil {
 		return err
 	}
+	// keepCheapest leaves at most workers + ps places of each side.
 	places := min(int64(m.machines), 2*(top.workers+top.ps))
 	return schedule.CheckCells((top.workers+1)*(top.ps+1), places, p.search.Limit, r.job.item(), "workers x parameter servers x servers")
 }
@@ -107,6 +113,8 @@ func (p *planner) checkSize(m *market) (fits bool, err error) {
 	if err := schedule.CheckCells(most+1, slots, limit, r.job.item(), "slots x workers"); err != nil {
 		return false, err
 	}
+	// CheckCells has found (most+1) x slots within the limit, so that the product does not
+	// overflow.
 	if r.work > most*slots || !r.whole {
 		return r.work <= most*slots, nil
 	}
@@ -119,6 +127,8 @@ func (p *planner) describe(m *market, found *schedule.Answer) Decision {
 	switch {
 	case found.Status == schedule.Best:
 		return p.placed(found)
+	// Bounds first ends its tables at the budget. Unreached then means no room or no room at a
+	// price that pays; counting the room tells the two apart.
 	case found.Status == schedule.Unreached && (p.method != BoundsFirst || r.roomFor(m, len(r.values)-1) < r.work):
 		return Decision{Verdict: NoRoom}
 	}
@@ -136,6 +146,7 @@ func (p *planner) placed(found *schedule.Answer) Decision {
 			d.Schedule = append(d.Schedule, plan)
 		}
 	}
+	// mu_i = f_i - cost of the schedule at the prices in force. (eq. 21)
 	d.Payoff = d.Utility - d.Cost
 	return d
 }
@@ -147,6 +158,7 @@ func (p *planner) slack() float64 {
 }
 
 // whole returns all the work of a job.
+// Only ChunkDP counts chunk trainings, so that E_i N_i may overflow where nobody asks for it.
 func (p *planner) whole(job *Job) (remainder, error) {
 	work := remainder{work: job.WorkerSlots(), first: job.Arrival}
 	if p.method != ChunkDP || len(job.Speeds) > 0 {

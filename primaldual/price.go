@@ -17,6 +17,7 @@ type curve struct {
 
 // newCurve returns the price function from lower, on an empty server, to upper, on a full one; without
 // price where either is 0.
+// ln U and ln L are taken once here, and each price is then one exponential.
 func newCurve(upper, lower float64) curve {
 	if upper <= 0 || lower <= 0 {
 		return curve{}
@@ -30,8 +31,11 @@ func (c *curve) at(used, capacity int64) float64 {
 	switch {
 	case c.lower == 0 || capacity == 0:
 		return 0
+	// exp(ln L) may differ from L in the last bit, and an empty cell must cost just what base says.
 	case used == 0:
 		return c.lower
 	}
+	// p = exp(ln L + (g/c)(ln U - ln L)), which satisfies the differential form of Lemma 3, p dg =
+	// c dp/ln(U/L). (eq. 22)
 	return math.Exp(c.logL + float64(float64(used)/float64(capacity)*c.logGap))
 }

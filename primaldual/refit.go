@@ -33,6 +33,8 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 			continue
 		}
 		// A slot is filled in again cell by cell, which also counts its busy cells and sets its prices.
+		// Old cells are read while new ones are written: the old table stays untouched until all
+		// are moved.
 		used := s.used
 		s.used, s.busy = nil, 0
 		l.open(s)

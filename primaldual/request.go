@@ -21,6 +21,7 @@ type request struct {
 
 // coupled reports whether the sides of the job meet: it must have one machine, or has parameter servers and there are
 // machines on both lists.
+// Where the sides do not meet, costs add up by side, which is far cheaper than a table of couples.
 func (r *request) coupled(m *market) bool {
 	return r.job.Colocation == OneMachine || m.shared > 0 && (len(r.job.Speeds) == 0 || r.most[ParameterServers] > 0)
 }
@@ -35,6 +36,7 @@ func (r *request) ways(m *market) []Speed {
 	most := r.mostWorkers(m)
 	for d := int64(1); d <= r.units; d++ {
 		y := r.workersFor(d)
+		// Workers rise with d: beyond what empty servers hold no further number fits.
 		if y > most {
 			break
 		}
@@ -49,10 +51,13 @@ func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.perSlot()) }
 // floorCost returns what the work costs at least, wherever and whenever it runs.
 func (r *request) floorCost() float64 {
 	if len(r.job.Speeds) > 0 {
+		// least is the thriftiest way at the lowest prices; no slot does a unit for less.
 		return float64(r.work) * r.job.least(func(s Speed) float64 {
 			return float64(float64(s.Workers)*r.demands[Workers].floor) + float64(float64(s.PS)*r.demands[ParameterServers].floor)
 		})
 	}
+	// At base prices W_i workers and Z_i = ceil(W_i b/B) parameter servers, the fewest of any
+	// schedule: a lower bound on the cost that needs no slot.
 	return float64(float64(r.work)*r.demands[Workers].floor) +
 		float64(float64(r.job.PSFor(r.work))*r.demands[ParameterServers].floor)
 }
@@ -64,6 +69,7 @@ func (r *request) set(m *market) {
 		r.demands[side].restrict(m, r.job.requires(side))
 	}
 	r.most[Workers], r.most[ParameterServers] = r.job.widest()
+	// Tables count worker-slots or units of Speeds, ChunkDP's count chunk trainings.
 	r.units = r.work
 	if r.whole {
 		r.units = r.chunks
@@ -77,6 +83,8 @@ func (r *request) problem() schedule.Problem {
 		Values: r.values, Floor: r.floorCost(), Servers: r.job,
 	}
 	if len(r.job.Speeds) > 0 {
+		// With Speeds parameter servers follow from the way and not from the units, so that nu has
+		// nothing to price.
 		p.Servers = noServers{}
 	}
 	return p
@@ -94,6 +102,8 @@ func (r *request) workersFor(units int64) int64 {
 // servers hold.
 func (r *request) mostWorkers(m *market) int64 {
 	most := min(r.job.Chunks, r.work)
+	// min(most, ...) keeps the sum from overflow, where containers that demand nothing find room
+	// without end.
 	room := int64(0)
 	empty := slotState{}
 	for _, machine := range m.on[Workers] {
@@ -115,6 +125,8 @@ func (r *request) roomFor(m *market, last int) int64 {
 			total += r.fastest(m, state).Units
 			continue
 		}
+		// N_i is the most by (3). Room for containers says nothing of prices, as the reason is
+		// about room alone.
 		workers := r.roomIn(m, state, Workers, r.job.Chunks)
 		ps := r.roomIn(m, state, ParameterServers, r.job.PSFor(workers))
 		for workers > 0 && r.job.PSFor(workers) > ps {
@@ -133,6 +145,8 @@ func (r *request) fastest(m *market, state *slotState) Speed {
 	fits := r.fitting(m, state, ways)
 	best := Speed{}
 	for i, w := range ways {
+		// More than all that is left is no more: of such ways the first is the smallest, which
+		// leaves room to others.
 		if units := min(w.Units, r.work); fits(i) && units > best.Units {
 			best = w
 			best.Units = units
@@ -146,6 +160,7 @@ func (r *request) fitting(m *market, state *slotState, ways []Speed) func(i int)
 	if r.coupled(m) {
 		var j joint
 		j.setFree(m, &r.demands, r.job.Colocation)
+		// At prices of nothing everything costs 0 that fits, and what does not is infinite.
 		costs := j.costs(unpriced(state), couplesOf(ways), inf)
 		return func(i int) bool { return costs[i] < inf }
 	}
@@ -171,6 +186,8 @@ func (r *request) roomIn(m *market, s *slotState, side Side, enough int64) int64
 func (r *request) served(ps, limit int64) int64 {
 	low, high := int64(0), limit // PSFor(low) <= ps < PSFor(high)
 	for high-low > 1 {
+		// PSFor never falls, so that halving finds the last y that ps serve. The float floor(ps
+		// B/b) could be one too many.
 		if mid := low + (high-low)/2; r.job.PSFor(mid) <= ps {
 			low = mid
 		} else {

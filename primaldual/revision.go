@@ -69,6 +69,7 @@ func (s *Scheduler) makeRoom(w *wish) (plan, bool) {
 func (s *Scheduler) revisable(w *wish, after int) []*running {
 	var jobs []*running
 	for _, r := range s.byNumber() {
+		// A job whose schedule has ended before the wish begins has nothing that could move.
 		if r != w.owner && r.promise > after && r.schedule.completion() >= w.left.first {
 			jobs = append(jobs, r)
 		}
@@ -84,6 +85,7 @@ func (s *Scheduler) revisable(w *wish, after int) []*running {
 
 // repack places a wish and the given jobs together, earliest promise first, as early as there is room. It is false where
 // one of them would miss its slot.
+// Its cost is O(jobs) packings, each of which passes full slots in O(kinds).
 func (s *Scheduler) repack(w *wish, jobs []*running) (plan, bool) {
 	// Everybody leaves before anybody is placed: what counts is the order of the promises, not who stood where.
 	from := w.left.first
@@ -127,6 +129,8 @@ func (s *Scheduler) planOf(w *wish, line []*wish, placed []Schedule) plan {
 		switch {
 		case x == w:
 			p.schedule = placed[i]
+		// Who is placed just as before has not moved: callers stop and start only jobs that are
+		// told to.
 		case !placed[i].equal(x.owner.schedule[x.owner.schedule.before(w.left.first):]):
 			p.moves = append(p.moves, move{x.owner, placed[i]})
 		}
@@ -152,6 +156,8 @@ func (s *Scheduler) apply(p *plan, from int) {
 	}
 	for _, m := range p.moves {
 		s.ledger.move(&m.owner.job, m.to, from, 1)
+		// The capacity ends at kept, so that append copies: another holder of the old schedule sees
+		// no change.
 		kept := m.owner.schedule.before(from)
 		m.owner.schedule = append(m.owner.schedule[:kept:kept], m.to...)
 	}
@@ -179,6 +185,8 @@ func (s *Scheduler) Revise() []Revision {
 }
 
 // equal reports whether two schedules place the same containers in the same slots.
+// Price takes no part: it is what a slot cost when it was chosen and says nothing of where
+// containers stand.
 func (s Schedule) equal(other Schedule) bool {
 	return slices.EqualFunc(s, other, func(a, b SlotPlan) bool {
 		return a.Slot == b.Slot && slices.Equal[[]apportion.Placement](a.Workers, b.Workers) && slices.Equal(a.PS, b.PS)

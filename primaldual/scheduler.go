@@ -63,6 +63,7 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 	if options.Method > ChunkDP {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
 	}
+	// Both would be two rules for one price, neither would be none.
 	if (bounds == nil) != (options.Learn != nil) {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn", Err: apportion.ErrConflict, Detail: "prices need either bounds or learning"}
 	}
@@ -141,8 +142,11 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	// quote has found every fault: from here on nothing fails, and Offer changes all or nothing.
 	s.arrival = job.Arrival
 	if s.learn != nil {
+		// The account comes before the changes, since those who go are still known here. Then they
+		// leave, others move into the room, and the job is admitted last, when its slots are free.
 		s.note(&job, &decision, worthOf(p.gone))
 		for _, r := range p.gone {
 			s.ledger.move(&r.job, r.schedule, s.First(), -1)
@@ -206,17 +210,25 @@ func (s *Scheduler) note(job *Job, d *Decision, displaced float64) {
 		s.learn.refused += displaced
 	case TooExpensive:
 		s.learn.refused += d.Utility
+	// Nobody refused it for a price, so that it is in neither sum; but it is load that came, and
+	// more like it may.
 	case NoRoom:
 	default:
 		return
 	}
+	// The worth is that of the earliest completion, whatever the job got: what was offered is what
+	// is expected again.
 	best := job.Utility.Value(int(job.ShortestSlots()) - 1)
 	s.learn.forecast.note(job.Arrival, s.ledger.share(job)*float64(job.WorkerSlots()), best)
 }
 
 // admit reserves the schedule of a decision.
 func (s *Scheduler) admit(job *Job, d Decision) {
+	// The caller may write into his job later; the work and the utility that are promised must not
+	// change with it.
 	own := job.clone()
+	// A fault here is a bug of ours: the search has seen the same room a moment ago, and nothing
+	// has moved since but by its plan.
 	if err := s.ledger.Commit(&own, d.Schedule); err != nil {
 		panic(fmt.Sprintf("primaldual: the best schedule does not fit: %v", err))
 	}
@@ -245,6 +257,8 @@ func (s *Scheduler) Complete(id string, slot int) (Finish, error) {
 	if err != nil {
 		return Finish{}, err
 	}
+	// A job cannot have ended in a slot that has not begun, nor later than planned: its work is
+	// done by then.
 	if last := min(r.schedule.completion(), s.First()); slot < r.job.Arrival || slot > last {
 		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, r.job.Arrival, last)
 		return Finish{}, &apportion.FieldError{Item: r.job.item(), Field: "slot", Err: apportion.ErrRange, Detail: detail}
@@ -291,6 +305,7 @@ func (s *Scheduler) Advance(slot int) ([]Finish, error) {
 	}
 	var ended []Finish
 	for _, r := range s.byNumber() {
+		// The ledger has dropped these slots with their usage, so that nothing is to be given back.
 		if last := r.schedule.completion(); last < slot {
 			ended = append(ended, Finish{ID: r.job.ID, Slot: last, Utility: r.utility})
 			delete(s.jobs, r.job.ID)
@@ -302,6 +317,7 @@ func (s *Scheduler) Advance(slot int) ([]Finish, error) {
 
 // check compares the ledger with a recount, in builds that check invariants.
 func (s *Scheduler) check() {
+	// A recount takes as long as admitting all jobs again, so that ordinary builds leave it out.
 	if invariant.Enabled {
 		err := s.recount()
 		invariant.Check(err == nil, "%v", err)

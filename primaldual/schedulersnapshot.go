@@ -17,10 +17,14 @@ var ErrUnsavable = errors.New("cannot be saved")
 // formulas nor known to a codec of the options is an [*apportion.FieldError] with ErrUnsavable.
 func (s *Scheduler) Snapshot() ([]byte, error) {
 	w := newWriter(schedulerSnapshot, s.ledger.park)
+	// The ledger keeps its own frame, so that one reader serves both sorts of snapshot. It is there
+	// though the jobs add up to it, as servers that are down are nowhere else.
 	w.bytes(s.ledger.Snapshot())
 	w.int(int64(s.arrival))
 	w.int(int64(s.next))
 	s.learn.write(w)
+	// In order of admission, so that equal schedulers have equal bytes, which can be compared and
+	// stored once.
 	jobs := s.byNumber()
 	w.int(int64(len(jobs)))
 	for _, r := range jobs {
@@ -51,6 +55,8 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 		return nil, err
 	}
 	s.arrival = int(r.intIn(1, maxSlot))
+	// next exceeds the number of every job, also of those that have ended: an old number must not
+	// come back.
 	s.next = uint64(r.intIn(0, maxCount))
 	if err := s.learn.read(r); err != nil {
 		return nil, err
@@ -85,6 +91,8 @@ func (s *Scheduler) sound(r *running) bool {
 	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() || r.promise < r.schedule.completion() {
 		return false
 	}
+	// A schedule that breaks (3) would commit, as capacities know nothing of N_i, and a later plan
+	// would count work that cannot be done.
 	for i := range r.schedule {
 		if len(r.job.Speeds) > 0 {
 			if r.job.rate(&r.schedule[i]) == 0 {
@@ -139,6 +147,7 @@ func (r *running) write(w *writer, codecs []UtilityCodec) error {
 }
 
 // readRunning reads what running.write wrote; whether it makes sense is for sound to say.
+// The order of fields is that of write. A change of either is a new snapshotVersion.
 func readRunning(r *reader, codecs []UtilityCodec) *running {
 	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float(), promise: int(r.intIn(1, maxSlot)), extra: r.intIn(0, maxWorkerSlots)}
 	j := &out.job
@@ -192,6 +201,7 @@ func readRequires(r *reader) []apportion.Requirement {
 }
 
 // The letters of utilities.
+// The letters are part of the format: old snapshots hold them, so that they are never reassigned.
 const (
 	sigmoidUtility  = 's'
 	constantUtility = 'c'
@@ -222,6 +232,7 @@ func writeUtility(w *writer, u Utility, codecs []UtilityCodec) bool {
 			w.int(int64(step.Within))
 			w.float(step.Value)
 		}
+	// Only the caller can save a type of his own, and a function has no contents to save.
 	default:
 		return writeByCodec(w, u, codecs)
 	}

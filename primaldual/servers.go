@@ -45,6 +45,8 @@ func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]
 		return nil, err
 	}
 	cluster := s.ledger.cluster.clone()
+	// A machine on both lists has an entry in each, which Validate wants equal: both change
+	// together.
 	for side, machines := range s.ledger.on {
 		if i := slices.Index(machines, machine); i >= 0 {
 			cluster.servers(Side(side))[i].Capacity = capacity.Clone()
@@ -65,6 +67,7 @@ func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]
 
 // crowdedOut returns the jobs that must leave a machine so that the others fit a capacity, in order of admission: as few of
 // the oldest as can be.
+// It takes O(jobs x slots of each) and leaves the ledger as it was.
 func (s *Scheduler) crowdedOut(machine int, capacity apportion.Resources) []*running {
 	crowded := func(r *running) bool {
 		for i := r.schedule.before(s.First()); i < len(r.schedule); i++ {
@@ -114,6 +117,8 @@ func (s *Scheduler) Rebound(bounds *Bounds) error {
 		return err
 	}
 	// Quantities stay, only what they cost changes.
+	// A price that jumps breaks the chain of Lemma 1 across the change: what was admitted before is
+	// settled, and alpha counts anew.
 	s.ledger.refit(s.ledger.cluster, bounds)
 	s.check()
 	return nil
@@ -133,6 +138,8 @@ func (s *Scheduler) Import(job Job, plan Schedule) error {
 	if err := job.checkPlan(plan); err != nil {
 		return err
 	}
+	// Commit is the first change and the last that can fail: it takes the whole schedule or
+	// nothing.
 	if err := s.ledger.Commit(&job, plan); err != nil {
 		return err
 	}
@@ -151,6 +158,7 @@ func (s *Scheduler) Import(job Job, plan Schedule) error {
 func (j *Job) checkPlan(plan Schedule) error {
 	for i := range plan {
 		workers, ps := plan[i].Total(), plan[i].servers()
+		// In this order: a slot of a schedule has a worker, (3), (7) and (6).
 		fits := workers >= 1 && workers <= j.Chunks && ps <= workers && ps >= j.PSFor(workers)
 		if len(j.Speeds) > 0 {
 			fits = j.rate(&plan[i]) > 0
@@ -160,6 +168,7 @@ func (j *Job) checkPlan(plan Schedule) error {
 			return j.planFault(&plan[i], apportion.ErrRange, detail)
 		}
 	}
+	// (2): a schedule that does less would end a job that is not through.
 	if work := j.done(plan); work < j.WorkerSlots() {
 		detail := fmt.Sprintf("%d worker-slots of %d", work, j.WorkerSlots())
 		return &apportion.FieldError{Item: j.item(), Field: "Schedule", Err: apportion.ErrRange, Detail: detail}

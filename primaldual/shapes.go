@@ -27,6 +27,8 @@ func (s *Scheduler) OfferShapes(shapes []Job) (Decision, int, error) {
 			best, chosen = d, i
 		}
 	}
+	// Where every shape is refused the first one is offered, so that there is one decision to
+	// return, and learning notes one job and not several.
 	chosen = max(chosen, 0)
 	d, err := s.Offer(shapes[chosen])
 	return d, chosen, err
