@@ -14,8 +14,12 @@ import (
 // New compiles inst in O(servers + applications + shapes x types) times kinds.
 func New(inst *solver.Instance) *Problem {
 	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: plain(inst), Worthy: worthy(inst)}
+	// The order matters: servers are grouped by what they hold of the types, and maxima of applications need
+	// the shapes of servers.
 	p.compileTypes()
 	p.Unit = make([]int64, p.Kinds)
+	// Unit[k] = gcd over all types of d_tk, in units of kind k: no solution uses an amount between two
+	// multiples of it, which the tree branches on.
 	for at, q := range p.demand {
 		p.Unit[at%p.Kinds] = gcd(p.Unit[at%p.Kinds], q)
 	}
@@ -25,12 +29,17 @@ func New(inst *solver.Instance) *Problem {
 }
 
 // plain reports whether inst is the paper's P2.
+// The methods that this allows (patterns, the tree, closed forms) assume linear worth, one budget that counts
+// heads, and servers that are open to all; one exception makes them wrong, and hence each is tested here.
 func plain(inst *solver.Instance) bool {
+	// A price on loss adds a second term to (10).
 	if inst.LossPrice > 0 {
 		return false
 	}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
+		// Cost 1 for each that runs makes (16) a number of applications; where it does not run Cost is never
+		// charged.
 		if own(app) || app.Stay > 0 || app.Classes != nil || app.Pinned || app.Running && app.Cost != 1 {
 			return false
 		}
@@ -41,6 +50,8 @@ func plain(inst *solver.Instance) bool {
 // compileServers counts what an empty server holds of each type alone, and groups the servers by that: real
 // nodes differ by some KiB that nobody can use.
 func (p *Problem) compileServers() {
+	// Two maps: byCapacity saves the divisions for equal servers, O(servers x kinds), and byFits joins
+	// capacities that differ by what no type can use.
 	byCapacity, byFits := make(map[string]int32), make(map[string]int32)
 	p.ShapeOf = make([]int32, p.Servers)
 	p.Capacity = make([]int64, 0, p.Servers*p.Kinds)
@@ -52,11 +63,15 @@ func (p *Problem) compileServers() {
 		if p.Inst.Class != nil {
 			class = p.Inst.Class[j]
 		}
+		// The class is part of the key: two servers of equal capacity are different where they are open to
+		// different applications.
 		key = binary.LittleEndian.AppendUint64(Key(key[:0], capacity), uint64(class))
 		h, known := byCapacity[string(key)]
 		if !known {
+			// same keeps the first key, because key is overwritten by that of the fits.
 			same := string(key)
 			for t := range p.Types {
+				// fits_t = floor of min over k of c_jk / d_tk, and 0 where the class is closed to the type.
 				fits[t] = p.Types[t].fit(class, apportion.Resources(p.DemandOf(int32(t))).CountIn(capacity))
 			}
 			key = Key(key[:0], fits)
@@ -73,7 +88,12 @@ func (p *Problem) compileServers() {
 }
 
 // compileApps fills in bounds, what is held now, and who must move.
+// HeldLoss and HeldExtra are constants of the instance: computed once here, they make keeping O(1) in every
+// search. Residents and Holding are parallel lists in ascending order of application, the same in every run.
+// Step stays 0 where no lattice is known, and bounds then count as met within the tolerance alone.
 func (p *Problem) compileApps() {
+	// room bounds n_i by (6) alone; with a Max above it relaxations would count containers that no packing
+	// has.
 	room := p.clusterRoom()
 	p.Residents, p.Holding = make([][]int32, p.Servers), make([][]int64, p.Servers)
 	unit := p.compileBudget()
@@ -86,6 +106,8 @@ func (p *Problem) compileApps() {
 			a.Min = 0
 		}
 		a.Held = solver.Containers(source.Previous)
+		// z_i = 1 is possible for these alone; the others must be freed, and count against (16) (p2_solver.md
+		// §8).
 		a.Pinnable = source.Running && p.Inst.MayStay(i)
 		a.Max = min(source.Max, room[a.Type])
 		// Where it may stay it may hold more than it could have anew.
@@ -93,7 +115,10 @@ func (p *Problem) compileApps() {
 			a.Max = max(a.Max, a.Held)
 		}
 		if source.Delta > 0 {
+			// f = floor(s^_i / delta), p2_solver.md §1. Compared as floats first: with a tiny delta f does not
+			// fit int64.
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
+			// float64(a.Max) may round up beyond a.Max.
 			a.Fair = min(a.Fair, a.Max)
 		}
 		if t := &p.Types[a.Type]; t.Own != nil {
@@ -112,6 +137,7 @@ func (p *Problem) compileApps() {
 		}
 		if !a.Pinnable {
 			p.Budget--
+			// Spend ends at -1 at least: infeasible, without an overflow.
 			p.Spend -= min(source.Cost/unit, p.Spend+1)
 			p.MustMove = append(p.MustMove, i)
 			continue
@@ -132,6 +158,7 @@ func (p *Problem) compileApps() {
 		p.Spend = p.Budget
 	}
 	p.Residual = make([]int64, len(p.Capacity))
+	// Residual is that of the root, at the full budget: it bounds what any choice leaves.
 	p.ResidualCapacity(p.Residual, nil, p.Budget)
 	p.Scale, p.TieLoss = p.scale(), p.lossWeight()
 	// A loss that is paid for is on no lattice, nor are worths by number.
@@ -142,14 +169,19 @@ func (p *Problem) compileApps() {
 
 // compileBudget counts how many applications may be adjusted at most, and what they may cost in units that
 // divide every cost. It returns the unit.
+// In the paper's P2 every cost is 1: unit is 1, and both budgets are AdjustBudget.
 func (p *Problem) compileBudget() (unit int64) {
 	cheapest := int64(math.MaxInt64)
 	for i := range p.Inst.Apps {
+		// Costs of 0 are left out: gcd would ignore them, but cheapest would be 0, and divide by it.
 		if app := &p.Inst.Apps[i]; app.Running && app.Cost > 0 {
 			unit, cheapest = gcd(unit, app.Cost), min(cheapest, app.Cost)
 		}
 	}
+	// unit is 0 where nobody has a cost; 1 keeps the divisions by it defined.
 	unit = max(1, unit)
+	// Allowed = floor(A / min cost) bounds the number of adjustments from above: no set with more of them
+	// keeps (16).
 	p.Allowed = p.Inst.AdjustBudget / cheapest
 	if cheapest == math.MaxInt64 {
 		p.Allowed = p.Inst.AdjustBudget // nobody is charged
@@ -159,6 +191,7 @@ func (p *Problem) compileBudget() (unit int64) {
 }
 
 // openAll reports whether application i could have anew what it holds, as far as servers are open to it.
+// Where it could not, freeing it loses something for good, and so there is a choice to make after all.
 func (p *Problem) openAll(i int) bool {
 	for _, placed := range p.Inst.Apps[i].Previous {
 		if !p.Inst.Open(i, placed.Server) {
@@ -170,6 +203,8 @@ func (p *Problem) openAll(i int) bool {
 
 // clusterRoom returns how many containers of each type the empty cluster holds, server by server.
 func (p *Problem) clusterRoom() []int64 {
+	// size_h is the number of servers of shape h: with it the room takes shapes x types instead of servers x
+	// types.
 	size := make([]int64, p.shapes)
 	for _, h := range p.ShapeOf {
 		size[h]++
@@ -177,6 +212,7 @@ func (p *Problem) clusterRoom() []int64 {
 	room := make([]int64, len(p.Types))
 	for t := range room {
 		for h, servers := range size {
+			// room_t = sum_h size_h fits_ht, saturated: a tiny demand in a large cluster leaves int64.
 			room[t] = AddSaturated(room[t], MulSaturated(servers, p.Fits[h*len(p.Types)+t]))
 		}
 	}
@@ -189,9 +225,13 @@ func (p *Problem) compileTypes() {
 	index := make(map[string]int32)
 	p.Apps = make([]App, len(p.Inst.Apps))
 	var key []byte
+	// O(applications x (kinds + classes)). First appearance makes the numbers of types, and with them every
+	// search, independent of the order of the map.
 	for i := range p.Inst.Apps {
 		source := &p.Inst.Apps[i]
 		key = Key(key[:0], source.Demand)
+		// The bits are compared, not the numbers: types must be equal exactly, or an answer would depend on
+		// which member came first.
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(source.Value))
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(source.Delta))
 		for _, class := range source.Classes {
@@ -200,6 +240,7 @@ func (p *Problem) compileTypes() {
 		if source.Classes != nil {
 			key = append(key, 'c') // no class at all is not every class
 		}
+		// The index makes the key unique: what is told apart by more than demand shares with nobody.
 		if own(source) {
 			key = binary.LittleEndian.AppendUint64(append(key, 'o'), uint64(i))
 		}

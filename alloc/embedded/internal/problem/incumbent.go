@@ -3,6 +3,8 @@
 package problem
 
 // Incumbent is the best state met that is a solution.
+// On lists the containers of free applications by server; who is not Free holds what it held. Objective is in
+// utilization, Loss in shares, Freed the sum of the weights of those pinnable ones that are free.
 type Incumbent struct {
 	Found     bool
 	On        [][]Slot
@@ -16,6 +18,8 @@ type Incumbent struct {
 // Accept reports whether a solution with these figures is preferred to inc: more utilization, then less loss,
 // then fewer freed applications. If so it takes over the figures.
 func (inc *Incumbent) Accept(objective, loss float64, freed int64) bool {
+	// An equal that frees as many is refused: the first one stands, so that a longer search never swaps
+	// equals.
 	if order := inc.standing.Compare(objective, loss); order > 0 || order == 0 && freed >= inc.Freed {
 		return false
 	}

@@ -45,6 +45,7 @@ func (q *Pool) Remove(p *Problem, i int32) {
 
 // Rebuild computes everything but n from the members.
 func (q *Pool) Rebuild(p *Problem) {
+	// N, Loss and Extra stay: they belong to the containers, which the caller changes by itself.
 	q.Min, q.Max, q.base, q.down = 0, 0, 0, 0
 	q.slopes, q.only = q.slopes[:0], nil
 	for _, i := range q.Members {
@@ -53,17 +54,24 @@ func (q *Pool) Rebuild(p *Problem) {
 			q.only = t
 		}
 		q.Min += a.Min
+		// Max is saturated: each member's may be as large as the cluster, and the sum may leave int64.
 		q.Max = AddSaturated(q.Max, a.Max)
 		q.base += p.Loss(i, a.Min)
+		// An application whose minimum lies above its fair count has only steps of +delta, which need no
+		// entry: they follow after all others.
 		if a.Fair < a.Min {
 			continue
 		}
 		q.down = AddSaturated(q.down, a.Fair-a.Min)
 		if a.Fair < a.Max {
+			// The fractional step has the slope delta - 2 (s^_i - delta f), p2_solver.md §1; it is taken from
+			// Loss, so that G agrees with the sum of the members' losses.
 			q.slopes = append(q.slopes, p.Loss(i, a.Fair+1)-p.Loss(i, a.Fair))
 		}
 	}
+	// Ascending slopes make every prefix the cheapest choice of that many steps.
 	slices.Sort(q.slopes)
+	// Prefix sums make At O(1), and At is computed for every move of the search.
 	q.sums = append(q.sums[:0], 0)
 	var sum float64
 	for _, slope := range q.slopes {
@@ -76,6 +84,8 @@ func (q *Pool) Rebuild(p *Problem) {
 func (q *Pool) At(delta float64, n int64) float64 {
 	r := n - q.Min
 	if r <= q.down {
+		// The containers missing to the minima are charged as steps of -delta that were not taken: G stays
+		// convex, and a search is led towards the minima.
 		if r < 0 {
 			r = -r
 			return q.base + float64(delta*float64(r))
@@ -84,9 +94,11 @@ func (q *Pool) At(delta float64, n int64) float64 {
 	}
 	r -= q.down
 	low := q.base - float64(delta*float64(q.down))
+	// sums has one entry more than slopes, so that r = len(slopes) still lies within it.
 	if r < int64(len(q.sums)) {
 		return low + q.sums[r]
 	}
+	// All fractional steps are taken, and each further container costs +delta.
 	last := len(q.sums) - 1
 	return low + q.sums[last] + float64(delta*float64(r-int64(last)))
 }
@@ -128,16 +140,20 @@ func (q *Pool) Over() int64 {
 }
 
 // Wanted returns the n in [min, max] with the largest price n - lambda G(n).
+// G is convex, so that a step of slope s is taken while price > lambda s.
 func (q *Pool) Wanted(price, lambda, delta float64) int64 {
 	slope := float64(lambda * delta)
+	// Every step costs at most +delta, so that all are taken.
 	if price > slope {
 		return q.Max
 	}
 	n := q.Min
+	// Every step costs at least -delta, so that none is.
 	if price <= -slope {
 		return n
 	}
 	n += q.down
+	// The slopes ascend: the first that costs too much ends the choice. O(fractional steps).
 	for s := 0; s < len(q.slopes) && price > float64(lambda*q.slopes[s]); s++ {
 		n++
 	}

@@ -7,6 +7,9 @@ import (
 )
 
 // Problem is an instance with flat vectors; it is read-only once built.
+// Vectors are flat, one row of kinds after the other, because the searches go through millions of rows: a
+// slice for each would cost a header and a miss of the cache every time. Quantities are exact int64 in the
+// units of the instance; shares, losses and worths are floats.
 type Problem struct {
 	Inst      *solver.Instance
 	Kinds     int
@@ -48,6 +51,8 @@ type Problem struct {
 }
 
 // Fit returns how many containers of type t the empty server j holds.
+// Two tables give it in O(1): a Fits by server would take servers x types, where most servers have a shape in
+// common.
 func (p *Problem) Fit(j int, t int32) int64 {
 	return p.Fits[int(p.ShapeOf[j])*len(p.Types)+int(t)]
 }

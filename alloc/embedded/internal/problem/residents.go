@@ -7,6 +7,9 @@ import "slices"
 // ResidualCapacity fills residual with what every server has at most for applications that do not stay when
 // the choices are made, nil for none, and budget residents may still be freed: those that are kept
 // remain, and of those that are open, in each kind all but the budget largest.
+// Each kind is taken by itself, so that residual may be more than any one set of freed residents leaves: it is
+// a valid upper bound, which the subsets themselves would give only in exponential time. O(entries log entries
+// x kinds).
 func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget int64) {
 	var used []int64
 	for j, residents := range p.Residents {
@@ -16,12 +19,17 @@ func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget in
 			for s, i := range residents {
 				use := MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Type)[k])
 				switch {
+				// An open one may be freed or kept: it waits for the sort.
 				case choices == nil || choices[i] == Open:
 					used = append(used, use)
+				// Each kept one fits by itself, but several together may not, where the server shrank: left
+				// stops at 0.
 				case choices[i] == Kept:
 					left -= min(use, left)
 				}
 			}
+			// The budget largest uses are taken as freed, whoever they belong to: nobody can free more of kind
+			// k than that.
 			slices.Sort(used)
 			for _, u := range used[:max(0, int64(len(used))-max(0, budget))] {
 				left -= min(u, left)
@@ -37,6 +45,8 @@ func (p *Problem) LeftBeside(left []int64, j int, stays func(s int, i int32) boo
 	for s, i := range p.Residents[j] {
 		if stays(s, i) {
 			n := p.Holding[j][s]
+			// Both factors were checked to fit: whoever stays has its containers on a server that holds them.
+			// A left below 0 says that those who stay do not fit together.
 			for k, q := range p.DemandOf(p.Apps[i].Type) {
 				left[k] -= n * q
 			}

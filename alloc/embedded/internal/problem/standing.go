@@ -24,6 +24,7 @@ type Standing struct {
 // Compare returns -1 if a solution with that utilization and loss is better than those that stand, 1 if it is
 // worse, and 0 if what else they differ in decides.
 func (s *Standing) Compare(objective, loss float64) int {
+	// Utilization decides first, (10), and only within its tolerance the loss does.
 	switch {
 	case !s.any || objective > s.top+halfObjective:
 		return -1
@@ -39,9 +40,13 @@ func (s *Standing) Compare(objective, loss float64) int {
 
 // Accept lets a solution stand that is not worse.
 func (s *Standing) Accept(objective, loss float64) {
+	// A clear gain in utilization starts afresh: the least loss of worse solutions must not be held against
+	// it.
 	if !s.any || objective > s.top+halfObjective {
 		*s = Standing{any: true, top: objective, low: loss}
 		return
 	}
+	// top and low may come from two solutions: each stands for what the next has to reach, and neither ever
+	// gets worse.
 	s.top, s.low = math.Max(s.top, objective), math.Min(s.low, loss)
 }

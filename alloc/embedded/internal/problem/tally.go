@@ -18,6 +18,7 @@ type Tally struct {
 
 // Tally returns what n containers mean to the only member of type t.
 func (t *DemandType) Tally(n int64) Tally {
+	// n >= 0, as a pool never has fewer containers than none.
 	if n < int64(len(t.tallies)) {
 		return t.tallies[n]
 	}
@@ -27,6 +28,7 @@ func (t *DemandType) Tally(n int64) Tally {
 // setTallies computes the tallies of numbers up to most.
 func (t *DemandType) setTallies(most int64) {
 	t.tallies = nil
+	// A large Max keeps 256 entries, 10 KB: most numbers that a search asks for are small.
 	for n := range min(most+1, mostTallies) {
 		t.tallies = append(t.tallies, t.tally(n))
 	}
@@ -41,6 +43,7 @@ func (t *DemandType) tally(n int64) Tally {
 	if t.Own.Allows(n) {
 		return y
 	}
+	// Where no number is allowed on either side, Missing is 1: the state must not look like a solution.
 	y.Missing = 1
 	below, above := t.Own.AtMost(n), t.Own.AtLeast(n)
 	if below >= 0 {
@@ -48,6 +51,8 @@ func (t *DemandType) tally(n int64) Tally {
 	}
 	if above >= 0 {
 		y.Short = above - n
+		// Missing is the distance to the nearer of the two, so that the penalty of a search falls whichever
+		// way it goes.
 		if below < 0 || y.Short < y.Missing {
 			y.Missing = y.Short
 		}

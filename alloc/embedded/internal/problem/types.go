@@ -44,16 +44,20 @@ func (p *Problem) DemandOf(t int32) []int64 {
 
 // own reports whether an application needs a type of its own.
 func own(app *solver.App) bool {
+	// Each of these makes the member differ from others of the same demand: in worth by number, in the numbers
+	// that it may have, or in how its containers may be spread.
 	return app.Worth != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
 }
 
 // fit returns how many of the n containers that an empty server of a class holds may be there.
 func (t *DemandType) fit(class int, n int64) int64 {
+	// Classes are ascending. An empty list is open nowhere, nil everywhere.
 	if t.classes != nil {
 		if _, open := slices.BinarySearch(t.classes, class); !open {
 			return 0
 		}
 	}
+	// q_i of p2_general.md §1: at most so many containers on one server.
 	if t.Own != nil && t.Own.PerServer > 0 {
 		n = min(n, t.Own.PerServer)
 	}

@@ -17,12 +17,15 @@ func (p *Problem) LeastLoss(i int32, minima bool) float64 {
 	if minima {
 		n = max(n, a.Min)
 	}
+	// The loss is convex with its minimum in [s^/delta, s^/delta + 1), so that the least is at n or at n + 1.
 	return math.Min(p.Loss(i, n), p.Loss(i, min(n+1, a.Max)))
 }
 
 // Loss returns l_i with n containers of an application of type t (2).
 func (p *Problem) Loss(i int32, n int64) float64 {
 	a := &p.Apps[i]
+	// l_i = |delta n - s^_i|, in shares. float64(...) keeps the product from being fused with the subtraction:
+	// a machine with such an instruction would round differently.
 	return math.Abs(float64(p.Types[a.Type].Delta*float64(n)) - a.share)
 }
 
@@ -39,15 +42,19 @@ func (p *Problem) scale() float64 {
 	var sum float64
 	for i := range p.Apps {
 		a, t := &p.Apps[i], &p.Types[p.Apps[i].Type]
+		// spread = v (max - min) + the range of the curve: what the choice of n can gain. It is capped by the
+		// number of kinds, what the whole cluster is worth in (10).
 		spread := float64(t.Value * float64(max(0, a.Max-a.Min)))
 		if t.Curve != nil && len(t.Curve.At) > 0 {
 			spread += slices.Max(t.Curve.Extra) - slices.Min(t.Curve.Extra)
 		}
 		sum += math.Min(spread, float64(p.Kinds)) + p.Inst.Apps[i].Stay
 	}
+	// Instances without anything to gain have no scale of their own, and 1 is that of the paper's P2.
 	if sum == 0 {
 		return 1
 	}
+	// Scale is by kind, as (10) adds up the kinds: one full kind is worth 1 there.
 	return sum / float64(p.Kinds)
 }
 
@@ -68,6 +75,7 @@ func (p *Problem) lossWeight() float64 {
 			least = math.Min(least, v)
 		}
 	}
+	// Where no container brings anything loss alone decides, and any positive weight does.
 	if math.IsInf(least, 1) {
 		return 1
 	}
@@ -79,13 +87,18 @@ func (p *Problem) lossWeight() float64 {
 func (p *Problem) Wanted(i int32, price, lambda float64) (int64, float64) {
 	a := &p.Apps[i]
 	slope := float64(lambda * p.Types[a.Type].Delta)
+	// price n - lambda loss is concave in n: the slope changes at Fair and Fair + 1 only, so that three tests
+	// replace a search. O(1).
 	n := a.Min
+	// Below Fair a container brings price + lambda delta.
 	if price > -slope {
 		n = max(n, a.Fair)
 	}
+	// Here is the fractional step, between Fair and Fair + 1.
 	if n == a.Fair && n < a.Max && price > float64(lambda*(p.Loss(i, n+1)-p.Loss(i, n))) {
 		n++
 	}
+	// Beyond it a container brings price - lambda delta, the same for all the rest.
 	if price > slope {
 		n = a.Max
 	}

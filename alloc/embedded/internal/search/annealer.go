@@ -17,6 +17,10 @@ import (
 const tieFreed = 0.01
 
 // Annealer searches from one state.
+// All memory that a move needs is allocated once: at tens of thousands of moves a second the rest would be
+// spent on garbage. price is by server and kind, j*kinds+k, in utilization per unit; lambda in utilization
+// per share; both are at least 0. missingWeight is in utilization per container, lossWeight in utilization
+// per share.
 type Annealer struct {
 	tune *tuning.Numbers
 	S    *State
@@ -48,14 +52,19 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	a := &Annealer{
 		tune: tune,
 		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
+		// lossLimit lies half of the tolerance above the budget: the referee sums in another order, and must
+		// come to the same verdict.
 		lossWeight: s.p.Scale, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
 		inverse: make([]float64, s.p.Kinds), Reached: math.Inf(-1), move: newMove(s.p.Servers), part: newMove(s.p.Servers),
 	}
 	for i := range s.p.Apps {
+		// Fixed ones are left out, so that no draw meets them.
 		if s.p.Apps[i].Pinnable && !s.p.Apps[i].Fixed {
 			a.pinnables = append(a.pinnables, int32(i))
 		}
 	}
+	// A missing container costs 0.5 in the paper's P2 (p2_solver.md §9), or twice what any container brings
+	// where that is more: else a minimum could be traded for a dear container.
 	a.missingWeight = 0.5 * s.p.Scale
 	for t := range s.p.Types {
 		a.missingWeight = math.Max(a.missingWeight, 2*a.most(int32(t)))
@@ -66,10 +75,14 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 // Guide takes over the prices and scores of the root bound.
 func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 	k := d.Problem.Kinds
+	// Servers of one class have one price for each kind; each server gets a copy, so that a fill reads one
+	// row.
 	for j, g := range d.ClassOf {
 		copy(a.price[j*k:(j+1)*k], x[int(g)*k:(int(g)+1)*k])
 	}
 	a.lambda = d.Lambda(x)
+	// P = max(1, 3 lambda), p2_solver.md §9: below lambda the search would gain by exceeding the budget (15),
+	// as lambda is what a share of it brings.
 	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
 	for i, often := range d.Often {
 		a.score[i] = float64(often)
@@ -80,11 +93,16 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 // solution, less very little for loss and freed applications, so that they decide among equals.
 func (a *Annealer) energy() float64 {
 	s := a.S
+	// energy = worth - TieLoss (loss + 0.01 freed) - the penalties below, each 0 in a solution. The float64
+	// conversions keep products from being fused with sums, which would differ between machines.
 	e := s.worth() - float64(s.p.TieLoss*s.loss) - float64(float64(tieFreed*s.p.TieLoss)*float64(s.Freed))
 	e -= float64(a.missingWeight * float64(s.missing))
+	// The penalty grows with the excess: a state that is nearly within the budget (15) is nearly as good.
 	if s.loss > a.lossLimit {
 		e -= float64(a.lossWeight * (s.loss - a.lossLimit))
 	}
+	// Each unit of weight above (16) costs a whole kind: the state may pass there within a move, but hardly
+	// stays.
 	if over := s.Freed - s.p.Spend; over > 0 {
 		e -= float64(s.p.Scale * float64(over))
 	}
@@ -101,6 +119,7 @@ func (a *Annealer) Insist() {
 // most returns the most that a container of type t can bring: its value, and what it saves in loss.
 func (a *Annealer) most(t int32) float64 {
 	demanded := &a.S.p.Types[t]
+	// One container changes the loss by at most delta, and each share of loss costs LossPrice.
 	most := demanded.Value + float64(a.S.p.Inst.LossPrice*demanded.Delta)
 	if demanded.Curve != nil {
 		most += demanded.Curve.Steepest
@@ -109,12 +128,15 @@ func (a *Annealer) most(t int32) float64 {
 }
 
 // Unit returns the unit of temperature: the mean of what containers bring, and may save in loss.
+// Temperatures in this unit mean the same on a small cluster and on a large one, where a container is a far
+// smaller part of the utilization.
 func (a *Annealer) Unit() float64 {
 	var sum float64
 	for i := range a.S.p.Apps {
 		t := a.S.p.Apps[i].Type
 		sum += a.S.p.Typical(t) + float64(a.S.p.Inst.LossPrice*a.S.p.Types[t].Delta)
 	}
+	// Without applications the sum is 0, and so is the unit.
 	return sum / float64(max(1, len(a.S.p.Apps)))
 }
 
@@ -134,6 +156,8 @@ func (a *Annealer) record() {
 	if !a.Best.Accept(a.S.worth(), a.S.loss, a.S.Freed) {
 		return
 	}
+	// The slices are copied: the state goes on changing. Their memory is that of the last incumbent, so that
+	// nothing is allocated once they are long enough.
 	a.Best.Free = append(a.Best.Free[:0], a.S.free...)
 	if a.Best.On == nil {
 		a.Best.On = make([][]problem.Slot, len(a.S.on))
@@ -146,6 +170,7 @@ func (a *Annealer) record() {
 // Adopt makes inc the incumbent if it is preferred; equals do not displace what is there.
 func (a *Annealer) Adopt(inc *problem.Incumbent) {
 	if a.Best.Accept(inc.Objective, inc.Loss, inc.Freed) {
+		// On and Free are shared with inc, which must not be changed afterwards.
 		a.Best.On, a.Best.Free = inc.On, inc.Free
 	}
 }

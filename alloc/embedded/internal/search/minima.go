@@ -12,15 +12,20 @@ import (
 // trying every way; it takes at most steps steps. If that gives a solution it is the incumbent, unless there
 // is one. It reports whether it was shown that those who stay leave no room for the minima.
 func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool) {
+	// The state is one that keeps whom it can: nobody is freed beside those who must move or do not fit
+	// together, and impossible is about this set alone.
 	s := keeping(a.S.p)
 	a.S = s
 	c := &filling.Cluster{}
 	for j := range s.p.Servers {
 		c.Left = append(c.Left, s.left[j*s.p.Kinds:(j+1)*s.p.Kinds])
 	}
+	// Minima count by type: within a type containers are anybody's, so that the search has as many levels on a
+	// server as there are types, not applications.
 	for _, t := range s.active {
 		c.Demand, c.Need = append(c.Demand, s.p.DemandOf(t)), append(c.Need, s.pools[t].Min)
 	}
+	// Left shares the memory of the state, and Fill does not change it.
 	placed, done := filling.Fill(ctx, c, steps)
 	for j, counts := range placed {
 		for at, n := range counts {
@@ -30,5 +35,6 @@ func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool
 		}
 	}
 	a.record()
+	// A search that ran out of steps has shown nothing.
 	return done && placed == nil
 }

@@ -6,6 +6,7 @@ import "slices"
 
 // change is one step of a move: count containers of a type were placed on a server, or, with server < 0, an
 // application was freed (count 1) or kept (count -1).
+// what is a type or an application, according to server; a change is 16 bytes, and a move has some dozens.
 type change struct {
 	what, server int32
 	count        int64
@@ -31,6 +32,7 @@ type move struct {
 func newMove(servers int) *move { return &move{isTouched: make([]bool, servers)} }
 
 // begin makes m a move of nothing on s as it is, and returns m.
+// The marks of the last move are cleared one by one, O(touched): the array is as long as there are servers.
 func (m *move) begin(s *State) *move {
 	for _, j := range m.touched {
 		m.isTouched[j] = false
@@ -43,7 +45,9 @@ func (m *move) begin(s *State) *move {
 // place places n containers of type t on server j; n < 0 removes some. They must fit, or be there.
 func (m *move) place(j int, t int32, n int64) {
 	m.changes = append(m.changes, change{t, int32(j), n})
+	// Each change is noted together with its put, so that undo misses none.
 	m.s.put(j, t, n)
+	// Only what loses containers is filled again: what gains some has less room than before.
 	if n < 0 {
 		m.touch(j)
 	}
@@ -64,6 +68,8 @@ func (m *move) free(i int32) {
 	m.freed = append(m.freed, i)
 	m.s.unpin(i)
 	// What it could not have anew goes with its staying.
+	// The containers on closed servers were lawful only as long as i stayed: free ones there would break its
+	// classes.
 	if t := m.s.p.Apps[i].Type; !m.s.p.Plain {
 		for _, placed := range m.s.p.Inst.Apps[i].Previous {
 			if m.s.p.Fit(placed.Server, t) == 0 {
@@ -83,6 +89,8 @@ func (m *move) keep(i int32) {
 // losers returns the types that m has taken containers of, in the order in which it did.
 func (m *move) losers() []int32 {
 	m.lost = m.lost[:0]
+	// Linear search suffices, as a move takes from few types; the order is that of the changes, so that it is
+	// the same in every run.
 	for _, c := range m.changes {
 		if c.server >= 0 && c.count < 0 && !slices.Contains(m.lost, c.what) {
 			m.lost = append(m.lost, c.what)
@@ -98,6 +106,8 @@ func (m *move) add(other *move) { m.changes = append(m.changes, other.changes...
 // undo takes everything back, the last step first. The totals come back as they were: sums of floating-point
 // numbers would not.
 func (m *move) undo() {
+	// Backward, because a step is possible only in the state that the ones before it left: containers must be
+	// there before they can be pinned.
 	for at := len(m.changes) - 1; at >= 0; at-- {
 		c := m.changes[at]
 		switch {
@@ -109,5 +119,7 @@ func (m *move) undo() {
 			m.s.unpin(c.what)
 		}
 	}
+	// Each put has also changed the sums by rounding errors; over millions of moves these would add up to more
+	// than the tolerances.
 	m.s.totals = m.before
 }

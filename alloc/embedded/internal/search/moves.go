@@ -15,6 +15,7 @@ func (a *Annealer) propose(least, hope float64) (m *move, possible bool) {
 	m = a.move.begin(a.S)
 	a.Work++
 	// Who is free decides most with a previous allocation: half of the moves.
+	// Without active types a move on containers has nothing to move, and every move is about who is free.
 	exchanged := a.S.p.Budget > 0 && (len(a.S.active) == 0 || a.rng.Below(2) == 0)
 	first := a.rng.Below(2) == 0
 	switch {
@@ -30,6 +31,8 @@ func (a *Annealer) propose(least, hope float64) (m *move, possible bool) {
 	if !possible {
 		return m, false
 	}
+	// The context of the search is not passed on: a move is short, and half a move would be judged by what it
+	// has not placed yet.
 	a.recreate(context.Background(), m)
 	if exchanged {
 		a.repair(m, least, hope)
@@ -45,23 +48,30 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 	if len(m.touched) == 0 || len(a.S.active) == 0 {
 		return
 	}
+	// Where numbers have worths each type has one member, so that a try is dear: there are fewer.
 	now, most := a.energy(), a.tune.RepairMoves
 	if a.S.p.Worthy {
 		most = a.tune.WorthRepair
 	}
 	for n := range most {
+		// The n-th of most tries may still be hope (1 - n/most) behind: hopeless exchanges end at once, and
+		// nearly as good ones get all tries.
 		if now >= least || now < least-float64(hope*(1-float64(n)/float64(most))) {
 			return
 		}
 		part := a.part.begin(a.S)
+		// Half of the tries eject, the others empty a server, and so do those whose ejection was not possible.
 		if a.rng.Below(2) == 0 || !a.eject(part) {
 			j := int(m.touched[a.rng.Below(len(m.touched))])
+			// One in four looks elsewhere: what the exchange has set free may be of use on servers that it did
+			// not touch.
 			if a.rng.Below(4) == 0 {
 				j = a.rng.Below(a.S.p.Servers)
 			}
 			a.clear(part, j)
 		}
 		a.recreate(context.Background(), part)
+		// Equal is accepted: plateaus are crossed, and the loop ends by its count.
 		if e := a.energy(); e >= now {
 			now = e
 			m.add(part)
@@ -73,6 +83,7 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 
 // clearSome clears one to three servers.
 func (a *Annealer) clearSome(m *move) bool {
+	// More than three would ruin more than one recreate repairs; p2_solver.md §9 measured one to four.
 	for range 1 + a.rng.Below(3) {
 		a.clear(m, a.rng.Below(a.S.p.Servers))
 	}
@@ -81,8 +92,10 @@ func (a *Annealer) clearSome(m *move) bool {
 
 // clear takes the free containers off server j, or, with even odds, a random part of each type.
 func (a *Annealer) clear(m *move, j int) {
+	// Half a server: some containers stay as the core of another packing.
 	half := a.rng.Below(2) == 0
 	m.touch(j)
+	// Backward, since place moves the last slot into the place of one that becomes empty.
 	for at := len(a.S.on[j]) - 1; at >= 0; at-- {
 		slot := a.S.on[j][at]
 		n := slot.Count
@@ -102,6 +115,8 @@ func (a *Annealer) eject(m *move) bool {
 	if s.pools[t].N >= s.pools[t].Max {
 		return false
 	}
+	// Homes servers are tried, and then the move is given up: a type that fits nowhere must not cost a look at
+	// all servers.
 	for range a.tune.Homes {
 		j := a.rng.Below(s.p.Servers)
 		if s.mayHold(j, t) && a.makeRoom(m, j, t, 1) {
@@ -116,6 +131,8 @@ func (a *Annealer) eject(m *move) bool {
 // makeRoom evicts free containers of other types from server j until n more of type t fit. It reports false
 // where the pinned ones and those of type t leave too little. Each round removes at least one container, so
 // that it ends.
+// O(kinds x slots) an eviction. Kinds are made free one after the other; an eviction for one kind can only
+// help the others.
 func (a *Annealer) makeRoom(m *move, j int, t int32, n int64) bool {
 	s := a.S
 	for k, q := range s.p.DemandOf(t) {
@@ -126,6 +143,7 @@ func (a *Annealer) makeRoom(m *move, j int, t int32, n int64) bool {
 			}
 			slot := s.on[j][victim]
 			// As many as the shortage takes, and no more.
+			// each > 0, as victim chooses types that use k, and ceil(short/each) = (short-1)/each + 1.
 			each := s.p.DemandOf(slot.Type)[k]
 			m.place(j, slot.Type, -min(slot.Count, (short-1)/each+1))
 		}
@@ -140,6 +158,7 @@ func (a *Annealer) victim(j int, t int32, k int) int {
 	if len(slots) == 0 {
 		return -1
 	}
+	// From a random slot on: always the first would evict the same type again and again.
 	start := a.rng.Below(len(slots))
 	for at := range slots {
 		v := (start + at) % len(slots)
@@ -154,6 +173,8 @@ func (a *Annealer) victim(j int, t int32, k int) int {
 // back to what they held.
 func (a *Annealer) exchange(m *move) bool {
 	s, p := a.S, a.S.p
+	// More are freed than (16) allows, since residents did not fit together: nothing else matters before that
+	// is repaired.
 	if s.Freed > p.Spend {
 		return a.unblock(m)
 	}
@@ -166,12 +187,16 @@ func (a *Annealer) exchange(m *move) bool {
 	if a.rng.Below(4) == 0 {
 		n += int64(a.rng.Below(2)) + 1
 	}
+	// No exchange frees more than the budget at once.
 	n = min(n, p.Budget)
+	// First some are kept to make room in the budget, and then as many freed: the order keeps the state within
+	// (16) in between.
 	for s.Freed+n > p.Spend {
 		if !a.keepOne(m) {
 			return false
 		}
 	}
+	// One single exchange in three frees by server, so that scores that mislead do not decide alone.
 	if n > 1 || a.rng.Below(3) == 0 {
 		return a.freeResidents(m, a.rng.Below(p.Servers), n)
 	}
@@ -188,6 +213,7 @@ func (a *Annealer) unblock(m *move) bool {
 	if a.rng.Below(2) == 0 {
 		return a.keepOne(m)
 	}
+	// One goes and two stay: the number of freed falls by one.
 	return a.freeResidents(m, a.rng.Below(a.S.p.Servers), 1) && a.keepOne(m) && a.keepOne(m)
 }
 
@@ -197,6 +223,7 @@ func (a *Annealer) unblock(m *move) bool {
 func (a *Annealer) displace(m *move) bool {
 	s := a.S
 	var t int32
+	// With even odds the place is for a kept application, whose own place becomes free that way.
 	if a.anyKept() && (len(s.active) == 0 || a.rng.Below(2) == 0) {
 		i := a.pickKept()
 		t = s.p.Apps[i].Type
@@ -217,6 +244,8 @@ func (a *Annealer) displace(m *move) bool {
 		}
 		j = a.rng.Below(s.p.Servers)
 	}
+	// A kept one in the way is freed; makeRoom then finds its containers among the free ones. At most Budget
+	// rounds.
 	for s.mayHold(j, t) && !a.makeRoom(m, j, t, 1) {
 		i := a.keptOn(j)
 		if i < 0 || int64(len(m.freed)) >= s.p.Budget {
@@ -239,6 +268,7 @@ func (a *Annealer) displace(m *move) bool {
 
 // anyKept reports whether somebody is kept who may be freed.
 func (a *Annealer) anyKept() bool {
+	// Fixed applications are kept but may not be freed.
 	fixed := a.S.p.Pinnable - int64(len(a.pinnables))
 	return a.S.loose < a.S.p.Pinnable-fixed
 }
@@ -246,11 +276,13 @@ func (a *Annealer) anyKept() bool {
 // pickKept returns a kept application, of which there must be one: the best of three by score, or any.
 func (a *Annealer) pickKept() int32 {
 	best, draws := int32(-1), 1
+	// One in four picks ignores the score, which is only a guide of the root bound.
 	if a.rng.Below(4) > 0 {
 		draws = 3
 	}
 	for draws > 0 {
 		i := a.pinnables[a.rng.Below(len(a.pinnables))]
+		// Rejection is quick, as most are kept; anyKept says that it ends.
 		if a.S.free[i] {
 			continue
 		}
@@ -268,6 +300,7 @@ func (a *Annealer) keptOn(j int) int32 {
 	if len(residents) == 0 {
 		return -1
 	}
+	// Residents are few: the scan from a random one on is O(residents).
 	start := a.rng.Below(len(residents))
 	for at := range residents {
 		if i := residents[(start+at)%len(residents)]; !a.S.free[i] && !a.S.p.Apps[i].Fixed {
@@ -294,6 +327,7 @@ func (a *Annealer) evict(m *move, i int32) {
 	m.free(i)
 	t := a.S.p.Apps[i].Type
 	for _, placed := range a.S.p.Inst.Apps[i].Previous {
+		// free has already removed those on closed servers.
 		if a.S.p.Fit(placed.Server, t) > 0 {
 			m.place(placed.Server, t, -placed.Count)
 		}
@@ -304,6 +338,7 @@ func (a *Annealer) evict(m *move, i int32) {
 // score, or any.
 func (a *Annealer) keepOne(m *move) bool {
 	pick := int32(-1)
+	// A low score means that prices have seldom freed it, so that it gains least by being free.
 	for range 1 + a.rng.Below(2) {
 		start := a.rng.Below(len(a.pinnables))
 		for at := range a.pinnables {
@@ -325,10 +360,13 @@ func (a *Annealer) keepOne(m *move) bool {
 func (a *Annealer) keepApp(m *move, i int32) bool {
 	t := a.S.p.Apps[i].Type
 	for _, placed := range a.S.p.Inst.Apps[i].Previous {
+		// Containers of its type that stand there, whoever's they are, are as good as its own: need is what is
+		// missing.
 		need := placed.Count - a.S.countOn(placed.Server, t)
 		if need <= 0 {
 			continue
 		}
+		// makeRoom spares type t, so that what was gathered for i on one server is not evicted for another.
 		if !a.makeRoom(m, placed.Server, t, need) {
 			return false
 		}
@@ -344,6 +382,8 @@ func (a *Annealer) keepApp(m *move, i int32) bool {
 func (a *Annealer) shed(m *move, t int32) {
 	s := a.S
 	q := &s.pools[t]
+	// The start is random, so that no server is always the one that loses; the loop ends, as the pool's
+	// containers are on servers.
 	for j := a.rng.Below(s.p.Servers); q.N > q.Max; j = (j + 1) % s.p.Servers {
 		if n := min(s.countOn(j, t), q.N-q.Max); n > 0 {
 			m.place(j, t, -n)

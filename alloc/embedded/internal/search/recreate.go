@@ -9,12 +9,15 @@ import (
 )
 
 // unheeded is how many servers a placement of minima looks at before the end of a context stops it.
+// The unit is servers. That is some milliseconds: an interrupted search still gets a chance to have all
+// minima, without which there is no answer.
 const unheeded = 3_000_000
 
 // candidate is a type considered for a server.
 type candidate struct {
 	typ   int32
 	worth float64 // of one container, before its size
+	// noise is drawn for each candidate once a fill, from [1, 1 + taste.noise).
 	noise float64 // a factor
 }
 
@@ -31,22 +34,30 @@ type taste struct {
 // the rest.
 func (a *Annealer) recreate(ctx context.Context, m *move) {
 	s := a.S
+	// Without free applications there is nothing to place.
 	if len(s.active) == 0 {
 		return
 	}
+	// Step 1: minima, (7). They come before any worth, because a state without them is no solution.
 	if s.missing > 0 {
 		a.placeMissing(ctx, m)
 	}
+	// charge is drawn from {0, .5, .8, .95} (p2_solver.md §9) for the whole move: fills of one move that
+	// differ in it would work against each other.
 	by := taste{charge: a.tune.PriceShares[a.rng.Below(len(a.tune.PriceShares))], noise: a.rng.Float()}
+	// Step 2: the servers that lost something, in the order in which they did. fill touches no further server,
+	// so that the list does not grow.
 	for _, j := range m.touched {
 		if ctx.Err() != nil {
 			break
 		}
 		a.fill(m, int(j), by)
 	}
+	// Step 3: what has not found its place back. rehome only adds, and so changes nothing about who has lost.
 	for _, t := range m.losers() {
 		a.rehome(m, t)
 	}
+	// Step 4: numbers that are not allowed. In the paper's P2 every number within the bounds is.
 	if !s.p.Plain {
 		a.trim(m)
 	}
@@ -57,7 +68,10 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 func (a *Annealer) trim(m *move) {
 	s := a.S
 	for _, t := range s.active {
+		// over falls by what is taken away: the loop ends at the next number below that is allowed.
 		for over := s.pools[t].Over(); over > 0; {
+			// Emptying the servers with the fewest leaves a job on fewer servers; ties go to the lowest index.
+			// O(servers) a server that is emptied.
 			fewest, count := -1, int64(math.MaxInt64)
 			for j := range s.on {
 				if n := s.countOn(j, t); n > 0 && n < count {
@@ -79,16 +93,22 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 	s := a.S
 	start, looks := a.rng.Below(len(s.active)), 0
 	for at := range s.active {
+		// The types follow in the order of active from a random start.
 		t := s.active[(start+at)%len(s.active)]
+		// Short and not Missing: a number between two allowed ones may be nearer to the lower one, but
+		// recreate only adds.
 		for need := s.pools[t].Short(); need > 0; {
 			if looks += s.p.Servers; looks > unheeded && ctx.Err() != nil {
 				return
 			}
 			j := a.bestFit(t)
+			// A look at all servers costs about as much as that many candidates of a fill; counted as one move
+			// it would make time grow with the cluster.
 			a.Work += int64(1 + s.p.Servers/a.tune.MostCandidates)
 			if j < 0 {
 				break
 			}
+			// room counts at least 1 where fitsOne was true.
 			n := min(need, s.room(j, t))
 			m.place(j, t, n)
 			need -= n
@@ -101,6 +121,8 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 func (a *Annealer) bestFit(t int32) int {
 	s := a.S
 	best, most := -1, 0.0
+	// The random start makes ties fall on different servers: else the first servers of a cluster of equal ones
+	// would fill first in every state.
 	start := a.rng.Below(s.p.Servers)
 	for at := range s.p.Servers {
 		j := start + at
@@ -110,6 +132,8 @@ func (a *Annealer) bestFit(t int32) int {
 		if !s.fitsOne(j, t) {
 			continue
 		}
+		// sum_k d_k/left_k is largest where least is left over: best fit. A thousandth of the price breaks
+		// ties between servers of equal room.
 		if part := a.size(j, t) + float64(a.priceOf(j, t)*1e-3); best < 0 || part > most {
 			best, most = j, part
 		}
@@ -122,8 +146,10 @@ func (a *Annealer) bestFit(t int32) int {
 func (a *Annealer) size(j int, t int32) float64 {
 	s := a.S
 	var size float64
+	// The row of server j begins at k0.
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
+		// A kind that is not demanded may be used up on j, and 0/0 is not a number.
 		if q > 0 {
 			size += float64(q) / float64(s.left[k0+k])
 		}
@@ -146,9 +172,12 @@ func (a *Annealer) priceOf(j int, t int32) float64 {
 // server that they take.
 func (a *Annealer) fill(m *move, j int, by taste) {
 	s := a.S
+	// The candidates are collected once: a fill only takes room away, so that none comes up later.
 	a.collect(j, by)
 	for a.Work++; len(a.cand) > 0; a.Work++ {
 		best, most := -1, 0.0
+		// The quotients are by server alone: K divisions for a round instead of K for each candidate. A kind
+		// that is used up counts as 1 to keep the quotient finite.
 		for k := range a.inverse {
 			a.inverse[k] = 1 / math.Max(1, float64(s.left[j*s.p.Kinds+k]))
 		}
@@ -156,6 +185,7 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 			t := a.cand[c].typ
 			// What does not fit now never will: left only shrinks during a fill.
 			if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) || !a.welcome(t) {
+				// The order of candidates means nothing, so that the last one may fill the gap. O(1).
 				last := len(a.cand) - 1
 				a.cand[c] = a.cand[last]
 				a.cand = a.cand[:last]
@@ -165,14 +195,19 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 			for k, q := range s.p.DemandOf(t) {
 				size += float64(float64(q) * a.inverse[k])
 			}
+			// score = worth noise / sum_k d_k/left_k, p2_solver.md §9: worth by the part of the server that it
+			// takes.
 			if score := a.cand[c].worth * a.cand[c].noise / size; best < 0 || score > most {
 				best, most = c, score
 			}
 			c++
 		}
+		// Where no candidate is left the loop ends by its condition.
 		if best >= 0 {
 			t := a.cand[best].typ
 			m.place(j, t, a.some(j, t))
+			// The loss of a type depends on its number, so that what is placed has another worth now; all
+			// other worths stay.
 			a.cand[best].worth = a.worth(j, t, by)
 		}
 	}
@@ -181,10 +216,13 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 // some returns how many containers of type t to place on server j at once: one while few fit, and a random
 // part where many do, so that counts of any size take few steps.
 func (a *Annealer) some(j int, t int32) int64 {
+	// No more than fit and than the members may have.
 	n := min(a.S.room(j, t), a.S.pools[t].Max-a.S.pools[t].N)
+	// Steps of one keep small fills exact; a server that takes thousands would need as many rounds.
 	if n <= 4 {
 		return 1
 	}
+	// The number is from 1 to n/2: at most half, so that another type still gets its turn.
 	return 1 + int64(float64(a.rng.Float()*float64(n/2)))
 }
 
@@ -193,12 +231,15 @@ func (a *Annealer) some(j int, t int32) int64 {
 func (a *Annealer) collect(j int, by taste) {
 	s := a.S
 	a.cand = a.cand[:0]
+	// A window of the active types costs less than a sample without repeats, and every type is in it equally
+	// often.
 	skip, n := 0, len(s.active)
 	if n > a.tune.MostCandidates {
 		skip, n = a.rng.Below(n), a.tune.MostCandidates
 	}
 	for at := range n {
 		t := s.active[(skip+at)%len(s.active)]
+		// What does not fit is not even priced.
 		if s.pools[t].N < s.pools[t].Max && s.fitsOne(j, t) {
 			a.cand = append(a.cand, candidate{t, a.worth(j, t, by), 1 + float64(by.noise*a.rng.Float())})
 		}
@@ -213,14 +254,19 @@ func (a *Annealer) collect(j int, by taste) {
 func (a *Annealer) worth(j int, t int32, by taste) float64 {
 	s := a.S
 	v := a.value(t)
+	// A missing container gains missingWeight in the energy, whatever it costs elsewhere.
 	if s.pools[t].Short() > 0 {
 		return v + a.missingWeight
 	}
+	// saved is what the objective gains by less loss, LossPrice a share.
 	saved := -float64(s.p.Inst.LossPrice * a.lossStep(t))
+	// Without a charge the fill is greedy, and a worth below 0 counts as 0.
 	if by.charge == 0 {
 		return math.Max(0, v+saved)
 	}
+	// price = lambda (change of loss) + p_j d - saved, at the multipliers of the root bound.
 	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t) - saved
+	// A part of v remains at any price: prices too high would leave room unused that nobody else wants.
 	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }
 
@@ -230,6 +276,7 @@ func (a *Annealer) value(t int32) float64 {
 	if demanded.Curve == nil {
 		return demanded.Value
 	}
+	// The slope of the envelope replaces the worth itself, which may rise only after several containers more.
 	return demanded.Value + demanded.Tally(a.S.pools[t].N).Rise
 }
 
@@ -237,6 +284,7 @@ func (a *Annealer) value(t int32) float64 {
 // its members, positive beyond.
 func (a *Annealer) lossStep(t int32) float64 {
 	q := &a.S.pools[t]
+	// G(N+1) - G(N), O(1).
 	return q.At(a.S.p.Types[t].Delta, q.N+1) - q.Loss
 }
 
@@ -245,11 +293,15 @@ func (a *Annealer) lossStep(t int32) float64 {
 // that is worth less than nothing.
 func (a *Annealer) welcome(t int32) bool {
 	s := a.S
+	// lossStep and value are about one container: fills of several may overshoot by a part, and the next move
+	// trims.
 	step, value := a.lossStep(t), a.value(t)
 	if step <= 0 && value >= 0 || s.pools[t].Short() > 0 {
 		return true
 	}
+	// excess = the change of max(0, loss - limit), which is what energy is charged for.
 	excess := math.Max(0, s.loss+step-a.lossLimit) - math.Max(0, s.loss-a.lossLimit)
+	// The container is welcome if value > lossWeight excess + (TieLoss + LossPrice) step.
 	return value > float64(a.lossWeight*excess)+float64((s.p.TieLoss+s.p.Inst.LossPrice)*step)
 }
 
@@ -259,8 +311,12 @@ func (a *Annealer) rehome(m *move, t int32) {
 	q := &s.pools[t]
 	start := a.rng.Below(s.p.Servers)
 	for at := range min(a.tune.Homes, s.p.Servers) {
+		// Servers beyond Homes are not tried: the move stays cheap on large clusters, and another move starts
+		// elsewhere.
 		j := (start + 1 + at) % s.p.Servers
 		for s.fitsOne(j, t) && q.N < q.Max && a.welcome(t) {
+			// A quarter of what fits at a time, but at least one: welcome is asked again in between, as the
+			// loss changes.
 			m.place(j, t, max(1, min(s.room(j, t), q.Max-q.N)/4))
 		}
 	}

@@ -12,6 +12,9 @@ import (
 
 // State is a partial solution that always respects the capacities (6). Kept applications hold
 // exactly what they held before and are pinned; free ones share the containers of their type.
+// Invariant: left_j = c_j - what kept applications hold on j - sum over slots of j of Count d_t >= 0;
+// objective, loss and missing are the sums over pools and kept applications, so that a move costs what it
+// changes, not what there is. loss is in shares, missing in containers.
 type State struct {
 	p    *problem.Problem
 	left []int64          // server j, kind k at j*kinds+k
@@ -39,6 +42,7 @@ type totals struct {
 // far as they fit together; what the others hold stays in place as free containers where it fits.
 func NewState(p *problem.Problem) *State {
 	s := keeping(p)
+	// Those who could not be kept leave their containers in place, as far as they fit: a move less for each.
 	for i := range p.Apps {
 		if s.free[i] {
 			s.placeHeld(int32(i))
@@ -51,6 +55,8 @@ func NewState(p *problem.Problem) *State {
 func keeping(p *problem.Problem) *State {
 	s := nobody(p)
 	for i := range p.Apps {
+		// The order is that of submission: who is kept depends on who came before, and greedily keeping is no
+		// more than a start.
 		if p.Apps[i].Pinnable && s.holds(int32(i)) {
 			s.settle(int32(i))
 		}
@@ -64,6 +70,7 @@ func keeping(p *problem.Problem) *State {
 func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 	s := nobody(p)
 	for i := range p.Apps {
+		// The set was a solution, so that everybody in it fits.
 		if !inc.Free[i] {
 			s.settle(int32(i))
 		}
@@ -74,6 +81,8 @@ func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 			s.put(j, slot.Type, slot.Count)
 		}
 	}
+	// objective is without the price of the loss, which Incumbent.Objective includes: worth subtracts it
+	// again.
 	s.objective, s.loss = inc.Objective+float64(p.Inst.LossPrice*inc.Loss), inc.Loss
 	return s
 }
@@ -86,10 +95,13 @@ func nobody(p *problem.Problem) *State {
 		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, spread: make([]int64, len(p.Types)),
 	}
 	for i := range p.Apps {
+		// Everybody is free at first, and weighs; settle takes the weights of those who stay out again.
 		s.Freed += p.Apps[i].Weight
 	}
 	// Most servers hold a few types: their slots share one allocation.
 	const few = 8
+	// The third index caps each slice: one that outgrows its part moves elsewhere, and never writes into its
+	// neighbour's.
 	backing := make([]problem.Slot, few*p.Servers)
 	for j := range s.on {
 		s.on[j] = backing[few*j : few*j : few*j+few]
@@ -104,6 +116,7 @@ func (s *State) worth() float64 { return s.objective - float64(s.p.Inst.LossPric
 // in no slot, so that no move can remove it without freeing i first. That it fits is for the caller to know.
 func (s *State) settle(i int32) {
 	t := s.p.Apps[i].Type
+	// Kept containers count their Value here, since they are in no pool.
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.take(placed.Server, t, placed.Count)
 		s.objective += float64(s.p.Types[t].Value * float64(placed.Count))
@@ -121,6 +134,7 @@ func (s *State) settle(i int32) {
 func (s *State) formPools() {
 	for t := range s.pools {
 		q := &s.pools[t]
+		// Members are in ascending order, since those of a type are.
 		for _, i := range s.p.Types[t].Members {
 			if s.free[i] {
 				q.Members = append(q.Members, i)
@@ -129,6 +143,8 @@ func (s *State) formPools() {
 		if len(q.Members) > 0 {
 			s.active = append(s.active, int32(t))
 		}
+		// One Rebuild for all members, O(members log members), where adding them one by one would take the
+		// square.
 		q.Rebuild(s.p)
 		q.Loss, q.Extra = q.At(s.p.Types[t].Delta, 0), q.ExtraOf(0)
 		s.loss += q.Loss
@@ -140,6 +156,7 @@ func (s *State) formPools() {
 // holds reports whether what application i holds fits into what is left.
 func (s *State) holds(i int32) bool {
 	for _, placed := range s.p.Inst.Apps[i].Previous {
+		// space asks for the resources alone: what i has already may stay where it could not be had anew.
 		if s.space(placed.Server, s.p.Apps[i].Type) < placed.Count {
 			return false
 		}
@@ -152,6 +169,8 @@ func (s *State) holds(i int32) bool {
 // gives them back to whoever did, and nothing moves.
 func (s *State) placeHeld(i int32) {
 	t := s.p.Apps[i].Type
+	// Neither the application's maximum nor the pool's may be exceeded: decoding needs a member for each
+	// container.
 	want := s.p.Apps[i].Max
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		n := min(placed.Count, want, s.pools[t].Max-s.pools[t].N, s.room(placed.Server, t))
@@ -176,6 +195,7 @@ func (s *State) put(j int, t int32, n int64) {
 	s.take(j, t, n)
 	s.relabel(j, t, n)
 	v := s.p.Types[t].Value
+	// The objective is (10): v_t for each container.
 	s.objective += float64(v * float64(n))
 }
 
@@ -190,6 +210,7 @@ func (s *State) relabel(j int, t int32, n int64) {
 		at++
 	}
 	if at == len(slots) {
+		// A slot without count is made only to be filled at once: no slot of 0 outlives this function.
 		slots = append(slots, problem.Slot{Type: t})
 		s.spread[t]++
 	}
@@ -208,10 +229,12 @@ func (s *State) relabel(j int, t int32, n int64) {
 // containers it has in all, [problem.Pool], so that a move costs O(1) for it, whoever gets them in the end.
 func (s *State) resize(t int32, n int64) {
 	q := &s.pools[t]
+	// Missing is not linear in n: the old amount is taken out before N changes, and the new one added after.
 	s.missing -= q.Missing()
 	q.N = n
 	s.missing += q.Missing()
 	loss := q.At(s.p.Types[t].Delta, n)
+	// loss changes by G(n) - G(N), O(1) each.
 	s.loss += loss - q.Loss
 	q.Loss = loss
 	extra := q.ExtraOf(n)
@@ -225,6 +248,7 @@ func (s *State) resize(t int32, n int64) {
 func (s *State) unpin(i int32) {
 	t := s.p.Apps[i].Type
 	s.free[i] = true
+	// Freed is in weights (16), loose in heads: the two differ where costs do.
 	s.Freed += s.p.Apps[i].Weight
 	s.loose++
 	s.loss -= s.p.Apps[i].HeldLoss
@@ -233,9 +257,11 @@ func (s *State) unpin(i int32) {
 	if len(q.Members) == 0 {
 		s.active = append(s.active, t)
 	}
+	// The member's minimum enters before its containers do; resize then takes them into account.
 	s.missing -= q.Missing()
 	q.Add(s.p, i)
 	s.missing += q.Missing()
+	// Capacity does not change: the containers stay on their servers, and only their name does.
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.relabel(placed.Server, t, placed.Count)
 	}
@@ -247,6 +273,8 @@ func (s *State) unpin(i int32) {
 func (s *State) pin(i int32) {
 	t := s.p.Apps[i].Type
 	q := &s.pools[t]
+	// The containers leave the pool before their application does: the other way round its maximum would count
+	// for nothing.
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.relabel(placed.Server, t, -placed.Count)
 	}
@@ -279,10 +307,12 @@ func (s *State) deactivate(t int32) {
 
 // space returns how many more containers of type t server j has the resources for.
 func (s *State) space(j int, t int32) int64 {
+	// n stays at MaxInt64 only for a demand of nothing, which instances do not have.
 	n := int64(math.MaxInt64)
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
 		if q > 0 {
+			// left < q includes a left below 0, for which the division would round towards 0.
 			if s.left[k0+k] < q {
 				return 0
 			}
@@ -295,6 +325,7 @@ func (s *State) space(j int, t int32) int64 {
 // room returns how many more containers of type t may be placed on server j.
 func (s *State) room(j int, t int32) int64 {
 	n := s.space(j, t)
+	// In the paper's P2 every server is open to everybody and no count on it is limited.
 	if n > 0 && !s.p.Plain {
 		n = min(n, s.leave(j, t))
 	}
@@ -311,6 +342,7 @@ func (s *State) leave(j int, t int32) int64 {
 		return math.MaxInt64
 	}
 	here := s.countOn(j, t)
+	// A new server counts against MaxServers, one more container on an old one does not.
 	if most := demanded.Own.MaxServers; most > 0 && here == 0 && s.spread[t] >= most {
 		return 0
 	}
@@ -329,6 +361,7 @@ func (s *State) mayHold(j int, t int32) bool {
 func (s *State) fitsOne(j int, t int32) bool {
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
+		// Comparisons replace the divisions of space: this is the innermost test of a fill.
 		if s.left[k0+k] < q {
 			return false
 		}

@@ -27,12 +27,12 @@ type bounder interface {
 	State() *lagrange.Selection
 }
 
+// Tree is one search for the best set of free applications.
 // Answers holds the incumbent and the cut that all nodes are compared with; leaves write it, so that a better
 // solution rules out nodes that already wait. by settles leaves and judges sets: by lists of patterns, or
 // where those explode by the rest as an instance of its own (p2_solver.md §9). Descent is shared by all nodes,
 // each of which begins it anew: so a node needs memory of its own only once it has children. choice also holds
 // what fix has decided, beyond what the node came with; its children inherit both.
-// Tree is one search for the best set of free applications.
 type Tree struct {
 	*leaf.Answers
 	by      leaf.Answerer
@@ -193,7 +193,6 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 		// A child's bound never exceeds its parent's, as its solutions are among the parent's; the descent may
 		// not have come that far.
 		n.bound = math.Min(n.bound, t.Descent.Bound)
-		// The cut is read again: try and earlier leaves may have raised it during this visit.
 		if n.bound <= t.Cut() {
 			t.drop(n.bound)
 			return nil
