@@ -12,25 +12,6 @@ import (
 // rounding of some hundred additions. Where more rounding drives two levels apart, a short step brings them together.
 const fluidTolerance = 0x1p-44
 
-// TreeFilling says who deserves how much of a tree.
-type TreeFilling[N Amount] struct {
-	Filling[N]
-	// Queues has one entry for each queue, in the order of the input.
-	Queues []FilledQueue[N] `json:"queues"`
-}
-
-// FilledQueue is what all claims below one queue get together.
-type FilledQueue[N Amount] struct {
-	ID string `json:"id"`
-	// Used is one quantity for each kind.
-	Used []N `json:"used"`
-	// Share is the largest part of the capacity that the queue has of any kind.
-	Share float64 `json:"share"`
-	// ShortOf is the first kind of which the ceiling does not allow all Min below the queue together, so that
-	// these were taken as 0; else -1.
-	ShortOf int `json:"short_of"`
-}
-
 // Fill raises the levels of a tree, as [Fill] does of a list of claims, in the order that [Tree] states; without
 // queues it gives the same. Every Min is given first. Where all Min below a queue do not fit its ceiling
 // together, these are taken as 0, see FilledQueue.ShortOf; those of the whole cluster in Filling.ShortOf.
@@ -391,32 +372,4 @@ func (f *fluid) step(by float64) {
 		}
 	}
 	f.settle()
-}
-
-// finish returns the filling once nobody can be served.
-func (f *fluid) finish() *TreeFilling[float64] {
-	for i := range f.leaves {
-		leaf, filled := &f.leaves[i], &f.out.Claims[i]
-		filled.Containers = leaf.n
-		filled.Share = leaf.n * leaf.delta
-		filled.Level = filled.Share / f.claims[i].Weight
-	}
-	f.out.Unused = make([]float64, len(f.tree.capacity))
-	for k, c := range f.tree.capacity {
-		// A kind that is used up has exactly 0 left, whatever rounding says.
-		if !f.nodes[0].full[k] {
-			f.out.Unused[k] = float64(c) - f.nodes[0].used[k]
-		}
-	}
-	for at := range f.nodes[1:] {
-		node, used := &f.tree.nodes[at+1], f.nodes[at+1].used
-		queue := &f.out.Queues[node.position]
-		queue.ID, queue.Used = node.id, used
-		for k, c := range f.tree.capacity {
-			if c > 0 {
-				queue.Share = max(queue.Share, used[k]/float64(c))
-			}
-		}
-	}
-	return f.out
 }

@@ -1,0 +1,135 @@
+// This file makes room in a draft for one that has none, by taking it from as few as can give it.
+
+package alloc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// mostVictims bounds how many applications are asked to make room for one: with it the time of a decision is
+// bounded where thousands wait. On fewer applications all are asked.
+const mostVictims = 256
+
+// makeRoom places n containers of application i after others have gone down to their fewest: one of them if
+// that is enough, else more and more of them.
+func (d *draft) makeRoom(i int, n int64) bool {
+	victims := d.victims(i)
+	// One alone is tried first, so that as few as possible are adjusted.
+	for _, v := range victims {
+		if d.exchange(i, n, []int{v}) {
+			return true
+		}
+	}
+	for last := 2; last <= len(victims); last++ {
+		// The set doubles, so that many victims cost few tries.
+		if d.exchange(i, n, victims[:last]) {
+			return true
+		}
+		last += last/2 - 1
+	}
+	return len(victims) > 2 && d.exchange(i, n, victims)
+}
+
+// victims lists who may go down to fewer containers, or elsewhere, for application i within the budget: those
+// whose change costs least come first, then those who give most.
+func (d *draft) victims(i int) []int {
+	app := &d.r.problem.Applications[i]
+	type victim struct {
+		i     int
+		cost  int64
+		gives int64
+	}
+	var list []victim
+	for v := range d.counts {
+		// Pinned ones stay, those without containers have nothing to give, and the budget is what it is.
+		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 || d.cost(v) > d.budget-d.spent {
+			continue
+		}
+		demand := d.r.problem.Applications[v].Demand
+		// gives counts containers of i that fit where v has left and did not before: who gives none is no
+		// victim, however large it is.
+		gives := int64(0)
+		for _, p := range d.counts[v] {
+			room := d.left[p.Server].Clone()
+			for k, q := range demand {
+				room[k] += p.Count * q
+			}
+			gives += d.r.most(i, p.Server, room) - d.r.most(i, p.Server, d.left[p.Server])
+		}
+		// Below a ceiling that is reached only those help who are below it as well.
+		if gives == 0 && d.sharesCeiling(i, v) {
+			gives = 1
+		}
+		if gives > 0 {
+			list = append(list, victim{v, d.cost(v), min(gives, app.Max)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b victim) int {
+		switch {
+		case a.cost != b.cost:
+			return cmp.Compare(a.cost, b.cost)
+		default:
+			return cmp.Compare(b.gives, a.gives)
+		}
+	})
+	victims := make([]int, 0, len(list))
+	for _, v := range list[:min(len(list), mostVictims)] {
+		victims = append(victims, v.i)
+	}
+	return victims
+}
+
+// sharesCeiling reports whether application v is below a ceiling that leaves too little for application i.
+func (d *draft) sharesCeiling(i, v int) bool {
+	if d.ceilingRoom(i) >= d.least(i) {
+		return false
+	}
+	for _, c := range d.r.above[i] {
+		if slices.Contains(d.r.above[v], c) {
+			return true
+		}
+	}
+	return false
+}
+
+// exchange places n containers of application i, and then the victims anew at their fewest. It changes nothing
+// and returns false where that does not fit, or costs more than is left of the budget.
+func (d *draft) exchange(i int, n int64, victims []int) bool {
+	cost := int64(0)
+	before := make([][]apportion.Placement, len(victims))
+	for at, v := range victims {
+		cost += d.cost(v)
+		before[at] = d.remove(v)
+	}
+	// The newcomer goes first, since the room was made for it.
+	done := cost <= d.budget-d.spent && d.place(i, n)
+	placed := 0
+	for ; done && placed < len(victims); placed++ {
+		least := d.least(victims[placed])
+		done = least >= 0 && d.place(victims[placed], least)
+	}
+	if done {
+		for _, v := range victims {
+			d.spent += d.cost(v)
+			d.moved[v] = true
+		}
+		return true
+	}
+	for _, v := range victims {
+		d.remove(v)
+	}
+	d.remove(i)
+	for at, v := range victims {
+		d.put(v, before[at])
+	}
+	return false
+}
+
+// suspend takes application i out and returns what it had.
+func (d *draft) suspend(i int) []apportion.Placement {
+	d.in[i] = false
+	return d.remove(i)
+}
