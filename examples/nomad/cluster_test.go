@@ -3,20 +3,16 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 )
 
 // nomadVariable holds the path of the nomad binary, which `make nomad` builds; requireVariable says that it must be there.
@@ -60,9 +56,9 @@ func prepare(t testing.TB, nodes ...string) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("a Nomad client needs root")
 	}
-	c := &cluster{TB: t, binary: binary, dir: shortDir(t), agents: map[string]*exec.Cmd{}}
+	c := &cluster{TB: t, binary: binary, dir: besidetest.Folder(t, "nomad"), agents: map[string]*exec.Cmd{}}
 	t.Cleanup(c.close)
-	c.port = freePorts(t, 3*(1+len(nodes)))
+	c.port = besidetest.FreePorts(t, 3*(1+len(nodes)))
 	c.write("server.hcl", fmt.Sprintf(serverConfig, filepath.Join(c.dir, "server"), c.port, c.port+1, c.port+2))
 	for i, node := range nodes {
 		p := c.port + 3*(i+1)
@@ -92,7 +88,7 @@ func (c *cluster) up(more string, config *api.Config) {
 // ready waits until so many nodes are.
 func (c *cluster) ready(n int) {
 	c.Helper()
-	c.eventually("all nodes are ready", 120*time.Second, func() bool {
+	besidetest.Eventually(c, "all nodes are ready", 120*time.Second, func() bool {
 		list, _, err := c.client.Nodes().List(nil)
 		ready := 0
 		for _, node := range list {
@@ -106,35 +102,6 @@ func (c *cluster) ready(n int) {
 
 func (c *cluster) address(scheme string) string {
 	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, c.port)
-}
-
-// shortDir is a folder with a short name: the sockets of Nomad's plugins have paths of at most 107 bytes.
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "nomad")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// freePorts returns the first of n ports in a row that are free now.
-func freePorts(t testing.TB, n int) int {
-	t.Helper()
-	for first := 20000 + os.Getpid()%5000; first < 32000; first += n {
-		free := true
-		for p := first; p < first+n && free; p++ {
-			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
-			if free = err == nil; free {
-				_ = l.Close()
-			}
-		}
-		if free {
-			return first
-		}
-	}
-	t.Fatal("there are no free ports")
-	return 0
 }
 
 func (c *cluster) write(name, text string) {
@@ -169,71 +136,12 @@ func (c *cluster) kill(name string) {
 	_ = c.agents[name].Wait() // it was killed
 }
 
-// close kills all agents and what they leave behind: executors, containers and mounts.
+// close kills all agents; the folder's cleaning kills what they leave behind.
 func (c *cluster) close() {
 	for name := range c.agents {
 		_ = c.agents[name].Process.Kill() // it may be dead
 		_ = c.agents[name].Wait()
 	}
-	for range 20 {
-		if !c.killLeft() {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	mounts, _ := os.ReadFile("/proc/mounts")
-	for line := range strings.SplitSeq(string(mounts), "\n") {
-		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], c.dir+"/") {
-			_ = syscall.Unmount(fields[1], 0)
-		}
-	}
-	if c.Failed() {
-		c.Logf("logs are in %s", c.dir)
-		return
-	}
-	_ = os.RemoveAll(c.dir) // what is left there is small
-}
-
-// killLeft kills every process that has the cluster's folder in its command or environment, and says whether any was there.
-func (c *cluster) killLeft() bool {
-	found := false
-	folders, _ := filepath.Glob("/proc/[0-9]*")
-	for _, folder := range folders {
-		pid, _ := strconv.Atoi(filepath.Base(folder))
-		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
-		env, _ := os.ReadFile(filepath.Join(folder, "environ"))
-		if pid != os.Getpid() && (bytes.Contains(line, []byte(c.dir+"/")) || bytes.Contains(env, []byte(c.dir+"/"))) {
-			found = true
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-	return found
-}
-
-// eventually waits until something is so.
-func (c *cluster) eventually(what string, limit time.Duration, is func() bool) {
-	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	for !is() {
-		select {
-		case <-ctx.Done():
-			c.Fatalf("never: %s", what)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// build builds a program into the cluster's folder and returns its path.
-func (c *cluster) build(name, from, pkg string) string {
-	c.Helper()
-	program := filepath.Join(c.dir, name)
-	build := exec.Command("go", "build", "-o", program, pkg)
-	build.Dir = from
-	if out, err := build.CombinedOutput(); err != nil {
-		c.Fatalf("%v: %s", err, out)
-	}
-	return program
 }
 
 const serverConfig = `

@@ -6,18 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 )
 
 var (
@@ -25,89 +19,44 @@ var (
 	seed   = flag.Uint64("seed", 1, "which faults TestFaults lets happen")
 )
 
-// fault is something that goes wrong.
-type fault struct {
-	name string
-	do   func(b *bench, r *rand.Rand)
-}
-
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// wait waits for a time that is drawn.
-func wait(r *rand.Rand, from, to time.Duration) {
-	time.Sleep(from + time.Duration(r.Int64N(int64(to-from))))
-}
-
-var happen = []fault{
-	{"a worker is killed", func(b *bench, r *rand.Rand) {
-		if pids := b.workers(); len(pids) > 0 {
-			_ = syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL) // it may have ended
-		}
-	}},
-	{"a client is killed for a while", func(b *bench, r *rand.Rand) {
-		node := nodes[r.IntN(len(nodes))]
-		b.kill(node)
-		wait(r, time.Second, 15*time.Second)
-		b.start(node)
-	}},
-	{"the server is killed for a while", func(b *bench, r *rand.Rand) {
-		b.kill("server")
-		wait(r, 100*time.Millisecond, 8*time.Second)
-		b.start("server")
-	}},
-	{"the controller is killed", func(b *bench, r *rand.Rand) {
-		b.end()
-		wait(r, 0, 8*time.Second)
-		b.begin()
-	}},
-	{"the controller is stopped, and another one waits", func(b *bench, r *rand.Rand) {
-		_ = b.controller.Process.Signal(syscall.SIGSTOP)
-		wait(r, time.Second, 8*time.Second)
-		_ = b.controller.Process.Signal(syscall.SIGCONT)
-	}},
-	{"a node is drained", func(b *bench, r *rand.Rand) {
-		id := b.nodeID(nodes[r.IntN(len(nodes))])
-		b.drain(id, &api.DrainSpec{Deadline: time.Minute})
-		wait(r, time.Second, 6*time.Second)
-		b.drain(id, nil)
-	}},
-	{"a job is stopped by its user, and another submitted", func(b *bench, r *rand.Rand) {
-		if ids := b.running(); len(ids) > 0 {
-			_, _, err := b.client.Jobs().Deregister(ids[r.IntN(len(ids))], false, nil)
-			b.retried(err)
-		}
-		b.more(r)
-	}},
-	{"a guard is killed", func(b *bench, r *rand.Rand) {
-		if pids := b.processes("apportion-guard"); len(pids) > 0 {
-			_ = syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL)
-		}
-	}},
-}
-
-// processes are those of the cluster whose command begins with a program of this name.
-func (b *bench) processes(program string) []int {
-	var found []int
-	folders, _ := filepath.Glob("/proc/[0-9]*")
-	for _, folder := range folders {
-		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
-		if strings.HasPrefix(string(line), filepath.Join(b.dir, program)+"\x00") {
-			pid, _ := strconv.Atoi(filepath.Base(folder))
-			found = append(found, pid)
-		}
+// own are the faults of a Nomad cluster.
+func (b *bench) own() []besidetest.Fault {
+	return []besidetest.Fault{
+		{Name: "a client is killed for a while", Do: func(r *rand.Rand) {
+			node := nodes[r.IntN(len(nodes))]
+			b.kill(node)
+			besidetest.Wait(r, time.Second, 15*time.Second)
+			b.start(node)
+		}},
+		{Name: "the server is killed for a while", Do: func(r *rand.Rand) {
+			b.kill("server")
+			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			b.start("server")
+		}},
+		{Name: "a node is drained", Do: func(r *rand.Rand) {
+			id := b.nodeID(nodes[r.IntN(len(nodes))])
+			b.drain(id, &api.DrainSpec{Deadline: time.Minute})
+			besidetest.Wait(r, time.Second, 6*time.Second)
+			b.drain(id, nil)
+		}},
+		{Name: "a job is stopped by its user, and another submitted", Do: func(r *rand.Rand) {
+			if ids := b.running(); len(ids) > 0 {
+				_, _, err := b.client.Jobs().Deregister(ids[r.IntN(len(ids))], false, nil)
+				b.retried(err)
+			}
+			b.more(r)
+		}},
 	}
-	return found
 }
-
-// workers are the processes of trainers.
-func (b *bench) workers() []int { return b.processes("inhouse") }
 
 // nodeID is the ID of a node.
 func (b *bench) nodeID(name string) string {
-	b.Helper()
+	b.Bench.Helper()
 	var id string
-	b.eventually("the node is known", 30*time.Second, func() bool {
+	besidetest.Eventually(b.Bench, "the node is known", 30*time.Second, func() bool {
 		list, _, err := b.client.Nodes().List(nil)
 		for _, node := range list {
 			if node.Name == name {
@@ -121,8 +70,8 @@ func (b *bench) nodeID(name string) string {
 
 // drain begins the drain of a node, or ends it.
 func (b *bench) drain(id string, spec *api.DrainSpec) {
-	b.Helper()
-	b.eventually("the drain is taken", 30*time.Second, func() bool {
+	b.Bench.Helper()
+	besidetest.Eventually(b.Bench, "the drain is taken", 30*time.Second, func() bool {
 		_, err := b.client.Nodes().UpdateDrain(id, spec, spec == nil, nil)
 		return err == nil
 	})
@@ -144,77 +93,18 @@ func (b *bench) running() []string {
 // retried takes errors that a server which has just come back gives.
 func (b *bench) retried(err error) {
 	if err != nil {
-		b.Logf("the server: %v", err)
+		b.Bench.Logf("the server: %v", err)
 	}
 }
 
 // more submits another job.
 func (b *bench) more(r *rand.Rand) {
-	b.submitted++
-	b.submit(fmt.Sprintf("job-%d", b.submitted), 1+r.IntN(10), 1000+r.IntN(2000), nil)
-}
-
-// resting are the phases of a job that nothing is to be changed of: one that runs is saved now and then.
-var resting = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoint.Verifying, checkpoint.Ended}
-
-// rests waits until every elastic job runs, or has ended.
-func (b *bench) rests() {
-	b.Helper()
-	last := ""
-	b.eventually("all jobs run or have ended", 120*time.Second, func() bool {
-		r := b.report()
-		if r == nil {
-			return false
-		}
-		last = ""
-		known := map[string]bool{}
-		for _, j := range r.Jobs {
-			known[j.Job.Name] = true
-			if !slices.Contains(resting, j.Job.Phase) || j.Job.Order != 0 {
-				last += fmt.Sprintf("%s is %s: %s\n", j.Job.Name, j.Job.Phase, j.Why)
-			}
-		}
-		for _, id := range b.running() {
-			if !known[id] {
-				last += id + " is not known\n"
-			}
-		}
-		if last != "" {
-			b.rest = last
-		}
-		return last == ""
-	})
+	b.Submitted++
+	b.submit(fmt.Sprintf("job-%d", b.Submitted), 1+r.IntN(10), 1000+r.IntN(2000), nil)
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(b.rest)
-		}
-	})
-	r := rand.New(rand.NewPCG(*seed, 0))
-	for range 4 {
-		b.more(r)
-	}
-	b.rests()
-	for i := range *faults {
-		for len(b.running()) < 4 {
-			b.more(r)
-		}
-		b.rests()
-		one := happen[(i+r.IntN(2)*r.IntN(len(happen)))%len(happen)]
-		began := time.Now()
-		t.Logf("%3d %s", i, one.name)
-		one.do(b, r)
-		b.rests()
-		t.Logf("    all is well after %.1f s", time.Since(began).Seconds())
-		b.check()
-		if t.Failed() {
-			return
-		}
-	}
-	b.eventually("every job ends", 240*time.Second, func() bool { b.report(); return len(b.running()) == 0 })
-	b.check()
+	b.Play(append(b.own(), b.Common()...), *seed, *faults, b.running, b.more)
 }

@@ -116,7 +116,9 @@ func (n *nomad) update(ctx context.Context, job string, change func(now *note, j
 		if err != nil || next == nil {
 			return err
 		}
-		if err := n.write(ctx, next, now); !errors.Is(err, errAgain) {
+		err = n.write(ctx, next, now)
+		c.looked = time.Time{} // the allocations from before are not those of this registration
+		if !errors.Is(err, errAgain) {
 			return err
 		}
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 )
 
 // certify makes an authority and a certificate for the loopback, for both ends of TLS, in files of the cluster's folder.
@@ -75,7 +77,7 @@ tls {
 }
 `, ca, cert, key), config)
 	var root *api.ACLToken
-	c.eventually("access control begins", 60*time.Second, func() (so bool) {
+	besidetest.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
 		var err error
 		root, _, err = c.client.ACLTokens().Bootstrap(nil)
 		return err == nil
@@ -93,12 +95,12 @@ tls {
 		t.Fatal(err)
 	}
 	c.ready(1)
-	b := benchOn(c, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)
+	b := &bench{c, besidetest.New(t, c.dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
 	b.submit("a", 4, 40, nil)
-	b.holds(map[string]int{"a": 4})
+	b.Holds(map[string]int{"a": 4})
 	b.submit("b", 4, 40, nil)
-	b.eventually("both have done their work", 90*time.Second, func() bool { b.report(); return len(b.running()) == 0 })
-	b.check()
+	besidetest.Eventually(b.Bench, "both have done their work", 90*time.Second, func() bool { b.Report(); return len(b.running()) == 0 })
+	b.Check()
 
 	config.SecretID = token.SecretID
 	b.refuses(config)
@@ -114,7 +116,7 @@ tls {
 
 // refuses tries what the controller must not be able to do.
 func (b *bench) refuses(config *api.Config) {
-	t := b.TB
+	t := b.Bench.TB
 	limited, err := api.NewClient(config)
 	if err != nil {
 		t.Fatal(err)

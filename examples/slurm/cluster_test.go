@@ -3,19 +3,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 )
 
 // requireVariable says that Slurm must be there.
@@ -46,23 +45,20 @@ func newCluster(t testing.TB, nodes int) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("Slurm's daemons need root")
 	}
-	dir, err := os.MkdirTemp("", "slurm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := besidetest.Folder(t, "slurm")
 	c := &cluster{TB: t, dir: dir, daemons: map[string]*exec.Cmd{}}
 	t.Cleanup(c.close)
-	c.port = freePorts(t, nodes+1)
+	c.port = besidetest.FreePorts(t, nodes+1)
 	c.configure(nodes)
 	t.Setenv("SLURM_CONF", filepath.Join(dir, "etc", "slurm.conf"))
 	c.start("munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
 		"--log-file="+dir+"/munge/log", "--seed-file="+dir+"/munge/seed")
-	c.eventually("munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
+	besidetest.Eventually(c, "munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
 	c.startController()
 	for i := range nodes {
 		c.startNode(nodeName(i))
 	}
-	c.eventually("all nodes are idle", 60*time.Second, func() bool {
+	besidetest.Eventually(c, "all nodes are idle", 60*time.Second, func() bool {
 		text, err := command(context.Background(), "", "sinfo", "-h", "-t", "idle", "-o", "%D")
 		return err == nil && strings.TrimSpace(text) == strconv.Itoa(nodes)
 	})
@@ -174,78 +170,10 @@ func (c *cluster) kill(name string) {
 	_ = c.daemons[name].Wait() // it was killed
 }
 
-// close kills all daemons and what they leave behind.
+// close kills all daemons; the folder's cleaning kills what they leave behind.
 func (c *cluster) close() {
 	for name := range c.daemons {
 		_ = c.daemons[name].Process.Kill() // it may be dead
 		_ = c.daemons[name].Wait()
 	}
-	for range 20 {
-		if !c.killLeft() {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if c.Failed() {
-		c.Logf("logs are in %s", c.dir)
-		return
-	}
-	_ = os.RemoveAll(c.dir) // what is left there is small
-}
-
-// killLeft kills every process that has the cluster's folder in its command or environment, and says whether any was there.
-func (c *cluster) killLeft() bool {
-	found := false
-	folders, _ := filepath.Glob("/proc/[0-9]*")
-	for _, folder := range folders {
-		pid, _ := strconv.Atoi(filepath.Base(folder))
-		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
-		env, _ := os.ReadFile(filepath.Join(folder, "environ"))
-		if pid != os.Getpid() && (bytes.Contains(line, []byte(c.dir+"/")) || bytes.Contains(env, []byte(c.dir+"/"))) {
-			found = true
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-	return found
-}
-
-// eventually waits until something is so.
-func (c *cluster) eventually(what string, limit time.Duration, is func() bool) {
-	c.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			c.Fatalf("never: %s", what)
-		}
-	}
-}
-
-// build builds a program into the cluster's folder and returns its path.
-func (c *cluster) build(name, from, pkg string) string {
-	c.Helper()
-	program := filepath.Join(c.dir, name)
-	build := exec.Command("go", "build", "-o", program, pkg)
-	build.Dir = from
-	if out, err := build.CombinedOutput(); err != nil {
-		c.Fatalf("%v: %s", err, out)
-	}
-	return program
-}
-
-// freePorts returns the first of n ports in a row that are free now.
-func freePorts(t testing.TB, n int) int {
-	t.Helper()
-	for first := 14000 + os.Getpid()%4000; first < 20000; first += n {
-		free := true
-		for p := first; p < first+n && free; p++ {
-			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
-			if free = err == nil; free {
-				_ = l.Close()
-			}
-		}
-		if free {
-			return first
-		}
-	}
-	t.Fatal("there are no free ports")
-	return 0
 }

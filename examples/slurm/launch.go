@@ -100,6 +100,13 @@ func (s *slurm) list(ctx context.Context) ([]run, error) {
 	return runs, nil
 }
 
+// forgetList has the runs read again when they are asked for next: what was just submitted is not in the list from before.
+func (s *slurm) forgetList() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked = time.Time{}
+}
+
 // Start implements managed.Manager. A note of each part is made before it is submitted, so that none is submitted twice:
 // Slurm forgets jobs that have ended.
 func (s *slurm) Start(ctx context.Context, t managed.Task) error {
@@ -125,7 +132,9 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 		if err != nil {
 			return err
 		}
-		if _, err := command(ctx, s.script(&declared, &t, part), "sbatch", options(&declared, &t, part)...); err != nil {
+		_, err = command(ctx, s.script(&declared, &t, part), "sbatch", options(&declared, &t, part)...)
+		s.forgetList()
+		if err != nil {
 			return err
 		}
 	}

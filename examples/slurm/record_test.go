@@ -189,10 +189,14 @@ func TestStartOnce(t *testing.T) {
 		text, _ := os.ReadFile(count)
 		return strings.Count(string(text), "x")
 	}
+	s.looked = time.Now()
 	for range 3 {
 		if err := s.Start(t.Context(), task); err != nil || submitted() != 2 {
 			t.Errorf("%d are submitted, %v", submitted(), err)
 		}
+	}
+	if !s.looked.IsZero() {
+		t.Error("the list from before is believed")
 	}
 	if err := s.Forget(t.Context(), "lr.12"); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,19 @@ from workerlog import WorkerLog
 PATIENCE = 60  # seconds that a process waits for another one before it gives up
 
 
+class NoLog:
+    """The log of a process that keeps none."""
+
+    def step(self, step):
+        pass
+
+    def saved(self, step):
+        pass
+
+    def end(self, step):
+        pass
+
+
 class Job:
     """The environment of one process of a job."""
 
@@ -70,8 +83,9 @@ class Job:
             print(json.dumps({"step": self.steps, "done": True}), flush=True)
 
     def begin(self, step):
-        """Says that this process begins, with so many steps done."""
-        self.log = WorkerLog(self.dir, step)
+        """Says that this process begins, with so many steps done. A job outside of the protocol of checkpoints has neither
+        name nor attempt, and keeps no log."""
+        self.log = WorkerLog(self.dir, step) if "APPORTION_JOB" in os.environ else NoLog()
 
     def pace(self, step, samples):
         """Takes the time that the samples would take on a machine of their own, and says that the step is done."""

@@ -1,0 +1,196 @@
+// This file implements Bench: a controller as its user starts it, on a real cluster, with real jobs.
+
+// Package besidetest plays elastic jobs on real clusters and asks their workers' own logs whether anything ran twice or was
+// lost.
+package besidetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/workerlog"
+)
+
+// Bench is a controller in a process of its own, and what the test has seen of it.
+type Bench struct {
+	testing.TB
+	// Dir is the folder of the test's cluster, and Shared the one that all its nodes see.
+	Dir, Shared string
+	// Trainer is the program that jobs run: with the arguments train -steps N -cost 1ms.
+	Trainer string
+	// Submitted counts the jobs that a test has submitted.
+	Submitted int
+
+	args, env []string
+	command   *exec.Cmd
+	url       string
+	confirmed []workerlog.Confirmed
+	unrest    string // what did not rest when it was last looked
+}
+
+// New builds the controller of the folder in which the test runs, the guard and the trainer, and starts the controller.
+// The folder lies two below the repository's.
+func New(t testing.TB, dir string, env ...string) *Bench {
+	t.Helper()
+	b := &Bench{TB: t, Dir: dir, Shared: filepath.Join(dir, "shared"), env: env}
+	if err := os.MkdirAll(b.Shared, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.Trainer = b.build("inhouse", "../studies", "./inhouse")
+	b.build("controller", ".", ".")
+	guard := b.build("apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	address := "127.0.0.1:" + strconv.Itoa(FreePorts(t, 1))
+	b.url = "http://" + address
+	b.args = []string{"-shared", b.Shared, "-listen", address, "-guard", guard, "-lease", "6s", "-every", "200ms",
+		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s"}
+	b.Begin()
+	t.Cleanup(func() {
+		b.End()
+		if t.Failed() {
+			text, _ := os.ReadFile(filepath.Join(dir, "controller.log"))
+			t.Logf("the controller's log:\n%.4000s\n%s", text, b.unrest)
+		}
+	})
+	return b
+}
+
+// build builds a program into the folder of the test and returns its path.
+func (b *Bench) build(name, from, pkg string) string {
+	b.Helper()
+	program := filepath.Join(b.Dir, name)
+	build := exec.Command("go", "build", "-o", program, pkg)
+	build.Dir = from
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+// Begin starts the controller.
+func (b *Bench) Begin() {
+	b.Helper()
+	log, err := os.OpenFile(filepath.Join(b.Dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer log.Close()
+	b.command = exec.Command(filepath.Join(b.Dir, "controller"), b.args...)
+	b.command.Env = append(os.Environ(), b.env...)
+	b.command.Stdout, b.command.Stderr = log, log
+	if err := b.command.Start(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// End kills the controller.
+func (b *Bench) End() {
+	_ = b.command.Process.Kill() // it may have ended
+	_ = b.command.Wait()
+}
+
+// Signal sends the controller a signal.
+func (b *Bench) Signal(s syscall.Signal) {
+	if err := b.command.Process.Signal(s); err != nil {
+		b.Error(err)
+	}
+}
+
+// Report asks the controller how everything stands; nil: it does not answer. It notes what checkpoints count.
+func (b *Bench) Report() *controller.Report {
+	token, err := os.ReadFile(filepath.Join(b.Shared, "master", "user.token"))
+	if err != nil {
+		return nil
+	}
+	client := http.Client{Timeout: 10 * time.Second}
+	response, err := client.Get(b.url + "/state?token=" + strings.TrimSpace(string(token)))
+	if err != nil {
+		return nil
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	var r controller.Report
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		b.unrest = string(text)
+		return nil
+	}
+	for _, j := range r.Jobs {
+		if newest := j.Job.Newest(); newest.Number > 0 {
+			b.confirmed = append(b.confirmed, workerlog.Confirmed{Job: j.Job.Name, Step: newest.Step, At: time.Now().UnixNano()})
+		}
+	}
+	return &r
+}
+
+// Holds waits until the jobs that run hold so many containers each.
+func (b *Bench) Holds(want map[string]int) {
+	b.Helper()
+	Eventually(b, fmt.Sprintf("the jobs hold %v", want), 90*time.Second, func() bool {
+		r, held := b.Report(), map[string]int{}
+		if r == nil {
+			return false
+		}
+		for _, j := range r.Jobs {
+			if slices.Contains(resting, j.Job.Phase) && j.Job.Phase != checkpoint.Ended && j.Job.Order == 0 {
+				held[j.Job.Name] = len(j.Job.Containers)
+			}
+		}
+		r.Servers = nil
+		text, _ := json.Marshal(r)
+		b.unrest = string(text)
+		return fmt.Sprint(held) == fmt.Sprint(want)
+	})
+}
+
+// resting are the phases of a job that nothing is to be changed of: one that runs is saved now and then.
+var resting = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoint.Verifying, checkpoint.Ended}
+
+// Rests waits until all of these jobs, and all others that the controller knows, run or have ended.
+func (b *Bench) Rests(submitted func() []string) {
+	b.Helper()
+	Eventually(b, "all jobs run or have ended", 120*time.Second, func() bool {
+		r := b.Report()
+		if r == nil {
+			return false
+		}
+		b.unrest = ""
+		known := map[string]bool{}
+		for _, j := range r.Jobs {
+			known[j.Job.Name] = true
+			if !slices.Contains(resting, j.Job.Phase) || j.Job.Order != 0 {
+				b.unrest += fmt.Sprintf("%s is %s: %s\n", j.Job.Name, j.Job.Phase, j.Why)
+			}
+		}
+		for _, id := range submitted() {
+			if !known[id] {
+				b.unrest += id + " is not known\n"
+			}
+		}
+		return b.unrest == ""
+	})
+}
+
+// Check asks the workers' logs.
+func (b *Bench) Check() {
+	b.Helper()
+	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))
+	if err == nil {
+		err = workerlog.Check(lines, &workerlog.Options{Confirmed: b.confirmed})
+	}
+	if err != nil || len(lines) == 0 {
+		b.Errorf("%d lines of workers: %v", len(lines), err)
+	}
+	b.Logf("%d lines of workers, %d looks at confirmed checkpoints", len(lines), len(b.confirmed))
+}

@@ -1,0 +1,71 @@
+// This file lets one thing after the other go wrong while jobs run.
+
+package besidetest
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"time"
+)
+
+// Fault is something that goes wrong.
+type Fault struct {
+	Name string
+	Do   func(r *rand.Rand)
+}
+
+// Wait waits for a time that is drawn.
+func Wait(r *rand.Rand, from, to time.Duration) {
+	time.Sleep(from + time.Duration(r.Int64N(int64(to-from))))
+}
+
+// Common are the faults that every cluster has.
+func (b *Bench) Common() []Fault {
+	kill := func(program string) func(*rand.Rand) {
+		return func(r *rand.Rand) {
+			if pids := Processes(b.Dir, program); len(pids) > 0 {
+				_ = syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL) // it may have ended
+			}
+		}
+	}
+	return []Fault{
+		{"a worker is killed", kill("inhouse")},
+		{"a guard is killed", kill("apportion-guard")},
+		{"the controller is killed", func(r *rand.Rand) {
+			b.End()
+			Wait(r, 0, 8*time.Second)
+			b.Begin()
+		}},
+		{"the controller is stopped for a while", func(r *rand.Rand) {
+			b.Signal(syscall.SIGSTOP)
+			Wait(r, time.Second, 8*time.Second)
+			b.Signal(syscall.SIGCONT)
+		}},
+	}
+}
+
+// Play lets n faults happen, drawn from a seed, on four jobs or more, and asks the workers' logs after each. In the end
+// every job must end by itself. submitted are the jobs that have not ended, and more submits another.
+func (b *Bench) Play(faults []Fault, seed uint64, n int, submitted func() []string, more func(r *rand.Rand)) {
+	b.Helper()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range n {
+		for len(submitted()) < 4 {
+			more(r)
+		}
+		b.Rests(submitted)
+		// Every fault happens, if there is time, and in another order for every seed.
+		one := faults[(i+r.IntN(2)*r.IntN(len(faults)))%len(faults)]
+		began := time.Now()
+		b.Logf("%3d %s", i, one.Name)
+		one.Do(r)
+		b.Rests(submitted)
+		b.Logf("    all is well after %.1f s", time.Since(began).Seconds())
+		b.Check()
+		if b.Failed() {
+			return
+		}
+	}
+	Eventually(b, "every job ends", 240*time.Second, func() bool { b.Report(); return len(submitted()) == 0 })
+	b.Check()
+}

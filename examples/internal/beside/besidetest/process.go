@@ -1,0 +1,105 @@
+// This file has the small things that tests with processes need.
+
+package besidetest
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Eventually waits until something is so, and ends the test if that takes longer than the limit.
+func Eventually(t testing.TB, what string, limit time.Duration, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// FreePorts returns the first of n ports in a row that are free now, below those that the system gives out by itself.
+func FreePorts(t testing.TB, n int) int {
+	t.Helper()
+	for first := 14000 + os.Getpid()%5000; first < 32000; first += n {
+		free := true
+		for p := first; p < first+n && free; p++ {
+			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
+			if free = err == nil; free {
+				_ = l.Close() // it was free
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	t.Fatal("there are no free ports")
+	return 0
+}
+
+// Processes are those whose command begins with a program of this name in a folder.
+func Processes(dir, program string) []int {
+	return processes(func(line, _ []byte) bool { return bytes.HasPrefix(line, []byte(filepath.Join(dir, program)+"\x00")) })
+}
+
+// processes are the numbers of those whose command and environment are as is says.
+func processes(is func(line, env []byte) bool) []int {
+	var found []int
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		env, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		if pid != os.Getpid() && is(line, env) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// KillAll kills every process that has a folder in its command or environment, until there is none; and unmounts what was
+// mounted there.
+func KillAll(dir string) {
+	mark := []byte(strings.TrimSuffix(dir, "/") + "/")
+	for range 40 {
+		left := processes(func(line, env []byte) bool { return bytes.Contains(line, mark) || bytes.Contains(env, mark) })
+		if len(left) == 0 {
+			break
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	mounts, _ := os.ReadFile("/proc/mounts")
+	for line := range strings.SplitSeq(string(mounts), "\n") {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], string(mark)) {
+			_ = syscall.Unmount(fields[1], 0) // nothing uses it any more
+		}
+	}
+}
+
+// Folder is a new folder with a short name, since the sockets of daemons have paths of at most 107 bytes. What is left of
+// its processes ends with the test; the folder stays if the test has failed.
+func Folder(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		KillAll(dir)
+		if t.Failed() {
+			t.Logf("logs are in %s", dir)
+			return
+		}
+		_ = os.RemoveAll(dir) // what is left there is small
+	})
+	return dir
+}
