@@ -1,5 +1,8 @@
 // This file implements COST_t: the least cost of y workers in slot t, for every y, [OASiS]
 // Algorithm 2, lines 23-46.
+// Within a slot prices do not move with what the job itself takes, since (32) has those before it.
+// Containers of a side are alike, so that the cheapest servers first is exact, and where the sides
+// are on servers of their own their costs add up.
 
 package primaldual
 
@@ -35,12 +38,15 @@ func (c *slotCosts) reset(m *market, r *request) {
 func (c *slotCosts) Add(tables *schedule.Tables, budget float64) (fresh bool) {
 	state := c.market.slot(c.request.first + c.next)
 	c.next++
+	// A server that is down changes the table, though nothing is taken of it.
 	unused := state.price == nil && state.used == nil && state.down == nil
 	// Most slots far ahead are empty, and at base prices: one table does for all of them.
 	if unused && c.empty >= 0 {
 		tables.Repeat(c.empty)
 		return false
 	}
+	// The first unused slot builds the table that all others share: T slots of which few are used
+	// cost little more than these few.
 	c.build(tables, state, budget)
 	if table := tables.Close(); unused {
 		c.empty = table
@@ -57,8 +63,11 @@ func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget floa
 		return
 	}
 	most := min(r.job.Chunks, r.work) // more than all the work is of no use
+	// workers[y] is A_t(y), up to N_i, all the work, what has room, or what the budget pays,
+	// whichever is least.
 	workers := c.sums(state, Workers, order{most, budget})
 	most = int64(len(workers) - 1)
+	// ps[z] is B_t(z), up to as many as all these workers need.
 	ps := c.sums(state, ParameterServers, order{r.job.PSFor(most), budget})
 	tables.Push(0)
 	for d := int64(1); d <= r.units; d++ {
@@ -67,6 +76,8 @@ func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget floa
 			return
 		}
 		z := r.job.PSFor(y)
+		// C_t never falls: where parameter servers run out (lines 41-43) or the cost reaches the
+		// budget, all greater d are out of reach too, and the length of the table says so.
 		if z >= int64(len(ps)) || workers[y]+ps[z] >= budget {
 			return
 		}
@@ -88,6 +99,8 @@ func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget 
 	for d := range cost {
 		cost[d] = inf
 	}
+	// Several ways may do the same d units, or more than all there is: the cheapest one stands for
+	// them.
 	for i, w := range ways {
 		d := min(w.Units, r.units)
 		cost[d] = min(cost[d], costs[i])
@@ -98,6 +111,8 @@ func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget 
 	}
 	tables.Push(0)
 	for _, x := range cost[1:] {
+		// cost never falls after the pass before, so that the table may end at the first cost that
+		// is too high.
 		if x >= budget {
 			return
 		}
@@ -106,6 +121,8 @@ func (c *slotCosts) buildWays(tables *schedule.Tables, state *slotState, budget 
 }
 
 // wayFor returns the cheapest way to do so many units in one slot, which the search has found to be there.
+// Tables keep costs and not ways, to stay small; for the few slots of a schedule the way is found
+// again.
 func (c *slotCosts) wayFor(state *slotState, units int64) Speed {
 	r := c.request
 	if len(r.job.Speeds) == 0 {
@@ -126,6 +143,8 @@ func (c *slotCosts) costsOf(state *slotState, ways []Speed, budget float64) []fl
 	ps := c.sums(state, ParameterServers, order{r.most[ParameterServers], budget})
 	costs := make([]float64, len(ways))
 	for i, w := range ways {
+		// A sum that ends before w has no room for so many, or none that costs less than the
+		// budget.
 		costs[i] = inf
 		if w.Workers < int64(len(workers)) && w.PS < int64(len(ps)) {
 			costs[i] = workers[w.Workers] + ps[w.PS]
@@ -160,6 +179,8 @@ func (c *slotCosts) plan(s int, units int64, price float64) SlotPlan {
 }
 
 // place returns the placements of count containers, servers ascending.
+// The same order gives the same picks as for the table, so that the placements cost what the table
+// says.
 func (c *slotCosts) place(m *market, state *slotState, d *demand, count int64) []apportion.Placement {
 	picks := c.greedy.fill(m, state, d, order{count, inf})
 	placements := make([]apportion.Placement, len(picks))

@@ -1,4 +1,7 @@
 // This file implements the byte format of snapshots: a header, varints, a checksum.
+// A format of our own and not JSON or gob: a service may write it after every change, so that size
+// counts, and equal states must have equal bytes. What a snapshot says is trusted only after the
+// checks of who reads it: the checksum finds damage, not intent.
 
 package primaldual
 
@@ -33,6 +36,8 @@ const (
 	schedulerSnapshot = 'S'
 )
 
+// CRC-32C is computed by an instruction on most processors, and finds every burst of up to 32 wrong
+// bits.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // writer appends the contents of a snapshot.
@@ -46,6 +51,7 @@ func newWriter(letter byte, p *park) *writer {
 }
 
 // int appends a varint.
+// Small numbers, also negative ones, take one byte: most counts and distances do.
 func (w *writer) int(x int64) { w.data = binary.AppendVarint(w.data, x) }
 
 // float appends the bits of x, so that reading gives the same number.
@@ -54,6 +60,7 @@ func (w *writer) float(x float64) {
 }
 
 // string appends length and bytes.
+// The length comes first, so that no text needs a mark for its end.
 func (w *writer) string(s string) { w.bytes([]byte(s)) }
 
 // bytes appends length and bytes.
@@ -68,6 +75,7 @@ func (w *writer) seal() []byte {
 }
 
 // reader reads the contents of a snapshot. After the first fault it returns zeros.
+// Callers may thus read a whole list and ask once at its end, instead of after every number.
 type reader struct {
 	data   []byte
 	failed bool
@@ -82,15 +90,21 @@ func newReader(data []byte, letter byte, p *park) (*reader, error) {
 		return fault("header", ErrCorrupt, "")
 	}
 	body, trailer := data[:len(data)-trailerBytes], data[len(data)-trailerBytes:]
+	// The checksum comes before letter, version and fingerprint: read from damaged bytes these
+	// would name a wrong cause.
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(trailer) {
 		return fault("checksum", ErrCorrupt, "")
 	}
 	rest := body[len(snapshotMagic):]
 	switch {
+	// A ledger restored as a scheduler would be a fault of the caller's, which ErrCorrupt tells as
+	// well as damage.
 	case rest[0] != letter:
 		return fault("header", ErrCorrupt, "it is of something else")
 	case rest[1] != snapshotVersion:
 		return fault("version", apportion.ErrUnknown, "")
+	// Cells have no names in a snapshot: with another cluster they would silently be of other
+	// servers.
 	case binary.LittleEndian.Uint64(rest[2:]) != p.fingerprint():
 		return fault("cluster", apportion.ErrConflict, "it was made with another cluster or other bounds")
 	}
@@ -98,6 +112,7 @@ func newReader(data []byte, letter byte, p *park) (*reader, error) {
 }
 
 // fail notes a fault; nothing more is read.
+// Without data every later read fails too, and count is 0, so that loops over lists end.
 func (r *reader) fail() { r.failed, r.data = true, nil }
 
 // int reads a varint.
@@ -116,12 +131,16 @@ func (r *reader) intIn(low, high int64) int64 {
 	x := r.int()
 	if x < low || x > high {
 		r.fail()
+		// A caller may go on with what it gets until it asks err: the number must be one that does
+		// no harm as a count or an index.
 		return max(low, 0)
 	}
 	return x
 }
 
 // count reads the length of a list whose elements take a byte or more each.
+// A forged length thus never makes a list that is longer than the snapshot: no allocation exceeds a
+// multiple of what was given.
 func (r *reader) count() int { return int(r.intIn(0, int64(len(r.data)))) }
 
 // float reads the bits of a float64.
@@ -130,6 +149,8 @@ func (r *reader) float() float64 {
 		r.fail()
 		return 0
 	}
+	// Any bits are a number here, infinite ones and NaN too; who reads a worth refuses what is not
+	// >= 0.
 	x := math.Float64frombits(binary.LittleEndian.Uint64(r.data))
 	r.data = r.data[8:]
 	return x
@@ -148,6 +169,7 @@ func (r *reader) bytes() []byte {
 }
 
 // err returns the fault of the contents, if any; all of them must have been read.
+// Bytes that nobody asked for mean that writer and reader do not agree on the format.
 func (r *reader) err() error {
 	if r.failed || len(r.data) > 0 {
 		return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: "contents", Err: ErrCorrupt}
@@ -156,6 +178,8 @@ func (r *reader) err() error {
 }
 
 // fingerprint returns a hash of the cluster and the price functions.
+// It covers all that the contents refer to by position: slots, kinds, servers of either side,
+// capacities and prices. Eta is left out, as it takes no part in prices.
 func (p *park) fingerprint() uint64 {
 	h := fnv.New64a()
 	var w writer
@@ -168,6 +192,7 @@ func (p *park) fingerprint() uint64 {
 		for _, server := range p.cluster.servers(side) {
 			w.string(server.ID)
 			w.int(int64(len(server.Labels)))
+			// Sorted, as maps are walked in another order each time.
 			for _, key := range slices.Sorted(maps.Keys(server.Labels)) {
 				w.string(key)
 				w.string(server.Labels[key])
@@ -178,6 +203,7 @@ func (p *park) fingerprint() uint64 {
 		w.int(c)
 	}
 	for _, c := range p.curves {
+		// lower and logGap make a curve: logL follows from lower.
 		w.float(c.lower)
 		w.float(c.logGap)
 	}

@@ -1,4 +1,7 @@
 // This file reads measured speeds and turns them into the ways to run a job.
+// Measurements come from short trial runs of a job, or from a curve fitted to them. A table keeps
+// what was measured, and rounding is always to the safe side: a plan may end early, but does not
+// promise what was never seen.
 
 package primaldual
 
@@ -35,6 +38,8 @@ func ReadStepTimes(in io.Reader) ([]StepTime, error) {
 		return nil, fmt.Errorf("step times: header: %w", err)
 	}
 	var at [3]int
+	// Columns are found by name: tables written by other programs have more of them, and in another
+	// order.
 	for i, name := range stepColumns {
 		if at[i] = slices.Index(header, name); at[i] < 0 {
 			return nil, &apportion.FieldError{Item: apportion.Item{ID: "step times"}, Field: name, Err: apportion.ErrMissing}
@@ -49,6 +54,8 @@ func ReadStepTimes(in io.Reader) ([]StepTime, error) {
 		if err != nil {
 			return nil, fmt.Errorf("step times: %w", err)
 		}
+		// The reader knows the line also where a quoted field spans several; counting rows would
+		// name a wrong one.
 		line, _ := rows.FieldPos(0)
 		var values [3]float64
 		for i, name := range stepColumns {
@@ -80,6 +87,7 @@ func StepTimes(seconds func(workers, ps int64) float64, workers, ps int64) []Ste
 	var times []StepTime
 	for y := int64(1); y <= workers; y++ {
 		for z := int64(0); z <= ps; z++ {
+			// t > 0 is false for what is not a number, too.
 			if t := seconds(y, z); t > 0 && !math.IsInf(t, 1) {
 				times = append(times, StepTime{y, z, t})
 			}
@@ -94,10 +102,14 @@ func StepTimes(seconds func(workers, ps int64) float64, workers, ps int64) []Ste
 func Speeds(times []StepTime, slot time.Duration, steps float64) []Speed {
 	var ways []Speed
 	for _, t := range times {
+		// units = floor(slot / (seconds a step) / (steps a unit)), within [1, 2^53] as checkSpeeds
+		// wants it.
 		if units := math.Floor(slot.Seconds() / t.Seconds / steps); units >= 1 && units <= maxWorkerSlots {
 			ways = append(ways, Speed{t.Workers, t.PS, int64(units)})
 		}
 	}
+	// Units come last in the order, ascending: of several measurements of one way CompactFunc keeps
+	// the first, which is the slowest.
 	slices.SortFunc(ways, func(a, b Speed) int {
 		return cmp.Or(cmp.Compare(a.Workers, b.Workers), cmp.Compare(a.PS, b.PS), cmp.Compare(a.Units, b.Units))
 	})

@@ -33,6 +33,8 @@ type Sigmoid struct{ Gamma1, Gamma2, Gamma3 float64 }
 
 // Value returns the utility of a job that ends d slots after its arrival.
 func (s Sigmoid) Value(d int) float64 {
+	// exp overflows to +Inf for a d far behind the target, and the worth is then 0, as it should
+	// be. The conversion keeps the product from being fused with what follows.
 	return s.Gamma1 / (1 + math.Exp(float64(s.Gamma2*(float64(d)-s.Gamma3))))
 }
 
@@ -46,6 +48,7 @@ func (c Constant) Value(int) float64 { return float64(c) }
 type Linear struct{ Start, PerSlot float64 }
 
 // Value returns the utility of a job that ends d slots after its arrival.
+// It stays at 0 where the line would go on below: a late job is worthless, not harmful.
 func (l Linear) Value(d int) float64 { return max(0, l.Start-float64(l.PerSlot*float64(d))) }
 
 // Step is one deadline: a job that ends at most Within slots after its arrival is worth Value.
@@ -70,6 +73,8 @@ func (s Steps) Value(d int) float64 {
 
 // fault returns the first position whose deadline is negative or does not come after the one before,
 // or -1.
+// Value takes the first step that is met: behind a later deadline an earlier one would never be
+// reached.
 func (s Steps) fault() int {
 	last := -1
 	for i, step := range s {
@@ -89,6 +94,7 @@ func (f UtilityFunc) Value(d int) float64 { return f(d) }
 
 // values appends f_i(d) for d in [from, to] to dst and returns it with the first fault found.
 func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
+	// Nothing is above the first value, whatever it is.
 	before := math.Inf(1)
 	for d := from; d <= to; d++ {
 		value := j.Utility.Value(d)
@@ -98,6 +104,8 @@ func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
 			sort = apportion.ErrNotFinite
 		case value < 0:
 			sort = apportion.ErrNegative
+		// A utility that rose again would let a schedule earn by running its last worker later, and
+		// the bounds of the search, which rest on falling values, would be wrong.
 		case value > before:
 			sort = ErrIncreasing
 		}
@@ -114,9 +122,11 @@ func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
 // tolerated appends f_i(d) for d in [from, to] to dst for an admitted job, and makes values that break
 // the rules of Utility keep them.
 func (j *Job) tolerated(dst []float64, from, to int) []float64 {
+	// most is the least value so far, so that the result never increases even if the utility does.
 	most := math.MaxFloat64
 	for d := from; d <= to; d++ {
 		value := j.Utility.Value(d)
+		// !(x >= 0) holds for what is not a number, too.
 		if !(value >= 0) || math.IsInf(value, 0) {
 			value = 0
 		}
@@ -127,6 +137,8 @@ func (j *Job) tolerated(dst []float64, from, to int) []float64 {
 }
 
 // worthUntil returns the last slot from completion to last in which the job may end and still be worth so much.
+// A constant utility reaches to the end of the horizon; a strict one only to completion itself.
+// O(last - completion) values.
 func (j *Job) worthUntil(completion int, worth float64, last int) int {
 	for completion < last && j.Utility.Value(completion+1-j.Arrival) >= worth {
 		completion++
@@ -137,6 +149,8 @@ func (j *Job) worthUntil(completion int, worth float64, last int) int {
 // earned returns what an admitted job is worth that ends d slots after its arrival, not later than
 // planned: at least promised, its utility as decided.
 func (j *Job) earned(d int, promised float64) float64 {
+	// Comparisons with NaN are false, so that promised stands against a utility that breaks its
+	// rules by now.
 	if value := j.Utility.Value(d); value > promised && !math.IsInf(value, 0) {
 		return value
 	}

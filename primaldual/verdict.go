@@ -48,12 +48,17 @@ func (v Verdict) MarshalText() ([]byte, error) { return enum.Marshal(v, verdictT
 func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, text, verdictTexts) }
 
 // misfit returns why the job cannot run on the empty cluster in any number of slots, or Admitted.
+// It depends on job and cluster alone: what is refused here need not come again before the cluster
+// changes. O((H+K) R).
 func (j *Job) misfit(cluster *Cluster) Verdict {
 	switch {
+	// With b > B (6) and (7) contradict each other for every y > 0; ways of Speeds state their
+	// parameter servers and are bound by neither.
 	case len(j.Speeds) == 0 && j.WorkerBandwidth > j.PSBandwidth:
 		return BandwidthTooSmall
 	case !fitsAny(cluster, Workers, j):
 		return FitsNoWorkerServer
+	// A job with a way that has no parameter servers can run even where these fit nowhere.
 	case j.needsPS() && !fitsAny(cluster, ParameterServers, j):
 		return FitsNoPSServer
 	}
@@ -61,6 +66,7 @@ func (j *Job) misfit(cluster *Cluster) Verdict {
 }
 
 // fitsAny reports whether one container fits some empty server of a side that suits.
+// Capacity and labels must suit on one server: each on another one is of no use.
 func fitsAny(cluster *Cluster, side Side, j *Job) bool {
 	servers := cluster.servers(side)
 	for i := range servers {
