@@ -177,6 +177,7 @@ func raise(worths []worth, floor float64) []worth {
 }
 
 // checkJobs returns the faults of a set of jobs.
+// All jobs are looked at, so that one call reports all that is wrong with a list.
 func checkJobs(cluster *Cluster, jobs []Job) error {
 	var faults apportion.Faults
 	seen := make(map[string]bool, len(jobs))

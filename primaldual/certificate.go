@@ -108,6 +108,7 @@ func Certify(ledger LedgerReader, jobs []Job, achieved float64, options *Certifi
 	if math.IsNaN(achieved) || math.IsInf(achieved, 0) {
 		return Certificate{}, &apportion.FieldError{Field: "achieved", Err: apportion.ErrNotFinite, Detail: formatFloat(achieved)}
 	}
+	// achieved is checked first, since the size of the steps depends on it.
 	c, err := d.certificate(achieved, options.Steps)
 	if err != nil {
 		return Certificate{}, err
@@ -368,6 +369,7 @@ func (d *dual) step(size float64) {
 	each := func(move func(price *float64, gradient, capacity float64)) {
 		for i := range d.at.slots {
 			for cell, c := range d.at.capacity {
+				// The derivative of (19) by the price p c of a whole server is 1 - g/c.
 				gradient := 1 - d.usage[i*cells+cell]
 				if price := &d.at.slots[i].price[cell]; c > 0 && (*price > 0 || gradient < 0) {
 					move(price, gradient, float64(c))

@@ -1,4 +1,6 @@
 // This file lets snapshots hold utilities of the caller's own types.
+// Without codecs only the formulas of this package can be saved. Codecs belong to the options and
+// not to a global table, so that two schedulers of one process do not depend on each other.
 
 package primaldual
 

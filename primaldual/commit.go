@@ -1,5 +1,8 @@
 // This file implements Commit and Release: a schedule enters the ledger and leaves it, [OASiS]
 // Algorithm 1, lines 8-12.
+// Checks and changes are apart: what begins with check only reads, move only writes and cannot
+// fail. A schedule of many slots is thus taken as a whole or not at all, and plans that move
+// several jobs rest on the same move.
 
 package primaldual
 
@@ -216,6 +219,7 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 
 // taken reports whether at least the containers of a placement, and workers of the plan beside them, are taken of its machine.
 func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placement) bool {
+	// checkForm has found slot and server to exist, and from is not before the horizon.
 	s, machine, count := l.slot(plan.Slot), l.on[side][p.Server], p.Count
 	beside := l.beside(plan, side, machine)
 	// What must hold is q count + w beside <= used. It is tested by divisions, since a forged count
@@ -265,6 +269,8 @@ func (l *Ledger) setDown(machine, from int, down bool) error {
 	// Slots that shared one share the copy as well, so that a failure takes one table of machines for each
 	// that there was, and not one for each slot.
 	var before, after []bool
+	// All later slots are marked, and Advance carries the mark of the last one on: a server is down
+	// until it is said to be up.
 	for i := from - l.first; i < len(l.slots); i++ {
 		s := &l.slots[i]
 		if after == nil || !sameTable(s.down, before) {

@@ -88,6 +88,8 @@ func (s Schedule) before(slot int) int {
 }
 
 // clone returns a copy that shares nothing with s.
+// Schedules are handed to callers, who may write into them: the ledger is released by the
+// scheduler's own.
 func (s Schedule) clone() Schedule {
 	out := make(Schedule, len(s))
 	for i, plan := range s {

@@ -14,6 +14,8 @@ type pick struct {
 // demands the same, so this is the cheapest way to place any number of them, however many kinds
 // there are and however unequal the servers. The order depends on the demand, so none is kept
 // between jobs: a heap gives the few cheapest servers without sorting the rest.
+// A dearer server is never used while a cheaper one has room: moving a container there would lower
+// the cost, and no other container could mind.
 type greedy struct {
 	heap  []candidate
 	picks []pick
@@ -75,6 +77,7 @@ type order struct {
 }
 
 // pop removes and returns the cheapest candidate.
+// O(log servers) a server that is used or found full.
 func (g *greedy) pop() candidate {
 	top := g.heap[0]
 	last := len(g.heap) - 1

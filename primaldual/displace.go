@@ -1,5 +1,7 @@
 // This file implements displacement: a job that finds no room takes that of jobs which are worth far less for what they still
 // need. It is [Moore68]'s rule for late jobs, online. The paper on OASiS keeps every promise.
+// [Moore68] schedules by deadline, and where one is missed drops the job that takes longest; here
+// it is the one that is worth least for what it still takes, since jobs differ in worth.
 
 package primaldual
 

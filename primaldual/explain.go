@@ -1,4 +1,7 @@
 // This file holds the reasons of refusals, with the numbers behind them.
+// A reason is made only when a job has been refused, from the request that the planner still holds,
+// and reads the market without changing it. need and have are in the unit of the verdict:
+// bandwidth, units of a kind, slots, worker-slots or utility.
 
 package primaldual
 
@@ -23,6 +26,8 @@ func (p *planner) explain(m *market, d *Decision) apportion.Reason {
 		return set(float64(need), float64(have), "one worker reserves bandwidth %d, one parameter server only %d", need, have)
 	case FitsNoWorkerServer, FitsNoPSServer:
 		return p.explainMisfit(m, d.Verdict)
+	// need is n_i of what is left, have the slots of the horizon from the first that the job may
+	// use.
 	case TooFewSlots:
 		need, have := r.shortest(), max(0, m.last()-r.first+1)
 		return set(float64(need), float64(have), "it takes %d slots at least, the horizon has %d", need, have)
@@ -44,6 +49,7 @@ func (p *planner) explain(m *market, d *Decision) apportion.Reason {
 
 // explainMisfit names the kind of which no empty server has what one container demands, if there is
 // one; otherwise every kind is there on some server, but all of them on none.
+// O(servers x kinds).
 func (p *planner) explainMisfit(m *market, v Verdict) apportion.Reason {
 	side := Workers
 	if v == FitsNoPSServer {

@@ -39,6 +39,7 @@ func (s *Scheduler) Extend(id string, work int64) (Extension, error) {
 	from, old := max(s.First(), r.job.Arrival), r.schedule
 	s.release([]*running{r}, from)
 	r.extra += work
+	// The released slots count as room, so that the job competes with others and not with itself.
 	d, p, err := s.prolong(r, from)
 	if err != nil || !d.Admitted {
 		// The job gets back just what it gave: nothing else has moved in between.

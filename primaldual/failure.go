@@ -1,4 +1,7 @@
 // This file implements Fail and Repair: a server goes, and what ran there is offered again.
+// A promise cannot be kept on a server that is gone. What the job has done stays done, and the rest
+// of it is a new offer at the prices of today, but with the utility of its first arrival: the delay
+// is the job's loss, and the caller is told of it.
 
 package primaldual
 
@@ -11,6 +14,7 @@ import (
 )
 
 // Displacement is a job that a failure took servers from.
+// Displacements come in order of admission, in which the jobs were offered again.
 type Displacement struct {
 	ID string `json:"id"`
 	// Decision is about what is left of the job from the slot of the failure on. If it is refused, the
@@ -125,6 +129,7 @@ func (s *Scheduler) settle(r *running, d *Decision, from int) {
 		return
 	}
 	// Its slots before the failure would be work for nothing.
+	// move skips slots before First, which are no longer in the ledger.
 	s.ledger.move(&r.job, r.schedule, s.First(), -1)
 	r.schedule = nil
 	delete(s.jobs, r.job.ID)
@@ -161,6 +166,8 @@ func (s *Scheduler) byNumber() []*running {
 
 // holds reports whether a schedule has containers on a machine in slot from or later.
 func (p *park) holds(s Schedule, machine, from int) bool {
+	// What a job had on the machine before slot from has run or will run: it is no reason to
+	// displace it.
 	for i := s.before(from); i < len(s); i++ {
 		if p.inPlan(&s[i], machine) {
 			return true

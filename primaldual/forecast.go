@@ -1,5 +1,7 @@
 // This file implements forecast: the load to expect, learnt from the jobs offered so far. It is no part of
 // [OASiS], which knows all jobs in advance.
+// It knows no single job to come, only how much load of which worth came so far. Worth and load are
+// both positive, as jobs without either say nothing of what room is worth.
 
 package primaldual
 

@@ -1,4 +1,6 @@
 // This file implements the form of a Job in JSON, where its utility is an object that names its form.
+// Each form has one key with its numbers, so that a utility is readable without a type beside it,
+// and an unknown form is told by its name.
 
 package primaldual
 
@@ -45,6 +47,8 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
+	// null and nothing both mean no utility, which Validate refuses; here it is no fault, so that a
+	// half-filled job can be read and mended.
 	job := Job(read.jobFields)
 	if len(read.Utility) > 0 && string(read.Utility) != "null" {
 		r := &utilityReader{}
@@ -79,6 +83,8 @@ func utilityForm(u Utility) (map[string]any, error) {
 }
 
 // utilityReader reads a utility and collects its faults.
+// Faults are gathered and not returned one by one: who writes jobs by hand mends all of them at
+// once.
 type utilityReader struct{ faults apportion.Faults }
 
 func (r *utilityReader) add(field string, sort error, detail string) {
@@ -122,6 +128,7 @@ func (r *utilityReader) read(text []byte) Utility {
 	case len(r.faults) > 0:
 	case known == 0:
 		r.add("utility", apportion.ErrMissing, "one of sigmoid, constant, linear, steps")
+	// Two forms would be two worths for one completion, and neither goes before the other.
 	case known > 1:
 		r.add("utility", apportion.ErrConflict, "more than one form")
 	}
@@ -159,6 +166,7 @@ func (r *utilityReader) list(field string, text []byte, n int) []float64 {
 func (r *utilityReader) steps(field string, text []byte) Steps {
 	var pairs []json.RawMessage
 	r.value(field, text, &pairs, "an array")
+	// An empty list is no fault here: such a job is worth nothing, and refused as Worthless.
 	steps := Steps{}
 	last := -1.0
 	for i, pair := range pairs {
@@ -174,6 +182,8 @@ func (r *utilityReader) steps(field string, text []byte) Steps {
 		default:
 			last = within
 		}
+		// Also a faulty step is appended: Steps is dropped with the faults, and positions in
+		// messages stay those of the text.
 		steps = append(steps, Step{int(step[0]), step[1]})
 	}
 	return steps

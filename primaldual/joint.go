@@ -1,5 +1,7 @@
 // This file implements the least cost of workers and parameter servers together in one slot, where they compete for the
 // same machines or must share one. In the paper's Algorithm 2 two sides that have nothing in common add up.
+// That least cost is still C_t as the search sees it: it starts at 0 and never falls with either
+// number, since parts of a placement are a placement of fewer.
 
 package primaldual
 
@@ -65,6 +67,8 @@ func unpriced(s *slotState) *slotState { return &slotState{used: s.used, taken: 
 func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 {
 	out := make([]float64, len(couples))
 	if j.rule == OneMachine {
+		// On one machine no cheaper place can stand in for one that is too small, so that all
+		// places are looked at.
 		j.list(s, most(couples), budget, false)
 		for i, c := range couples {
 			_, out[i] = j.alone(c)
@@ -72,6 +76,7 @@ func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 
 		return out
 	}
 	// 1. What each side costs by itself, and the largest couples for which both have room.
+	// Sums are made once, up to the largest couple; smaller ones are read off them.
 	limit := most(couples)
 	j.sums[Workers] = j.greedy.sums(j.sums[Workers], j.market, s, &j.demands[Workers], order{limit.workers, budget})
 	j.sums[ParameterServers] = j.greedy.sums(j.sums[ParameterServers], j.market, s, &j.demands[ParameterServers], order{limit.ps, budget})
@@ -96,6 +101,7 @@ func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 
 		return out
 	}
 	// 3. They do.
+	// Costs alone are asked for here: the choices would take places times as much memory.
 	j.solve(s, largest, budget, false)
 	for i, c := range couples {
 		// solve's table has no entry for a couple beyond largest.
@@ -110,6 +116,7 @@ func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 
 func (j *joint) place(s *slotState, c couple) (placed [2][]apportion.Placement, ok bool) {
 	if j.rule == OneMachine {
 		j.list(s, c, inf, false)
+		// No budget here: the search has chosen the couple by its cost already.
 		at, cost := j.alone(c)
 		if cost == inf {
 			return placed, false
@@ -123,6 +130,8 @@ func (j *joint) place(s *slotState, c couple) (placed [2][]apportion.Placement, 
 		return placed, true
 	}
 	for _, side := range []Side{Workers, ParameterServers} {
+		// Both sums are needed again, as beside compares with them and costs may have been asked
+		// for another slot since.
 		need := []int64{c.workers, c.ps}[side]
 		j.sums[side] = j.greedy.sums(j.sums[side], j.market, s, &j.demands[side], order{need, inf})
 		if int64(len(j.sums[side])) <= need {
@@ -176,12 +185,15 @@ func (j *joint) beside(s *slotState, c couple, budget float64) (placed [2][]appo
 		}
 		placed[Workers] = append(placed[Workers], apportion.Placement{Server: p.server, Count: p.count})
 	}
+	// Only the parameter servers can cost more than apart: the workers stand where the greedy would
+	// put them anyway.
 	cost, left := 0.0, c.ps
 	for _, p := range j.greedy.fill(m, &after, &j.demands[ParameterServers], order{c.ps, inf}) {
 		cost += float64(float64(p.count) * p.unit)
 		left -= p.count
 		placed[ParameterServers] = append(placed[ParameterServers], apportion.Placement{Server: p.server, Count: p.count})
 	}
+	// The greedy gives placements by cost; schedules list servers in ascending order.
 	sortPlacements(placed[Workers])
 	sortPlacements(placed[ParameterServers])
 	// No placement costs less than both sides apart from each other. One that costs the same, up to
@@ -210,6 +222,7 @@ func (j *joint) alone(c couple) (at int, cost float64) {
 func (j *joint) list(s *slotState, limit couple, budget float64, few bool) {
 	m := j.market
 	j.places = j.places[:0]
+	// A machine has a position on each list it is on, and placements name positions.
 	at := [2][]int{positions(m, Workers), positions(m, ParameterServers)}
 	prices := m.prices(s)
 	for machine := range m.machines {
@@ -217,6 +230,8 @@ func (j *joint) list(s *slotState, limit couple, budget float64, few bool) {
 		var room [2]int64
 		for _, side := range []Side{Workers, ParameterServers} {
 			p.units[side] = j.demands[side].unit(prices, machine*m.kinds)
+			// A machine that is not on a list has no room for its side, and one that is too dear
+			// has none that pays.
 			if p.at[side] >= 0 && p.units[side] < budget {
 				room[side] = m.room(s, &j.demands[side], machine)
 			}
@@ -246,6 +261,7 @@ func positions(m *market, side Side) []int {
 // fillBeside counts how many parameter servers a machine takes beside each number of workers.
 func (j *joint) fillBeside(p *place, s *slotState, machine int, room [2]int64, limit couple) {
 	m := j.market
+	// beside never rises with a: each worker takes from what parameter servers could have.
 	for a := int64(0); a <= min(room[Workers], limit.workers); a++ {
 		b := min(room[ParameterServers], limit.ps)
 		if a > 0 && j.rule == Apart {
@@ -256,6 +272,8 @@ func (j *joint) fillBeside(p *place, s *slotState, machine int, room [2]int64, l
 			if s.used != nil {
 				free -= s.used[machine*m.kinds+r]
 			}
+			// Kinds that only one side demands do not make the two compete; room has counted those
+			// of the workers.
 			if at := slices.Index(j.demands[Workers].kinds, r); at >= 0 {
 				free -= a * j.demands[Workers].amounts[at]
 			}
@@ -316,12 +334,16 @@ func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) 
 			chosen = j.taken[len(j.taken)-int(states):]
 		}
 		// From the end, so that what an entry is made of does not hold this place yet.
+		// Descending y and z read entries that still are without place i, so that each place is
+		// used once and one table is enough.
 		for y := limit.workers; y >= 0; y-- {
 			for z := limit.ps; z >= 0; z-- {
 				entry := y*width + z
 				for a := int64(0); a <= min(y, int64(len(p.beside)-1)); a++ {
 					for b := int64(0); b <= min(z, p.beside[a]); b++ {
 						cost := j.best[(y-a)*width+z-b] + float64(float64(a)*p.units[Workers]) + float64(float64(b)*p.units[ParameterServers])
+						// Strict <, so that ties leave containers on the places before: the first
+						// machines.
 						if cost < j.best[entry] {
 							j.best[entry] = cost
 							if choices {

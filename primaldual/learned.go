@@ -1,5 +1,7 @@
 // This file implements admission by learnt prices: a job is admitted if it finds room, by itself or after others have
 // been planned again, and is worth its price. It takes the place of [OASiS] Algorithm 1, line 6.
+// Where the paper's line 6 asks whether utility exceeds the sum of prices of a schedule, this one
+// asks for room first and then for one price of the window that the job needs.
 
 package primaldual
 
@@ -30,6 +32,8 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 		d.Cost = s.windowPrice(job, d.Utility, promised(r.values, int(r.shortest())-1, d.Utility))
 	}
 	// A job that must not be refused by the account is admitted without profit: it pays no more than it is worth.
+	// Both must hold: a price alone rests on a forecast, and the account limits what wrong
+	// forecasts can cost.
 	if d.Cost >= d.Utility && s.learn.mayRefuse(d.Utility) {
 		return Decision{Verdict: TooExpensive, Completion: last, Utility: d.Utility, Cost: d.Cost}, plan{}, nil
 	}
@@ -64,6 +68,7 @@ func (s *Scheduler) readmit(r *running, from int) (Decision, plan, error) {
 }
 
 // windowPrice returns the price of a job's window, which ends with the last slot in which it is worth as much.
+// Later slots are of no use to the job, so that load offered there does not compete with it.
 func (s *Scheduler) windowPrice(job *Job, worth float64, slots int) float64 {
 	// Load and length are in slots of the whole cluster, so that their ratio is the part of the window that the job takes.
 	unit := s.ledger.share(job)

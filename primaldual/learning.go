@@ -84,6 +84,7 @@ type window struct {
 // price returns what a job pays for its window: a part of the worth that it is expected to displace, and nothing for one
 // that takes a small part of its window or finds it idle.
 func (l *learner) price(slot int, w window, worth float64) float64 {
+	// A job that takes little of its window leaves room for better ones, and an idle window has it beside any.
 	if w.load < whale*w.length || w.committed < idle*w.length {
 		return 0
 	}

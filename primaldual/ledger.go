@@ -1,5 +1,7 @@
 // This file implements Ledger: what is taken of every server in every slot of a rolling horizon, and
 // what it costs; g, v, p and q of [OASiS] §4.1.
+// Usage is exact, in integers: sums of floats would drift over thousands of jobs that come and go,
+// and a server that is empty again would keep a price.
 
 package primaldual
 
@@ -16,6 +18,8 @@ import (
 //
 // Every method either does all that it says, or returns an error and changes nothing. A Ledger
 // belongs to one goroutine.
+// scratch is the demand at hand, kept to spare an allocation for each call: one more reason why two
+// goroutines must not share a ledger.
 type Ledger struct {
 	market
 	scratch demand
@@ -121,6 +125,7 @@ func (l *Ledger) locate(side Side, slot, server int) (int, error) {
 	if server < 0 || server >= len(l.on[side]) {
 		return 0, &apportion.FieldError{Field: side.String() + " server", Err: apportion.ErrUnknown, Detail: strconv.Itoa(server)}
 	}
+	// A machine on both lists has the same cell from either side, and shows what both have taken.
 	return l.on[side][server] * l.kinds, nil
 }
 
@@ -142,6 +147,7 @@ func (l *Ledger) Advance(slot int) error {
 		return &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
 	// Slots slide to the front, and the storage of those that are past is used for new ones.
+	// A leap beyond the horizon leaves no slot as it was.
 	past := min(slot-l.first, len(l.slots))
 	// SetDown marks a slot and all after it, so that the last one knows every server that is down
 	// for good.

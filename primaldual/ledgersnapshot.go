@@ -1,4 +1,6 @@
 // This file saves and restores a Ledger.
+// Only quantities and servers that are down are saved. Prices are functions of quantities, and sums
+// are added up again, so that no two parts of a snapshot can contradict each other.
 
 package primaldual
 
@@ -54,6 +56,7 @@ func RestoreLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions, dat
 	if err != nil {
 		return nil, err
 	}
+	// The ledger is made first, as the fingerprint is one of its park.
 	r, err := newReader(data, ledgerSnapshot, l.park)
 	if err != nil {
 		return nil, err
@@ -120,6 +123,8 @@ func (l *Ledger) readUsed(r *reader, s *slotState) {
 }
 
 // equal reports whether two ledgers of one cluster hold the same quantities, and where not, the slot.
+// Floats are compared exactly: prices are made by the same operations from the same quantities, so
+// that any difference is a fault.
 func (l *Ledger) equal(other *Ledger) (slot int, ok bool) {
 	if l.first != other.first {
 		return l.first, false

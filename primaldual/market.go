@@ -1,5 +1,7 @@
 // This file implements market: servers, what is taken of them in each slot, and the prices, as the
 // best schedule of a job sees them, [OASiS] Table 1.
+// Tables are flat and indexed by cell, as the search reads them for every server of every slot: a
+// slice of slices would miss the cache at each server.
 
 package primaldual
 
@@ -75,6 +77,8 @@ func (p *park) total() {
 }
 
 // tally adds an amount of a cell to sums by side*kinds + kind: a machine on both lists counts on both sides.
+// What is free on such a machine is free for either side, so that each total is an upper bound for
+// its side and their sum is not one.
 func (p *park) tally(sums []int64, cell int, amount int64) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		if p.groups[cell/p.kinds].takes(side) {
@@ -84,6 +88,7 @@ func (p *park) tally(sums []int64, cell int, amount int64) {
 }
 
 // basePrices returns the price of every cell on an empty server.
+// They are L of each cell, P(0) and Q(0) in line 1 of Algorithm 1; 0 for a kind without price.
 func (p *park) basePrices() []float64 {
 	base := make([]float64, len(p.capacity))
 	for cell := range base {
@@ -99,6 +104,8 @@ func (p *park) price(cell int, used int64) float64 {
 }
 
 // slotState is one slot of the horizon. The zero value is an empty slot at base prices.
+// In a ledger price, used and taken are nil or set together; down is by itself, as a slot can be empty
+// and lack a server.
 type slotState struct {
 	price []float64 // by cell; nil: base prices
 	used  []int64   // by cell; nil: nothing is taken
@@ -108,6 +115,8 @@ type slotState struct {
 }
 
 // market is a stretch of slots with prices and room.
+// The ledger is a market whose tables change; a certificate makes others with prices of its own
+// over the same park.
 type market struct {
 	*park
 	base  []float64   // prices of slots without prices of their own
@@ -124,6 +133,7 @@ func (m *market) last() int { return m.first + len(m.slots) - 1 }
 func (m *market) slot(slot int) *slotState { return &m.slots[slot-m.first] }
 
 // prices returns the prices of a slot by cell.
+// The result belongs to the market and is only read.
 func (m *market) prices(s *slotState) []float64 {
 	if s.price == nil {
 		return m.base

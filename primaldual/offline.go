@@ -1,4 +1,6 @@
 // This file implements the offline problem as a mixed-integer program, [OASiS] (1)-(13).
+// Machines, slots and counts appear as they are, not as schedules l of (14): there are too many
+// schedules to list. The program is for small instances, as the yardstick of runs and of bounds.
 
 package primaldual
 
@@ -56,6 +58,7 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if options == nil {
 		options = &OfflineOptions{}
 	}
+	// The limit is on variables, with which the memory of the program and of a solver grows.
 	limit, err := cellLimit(options.MaxCells)
 	if err != nil {
 		return nil, err
@@ -70,6 +73,7 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 			return nil, err
 		}
 	}
+	// Rows of capacity reach over all jobs and come when all variables exist.
 	b.capacity(jobs)
 	b.builder.Maximize(b.utility, 0)
 	b.builder.NameVariables(b.name)
@@ -118,6 +122,8 @@ func (j *offlineJob) schedule(values []float64) Schedule {
 func placements(counts []milp.Var, values []float64) []apportion.Placement {
 	var out []apportion.Placement
 	for server, count := range counts {
+		// Solvers return whole numbers up to a tolerance, so that cutting off could lose a
+		// container.
 		if n := int64(math.Round(values[count.Index()])); n > 0 {
 			out = append(out, apportion.Placement{Server: server, Count: n})
 		}
@@ -184,6 +190,7 @@ func (b *offlineBuilder) name(index int) string {
 
 // job adds the variables and the constraints of one job.
 func (b *offlineBuilder) job(j *Job) error {
+	// A job that arrives after the last slot has no variables, and its row of work reads 0 >= 0.
 	slots := max(0, b.cluster.Slots-j.Arrival+1)
 	o := offlineJob{arrival: j.Arrival, first: b.variables, perSlot: b.perSlot(j)}
 	b.variables += slots * o.perSlot
@@ -276,6 +283,7 @@ func (b *offlineBuilder) linearRows(work []milp.Term, j *Job, o *offlineJob, t i
 	// later than the utility says. It also ties (3) to x_i.
 	b.builder.AtMost("", terms(most, o.ends[t:], -float64(j.Chunks)), 0) // (3), (8)
 	served := terms(nil, workers, float64(j.WorkerBandwidth))
+	// In the units of bandwidth, as it is stated: integers, so that no quotient b/B is rounded.
 	b.builder.AtMost("", terms(served, ps, -float64(j.PSBandwidth)), 0) // (6)
 	fewer := terms(nil, ps, 1)
 	b.builder.AtMost("", terms(fewer, workers, -1), 0) // (7)
@@ -310,9 +318,12 @@ func (b *offlineBuilder) placeRows(j *Job, o *offlineJob, t int) {
 		servers := b.cluster.servers(side)
 		for h, count := range o.counts[side][t] {
 			most, mark := b.mostOn(j, side, &servers[h]), o.marks[t][b.park.on[side][h]]
+			// count <= most mark: most is the tightest factor there is, and large ones would make
+			// relaxations weak.
 			row := []milp.Term{{Var: count, Coef: 1}, {Var: mark, Coef: -most}}
 			if j.Colocation == Apart && side == ParameterServers {
 				row[1].Coef = most
+				// count <= most (1 - mark): parameter servers stand where no worker may.
 				b.builder.AtMost("", row, most)
 			} else {
 				b.builder.AtMost("", row, 0)

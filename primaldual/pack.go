@@ -1,11 +1,15 @@
 // This file implements packing: work as early as possible into the room that is left, first servers first. It asks
 // for no prices; [OASiS] has no such step.
+// As early as possible is the right aim where utility falls with time and no price tells slots
+// apart: it leaves the late slots, of which least is known, to jobs that come later.
 
 package primaldual
 
 import "github.com/apportion/apportion"
 
 // packer places work; it keeps its storage from one job to the next.
+// request is its own and not the planner's, since a line of jobs is packed while the planner's
+// still holds the values of the wish.
 type packer struct {
 	request request
 	picks   [2][]apportion.Placement

@@ -1,4 +1,6 @@
 // This file implements planner: from a job, or what is left of it, to a decision at given prices.
+// Two steps: state finds out whether any schedule can be of worth and fills in the values, find
+// searches. Learning uses the first only and packs.
 
 package primaldual
 
@@ -50,6 +52,8 @@ func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 	// f_i counts from the arrival, the request from left.first: since is the offset between the
 	// two.
 	since := left.first - job.Arrival
+	// A job that is in already was checked when it was offered. Its values may reach beyond the
+	// horizon of that day, and an event that has happened must not fail for them.
 	if left.admitted {
 		r.values = job.tolerated(r.values, since+soonest, since+slots-1)
 	} else {
@@ -77,6 +81,7 @@ func (p *planner) find(m *market) (Decision, error) {
 	}
 	// The search sees slots by their offset from the first one, and utilities by the slot of the completion.
 	p.costs.reset(m, r)
+	// CappedDP and ChunkDP are one dynamic program over different units.
 	p.search.Plain = p.method != BoundsFirst
 	problem := r.problem()
 	found, err := p.search.Find(&problem, &p.costs)
@@ -107,6 +112,8 @@ func (p *planner) checkSize(m *market) (fits bool, err error) {
 	// what the servers hold.
 	r, limit := &p.request, p.search.Limit
 	slots, most := int64(len(r.values)), min(r.job.perSlot(), r.work)
+	// The tighter bound looks at all servers, so that it is asked for only where the cheap one is
+	// too large.
 	if most >= limit/slots && len(r.job.Speeds) == 0 {
 		most = r.mostWorkers(m)
 	}

@@ -1,4 +1,7 @@
 // This file changes the servers of a ledger, and its price functions, under what is taken. [OASiS] has fixed ones.
+// Tables are indexed by machine, and a server that is added or turns out to be on both lists shifts
+// these indices; schedules refer to positions in the lists, which only grow at their ends, so that
+// no schedule changes.
 
 package primaldual
 
@@ -8,8 +11,11 @@ package primaldual
 func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 	// The old servers are needed to tell where each cell was.
 	old := l.park
+	// equip makes a park and leaves the slots alone, which still are in the old order of cells.
 	l.equip(cluster, bounds)
 	// Worker servers come first in all tables, so that one more of them moves the others. Positions in the lists stay.
+	// place is the new machine of each old one; a machine that is now on both lists is found by
+	// either position, and both lead to the same.
 	place := make([]int, old.machines)
 	for side, machines := range old.on {
 		for i, machine := range machines {
@@ -47,6 +53,7 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 }
 
 // exceeds reports whether more is taken of a machine in a slot than a capacity.
+// Nothing taken exceeds nothing, whatever the capacity.
 func (l *Ledger) exceeds(s *slotState, machine int, capacity []int64) bool {
 	if s.used == nil {
 		return false

@@ -1,4 +1,7 @@
 // This file implements request: one job, or what is left of it, as the best-schedule algorithms see it.
+// The search knows units and slots from 0, the job knows workers, chunks and calendar slots: a
+// request is where one is turned into the other, for a first offer and for what is left of a job
+// alike.
 
 package primaldual
 
@@ -32,6 +35,7 @@ func (r *request) ways(m *market) []Speed {
 	if len(r.job.Speeds) > 0 {
 		return r.job.Speeds
 	}
+	// They are made again for each call, as units shrink while a packer goes from slot to slot.
 	r.linear = r.linear[:0]
 	most := r.mostWorkers(m)
 	for d := int64(1); d <= r.units; d++ {
@@ -100,11 +104,13 @@ func (r *request) workersFor(units int64) int64 {
 
 // mostWorkers returns an upper bound on the workers of one slot: N_i, the work, and what the empty
 // servers hold.
+// No schedule holds more in any slot, as capacities are those of empty servers that are up.
 func (r *request) mostWorkers(m *market) int64 {
 	most := min(r.job.Chunks, r.work)
 	// min(most, ...) keeps the sum from overflow, where containers that demand nothing find room
 	// without end.
 	room := int64(0)
+	// An empty slot with all servers up holds at least what any slot of the horizon does.
 	empty := slotState{}
 	for _, machine := range m.on[Workers] {
 		if room >= most {
@@ -117,6 +123,7 @@ func (r *request) mostWorkers(m *market) int64 {
 
 // roomFor returns the worker-slots for which servers have room in slots 0 to last, at whatever price;
 // it stops counting once the work has room.
+// Each slot counts its most by itself, so that the sum is no promise of a schedule in whole chunks.
 func (r *request) roomFor(m *market, last int) int64 {
 	total := int64(0)
 	for s := 0; s <= last && total < r.work; s++ {
@@ -131,6 +138,7 @@ func (r *request) roomFor(m *market, last int) int64 {
 		ps := r.roomIn(m, state, ParameterServers, r.job.PSFor(workers))
 		for workers > 0 && r.job.PSFor(workers) > ps {
 			// The most workers that ps parameter servers serve: floor(ps B/b), found by halving.
+			// ps may serve none at all: the loop then ends with 0 workers.
 			workers = r.served(ps, workers)
 		}
 		total += workers
@@ -156,6 +164,7 @@ func (r *request) fastest(m *market, state *slotState) Speed {
 }
 
 // fitting returns which of the ways have room in a slot.
+// The slot is looked at once for all ways.
 func (r *request) fitting(m *market, state *slotState, ways []Speed) func(i int) bool {
 	if r.coupled(m) {
 		var j joint

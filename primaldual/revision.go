@@ -1,5 +1,7 @@
 // This file implements revision: admitted jobs are planned again, each by the slot that it was promised, so that a new
 // one finds room. It is no part of [OASiS], which revises nothing.
+// A promise is a last slot and no set of slots: as long as each job ends by its own, slots can be
+// exchanged freely, and room that lies scattered becomes room for one more.
 
 package primaldual
 
@@ -20,6 +22,8 @@ type Revision struct {
 }
 
 // wish is work that is to be placed: a job, or what is left of one, with the number that decides ties.
+// Of a job that is planned again until is its promise, of a new one the slot that its worth asks
+// for.
 type wish struct {
 	job    *Job
 	left   remainder
@@ -56,6 +60,7 @@ func (s *Scheduler) makeRoom(w *wish) (plan, bool) {
 	if p, ok := s.repack(w, later); ok {
 		return p, true
 	}
+	// 0 is before all slots: every promise is after it.
 	all := s.revisable(w, 0)
 	// With the same jobs the second attempt would end as the first.
 	if len(all) == len(later) {
@@ -88,7 +93,10 @@ func (s *Scheduler) revisable(w *wish, after int) []*running {
 // Its cost is O(jobs) packings, each of which passes full slots in O(kinds).
 func (s *Scheduler) repack(w *wish, jobs []*running) (plan, bool) {
 	// Everybody leaves before anybody is placed: what counts is the order of the promises, not who stood where.
+	// The past and slots before the wish stay as they are: what runs there has begun or cannot
+	// help.
 	from := w.left.first
+	// The wish is one of the line, so that jobs with earlier promises come before it.
 	line := []*wish{w}
 	for _, r := range jobs {
 		s.ledger.move(&r.job, r.schedule, from, -1)
@@ -140,6 +148,7 @@ func (s *Scheduler) planOf(w *wish, line []*wish, placed []Schedule) plan {
 }
 
 // revisions returns the moves of a plan as the caller sees them.
+// The schedules are copies: the plan's own go to the jobs when it is carried out.
 func (p *plan) revisions(from int) []Revision {
 	var out []Revision
 	for _, m := range p.moves {
@@ -179,6 +188,7 @@ func (s *Scheduler) Revise() []Revision {
 		return nil
 	}
 	out := p.revisions(from)
+	// Nobody is worth less afterwards, so that the account of learning stays as it is.
 	s.apply(&p, from)
 	s.check()
 	return out

@@ -1,4 +1,7 @@
 // This file implements Scheduler: online admission, [OASiS] Algorithm 1, as a state machine.
+// It keeps three things that must agree: the jobs with their schedules, the ledger as the sum of
+// these, and, where prices are learnt, the account. Every change goes through the ledger's move or
+// Commit, and recount proves the agreement in tests.
 
 package primaldual
 
@@ -28,6 +31,7 @@ type Scheduler struct {
 }
 
 // running is an admitted job.
+// number and not ID decides every tie: IDs are the caller's, and a name must not change a decision.
 type running struct {
 	number   uint64 // in order of admission
 	job      Job
@@ -162,6 +166,7 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 }
 
 // Quote returns the decision that Offer would make, and reserves nothing.
+// A quote is thus as good as long as no other method is called.
 func (s *Scheduler) Quote(job Job) (Decision, error) {
 	decision, _, err := s.quote(&job)
 	return decision, err
@@ -192,6 +197,7 @@ func (s *Scheduler) checkOffer(job *Job) error {
 	if err := job.Validate(s.ledger.cluster.Kinds); err != nil {
 		return err
 	}
+	// The ID of a job that has ended is free again.
 	if s.jobs[job.ID] != nil {
 		return &apportion.FieldError{Item: job.item(), Field: "ID", Err: apportion.ErrDuplicate, Detail: "it is running"}
 	}
@@ -232,6 +238,8 @@ func (s *Scheduler) admit(job *Job, d Decision) {
 	if err := s.ledger.Commit(&own, d.Schedule); err != nil {
 		panic(fmt.Sprintf("primaldual: the best schedule does not fit: %v", err))
 	}
+	// From here on prices of the slots taken are higher, by lines 10 and 12 of Algorithm 1, also for jobs
+	// that come in the same slot; where prices are learnt, the promise counts in the windows of later jobs.
 	s.jobs[job.ID] = &running{
 		number: s.next, job: own, schedule: d.Schedule.clone(), utility: d.Utility,
 		promise: own.worthUntil(d.Completion, d.Utility, s.Last()),
@@ -263,6 +271,7 @@ func (s *Scheduler) Complete(id string, slot int) (Finish, error) {
 		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, r.job.Arrival, last)
 		return Finish{}, &apportion.FieldError{Item: r.job.item(), Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
+	// f_i never increases, so that an earlier end is worth as much or more.
 	utility := r.job.earned(slot-r.job.Arrival, r.utility)
 	s.drop(r)
 	return Finish{ID: id, Slot: slot, Utility: utility}, nil

@@ -1,4 +1,6 @@
 // This file saves and restores a Scheduler.
+// Prices, room and the order of jobs follow from what is saved; what is not saved are options,
+// which the caller states again, and functions, which have no bytes.
 
 package primaldual
 
@@ -20,6 +22,8 @@ func (s *Scheduler) Snapshot() ([]byte, error) {
 	// The ledger keeps its own frame, so that one reader serves both sorts of snapshot. It is there
 	// though the jobs add up to it, as servers that are down are nowhere else.
 	w.bytes(s.ledger.Snapshot())
+	// The last arrival is part of the state: without it a restored scheduler would take a job out
+	// of order.
 	w.int(int64(s.arrival))
 	w.int(int64(s.next))
 	s.learn.write(w)
@@ -39,6 +43,7 @@ func (s *Scheduler) Snapshot() ([]byte, error) {
 // of that scheduler; options may differ. Errors are those of NewScheduler and RestoreLedger; a
 // snapshot whose ledger is not what its jobs add up to is ErrCorrupt.
 func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions, data []byte) (*Scheduler, error) {
+	// All checks of a new scheduler hold for a restored one; its empty ledger is then replaced.
 	s, err := NewScheduler(cluster, bounds, options)
 	if err != nil {
 		return nil, err
@@ -47,6 +52,7 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	if err != nil {
 		return nil, err
 	}
+	// NewScheduler has made the same free bounds, and the fingerprint must agree with them.
 	if bounds == nil {
 		bounds = freeBounds(len(cluster.Kinds))
 	}
@@ -85,9 +91,12 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 
 // sound reports whether a job that was read is valid, new, and has a schedule it could have.
 func (s *Scheduler) sound(r *running) bool {
+	// !(utility >= 0) also refuses NaN. A job without schedule runs nowhere and would never end.
 	if r.job.Validate(s.ledger.cluster.Kinds) != nil || s.jobs[r.job.ID] != nil || len(r.schedule) == 0 || !(r.utility >= 0) {
 		return false
 	}
+	// A job that has ended is not in a snapshot, as Advance drops it, and a promise before the
+	// completion is broken already.
 	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() || r.promise < r.schedule.completion() {
 		return false
 	}
@@ -95,6 +104,7 @@ func (s *Scheduler) sound(r *running) bool {
 	// would count work that cannot be done.
 	for i := range r.schedule {
 		if len(r.job.Speeds) > 0 {
+			// Every slot of a job with Speeds is one of its ways.
 			if r.job.rate(&r.schedule[i]) == 0 {
 				return false
 			}
@@ -139,6 +149,8 @@ func (r *running) write(w *writer, codecs []UtilityCodec) error {
 	writeRequires(w, j.WorkerRequires)
 	writeRequires(w, j.PSRequires)
 	w.int(int64(j.Colocation))
+	// One job that cannot be saved fails the snapshot as a whole: a restored scheduler without it
+	// would give away its room.
 	if !writeUtility(w, j.Utility, codecs) {
 		return &apportion.FieldError{Item: j.item(), Field: "Utility", Err: ErrUnsavable}
 	}
@@ -157,6 +169,7 @@ func readRunning(r *reader, codecs []UtilityCodec) *running {
 		*x = r.int()
 	}
 	j.MinibatchSlots, j.CommSlots = r.float(), r.float()
+	// The lengths are those written; Validate compares them with the kinds.
 	for _, demand := range []*apportion.Resources{&j.Worker, &j.PS} {
 		*demand = make(apportion.Resources, r.count())
 		for k := range *demand {
@@ -266,6 +279,8 @@ func writeSchedule(w *writer, s Schedule) {
 	w.int(int64(len(s)))
 	for i := range s {
 		w.int(int64(s[i].Slot))
+		// Price is kept as it was decided: prices in force have changed since, and it could not be
+		// found again.
 		w.float(s[i].Price)
 		for _, side := range []Side{Workers, ParameterServers} {
 			w.int(int64(len(s[i].on(side))))

@@ -1,5 +1,8 @@
 // This file implements changes of the cluster while jobs run: servers come and go, capacities and bounds change. [OASiS] has a
 // fixed cluster.
+// Each change makes a new cluster, checks it as a whole, and then refits the ledger: there is one
+// rule for what a valid cluster is, whether it is new or changed. None of them moves a job that
+// still fits.
 
 package primaldual
 
@@ -15,6 +18,7 @@ import (
 func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
 	// All checks are made on a copy: an error must leave the scheduler as it is.
 	cluster := s.ledger.cluster.clone()
+	// The capacity and the labels are copies, as the caller may use his again for the next server.
 	added := cloneServers([]apportion.Server{server})
 	switch side {
 	case Workers:
@@ -57,6 +61,7 @@ func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]
 	}
 	// First the jobs that must go give everything back, so that what is left fits the new capacity; then the tables
 	// change; then the jobs are offered again, in the order in which they were admitted.
+	// A capacity that grows crowds nobody out, so that the same steps do for both directions.
 	displaced := s.crowdedOut(machine, capacity)
 	s.release(displaced, s.First())
 	s.ledger.refit(cluster, s.ledger.bounds)
@@ -99,6 +104,8 @@ func (s *Scheduler) crowdedOut(machine int, capacity apportion.Resources) []*run
 // there before counts; what is left of the jobs that have containers there is offered again as in Fail. A slot that is not after
 // the current one or after the horizon is ErrRange, an unknown server ErrUnknown.
 func (s *Scheduler) Drain(server string, from int) ([]Displacement, error) {
+	// In the current slot something may run already: taking a server away from it is a failure and
+	// not a plan.
 	if from <= s.First() {
 		detail := fmt.Sprintf("%d is not after %d", from, s.First())
 		return nil, &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}

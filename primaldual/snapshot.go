@@ -1,5 +1,5 @@
 // This file implements the byte format of snapshots: a header, varints, a checksum.
-// A format of our own and not JSON or gob: a service may write it after every change, so that size
+// The format is our own and not JSON or gob: a service may write it after every change, so that size
 // counts, and equal states must have equal bytes. What a snapshot says is trusted only after the
 // checks of who reads it: the checksum finds damage, not intent.
 

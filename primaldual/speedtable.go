@@ -63,6 +63,7 @@ func ReadStepTimes(in io.Reader) ([]StepTime, error) {
 				return nil, &apportion.FieldError{Item: apportion.Item{ID: fmt.Sprint("line ", line)}, Field: name, Err: err, Detail: strconv.Quote(row[at[i]])}
 			}
 		}
+		// readStep has refused what is not whole, so that the conversions are exact.
 		times = append(times, StepTime{int64(values[0]), int64(values[1]), values[2]})
 	}
 }
