@@ -48,7 +48,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	// null and nothing both mean no utility, which Validate refuses; here it is no fault, so that a
-	// half-filled job can be read and mended.
+	// half-filled job can be read and repaired.
 	job := Job(read.jobFields)
 	if len(read.Utility) > 0 && string(read.Utility) != "null" {
 		r := &utilityReader{}
@@ -83,7 +83,7 @@ func utilityForm(u Utility) (map[string]any, error) {
 }
 
 // utilityReader reads a utility and collects its faults.
-// Faults are gathered and not returned one by one: who writes jobs by hand mends all of them at
+// Faults are gathered and not returned one by one: who writes jobs by hand repairs all of them at
 // once.
 type utilityReader struct{ faults apportion.Faults }
 

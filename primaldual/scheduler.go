@@ -1,7 +1,7 @@
 // This file implements Scheduler: online admission, [OASiS] Algorithm 1, as a state machine.
 // It keeps three things that must agree: the jobs with their schedules, the ledger as the sum of
 // these, and, where prices are learnt, the account. Every change goes through the ledger's move or
-// Commit, and recount proves the agreement in tests.
+// Commit, and recount finds where they do not.
 
 package primaldual
 
