@@ -8,6 +8,9 @@ import (
 )
 
 // Generators draw instances by servers and applications.
+// They differ in what is hard: table2 has few demands and scarce GPUs, mixed and nodes have servers of several
+// shapes, and sized has as many demands as applications in six kinds. With previous a part of the applications
+// runs already.
 var Generators = []struct {
 	Name     string
 	Generate func(seed uint64, servers, apps int, previous bool) *solver.Instance

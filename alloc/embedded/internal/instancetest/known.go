@@ -12,6 +12,7 @@ import (
 )
 
 // Known is an instance, and the best utilization known when it was stored.
+// Objective is a lower bound of the optimum: a test may ask for at least as much, and better is no fault.
 type Known struct {
 	Name      string
 	Instance  *solver.Instance
@@ -27,6 +28,7 @@ func Decisions() []Known { return read("decisions") }
 // HiGHS 1.15 after 40 s.
 func HalfEmpty() []Known { return read("halfempty") }
 
+// The files hold one JSON object a line, packed: unpacked they would be most of the repository's test data.
 func read(name string) []Known {
 	packed, err := decisions.ReadFile("testdata/" + name + ".jsonl.gz")
 	if err != nil {
@@ -37,6 +39,7 @@ func read(name string) []Known {
 		panic(err)
 	}
 	var all []Known
+	// A decoder on the stream reads one object after the other, so that not all of them are in memory as text.
 	for decoder := json.NewDecoder(unpacked); ; {
 		var known Known
 		switch err := decoder.Decode(&known); err {

@@ -9,6 +9,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// decisions is embedded, so that it is found from whatever directory a test of another package runs in.
+//
 //go:embed testdata
 var decisions embed.FS
 

@@ -43,14 +43,18 @@ func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search
 		leaves: l, tune: &tune.Sets, rng: rng.Source(seed), free: make([]bool, len(p.Apps)),
 		best: make([]float64, len(s.Lists.Classes)), gain: make([]float64, len(p.Apps)), cellAt: make([]int32, len(s.EntryApp)),
 	}
+	// cellAt is the reverse of Cells: an entry, one application on one server, names its cell.
 	for c := range s.Cells {
 		for b := range s.Cells[c].Residents {
 			q.cellAt[s.Cells[c].Entry+b] = int32(c)
 		}
+		// A cell with a single subset has no choice about who is freed there; to perturb it would be idle.
 		if s.Cells[c].Last-s.Cells[c].First > 1 {
 			q.crowded = append(q.crowded, int32(c))
 		}
 	}
+	// Prices are taken once, at the root: the walk is over sets, and prices by set would cost a descent for
+	// each.
 	q.price(x)
 	q.load(l.Best.Free)
 	return q
@@ -60,15 +64,21 @@ func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search
 // to its application; where v - p is negative no server has to take it.
 func (q *Search) price(x []float64) {
 	s, p := q.leaves.S, q.leaves.S.Problem
+	// x is p_t by type, then lambda, then mu: mu is not looked at, as every server knows its own set here.
 	worth, lambda := make([]float64, len(p.Types)), x[len(p.Types)]
 	for t := range worth {
+		// worth_t = max(0, v_t - p_t), in utilization per container.
 		worth[t] = math.Max(0, p.Types[t].Value-x[t])
 	}
 	for g := range q.best {
+		// One search for each class of patterns; each set that the walk meets then costs a look-up for a
+		// server.
 		_, q.best[g] = s.Lists.Best(int32(g), worth)
 	}
 	for i := range p.Apps {
 		if t := p.Apps[i].Type; p.Apps[i].Pinnable {
+			// phi_i = max over n of (v - worth) n - lambda loss_i(n), and gain = phi_i - keep_i, p2_solver.md
+			// §3.
 			_, phi := p.Wanted(int32(i), p.Types[t].Value-worth[t], lambda)
 			q.gain[i] = phi - p.KeepWorth(int32(i), lambda)
 		}
@@ -79,6 +89,7 @@ func (q *Search) price(x []float64) {
 func (q *Search) load(set []bool) {
 	q.n = 0
 	for i := range q.free {
+		// Those that must move are free in every set, and do not count as members.
 		if q.free[i] = set != nil && set[i] && q.leaves.S.Problem.Apps[i].Pinnable; q.free[i] {
 			q.n++
 		}
@@ -89,10 +100,12 @@ func (q *Search) load(set []bool) {
 // who stay then. Only the servers of i show a difference, O(servers of i x residents).
 func (q *Search) missed(i int32) float64 {
 	s := q.leaves.S
+	// loss = gain_i + sum over the servers of i of (best with i freed - best with i kept).
 	loss := q.gain[i]
 	for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
 		c := &s.Cells[q.cellAt[e]]
 		with := s.ClassUnder(c, q.free)
+		// The set is changed and put back, so that ClassUnder sees it with and without i.
 		q.free[i] = false
 		without := s.ClassUnder(c, q.free)
 		q.free[i] = true
@@ -115,6 +128,7 @@ func (q *Search) perturb() {
 	s := q.leaves.S
 	c := &s.Cells[q.crowded[q.rng.Below(len(q.crowded))]]
 	// The sets that are listed make room: one of them less, and the server would be of another class.
+	// Bit b of the mask is resident b of the cell.
 	freed := s.Subsets[int(c.First)+q.rng.Below(int(c.Last-c.First))].Mask
 	residents := s.EntryApp[c.Entry : c.Entry+c.Residents]
 	spared := make(map[int32]bool, len(residents))
@@ -127,6 +141,7 @@ func (q *Search) perturb() {
 			}
 		}
 	}
+	// n falls by one each time, so that the loop ends: the budget is not negative past counting.
 	for q.n > s.Problem.Budget {
 		q.keepOne(spared)
 	}
@@ -140,10 +155,13 @@ func (q *Search) keepOne(spared map[int32]bool) {
 		if !in {
 			continue
 		}
+		// rank 1 goes before rank 2, whatever is missed: a set that has just been freed would otherwise be
+		// undone at once.
 		loss, r := q.missed(int32(i)), 1
 		if spared[int32(i)] {
 			r = 2
 		}
+		// Ties go to the lowest index, so that the walk depends on the seed alone.
 		if who < 0 || r < rank || r == rank && loss < least {
 			who, least, rank = int32(i), loss, r
 		}
@@ -161,12 +179,16 @@ func (q *Search) value() float64 {
 // packing, so that a worse set may be accepted: by a random part of Slack, so that small losses are accepted
 // often and large ones rarely. Without that the search stays where one perturbation never gains.
 func (q *Search) Run(ctx context.Context, tries int64) {
+	// Nothing can be freed: there is one set.
 	if len(q.crowded) == 0 {
 		return
 	}
+	// at is the set that the walk returns to when a try is refused.
 	at, value := append([]bool(nil), q.free...), q.value()
 	for ; tries > 0 && ctx.Err() == nil; tries-- {
 		q.perturb()
+		// v > value - slack |value| u, u uniform in [0, 1): the walk goes on from sets within .3 % of the last
+		// (p2_solver.md §4).
 		if v := q.value(); v > value-float64(q.tune.Slack*math.Abs(value)*q.rng.Float()) {
 			value = v
 			copy(at, q.free)
