@@ -65,6 +65,8 @@ func oneTooLarge(p *problem.Problem) *solver.Conflict {
 // necessary condition, as splitting it into servers can only make less fit. Saturated
 // sums stay too large.
 func allTooLarge(p *problem.Problem) *solver.Conflict {
+	// The kinds go by index, and the first one that is short is reported: a reader needs one reason, not all
+	// of them.
 	for k := range p.Kinds {
 		var need int64
 		var apps []int
@@ -100,6 +102,8 @@ func tooManyMoves(p *problem.Problem) *solver.Conflict {
 	}
 	// Servers go by index, first come first counted; another order might prove more.
 	for j, residents := range p.Residents {
+		// A server that shares a resident with one counted before is left out: the same application could
+		// answer for both.
 		if fewest := fewestMoves(p, j); fewest > 0 && !anyOf(involved, residents) {
 			need += fewest
 			for _, i := range residents {
@@ -110,6 +114,7 @@ func tooManyMoves(p *problem.Problem) *solver.Conflict {
 	if need <= p.Allowed {
 		return nil
 	}
+	// A need above MustMove comes from servers that shrank.
 	c.Constraints = causes(p, need > int64(len(p.MustMove)))
 	for i, yes := range involved {
 		if yes {
@@ -138,6 +143,8 @@ func NoRoom(p *problem.Problem) *solver.Conflict {
 			residual := apportion.Resources(p.Residual[j*p.Kinds : (j+1)*p.Kinds])
 			room = problem.AddSaturated(room, apportion.Resources(p.DemandOf(a.Type)).CountIn(residual))
 		}
+		// room counts each server alone and this application alone, so that it is an upper bound: less than
+		// Min is a proof.
 		if room < a.Min {
 			c := &solver.Conflict{Apps: []int{i}, Kind: -1, Need: float64(a.Min), Have: float64(room)}
 			c.Constraints = []solver.Constraint{solver.Minimum, solver.Adjust, solver.Capacity}
@@ -154,6 +161,7 @@ func NoRoom(p *problem.Problem) *solver.Conflict {
 func causes(p *problem.Problem, shrank bool) []solver.Constraint {
 	for _, i := range p.MustMove {
 		for _, placed := range p.Inst.Apps[i].Previous {
+			// More containers than the empty server holds: it shrank, or was closed to the type.
 			shrank = shrank || placed.Count > p.Fit(placed.Server, p.Apps[i].Type)
 		}
 	}
@@ -193,6 +201,7 @@ func fewestMoves(p *problem.Problem, j int) int64 {
 		var all int64
 		var uses []int64
 		for s, i := range p.Residents[j] {
+			// A fixed one of weight 0 counts: it stays, and others have to go for it.
 			if a := &p.Apps[i]; a.Weight == 0 && !a.Fixed {
 				continue
 			}
@@ -222,6 +231,7 @@ func tooMuchLoss(p *problem.Problem) *solver.Conflict {
 			continue // without the minima more could stay
 		}
 		need := totalLoss(p, with.minima, with.adjust)
+		// The tolerance is that of the referee: what it would accept is no conflict.
 		if need <= p.Inst.LossBudget+solver.LossTolerance {
 			continue
 		}
@@ -249,6 +259,7 @@ func totalLoss(p *problem.Problem, minima, adjust bool) float64 {
 	var savings []float64
 	for i := range p.Apps {
 		a := &p.Apps[i]
+		// least_i, in shares: the least loss within its bounds.
 		loss := p.LeastLoss(int32(i), minima)
 		if adjust && a.Pinnable {
 			savings = append(savings, a.HeldLoss-loss)
@@ -256,6 +267,7 @@ func totalLoss(p *problem.Problem, minima, adjust bool) float64 {
 		}
 		total += loss
 	}
+	// The largest savings come first. Only their sum matters, and so ties may lie in any order.
 	slices.SortFunc(savings, func(x, y float64) int { return cmp.Compare(y, x) })
 	for s, saving := range savings {
 		if int64(s) < p.Budget && saving > 0 {

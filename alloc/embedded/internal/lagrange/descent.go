@@ -82,10 +82,12 @@ func (d *Descent) Start() {
 // promises more, or ctx has ended. After Start the first step goes in the direction of target.
 // It goes on where the last Run ended: many short ones are as good as a long one.
 func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
+	// Cuts of an earlier Run are kept, and with them the step: begin is for the first Run after Start alone.
 	if ctx.Err() != nil || len(d.bundle.values) == 0 && !d.begin(target) {
 		return
 	}
 	for range rounds {
+		// stop is the cut of a tree: below it the node is ruled out, whatever more rounds would prove.
 		if d.Bound <= stop || d.still > quiet || ctx.Err() != nil {
 			return
 		}
@@ -97,10 +99,14 @@ func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
 // there is nothing to descend.
 func (d *Descent) begin(target float64) bool {
 	b := &d.bundle
+	// An infinite bound has no subgradient; +Inf says that numbers left the range, -Inf that there is no
+	// solution.
 	if d.Back(); math.IsInf(d.Bound, 0) || d.Bound <= target {
 		return false
 	}
 	b.add(d.Bound, d.Scale, d.F.gradient())
+	// The slope is 0 at a minimum. The upper limit keeps sums of squares in range, and a NaN fails both
+	// comparisons.
 	if !(b.size > flat && b.size < math.MaxFloat32) {
 		b.clear()
 		return false
@@ -114,10 +120,14 @@ func (d *Descent) begin(target float64) bool {
 func (d *Descent) round() {
 	b, tiny := &d.bundle, negligible*math.Abs(d.Bound)
 	d.limit()
+	// model is what the cuts promise at the proposal, lower what they promise anywhere along it: both lie at
+	// or below Bound.
 	model, lower := b.propose(d.Bound, tiny)
 	gain := d.Bound - model
 	if !(gain > tiny) {
 		// Either there is nothing to gain nearby, or steps are so long that the proposal is far from exact.
+		// The step is too long if lower is far below: the cuts are then no picture of the bound there.
+		// Otherwise it is too short to see a gain.
 		if d.still++; d.Bound-lower > longest*tiny {
 			b.t /= longest
 		} else {
@@ -127,6 +137,8 @@ func (d *Descent) round() {
 	}
 	d.still = 0
 	for c, step := range b.move {
+		// x_c = best_c + scale_c move_c. Rounding may lead a hair below 0, where a multiplier of an inequality
+		// makes the bound invalid: it is clamped (p2_solver.md §8).
 		d.X[c] = d.Best[c] + float64(d.Scale[c]*step)
 		if c >= d.free && c < d.last {
 			d.X[c] = math.Max(0, d.X[c])
@@ -134,11 +146,15 @@ func (d *Descent) round() {
 	}
 	d.Rounds++
 	switch value := d.evaluate(); {
+	// The point left the range in which there is a bound: nothing can be learned there but that the step is
+	// too long.
 	case math.IsInf(value, 1):
 		b.t /= longest
+	// A serious step, [Kiwiel90]: the bound has fallen by at least a part of what was promised.
 	case value <= d.Bound-float64(serious*gain):
 		d.accept(value, gain)
 	default:
+		// A null step: the center stays, and the cut at X corrects the model for the next round.
 		d.learn(value, gain)
 	}
 }
@@ -147,6 +163,7 @@ func (d *Descent) round() {
 func (d *Descent) limit() {
 	for c, least := range d.bundle.least {
 		if d.Scale[c] > 0 && c >= d.free && c < d.last {
+			// Moves are in units of Scale, so that x >= 0 means move >= -best / scale.
 			least = -d.Best[c] / d.Scale[c]
 		} else {
 			least = math.Inf(-1)
@@ -157,17 +174,21 @@ func (d *Descent) limit() {
 
 // curvature returns by what 1/t is wrong if the bound is quadratic along the last step, [Kiwiel90] §3.
 func (d *Descent) curvature(value, gain float64) float64 {
+	// For a bound that is quadratic along the step the promise is kept by half at the best t: the result is
+	// then 1.
 	return 2 * (1 - (d.Bound-value)/gain)
 }
 
 // accept makes X the center. Steps get longer where the bound falls nearly as promised, or a second time in a row.
 func (d *Descent) accept(value, gain float64) {
 	b := &d.bundle
+	// The cuts are re-centered before the new one enters: their values are those at the center.
 	b.shift()
 	b.add(value, d.Scale, d.F.gradient())
 	if d.streak = max(1, d.streak+1); d.streak > 1 {
 		factor := 0.5
 		if value <= d.Bound-float64(good*gain) {
+			// factor is between 1/longest and 1: a step never gets shorter after a success.
 			factor = math.Min(1, math.Max(d.curvature(value, gain), 1.0/longest))
 		}
 		b.t /= factor
@@ -182,9 +203,11 @@ func (d *Descent) accept(value, gain float64) {
 func (d *Descent) learn(value, gain float64) {
 	b, gradient := &d.bundle, d.F.gradient()
 	for c, step := range b.move {
+		// The cut's value at the center = F(X) - g (X - center), in scaled components.
 		value -= float64(float64(d.Scale[c]*gradient[c]) * step)
 	}
 	b.add(value, d.Scale, gradient)
+	// A cut far below the center says nothing about its neighbourhood; in between patience waits for others.
 	if d.streak = min(0, d.streak) - 1; d.streak < -patience && d.Bound-value > gain {
 		b.t /= 2
 		d.streak = 0

@@ -72,6 +72,7 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 	for j := range p.Servers {
 		// A lone server must not enter merged, else later servers of its shape would join it.
 		h, alone := p.ShapeOf[j], !coarse && len(p.Residents[j]) > 0
+		// A server with residents starts a class of its own even where its shape has one.
 		g, known := merged[h]
 		if !known || alone {
 			g = int32(len(d.Size))
@@ -103,6 +104,8 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 func (d *Dual) Decide(choices []problem.Choice) {
 	d.Selection.decide(d.Problem, choices)
 	if d.residual == nil {
+		// residual is made by the first Decide only: at the root p.Residual is right, and most duals never
+		// leave it.
 		d.residual = make([]int64, len(d.Problem.Capacity))
 	}
 	d.divide()
@@ -115,6 +118,7 @@ func (d *Dual) Decide(choices []problem.Choice) {
 // applications once a node instead of once an evaluation.
 func (d *Dual) divide() {
 	p := d.Problem
+	// left_gk = have_gk less what the kept use, in units of kind k.
 	copy(d.left, d.Have)
 	d.keptValue, d.keptLoss = 0, 0
 	d.moving, d.active = d.moving[:0], d.active[:0]
@@ -167,6 +171,7 @@ func (d *Dual) Dim() int { return len(d.slope) }
 // Refine sets x to the prices from of a coarser dual: those of each server's class there.
 func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
 	k := d.Problem.Kinds
+	// Servers of one fine class lie in one coarse class, so that the copies agree.
 	for j, g := range d.ClassOf {
 		c := int(coarser.ClassOf[j]) * k
 		copy(x[int(g)*k:], from[c:c+k])
@@ -192,6 +197,7 @@ func (d *Dual) Evaluate(x []float64) float64 {
 	d.slope[last] = d.Allowed - d.keptLoss
 	bound := d.keptValue - float64(p.Inst.LossPrice*d.keptLoss) + float64(x[last]*d.slope[last])
 	for gk, left := range d.left {
+		// sum_gk p_gk left_gk, and its slope.
 		bound += float64(x[gk] * left)
 		d.slope[gk] = left
 	}
@@ -200,6 +206,7 @@ func (d *Dual) Evaluate(x []float64) float64 {
 	}
 	d.clear()
 	for _, i := range d.moving {
+		// free_i with its count; the count is kept for the subgradient.
 		d.count[i], d.Free[i] = d.best(x, i)
 		if !p.Apps[i].Pinnable || d.choice[i] == problem.Freed {
 			// Freed ones and those that cannot stay have no score: nothing is left to choose.
@@ -236,6 +243,8 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 		}
 	}
 	d.heap = d.heap[:0]
+	// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
+	// rely on ends that rise.
 	for g := range d.Size {
 		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
 			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
@@ -255,6 +264,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
 	profit := d.Problem.Types[t].Value
 	price := x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
+	// v_t - sum_k p_gk d_tk, in utilization per container.
 	for k, q := range d.Problem.DemandOf(t) {
 		profit -= float64(price[k] * float64(q))
 	}
@@ -299,9 +309,12 @@ func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float6
 	held, price := fullest(steps), d.lossPrice(x)
 	at, best := int64(0), math.Inf(-1)
 	for s, n := range curve.At {
+		// Numbers ascend: the rest does not fit either.
 		if n > held {
 			break
 		}
+		// fill(n) + w(n) - lambda loss(n). A strict comparison takes the least of equal numbers, which uses
+		// least.
 		if value := fill(steps, n) + curve.Extra[s] - float64(price*d.Problem.Loss(i, n)); value > best {
 			at, best = n, value
 		}
@@ -328,6 +341,7 @@ func (d *Dual) useFree(i int32, from []float64) {
 	from[len(from)-1] -= d.Problem.Loss(i, n)
 	var start int64
 	for _, s := range d.steps[a.Type] {
+		// start is the end of the step before: the first of its containers is number start + 1.
 		if start >= n {
 			return
 		}
@@ -358,6 +372,7 @@ func (d *Dual) use(t int32, g int, n int64, from []float64) {
 // For fixed scores the adjustment budget B costs min over nu >= 0 of B nu + sum_i max(0, score_i - nu),
 // whose minimum lies at the (B+1)-th largest score, or 0: so this nu loses nothing against F*.
 func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
+	// nu = Next, the (B+1)-th largest score.
 	adjust := d.Next
 	if adjust < solver.ObjectiveTolerance {
 		adjust = 0 // rounding of what it costs

@@ -23,6 +23,8 @@ type step struct {
 // Steps come off a heap, since mostly few classes are needed: O(classes + steps log classes) instead of a
 // whole sort. Invariants: profit falls from step to step, end and filled are sums over the steps so far.
 func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
+	// The heap is built from the bottom, O(classes), where pushing one by one would take O(classes log
+	// classes).
 	for s := len(heap)/2 - 1; s >= 0; s-- {
 		siftDown(heap, s)
 	}
@@ -30,6 +32,7 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 	var filled float64
 	for len(heap) > 0 && end < most && (heap[0].profit > floor || end < least) {
 		next := heap[0]
+		// The last step is cut off at most, since nobody wants more.
 		n := min(next.end, most-end)
 		end += n
 		filled += float64(float64(n) * next.profit)
@@ -50,6 +53,7 @@ func siftDown(heap []step, s int) {
 		if child >= len(heap) {
 			return
 		}
+		// The larger child moves up, or the heap would not hold for the other one.
 		if child+1 < len(heap) && before(&heap[child+1], &heap[child]) {
 			child++
 		}
@@ -85,6 +89,7 @@ func worth(steps []step, least float64) int64 {
 		}
 		return 1
 	})
+	// at is the first step whose profit is not above least; the step before it ends the run.
 	if at == 0 {
 		return 0
 	}

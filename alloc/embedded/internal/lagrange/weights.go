@@ -34,20 +34,28 @@ type weights struct {
 // has tried three times as many sets as there are cuts: any weights of sum 1 make a valid cut.
 func (q *weights) solve(tolerance float64) {
 	q.in = q.in[:0]
+	// The cuts with weight are where the last call ended: the model changes by a cut a round, so that most of
+	// the set is right at once.
 	for i, w := range q.w {
 		if w > 0 {
 			q.in = append(q.in, i)
 		}
 	}
 	q.differentiate()
+	// The limit on the number of sets is a safeguard against cycling by rounding, which an active-set method
+	// allows.
 	for range 3*len(q.w) + 3 {
 		q.factorize()
 		q.newton()
+		// Where a cut has left, the others are not at their best yet: the set is solved again before one may
+		// enter.
 		left := q.advance()
 		q.differentiate()
 		if left {
 			continue
 		}
+		// No cut enters: by the optimality conditions, gains_i <= level for all i, these weights are the
+		// maximum.
 		enters := q.entering(tolerance)
 		if enters < 0 {
 			return
@@ -59,6 +67,7 @@ func (q *weights) solve(tolerance float64) {
 // differentiate computes gains: linear - t gram w.
 func (q *weights) differentiate() {
 	q.gains = append(q.gains[:0], q.linear...)
+	// Cuts outside in have weight 0 and need no term. O(cuts x in).
 	for i := range q.gains {
 		for _, j := range q.in {
 			q.gains[i] -= float64(float64(q.t*q.gram[i][j]) * q.w[j])
@@ -69,6 +78,8 @@ func (q *weights) differentiate() {
 // difference returns the inner product of the slopes of two cuts in, each less that of the first one.
 func (q *weights) difference(r, c int) float64 {
 	i, j, first := q.in[r], q.in[c], q.in[0]
+	// (g_i - g_1) (g_j - g_1), from the four inner products that gram holds: no slope is read, whatever its
+	// length.
 	return q.gram[i][j] - q.gram[i][first] - q.gram[j][first] + q.gram[first][first]
 }
 
@@ -76,17 +87,21 @@ func (q *weights) difference(r, c int) float64 {
 // but the first may be chosen.
 func (q *weights) factorize() {
 	n := len(q.in) - 1
+	// Only the lower triangle is written and read; the memory is that of the last call.
 	q.factor = slices.Grow(q.factor[:0], n*n)[:n*n]
 	for r := range n {
 		row := q.factor[r*n : r*n+r+1]
 		for c := range row {
 			v := float64(q.t * q.difference(r+1, c+1))
+			// v = a_rc - sum_{k<c} l_rk l_ck, row by row: each needs those above it alone.
 			for k, f := range q.factor[c*n : c*n+c] {
 				v -= float64(row[k] * f)
 			}
 			if c < r {
 				row[c] = v / q.factor[c*n+c]
 			} else {
+				// max(v, 0) repairs a difference that rounding made negative; the smallest number keeps the
+				// root positive where all slopes are 0.
 				row[r] = math.Sqrt(math.Max(v, 0) + float64(float64(ridge*q.t)*q.size) + math.SmallestNonzeroFloat32)
 			}
 		}
@@ -97,9 +112,11 @@ func (q *weights) factorize() {
 func (q *weights) newton() {
 	n := len(q.in) - 1
 	q.step = q.step[:0]
+	// The right side: how much more a cut gains than the first one.
 	for _, i := range q.in[1:] {
 		q.step = append(q.step, q.gains[i]-q.gains[q.in[0]])
 	}
+	// Forward: L y = right side.
 	for r := range q.step {
 		for k := range r {
 			q.step[r] -= float64(q.factor[r*n+k] * q.step[k])
@@ -107,6 +124,7 @@ func (q *weights) newton() {
 		q.step[r] /= q.factor[r*n+r]
 	}
 	var sum float64
+	// Backward: L^T step = y.
 	for r := n - 1; r >= 0; r-- {
 		for k := r + 1; k < n; k++ {
 			q.step[r] -= float64(q.factor[k*n+r] * q.step[k])
@@ -114,12 +132,14 @@ func (q *weights) newton() {
 		q.step[r] /= q.factor[r*n+r]
 		sum += q.step[r]
 	}
+	// The first cut's weight balances the others, so that the sum stays 1.
 	q.step = slices.Insert(q.step, 0, -sum)
 }
 
 // advance goes by step as far as no weight becomes negative. Where one would, that cut leaves, and advance reports
 // true.
 func (q *weights) advance() bool {
+	// part = 1 is the whole way; the first weight that reaches 0 on it ends it earlier.
 	part, leaves := 1.0, -1
 	for r, i := range q.in {
 		if to := q.w[i] + q.step[r]; to < 0 {
@@ -129,11 +149,13 @@ func (q *weights) advance() bool {
 		}
 	}
 	for r, i := range q.in {
+		// Rounding may leave a weight a hair below 0, and a negative weight is no valid cut.
 		q.w[i] = math.Max(0, q.w[i]+float64(part*q.step[r]))
 	}
 	if leaves < 0 {
 		return false
 	}
+	// Exactly 0, whatever rounding left: w > 0 is what tells the cuts in.
 	q.w[q.in[leaves]] = 0
 	q.in = slices.Delete(q.in, leaves, leaves+1)
 	return true
@@ -142,12 +164,14 @@ func (q *weights) advance() bool {
 // entering returns the cut outside in that gains most, if that is by more than tolerance more than those in; -1 for
 // none.
 func (q *weights) entering(tolerance float64) int {
+	// level = sum_i w_i gains_i, the common gain of the cuts in at their maximum.
 	var level float64
 	for _, i := range q.in {
 		level += float64(q.w[i] * q.gains[i])
 	}
 	enters := -1
 	for i, gain := range q.gains {
+		// The largest gain enters; ties go to the lower index, the same in every run.
 		if gain > level+tolerance && !slices.Contains(q.in, i) && (enters < 0 || gain > q.gains[enters]) {
 			enters = i
 		}
