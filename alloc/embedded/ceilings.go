@@ -34,6 +34,7 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 		return relaxed
 	}
 	best := &solver.Solution{Bound: relaxed.Bound, Certificate: relaxed.Certificate, Effort: relaxed.Effort, Interrupted: relaxed.Interrupted}
+	// First with who stays as it is, which (16) charges nothing for; only where that gives nothing without.
 	for _, stay := range [...]bool{true, false} {
 		if best.Counts = s.divided(ctx, inst, relaxed.Counts, stay, best); best.Counts != nil {
 			settle(best, inst)
@@ -76,6 +77,7 @@ func impossible(inst *solver.Instance) *solver.Conflict {
 			}
 			need := 0.0
 			for _, i := range group.Apps {
+				// The sum is in floats: minima and demands may leave int64 together.
 				need += float64(max(0, fewest(&inst.Apps[i]))) * float64(inst.Apps[i].Demand[k])
 			}
 			// What is too much by rounding only is left to the search.

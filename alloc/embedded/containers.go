@@ -20,6 +20,8 @@ const mostRestPatterns = 200_000
 func (r *run) searchContainers(ctx context.Context) {
 	r.warmUp(ctx)
 	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained()})
+	// The guide is set before any start: annealing without prices packs what is scarce first come, first
+	// served.
 	r.a.Guide(r.root.d, r.root.descent.Best)
 	starts := r.newStarts()
 	starts.next(ctx)
@@ -35,10 +37,12 @@ func (r *run) searchContainers(ctx context.Context) {
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.
 func (r *run) warmUp(ctx context.Context) {
 	for range r.tune.WarmUps {
+		// The goal is what no solution can exceed: there is no bound yet.
 		r.a.Run(ctx, int64(r.tune.WarmUp*r.work()), r.tune.Hot*r.a.Unit(), r.p.Inst.Cap()-solver.ObjectiveTolerance)
 		if r.a.Best.Found {
 			break
 		}
+		// No solution yet: minima and budgets weigh more in the next warm-up.
 		r.a.Insist()
 	}
 	r.a.Hope = r.tune.Hope
@@ -62,6 +66,8 @@ func (r *run) newStarts() *starts {
 		if r.p.Budget <= 0 {
 			each = r.tune.FreshStart
 		}
+		// count = floor(sqrt(work / (each size))), at least 1: with more work both the number of starts and
+		// their length grow.
 		s.count = int(math.Max(1, math.Floor(math.Sqrt(work/(each*float64(r.p.Servers+len(r.p.Apps)))))))
 	}
 	s.work = int64(work / float64(s.count))
@@ -75,14 +81,17 @@ func (s *starts) next(ctx context.Context) bool {
 		return false
 	}
 	before := r.a.Best.Objective
+	// The first start goes on from the warm-up.
 	if s.n > 0 {
 		r.a.Restart(ctx)
 	}
 	s.n++
 	r.a.Run(ctx, s.work, r.tune.Hot*r.a.Unit(), r.goal())
 	switch best := r.a.Best.Objective; {
+	// A better utilization starts the count of agreeing starts anew.
 	case best > before+solver.ObjectiveTolerance:
 		s.agreed = 1
+	// The start has come to the best again, without improving it.
 	case r.a.Reached > best-solver.ObjectiveTolerance:
 		s.agreed++
 	}
@@ -94,6 +103,7 @@ func (r *run) work() float64 {
 	unit, size := r.tune.Work, float64(r.p.Servers+len(r.p.Apps))
 	switch {
 	case r.p.Worthy:
+		// unit falls with the square root of the size, so that work grows with the square root of it.
 		unit = r.tune.WorthWork * math.Sqrt(r.tune.WorthCrowd/size)
 	case r.p.Budget <= 0:
 		unit = r.tune.FreshWork
@@ -102,6 +112,7 @@ func (r *run) work() float64 {
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
+// Nobody to free or nothing to gain: the tree would have one node.
 func (r *run) branch(ctx context.Context) {
 	if ctx.Err() != nil || !r.p.Plain || r.p.Budget == 0 || r.p.Pinnable == 0 || r.a.Best.Found && r.bound() <= r.goal() {
 		return
@@ -109,6 +120,7 @@ func (r *run) branch(ctx context.Context) {
 	l := r.newRests()
 	r.tree = tree.Of(l, r.root.d, r.root.descent, r.tune)
 	r.tree.LeafRounds = r.tune.PriceRounds
+	// The set of the incumbent is settled first, since a better packing of it raises every cut.
 	if best := &r.a.Best; l.Learn(best) {
 		l.Settle(ctx, func(i int32) bool { return best.Free[i] })
 	}
@@ -130,12 +142,14 @@ func (r *run) branch(ctx context.Context) {
 func (r *run) newRests() *leaf.Rests {
 	l := leaf.NewRests(r.p)
 	l.Gap, l.States = r.opts.Gap, r.states(r.tune.RestStates)
+	// The limit falls with the square of the servers, see tuning.Budgets.
 	l.Patterns = int(math.Min(mostRestPatterns, r.tune.RestPatterns*float64(r.opts.Effort)/r.square()))
 	return l
 }
 
 // restNodes and restWork return how many nodes the tree may have, and how much work at leaves.
 func (r *run) restNodes() int64 {
+	// A round costs types x classes + applications, see lagrange.Dual.
 	unit := float64(len(r.p.Types)*len(r.root.d.Size) + len(r.p.Apps))
 	nodes := r.tune.Nodes * float64(r.opts.Effort) / (float64(r.tune.PriceRounds) * unit)
 	return int64(math.Min(nodes, math.MaxInt32))

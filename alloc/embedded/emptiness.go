@@ -18,8 +18,10 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 	if !r.empty() {
 		return nil
 	}
+	// A constraint without which there is still no solution is no part of the reason.
 	_, c := conflict.LeaveOut(r.p, func(without *solver.Instance) bool {
 		again := newRun(problem.New(without), &r.opts, r.tune)
+		// Counting must come first: the searches rely on what it has ruled out.
 		if counting.Conflict(again.p) != nil {
 			return true
 		}
@@ -32,5 +34,6 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 
 // empty reports whether the tree has shown that there is no solution: any has a utilization of at least 0.
 func (r *run) empty() bool {
+	// A margin of half of ProofMargin keeps rounding in the bound from proving what is not so.
 	return r.tree != nil && !r.a.Best.Found && r.tree.Bound() < -leaf.ProofMargin/2
 }

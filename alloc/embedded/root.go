@@ -46,9 +46,12 @@ func newRoot(ctx context.Context, p *problem.Problem, opts rootOptions) *root {
 func (r *root) lower(ctx context.Context, d *lagrange.Dual, opts *rootOptions) {
 	descent := lagrange.NewPriceDescent(d)
 	if r.d != nil {
+		// The finer dual starts where the coarser one ended: cold it hardly moves on large clusters
+		// (p2_solver.md §9).
 		d.Refine(descent.X, r.d, r.descent.Best)
 		descent.Start()
 	}
+	// The target is a part of the bound, as the incumbent here may be far from the optimum.
 	descent.Run(ctx, opts.rounds(d), lagrange.BlindTarget*descent.Bound, opts.stop+lastGain)
 	descent.Back()
 	r.d, r.descent = d, descent
@@ -56,6 +59,7 @@ func (r *root) lower(ctx context.Context, d *lagrange.Dual, opts *rootOptions) {
 
 // rounds returns how many rounds the effort allows with d.
 func (o *rootOptions) rounds(d *lagrange.Dual) int {
+	// each is what a round evaluates: pairs of type and class, and applications.
 	each := len(d.Problem.Types)*len(d.Size) + len(d.Problem.Apps)
 	most := o.tune.MostRounds * math.Max(1, float64(o.effort)/float64(Default))
 	return int(math.Min(most, math.Max(o.tune.FewestRounds, o.tune.Rounds*float64(o.effort)/float64(each))))
@@ -66,6 +70,7 @@ func (r *root) bound() float64 { return r.better().Bound }
 
 func (r *root) multipliers() *solver.Multipliers {
 	d := r.better()
+	// Back evaluates at the best again: Multipliers reads the scores of the last evaluation.
 	d.Back()
 	return d.F.(*lagrange.Dual).Multipliers(d.Best)
 }

@@ -45,10 +45,13 @@ func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
 
 // bound returns the best bound.
 func (r *run) bound() float64 {
+	// Each bound is valid, and so the least of them is. Cap bounds the utilization by the capacity alone.
 	bound, best := math.Min(r.root.bound(), r.p.Inst.Cap()), &r.a.Best
 	if r.tree != nil {
+		// The annealer may hold a better incumbent than the tree: the tree bounds what it has not cut off.
 		bound = math.Min(bound, math.Max(r.tree.Bound(), best.Objective))
 	}
+	// Utilizations are multiples of Step: a bound less than a step above the incumbent leaves room for none.
 	if best.Found && bound < best.Objective+r.p.Step-solver.ObjectiveTolerance {
 		return best.Objective // there is nothing between
 	}
@@ -66,6 +69,8 @@ func (r *run) attained() float64 {
 // goal is the utilization at which the search may stop.
 func (r *run) goal() float64 {
 	bound := r.bound()
+	// With a Gap the search stops at bound - gap |bound|; the tolerance is where two utilizations count as
+	// equal.
 	return bound - math.Max(solver.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
 }
 
@@ -89,11 +94,14 @@ func (r *run) solution() *solver.Solution {
 	sol.Multipliers = r.root.multipliers()
 	relaxed := r.root.bound()
 	if r.s != nil {
+		// The certificate has the multipliers of the root, which anyone can evaluate; those of nodes hold for
+		// nodes alone.
 		sol.Copies = lagrange.CopyPrices(r.s, r.tree.RootX)
 	}
 	if r.tree != nil {
 		relaxed = math.Min(relaxed, r.tree.RootBound)
 	}
+	// Searched says that the bound needs the search: the multipliers alone prove less.
 	sol.Searched = sol.Bound < relaxed-solver.ObjectiveTolerance
 	if !r.a.Best.Found {
 		return sol
@@ -120,10 +128,13 @@ func (r *run) rank(sol *solver.Solution) {
 	least := 0.0
 	for t := range p.Types {
 		demanded := &p.Types[t]
+		// All members count as free here: whoever is kept has one of the numbers that G allows it.
 		pool := problem.Pool{Members: demanded.Members}
 		pool.Rebuild(p)
+		// At price 0 and lambda 1 Wanted is the n of least loss.
 		n := pool.Wanted(0, 1, demanded.Delta)
 		if len(p.Types) == 1 && demanded.Value > 2*solver.ObjectiveTolerance {
+			// N = objective / v, as every container of one type brings v.
 			n = int64(math.Round(sol.Objective / demanded.Value))
 		}
 		least += pool.At(demanded.Delta, n)
@@ -141,6 +152,7 @@ func (r *run) rank(sol *solver.Solution) {
 // settle fills in what follows from the counts and the bound of sol.
 func settle(sol *solver.Solution, inst *solver.Instance) {
 	sol.Status, sol.Proven, sol.Objective = solver.Feasible, solver.ByNothing, inst.Objective(sol.Counts)
+	// Both sides are rounded: a bound within the tolerance, or below the objective by rounding, is met.
 	if sol.Bound-sol.Objective <= solver.ObjectiveTolerance {
 		sol.Bound = math.Max(sol.Bound, sol.Objective) // both are rounded
 		sol.Status, sol.Proven = solver.Optimal, solver.ByUtilization
@@ -152,6 +164,7 @@ func (r *run) enumerable() bool { return r.p.Servers*len(r.p.Apps) <= r.tune.Mos
 
 // enumerate replaces sol by the proven answer if it can finish.
 func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
+	// Effort may be any number, and its product with the limit leaves int64.
 	e, done := enumerate.Run(ctx, r.root.d, r.root.descent.Best, sol.Counts, problem.MulSaturated(r.tune.Enumerated, int64(r.opts.Effort)))
 	r.extra += e.Nodes
 	if e.Ordered {
@@ -163,6 +176,7 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 		settle(sol, r.p.Inst)
 	}
 	switch {
+	// The whole order is proven, so that the bound is the objective itself.
 	case done && e.Found:
 		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
 	case done:

@@ -18,6 +18,8 @@ import (
 // ask for and hold, so that the next instance may list others in another order; servers keep their
 // indices. It changes how soon an answer is found, never whether
 // it is right, and may be handed to any number of solvers at once.
+// Maps are by bytes of the vectors: two applications of equal demand share a price, as types do. A Warm is
+// read-only once made.
 type Warm struct {
 	price map[string]float64   // by demand
 	room  map[string][]float64 // by demand and place
@@ -35,6 +37,8 @@ func WarmFrom(inst *solver.Instance, sol *solver.Solution) *Warm {
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		key := problem.Key(nil, app.Demand)
+		// Adjusted ones are keyed by where they are now, since that is what the next decision finds as
+		// Previous.
 		if app.Adjusted(sol.Counts[i]) {
 			w.freed[string(placeKey(key, sol.Counts[i]))] = true
 		}
@@ -42,6 +46,8 @@ func WarmFrom(inst *solver.Instance, sol *solver.Solution) *Warm {
 			continue
 		}
 		w.loss, w.price[string(key)] = sol.Copies.Loss, sol.Copies.Container[i]
+		// Room lists a multiplier for each placement of Previous; of an adjusted one these are for places that
+		// it has left.
 		if app.Running && !app.Adjusted(sol.Counts[i]) && len(sol.Copies.Room[i]) == len(app.Previous) {
 			w.room[string(placeKey(key, app.Previous))] = slices.Clone(sol.Copies.Room[i])
 		}
@@ -59,6 +65,7 @@ func (w *Warm) set(p *problem.Problem) []bool {
 			n++
 		}
 	}
+	// A set above the budget is no solution, whatever it packs.
 	if n == 0 || n > p.Budget {
 		return nil
 	}
@@ -77,6 +84,7 @@ func placeKey(key []byte, placed []apportion.Placement) []byte {
 // apply overwrites those multipliers in x that w knows.
 func (w *Warm) apply(s *pattern.Cells, x []float64) {
 	types := len(s.Problem.Types)
+	// A start is all that this is: multipliers that no longer fit cost rounds.
 	x[types] = w.loss
 	for i := range s.Problem.Apps {
 		app := &s.Problem.Inst.Apps[i]
@@ -86,6 +94,7 @@ func (w *Warm) apply(s *pattern.Cells, x []float64) {
 		}
 		entries := s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]]
 		for n, mu := range w.room[string(placeKey(key, app.Previous))] {
+			// Entries follow Previous; the test guards a Warm that was made of another instance.
 			if n < len(entries) {
 				x[types+1+int(entries[n])] = mu
 			}

@@ -77,6 +77,7 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 		tied: make([]bool, (len(p.Apps)+1)*p.Servers), Limit: limit, lambda: d.Lambda(x),
 	}
 	for _, g := range d.ClassOf {
+		// Prices are by server here, as left is, so that hopeless adds both up in one loop.
 		e.price = append(e.price, x[int(g)*p.Kinds:(int(g)+1)*p.Kinds]...)
 	}
 	e.findTwins()
@@ -94,6 +95,7 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 // chain. O(servers^2 x (kinds + applications)), for tiny instances.
 func (e *Enumeration) findTwins() {
 	p := e.p
+	// Twins must be alike in what they hold, or exchanging them would change who is adjusted.
 	held := make([][]int64, p.Servers) // column j of the previous allocation
 	for j := range held {
 		held[j] = make([]int64, len(p.Apps))
@@ -111,6 +113,7 @@ func (e *Enumeration) findTwins() {
 		for h := j - 1; h >= 0 && e.twin[j] < 0; h-- {
 			sameClass := p.Inst.Class == nil || p.Inst.Class[h] == p.Inst.Class[j]
 			if sameClass && p.Inst.Capacity[h].Equal(p.Inst.Capacity[j]) && slices.Equal(held[h], held[j]) {
+				// A link to the nearest twin alone: x ascends along the chain.
 				e.twin[j] = h
 			}
 		}
@@ -136,6 +139,8 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 			e.spare[i] = e.spare[i+1] + p.LeastLoss(int32(i), true)
 			e.must[i] = e.must[i+1]
 			if a.Pinnable {
+				// cheapest turns what is left of AdjustBudget into a number of applications; those that cost
+				// nothing come on top.
 				if cost := p.Inst.Apps[i].Cost; cost > 0 {
 					e.cheapest = min(e.cheapest, cost)
 				} else {
@@ -153,6 +158,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 				}
 			}
 		}
+		// after_i0 is with nobody freed; each further entry adds the next largest gain.
 		e.after[i] = append(e.after[i], base)
 		for _, gain := range gains {
 			e.after[i] = append(e.after[i], e.after[i][len(e.after[i])-1]+gain)
@@ -167,6 +173,7 @@ func (e *Enumeration) app(i int, at Rank) bool {
 	if e.hopeless(i, &at) {
 		return true
 	}
+	// Everything is placed: hopeless has passed it, and so it is preferred to all before it.
 	if i == len(e.p.Apps) {
 		e.Found, e.Ordered = true, true
 		e.accept(at)
@@ -190,6 +197,7 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	if spareAdjust < 0 || least > inst.LossBudget+solver.LossTolerance/2 {
 		return true
 	}
+	// Without a solution there is nothing to be beaten by, whatever the bound is.
 	if !e.Found {
 		return false
 	}
@@ -242,6 +250,7 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 		return n < a.Min || e.row(i, n, at)
 	}
 	row := i * p.Servers
+	// The cell holds no more than the maximum leaves, nor than fits beside the rows above.
 	most := a.Max - n
 	for k, q := range p.DemandOf(a.Type) {
 		if q > 0 {
@@ -283,6 +292,7 @@ func (e *Enumeration) use(j int, t int32, n int64) {
 func (e *Enumeration) row(i int, n int64, at Rank) bool {
 	p := e.p
 	source := &p.Inst.Apps[i]
+	// CheckApp sees what the flat bounds do not know.
 	placed := placedRow(e.x[i*p.Servers : (i+1)*p.Servers])
 	// Steps, lists, and the servers that are open to it are for the referee to know.
 	if p.Inst.CheckApp(i, placed) != nil {

@@ -82,10 +82,13 @@ func (l *Leaves) Judge(free func(i int32) bool) Judgement {
 // branching tree; beyond that the bound is returned as it is, which is still exact.
 func (l *Leaves) Settle(ctx context.Context, free func(i int32) bool) float64 {
 	freed := l.Identify(free)
+	// A remembered bound that rules the set out answers at once; else the set is solved anew, since the cut is
+	// now another one.
 	if j, known := l.Seen[string(l.Key)]; known && j.bound <= l.Cut() {
 		return j.bound
 	}
 	l.Judged++
+	// The kept ones do not fit: the set has no solution.
 	if !l.R.Fix(free) {
 		return math.Inf(-1)
 	}
@@ -103,6 +106,7 @@ func (l *Leaves) Settle(ctx context.Context, free func(i int32) bool) float64 {
 // counts are those that it found, when it returns.
 func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) float64 {
 	l.Work++
+	// Column generation may stop at the cut: a bound below it is all that is asked here.
 	l.R.Solve(l.Cut())
 	if l.R.Bound <= l.Cut() {
 		return l.unsought(l.R.Bound)
@@ -114,11 +118,13 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) 
 	if bound <= l.Cut() {
 		return l.unsought(bound)
 	}
+	// The bound is valid, so that a search that ends here loses nothing but the proof.
 	if ctx.Err() != nil {
 		return bound
 	}
 	t, count := l.R.Fractional()
 	if *subproblems--; *subproblems <= 0 || t < 0 {
+		// Found is cleared, so that afterwards it speaks of the exact answer alone.
 		l.K.Found = false
 		cut := l.Cut()
 		settled := l.K.SettleExactly(ctx, cut, l.States)
@@ -134,12 +140,14 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) 
 		// The best of the set is the incumbent now.
 		return math.Inf(-1)
 	}
+	// lo and hi are put back on the way, since the residual problem is one for the whole branching.
 	lo, hi := l.R.Lo[t], l.R.Hi[t]
 	l.R.Hi[t] = int64(math.Floor(count))
 	below := l.settleWithin(ctx, freed, subproblems)
 	l.R.Lo[t], l.R.Hi[t] = l.R.Hi[t]+1, hi
 	above := l.settleWithin(ctx, freed, subproblems)
 	l.R.Lo[t] = lo
+	// The halves may have been given up with bounds of their own; neither makes the whole worse than bound.
 	return math.Min(bound, math.Max(below, above))
 }
 

@@ -55,8 +55,11 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 	r := &rest{}
 	r.inst.Total = p.Total
 	r.inst.Capacity = make([]apportion.Resources, p.Servers)
+	// One copy of all capacities: the rows of the instance are parts of it, so that the loop below lowers
+	// both.
 	left := append([]int64(nil), p.Capacity...)
 	for j := range r.inst.Capacity {
+		// The third index keeps an append to one server from writing into the next.
 		r.inst.Capacity[j] = left[j*p.Kinds : (j+1)*p.Kinds : (j+1)*p.Kinds]
 	}
 	for i := range p.Apps {
@@ -70,10 +73,12 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 			r.apps = append(r.apps, int32(i))
 			continue
 		}
+		// fixed = sum over the kept of v_i n_i, and loss the same for theirs: constants of the set.
 		r.fixed += float64(p.Types[a.Type].Value * float64(a.Held))
 		r.loss += a.HeldLoss
 		for _, placed := range source.Previous {
 			for k, q := range p.DemandOf(a.Type) {
+				// Below 0 the kept ones overfill a server, and the set has no solution.
 				if left[placed.Server*p.Kinds+k] -= placed.Count * q; left[placed.Server*p.Kinds+k] < 0 {
 					return nil
 				}
@@ -93,6 +98,7 @@ func (l *Rests) Judge(free func(i int32) bool) Judgement {
 	if j, known := l.Seen[string(l.Key)]; known {
 		return j
 	}
+	// Key is overwritten where the inner problem is answered: the name is copied first.
 	key := string(l.Key)
 	bound := l.answer(free, freed, func(inner *Leaves) float64 { return inner.Judge(everyone).bound })
 	j := Judgement{Value: bound, bound: bound}

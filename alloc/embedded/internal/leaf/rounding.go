@@ -89,11 +89,13 @@ func (k *packing) floor() {
 	r := k.r
 	for row, c := range r.Lp.Basic {
 		what := r.Columns[c]
+		// Columns without a class are numbers of containers, which packing decides by itself.
 		if what.Class < 0 {
 			continue
 		}
 		// 1e-9 takes a value that rounding left just below a whole number for that number.
 		if n := int64(r.Lp.Value[row] + 1e-9); n > 0 {
+			// Rounding may add up to one server too many.
 			n = min(n, k.groups[what.Class].size)
 			k.move(int(what.Class), what.Pattern, n)
 		}
@@ -116,6 +118,7 @@ func (k *packing) clear() {
 func (k *packing) move(from int, pattern int32, n int64) {
 	g := k.groups[from]
 	k.groups[from].size -= n
+	// The groups are few, so that a search through them is quicker than an index. O(groups).
 	to := slices.IndexFunc(k.groups, func(o group) bool { return o.class == g.class && o.pattern == pattern })
 	if to < 0 {
 		to = len(k.groups)
@@ -143,6 +146,7 @@ func (k *packing) fillPriced() {
 	r := k.r
 	for g := range r.Class {
 		for k.groups[g].size > 0 {
+			// Worth is by type, and types without free applications must count for nothing.
 			clear(r.Worth)
 			n := k.groups[g].size
 			for _, t := range r.Types {
@@ -240,6 +244,7 @@ func (k *packing) better(at int) (int32, float64) {
 		_, l := k.worthOf(t, k.supply[t])
 		loss += l
 	}
+	// before is the merit without any worth: gains are differences, so that the worth of what stays cancels.
 	before := k.merit(0, loss)
 	best, most := int32(-1), 0.0
 	for q := range ps.Classes[class].Size {
@@ -257,6 +262,7 @@ func (k *packing) better(at int) (int32, float64) {
 				dearer += l1 - l0
 			}
 		}
+		// A strict comparison takes the first of equal patterns, in the order of the list.
 		if gain := k.merit(worth, loss+dearer) - before; gain > most {
 			best, most = int32(q), gain
 		}
@@ -304,6 +310,7 @@ func (k *packing) drop() bool {
 	best, most := int32(-1), 0.0
 	for _, t := range k.r.Types {
 		q, typ := &k.r.Pools[t], &k.r.S.Problem.Types[t]
+		// Minima are not given up for loss: both are constraints, and a packing that breaks one is none.
 		if k.count[t] <= k.r.Lo[t] {
 			continue
 		}

@@ -61,12 +61,14 @@ type slackSearch struct {
 func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bool {
 	r := k.r
 	q := &slackSearch{r: r, room: r.Bound - cut, cut: cut, limit: states, count: make([]int64, len(r.S.Problem.Types))}
+	// k.states is read by the caller for the work, also where the search is given up.
 	defer func() { k.states = q.states }()
 	// The first layer has one state: no server, no supply, no slack.
 	q.layers = [][]slackState{{{supply: make([]int64, len(r.S.Problem.Types)), parent: -1, pattern: -1}}}
 	// Servers of one class come one after the other: permutations among them merge into
 	// one state.
 	for g := range r.Class {
+		// A class without types has the empty pattern alone, and a layer for it would repeat the one before.
 		if len(r.S.Lists.Classes[r.Class[g]].List) == 0 {
 			continue
 		}
@@ -77,6 +79,8 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 		}
 	}
 	for _, t := range r.Types {
+		// best_t is taken at the N that the prices want, p2_solver.md §2: every other N has a slack of at
+		// least 0.
 		n := r.Wanted(t, r.S.Problem.Types[t].Value-r.Pi[t], r.Lambda)
 		q.best = append(q.best, q.worth(t, n))
 	}
@@ -85,6 +89,7 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 			return false
 		}
 		st := &q.layers[len(q.layers)-1][at]
+		// count is shared by the whole depth of use, which writes an entry before it goes on.
 		q.use(st, int32(at), 0, st.slack, make([]int64, len(r.S.Problem.Types)))
 	}
 	if q.found {
@@ -108,12 +113,15 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 	ps, class := r.S.Lists, r.Class[g]
 	_, most := ps.Best(class, r.Pi)
 	// index finds the state of next with a supply.
+	// Keys are supplies by type, 8 bytes each: equal supplies have the same future, and only the least slack
+	// of them matters.
 	index := make(map[string]int32)
 	var next []slackState
 	var key []byte
 	from := q.layers[len(q.layers)-1]
 	types := len(r.S.Problem.Types)
 	supply := make([]int64, types)
+	// The context is looked at once a state: a layer may take as long as all before it.
 	for at := range from {
 		if ctx.Err() != nil {
 			return false
@@ -129,6 +137,7 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 				// Its price is not charged then, so that slack is a lower bound: it drops less.
 				supply[t] = min(supply[t]+c, r.Hi[t])
 			}
+			// A slack of room or more leaves a value of cut or less, whatever follows.
 			if slack >= q.room {
 				continue
 			}
@@ -149,6 +158,7 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 			}
 		}
 	}
+	// The layer is added even if it is empty: the search then ends without a solution, which is the proof.
 	q.layers, q.of = append(q.layers, next), append(q.of, g)
 	return true
 }
@@ -158,6 +168,7 @@ func (q *slackSearch) server(ctx context.Context, g int32) bool {
 // costs pi_t (supply - n) for what is unused, and best_t - worth_t(n) for not being the preferred count.
 func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, count []int64) {
 	r := q.r
+	// The test is repeated by type, so that most supplies end after the first.
 	if slack >= q.room {
 		return
 	}
@@ -169,6 +180,7 @@ func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, coun
 			value += float64(r.S.Problem.Types[t].Value * float64(count[t]))
 			loss += r.Pools[t].At(r.S.Problem.Types[t].Delta, count[t])
 		}
+		// The loss budget has no slack in the sum where lambda is 0, so that it is tested on its own.
 		if loss <= r.Budget-solver.LossTolerance/2 && value > q.cut && (!q.found || value > q.value) {
 			q.found, q.value, q.last = true, value, at
 			copy(q.count, count)
@@ -191,6 +203,7 @@ func (q *slackSearch) use(st *slackState, at int32, typ int, slack float64, coun
 // trace makes the solution the packing's best.
 // The parents lead back to the first layer, which has no server.
 func (q *slackSearch) trace(k *packing) {
+	// The packing is built anew from empty servers, one server a layer.
 	k.clear()
 	at := q.last
 	for layer := len(q.layers) - 1; layer > 0; layer-- {
@@ -200,6 +213,7 @@ func (q *slackSearch) trace(k *packing) {
 	}
 	copy(k.count, q.count)
 	k.measure()
+	// bestLoss is that of measure, summed as every other packing's, so that the two may be compared.
 	k.Found, k.BestValue, k.bestLoss = true, k.value, k.loss
 	k.bestGroups = append(k.bestGroups[:0], k.groups...)
 	copy(k.bestCount, k.count)

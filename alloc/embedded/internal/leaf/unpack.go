@@ -33,6 +33,7 @@ type packedGroup struct {
 func (b *Packed) keep(k *packing, freed int) {
 	b.Free = append(b.Free[:0], k.r.Free...)
 	b.groups = b.groups[:0]
+	// Groups of size 0 and empty patterns say nothing, and Unpack need not look at them.
 	for _, g := range k.bestGroups {
 		if g.size > 0 && g.pattern >= 0 {
 			b.groups = append(b.groups, packedGroup{k.r.Class[g.class], g.pattern, g.size})
@@ -59,14 +60,17 @@ func Unpack(s *pattern.Cells, b *Packed) *problem.Incumbent {
 		Objective: b.value, Loss: b.loss, Freed: int64(b.freed),
 	}
 	byClass := make(map[int32][]int)
+	// The sizes are used up below, and b has to stay what it was.
 	groups := append([]packedGroup(nil), b.groups...)
 	for g := range groups {
 		byClass[groups[g].class] = append(byClass[groups[g].class], g)
 	}
+	// left_t is what may still be placed: what a pattern has beyond it is room that nobody uses.
 	left := wantedBy(s, b)
 	held := make([]int64, len(p.Types))
 	for j := range p.Servers {
 		class := s.ClassUnder(&s.Cells[s.CellOf[j]], b.Free)
+		// Held counts by type, since within a type containers are anybody's.
 		clear(held)
 		for s, i := range p.Residents[j] {
 			if b.Free[i] {
@@ -80,6 +84,7 @@ func Unpack(s *pattern.Cells, b *Packed) *problem.Incumbent {
 			}
 			var overlap int64
 			for t, c := range s.Lists.Pattern(class, int(groups[g].pattern)) {
+				// Overlap is in containers that need not move.
 				overlap += min(int64(c), held[t], left[t])
 			}
 			// Ties go to the group that was there first, not to map order.
@@ -106,6 +111,7 @@ func Unpack(s *pattern.Cells, b *Packed) *problem.Incumbent {
 // wantedBy returns how many containers of each type the free applications get.
 func wantedBy(s *pattern.Cells, b *Packed) []int64 {
 	wanted := make([]int64, len(s.Problem.Types))
+	// Without a free application the count of a type is that of an earlier set, or none.
 	for i, free := range b.Free {
 		if t := s.Problem.Apps[i].Type; free {
 			wanted[t] = b.count[t]

@@ -80,6 +80,7 @@ func Of(ps *Lists) *Cells {
 	s := &Cells{Problem: p, Lists: ps, CellOf: make([]int32, p.Servers)}
 	merged := make(map[int32]int32)
 	for j := range p.Servers {
+		// 2^residents sets are listed for a server: the test comes before anything is allocated for them.
 		if len(p.Residents[j]) > mostResidents {
 			return nil
 		}
@@ -92,6 +93,7 @@ func Of(ps *Lists) *Cells {
 		c.Last = int32(len(s.Subsets))
 		s.EntryApp = append(s.EntryApp, p.Residents[j]...)
 		if c.Residents == 0 {
+			// What was listed for an equal cell is cut off again, so that the lists grow with the cells.
 			at, known := merged[s.Subsets[c.First].Class]
 			if known {
 				s.Subsets, s.ClassOfMask = s.Subsets[:c.First], s.ClassOfMask[:c.Table]
@@ -131,6 +133,7 @@ func (s *Cells) listSubsets(j int) {
 			all[mask] = NoClass
 			continue
 		}
+		// Bit s of mask is resident s: those without their bit stay.
 		p.LeftBeside(left, j, func(s int, _ int32) bool { return mask>>s&1 == 0 })
 		all[mask] = s.Lists.classOf(left)
 		if s.Lists.failed {
@@ -174,6 +177,7 @@ func (s *Cells) linkEntries() {
 func (s *Cells) ClassUnder(c *Cell, free []bool) int32 {
 	mask := int32(0)
 	for b := range c.Residents {
+		// The mask has the order of Residents, the same in which listSubsets numbered them.
 		if free[s.EntryApp[c.Entry+b]] {
 			mask |= 1 << b
 		}

@@ -88,6 +88,7 @@ func (ps *Lists) classOf(left []int64) int32 {
 		if q < 0 {
 			return NoClass
 		}
+		// left is copied into scratch, which canonical lowers.
 		ps.left[k] = q
 	}
 	ps.canonical()
@@ -98,6 +99,7 @@ func (ps *Lists) classOf(left []int64) int32 {
 	ps.list, ps.visits = ps.list[:0], 0
 	key := string(ps.key)
 	ps.extend(0)
+	// The limit on residuals bounds the index, whose entries stay for the life of the lists.
 	if ps.failed = ps.failed || len(ps.index) == mostResiduals; ps.failed {
 		return NoClass
 	}
@@ -117,6 +119,7 @@ func (ps *Lists) classOf(left []int64) int32 {
 		ps.counts += len(ps.list)
 		ps.Classes = append(ps.Classes, Class{List: append([]int32(nil), ps.list...), Size: size})
 	}
+	// The canonical residual is remembered with its class: many residuals of a large cluster have the same.
 	ps.index[key] = g
 	return g
 }
@@ -136,6 +139,8 @@ func (ps *Lists) canonical() {
 			if c == k {
 				continue
 			}
+			// most is unsigned: quotients of 64 bits that leave int64 compare as what they are, too large to
+			// bound anything.
 			var most uint64
 			for t := range p.Types {
 				d := p.DemandOf(int32(t))
@@ -179,6 +184,7 @@ func (ps *Lists) extend(t int) {
 	if t == len(ps.p.Types) {
 		if ps.maximal() {
 			ps.Total++
+			// Total is over all classes, as the residual program prices all of their patterns.
 			ps.failed = ps.Total > ps.limit || ps.counts+len(ps.list) > mostCounts
 			ps.list = append(ps.list, ps.count...)
 		}
@@ -192,6 +198,7 @@ func (ps *Lists) extend(t int) {
 			n = min(n, ps.left[k]/q)
 		}
 	}
+	// Quantities are taken for the most at once, and given back one container at a time.
 	for k, q := range d {
 		ps.left[k] -= n * q
 	}
@@ -234,6 +241,7 @@ func (ps *Lists) Best(g int32, worth []float64) (int, float64) {
 	for q := range ps.Classes[g].Size {
 		var sum float64
 		for t, c := range list[q*types : (q+1)*types] {
+			// sum = sum_t worth_t c_t, in utilization of one server.
 			sum += float64(worth[t] * float64(c))
 		}
 		if sum > most {
