@@ -109,6 +109,9 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) er
 	if len(words) == 0 || words[0] != mark || r["JobState"] != "PENDING" || !strings.HasPrefix(r["Reason"], "JobHeld") {
 		return nil
 	}
+	if over, err := s.isBuried(idOf(r), r["SubmitTime"]); over || err != nil {
+		return errors.Join(err, s.cancel(ctx, r["JobId"]))
+	}
 	app, err := applicationOf(r, words[1:])
 	if err != nil {
 		view.Rejected[idOf(r)] = err.Error()
@@ -253,12 +256,17 @@ func serverOf(r record, own apportion.Resources) (controller.Server, error) {
 
 // Ended implements controller.Cluster: the held job is cancelled, as its user would do.
 func (s *slurm) Ended(ctx context.Context, job string, _ checkpoint.Ending) error {
-	_, err := command(ctx, "", "scancel", job[strings.LastIndex(job, ".")+1:])
-	return err
+	if err := s.bury(job, time.Now()); err != nil {
+		return err
+	}
+	return s.cancel(ctx, job[strings.LastIndex(job, ".")+1:])
 }
 
 // Forget implements controller.Cluster.
 func (s *slurm) Forget(_ context.Context, job string) error {
+	if err := s.bury(job, time.Now()); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	delete(s.specs, job)
 	s.mu.Unlock()

@@ -164,6 +164,30 @@ func TestScript(t *testing.T) {
 	}
 }
 
+// A job that is over stays over, should Slurm show it again; a later one of its name and number is another.
+func TestBury(t *testing.T) {
+	s := newSlurm(4, t.TempDir(), beside.Guarded{})
+	over := func(job, submitted string, want bool) {
+		t.Helper()
+		if got, err := s.isBuried(job, submitted); err != nil || got != want {
+			t.Errorf("%s of %s: %v, %v", job, submitted, got, err)
+		}
+	}
+	over("lr.12", "2026-11-22T20:00:00", false)
+	if err := s.bury("lr.12", time.Date(2026, 11, 22, 20, 10, 0, 0, time.Local)); err != nil {
+		t.Fatal(err)
+	}
+	over("lr.12", "2026-11-22T20:00:00", true)
+	over("lr.12", "2026-11-22T20:10:00", true)
+	over("lr.12", "2026-11-22T20:10:01", false)
+	over("lr.13", "2026-11-22T20:00:00", false)
+	// What is forgotten is buried as well, and the note of it stays.
+	if err := s.Forget(t.Context(), "lr.13"); err != nil {
+		t.Fatal(err)
+	}
+	over("lr.13", "2026-11-22T20:00:00", true)
+}
+
 // A part is noted before it is submitted, so that what was asked for once is never asked for again.
 func TestStartOnce(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
