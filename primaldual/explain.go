@@ -31,6 +31,7 @@ func (p *planner) explain(m *market, d *Decision) apportion.Reason {
 	case TooFewSlots:
 		need, have := r.shortest(), max(0, m.last()-r.first+1)
 		return set(float64(need), float64(have), "it takes %d slots at least, the horizon has %d", need, have)
+	// Have is the utility, which is 0, and Need is the 0 that it would have to exceed.
 	case Worthless:
 		return set(0, 0, "it is worth nothing in slot %d, where it could end at the earliest", r.first+int(r.shortest())-1)
 	case NoRoom:
@@ -41,6 +42,8 @@ func (p *planner) explain(m *market, d *Decision) apportion.Reason {
 			return set(float64(r.work), float64(room), "servers have room for its work, but not for whole chunks in each slot")
 		}
 		return set(float64(r.work), float64(room), "it takes %d worker-slots, servers have room for %d", r.work, room)
+	// Need is the cost and Have the worth, in the unit of utility: the job would have to be worth
+	// more than Need.
 	case TooExpensive:
 		return set(d.Cost, d.Utility, "ending in slot %d costs at least %.6g and is worth %.6g", d.Completion, d.Cost, d.Utility)
 	}

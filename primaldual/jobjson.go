@@ -136,6 +136,7 @@ func (r *utilityReader) read(text []byte) Utility {
 }
 
 // value sets a value from a text, and returns false where it is of another type than due.
+// Each fault names the place in the text, as one job may have many numbers.
 func (r *utilityReader) value(field string, text []byte, value any, due string) bool {
 	// json takes null for any type and leaves the value as it is: a worth of null would silently be
 	// 0.
@@ -147,6 +148,8 @@ func (r *utilityReader) value(field string, text []byte, value any, due string) 
 }
 
 // list reads n numbers.
+// The length is compared before any number is read: a fourth number of a sigmoid is a mistake and
+// not a comment.
 func (r *utilityReader) list(field string, text []byte, n int) []float64 {
 	var parts []json.RawMessage
 	numbers := make([]float64, n)
@@ -177,6 +180,7 @@ func (r *utilityReader) steps(field string, text []byte) Steps {
 		// MaxInt32 slots fit int on every platform and lie far beyond any horizon.
 		case within != math.Trunc(within) || within < 0 || within > math.MaxInt32:
 			r.add(field, apportion.ErrRange, "a duration is a whole number of slots, 0 or more")
+		// Steps.Value takes the first step that is met, which must be the earliest.
 		case within <= last:
 			r.add(field, apportion.ErrRange, "durations must ascend")
 		default:

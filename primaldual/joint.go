@@ -247,6 +247,7 @@ func (j *joint) list(s *slotState, limit couple, budget float64, few bool) {
 }
 
 // positions returns the position of every machine in the list of a side, -1 where it is not there.
+// O(machines), once a slot; a search for each machine would multiply by the servers of the list.
 func positions(m *market, side Side) []int {
 	at := make([]int, m.machines)
 	for machine := range at {
@@ -358,6 +359,7 @@ func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) 
 }
 
 // trace returns the placements behind the last entry of best.
+// O(places), as each entry names what its place added.
 func (j *joint) trace(c couple) (placed [2][]apportion.Placement) {
 	width, states := c.ps+1, len(j.best)
 	// Backwards, as taken[i] says what place i added to an entry that places 0 to i make up: what

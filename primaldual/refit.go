@@ -45,6 +45,7 @@ func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
 		s.used, s.busy = nil, 0
 		l.open(s)
 		for cell, amount := range used {
+			// Cells without use keep their base price, which open has set.
 			if amount > 0 {
 				l.set(s, place[cell/l.kinds]*l.kinds+cell%l.kinds, amount)
 			}

@@ -57,6 +57,7 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 		bounds = freeBounds(len(cluster.Kinds))
 	}
 	limits := &LedgerOptions{MaxCells: s.planner.search.Limit}
+	// RestoreLedger checks its part by itself and names what is wrong with it in the same way.
 	if s.ledger, err = RestoreLedger(cluster, bounds, limits, r.bytes()); err != nil {
 		return nil, err
 	}
@@ -121,6 +122,8 @@ func (s *Scheduler) sound(r *running) bool {
 }
 
 // write appends a job and its schedule.
+// A field that is forgotten here is 0 after a restart, and the job would be planned by other
+// numbers than before.
 func (r *running) write(w *writer, codecs []UtilityCodec) error {
 	w.int(int64(r.number))
 	w.float(r.utility)
@@ -188,6 +191,7 @@ func readRunning(r *reader, codecs []UtilityCodec) *running {
 }
 
 // writeRequires appends requirements.
+// Values keep their order, although their set alone matters: equal jobs then have equal bytes.
 func writeRequires(w *writer, requires []apportion.Requirement) {
 	w.int(int64(len(requires)))
 	for _, q := range requires {
@@ -293,6 +297,7 @@ func writeSchedule(w *writer, s Schedule) {
 }
 
 // readSchedule reads what writeSchedule wrote.
+// Whether servers and counts make sense is for checkForm to say, which knows the cluster.
 func readSchedule(r *reader) Schedule {
 	s := make(Schedule, r.count())
 	for i := range s {

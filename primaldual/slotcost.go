@@ -160,6 +160,8 @@ func (c *slotCosts) sums(state *slotState, side Side, o order) []float64 {
 }
 
 // plan places the containers that do so many units in slot s, at that price, and returns what runs where.
+// price is what the table says, so that prices of slots add up to the cost that the search
+// compared.
 func (c *slotCosts) plan(s int, units int64, price float64) SlotPlan {
 	m, r := c.market, c.request
 	state := m.slot(r.first + s)

@@ -82,6 +82,8 @@ type reader struct {
 }
 
 // newReader checks the frame of a snapshot and returns a reader of its contents.
+// Every fault is told before the contents are read, so that contents are only read with the cluster
+// that they are of.
 func newReader(data []byte, letter byte, p *park) (*reader, error) {
 	fault := func(field string, sort error, detail string) (*reader, error) {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}

@@ -152,6 +152,8 @@ func (j *Job) fewest(count func(Speed) int64) float64 {
 
 // cheapest returns the way that does at least so many units at the least cost, given what each costs: of equal ones the first,
 // thus that with the fewest workers. One at least must do so many at a finite cost.
+// The least cost is the one that the table of the slot holds for so many units, so that a schedule costs
+// what the search has found.
 func cheapest(units int64, ways []Speed, costs []float64) Speed {
 	// ways ascend by workers, and strict < keeps the first of equal costs.
 	best := -1
@@ -164,6 +166,7 @@ func cheapest(units int64, ways []Speed, costs []float64) Speed {
 }
 
 // couplesOf returns the containers of each way.
+// The order is that of ways, by which callers read the costs.
 func couplesOf(ways []Speed) []couple {
 	out := make([]couple, len(ways))
 	for i, w := range ways {

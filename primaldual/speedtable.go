@@ -19,6 +19,7 @@ import (
 )
 
 // StepTime is a measurement: how long one training step takes with some numbers of workers and parameter servers.
+// A step is one update of the parameters, whatever number of workers takes part in it.
 type StepTime struct {
 	Workers int64   `json:"workers"`
 	PS      int64   `json:"ps"`
@@ -84,6 +85,8 @@ func readStep(text string, i int) (float64, error) {
 // StepTimes tabulates a fitted curve: what one step takes, in seconds, with every number of workers from 1 to workers and of
 // parameter servers from 0 to ps. Where the curve returns no positive finite number those containers do not run together, and
 // there is no row: a curve of a job that needs parameter servers returns 0 without any. O(workers x ps) calls.
+// It also takes what a fit over a few points says of numbers that were never run, so that the
+// caller chooses how far it reaches.
 func StepTimes(seconds func(workers, ps int64) float64, workers, ps int64) []StepTime {
 	var times []StepTime
 	for y := int64(1); y <= workers; y++ {
