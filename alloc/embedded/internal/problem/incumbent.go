@@ -29,6 +29,7 @@ func (inc *Incumbent) Accept(objective, loss float64, freed int64) bool {
 }
 
 // Slot is some free containers of one type on one server.
+// Count is positive in every solution; a type has one slot a server at most.
 type Slot struct {
 	Type  int32
 	Count int64

@@ -31,6 +31,7 @@ type Pool struct {
 }
 
 // Add makes application i a member; remove undoes it. O(members).
+// Members keep the order in which they came; no figure depends on it but by rounding.
 func (q *Pool) Add(p *Problem, i int32) {
 	q.Members = append(q.Members, i)
 	q.Rebuild(p)

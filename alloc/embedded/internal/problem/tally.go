@@ -7,6 +7,8 @@ package problem
 const mostTallies = 256
 
 // Tally is what a number of containers means to the only member of a type.
+// A search goes through numbers that are not allowed, and Tally tells it how far and which way the next
+// allowed one lies; all but Extra and Rise are in containers and at least 0.
 type Tally struct {
 	// Missing is how many containers it is away from the next number that the member may have, above or below; Short how
 	// many more lead to the next one above, Over how many less to the next one below. 0 where there is none there, or it

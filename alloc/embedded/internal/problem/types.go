@@ -10,6 +10,8 @@ import (
 
 // DemandType is what applications with equal demands, for the same servers, share. An application with steps,
 // lists or limits of its own has a type of its own.
+// Value is in utilization per container (10), Delta in dominant shares per container (2). Members are
+// ascending, at least one.
 type DemandType struct {
 	Value, Delta float64
 	Members      []int32
@@ -22,6 +24,8 @@ type DemandType struct {
 }
 
 // App is one application as the search sees it.
+// Numbers are containers, Share and HeldLoss shares of the cluster, HeldExtra utilization; Min may be above
+// Max where the empty cluster holds too few, which package counting reports.
 type App struct {
 	Type     int32
 	Min, Max int64 // max is at most what the empty cluster holds
@@ -38,6 +42,8 @@ type App struct {
 }
 
 // DemandOf returns what a container of type t uses, by kind.
+// The slice is a part of demand, in the units of each kind: it must not be changed, and taking it allocates
+// nothing.
 func (p *Problem) DemandOf(t int32) []int64 {
 	return p.demand[int(t)*p.Kinds : (int(t)+1)*p.Kinds]
 }

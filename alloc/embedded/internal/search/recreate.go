@@ -9,8 +9,7 @@ import (
 )
 
 // unheeded is how many servers a placement of minima looks at before the end of a context stops it.
-// The unit is servers. That is some milliseconds: an interrupted search still gets a chance to have all
-// minima, without which there is no answer.
+// Without all minima there is no answer, so that even an interrupted search gets a chance to place them.
 const unheeded = 3_000_000
 
 // candidate is a type considered for a server.
@@ -293,8 +292,7 @@ func (a *Annealer) lossStep(t int32) float64 {
 // that is worth less than nothing.
 func (a *Annealer) welcome(t int32) bool {
 	s := a.S
-	// lossStep and value are about one container: fills of several may overshoot by a part, and the next move
-	// trims.
+	// lossStep and value are about one container: fills of several may overshoot a little.
 	step, value := a.lossStep(t), a.value(t)
 	if step <= 0 && value >= 0 || s.pools[t].Short() > 0 {
 		return true

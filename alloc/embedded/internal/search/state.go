@@ -42,7 +42,7 @@ type totals struct {
 // far as they fit together; what the others hold stays in place as free containers where it fits.
 func NewState(p *problem.Problem) *State {
 	s := keeping(p)
-	// Those who could not be kept leave their containers in place, as far as they fit: a move less for each.
+	// Those who could not be kept leave their containers in place, as far as they fit: those need not move.
 	for i := range p.Apps {
 		if s.free[i] {
 			s.placeHeld(int32(i))
@@ -273,8 +273,6 @@ func (s *State) unpin(i int32) {
 func (s *State) pin(i int32) {
 	t := s.p.Apps[i].Type
 	q := &s.pools[t]
-	// The containers leave the pool before their application does: the other way round its maximum would count
-	// for nothing.
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.relabel(placed.Server, t, -placed.Count)
 	}
