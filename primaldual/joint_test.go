@@ -19,8 +19,9 @@ var mixedSize = size{slots: 1, servers: 3, kinds: 2, capacity: 9, epochs: 2, chu
 
 // The cost of every couple is that of exhaustive search, and a placement at that cost obeys all rules.
 func TestJointAgreesWithExhaustiveSearch(t *testing.T) {
-	met, apart := 0, 0
+	drawn, met, apart := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		drawn++
 		draw := fromRapid(t)
 		cluster := mixedSize.cluster(draw)
 		jobs := mixedSize.jobsOf(draw, cluster)
@@ -39,7 +40,8 @@ func TestJointAgreesWithExhaustiveSearch(t *testing.T) {
 			}
 		}
 	})
-	if met == 0 || apart == 0 {
+	// A few draws may have no machine of both sides.
+	if drawn >= 100 && (met == 0 || apart == 0) {
 		t.Errorf("%d slots in which the sides met, %d in which they did not", met, apart)
 	}
 }
