@@ -33,6 +33,10 @@ type View struct {
 	Servers []Server `json:"servers"`
 	// Jobs are those that were submitted and not withdrawn, in the order of submission.
 	Jobs []Job `json:"jobs"`
+	// Withdrawn are those that the manager knows to have been stopped by their users, by ID. One that is merely not there
+	// counts as withdrawn when it has been missing for Config.Missing: a manager that was started again may not know all of
+	// its jobs at first.
+	Withdrawn []string `json:"withdrawn,omitempty"`
 	// Rejected says of jobs that cannot be understood why, by ID. They are left alone.
 	Rejected map[string]string `json:"rejected,omitempty"`
 }

@@ -34,6 +34,8 @@ type Config struct {
 	Lease time.Duration
 	// Look is the pause between two looks at the cluster; 0: DefaultLook.
 	Look time.Duration
+	// Missing is how long a job may be missing in the cluster before it counts as withdrawn; 0: DefaultMissing.
+	Missing time.Duration
 	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle.
 	Settle time.Duration
 	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.
@@ -49,6 +51,8 @@ const (
 	DefaultLease  = 30 * time.Second
 	DefaultLook   = time.Second
 	DefaultSettle = time.Second
+	// DefaultMissing is long against what a manager takes to read its own records.
+	DefaultMissing = 30 * time.Second
 )
 
 // Validate returns the faults of a Config as [apportion.Faults].
@@ -69,7 +73,7 @@ func (c *Config) Validate() error {
 	for _, f := range []struct {
 		field string
 		value time.Duration
-	}{{"Lease", c.Lease}, {"Look", c.Look}, {"Settle", c.Settle}} {
+	}{{"Lease", c.Lease}, {"Look", c.Look}, {"Missing", c.Missing}, {"Settle", c.Settle}} {
 		if f.value < 0 {
 			faults.Add(item, f.field, apportion.ErrNegative, f.value.String())
 		}
@@ -84,6 +88,9 @@ func (c Config) filled() Config {
 	}
 	if c.Look == 0 {
 		c.Look = DefaultLook
+	}
+	if c.Missing == 0 {
+		c.Missing = DefaultMissing
 	}
 	if c.Settle == 0 {
 		c.Settle = DefaultSettle

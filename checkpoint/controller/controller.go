@@ -21,6 +21,9 @@ type Controller struct {
 	fleet  *managed.Fleet
 	driver *driver.Driver
 
+	// missing is since when jobs are missing in the cluster; the goroutine of follow alone touches it.
+	missing map[string]time.Time
+
 	mu sync.Mutex
 	// seen is the newest look at the cluster; servers and specs are indexes of it.
 	seen    *View
@@ -46,7 +49,7 @@ func New(config Config) (*Controller, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
+	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
 	var options driver.Options
 	if config.Options != nil {
 		options = *config.Options

@@ -45,7 +45,7 @@ func (f *fake) Look(context.Context) (*controller.View, error) {
 	if f.blind {
 		return nil, errors.New("nobody answers")
 	}
-	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: f.view.Rejected}, nil
+	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: f.view.Rejected, Withdrawn: f.view.Withdrawn}, nil
 }
 
 func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error {
@@ -90,7 +90,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b.config = controller.Config{Cluster: b.fake, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(),
 		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1},
-		Lease:   lease, Look: 5 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
+		Lease:   lease, Look: 5 * time.Millisecond, Missing: 50 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
 	b.begin()
 	ctx, cancel := context.WithCancel(context.Background())
 	var under sync.WaitGroup
@@ -289,6 +289,29 @@ func TestNextController(t *testing.T) {
 		return errors.Is(err, driver.ErrEnded)
 	})
 	b.holds(map[string]int{"a": 4, "b": 4, "c": 4})
+}
+
+// A job that is missing for a moment, as after the manager was started again, keeps all that it has. One that its user has
+// stopped is not waited for.
+func TestMissingForAMoment(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Missing = time.Hour
+	b.begin()
+	b.submit(6, "a", "b")
+	b.holds(map[string]int{"a": 6, "b": 6})
+	before := b.job("a")
+	var jobs []controller.Job
+	b.fake.change(func(v *controller.View) { jobs, v.Jobs = v.Jobs, nil })
+	time.Sleep(100 * time.Millisecond)
+	if after := b.job("a"); after.Ending != "" || after.Attempt != before.Attempt {
+		t.Errorf("%+v", after)
+	}
+	b.fake.change(func(v *controller.View) { v.Jobs, v.Withdrawn = jobs[:1], []string{"b"} })
+	b.holds(map[string]int{"a": 6})
+	if after := b.job("a"); after.Attempt != before.Attempt {
+		t.Errorf("%+v", after)
+	}
 }
 
 // While the manager cannot be asked everything goes on as it is.

@@ -131,6 +131,7 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 	for i := range view.Jobs {
 		job := &view.Jobs[i]
 		wanted[job.Application.ID] = true
+		delete(c.missing, job.Application.ID)
 		switch j, known := state.Job(job.Application.ID); {
 		case !known:
 			err = errors.Join(err, c.submit(ctx, job))
@@ -144,7 +145,7 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 	for i := range state.Jobs {
 		j := &state.Jobs[i]
 		switch {
-		case wanted[j.Name]:
+		case wanted[j.Name] || !c.isWithdrawn(view, j.Name):
 		case j.Phase == checkpoint.Ended:
 			err = errors.Join(err, c.forget(ctx, j.Name))
 		case j.Ending == "":
@@ -152,6 +153,17 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		}
 	}
 	return err
+}
+
+// isWithdrawn reports whether a job that is not in the view was withdrawn: the manager says so, or it has been missing for
+// long enough.
+func (c *Controller) isWithdrawn(view *View, job string) bool {
+	since, missing := c.missing[job]
+	if !missing {
+		since = time.Now()
+		c.missing[job] = since
+	}
+	return slices.Contains(view.Withdrawn, job) || time.Since(since) >= c.config.Missing
 }
 
 // submit makes a job known to the protocol.
@@ -179,5 +191,6 @@ func (c *Controller) forget(ctx context.Context, job string) error {
 		return err
 	}
 	c.fleet.Desk().Forget(job)
+	delete(c.missing, job)
 	return nil
 }

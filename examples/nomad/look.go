@@ -84,7 +84,11 @@ func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*ap
 	defer n.mu.Unlock()
 	there := map[string]bool{}
 	for _, stub := range stubs {
-		if stub.Stop || !isElastic(stub.Meta) || isChild(stub.ID) {
+		if !isElastic(stub.Meta) || isChild(stub.ID) {
+			continue
+		}
+		if stub.Stop {
+			view.Withdrawn = append(view.Withdrawn, stub.ID)
 			continue
 		}
 		there[stub.ID] = true

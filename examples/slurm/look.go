@@ -106,6 +106,9 @@ func idOf(r record) string { return r["JobName"] + "." + r["JobId"] }
 // readJob adds a job that is held for the controller.
 func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) error {
 	words := strings.Fields(r["Comment"])
+	if len(words) > 0 && words[0] == mark && r["JobState"] == "CANCELLED" {
+		view.Withdrawn = append(view.Withdrawn, idOf(r))
+	}
 	if len(words) == 0 || words[0] != mark || r["JobState"] != "PENDING" || !strings.HasPrefix(r["Reason"], "JobHeld") {
 		return nil
 	}
