@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	faults = flag.Int("faults", 10, "how many faults TestFaults lets happen, one after the other")
-	seed   = flag.Uint64("seed", 1, "which faults TestFaults lets happen")
+	faults = flag.Int("faults", 4, "how many faults TestFaults lets happen, one after the other")
+	seed   = flag.Uint64("seed", 2, "which faults TestFaults lets happen")
 )
 
 // nodes are those of the cluster in TestFaults.
