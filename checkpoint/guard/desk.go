@@ -26,6 +26,8 @@ type Desk struct {
 	// admitted and fenced are, by job, the attempt that may run and the highest that must not; begun is the lowest that
 	// no desk before this one has vouched for.
 	admitted, fenced, begun map[string]int64
+	// started are the attempts of which no container is to be started any more.
+	started map[string]int64
 	// saves are the newest that runs were asked for.
 	saves map[ID]int64
 	// window is how long a server counts as reached; 0: for ever. reached is when each was last.
@@ -51,7 +53,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 		now = time.Now
 	}
 	return &Desk{epoch: epoch, length: length, slack: slack, now: now, began: now(),
-		admitted: map[string]int64{}, fenced: map[string]int64{}, begun: map[string]int64{},
+		admitted: map[string]int64{}, fenced: map[string]int64{}, begun: map[string]int64{}, started: map[string]int64{},
 		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[ID]Seen{}}
 }
 
@@ -61,6 +63,15 @@ func (d *Desk) Admit(job string, attempt int64) {
 	defer d.mu.Unlock()
 	d.admitted[job] = max(d.admitted[job], attempt)
 	d.fenced[job] = max(d.fenced[job], attempt-1)
+}
+
+// AdmitStarted admits an attempt that a desk before this one has seen running as a whole: a guard that has yet to start its
+// trainer is a late start, by whoever it was, and is fenced off.
+func (d *Desk) AdmitStarted(job string, attempt int64) {
+	d.mu.Lock()
+	d.started[job] = attempt
+	d.mu.Unlock()
+	d.Admit(job, attempt)
 }
 
 // Begin admits an attempt that is new: no desk has vouched for it before, so that it is over before it was ever granted.
@@ -144,6 +155,8 @@ func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 	// A guard that is started again would start the trainer again, from a checkpoint that may be old.
 	case before.Claim.Life != "" && before.Claim.Life != c.Life:
 		return fenced("attempt %d has a guard on server %q", c.Attempt, c.Server)
+	case c.Attempt == d.started[c.Job] && before.Claim.Life == "" && !c.State.Started:
+		return fenced("attempt %d was started before", c.Attempt)
 	case d.window > 0 && d.now().Sub(d.reached[c.Server]) > d.window:
 		return Grant{}, fmt.Errorf("guard: server %q is not reached", c.Server)
 	}
@@ -170,6 +183,7 @@ func (d *Desk) Forget(job string) {
 	delete(d.admitted, job)
 	delete(d.fenced, job)
 	delete(d.begun, job)
+	delete(d.started, job)
 	maps.DeleteFunc(d.saves, func(id ID, _ int64) bool { return id.Job == job })
 	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job })
 }

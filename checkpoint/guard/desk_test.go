@@ -356,6 +356,25 @@ func TestDeskLosesRuns(t *testing.T) {
 	lost(false, true)
 }
 
+// Of an attempt that ran before this desk began, guards go on and none is started any more.
+func TestDeskRefusesLateStarts(t *testing.T) {
+	d, _ := desk()
+	d.AdmitStarted("lr", 5)
+	late, old := claim(5, "new"), claim(5, "old")
+	late.Rank, old.State.Started = 1, true
+	if g, err := d.Answer(late); err != nil || g.Fenced == "" {
+		t.Errorf("a late start: %+v, %v", g, err)
+	}
+	if g, err := d.Answer(old); err != nil || g.Fenced != "" {
+		t.Errorf("one that runs: %+v, %v", g, err)
+	}
+	d.Begin("lr", 6)
+	next := claim(6, "next")
+	if g, err := d.Answer(next); err != nil || g.Fenced != "" {
+		t.Errorf("the next attempt: %+v, %v", g, err)
+	}
+}
+
 // A desk that must reach servers vouches for nobody on a server that it has not reached, whoever claims.
 func TestDeskRequiresReach(t *testing.T) {
 	d, now := desk()

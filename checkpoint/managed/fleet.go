@@ -101,10 +101,14 @@ func NewFleet(config Config, jobs []checkpoint.Job) (*Fleet, error) {
 	for i := range jobs {
 		j := &jobs[i]
 		// What is being stopped must not be vouched for again, and nothing else may run that is not the newest attempt.
-		if j.Live() && j.Phase != checkpoint.Stopping && !j.Broken {
-			f.desk.Admit(j.Name, j.Attempt)
-		} else {
+		switch {
+		case !j.Live() || j.Phase == checkpoint.Stopping || j.Broken:
 			f.desk.Fence(j.Name, j.Attempt)
+		// All of it has been seen running: what a manager starts of it now, it would start from an old checkpoint.
+		case j.Phase == checkpoint.Running || j.Phase == checkpoint.Saving || j.Phase == checkpoint.Verifying:
+			f.desk.AdmitStarted(j.Name, j.Attempt)
+		default:
+			f.desk.Admit(j.Name, j.Attempt)
 		}
 	}
 	return f, nil
