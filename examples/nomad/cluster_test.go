@@ -121,6 +121,8 @@ func (c *cluster) start(name string) {
 	defer log.Close()
 	cmd := exec.Command(c.binary, "agent", "-config", filepath.Join(c.dir, name+".hcl"))
 	cmd.Stdout, cmd.Stderr = log, log
+	// The mark by which all that it has started is found at the end: plugins have no path in their commands.
+	cmd.Env = append(os.Environ(), "APPORTION_TEST_CLUSTER="+c.dir+"/")
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
 	}
