@@ -90,6 +90,19 @@ func (p *processes) kill(job string) {
 	}
 }
 
+// end kills every job and removes the folder of its runs. The runner records how a process ended a moment after it is
+// gone, so that a file may appear while the folder is removed: it is tried again.
+func (p *processes) end(t *testing.T) {
+	p.kill("")
+	var err error
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if err = os.RemoveAll(p.work); err == nil {
+			return
+		}
+	}
+	t.Errorf("the folder of runs is still written to: %v", err)
+}
+
 // starts waits until an attempt that lives has noted its start, and returns how often it has.
 func (p *processes) starts(job string, attempt int64) int {
 	name := filepath.Join(p.config.Shared, job, strconv.FormatInt(attempt, 10), "starts-0")
@@ -119,7 +132,7 @@ func TestSuiteWithProcesses(t *testing.T) {
 			return command.New(command.Commands{Start: argv, Resume: argv, Work: p.work}, &command.Options{Node: "here"})
 		}
 		p.restart()
-		t.Cleanup(func() { p.kill("") })
+		t.Cleanup(func() { p.end(t) })
 		spec, err := json.Marshal([]string{"sh", "-c", script})
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +142,7 @@ func TestSuiteWithProcesses(t *testing.T) {
 		}
 		s.Restart = func() error { p.restart(); s.Agent = p.agent; return nil }
 		s.Forget = func() error {
-			p.kill("")
+			p.end(t)
 			p.config.Disk, p.work = vfstest.NewMem(), t.TempDir()
 			return s.Restart()
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
@@ -36,6 +37,35 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := Open(dir, &Options{Keep: -1}); !errors.Is(err, apportion.ErrNegative) {
 		t.Errorf("negative Keep: %v", err)
+	}
+}
+
+// TestOpenBesideCommit commits a checkpoint at the worst moment of a reader: after its manifest was looked for, before its
+// name is opened as a file.
+func TestOpenBesideCommit(t *testing.T) {
+	dir := t.TempDir()
+	writer, committed := open(t, dir, nil), false
+	root, err := vfs.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	reader, err := New(vfstest.Hooked(root, func(op vfstest.Op, name string) error {
+		if op == vfstest.Open && name == at(store.FolderOf("job"), 1) && !committed {
+			committed = true
+			commit(t, writer, "job", 1, "whole")
+		}
+		return nil
+	}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reader.Open(t.Context(), "job", 1)
+	if err != nil || !committed {
+		t.Fatalf("Open while the checkpoint is committed (it was: %t): %v", committed, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

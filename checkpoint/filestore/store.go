@@ -3,6 +3,7 @@
 package filestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,9 +147,9 @@ func (s *Store) record(folder store.Folder, number int64, dir string) (r medium.
 
 // read is record, once.
 func (s *Store) read(folder store.Folder, number int64, dir string) (medium.Stored, error) {
-	f, err := s.fs.Open(path.Join(dir, manifestName))
-	if err != nil {
-		failed := err
+	f, failed := s.fs.Open(path.Join(dir, manifestName))
+	if failed != nil {
+		var err error
 		if f, err = s.fs.Open(dir); err != nil {
 			if e, look := s.entry(path.Dir(dir), path.Base(dir)); look == nil && !e.Regular {
 				err = s.explain(dir, manifestName, failed)
@@ -158,10 +159,11 @@ func (s *Store) read(folder store.Folder, number int64, dir string) (medium.Stor
 	}
 	defer f.Close()
 	r, err := medium.Read(f, folder, number)
-	// A directory can be opened like a file, and not be read: it has no manifest then.
+	// A directory can be opened like a file, and not be read. It had no manifest when that was looked for: if it has one
+	// now, it has been committed in between, and what was met then counts.
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		if e, look := s.entry(path.Dir(dir), path.Base(dir)); look == nil && e.Dir {
-			err = s.explain(dir, manifestName, err)
+			err = s.explain(dir, manifestName, cmp.Or(failed, err))
 		}
 	}
 	return r, err
