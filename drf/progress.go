@@ -27,7 +27,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 		claims:  claims,
 		clients: make([]Client, len(claims)),
 		unit:    make([]unit, len(claims)),
-		sorter:  Sorter{total: capacity, queue: make(queue, 0, len(claims))},
+		sorter:  Sorter{roster: roster{total: capacity}, queue: make(queue, 0, len(claims))},
 		out:     &Filling[int64]{Claims: make([]Filled[int64], len(claims)), HaltedBy: -1},
 	}
 	// Every Min is taken at once, before anybody has more: no claim's Min depends on another's share.
@@ -36,7 +36,7 @@ func newProgress(capacity apportion.Resources, claims []Claim) *progress {
 	held := make(apportion.Resources, len(claims)*len(capacity))
 	for i := range claims {
 		claim, client := &claims[i], &p.clients[i]
-		*client = newClient(&p.sorter, claim.ID, claim.Weight, held[i*len(capacity):(i+1)*len(capacity)])
+		*client = newClient(claim.ID, claim.Weight, held[i*len(capacity):(i+1)*len(capacity)])
 		client.claim = i
 		p.out.Claims[i].ID = claim.ID
 		// It has no share at all, since one of its kinds has no capacity to be a part of.
@@ -85,7 +85,7 @@ func (p *progress) grant(client *Client, n int64) {
 		client.held[k] += n * q
 	}
 	// The share is found anew from what is held, not added up: nothing is rounded on the way.
-	client.rate()
+	client.rate(p.sorter.total, nil)
 	p.out.Claims[client.claim].Containers += n
 }
 

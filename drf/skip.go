@@ -78,8 +78,7 @@ func (s *Sorter) Skip(client *Client) error {
 	}
 	if client.place >= 0 {
 		s.queue.remove(client)
-		client.skipped = true
-		s.skipped = append(s.skipped, client)
+		s.skip(client)
 	}
 	return nil
 }
@@ -91,23 +90,4 @@ func (s *Sorter) wake() {
 		s.queue.push(client)
 	}
 	s.skipped = s.skipped[:0]
-}
-
-// forget makes a client one that is not skipped. It does not put it into the order.
-func (s *Sorter) forget(client *Client) {
-	if client.skipped {
-		client.skipped = false
-		s.skipped = without(s.skipped, client)
-	}
-}
-
-// without returns a list of clients less one that is in it.
-func without(list []*Client, client *Client) []*Client {
-	for i, c := range list {
-		if c == client {
-			list[i] = list[len(list)-1]
-			return list[:len(list)-1]
-		}
-	}
-	return list
 }

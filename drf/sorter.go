@@ -26,16 +26,12 @@ import (
 //
 // Source: [Ghodsi11] Algorithm 1.
 type Sorter struct {
-	total   apportion.Resources
-	kinds   apportion.Kinds // numbers, for messages
-	clients map[string]*Client
-	queue   queue
-	skipped []*Client
+	roster
+	queue queue
 }
 
 // Client is one client of a [Sorter]: the handle by which it is called.
 type Client struct {
-	sorter *Sorter // nil once removed
 	id     string
 	weight float64
 	held   apportion.Resources
@@ -56,22 +52,20 @@ func NewSorter(total apportion.Resources) (*Sorter, error) {
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	return &Sorter{total: total.Clone(), kinds: kinds, clients: make(map[string]*Client)}, nil
+	return &Sorter{roster: roster{total: total.Clone(), kinds: kinds, clients: make(map[string]*Client)}}, nil
 }
 
 // SetTotal changes what the cluster has and orders all clients anew, in O(K n). A total below what
 // is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
 func (s *Sorter) SetTotal(total apportion.Resources) error {
-	var faults apportion.Faults
-	check.Resources(&faults, s.kinds, total, apportion.Item{}, "Total")
-	if err := faults.Err(); err != nil {
+	if err := s.checkTotal(total); err != nil {
 		return err
 	}
 	// The dominant kind of a client may change with the total, so that every client is rated anew; the
 	// heap is rebuilt at once, which is less work than to fix every client.
 	copy(s.total, total)
 	for _, client := range s.clients {
-		client.rate()
+		client.rate(s.total, nil)
 	}
 	s.queue.heapify()
 	s.wake()
@@ -93,16 +87,16 @@ func (s *Sorter) Add(id string, weight float64) (*Client, error) {
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	client := newClient(s, id, weight, make(apportion.Resources, len(s.total)))
+	client := newClient(id, weight, make(apportion.Resources, len(s.total)))
 	s.clients[id] = &client
 	s.queue.push(&client)
 	return &client, nil
 }
 
 // newClient returns a client that holds nothing and is not in the queue.
-func newClient(s *Sorter, id string, weight float64, held apportion.Resources) Client {
+func newClient(id string, weight float64, held apportion.Resources) Client {
 	return Client{
-		sorter: s, id: id, weight: weight, held: held,
+		id: id, weight: weight, held: held,
 		exact: level{total: 1, weight: newRatio(weight)}, kind: -1, place: -1,
 	}
 }
@@ -111,26 +105,14 @@ func newClient(s *Sorter, id string, weight float64, held apportion.Resources) C
 // (ErrHolding): those resources are in use, and nobody could release them later. Take it out of
 // the order with SetActive meanwhile. The error is an [*apportion.FieldError].
 func (s *Sorter) Remove(client *Client) error {
-	if err := s.own(client); err != nil {
+	if err := s.checkRemove(client); err != nil {
 		return err
-	}
-	// What is held stands for containers that run, and their end must be booked somewhere.
-	if !client.held.IsZero() {
-		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
 	}
 	s.forget(client)
 	s.queue.remove(client)
 	delete(s.clients, client.id)
-	// A handle that is used on is refused by own.
-	client.sorter = nil
 	return nil
 }
-
-// Lookup returns the client called id, or nil.
-func (s *Sorter) Lookup(id string) *Client { return s.clients[id] }
-
-// Len returns the number of clients, active or not.
-func (s *Sorter) Len() int { return len(s.clients) }
 
 // SetActive takes a client into the order or out of it; it keeps what it holds. Doing so twice
 // changes nothing. The error is [*apportion.FieldError], ErrUnknown.
@@ -152,15 +134,9 @@ func (s *Sorter) SetActive(client *Client, active bool) error {
 // SetWeight changes the weight of a client. The error is [*apportion.FieldError] with ErrUnknown,
 // or [apportion.Faults] for a weight outside [MinWeight, MaxWeight].
 func (s *Sorter) SetWeight(client *Client, weight float64) error {
-	if err := s.own(client); err != nil {
+	if err := s.reweigh(client, weight); err != nil {
 		return err
 	}
-	var faults apportion.Faults
-	checkWeight(&faults, weight, clientItem(client.id))
-	if err := faults.Err(); err != nil {
-		return err
-	}
-	client.weight, client.exact.weight = weight, newRatio(weight)
 	s.queue.fix(client)
 	return nil
 }
@@ -173,9 +149,9 @@ func (s *Sorter) Allocate(client *Client, r apportion.Resources) error {
 	}
 	// AddTo writes nothing where any sum overflows.
 	if err := exact.AddTo(client.held, client.held, r); err != nil {
-		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
+		return s.overflow(client, r, err)
 	}
-	client.rate()
+	client.rate(s.total, nil)
 	s.queue.fix(client)
 	return nil
 }
@@ -183,20 +159,13 @@ func (s *Sorter) Allocate(client *Client, r apportion.Resources) error {
 // Release takes r off what a client holds. The error is an [*apportion.FieldError] (ErrUnknown,
 // ErrNotHeld) or [apportion.Faults] (ErrLength, ErrNegative).
 func (s *Sorter) Release(client *Client, r apportion.Resources) error {
-	if err := s.checkCall(client, r); err != nil {
+	if err := s.checkRelease(client, r); err != nil {
 		return err
-	}
-	// All kinds are compared first, so that an error has taken nothing.
-	if !r.FitsIn(client.held) {
-		return &apportion.FieldError{
-			Item: clientItem(client.id), Field: "Release", Err: ErrNotHeld,
-			Detail: s.kinds.Format(r) + ", held " + s.kinds.Format(client.held),
-		}
 	}
 	for k, q := range r {
 		client.held[k] -= q
 	}
-	client.rate()
+	client.rate(s.total, nil)
 	s.queue.fix(client)
 	s.wake()
 	return nil
@@ -220,28 +189,6 @@ func (s *Sorter) Order(dst []*Client) []*Client {
 		dst = append(dst, s.queue[i].client)
 	}
 	return dst
-}
-
-// own refuses a client that is not of this sorter (any more).
-func (s *Sorter) own(client *Client) error {
-	if client == nil || client.sorter != s {
-		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
-	}
-	return nil
-}
-
-// checkCall refuses a client of another sorter, and resources that have the wrong length or a negative
-// quantity. A sound call allocates nothing.
-func (s *Sorter) checkCall(client *Client, r apportion.Resources) error {
-	if err := s.own(client); err != nil {
-		return err
-	}
-	var faults apportion.Faults
-	check.Resources(&faults, s.kinds, r, apportion.Item{}, "Resources")
-	for _, fault := range faults {
-		fault.Item = clientItem(client.id)
-	}
-	return faults.Err()
 }
 
 // clientItem names a client in an error. Clients have no list, so that the index is 0.
@@ -279,12 +226,17 @@ func (c *Client) Level() float64 {
 	return share / c.weight
 }
 
-// rate finds the dominant share anew.
-func (c *Client) rate() {
-	_, c.kind = c.held.DominantShare(c.sorter.total)
+// rate finds the share by which the client is ordered: the largest that it holds of total, of any kind that demand has,
+// nil for all kinds. The first of equal ones counts.
+func (c *Client) rate(total, demand apportion.Resources) {
 	// 0/1 is the level of whoever holds nothing, or only kinds that the cluster has none of.
-	c.exact.amount, c.exact.total = 0, 1
-	if c.kind >= 0 {
-		c.exact.amount, c.exact.total = c.held[c.kind], c.sorter.total[c.kind]
+	c.kind, c.exact.amount, c.exact.total = -1, 0, 1
+	for k, held := range c.held {
+		if held == 0 || total[k] == 0 || demand != nil && demand[k] == 0 {
+			continue
+		}
+		if exact.Less(c.exact.amount, total[k], held, c.exact.total) {
+			c.kind, c.exact.amount, c.exact.total = k, held, total[k]
+		}
 	}
 }

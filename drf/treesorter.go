@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/exact"
 )
 
@@ -22,12 +21,9 @@ import (
 // Next, Compare, All, Room, Lookup, Len, Snapshot, Balances and the methods of Client only read: several goroutines may
 // call them at once while none calls another method. All other methods need the TreeSorter alone.
 type TreeSorter struct {
-	tree    *Tree
-	total   apportion.Resources
-	kinds   apportion.Kinds // numbers, for messages
-	nodes   []branch        // as in tree
-	clients map[string]*Client
-	skipped []*Client
+	roster
+	tree  *Tree
+	nodes []branch // as in tree
 }
 
 // branch is a queue or a client: a child in the order of its parent.
@@ -50,8 +46,8 @@ func (b *branch) isClient() bool { return b.node == nil }
 // NewSorter returns a sorter without clients for the tree. The tree is kept, and not changed.
 func (t *Tree) NewSorter() *TreeSorter {
 	s := &TreeSorter{
-		tree: t, total: t.capacity.Clone(), nodes: make([]branch, len(t.nodes)),
-		kinds: make(apportion.Kinds, len(t.capacity)), clients: make(map[string]*Client),
+		roster: roster{total: t.capacity.Clone(), kinds: make(apportion.Kinds, len(t.capacity)), clients: make(map[string]*Client)},
+		tree:   t, nodes: make([]branch, len(t.nodes)),
 	}
 	for k := range s.kinds {
 		s.kinds[k] = strconv.Itoa(k)
@@ -59,7 +55,7 @@ func (t *Tree) NewSorter() *TreeSorter {
 	for at := range s.nodes {
 		node, b := &t.nodes[at], &s.nodes[at]
 		b.node = node
-		b.key = newClient(nil, node.id, node.weight, make(apportion.Resources, len(t.capacity)))
+		b.key = newClient(node.id, node.weight, make(apportion.Resources, len(t.capacity)))
 		b.key.branch = b
 		if node.parent >= 0 {
 			b.parent = &s.nodes[node.parent]
@@ -83,7 +79,7 @@ func (s *TreeSorter) Add(id, queue string, weight float64, demand apportion.Reso
 		return nil, err
 	}
 	b := &branch{parent: &s.nodes[s.tree.index[queue]], demand: demand.Clone(), active: true}
-	b.key = newClient(nil, id, weight, make(apportion.Resources, len(s.total)))
+	b.key = newClient(id, weight, make(apportion.Resources, len(s.total)))
 	b.key.branch = b
 	s.clients[id] = &b.key
 	s.update(b)
@@ -108,7 +104,7 @@ func (b *branch) rate(total apportion.Resources) (below bool) {
 		if b.active && !b.key.skipped {
 			b.head = &b.key
 		}
-		b.key.rateIn(total, nil)
+		b.key.rate(total, nil)
 		return false
 	}
 	b.head = b.top()
@@ -116,7 +112,7 @@ func (b *branch) rate(total apportion.Resources) (below bool) {
 		return false
 	}
 	demand := b.head.branch.demand
-	b.key.rateIn(total, demand)
+	b.key.rate(total, demand)
 	return len(b.first) > 0 || b.within(demand)
 }
 
@@ -165,28 +161,8 @@ func (b *branch) settle(below bool) {
 	}
 }
 
-// rateIn finds the largest share of total that the client holds of any kind that demand has, nil for all.
-func (c *Client) rateIn(total, demand apportion.Resources) {
-	c.kind = -1
-	c.exact.amount, c.exact.total = 0, 1
-	for k, held := range c.held {
-		if held == 0 || total[k] == 0 || demand != nil && demand[k] == 0 {
-			continue
-		}
-		if exact.Less(c.exact.amount, total[k], held, c.exact.total) {
-			c.kind, c.exact.amount, c.exact.total = k, held, total[k]
-		}
-	}
-}
-
 // Next returns the client that is due to be served, nil where nobody is.
 func (s *TreeSorter) Next() *Client { return s.nodes[0].head }
-
-// Lookup returns the client called id, or nil.
-func (s *TreeSorter) Lookup(id string) *Client { return s.clients[id] }
-
-// Len returns the number of clients, active or not.
-func (s *TreeSorter) Len() int { return len(s.clients) }
 
 // Allocate adds r to what a client and all queues above it hold. The error is an [*apportion.FieldError]
 // (ErrUnknown, ErrOverflow) or [apportion.Faults] (ErrLength, ErrNegative).
@@ -196,7 +172,7 @@ func (s *TreeSorter) Allocate(client *Client, r apportion.Resources) error {
 	}
 	// The root holds the most of all: where its sum fits, every sum below it does.
 	if err := exact.AddTo(s.nodes[0].key.held, s.nodes[0].key.held, r); err != nil {
-		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
+		return s.overflow(client, r, err)
 	}
 	for b := client.branch; b.parent != nil; b = b.parent {
 		for k, q := range r {
@@ -210,14 +186,8 @@ func (s *TreeSorter) Allocate(client *Client, r apportion.Resources) error {
 // Release takes r off what a client and all queues above it hold, and brings back all who are skipped. The
 // error is an [*apportion.FieldError] (ErrUnknown, ErrNotHeld) or [apportion.Faults] (ErrLength, ErrNegative).
 func (s *TreeSorter) Release(client *Client, r apportion.Resources) error {
-	if err := s.checkCall(client, r); err != nil {
+	if err := s.checkRelease(client, r); err != nil {
 		return err
-	}
-	if !r.FitsIn(client.held) {
-		return &apportion.FieldError{
-			Item: clientItem(client.id), Field: "Release", Err: ErrNotHeld,
-			Detail: s.kinds.Format(r) + ", held " + s.kinds.Format(client.held),
-		}
 	}
 	for b := client.branch; b != nil; b = b.parent {
 		for k, q := range r {
@@ -226,25 +196,6 @@ func (s *TreeSorter) Release(client *Client, r apportion.Resources) error {
 	}
 	s.update(client.branch)
 	s.wake()
-	return nil
-}
-
-// checkCall refuses a client of another sorter, and resources that have the wrong length or a negative
-// quantity. A sound call allocates nothing.
-func (s *TreeSorter) checkCall(client *Client, r apportion.Resources) error {
-	if err := s.own(client); err != nil {
-		return err
-	}
-	var faults apportion.Faults
-	check.Resources(&faults, s.kinds, r, clientItem(client.id), "Resources")
-	return faults.Err()
-}
-
-// own refuses a client that is not of this sorter (any more).
-func (s *TreeSorter) own(client *Client) error {
-	if client == nil || s.clients[client.id] != client {
-		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
-	}
 	return nil
 }
 
@@ -271,11 +222,8 @@ func (s *TreeSorter) Room(client *Client) (kind int, queue string) {
 // Remove takes a client out for good. A client that still holds resources is not removed (ErrHolding). The
 // error is an [*apportion.FieldError].
 func (s *TreeSorter) Remove(client *Client) error {
-	if err := s.own(client); err != nil {
+	if err := s.checkRemove(client); err != nil {
 		return err
-	}
-	if !client.held.IsZero() {
-		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
 	}
 	s.forget(client)
 	client.branch.active = false
@@ -314,15 +262,9 @@ func (s *TreeSorter) SetDemand(client *Client, demand apportion.Resources) error
 // SetWeight changes the weight of a client. The error is [*apportion.FieldError] with ErrUnknown, or
 // [apportion.Faults] for a weight outside [MinWeight, MaxWeight].
 func (s *TreeSorter) SetWeight(client *Client, weight float64) error {
-	if err := s.own(client); err != nil {
+	if err := s.reweigh(client, weight); err != nil {
 		return err
 	}
-	var faults apportion.Faults
-	checkWeight(&faults, weight, clientItem(client.id))
-	if err := faults.Err(); err != nil {
-		return err
-	}
-	client.weight, client.exact.weight = weight, newRatio(weight)
 	s.update(client.branch)
 	return nil
 }
@@ -330,9 +272,7 @@ func (s *TreeSorter) SetWeight(client *Client, weight float64) error {
 // SetTotal changes what the cluster has, orders everything anew and brings back all who are skipped, in O(K n). A total
 // below what is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
 func (s *TreeSorter) SetTotal(total apportion.Resources) error {
-	var faults apportion.Faults
-	check.Resources(&faults, s.kinds, total, apportion.Item{}, "Total")
-	if err := faults.Err(); err != nil {
+	if err := s.checkTotal(total); err != nil {
 		return err
 	}
 	copy(s.total, total)
@@ -356,8 +296,7 @@ func (s *TreeSorter) Skip(client *Client) error {
 		return err
 	}
 	if client.place >= 0 {
-		client.skipped = true
-		s.skipped = append(s.skipped, client)
+		s.skip(client)
 		s.update(client.branch)
 	}
 	return nil
@@ -370,12 +309,4 @@ func (s *TreeSorter) wake() {
 		s.update(client.branch)
 	}
 	s.skipped = s.skipped[:0]
-}
-
-// forget makes a client one that is not skipped. It does not put it into the order.
-func (s *TreeSorter) forget(client *Client) {
-	if client.skipped {
-		client.skipped = false
-		s.skipped = without(s.skipped, client)
-	}
 }

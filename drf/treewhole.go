@@ -81,7 +81,7 @@ func newTreeWhole(t *Tree, claims []Claim, floors []int64, short []int) *treeWho
 	for i := range claims {
 		claim := &claims[i]
 		b := &branch{parent: &w.sorter.nodes[t.index[claim.Queue]], demand: claim.Demand}
-		b.key = newClient(nil, claim.ID, claim.Weight, make(apportion.Resources, len(t.capacity)))
+		b.key = newClient(claim.ID, claim.Weight, make(apportion.Resources, len(t.capacity)))
 		b.key.branch, b.key.claim = b, i
 		w.clients[i] = &b.key
 		w.out.Claims[i].ID = claim.ID
