@@ -69,6 +69,9 @@ type Effect struct {
 	Servers []string `json:"servers,omitempty"`
 	// Checkpoint is the number that Action speaks of.
 	Checkpoint int64 `json:"checkpoint,omitempty"`
+	// Store is the identity of the store that all checkpoints are in, see [StoreNamed]; empty: it is not known. Whoever
+	// reads or writes a checkpoint finds out first whether that is the store which it has, and says Failed if not.
+	Store string `json:"store,omitempty"`
 }
 
 // Outcome is how an effect went.

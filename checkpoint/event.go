@@ -37,6 +37,13 @@ type ServerUp struct {
 	Witness Witness `json:"witness,omitzero"`
 }
 
+// StoreNamed says which store the checkpoints are in, by the identity of its medium, as store.Identity has it. The first
+// that is told is on record from then on, and in every effect that has to do with a store. Another one is refused with
+// apportion.ErrConflict: what it says of checkpoints is said of others.
+type StoreNamed struct {
+	ID string `json:"id"`
+}
+
 // ServerSilent says that a server does not answer, and nothing more: its processes may run on. Nothing is started
 // there, its room is not given to anybody, and jobs that need it wait, until ServerUp says that it answers again or
 // ServerFenced that it never will.

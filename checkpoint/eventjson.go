@@ -20,6 +20,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 	ServerUp{}.name():     read[ServerUp],
 	ServerSilent{}.name(): read[ServerSilent],
 	ServerFenced{}.name(): read[ServerFenced],
+	StoreNamed{}.name():   read[StoreNamed],
 	Submit{}.name():       read[Submit],
 	Adjust{}.name():       read[Adjust],
 	Checkpoint{}.name():   read[Checkpoint],
@@ -37,7 +38,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 //
 //	{"event":"adjust","targets":{"lr":["s1","s2"]}}
 //
-// The values of "event" are tick, server-up, server-silent, server-fenced, submit, adjust, checkpoint, cancel, forget,
+// The values of "event" are tick, server-up, server-silent, server-fenced, store, submit, adjust, checkpoint, cancel, forget,
 // finished, exited, drain, stalled, orphan and reply; the other keys are the fields of that type. An unknown event is an
 // [*apportion.FieldError] with apportion.ErrUnknown; a key that the type does not have, and anything
 // behind the object, is an error, too.
@@ -95,6 +96,7 @@ func (Tick) name() string         { return "tick" }
 func (ServerUp) name() string     { return "server-up" }
 func (ServerSilent) name() string { return "server-silent" }
 func (ServerFenced) name() string { return "server-fenced" }
+func (StoreNamed) name() string   { return "store" }
 func (Submit) name() string       { return "submit" }
 func (Adjust) name() string       { return "adjust" }
 func (Checkpoint) name() string   { return "checkpoint" }

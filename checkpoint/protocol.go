@@ -31,6 +31,8 @@ type Machine struct {
 	// out.
 	journal string
 	gaps    []Gap
+	// store is the identity of the store that the checkpoints are in; empty: nobody has named it yet.
+	store string
 	// next is the number given out last: effects, attempts, checkpoints and orders share one counter,
 	// so no number ever means two things, even when a job's name is used again.
 	next    int64
@@ -57,6 +59,7 @@ type Machine struct {
 type changes struct {
 	jobs, gone, servers, lost map[string]bool
 	next                      int64
+	store                     string
 	effects                   []Effect
 }
 
@@ -168,7 +171,7 @@ func (m *Machine) send(j *Job) {
 func (m *Machine) effect(j *Job) Effect {
 	e := Effect{
 		ID: j.Effect, Epoch: m.epoch, Journal: m.journal, Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
-		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers),
+		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers), Store: m.store,
 	}
 	switch j.Phase {
 	// Each action speaks of one checkpoint: the one being made, or the newest that counts.

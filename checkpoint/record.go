@@ -4,6 +4,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -17,6 +18,8 @@ type Record struct {
 	// a master whose records are here, ascending.
 	Journal string `json:"journal,omitempty"`
 	Gaps    []Gap  `json:"gaps,omitempty"`
+	// Store is the identity of the store that the checkpoints are in, where it has become known, and in snapshots.
+	Store string `json:"store,omitempty"`
 	// Jobs have this state now; Gone are forgotten.
 	Jobs []Job    `json:"jobs,omitempty"`
 	Gone []string `json:"gone,omitempty"`
@@ -26,7 +29,9 @@ type Record struct {
 }
 
 // Empty reports whether the record says nothing, so that there is no need to keep it.
-func (r Record) Empty() bool { return r.Next == 0 && r.Journal == "" && r.changes() == 0 }
+func (r Record) Empty() bool {
+	return r.Next == 0 && r.Journal == "" && r.Store == "" && r.changes() == 0
+}
 
 // changes counts the jobs and servers that the record speaks of.
 func (r Record) changes() int { return len(r.Jobs) + len(r.Gone) + len(r.Servers) + len(r.Lost) }
@@ -41,7 +46,10 @@ func (m *Machine) record(c changes) Record {
 	for _, id := range slices.Sorted(maps.Keys(c.servers)) {
 		r.Servers = append(r.Servers, m.servers[id].Clone())
 	}
-	if m.next == c.next && r.changes() == 0 {
+	if m.store != c.store {
+		r.Store = m.store
+	}
+	if m.next == c.next && r.Store == "" && r.changes() == 0 {
 		return Record{}
 	}
 	return r
@@ -49,7 +57,7 @@ func (m *Machine) record(c changes) Record {
 
 // Snapshot returns the record of everything: all records so far amount to it.
 func (m *Machine) Snapshot() Record {
-	return Record{Next: m.next, Journal: m.journal, Gaps: slices.Clone(m.gaps), Jobs: m.Jobs(), Servers: m.Hosts()}
+	return Record{Next: m.next, Journal: m.journal, Gaps: slices.Clone(m.gaps), Store: m.store, Jobs: m.Jobs(), Servers: m.Hosts()}
 }
 
 // fold adds a record to the state.
@@ -60,6 +68,7 @@ func (m *Machine) fold(r Record) {
 	if r.Journal != "" {
 		m.journal, m.gaps = r.Journal, slices.Clone(r.Gaps)
 	}
+	m.store = cmp.Or(r.Store, m.store)
 	for _, name := range r.Gone {
 		// Gone and Lost come first: a record may say that a job is gone and that another has its name.
 		delete(m.jobs, name)

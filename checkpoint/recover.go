@@ -38,7 +38,7 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 	// From here on numbers are those of this epoch.
 	m.skip()
 	// What was recovered is on record already.
-	m.ready.next = m.next
+	m.ready.next, m.ready.store = m.next, m.store
 	return m, nil
 }
 

@@ -79,7 +79,7 @@ func (m *Machine) confirmed(j *Job) {
 	// Prune goes out with the record in which the newer checkpoint counts, never before.
 	m.ready.effects = append(m.ready.effects, Effect{
 		ID: m.number(), Epoch: m.epoch, Journal: m.journal, Action: Prune, Job: j.Name, Attempt: j.Attempt,
-		Checkpoint: j.Checkpoints[0].Number,
+		Checkpoint: j.Checkpoints[0].Number, Store: m.store,
 	})
 	if j.Broken || !slices.Equal(j.Target, j.Containers) {
 		m.enter(j, Stopping)

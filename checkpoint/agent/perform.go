@@ -109,6 +109,10 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, e
 	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
 		return run, err
 	}
+	// What a store does not have that came into the place of another says nothing of the checkpoint: Failed, not Damaged.
+	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {
+		return run, err
+	}
 	if _, err := transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore); err != nil {
 		return run, fmt.Errorf("%w: %w", errUnread, err)
 	}
@@ -122,7 +126,11 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	// 1. The job writes its state; 2. that is committed under the number that the master has chosen.
+	// 1. The store is the one that the master means; 2. the job writes its state; 3. that is committed under the number that
+	// the master has chosen.
+	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {
+		return -1, err
+	}
 	saved, err := r.Save(ctx, run)
 	if err != nil {
 		return -1, err

@@ -65,16 +65,20 @@ func (d *Driver) expire(now time.Time) {
 		case now.Sub(at) > d.options.Retain:
 			// From now on it is tried again after as long, if it is still there.
 			d.since[job] = now
-			d.under.Go(func() { d.clean(d.life, job) })
+			id := store.Identity(d.machine.Store())
+			d.under.Go(func() { d.clean(d.life, id, job) })
 		}
 	}
 }
 
-// clean deletes the checkpoints of a job and forgets it then: who dies in between begins again.
-func (d *Driver) clean(ctx context.Context, job string) {
+// clean deletes the checkpoints of a job, in the store on record, and forgets it then: who dies in between begins again.
+func (d *Driver) clean(ctx context.Context, id store.Identity, job string) {
 	limited, cancel := context.WithTimeout(ctx, cleanLimit)
 	defer cancel()
 	_, err := abandon.Do(limited, func(ctx context.Context) (struct{}, error) {
+		if err := store.Expect(ctx, d.config.Store, id); err != nil {
+			return struct{}{}, err
+		}
 		manifests, err := d.config.Store.List(ctx, job)
 		// What is damaged has no number that is known. It stays, and is no reason to remember the job.
 		if errors.Is(err, store.ErrCorrupt) {

@@ -35,6 +35,7 @@ type Driver struct {
 	// nothing.
 	inbox chan message
 	ended chan struct{}  // closed when Run has ended
+	named chan struct{}  // closed when the store has said which it is
 	under sync.WaitGroup // effects and questions under way
 
 	// What follows belongs to the goroutine of Run.
@@ -57,7 +58,7 @@ type message struct {
 // come back as [apportion.Faults].
 func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Driver, error) {
 	d := &Driver{machine: m, journal: j, config: config, epoch: m.Epoch(),
-		inbox: make(chan message), ended: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}}
+		inbox: make(chan message), ended: make(chan struct{}), named: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}}
 	if options != nil {
 		d.options = *options
 	}

@@ -412,10 +412,10 @@ func TestTwoDrivers(t *testing.T) {
 	})
 }
 
-// hungJournal takes a number of records and then nothing any more.
+// hungJournal takes records until it hangs.
 type hungJournal struct {
 	driver.Journal
-	left    int
+	hangs   atomic.Bool
 	release chan struct{}
 	closed  atomic.Bool
 }
@@ -426,7 +426,7 @@ func (h *hungJournal) Close() error {
 }
 
 func (h *hungJournal) Append(r checkpoint.Record) error {
-	if h.left--; h.left < 0 {
+	if h.hangs.Load() {
 		<-h.release
 	}
 	return h.Journal.Append(r)
@@ -438,12 +438,13 @@ func TestHungJournal(t *testing.T) {
 		release := make(chan struct{})
 		var hung *hungJournal
 		w.wrap = func(j driver.Journal) driver.Journal {
-			hung = &hungJournal{Journal: j, left: 4, release: release}
+			hung = &hungJournal{Journal: j, release: release}
 			return hung
 		}
 		w.options.AppendLimit = 7 * time.Second
 		w.open()
-		w.must(submit("lr")) // the fourth record, after those of three servers
+		w.must(submit("lr"))
+		hung.hangs.Store(true)
 		began := time.Now()
 		if err := w.d.Apply(t.Context(), adjust("lr", "s1")); !errors.Is(err, driver.ErrEnded) {
 			t.Errorf("applied: %v", err)

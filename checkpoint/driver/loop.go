@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // batch is how many messages share a record at most, so that one write to the disk serves them all and none
@@ -23,7 +24,8 @@ import (
 const batch = 256
 
 // Run drives the machine until the context ends, and returns nil then. Otherwise the error wraps
-// checkpoint.ErrFenced if another master has taken over, checkpoint.ErrBehind if a server knows more than the journal, ErrHung, or the error of the journal: the machine
+// checkpoint.ErrFenced if another master has taken over, checkpoint.ErrBehind if a server knows more than the journal,
+// store.ErrIdentity if the store is not the one that the journal knows, ErrHung, or the error of the journal: the machine
 // knows more than its records then, and the next driver needs a new one. Run is called once. When it
 // returns, nothing that it has begun goes on, but calls of agents, store and journal that ignore their
 // context.
@@ -44,6 +46,7 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	d.members.open(ctx, d.machine.Servers())
 	ticker := time.NewTicker(d.options.Poll)
 	defer ticker.Stop()
+	d.under.Go(func() { d.identify(ctx) })
 	// What the driver before has left undone comes first.
 	if err := d.commit(ctx); err != nil {
 		return err
@@ -99,7 +102,7 @@ func (d *Driver) turn(ctx context.Context, taken []message) error {
 	for i, m := range taken {
 		// A fenced master must not write another record: the newer one reads the journal already. So
 		// the turn ends before commit, and what its messages have changed is lost with the machine.
-		if answers[i] = m.do(); errors.Is(answers[i], checkpoint.ErrFenced) || errors.Is(answers[i], checkpoint.ErrBehind) {
+		if answers[i] = m.do(); isEnd(answers[i]) {
 			return answers[i]
 		}
 	}
@@ -112,6 +115,11 @@ func (d *Driver) turn(ctx context.Context, taken []message) error {
 		}
 	}
 	return nil
+}
+
+// isEnd reports whether a driver that hears of an error must not go on.
+func isEnd(err error) bool {
+	return errors.Is(err, checkpoint.ErrFenced) || errors.Is(err, checkpoint.ErrBehind) || errors.Is(err, store.ErrIdentity)
 }
 
 // commit makes durable what has changed, and only then begins what that asks for. The order is what makes a

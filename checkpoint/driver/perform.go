@@ -61,14 +61,20 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 		order.Spec = d.options.Spec(e.Job)
 	}
 	// The channel has room for all, so that no goroutine stays behind when the context ends.
-	replies := make(chan checkpoint.Reply, len(servers))
+	replies := make(chan checkpoint.Reply, len(servers)+1)
+	waited := len(servers)
+	if e.Action == checkpoint.Create {
+		// The store is fenced while the servers make containers: the attempt begins when both are done.
+		waited++
+		go func() { replies <- failed(d.fence(ctx, e)) }()
+	}
 	for _, server := range servers {
 		go func() { replies <- d.give(ctx, server, order) }()
 	}
 	all := failed(nil)
 	// All are waited for, also after one has failed: a reply means that nothing of the effect is under
 	// way.
-	for range servers {
+	for range waited {
 		all = worse(all, <-replies)
 	}
 	if all.Outcome == checkpoint.Damaged || all.Outcome == checkpoint.Unreadable {
@@ -84,6 +90,9 @@ func (d *Driver) readAgain(ctx context.Context, e checkpoint.Effect, first check
 	switch {
 	case err == nil:
 		first.Outcome, first.Detail = checkpoint.Failed, "the master can read it: "+first.Detail
+	// Neither of the two has seen the checkpoint.
+	case errors.Is(err, store.ErrIdentity):
+		first.Outcome, first.Detail = checkpoint.Failed, first.Detail+"; the master: "+err.Error()
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrNotFound):
 		first.Outcome = checkpoint.Damaged
 	// There was no time to read it.
@@ -98,7 +107,12 @@ func (d *Driver) readAgain(ctx context.Context, e checkpoint.Effect, first check
 // verify reads a checkpoint to its end.
 func (d *Driver) verify(ctx context.Context, e checkpoint.Effect) error {
 	_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
-		return transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
+		m, err := transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
+		// The store is looked at behind the checkpoint: where both is right now, it was right before as well.
+		if another := d.expect(ctx, e); another != nil {
+			return m, another
+		}
+		return m, err
 	})
 	return err
 }
@@ -175,6 +189,9 @@ func worse(a, b checkpoint.Reply) checkpoint.Reply {
 // cannot be deleted.
 func (d *Driver) prune(ctx context.Context, e checkpoint.Effect) error {
 	_, err := abandon.Do(ctx, func(ctx context.Context) (struct{}, error) {
+		if err := d.expect(ctx, e); err != nil {
+			return struct{}{}, err
+		}
 		manifests, _ := d.config.Store.List(ctx, e.Job) // damaged ones are left where they are
 		var err error
 		for _, m := range manifests {

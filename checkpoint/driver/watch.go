@@ -85,9 +85,9 @@ func (d *Driver) question(ctx context.Context, m *member) (agent.Status, error) 
 	return status, err
 }
 
-// fail ends the loop with an error that wraps ErrFenced: whoever hears of a newer master must stop.
-func (d *Driver) fail(ctx context.Context, fenced error) error {
-	return d.ask(ctx, func() error { return fenced })
+// fail ends the loop with an error of isEnd: whoever hears of a newer master must stop.
+func (d *Driver) fail(ctx context.Context, end error) error {
+	return d.ask(ctx, func() error { return end })
 }
 
 // watch asks an agent again and again, until it is gone. The pause doubles with every failure up to an eighth

@@ -105,3 +105,33 @@ func forAnother(ctx context.Context, s *Subject) error {
 		func() error { return s.alive() },
 	)
 }
+
+// namedStore: nothing is written into another store than the one that an effect names, and nothing begins from it; that is
+// a failure of the server, and says nothing of the checkpoint.
+func namedStore(ctx context.Context, s *Subject) error {
+	id, err := s.Store.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	in := func(store string, e checkpoint.Effect) checkpoint.Effect {
+		e.Store = store
+		return numbered(9, e)
+	}
+	const other = "OTHEROTHEROTHEROTHEROTHER2"
+	return first(
+		func() error { return s.start(ctx, 2) },
+		func() error { return s.expect(ctx, checkpoint.Failed, in(other, of(checkpoint.Save, 2))) },
+		func() error {
+			list, err := s.Store.List(ctx, job)
+			if err == nil && len(list) > 0 {
+				err = fmt.Errorf("it has written %v into another store", list)
+			}
+			return err
+		},
+		func() error { return s.all(ctx, in(string(id), of(checkpoint.Save, 2)), of(checkpoint.Stop, 2), of(checkpoint.Create, 3)) },
+		func() error { return s.expect(ctx, checkpoint.Failed, in(other, of(checkpoint.Resume, 3))) },
+		func() error { return s.alive() },
+		func() error { return s.all(ctx, in(string(id), of(checkpoint.Resume, 3)), of(checkpoint.Confirm, 3)) },
+		func() error { return s.alive(3) },
+	)
+}

@@ -44,6 +44,8 @@ const (
 	epochElsewhere flaw = "takes the epoch of another journal for that of its masters"
 	lastHeard      flaw = "tells what it has heard last, and not the highest"
 	forgetsWitness flaw = "forgets its journal when it is killed"
+	anyStore       flaw = "takes every store for the one that is named"
+	savesAnywhere  flaw = "saves into every store"
 	keepsName      flaw = "has lost its memory, and the name of it stays"
 )
 

@@ -176,7 +176,10 @@ func (s *Server) on(containers []string) (n int) {
 func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) error {
 	step := int64(0)
 	if e.Checkpoint > 0 {
-		var err error
+		err := s.expect(ctx, e)
+		if err != nil {
+			return err
+		}
 		if step, err = readStep(ctx, s.Store, e.Job, e.Checkpoint); err != nil && s.broken != beginsAnew {
 			return fmt.Errorf("%w: %w", errUnread, err)
 		}
@@ -187,6 +190,14 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 	h.progress = runner.Progress{Step: step, Running: true}
 	h.starts[e.Attempt]++
 	return nil
+}
+
+// expect returns an error unless the server's store is the one of an effect.
+func (s *Server) expect(ctx context.Context, e checkpoint.Effect) error {
+	if s.broken == anyStore || s.broken == savesAnywhere && e.Action == checkpoint.Save {
+		return nil
+	}
+	return store.Expect(ctx, s.Store, store.Identity(e.Store))
 }
 
 // errUnread: a checkpoint cannot be read.
@@ -218,6 +229,9 @@ func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int6
 	}
 	if s.broken == savesNothing {
 		return h.progress.Step, nil
+	}
+	if err := s.expect(ctx, e); err != nil {
+		return -1, err
 	}
 	w, err := s.Store.Begin(ctx, e.Job, e.Checkpoint)
 	if err != nil {
