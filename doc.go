@@ -230,6 +230,7 @@
 //	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendRecord, readRecords
 //	[room for a full disk, no paper]	checkpoint/journal/room.go	Journal.Spare
 //	[records that were lost, no paper]	checkpoint/witness.go	Witness, Gap, Orphan.apply
+//	[name of the store, no paper]	checkpoint/storenamed.go	StoreNamed.apply
 //	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent
 //	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover

@@ -118,6 +118,12 @@ func (t Tick) MarshalJSON() ([]byte, error) {
 	return tagged(t.name(), fields(t))
 }
 
+// MarshalJSON returns {"event":"store", ...}.
+func (s StoreNamed) MarshalJSON() ([]byte, error) {
+	type fields StoreNamed
+	return tagged(s.name(), fields(s))
+}
+
 // MarshalJSON returns {"event":"server-up", ...}.
 func (s ServerUp) MarshalJSON() ([]byte, error) {
 	type fields ServerUp

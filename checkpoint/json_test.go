@@ -144,6 +144,7 @@ func TestEventText(t *testing.T) {
 		`{"event":"drain","id":"s1","deadline":"2026-01-02T03:04:05Z"}`:               checkpoint.Drain{ID: "s1", Deadline: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 		`{"event":"drain","id":"s1","over":true}`:                                     checkpoint.Drain{ID: "s1", Over: true},
 		`{"event":"stalled","job":"lr","attempt":3,"detail":"no step"}`:               checkpoint.Stalled{Job: "lr", Attempt: 3, Detail: "no step"},
+		`{"event":"store","id":"A"}`:                                                  checkpoint.StoreNamed{ID: "A"},
 		`{"event":"server-fenced","id":"s1"}`:                                         checkpoint.ServerFenced{ID: "s1"},
 		`{"event":"submit","job":"a/b","demand":[1,2]}`:                               checkpoint.Submit{Job: "a/b", Demand: apportion.Resources{1, 2}},
 		`{"event":"submit","job":"a","demand":[1],"min":2}`:                           checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 2},

@@ -55,6 +55,13 @@
 // server have ended before ServerFenced is said. From then on nothing is sent to it any more: it is back when it
 // joins again.
 //
+// # Why no checkpoint of another store counts
+//
+// The driver asks the store which it is, and that is on record. Every effect names it, and whoever reads or writes a checkpoint
+// looks first: a store that is not mounted, and another one in its place, are failures, and say nothing of checkpoints. A
+// driver that is started on another store than that on record ends. While an attempt is created the store is fenced for it,
+// so that what an attempt before it is still writing never becomes visible.
+//
 // # What is thrown away
 //
 // With Options.Retain the driver deletes the checkpoints of a job some time after it has ended, and forgets it. What agents

@@ -75,7 +75,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[checkpoint.Config](), reflect.TypeFor[checkpoint.Timeouts](),
 	reflect.TypeFor[checkpoint.Action](), reflect.TypeFor[checkpoint.Effect](),
 	reflect.TypeFor[checkpoint.Outcome](), reflect.TypeFor[checkpoint.Tick](),
-	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](),
+	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](), reflect.TypeFor[checkpoint.StoreNamed](),
 	reflect.TypeFor[agent.Ended](), reflect.TypeFor[checkpoint.Orphan](), reflect.TypeFor[checkpoint.Witness](), reflect.TypeFor[checkpoint.Gap](),
 	reflect.TypeFor[checkpoint.Drain](), reflect.TypeFor[checkpoint.Stalled](),
 	reflect.TypeFor[checkpoint.Submit](), reflect.TypeFor[checkpoint.Adjust](),

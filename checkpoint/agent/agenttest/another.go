@@ -128,7 +128,9 @@ func namedStore(ctx context.Context, s *Subject) error {
 			}
 			return err
 		},
-		func() error { return s.all(ctx, in(string(id), of(checkpoint.Save, 2)), of(checkpoint.Stop, 2), of(checkpoint.Create, 3)) },
+		func() error {
+			return s.all(ctx, in(string(id), of(checkpoint.Save, 2)), of(checkpoint.Stop, 2), of(checkpoint.Create, 3))
+		},
 		func() error { return s.expect(ctx, checkpoint.Failed, in(other, of(checkpoint.Resume, 3))) },
 		func() error { return s.alive() },
 		func() error { return s.all(ctx, in(string(id), of(checkpoint.Resume, 3)), of(checkpoint.Confirm, 3)) },
