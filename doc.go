@@ -102,6 +102,11 @@
 //	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Application, Problem
 //	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
+//	[general program H, referee]	alloc/solver/choice.go	Choice, Instance.checkChoices
+//	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
+//	[general program H, rows]	alloc/mip/choices.go	builder.choices
+//	[general program H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
+//	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, fix
 //	[general program (G), referee]	alloc/solver/group.go	Group, Instance.checkGroups
 //	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
 //	[general program (G), division]	alloc/embedded/ceilings.go	Solver.solveGroups, divide

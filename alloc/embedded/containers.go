@@ -19,7 +19,7 @@ const mostRestPatterns = 200_000
 // searchContainers anneals several times, branches, and polishes what comes out.
 func (r *run) searchContainers(ctx context.Context) {
 	r.warmUp(ctx)
-	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained()})
+	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained(), nil})
 	// The guide is set before any start: annealing without prices packs what is scarce first come, first
 	// served.
 	r.a.Guide(r.root.d, r.root.descent.Best)

@@ -54,13 +54,13 @@ func TestExactlyFull(t *testing.T) {
 func TestUnfillable(t *testing.T) {
 	inst := instancetest.Crowd(20, 26, 4, 3, 0)
 	r := newRun(problem.New(inst), &Options{Effort: Default}, tuning.Standard())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1})
+	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
 	if r.fillMinima(t.Context()); !r.unfillable || r.a.Best.Found {
 		t.Errorf("26 containers of 3 on 20 servers of 4: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
 	}
 	inst.Apps = inst.Apps[:20]
 	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1})
+	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
 	if r.fillMinima(t.Context()); r.unfillable || !r.a.Best.Found {
 		t.Errorf("20 of them: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
 	}
@@ -68,7 +68,7 @@ func TestUnfillable(t *testing.T) {
 	inst.Apps[0].Cost = 1
 	inst.Apps[0].Running, inst.Apps[0].Previous = true, []apportion.Placement{{Server: 1, Count: 1}}
 	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1})
+	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
 	if r.fillMinima(t.Context()); r.unfillable {
 		t.Error("one may move, and still: unfillable")
 	}

@@ -47,7 +47,7 @@ func TestBoundOnLattice(t *testing.T) {
 		}
 		optimum := inst.Objective(best)
 		r := newRun(s.Problem, &Options{}, tuning.Standard())
-		r.root = newRoot(t.Context(), s.Problem, rootOptions{r.tune, Default, false, optimum})
+		r.root = newRoot(t.Context(), s.Problem, rootOptions{r.tune, Default, false, optimum, nil})
 		r.a.Best.Found = true
 		if r.a.Best.Objective = optimum - s.Problem.Step; r.bound() < optimum-solver.ObjectiveTolerance {
 			t.Fatalf("bound %.12g, optimum %.12g, steps of %g", r.bound(), optimum, s.Problem.Step)

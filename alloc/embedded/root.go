@@ -29,17 +29,28 @@ type rootOptions struct {
 	effort Effort
 	fine   bool    // prices by server too, where some hold what may stay
 	stop   float64 // the bound need not be less: an incumbent attains it
+	// choices are the options of applications, each of which is apart in the problem.
+	choices []solver.Choice
 }
 
 // newRoot lowers the bound by prices by shape, and, unless ctx has ended, from there by prices by server.
 func newRoot(ctx context.Context, p *problem.Problem, opts rootOptions) *root {
 	r := &root{p: p}
-	r.lower(ctx, lagrange.NewDual(p, true), &opts)
+	r.lower(ctx, opts.dual(p, true), &opts)
 	if opts.fine && p.Pinnable > 0 && ctx.Err() == nil {
 		r.coarse = r.descent
-		r.lower(ctx, lagrange.NewDual(p, false), &opts)
+		r.lower(ctx, opts.dual(p, false), &opts)
 	}
 	return r
+}
+
+// dual returns the bound by prices, by shape if coarse.
+func (o *rootOptions) dual(p *problem.Problem, coarse bool) *lagrange.Dual {
+	d := lagrange.NewDual(p, coarse)
+	if len(o.choices) > 0 {
+		d.WithOptions(o.choices)
+	}
+	return d
 }
 
 // lower lowers the bound of d, from the best prices so far if there are any, and leaves d evaluated at the best.

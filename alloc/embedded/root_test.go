@@ -54,7 +54,7 @@ func TestRootReachesRelaxation(t *testing.T) {
 			continue
 		}
 		met++
-		bound := newRoot(t.Context(), problem.New(k.Instance), rootOptions{tuning.Standard(), Default, true, math.Inf(-1)}).bound()
+		bound := newRoot(t.Context(), problem.New(k.Instance), rootOptions{tuning.Standard(), Default, true, math.Inf(-1), nil}).bound()
 		if worst = math.Max(worst, bound/relaxed-1); bound > relaxed*(1+over) {
 			t.Errorf("%s: bound %.6f, relaxed %.6f", k.Name, bound, relaxed)
 		}
@@ -76,7 +76,7 @@ func TestRootIsBound(t *testing.T) {
 		}
 		optimum := inst.Objective(best)
 		for _, effort := range []Effort{0, 1, Default} {
-			r := newRoot(context.Background(), p, rootOptions{tuning.Standard(), effort, true, math.Inf(-1)})
+			r := newRoot(context.Background(), p, rootOptions{tuning.Standard(), effort, true, math.Inf(-1), nil})
 			proven, err := solver.DualBound(inst, r.multipliers())
 			if err != nil || r.bound() < optimum-solver.ObjectiveTolerance || proven < optimum-solver.ObjectiveTolerance {
 				t.Fatalf("bound %.12g, by the prices %.12g, optimum %.12g, %v", r.bound(), proven, optimum, err)
@@ -90,8 +90,8 @@ func TestRootComesDown(t *testing.T) {
 	lower := 0
 	for seed := range uint64(5) {
 		for _, inst := range []*problem.Problem{problem.New(alloctest.Table2(seed, 12, 15, true)), problem.New(alloctest.Mixed(seed, 12, 15, true))} {
-			coarse := newRoot(t.Context(), inst, rootOptions{tuning.Standard(), Default, false, math.Inf(-1)})
-			r := newRoot(t.Context(), inst, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)})
+			coarse := newRoot(t.Context(), inst, rootOptions{tuning.Standard(), Default, false, math.Inf(-1), nil})
+			r := newRoot(t.Context(), inst, rootOptions{tuning.Standard(), Default, true, math.Inf(-1), nil})
 			if r.bound() < coarse.bound() {
 				lower++
 			}
@@ -119,7 +119,7 @@ func TestRootMonotone(t *testing.T) {
 			p := problem.New(g.Generate(seed, 20, 25, true))
 			last := math.Inf(1)
 			for _, effort := range []Effort{1, 3, Quick, Default, 2 * Default} {
-				bound := newRoot(t.Context(), p, rootOptions{tuning.Standard(), effort, true, math.Inf(-1)}).bound()
+				bound := newRoot(t.Context(), p, rootOptions{tuning.Standard(), effort, true, math.Inf(-1), nil}).bound()
 				if bound > last {
 					t.Errorf("%s %d: effort %d proves %.12g, less of it %.12g", g.Name, seed, effort, bound, last)
 				}
@@ -138,10 +138,10 @@ func TestRootMonotone(t *testing.T) {
 // A context that ends leaves the bound that there is, of one evaluation at least.
 func TestRootInterrupted(t *testing.T) {
 	p := problem.New(alloctest.Mixed(1, 20, 25, true))
-	whole := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)}).bound()
+	whole := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1), nil}).bound()
 	last := math.Inf(1)
 	for _, looks := range []int{0, 1, 10, 100} {
-		r := newRoot(instancetest.NewFuse(looks), p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)})
+		r := newRoot(instancetest.NewFuse(looks), p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1), nil})
 		if bound := r.bound(); math.IsInf(bound, 0) || bound < whole || bound > last {
 			t.Errorf("%d looks: bound %g, before %g, in the end %g", looks, bound, last, whole)
 		}
@@ -149,7 +149,7 @@ func TestRootInterrupted(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := newRoot(ended, p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)}); r.taken() != 0 || r.coarse != nil {
+	if r := newRoot(ended, p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1), nil}); r.taken() != 0 || r.coarse != nil {
 		t.Errorf("%d rounds after the end, prices by server: %v", r.taken(), r.coarse != nil)
 	}
 }
@@ -157,8 +157,8 @@ func TestRootInterrupted(t *testing.T) {
 // An incumbent that attains the bound ends the descent.
 func TestRootStops(t *testing.T) {
 	p := problem.New(alloctest.Mixed(1, 20, 25, true))
-	whole := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1)})
-	short := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, 1.001 * whole.bound()})
+	whole := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, math.Inf(-1), nil})
+	short := newRoot(t.Context(), p, rootOptions{tuning.Standard(), Default, true, 1.001 * whole.bound(), nil})
 	if short.taken() >= whole.taken() || short.bound() > 1.001*whole.bound()+lastGain {
 		t.Errorf("%d rounds to %g, %d without an incumbent", short.taken(), short.bound(), whole.taken())
 	}

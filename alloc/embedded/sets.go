@@ -26,7 +26,7 @@ func (r *run) searchSets(ctx context.Context) {
 	}
 	r.a.Polish(ctx, int64(r.tune.Polish*math.Min(r.work(), r.tune.MostPolish)))
 	// The prices come last: they are for the certificate, and the incumbent says how low they need to go.
-	r.root = newRoot(ctx, r.p, rootOptions{r.tune, 0, false, r.attained()})
+	r.root = newRoot(ctx, r.p, rootOptions{r.tune, 0, false, r.attained(), nil})
 	r.extra += r.tree.Nodes + l.Judged + r.tree.Descent.Rounds
 }
 

@@ -43,13 +43,20 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if err := inst.Validate(); err != nil {
 		return nil, err
 	}
-	solve := s.solve
-	if len(inst.Groups) > 0 {
-		solve = s.solveGroups
-	}
-	sol := solve(ctx, inst)
+	sol := s.answer(ctx, inst)
 	sol.By = s.settings()
 	return sol, nil
+}
+
+// answer answers an instance that has been checked.
+func (s *Solver) answer(ctx context.Context, inst *solver.Instance) *solver.Solution {
+	switch {
+	case len(inst.Choices) > 0:
+		return s.solveChoices(ctx, inst)
+	case len(inst.Groups) > 0:
+		return s.solveGroups(ctx, inst)
+	}
+	return s.solve(ctx, inst)
 }
 
 // settings is what the answers of s depend on beside the instance.
@@ -57,7 +64,7 @@ func (s *Solver) settings() solver.Settings {
 	return solver.Settings{Solver: Name, Effort: int64(s.opts.Effort), Gap: s.opts.Gap, Seed: s.opts.Seed, Warm: s.opts.Warm != nil}
 }
 
-// solve answers an instance that has been checked.
+// solve answers an instance without ceilings and options.
 func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solution {
 	p := problem.New(inst)
 	if conflict := counting.Conflict(p); conflict != nil {

@@ -16,7 +16,7 @@ import (
 func TestStartsAgree(t *testing.T) {
 	r := newRun(problem.New(alloctest.Mixed(3, 6, 10, true)), &Options{Effort: 2000}, tuning.Standard())
 	r.a.Construct(context.Background())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1})
+	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
 	starts := r.newStarts()
 	for starts.next(t.Context()) {
 	}

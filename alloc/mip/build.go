@@ -39,6 +39,7 @@ func build(inst *solver.Instance, form Form, whole bool) (*Model, error) {
 		return nil, &apportion.FieldError{Field: "Form", Detail: strconv.Quote(string(form)), Err: apportion.ErrUnknown}
 	}
 	b := &builder{inst: inst, whole: whole, Builder: milp.NewBuilder("P2_" + string(form))}
+	b.apart()
 	model := write(b)
 	// Class is a relaxation by its nature, any form one where quantities had to be rounded.
 	model.Relaxed = model.Relaxed || b.rounded

@@ -23,6 +23,8 @@ type builder struct {
 	// losses are the terms of the fairness loss, so far, and lost is its constant part.
 	losses []milp.Term
 	lost   float64
+	// budget is what all entries together may lose.
+	budget float64
 	// grouped[g][k] are the terms of (G), so far.
 	grouped [][][]milp.Term
 	// unit[k] is what rows count kind k in; rounded says that one of them is not exact.

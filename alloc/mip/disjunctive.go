@@ -21,6 +21,7 @@ import (
 //	     sum_i l_i + z_i |delta_i nprev_i - s^_i| <= LossBudget                   (15)
 //	     sum_i a_i (1 - z_i) <= AdjustBudget                                      (16)
 //	     sum_i in g d_ik sum_j x_ij <= L_gk                                       (G)
+//	     one of the options of an application                                     (H)
 //
 // and y alone for new ones, where a_i is the Cost of i; y_ij only on servers that are open to i, z_i = 1 for
 // the pinned. LossPrice times the left side of (15) comes off (10), and builder.numbers writes what (7) and
@@ -51,6 +52,7 @@ func disjunctive(b *builder) *Model {
 	b.lossBudget()
 	b.AtMost("c16", costs, budget)
 	b.ceilings()
+	b.choices(d.y, d.stays)
 	b.Maximize(b.cost, b.worth)
 	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
 	return &Model{decode: d.counts, levels: levels{

@@ -27,10 +27,11 @@
 //	t_i         t_a2                  steps        App.Step, (7), (8)
 //	u_ih        u_a2_n4               -            App.Counts or App.Worth, here 4 of them, (7), (8)
 //	o_ij        o_a2_s3               servers      App.MaxServers
+//	-           i_a2                  -            Choice: it is the option that is placed anew
 //	w_i         w_a2                  as App.Worth  where that is concave, else it is at u_ih
 //
-// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2, worth_a2_p0; see builder.numbers, builder.width,
-// builder.concave.
+// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2, worth_a2_p0, in_a2 and some_a2, one_h1; see
+// builder.numbers, builder.width, builder.concave, builder.choices.
 //
 // # Contract
 //

@@ -42,7 +42,7 @@ func (b *builder) loss(a int, placed []milp.Var, stays *milp.Var) {
 // tolerance is that of (15), and covers the rounding of delta n in the rows.
 func (b *builder) largestLoss(app *solver.App) float64 {
 	reachable := math.Max(app.Loss(0), app.Loss(app.Max))
-	return math.Max(0, math.Min(b.inst.LossBudget, reachable)) + solver.LossTolerance
+	return math.Max(0, math.Min(b.budget, reachable)) + solver.LossTolerance
 }
 
 // wholeLoss writes the loss of whole containers without a continuous variable. With share =

@@ -19,6 +19,7 @@ import (
 //	     M_ij r_i >= |x_ij - xprev_ij|  for running i              (13)(14)
 //	     sum l_i <= LossBudget,  sum a_i r_i <= AdjustBudget       (15)(16)
 //	     sum_i in g d_ik sum_j x_ij <= L_gk                        (G)
+//	     one of the options of an application                      (H)
 //
 // with M_ij = max(xprev_ij, the most containers of i that server j holds) and a_i the Cost of i. A server
 // that is not open to i has x_ij only where i runs on it, and there x_ij <= xprev_ij (1 - r_i) in place of
@@ -52,6 +53,7 @@ func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
 	b.lossBudget()
 	b.AtMost("c16", costs, budget)
 	b.ceilings()
+	b.choices(x, nil)
 	b.Maximize(b.cost, b.worth)
 	model.levels = levels{expressionOf(b.losses, b.lost), expressionOf(adjusted, 0), func() movement { return x.movement(b.inst, had, nil) }}
 }

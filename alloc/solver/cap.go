@@ -10,6 +10,7 @@ import "math"
 // and the Stay of every application beside that. Certified and the bound of every
 // Solution are at most the cap. O(applications + kinds + entries of Worth).
 func (inst *Instance) Cap() float64 {
+	inst, added := inst.Apart()
 	// u_k is at most 1 for each kind (1), and a kind of which there is none adds nothing to (10).
 	kinds := 0.0
 	for _, total := range inst.Total {
@@ -23,5 +24,5 @@ func (inst *Instance) Cap() float64 {
 		extra += inst.Apps[i].mostExtra()
 	}
 	// A loss is not negative, so that its price can only lower the objective.
-	return math.Min(kinds, all) + extra
+	return math.Min(kinds, all) + extra - added
 }

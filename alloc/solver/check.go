@@ -15,7 +15,7 @@ var ErrViolated = errors.New("solver: constraint violated")
 
 // Check returns nil if counts is a solution of inst: one entry per application, ascending servers
 // that exist and are open to it, positive counts, capacities (6) held exactly, allowed numbers (7)(8), fairness
-// loss (15) within LossTolerance, adjustments (16) and ceilings (G). Otherwise it returns the first violation, wrapping
+// loss (15) within LossTolerance, adjustments (16), ceilings (G) and one option of each Choice. Otherwise it returns the first violation, wrapping
 // ErrViolated. O(applications + placements + servers + applications of all groups) times kinds.
 func (inst *Instance) Check(counts Counts) error {
 	if len(counts) != len(inst.Apps) {
@@ -37,6 +37,9 @@ func (inst *Instance) Check(counts Counts) error {
 		}
 	}
 	if err := inst.checkGroups(counts); err != nil {
+		return err
+	}
+	if err := inst.checkChoices(counts); err != nil {
 		return err
 	}
 	// Capacities and counts are compared exactly; only the loss is a sum of floats and needs a

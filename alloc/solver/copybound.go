@@ -34,11 +34,12 @@ const mostResidents = 16
 // large. The bound is -Inf where a server does not hold those that may not be adjusted.
 //
 // Cost: exponential in the applications on one server, at most 16, and in the containers it holds;
-// equal servers are computed once.
+// equal servers are computed once. That a Choice uses one of its options is left out.
 func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 	if err := m.check(inst); err != nil {
 		return 0, err
 	}
+	inst, added := inst.Apart()
 	b := newCopyBound(inst, m)
 	// The budget is the widened one that Check grants: a solution may use the tolerance, and the
 	// bound must hold for it.
@@ -81,7 +82,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		}
 		total += a
 	}
-	return total, nil
+	return total - added, nil
 }
 
 // copyBound is one computation of CopyBound.

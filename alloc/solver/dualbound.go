@@ -20,7 +20,8 @@ import (
 //	          PerServer, and 0 on servers that are not open to i
 //	keep_i = sum_j xprev_ij (v_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //
-// where w_i(n) is App.Extra, whatever its shape.
+// where w_i(n) is App.Extra, whatever its shape. Of a Choice free is the best of its options, with n above 0 in one of
+// them or, where it is not Required, in none, and keep that of the option that it runs with.
 //
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
@@ -38,7 +39,9 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
 		return 0, err
 	}
-	bound := float64(m.Loss * (inst.LossBudget + LossTolerance))
+	choices, of := inst.Choices, inst.choiceOf()
+	inst, added := inst.Apart()
+	bound := float64(m.Loss*(inst.LossBudget+LossTolerance)) - added
 	for j, prices := range m.Server {
 		for k, price := range prices {
 			bound += float64(price * float64(inst.Capacity[j][k]))
@@ -46,8 +49,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	}
 	k := knapsack{budget: inst.AdjustBudget}
 	room := inst.roomWithin()
-	for i := range inst.Apps {
-		free, keep := m.free(inst, i, room), m.keep(inst, i)
+	add := func(i int, free, keep float64) {
 		switch {
 		case !inst.Apps[i].Running:
 			bound += free
@@ -61,7 +63,36 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 			k.add(free-keep, inst.Apps[i].Cost)
 		}
 	}
+	for i := range inst.Apps {
+		if of[i] < 0 {
+			none, some := m.free(inst, i, room)
+			add(i, math.Max(none, some), m.keep(inst, i))
+		}
+	}
+	for c := range choices {
+		add(m.choose(inst, &choices[c], room))
+	}
 	return bound + k.best(), nil
+}
+
+// choose returns the entry of a Choice that runs, or one of them, and what the Choice brings at best placed anew, and as
+// it is.
+func (m *Multipliers) choose(inst *Instance, choice *Choice, room []apportion.Resources) (runs int, free, keep float64) {
+	var nothing float64
+	most, own := math.Inf(-1), 0.0 // the most that one option adds to what all bring without containers
+	runs = choice.Apps[0]
+	for _, i := range choice.Apps {
+		none, some := m.free(inst, i, room)
+		nothing += none
+		most = math.Max(most, some-none)
+		if inst.Apps[i].Running {
+			runs, own = i, none
+		}
+	}
+	if !choice.Required {
+		most = math.Max(most, 0)
+	}
+	return runs, nothing + most, nothing - own + m.keep(inst, runs)
 }
 
 // profit returns v_i - p_j d_i.
@@ -137,9 +168,9 @@ type step struct {
 	count  int64
 }
 
-// free returns free_i. fill_i is concave in n and so is minus the loss, so without Worth the maximum is at an allowed
+// free returns free_i in two parts: without containers, and with some. fill_i is concave in n and so is minus the loss, so without Worth the maximum is at an allowed
 // number next to the end of a step or to the n whose share is share_i, or at a bound; with Worth it may be at any.
-func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) float64 {
+func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) (none, some float64) {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
 	for j := range steps {
@@ -148,6 +179,7 @@ func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) fl
 	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
 	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
+	none, f.best = f.best, math.Inf(-1)
 	fair, next := app.fairCount(), app.AtLeast(1)
 	for _, s := range steps {
 		f.step = s
@@ -164,7 +196,7 @@ func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) fl
 		f.filled += float64(float64(f.end-f.n) * s.profit)
 		f.n = f.end
 	}
-	return f.best
+	return none, f.best
 }
 
 // filling is the evaluation of one free_i, step by step.

@@ -39,6 +39,8 @@ type Instance struct {
 	AdjustBudget int64
 	// Groups have ceilings (G). Optional; an application may be in any number of them.
 	Groups []Group
+	// Choices are applications that may run in several ways, each of which is an entry of Apps. Optional.
+	Choices []Choice
 	// LossPrice is what a unit of fairness loss takes from the objective; not negative, 0 in P2. With
 	// every Value 0 and a LossPrice of 1 the optimum is the allocation of least loss.
 	LossPrice float64

@@ -19,16 +19,18 @@ func (inst *Instance) Objective(counts Counts) float64 {
 	for i := range inst.Apps {
 		sum += inst.Apps[i].WorthOf(counts[i])
 	}
-	return sum
+	_, idle := inst.unused()
+	return sum - idle
 }
 
-// FairnessLoss returns the sum of l_i (2).
+// FairnessLoss returns the sum of l_i (2), of a Choice that of the option in use.
 func (inst *Instance) FairnessLoss(counts Counts) float64 {
 	var sum float64
 	for i := range inst.Apps {
 		sum += inst.Apps[i].Loss(Containers(counts[i]))
 	}
-	return sum
+	share, _ := inst.unused()
+	return sum - share
 }
 
 // AdjustedApps returns the sum of r_i (4).
@@ -63,7 +65,7 @@ func addSaturated(a, b int64) int64 {
 }
 
 // Moved returns how many containers counts creates or destroys for running applications: the sum
-// of |x[i][j] - xprev[i][j]|.
+// of |x[i][j] - xprev[i][j]|, of one that changes its option those that it had.
 func (inst *Instance) Moved(counts Counts) int64 {
 	var moved int64
 	for i := range inst.Apps {

@@ -53,6 +53,10 @@ func (inst *Instance) Validate() error {
 	for g := range inst.Groups {
 		checkGroup(&faults, inst, g)
 	}
+	taken := make([]bool, len(inst.Apps))
+	for c := range inst.Choices {
+		checkOptions(&faults, inst, c, taken)
+	}
 	if len(faults) > 0 {
 		return faults[0]
 	}

@@ -35,6 +35,21 @@ func TestValidate(t *testing.T) {
 		{"order", func(in *solver.Instance) { in.Apps[1].Previous[1].Server = 0 }, "application 1", "Previous", apportion.ErrRange},
 		{"count", func(in *solver.Instance) { in.Apps[1].Previous[0].Count = 0 }, "application 1", "Previous", apportion.ErrRange},
 		{"held", func(in *solver.Instance) { in.Apps[1].Previous[0].Count = math.MaxInt64 }, "application 1", "Previous", apportion.ErrRange},
+		{"options", func(in *solver.Instance) { in.Choices = []solver.Choice{{}} }, "choice 0", "Apps", apportion.ErrEmpty},
+		{"option out of range", func(in *solver.Instance) { in.Choices = []solver.Choice{{Apps: []int{3}}} }, "choice 0", "Apps", apportion.ErrRange},
+		{"option that must run", func(in *solver.Instance) {
+			in.Apps[0].Elective, in.Choices = true, []solver.Choice{{Apps: []int{0}}, {Apps: []int{1}}}
+		}, "choice 1", "Apps", apportion.ErrConflict},
+		{"option twice", func(in *solver.Instance) {
+			in.Apps[0].Elective, in.Choices = true, []solver.Choice{{Apps: []int{0}}, {Apps: []int{0}}}
+		}, "choice 1", "Apps", apportion.ErrRange},
+		{"options that run", func(in *solver.Instance) {
+			in.Apps[0].Elective, in.Apps[1].Elective, in.Apps[0].Share = true, true, in.Apps[1].Share
+			in.Choices = []solver.Choice{{Apps: []int{0, 1}}}
+		}, "choice 0", "Apps", apportion.ErrConflict},
+		{"options of unlike shares", func(in *solver.Instance) {
+			in.Apps[0].Elective, in.Apps[2].Elective, in.Choices = true, true, []solver.Choice{{Apps: []int{0, 2}}}
+		}, "choice 0", "Apps", apportion.ErrConflict},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -112,6 +112,10 @@ func clone(inst *solver.Instance) *solver.Instance {
 		app.Worth = slices.Clone(app.Worth)
 		app.Previous = append([]apportion.Placement(nil), app.Previous...)
 	}
+	c.Choices = slices.Clone(inst.Choices)
+	for o := range c.Choices {
+		c.Choices[o].Apps = slices.Clone(c.Choices[o].Apps)
+	}
 	return &c
 }
 
@@ -151,6 +155,19 @@ func refused(p *probe) (err error) {
 		"a worth beyond all":            func(i *solver.Instance) { i.Apps[2].Worth = []float64{-2 * solver.MaxWorth} },
 		"none without worths":           func(i *solver.Instance) { i.Apps[0].Idle = 1 },
 		"staying below nothing":         func(i *solver.Instance) { i.Apps[0].Stay = -1 },
+		"an option that does not exist": func(i *solver.Instance) { i.Choices = []solver.Choice{{Apps: []int{3}}} },
+		"a choice of nothing":           func(i *solver.Instance) { i.Choices = []solver.Choice{{}} },
+		"an option that must run":       func(i *solver.Instance) { i.Choices = []solver.Choice{{Apps: []int{2}}} },
+		"options of unlike shares": func(i *solver.Instance) {
+			i.Apps[1].Elective, i.Apps[2].Elective, i.Choices = true, true, []solver.Choice{{Apps: []int{1, 2}}}
+		},
+		"options that run both": func(i *solver.Instance) {
+			i.Apps[0].Elective, i.Apps[1].Elective, i.Apps[1].Share = true, true, i.Apps[0].Share
+			i.Choices = []solver.Choice{{Apps: []int{0, 1}}}
+		},
+		"an option of two applications": func(i *solver.Instance) {
+			i.Apps[2].Elective, i.Choices = true, []solver.Choice{{Apps: []int{2}}, {Apps: []int{2}}}
+		},
 		"one that must stay and cannot": func(i *solver.Instance) { i.Apps[0].Pinned, i.Apps[0].Displaced = true, true },
 	} {
 		inst := Tiny()

@@ -37,6 +37,8 @@ func checks() []check {
 		{"general against enumeration", general},
 		{"known worths", knownWorths},
 		{"worths against enumeration", worths},
+		{"known options", knownChoices},
+		{"options against enumeration", choices},
 		{"no instance", refused},
 		{"cancelled before the start", cancelledBefore},
 		{"cancelled in the middle", cancelledInside},

@@ -52,6 +52,11 @@ type Dual struct {
 	left                []float64
 	keptValue, keptLoss float64
 	moving, active      []int32
+	// choices are the applications with options, see WithOptions: inChoice tells their entries, and others lists beside
+	// the head of each the rest of it.
+	choices  []solver.Choice
+	inChoice []bool
+	others   [][]int32
 	// slope is the subgradient that evaluate leaves behind: of each price, what there is less what the
 	// chosen containers use; of lambda, the budget less the loss of the chosen counts.
 	slope []float64
@@ -206,6 +211,9 @@ func (d *Dual) Evaluate(x []float64) float64 {
 	}
 	d.clear()
 	for _, i := range d.moving {
+		if d.choices != nil && d.inChoice[i] {
+			continue
+		}
 		// free_i with its count; the count is kept for the subgradient.
 		d.count[i], d.Free[i] = d.best(x, i)
 		if !p.Apps[i].Pinnable || d.choice[i] == problem.Freed {
@@ -219,6 +227,7 @@ func (d *Dual) Evaluate(x []float64) float64 {
 		bound += d.Keep[i]
 		d.add(i, d.Free[i]-d.Keep[i])
 	}
+	bound += d.chooseOptions(x)
 	d.choose()
 	// The subgradient is that of the maximizer: of each application what it uses where it
 	// ended, free or kept.
@@ -252,8 +261,8 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 	}
 	// -lambda delta: the most that a container can save by taking an application towards its share.
 	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
-	if d.Problem.Types[t].Curve != nil {
-		floor = math.Inf(-1) // whose worth may be anywhere
+	if d.Problem.Types[t].Curve != nil || d.choices != nil {
+		floor = math.Inf(-1) // whose worth may be anywhere, or one of which an option must have
 	}
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
 }
@@ -309,6 +318,9 @@ func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float6
 	held, price := fullest(steps), d.lossPrice(x)
 	at, best := int64(0), math.Inf(-1)
 	for s, n := range curve.At {
+		if n < d.Problem.Apps[i].Min {
+			continue
+		}
 		// Numbers ascend: the rest does not fit either.
 		if n > held {
 			break
@@ -336,6 +348,9 @@ func (d *Dual) keepValue(x []float64, i int32) float64 {
 // now.
 // from is laid out as the multipliers. O(steps up to its count x kinds).
 func (d *Dual) useFree(i int32, from []float64) {
+	for _, other := range d.othersOf(i) {
+		d.useFree(other, from)
+	}
 	a := &d.Problem.Apps[i]
 	n := d.count[i]
 	from[len(from)-1] -= d.Problem.Loss(i, n)
@@ -354,6 +369,9 @@ func (d *Dual) useFree(i int32, from []float64) {
 func (d *Dual) useKept(i int32, from []float64) {
 	a := &d.Problem.Apps[i]
 	from[len(from)-1] -= a.HeldLoss
+	for _, other := range d.othersOf(i) {
+		from[len(from)-1] -= d.Problem.Loss(other, 0)
+	}
 	for _, placed := range d.Problem.Inst.Apps[i].Previous {
 		d.use(a.Type, int(d.ClassOf[placed.Server]), placed.Count, from)
 	}

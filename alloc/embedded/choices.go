@@ -1,0 +1,250 @@
+// This file solves P2 with applications that may run in one of several ways, H of the general program: an option for
+// each is fixed, and the rest is P2 without options. Prices say which options are worth a look, and bound them all.
+
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// mostWays is how many ways to fix all options are tried one by one.
+	mostWays = 16
+	// effortOfLook is how much effort pays for a look at another option: each takes a Quick solution.
+	effortOfLook = 5
+)
+
+// chooser is one call of Solve on an instance with options.
+type chooser struct {
+	*Solver
+	inst *solver.Instance
+	best *solver.Solution // with the bound of all
+	// most is the largest bound of those that were fixed, as far as all of them were.
+	most float64
+}
+
+// solveChoices answers an instance with options. Where all ways to fix them are few each is solved, which proves as much
+// as their solutions do. Else the search starts from the options that prices prefer, and goes on to others, those first
+// of which the prices think nearly as well.
+func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solver.Solution {
+	c := &chooser{Solver: s, inst: inst, most: math.Inf(-1), best: &solver.Solution{}}
+	r := c.bound(ctx)
+	ways := 1
+	for _, choice := range inst.Choices {
+		ways = min(ways*len(choice.Apps), mostWays+1)
+	}
+	if ways <= mostWays {
+		c.all(ctx)
+	} else {
+		c.search(ctx, r)
+	}
+	c.best.Interrupted = ctx.Err() != nil
+	return c.best
+}
+
+// bound sets the bound of all solutions and what proves it, and returns the descent that has the prices.
+func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
+	apart, added := c.inst.Apart()
+	opts := rootOptions{tune: tuning.Standard(), effort: c.opts.Effort, fine: true, stop: math.Inf(-1), choices: c.inst.Choices}
+	r := newRoot(ctx, problem.New(apart), opts)
+	c.best.Bound = math.Min(r.bound()-added, c.inst.Cap())
+	c.best.Multipliers = r.multipliers()
+	c.best.Effort = r.taken()
+	return r.better()
+}
+
+// all solves the instance with every way to fix the options.
+func (c *chooser) all(ctx context.Context) {
+	picked := make([]int, len(c.inst.Choices))
+	infeasible := true
+	var visit func(at int)
+	visit = func(at int) {
+		if at < len(picked) {
+			for _, i := range c.inst.Choices[at].Apps {
+				picked[at] = i
+				visit(at + 1)
+			}
+			return
+		}
+		status, _ := c.try(ctx, c.Solver, picked)
+		infeasible = infeasible && status == solver.Infeasible
+	}
+	visit(0)
+	if infeasible {
+		effort := c.best.Effort
+		c.best = &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Effort: effort}
+		return
+	}
+	// What every way was proven to be below, all are; the prices alone prove less.
+	if c.most < c.best.Bound {
+		c.best.Searched = c.most < c.best.Bound-solver.ObjectiveTolerance
+		c.best.Bound = c.most
+	}
+	c.settled()
+}
+
+// settled brings status and bound up to date.
+func (c *chooser) settled() {
+	if c.best.Counts != nil {
+		settle(c.best, c.inst)
+	}
+}
+
+// search tries options, one application after the other, from those that the prices prefer.
+func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
+	picked, others := c.preferred(prices)
+	quick := *c.Solver
+	quick.opts.Effort = min(quick.opts.Effort, Quick)
+	_, reached := c.try(ctx, &quick, picked)
+	// Where they have no solution those that run as they do now may have one.
+	if now := c.present(picked); math.IsInf(reached, -1) {
+		if _, value := c.try(ctx, &quick, now); value > reached {
+			picked, reached = now, value
+		}
+	}
+	looks := min(int(min(c.opts.Effort/effortOfLook, math.MaxInt32)), len(others))
+	for _, other := range others[:looks] {
+		before := picked[other.choice]
+		if before == other.app || ctx.Err() != nil || c.near() {
+			continue
+		}
+		picked[other.choice] = other.app
+		if _, value := c.try(ctx, &quick, picked); value > reached+solver.ObjectiveTolerance {
+			reached = value
+		} else {
+			picked[other.choice] = before
+		}
+	}
+	if !c.near() {
+		c.try(ctx, c.Solver, picked)
+	}
+	c.settled()
+}
+
+// near reports whether the best answer is as near to the bound as was asked for.
+func (c *chooser) near() bool {
+	return c.best.Counts != nil && c.best.Bound-c.inst.Objective(c.best.Counts) <= math.Max(solver.ObjectiveTolerance, c.opts.Gap*math.Abs(c.best.Bound))
+}
+
+// other is an option that is not the preferred one, and by how much the prices prefer that.
+type other struct {
+	choice, app int
+	regret      float64
+}
+
+// preferred returns the options that the best prices prefer, and the others, those with the least regret first. Whoever is not to be
+// adjusted stays with the option that it runs with.
+func (c *chooser) preferred(prices *lagrange.Descent) (picked []int, others []other) {
+	prices.Back() // scores are those of the last evaluation
+	d := prices.F.(*lagrange.Dual)
+	picked = make([]int, len(c.inst.Choices))
+	for at := range picked {
+		apps, head := c.inst.Choices[at].Apps, d.Head(at)
+		gains := make([]float64, len(apps))
+		best := 0
+		for o, i := range apps {
+			if gains[o] = d.Gain(prices.Best, int32(i)); gains[o] > gains[best] {
+				best = o
+			}
+		}
+		// One that stays is worth its keep: the others have to be better than that.
+		stays := d.Problem.Apps[head].Pinnable && !d.InChosen[head]
+		if stays {
+			best = slices.Index(apps, int(head))
+			gains[best] += math.Max(0, d.Keep[head]-d.Free[head])
+		}
+		picked[at] = apps[best]
+		for o, i := range apps {
+			if o != best && !c.inst.Apps[head].Pinned {
+				others = append(others, other{at, i, gains[best] - gains[o]})
+			}
+		}
+	}
+	slices.SortStableFunc(others, func(a, b other) int { return cmp.Compare(a.regret, b.regret) })
+	return picked, others
+}
+
+// present returns the options in use now, and of those that do not run the picked ones.
+func (c *chooser) present(picked []int) []int {
+	now := slices.Clone(picked)
+	for at := range c.inst.Choices {
+		for _, i := range c.inst.Choices[at].Apps {
+			if c.inst.Apps[i].Running {
+				now[at] = i
+			}
+		}
+	}
+	return now
+}
+
+// try solves the instance with these options fixed, and keeps the answer if it is the best so far. It returns the status
+// and the objective, -Inf where there is no solution.
+func (c *chooser) try(ctx context.Context, by *Solver, picked []int) (solver.Status, float64) {
+	fixed, apps := fix(c.inst, picked)
+	if fixed == nil {
+		return solver.Infeasible, math.Inf(-1)
+	}
+	sol := by.answer(ctx, fixed)
+	c.best.Effort += sol.Effort
+	c.most = math.Max(c.most, sol.Bound)
+	if !sol.Status.HasSolution() {
+		return sol.Status, math.Inf(-1)
+	}
+	counts := make(solver.Counts, len(c.inst.Apps))
+	for a, i := range apps {
+		counts[i] = sol.Counts[a]
+	}
+	value := c.inst.Objective(counts)
+	if c.inst.Check(counts) == nil && (c.best.Counts == nil || value > c.inst.Objective(c.best.Counts)+solver.ObjectiveTolerance) {
+		c.best.Counts = counts
+	}
+	return sol.Status, value
+}
+
+// fix returns inst with one option for each of its choices, and the positions in inst of what is left; nil where the
+// others cannot be left: one is pinned, or the budget does not pay for it.
+func fix(inst *solver.Instance, picked []int) (fixed *solver.Instance, apps []int) {
+	drop, required := make([]bool, len(inst.Apps)), make([]bool, len(inst.Apps))
+	for c, choice := range inst.Choices {
+		for _, i := range choice.Apps {
+			drop[i] = i != picked[c]
+		}
+		required[picked[c]] = choice.Required
+	}
+	plain := *inst
+	plain.Apps, plain.Groups, plain.Choices = nil, nil, nil
+	position := make([]int, len(inst.Apps))
+	for i := range inst.Apps {
+		app := inst.Apps[i]
+		switch {
+		case drop[i] && app.Running && (app.Pinned || app.Cost > plain.AdjustBudget):
+			return nil, nil
+		case drop[i] && app.Running:
+			plain.AdjustBudget -= app.Cost // it is left, whatever comes in its place
+		case !drop[i]:
+			if required[i] {
+				app.Elective, app.Min = false, max(1, app.Min)
+			}
+			position[i] = len(apps)
+			plain.Apps, apps = append(plain.Apps, app), append(apps, i)
+		}
+	}
+	for _, group := range inst.Groups {
+		below := solver.Group{Ceiling: group.Ceiling}
+		for _, i := range group.Apps {
+			if !drop[i] {
+				below.Apps = append(below.Apps, position[i])
+			}
+		}
+		plain.Groups = append(plain.Groups, below)
+	}
+	return &plain, apps
+}

@@ -1,0 +1,114 @@
+// This file holds applications that may run in one of several ways, of which at most one is in use: the options H of
+// the general program.
+
+package solver
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+)
+
+// Options is the constraint that an application uses one of its options, beside those of the paper.
+const Options Constraint = "one option"
+
+// Choice is an application that may run in several ways, each of which is an entry of Instance.Apps: at most one of
+// them has containers. One that runs is Running in the way that it runs now and new in the others, so that a change of
+// the way is one adjustment, and staying is worth something in the present way alone.
+//
+// All of them have the same Share and Idle, and may have no container by themselves. What the application loses, and
+// what it is worth without containers, counts once.
+type Choice struct {
+	// Apps are positions in Instance.Apps, ascending, at least one; no other Choice has them.
+	Apps []int `json:"apps"`
+	// Required: one of them has containers.
+	Required bool `json:"required,omitempty"`
+}
+
+// inUse returns how many of the entries have containers, at least 2 standing for more.
+func (c *Choice) inUse(counts Counts) int {
+	used := 0
+	for _, i := range c.Apps {
+		if len(counts[i]) > 0 {
+			used++
+		}
+	}
+	return used
+}
+
+// checkChoices returns the first application that uses two options, or none where it must.
+func (inst *Instance) checkChoices(counts Counts) error {
+	for c := range inst.Choices {
+		choice := &inst.Choices[c]
+		if used := choice.inUse(counts); used > 1 || used == 0 && choice.Required {
+			return fmt.Errorf("%w: %s: %d of applications %v have containers", ErrViolated, Options, used, choice.Apps)
+		}
+	}
+	return nil
+}
+
+// unused returns the loss and the worth of having nothing that sums over Apps count too often: an application has one
+// share, and as many entries as options.
+func (inst *Instance) unused() (share, idle float64) {
+	for c := range inst.Choices {
+		apps := inst.Choices[c].Apps
+		times := float64(len(apps) - 1)
+		share += float64(times * inst.Apps[apps[0]].Share)
+		idle += float64(times * inst.Apps[apps[0]].Idle)
+	}
+	return share, idle
+}
+
+// Apart returns inst with every option as an application of its own, and what that adds to the objective of a solution
+// of inst: every solution of inst is one of it, so that its bounds, less added, are bounds of inst. Without Choices it
+// is inst itself.
+func (inst *Instance) Apart() (apart *Instance, added float64) {
+	if len(inst.Choices) == 0 {
+		return inst, 0
+	}
+	relaxed := *inst
+	relaxed.Choices = nil
+	share, idle := inst.unused()
+	relaxed.LossBudget += share
+	return &relaxed, idle - float64(inst.LossPrice*share)
+}
+
+// checkOptions adds what is wrong with choice c; taken says which applications are in one before it.
+func checkOptions(faults *apportion.Faults, inst *Instance, c int, taken []bool) {
+	choice, item := &inst.Choices[c], check.Item("choice", "", c)
+	if len(choice.Apps) == 0 {
+		faults.Add(item, "Apps", apportion.ErrEmpty, "")
+	}
+	last, runs := -1, 0
+	for _, i := range choice.Apps {
+		if i <= last || i >= len(inst.Apps) || taken[i] {
+			faults.Add(item, "Apps", apportion.ErrRange, strconv.Itoa(i))
+			return
+		}
+		taken[i], last = true, i
+		app, first := &inst.Apps[i], &inst.Apps[choice.Apps[0]]
+		if app.Share != first.Share || app.Idle != first.Idle || !app.Allows(0) {
+			faults.Add(item, "Apps", apportion.ErrConflict, fmt.Sprintf("application %d has another share or worth of having nothing, or must have something", i))
+		}
+		if app.Running {
+			runs++
+		}
+	}
+	if runs > 1 {
+		faults.Add(item, "Apps", apportion.ErrConflict, "it runs in two ways at once")
+	}
+}
+
+// choiceOf returns for every application the position of its Choice, or -1.
+func (inst *Instance) choiceOf() []int {
+	of := slices.Repeat([]int{-1}, len(inst.Apps))
+	for c := range inst.Choices {
+		for _, i := range inst.Choices[c].Apps {
+			of[i] = c
+		}
+	}
+	return of
+}
