@@ -81,13 +81,18 @@ func (c *Controller) Report() Report {
 // Explain says in words why the jobs have what they have.
 func (c *Controller) Explain() (string, error) {
 	last := c.Last()
-	if last.Decision == nil {
-		if last.Fault != "" {
-			return "No decision could be taken: " + last.Fault + "\n", nil
+	return last.explain()
+}
+
+// explain is the decision in words.
+func (t *Taken) explain() (string, error) {
+	if t.Decision == nil {
+		if t.Fault != "" {
+			return "No decision could be taken: " + t.Fault + "\n", nil
 		}
 		return "Nothing was decided yet.\n", nil
 	}
-	e, err := alloc.Explain(last.Problem, last.Decision)
+	e, err := alloc.Explain(t.Problem, t.Decision)
 	if err != nil {
 		return "", err
 	}
@@ -106,28 +111,10 @@ func (c *Controller) Explain() (string, error) {
 // All but the last ask for the token of users, as a bearer token, or for the page as ?token=.
 func (c *Controller) Handler(tokens Tokens) http.Handler {
 	mux := http.NewServeMux()
-	users := func(pattern string, answer http.HandlerFunc) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if !allowed(r, tokens.User) {
-				http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
-				return
-			}
-			answer(w, r)
-		})
-	}
-	users("GET /{$}", c.page)
-	users("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
-	users("GET /decision", func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Last()) })
-	users("GET /metrics", c.metrics)
-	users("GET /explain", func(w http.ResponseWriter, _ *http.Request) {
-		text, err := c.Explain()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte(text)) // whoever asked is gone
-	})
+	handle(mux, "GET /{$}", tokens.User, c.page)
+	handle(mux, "GET /state", tokens.User, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
+	handle(mux, "GET /metrics", tokens.User, c.metrics)
+	handleDecision(mux, tokens.User, c.Last)
 	lease := c.fleet.Desk().Handler(tokens.Guard)
 	mux.HandleFunc("POST /lease", func(w http.ResponseWriter, r *http.Request) {
 		if tokens.Guard == "" {
@@ -137,6 +124,32 @@ func (c *Controller) Handler(tokens Tokens) http.Handler {
 		lease.ServeHTTP(w, r)
 	})
 	return mux
+}
+
+// handle answers those who show the token.
+func handle(mux *http.ServeMux, pattern, token string, answer http.HandlerFunc) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if !allowed(r, token) {
+			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
+			return
+		}
+		answer(w, r)
+	})
+}
+
+// handleDecision answers with the newest decision, as JSON and in words.
+func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
+	handle(mux, "GET /decision", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, last()) })
+	handle(mux, "GET /explain", token, func(w http.ResponseWriter, _ *http.Request) {
+		taken := last()
+		text, err := taken.explain()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte(text)) // whoever asked is gone
+	})
 }
 
 // allowed reports whether a request shows the token. A browser shows it as ?token=.

@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -152,12 +153,27 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 
 // Plan takes a decision on how the cluster looks, and does nothing: what a controller would begin with.
 func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.Problem, *alloc.Decision, error) {
-	view, err := config.Cluster.Look(ctx)
+	config = config.filled()
+	p, err := problemOf(ctx, config, func(context.Context) (alloc.Allocation, error) { return running, nil })
 	if err != nil {
 		return nil, nil, err
 	}
+	decision, err := config.Decide(ctx, p)
+	return p, decision, err
+}
+
+// problemOf is what there is to decide by the manager's word alone, about jobs that the checkpoint protocol need not know.
+func problemOf(ctx context.Context, config Config, running func(context.Context) (alloc.Allocation, error)) (*alloc.Problem, error) {
+	view, err := config.Cluster.Look(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
+	}
+	sift(view, config.Problem.Kinds)
 	p := config.Problem
-	p.Previous = running
+	p.Servers, p.Applications = nil, nil
+	if p.Previous, err = running(ctx); err != nil {
+		return nil, fmt.Errorf("controller: what runs cannot be seen: %w", err)
+	}
 	for i := range view.Servers {
 		s := view.Servers[i].Server
 		s.Cordoned = s.Cordoned || view.Servers[i].Draining
@@ -169,6 +185,5 @@ func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.
 	for i := range view.Jobs {
 		p.Applications = append(p.Applications, view.Jobs[i].Application)
 	}
-	decision, err := config.filled().Decide(ctx, &p)
-	return &p, decision, err
+	return &p, nil
 }

@@ -40,22 +40,22 @@ func (c *Controller) look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
-	c.sift(view)
+	sift(view, c.config.Problem.Kinds)
 	c.see(view)
 	state := c.driver.State()
 	return errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))
 }
 
 // sift moves jobs of which no decision could be taken to those that are rejected, with the reason: they hold up nobody.
-func (c *Controller) sift(view *View) {
+func sift(view *View, kinds apportion.Kinds) {
 	rejected, seen := maps.Clone(view.Rejected), map[string]bool{}
 	if rejected == nil {
 		rejected = map[string]string{}
 	}
 	var jobs []Job
 	for _, job := range view.Jobs {
-		alone := alloc.Problem{Kinds: c.config.Problem.Kinds, Applications: []alloc.Application{job.Application},
-			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(c.config.Problem.Kinds))}}}
+		alone := alloc.Problem{Kinds: kinds, Applications: []alloc.Application{job.Application},
+			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(kinds))}}}
 		err := errors.Join(alone.Validate(), store.CheckJob(job.Application.ID))
 		if err == nil && job.Application.Max > bridge.MaxContainers {
 			err = fmt.Errorf("max %d is more than %d", job.Application.Max, bridge.MaxContainers)

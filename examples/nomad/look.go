@@ -25,6 +25,8 @@ type nomad struct {
 	// epoch is that of the controller; guard is how its guards are started.
 	epoch int64
 	guard beside.Guarded
+	// advised: jobs have containers of their own, whose number an autoscaler changes.
+	advised bool
 
 	mu sync.Mutex
 	// nodes and jobs are what was read before, by ID: they are read again when their index has changed.
@@ -66,7 +68,7 @@ func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
 	if err := n.readJobs(ctx, view, stubs); err != nil {
 		return nil, err
 	}
-	used := usedByOthers(allocations)
+	used := usedByOthers(allocations, n.isOwn)
 	for _, stub := range nodes {
 		server, err := n.serverOf(ctx, stub, used[stub.ID])
 		if err != nil {
@@ -99,7 +101,7 @@ func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*ap
 				return err
 			}
 			known = read{index: stub.JobModifyIndex}
-			known.job, known.fault = jobOf(job)
+			known.job, known.fault = jobOf(job, n.advised)
 			n.jobs[stub.ID] = known
 		}
 		if known.fault != nil {
@@ -112,11 +114,20 @@ func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*ap
 	return nil
 }
 
+// isOwn reports whether the allocations of a job of Nomad's are those of an elastic job: its child's, or for an autoscaler its
+// own.
+func (n *nomad) isOwn(id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	known, there := n.jobs[id]
+	return !n.advised && isChild(id) || n.advised && there && known.fault == nil
+}
+
 // usedByOthers is what the allocations of other jobs take of each node, by the node's ID.
-func usedByOthers(allocations []*api.AllocationListStub) map[string]apportion.Resources {
+func usedByOthers(allocations []*api.AllocationListStub, isOwn func(job string) bool) map[string]apportion.Resources {
 	used := map[string]apportion.Resources{}
 	for _, a := range allocations {
-		if isChild(a.JobID) || a.AllocatedResources == nil || a.ClientStatus != api.AllocClientStatusRunning && a.ClientStatus != api.AllocClientStatusPending {
+		if isOwn(a.JobID) || a.AllocatedResources == nil || a.ClientStatus != api.AllocClientStatusRunning && a.ClientStatus != api.AllocClientStatusPending {
 			continue
 		}
 		if used[a.NodeID] == nil {
@@ -238,8 +249,8 @@ func (n *nomad) Running(ctx context.Context) (alloc.Allocation, error) {
 	}
 	running := alloc.Allocation{}
 	for _, a := range allocations {
-		job, isRun := strings.CutSuffix(a.JobID, childEnding)
-		if !isRun || a.ClientStatus != api.AllocClientStatusRunning || a.DesiredStatus != api.AllocDesiredStatusRun {
+		job := strings.TrimSuffix(a.JobID, childEnding)
+		if !n.isOwn(a.JobID) || a.ClientStatus != api.AllocClientStatusRunning || a.DesiredStatus != api.AllocDesiredStatusRun {
 			continue
 		}
 		if running[job] == nil {

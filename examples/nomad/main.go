@@ -24,6 +24,14 @@ var program = beside.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch in
 		return nil, err
 	}
 	return newNomad(client, epoch, g), nil
+}, Advised: func() (beside.Cluster, error) {
+	client, err := api.NewClient(api.DefaultConfig())
+	if err != nil {
+		return nil, err
+	}
+	n := newNomad(client, 0, beside.Guarded{})
+	n.advised = true
+	return n, nil
 }}
 
 func main() {

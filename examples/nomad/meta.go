@@ -25,17 +25,18 @@ const metaPrefix = "apportion."
 // isElastic reports whether a job is for the controller.
 func isElastic(meta map[string]string) bool { return meta[metaPrefix+"max"] != "" }
 
-// jobOf reads an elastic job. The error says what of it cannot be done.
-func jobOf(j *api.Job) (controller.Job, error) {
+// jobOf reads an elastic job. The error says what of it cannot be done. One that is advised runs by itself: its count and
+// its driver are nobody else's.
+func jobOf(j *api.Job, advised bool) (controller.Job, error) {
 	app := alloc.Application{ID: *j.ID, Weight: 1, Min: 1, Priority: int64(value(j.Priority))}
 	if len(j.TaskGroups) != 1 || len(j.TaskGroups[0].Tasks) != 1 {
 		return controller.Job{}, fmt.Errorf("it has %d groups: one with one task is what can be resized", len(j.TaskGroups))
 	}
 	group := j.TaskGroups[0]
-	if n := value(group.Count); n != 0 {
+	if n := value(group.Count); n != 0 && !advised {
 		return controller.Job{}, fmt.Errorf("its group has count = %d: 0 leaves the number to the controller", n)
 	}
-	if driver := group.Tasks[0].Driver; driver != "raw_exec" && driver != "exec" {
+	if driver := group.Tasks[0].Driver; !advised && driver != "raw_exec" && driver != "exec" {
 		return controller.Job{}, fmt.Errorf("its driver is %q: raw_exec and exec have a command that can be guarded", driver)
 	}
 	app.Demand = demandOf(group)

@@ -27,7 +27,7 @@ func declared() *api.Job {
 }
 
 func TestJobOf(t *testing.T) {
-	job, err := jobOf(declared())
+	job, err := jobOf(declared(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestJobsThatCannotBeRead(t *testing.T) {
 	} {
 		j := declared()
 		change(j)
-		if _, err := jobOf(j); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := jobOf(j, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -126,14 +126,33 @@ func TestChildJob(t *testing.T) {
 func TestUsedByOthers(t *testing.T) {
 	tasks := &api.AllocatedResources{Tasks: map[string]*api.AllocatedTaskResources{"web": {Cpu: api.AllocatedCpuResources{CpuShares: 300},
 		Memory: api.AllocatedMemoryResources{MemoryMB: 200}, Devices: []*api.AllocatedDeviceResource{{Type: "gpu", DeviceIDs: []string{"0", "1"}}}}}}
-	used := usedByOthers([]*api.AllocationListStub{
+	list := []*api.AllocationListStub{
 		{NodeID: "1", JobID: "web", ClientStatus: "running", AllocatedResources: tasks},
 		{NodeID: "1", JobID: "api", ClientStatus: "pending", AllocatedResources: tasks},
 		{NodeID: "1", JobID: "old", ClientStatus: "complete", AllocatedResources: tasks},
 		{NodeID: "1", JobID: "lr/run", ClientStatus: "running", AllocatedResources: tasks},
 		{NodeID: "2", JobID: "new", ClientStatus: "running"},
-	})
-	if len(used) != 1 || !used["1"].Equal(apportion.Resources{600, 400, 4}) {
+	}
+	n := newNomad(nil, 1, beside.Guarded{})
+	if used := usedByOthers(list, n.isOwn); len(used) != 1 || !used["1"].Equal(apportion.Resources{600, 400, 4}) {
 		t.Errorf("%v", used)
+	}
+	// For an autoscaler the containers of the elastic jobs themselves count, and a child is what it is: somebody else's.
+	n.advised, n.jobs = true, map[string]read{"web": {}, "api": {fault: errAgain}}
+	if used := usedByOthers(list, n.isOwn); len(used) != 1 || !used["1"].Equal(apportion.Resources{600, 400, 4}) || !n.isOwn("web") || n.isOwn("api") {
+		t.Errorf("%v", used)
+	}
+}
+
+// A job whose number an autoscaler changes may have any count and any driver.
+func TestAdvisedJob(t *testing.T) {
+	j := declared()
+	j.TaskGroups[0].Count, j.TaskGroups[0].Tasks[0].Driver = ptr(3), "docker"
+	if job, err := jobOf(j, true); err != nil || job.Application.Max != 8 {
+		t.Errorf("%+v, %v", job, err)
+	}
+	j.Meta["apportion.max"] = "many"
+	if _, err := jobOf(j, true); err == nil {
+		t.Error("a number that is none")
 	}
 }

@@ -50,6 +50,9 @@ type Program struct {
 	// Connect returns the cluster manager for the master of an epoch, which keeps what it must remember in a folder of its
 	// own; for a dry run the epoch is 0 and there is no folder.
 	Connect func(epoch int64, folder string, g Guarded) (Cluster, error)
+	// Advised returns the cluster manager for decisions that an autoscaler carries out, of jobs that run by themselves; nil:
+	// there is no such thing.
+	Advised func() (Cluster, error)
 }
 
 // settings are the flags.
@@ -57,7 +60,7 @@ type settings struct {
 	shared, listen, url, guard string
 	theta1, theta2             float64
 	lease, every, look, save   time.Duration
-	dryRun                     bool
+	dryRun, advise             bool
 }
 
 // parse reads the flags.
@@ -76,6 +79,9 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.DurationVar(&s.look, "look", controller.DefaultLook, "the pause between two looks at the cluster")
 	flags.DurationVar(&s.save, "save", 10*time.Minute, "how often a running job is saved")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
+	if p.Advised != nil {
+		flags.BoolVar(&s.advise, "advise", false, "decide for an autoscaler, and change nothing")
+	}
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -129,7 +135,7 @@ func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.
 // folders are those of a controller below the shared one, which nobody else may read.
 var folders = []string{"journal", "store", "agents", "cluster"}
 
-// control runs the controller.
+// control runs the controller, or the advisor in its place.
 func (p *Program) control(ctx context.Context, s *settings, config controller.Config, stdout io.Writer) error {
 	master := filepath.Join(s.shared, "master")
 	for _, folder := range folders {
@@ -147,6 +153,9 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	defer release()
+	if s.advise {
+		return p.advise(ctx, s, config, tokens, stdout)
+	}
 	// 2. What the one before has left.
 	if err := p.open(s, &config, master); err != nil {
 		return err
@@ -156,15 +165,42 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 3. The guards that it has started wait for an answer.
-	listener, err := net.Listen("tcp", s.listen)
+	address, end, err := serve(s.listen, c.Handler(tokens))
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: c.Handler(tokens), ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(listener) }() // it ends with Close
-	defer server.Close()
-	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", listener.Addr(), tokens.User)
+	defer end()
+	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, tokens.User)
 	return c.Run(ctx)
+}
+
+// advise decides for somebody else until the context ends.
+func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, tokens controller.Tokens, stdout io.Writer) error {
+	cluster, err := p.Advised()
+	if err != nil {
+		return err
+	}
+	config.Cluster = cluster
+	a := controller.NewAdvisor(config, cluster.Running)
+	address, end, err := serve(s.listen, a.Handler(tokens.User))
+	if err != nil {
+		return err
+	}
+	defer end()
+	fmt.Fprintf(stdout, "decisions: http://%s/decision?token=%s\n", address, tokens.User)
+	a.Run(ctx)
+	return nil
+}
+
+// serve answers requests at an address until end is called.
+func serve(listen string, handler http.Handler) (address net.Addr, end func(), err error) {
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, nil, err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }()                 // it ends with Close
+	return listener.Addr(), func() { _ = server.Close() }, nil // nobody is answered any more, whatever it says
 }
 
 // open opens journal and store, and connects to the manager.

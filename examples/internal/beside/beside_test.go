@@ -4,8 +4,10 @@ package beside
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,4 +130,41 @@ type lines struct{ seen chan string }
 func (l *lines) Write(text []byte) (int, error) {
 	l.seen <- string(text)
 	return len(text), nil
+}
+
+// Where a cluster has an autoscaler the program can decide for that, in place of a controller.
+func TestAdvise(t *testing.T) {
+	p, connected := on(nil)
+	var text strings.Builder
+	if err := p.Run(t.Context(), []string{"-advise", "-shared", t.TempDir()}, &text, &text); err == nil {
+		t.Error("a flag for nothing")
+	}
+	p.Advised = func() (Cluster, error) {
+		return &idle{managedtest.New(func() *guard.Desk { return nil }, nil), nil}, nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	out := &lines{seen: make(chan string, 4)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- p.Run(ctx, []string{"-advise", "-shared", t.TempDir(), "-listen", "127.0.0.1:0", "-look", "1ms"}, out, os.Stderr)
+	}()
+	url := strings.TrimSpace(strings.TrimPrefix(<-out.seen, "decisions: "))
+	var taken controller.Taken
+	for end := time.Now().Add(20 * time.Second); taken.Decision == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		response, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(json.NewDecoder(response.Body).Decode(&taken), response.Body.Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if taken.Decision == nil || taken.Decision.Allocation.Containers("lr") != 4 {
+		t.Errorf("%+v", taken)
+	}
+	stop()
+	if err := <-ended; err != nil || len(*connected) != 0 {
+		t.Errorf("%v, and a controller was connected %d times", err, len(*connected))
+	}
 }

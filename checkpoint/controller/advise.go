@@ -1,0 +1,88 @@
+// This file implements Advisor: the decisions of a controller for somebody else to carry out, [Dorm] §IV.
+
+package controller
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+)
+
+// Advisor looks at a cluster and decides, again and again, and changes nothing there: an autoscaler, which sees one job at a
+// time, asks it for the joint decision and carries out its totals. Which containers stand on which server is the
+// manager's choice then, and what was decided of that is lost. Its methods are safe for concurrent use.
+type Advisor struct {
+	config  Config
+	running func(context.Context) (alloc.Allocation, error)
+
+	mu   sync.Mutex
+	last Taken
+}
+
+// NewAdvisor returns an advisor. Of the Config it uses Cluster, of which it calls Look alone, Problem, Look, Decide and
+// Report. running says what the jobs have, by the manager's word; it is called after Look.
+func NewAdvisor(config Config, running func(context.Context) (alloc.Allocation, error)) *Advisor {
+	return &Advisor{config: config.filled(), running: running}
+}
+
+// Run decides until the context ends: whenever servers, jobs or what these have is not as it was. While the cluster cannot be
+// seen there is no decision, but a Fault: what was decided before may be wrong by now.
+func (a *Advisor) Run(ctx context.Context) {
+	var last shape
+	for {
+		taken, err := a.decide(ctx, &last)
+		if err != nil && ctx.Err() == nil {
+			a.config.Report(err)
+			taken = &Taken{At: time.Now(), Fault: err.Error()}
+		}
+		if taken != nil {
+			a.mu.Lock()
+			a.last = *taken
+			a.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(a.config.Look):
+		}
+	}
+}
+
+// decide takes a decision if the shape of the problem is not the last one; nil: it is.
+func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
+	before := *last
+	*last = shape{}
+	p, err := problemOf(ctx, a.config, a.running)
+	if err != nil {
+		return nil, err
+	}
+	now := shapeOf(p)
+	if now == before {
+		*last = now
+		return nil, nil
+	}
+	taken := &Taken{At: time.Now(), Problem: p}
+	if taken.Decision, err = a.config.Decide(ctx, p); err != nil {
+		return nil, err
+	}
+	taken.Took = time.Since(taken.At)
+	*last = now
+	return taken, nil
+}
+
+// Last returns the newest decision.
+func (a *Advisor) Last() Taken {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last
+}
+
+// Handler answers GET /decision and GET /explain as [Controller.Handler] does, for whoever shows the token.
+func (a *Advisor) Handler(token string) http.Handler {
+	mux := http.NewServeMux()
+	handleDecision(mux, token, a.Last)
+	return mux
+}
