@@ -59,7 +59,7 @@ func publish(t *testing.T) *stranger {
 	}
 	slices.Sort(published)
 	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples/live", library + "/examples/nodeagent",
-		library + "/examples/nomad", library + "/examples/studies", tools}
+		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/studies", tools}
 	if !slices.Equal(published, want) {
 		t.Errorf("published %q, want %q", published, want)
 	}
