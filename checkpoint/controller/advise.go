@@ -1,4 +1,4 @@
-// This file implements Advisor: the decisions of a controller for somebody else to carry out, [Dorm] §IV.
+// This file implements Advisor: the decisions of a controller for somebody else to carry out.
 
 package controller
 

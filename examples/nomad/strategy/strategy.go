@@ -1,4 +1,4 @@
-// This file implements strategy: the part of one job in the joint decision of a controller, [Dorm] §IV.
+// This file implements strategy: the part of one job in the joint decision of a controller.
 
 package main
 
