@@ -49,7 +49,7 @@ func guardedSite(t *testing.T, options command.Options, job string, args ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: guard.Vouching(v, "")}
+	server := &http.Server{Handler: guard.Vouching(v)}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { server.Close() })
 	options.Guard = []string{program(t), "guard", "-socket", filepath.Join(dir, "s"), "-start", "2s"}

@@ -13,12 +13,15 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
-// Tokens are the bearer tokens of a controller's handler; an empty one lets nobody in.
-type Tokens struct {
-	// User is that of those who look; Guard that of the guards, which every job can read.
-	User, Guard string
+// Access says who is let in by a controller's handler.
+type Access struct {
+	// User is the bearer token of those who look; empty: nobody may.
+	User string
+	// Guards is the gate for claims, which parties of the role wire.Guard sign; nil: nobody may claim.
+	Guards *wire.Gate
 }
 
 // Report is what a controller tells of itself, as JSON.
@@ -108,21 +111,16 @@ func (t *Taken) explain() (string, error) {
 //	GET /metrics      numbers, in the text format of Prometheus
 //	POST /lease       claims of guards, see guard.Desk.Handler
 //
-// All but the last ask for the token of users, as a bearer token, or for the page as ?token=.
-func (c *Controller) Handler(tokens Tokens) http.Handler {
+// The claims are signed, see package wire. All others ask for the token of users, as a bearer token, or for the page as ?token=.
+func (c *Controller) Handler(access Access) http.Handler {
 	mux := http.NewServeMux()
-	handle(mux, "GET /{$}", tokens.User, c.page)
-	handle(mux, "GET /state", tokens.User, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
-	handle(mux, "GET /metrics", tokens.User, c.metrics)
-	handleDecision(mux, tokens.User, c.Last)
-	lease := c.fleet.Desk().Handler(tokens.Guard)
-	mux.HandleFunc("POST /lease", func(w http.ResponseWriter, r *http.Request) {
-		if tokens.Guard == "" {
-			http.Error(w, "there is no token for guards", http.StatusUnauthorized)
-			return
-		}
-		lease.ServeHTTP(w, r)
-	})
+	handle(mux, "GET /{$}", access.User, c.page)
+	handle(mux, "GET /state", access.User, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
+	handle(mux, "GET /metrics", access.User, c.metrics)
+	handleDecision(mux, access.User, c.Last)
+	if access.Guards != nil {
+		mux.Handle("POST /lease", c.fleet.Desk().Handler(access.Guards))
+	}
 	return mux
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // fake is a cluster manager in memory with a view that a test changes.
@@ -400,7 +401,7 @@ func TestNoBound(t *testing.T) {
 	for _, path := range []string{"/state", "/decision", "/metrics", "/"} {
 		request.URL.Path = path
 		answer := httptest.NewRecorder()
-		b.now().Handler(controller.Tokens{User: "user"}).ServeHTTP(answer, request)
+		b.now().Handler(controller.Access{User: "user"}).ServeHTTP(answer, request)
 		if answer.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
@@ -430,7 +431,8 @@ func TestHandler(t *testing.T) {
 		d := b.now().Last().Decision
 		return d != nil && len(d.Waiting) == 1 && len(b.held()) == 12
 	})
-	server := httptest.NewServer(b.now().Handler(controller.Tokens{User: "user", Guard: "guard"}))
+	secret := wire.NewSecret()
+	server := httptest.NewServer(b.now().Handler(controller.Access{User: "user", Guards: secret.Gate()}))
 	defer server.Close()
 	get := func(path, token string) (int, string) {
 		t.Helper()
@@ -475,19 +477,23 @@ func TestHandler(t *testing.T) {
 	if !waits {
 		t.Errorf("nobody is told why it waits: %+v", report.Jobs)
 	}
-	claim := func(token string) int {
-		authority := guard.HTTP{URL: server.URL + "/lease", Token: token}
+	claim := func(c wire.Credential, want string) {
+		t.Helper()
+		authority := guard.HTTP{URL: server.URL + "/lease", Credential: c}
 		_, err := authority.Renew(t.Context(), guard.Claim{ID: guard.ID{Job: "b", Attempt: 99, Server: "n1"}, Life: "x"})
-		if err == nil {
-			return 200
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v claims: %v, want %s", c.Party, err, want)
 		}
-		if strings.Contains(err.Error(), "not known here") {
-			return 409
-		}
-		return 401
 	}
-	if claim("guard") != 409 || claim("user") != 401 || claim("") != 401 {
-		t.Errorf("guards: %d, users: %d", claim("guard"), claim("user"))
+	claim(secret.Credential(wire.Party{Role: wire.Guard}), "not known here")
+	claim(secret.Credential(wire.Party{Role: wire.User, Name: "user"}), "not for the role")
+	claim(wire.NewSecret().Credential(wire.Party{Role: wire.Guard}), "not signed")
+	claim(wire.Credential{}, "401")
+	// Where there is no gate nobody claims.
+	shut := httptest.NewRecorder()
+	b.now().Handler(controller.Access{User: "user"}).ServeHTTP(shut, httptest.NewRequest(http.MethodPost, "/lease", nil))
+	if shut.Code != http.StatusNotFound && shut.Code != http.StatusMethodNotAllowed {
+		t.Errorf("without a gate: %d", shut.Code)
 	}
 }
 

@@ -23,6 +23,8 @@ import (
 type mounted struct {
 	right, other store.Store
 	away         atomic.Bool
+	// leave is after how many more answers which it is the right one goes away; 0: it stays.
+	leave atomic.Int64
 }
 
 func (m *mounted) now() store.Store {
@@ -52,7 +54,25 @@ func (m *mounted) Fence(ctx context.Context, job string, number int64) error {
 	return m.now().Fence(ctx, job, number)
 }
 
-func (m *mounted) Identity(ctx context.Context) (store.Identity, error) { return m.now().Identity(ctx) }
+func (m *mounted) Identity(ctx context.Context) (store.Identity, error) {
+	id, err := m.now().Identity(ctx)
+	if m.leave.Load() > 0 && m.leave.Add(-1) == 0 {
+		m.away.Store(true)
+	}
+	return id, err
+}
+
+// commits puts a checkpoint without parts into the store in the place of the right one.
+func (m *mounted) commits(t *testing.T, job string, number int64) {
+	t.Helper()
+	writer, err := m.other.Begin(t.Context(), job, number)
+	if err == nil {
+		_, err = writer.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // mount has servers and master see the store in a place where another one can be.
 func mount(w *world) (servers, master *mounted) {
@@ -128,6 +148,97 @@ func TestAnotherStoreForOne(t *testing.T) {
 	}
 }
 
+// A server cannot find the checkpoint, and the master, who is asked, sees another store: nobody has looked at the checkpoint,
+// so it stays what it was.
+func TestAnotherStoreAtTheSecondReader(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		servers, _ := seen(w, store.ErrNotFound)
+		master := &mounted{right: w.store, other: &storetest.MemStore{}}
+		w.config.Store = master
+		w.open()
+		w.runs("lr", "s1")
+		w.saves("lr", 10, "s1")
+		confirmed := w.saves("lr", 65, "s1").Job.Checkpoints
+		servers.from.Store(1)
+		w.servers["s1"].Kill("lr")
+		// The next attempt finds the right store while it is created, and another one behind that.
+		master.leave.Store(1)
+		if j := w.await("lr", in(checkpoint.Idle)); !slices.Equal(j.Job.Checkpoints, confirmed) || j.Job.Attempt == 0 {
+			t.Errorf("%v is confirmed, and was %v", j.Job.Checkpoints, confirmed)
+		}
+		w.close()
+	})
+}
+
+// The store goes away behind the look at a new checkpoint: what lies in the other one is not pruned.
+func TestPruneInAnotherStore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, master := mount(w)
+		w.open()
+		w.runs("lr", "s1")
+		master.commits(t, "lr", 1)
+		master.leave.Store(1)
+		w.saves("lr", 10, "s1")
+		time.Sleep(time.Minute)
+		if list, err := master.other.List(t.Context(), "lr"); err != nil || len(list) != 1 || !master.away.Load() {
+			t.Errorf("the other store has %v, %v", list, err)
+		}
+		w.close()
+	})
+}
+
+// A checkpoint directory in another store is not fenced, and no attempt begins; it does when the right one is back.
+func TestFenceInAnotherStore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, master := mount(w)
+		w.open()
+		w.must(submit("lr"))
+		time.Sleep(time.Second)
+		master.away.Store(true)
+		w.must(adjust("lr", "s1"))
+		w.await("lr", func(j *driver.JobState) bool { return j.Job.Reason.Constraint == string(checkpoint.Create) })
+		if n := w.servers["s1"].Starts("lr", 1); n > 0 {
+			t.Errorf("%d attempts were started", n)
+		}
+		if _, err := master.other.Begin(t.Context(), "lr", 1); err != nil {
+			t.Errorf("the other store is fenced: %v", err)
+		}
+		master.away.Store(false)
+		w.must(adjust("lr", "s1"))
+		w.await("lr", on("s1"))
+		w.close()
+	})
+}
+
+// absent is a store that does not answer at first.
+type absent struct {
+	store.Store
+	failures atomic.Int64
+}
+
+func (a *absent) Identity(ctx context.Context) (store.Identity, error) {
+	if a.failures.Add(-1) >= 0 {
+		return "", errors.New("no answer")
+	}
+	return a.Store.Identity(ctx)
+}
+
+// A store that does not answer at first is asked again; what was asked for meanwhile waits for it.
+func TestStoreAnswersLate(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		slow := &absent{Store: w.store}
+		slow.failures.Store(5)
+		w.config.Store = slow
+		w.open()
+		w.runs("lr", "s1")
+		if n := slow.failures.Load(); n > -1 {
+			t.Errorf("the job runs, and the store has not answered yet: %d", n)
+		}
+		w.saves("lr", 10, "s1")
+		w.close()
+	})
+}
+
 // A master that is started on another store ends, and the one that follows on the right store finds all.
 func TestMasterOnAnotherStore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
@@ -161,13 +272,7 @@ func TestRetainInAnotherStore(t *testing.T) {
 		w.runs("lr", "s1")
 		saved := w.saves("lr", 10, "s1")
 		number := saved.Job.Newest().Number
-		writer, err := master.other.Begin(t.Context(), "lr", number)
-		if err == nil {
-			_, err = writer.Commit()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		master.commits(t, "lr", number)
 		master.away.Store(true)
 		w.must(checkpoint.Cancel{Job: "lr"})
 		time.Sleep(5 * time.Minute)

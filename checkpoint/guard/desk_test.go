@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 func claim(attempt int64, life string) guard.Claim {
@@ -120,43 +122,90 @@ func TestDeskKnowsTheEnd(t *testing.T) {
 	}
 }
 
-// What is posted and is no claim of somebody who may claim is answered by what is wrong with it.
+// secret is that of the tests' cluster, and guards the credential of its guards.
+var (
+	secret = readSecret("5ec7e7")
+	guards = secret.Credential(wire.Party{Role: wire.Guard})
+)
+
+// readSecret returns a secret that other processes of the tests have as well.
+func readSecret(digits string) (s wire.Secret) {
+	if err := s.UnmarshalText([]byte(digits + strings.Repeat("0", 64-len(digits)))); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Claims that are signed by a guard of the cluster are answered, and nobody else's.
 func TestHandler(t *testing.T) {
 	d, _ := desk()
 	d.Admit("lr", 5)
-	h := d.Handler("secret")
-	post := func(method, token, body string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, "/", strings.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+token)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
+	server := httptest.NewServer(d.Handler(secret.Gate()))
+	defer server.Close()
+	newer := claim(5, "a")
+	newer.Epoch = 9
+	for name, c := range map[string]struct {
+		credential wire.Credential
+		claim      guard.Claim
+		want       string
+	}{
+		"a claim":          {guards, claim(5, "a"), ""},
+		"not signed":       {wire.Credential{}, claim(5, "a"), "401"},
+		"another cluster":  {readSecret("bad").Credential(guards.Party), claim(5, "a"), "not signed by a party"},
+		"an agent":         {secret.Credential(wire.Party{Role: wire.Agent, Name: "s1"}), claim(5, "a"), "not for the role"},
+		"an unknown run":   {guards, claim(9, "a"), "is not known here"},
+		"of a new master":  {guards, newer, checkpoint.ErrFenced.Error()},
+		"a broken address": {guards, claim(5, "a"), "missing protocol scheme"},
+	} {
+		h := guard.HTTP{URL: server.URL, Credential: c.credential}
+		if name == "a broken address" {
+			h.URL = ":"
+		}
+		g, err := h.Renew(t.Context(), c.claim)
+		if err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if err == nil && (g.Length != 10*time.Second || g.Heard != c.claim.Clock) {
+			t.Errorf("%s: %+v", name, g)
+		}
 	}
-	text, err := json.Marshal(claim(5, "a"))
+}
+
+// Whoever listens in the place of a desk learns nothing with which he could claim or vouch, and is not believed.
+func TestListenerInThePlaceOfADesk(t *testing.T) {
+	var heard []*http.Request
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard = append(heard, r)
+		_ = json.NewEncoder(w).Encode(guard.Grant{Heard: claim(5, "a").Clock, Length: time.Hour})
+	}))
+	defer stranger.Close()
+	if g, err := (&guard.HTTP{URL: stranger.URL + "/lease", Credential: guards}).Renew(t.Context(), claim(5, "a")); !errors.Is(err, wire.ErrUnsigned) {
+		t.Errorf("a stranger vouches: %+v, %v", g, err)
+	}
+	key, err := guards.Key.MarshalText()
+	if err != nil || len(heard) != 1 {
+		t.Fatal(len(heard), err)
+	}
+	if shown := fmt.Sprint(heard[0].Header); strings.Contains(shown, string(key)) || heard[0].Header.Get("Authorization") != "" {
+		t.Errorf("the claim shows %s", shown)
+	}
+	// What was heard cannot be said once more, or to the desk on another path.
+	d, _ := desk()
+	d.Admit("lr", 5)
+	server := httptest.NewServer(d.Handler(secret.Gate()))
+	defer server.Close()
+	again, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/other", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := string(text)
-	for name, c := range map[string]struct {
-		method, token, body string
-		want                int
-	}{
-		"a claim":       {"POST", "secret", good, 200},
-		"no token":      {"POST", "", good, 401},
-		"another token": {"POST", "secrets", good, 401},
-		"a question":    {"GET", "secret", good, 400},
-		"no claim":      {"POST", "secret", "{", 400},
-		"a long one":    {"POST", "secret", `{"job":"` + strings.Repeat("x", 1<<17) + `"}`, 400},
-		"unknown":       {"POST", "secret", strings.Replace(good, `"attempt":5`, `"attempt":9`, 1), 409},
-		"a new master":  {"POST", "secret", strings.Replace(good, `"epoch":3`, `"epoch":9`, 1), 409},
-	} {
-		if w := post(c.method, c.token, c.body); w.Code != c.want {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
+	again.Header = heard[0].Header
+	response, err := http.DefaultClient.Do(again)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var g guard.Grant
-	if w := post("POST", "secret", good); json.Unmarshal(w.Body.Bytes(), &g) != nil || g.Length != 10*time.Second {
-		t.Errorf("%s", w.Body)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("what was heard opens the desk: %d", response.StatusCode)
 	}
 }
 

@@ -53,6 +53,10 @@
 //
 // Linux only; elsewhere Run returns an error that wraps errors.ErrUnsupported. It uses no cgo.
 //
+// Claims by HTTP are signed, and so are their answers: whoever listens in the place of a desk that is gone learns no secret
+// and vouches for nobody. For that the clocks of servers and desk must agree within wire.Window. The credential is the
+// same for all guards of a cluster, and a trainer can read what its guard can.
+//
 // # Limits
 //
 // If guard and keeper are killed at the same moment the kernel kills the trainer's first process, and its children live

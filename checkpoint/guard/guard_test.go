@@ -51,7 +51,7 @@ func guardMain() int {
 	if err := json.Unmarshal([]byte(os.Args[1]), &s); err != nil {
 		panic(err)
 	}
-	var a guard.Authority = &guard.HTTP{URL: s.URL, Token: "secret"}
+	var a guard.Authority = &guard.HTTP{URL: s.URL, Credential: guards}
 	if s.Files != "" {
 		a = &guard.Files{Dir: s.Files}
 	}
@@ -93,7 +93,7 @@ func newBench(t *testing.T, length time.Duration) *bench {
 	b := &bench{t: t, length: length, dir: t.TempDir(), desk: guard.NewDesk(3, length, length/2, nil)}
 	b.desk.Admit("lr", 5)
 	over := make(chan struct{})
-	handler := b.desk.Handler("secret")
+	handler := b.desk.Handler(secret.Gate())
 	server := httptest.NewServer(handlerFunc(func(w writer, r request) {
 		if b.deaf.Load() {
 			<-over

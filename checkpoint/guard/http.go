@@ -4,18 +4,16 @@ package guard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strings"
+	"net/url"
 
-	"crypto/subtle"
-
-	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // maxBody bounds a claim and an answer, in bytes.
@@ -25,8 +23,10 @@ const maxBody = 1 << 16
 type HTTP struct {
 	// URL is where claims are posted to.
 	URL string
-	// Token is the bearer token that the desk asks for; empty: none.
-	Token string
+	// Credential signs the claims, and tells by their signatures which answers are the desk's, see package wire: whoever
+	// listens at the URL in the desk's place learns no secret, and vouches for nobody. Zero: nothing is signed, which is
+	// right for a socket in a folder that is nobody else's.
+	Credential wire.Credential
 	// Client is what asks; nil: a client without a proxy, which must not be a stranger's.
 	Client *http.Client
 }
@@ -47,6 +47,24 @@ func NewSocket(path string) *HTTP {
 
 // Renew implements Authority.
 func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
+	if h.Credential == (wire.Credential{}) {
+		return h.post(ctx, c)
+	}
+	address, err := url.Parse(h.URL)
+	if err != nil {
+		return Grant{}, err
+	}
+	client := h.Credential.Client(address.Scheme + "://" + address.Host)
+	client.HTTP = h.Client
+	var grant Grant
+	if err := client.Call(ctx, cmp.Or(address.EscapedPath(), "/"), c, &grant); err != nil {
+		return Grant{}, fmt.Errorf("guard: %w", err)
+	}
+	return grant, nil
+}
+
+// post claims without a signature.
+func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
 		return Grant{}, err
@@ -56,9 +74,6 @@ func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
 		return Grant{}, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if h.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+h.Token)
-	}
 	client := h.Client
 	if client == nil {
 		client = direct
@@ -82,19 +97,16 @@ func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
 	return grant, nil
 }
 
-// Handler answers claims that are posted. One without the token gets 401, one that is none 400, one that is not granted
-// because the desk does not know the run, or was replaced, 409: the guard asks again. A run that is fenced off is
-// answered by a grant that says so.
-func (d *Desk) Handler(token string) http.Handler { return handler(token, d.Answer) }
+// Handler answers claims that are posted and signed by a guard of the gate's cluster, each once; see package wire for what
+// others get. One that is not granted because the desk does not know the run, or was replaced, is an error: the guard asks
+// again. A run that is fenced off is answered by a grant that says so.
+func (d *Desk) Handler(g *wire.Gate) http.Handler {
+	return wire.Handler(g, func(_ context.Context, c Claim) (Grant, error) { return d.Answer(c) }, wire.Guard)
+}
 
-// handler answers claims with what answer says.
-func handler(token string, answer func(Claim) (Grant, error)) http.Handler {
+// open answers every claim with what answer says, for a socket. One that is none gets 400, one that is not granted 409.
+func open(answer func(Claim) (Grant, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
-			http.Error(w, "the bearer token is missing or wrong", http.StatusUnauthorized)
-			return
-		}
 		var c Claim
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&c); err != nil || r.Method != http.MethodPost {
 			http.Error(w, "this is no claim", http.StatusBadRequest)
@@ -102,11 +114,7 @@ func handler(token string, answer func(Claim) (Grant, error)) http.Handler {
 		}
 		grant, err := answer(c)
 		if err != nil {
-			text := err.Error()
-			if errors.Is(err, checkpoint.ErrFenced) {
-				text = "another desk has taken over"
-			}
-			http.Error(w, text, http.StatusConflict)
+			http.Error(w, err.Error(), http.StatusConflict)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // What the program exits with when the trainer's own status is not the reason. The numbers are those of sysexits(3).
@@ -88,7 +89,7 @@ func parse(args []string, stderr io.Writer) (Config, error) {
 	flags := flag.NewFlagSet("apportion-guard", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	url := flags.String("url", "", "where claims are posted to")
-	token := flags.String("token-file", "", "a file with the bearer token for -url")
+	token := flags.String("token-file", "", "the file of the credential that signs claims to -url")
 	socket := flags.String("socket", "", "the Unix socket to which claims are posted, in place of -url")
 	held := flags.Int("held", 0, "a descriptor that the trainer is to hold, as its descriptor 3; 0: none")
 	files := flags.String("files", "", "the folder for claims by files, in place of -url")
@@ -110,11 +111,11 @@ func parse(args []string, stderr io.Writer) (Config, error) {
 	}
 	switch {
 	case *url != "" && *files == "" && *socket == "":
-		text, err := readToken(*token)
+		credential, err := readCredential(*token)
 		if err != nil {
 			return c, err
 		}
-		c.Authority = &HTTP{URL: *url, Token: text}
+		c.Authority = &HTTP{URL: *url, Credential: credential}
 	case *url == "" && *files != "" && *socket == "":
 		c.Authority = &Files{Dir: *files}
 	case *url == "" && *files == "" && *socket != "":
@@ -171,11 +172,14 @@ func setFiles(own map[string]string, dir string) error {
 	return nil
 }
 
-// readToken reads the bearer token; none without a file.
-func readToken(name string) (string, error) {
+// readCredential reads the credential of a guard. What is posted to a URL must be signed: anybody may listen there.
+func readCredential(name string) (wire.Credential, error) {
 	if name == "" {
-		return "", nil
+		return wire.Credential{}, errors.New("-url needs -token-file")
 	}
 	text, err := os.ReadFile(name)
-	return strings.TrimSpace(string(text)), err
+	if err != nil {
+		return wire.Credential{}, err
+	}
+	return wire.ReadCredential(text)
 }

@@ -4,6 +4,7 @@ package guard
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 func TestStatus(t *testing.T) {
@@ -43,14 +46,20 @@ func TestParse(t *testing.T) {
 		t.Setenv("APPORTION_"+name, value)
 	}
 	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
+	credential := wire.NewSecret().Credential(wire.Party{Role: wire.Guard})
+	text, err := json.Marshal(credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := errors.Join(os.WriteFile(token, text, 0o600), os.WriteFile(bad, []byte("secret\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := parse([]string{"-url", "http://x", "-token-file", token, "-save", "SIGUSR2", "-grace", "1s", "--", "sh", "-c", "exit"}, io.Discard)
 	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != syscall.SIGUSR2 || len(c.Argv) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if h, ok := c.Authority.(*HTTP); !ok || h.URL != "http://x" || h.Token != "secret" {
+	if h, ok := c.Authority.(*HTTP); !ok || h.URL != "http://x" || h.Credential != credential {
 		t.Errorf("%+v", c.Authority)
 	}
 	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard); err != nil || c.Authority.(*Files).Dir != "/leases" {
@@ -71,15 +80,17 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for args, want := range map[string]string{
-		"-files f -rank 4+ sh":          "-rank",
-		"-files f -rank -1 sh":          "-rank",
-		"-files f -rank 2147483647+1 a": "-rank",
-		"sh":                            "-url or -files",
-		"-url u -files f sh":            "-url or -files",
-		"-socket s -files f sh":         "-url or -files or -socket",
-		"-url u":                        "Argv",
-		"-url u -save STOP sh":          "-save",
-		"-url u -token-file /nowhere a": "/nowhere",
+		"-files f -rank 4+ sh":              "-rank",
+		"-files f -rank -1 sh":              "-rank",
+		"-files f -rank 2147483647+1 a":     "-rank",
+		"sh":                                "-url or -files",
+		"-url u -files f sh":                "-url or -files",
+		"-socket s -files f sh":             "-url or -files or -socket",
+		"-files f":                          "Argv",
+		"-url u sh":                         "-token-file",
+		"-files f -save STOP sh":            "-save",
+		"-url u -token-file " + bad + " sh": "credential",
+		"-url u -token-file /nowhere a":     "/nowhere",
 	} {
 		var text strings.Builder
 		if got := Main(nil, strings.Fields(args), &text); got != exitUsage || !strings.Contains(text.String(), want) {

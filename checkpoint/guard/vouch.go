@@ -19,9 +19,9 @@ type Voucher interface {
 
 // Vouching answers claims with what is left of the lease of a voucher: a run is granted no time that its agent does not
 // have. So what an agent's master knows of the end of the lease is true of the runs as well, whatever becomes of the agent
-// in between. The token is as in [Desk.Handler].
-func Vouching(v Voucher, token string) http.Handler {
-	return handler(token, func(c Claim) (Grant, error) {
+// in between. Whoever can reach it may ask, so it belongs at a socket in a folder that is nobody else's, see [NewSocket].
+func Vouching(v Voucher) http.Handler {
+	return open(func(c Claim) (Grant, error) {
 		if err := c.validate(); err != nil {
 			return Grant{}, fmt.Errorf("guard: %w", err)
 		}

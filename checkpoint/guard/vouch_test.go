@@ -5,10 +5,12 @@
 package guard_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +44,7 @@ func TestVouching(t *testing.T) {
 			t.Errorf("asked for attempt %d of %s", attempt, job)
 		}
 		return left, fault
-	}), "")}
+	}))}
 	go func() { _ = server.Serve(listener) }()
 	a := guard.NewSocket(socket)
 	for _, test := range []struct {
@@ -128,5 +130,29 @@ func TestNoCgroup(t *testing.T) {
 	b.ends()
 	if left, _ := os.ReadDir(b.set.Cgroup); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// What is posted to a socket and is no claim is answered by what is wrong with it.
+func TestSocketRefusesNonsense(t *testing.T) {
+	h := guard.Vouching(vouching(func(string, int64) (time.Duration, error) { return 0, errors.New("no") }))
+	text, err := json.Marshal(claim(5, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		method, body string
+		want         int
+	}{
+		"not granted": {"POST", string(text), 409},
+		"a question":  {"GET", string(text), 400},
+		"no claim":    {"POST", "{", 400},
+		"a long one":  {"POST", `{"job":"` + strings.Repeat("x", 1<<17) + `"}`, 400},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(c.method, "/", strings.NewReader(c.body)))
+		if w.Code != c.want {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
 	}
 }

@@ -31,12 +31,17 @@ type fault struct {
 	Error string `json:"error"`
 }
 
-// Handle answers POST requests to path with what serve returns, if one of the roles has made them, see [Gate]. A request of
+// Handle answers POST requests to path as [Handler] does.
+func Handle[Q, A any](mux *http.ServeMux, path string, g *Gate, serve func(context.Context, Q) (A, error), roles ...Role) {
+	mux.Handle("POST "+path, Handler(g, serve, roles...))
+}
+
+// Handler answers requests with what serve returns, if one of the roles has made them, see [Gate]. A request of
 // anybody else gets 401, one that is not a single JSON value of the type Q 400; an error of serve is answered by 409 if it
 // wraps checkpoint.ErrFenced and by 422 otherwise. Whatever fails while the server goes down is answered by 503: that says
 // nothing of the request, and the next server may be asked. [Caller] tells serve who asks.
-func Handle[Q, A any](mux *http.ServeMux, path string, g *Gate, serve func(context.Context, Q) (A, error), roles ...Role) {
-	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+func Handler[Q, A any](g *Gate, serve func(context.Context, Q) (A, error), roles ...Role) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Nothing of a stranger's request is looked at but its length.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBytes))
 		if err != nil {

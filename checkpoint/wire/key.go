@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,12 @@ const (
 	Master Role = "master"
 	Agent  Role = "agent"
 	User   Role = "user"
+	// Guard is a guard of a run, see package guard, at a controller beside a cluster manager.
+	Guard Role = "guard"
 )
+
+// parties are the roles that have credentials: the masters have the secret.
+var parties = []Role{Agent, User, Guard}
 
 // Party is somebody who calls or is called. The masters of a cluster are one: they have no name.
 type Party struct {
@@ -45,7 +51,7 @@ func readParty(text string) (Party, error) {
 	}
 	role, name, found := strings.Cut(text, "/")
 	raw, err := hex.DecodeString(name)
-	if !found || err != nil || Role(role) != Agent && Role(role) != User {
+	if !found || err != nil || !slices.Contains(parties, Role(role)) {
 		return Party{}, errors.New("wire: that is no party")
 	}
 	return Party{Role(role), string(raw)}, nil
@@ -119,7 +125,7 @@ func ReadCredential(text []byte) (Credential, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("wire: a credential: %w", err)
 	}
-	if c.Cluster == "" || c.Party.Role != Agent && c.Party.Role != User || c.Key == (Key{}) {
+	if c.Cluster == "" || !slices.Contains(parties, c.Party.Role) || c.Key == (Key{}) {
 		return Credential{}, errors.New("wire: a credential without cluster, party or key")
 	}
 	return c, nil

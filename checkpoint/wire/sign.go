@@ -80,7 +80,7 @@ type Gate struct {
 	swept time.Time
 }
 
-// Gate returns the gate of a master: agents and users may call it.
+// Gate returns the gate of a master: every party of its cluster may call it.
 func (s Secret) Gate() *Gate {
 	self := Party{Role: Master}
 	return newGate(self, func(from Party) (line, bool) {

@@ -5,6 +5,7 @@ package beside
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,12 +25,14 @@ import (
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // Guarded is how the guards of containers are started.
 type Guarded struct {
 	// Program is the path of apportion-guard on the servers, URL where the controller hears claims, and TokenFile the file
-	// on the servers with the token for that.
+	// on the servers with the credential that signs them, see package wire.
 	Program, URL, TokenFile string
 	// Every is how often guards claim.
 	Every time.Duration
@@ -143,7 +146,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 			return err
 		}
 	}
-	tokens, err := tokensIn(master, s.shared)
+	access, err := accessIn(master, s.shared)
 	if err != nil {
 		return err
 	}
@@ -154,7 +157,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 	}
 	defer release()
 	if s.advise {
-		return p.advise(ctx, s, config, tokens, stdout)
+		return p.advise(ctx, s, config, access, stdout)
 	}
 	// 2. What the one before has left.
 	if err := p.open(s, &config, master); err != nil {
@@ -165,29 +168,29 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 3. The guards that it has started wait for an answer.
-	address, end, err := serve(s.listen, c.Handler(tokens))
+	address, end, err := serve(s.listen, c.Handler(access))
 	if err != nil {
 		return err
 	}
 	defer end()
-	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, tokens.User)
+	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, access.User)
 	return c.Run(ctx)
 }
 
 // advise decides for somebody else until the context ends.
-func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, tokens controller.Tokens, stdout io.Writer) error {
+func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, access controller.Access, stdout io.Writer) error {
 	cluster, err := p.Advised()
 	if err != nil {
 		return err
 	}
 	config.Cluster = cluster
 	a := controller.NewAdvisor(config, cluster.Running)
-	address, end, err := serve(s.listen, a.Handler(tokens.User))
+	address, end, err := serve(s.listen, a.Handler(access.User))
 	if err != nil {
 		return err
 	}
 	defer end()
-	fmt.Fprintf(stdout, "decisions: http://%s/decision?token=%s\n", address, tokens.User)
+	fmt.Fprintf(stdout, "decisions: http://%s/decision?token=%s\n", address, access.User)
 	a.Run(ctx)
 	return nil
 }
@@ -223,23 +226,44 @@ func (p *Program) open(s *settings, config *controller.Config, master string) er
 	return err
 }
 
-// guardToken is the file with the token of the guards, which jobs can read as well.
+// guardToken is the file with the credential of the guards, which jobs can read as well. It signs claims, and nobody who
+// listens in the controller's place learns it.
 const guardToken = "guard.token"
 
-// tokensIn reads the tokens, or makes them at the first time.
-func tokensIn(private, shared string) (controller.Tokens, error) {
-	user, err := tokenIn(filepath.Join(private, "user.token"))
+// accessIn reads what lets people and guards in, or makes it at the first time.
+func accessIn(private, shared string) (controller.Access, error) {
+	user, err := made(filepath.Join(private, "user.token"), rand.Text)
 	if err != nil {
-		return controller.Tokens{}, err
+		return controller.Access{}, err
 	}
-	guard, err := tokenIn(filepath.Join(shared, guardToken))
-	return controller.Tokens{User: user, Guard: guard}, err
+	drawn := func() string {
+		text, err := wire.NewSecret().MarshalText()
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	text, err := made(filepath.Join(private, "guard.secret"), drawn)
+	var secret wire.Secret
+	if err == nil {
+		err = secret.UnmarshalText([]byte(text))
+	}
+	if err != nil {
+		return controller.Access{}, err
+	}
+	credential, err := json.Marshal(secret.Credential(wire.Party{Role: wire.Guard}))
+	if err != nil {
+		return controller.Access{}, err
+	}
+	// It follows from the secret, so that it is the same each time.
+	return controller.Access{User: user, Guards: secret.Gate()}, durable.WriteFile(filepath.Join(shared, guardToken), credential)
 }
 
-func tokenIn(name string) (string, error) {
+// made reads a file that is nobody else's, after it has made it if it was not there.
+func made(name string, draw func() string) (string, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
-		_, err = fmt.Fprintln(f, rand.Text())
+		_, err = fmt.Fprintln(f, draw())
 		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 			return "", err
 		}

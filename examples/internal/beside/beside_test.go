@@ -117,7 +117,7 @@ func TestLead(t *testing.T) {
 	if len(*connected) != 2 || (*connected)[1].TokenFile != filepath.Join(shared, "guard.token") {
 		t.Errorf("%+v", *connected)
 	}
-	for _, name := range []string{"master/user.token", "guard.token"} {
+	for _, name := range []string{"master/user.token", "master/guard.secret", "guard.token"} {
 		if info, err := os.Stat(filepath.Join(shared, name)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}

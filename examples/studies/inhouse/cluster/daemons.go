@@ -151,7 +151,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	go func() { _ = wire.Serve(ctx, guards, guard.Vouching(a, "")) }() // without it leases end, which is safe
+	go func() { _ = wire.Serve(ctx, guards, guard.Vouching(a)) }() // without it leases end, which is safe
 	mux := http.NewServeMux()
 	wire.HandleAgent(mux, credential.Gate(), a)
 	return serve(ctx, cmp.Or(o.Listen, "127.0.0.1:0"), func(ctx context.Context, url string) error {
