@@ -23,6 +23,7 @@ COUNT ?= 1
 test: ## all tests of every module
 	@test -n "$$APPORTION_FRAMEWORKS" || echo "# The tests of training frameworks are SKIPPED: they are not there. 'make frameworks' installs them."
 	@test -n "$$APPORTION_NOMAD" || echo "# The tests on a Nomad cluster are SKIPPED: it is not there. 'make nomad' builds it."
+	@test -n "$$APPORTION_YARN" || echo "# The tests on a YARN cluster are SKIPPED: it is not there. 'make yarn' fetches it."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
 	$(call each,go test -timeout $(LIMIT) ./...)
 
@@ -84,6 +85,16 @@ nomad: ## builds the Nomad agent, for tests on a real cluster: some minutes at t
 .PHONY: slurm
 slurm: ## installs Slurm with apt, for tests on a real cluster
 	@command -v slurmctld >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge >/dev/null; }
+
+# Where `make yarn` puts the jars of a YARN cluster. Tests that need them are skipped without.
+YARN := $(CURDIR)/.cache/yarn/$(firstword $(shell cat examples/yarn/holder/pom.xml | cksum))
+ifneq ($(wildcard $(YARN)/lib),)
+export APPORTION_YARN ?= $(YARN)/lib
+endif
+
+.PHONY: yarn
+yarn: ## fetches the jars of a YARN cluster with Maven, for tests on a real cluster; builds and tests the holder
+	@examples/yarn/fetch.sh $(YARN)
 
 .PHONY: browser
 browser: ## installs Chromium with apt, for the test of the status page

@@ -1,0 +1,199 @@
+// This file speaks with the holder of application masters: a process that answers lines of JSON by lines of JSON. Its pipes
+// are nobody else's, so whoever may tell it anything is this process.
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// heartbeat is the pause between two heartbeats of an application.
+const heartbeat = 250 * time.Millisecond
+
+// holderPause is the shortest time between two starts of a holder.
+const holderPause = time.Second
+
+// errNotHeld says that the holder has only just been started, and answers nothing yet; or that it has died.
+var errNotHeld = errors.New("the holder does not answer")
+
+// holder is the process that holds the applications. It is started when it is needed, and again when it has died.
+type holder struct {
+	command, instance string
+
+	mu      sync.Mutex
+	started time.Time
+	in      io.WriteCloser // nil: there is no process
+	ready   bool
+	number  int64
+	waiting map[int64]chan []byte
+}
+
+func newHolder(command, instance string) *holder {
+	return &holder{command: command, instance: instance, waiting: map[int64]chan []byte{}}
+}
+
+// randomWord is a word that nobody else has, in small letters.
+func randomWord() string { return strings.ToLower(rand.Text()[:12]) }
+
+// begin starts the process if there is none. The caller holds mu.
+func (h *holder) begin() error {
+	if h.in != nil || time.Since(h.started) < holderPause {
+		return nil
+	}
+	h.started = time.Now()
+	cmd := exec.Command("sh", "-c", "exec "+h.command+` "$@"`, "sh", h.instance, strconv.FormatInt(heartbeat.Milliseconds(), 10))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	h.in = in
+	go h.read(cmd, out)
+	return nil
+}
+
+// read hands the answers to those who wait, until there are no more.
+func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		h.hear(line)
+	}
+	_ = cmd.Process.Kill() // it may have ended
+	_ = cmd.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_ = h.in.Close() // nobody reads it any more
+	h.in, h.ready = nil, false
+	for id, answer := range h.waiting {
+		close(answer)
+		delete(h.waiting, id)
+	}
+}
+
+// hear takes in a line.
+func (h *holder) hear(line []byte) {
+	var head struct {
+		ID    int64 `json:"id"`
+		Ready bool  `json:"ready"`
+	}
+	if json.Unmarshal(line, &head) != nil {
+		return // a start script may have words of its own to say
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ready = h.ready || head.Ready
+	if answer := h.waiting[head.ID]; answer != nil {
+		answer <- line
+		delete(h.waiting, head.ID)
+	}
+}
+
+// send sends an order and returns where its answer will come.
+func (h *holder) send(order map[string]any) (<-chan []byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.begin(); err != nil {
+		return nil, err
+	}
+	if !h.ready {
+		return nil, errNotHeld
+	}
+	h.number++
+	order["id"] = h.number
+	text, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
+	}
+	answer := make(chan []byte, 1)
+	h.waiting[h.number] = answer
+	if _, err := h.in.Write(append(text, '\n')); err != nil {
+		delete(h.waiting, h.number)
+		return nil, fmt.Errorf("%w: %w", errNotHeld, err)
+	}
+	return answer, nil
+}
+
+// refusal is what the holder says of an order that it cannot carry out.
+type refusal string
+
+func (r refusal) Error() string { return "the holder: " + string(r) }
+
+// call sends an order and reads its answer.
+func (h *holder) call(ctx context.Context, order map[string]any, into any) error {
+	answer, err := h.send(order)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case line, lives := <-answer:
+		if !lives {
+			return errNotHeld
+		}
+		var head struct {
+			Error string `json:"error"`
+		}
+		if err := json.Unmarshal(line, &head); err != nil {
+			return err
+		}
+		if head.Error != "" {
+			return refusal(head.Error)
+		}
+		return json.Unmarshal(line, into)
+	}
+}
+
+// held is how an application of the holder's stands.
+type held struct {
+	// State is opening, open, refused or closed; Why says why it is refused, or what goes wrong.
+	State string `json:"state"`
+	Why   string `json:"why"`
+	// Stopped is the highest attempt that was stopped.
+	Stopped    int64           `json:"stopped"`
+	Containers []heldContainer `json:"containers"`
+}
+
+// heldContainer is a container of a run, from when it is wanted until it is over.
+type heldContainer struct {
+	Attempt int64  `json:"attempt"`
+	Rank    int    `json:"rank"`
+	Server  string `json:"server"`
+	ID      string `json:"id"`
+	// State is wanted, asked, granted, started or over; Exit and Why say how one is over.
+	State string `json:"state"`
+	Exit  int    `json:"exit"`
+	Why   string `json:"why"`
+}
+
+// list says how all applications stand.
+func (h *holder) list(ctx context.Context) (map[string]held, error) {
+	var answer struct {
+		Jobs map[string]held `json:"jobs"`
+	}
+	err := h.call(ctx, map[string]any{"op": "list"}, &answer)
+	return answer.Jobs, err
+}

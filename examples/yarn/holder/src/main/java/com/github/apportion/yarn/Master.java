@@ -1,0 +1,490 @@
+package com.github.apportion.yarn;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.security.PrivilegedExceptionAction;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
+import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerLaunchContext;
+import org.apache.hadoop.yarn.api.records.ContainerState;
+import org.apache.hadoop.yarn.api.records.ContainerStatus;
+import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
+import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.YarnApplicationAttemptState;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+import org.apache.hadoop.yarn.client.api.AMRMClient;
+import org.apache.hadoop.yarn.client.api.AMRMClient.ContainerRequest;
+import org.apache.hadoop.yarn.client.api.NMClient;
+import org.apache.hadoop.yarn.client.api.NMTokenCache;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.exceptions.ApplicationAttemptNotFoundException;
+import org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+
+/**
+ * The unmanaged application master of one job. A thread of its own runs {@link #run}: it submits the application, or takes
+ * over the one that a holder before this one had, and then asks, grants, starts and gives back with every heartbeat. All
+ * other methods may be called from any thread, and wait for nobody but each other.
+ */
+final class Master implements Runnable {
+  /** The type of the applications, by which they are found again. */
+  static final String TYPE = "APPORTION";
+
+  /** How an application stands. */
+  enum State {
+    /** It was submitted, or is being taken over. */
+    OPENING,
+    /** Its master is registered. */
+    OPEN,
+    /** YARN does not want it; what follows says why. */
+    REFUSED,
+    /** It has ended, or was killed. */
+    CLOSED
+  }
+
+  private final Configuration conf;
+  private final Executor starts;
+  private final String job;
+  private final String user;
+  private final String queue;
+  private final String label;
+  private final int priority;
+  private final Set<String> tags;
+  private final long heartbeat;
+  private final boolean portInName;
+  private final Book book = new Book();
+
+  private State state = State.OPENING;
+  private String why = "";
+  private Task task;
+  private FinalApplicationStatus ending;
+  private String endingWhy = "";
+  private final List<Entry> back = new ArrayList<>();
+
+  // What follows belongs to the thread of run.
+  private final UserGroupInformation client;
+  private YarnClient yarn;
+  private ApplicationId application;
+  private boolean submitted;
+  private UserGroupInformation self;
+  private AMRMClient<ContainerRequest> rm;
+  private NMClient nm;
+
+  /**
+   * Makes the master of a job.
+   *
+   * @param conf the client's configuration
+   * @param starts what containers are started by, since a NodeManager may take its time
+   * @param instance a tag that tells the applications of one controller from those of others
+   * @param heartbeat the pause between two heartbeats, in milliseconds
+   * @param order an order with the fields job, user, queue, label, priority and stamp
+   * @throws IOException if the user cannot be impersonated
+   */
+  Master(Configuration conf, Executor starts, String instance, long heartbeat, JsonNode order) throws IOException {
+    this.conf = conf;
+    this.starts = starts;
+    this.heartbeat = heartbeat;
+    job = order.path("job").asText();
+    user = order.path("user").asText();
+    queue = order.path("queue").asText();
+    label = order.path("label").asText();
+    priority = order.path("priority").asInt();
+    // The ResourceManager keeps tags in small letters.
+    tags = Set.of(instance, order.path("stamp").asText());
+    portInName = conf.getBoolean(YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME, false);
+    client = impersonate(user);
+  }
+
+  private static UserGroupInformation impersonate(String user) throws IOException {
+    UserGroupInformation login = UserGroupInformation.getLoginUser();
+    if (login.getShortUserName().equals(user)) {
+      return login;
+    }
+    return UserGroupInformation.isSecurityEnabled()
+        ? UserGroupInformation.createProxyUser(user, login)
+        : UserGroupInformation.createRemoteUser(user);
+  }
+
+  /** Reports whether the master is that of a submission: the same job may be submitted anew. */
+  boolean isOf(JsonNode order) {
+    return tags.contains(order.path("stamp").asText());
+  }
+
+  /** Notes that a run is wanted, and has that asked for soon. */
+  synchronized void start(long attempt, Task wanted, JsonNode parts) {
+    if (!book.begin(attempt)) {
+      return;
+    }
+    task = wanted;
+    for (JsonNode part : parts) {
+      int first = part.path("first").asInt();
+      for (int i = 0; i < part.path("count").asInt(); i++) {
+        book.want(first + i, part.path("server").asText());
+      }
+    }
+    notifyAll();
+  }
+
+  /** Notes that all runs up to one are to end, and has their containers given back soon. */
+  synchronized void stop(long attempt) {
+    back.addAll(book.stop(attempt));
+    notifyAll();
+  }
+
+  /** Has the application end. */
+  synchronized void end(FinalApplicationStatus how, String words) {
+    ending = how;
+    endingWhy = words;
+    notifyAll();
+  }
+
+  /** Reports whether the application has ended. */
+  synchronized boolean isClosed() {
+    return state == State.CLOSED;
+  }
+
+  /** Writes into an answer how the application and its containers stand. */
+  synchronized void tell(ObjectNode answer, boolean withContainers) {
+    answer.put("state", state.name().toLowerCase(java.util.Locale.ROOT)).put("why", why).put("stopped", book.stopped());
+    if (!withContainers) {
+      return;
+    }
+    ArrayNode list = answer.putArray("containers");
+    for (Entry e : book.entries()) {
+      ObjectNode one = list.addObject();
+      one.put("attempt", e.attempt).put("rank", e.rank).put("server", e.server);
+      one.put("state", e.state.name().toLowerCase(java.util.Locale.ROOT));
+      one.put("id", e.container == null ? "" : e.container.getId().toString());
+      one.put("exit", e.exit).put("why", e.why);
+    }
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!isClosed()) {
+        beat();
+        synchronized (this) {
+          boolean hasOrders = rm != null && !(book.in(Entry.State.WANTED).isEmpty() && back.isEmpty());
+          if (state != State.CLOSED && !hasOrders) {
+            wait(heartbeat);
+          }
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      close();
+    }
+  }
+
+  /** Does one round, and notes what went wrong: it is tried again with the next. */
+  private void beat() throws InterruptedException {
+    try {
+      if (rm == null) {
+        connect();
+      }
+      if (rm != null) {
+        round();
+      }
+    } catch (ApplicationAttemptNotFoundException | InvalidApplicationMasterRequestException e) {
+      // The ResourceManager has given this attempt up: the application has another, or none.
+      note(State.OPENING, e.getMessage());
+      close();
+    } catch (YarnException | IOException e) {
+      note(null, e.getMessage());
+      Thread.sleep(heartbeat);
+    }
+  }
+
+  private synchronized void note(State now, String words) {
+    if (now != null) {
+      state = now;
+    }
+    why = words == null ? "" : words;
+    if (state == State.CLOSED || state == State.REFUSED) {
+      book.gone("the application is gone: " + why);
+    }
+  }
+
+  private void close() {
+    if (nm != null) {
+      nm.stop();
+    }
+    if (rm != null) {
+      rm.stop();
+    }
+    if (yarn != null) {
+      yarn.stop();
+    }
+    nm = null;
+    rm = null;
+    yarn = null;
+    application = null;
+  }
+
+  /** Comes one step nearer to a registered master, as far as the ResourceManager is. */
+  private void connect() throws YarnException, IOException, InterruptedException {
+    synchronized (this) {
+      if (state == State.REFUSED) {
+        if (ending != null) {
+          state = State.CLOSED;
+        }
+        return;
+      }
+    }
+    if (yarn == null) {
+      yarn = as(client, () -> {
+        YarnClient made = YarnClient.createYarnClient();
+        made.init(conf);
+        made.start();
+        return made;
+      });
+    }
+    if (application == null) {
+      application = find();
+    }
+    if (application == null) {
+      application = submit();
+    }
+    ApplicationReport report = as(client, () -> yarn.getApplicationReport(application));
+    YarnApplicationState now = report.getYarnApplicationState();
+    if (now == YarnApplicationState.FAILED || now == YarnApplicationState.KILLED || now == YarnApplicationState.FINISHED) {
+      ended(now, report.getDiagnostics());
+      return;
+    }
+    ApplicationAttemptId attempt = report.getCurrentApplicationAttemptId();
+    if (attempt == null || now != YarnApplicationState.ACCEPTED && now != YarnApplicationState.RUNNING) {
+      return;
+    }
+    YarnApplicationAttemptState stands = as(client, () -> yarn.getApplicationAttemptReport(attempt).getYarnApplicationAttemptState());
+    if (stands == YarnApplicationAttemptState.LAUNCHED || stands == YarnApplicationAttemptState.RUNNING) {
+      register();
+    }
+  }
+
+  /** Notes how the application has ended. One that has failed after it had run is submitted once more. */
+  private void ended(YarnApplicationState how, String words) {
+    if (how == YarnApplicationState.FAILED && !submitted) {
+      application = null;
+      submitted = true;
+      synchronized (this) {
+        book.gone("the application is gone: " + words);
+      }
+      return;
+    }
+    note(how == YarnApplicationState.FAILED ? State.REFUSED : State.CLOSED, words);
+  }
+
+  /** Finds the application that a holder before this one has submitted; null: there is none. */
+  private ApplicationId find() throws YarnException, IOException, InterruptedException {
+    EnumSet<YarnApplicationState> live = EnumSet.complementOf(EnumSet.of(YarnApplicationState.FAILED));
+    for (ApplicationReport report : as(client, () -> yarn.getApplications(Set.of(TYPE), live))) {
+      if (report.getUser().equals(user) && report.getName().equals(job) && report.getApplicationTags().containsAll(tags)) {
+        return report.getApplicationId();
+      }
+    }
+    return null;
+  }
+
+  private ApplicationId submit() throws YarnException, IOException, InterruptedException {
+    submitted = true;
+    return as(client, () -> {
+      ApplicationSubmissionContext context = yarn.createApplication().getApplicationSubmissionContext();
+      context.setApplicationName(job);
+      context.setApplicationType(TYPE);
+      context.setApplicationTags(tags);
+      context.setQueue(queue);
+      context.setPriority(Priority.newInstance(priority));
+      context.setUnmanagedAM(true);
+      // With this the next holder may register, and is told which containers there are.
+      context.setKeepContainersAcrossApplicationAttempts(true);
+      if (!label.isEmpty()) {
+        context.setNodeLabelExpression(label);
+      }
+      context.setAMContainerSpec(ContainerLaunchContext.newInstance(Map.of(), Map.of(), List.of(), null, null, null));
+      context.setResource(Resource.newInstance(0, 0));
+      try {
+        return yarn.submitApplication(context);
+      } catch (YarnException e) {
+        // It was refused by its queue: an access control list, a limit, or there is no such queue.
+        note(State.REFUSED, e.getMessage());
+        throw e;
+      }
+    });
+  }
+
+  /** Registers with the ResourceManager, and takes over what there is. */
+  private void register() throws YarnException, IOException, InterruptedException {
+    self = UserGroupInformation.createRemoteUser(user);
+    self.addToken(as(client, () -> yarn.getAMRMToken(application)));
+    // One cache for each application: in the one that all share, tokens of two applications on one node collide.
+    NMTokenCache tokens = new NMTokenCache();
+    AMRMClient<ContainerRequest> made = AMRMClient.createAMRMClient();
+    made.setNMTokenCache(tokens);
+    List<Container> found = as(self, () -> {
+      made.init(conf);
+      made.start();
+      return made.registerApplicationMaster("", 0, "").getContainersFromPreviousAttempts();
+    });
+    nm = NMClient.createNMClient();
+    nm.setNMTokenCache(tokens);
+    nm.cleanupRunningContainersOnStop(false);
+    as(self, () -> {
+      nm.init(conf);
+      nm.start();
+      return null;
+    });
+    rm = made;
+    synchronized (this) {
+      // What was asked for of an attempt before is not asked for any more.
+      for (Entry e : book.in(Entry.State.ASKED)) {
+        e.state = Entry.State.WANTED;
+      }
+      book.keepOnly(found);
+      for (Container container : found) {
+        Entry e = book.adopt(container);
+        if (e != null) {
+          NMClient node = nm;
+          UserGroupInformation ugi = self;
+          starts.execute(() -> ask(node, ugi, e));
+        }
+      }
+      state = State.OPEN;
+      why = "";
+    }
+  }
+
+  /** Asks a NodeManager of a container that was found, which may never have been started. */
+  private void ask(NMClient node, UserGroupInformation ugi, Entry e) {
+    try {
+      ContainerStatus status = as(ugi, () -> node.getContainerStatus(e.container.getId(), e.container.getNodeId()));
+      if (status.getState() == ContainerState.COMPLETE) {
+        synchronized (this) {
+          book.over(e, status.getExitStatus(), status.getDiagnostics());
+        }
+      }
+    } catch (YarnException x) {
+      giveBack(e, "its node does not know it: " + x.getMessage());
+    } catch (IOException x) {
+      // The node does not answer. Should it be lost, the ResourceManager will say so.
+    } catch (InterruptedException x) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private synchronized void giveBack(Entry e, String words) {
+    book.over(e, Book.UNKNOWN_EXIT, words);
+    back.add(e);
+    notifyAll();
+  }
+
+  /** Does one heartbeat: asks for what is wanted, gives back what is to go, and takes in what the ResourceManager says. */
+  private void round() throws YarnException, IOException, InterruptedException {
+    FinalApplicationStatus how;
+    synchronized (this) {
+      how = ending;
+      for (Entry e : book.in(Entry.State.WANTED)) {
+        e.request = request(e);
+        rm.addContainerRequest(e.request);
+        e.state = Entry.State.ASKED;
+      }
+      for (Entry e : back) {
+        release(e);
+      }
+      back.clear();
+    }
+    if (how != null) {
+      as(self, () -> {
+        rm.unregisterApplicationMaster(how, endingWhy, "");
+        return null;
+      });
+      note(State.CLOSED, endingWhy);
+      return;
+    }
+    AllocateResponse response = as(self, () -> rm.allocate(0.5f));
+    synchronized (this) {
+      why = "";
+      response.getAllocatedContainers().forEach(this::granted);
+      for (ContainerStatus s : response.getCompletedContainersStatuses()) {
+        book.over(s.getContainerId(), s.getExitStatus(), s.getDiagnostics());
+      }
+    }
+  }
+
+  /** Returns what the ResourceManager is asked: this container on this server, and nowhere else. */
+  private ContainerRequest request(Entry e) {
+    String host = portInName ? e.server : e.server.substring(0, e.server.lastIndexOf(':'));
+    return new ContainerRequest(
+        task.demand, new String[] {host}, null, Priority.newInstance(1), Entry.number(e.attempt, e.rank), false);
+  }
+
+  private void release(Entry e) {
+    if (e.container != null) {
+      rm.releaseAssignedContainer(e.container.getId());
+    } else if (e.request != null) {
+      rm.removeContainerRequest(e.request);
+    }
+    e.request = null;
+  }
+
+  private void granted(Container container) {
+    Entry e = book.grant(container);
+    if (e == null) {
+      rm.releaseAssignedContainer(container.getId());
+      return;
+    }
+    rm.removeContainerRequest(e.request);
+    e.request = null;
+    Task run = task;
+    NMClient node = nm;
+    UserGroupInformation ugi = self;
+    starts.execute(() -> launch(node, ugi, run, e));
+  }
+
+  private void launch(NMClient node, UserGroupInformation ugi, Task run, Entry e) {
+    ContainerLaunchContext context =
+        ContainerLaunchContext.newInstance(Map.of(), run.environmentOf(e), List.of(run.command), null, null, null);
+    try {
+      as(ugi, () -> node.startContainer(e.container, context));
+      synchronized (this) {
+        if (e.state == Entry.State.GRANTED) {
+          e.state = Entry.State.STARTED;
+        }
+      }
+    } catch (YarnException | IOException x) {
+      giveBack(e, "its node has not started it: " + x.getMessage());
+    } catch (InterruptedException x) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Does something as a user, and lets only those exceptions out that it is known for. */
+  private static <T> T as(UserGroupInformation user, PrivilegedExceptionAction<T> what)
+      throws YarnException, IOException, InterruptedException {
+    try {
+      return user.doAs(what);
+    } catch (java.lang.reflect.UndeclaredThrowableException e) {
+      if (e.getCause() instanceof YarnException) {
+        throw (YarnException) e.getCause();
+      }
+      throw e;
+    }
+  }
+}

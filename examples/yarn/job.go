@@ -1,0 +1,172 @@
+// This file reads jobs: files in a folder, each of the user to whom it belongs.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/strictjson"
+)
+
+// declared is what a user writes of a job.
+type declared struct {
+	// Queue is the queue that it is submitted to, Priority its priority there and among the elastic jobs, and Label the
+	// partition of its nodes.
+	Queue    string `json:"queue"`
+	Priority int32  `json:"priority,omitzero"`
+	Label    string `json:"label,omitempty"`
+	// Demand is what one container takes, by YARN's names of resources.
+	Demand map[string]int64 `json:"demand"`
+	// Command is what every container runs, as an argument vector, and Env its environment.
+	Command []string          `json:"command"`
+	Env     map[string]string `json:"env,omitempty"`
+	// SaveSignal asks a container to save: USR1, USR2 or HUP; empty: a file does.
+	SaveSignal string `json:"save_signal,omitempty"`
+	// The rest is as in alloc.Application. A Min and a Weight that are absent are 1.
+	Max        int64    `json:"max"`
+	Min        *int64   `json:"min,omitempty"`
+	Step       int64    `json:"step,omitzero"`
+	PerServer  int64    `json:"per_server,omitzero"`
+	MaxServers int64    `json:"max_servers,omitzero"`
+	Weight     *float64 `json:"weight,omitempty"`
+}
+
+// submission is a job that a user has submitted.
+type submission struct {
+	declared
+	// Job is its name, User whose it is, and Stamp a tag that tells it from others of its name.
+	Job   string `json:"job"`
+	User  string `json:"user"`
+	Stamp string `json:"stamp"`
+
+	submitted time.Time
+	fault     error
+}
+
+// jobEnding ends the names of files of jobs; what does not end so is left alone.
+const jobEnding = ".json"
+
+// over is the folder within that of the jobs for those that have ended.
+const over = "over"
+
+// readJobs reads all jobs, in the order of submission.
+func readJobs(folder string, kinds apportion.Kinds) ([]submission, error) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var list []submission
+	for _, file := range files {
+		job, isJob := strings.CutSuffix(file.Name(), jobEnding)
+		if !isJob || !file.Type().IsRegular() {
+			continue
+		}
+		one := submission{Job: job}
+		one.fault = one.read(filepath.Join(folder, file.Name()), kinds)
+		if !errors.Is(one.fault, fs.ErrNotExist) {
+			list = append(list, one)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b submission) int { return a.submitted.Compare(b.submitted) })
+	return list, nil
+}
+
+// read reads the file of a job.
+func (s *submission) read(name string, kinds apportion.Kinds) error {
+	// A link could name a file of somebody else's, who would then be the one that has submitted it.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	s.submitted = info.ModTime()
+	s.Stamp = "t" + strconv.FormatInt(info.ModTime().UnixNano(), 10)
+	if s.User, err = ownerOf(info); err != nil {
+		return err
+	}
+	if err := strictjson.Decode(f, &s.declared, nil); err != nil {
+		return err
+	}
+	if len(s.Command) == 0 {
+		return errors.New("command is empty")
+	}
+	for name := range s.Env {
+		if !isVariable(name) {
+			return fmt.Errorf("env %q is no name of a variable", name)
+		}
+	}
+	if _, known := map[string]bool{"": true, "USR1": true, "USR2": true, "HUP": true}[s.SaveSignal]; !known {
+		return fmt.Errorf("save_signal %q: USR1, USR2 or HUP ask a job to save", s.SaveSignal)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Demand)) {
+		if !slices.Contains(kinds, name) {
+			return fmt.Errorf("demand %q: this cluster has %s", name, strings.Join(kinds, ", "))
+		}
+	}
+	return nil
+}
+
+// isVariable reports whether the shell takes a text as the name of a variable.
+func isVariable(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// ownerOf is the name of the user to whom a file belongs.
+func ownerOf(info fs.FileInfo) (string, error) {
+	stat, isStat := info.Sys().(*syscall.Stat_t)
+	if !isStat {
+		return "", errors.ErrUnsupported
+	}
+	owner, err := user.LookupId(strconv.FormatUint(uint64(stat.Uid), 10))
+	if err != nil {
+		return "", err
+	}
+	return owner.Username, nil
+}
+
+// partition is the label of servers that names their partition; that of most is empty.
+const partition = "partition"
+
+// application is the job for the optimizer. YARN grants multiples of least, so that is what is counted with.
+func (s *submission) application(kinds apportion.Kinds, least apportion.Resources) alloc.Application {
+	a := alloc.Application{ID: s.Job, Weight: 1, Min: 1, Max: s.Max, Step: s.Step, PerServer: s.PerServer, MaxServers: s.MaxServers,
+		Priority: int64(s.Priority), Demand: make(apportion.Resources, len(kinds)),
+		Requires: []apportion.Requirement{{Key: partition, Op: apportion.In, Values: []string{s.Label}}}}
+	if s.Weight != nil {
+		a.Weight = *s.Weight
+	}
+	if s.Min != nil {
+		a.Min = *s.Min
+	}
+	for k, kind := range kinds {
+		a.Demand[k] = s.Demand[kind]
+		// A quantity near the largest is refused later, with all that no server has.
+		if step := least[k]; step > 0 && a.Demand[k] >= 0 && a.Demand[k] < 1<<60 {
+			a.Demand[k] = max(step, (a.Demand[k]+step-1)/step*step)
+		}
+	}
+	return a
+}

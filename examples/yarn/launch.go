@@ -1,0 +1,270 @@
+// This file starts and ends containers by the holder: each on its node and no other, with a guard around its command.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// open has the holder hold the application of a job, and says why it does not yet; "": it does.
+func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) {
+	var answer held
+	err = y.holder.call(ctx, map[string]any{"op": "open", "job": s.Job, "user": s.User, "queue": s.Queue, "label": s.Label,
+		"priority": s.Priority, "stamp": s.Stamp}, &answer)
+	switch {
+	case err != nil || answer.State == "open":
+		return "", err
+	case answer.State == "opening":
+		return cmp.Or(answer.Why, "YARN has not let its application in yet"), nil
+	}
+	return cmp.Or(answer.Why, "its application is "+answer.State), nil
+}
+
+// end has the application of a job end.
+func (y *yarn) end(ctx context.Context, job, status, why string) error {
+	return y.order(ctx, job, map[string]any{"op": "end", "status": status, "why": why})
+}
+
+// order sends an order about a job. One that is not held has no application in which anything could be done, or is about
+// to be held.
+func (y *yarn) order(ctx context.Context, job string, order map[string]any) error {
+	order["job"] = job
+	err := y.holder.call(ctx, order, &struct{}{})
+	var refused refusal
+	if !errors.As(err, &refused) {
+		return err
+	}
+	apps, listErr := y.manager.applications(ctx, y.instance)
+	if listErr != nil {
+		return errors.Join(err, listErr)
+	}
+	if slices.ContainsFunc(apps, func(a application) bool { return a.Name == job && !a.isOver() }) {
+		return err
+	}
+	return nil
+}
+
+// Start implements managed.Manager. A note of the run is made before it is asked for, so that it is asked for once.
+func (y *yarn) Start(ctx context.Context, t managed.Task) error {
+	var s submission
+	if err := json.Unmarshal(t.Spec, &s); err != nil {
+		return err
+	}
+	y.starting.Lock()
+	defer y.starting.Unlock()
+	notes := filepath.Join(y.folder, string(store.FolderOf(t.Job)))
+	if err := os.MkdirAll(notes, 0o700); err != nil {
+		return err
+	}
+	if err := y.prepare(&s, &t); err != nil {
+		return err
+	}
+	parts := []map[string]any{}
+	counts := map[string]int{}
+	for _, part := range t.Servers() {
+		parts = append(parts, map[string]any{"server": part.Server, "first": part.First, "count": part.Count})
+		counts[part.Server] = part.Count
+	}
+	isNew, err := note(filepath.Join(notes, strconv.FormatInt(t.Attempt, 10)), counts)
+	if err != nil || !isNew {
+		return err
+	}
+	order := map[string]any{"op": "start", "job": t.Job, "attempt": t.Attempt, "parts": parts, "command": launchCommand(t.Dir),
+		"server_variable": command.EnvServer, "rank_variable": command.EnvRank}
+	others := map[string]int64{}
+	for name, amount := range s.Demand {
+		switch name {
+		case memoryKind:
+			order["memory"] = amount
+		case vcoreKind:
+			order["vcores"] = amount
+		default:
+			others[name] = amount
+		}
+	}
+	order["resources"] = others
+	return y.holder.call(ctx, order, &struct{}{})
+}
+
+// note writes a note that was not there, with the number of containers by server, and reports whether it was not.
+func note(name string, counts map[string]int) (isNew bool, err error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = json.NewEncoder(f).Encode(counts)
+	return true, errors.Join(err, f.Sync(), f.Close())
+}
+
+// noted reads a note; none is no containers.
+func (y *yarn) noted(job string, attempt int64) (map[string]int, error) {
+	text, err := os.ReadFile(filepath.Join(y.folder, string(store.FolderOf(job)), strconv.FormatInt(attempt, 10)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it is about to be asked for
+	}
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	if json.Unmarshal(text, &counts) != nil {
+		return nil, nil // whoever wrote it has died meanwhile, and has asked for nothing
+	}
+	return counts, nil
+}
+
+// scriptName is the script of a run in its folder.
+const scriptName = "start.sh"
+
+// launchCommand is the command of a container, for the shell within the quotes that YARN puts around it.
+func launchCommand(dir string) string {
+	name := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(quote(filepath.Join(dir, scriptName)))
+	return "exec /bin/sh " + name + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr"
+}
+
+// prepare puts the script and the token into the folder of the run, for the user of the job.
+func (y *yarn) prepare(s *submission, t *managed.Task) error {
+	token, err := os.ReadFile(y.guard.TokenFile)
+	if err != nil {
+		return err
+	}
+	names := []string{t.Dir}
+	for name, text := range map[string][]byte{scriptName: []byte(y.script(s, t)), tokenName: token} {
+		name = filepath.Join(t.Dir, name)
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	owner, err := user.Lookup(s.User)
+	if err != nil {
+		return err
+	}
+	uid, _ := strconv.Atoi(owner.Uid) // which is a number on this system
+	gid, _ := strconv.Atoi(owner.Gid)
+	for _, name := range names {
+		err = errors.Join(err, os.Chown(name, uid, gid))
+	}
+	return err
+}
+
+// tokenName is the token of guards in the folder of a run.
+const tokenName = "guard.token"
+
+// script is what every container of a run runs: a guard, and the user's command in it. Server and rank come from the
+// holder. The files by which saves are asked for are in the container's own folder.
+func (y *yarn) script(s *submission, t *managed.Task) string {
+	var text strings.Builder
+	text.WriteString("#!/bin/sh\n")
+	env := maps.Clone(s.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, t.Environment(""))
+	delete(env, command.EnvServer)
+	for _, key := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
+	}
+	fmt.Fprintf(&text, "exec %s -url %s -token-file %s -every %s -save '%s' -dir \"$PWD\" --", quote(y.guard.Program), quote(y.guard.URL),
+		quote(filepath.Join(t.Dir, tokenName)), y.guard.Every, s.SaveSignal)
+	for _, word := range s.Command {
+		text.WriteString(" " + quote(word))
+	}
+	text.WriteString("\n")
+	return text.String()
+}
+
+// quote quotes a text for the shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Stop implements managed.Manager. What is given back is YARN's again at once, whether its node answers or not; what lives
+// there is the guards' to say.
+func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) error {
+	return y.order(ctx, job, map[string]any{"op": "stop", "attempt": attempt})
+}
+
+// Trouble implements managed.Manager: a container that is over without its guard having said a word has not started, and
+// one that nobody asked YARN for will not come.
+func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+	all, err := y.holder.list(ctx)
+	if err != nil {
+		return "", err
+	}
+	one, isHeld := all[job]
+	if !isHeld || one.State == "opening" {
+		return "", nil // it is about to be held again
+	}
+	counts, err := y.noted(job, attempt)
+	if err != nil {
+		return "", err
+	}
+	return troubleOf(&one, attempt, server, counts[server]), nil
+}
+
+// troubleOf says why so many containers of a run will not start on a server; "": they may.
+func troubleOf(h *held, attempt int64, server string, count int) string {
+	for _, c := range h.Containers {
+		if c.Attempt != attempt || c.Server != server {
+			continue
+		}
+		if c.State == "over" {
+			return fmt.Sprintf("container %d, %s, is over: %d %s", c.Rank, c.ID, c.Exit, c.Why)
+		}
+		count--
+	}
+	if count > 0 {
+		return fmt.Sprintf("YARN was not asked for %d containers: %s", count, h.Why)
+	}
+	return ""
+}
+
+// lostExit is the exit status that the ResourceManager gives containers whose node it has lost.
+const lostExit = -100
+
+// ghosts are the nodes on which containers may live that YARN has lost, with the reason why nothing may run there: a node
+// that was lost and is back does not know what its processes are. They are gone when their run was stopped, since their
+// guards end then.
+func (y *yarn) ghosts(ctx context.Context) map[string]string {
+	if y.holder == nil {
+		return nil
+	}
+	all, err := y.holder.list(ctx)
+	if err != nil {
+		return nil // the guards are heard whoever holds the applications
+	}
+	return ghostsOf(all)
+}
+
+// ghostsOf finds them in what the holder says.
+func ghostsOf(all map[string]held) map[string]string {
+	found := map[string]string{}
+	for _, job := range slices.Sorted(maps.Keys(all)) {
+		for _, c := range all[job].Containers {
+			if c.State == "over" && c.Exit == lostExit && c.Attempt > all[job].Stopped {
+				found[c.Server] = fmt.Sprintf("YARN has lost container %s of job %s, which may live", c.ID, job)
+			}
+		}
+	}
+	return found
+}

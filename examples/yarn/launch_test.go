@@ -1,0 +1,221 @@
+// This file tests how runs are asked for, with a holder that writes down what it is told.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+)
+
+func guarded() beside.Guarded {
+	return beside.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/guard.token", Every: time.Second}
+}
+
+// holderScript is a holder that keeps what it is told, and dies when it is told to stop attempt 13.
+const holderScript = `#!/bin/sh
+echo 'a word of the start script'
+echo '{"ready":true}'
+while read -r line; do
+	echo "$line" >> "$(dirname "$0")/told"
+	id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+	case "$line" in
+	*'"attempt":13'*) exit 1;;
+	*'"op":"end"'*) echo '{"id":'$id',"error":"job lr is not open"}';;
+	*'"op":"open"'*) echo '{"id":'$id',"state":"refused","why":"no queue"}';;
+	*'"op":"list"'*) echo '{"id":'$id',"jobs":{"lr":{"state":"open","containers":[{"attempt":3,"server":"n1:1","state":"started"}]}}}';;
+	*) echo '{"id":'$id'}';;
+	esac
+done
+`
+
+// onHolder is a cluster with such a holder.
+func onHolder(t *testing.T) (y *yarn, told func() []map[string]any) {
+	t.Helper()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "holder")
+	token := filepath.Join(dir, "token")
+	if err := errors.Join(os.WriteFile(script, []byte(holderScript), 0o700), os.WriteFile(token, []byte("t"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	g := guarded()
+	g.TokenFile = token
+	y = newYARN(conf{}, g)
+	y.jobs = filepath.Join(dir, "jobs")
+	folder := filepath.Join(dir, "cluster")
+	if err := errors.Join(os.Mkdir(folder, 0o700), y.keep(folder, quote(script))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		y.holder.mu.Lock()
+		defer y.holder.mu.Unlock()
+		if y.holder.in != nil {
+			_ = y.holder.in.Close()
+		}
+	})
+	awaitHolder(t, y)
+	return y, func() []map[string]any {
+		text, _ := os.ReadFile(filepath.Join(dir, "told"))
+		var list []map[string]any
+		for line := range strings.Lines(string(text)) {
+			var one map[string]any
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			if one["op"] != "list" {
+				list = append(list, one)
+			}
+		}
+		return list
+	}
+}
+
+// awaitHolder waits until the holder answers.
+func awaitHolder(t *testing.T, y *yarn) {
+	t.Helper()
+	besidetest.Eventually(t, "the holder answers", 60*time.Second, func() bool {
+		_, err := y.holder.list(t.Context())
+		return err == nil
+	})
+}
+
+// taskOf is a run of three containers on two servers.
+func taskOf(t *testing.T, attempt int64) managed.Task {
+	t.Helper()
+	s := jobsOf(t, map[string]string{"lr.json": goodJob})[0]
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return managed.Task{Epoch: 4, Spec: text, Run: runner.Run{Job: "lr", Attempt: attempt, Containers: []string{"n1:1", "n2:1", "n2:1"}, Dir: t.TempDir()}}
+}
+
+// A run is asked for once, however often and by whichever server; and what the holder is told is what was decided.
+func TestStartOnce(t *testing.T) {
+	y, told := onHolder(t)
+	task := taskOf(t, 3)
+	for range 3 {
+		if err := y.Start(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := told()
+	if len(list) != 1 {
+		t.Fatalf("%v", list)
+	}
+	for key, want := range map[string]string{"op": "start", "job": "lr", "attempt": "3", "memory": "500", "vcores": "2", "resources": "map[yarn.io/gpu:1]",
+		"parts": "[map[count:1 first:0 server:n1:1] map[count:2 first:1 server:n2:1]]", "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"} {
+		if got := fmt.Sprint(list[0][key]); got != want {
+			t.Errorf("%s is %s, want %s", key, got, want)
+		}
+	}
+	// The first server has its container, the second was to have two of which YARN knows none.
+	for server, want := range map[string]string{"n1:1": "", "n2:1": "YARN was not asked for 2 containers"} {
+		if got, err := y.Trouble(t.Context(), "lr", 3, server); err != nil || !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: %q, %v", server, got, err)
+		}
+	}
+	// One that is about to be asked for is no trouble.
+	if got, err := y.Trouble(t.Context(), "lr", 4, "n1:1"); err != nil || got != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// The holder dies in the middle of an order, and another takes its place.
+func TestHolderDies(t *testing.T) {
+	y, told := onHolder(t)
+	y.manager.addresses = nil
+	if err := y.Stop(t.Context(), "lr", 13, "n1:1"); !errors.Is(err, errNotHeld) {
+		t.Errorf("%v", err)
+	}
+	awaitHolder(t, y)
+	if err := y.Stop(t.Context(), "lr", 14, "n1:1"); err != nil {
+		t.Error(err)
+	}
+	if list := told(); len(list) != 2 || list[1]["attempt"] != 14.0 {
+		t.Errorf("%v", list)
+	}
+	var refused refusal
+	if err := y.holder.call(t.Context(), map[string]any{"op": "end"}, &held{}); !errors.As(err, &refused) {
+		t.Errorf("%v", err)
+	}
+	if why, err := y.open(t.Context(), &submission{Job: "lr"}); err != nil || why != "no queue" {
+		t.Errorf("%q, %v", why, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := y.holder.call(ended, map[string]any{"op": "never"}, &held{}); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The script of a run keeps every word as the user has written it, through two shells.
+func TestScript(t *testing.T) {
+	y := newYARN(conf{}, guarded())
+	task := taskOf(t, 3)
+	task.Job = "it's $HOME"
+	var s submission
+	if err := json.Unmarshal(task.Spec, &s); err != nil {
+		t.Fatal(err)
+	}
+	text := y.script(&s, &task)
+	for _, want := range []string{`export APPORTION_JOB='it'\''s $HOME'`, "export APPORTION_EPOCH='4'", "export A_1='it'\\''s'", "-save 'USR1'",
+		"exec '/bin/guard' -url 'http://c/lease' -token-file", "-- 'python3' 'train it.py'"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "export APPORTION_SERVER=") {
+		t.Error("all containers have one server")
+	}
+	dir := filepath.Join(t.TempDir(), "a \"b\" $c `d` 'e' \\f")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, scriptName), []byte("echo here"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// As YARN has it: within double quotes, and its own words replaced.
+	line := strings.ReplaceAll(launchCommand(dir), "<LOG_DIR>", t.TempDir())
+	line = strings.Replace(line, " 1>", " ; : 1>", 1)
+	out, err := exec.Command("bash", "-c", `exec /bin/bash -c "`+strings.TrimPrefix(line, "exec ")+`"`).CombinedOutput()
+	if err != nil || string(out) != "here\n" {
+		t.Errorf("%s: %q, %v", line, out, err)
+	}
+}
+
+func TestTroubleOf(t *testing.T) {
+	h := &held{State: "open", Containers: []heldContainer{{Attempt: 3, Rank: 0, Server: "n1", State: "asked"},
+		{Attempt: 3, Rank: 1, Server: "n2", State: "over", Exit: 143, ID: "c7", Why: "killed"}, {Attempt: 2, Rank: 0, Server: "n3", State: "started"}}}
+	for server, want := range map[string]string{"n1": "", "n2": "container 1, c7, is over: 143 killed", "n3": "YARN was not asked for 1 containers: "} {
+		if got := troubleOf(h, 3, server, 1); got != want {
+			t.Errorf("%s: %q, want %q", server, got, want)
+		}
+	}
+	if got := troubleOf(h, 3, "n1", 2); !strings.Contains(got, "not asked for 1") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What YARN has lost may live until its run was stopped.
+func TestGhosts(t *testing.T) {
+	all := map[string]held{"lr": {Stopped: 2, Containers: []heldContainer{
+		{Attempt: 2, Server: "n1", State: "over", Exit: lostExit}, {Attempt: 3, Server: "n2", State: "over", Exit: lostExit},
+		{Attempt: 3, Server: "n3", State: "over", Exit: 1}, {Attempt: 3, Server: "n4", State: "started"}}}}
+	found := ghostsOf(all)
+	if len(found) != 1 || !strings.Contains(found["n2"], "lr") {
+		t.Errorf("%v", found)
+	}
+}

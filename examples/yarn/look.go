@@ -1,0 +1,355 @@
+// This file reads a YARN cluster: nodes with what others leave of them, and the jobs that are for the controller.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/internal/durable"
+)
+
+// applicationType is the type of the applications of elastic jobs.
+const applicationType = "APPORTION"
+
+// yarn is a YARN cluster as the controller sees it. It implements beside.Cluster.
+type yarn struct {
+	kinds   apportion.Kinds
+	manager *manager
+	guard   beside.Guarded
+	// jobs is the folder of the jobs, and folder that of what must be remembered.
+	jobs, folder string
+	// holder holds the applications, all of which have the tag instance; nil: a dry run.
+	holder   *holder
+	instance string
+
+	// starting lets one run after the other be asked for: all servers of a run ask for it at the same time.
+	starting sync.Mutex
+
+	mu sync.Mutex
+	// stamps are those of the jobs that were submitted, by name.
+	stamps map[string]string
+	// least is what YARN's grants are multiples of; nil: it was not asked yet.
+	least apportion.Resources
+}
+
+var _ beside.Cluster = (*yarn)(nil)
+
+func newYARN(c conf, g beside.Guarded) *yarn {
+	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}}
+}
+
+// keep keeps what must be remembered in a folder, and has a holder started by a command when one is needed.
+func (y *yarn) keep(folder, command string) error {
+	y.folder = folder
+	if err := os.MkdirAll(filepath.Join(y.jobs, over), 0o755); err != nil {
+		return err
+	}
+	instance, err := instanceIn(filepath.Join(folder, "instance"))
+	if err != nil {
+		return err
+	}
+	if command == "" {
+		command = holderCommand
+	}
+	y.instance, y.holder = instance, newHolder(command, instance)
+	return nil
+}
+
+// Look implements controller.Cluster.
+func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
+	least, err := y.leastOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	apps, err := y.manager.applications(ctx, y.instance)
+	if err != nil {
+		return nil, err
+	}
+	view := &controller.View{Rejected: map[string]string{}}
+	if err := y.lookAtJobs(ctx, view, apps, least); err != nil {
+		return nil, err
+	}
+	return view, y.lookAtNodes(ctx, view, apps)
+}
+
+// lookAtNodes adds the nodes.
+func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []application) error {
+	own := map[string]apportion.Resources{}
+	for i := range apps {
+		list, err := y.containersOf(ctx, &apps[i])
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			if own[c.Node] == nil {
+				own[c.Node] = make(apportion.Resources, len(y.kinds))
+			}
+			for k, amount := range c.Allocated.vector(y.kinds) {
+				own[c.Node][k] += amount
+			}
+		}
+	}
+	nodes, err := y.manager.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	ghosts := y.ghosts(ctx)
+	for i := range nodes {
+		s := serverOf(&nodes[i], own[nodes[i].ID], y.kinds)
+		if s.Down == "" && ghosts[s.ID] != "" {
+			s.Down = ghosts[s.ID]
+		}
+		view.Servers = append(view.Servers, s)
+	}
+	return nil
+}
+
+// containersOf lists the containers of an application that has not ended.
+func (y *yarn) containersOf(ctx context.Context, a *application) ([]container, error) {
+	if a.isOver() {
+		return nil, nil
+	}
+	return y.manager.containers(ctx, a.ID)
+}
+
+// serverOf reads a node. own is what runs of elastic jobs have there.
+func serverOf(n *node, own apportion.Resources, kinds apportion.Kinds) controller.Server {
+	label := ""
+	if len(n.Labels) > 0 {
+		label = n.Labels[0] // a node is in one partition
+	}
+	s := controller.Server{Server: apportion.Server{ID: n.ID, Labels: map[string]string{"host": n.Host, "rack": n.Rack, partition: label}}}
+	s.Draining = n.State == "DECOMMISSIONING"
+	if n.State != "RUNNING" && !s.Draining {
+		s.Down = strings.TrimSpace("YARN calls it " + n.State + " " + n.Health)
+	}
+	s.Capacity = n.Total.vector(kinds)
+	for k, used := range n.Used.vector(kinds) {
+		if own != nil {
+			used -= own[k]
+		}
+		s.Capacity[k] = max(0, s.Capacity[k]-max(0, used))
+	}
+	// A node that is decommissioned is as large as what is used there, for YARN; nothing new comes there in any case.
+	return s
+}
+
+// lookAtJobs adds the jobs. Each has an application of YARN's, which is submitted as soon as the job is seen.
+func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, apps []application, least apportion.Resources) error {
+	if y.jobs == "" {
+		return nil // a dry run that was not told where they are
+	}
+	jobs, err := readJobs(y.jobs, y.kinds)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for i := range jobs {
+		s := &jobs[i]
+		there[s.Job] = true
+		if s.fault != nil {
+			view.Rejected[s.Job] = s.fault.Error()
+			continue
+		}
+		if err := y.lookAtJob(ctx, view, s, newestOf(apps, s.Job, s.Stamp), least); err != nil {
+			return err
+		}
+	}
+	for i := range apps {
+		// Its user has removed the file.
+		if a := &apps[i]; !a.isOver() && !there[a.Name] && y.holder != nil {
+			view.Withdrawn = append(view.Withdrawn, a.Name)
+			s := submission{Job: a.Name, User: a.User, Stamp: stampOf(a), declared: declared{Queue: a.Queue}}
+			_, _ = y.open(ctx, &s) // it is opened again with the next look
+		}
+	}
+	return nil
+}
+
+// lookAtJob adds a job, of which YARN may know an application.
+func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submission, known *application, least apportion.Resources) error {
+	y.mu.Lock()
+	y.stamps[s.Job] = s.Stamp
+	y.mu.Unlock()
+	switch {
+	case known != nil && known.State == "KILLED":
+		view.Withdrawn = append(view.Withdrawn, s.Job)
+		return nil
+	case known != nil && known.State == "FINISHED":
+		return y.bury(s.Job) // a controller before this one has not come to that
+	}
+	if y.holder != nil {
+		why, err := y.open(ctx, s)
+		if err != nil {
+			why = "it is not held yet: " + err.Error()
+		}
+		// One that has its application and is about to be held again goes on.
+		if why != "" && (known == nil || known.State != "RUNNING") {
+			view.Rejected[s.Job] = why
+			return nil
+		}
+	}
+	text, err := json.Marshal(s)
+	view.Jobs = append(view.Jobs, controller.Job{Application: s.application(y.kinds, least), Spec: text})
+	return err
+}
+
+// newestOf is the newest application of a job; nil: YARN knows none.
+func newestOf(apps []application, job, stamp string) *application {
+	var newest *application
+	for i := range apps {
+		a := &apps[i]
+		if a.Name == job && stampOf(a) == stamp && (newest == nil || numberOf(a.ID) > numberOf(newest.ID)) {
+			newest = a
+		}
+	}
+	return newest
+}
+
+// numberOf is the number in the ID of an application, application_TIME_NUMBER.
+func numberOf(id string) int64 {
+	n, _ := strconv.ParseInt(id[strings.LastIndex(id, "_")+1:], 10, 64) // YARN's own numbers
+	return n
+}
+
+// stampOf is the stamp among the tags of an application.
+func stampOf(a *application) string {
+	for tag := range strings.SplitSeq(a.Tags, ",") {
+		if _, err := strconv.ParseInt(strings.TrimPrefix(tag, "t"), 10, 64); err == nil && strings.HasPrefix(tag, "t") {
+			return tag
+		}
+	}
+	return ""
+}
+
+// leastOf asks once what YARN's grants are multiples of.
+func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
+	y.mu.Lock()
+	least := y.least
+	y.mu.Unlock()
+	if least != nil {
+		return least, nil
+	}
+	least = make(apportion.Resources, len(y.kinds))
+	for k, name := range []string{"yarn.scheduler.minimum-allocation-mb", "yarn.scheduler.minimum-allocation-vcores"} {
+		var answer struct {
+			Property struct {
+				Value quantity `json:"value"`
+			} `json:"property"`
+		}
+		if err := y.manager.get(ctx, "/conf?name="+name, &answer); err != nil {
+			return nil, err
+		}
+		least[k] = int64(answer.Property.Value)
+	}
+	y.mu.Lock()
+	y.least = least
+	y.mu.Unlock()
+	return least, nil
+}
+
+// Ended implements controller.Cluster: the application ends, and the file of the job is put aside.
+func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending) error {
+	status := map[checkpoint.Ending]string{checkpoint.Completed: "SUCCEEDED", checkpoint.Cancelled: "KILLED"}[how]
+	if status == "" {
+		status = "FAILED"
+	}
+	if err := y.end(ctx, job, status, string(how)); err != nil {
+		return err
+	}
+	return y.bury(job)
+}
+
+// bury puts the file of a job aside, if it is still that of the submission that was seen.
+func (y *yarn) bury(job string) error {
+	y.mu.Lock()
+	stamp := y.stamps[job]
+	y.mu.Unlock()
+	name := filepath.Join(y.jobs, job+jobEnding)
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && "t"+strconv.FormatInt(info.ModTime().UnixNano(), 10) != stamp {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	disk, err := vfs.NewOS(y.jobs)
+	if err != nil {
+		return err
+	}
+	return durable.Rename(disk, job+jobEnding, path.Join(over, job+"."+stamp+jobEnding))
+}
+
+// Forget implements controller.Cluster. A job that was withdrawn has an application until now.
+func (y *yarn) Forget(ctx context.Context, job string) error {
+	apps, err := y.manager.applications(ctx, y.instance)
+	if err != nil {
+		return err
+	}
+	for i := range apps {
+		if apps[i].Name == job && !apps[i].isOver() {
+			if err := y.end(ctx, job, "KILLED", "its user has withdrawn it"); err != nil {
+				return err
+			}
+		}
+	}
+	if err := y.bury(job); err != nil {
+		return err
+	}
+	y.mu.Lock()
+	delete(y.stamps, job)
+	y.mu.Unlock()
+	return os.RemoveAll(filepath.Join(y.folder, string(store.FolderOf(job))))
+}
+
+// Running implements beside.Cluster.
+func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
+	apps, err := y.manager.applications(ctx, y.instance)
+	if err != nil {
+		return nil, err
+	}
+	running := alloc.Allocation{}
+	for i := range apps {
+		list, err := y.containersOf(ctx, &apps[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			if running[apps[i].Name] == nil {
+				running[apps[i].Name] = map[string]int64{}
+			}
+			running[apps[i].Name][c.Node]++
+		}
+	}
+	return running, nil
+}
+
+// instanceIn reads the tag of this controller's applications, or makes it at the first time.
+func instanceIn(name string) (string, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte("apportion-" + randomWord())
+		err = durable.WriteFile(name, text)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the tag of this controller: %w", err)
+	}
+	return string(text), nil
+}

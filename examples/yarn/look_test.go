@@ -1,0 +1,170 @@
+// This file tests what is read of a cluster, with the words of a ResourceManager.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion"
+)
+
+// The words are those of a ResourceManager 3.4.1, shortened: single elements stand without brackets, some numbers with
+// quotes.
+var words = map[string]string{
+	"/ws/v1/cluster/nodes": `{"nodes":{"node":[
+		{"id":"n1:45454","nodeHostName":"n1","rack":"/r1","state":"RUNNING","nodeLabels":["fast"],` + total(8192, 8, 4) + `,` + used(1536, 4, 2) + `},
+		{"id":"n2:45454","nodeHostName":"n2","rack":"/r1","state":"DECOMMISSIONING",` + total(8192, 8, 4) + `,` + used(0, 0, 0) + `},
+		{"id":"n3:45454","nodeHostName":"n3","rack":"/r2","state":"UNHEALTHY","healthReport":"disks are full",` + total(8192, 8, 4) + `,` + used(0, 0, 0) + `},
+		{"id":"n4:45454","nodeHostName":"n4","rack":"/r2","state":"LOST"}]}}`,
+	"/ws/v1/cluster/apps": `{"apps":{"app":[
+		{"id":"application_1_0009","user":"anna","name":"lr","queue":"root.a","state":"FAILED","applicationTags":"apportion-x,t5"},
+		{"id":"application_1_0010","user":"anna","name":"lr","queue":"root.a","state":"RUNNING","applicationTags":"apportion-x,t5"}]}}`,
+	"/ws/v1/cluster/apps/application_1_0010/appattempts": `{"appAttempts":{"appAttempt":[{"id":1,"appAttemptId":"appattempt_1_0010_000001"},
+		{"id":2,"appAttemptId":"appattempt_1_0010_000002"}]}}`,
+	"/ws/v1/cluster/apps/application_1_0010/appattempts/appattempt_1_0010_000002/containers": `{"container":{"containerId":"c1",
+		"assignedNodeId":"n1:45454","allocatedResources":{"entry":[{"key":"memory-mb","value":"512"},{"key":"vcores","value":"1"},{"key":"yarn.io/gpu","value":"1"}]}}}`,
+	"/conf?yarn.scheduler.minimum-allocation-mb":     `{"property":{"key":"yarn.scheduler.minimum-allocation-mb","value":"128","isFinal":false}}`,
+	"/conf?yarn.scheduler.minimum-allocation-vcores": `{"property":{"key":"yarn.scheduler.minimum-allocation-vcores","value":"1"}}`,
+}
+
+func total(amounts ...int) string { return `"totalResource":` + information(amounts) }
+func used(amounts ...int) string  { return `"usedResource":` + information(amounts) }
+
+func information(amounts []int) string {
+	var list []string
+	for k, amount := range amounts {
+		list = append(list, fmt.Sprintf(`{"attributes":{},"name":%q,"units":"","value":%d}`, kinds[k], amount))
+	}
+	return `{"memory":0,"resourceInformations":{"resourceInformation":[` + strings.Join(list, ",") + `]}}`
+}
+
+// onWords is a cluster whose ResourceManager has these words, behind one that does not answer.
+func onWords(t *testing.T) *yarn {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		if path == "/conf" {
+			path += "?" + r.URL.Query().Get("name")
+		}
+		text, known := words[path]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	t.Cleanup(server.Close)
+	y := newYARN(conf{"yarn.resource-types": gpuKind}, guarded())
+	y.manager = newManager([]string{"http://127.0.0.1:1", server.URL})
+	return y
+}
+
+// Capacity is what others leave; what elastic jobs have is theirs to share.
+func TestLook(t *testing.T) {
+	y := onWords(t)
+	y.jobs = t.TempDir()
+	if err := os.WriteFile(filepath.Join(y.jobs, "lr.json"), []byte(goodJob), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	view, err := y.Look(t.Context())
+	if err != nil || len(view.Servers) != 4 || len(view.Jobs) != 1 || len(view.Rejected) != 0 {
+		t.Fatalf("%+v, %v", view, err)
+	}
+	if a := view.Jobs[0].Application; !a.Demand.Equal(apportion.Resources{512, 2, 1}) {
+		t.Errorf("%+v", a)
+	}
+	for i, want := range []struct {
+		capacity apportion.Resources
+		down     string
+		draining bool
+	}{
+		{apportion.Resources{8192 - 1024, 8 - 3, 4 - 1}, "", false},
+		{apportion.Resources{8192, 8, 4}, "", true},
+		{apportion.Resources{8192, 8, 4}, "YARN calls it UNHEALTHY disks are full", false},
+		{apportion.Resources{0, 0, 0}, "YARN calls it LOST", false},
+	} {
+		s := view.Servers[i]
+		if !s.Capacity.Equal(want.capacity) || s.Down != want.down || s.Draining != want.draining {
+			t.Errorf("%+v, want %+v", s, want)
+		}
+	}
+	if s := view.Servers[0]; s.Labels["host"] != "n1" || s.Labels["rack"] != "/r1" || s.Labels[partition] != "fast" {
+		t.Errorf("%v", s.Labels)
+	}
+	if got, err := y.Running(t.Context()); err != nil || got["lr"]["n1:45454"] != 1 || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A job that was killed by its user is withdrawn, and one whose application has ended is put aside.
+func TestKnownApplications(t *testing.T) {
+	for state, want := range map[string]string{"RUNNING": "job", "ACCEPTED": "job", "KILLED": "withdrawn", "FINISHED": "aside"} {
+		y := onWords(t)
+		y.jobs = t.TempDir()
+		file := filepath.Join(y.jobs, "lr.json")
+		if err := errors.Join(os.Mkdir(filepath.Join(y.jobs, over), 0o700), os.WriteFile(file, []byte(goodJob), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		list, err := readJobs(y.jobs, kinds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := words["/ws/v1/cluster/apps"]
+		words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"application_1_0001","name":"lr","state":"` + state + `","applicationTags":"` + list[0].Stamp + `,apportion-x"}}}`
+		view, err := y.Look(t.Context())
+		words["/ws/v1/cluster/apps"] = old
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, gone := os.Stat(file)
+		got := map[string]bool{"job": len(view.Jobs) == 1, "withdrawn": len(view.Withdrawn) == 1, "aside": gone != nil}
+		for what, is := range got {
+			if is != (what == want) {
+				t.Errorf("%s: %v", state, got)
+			}
+		}
+	}
+}
+
+func TestNewestOf(t *testing.T) {
+	apps := []application{{ID: "application_1_9999", Name: "lr", Tags: "apportion-x,t5"}, {ID: "application_1_10000", Name: "lr", Tags: "t5,apportion-x"},
+		{ID: "application_1_10001", Name: "lr", Tags: "t6,apportion-x"}, {ID: "application_1_10002", Name: "other", Tags: "t5"}}
+	if a := newestOf(apps, "lr", "t5"); a == nil || a.ID != "application_1_10000" {
+		t.Errorf("%+v", a)
+	}
+	if a := newestOf(apps, "lr", "t7"); a != nil {
+		t.Errorf("%+v", a)
+	}
+	if got := stampOf(&application{Tags: "apportion-t1x,team"}); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What cannot be seen says nothing: a look is right as a whole, or not at all.
+func TestLookFails(t *testing.T) {
+	for path := range words {
+		if strings.Contains(path, "appattempts") {
+			continue // an application may end between two questions
+		}
+		y := onWords(t)
+		y.jobs = t.TempDir()
+		old := words[path]
+		words[path] = `{"nodes":3,"apps":3,"property":3}`
+		if view, err := y.Look(t.Context()); err == nil {
+			t.Errorf("without %s: %+v", path, view)
+		}
+		words[path] = old
+	}
+	y := onWords(t)
+	y.jobs = filepath.Join(t.TempDir(), "not mounted")
+	if view, err := y.Look(t.Context()); err == nil {
+		t.Errorf("without jobs: %+v", view)
+	}
+}

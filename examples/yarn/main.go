@@ -1,0 +1,58 @@
+// This program shares a YARN cluster among elastic training jobs: it decides by Dorm's optimizer who has how many containers
+// on which node, and resizes running jobs by checkpoints. Jobs are files; see README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/apportion/apportion/examples/internal/beside"
+)
+
+// The variables of the environment that say where Hadoop is.
+const (
+	// confVariable names the folder with yarn-site.xml, which is Hadoop's own variable.
+	confVariable = "HADOOP_CONF_DIR"
+	// holderVariable is the command of the holder, for the shell; empty: holderCommand.
+	holderVariable = "APPORTION_YARN_HOLDER"
+	// jobsVariable names the folder of the jobs; empty: jobs in the shared folder.
+	jobsVariable = "APPORTION_YARN_JOBS"
+)
+
+// holderCommand starts the holder with the configuration and the jars of the cluster.
+const holderCommand = "yarn jar /usr/local/lib/apportion-yarn-holder.jar"
+
+// program is the controller as a program, on the cluster of a configuration.
+func program(c conf) *beside.Program {
+	kinds := c.kinds()
+	return &beside.Program{Name: "yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g beside.Guarded) (beside.Cluster, error) {
+		y := newYARN(c, g)
+		y.jobs = os.Getenv(jobsVariable)
+		if folder == "" {
+			return y, nil // a dry run: nothing is held
+		}
+		if y.jobs == "" {
+			y.jobs = filepath.Join(filepath.Dir(g.TokenFile), "jobs")
+		}
+		return y, y.keep(folder, os.Getenv(holderVariable))
+	}}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c, err := readConf(os.Getenv(confVariable))
+	if err == nil {
+		err = program(c).Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	}
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "yarn:", err)
+		os.Exit(1)
+	}
+}
