@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -160,9 +161,11 @@ func TestAnotherStoreAtTheSecondReader(t *testing.T) {
 		w.saves("lr", 10, "s1")
 		confirmed := w.saves("lr", 65, "s1").Job.Checkpoints
 		servers.from.Store(1)
-		w.servers["s1"].Kill("lr")
+		time.Sleep(time.Second) // what is left to prune is pruned
 		// The next attempt finds the right store while it is created, and another one behind that.
 		master.leave.Store(1)
+		w.servers["s1"].Kill("lr")
+		w.await("lr", func(j *driver.JobState) bool { return strings.Contains(j.Job.Reason.Text, "the master") })
 		if j := w.await("lr", in(checkpoint.Idle)); !slices.Equal(j.Job.Checkpoints, confirmed) || j.Job.Attempt == 0 {
 			t.Errorf("%v is confirmed, and was %v", j.Job.Checkpoints, confirmed)
 		}
