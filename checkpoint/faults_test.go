@@ -15,7 +15,7 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := regexp.MustCompile("`([a-z.]+)`|\\b([Tt]est[A-Z]\\w*)")
+	name := regexp.MustCompile("`([a-z./]+)`|\\b([Tt]est[A-Z]\\w*)")
 	sources := map[string]string{}
 	rows := 0
 	for _, row := range strings.Split(string(text), "\n") {

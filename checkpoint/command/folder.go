@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // jobFolder is the folder of one job: the files lock and attempt, and the runs.

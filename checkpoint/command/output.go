@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // read takes in what the log has more than at the last time, and returns the newest reading. Of output

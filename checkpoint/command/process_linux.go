@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/apportion/apportion/checkpoint/internal/proc"
-	"github.com/apportion/apportion/checkpoint/internal/regular"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // process is one process. A number alone does not tell one: it is given again after the end. With the

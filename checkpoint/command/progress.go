@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // Progress implements [runner.Runner]. Step is the highest that any process on this node reported

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/format"
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // Acknowledgement is what a job writes into the file APPORTION_SAVE_ACK when a checkpoint is complete: a

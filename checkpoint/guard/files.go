@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // The endings of the names of files: of claims, and of the answers to them.

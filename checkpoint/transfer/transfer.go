@@ -11,9 +11,9 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/apportion/apportion/checkpoint/internal/regular"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // Permissions of what Load creates: checkpoints hold what a model has learnt.

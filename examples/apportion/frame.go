@@ -44,7 +44,7 @@ type command struct {
 // A path is enough: the file says itself of which stream it is.
 func (c *command) stateFlag() {
 	c.StringVar(&c.state, "state", "",
-		"file that holds the state after every line that was answered; if it exists, the stream\nis taken up behind the last of them")
+		"file that holds the state after every line that was answered; if it exists, the stream\nis taken up behind the last of them; no link is followed, and one run at a time has it")
 }
 
 // It is off by default, since an answer that depends on the clock cannot be replayed.

@@ -120,6 +120,11 @@ func answerOASiS(_ context.Context, c *command) error {
 	}
 	// l.text is valid until the next line, so it is hashed now.
 	state := newOASiSState(c.state, l.text)
+	release, err := state.lock()
+	if err != nil {
+		return err
+	}
+	defer release()
 	o := &oasis{oasisHeader: header, line: l.number}
 	events := o.stream(l)
 	// With bounds in the first line each job is answered before the next is read, as a scheduler in

@@ -10,11 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"math"
 	"strconv"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/internal/regular"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -118,16 +119,30 @@ func (s *oasisState) resume(o *oasis) (err error) {
 
 // read returns the bytes of the file, or nil where there is none.
 //
-// No file is no error: the first run begins without one.
+// No file is no error: the first run begins without one. A link is not followed, and a pipe is not waited for: who can
+// write into the folder could otherwise have another file read, and put a new one beside it.
 func (s *oasisState) read() ([]byte, error) {
 	if s.path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(s.path)
+	data, err := regular.Read(s.path, math.MaxInt64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return data, err
+}
+
+// lock keeps the file for this run until release is called: of two runs that answer one stream each would put its own
+// answers in the place of the other's.
+func (s *oasisState) lock() (release func(), err error) {
+	if s.path == "" {
+		return func() {}, nil
+	}
+	release, free, err := lockFile(s.path + ".lock")
+	if err == nil && !free {
+		err = s.fault("lock", apportion.ErrConflict, "another run holds it")
+	}
+	return release, err
 }
 
 // decode reads what encode has written, and nothing else: not one byte may differ.

@@ -39,7 +39,7 @@ var layers = []struct {
 	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
 	{"checkpoint/controller", []string{"alloc", "checkpoint"}},
-	{"checkpoint", []string{"internal/durable"}},
+	{"checkpoint", []string{"internal/durable", "internal/regular"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},
 	{"alloc", []string{"drf", "placement"}},

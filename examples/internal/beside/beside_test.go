@@ -93,6 +93,10 @@ func TestLead(t *testing.T) {
 	out := &lines{seen: make(chan string, 4)}
 	go func() { ended <- p.Run(first, args, out, os.Stderr) }()
 	page := <-out.seen
+	credential, err := os.ReadFile(filepath.Join(shared, "guard.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	second, end := context.WithCancel(t.Context())
 	defer end()
 	next := &lines{seen: make(chan string, 4)}
@@ -109,6 +113,10 @@ func TestLead(t *testing.T) {
 	again := <-next.seen
 	if _, token, _ := strings.Cut(page, "token="); !strings.HasSuffix(again, token) {
 		t.Errorf("%s after %s", again, page)
+	}
+	// The guards that the first has started have its credential, and go on with the second.
+	if now, err := os.ReadFile(filepath.Join(shared, "guard.token")); err != nil || string(now) != string(credential) {
+		t.Errorf("the credential of the guards has changed: %v", err)
 	}
 	end()
 	if err := <-ended; err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/internal/regular"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // soon fails the test where a call does not return.
