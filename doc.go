@@ -102,6 +102,7 @@
 //	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Application, Problem
 //	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
+//	[general program H]	alloc/option.go	Option, Problem.apart, resolved.choices
 //	[general program H, referee]	alloc/solver/choice.go	Choice, Instance.checkChoices
 //	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
 //	[general program H, rows]	alloc/mip/choices.go	builder.choices

@@ -25,10 +25,10 @@ const mostQuestions = 16
 type admission struct {
 	*draft
 	ctx       context.Context
-	refused   map[int]apportion.Reason // by application: newcomers that wait, and the forced that are suspended
-	preempted map[int]apportion.Reason // by application: suspended for one of higher priority
+	refused   map[int]apportion.Reason // by application of the given problem: newcomers that wait, and the forced that are suspended
+	preempted map[int]apportion.Reason // by application of the given problem: suspended for one of higher priority
 	questions int                      // what is left of mostQuestions
-	alike     map[string]int           // what a refused application asks for -> that application
+	alike     map[string]int           // what a refused application asks for -> its position in the given problem
 }
 
 // admitAll takes in as many as can be had: those that run and are not forced, the forced, then newcomers, each
@@ -40,7 +40,7 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 	// sees those who were taken in before it, and none who come later.
 	for _, i := range r.queue() {
 		if reason, ok := a.ask(i); !ok {
-			a.refused[i] = reason
+			a.refused[r.of[i]] = reason
 		}
 	}
 	// 3. What is left of the budget goes to drains: a newcomer that waits is worse than a server that is left
@@ -49,12 +49,15 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 	return a
 }
 
-// queue lists those who ask to be taken in: the forced before the newcomers, each by priority.
+// queue lists those who ask to be taken in: the forced before the newcomers, each by priority. Of an application with
+// options it has the one that it runs as, or the first.
 func (r *resolved) queue() []int {
 	var queue []int
-	for i := range r.previous {
-		if r.forced[i] || !r.running(i) {
-			queue = append(queue, i)
+	for o, entries := range r.entries {
+		if e := r.runs(o); e < 0 {
+			queue = append(queue, entries[0])
+		} else if r.forced[e] {
+			queue = append(queue, e)
 		}
 	}
 	slices.SortStableFunc(queue, func(a, b int) int {
@@ -78,20 +81,29 @@ func (r *resolved) queue() []int {
 // ask takes application i in if it can be had, and says why if not.
 func (a *admission) ask(i int) (apportion.Reason, bool) {
 	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
-	if !a.r.fits(i) {
-		return a.r.unservable(i), false
+	var options []int
+	for _, e := range a.r.options(i) {
+		if a.r.fits(e) {
+			options = append(options, e)
+		}
 	}
-	key := a.request(i)
+	if len(options) == 0 {
+		return a.r.reasonOf(a.r.options(i), a.r.unservable), false
+	}
+	var key string
+	for _, e := range options {
+		key += a.request(e)
+	}
 	if before, known := a.alike[key]; known {
 		// Whoever asks for the same after it finds no more room.
-		return a.refusal(i, a.refused[before]), false
+		return a.refused[before], false
 	}
 	// From cheap to dear: best fit, a search over all, and only then others are suspended.
-	if a.admit(i) || a.search(i) || a.preempt(i) {
+	if slices.ContainsFunc(options, a.admit) || a.search(options) || slices.ContainsFunc(options, a.preempt) {
 		return apportion.Reason{}, true
 	}
-	a.alike[key] = i
-	return a.refusal(i, apportion.Reason{}), false
+	a.alike[key] = a.r.of[i]
+	return a.r.reasonOf(options, a.refusal), false
 }
 
 // request is what application i asks for: two with the same request fit, or do not, alike.
@@ -108,16 +120,19 @@ func (a *admission) request(i int) string {
 	return key
 }
 
-// search asks the solver whether application i can be had beside all that are in. Where the room of the whole
-// cluster does not suffice nobody is asked.
-func (a *admission) search(i int) bool {
-	if a.shortKind(i) >= 0 {
+// search asks the solver whether the application with these options can be had beside all that are in. Where the room of
+// the whole cluster does not suffice nobody is asked.
+func (a *admission) search(options []int) bool {
+	if !slices.ContainsFunc(options, func(e int) bool { return a.shortKind(e) < 0 }) {
 		return false
 	}
-	// The solver is asked about all that are in, and i is one of them until it says no.
-	a.in[i] = true
-	a.in[i] = a.solve()
-	return a.in[i]
+	// The solver is asked about all that are in, and this one is of them until it says no.
+	a.enter(options[0])
+	if a.solve() {
+		return true
+	}
+	a.leaveOut(options[0])
+	return false
 }
 
 // solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over.
@@ -164,7 +179,7 @@ func (a *admission) preempt(i int) bool {
 	var victims []int
 	before := make(map[int][]apportion.Placement)
 	undo := func(v int) {
-		a.in[v] = true
+		a.enter(v)
 		a.put(v, before[v])
 	}
 	// One is enough as a rule, and then the cheapest one that is.
@@ -198,7 +213,7 @@ func (a *admission) preempt(i int) bool {
 			undo(v)
 			continue
 		}
-		a.preempted[v] = a.preemptedFor(v, i)
+		a.preempted[a.r.of[v]] = a.preemptedFor(v, i)
 	}
 	return true
 }
@@ -267,11 +282,7 @@ func (a *admission) leave(i int) bool {
 
 // refusal says why application i is not taken in, in its own kinds. Of several kinds the one that is shortest
 // is named, with how much of it is free, how much others would give up within the budget, and who they are.
-// like is the reason of an application that asked for the same; no constraint: none has.
-func (a *admission) refusal(i int, like apportion.Reason) apportion.Reason {
-	if like.Constraint != "" {
-		return like
-	}
+func (a *admission) refusal(i int) apportion.Reason {
 	p, n := a.r.problem, a.least(i)
 	if reason := a.r.ceilingReason(i, n, func(c int) apportion.Resources { return a.below[c] }); reason.Constraint != "" {
 		return reason

@@ -28,23 +28,26 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		return nil, err
 	}
 	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
-	for i := range d.Shares {
-		w := Waiting{ID: d.Shares[i].ID, LeftOut: !who.in[i]}
-		if r.leaving[i] {
+	for o := range d.Shares {
+		// Whoever is in is there with what it runs as, or with the first option that there is room for.
+		i, ran := r.inUse(o, make(solver.Counts, len(r.previous))), r.runs(o) >= 0
+		w := Waiting{ID: d.Shares[o].ID, LeftOut: !who.in[i]}
+		if ran && r.leaving[i] {
 			d.Draining = append(d.Draining, w.ID)
 		}
 		switch {
-		case d.Shares[i].Containers > 0:
+		case d.Shares[o].Containers > 0:
 		case who.in[i]:
 			at, _ := slices.BinarySearch(a.apps, i)
 			w.Reason, _ = stop.next(at, &r.problem.Applications[i])
-			d.add(w, r.running(i))
+			w.Reason = r.withOption(i, w.Reason)
+			d.add(w, ran)
 		default:
-			w.Reason = who.refused[i]
-			if reason, preempted := who.preempted[i]; preempted {
+			w.Reason = who.refused[o]
+			if reason, preempted := who.preempted[o]; preempted {
 				w.Reason = reason
 			}
-			d.add(w, r.running(i))
+			d.add(w, ran)
 		}
 	}
 	r.setApart(d)
@@ -53,9 +56,9 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 
 // setApart tells the preempted, who count against no budget, from the others that are adjusted.
 func (r *resolved) setApart(d *Decision) {
-	positions := appIndex(r.problem.Applications)
+	positions := appIndex(r.given.Applications)
 	for _, w := range d.Suspended {
-		if i := positions[w.ID]; w.LeftOut && !r.forced[i] {
+		if i := r.runs(positions[w.ID]); w.LeftOut && !r.forced[i] {
 			app := r.app(i)
 			d.Metrics.Preempted++
 			d.Metrics.AdjustCost -= app.Cost
@@ -155,18 +158,25 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 
 // sharesUnder returns how every application of the problem fares under counts.
 func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Share {
-	shares := make([]Share, len(inst.Apps))
-	for i := range shares {
+	shares := make([]Share, len(r.entries))
+	for o := range shares {
 		// Actual is delta_i n_i, the left part of (2).
+		i := r.inUse(o, counts)
 		app, n := &inst.Apps[i], solver.Containers(counts[i])
-		shares[i] = Share{
-			ID:          r.problem.Applications[i].ID,
+		shares[o] = Share{
+			ID:          r.given.Applications[o].ID,
 			Containers:  n,
 			Actual:      app.Delta * float64(n),
 			Theoretical: app.Share,
 			Loss:        app.Loss(n),
-			Adjusted:    app.Adjusted(counts[i]),
-			Forced:      app.Adjusted(counts[i]) && r.forced[i],
+		}
+		// Whoever runs is adjusted by what happens to the option that it runs as.
+		if e := r.runs(o); e >= 0 {
+			shares[o].Adjusted = inst.Apps[e].Adjusted(counts[e])
+			shares[o].Forced = shares[o].Adjusted && r.forced[e]
+		}
+		if n > 0 {
+			shares[o].Option = r.usedOption(i)
 		}
 	}
 	return shares
@@ -175,20 +185,18 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 // waiting lists the applications without containers. why says why one that the empty cluster could
 // serve waits.
 func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
-	// servable ascends, which binary search needs.
-	servable := r.servable()
 	var waiting []Waiting
-	for i, share := range d.Shares {
+	for o, share := range d.Shares {
 		if share.Containers > 0 {
 			continue
 		}
 		var w Waiting
 		// What no decision can ever serve has a reason of its own, whatever the solver said about
 		// the others.
-		if _, fits := slices.BinarySearch(servable, i); fits {
+		if i := r.inUse(o, make(solver.Counts, len(r.previous))); r.running(i) || r.fits(i) {
 			w = why(i)
 		} else {
-			w.Reason = r.unservable(i)
+			w.Reason = r.reasonOf(r.entries[o], r.unservable)
 		}
 		w.ID = share.ID
 		waiting = append(waiting, w)
@@ -205,7 +213,7 @@ func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
 	if at, asked := slices.BinarySearch(a.apps, i); asked {
 		stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 		reason, _ := stop.next(at, &r.problem.Applications[i])
-		return Waiting{Reason: reason}
+		return Waiting{Reason: r.withOption(i, reason)}
 	}
 	reason := r.reason(refused)
 	// first is the newcomer at the head of those who wait: refused has it and a has not.

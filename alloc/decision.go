@@ -70,6 +70,8 @@ type Decision struct {
 // Share is how one application fares.
 type Share struct {
 	ID string `json:"id"`
+	// Option is the ID of the option in use; empty where it has no containers, or no options.
+	Option string `json:"option,omitempty"`
 	// Containers is n_i.
 	Containers int64 `json:"containers"`
 	// Actual is its dominant share s_i, Theoretical the s^_i that DRF would give it, Loss the

@@ -149,6 +149,7 @@ func (c *comparison) shares(a, b []Share) {
 		// both, unless Shares.ID says otherwise.
 		item := apportion.Item{Kind: "application", ID: a[i].ID, Index: i}
 		c.text(item, "Shares.ID", a[i].ID, b[i].ID)
+		c.text(item, "Shares.Option", a[i].Option, b[i].Option)
 		c.count(item, "Shares.Containers", a[i].Containers, b[i].Containers)
 		c.number(item, "Shares.Actual", a[i].Actual, b[i].Actual)
 		c.number(item, "Shares.Theoretical", a[i].Theoretical, b[i].Theoretical)

@@ -31,7 +31,7 @@
 //
 // over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
 // servers is taken. W_i is what an application states that its containers are worth by their number, of any shape, or
-// v_i n; K_i is W_i of what it has, or more by the price of a restart. Where anyone states a worth, the objective and
+// v_i n; of an application with options these are those of the one in use, H_i. K_i is W_i of what it has, or more by the price of a restart. Where anyone states a worth, the objective and
 // its bound are in units of worth; W_i(0) counts for whoever is taken in, so that with Min 0 worth decides who runs.
 //
 // # Notation
@@ -40,6 +40,7 @@
 //	d[i][k]     Application.Demand      of the kind, per container Dorm §III-B
 //	w_i         Application.Weight      -                          Dorm §III-B
 //	W_i, K_i    Application.Worth, .IdleWorth, .StayWorth   the caller's   beyond the paper
+//	H_i         Application.Options, .Option   -                  beyond the paper
 //	n^max       Application.Max         containers                 Dorm (7)
 //	n^min       Application.Min         containers                 Dorm (8)
 //	c[j][k]     Server.Capacity         of the kind                Dorm (6)
@@ -78,6 +79,8 @@
 //     "keep the existing allocation" would block every later newcomer.
 //   - With Problem.Queues theoretical shares are those of drf.Tree. Bounds leave (G) out, and are loose where
 //     ceilings bind; mip writes it exactly.
+//   - An application with options claims the first that there is room for, in its theoretical share, whichever it uses:
+//     another order of options is another claim. Changing its option is an adjustment.
 //   - Among the many optima of P2 the preference follows P1: see solver.Rank.
 //
 // # References

@@ -40,7 +40,7 @@ func newDraft(r *resolved) *draft {
 	}
 	for i := range r.previous {
 		if r.running(i) && !r.forced[i] {
-			d.in[i] = true
+			d.enter(i)
 			d.put(i, r.previous[i])
 		} else {
 			// A newcomer and one that is forced may be placed again at no cost.
@@ -48,6 +48,20 @@ func newDraft(r *resolved) *draft {
 		}
 	}
 	return d
+}
+
+// enter takes the application of entry i in, with all options that P2 is asked about.
+func (d *draft) enter(i int) {
+	for _, e := range d.r.options(i) {
+		d.in[e] = d.r.running(e) || d.r.fits(e)
+	}
+}
+
+// leaveOut takes the application of entry i out.
+func (d *draft) leaveOut(i int) {
+	for _, e := range d.r.options(i) {
+		d.in[e] = false
+	}
 }
 
 // put gives application i these containers, for which there is room, in place of none.
@@ -157,7 +171,7 @@ func (d *draft) rest(i, j int, n int64) float64 {
 // least returns the fewest containers that application i may have, or -1 where there is no such number.
 func (d *draft) least(i int) int64 {
 	app := d.r.app(i)
-	if d.r.problem.Applications[i].Min == 0 {
+	if d.r.idle(i) {
 		return 0 // it waits for room without asking for any
 	}
 	return app.AtLeast(1)
@@ -182,13 +196,13 @@ func (d *draft) admit(i int) bool {
 	// One that is forced off a full server may stay if others make way; that moves nobody twice.
 	if d.r.running(i) && d.r.mayStay(i) && d.fits(i, d.r.previous[i]) {
 		d.put(i, d.r.previous[i])
-		d.in[i] = true
+		d.enter(i)
 		return true
 	}
 	if !d.place(i, n) && !d.makeRoom(i, n) {
 		return false
 	}
-	d.in[i] = true
+	d.enter(i)
 	return true
 }
 

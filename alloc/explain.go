@@ -38,6 +38,8 @@ type Explanation struct {
 // or one of those of package solver, empty where nothing stands in the way.
 type Stop struct {
 	ID string `json:"id"`
+	// Option is the ID of the option that the rest is about: the one in use, or that it would have; empty: no options.
+	Option string `json:"option,omitempty"`
 	// Containers, Min and Max repeat the decision and the problem.
 	Containers int64 `json:"containers"`
 	Min        int64 `json:"min"`
@@ -76,20 +78,21 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStopper(p, a.instance, a.solution.Counts, a.solution.Multipliers)
+	r := resolve(p)
+	s := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 	return &Explanation{
-		Applications: stops(s, a, d),
+		Applications: r.stops(s, a, d),
 		Worth:        p.worthy(),
 		Kinds:        kindValues(s),
 		Fairness:     s.lossPrice(),
 		Adjustment:   s.adjustPrice(),
-		Warnings:     s.warnings(resolve(p)),
+		Warnings:     s.warnings(r),
 	}, nil
 }
 
 // stops explains every application.
-func stops(s *stopper, a *attempt, d *Decision) []Stop {
-	p := s.problem
+func (r *resolved) stops(s *stopper, a *attempt, d *Decision) []Stop {
+	p, counts := r.problem, r.scatter(a.apps, s.counts)
 	// Two indices make the loop below linear: who waits by name, and where an application stands in
 	// P2.
 	waits := make(map[string]*Waiting, len(d.Waiting))
@@ -102,10 +105,12 @@ func stops(s *stopper, a *attempt, d *Decision) []Stop {
 	for at, i := range a.apps {
 		position[i] = at
 	}
-	all := make([]Stop, len(p.Applications))
-	for i := range all {
+	all := make([]Stop, len(r.entries))
+	for o := range all {
+		// Of an application with options the one in use is explained, or the one that it would have.
+		i := r.inUse(o, counts)
 		app := &p.Applications[i]
-		stop := Stop{ID: app.ID, Containers: d.Shares[i].Containers, Min: app.Min, Max: app.Max}
+		stop := Stop{ID: app.ID, Option: r.usedOption(i), Containers: d.Shares[o].Containers, Min: app.Min, Max: app.Max}
 		at, asked := position[i]
 		switch w := waits[app.ID]; {
 		// P2 did not ask about it, or has no answer: the reason that the decision gave is all there
@@ -119,7 +124,7 @@ func stops(s *stopper, a *attempt, d *Decision) []Stop {
 			stop.Gain, stop.Last = s.gain(at, app)
 			stop.Reason, stop.Price = s.next(at, app)
 		}
-		all[i] = stop
+		all[o] = stop
 	}
 	return all
 }

@@ -52,7 +52,7 @@ func NewFragmentation(p *Problem, kind string, allocation Allocation) (*Fragment
 		return nil, &apportion.FieldError{Item: check.Item("kind", kind, 0), Err: apportion.ErrUnknown}
 	}
 	r := resolve(p)
-	counts, err := r.counts(allocation)
+	counts, err := r.counts(allocation, nil)
 	if err != nil {
 		return nil, err
 	}

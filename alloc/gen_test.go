@@ -53,6 +53,9 @@ func genProblem(t *rapid.T) *alloc.Problem {
 		genWorths(t, p)
 	}
 	p.Previous = genPrevious(t, p)
+	if rapid.IntRange(0, 2).Draw(t, "has options") == 0 {
+		genOptions(t, p)
+	}
 	return p
 }
 

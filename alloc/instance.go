@@ -9,7 +9,7 @@ import (
 )
 
 // Instance validates p and returns the P2 that a solver sees, with everybody in it who could be served at all.
-// apps[i] is the position in p.Applications of the instance's application i. Left out are newcomers that no
+// apps[i] is the position in p.Applications of the instance's application i, of whose options each is one. Left out are newcomers that no
 // decision can ever serve on these servers, even empty ones: Reallocate reports them as waiting, with that
 // reason. The instance may have no application left, and no solution: without Options.PaperRule Reallocate
 // asks it for those who fit alone.
@@ -21,7 +21,11 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 	}
 	r := resolve(p)
 	apps = r.servable()
-	return r.instance(apps), apps, nil
+	inst = r.instance(apps)
+	for a, i := range apps {
+		apps[a] = r.of[i]
+	}
+	return inst, apps, nil
 }
 
 // instance builds P2 for the given applications, with the budgets that Theta1 and Theta2 give.
@@ -34,7 +38,7 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 		inst.Apps[a] = r.app(i)
 		inst.Apps[a].Share = shares[a]
 	}
-	inst.Groups = r.groups(apps)
+	inst.Groups, inst.Choices = r.groups(apps), r.choices(apps)
 	inst.LossBudget = r.lossBudget()
 	inst.AdjustBudget = r.adjustBudget()
 	return inst
@@ -80,6 +84,7 @@ func (r *resolved) app(i int) solver.App {
 		Pinned:     r.pinned[i],
 		Displaced:  r.displaced[i] || r.leaving[i],
 		Previous:   r.previous[i],
+		Elective:   len(r.options(i)) > 1, // another one may be in use
 	}
 	if app.Worth != nil {
 		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
@@ -97,9 +102,11 @@ func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
 	for i := range apps {
 		apps[i], all[i] = r.app(i), i
 	}
-	inst.Groups = r.groups(all)
+	inst.Groups, inst.Choices = r.groups(all), r.choices(all)
 	for a, i := range sharing {
-		apps[i].Share = inst.Apps[a].Share
+		for _, e := range r.options(i) {
+			apps[e].Share = inst.Apps[a].Share
+		}
 	}
 	inst.Apps = apps
 	return inst
@@ -114,6 +121,7 @@ func (r *resolved) sharing(counts solver.Counts) []int {
 	}
 	return slices.DeleteFunc(apps, func(i int) bool {
 		stays := r.running(i) && !r.forced[i]
-		return len(counts[i]) == 0 && (r.problem.Applications[i].Min > 0 || !stays && !r.fits(i))
+		has := slices.ContainsFunc(r.options(i), func(e int) bool { return len(counts[e]) > 0 })
+		return !has && (!r.idle(i) || !stays && !r.fits(i))
 	})
 }

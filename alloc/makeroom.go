@@ -130,6 +130,6 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 
 // suspend takes application i out and returns what it had.
 func (d *draft) suspend(i int) []apportion.Placement {
-	d.in[i] = false
+	d.leaveOut(i)
 	return d.remove(i)
 }

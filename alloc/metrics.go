@@ -15,16 +15,17 @@ import (
 // Measure returns utilization, fairness loss and adjustments of allocation as an answer to p,
 // whoever made it; it need not be a solution of P2. Theoretical shares are those among the applications that
 // hold containers or are content with none; with Options.PaperRule among all that can be served at all, those
-// that wait included. LossBudget is what Theta1 gives.
+// that wait included. LossBudget is what Theta1 gives. Applications with options use those in shares, as a Decision has
+// them; without shares those that they run with, or the first ones.
 //
 // Errors: what Validate finds in p; apportion.ErrUnknown, ErrNegative and ErrOverflow for an
 // allocation that names what is not there, or holds what no cluster can.
-func Measure(p *Problem, allocation Allocation) (Metrics, error) {
+func Measure(p *Problem, allocation Allocation, shares ...Share) (Metrics, error) {
 	if err := p.Validate(); err != nil {
 		return Metrics{}, err
 	}
 	r := resolve(p)
-	counts, err := r.counts(allocation)
+	counts, err := r.counts(allocation, shares)
 	if err != nil {
 		return Metrics{}, err
 	}

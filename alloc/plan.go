@@ -28,11 +28,13 @@ const (
 // Step is one thing to do. Server and Containers belong to Destroy and Create only; Command to
 // Start and Resume.
 type Step struct {
-	Action      Action   `json:"action"`
-	Application string   `json:"application"`
-	Server      string   `json:"server,omitempty"`
-	Containers  int64    `json:"containers,omitempty"`
-	Command     []string `json:"command,omitzero"`
+	Action      Action `json:"action"`
+	Application string `json:"application"`
+	// Option is that of the containers; empty where the application has none.
+	Option     string   `json:"option,omitempty"`
+	Server     string   `json:"server,omitempty"`
+	Containers int64    `json:"containers,omitempty"`
+	Command    []string `json:"command,omitzero"`
 }
 
 // Plan is how to get from one allocation to the next.
@@ -53,11 +55,13 @@ type Plan struct {
 }
 
 // NewPlan returns the plan from p.Previous to next. Applications whose containers do not change
-// appear nowhere in it; of a problem that is not valid Forced is not known. O(size of both allocations, sorted; applications x servers x kinds).
-func NewPlan(p *Problem, next Allocation) *Plan {
+// appear nowhere in it. Options are those in shares, as a Decision has them, else those in use before; with another
+// option every container of an application changes. Of a problem that is not valid Forced is not known. O(size of both allocations, sorted; applications x servers x kinds).
+func NewPlan(p *Problem, next Allocation, shares ...Share) *Plan {
 	plan := &Plan{}
+	o := newOptionChange(p, shares)
 	// 1. State is saved before a container goes, else it would be lost with the container.
-	plan.classify(p, next)
+	plan.classify(p, next, o)
 	plan.findForced(p)
 	for _, id := range merge(plan.Affected, plan.Suspended) {
 		plan.add(Step{Action: Save, Application: id})
@@ -66,10 +70,10 @@ func NewPlan(p *Problem, next Allocation) *Plan {
 	// before or after.
 	changed := merge(plan.Started, plan.Affected, plan.Suspended, plan.Finished)
 	for _, id := range changed {
-		plan.containers(Destroy, id, p.Previous[id], next[id])
+		plan.containers(Step{Action: Destroy, Application: id, Option: o.before[id]}, p.Previous[id], o.stays(id, next[id]))
 	}
 	for _, id := range changed {
-		plan.containers(Create, id, next[id], p.Previous[id])
+		plan.containers(Step{Action: Create, Application: id, Option: o.after[id]}, next[id], o.stays(id, p.Previous[id]))
 	}
 	// 4. An application runs on only when all of its containers are there.
 	commands := appIndex(p.Applications)
@@ -86,7 +90,7 @@ func NewPlan(p *Problem, next Allocation) *Plan {
 func (plan *Plan) add(step Step) { plan.Steps = append(plan.Steps, step) }
 
 // classify sorts the applications of both allocations by what happens to them.
-func (plan *Plan) classify(p *Problem, next Allocation) {
+func (plan *Plan) classify(p *Problem, next Allocation, o *optionChange) {
 	known := appIndex(p.Applications)
 	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
 		if _, waits := known[id]; !waits && p.Previous.Containers(id) > 0 {
@@ -98,7 +102,7 @@ func (plan *Plan) classify(p *Problem, next Allocation) {
 		// sees.
 		before, after := p.Previous.Containers(id), next.Containers(id)
 		switch {
-		case before == 0 && after == 0 || sameContainers(p.Previous[id], next[id]):
+		case before == 0 && after == 0 || o.same(id) && sameContainers(p.Previous[id], next[id]):
 		case before == 0:
 			plan.Started = append(plan.Started, id)
 		case after == 0:
@@ -116,22 +120,23 @@ func (plan *Plan) findForced(p *Problem) {
 	if len(changed) == 0 || p.Validate() != nil {
 		return
 	}
-	forced := resolve(p).forced
-	for i := range p.Applications {
-		if _, listed := slices.BinarySearch(changed, p.Applications[i].ID); listed && forced[i] {
-			plan.Forced = append(plan.Forced, p.Applications[i].ID)
+	r := resolve(p)
+	for o := range p.Applications {
+		if _, listed := slices.BinarySearch(changed, p.Applications[o].ID); listed && r.isForced(o) {
+			plan.Forced = append(plan.Forced, p.Applications[o].ID)
 		}
 	}
 	slices.Sort(plan.Forced)
 }
 
-// containers adds a step for every server where more than less holds.
-func (plan *Plan) containers(action Action, id string, more, less map[string]int64) {
+// containers adds step for every server where more than less holds.
+func (plan *Plan) containers(step Step, more, less map[string]int64) {
 	for _, server := range slices.Sorted(maps.Keys(more)) {
 		// Containers that stay on their server are not in the plan, although their application
 		// restarts.
 		if n := more[server] - less[server]; n > 0 {
-			plan.add(Step{Action: action, Application: id, Server: server, Containers: n})
+			step.Server, step.Containers = server, n
+			plan.add(step)
 		}
 	}
 }
@@ -157,4 +162,36 @@ func merge(lists ...[]string) []string {
 	merged := slices.Concat(lists...)
 	slices.Sort(merged)
 	return merged
+}
+
+// optionChange says with which option each application ran, and runs from now on, by their IDs.
+type optionChange struct{ before, after map[string]string }
+
+// newOptionChange finds the options before and after: without a share the option stays.
+func newOptionChange(p *Problem, shares []Share) *optionChange {
+	o := &optionChange{before: make(map[string]string), after: optionsUsed(shares)}
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		if len(app.Options) == 0 {
+			continue
+		}
+		if o.before[app.ID] = app.Option; app.Option == "" {
+			o.before[app.ID] = app.Options[0].ID
+		}
+		if o.after[app.ID] == "" {
+			o.after[app.ID] = o.before[app.ID]
+		}
+	}
+	return o
+}
+
+// same reports whether the application called id has the option that it had.
+func (o *optionChange) same(id string) bool { return o.before[id] == o.after[id] }
+
+// stays returns what may stay of the containers in places: none of those of another option.
+func (o *optionChange) stays(id string, places map[string]int64) map[string]int64 {
+	if o.same(id) {
+		return places
+	}
+	return nil
 }

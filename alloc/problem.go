@@ -43,11 +43,11 @@ type Application struct {
 	// Executor is the engine that runs its tasks, for instance "MxNet". Not interpreted.
 	Executor string `json:"executor,omitempty"`
 	// Demand is what one container uses, in the units of Kinds; not zero in all of them.
-	Demand apportion.Resources `json:"demand"`
+	Demand apportion.Resources `json:"demand,omitempty"`
 	// Weight scales its fair share; positive and finite. In JSON a weight that is absent is 1.
 	Weight float64 `json:"weight"`
 	// Max and Min bound its containers: 0 <= Min <= Max and 1 <= Max.
-	Max int64 `json:"max"`
+	Max int64 `json:"max,omitzero"`
 	Min int64 `json:"min,omitzero"`
 	// Step: the number of containers is a multiple of it; 0 means 1.
 	Step int64 `json:"step,omitzero"`
@@ -76,6 +76,13 @@ type Application struct {
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
 	// restart costs it. nil, and anything less than that worth: as much as its number.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
+	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather
+	// have first: that gives its theoretical share. They stand in place of Demand, Max, Min, Step, Counts and Worth.
+	// Another option than the present one is an adjustment. nil: there is one way, as these fields say.
+	Options []Option `json:"options,omitzero"`
+	// Option is the ID of the option of what it has in Previous; empty: the first. With one that is not in Options it
+	// cannot stay. It has no effect without Options.
+	Option string `json:"option,omitempty"`
 	// Queue is the ID of the queue that it belongs to, one without queues below it; empty: none, so that it shares with
 	// the queues at the top.
 	Queue string `json:"queue,omitempty"`

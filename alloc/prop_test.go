@@ -42,7 +42,8 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if server := exceeds(p, d.Allocation); server != "" && (d.Status == alloc.Decided || !damaged) {
+		used := using(p, d.Shares)
+		if server := exceeds(used, d.Allocation); server != "" && (d.Status == alloc.Decided || !damaged) {
 			t.Fatalf("server %s is overfilled", server)
 		}
 		waits, leftOut := map[string]bool{}, false
@@ -54,13 +55,14 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 			}
 		}
 		adjusted, loss := 0, 0.0
-		for i, app := range p.Applications {
+		for i, app := range used.Applications {
 			n := d.Allocation.Containers(app.ID)
 			if waits[app.ID] != (n == 0) {
 				t.Errorf("%s has %d containers, waiting: %v", app.ID, n, waits[app.ID])
 			}
 			loss += d.Shares[i].Loss
-			changed := p.Previous.Containers(app.ID) > 0 && !cmp.Equal(p.Previous.Clone()[app.ID], d.Allocation[app.ID])
+			changed := p.Previous.Containers(app.ID) > 0 && (!cmp.Equal(p.Previous.Clone()[app.ID], d.Allocation[app.ID]) ||
+				d.Shares[i].Option != ranWith(&p.Applications[i]))
 			if changed {
 				adjusted++
 			}
@@ -85,7 +87,7 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 		if _, err := alloc.Verify(p, d); err != nil {
 			t.Error(err)
 		}
-		measured, err := alloc.Measure(p, d.Allocation)
+		measured, err := alloc.Measure(p, d.Allocation, d.Shares...)
 		if !p.Options.PaperRule { // an allocation does not tell what its decision was allowed
 			measured.LossBudget, measured.LeastLoss = d.Metrics.LossBudget, d.Metrics.LeastLoss
 		}
@@ -115,13 +117,31 @@ func TestPlanExecutes(t *testing.T) {
 		}
 		now := p.Previous.Clone()
 		saved := map[string]bool{}
-		for _, step := range alloc.NewPlan(p, d.Allocation).Steps {
+		old, new := using(p, nil), using(p, d.Shares)
+		for i := range new.Applications {
+			if n := now.Containers(new.Applications[i].ID); n > 0 && d.Shares[i].Option != ranWith(&p.Applications[i]) {
+				new.Applications[i].Demand = old.Applications[i].Demand
+			}
+		}
+		renewed := using(p, d.Shares)
+		for _, step := range alloc.NewPlan(p, d.Allocation, d.Shares...).Steps {
 			switch step.Action {
 			case alloc.Save:
 				saved[step.Application] = true
 			case alloc.Destroy:
 				now[step.Application][step.Server] -= step.Containers
 			case alloc.Create:
+				for i := range new.Applications {
+					if new.Applications[i].ID == step.Application {
+						if d.Shares[i].Option != ranWith(&p.Applications[i]) && now.Clone().Containers(step.Application) > 0 && !new.Applications[i].Demand.Equal(renewed.Applications[i].Demand) {
+							t.Errorf("containers of two options of %s at once", step.Application)
+						}
+						if step.Option != d.Shares[i].Option {
+							t.Errorf("%+v, where the option is %q", step, d.Shares[i].Option)
+						}
+						new.Applications[i].Demand = renewed.Applications[i].Demand
+					}
+				}
 				if now[step.Application] == nil {
 					now[step.Application] = map[string]int64{}
 				}
@@ -134,7 +154,7 @@ func TestPlanExecutes(t *testing.T) {
 					t.Errorf("%s of %s before its containers are there:\n%s", step.Action, step.Application, diff)
 				}
 			}
-			if server := exceeds(p, now); server != "" {
+			if server := exceeds(new, now); server != "" {
 				t.Fatalf("after %+v server %s is overfilled", step, server)
 			}
 		}
@@ -154,6 +174,9 @@ func TestReallocateFixedPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Previous = first.Allocation
+		for i := range p.Applications {
+			p.Applications[i].Option = first.Shares[i].Option
+		}
 		second, err := alloc.Reallocate(context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -83,7 +83,7 @@ func TestPropCeilingsHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if over := overCeilings(p, d.Allocation); over != nil {
+		if over := overCeilings(using(p, d.Shares), d.Allocation); over != nil {
 			t.Fatalf("%v", over)
 		}
 		if _, err := alloc.Verify(p, d); err != nil {

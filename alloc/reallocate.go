@@ -80,7 +80,9 @@ func (r *resolved) admitPrefix(ctx context.Context, whole *attempt, by solver.So
 	for cut := len(whole.apps) - 1; cut >= 0 && !admitted.solution.Status.HasSolution(); cut-- {
 		// What runs is no newcomer and stays in every attempt; leaving it out would stop it without
 		// (16) noticing.
-		if r.running(whole.apps[cut]) {
+		// Options of one application are let in together.
+		o := r.of[whole.apps[cut]]
+		if r.runs(o) >= 0 || cut > 0 && r.of[whole.apps[cut-1]] == o {
 			continue
 		}
 		refused = admitted
@@ -95,7 +97,7 @@ func (r *resolved) admitPrefix(ctx context.Context, whole *attempt, by solver.So
 func (r *resolved) withoutNewcomers(apps []int, cut int) []int {
 	var kept []int
 	for s, i := range apps {
-		if s < cut || r.running(i) {
+		if s < cut || r.runs(r.of[i]) >= 0 {
 			kept = append(kept, i)
 		}
 	}

@@ -4,6 +4,7 @@ package alloc
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,7 @@ func (r *resolved) reason(a *attempt) apportion.Reason {
 	for _, app := range conflict.Apps {
 		reason.Applications = append(reason.Applications, r.problem.Applications[a.apps[app]].ID)
 	}
+	reason.Applications = slices.Compact(reason.Applications) // options follow each other
 	if conflict.Kind >= 0 {
 		reason.Kind = r.problem.Kinds.Name(conflict.Kind)
 	}
@@ -44,7 +46,7 @@ func (r *resolved) concerned(a *attempt, reason *apportion.Reason) string {
 	for n, i := range a.apps {
 		ids[n] = r.problem.Applications[i].ID
 	}
-	return listIDs(ids) + " together"
+	return listIDs(slices.Compact(ids)) + " together"
 }
 
 // conflictText says for instance `adjustment (16) for "a" needs at least 2 and has 1, with capacity (6)

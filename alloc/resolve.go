@@ -14,9 +14,13 @@ import (
 )
 
 // resolved is a valid problem with its names looked up. The fields by application have one entry
-// for each of problem.Applications.
+// for each of problem.Applications, among which every option of the given problem is one.
 type resolved struct {
-	problem   *Problem
+	problem *Problem
+	given   *Problem // as the caller has it
+	of      []int    // the position in given.Applications
+	entries [][]int  // by position in given.Applications: the entries, ascending
+
 	capacity  []apportion.Resources // of a cordoned server only what is used of it
 	total     apportion.Resources
 	open      *eligibility
@@ -36,9 +40,15 @@ type resolved struct {
 
 // resolve looks up the names of a valid problem. O(servers x applications x kinds), to tell what fits.
 func resolve(p *Problem) *resolved {
+	given := p
+	p, of := p.apart()
 	apps := len(p.Applications)
 	r := &resolved{
-		problem:   p,
+		problem: p,
+		given:   given,
+		of:      of,
+		entries: make([][]int, len(given.Applications)),
+
 		capacity:  make([]apportion.Resources, len(p.Servers)),
 		open:      newEligibility(p.Servers, p.Applications),
 		room:      make([]int64, apps),
@@ -51,8 +61,19 @@ func resolve(p *Problem) *resolved {
 		overCeiling: make([]bool, apps),
 	}
 	index := serverIndex(p.Servers)
-	for i := range p.Applications {
-		r.previous[i], r.displaced[i] = placements(p.Previous[p.Applications[i].ID], index)
+	for i, o := range of {
+		r.entries[o] = append(r.entries[o], i)
+	}
+	for o := range given.Applications {
+		app := &given.Applications[o]
+		placed, displaced := placements(p.Previous[app.ID], index)
+		if at := app.present(app.Option); at >= 0 {
+			i := r.entries[o][at]
+			r.previous[i], r.displaced[i] = placed, displaced
+		} else {
+			// Nobody knows what it uses; it has to go anyway.
+			r.displaced[r.entries[o][0]] = displaced || len(placed) > 0
+		}
 	}
 	used := r.used()
 	for j := range p.Servers {
@@ -221,17 +242,27 @@ func (r *resolved) allocation(counts solver.Counts) Allocation {
 	return allocation
 }
 
-// counts is the inverse of allocation over all applications; an error names what does not exist.
-func (r *resolved) counts(allocation Allocation) (solver.Counts, error) {
+// counts is the inverse of allocation over all applications, with the options in shares, or where there are none with
+// those that they run with; an error names what does not exist.
+func (r *resolved) counts(allocation Allocation, shares []Share) (solver.Counts, error) {
 	var faults apportion.Faults
 	index := serverIndex(r.problem.Servers)
-	applications := appIndex(r.problem.Applications)
+	applications, used := appIndex(r.given.Applications), optionsUsed(shares)
 	counts := make(solver.Counts, len(r.problem.Applications))
 	for _, id := range slices.Sorted(maps.Keys(allocation)) {
 		item := check.Item("application", id, 0)
-		i, known := applications[id]
+		o, known := applications[id]
 		if !known {
 			faults.Add(item, "Allocation", apportion.ErrUnknown, "")
+			continue
+		}
+		app := &r.given.Applications[o]
+		at := app.present(used[id])
+		if used[id] == "" {
+			at = max(0, app.present(app.Option))
+		}
+		if at < 0 {
+			faults.Add(item, "Option", apportion.ErrUnknown, used[id])
 			continue
 		}
 		for _, server := range slices.Sorted(maps.Keys(allocation[id])) {
@@ -242,7 +273,7 @@ func (r *resolved) counts(allocation Allocation) (solver.Counts, error) {
 			}
 		}
 		// Servers that are missing have been reported as faults above.
-		counts[i], _ = placements(allocation[id], index)
+		counts[r.entries[o][at]], _ = placements(allocation[id], index)
 	}
 	return counts, faults.Err()
 }

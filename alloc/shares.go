@@ -25,8 +25,28 @@ func (r *resolved) delta(demand apportion.Resources) float64 {
 	return share
 }
 
-// shares returns the theoretical dominant share s^ of each of apps, by DRF on the pooled cluster.
+// shares returns the theoretical dominant share s^ of each of apps, by DRF on the pooled cluster. An application claims
+// what its first option in apps demands, and all of its options have that share.
 func (r *resolved) shares(apps []int) []float64 {
+	var heads []int
+	for a, i := range apps {
+		if a == 0 || r.of[i] != r.of[apps[a-1]] {
+			heads = append(heads, i)
+		}
+	}
+	claimed := r.claimed(heads)
+	shares, at := make([]float64, len(apps)), -1
+	for a, i := range apps {
+		if a == 0 || r.of[i] != r.of[apps[a-1]] {
+			at++
+		}
+		shares[a] = claimed[at]
+	}
+	return shares
+}
+
+// claimed returns the shares of entries of as many applications.
+func (r *resolved) claimed(apps []int) []float64 {
 	claims := make([]drf.Claim, len(apps))
 	for a, i := range apps {
 		app := &r.problem.Applications[i]
@@ -35,6 +55,9 @@ func (r *resolved) shares(apps []int) []float64 {
 		if !r.problem.Options.PaperRule {
 			claims[a].Max = min(app.Max, max(1, r.room[i]))
 			claims[a].Min = min(app.Min, claims[a].Max)
+		}
+		if r.idle(i) {
+			claims[a].Min = 0
 		}
 		// The plain rule of [Ghodsi11] knows no bounds: every claim grows until a kind is used up.
 		if r.problem.Options.Share == PureDRF {

@@ -39,6 +39,7 @@ type truth struct {
 	full    bool                // a server has as many as it may
 	running bool
 	changed bool
+	shares  []alloc.Share // with the options that the reasons are about
 }
 
 // mayCome reports whether a container of app may be placed on server.
@@ -87,7 +88,8 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 			return "it has not its maximum"
 		}
 	case r.Constraint == solver.Capacity && r.Kind == "":
-		listed := v.app.Step > 1 || v.app.Counts != nil
+		// One that may have none for another option's sake has a gap above none.
+		listed := v.app.Step > 1 || v.app.Counts != nil || v.n < v.app.Min
 		if v.could > 0 && !v.full && !(listed && r.Need > r.Have) {
 			return "a server could hold it"
 		}
@@ -135,7 +137,7 @@ func (v truth) worthless(p *alloc.Problem, d *alloc.Decision) string {
 			continue
 		}
 		if n > v.n {
-			stays := cmp.Equal(p.Previous.Clone()[v.app.ID], d.Allocation[v.app.ID])
+			stays := !v.changed && cmp.Equal(p.Previous.Clone()[v.app.ID], d.Allocation[v.app.ID])
 			if v.n > 0 && stays && v.app.StayWorth != nil {
 				now = max(now, *v.app.StayWorth)
 			}
@@ -165,7 +167,7 @@ func (v truth) oneMore(p *alloc.Problem, d *alloc.Decision) string {
 			break
 		}
 	}
-	m, err := alloc.Measure(p, next)
+	m, err := alloc.Measure(p, next, v.shares...)
 	if err != nil || m.AdjustCost > m.AdjustBudget || m.FairnessLoss > d.Metrics.LossBudget+solver.LossTolerance {
 		return "one more would break a budget"
 	}
@@ -203,9 +205,14 @@ func TestReasonsAreTrue(t *testing.T) {
 			leftOut[w.ID] = w.LeftOut && !p.Options.PaperRule
 			unservable[w.ID] = w.Reason.Constraint == solver.Minimum || w.Reason.Constraint == solver.Capacity && w.Reason.Have == 0 && w.Reason.Applications != nil
 		}
+		shares := slices.Clone(d.Shares)
+		for i := range shares {
+			shares[i].Option = e.Applications[i].Option
+		}
 		for i := range e.Applications {
 			s := &e.Applications[i]
-			v := truthOf(p, d, i)
+			v := truthOf(using(p, shares), d, i)
+			v.shares = shares
 			if leftOut[s.ID] {
 				if v.n > 0 || s.Text == "" || s.Constraint == "" {
 					t.Errorf("%s is left out with %d because of %+v", s.ID, v.n, s.Reason)

@@ -40,8 +40,13 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	a Weight, Theta or worth that is NaN or infinite            apportion.ErrNotFinite
 //	capacities or held resources whose sum leaves int64, or
 //	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
+//	no Options in a list of them; an IdleWorth where not every
+//	option has a Worth; Demand, Max, Min, Step, Counts or Worth
+//	beside Options                                              apportion.ErrEmpty, ErrConflict
+//	an Option that is named without Options                     apportion.ErrUnknown
 //	with Options.PaperRule and without Options.Displace:
 //	a Previous that names a server which is not there           apportion.ErrUnknown
+//	a Previous with an Option that is not in Options            apportion.ErrUnknown
 //	a Previous that overfills a server                          ErrOverfilled
 //
 // No servers and no applications are a legal problem. O(input size).
@@ -75,15 +80,20 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		app := &p.Applications[i]
 		item := check.Item("application", app.ID, i)
 		check.ID(faults, seen, app.ID, item)
-		check.Resources(faults, p.Kinds, app.Demand, item, "Demand")
-		if app.Demand.IsZero() {
-			faults.Add(item, "Demand", apportion.ErrNoDemand, "")
+		if app.Options == nil {
+			p.checkDemand(faults, app, item)
 		}
 		checkWeight(faults, app.Weight, item)
-		before := len(*faults)
-		checkBounds(faults, app, item)
-		checkCounts(faults, app, item)
-		checkWorth(faults, app, item, len(*faults) == before)
+		if app.Options == nil {
+			checkNumbers(faults, app, item)
+		} else {
+			p.checkOptions(faults, app, item)
+		}
+		if app.Option != "" && app.Options == nil {
+			faults.Add(item, "Option", apportion.ErrUnknown, strconv.Quote(app.Option)+", without Options")
+		}
+		checkLimits(faults, app, item)
+		checkStates(faults, app, item)
 		// The budget is a part of the sum, in float64: up to 2^53 every whole number is one.
 		if app.AdjustCost != nil && *app.AdjustCost > 0 {
 			sum, ok := exact.Add(costs, *app.AdjustCost)
@@ -99,11 +109,28 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 	}
 }
 
+// checkDemand adds what is wrong with what one container needs.
+func (p *Problem) checkDemand(faults *apportion.Faults, app *Application, item apportion.Item) {
+	check.Resources(faults, p.Kinds, app.Demand, item, "Demand")
+	// What is not there at all has the wrong length, which is fault enough.
+	if app.Demand != nil && app.Demand.IsZero() {
+		faults.Add(item, "Demand", apportion.ErrNoDemand, "")
+	}
+}
+
+// checkNumbers adds what is wrong with how many containers there may be, and with what they are worth.
+func checkNumbers(faults *apportion.Faults, app *Application, item apportion.Item) {
+	before := len(*faults)
+	checkBounds(faults, app, item)
+	checkCounts(faults, app, item)
+	checkWorth(faults, app, item, len(*faults) == before)
+}
+
 // maxCosts is the largest sum of AdjustCosts that a problem may have.
 const maxCosts = 1 << 53
 
-// checkCounts adds what is wrong with the numbers of containers beside their bounds, and with the cost.
-func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item) {
+// checkLimits adds what is wrong with the limits by server, and with the cost.
+func checkLimits(faults *apportion.Faults, app *Application, item apportion.Item) {
 	cost := int64(0)
 	if app.AdjustCost != nil {
 		cost = *app.AdjustCost
@@ -111,10 +138,17 @@ func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item
 	for _, f := range [...]struct {
 		field string
 		n     int64
-	}{{"Step", app.Step}, {"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"AdjustCost", cost}} {
+	}{{"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"AdjustCost", cost}} {
 		if f.n < 0 {
 			faults.Add(item, f.field, apportion.ErrNegative, strconv.FormatInt(f.n, 10))
 		}
+	}
+}
+
+// checkCounts adds what is wrong with the numbers of containers beside their bounds.
+func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item) {
+	if app.Step < 0 {
+		faults.Add(item, "Step", apportion.ErrNegative, strconv.FormatInt(app.Step, 10))
 	}
 	last := int64(0)
 	for c, n := range app.Counts {
@@ -225,7 +259,13 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 		case !known && c.problem.keepsServers():
 			c.faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
 		case known && c.sound:
-			if exact.AddTimesTo(c.used[j], c.used[j], count, app.Demand) != nil {
+			// Nobody knows what an option that is gone has used.
+			if at := app.present(app.Option); at < 0 {
+				if c.problem.keepsServers() {
+					c.faults.Add(item, "Option", apportion.ErrUnknown, strconv.Quote(app.Option))
+				}
+				return
+			} else if exact.AddTimesTo(c.used[j], c.used[j], count, app.entriesOf()[at].Demand) != nil {
 				c.faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
 			}
 		}

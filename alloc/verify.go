@@ -92,7 +92,7 @@ func rebuild(p *Problem, d *Decision) (*attempt, error) {
 	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
 	// 4. compared.
 	r := resolve(p)
-	all, err := r.counts(d.Allocation)
+	all, err := r.counts(d.Allocation, d.Shares)
 	if err != nil {
 		return nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
 	}
@@ -150,11 +150,15 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 
 // setLeaving takes over who leaves cordoned servers from a decision, and refuses those who need not.
 func (r *resolved) setLeaving(d *Decision) error {
-	positions := appIndex(r.problem.Applications)
+	positions := appIndex(r.given.Applications)
 	for _, id := range d.Draining {
-		i, known := positions[id]
+		o, known := positions[id]
 		cordoned := func(p apportion.Placement) bool { return r.problem.Servers[p.Server].Cordoned }
-		if !known || r.pinned[i] || !slices.ContainsFunc(r.previous[i], cordoned) {
+		i := -1
+		if known {
+			i = r.runs(o)
+		}
+		if i < 0 || r.pinned[i] || !slices.ContainsFunc(r.previous[i], cordoned) {
 			return mismatch("Draining", listIDs([]string{id})+" has nothing to leave")
 		}
 		r.leaving[i] = true
@@ -205,8 +209,8 @@ func (r *resolved) mayBeLeftOut(i int) bool {
 	options := &r.problem.Options
 	switch {
 	case options.PaperRule:
-		return options.AdmitPrefix && !r.running(i)
-	case !r.running(i) || r.forced[i]:
+		return options.AdmitPrefix && r.runs(r.of[i]) < 0
+	case r.runs(r.of[i]) < 0 || r.isForced(r.of[i]):
 		return true
 	}
 	return options.Preempt && r.problem.Applications[i].Preemptible
@@ -241,11 +245,11 @@ func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision
 		}
 	}
 	again.Waiting, again.Suspended = nil, nil
-	for i, share := range again.Shares {
+	for o, share := range again.Shares {
 		if share.Containers == 0 {
 			w := claimed[share.ID]
 			w.ID = share.ID
-			again.add(w, r.running(i) && !r.problem.Options.PaperRule)
+			again.add(w, r.runs(o) >= 0 && !r.problem.Options.PaperRule)
 		}
 	}
 	if !r.problem.Options.PaperRule {

@@ -33,14 +33,31 @@ func (s *stopper) warnings(r *resolved) []string {
 // where it loses more, or all actual shares, one a kind at most, and all theoretical ones.
 func mostLoss(inst *solver.Instance) float64 {
 	var ends, due float64
+	// Of an application with options the one counts that may lose most: the others are counted where they stand.
+	worst := make(map[int]float64)
+	for c := range inst.Choices {
+		apps := inst.Choices[c].Apps
+		for _, i := range apps {
+			app := &inst.Apps[i]
+			worst[apps[0]] = math.Max(worst[apps[0]], math.Max(app.Loss(0), app.Loss(app.AtMost(app.Max))))
+			if i != apps[0] {
+				worst[i] = 0
+			}
+		}
+		due -= float64(float64(len(apps)-1) * inst.Apps[apps[0]].Share)
+	}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		least, most := app.AtLeast(0), app.AtMost(app.Max)
+		due += app.Share
+		if loss, optional := worst[i]; optional {
+			ends += loss
+			continue
+		}
 		if least < 0 {
 			continue // it may have no number, and no allocation exists
 		}
 		ends += math.Max(app.Loss(least), app.Loss(most))
-		due += app.Share
 	}
 	kinds := 0
 	for _, total := range inst.Total {

@@ -6,6 +6,7 @@ package alloc
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
@@ -59,21 +60,29 @@ func checkWorth(faults *apportion.Faults, app *Application, item apportion.Item,
 	for at, w := range app.Worth {
 		checkAmount(faults, item, "Worth["+strconv.Itoa(at)+"]", w)
 	}
-	checkAmount(faults, item, "IdleWorth", app.IdleWorth)
-	if app.StayWorth != nil {
-		checkAmount(faults, item, "StayWorth", *app.StayWorth)
-	}
-	switch {
-	case app.IdleWorth != 0 && app.Worth == nil:
-		faults.Add(item, "IdleWorth", apportion.ErrConflict, "without Worth")
-	case app.IdleWorth != 0 && app.Min > 0:
-		faults.Add(item, "IdleWorth", apportion.ErrConflict, "Min is above 0, so that it is never without containers")
-	}
 	if app.Worth == nil || !numbers {
 		return
 	}
 	if want := app.entries(); int64(len(app.Worth)) != want {
 		faults.Add(item, "Worth", apportion.ErrLength, fmt.Sprintf("%d worths for %d numbers of containers", len(app.Worth), want))
+	}
+}
+
+// checkStates adds what is wrong with the worths of having nothing and of staying.
+func checkStates(faults *apportion.Faults, app *Application, item apportion.Item) {
+	checkAmount(faults, item, "IdleWorth", app.IdleWorth)
+	if app.StayWorth != nil {
+		checkAmount(faults, item, "StayWorth", *app.StayWorth)
+	}
+	if app.IdleWorth == 0 {
+		return
+	}
+	entries := app.entriesOf()
+	switch {
+	case slices.ContainsFunc(entries, func(e Application) bool { return e.Worth == nil }):
+		faults.Add(item, "IdleWorth", apportion.ErrConflict, "without Worth")
+	case !slices.ContainsFunc(entries, func(e Application) bool { return e.Min == 0 }):
+		faults.Add(item, "IdleWorth", apportion.ErrConflict, "Min is above 0, so that it is never without containers")
 	}
 }
 
@@ -91,7 +100,8 @@ func checkAmount(faults *apportion.Faults, item apportion.Item, field string, w 
 // what a restart costs. Those that do not are worth their utilization.
 func (p *Problem) worthy() bool {
 	for i := range p.Applications {
-		if p.Applications[i].Worth != nil || p.Applications[i].StayWorth != nil {
+		app := &p.Applications[i]
+		if app.Worth != nil || app.StayWorth != nil || slices.ContainsFunc(app.Options, func(o Option) bool { return o.Worth != nil }) {
 			return true
 		}
 	}
@@ -132,9 +142,13 @@ func (r *resolved) stay(i int, dense *solver.App) float64 {
 // the problem.
 func (r *resolved) attained(list []int, counts solver.Counts) float64 {
 	var sum float64
+	last := -1
 	for _, i := range list {
-		app := r.app(i)
-		sum += app.WorthOf(counts[i])
+		// Of an application with options the one in use counts, or one for all.
+		if e := r.inUse(r.of[i], counts); r.of[i] != last {
+			app := r.app(e)
+			sum, last = sum+app.WorthOf(counts[e]), r.of[i]
+		}
 	}
 	return sum
 }
@@ -145,8 +159,9 @@ func (r *resolved) setWorths(d *Decision, list []int, counts solver.Counts) {
 		return
 	}
 	for _, i := range list {
-		app := r.app(i)
-		d.Shares[i].Worth = app.WorthOf(counts[i])
+		e := r.inUse(r.of[i], counts)
+		app := r.app(e)
+		d.Shares[r.of[i]].Worth = app.WorthOf(counts[e])
 	}
 }
 

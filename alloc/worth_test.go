@@ -3,6 +3,7 @@ package alloc_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,7 +19,7 @@ import (
 func TestWorthAgainstEnumeration(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
-		p := genProblem(t)
+		p := using(genProblem(t), nil)
 		p.Options.PaperRule, p.Theta1, p.Theta2 = false, 1, 1
 		for j := range p.Servers {
 			p.Servers[j].Cordoned = false
@@ -29,8 +30,12 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 		}
 		for i := range p.Applications {
 			p.Applications[i].Min, p.Applications[i].Worth, p.Applications[i].IdleWorth = 0, nil, 0
+			if p.Applications[i].Demand.IsZero() { // of an option that is gone
+				p.Applications[i].Demand[0] = 1
+			}
 		}
 		genWorths(t, p)
+		genOptions(t, p)
 		inst, apps, err := p.Instance()
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +45,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 			t.Fatal(err)
 		}
 		best, _ := p2oracle.Best(inst)
-		if best == nil || d.LeastLoss != nil || len(d.Suspended) > 0 || len(apps) < len(p.Applications) {
+		if best == nil || d.LeastLoss != nil || len(d.Suspended) > 0 || distinct(apps) < len(p.Applications) {
 			return // the budgets of this decision are others
 		}
 		if want := inst.Objective(best); math.Abs(d.Objective-want) > 1e-9 {
@@ -51,7 +56,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 			sum += share.Worth
 		}
 		for i := range p.Applications {
-			if p.Applications[i].Worth != nil {
+			if app := &p.Applications[i]; app.Worth != nil || len(app.Options) > 1 && app.Options[1].Worth != nil {
 				compared++
 				if math.Abs(sum-d.Objective) > 1e-9 {
 					t.Fatalf("shares are worth %g, the whole %g", sum, d.Objective)
@@ -62,6 +67,11 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 	if compared == 0 {
 		t.Error("nobody stated a worth")
 	}
+}
+
+// distinct counts the different numbers in a list.
+func distinct(list []int) int {
+	return len(slices.Compact(slices.Sorted(slices.Values(list))))
 }
 
 // two is a problem of two jobs on one server of six GPUs, both running with three.

@@ -89,7 +89,7 @@ func answerDorm(ctx context.Context, c *command) error {
 		Draining:    decision.Draining,
 		Reason:      decision.Reason,
 		Allocation:  decision.Allocation,
-		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation).Steps...),
+		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation, decision.Shares...).Steps...),
 		Explanation: explanation.Applications,
 		Prices:      dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
 	}

@@ -50,7 +50,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 			want := dormOutput{
 				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.Proven.String(), decision.Interrupted,
 				decision.Metrics, decision.Shares, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Reason, decision.Allocation,
-				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation).Steps...), explanation.Applications,
+				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation, decision.Shares...).Steps...), explanation.Applications,
 				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
 			}
 			// Both are compared as JSON: what the library writes is the form that the schema has.

@@ -44,7 +44,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[apportion.Resources](), reflect.TypeFor[apportion.Server](),
 	reflect.TypeFor[apportion.Placement](),
 
-	reflect.TypeFor[alloc.Status](), reflect.TypeFor[alloc.Decision](), reflect.TypeFor[alloc.Share](),
+	reflect.TypeFor[alloc.Status](), reflect.TypeFor[alloc.Decision](), reflect.TypeFor[alloc.Option](), reflect.TypeFor[alloc.Share](),
 	reflect.TypeFor[alloc.Waiting](), reflect.TypeFor[alloc.Metrics](), reflect.TypeFor[alloc.Difference](),
 	reflect.TypeFor[alloc.Explanation](), reflect.TypeFor[alloc.Stop](), reflect.TypeFor[alloc.KindValue](),
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),

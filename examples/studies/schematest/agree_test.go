@@ -25,6 +25,13 @@ const (
 		"options":{"share":"whole","no_ceil_15":true,"no_ceil_16":false,"admit_prefix":true,"displace":true}}`
 )
 
+// optionsDorm has an application with options, one of which has nothing beside what it must have.
+const optionsDorm = `{"kinds":["v100","a100"],"servers":[{"id":"s","capacity":[4,4],"labels":{"zone":"a"}}],
+	"applications":[{"id":"a","weight":2,"idle_worth":-1,"option":"new","options":[
+		{"id":"old","demand":[1,0],"counts":[1,2,4],"worth":[1,1.5,2]},
+		{"id":"new","demand":[0,1],"requires":[{"key":"zone","op":"exists"}],"max":4,"min":2,"step":2,"worth":[3,4]}]}],
+	"previous":{"a":{"s":2}},"theta1":1,"theta2":1}`
+
 const (
 	fullOASiS = `{"kinds":["cpu"],"slots":2,"worker_servers":[{"id":"w","capacity":[4],"labels":{"zone":"a"}}],"ps_servers":[{"id":"p","capacity":[2]}],`
 	fullJob   = `{"id":"a","arrival":1,"epochs":1,"chunks":2,"minibatches":1,"minibatch_slots":1,"comm_slots":0,
@@ -51,6 +58,7 @@ func TestSchemasAgreeWithReader(t *testing.T) {
 	}{
 		{"drf.input.json", "", fullDRF},
 		{"dorm.input.json", "", fullDorm},
+		{"dorm.input.json", "", optionsDorm},
 		{"oasis.header.json", "", fullOASiS + `"bounds":{"U_worker":2,"L_worker":[1],"U_ps":[2],"L_ps":1,"eta_worker":3,"eta_ps":4},
 			"options":{"method":"chunk dp","certificate_steps":3}}`},
 		{"oasis.header.json", "", fullOASiS + `"options":{"literal":true,"eta_per_job":false,"raw_units":true,"l_floor_eps":0.1,
