@@ -33,8 +33,14 @@ type cluster struct {
 	testing.TB
 	dir, jars string
 	port      int
-	daemons   map[string]*exec.Cmd
+	daemons   map[string]*daemon
 	manager   *manager
+}
+
+// daemon is a process, and whether it has ended.
+type daemon struct {
+	*exec.Cmd
+	ended chan struct{}
 }
 
 // rmName is the ResourceManager among the daemons; NodeManagers are called nm1, nm2 and so on.
@@ -53,7 +59,7 @@ func newCluster(t testing.TB, nodes int) *cluster {
 		}
 		t.Skipf("%s is not set: make yarn fetches the jars", jarsVariable)
 	}
-	c := &cluster{TB: t, dir: besidetest.Folder(t, "yarn"), jars: jars, daemons: map[string]*exec.Cmd{}}
+	c := &cluster{TB: t, dir: besidetest.Folder(t, "yarn"), jars: jars, daemons: map[string]*daemon{}}
 	t.Cleanup(c.close)
 	c.compile()
 	c.port = besidetest.FreePorts(t, 5+4*nodes)
@@ -64,6 +70,7 @@ func newCluster(t testing.TB, nodes int) *cluster {
 		c.configure(nmName(i), i)
 	}
 	for name := range c.configured() {
+		c.nameHosts(name, nodes)
 		c.start(name)
 	}
 	c.ready(nodes)
@@ -72,7 +79,25 @@ func newCluster(t testing.TB, nodes int) *cluster {
 
 func nmName(i int) string { return "nm" + strconv.Itoa(i+1) }
 
+// nodeID is how YARN calls the node of a NodeManager. All are on one address, and have names that only this cluster knows.
+func (c *cluster) nodeID(i int) string { return nmName(i) + ":" + strconv.Itoa(c.nodePort(i)) }
+
 func (c *cluster) nodePort(i int) int { return c.port + 5 + 4*i }
+
+// nameHosts writes the names that a daemon knows, in place of those of the machine. A NodeManager calls itself by the first
+// name of its address.
+func (c *cluster) nameHosts(daemon string, nodes int) {
+	c.Helper()
+	own, err := os.Hostname()
+	names := []string{daemon, "localhost", own}
+	for i := range nodes {
+		names = append(names, nmName(i))
+	}
+	text := "127.0.0.1 " + strings.Join(names, "\n127.0.0.1 ") + "\n"
+	if err = errors.Join(err, os.WriteFile(filepath.Join(c.dir, "conf-"+daemon, "hosts"), []byte(text), 0o644)); err != nil {
+		c.Fatal(err)
+	}
+}
 
 // configured are the daemons that have a configuration.
 func (c *cluster) configured() map[string]bool {
@@ -121,7 +146,7 @@ func (c *cluster) compile() {
 // java is the command of a virtual machine that is small and starts soon.
 func (c *cluster) java(name, class string) []string {
 	return []string{"java", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Xss512k",
-		"-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir=" + filepath.Join(c.dir, "tmp"),
+		"-Djava.net.preferIPv4Stack=true", "-Djdk.net.hosts.file=" + filepath.Join(c.dir, "conf-"+name, "hosts"), "-Djava.io.tmpdir=" + filepath.Join(c.dir, "tmp"),
 		"-cp", filepath.Join(c.dir, "conf-"+name) + ":" + filepath.Join(c.dir, "classes") + ":" + filepath.Join(c.jars, "*"), class}
 }
 
@@ -183,24 +208,22 @@ func (c *cluster) configure(name string, i int) {
 		"yarn.nm.liveness-monitor.expiry-interval-ms":                      "10000",
 		"yarn.scheduler.configuration.store.class":                         "memory",
 		"yarn.scheduler.minimum-allocation-mb":                             "128",
-		// All nodes are on one machine here.
-		"yarn.scheduler.include-port-in-node-name":          "true",
-		"yarn.acl.enable":                                   "true",
-		"yarn.admin.acl":                                    "root",
-		"hadoop.http.staticuser.user":                       "root",
-		"yarn.nodemanager.address":                          at(c.nodePort(i)),
-		"yarn.nodemanager.localizer.address":                at(c.nodePort(i) + 1),
-		"yarn.nodemanager.webapp.address":                   at(c.nodePort(i) + 2),
-		"yarn.nodemanager.collector-service.address":        at(c.nodePort(i) + 3),
-		"yarn.nodemanager.bind-host":                        "127.0.0.1",
-		"yarn.nodemanager.local-dirs":                       filepath.Join(c.dir, name, "local"),
-		"yarn.nodemanager.log-dirs":                         filepath.Join(c.dir, name, "logs"),
-		"yarn.nodemanager.resource.memory-mb":               "8192",
-		"yarn.nodemanager.resource.cpu-vcores":              "8",
-		"yarn.nodemanager.pmem-check-enabled":               "false",
-		"yarn.nodemanager.vmem-check-enabled":               "false",
-		"yarn.client.nodemanager-connect.max-wait-ms":       "10000",
-		"yarn.client.nodemanager-connect.retry-interval-ms": "1000",
+		"yarn.acl.enable":                                                  "true",
+		"yarn.admin.acl":                                                   "root",
+		"hadoop.http.staticuser.user":                                      "root",
+		"yarn.nodemanager.address":                                         c.nodeID(i),
+		"yarn.nodemanager.localizer.address":                               at(c.nodePort(i) + 1),
+		"yarn.nodemanager.webapp.address":                                  at(c.nodePort(i) + 2),
+		"yarn.nodemanager.collector-service.address":                       at(c.nodePort(i) + 3),
+		"yarn.nodemanager.bind-host":                                       "127.0.0.1",
+		"yarn.nodemanager.local-dirs":                                      filepath.Join(c.dir, name, "local"),
+		"yarn.nodemanager.log-dirs":                                        filepath.Join(c.dir, name, "logs"),
+		"yarn.nodemanager.resource.memory-mb":                              "8192",
+		"yarn.nodemanager.resource.cpu-vcores":                             "8",
+		"yarn.nodemanager.pmem-check-enabled":                              "false",
+		"yarn.nodemanager.vmem-check-enabled":                              "false",
+		"yarn.client.nodemanager-connect.max-wait-ms":                      "10000",
+		"yarn.client.nodemanager-connect.retry-interval-ms":                "1000",
 		// A disk that is nearly full, as those of test machines are, would end every container without a word.
 		"yarn.nodemanager.disk-health-checker.enable":                                   "false",
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "100",
@@ -266,13 +289,18 @@ func (c *cluster) start(name string) {
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
 	}
-	c.daemons[name] = cmd
+	d := &daemon{cmd, make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // it is killed in the end
+		close(d.ended)
+	}()
+	c.daemons[name] = d
 }
 
 // close kills all daemons; the folder's cleaning kills what they leave behind.
 func (c *cluster) close() {
-	for _, daemon := range c.daemons {
-		_ = daemon.Process.Kill() // it may be dead
-		_ = daemon.Wait()
+	for _, d := range c.daemons {
+		_ = d.Process.Kill() // it may be dead
+		<-d.ended
 	}
 }

@@ -89,13 +89,13 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 	return view, y.lookAtNodes(ctx, view, apps)
 }
 
-// lookAtNodes adds the nodes.
-func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []application) error {
+// ownUse is what applications of elastic jobs have on each node.
+func (y *yarn) ownUse(ctx context.Context, apps []application) (map[string]apportion.Resources, error) {
 	own := map[string]apportion.Resources{}
 	for i := range apps {
 		list, err := y.containersOf(ctx, &apps[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, c := range list {
 			if own[c.Node] == nil {
@@ -106,6 +106,15 @@ func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []ap
 			}
 		}
 	}
+	return own, nil
+}
+
+// lookAtNodes adds the nodes.
+func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []application) error {
+	own, err := y.ownUse(ctx, apps)
+	if err != nil {
+		return err
+	}
 	nodes, err := y.manager.nodes(ctx)
 	if err != nil {
 		return err
@@ -113,7 +122,7 @@ func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []ap
 	ghosts := y.ghosts(ctx)
 	for i := range nodes {
 		s := serverOf(&nodes[i], own[nodes[i].ID], y.kinds)
-		if s.Down == "" && ghosts[s.ID] != "" {
+		if s.Down == "" {
 			s.Down = ghosts[s.ID]
 		}
 		view.Servers = append(view.Servers, s)
@@ -294,7 +303,9 @@ func (y *yarn) bury(job string) error {
 	if err != nil {
 		return err
 	}
-	return durable.Rename(disk, job+jobEnding, path.Join(over, job+"."+stamp+jobEnding))
+	// The new name first: a job that is over must not come back, and one that is there twice is put aside again.
+	err = durable.Rename(disk, job+jobEnding, path.Join(over, job+"."+stamp+jobEnding))
+	return errors.Join(err, disk.SyncDir("."), disk.Close())
 }
 
 // Forget implements controller.Cluster. A job that was withdrawn has an application until now.

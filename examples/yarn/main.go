@@ -48,7 +48,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c, err := readConf(os.Getenv(confVariable))
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(os.Args) > 1 && os.Args[1] == "queues":
+		err = shareQueues(ctx, c, os.Args[2:], os.Stdout, os.Stderr)
+	default:
 		err = program(c).Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {

@@ -82,7 +82,7 @@ func (m *manager) send(request *http.Request) ([]byte, error) {
 		return nil, err
 	case response.StatusCode == http.StatusNotFound:
 		return nil, errAbsent
-	case response.StatusCode != http.StatusOK:
+	case response.StatusCode >= http.StatusMultipleChoices:
 		return nil, fmt.Errorf("%s: %.300s", response.Status, text)
 	}
 	return text, nil

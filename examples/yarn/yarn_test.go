@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -108,6 +109,8 @@ func (b *bench) withdraw(id string) {
 func TestYARN(t *testing.T) {
 	c := newCluster(t, 3)
 	t.Run("share", c.share)
+	t.Run("refuse", c.refuse)
+	t.Run("queues", c.queues)
 }
 
 func (c *cluster) share(t *testing.T) {
@@ -136,4 +139,99 @@ func (c *cluster) share(t *testing.T) {
 		})
 	}
 	b.Check()
+}
+
+// A queue lets in whom its access control list names, and YARN's word on anybody else is what the page says. The job of
+// one who may not submit holds up nobody.
+func (c *cluster) refuse(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("files of other users need root")
+	}
+	b := newBench(t, c)
+	nobody := b.submit("stranger", 2, 100, map[string]any{"queue": "closed"})
+	lost := b.submit("lost", 2, 100, map[string]any{"queue": "nowhere"})
+	if err := os.Chown(b.jobFile(nobody), 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	let := b.submit("let-in", 2, 100000, map[string]any{"queue": "closed"})
+	b.Holds(map[string]int{let: 2})
+	besidetest.Eventually(b.Bench, "the page says why two have no application", 60*time.Second, func() bool {
+		r := b.Report()
+		return r != nil && strings.Contains(r.Rejected[nobody], "nobody") && strings.Contains(r.Rejected[lost], "nowhere")
+	})
+	// Nobody but root may read what tells jobs and controller apart, and there is no socket by which the holder is told anything.
+	for name, mode := range map[string]os.FileMode{"master": 0o700, "master/cluster/instance": 0o600, "guard.token": 0o600} {
+		if info, err := os.Stat(filepath.Join(b.Shared, name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if found := b.sockets(); len(found) > 0 {
+		t.Errorf("sockets %v", found)
+	}
+	b.Check()
+}
+
+// sockets are the files in the cluster's folder that are sockets.
+func (b *bench) sockets() []string {
+	var found []string
+	err := filepath.WalkDir(b.cluster.dir, func(name string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Type()&os.ModeSocket != 0 {
+			found = append(found, name)
+		}
+		return nil // what has just been removed is no socket
+	})
+	if err != nil {
+		b.Bench.Error(err)
+	}
+	return found
+}
+
+// An application that nobody can resize has the queue that it deserves, by Dorm's shares.
+func (c *cluster) queues(t *testing.T) {
+	ctx := t.Context()
+	var made struct {
+		ID string `json:"application-id"`
+	}
+	text, err := c.manager.do(ctx, "POST", "/ws/v1/cluster/apps/new-application?user.name=root", []byte{})
+	if err == nil {
+		err = json.Unmarshal(text, &made)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `<application-submission-context><application-id>` + made.ID + `</application-id><application-name>rigid</application-name><queue>b</queue>
+		<am-container-spec><commands><command>sleep 600</command></commands></am-container-spec>
+		<resource><memory>4096</memory><vCores>2</vCores></resource></application-submission-context>`
+	if _, err := c.manager.do(ctx, "POST", "/ws/v1/cluster/apps?user.name=root", []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	besidetest.Eventually(t, "the application has its container", 90*time.Second, func() bool {
+		list, err := c.manager.tenants(ctx)
+		return err == nil && len(list) == 1 && list[0].Containers == 1
+	})
+	y := newYARN(conf{"yarn.resource-types": gpuKind}, guarded())
+	y.manager = c.manager
+	var told strings.Builder
+	if err := y.shareQueues(ctx, 0.2, true, &told); err != nil {
+		t.Fatal(err)
+	}
+	root, err := c.manager.queues(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range root.Queues.Queue {
+		if want := map[string]float64{"root.a": 1, "root.b": 98, "root.closed": 1}[q.Path]; math.Abs(q.Capacity-want) > 0.01 {
+			t.Errorf("queue %s has %g, want %g:\n%s", q.Path, q.Capacity, want, told.String())
+		}
+	}
+	if !strings.Contains(told.String(), made.ID) {
+		t.Errorf("it does not say why:\n%s", told.String())
+	}
+	if _, err := c.manager.do(ctx, "PUT", "/ws/v1/cluster/apps/"+made.ID+"/state?user.name=root", []byte("<appstate><state>KILLED</state></appstate>")); err != nil {
+		t.Fatal(err)
+	}
+	// The other tests have the queues as they were.
+	if err := c.manager.set(ctx, map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 1000}); err != nil {
+		t.Fatal(err)
+	}
 }
