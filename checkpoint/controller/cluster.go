@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/drf"
 )
 
 // Cluster is a cluster manager, as a controller needs it.
@@ -33,6 +34,8 @@ type View struct {
 	Servers []Server `json:"servers"`
 	// Jobs are those that were submitted and not withdrawn, in the order of submission.
 	Jobs []Job `json:"jobs"`
+	// Queues are those that jobs belong to, beside those of Config.Problem.
+	Queues []drf.Queue `json:"queues,omitempty"`
 	// Withdrawn are those that the manager knows to have been stopped by their users, by ID. One that is merely not there
 	// counts as withdrawn when it has been missing for Config.Missing: a manager that was started again may not know all of
 	// its jobs at first.

@@ -68,7 +68,7 @@ func (p *patience) after(targets map[string][]string) time.Duration {
 // problem is what there is to decide: servers, jobs, and where these are to be.
 func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	p := c.config.Problem
-	p.Servers, p.Applications = nil, nil
+	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
 	hosts := map[string]*Server{}
 	for i := range view.Servers {
 		hosts[view.Servers[i].ID] = &view.Servers[i]
@@ -124,7 +124,7 @@ func shapeOf(p *alloc.Problem) shape {
 		t, _ := json.Marshal(v) // which has no values that JSON cannot hold: the problem was validated
 		return string(t)
 	}
-	return shape{text(p.Servers) + text(p.Applications), text(p.Previous)}
+	return shape{text(p.Servers) + text(p.Applications) + text(p.Queues), text(p.Previous)}
 }
 
 // decide takes a decision and has it carried out. It returns what was asked for.
@@ -168,9 +168,9 @@ func problemOf(ctx context.Context, config Config, running func(context.Context)
 	if err != nil {
 		return nil, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
-	sift(view, config.Problem.Kinds)
+	sift(view, &config.Problem)
 	p := config.Problem
-	p.Servers, p.Applications = nil, nil
+	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
 	if p.Previous, err = running(ctx); err != nil {
 		return nil, fmt.Errorf("controller: what runs cannot be seen: %w", err)
 	}

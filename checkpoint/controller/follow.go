@@ -40,22 +40,22 @@ func (c *Controller) look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
-	sift(view, c.config.Problem.Kinds)
+	sift(view, &c.config.Problem)
 	c.see(view)
 	state := c.driver.State()
 	return errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))
 }
 
-// sift moves jobs of which no decision could be taken to those that are rejected, with the reason: they hold up nobody.
-func sift(view *View, kinds apportion.Kinds) {
+// sift moves jobs of which no decision like this one could be taken to those that are rejected, with the reason: they hold up nobody.
+func sift(view *View, like *alloc.Problem) {
 	rejected, seen := maps.Clone(view.Rejected), map[string]bool{}
 	if rejected == nil {
 		rejected = map[string]string{}
 	}
 	var jobs []Job
 	for _, job := range view.Jobs {
-		alone := alloc.Problem{Kinds: kinds, Applications: []alloc.Application{job.Application},
-			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(kinds))}}}
+		alone := alloc.Problem{Kinds: like.Kinds, Queues: slices.Concat(like.Queues, view.Queues), Applications: []alloc.Application{job.Application},
+			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(like.Kinds))}}}
 		err := errors.Join(alone.Validate(), store.CheckJob(job.Application.ID))
 		if err == nil && job.Application.Max > bridge.MaxContainers {
 			err = fmt.Errorf("max %d is more than %d", job.Application.Max, bridge.MaxContainers)
