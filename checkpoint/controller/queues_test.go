@@ -31,7 +31,7 @@ func TestQueues(t *testing.T) {
 	if err != nil || len(p.Applications) != 1 || len(p.Queues) != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	d, err := alloc.Reallocate(t.Context(), p)
+	d, err := new(alloc.Decider).Reallocate(t.Context(), p)
 	if err != nil || d.Allocation.Containers("lr") != 3 {
 		t.Errorf("%+v, %v", d, err)
 	}

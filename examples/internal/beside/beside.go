@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -45,11 +46,22 @@ type Cluster interface {
 	Running(ctx context.Context) (alloc.Allocation, error)
 }
 
+// Teller is a Cluster that tells the users of the manager how their jobs stand.
+type Teller interface {
+	// Tell says what has changed since it was told last.
+	Tell(ctx context.Context, r *controller.Report) error
+}
+
 // Program is a controller as a program.
 type Program struct {
 	// Name is the program's, and Kinds the kinds of resources.
 	Name  string
 	Kinds apportion.Kinds
+	// Flags declares flags of the cluster manager; nil: there are none.
+	Flags func(*flag.FlagSet)
+	// Lead waits until no other controller leads, and returns a context that ends when another may, and what gives the lead
+	// back; nil: a lock in the folder that controllers share.
+	Lead func(ctx context.Context) (context.Context, func(), error)
 	// Connect returns the cluster manager for the master of an epoch, which keeps what it must remember in a folder of its
 	// own; for a dry run the epoch is 0 and there is no folder.
 	Connect func(epoch int64, folder string, g Guarded) (Cluster, error)
@@ -60,10 +72,10 @@ type Program struct {
 
 // settings are the flags.
 type settings struct {
-	shared, listen, url, guard string
-	theta1, theta2             float64
-	lease, every, look, save   time.Duration
-	dryRun, advise             bool
+	shared, private, listen, url, guard string
+	theta1, theta2                      float64
+	lease, every, look, save            time.Duration
+	dryRun, advise                      bool
 }
 
 // parse reads the flags.
@@ -72,6 +84,7 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&s.shared, "shared", "", "the folder that all servers and this program see, by its absolute path")
+	flags.StringVar(&s.private, "private", "", "the folder of this program alone, for journal and checkpoints (default SHARED/master)")
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:7190", "the address of page, API and leases")
 	flags.StringVar(&s.url, "url", "", "how servers reach that address (default http://ADDRESS)")
 	flags.StringVar(&s.guard, "guard", "/usr/local/bin/apportion-guard", "the path of apportion-guard on the servers")
@@ -85,8 +98,14 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	if p.Advised != nil {
 		flags.BoolVar(&s.advise, "advise", false, "decide for an autoscaler, and change nothing")
 	}
+	if p.Flags != nil {
+		p.Flags(flags)
+	}
 	if err := flags.Parse(args); err != nil {
 		return s, err
+	}
+	if s.private == "" {
+		s.private = filepath.Join(s.shared, "master")
 	}
 	if !filepath.IsAbs(s.shared) && !s.dryRun {
 		return s, errors.New("-shared is needed, an absolute path")
@@ -140,7 +159,7 @@ var folders = []string{"journal", "store", "agents", "cluster"}
 
 // control runs the controller, or the advisor in its place.
 func (p *Program) control(ctx context.Context, s *settings, config controller.Config, stdout io.Writer) error {
-	master := filepath.Join(s.shared, "master")
+	master := s.private
 	for _, folder := range folders {
 		if err := os.MkdirAll(filepath.Join(master, folder), 0o700); err != nil {
 			return err
@@ -151,7 +170,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 1. One controller at a time: the next waits here until this one has gone.
-	release, err := lead(ctx, filepath.Join(master, "lock"))
+	ctx, release, err := p.lead(ctx, filepath.Join(master, "lock"))
 	if err != nil {
 		return err
 	}
@@ -174,6 +193,13 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 	}
 	defer end()
 	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, access.User)
+	if teller, tells := config.Cluster.(Teller); tells {
+		ctx, stop := context.WithCancel(ctx)
+		var told sync.WaitGroup
+		told.Go(func() { tell(ctx, teller, c, &config) })
+		defer told.Wait()
+		defer stop()
+	}
 	return c.Run(ctx)
 }
 
@@ -204,6 +230,21 @@ func serve(listen string, handler http.Handler) (address net.Addr, end func(), e
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }()                 // it ends with Close
 	return listener.Addr(), func() { _ = server.Close() }, nil // nobody is answered any more, whatever it says
+}
+
+// tell tells how everything stands, as often as the cluster is looked at.
+func tell(ctx context.Context, teller Teller, c *controller.Controller, config *controller.Config) {
+	for {
+		r := c.Report()
+		if err := teller.Tell(ctx, &r); err != nil && ctx.Err() == nil {
+			config.Report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(config.Look):
+		}
+	}
 }
 
 // open opens journal and store, and connects to the manager.

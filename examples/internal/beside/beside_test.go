@@ -176,3 +176,57 @@ func TestAdvise(t *testing.T) {
 		t.Errorf("%v, and a controller was connected %d times", err, len(*connected))
 	}
 }
+
+// telling is a cluster whose users are told.
+type telling struct {
+	*idle
+	told chan int
+}
+
+func (t *telling) Tell(_ context.Context, r *controller.Report) error {
+	select {
+	case t.told <- len(r.Jobs):
+	default:
+	}
+	return nil
+}
+
+// A program leads in its own way, has flags and a folder of its own, and tells.
+func TestOwnWays(t *testing.T) {
+	p, _ := on(nil)
+	told, lost := make(chan int), make(chan context.CancelFunc, 1)
+	connect := p.Connect
+	p.Connect = func(epoch int64, folder string, g Guarded) (Cluster, error) {
+		c, err := connect(epoch, folder, g)
+		return &telling{c.(*idle), told}, err
+	}
+	var given string
+	released := false
+	p.Flags = func(flags *flag.FlagSet) { flags.StringVar(&given, "given", "", "a flag") }
+	p.Lead = func(ctx context.Context) (context.Context, func(), error) {
+		ctx, stop := context.WithCancel(ctx)
+		lost <- stop
+		return ctx, func() { released = true }, nil
+	}
+	shared, private := t.TempDir(), t.TempDir()
+	ended := make(chan error)
+	var text strings.Builder
+	go func() {
+		ended <- p.Run(t.Context(), []string{"-shared", shared, "-private", private, "-given", "x", "-listen", "127.0.0.1:0", "-look", "10ms"}, &text, &text)
+	}()
+	for jobs := range told {
+		if jobs == 1 {
+			break
+		}
+	}
+	(<-lost)()
+	if err := <-ended; err != nil || given != "x" || !released {
+		t.Errorf("%v, %q, released: %v", err, given, released)
+	}
+	if _, err := os.Stat(filepath.Join(private, "user.token")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(shared, "master")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the shared folder has a part of the program's own: %v", err)
+	}
+}

@@ -10,9 +10,18 @@ import (
 	"time"
 )
 
-// lead waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
+// lead leads as the program does.
+func (p *Program) lead(ctx context.Context, lock string) (context.Context, func(), error) {
+	if p.Lead != nil {
+		return p.Lead(ctx)
+	}
+	release, err := hold(ctx, lock)
+	return ctx, release, err
+}
+
+// hold waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
 // the lock cannot do, a controller that was cut off and goes on, the journal does: it is fenced off by the next.
-func lead(ctx context.Context, name string) (release func(), err error) {
+func hold(ctx context.Context, name string) (release func(), err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
