@@ -1,8 +1,8 @@
 # Every target visits every module: the library, its examples, its tools. Run them from this folder.
 
-# The folders that hold a go.mod. The library comes last, so that its results end the output. PINNED are modules without
-# code of their own, which pin what a test cluster is built from.
-PINNED := ./examples/nomad/cluster
+# The folders that hold a go.mod. The library comes last, so that its results end the output. PINNED are modules with next to
+# no code of their own, which pin what a test cluster is built from.
+PINNED := ./examples/nomad/cluster ./examples/kubernetes/cluster
 MODULES := $(filter-out $(PINNED),$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.cache/*' -exec dirname {} \; | sort -r))
 
 # $(call each,COMMAND) runs COMMAND in every module and fails if it failed in any; $(call in,MODULES,COMMAND) in those.
@@ -24,6 +24,7 @@ test: ## all tests of every module
 	@test -n "$$APPORTION_FRAMEWORKS" || echo "# The tests of training frameworks are SKIPPED: they are not there. 'make frameworks' installs them."
 	@test -n "$$APPORTION_NOMAD" || echo "# The tests on a Nomad cluster are SKIPPED: it is not there. 'make nomad' builds it."
 	@test -n "$$APPORTION_YARN" || echo "# The tests on a YARN cluster are SKIPPED: it is not there. 'make yarn' fetches it."
+	@test -n "$$APPORTION_KUBERNETES$$KUBEBUILDER_ASSETS" || echo "# The tests on a Kubernetes cluster are SKIPPED: it is not there. 'make kubernetes' builds it."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
 	$(call each,go test -timeout $(LIMIT) ./...)
 
@@ -81,6 +82,18 @@ endif
 .PHONY: nomad
 nomad: ## builds the Nomad agent, for tests on a real cluster: some minutes at the first time
 	@test -x $(NOMAD) || (cd examples/nomad/cluster && go build -ldflags '-s -w' -o $(NOMAD) github.com/hashicorp/nomad)
+
+# Where `make kubernetes` builds a Kubernetes control plane. Tests that need it are skipped without.
+CONTROLPLANE := examples/kubernetes/cluster
+KUBERNETES := $(CURDIR)/.cache/kubernetes/$(firstword $(shell cat $(addprefix $(CONTROLPLANE)/,go.mod go.sum main.go jobs.go) | cksum))/controlplane
+ifneq ($(wildcard $(KUBERNETES)),)
+export APPORTION_KUBERNETES ?= $(KUBERNETES)
+endif
+
+.PHONY: kubernetes
+kubernetes: ## builds a Kubernetes control plane, for tests on a real API server: ten minutes of a CPU at the first time
+	@test -x $(KUBERNETES) || (cd $(CONTROLPLANE) && version=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes) && \
+		go build -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$version" -o $(KUBERNETES) .)
 
 .PHONY: slurm
 slurm: ## installs Slurm with apt, for tests on a real cluster

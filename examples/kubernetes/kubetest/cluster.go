@@ -1,0 +1,205 @@
+// This file implements Cluster: etcd and kube-apiserver as processes.
+
+package kubetest
+
+import (
+	"cmp"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+)
+
+// Variables name the control plane: its one binary, or a folder with etcd and kube-apiserver; requireVariable says that one
+// must be there.
+const (
+	binaryVariable  = "APPORTION_KUBERNETES"
+	assetsVariable  = "KUBEBUILDER_ASSETS"
+	requireVariable = "APPORTION_REQUIRE_KUBERNETES"
+)
+
+// Components of a control plane.
+const (
+	Etcd          = "etcd"
+	APIServer     = "kube-apiserver"
+	JobController = "job-controller"
+)
+
+// Cluster is a control plane, each component a process.
+type Cluster struct {
+	testing.TB
+	// Dir is the folder with all its files.
+	Dir string
+	// Config and Client are those of one who may do anything.
+	Config *rest.Config
+	Client kubernetes.Interface
+
+	args    map[string][]string
+	running map[string]*exec.Cmd
+}
+
+// Users that the API server knows, by their tokens.
+const (
+	adminToken = "token-of-admin"
+	// ControllerToken is that of ControllerUser, which has no rights but those that a test gives it.
+	ControllerToken = "token-of-controller"
+	ControllerUser  = "system:serviceaccount:apportion:apportion"
+)
+
+// New starts a control plane in a folder, or skips the test where there is none.
+func New(t testing.TB, dir string) *Cluster {
+	t.Helper()
+	c := &Cluster{TB: t, Dir: dir, args: map[string][]string{}, running: map[string]*exec.Cmd{}}
+	t.Cleanup(c.close)
+	port := besidetest.FreePorts(t, 3)
+	client, peer := fmt.Sprintf("http://127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", port+1)
+	c.args[Etcd] = []string{"--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync", "--log-level", "error"}
+	key, tokens := c.write("accounts.key", newKey(t)), c.write("tokens.csv", []byte(fmt.Sprintf("%s,admin,1,system:masters\n%s,%s,2,system:serviceaccounts\n", adminToken, ControllerToken, ControllerUser)))
+	c.args[APIServer] = []string{"--etcd-servers=" + client, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port+2),
+		"--cert-dir=" + filepath.Join(dir, "certs"), "--token-auth-file=" + tokens, "--authorization-mode=RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
+		"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--profiling=false",
+		// Pods of the test have no service account, and nobody would take the taint of a new node away.
+		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+		"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0"}
+	c.Start(Etcd)
+	c.Start(APIServer)
+	c.connect(fmt.Sprintf("https://127.0.0.1:%d", port+2))
+	return c
+}
+
+// Require skips a test, or fails it where it must not be skipped, if there is no control plane.
+func Require(t testing.TB) {
+	t.Helper()
+	if os.Getenv(binaryVariable) == "" && os.Getenv(assetsVariable) == "" {
+		if os.Getenv(requireVariable) != "" {
+			t.Fatalf("%s is not set: make kubernetes builds it", binaryVariable)
+		}
+		t.Skipf("%s is not set: make kubernetes builds it", binaryVariable)
+	}
+}
+
+// newKey makes a key for tokens of service accounts.
+func newKey(t testing.TB) []byte {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+}
+
+// write writes a file of the cluster and returns its path.
+func (c *Cluster) write(name string, text []byte) string {
+	c.Helper()
+	path := filepath.Join(c.Dir, name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		c.Fatal(err)
+	}
+	return path
+}
+
+// connect waits until the API server is ready.
+func (c *Cluster) connect(url string) {
+	c.Helper()
+	var authority []byte
+	besidetest.Eventually(c, "the API server has a certificate", 120*time.Second, func() (so bool) {
+		authority, _ = os.ReadFile(filepath.Join(c.Dir, "certs", "apiserver.crt"))
+		return len(authority) > 0
+	})
+	c.Config = &rest.Config{Host: url, BearerToken: adminToken, QPS: 2000, Burst: 2000, TLSClientConfig: rest.TLSClientConfig{CAData: authority}}
+	var err error
+	if c.Client, err = kubernetes.NewForConfig(c.Config); err != nil {
+		c.Fatal(err)
+	}
+	c.Ready()
+}
+
+// Ready waits until the API server is ready.
+func (c *Cluster) Ready() {
+	c.Helper()
+	besidetest.Eventually(c, "the API server is ready", 120*time.Second, func() bool {
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		text, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		return err == nil && string(text) == "ok"
+	})
+}
+
+// Kubeconfig writes a file by which a program reaches the API server with a token; "": that of one who may do anything.
+func (c *Cluster) Kubeconfig(token string) string {
+	c.Helper()
+	token = cmp.Or(token, adminToken)
+	return c.write("kubeconfig-"+token, []byte(fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: test, cluster: {server: %q, certificate-authority: %q}}]
+users: [{name: test, user: {token: %s}}]
+contexts: [{name: test, context: {cluster: test, user: test}}]
+current-context: test
+`, c.Config.Host, filepath.Join(c.Dir, "certs", "apiserver.crt"), token)))
+}
+
+// Start starts a component.
+func (c *Cluster) Start(component string) {
+	c.Helper()
+	log, err := os.OpenFile(filepath.Join(c.Dir, component+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer log.Close()
+	command := exec.Command(filepath.Join(os.Getenv(assetsVariable), component), c.args[component]...)
+	if binary := os.Getenv(binaryVariable); binary != "" {
+		command = exec.Command(binary, append([]string{component}, c.args[component]...)...)
+	}
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		c.Fatal(err)
+	}
+	c.running[component] = command
+}
+
+// StartJobs starts Kubernetes' own Job controller; a folder KUBEBUILDER_ASSETS has none.
+func (c *Cluster) StartJobs() bool {
+	c.Helper()
+	if os.Getenv(binaryVariable) == "" {
+		return false
+	}
+	c.args[JobController] = []string{"--kubeconfig", c.Kubeconfig("")}
+	c.Start(JobController)
+	return true
+}
+
+// Kill kills a component.
+func (c *Cluster) Kill(component string) {
+	c.Helper()
+	if err := c.running[component].Process.Kill(); err != nil {
+		c.Error(err)
+	}
+	_ = c.running[component].Wait() // it was killed
+}
+
+// close kills all components.
+func (c *Cluster) close() {
+	for _, command := range c.running {
+		_ = command.Process.Kill() // it may be dead
+		_ = command.Wait()
+	}
+}

@@ -1,0 +1,43 @@
+// This file runs containers as processes.
+
+package kubetest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Process is a Run: the command of the first container, as a process of this machine. Its output goes to a file in the folder.
+func Process(dir string) Run {
+	return func(ctx context.Context, p *corev1.Pod) int {
+		c := &p.Spec.Containers[0]
+		argv := append(append([]string{}, c.Command...), c.Args...)
+		log, err := os.OpenFile(filepath.Join(dir, p.Name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return 128
+		}
+		defer log.Close()
+		command := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		// A container has the pod's grace between the two signals.
+		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+		command.WaitDelay = 30 * time.Second
+		if p.Spec.TerminationGracePeriodSeconds != nil {
+			command.WaitDelay = time.Duration(*p.Spec.TerminationGracePeriodSeconds) * time.Second
+		}
+		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOSTNAME=" + p.Name}
+		for i := range c.Env {
+			command.Env = append(command.Env, c.Env[i].Name+"="+c.Env[i].Value)
+		}
+		command.Dir, command.Stdout, command.Stderr = dir, log, log
+		if command.Run() == nil {
+			return 0
+		}
+		return max(1, command.ProcessState.ExitCode())
+	}
+}
