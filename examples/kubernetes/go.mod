@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/apportion/apportion v0.1.0
+	github.com/google/go-cmp v0.7.0
 	k8s.io/api v0.36.3
 	k8s.io/apimachinery v0.36.3
 	k8s.io/client-go v0.36.3

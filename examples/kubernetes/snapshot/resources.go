@@ -47,10 +47,12 @@ func Demand(kinds apportion.Kinds, spec *corev1.PodSpec) apportion.Resources {
 		var beside, before int64
 		for i := range spec.InitContainers {
 			c := &spec.InitContainers[i]
+			one := requested(kind, &c.Resources)
 			if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-				beside += requested(kind, &c.Resources)
+				beside += one
+				one = 0
 			}
-			before = max(before, beside+requested(kind, &c.Resources))
+			before = max(before, beside+one)
 		}
 		for i := range spec.Containers {
 			demand[k] += requested(kind, &spec.Containers[i].Resources)

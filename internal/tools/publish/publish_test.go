@@ -58,7 +58,7 @@ func publish(t *testing.T) *stranger {
 		t.Fatal(err)
 	}
 	slices.Sort(published)
-	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples/live", library + "/examples/nodeagent",
+	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/nodeagent",
 		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/studies", tools}
 	if !slices.Equal(published, want) {
 		t.Errorf("published %q, want %q", published, want)

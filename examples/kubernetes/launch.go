@@ -1,0 +1,349 @@
+// This file starts and ends the pods of runs by the API of Kubernetes.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+)
+
+// Start implements managed.Manager. The note comes first: whoever finds it knows that pods of the attempt may live. An attempt
+// is noted by one master, and only that one makes its pods: after its death nobody could tell one that was never made from
+// one that ran and is gone.
+func (o *owner) Start(ctx context.Context, t managed.Task) error {
+	var d snapshot.Declared
+	if err := json.Unmarshal(t.Spec, &d); err != nil {
+		return err
+	}
+	w := o.work(t.Job)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mine := false
+	err := o.update(ctx, t.Job, w, func(j *batchv1.Job, n *note) (bool, error) {
+		switch {
+		case j.UID != d.UID:
+			return false, errGone{t.Job, "is another one now"}
+		case j.DeletionTimestamp != nil:
+			return false, errGone{t.Job, "is being deleted"}
+		case t.Attempt <= n.Stopped || t.Attempt < n.Attempt:
+			return false, nil // it is over
+		case t.Attempt == n.Attempt:
+			mine = n.By == o.epoch && n.Made < t.Attempt
+			return false, nil
+		}
+		n.Attempt, n.By, mine = t.Attempt, o.epoch, true
+		return true, nil
+	})
+	if err != nil || !mine {
+		return err
+	}
+	pods, err := o.pods(&d, &t)
+	if err != nil {
+		return err
+	}
+	if w.attempt != t.Attempt {
+		w.attempt, w.pods, w.parts = t.Attempt, map[string]bool{}, map[string]int{}
+		for _, part := range t.Servers() {
+			w.parts[part.Server] = part.Count
+		}
+	}
+	if err := o.makeAll(ctx, w, pods); err != nil {
+		return err
+	}
+	return o.update(ctx, t.Job, w, func(_ *batchv1.Job, n *note) (bool, error) {
+		n.Made = max(n.Made, t.Attempt)
+		return true, nil
+	})
+}
+
+// together is how many pods of a job are made or deleted at the same time.
+const together = 8
+
+// makeAll makes those pods of a run that this program has not made. w.mu is held.
+func (o *owner) makeAll(ctx context.Context, w *work, pods []*corev1.Pod) error {
+	var mu sync.Mutex
+	var making sync.WaitGroup
+	var faults []error
+	free := make(chan struct{}, together)
+	for _, p := range pods {
+		if w.pods[p.Name] {
+			continue
+		}
+		free <- struct{}{}
+		making.Go(func() {
+			defer func() { <-free }()
+			err := o.make(ctx, p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				faults = append(faults, err)
+			} else {
+				w.pods[p.Name] = true
+			}
+		})
+	}
+	making.Wait()
+	if len(faults) > 0 {
+		return fmt.Errorf("kubernetes: %d of %d pods could not be made: %w", len(faults), len(pods), faults[0])
+	}
+	return nil
+}
+
+// make makes a pod. One of its name that belongs to the same run was made by a call whose answer was lost.
+func (o *owner) make(ctx context.Context, p *corev1.Pod) error {
+	made, err := o.client.CoreV1().Pods(p.Namespace).Create(ctx, p, metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		var there *corev1.Pod
+		if there, err = o.client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if snapshot.Owner(there) != snapshot.Owner(p) || attemptOf(there) != attemptOf(p) {
+			return fmt.Errorf("kubernetes: there is another pod %q", p.Name)
+		}
+		made = there
+	}
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	// One that was seen already is in the store, and may have gone from there.
+	if _, there, _ := o.store.pods.GetByKey(p.Namespace + "/" + p.Name); !there {
+		o.made[made.UID] = made
+	}
+	return nil
+}
+
+// Stop implements managed.Manager: the attempt is noted as over, its pods on the node go, and then it waits for the node.
+func (o *owner) Stop(ctx context.Context, job string, attempt int64, server string) error {
+	uid, err := o.over(ctx, job, attempt)
+	if err != nil || uid == nil {
+		return err
+	}
+	asked := map[string]bool{}
+	for began := time.Now(); ; {
+		left := false
+		for _, p := range o.podsOf(uid.UID) {
+			if p.Spec.NodeName != server || attemptOf(p) > attempt || !snapshot.IsLive(p) {
+				continue
+			}
+			if p.DeletionTimestamp == nil && !asked[p.Name] {
+				if err := o.remove(ctx, p, nil); err != nil {
+					return err
+				}
+				asked[p.Name] = true
+			}
+			if time.Since(began) > unseen {
+				if err := o.look(ctx, p); err != nil {
+					return err
+				}
+			}
+			left = true
+		}
+		if !left || !o.isUp(server) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// pause is the pause between two looks at pods that are to go; unseen is after how long a pod that was made and never seen is
+// asked for.
+const (
+	pause  = 100 * time.Millisecond
+	unseen = 5 * time.Second
+)
+
+// over notes that attempts up to one are over. It returns the Job, nil if it is not there.
+func (o *owner) over(ctx context.Context, job string, attempt int64) (*batchv1.Job, error) {
+	w := o.work(job)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found *batchv1.Job
+	err := o.update(ctx, job, w, func(j *batchv1.Job, n *note) (bool, error) {
+		found = j
+		// One that was never noted, or is noted as over, needs no word. A finalizer cannot be added to what is being deleted.
+		if n.Stopped >= attempt || n.Attempt == 0 {
+			return false, nil
+		}
+		n.Stopped = attempt
+		return true, nil
+	})
+	if apierrors.IsNotFound(err) {
+		w.job = nil
+		return nil, nil
+	}
+	return found, err
+}
+
+// remove deletes a pod, this very one and no other of its name, with a grace or with its own.
+func (o *owner) remove(ctx context.Context, p *corev1.Pod, grace *int64) error {
+	err := o.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: grace,
+		Preconditions: metav1.NewUIDPreconditions(string(p.UID))})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it is gone
+	}
+	return err
+}
+
+// look asks for a pod that was made and never seen, and forgets it if it is gone.
+func (o *owner) look(ctx context.Context, p *corev1.Pod) error {
+	o.mu.Lock()
+	_, is := o.made[p.UID]
+	o.mu.Unlock()
+	if !is {
+		return nil
+	}
+	there, err := o.client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+	if err == nil && there.UID == p.UID {
+		return nil
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.made, p.UID)
+	return nil
+}
+
+// isUp reports whether a node has a kubelet that can end pods.
+func (o *owner) isUp(node string) bool {
+	object, there, err := o.store.nodes.GetByKey(node)
+	return err == nil && there && snapshot.IsUp(object.(*corev1.Node))
+}
+
+// sweepMost is how many pods one sweep takes away.
+const sweepMost = 50
+
+// sweep takes away pods that no Stop has met: those that a master before this one made too late, and what is left of attempts
+// before the newest.
+func (o *owner) sweep(ctx context.Context, jobs []*batchv1.Job) {
+	swept := 0
+	for _, j := range jobs {
+		if !snapshot.IsElastic(j) || j.Annotations[snapshot.Note] == "" {
+			continue
+		}
+		n := noteOf(j)
+		for _, p := range o.podsOf(j.UID) {
+			attempt := attemptOf(p)
+			old := snapshot.IsLive(p) && attempt <= n.Stopped || !snapshot.IsLive(p) && attempt < n.Attempt
+			if old && p.DeletionTimestamp == nil && swept < sweepMost {
+				swept++
+				_ = o.remove(ctx, p, nil) // with the next look it is tried again
+			}
+		}
+	}
+}
+
+// Trouble implements managed.Manager: a pod that has ended without its guard having said a word, that cannot start, or that is
+// not there any more.
+func (o *owner) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+	w := o.work(job)
+	w.mu.Lock()
+	j, err := o.job(ctx, job, w)
+	made, want := w.attempt == attempt, w.parts[server]
+	w.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	n := noteOf(j)
+	if n.Attempt < attempt {
+		return "", nil // it was not asked for yet
+	}
+	there := 0
+	for _, p := range o.podsOf(j.UID) {
+		if p.Spec.NodeName != server || attemptOf(p) != attempt {
+			continue
+		}
+		there++
+		if text := troubleOf(p); text != "" {
+			return fmt.Sprintf("pod %s %s", p.Name, text), nil
+		}
+		if !made {
+			want, _ = strconv.Atoi(p.Annotations[snapshot.Here]) // which this program has written
+		}
+	}
+	switch {
+	case n.By == o.epoch && n.Made < attempt:
+		return "", nil // they are being made
+	case there == 0:
+		return "its pods on " + server + " are gone", nil
+	case there < want:
+		return fmt.Sprintf("%d of its %d pods on %s are gone", want-there, want, server), nil
+	}
+	return "", nil
+}
+
+// stuck are reasons for which a container does not start, by themselves.
+var stuck = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+
+// troubleOf says why a pod will never run, or runs no more; "": nothing is known of that.
+func troubleOf(p *corev1.Pod) string {
+	if !snapshot.IsLive(p) {
+		text := "is " + string(p.Status.Phase)
+		for i := range p.Status.ContainerStatuses {
+			if t := p.Status.ContainerStatuses[i].State.Terminated; t != nil && p.Status.Reason == "" {
+				text += fmt.Sprintf(": exit code %d %s", t.ExitCode, t.Reason)
+			}
+		}
+		return strings.TrimSpace(text + " " + p.Status.Reason + " " + p.Status.Message)
+	}
+	for i := range p.Status.ContainerStatuses {
+		if waiting := p.Status.ContainerStatuses[i].State.Waiting; waiting != nil {
+			for _, reason := range stuck {
+				if waiting.Reason == reason {
+					return "cannot start: " + reason + ": " + waiting.Message
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// Forget implements controller.Cluster: the Job is let go, and with it what was noted of its attempts.
+func (o *owner) Forget(ctx context.Context, job string) error {
+	w := o.work(job)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.job = nil; ; w.job = nil {
+		j, err := o.job(ctx, job, w)
+		if apierrors.IsNotFound(err) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if n := noteOf(j); n.Epoch > o.epoch {
+			return errors.New("kubernetes: another master has written to job " + job)
+		}
+		if _, err = o.write(ctx, j, nil); apierrors.IsNotFound(err) || err == nil {
+			break
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.works, job)
+	return nil
+}

@@ -1,0 +1,106 @@
+// This program shares a Kubernetes cluster among elastic training jobs: it decides by Dorm's optimizer who has how many pods on
+// which node, and resizes running jobs by checkpoints. It owns the pods of Jobs whose spec.managedBy says so; see README.md.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+)
+
+// settings are the flags that are for Kubernetes.
+type settings struct {
+	kubeconfig, namespace, identity string
+	leaderLease                     time.Duration
+	mount
+}
+
+// mount is how pods come to the shared folder and to the guard.
+type mount struct {
+	// claim is the PersistentVolumeClaim with the shared folder, in the namespace of the job, and path where it is mounted;
+	// "": the folder is in pods anyhow.
+	claim, path string
+	// image holds the guard; "": it is in pods anyhow.
+	image string
+}
+
+// rate is how many calls a second the controller may make: it asks for what has to be done, not for lists.
+const rate = 200
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "kubernetes:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the controller until the context ends.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var s settings
+	program := beside.Program{Name: "kubernetes", Kinds: snapshot.Kinds()}
+	program.Flags = func(flags *flag.FlagSet) {
+		host, _ := os.Hostname() // "": the flag is needed
+		flags.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")
+		flags.StringVar(&s.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the namespace of this program, for its Lease")
+		flags.StringVar(&s.identity, "identity", host, "the name under which this program leads: one that is started again under its name leads at once")
+		flags.DurationVar(&s.leaderLease, "leader-lease", 2*time.Minute, "how long the API server may be away before another may lead")
+		flags.StringVar(&s.claim, "claim", "", "the PersistentVolumeClaim with the shared folder, in the namespace of each job; empty: pods have it anyhow")
+		flags.StringVar(&s.image, "guard-image", "", "an image with /usr/local/bin/apportion-guard and cp, by which the guard comes to the path of -guard; empty: pods have it anyhow")
+		flags.Func("kinds", "the kinds of resources, with commas (default "+strings.Join(program.Kinds, ",")+")", func(text string) error {
+			program.Kinds = apportion.Kinds(strings.Split(text, ","))
+			return nil
+		})
+	}
+	var client kubernetes.Interface
+	connect := func() (err error) {
+		if client == nil {
+			client, err = s.connect()
+		}
+		return err
+	}
+	program.Lead = func(ctx context.Context) (context.Context, func(), error) {
+		if err := connect(); err != nil {
+			return ctx, nil, err
+		}
+		return lead(ctx, client, &s)
+	}
+	program.Connect = func(epoch int64, _ string, g beside.Guarded) (beside.Cluster, error) {
+		if err := connect(); err != nil {
+			return nil, err
+		}
+		s.path = sharedOf(g)
+		return newOwner(ctx, client, program.Kinds, epoch, g, s.mount)
+	}
+	return program.Run(ctx, args, stdout, stderr)
+}
+
+// connect makes a client.
+func (s *settings) connect() (kubernetes.Interface, error) {
+	config, err := rest.InClusterConfig()
+	if s.kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	}
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Burst, config.Timeout = rate, 2*rate, 30*time.Second
+	return kubernetes.NewForConfig(config)
+}
