@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return nil, err
 		}
 		s.path = sharedOf(g)
-		return newOwner(ctx, client, program.Kinds, epoch, g, s.mount)
+		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount})
 	}
 	return program.Run(ctx, args, stdout, stderr)
 }

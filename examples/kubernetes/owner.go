@@ -28,10 +28,8 @@ import (
 // owner is a Kubernetes cluster as the controller sees it: by informers, which no decision asks anything of the API server
 // for. It implements beside.Cluster and beside.Teller, and is safe for concurrent use.
 type owner struct {
+	master
 	client kubernetes.Interface
-	epoch  int64
-	guard  beside.Guarded
-	mount  mount
 	store  stores
 
 	// looking keeps looks apart; reader belongs to whoever holds it.
@@ -45,6 +43,13 @@ type owner struct {
 	made map[types.UID]*corev1.Pod
 	// told is what the users of each Job were told last.
 	told map[types.UID]told
+}
+
+// master is what an owner works for: the master of an epoch, 0 if nothing is to be changed, and how its guards are started.
+type master struct {
+	epoch int64
+	guard beside.Guarded
+	mount mount
 }
 
 // work is what is known of a job.
@@ -69,8 +74,8 @@ type stores struct {
 const byJob = "job"
 
 // newOwner returns the cluster when its informers have seen it.
-func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.Kinds, epoch int64, g beside.Guarded, m mount) (*owner, error) {
-	o := &owner{client: client, epoch: epoch, guard: g, mount: m, reader: snapshot.NewReader(kinds), works: map[string]*work{},
+func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.Kinds, m master) (*owner, error) {
+	o := &owner{master: m, client: client, reader: snapshot.NewReader(kinds), works: map[string]*work{},
 		made: map[types.UID]*corev1.Pod{}, told: map[types.UID]told{}}
 	shared := informers.NewSharedInformerFactory(client, 0)
 	core := shared.Core().V1()

@@ -22,10 +22,10 @@ const (
 	Drain = Prefix + "drain"
 	// Weight is the annotation of a Job or a namespace with its weight.
 	Weight = Prefix + "weight"
-	// Attempt is the label of a pod with the number of its run, Here the annotation with how many pods of the run its node
-	// has.
+	// Attempt is the label of a pod with the number of its run.
 	Attempt = Prefix + "attempt"
-	Here    = Prefix + "here"
+	// Here is the annotation of a pod with how many pods of its run its node has.
+	Here = Prefix + "here"
 	// suspended is a label that no node has: what requires it waits.
 	suspended = Prefix + "suspended"
 )
