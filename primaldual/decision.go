@@ -29,8 +29,10 @@ type Decision struct {
 	// Revised lists the jobs that were planned again to make room, in order of admission, where prices are learnt.
 	Revised []Revision `json:"revised,omitempty"`
 	// Displaced lists the jobs that lose their place to this one, in order of admission, where prices are learnt and
-	// Learning.Displace allows it: they run no more from the current slot on, and are forgotten.
-	Displaced []string `json:"displaced,omitempty"`
+	// Learning.Displace allows it. What is left of each is offered again to the room that remains, and its decision is
+	// about that: admitted it goes on from the arrival of this job and is worth less than it was promised; refused it
+	// runs no more from the current slot on, and is forgotten.
+	Displaced []Displacement `json:"displaced,omitempty"`
 }
 
 // Schedule lists the slots in which a job has workers, ascending.

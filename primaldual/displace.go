@@ -8,6 +8,8 @@ package primaldual
 import (
 	"cmp"
 	"slices"
+
+	"github.com/apportion/apportion"
 )
 
 // displace places a wish for which there is no room by taking the place of others. Who goes is worth, for each unit of load
@@ -101,6 +103,84 @@ func (s *Scheduler) placeWithout(w *wish, values []float64, without []*running) 
 		s.jobs[r.job.ID] = r
 	}
 	return p, ok
+}
+
+// offerAgain offers what is left of the jobs that go for a wish to the room that the plan leaves, in order of admission, and
+// nobody moves for them. Each is worth what its utility says of the end that it finds, which may be late. The ledger is as
+// before. O(jobs that go) packings.
+func (s *Scheduler) offerAgain(p *plan, w *wish) {
+	if len(p.gone) == 0 {
+		return
+	}
+	// The ledger is brought to what it will be when the plan is carried out. Amounts are integers, so that
+	// all of it can be taken back exactly.
+	from := w.left.first
+	out, in := tenancies(p.gone), []tenancy{{w.job, p.schedule}}
+	for _, m := range p.moves {
+		out, in = append(out, tenancy{&m.owner.job, m.owner.schedule}), append(in, tenancy{&m.owner.job, m.to})
+	}
+	s.swap(out, in, from)
+	for _, r := range p.gone {
+		d := s.goOn(r, from)
+		p.again = append(p.again, d)
+		// The next one finds what this one leaves.
+		in = append(in, tenancy{&r.job, d.Schedule})
+		s.swap(nil, in[len(in)-1:], from)
+	}
+	s.swap(in, out, from)
+}
+
+// tenancy is what a job holds by a schedule.
+type tenancy struct {
+	job      *Job
+	schedule Schedule
+}
+
+// tenancies returns what jobs hold.
+func tenancies(jobs []*running) []tenancy {
+	var all []tenancy
+	for _, r := range jobs {
+		all = append(all, tenancy{&r.job, r.schedule})
+	}
+	return all
+}
+
+// swap takes what some hold from slot from on, and only then gives others theirs: together they might not fit.
+func (s *Scheduler) swap(out, in []tenancy, from int) {
+	for _, t := range out {
+		s.ledger.move(t.job, t.schedule, from, -1)
+	}
+	for _, t := range in {
+		s.ledger.move(t.job, t.schedule, from, 1)
+	}
+}
+
+// goOn decides about what is left of a job that has no slots from slot from on.
+func (s *Scheduler) goOn(r *running, from int) Decision {
+	// The job's past lies before from even while it still holds what comes after.
+	left := r.left(from)
+	verdict, err := s.planner.state(&s.ledger.market, &r.job, left)
+	if err != nil { // only ErrTooLarge: the utility is not checked again
+		return Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
+	}
+	d := Decision{Verdict: verdict}
+	if verdict == Admitted {
+		d = s.soonest(&r.job, left)
+		d.Payoff = d.Utility
+	}
+	if !d.Admitted {
+		d.Reason = s.planner.explain(&s.ledger.market, &d)
+	}
+	return d
+}
+
+// lost returns the worth that a plan costs others: what those who go were promised, less what they are worth where they go on.
+func (p *plan) lost() float64 {
+	lost := worthOf(p.gone)
+	for i := range p.again {
+		lost -= p.again[i].Utility
+	}
+	return lost
 }
 
 // worthOf returns what jobs were promised together.

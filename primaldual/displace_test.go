@@ -5,10 +5,20 @@ package primaldual
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// gone returns who is displaced by a decision.
+func gone(d Decision) []string {
+	var ids []string
+	for i := range d.Displaced {
+		ids = append(ids, d.Displaced[i].ID)
+	}
+	return ids
+}
 
 // A cluster of four workers for four slots is taken by a long job; short ones come that are each worth half as much or the
 // same, and find no room.
@@ -41,8 +51,8 @@ func TestDisplace(t *testing.T) {
 			t.Fatalf("%s: a quote changes the scheduler (%v)", test.name, err)
 		}
 		d := offer(t, s, short)
-		if !cmp.Equal(d, quote) || !cmp.Equal(d.Displaced, test.want) || d.Admitted != (test.want != nil) {
-			t.Errorf("%s: %v, displaced %v, want %v", test.name, d.Verdict, d.Displaced, test.want)
+		if !cmp.Equal(d, quote) || !slices.Equal(gone(d), test.want) || d.Admitted != (test.want != nil) {
+			t.Errorf("%s: %v, displaced %v, want %v", test.name, d.Verdict, gone(d), test.want)
 		}
 		if _, ok := s.Schedule("long"); ok != (test.want == nil) {
 			t.Errorf("%s: the long job runs: %v", test.name, ok)
@@ -75,8 +85,8 @@ func TestDisplaceAsFewAsNeeded(t *testing.T) {
 	}
 	// The poorest is in the way of nobody who ends by slot 2: it goes and comes back, the early one goes for good.
 	d := offer(t, s, deadlined("rich", 1, 8, 2, 100))
-	if want := []string{"early"}; !cmp.Equal(d.Displaced, want) {
-		t.Errorf("displaced %v, want %v", d.Displaced, want)
+	if want := []string{"early"}; !slices.Equal(gone(d), want) {
+		t.Errorf("displaced %v, want %v", gone(d), want)
 	}
 	if len(s.jobs) != 4 {
 		t.Errorf("%d jobs", len(s.jobs))
@@ -106,10 +116,11 @@ func TestDisplaceHoldsMore(t *testing.T) {
 			j := deadlined(fmt.Sprint(i), i+1, work, draw(int(work)/4+1, 2*int(work)), float64(draw(5, 9)))
 			d := offer(t, s, j)
 			before := held
-			for _, id := range d.Displaced {
+			for _, loser := range d.Displaced {
 				displaced++
-				held -= worth[id]
-				lost += worth[id]
+				held -= worth[loser.ID] - loser.Decision.Utility
+				lost += worth[loser.ID] - loser.Decision.Utility
+				worth[loser.ID] = loser.Decision.Utility
 			}
 			if d.Verdict == TooExpensive {
 				lost += d.Utility
@@ -125,5 +136,60 @@ func TestDisplaceHoldsMore(t *testing.T) {
 	}
 	if displaced < 20 {
 		t.Errorf("only %d jobs were displaced", displaced)
+	}
+}
+
+// What is left of a displaced job is offered again to the room that remains: one that is still worth something after its
+// deadline goes on then, with its work before, and the account holds only what it has lost by that.
+func TestDisplacedGoesOn(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		late    Steps // the utility of the job that is displaced
+		utility float64
+		ends    int
+	}{
+		{"worth less later", Steps{{Within: 4, Value: 10}, {Within: 6, Value: 4}}, 4, 6},
+		{"worth nothing later", Steps{{Within: 4, Value: 10}}, 0, 0},
+		{"just long enough", Steps{{Within: 4, Value: 10}, {Within: 5, Value: 4}}, 4, 6},
+	} {
+		s := learner4(t, 12, Learning{Displace: 2})
+		offer(t, s, deadlined("dense", 1, 4, 1, 20)) // for the account: slot 1
+		long := deadlined("long", 1, 16, 5, 10)      // slots 2 to 5
+		long.Utility = test.late
+		offer(t, s, long)
+		if _, err := s.Advance(3); err != nil {
+			t.Fatal(err)
+		}
+		before := *s.learn
+		d := offer(t, s, deadlined("short", 3, 4, 1, 12)) // slot 3, which long has
+		if got := gone(d); !slices.Equal(got, []string{"long"}) {
+			t.Fatalf("%s: displaced %v", test.name, got)
+		}
+		again := d.Displaced[0].Decision
+		if again.Admitted != (test.utility > 0) || again.Utility != test.utility || again.Completion != test.ends {
+			t.Errorf("%s: %+v", test.name, again)
+		}
+		if lost := s.learn.refused - before.refused; lost != 10-test.utility {
+			t.Errorf("%s: the account has lost %g", test.name, lost)
+		}
+		if held := s.learn.admitted - before.admitted; held != 12-10+test.utility {
+			t.Errorf("%s: the account holds %g more", test.name, held)
+		}
+		now, runs := s.Schedule("long")
+		if runs != again.Admitted {
+			t.Fatalf("%s: it runs: %v", test.name, runs)
+		}
+		if runs && (now.WorkerSlots() != 16 || now[0].Slot != 2 || now[1].Slot != 4) {
+			t.Errorf("%s: it runs %v", test.name, now)
+		}
+		if !runs && (again.Reason.Constraint != NoRoom.String() || again.Reason.Text == "") {
+			t.Errorf("%s: %+v", test.name, again.Reason)
+		}
+		if _, err := s.Complete("short", 3); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if err := s.recount(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
 	}
 }

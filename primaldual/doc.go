@@ -70,7 +70,8 @@
 //   - Promises are kept, but for Learning.Displace: an admitted job that is planned again ends by the last slot in which it
 //     is worth what its decision said, and all its work is done. With Displace a job that finds no room may take that of
 //     others, who are told ([Decision].Displaced): each was worth less by that factor for every unit of load that was left of
-//     it, and together no more than the job; the worth held never falls by an offer.
+//     it, and together no more than the job; the worth held never falls by an offer. What is left of them is offered again
+//     to the room that remains, with the utility of their own arrival.
 //   - A job is refused for its price only if it takes a third or more of all capacity of its window, a
 //     twentieth or more of that is promised already, and its worth is less than a tenth of what it is expected to
 //     displace.

@@ -69,27 +69,36 @@ func (s *Scheduler) prolong(r *running, from int) (Decision, plan, error) {
 		return d, plan{}, nil
 	}
 	// There is room, but at today's prices a stranger would be turned away: this job is none.
+	out := s.soonest(&r.job, r.left(from))
+	if !out.Admitted {
+		return d, plan{}, nil
+	}
+	for i := range out.Schedule {
+		out.Cost += s.ledger.priceOf(&r.job, &out.Schedule[i])
+	}
+	// Payoff is 0 or less here: the search has found nothing that pays. Cost is stated all the
+	// same, as it is what the extension takes from others.
+	out.Payoff = out.Utility - out.Cost
+	return out, plan{}, nil
+}
+
+// soonest places what is left of a job, whose values the planner has, into the room that there is, as long as it is worth
+// anything, whatever the price.
+func (s *Scheduler) soonest(job *Job, left remainder) Decision {
 	// The last slot of any worth ends the search for room; values never grow again after a 0.
-	left, values := r.left(from), s.planner.request.values
+	values := s.planner.request.values
 	worthwhile := len(values)
 	for worthwhile > 0 && values[worthwhile-1] <= 0 {
 		worthwhile--
 	}
 	// pack asks for no prices and ends as early as can be, which is worth the most, since values
 	// never increase.
-	schedule, ok := s.packer.pack(&s.ledger.market, &r.job, left, from+worthwhile-1)
+	schedule, ok := s.packer.pack(&s.ledger.market, job, left, left.first+worthwhile-1)
 	if !ok {
-		return d, plan{}, nil
+		return Decision{Verdict: NoRoom}
 	}
 	last := schedule.completion()
-	out := Decision{Verdict: Admitted, Admitted: true, Completion: last, Utility: values[last-from], Schedule: schedule}
-	for i := range schedule {
-		out.Cost += s.ledger.priceOf(&r.job, &schedule[i])
-	}
-	// Payoff is 0 or less here: the search has found nothing that pays. Cost is stated all the
-	// same, as it is what the extension takes from others.
-	out.Payoff = out.Utility - out.Cost
-	return out, plan{}, nil
+	return Decision{Verdict: Admitted, Admitted: true, Completion: last, Utility: values[last-left.first], Schedule: schedule}
 }
 
 // priceOf sets what the containers of a slot cost at the prices in force, and returns it.

@@ -40,8 +40,11 @@ func (s *Scheduler) consider(job *Job) (Decision, plan, error) {
 	d.Cost = min(d.Cost, d.Utility)
 	d.Payoff = d.Utility - d.Cost
 	d.Revised = p.revisions(r.first)
-	for _, gone := range p.gone {
-		d.Displaced = append(d.Displaced, gone.job.ID)
+	s.offerAgain(&p, w)
+	for i, gone := range p.gone {
+		again := p.again[i]
+		again.Schedule = again.Schedule.clone() // the plan's own goes to the job
+		d.Displaced = append(d.Displaced, Displacement{ID: gone.job.ID, Decision: again})
 	}
 	return d, p, nil
 }

@@ -107,27 +107,34 @@ func (m *machine) offer(t failer) {
 	} else if quote.Admitted {
 		checkConstraints(t, &j, quote.Schedule)
 	}
+	old := map[string]Schedule{}
+	for _, id := range m.ids() {
+		old[id], _ = m.s.Schedule(id)
+	}
 	d, err := m.s.Offer(j)
 	if err != nil || !cmp.Equal(quote, d) {
 		t.Fatalf("%v: quoted %+v, decided %+v", err, quote, d)
 	}
 	m.clock = j.Arrival
 	m.revised(t, d.Revised)
-	m.loseTo(t, d)
+	m.loseTo(t, d, j.Arrival, old)
 	if d.Admitted {
 		m.jobs[j.ID], m.worth[j.ID] = j, d.Utility
 	}
 }
 
-// loseTo checks that jobs which lose their place were worth no more together than the one that takes it.
-func (m *machine) loseTo(t failer, d Decision) {
+// loseTo checks that jobs which lose their place to one that arrives in a slot were worth no more together than that one, and
+// that they keep their past and go on as their decisions say, or are gone.
+func (m *machine) loseTo(t failer, d Decision, slot int, old map[string]Schedule) {
 	lost := 0.0
-	for _, id := range d.Displaced {
-		if _, ok := m.s.Schedule(id); ok {
-			t.Fatalf("job %s was displaced and runs", id)
+	for _, gone := range d.Displaced {
+		lost += m.worth[gone.ID]
+		was := old[gone.ID]
+		m.displaced(t, gone, was, slot)
+		now, running := m.s.Schedule(gone.ID)
+		if want := append(was[:was.before(slot):was.before(slot)], gone.Decision.Schedule...); running && !cmp.Equal(now, want) {
+			t.Fatalf("displaced job %s runs %v, want %v", gone.ID, now, want)
 		}
-		lost += m.worth[id]
-		delete(m.jobs, id)
 	}
 	if lost > d.Utility || lost > 0 && (m.learn == nil || m.learn.Displace == 0 || !d.Admitted) {
 		t.Fatalf("lost %g for %+v", lost, d)

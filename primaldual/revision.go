@@ -32,11 +32,13 @@ type wish struct {
 	owner  *running // nil for a job that is not admitted yet
 }
 
-// plan is an answer to a wish: its schedule, the jobs that move for it, and those that go.
+// plan is an answer to a wish: its schedule, the jobs that move for it, and those that go, each with the decision about what is
+// left of it.
 type plan struct {
 	schedule Schedule
 	moves    []move
 	gone     []*running
+	again    []Decision
 }
 
 // move is an admitted job with its new future.

@@ -150,16 +150,17 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 	s.arrival = job.Arrival
 	if s.learn != nil {
 		// The account comes before the changes, since those who go are still known here. Then they
-		// leave, others move into the room, and the job is admitted last, when its slots are free.
-		s.note(&job, &decision, worthOf(p.gone))
-		for _, r := range p.gone {
-			s.ledger.move(&r.job, r.schedule, s.First(), -1)
-			delete(s.jobs, r.job.ID)
-		}
+		// leave, others move into the room, and the job is admitted when its slots are free.
+		s.note(&job, &decision, p.lost())
+		s.release(p.gone, job.Arrival)
 		s.apply(&p, job.Arrival)
 	}
 	if decision.Admitted {
 		s.admit(&job, decision)
+	}
+	// Those who lost their place go on in what is left, or are forgotten.
+	for i, r := range p.gone {
+		s.settle(r, &p.again[i], job.Arrival)
 	}
 	s.check()
 	return decision, nil

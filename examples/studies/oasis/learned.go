@@ -68,8 +68,8 @@ func (l *learned) offer(state *sim.JobState) (admitted bool, err error) {
 	for _, r := range decision.Revised {
 		l.schedules[r.ID] = r.Schedule
 	}
-	for _, id := range decision.Displaced {
-		l.schedules[id] = nil
+	for _, gone := range decision.Displaced {
+		l.schedules[gone.ID] = gone.Decision.Schedule // none where it found no other place
 	}
 	return true, nil
 }
