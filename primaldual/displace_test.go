@@ -193,3 +193,23 @@ func TestDisplacedGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// Those who are displaced together are offered again one by one: where there is late room for one of them, the older has it.
+func TestDisplacedGoOnInTurn(t *testing.T) {
+	s := learner4(t, 12, Learning{Displace: 2})
+	for _, id := range []string{"older", "younger"} {
+		j := deadlined(id, 1, 6, 3, 10)
+		j.Utility = Steps{{Within: 2, Value: 10}, {Within: 4, Value: 4}}
+		offer(t, s, j)
+	}
+	d := offer(t, s, deadlined("wide", 1, 12, 3, 60)) // slots 1 to 3, all of them; two slots are left of any worth
+	if got := gone(d); !slices.Equal(got, []string{"older", "younger"}) {
+		t.Fatalf("displaced %v", got)
+	}
+	if a, b := d.Displaced[0].Decision, d.Displaced[1].Decision; !a.Admitted || a.Utility != 4 || b.Admitted {
+		t.Errorf("the older %v, worth %g; the younger %v", a.Verdict, a.Utility, b.Verdict)
+	}
+	if err := s.recount(); err != nil {
+		t.Error(err)
+	}
+}
