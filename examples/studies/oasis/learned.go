@@ -5,6 +5,8 @@ package main
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/primaldual"
@@ -16,6 +18,12 @@ type learned struct {
 	learning primaldual.Learning
 	// rigid: a job never has more workers than a static scheduler gives it.
 	rigid bool
+	// believes says how a job is offered; nil: as it is, with linear speed.
+	believes func(*sim.JobState) primaldual.Job
+	// corrects: where jobs turn out slower or faster than believed, what is left of them is planned again.
+	corrects bool
+	// lost are by ID the jobs of which the rest was refused.
+	lost map[string]bool
 
 	scheduler *primaldual.Scheduler
 	schedules map[string]primaldual.Schedule
@@ -27,13 +35,18 @@ func (l *learned) Name() string { return l.label }
 // Decide offers the new jobs and orders what is scheduled for this slot.
 func (l *learned) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err error) {
 	if l.scheduler == nil {
-		l.schedules = make(map[string]primaldual.Schedule)
+		l.schedules, l.lost = make(map[string]primaldual.Schedule), make(map[string]bool)
 		l.scheduler, err = primaldual.NewScheduler(state.Scenario.Cluster(), nil, &primaldual.SchedulerOptions{Learn: &l.learning})
 		if err != nil {
 			return orders, err
 		}
 	}
 	slot := int(state.Now/state.Scenario.Slot) + 1
+	if l.corrects {
+		if err := l.correct(state, slot); err != nil {
+			return orders, err
+		}
+	}
 	for i := range state.Jobs {
 		if job := &state.Jobs[i]; job.New {
 			admitted, err := l.offer(job)
@@ -60,6 +73,14 @@ func (l *learned) offer(state *sim.JobState) (admitted bool, err error) {
 	if l.rigid {
 		job = narrowed(job, state.Fixed)
 	}
+	if l.believes != nil {
+		job = l.believes(state)
+	}
+	return l.take(job)
+}
+
+// take offers a job and notes what comes of it.
+func (l *learned) take(job primaldual.Job) (admitted bool, err error) {
 	decision, err := l.scheduler.Offer(job)
 	if err != nil || !decision.Admitted {
 		return false, err
@@ -72,6 +93,126 @@ func (l *learned) offer(state *sim.JobState) (admitted bool, err error) {
 		l.schedules[gone.ID] = gone.Decision.Schedule // none where it found no other place
 	}
 	return true, nil
+}
+
+// later is a utility of a job that is offered so many slots after its arrival.
+type later struct {
+	primaldual.Utility
+	slots int
+}
+
+// Value returns what the job is worth d slots after the later arrival.
+func (u later) Value(d int) float64 { return u.Utility.Value(d + u.slots) }
+
+// correct tells the scheduler, as a slot begins, who has ended early and who has more to do than is planned for him. A job
+// that finds no room for that is given up: it would end when it is worth nothing.
+func (l *learned) correct(state *sim.State, slot int) error {
+	if _, err := l.scheduler.Advance(slot); err != nil {
+		return err
+	}
+	for _, id := range state.Ended {
+		if _, runs := l.scheduler.Schedule(id); runs {
+			if _, err := l.scheduler.Complete(id, slot-1); err != nil {
+				return err
+			}
+		}
+		delete(l.schedules, id)
+	}
+	for i := range state.Jobs {
+		job := &state.Jobs[i]
+		schedule, runs := l.scheduler.Schedule(job.ID)
+		if !runs {
+			if err := l.offerRest(job, slot, state.Scenario.Slot); err != nil {
+				return err
+			}
+			continue
+		}
+		if missing := l.missing(job, schedule); missing > 0 {
+			if err := l.extend(job.ID, missing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// offerRest offers what is left of a job whose schedule is over though it is not done. One that is refused then is given up: it
+// gets nothing more.
+func (l *learned) offerRest(job *sim.JobState, slot int, length time.Duration) error {
+	if _, admitted := l.schedules[job.ID]; !admitted || l.lost[job.ID] {
+		return nil
+	}
+	l.schedules[job.ID] = nil
+	rest := l.restOf(job, slot, length)
+	l.lost[job.ID] = rest.Utility.Value(0) <= 0
+	if l.lost[job.ID] {
+		return nil
+	}
+	admitted, err := l.take(rest)
+	l.lost[job.ID] = !admitted
+	return err
+}
+
+// restOf returns what is left of a job as one that arrives in a slot and is worth what it was when it came.
+func (l *learned) restOf(job *sim.JobState, slot int, length time.Duration) primaldual.Job {
+	var rest primaldual.Job
+	if l.believes != nil {
+		rest = l.believes(job)
+		rest.Units = int64(math.Ceil(job.Left.Seconds() / job.Work.Seconds() * float64(rest.Units)))
+	} else {
+		rest = narrowed(*job.Training, job.Training.Chunks)
+		rest.MinibatchSlots = job.Left.Seconds() / length.Seconds() / float64(rest.Chunks)
+	}
+	rest.Arrival, rest.Utility = slot, later{rest.Utility, slot - job.Training.Arrival}
+	return rest
+}
+
+// missing returns by how much the work that is left of a job, in the units that it was offered in, exceeds what is left of its
+// schedule.
+func (l *learned) missing(job *sim.JobState, schedule primaldual.Schedule) int64 {
+	offered := *job.Training
+	if l.believes != nil {
+		offered = l.believes(job)
+	}
+	// Work is the time at speed 1: its ratio to the units of the whole job converts.
+	left := int64(math.Ceil(job.Left.Seconds() / job.Work.Seconds() * float64(offered.WorkerSlots())))
+	for i := range schedule {
+		if schedule[i].Slot >= l.scheduler.First() {
+			left -= does(&offered, &schedule[i])
+		}
+	}
+	return left
+}
+
+// does returns the work that a job is believed to do in a slot of its schedule.
+func does(job *primaldual.Job, plan *primaldual.SlotPlan) int64 {
+	workers := plan.Total()
+	if len(job.Speeds) == 0 {
+		return workers
+	}
+	for _, way := range job.Speeds {
+		if way.Workers == workers {
+			return way.Units
+		}
+	}
+	return 0
+}
+
+// extend asks for more slots for a job, and notes who moves for it.
+func (l *learned) extend(id string, work int64) error {
+	extension, err := l.scheduler.Extend(id, work)
+	if err != nil {
+		return err
+	}
+	if !extension.Decision.Admitted {
+		l.schedules[id] = nil
+		return l.scheduler.Cancel(id)
+	}
+	l.schedules[id] = extension.Decision.Schedule
+	for _, r := range extension.Decision.Revised {
+		l.schedules[r.ID] = r.Schedule
+	}
+	return nil
 }
 
 // narrowed returns a job with the same work of which at most so many workers run at a time.

@@ -26,6 +26,8 @@ type options struct {
 	windows     string
 	every       int
 	held        bool
+	factors     bool
+	speeds      string
 	gpus        []int
 }
 
@@ -40,6 +42,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.trace, "trace", "", "play the trace in this `file` instead: CSV, with the columns of README.md")
 	flags.StringVar(&o.windows, "windows", "", "play 90 windows of the traces in this `folder` instead: chronus_slo.csv.gz, ms_itp_2021.csv.gz")
 	flags.BoolVar(&o.held, "held", false, "with -windows: traces on which no setting was chosen instead: thetagpu_2023.csv.gz, philly_vcs.csv.gz")
+	flags.BoolVar(&o.factors, "factors", false, "with -windows: only displacement, with every factor, on those windows and the held ones")
+	flags.StringVar(&o.speeds, "speeds", "", "with -windows: jobs scale as the step times in this `folder` say: pollux_placements.csv.gz, pollux_scalability.csv.gz")
 	flags.IntVar(&o.every, "every", 1, "with -windows: play only every so manieth")
 	flags.Func("gpus", "with -windows and -trace: the sizes of cluster, `numbers` of GPUs with commas between; else parts of what the jobs keep busy", o.readSizes)
 	if err := command.Parse(flags, args); err != nil {
@@ -68,6 +72,12 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	if o.windows != "" && o.factors {
+		return runFactors(ctx, o, stdout, stderr)
+	}
+	if o.windows != "" && o.speeds != "" {
+		return runSpeeds(ctx, o, stdout, stderr)
 	}
 	if o.windows != "" {
 		return runWindows(ctx, o, stdout, stderr)
