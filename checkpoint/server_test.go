@@ -5,6 +5,7 @@ package checkpoint_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
@@ -116,5 +117,49 @@ func TestServerComesAndGoes(t *testing.T) {
 	steps(t, m, slotted("s1"), checkpoint.ServerFenced{ID: "s1"})
 	if r := m.Ready().Record; len(r.Servers) != 0 || len(r.Lost) != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A job whose server has not answered in all tries does not count among those in the middle of an adjustment, and one that
+// has a try left does.
+func TestLimitCountsJobsWithTriesLeft(t *testing.T) {
+	config := simConfig()
+	config.Limit, config.Retries = 1, 2
+	m, err := checkpoint.New(config, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stop checkpoint.Effect
+	done := func() { // all is done that is asked for, but for the Stop
+		for {
+			effects := m.Ready().Effects
+			if len(effects) == 0 {
+				return
+			}
+			for _, e := range effects {
+				if e.Action == checkpoint.Stop {
+					stop = e
+				} else {
+					steps(t, m, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done})
+				}
+			}
+		}
+	}
+	steps(t, m, slotted("s1"), slotted("s2"), checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Submit{Job: "b", Demand: slot},
+		checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}})
+	done()
+	steps(t, m, checkpoint.Cancel{Job: "a"}, checkpoint.Adjust{Targets: map[string][]string{"b": {"s2"}}})
+	now := time.Unix(1, 0)
+	for failed := 1; failed <= 3; failed++ {
+		done()
+		steps(t, m, checkpoint.Reply{ID: stop.ID, Job: "a", Outcome: checkpoint.Failed})
+		done()
+		if got, want := m.Look("b").Phase == checkpoint.Running, failed > 2; got != want {
+			t.Fatalf("the Stop of a has failed %d times, two retries are allowed: b is %s", failed, m.Look("b").Phase)
+		}
+		for range 5 { // longer than the pause, and not as long as an effect may take
+			now = now.Add(time.Second)
+			steps(t, m, checkpoint.Tick{Now: now})
+		}
 	}
 }

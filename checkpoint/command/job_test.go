@@ -46,7 +46,7 @@ var jobs map[string]func()
 
 func init() {
 	jobs = map[string]func(){
-		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": agent, "pair": pair,
+		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": resumes, "pair": pair,
 		"sleep":   func() { time.Sleep(time.Hour) },
 		"die":     func() { os.Exit(3) },
 		"killed":  func() { must(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },
@@ -202,9 +202,9 @@ func forks() {
 	time.Sleep(time.Hour)
 }
 
-// agent resumes a run with a runner and waits to be killed. Arguments: the folder, the directory, the
+// resumes resumes a run with a runner and waits to be killed. Arguments: the folder, the directory, the
 // attempt, the number of containers, and the command.
-func agent() {
+func resumes() {
 	attempt, err := strconv.ParseInt(os.Args[4], 10, 64)
 	must(err)
 	containers, err := strconv.Atoi(os.Args[5])
