@@ -4,13 +4,15 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 )
 
 // lockFile makes a file and locks it, and reports whether it was free. It follows no link. release removes the file.
 func lockFile(name string) (release func(), free bool, err error) {
-	for {
+	const attempts = 1000 // each further one needs another run that has let go of it at the same moment
+	for range attempts {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
 			return nil, false, err
@@ -30,6 +32,7 @@ func lockFile(name string) (release func(), free bool, err error) {
 			return nil, false, err
 		}
 	}
+	return nil, false, fmt.Errorf("%s is replaced again and again", name)
 }
 
 // isNamed reports whether an open file is the one of that name.
