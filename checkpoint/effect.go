@@ -10,7 +10,7 @@ type Action string
 const (
 	// Save: have the job write its state, and commit it to the store as number Checkpoint.
 	Save Action = "save"
-	// Verify: read number Checkpoint from the store, to its end.
+	// Verify: read number Checkpoint from the store, to its end. The master does that, or the servers, each a share.
 	Verify Action = "verify"
 	// Stop: end every process of the job, of Attempt and all before, on Servers.
 	Stop Action = "stop"

@@ -289,7 +289,7 @@ func TestSaveStopResume(t *testing.T) {
 	if p := b.page(); p.Containers != 2 || p.Created != 2 || p.Resumed != 2 || p.Stopped != 1 || string(p.Spec) != "{}" || p.Run.Attempt != 2 {
 		t.Errorf("the book says %+v", p)
 	}
-	for action, text := range map[checkpoint.Action]string{"dance": `effect "dance"`, checkpoint.Verify: `effect "verify"`} {
+	for action, text := range map[checkpoint.Action]string{"dance": `effect "dance"`, checkpoint.Prune: `effect "prune"`} {
 		if r := b.do(checkpoint.Effect{Action: action, Attempt: 2}); r.Outcome != checkpoint.Failed || !strings.Contains(r.Detail, text) {
 			t.Errorf("%s: %+v", action, r)
 		}

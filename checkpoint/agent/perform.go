@@ -34,6 +34,8 @@ func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 	// A save and a look start nothing, so one that hangs in a disk is left alone: the lane is free for the Stop.
 	case checkpoint.Save:
 		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return a.save(ctx, e) })
+	case checkpoint.Verify:
+		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return -1, a.verify(ctx, order) })
 	case checkpoint.Confirm:
 		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return -1, a.confirm(ctx, e) })
 	}
@@ -137,6 +139,16 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	}
 	_, err = transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
 	return saved.Step, err
+}
+
+// verify reads the server's share of a checkpoint.
+func (a *Agent) verify(ctx context.Context, order Order) error {
+	e := order.Effect
+	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {
+		return err
+	}
+	_, err := transfer.VerifyShare(ctx, a.config.Store, e.Job, e.Checkpoint, order.Share)
+	return err
 }
 
 // confirm waits until the processes run. Work that is done already counts as well: a short job may be faster than

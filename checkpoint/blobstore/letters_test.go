@@ -35,6 +35,9 @@ func TestLetters(t *testing.T) {
 	if g, err := authority.Renew(t.Context(), claim); err == nil {
 		t.Fatalf("nobody has answered: %+v", g)
 	}
+	if text, err := place.Get(t.Context(), "long.claim"); err != nil || len(text) != 1<<16 {
+		t.Errorf("%d bytes of a long letter, %v", len(text), err)
+	}
 	names, err := place.List(t.Context())
 	if err != nil || len(names) != 4 {
 		t.Errorf("%v, %v", names, err)

@@ -63,6 +63,9 @@ type Options struct {
 	// Retain is how long a job that has ended is remembered. Then its checkpoints are deleted and it is forgotten, by its
 	// servers as well; 0: for ever, and whoever forgets it deletes its checkpoints.
 	Retain time.Duration
+	// VerifyOnServers says that the servers of a job read what it has saved, each a share at the same time, and not the master:
+	// it reads a checkpoint only where one of them could not. What a server alone can see must not be a store then.
+	VerifyOnServers bool
 	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
 	CompactBytes int64
 	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.

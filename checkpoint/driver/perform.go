@@ -49,10 +49,12 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.Reply {
 	servers := e.Servers
 	switch e.Action {
-	// The store is asked, not a server: the master checks with its own eyes what an agent says it has
-	// saved.
+	// The store is asked, and not the server that has saved: the master checks with its own eyes, or all servers of the
+	// job do, each a share.
 	case checkpoint.Verify:
-		return failed(d.verify(ctx, e))
+		if !d.options.VerifyOnServers {
+			return failed(d.verify(ctx, e))
+		}
 	case checkpoint.Save:
 		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 	}
@@ -68,8 +70,12 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 		waited++
 		go func() { replies <- failed(d.fence(ctx, e)) }()
 	}
-	for _, server := range servers {
-		go func() { replies <- d.give(ctx, server, order) }()
+	for i, server := range servers {
+		own := order
+		if e.Action == checkpoint.Verify {
+			own.Share = transfer.Share{Index: i, Of: len(servers)}
+		}
+		go func() { replies <- d.give(ctx, server, own) }()
 	}
 	all := failed(nil)
 	// All are waited for, also after one has failed: a reply means that nothing of the effect is under

@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // blind is a store as one server, or the master, sees it: what it cannot read has an error.
@@ -133,4 +136,50 @@ func TestCannotFetch(t *testing.T) {
 		}
 		w.close()
 	})
+}
+
+// Where servers verify, each of a job's reads its share, and the master reads nothing; what a server cannot read does not
+// count, and the job runs on.
+func TestVerifyOnServers(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, master := seen(w, errors.New("the master reads"))
+		master.from.Store(1)
+		w.options.VerifyOnServers = true
+		var mu sync.Mutex
+		shares := map[string]agent.Order{}
+		for _, s := range w.servers {
+			s.Meet = func(_ context.Context, o agent.Order) error {
+				if o.Effect.Action == checkpoint.Verify {
+					mu.Lock()
+					defer mu.Unlock()
+					shares[s.ID] = o
+				}
+				return nil
+			}
+		}
+		w.open()
+		w.runs("lr", "s1", "s2")
+		saved := w.saves("lr", 10, "s1")
+		mu.Lock()
+		first, second := shares["s1"].Share, shares["s2"].Share
+		mu.Unlock()
+		if first != (transfer.Share{Index: 0, Of: 2}) || second != (transfer.Share{Index: 1, Of: 2}) {
+			t.Errorf("the shares are %+v and %+v", first, second)
+		}
+		// One server does not find what was saved.
+		w.servers["s2"].Server.Store = &blind{w.store, (&sight{err: store.ErrNotFound}).blinded()}
+		w.servers["s1"].Work(5)
+		w.must(checkpoint.Checkpoint{Job: "lr"})
+		j := w.await("lr", func(j *driver.JobState) bool { return j.Job.Reason.Constraint == string(checkpoint.Verify) })
+		if j.Job.Phase != checkpoint.Running || j.Job.Newest() != saved.Job.Newest() {
+			t.Errorf("%s with %+v, want %+v", j.Job.Phase, j.Job.Newest(), saved.Job.Newest())
+		}
+		w.close()
+	})
+}
+
+// blinded is the sight of who sees no checkpoint.
+func (s *sight) blinded() func(int64) error {
+	s.from.Store(1)
+	return s.fails
 }

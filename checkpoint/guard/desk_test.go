@@ -251,6 +251,16 @@ func TestFilesOfAnother(t *testing.T) {
 	}
 }
 
+// A desk whose folder is gone says so.
+func TestFilesGone(t *testing.T) {
+	d, _ := desk()
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	if err := d.AnswerFiles(ctx, filepath.Join(t.TempDir(), "gone"), time.Millisecond); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want os.ErrNotExist", err)
+	}
+}
+
 // A claim that lies in the folder is answered once: its guard may be dead.
 func TestFilesAnswersOnce(t *testing.T) {
 	d := guard.NewDesk(3, 50*time.Millisecond, 0, nil)

@@ -3,6 +3,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
@@ -23,15 +25,33 @@ const maxReaders = 8
 // Verify reads every part of a stored checkpoint and returns its manifest. A part that is not what was
 // committed is an error that wraps ErrCorrupt. O(bytes), in pieces that are read at the same time.
 func Verify(ctx context.Context, s store.Store, job string, number int64) (store.Manifest, error) {
-	manifest, err := verify(ctx, s, job, number)
+	return VerifyShare(ctx, s, job, number, Share{})
+}
+
+// Share is one of so many shares of a checkpoint. The zero value is all of it.
+type Share struct {
+	// Index numbers the shares, from 0; Of is how many there are, and 0 stands for 1.
+	Index int `json:"index,omitempty"`
+	Of    int `json:"of,omitempty"`
+}
+
+// VerifyShare is Verify of a share: all of them together read every byte once, and may do so on as many servers. Each opens
+// the checkpoint. O(bytes of the share), and of the manifest.
+func VerifyShare(ctx context.Context, s store.Store, job string, number int64, share Share) (store.Manifest, error) {
+	share.Of = cmp.Or(share.Of, 1)
+	if share.Index < 0 || share.Index >= share.Of {
+		return store.Manifest{}, &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: job}, Field: "Share", Err: apportion.ErrRange,
+			Detail: fmt.Sprintf("%d of %d", share.Index, share.Of)}
+	}
+	manifest, err := verify(ctx, s, job, number, share)
 	if err != nil {
 		return store.Manifest{}, fmt.Errorf("verify job %q, checkpoint %d: %w", job, number, err)
 	}
 	return manifest, nil
 }
 
-// verify is Verify without the words around its errors.
-func verify(ctx context.Context, s store.Store, job string, number int64) (store.Manifest, error) {
+// verify is VerifyShare without the words around its errors.
+func verify(ctx context.Context, s store.Store, job string, number int64, share Share) (store.Manifest, error) {
 	reader, err := s.Open(ctx, job, number)
 	if err != nil {
 		return store.Manifest{}, err
@@ -39,7 +59,14 @@ func verify(ctx context.Context, s store.Store, job string, number int64) (store
 	// What Close says does not matter: every part has been read to its end and compared.
 	defer reader.Close()
 	manifest := reader.Manifest()
-	return manifest, inParallel(piecesOf(manifest), func(p piece) error { return p.verify(ctx, reader) })
+	// Pieces go round, so that no share is larger than another by more than one of them.
+	var own []piece
+	for i, p := range piecesOf(manifest) {
+		if i%share.Of == share.Index {
+			own = append(own, p)
+		}
+	}
+	return manifest, inParallel(own, func(p piece) error { return p.verify(ctx, reader) })
 }
 
 // piece is a range of a part, or all of it.

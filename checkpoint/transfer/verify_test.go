@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
@@ -113,5 +114,50 @@ func TestInParallel(t *testing.T) {
 	}
 	if err := inParallel(nil, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// Shares are all of a checkpoint: a flipped bit is found by the one share that has its piece, whichever that is.
+func TestVerifyShare(t *testing.T) {
+	dir, from := t.TempDir(), t.TempDir()
+	s, err := filestore.Open(dir, &filestore.Options{Form: medium.Form{InlineBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var files []string
+	for i := range 7 {
+		files = append(files, fmt.Sprint("shard-", i))
+		if err := os.WriteFile(filepath.Join(from, files[i]), []byte(fmt.Sprint("content ", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Save(t.Context(), s, "lr", 1, runner.Saved{Dir: from, Files: files}); err != nil {
+		t.Fatal(err)
+	}
+	for damaged := range files {
+		name := filepath.Join(dir, "lr", "1", fmt.Sprint(damaged))
+		right, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(name, bytes.ToUpper(right), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		const shares = 3
+		for share := range shares {
+			m, err := VerifyShare(t.Context(), s, "lr", 1, Share{share, shares})
+			if found := errors.Is(err, store.ErrCorrupt); found != (damaged%shares == share) || !found && (err != nil || len(m.Parts) != 7) {
+				t.Errorf("part %d is damaged, share %d of %d: %v", damaged, share, shares, err)
+			}
+		}
+		if err := os.WriteFile(name, right, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, share := range []int{-1, 3} {
+		if _, err := VerifyShare(t.Context(), s, "lr", 1, Share{share, 3}); !errors.Is(err, apportion.ErrRange) {
+			t.Errorf("share %d of 3: %v", share, err)
+		}
 	}
 }

@@ -64,6 +64,7 @@ func TestFlaws(t *testing.T) {
 		"LostMemory":                  {needsNoCreate, keepsName},
 		"OrdersForAnother":            {obeysAny},
 		"WitnessOfJournal":            {anyJournal, epochElsewhere, lastHeard, forgetsWitness},
+		"Verify":                      {verifiesNothing, anyStore},
 		"StoreThatIsNamed":            {anyStore, savesAnywhere},
 		"LeaseEnds":                   {ignoresLease},
 		"OldStampsRenewNothing":       {renewsAlways},

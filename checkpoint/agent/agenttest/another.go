@@ -137,3 +137,18 @@ func namedStore(ctx context.Context, s *Subject) error {
 		func() error { return s.alive(3) },
 	)
 }
+
+// verify: a checkpoint that is there can be read, and one that is not, or is in another store, cannot.
+func verify(ctx context.Context, s *Subject) error {
+	elsewhere := numbered(9, of(checkpoint.Verify, 2))
+	elsewhere.Store = "OTHEROTHEROTHEROTHEROTHER2"
+	return first(
+		func() error { return s.start(ctx, 2) },
+		func() error {
+			return s.all(ctx, numbered(9, of(checkpoint.Save, 2)), numbered(9, of(checkpoint.Verify, 2)))
+		},
+		func() error { return s.expect(ctx, checkpoint.Failed, numbered(77, of(checkpoint.Verify, 2))) },
+		func() error { return s.expect(ctx, checkpoint.Failed, elsewhere) },
+		func() error { return s.alive(2) },
+	)
+}

@@ -33,6 +33,7 @@ var checks = []check{
 	{"LostMemory", []string{"Forget"}, lostMemory},
 	{"OrdersForAnother", nil, forAnother},
 	{"WitnessOfJournal", []string{"Restart"}, witness},
+	{"Verify", nil, verify},
 	{"StoreThatIsNamed", nil, namedStore},
 	{"LeaseEnds", []string{"Elapse"}, leaseEnds},
 	{"OldStampsRenewNothing", []string{"Elapse"}, oldStamps},

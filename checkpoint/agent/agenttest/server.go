@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // stepPart is the name of the part of a checkpoint that holds the number of its step.
@@ -107,7 +108,7 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	var err error
 	// 3. Act. What goes wrong is an outcome and no error, which would mean that nobody knows how it
 	// went.
-	if reply.Step, err = s.perform(ctx, h, e); err != nil {
+	if reply.Step, err = s.perform(ctx, h, order); err != nil {
 		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
 		if e.Action == checkpoint.Resume && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)) {
 			reply.Outcome = checkpoint.Damaged
@@ -120,7 +121,8 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 
 // perform does an effect that was admitted. It returns the step of a checkpoint, or -1. Each effect says what shall
 // be, so doing it twice comes to the same.
-func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
+func (s *Server) perform(ctx context.Context, h *hosted, order agent.Order) (int64, error) {
+	e := order.Effect
 	switch e.Action {
 	case checkpoint.Create:
 		h.containers = s.on(e.Containers)
@@ -139,6 +141,8 @@ func (s *Server) perform(ctx context.Context, h *hosted, e checkpoint.Effect) (i
 		return -1, s.resume(ctx, h, e)
 	case checkpoint.Save:
 		return s.save(ctx, h, e)
+	case checkpoint.Verify:
+		return -1, s.verify(ctx, order)
 	case checkpoint.Confirm:
 		if h.running != e.Attempt {
 			return -1, fmt.Errorf("attempt %d of job %q does not run", e.Attempt, e.Job)
@@ -190,6 +194,18 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 	h.progress = runner.Progress{Step: step, Running: true}
 	h.starts[e.Attempt]++
 	return nil
+}
+
+// verify reads the server's share of a checkpoint.
+func (s *Server) verify(ctx context.Context, order agent.Order) error {
+	if s.broken == verifiesNothing {
+		return nil
+	}
+	if err := s.expect(ctx, order.Effect); err != nil {
+		return err
+	}
+	_, err := transfer.VerifyShare(ctx, s.Store, order.Effect.Job, order.Effect.Checkpoint, order.Share)
+	return err
 }
 
 // expect returns an error unless the server's store is the one of an effect.
