@@ -110,7 +110,9 @@
 //	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, fix
 //	[general program (G), referee]	alloc/solver/group.go	Group, Instance.checkGroups
 //	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
-//	[general program (G), division]	alloc/embedded/ceilings.go	Solver.solveGroups, divide
+//	[general program (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
+//	[general program (G), moves]	alloc/embedded/internal/search/ceilings.go	Annealer.relieve, Annealer.giveWay
+//	[general program §4, nu]	alloc/embedded/internal/problem/ceilings.go	Problem.compileCeilings
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure

@@ -9,6 +9,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/problemtest"
+	"github.com/apportion/apportion/drf"
 )
 
 // table2 is the paper's cluster with n applications of Table II in turn; where previous is set, all but
@@ -144,5 +145,58 @@ func BenchmarkCluster(b *testing.B) {
 				b.ReportMetric(float64(len(d.Waiting)+len(d.Suspended)), "without")
 			}
 		})
+	}
+}
+
+// What queues cost beside the flat problem: 30 of them in two levels, without ceilings, with some that allow a leaf four
+// times its part of the cluster, and with some that allow it just that.
+func BenchmarkQueues(b *testing.B) {
+	queued := func(p *alloc.Problem, allowed float64) {
+		total := make(apportion.Resources, len(p.Kinds))
+		for _, server := range p.Servers {
+			for k, c := range server.Capacity {
+				total[k] += c
+			}
+		}
+		for q := range 30 {
+			queue := drf.Queue{ID: fmt.Sprint("q", q), Weight: 1}
+			if q >= 5 {
+				queue.Parent = fmt.Sprint("q", q%5)
+			}
+			for _, c := range total {
+				if q >= 5 && allowed > 0 {
+					queue.Ceiling = append(queue.Ceiling, int64(allowed*float64(c)/25))
+				}
+			}
+			p.Queues = append(p.Queues, queue)
+		}
+		for i := range p.Applications {
+			p.Applications[i].Queue = fmt.Sprint("q", 5+i%25)
+		}
+	}
+	for _, family := range alloctest.Families()[:2] {
+		for _, previous := range []bool{false, true} {
+			for _, c := range []struct {
+				name   string
+				change func(*alloc.Problem)
+			}{
+				{"flat", func(*alloc.Problem) {}}, {"free", func(p *alloc.Problem) { queued(p, 0) }},
+				{"loose", func(p *alloc.Problem) { queued(p, 4) }}, {"tight", func(p *alloc.Problem) { queued(p, 1) }},
+			} {
+				b.Run(fmt.Sprintf("%s/previous=%v/%s", family.Name, previous, c.name), func(b *testing.B) {
+					p := problemtest.Draw(family, 0, 100, 100, previous)
+					c.change(p)
+					for b.Loop() {
+						d, err := alloc.Reallocate(context.Background(), p, nil)
+						if err != nil {
+							b.Fatal(err)
+						}
+						b.ReportMetric(100*d.Gap, "gap-%")
+						b.ReportMetric(d.Objective, "utilization")
+						b.ReportMetric(float64(len(d.Waiting)+len(d.Suspended)), "without")
+					}
+				})
+			}
+		}
 	}
 }

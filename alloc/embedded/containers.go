@@ -105,7 +105,8 @@ func (r *run) work() float64 {
 	case r.p.Worthy:
 		// unit falls with the square root of the size, so that work grows with the square root of it.
 		unit = r.tune.WorthWork * math.Sqrt(r.tune.WorthCrowd/size)
-	case r.p.Budget <= 0:
+	// Below ceilings the answer without them has been searched for already.
+	case r.p.Budget <= 0 || len(r.p.Ceilings) > 0:
 		unit = r.tune.FreshWork
 	}
 	return math.Min(float64(r.opts.Effort), r.tune.MostEffort) * math.Min(unit*size, r.tune.UnitWork)

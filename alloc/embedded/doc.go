@@ -42,12 +42,17 @@
 // by containers: moves follow the slope of the concave envelope (problem.Curve), the price bound tries every number, of
 // whatever shape the worths are, and enumeration settles tiny instances.
 //
+// Ceilings of groups (G) that can be exceeded tell applications apart too: those of one type are below the same ones.
+// Where the answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a multiplier
+// for each ceiling, moves keep them all, and enumeration settles tiny instances. There is no branch and bound then.
+//
 // # Notation
 //
 //	symbol   Go name                        unit                  where
 //	v_t      problem.DemandType.Value       utilization           [Dorm] eq. (10), of a type of demand t
 //	delta_t  problem.DemandType.Delta       share per container   [Dorm] eq. (2)
 //	p_gk     lagrange.Dual, x[g*Kinds+k]    utilization per unit  of kind k on a server of class g
+//	nu_c     between p and lambda           utilization per unit  of what a ceiling (G) limits
 //	lambda   the last of a Dual's x         utilization per share of the fairness budget (15)
 //	p_t      lagrange.Decomposition, x[t]   utilization           of a container of type t, see solver.CopyBound
 //	mu_ij    the same, after lambda         utilization           of the room of application i on server j

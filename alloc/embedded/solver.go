@@ -64,7 +64,7 @@ func (s *Solver) settings() solver.Settings {
 	return solver.Settings{Solver: Name, Effort: int64(s.opts.Effort), Gap: s.opts.Gap, Seed: s.opts.Seed, Warm: s.opts.Warm != nil}
 }
 
-// solve answers an instance without ceilings and options.
+// solve answers an instance without options.
 func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solution {
 	p := problem.New(inst)
 	if conflict := counting.Conflict(p); conflict != nil {

@@ -4,10 +4,8 @@ package mip_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
@@ -26,20 +24,7 @@ func TestCeilings(t *testing.T) {
 	for seed := range seeds {
 		inst := solvertest.General(seed)
 		free, _ := p2oracle.Best(inst)
-		random := rand.New(rand.NewPCG(seed, 7))
-		group := solver.Group{Ceiling: make(apportion.Resources, len(inst.Total))}
-		for i := range inst.Apps {
-			if random.IntN(3) > 0 {
-				group.Apps = append(group.Apps, i)
-			}
-		}
-		for k, c := range inst.Total {
-			group.Ceiling[k] = solver.NoLimit
-			if random.IntN(3) > 0 {
-				group.Ceiling[k] = random.Int64N(c + 1)
-			}
-		}
-		inst.Groups = []solver.Group{group}
+		solvertest.Grouped(inst, seed)
 		best, _ := p2oracle.Best(inst)
 		if free != nil && (best == nil || inst.Objective(best) < inst.Objective(free)-solver.ObjectiveTolerance) {
 			binding++

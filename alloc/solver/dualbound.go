@@ -1,5 +1,5 @@
 // This file recomputes an upper bound of P2 from multipliers alone: Lagrangian relaxation of the
-// capacities (6) and the fairness budget (15), with the adjustment budget (16) kept exactly.
+// capacities (6), the fairness budget (15) and the ceilings (G), with the adjustment budget (16) kept exactly.
 
 package solver
 
@@ -12,29 +12,29 @@ import (
 
 // DualBound returns an upper bound on the utilization of every solution of inst, proved by m:
 //
-//	bound = sum_jk p_jk c_jk + lambda (LossBudget + LossTolerance) + sum_new free_i + sum_running keep_i
-//	        + the best gains free_i - keep_i that AdjustBudget pays for
+//	bound = sum_jk p_jk c_jk + lambda (LossBudget + LossTolerance) + sum_gk nu_gk L_gk + sum_new free_i
+//	        + sum_running keep_i + the best gains free_i - keep_i that AdjustBudget pays for
 //	free_i = max over allowed n of fill_i(n) + w_i(n) - (lambda + LossPrice) |delta_i n - share_i|
-//	fill_i(n) = the n containers with the largest v_i - p_j d_i, at most room_ij of them on server j
+//	fill_i(n) = the n containers with the largest v_i - e_i - p_j d_i, at most room_ij of them on server j
 //	room_ij = floor((c_j - what all but the largest that AdjustBudget lets leave use)/d_i), at most
 //	          PerServer, and 0 on servers that are not open to i
-//	keep_i = sum_j xprev_ij (v_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//	keep_i = sum_j xprev_ij (v_i - e_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//	e_i = the sum of nu_g d_i over the groups g of i
 //
 // where w_i(n) is App.Extra, whatever its shape. Of a Choice free is the best of its options, with n above 0 in one of
-// them or, where it is not Required, in none, and keep that of the option that it runs with.
+// them or, where it is not Required, in none, and keep that of the option that it runs with. Without prices on ceilings
+// (G) they are left out: what holds without them holds with them.
 //
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
 // minimum of an application does not fit the empty cluster, or more applications must move than
 // the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
-// The ceilings (G) are left out: what holds without them holds with them.
-//
 // Of unequal costs the last gain counts in part, as the knapsack's relaxation has it. An application that may
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
 //
-// Cost: O(applications x servers x (kinds + log servers) + entries of Worth).
+// Cost: O(applications x servers x (kinds + log servers) + entries of Worth + applications of all groups x kinds).
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
 		return 0, err
@@ -47,8 +47,13 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 			bound += float64(price * float64(inst.Capacity[j][k]))
 		}
 	}
+	for g, prices := range m.Group {
+		for k, price := range prices {
+			bound += float64(price * float64(inst.Groups[g].Ceiling[k]))
+		}
+	}
 	k := knapsack{budget: inst.AdjustBudget}
-	room := inst.roomWithin()
+	room, net := inst.roomWithin(), m.netOfCeilings(inst)
 	add := func(i int, free, keep float64) {
 		switch {
 		case !inst.Apps[i].Running:
@@ -65,24 +70,24 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	}
 	for i := range inst.Apps {
 		if of[i] < 0 {
-			none, some := m.free(inst, i, room)
-			add(i, math.Max(none, some), m.keep(inst, i))
+			none, some := m.free(inst, i, net[i], room)
+			add(i, math.Max(none, some), m.keep(inst, i, net[i]))
 		}
 	}
 	for c := range choices {
-		add(m.choose(inst, &choices[c], room))
+		add(m.choose(inst, &choices[c], net, room))
 	}
 	return bound + k.best(), nil
 }
 
 // choose returns the entry of a Choice that runs, or one of them, and what the Choice brings at best placed anew, and as
 // it is.
-func (m *Multipliers) choose(inst *Instance, choice *Choice, room []apportion.Resources) (runs int, free, keep float64) {
+func (m *Multipliers) choose(inst *Instance, choice *Choice, net []float64, room []apportion.Resources) (runs int, free, keep float64) {
 	var nothing float64
 	most, own := math.Inf(-1), 0.0 // the most that one option adds to what all bring without containers
 	runs = choice.Apps[0]
 	for _, i := range choice.Apps {
-		none, some := m.free(inst, i, room)
+		none, some := m.free(inst, i, net[i], room)
 		nothing += none
 		most = math.Max(most, some-none)
 		if inst.Apps[i].Running {
@@ -92,21 +97,36 @@ func (m *Multipliers) choose(inst *Instance, choice *Choice, room []apportion.Re
 	if !choice.Required {
 		most = math.Max(most, 0)
 	}
-	return runs, nothing + most, nothing - own + m.keep(inst, runs)
+	return runs, nothing + most, nothing - own + m.keep(inst, runs, net[runs])
 }
 
-// profit returns v_i - p_j d_i.
-func (m *Multipliers) profit(inst *Instance, i, j int) float64 {
-	app := &inst.Apps[i]
-	profit := app.Value
-	for k, d := range app.Demand {
-		profit -= float64(m.Server[j][k] * float64(d))
+// netOfCeilings returns v_i - e_i of every application: what a container of it is worth beside what it uses of the
+// ceilings.
+func (m *Multipliers) netOfCeilings(inst *Instance) []float64 {
+	net := make([]float64, len(inst.Apps))
+	for i := range net {
+		net[i] = inst.Apps[i].Value
 	}
-	return profit
+	for g, prices := range m.Group {
+		for _, i := range inst.Groups[g].Apps {
+			for k, price := range prices {
+				net[i] -= float64(price * float64(inst.Apps[i].Demand[k]))
+			}
+		}
+	}
+	return net
+}
+
+// profit returns net - p_j d_i, where net is v_i - e_i.
+func (m *Multipliers) profit(inst *Instance, i, j int, net float64) float64 {
+	for k, d := range inst.Apps[i].Demand {
+		net -= float64(m.Server[j][k] * float64(d))
+	}
+	return net
 }
 
 // keep returns keep_i, or -Inf where the application cannot stay as it is.
-func (m *Multipliers) keep(inst *Instance, i int) float64 {
+func (m *Multipliers) keep(inst *Instance, i int, net float64) float64 {
 	if !inst.MayStay(i) {
 		return math.Inf(-1)
 	}
@@ -114,7 +134,7 @@ func (m *Multipliers) keep(inst *Instance, i int) float64 {
 	n := Containers(app.Previous)
 	keep := app.Extra(n) + app.Stay - float64((m.Loss+inst.LossPrice)*app.Loss(n))
 	for _, p := range app.Previous {
-		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server))
+		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server, net))
 	}
 	return keep
 }
@@ -170,11 +190,11 @@ type step struct {
 
 // free returns free_i in two parts: without containers, and with some. fill_i is concave in n and so is minus the loss, so without Worth the maximum is at an allowed
 // number next to the end of a step or to the n whose share is share_i, or at a bound; with Worth it may be at any.
-func (m *Multipliers) free(inst *Instance, i int, room []apportion.Resources) (none, some float64) {
+func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.Resources) (none, some float64) {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
 	for j := range steps {
-		steps[j] = step{m.profit(inst, i, j), inst.most(i, j, room[j])}
+		steps[j] = step{m.profit(inst, i, j, net), inst.most(i, j, room[j])}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
 	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}

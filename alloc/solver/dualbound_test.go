@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -50,6 +51,11 @@ func TestDualBound(t *testing.T) {
 		// 6/8 - 7/24 - 1/24 = 5/12 more; freed MF: n=4 gains 5/16, loses 1/4 more.
 		{"a price for loss", func(_ *solver.Instance, m *solver.Multipliers) { m.Loss = 1 },
 			1 + 2*3./16 - 1./24 + 3*5./16 - 1./6 + 5./4 + 4*3./16 - 5./12},
+		// LR and NN share 3 CPUs at 3/16 each: LR is worth nothing then, kept or freed, and freed MF has no room for more.
+		{"a price for a ceiling", func(i *solver.Instance, m *solver.Multipliers) {
+			i.Groups = []solver.Group{{Apps: []int{0, 2}, Ceiling: apportion.Resources{3, solver.NoLimit, solver.NoLimit}}}
+			m.Group = [][]float64{{3. / 16, 0, 0}}
+		}, 3*3./16 + 3*5./16 + (5./4 - 3./16)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inst := tiny()
@@ -73,6 +79,7 @@ func TestDualBoundRefuses(t *testing.T) {
 		{"a negative price", func(m *solver.Multipliers) { m.Server[0][1] = -1e-9 }},
 		{"a price that is NaN", func(m *solver.Multipliers) { m.Server[0][1] = math.NaN() }},
 		{"an infinite price", func(m *solver.Multipliers) { m.Server[0][1] = math.Inf(1) }},
+		{"a price for a group that is none", func(m *solver.Multipliers) { m.Group = [][]float64{{0, 0, 0}} }},
 		{"a negative price for loss", func(m *solver.Multipliers) { m.Loss = -1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,6 +19,11 @@ func TestBoundsOfGeneral(t *testing.T) { checkBounds(t, solvertest.General) }
 // Nor is one with worths by number, whatever their shape.
 func TestBoundsOfWorth(t *testing.T) { checkBounds(t, solvertest.Worth) }
 
+// Nor is one below ceilings, whatever these cost.
+func TestBoundsOfGrouped(t *testing.T) {
+	checkBounds(t, func(seed uint64) *solver.Instance { return solvertest.Grouped(solvertest.Worth(seed), seed) })
+}
+
 // checkBounds compares the bounds of instances drawn by seed, at random prices, with the optimum.
 func checkBounds(t *testing.T, draw func(seed uint64) *solver.Instance) {
 	solved, tight := 0, 0

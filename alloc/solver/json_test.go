@@ -30,7 +30,7 @@ func genSolution(t *rapid.T) *solver.Solution {
 		s.Counts = solver.Counts{nil, {}, {{Server: 2, Count: rapid.Int64Min(1).Draw(t, "count")}}}
 	}
 	if rapid.Bool().Draw(t, "has multipliers") {
-		s.Multipliers = &solver.Multipliers{Server: [][]float64{prices.Draw(t, "prices"), nil}, Loss: .1, Adjust: .3}
+		s.Multipliers = &solver.Multipliers{Server: [][]float64{prices.Draw(t, "prices"), nil}, Group: [][]float64{prices.Draw(t, "ceilings")}, Loss: .1, Adjust: .3}
 	}
 	if rapid.Bool().Draw(t, "has copies") {
 		s.Copies = &solver.CopyPrices{Container: prices.Draw(t, "containers"), Room: [][]float64{nil, prices.Draw(t, "room")}}

@@ -13,11 +13,13 @@ import (
 // that is negative where it may not be, infinite or NaN.
 var ErrMultipliers = errors.New("solver: multipliers must be finite, not negative, and fit the instance")
 
-// Multipliers are prices on the three couplings of P2. With them the problem falls apart into one
+// Multipliers are prices on the couplings of P2. With them the problem falls apart into one
 // small problem per application, see DualBound. All are zero or positive.
 type Multipliers struct {
 	// Server[j][k] is the price of one unit of kind k on server j, in utilization.
 	Server [][]float64 `json:"server"`
+	// Group[g][k] is the price of one unit of kind k below the ceiling of group g, in utilization. Optional; nil: 0.
+	Group [][]float64 `json:"group,omitempty"`
 	// Loss is the price of one unit of the fairness budget, in utilization per share.
 	Loss float64 `json:"loss"`
 	// Adjust is the price of one more adjusted application, in utilization. DualBound does not
@@ -37,15 +39,21 @@ type CopyPrices struct {
 	Room [][]float64 `json:"room"`
 }
 
-// check returns ErrMultipliers unless there is a legal price for every server and kind.
+// check returns ErrMultipliers unless there is a legal price for every server and kind, and for every group and kind
+// or for no group.
 func (m *Multipliers) check(inst *Instance) error {
 	// A negative price would reward a violated constraint, and what it proves would be no bound.
 	if !priceOK(m.Loss) || !priceOK(m.Adjust) || len(m.Server) != len(inst.Capacity) {
 		return ErrMultipliers
 	}
-	for j, prices := range m.Server {
-		if len(prices) != len(inst.Capacity[j]) || slices.ContainsFunc(prices, badPrice) {
-			return ErrMultipliers
+	if m.Group != nil && len(m.Group) != len(inst.Groups) {
+		return ErrMultipliers
+	}
+	for _, rows := range [...][][]float64{m.Server, m.Group} {
+		for _, prices := range rows {
+			if len(prices) != len(inst.Total) || slices.ContainsFunc(prices, badPrice) {
+				return ErrMultipliers
+			}
 		}
 	}
 	return nil

@@ -136,6 +136,16 @@ func drawPrices(r *rand.Rand, inst *solver.Instance) (*solver.Multipliers, *solv
 			m.Server[j] = append(m.Server[j], price())
 		}
 	}
+	for g := range inst.Groups {
+		m.Group = append(m.Group, nil)
+		for _, limit := range inst.Groups[g].Ceiling {
+			nu := price()
+			if limit == solver.NoLimit {
+				nu = 0
+			}
+			m.Group[g] = append(m.Group[g], nu)
+		}
+	}
 	c := &solver.CopyPrices{Loss: price(), Room: make([][]float64, len(inst.Apps))}
 	for i := range inst.Apps {
 		c.Container = append(c.Container, price()-price())

@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -45,6 +46,34 @@ func TestRunAgainstOracle(t *testing.T) {
 			t.Fatalf("%d nodes from the best, %d from nothing", e.Nodes, plain.Nodes)
 		}
 	})
+}
+
+// Nor is more visited than ceilings allow, nor less than a bound at their prices.
+func TestRunBelowCeilings(t *testing.T) {
+	binding := 0
+	for seed := range uint64(600) {
+		inst := solvertest.Grouped(solvertest.General(seed), seed)
+		p := problem.New(inst)
+		want, _ := p2oracle.Best(inst)
+		if want == nil || counting.Conflict(p) != nil || len(p.Ceilings) == 0 {
+			continue
+		}
+		binding++
+		d := lagrange.NewDual(p, false)
+		x := make([]float64, d.Dim())
+		// With no price but theirs a bound is the closest to what the ceilings leave.
+		for c := range d.CeilingPrices(x) {
+			d.CeilingPrices(x)[c] = float64(1+seed%7) / 7
+		}
+		d.Evaluate(x)
+		e, done := Run(t.Context(), d, x, nil, 1<<22)
+		if diff := cmp.Diff(want, e.Counts()); !done || diff != "" {
+			t.Errorf("%d: done %v (-want +got):\n%s", seed, done, diff)
+		}
+	}
+	if binding < 50 {
+		t.Errorf("only %d of the instances have ceilings that matter", binding)
+	}
 }
 
 // Everything that is visited is given back: the servers are empty at the end, and so is x.

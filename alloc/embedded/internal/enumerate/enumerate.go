@@ -42,9 +42,12 @@ type Enumeration struct {
 	// left is what servers have beside the cells visited so far, kind k of server j at
 	// j*kinds+k.
 	left []int64
-	x    []int64 // application i, server j at i*servers+j
-	twin []int   // the server before j that is interchangeable with it, or -1
-	tied []bool  // server i*servers+j: column j equals its twin's above row i
+	// below is what the ceilings (G) leave, and belowPrice what a unit of each costs.
+	below      []int64
+	belowPrice []float64
+	x          []int64 // application i, server j at i*servers+j
+	twin       []int   // the server before j that is interchangeable with it, or -1
+	tied       []bool  // server i*servers+j: column j equals its twin's above row i
 	// price is p_jk, spread from classes to servers as left is.
 	price []float64
 	// after[i][r] bounds the priced value of applications i and later with r adjustments left.
@@ -73,7 +76,7 @@ type Enumeration struct {
 func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Counts, limit int64) (*Enumeration, bool) {
 	p := d.Problem
 	e := &Enumeration{
-		p: p, ctx: ctx, left: slices.Clone(p.Capacity), x: make([]int64, len(p.Apps)*p.Servers),
+		p: p, ctx: ctx, left: slices.Clone(p.Capacity), below: p.Limits(), belowPrice: d.CeilingPrices(x), x: make([]int64, len(p.Apps)*p.Servers),
 		tied: make([]bool, (len(p.Apps)+1)*p.Servers), Limit: limit, lambda: d.Lambda(x),
 	}
 	for _, g := range d.ClassOf {
@@ -185,7 +188,7 @@ func (e *Enumeration) app(i int, at Rank) bool {
 
 // hopeless reports whether nothing preferred to best can follow, or nothing feasible at all.
 //
-//	hope = at + lambda (L - loss so far) + sum_jk p_jk left_jk + after[i][adjustments left]
+//	hope = at + lambda (L - loss so far) + sum_jk p_jk left_jk + sum_c nu_c below_c + after[i][adjustments left]
 //
 // is the bound of lagrange.Dual for the rows to come on what the rows so far have left, and hence bounds
 // the utilization of every completion; loss and adjustments have bounds of their own.
@@ -208,6 +211,9 @@ func (e *Enumeration) hopeless(i int, at *Rank) bool {
 	bound := at.Objective + float64(e.lambda*(inst.LossBudget+solver.LossTolerance-at.Loss))
 	for jk, price := range e.price {
 		bound += float64(price * float64(e.left[jk]))
+	}
+	for c, price := range e.belowPrice {
+		bound += float64(price * float64(e.below[c]))
 	}
 	// More adjustments than there are applications left are worth no more.
 	after := e.after[i]
@@ -250,8 +256,8 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 		return n < a.Min || e.row(i, n, at)
 	}
 	row := i * p.Servers
-	// The cell holds no more than the maximum leaves, nor than fits beside the rows above.
-	most := a.Max - n
+	// The cell holds no more than the maximum and the ceilings leave, nor than fits beside the rows above.
+	most := min(a.Max-n, p.Below(a.Type, e.below))
 	for k, q := range p.DemandOf(a.Type) {
 		if q > 0 {
 			most = min(most, e.left[j*p.Kinds+k]/q)
@@ -280,10 +286,13 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	return true
 }
 
-// use takes n containers of type t from server j; a negative n gives them back.
+// use takes n containers of type t from server j and the ceilings; a negative n gives them back.
 func (e *Enumeration) use(j int, t int32, n int64) {
 	for k, q := range e.p.DemandOf(t) {
 		e.left[j*e.p.Kinds+k] -= n * q
+	}
+	for _, use := range e.p.Types[t].Uses {
+		e.below[use.Ceiling] -= n * use.Units
 	}
 }
 

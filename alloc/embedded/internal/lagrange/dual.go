@@ -14,11 +14,12 @@ import (
 // Dual evaluates, for prices p_gk of kind k on the servers of class g and lambda on loss, all of them
 // at least 0,
 //
-//	bound = sum_j p_j c_j + lambda L + sum_new free_i + sum_running keep_i
+//	bound = sum_j p_j c_j + lambda L + sum_c nu_c L_c + sum_new free_i + sum_running keep_i
 //	        + the budget largest positive scores free_i - keep_i
 //
 // as solver.DualBound states it, type by type. Servers of one class hold as much of each type and nothing that
-// could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then lambda.
+// could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then nu_c of the
+// ceilings (G), which whoever uses one pays in any place, then lambda.
 //
 // Here free_i is the most that application i is worth at these prices when it may have any count in
 // its bounds anywhere, and keep_i its worth when it stays exactly where it is:
@@ -42,7 +43,7 @@ type Dual struct {
 	Free  []float64 // free_i
 	count []int64   // the n that attains it
 	Keep  []float64
-	Have  []float64 // class g, kind k: the capacity of its servers together
+	Have  []float64 // class g, kind k: the capacity of its servers together; then the limits of the ceilings
 	// cap[g*types+t] is the most containers of type t that the servers of class g can hold: an
 	// application is kept unless the budget allows to free it.
 	cap      []int64
@@ -90,14 +91,17 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 		d.Size[g]++
 	}
 	d.cap = make([]int64, len(d.Size)*len(p.Types))
-	d.Have, d.slope = make([]float64, len(d.Size)*p.Kinds), make([]float64, len(d.Size)*p.Kinds+1)
+	d.Have = make([]float64, d.ceilingsAt(), d.ceilingsAt()+len(p.Ceilings))
 	// Capacities may sum to float64, as they are only multiplied with prices.
 	for j, g := range d.ClassOf {
 		for k := range p.Kinds {
 			d.Have[int(g)*p.Kinds+k] += float64(p.Capacity[j*p.Kinds+k])
 		}
 	}
-	d.left = slices.Clone(d.Have)
+	for _, limit := range p.Limits() {
+		d.Have = append(d.Have, float64(limit))
+	}
+	d.slope, d.left = make([]float64, len(d.Have)+1), slices.Clone(d.Have)
 	d.divide()
 	d.limit(p.Residual)
 	return d
@@ -173,6 +177,12 @@ func (d *Dual) limit(residual []int64) {
 // Dim is the number of multipliers.
 func (d *Dual) Dim() int { return len(d.slope) }
 
+// ceilingsAt returns where the multipliers of ceilings begin.
+func (d *Dual) ceilingsAt() int { return len(d.Size) * d.Problem.Kinds }
+
+// CeilingPrices returns the multipliers of the ceilings in x.
+func (d *Dual) CeilingPrices(x []float64) []float64 { return x[d.ceilingsAt() : len(x)-1] }
+
 // Refine sets x to the prices from of a coarser dual: those of each server's class there.
 func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
 	k := d.Problem.Kinds
@@ -181,7 +191,8 @@ func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
 		c := int(coarser.ClassOf[j]) * k
 		copy(x[int(g)*k:], from[c:c+k])
 	}
-	x[len(x)-1] = coarser.Lambda(from)
+	// Ceilings and loss are the same for both.
+	copy(x[d.ceilingsAt():], from[coarser.ceilingsAt():])
 }
 
 // Lambda returns the price on loss in x, that of the budget (15).
@@ -267,7 +278,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
 }
 
-// profit returns v_t - p_g d_t.
+// profit returns v_t - p_g d_t, less what the ceilings charge.
 // It may be negative: a minimum above zero or the price on loss can demand containers
 // that lose utilization at these prices.
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
@@ -277,7 +288,16 @@ func (d *Dual) profit(x []float64, t int32, g int) float64 {
 	for k, q := range d.Problem.DemandOf(t) {
 		profit -= float64(price[k] * float64(q))
 	}
-	return profit
+	return profit - d.Surcharge(x, t)
+}
+
+// Surcharge returns what a container of type t pays to the ceilings at x, wherever it is.
+func (d *Dual) Surcharge(x []float64, t int32) float64 {
+	var sum float64
+	for _, use := range d.Problem.Types[t].Uses {
+		sum += float64(x[d.ceilingsAt()+int(use.Ceiling)] * float64(use.Units))
+	}
+	return sum
 }
 
 // best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
@@ -377,11 +397,14 @@ func (d *Dual) useKept(i int32, from []float64) {
 	}
 }
 
-// use takes n containers of type t on class g from from.
+// use takes n containers of type t on class g from from, and from the ceilings above them.
 func (d *Dual) use(t int32, g int, n int64, from []float64) {
 	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
 	for k, q := range d.Problem.DemandOf(t) {
 		left[k] -= float64(float64(n) * float64(q))
+	}
+	for _, use := range d.Problem.Types[t].Uses {
+		from[d.ceilingsAt()+int(use.Ceiling)] -= float64(float64(n) * float64(use.Units))
 	}
 }
 
@@ -400,6 +423,15 @@ func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
 	for j := range m.Server {
 		g := int(d.ClassOf[j])
 		m.Server[j] = slices.Clone(x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds])
+	}
+	for c, ceiling := range d.Problem.Ceilings {
+		if m.Group == nil {
+			m.Group = make([][]float64, len(d.Problem.Inst.Groups))
+			for g := range m.Group {
+				m.Group[g] = make([]float64, d.Problem.Kinds)
+			}
+		}
+		m.Group[ceiling.Group][ceiling.Kind] = x[d.ceilingsAt()+c]
 	}
 	return m
 }

@@ -3,6 +3,8 @@ package lagrange
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,6 +15,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -38,6 +41,66 @@ func TestDualAgrees(t *testing.T) {
 			}
 		}
 	})
+}
+
+// So it does below ceilings, which charge wherever a container is.
+func TestDualAgreesBelowCeilings(t *testing.T) {
+	binding := 0
+	for seed := range uint64(1500) {
+		inst := solvertest.Grouped(solvertest.Small(seed), seed)
+		for g := range inst.Groups {
+			for k, limit := range inst.Groups[g].Ceiling {
+				if limit == solver.NoLimit {
+					continue
+				}
+				// What one application alone must not exceed is known of its maximum, and not to solver.DualBound.
+				limit = 0
+				for _, i := range inst.Groups[g].Apps {
+					limit = max(limit, inst.Apps[i].Max*inst.Apps[i].Demand[k])
+				}
+				inst.Groups[g].Ceiling[k] = limit
+			}
+		}
+		p := problem.New(inst)
+		if counting.Conflict(p) != nil || len(p.Ceilings) == 0 {
+			continue
+		}
+		binding++
+		random := rand.New(rand.NewPCG(seed, 3))
+		coarse, d := NewDual(p, true), NewDual(p, false)
+		from, x := make([]float64, coarse.Dim()), make([]float64, d.Dim())
+		for c := range from {
+			from[c] = random.Float64()
+		}
+		d.Refine(x, coarse, from)
+		if !slices.Equal(d.CeilingPrices(x), coarse.CeilingPrices(from)) {
+			t.Errorf("%d: prices %v of ceilings, finer %v", seed, coarse.CeilingPrices(from), d.CeilingPrices(x))
+		}
+		got := d.Evaluate(x)
+		want, err := solver.DualBound(inst, d.Multipliers(x))
+		if err != nil || math.Abs(got-want) > 1e-9 && got != want {
+			t.Errorf("%d: %.12g, solver.DualBound %.12g, %v", seed, got, want, err)
+		}
+	}
+	if binding < 50 {
+		t.Errorf("only %d of the instances have ceilings that matter", binding)
+	}
+}
+
+// The descent finds what a ceiling is worth: 3 of 8 containers may be had, and none of the two kinds of price on the
+// server is needed for that.
+func TestDescentPricesCeilings(t *testing.T) {
+	inst := instancetest.Crowd(4, 8, 2, 1, 1./8)
+	inst.Groups = []solver.Group{{Apps: []int{0, 1, 2, 3, 4}, Ceiling: apportion.Resources{3}}}
+	for i := range inst.Apps {
+		inst.Apps[i].Elective = true
+	}
+	desc := NewPriceDescent(NewDual(problem.New(inst), true))
+	desc.Run(t.Context(), 100, 0, 0)
+	// 6 of 8 containers, and each lost share of the others is within the budget.
+	if want := 6. / 8; math.Abs(desc.Bound-want) > 1e-6 {
+		t.Errorf("bound %g, want %g", desc.Bound, want)
+	}
 }
 
 // So it does where numbers have worths of any shape, and staying has one.

@@ -27,7 +27,7 @@ func NewPriceDescent(d *Dual) *Descent {
 	desc.Scale[last] = 1
 	// Classes that have none of a kind get no price on it: scale 0 keeps the component at
 	// 0.
-	for gk, have := range d.Have {
+	for gk, have := range d.Have[:d.ceilingsAt()] {
 		if have > 0 {
 			total := float64(p.Total[gk%p.Kinds])
 			// The subgradient in p_gk is of the size of have, and the price itself of 1/total:
@@ -35,6 +35,13 @@ func NewPriceDescent(d *Dual) *Descent {
 			// parts of their price.
 			desc.Scale[gk] = 1 / math.Sqrt(have*total)
 			desc.X[gk] = startPrice / total
+		}
+	}
+	// Ceilings cost nothing at first: what binds shows in the first slopes. One of 0 allows no container, so that
+	// its price is of no use.
+	for c, ceiling := range p.Ceilings {
+		if at := d.ceilingsAt() + c; ceiling.Limit > 0 {
+			desc.Scale[at] = 1 / math.Sqrt(d.Have[at]*float64(p.Total[ceiling.Kind]))
 		}
 	}
 	desc.Start()

@@ -16,7 +16,8 @@ func New(inst *solver.Instance) *Problem {
 	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: plain(inst), Worthy: worthy(inst)}
 	// The order matters: servers are grouped by what they hold of the types, and maxima of applications need
 	// the shapes of servers.
-	p.compileTypes()
+	p.compileTypes(p.compileCeilings())
+	p.Plain = p.Plain && len(p.Ceilings) == 0
 	p.Unit = make([]int64, p.Kinds)
 	// Unit[k] = gcd over all types of d_tk, in units of kind k: no solution uses an amount between two
 	// multiples of it, which the tree branches on.
@@ -94,7 +95,7 @@ func (p *Problem) compileServers() {
 func (p *Problem) compileApps() {
 	// room bounds n_i by (6) alone; with a Max above it relaxations would count containers that no packing
 	// has.
-	room := p.clusterRoom()
+	room, limits := p.clusterRoom(), p.Limits()
 	p.Residents, p.Holding = make([][]int32, p.Servers), make([][]int64, p.Servers)
 	unit := p.compileBudget()
 	for i := range p.Apps {
@@ -109,7 +110,7 @@ func (p *Problem) compileApps() {
 		// z_i = 1 is possible for these alone; the others must be freed, and count against (16) (p2_solver.md
 		// §8).
 		a.Pinnable = source.Running && p.Inst.MayStay(i)
-		a.Max = min(source.Max, room[a.Type])
+		a.Max = min(source.Max, room[a.Type], p.Below(a.Type, limits))
 		// Where it may stay it may hold more than it could have anew.
 		if a.Pinnable {
 			a.Max = max(a.Max, a.Held)
@@ -219,9 +220,9 @@ func (p *Problem) clusterRoom() []int64 {
 	return room
 }
 
-// compileTypes groups the applications by demand and servers, in order of first appearance. Value and Delta
+// compileTypes groups the applications by demand, servers and the ceilings in rows, in order of first appearance. Value and Delta
 // follow from the demand in a Dorm instance; comparing them too keeps any instance exact.
-func (p *Problem) compileTypes() {
+func (p *Problem) compileTypes(rows [][]int32) {
 	index := make(map[string]int32)
 	p.Apps = make([]App, len(p.Inst.Apps))
 	var key []byte
@@ -240,6 +241,9 @@ func (p *Problem) compileTypes() {
 		if source.Classes != nil {
 			key = append(key, 'c') // no class at all is not every class
 		}
+		for _, row := range rows[i] {
+			key = binary.LittleEndian.AppendUint32(append(key, 'g'), uint32(row))
+		}
 		// The index makes the key unique: what is told apart by more than demand shares with nobody.
 		if own(source) {
 			key = binary.LittleEndian.AppendUint64(append(key, 'o'), uint64(i))
@@ -248,7 +252,7 @@ func (p *Problem) compileTypes() {
 		if !known {
 			t = int32(len(p.Types))
 			index[string(key)] = t
-			demanded := DemandType{Value: source.Value, Delta: source.Delta, classes: source.Classes}
+			demanded := DemandType{Value: source.Value, Delta: source.Delta, classes: source.Classes, Uses: p.uses(source, rows[i])}
 			if own(source) {
 				demanded.Own = source
 			}

@@ -48,6 +48,8 @@ type Problem struct {
 	// Step divides all utilizations, 0 where no such step is known; unit[k] divides what any application uses of kind k; 0 where none uses it.
 	Step float64
 	Unit []int64
+	// Ceilings are those that can be exceeded; all other searches than that by containers know of none.
+	Ceilings []Ceiling
 }
 
 // Fit returns how many containers of type t the empty server j holds.

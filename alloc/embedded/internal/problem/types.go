@@ -21,6 +21,8 @@ type DemandType struct {
 	Curve   *Curve
 	tallies []Tally // by number, of an Own
 	classes []int   // of servers that are open; nil: all
+	// Uses is what a container takes from the ceilings above its applications, which are the same for all of them.
+	Uses []Use
 }
 
 // App is one application as the search sees it.

@@ -30,11 +30,13 @@ type Annealer struct {
 	Reached float64
 	// The guide: prices of the root bound, by server.
 	price     []float64
+	surcharge []float64 // by type: what a container pays to the ceilings
 	lambda    float64
 	score     []float64 // by application: how often prices on the way to these have freed it
 	pinnables []int32
 	// The energy's weights.
 	missingWeight, lossWeight, lossLimit float64
+	ceilingWeight                        []float64 // a unit above a ceiling
 	// Work counts moves, and the looks of their fills at what a server could take: what time goes with.
 	Work int64
 	// Hope is how many mean values of a container an exchange may be behind at first; until the warm-up is over
@@ -51,7 +53,7 @@ type Annealer struct {
 func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	a := &Annealer{
 		tune: tune,
-		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), score: make([]float64, len(s.p.Apps)),
+		S:    s, rng: rng.Source(seed), price: make([]float64, len(s.left)), surcharge: make([]float64, len(s.p.Types)), score: make([]float64, len(s.p.Apps)),
 		// lossLimit lies half of the tolerance above the budget: the referee sums in another order, and must
 		// come to the same verdict.
 		lossWeight: s.p.Scale, lossLimit: s.p.Inst.LossBudget + solver.LossTolerance/2,
@@ -69,6 +71,13 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	for t := range s.p.Types {
 		a.missingWeight = math.Max(a.missingWeight, 2*a.most(int32(t)))
 	}
+	// A unit above a ceiling costs twice what any container brings for it.
+	a.ceilingWeight = make([]float64, len(s.p.Ceilings))
+	for t := range s.p.Types {
+		for _, use := range s.p.Types[t].Uses {
+			a.ceilingWeight[use.Ceiling] = math.Max(a.ceilingWeight[use.Ceiling], 2*a.most(int32(t))/float64(use.Units))
+		}
+	}
 	return a
 }
 
@@ -79,6 +88,9 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 	// row.
 	for j, g := range d.ClassOf {
 		copy(a.price[j*k:(j+1)*k], x[int(g)*k:(int(g)+1)*k])
+	}
+	for t := range a.surcharge {
+		a.surcharge[t] = d.Surcharge(x, int32(t))
 	}
 	a.lambda = d.Lambda(x)
 	// P = max(1, 3 lambda), p2_solver.md §9: below lambda the search would gain by exceeding the budget (15),
@@ -106,6 +118,11 @@ func (a *Annealer) energy() float64 {
 	if over := s.Freed - s.p.Spend; over > 0 {
 		e -= float64(s.p.Scale * float64(over))
 	}
+	if s.exceeded > 0 {
+		for c, left := range s.below {
+			e += float64(a.ceilingWeight[c] * float64(min(0, left)))
+		}
+	}
 	return e
 }
 
@@ -114,6 +131,9 @@ func (a *Annealer) energy() float64 {
 func (a *Annealer) Insist() {
 	a.missingWeight *= a.tune.Heavier
 	a.lossWeight *= a.tune.Heavier
+	for c := range a.ceilingWeight {
+		a.ceilingWeight[c] *= a.tune.Heavier
+	}
 }
 
 // most returns the most that a container of type t can bring: its value, and what it saves in loss.
@@ -143,7 +163,7 @@ func (a *Annealer) Unit() float64 {
 // Feasible reports whether the state is a solution, of the searches: capacities hold in every state. The referee's
 // tolerance on loss is used by half, as its sum goes in another order.
 func (a *Annealer) Feasible() bool {
-	return a.S.missing == 0 && a.S.Freed <= a.S.p.Spend && a.S.loss <= a.lossLimit
+	return a.S.missing == 0 && a.S.exceeded == 0 && a.S.Freed <= a.S.p.Spend && a.S.loss <= a.lossLimit
 }
 
 // record keeps the state if it is a solution and preferred to the incumbent: more utilization, then

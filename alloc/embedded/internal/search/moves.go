@@ -112,7 +112,7 @@ func (a *Annealer) clear(m *move, j int) {
 func (a *Annealer) eject(m *move) bool {
 	s := a.S
 	t := s.active[a.rng.Below(len(s.active))]
-	if s.pools[t].N >= s.pools[t].Max {
+	if s.pools[t].N >= s.pools[t].Max || s.p.Below(t, s.below) == 0 && !a.giveWay(m, t) {
 		return false
 	}
 	// Homes servers are tried, and then the move is given up: a type that fits nowhere must not cost a look at
@@ -233,7 +233,7 @@ func (a *Annealer) displace(m *move) bool {
 	} else {
 		return false
 	}
-	if s.pools[t].N >= s.pools[t].Max {
+	if s.pools[t].N >= s.pools[t].Max || s.p.Below(t, s.below) == 0 && !a.giveWay(m, t) {
 		return false
 	}
 	// A server that others hold and that could take the type, if one is soon found.

@@ -37,6 +37,10 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 	if len(s.active) == 0 {
 		return
 	}
+	// Ceilings come first: who was kept may have brought back more than there is room for below one.
+	if s.exceeded > 0 {
+		a.relieve(m)
+	}
 	// Step 1: minima, (7). They come before any worth, because a state without them is no solution.
 	if s.missing > 0 {
 		a.placeMissing(ctx, m)
@@ -247,7 +251,7 @@ func (a *Annealer) collect(j int, by taste) {
 
 // worth returns what a container of type t is worth on server j,
 //
-//	max(LeastWorth v, v - charge (lambda (change of loss) + p_j d))
+//	max(LeastWorth v, v - charge (lambda (change of loss) + p_j d + nu d))
 //
 // or, while minima are missing, v and what the energy gains by one less.
 func (a *Annealer) worth(j int, t int32, by taste) float64 {
@@ -263,8 +267,8 @@ func (a *Annealer) worth(j int, t int32, by taste) float64 {
 	if by.charge == 0 {
 		return math.Max(0, v+saved)
 	}
-	// price = lambda (change of loss) + p_j d - saved, at the multipliers of the root bound.
-	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t) - saved
+	// price = lambda (change of loss) + p_j d + nu d - saved, at the multipliers of the root bound.
+	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t) + a.surcharge[t] - saved
 	// A part of v remains at any price: prices too high would leave room unused that nobody else wants.
 	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }

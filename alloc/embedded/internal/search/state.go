@@ -10,7 +10,7 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
 
-// State is a partial solution that always respects the capacities (6). Kept applications hold
+// State is a partial solution that always respects the capacities (6), but not always the ceilings (G). Kept applications hold
 // exactly what they held before and are pinned; free ones share the containers of their type.
 // Invariant: left_j = c_j - what kept applications hold on j - sum over slots of j of Count d_t >= 0;
 // objective, loss and missing are the sums over pools and kept applications, so that a move costs what it
@@ -19,6 +19,8 @@ type State struct {
 	p    *problem.Problem
 	left []int64          // server j, kind k at j*kinds+k
 	on   [][]problem.Slot // free containers on server j
+	// below is what every ceiling leaves, negative where it is exceeded.
+	below []int64
 	// pools[t] is the free applications of type t; active lists the types that have any.
 	pools  []problem.Pool
 	active []int32
@@ -36,6 +38,7 @@ type totals struct {
 	objective float64
 	loss      float64
 	missing   int64 // containers short of the minima
+	exceeded  int   // ceilings
 }
 
 // NewState returns the state that keeps whom it can: the applications that may stay, in order, as
@@ -91,7 +94,7 @@ func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 // pools are formed.
 func nobody(p *problem.Problem) *State {
 	s := &State{
-		p: p, left: slices.Clone(p.Capacity), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)),
+		p: p, left: slices.Clone(p.Capacity), below: p.Limits(), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)),
 		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, spread: make([]int64, len(p.Types)),
 	}
 	for i := range p.Apps {
@@ -153,8 +156,11 @@ func (s *State) formPools() {
 	}
 }
 
-// holds reports whether what application i holds fits into what is left.
+// holds reports whether what application i holds fits into what is left, of servers and ceilings.
 func (s *State) holds(i int32) bool {
+	if a := &s.p.Apps[i]; s.p.Below(a.Type, s.below) < a.Held {
+		return false
+	}
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		// space asks for the resources alone: what i has already may stay where it could not be had anew.
 		if s.space(placed.Server, s.p.Apps[i].Type) < placed.Count {
@@ -181,12 +187,23 @@ func (s *State) placeHeld(i int32) {
 	}
 }
 
-// take lowers what is left of server j by n containers of type t; n may be negative. Quantities are exact, so that
-// taking and giving back leave no trace, in any order. O(kinds).
+// take lowers what is left of server j and of the ceilings by n containers of type t; n may be negative. Quantities
+// are exact, so that taking and giving back leave no trace, in any order. O(kinds + ceilings of the type).
 func (s *State) take(j int, t int32, n int64) {
 	k0 := j * s.p.Kinds
 	for k, q := range s.p.DemandOf(t) {
 		s.left[k0+k] -= n * q
+	}
+	for _, use := range s.p.Types[t].Uses {
+		was := s.below[use.Ceiling]
+		is := was - n*use.Units
+		s.below[use.Ceiling] = is
+		switch {
+		case was >= 0 && is < 0:
+			s.exceeded++
+		case was < 0 && is >= 0:
+			s.exceeded--
+		}
 	}
 }
 
@@ -332,10 +349,15 @@ func (s *State) room(j int, t int32) int64 {
 
 // leave returns how many more containers of type t may be on server j, whatever room there is.
 func (s *State) leave(j int, t int32) int64 {
-	demanded := &s.p.Types[t]
 	if s.p.Fit(j, t) == 0 {
 		return 0 // it is not open
 	}
+	return min(s.p.Below(t, s.below), s.spreadable(j, t))
+}
+
+// spreadable returns how many more containers of type t may be on server j as far as its own limits say.
+func (s *State) spreadable(j int, t int32) int64 {
+	demanded := &s.p.Types[t]
 	if demanded.Own == nil {
 		return math.MaxInt64
 	}
@@ -352,7 +374,7 @@ func (s *State) leave(j int, t int32) int64 {
 
 // mayHold reports whether one more container of type t may be on server j if others make room.
 func (s *State) mayHold(j int, t int32) bool {
-	return s.p.Fit(j, t) > 0 && (s.p.Plain || s.leave(j, t) > 0)
+	return s.p.Fit(j, t) > 0 && (s.p.Plain || s.spreadable(j, t) > 0)
 }
 
 // fitsOne reports whether one more container of type t may be placed on server j.

@@ -44,11 +44,14 @@ func (s *State) picture() picture {
 // check recomputes everything incremental.
 func (s *State) check(t rapid.TB) {
 	t.Helper()
-	left := slices.Clone(s.p.Capacity)
+	left, below := slices.Clone(s.p.Capacity), s.p.Limits()
 	var objective, loss float64
 	use := func(j int, typ int32, n int64) {
 		for k, q := range s.p.DemandOf(typ) {
 			left[j*s.p.Kinds+k] -= n * q
+		}
+		for _, u := range s.p.Types[typ].Uses {
+			below[u.Ceiling] -= n * u.Units
 		}
 		objective += s.p.Types[typ].Value * float64(n)
 	}
@@ -94,6 +97,15 @@ func (s *State) check(t rapid.TB) {
 	if diff := cmp.Diff(left, s.left); diff != "" {
 		t.Fatalf("left (-want +got):\n%s", diff)
 	}
+	exceeded := 0
+	for _, b := range below {
+		if b < 0 {
+			exceeded++
+		}
+	}
+	if !slices.Equal(below, s.below) || exceeded != s.exceeded {
+		t.Fatalf("%d ceilings of %v are exceeded, want %d of %v", s.exceeded, s.below, exceeded, below)
+	}
 	if slices.Min(append(left, 0)) < 0 {
 		t.Fatalf("a server is overfull: %v", left)
 	}
@@ -121,6 +133,9 @@ func TestStateMoves(t *testing.T) {
 		default:
 			inst = instancetest.Tiny(draws(t))
 		}
+		if rapid.Bool().Draw(t, "grouped") {
+			solvertest.Grouped(inst, rapid.Uint64().Draw(t, "groups"))
+		}
 		p := problem.New(inst)
 		if counting.Conflict(p) != nil {
 			t.Skip("nothing to search")
@@ -130,6 +145,9 @@ func TestStateMoves(t *testing.T) {
 		a := New(s, rapid.Uint64().Draw(t, "rng"), tuning.Standard())
 		a.Construct(context.Background())
 		s.check(t)
+		if s.exceeded > 0 {
+			t.Fatalf("the first state exceeds %d ceilings: %v", s.exceeded, s.below)
+		}
 		if len(s.active) == 0 && p.Budget <= 0 {
 			return
 		}

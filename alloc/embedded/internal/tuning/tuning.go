@@ -36,7 +36,8 @@ type Budgets struct {
 	RestSubproblems, RestStates, RestPatterns float64
 	// Work is how much of annealing a unit of effort pays for, for each server and application, in
 	// placements chosen: a move is as many as its fills choose, so that time is in proportion. FreshWork is the same
-	// where nobody may be exchanged, which takes a part of the moves. A unit of effort pays for no more than
+	// where nobody may be exchanged, which takes a part of the moves, and below ceilings, where the answer without them
+	// has taken a part of the time. A unit of effort pays for no more than
 	// UnitWork, so that the usual efforts end within seconds on the largest clusters, and annealing gains
 	// nothing from more than MostEffort. Row "annealing".
 	Work, FreshWork, UnitWork, MostEffort float64
