@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -38,7 +39,21 @@ func newWorld(seed uint64) *world {
 	for range 1 + w.r.IntN(2) {
 		w.addServer()
 	}
+	// Half of the worlds have queues.
+	if seed%2 == 1 {
+		w.p.Queues = []drf.Queue{{ID: "all", Weight: 1}, {ID: "x", Parent: "all", Weight: 1}, {ID: "y", Parent: "all", Weight: 2}}
+		w.limit(w.r.IntN(3))
+	}
 	return w
+}
+
+// limit gives a queue another ceiling, or none.
+func (w *world) limit(queue int) {
+	w.p.Queues = slices.Clone(w.p.Queues)
+	w.p.Queues[queue].Ceiling = nil
+	if w.r.IntN(4) > 0 {
+		w.p.Queues[queue].Ceiling = drf.Ceiling{w.r.Int64N(7), []int64{w.r.Int64N(4), drf.NoLimit}[w.r.IntN(2)]}
+	}
 }
 
 func (w *world) addServer() {
@@ -61,12 +76,19 @@ func (w *world) addApp() {
 	if w.r.IntN(6) == 0 {
 		app.Step = 2
 	}
+	if len(w.p.Queues) > 0 {
+		app.Queue = []string{"x", "y", ""}[w.r.IntN(3)]
+	}
 	w.p.Applications = append(w.p.Applications, app)
 }
 
 // happen lets something happen, and says what.
 func (w *world) happen() string {
 	servers, apps := w.p.Servers, w.p.Applications
+	if len(w.p.Queues) > 0 && w.r.IntN(6) == 0 {
+		w.limit(w.r.IntN(len(w.p.Queues)))
+		return "another ceiling"
+	}
 	switch e := w.r.IntN(12); {
 	case e < 4 && len(apps) < 5:
 		w.addApp()
