@@ -52,7 +52,7 @@ func (w *world) limit(queue int) {
 	w.p.Queues = slices.Clone(w.p.Queues)
 	w.p.Queues[queue].Ceiling = nil
 	if w.r.IntN(4) > 0 {
-		w.p.Queues[queue].Ceiling = drf.Ceiling{w.r.Int64N(7), []int64{w.r.Int64N(4), drf.NoLimit}[w.r.IntN(2)]}
+		w.p.Queues[queue].Ceiling = drf.Ceiling{1 + w.r.Int64N(3), []int64{w.r.Int64N(2), drf.NoLimit}[w.r.IntN(2)]}
 	}
 }
 

@@ -88,7 +88,7 @@ func TestProposals(t *testing.T) {
 
 // A full bundle forgets a cut without weight, or merges two: what the weighted cuts say together stays.
 func TestMerge(t *testing.T) {
-	merged := 0
+	full, merged := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawBundle(t)
 		if len(b.values) < b.most {
@@ -111,6 +111,7 @@ func TestMerge(t *testing.T) {
 		}
 		value := say()
 		mean := append([]float64(nil), b.mean...)
+		full++
 		at := b.merge()
 		if b.w[at] > 0 {
 			merged++
@@ -130,7 +131,8 @@ func TestMerge(t *testing.T) {
 		}
 		b.checkGram(t)
 	})
-	if merged == 0 {
+	// Few draws may all have a cut without weight.
+	if full >= 50 && merged == 0 {
 		t.Error("no cuts were merged")
 	}
 }
