@@ -1,0 +1,410 @@
+// This file tests what the controller does to Jobs and pods, call by call, on a real API server: what is refused, what dies in
+// the middle, and what others do meanwhile.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/kubernetes/kubetest"
+	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+)
+
+// errDead is what every call of a controller that is dead returns.
+var errDead = errors.New("this controller is dead")
+
+// transport is between an owner and the API server: it counts writes, has some refused, and lets the owner die.
+type transport struct {
+	next http.RoundTripper
+
+	mu sync.Mutex
+	// writes counts them; after dies of them the owner is dead, if it is not negative. The last one is carried out, and its
+	// answer is lost.
+	writes, dies int
+	// refuses says that every write to a path is refused with a conflict once.
+	refuses bool
+	refused map[string]bool
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	isWrite := r.Method != http.MethodGet
+	t.mu.Lock()
+	dead := t.dies >= 0 && t.writes >= t.dies
+	if dead && (isWrite || r.URL.Query().Get("watch") == "") {
+		t.mu.Unlock()
+		return nil, errDead
+	}
+	key := r.Method + " " + r.URL.Path
+	refuse := isWrite && t.refuses && !t.refused[key] && r.Method == http.MethodPatch
+	if isWrite {
+		t.writes++
+		t.refused[key] = true
+	}
+	last := t.dies >= 0 && t.writes >= t.dies
+	t.mu.Unlock()
+	if refuse {
+		text := `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
+		return &http.Response{StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+	}
+	answer, err := t.next.RoundTrip(r)
+	if isWrite && last && err == nil {
+		_ = answer.Body.Close() // nobody hears it
+		return nil, errDead
+	}
+	return answer, err
+}
+
+// stage is an API server with kubelets whose pods only wait.
+type stage struct {
+	*kubetest.Cluster
+	kubelets *kubetest.Kubelets
+	epoch    int64
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a control plane takes some seconds")
+	}
+	kubetest.Require(t)
+	s := &stage{Cluster: kubetest.New(t, besidetest.Folder(t, "kube"))}
+	s.kubelets = s.NewKubelets(func(ctx context.Context, _ *corev1.Pod) int { <-ctx.Done(); return 1 })
+	for _, node := range []string{"n1", "n2"} {
+		s.kubelets.AddNode(kubetest.NewNode(node, kubetest.List("cpu", "8", "memory", "16Gi", "pods", "110")))
+	}
+	return s
+}
+
+// owner is the next master.
+func (s *stage) owner(t *testing.T, through *transport) *owner {
+	t.Helper()
+	config := rest.CopyConfig(s.Config)
+	if through != nil {
+		through.refused = map[string]bool{}
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { through.next = next; return through })
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.epoch++
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, guard: beside.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/token", Every: time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// submit creates a Job and returns its spec.
+func (s *stage) submit(t *testing.T, name string) json.RawMessage {
+	t.Helper()
+	b := &bench{Bench: &besidetest.Bench{TB: t, Trainer: "/bin/trainer"}}
+	j, err := s.Client.BatchV1().Jobs(inNamespace).Create(t.Context(), b.job(name, 3, 1, nil), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(snapshot.Declared{Namespace: j.Namespace, Name: j.Name, UID: j.UID, Template: j.Spec.Template, SaveSignal: "USR1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// task is an attempt of a job with three containers on two nodes.
+func (s *stage) task(name string, attempt int64, spec json.RawMessage) managed.Task {
+	return managed.Task{Epoch: s.epoch, Spec: spec, Run: runner.Run{Job: snapshot.ID(inNamespace, name), Attempt: attempt, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/run"}}
+}
+
+// pods are the pods of a job that live, by name.
+func (s *stage) pods(t *testing.T, name string) []string {
+	t.Helper()
+	list, err := s.Client.CoreV1().Pods(inNamespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range list.Items {
+		p := &list.Items[i]
+		if snapshot.IsLive(p) && p.DeletionTimestamp == nil && strings.HasPrefix(p.Name, name+"-") {
+			names = append(names, p.Name+"@"+p.Spec.NodeName)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// whole are the pods of an attempt.
+func whole(name string, attempt int64) []string {
+	return []string{fmt.Sprintf("%s-%d-0@n1", name, attempt), fmt.Sprintf("%s-%d-1@n1", name, attempt), fmt.Sprintf("%s-%d-2@n2", name, attempt)}
+}
+
+// stopAll stops an attempt on both nodes.
+func stopAll(ctx context.Context, o *owner, job string, attempt int64) error {
+	return errors.Join(o.Stop(ctx, job, attempt, "n1"), o.Stop(ctx, job, attempt, "n2"))
+}
+
+// What an owner does, on one API server.
+func TestOwner(t *testing.T) {
+	s := newStage(t)
+	for name, test := range map[string]func(*testing.T, *stage){"start once": testStartOnce, "death after every call": testDeathAfterEveryCall,
+		"not admitted": testNotAdmitted, "least rights": testLeastRights} {
+		t.Run(name, func(t *testing.T) { test(t, s) })
+	}
+}
+
+// An attempt is started once, whatever is asked twice, refused once, or done to its pods by others; and of two masters the
+// older is refused.
+func testStartOnce(t *testing.T, s *stage) {
+	refusing := &transport{dies: -1, refuses: true}
+	o, spec := s.owner(t, refusing), s.submit(t, "a")
+	ctx, job := t.Context(), snapshot.ID(inNamespace, "a")
+	for range 2 {
+		if err := o.Start(ctx, s.task("a", 1, spec)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.pods(t, "a"); !slices.Equal(got, whole("a", 1)) {
+		t.Fatalf("%v", got)
+	}
+	// 1. Others take a pod away: it is not made again, and the controller knows.
+	if err := s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "a-1-1", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	besidetest.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
+		text, err := o.Trouble(ctx, job, 1, "n1")
+		return err == nil && strings.Contains(text, "1 of its 2 pods on n1 are gone")
+	})
+	if text, err := o.Trouble(ctx, job, 1, "n2"); text != "" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := o.Start(ctx, s.task("a", 1, spec)); err != nil || len(s.pods(t, "a")) != 2 {
+		t.Errorf("%v, %v", s.pods(t, "a"), err)
+	}
+	// 2. Another master stops it and starts the next; a late word of the first changes nothing.
+	next := s.owner(t, nil)
+	if err := stopAll(ctx, next, job, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.pods(t, "a"); len(got) != 0 {
+		t.Errorf("%v live", got)
+	}
+	if err := next.Start(ctx, s.task("a", 1, spec)); err != nil || len(s.pods(t, "a")) != 0 {
+		t.Errorf("an attempt that is over was started: %v, %v", s.pods(t, "a"), err)
+	}
+	if err := o.Start(ctx, s.task("a", 2, spec)); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("the older master: %v", err)
+	}
+	if err := next.Start(ctx, s.task("a", 2, spec)); err != nil || !slices.Equal(s.pods(t, "a"), whole("a", 2)) {
+		t.Errorf("%v, %v", s.pods(t, "a"), err)
+	}
+	if err := o.Stop(ctx, job, 2, "n1"); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("the older master: %v", err)
+	}
+	// 3. The Job is held until it is forgotten.
+	background := metav1.DeletePropagationBackground
+	if err := s.Client.BatchV1().Jobs(inNamespace).Delete(ctx, "a", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Start(ctx, s.task("a", 3, spec)); err == nil {
+		t.Error("a Job that is being deleted was started")
+	}
+	if err := errors.Join(stopAll(ctx, next, job, 2), next.Forget(ctx, job), next.Forget(ctx, job)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Client.BatchV1().Jobs(inNamespace).Get(ctx, "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the Job: %v", err)
+	}
+	if refused := s.kubelets.Refused(); len(refused) > 0 {
+		t.Errorf("%v", refused)
+	}
+}
+
+// A controller dies after each of its writes in turn, with the answer lost; the next one ends with exactly the pods of the next
+// attempt, and never makes a pod of the one before.
+func testDeathAfterEveryCall(t *testing.T, s *stage) {
+	for dies := 1; ; dies++ {
+		name := fmt.Sprintf("d%d", dies)
+		spec, job := s.submit(t, name), snapshot.ID(inNamespace, name)
+		dying := &transport{dies: dies}
+		first := s.owner(t, dying)
+		ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
+		err := first.Start(ctx, s.task(name, 1, spec))
+		if err == nil {
+			err = stopAll(ctx, first, job, 1)
+		}
+		before := s.pods(t, name)
+		next := s.owner(t, nil)
+		// What was begun is not gone on with: nobody knows what of it ran.
+		if err := next.Start(ctx, s.task(name, 1, spec)); err != nil || dies > 1 && len(s.pods(t, name)) > len(before) {
+			t.Errorf("dead after %d writes: %v, then %v, %v", dies, before, s.pods(t, name), err)
+		}
+		if err := errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task(name, 2, spec))); err != nil {
+			t.Errorf("dead after %d writes: %v", dies, err)
+		}
+		if got := s.pods(t, name); !slices.Equal(got, whole(name, 2)) {
+			t.Errorf("dead after %d writes: %v", dies, got)
+		}
+		if err := errors.Join(stopAll(ctx, next, job, 2), next.Forget(ctx, job)); err != nil {
+			t.Errorf("dead after %d writes: %v", dies, err)
+		}
+		stop()
+		if err == nil {
+			t.Logf("%d deaths", dies-1)
+			break
+		}
+	}
+	if refused := s.kubelets.Refused(); len(refused) > 0 {
+		t.Errorf("%v", refused)
+	}
+}
+
+// What the API server does not admit, for a quota or a policy, is said, and done when it admits it.
+func testNotAdmitted(t *testing.T, s *stage) {
+	o, spec, ctx := s.owner(t, nil), s.submit(t, "q"), t.Context()
+	fail, deny := admissionv1.Fail, admissionv1.Deny
+	policies := s.Client.AdmissionregistrationV1()
+	_, err := policies.ValidatingAdmissionPolicies().Create(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "no-third"},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{FailurePolicy: &fail,
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create}, Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}}}}},
+			Validations: []admissionv1.Validation{{Expression: `!object.metadata.name.endsWith("-2")`, Message: "no third pod"}}}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = policies.ValidatingAdmissionPolicyBindings().Create(ctx, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "no-third"},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "no-third", ValidationActions: []admissionv1.ValidationAction{deny}}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It takes the API server a moment to know a policy.
+	probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe-2"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none"}}}}
+	besidetest.Eventually(t, "the policy is in force", 60*time.Second, func() bool {
+		_, err := s.Client.CoreV1().Pods(inNamespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil
+	})
+	if err := o.Start(ctx, s.task("q", 1, spec)); err == nil || !strings.Contains(err.Error(), "no third pod") || len(s.pods(t, "q")) != 2 {
+		t.Errorf("%v, %v", s.pods(t, "q"), err)
+	}
+	if text, err := o.Trouble(ctx, snapshot.ID(inNamespace, "q"), 1, "n2"); text != "" || err != nil {
+		t.Errorf("what is being made is no trouble: %q, %v", text, err)
+	}
+	if err := policies.ValidatingAdmissionPolicyBindings().Delete(ctx, "no-third", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	besidetest.Eventually(t, "the policy is out of force", 60*time.Second, func() bool { return o.Start(ctx, s.task("q", 1, spec)) == nil })
+	if got := s.pods(t, "q"); !slices.Equal(got, whole("q", 1)) {
+		t.Errorf("%v", got)
+	}
+}
+
+// The rights that are shipped let the controller do nothing else. That they are enough the other tests show, which have them.
+func testLeastRights(t *testing.T, s *stage) {
+	(&bench{cluster: s.Cluster}).grant()
+	config := rest.CopyConfig(s.Config)
+	config.BearerToken = kubetest.ControllerToken
+	limited, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	if list, err := limited.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err != nil || len(list.Items) != 2 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	patch := []byte(`{"metadata":{"labels":{"x":"y"}}}`)
+	core := limited.CoreV1()
+	for what, try := range map[string]func() error{
+		"list secrets":     func() error { _, err := core.Secrets("").List(ctx, metav1.ListOptions{}); return err },
+		"read a secret":    func() error { _, err := core.Secrets("apportion").Get(ctx, "x", metav1.GetOptions{}); return err },
+		"list config maps": func() error { _, err := core.ConfigMaps("").List(ctx, metav1.ListOptions{}); return err },
+		"change a node": func() error {
+			_, err := core.Nodes().Patch(ctx, "n1", "application/merge-patch+json", patch, metav1.PatchOptions{})
+			return err
+		},
+		"delete a node": func() error { return core.Nodes().Delete(ctx, "n1", metav1.DeleteOptions{}) },
+		"change a pod": func() error {
+			_, err := core.Pods(inNamespace).Patch(ctx, "x", "application/merge-patch+json", patch, metav1.PatchOptions{})
+			return err
+		},
+		"end a pod's status": func() error {
+			_, err := core.Pods(inNamespace).Patch(ctx, "x", "application/merge-patch+json", patch, metav1.PatchOptions{}, "status")
+			return err
+		},
+		"run commands": func() error {
+			return core.RESTClient().Post().Resource("pods").Namespace(inNamespace).Name("x").SubResource("exec").Do(ctx).Error()
+		},
+		"read logs": func() error {
+			_, err := core.Pods(inNamespace).GetLogs("x", &corev1.PodLogOptions{}).DoRaw(ctx)
+			return err
+		},
+		"make Jobs": func() error {
+			_, err := limited.BatchV1().Jobs(inNamespace).Create(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
+			return err
+		},
+		"delete Jobs":   func() error { return limited.BatchV1().Jobs(inNamespace).Delete(ctx, "x", metav1.DeleteOptions{}) },
+		"raise a quota": func() error { return core.ResourceQuotas(inNamespace).Delete(ctx, "x", metav1.DeleteOptions{}) },
+		"take another Lease": func() error {
+			_, err := limited.CoordinationV1().Leases("kube-system").List(ctx, metav1.ListOptions{})
+			return err
+		},
+		"see another Lease": func() error {
+			_, err := limited.CoordinationV1().Leases("apportion").Get(ctx, "other", metav1.GetOptions{})
+			return err
+		},
+		"give itself a right": func() error { return limited.RbacV1().ClusterRoles().Delete(ctx, "apportion", metav1.DeleteOptions{}) },
+	} {
+		if err := try(); !apierrors.IsForbidden(err) {
+			t.Errorf("it may %s: %v", what, err)
+		}
+	}
+}
+
+// A second controller waits while the first leads, and goes on with its jobs when that has given the Lease back.
+func TestTwoControllers(t *testing.T) {
+	b := newBench(t, "n1")
+	b.submit(b.job("a", 4, 100000, nil))
+	b.Holds(map[string]int{"default/a": 4})
+	second := b.second(t)
+	time.Sleep(3 * time.Second)
+	if text, _ := os.ReadFile(second); strings.Contains(string(text), "page:") {
+		t.Fatal("two lead")
+	}
+	b.stand(t)
+	besidetest.Eventually(t, "the second leads", 60*time.Second, func() bool {
+		text, _ := os.ReadFile(second)
+		return strings.Contains(string(text), "page:")
+	})
+	b.Holds(map[string]int{"default/a": 4})
+	if j := b.get("a"); j == nil || noteOf(j).Attempt != 1 {
+		t.Errorf("the job was started again: %+v", j)
+	}
+	b.check()
+	if text, _ := os.ReadFile(b.Dir + "/controller.log"); strings.Contains(string(text), "forbidden") {
+		t.Errorf("a right is missing: %.2000s", text)
+	}
+}
