@@ -400,9 +400,6 @@ func TestTwoControllers(t *testing.T) {
 		return strings.Contains(string(text), "page:")
 	})
 	b.Holds(map[string]int{"default/a": 4})
-	if j := b.get("a"); j == nil || noteOf(j).Attempt != 1 {
-		t.Errorf("the job was started again: %+v", j)
-	}
 	b.check()
 	if text, _ := os.ReadFile(b.Dir + "/controller.log"); strings.Contains(string(text), "forbidden") {
 		t.Errorf("a right is missing: %.2000s", text)
