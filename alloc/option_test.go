@@ -152,6 +152,24 @@ func TestOptionsShare(t *testing.T) {
 	}
 }
 
+// Where every option has a minimum the job has to run, in the way that is least bad; with none in one of them it may be
+// left without.
+func TestOptionsMustRun(t *testing.T) {
+	p := read(t, accelerators)
+	p.Applications = p.Applications[:1]
+	options := p.Applications[0].Options
+	options[0].Worth, options[1].Worth = []float64{-2, -3, -4}, []float64{-1, -3}
+	d := reallocate(t, p)
+	if got := d.Shares[0]; got.Option != "a100" || got.Containers != 1 || d.Objective != -1 {
+		t.Errorf("%+v, worth %g", got, d.Objective)
+	}
+	options[0].Min = 0
+	d = reallocate(t, p)
+	if got := d.Shares[0]; got.Option != "" || got.Containers != 0 || d.Objective != 0 || len(d.Waiting) != 1 || d.Waiting[0].LeftOut {
+		t.Errorf("%+v, worth %g, waiting %+v", got, d.Objective, d.Waiting)
+	}
+}
+
 // Bad options are refused, with their place.
 func TestValidateOptions(t *testing.T) {
 	for _, c := range []struct {
@@ -221,6 +239,9 @@ func TestOptionRecord(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	record.Decision.Shares[0].Option = "a100"
+	if found, err := record.Replay(t.Context(), nil); err != nil || len(found) != 1 || found[0].Field != "Shares.Option" {
+		t.Errorf("another option than recorded: %v, %v", found, err)
+	}
 	if _, err := record.Verify(); !errors.Is(err, alloc.ErrMismatch) {
 		t.Errorf("four of two A100: %v", err)
 	}

@@ -72,6 +72,27 @@ func TestApart(t *testing.T) {
 	}
 }
 
+// What is no matter of prices is bounded as if every option were an application, less what that adds.
+func TestBoundsOfApart(t *testing.T) {
+	adds := 0
+	rapid.Check(t, func(t *rapid.T) {
+		inst := solvertest.Choices(rapid.Uint64Range(0, 5000).Draw(t, "instance"))
+		apart, added := inst.Apart()
+		if math.Abs(added) > 1e-6 {
+			adds++
+		}
+		m := genCopies(t, inst)
+		want, err := solver.CopyBound(apart, m)
+		got, errToo := solver.CopyBound(inst, m)
+		if err != nil || errToo != nil || !near(got, want-added) || !near(inst.Cap(), apart.Cap()-added) {
+			t.Errorf("%.12g, %v; apart %.12g, %v, with %g added; caps %g and %g", got, errToo, want, err, added, inst.Cap(), apart.Cap())
+		}
+	})
+	if adds == 0 {
+		t.Error("having nothing was worth nothing in all")
+	}
+}
+
 // without returns inst with option use of its only choice as an application by itself; -1: with none of them.
 func without(inst *solver.Instance, use int) *solver.Instance {
 	one := *inst

@@ -102,6 +102,15 @@ var choiceCases = []knownCase{
 		i.Apps[0].Elective, other.Elective = true, true
 		i.Choices = []solver.Choice{{Apps: []int{0, 2}, Required: true}}
 	}, 2 + 3*5./16},
+	// That takes the only adjustment, so that MF cannot have what is free on the second server.
+	{"another way takes the budget", func(i *solver.Instance) {
+		i.Apps = append(i.Apps[:2:2], i.Apps[0])
+		i.Apps[1].Previous[1].Count = 1
+		other := &i.Apps[2]
+		other.Running, other.Previous, other.Demand, other.Value, other.Min, other.Max = false, nil, apportion.Resources{2, 0, 2}, 1, 1, 1
+		i.Apps[0].Elective, other.Elective = true, true
+		i.Choices = []solver.Choice{{Apps: []int{0, 2}, Required: true}}
+	}, 1 + 2*5./16},
 	// The same where no adjustment is allowed.
 	{"no other way within the budget", func(i *solver.Instance) {
 		i.Apps = append(i.Apps[:2:2], i.Apps[0])
