@@ -25,20 +25,28 @@ func newBench(t testing.TB, nodes ...string) *bench {
 	return &bench{c, besidetest.New(t, c.dir, "NOMAD_ADDR="+c.address("http"))}
 }
 
-// submit registers an elastic job as its user does. A container takes an eighth of a node.
+// submit registers an elastic job as its user does.
 func (b *bench) submit(id string, most, steps int, more map[string]string) {
 	b.Bench.Helper()
-	kind, cpu, memory, none, driver := api.JobTypeService, 1000, 500, 0, "raw_exec"
-	meta := map[string]string{"apportion.max": strconv.Itoa(most)}
+	meta := map[string]string{metaPrefix + "max": strconv.Itoa(most)}
 	for key, text := range more {
-		meta["apportion."+key] = text
+		meta[metaPrefix+key] = text
 	}
-	j := &api.Job{ID: &id, Name: &id, Type: &kind, Datacenters: []string{"dc1"}, Meta: meta,
-		TaskGroups: []*api.TaskGroup{{Name: &id, Count: &none, Tasks: []*api.Task{{Name: "train", Driver: driver,
-			Config:    map[string]any{"command": b.Trainer, "args": []string{"train", "-steps", strconv.Itoa(steps), "-cost", "1ms"}},
+	b.register(b.job(id, []string{b.Trainer, "train", "-steps", strconv.Itoa(steps), "-cost", "1ms"}, meta))
+}
+
+// job is a job without containers, each of which would take an eighth of a node.
+func (b *bench) job(id string, argv []string, meta map[string]string) *api.Job {
+	return &api.Job{ID: &id, Name: &id, Type: ptr(api.JobTypeService), Datacenters: []string{"dc1"}, Meta: meta,
+		TaskGroups: []*api.TaskGroup{{Name: &id, Count: ptr(0), Tasks: []*api.Task{{Name: "train", Driver: "raw_exec",
+			Config:    map[string]any{"command": argv[0], "args": argv[1:]},
 			LogConfig: api.DefaultLogConfig(),
-			Resources: &api.Resources{CPU: &cpu, MemoryMB: &memory}}}, EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(300)}}}}
-	// A server that was killed a moment ago takes nothing yet.
+			Resources: &api.Resources{CPU: ptr(1000), MemoryMB: ptr(500)}}}, EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(300)}}}}
+}
+
+// register registers a job, also at a server that was killed a moment ago and takes nothing yet.
+func (b *bench) register(j *api.Job) {
+	b.Bench.Helper()
 	besidetest.Eventually(b.Bench, "the job is taken", 30*time.Second, func() bool { _, _, err := b.client.Jobs().Register(j, nil); return err == nil })
 }
 

@@ -29,12 +29,18 @@ func newBench(t testing.TB, nodes int) *bench {
 // submit submits an elastic job as its user does, and returns its ID. A task takes a CPU.
 func (b *bench) submit(name string, most, steps int, more ...string) string {
 	b.Bench.Helper()
-	script := fmt.Sprintf("#!/bin/sh\nexec %s train -steps %d -cost 1ms\n", b.Trainer, steps)
+	script := fmt.Sprintf("exec %s train -steps %d -cost 1ms", b.Trainer, steps)
+	return b.sbatch(name, script, "--hold", "--comment=apportion max="+strconv.Itoa(most)+" "+strings.Join(more, " "))
+}
+
+// sbatch submits a job whose tasks take a CPU each, also to a slurmctld that was killed a moment ago, and returns its ID.
+func (b *bench) sbatch(name, script string, options ...string) string {
+	b.Bench.Helper()
+	options = append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.dir}, options...)
 	var text string
-	var err error
-	besidetest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() bool {
-		text, err = command(context.Background(), script, "sbatch", "--parsable", "--hold", "--job-name="+name, "--cpus-per-task=1",
-			"--mem-per-cpu=500", "--chdir="+b.dir, "--comment=apportion max="+strconv.Itoa(most)+" "+strings.Join(more, " "))
+	besidetest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
+		var err error
+		text, err = command(context.Background(), "#!/bin/sh\n"+script+"\n", "sbatch", options...)
 		return err == nil
 	})
 	return name + "." + strings.TrimSpace(text)

@@ -95,6 +95,14 @@ func (b *Bench) Begin() {
 	}
 }
 
+// Set starts the controller again with more flags.
+func (b *Bench) Set(flags ...string) {
+	b.Helper()
+	b.End()
+	b.args = append(b.args, flags...)
+	b.Begin()
+}
+
 // End kills the controller.
 func (b *Bench) End() {
 	_ = b.command.Process.Kill() // it may have ended

@@ -1,0 +1,187 @@
+// This file plays days of a real trace: the same jobs with the numbers that their users asked for, as the cluster manager
+// by itself runs them, and as elastic jobs.
+
+package besidetest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/workerlog"
+	"github.com/apportion/apportion/examples/internal/beside/day"
+)
+
+// dayFolder is where records of whole days go.
+var dayFolder = flag.String("day", "", "play a whole day of 20 jobs in some minutes, and write its record into this folder; empty: a short one, and no record")
+
+// The policies of a day.
+const (
+	Fixed   = "fixed"
+	Elastic = "elastic"
+)
+
+// Daily is a cluster manager on which a day is played.
+type Daily struct {
+	// Manager is its name, and Slots how many containers the cluster holds.
+	Manager string
+	Slots   int64
+	// Bench starts a cluster and a controller.
+	Bench func(t *testing.T) Player
+}
+
+// Player is a cluster on which a day is played.
+type Player interface {
+	// Beside returns the bench of the controller.
+	Beside() *Bench
+	// Elastic submits an elastic job whose containers run a command line, and returns what they are told that it is called.
+	Elastic(j *day.Job, argv []string) string
+	// Fixed submits a job with its fixed containers, each of which runs a command line with these variables, beside its own
+	// number, from 0, in APPORTION_RANK.
+	Fixed(j *day.Job, argv []string, env map[string]string)
+	// Left is how many jobs have not ended.
+	Left() int
+}
+
+// What a step of a day's job takes: a batch of samples, each of which takes a while without work.
+const (
+	batch = 64
+	cost  = 5 * time.Millisecond
+)
+
+// steps is how many steps are as much work as a job has.
+func steps(j *day.Job) int { return max(1, int(math.Round(j.Work/(batch*cost).Seconds()))) }
+
+// argv is the command line of a container of a job.
+func (b *Bench) argv(j *day.Job) []string {
+	return []string{b.Trainer, "train", "-steps", strconv.Itoa(steps(j)), "-cost", cost.String()}
+}
+
+// Day plays a day under each policy. Elastic jobs are asked whether anything ran twice or was lost.
+func (d Daily) Day(t *testing.T) {
+	n, length, limit := 20, 4*time.Minute, 30*time.Minute
+	if *dayFolder == "" {
+		n, length, limit = 4, 20*time.Second, 5*time.Minute
+	}
+	const file = "../studies/dorm/data/ms_itp_cluster07.csv"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{Fixed, Elastic} {
+		t.Run(policy, func(t *testing.T) {
+			jobs, err := day.Jobs(filepath.Base(file), text, n, d.Slots, length)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &day.Record{Manager: d.Manager, Policy: policy, Slots: d.Slots, Jobs: jobs}
+			play(d.Bench(t), r, limit)
+			m, err := r.Measure()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s, %s: %+v", d.Manager, policy, m)
+			if *dayFolder != "" {
+				writeRecord(t, r)
+			}
+		})
+	}
+}
+
+// play submits the jobs at their times, waits until all have ended, and reads the workers' logs.
+func play(p Player, r *day.Record, limit time.Duration) {
+	b := p.Beside()
+	b.Helper()
+	// A decision may be as unfair as the program's default, and move more jobs than that: jobs here are minutes long.
+	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
+	called := map[string]*day.Job{}
+	began := time.Now()
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		for time.Since(began).Seconds() < j.At {
+			b.Report()
+			time.Sleep(100 * time.Millisecond)
+		}
+		if r.Policy == Elastic {
+			called[p.Elastic(j, b.argv(j))] = j
+			continue
+		}
+		called[j.Name] = j
+		dir := filepath.Join(b.Shared, "runs", j.Name, "1")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		p.Fixed(j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
+			command.EnvContainers: strconv.FormatInt(j.Fixed, 10), command.EnvCheckpointDir: dir})
+	}
+	Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
+	if r.Policy == Elastic {
+		b.Check()
+	}
+	b.readLives(r, called, began)
+}
+
+// readLives reads from the workers' logs who worked when, and when each job was done.
+func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.Time) {
+	b.Helper()
+	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))
+	if err != nil {
+		b.Fatal(err)
+	}
+	lives := map[string]*day.Life{}
+	var order []*day.Life
+	for i := range lines {
+		l := &lines[i]
+		j := called[l.Job]
+		if j == nil {
+			b.Errorf("a worker of job %q, which was not submitted", l.Job)
+			continue
+		}
+		at := time.Unix(0, l.At).Sub(began).Seconds()
+		life := lives[l.Job+" "+l.Life]
+		if life == nil {
+			life = &day.Life{Job: j.Name, From: at}
+			lives[l.Job+" "+l.Life] = life
+			order = append(order, life)
+		}
+		life.Until = at
+		if l.Worker == workerlog.End && l.Rank == 0 {
+			j.Ended = at
+		}
+	}
+	for _, life := range order {
+		r.Lives = append(r.Lives, *life)
+	}
+}
+
+// writeRecord writes a record, with times in milliseconds.
+func writeRecord(t *testing.T, r *day.Record) {
+	t.Helper()
+	round := func(x *float64) { *x = math.Round(*x*1000) / 1000 }
+	for i := range r.Jobs {
+		for _, x := range []*float64{&r.Jobs[i].At, &r.Jobs[i].Work, &r.Jobs[i].Ended} {
+			round(x)
+		}
+	}
+	for i := range r.Lives {
+		round(&r.Lives[i].From)
+		round(&r.Lives[i].Until)
+	}
+	text, err := json.Marshal(r)
+	if err == nil {
+		// A life a line.
+		lines := strings.ReplaceAll(string(text), "},{", "},\n{") + "\n"
+		err = os.WriteFile(filepath.Join(*dayFolder, fmt.Sprintf("%s-%s.json", r.Manager, r.Policy)), []byte(lines), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

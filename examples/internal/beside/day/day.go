@@ -1,0 +1,83 @@
+// This file declares a day of jobs on a cluster, and takes its jobs from a trace.
+
+// Package day holds days of jobs that were played on real clusters: what arrived, who worked when, and what that comes to.
+package day
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/apportion/apportion/internal/trace"
+)
+
+// Job is a job of a day. Times are in seconds of the play, from its beginning.
+type Job struct {
+	Name string  `json:"name"`
+	At   float64 `json:"at"`
+	// Fixed is how many containers its user asked for in the trace; Max how many it can use.
+	Fixed int64 `json:"fixed"`
+	Max   int64 `json:"max"`
+	// Work is how long one container needs for it, in seconds.
+	Work float64 `json:"work"`
+	// Ended is when its work was done; 0: never.
+	Ended float64 `json:"ended,omitzero"`
+}
+
+// Life is a container of a job that was at work.
+type Life struct {
+	Job   string  `json:"job"`
+	From  float64 `json:"from"`
+	Until float64 `json:"until"`
+}
+
+// Record is a day that was played.
+type Record struct {
+	// Manager is the cluster's, Policy who decided.
+	Manager string `json:"manager"`
+	Policy  string `json:"policy"`
+	// Slots is how many containers the cluster holds.
+	Slots int64  `json:"slots"`
+	Jobs  []Job  `json:"jobs"`
+	Lives []Life `json:"lives"`
+}
+
+// What a job of a trace becomes.
+const (
+	// elastic: a job on g GPUs can use up to elastic x g containers.
+	elastic = 4
+	// longest is the part of the day that a job may take with its fixed containers: what is longer is cut.
+	longest = 0.5
+)
+
+// Jobs returns n jobs of a trace that spans a day, picked evenly from it, with the day made as short as length: submit
+// times, durations and numbers of GPUs are the trace's, a container stands for a GPU.
+func Jobs(file string, text []byte, n int, slots int64, length time.Duration) ([]Job, error) {
+	var rows []trace.Job
+	for row, err := range trace.Jobs(file, bytes.NewReader(text)) {
+		if err != nil {
+			return nil, err
+		}
+		if row.Duration.Known && row.GPUs.Known && row.GPUs.Value >= 1 {
+			rows = append(rows, row)
+		}
+	}
+	if n < 1 || n > len(rows) {
+		return nil, fmt.Errorf("%s has %d jobs, not %d", file, len(rows), n)
+	}
+	if slots < 1 || length <= 0 {
+		return nil, errors.New("a day without a cluster, or without an end")
+	}
+	faster := float64(24*time.Hour) / float64(length)
+	var jobs []Job
+	for i := range n {
+		row := &rows[i*len(rows)/n]
+		gpus := min(int64(math.Round(row.GPUs.Value)), slots)
+		took := min(row.Duration.Value.Seconds()/faster, longest*length.Seconds())
+		jobs = append(jobs, Job{Name: fmt.Sprintf("job-%02d", i+1), At: row.Submit.Seconds() / faster, Fixed: gpus,
+			Max: min(elastic*gpus, slots), Work: took * float64(gpus)})
+	}
+	return jobs, nil
+}

@@ -1,0 +1,85 @@
+// This file tests days: which jobs of a trace are played, and what a day that was played comes to.
+
+package day
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+const rows = `job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind
+a,0,7200,1,,,,,,,,,
+b,100,,1,,,,,,,,,
+c,3600,3600,8,,,,,,,,,
+d,7200,7200,,,,,,,,,,
+e,36000,864000,2,,,,,,,,,
+`
+
+func TestJobs(t *testing.T) {
+	jobs, err := Jobs("day", []byte(rows), 3, 24, 4*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Job{{Name: "job-01", Fixed: 1, Max: 4, Work: 20}, {Name: "job-02", At: 10, Fixed: 8, Max: 24, Work: 80}, {Name: "job-03", At: 100, Fixed: 2, Max: 8, Work: 240}}
+	for i := range want {
+		if jobs[i] != want[i] {
+			t.Errorf("%+v, want %+v", jobs[i], want[i])
+		}
+	}
+	if two, err := Jobs("day", []byte(rows), 2, 4, time.Minute); err != nil || two[1].Fixed != 4 || two[1].Max != 4 {
+		t.Errorf("%+v, %v", two, err)
+	}
+	for _, n := range []int{0, 4} {
+		if _, err := Jobs("day", []byte(rows), n, 24, time.Minute); err == nil {
+			t.Errorf("%d jobs of 3", n)
+		}
+	}
+	for _, text := range []string{"", rows + "x,y,z\n"} {
+		if _, err := Jobs("day", []byte(text), 1, 24, time.Minute); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+	if _, err := Jobs("day", []byte(rows), 1, 24, 0); err == nil {
+		t.Error("a day of no length")
+	}
+}
+
+// Two jobs on four slots: the first has all of them for 10 s, then each two for 10 s, and the first two for another 10.
+func TestMeasure(t *testing.T) {
+	r := &Record{Slots: 4, Jobs: []Job{{Name: "a", Fixed: 2, Max: 4, Work: 60, Ended: 30}, {Name: "b", At: 10, Fixed: 1, Max: 2, Work: 20, Ended: 20}}}
+	for range 2 {
+		r.Lives = append(r.Lives, Life{"a", 0, 30}, Life{"a", 0, 10}, Life{"b", 10, 20})
+	}
+	m, err := r.Measure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Alone at the end the first should have all four slots, and has half of them, for a third of the time.
+	want := Measures{Mean: 20, Longest: 30, Last: 30, Slowdown: (30/30.0 + 10/20.0) / 2, Held: 100 / 120.0, Useful: 80 / 120.0, Loss: 0.5 / 3}
+	for _, c := range [][2]float64{{m.Mean, want.Mean}, {m.Longest, want.Longest}, {m.Last, want.Last}, {m.Slowdown, want.Slowdown}, {m.Held, want.Held},
+		{m.Useful, want.Useful}, {m.Loss, want.Loss}} {
+		if math.Abs(c[0]-c[1]) > 1e-9 {
+			t.Errorf("%+v, want %+v", m, want)
+		}
+	}
+	// One that waits has nothing of its share.
+	r.Lives = r.Lives[:2]
+	if samples, err := r.Samples(10); err != nil || len(samples) != 3 || samples[0].Held != 0.5 || math.Abs(samples[1].Loss-(0.25+0.5)) > 1e-9 {
+		t.Errorf("%+v, %v", samples, err)
+	}
+	r.Jobs[1].Ended = 0
+	if _, err := r.Measure(); err == nil || !strings.Contains(err.Error(), "b has not ended") {
+		t.Errorf("%v", err)
+	}
+}
+
+// More jobs than slots have a fair share all the same.
+func TestManyJobs(t *testing.T) {
+	r := &Record{Slots: 2, Jobs: []Job{{Name: "a", Max: 2, Ended: 9}, {Name: "b", Max: 2, Ended: 9}, {Name: "c", Max: 2, Ended: 9}}}
+	fair, err := r.fair(1)
+	if err != nil || math.Abs(fair["c"]-1/3.0) > 1e-9 {
+		t.Errorf("%v, %v", fair, err)
+	}
+}

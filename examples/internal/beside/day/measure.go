@@ -1,0 +1,115 @@
+// This file implements what a day comes to: completion times, utilization and fairness loss, [Dorm] (1) and (3).
+
+package day
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+)
+
+// Measures are what a day comes to.
+type Measures struct {
+	// Mean and Longest are completion times, from submission to end, in seconds; Last is when the last job ended.
+	Mean, Longest, Last float64
+	// Slowdown is the mean of completion times as parts of what the job takes with its fixed containers alone.
+	Slowdown float64
+	// Held is the part of the slots that had a container at work until the last job ended, on average over time; Useful the
+	// part that the work itself needs, without what was waited for, saved or done again.
+	Held, Useful float64
+	// Loss is the fairness loss, on average over the time.
+	Loss float64
+}
+
+// Sample is the cluster at a moment.
+type Sample struct {
+	At float64
+	// Held is the part of the slots that are at work; Loss the sum, over the jobs that are there, of how far what each has is
+	// from its fair share.
+	Held, Loss float64
+}
+
+// Measure measures a day all of whose jobs have ended.
+func (r *Record) Measure() (Measures, error) {
+	var m Measures
+	work := 0.0
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		if j.Ended == 0 {
+			return m, fmt.Errorf("%s has not ended", j.Name)
+		}
+		took := j.Ended - j.At
+		m.Mean += took / float64(len(r.Jobs))
+		m.Slowdown += took / (j.Work / float64(j.Fixed)) / float64(len(r.Jobs))
+		m.Longest, m.Last = max(m.Longest, took), max(m.Last, j.Ended)
+		work += j.Work
+	}
+	m.Useful = work / (float64(r.Slots) * m.Last)
+	samples, err := r.Samples(1)
+	if err != nil {
+		return m, err
+	}
+	for _, s := range samples {
+		m.Held += s.Held / float64(len(samples))
+		m.Loss += s.Loss / float64(len(samples))
+	}
+	return m, nil
+}
+
+// Samples returns the cluster every so many seconds, until the last job has ended.
+func (r *Record) Samples(every float64) ([]Sample, error) {
+	last := 0.0
+	for i := range r.Jobs {
+		last = max(last, r.Jobs[i].Ended)
+	}
+	var samples []Sample
+	for at := every / 2; at < last; at += every {
+		s := Sample{At: at}
+		has := map[string]float64{}
+		for _, life := range r.Lives {
+			if life.From <= at && at < life.Until {
+				has[life.Job] += 1 / float64(r.Slots)
+				s.Held += 1 / float64(r.Slots)
+			}
+		}
+		fair, err := r.fair(at)
+		if err != nil {
+			return nil, err
+		}
+		for job, share := range fair {
+			s.Loss += math.Abs(has[job] - share)
+		}
+		samples = append(samples, s)
+	}
+	return samples, nil
+}
+
+// fair returns the share that each job should have which was there at a time.
+func (r *Record) fair(at float64) (map[string]float64, error) {
+	var claims []drf.Claim
+	for _, j := range r.Jobs {
+		if j.At <= at && at < j.Ended {
+			claims = append(claims, drf.Claim{ID: j.Name, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: j.Max})
+		}
+	}
+	// More jobs than slots cannot all have the one container that they need.
+	for i := range claims {
+		if int64(len(claims)) > r.Slots {
+			claims[i].Min = 0
+		}
+	}
+	if len(claims) == 0 {
+		return nil, nil
+	}
+	filling, err := drf.Fill(apportion.Resources{r.Slots}, claims)
+	if err != nil {
+		return nil, err
+	}
+	shares := map[string]float64{}
+	for i := range claims {
+		shares[claims[i].ID] = filling.Claims[i].Share
+	}
+	return shares, nil
+}

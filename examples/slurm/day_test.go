@@ -1,0 +1,46 @@
+// This file plays a day of a real trace on a real Slurm cluster: by Slurm's backfill alone, and with the controller beside it.
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/beside/day"
+)
+
+// Beside implements besidetest.Player.
+func (b *bench) Beside() *besidetest.Bench { return b.Bench }
+
+// Elastic implements besidetest.Player.
+func (b *bench) Elastic(j *day.Job, argv []string) string {
+	return b.sbatch(j.Name, "exec "+strings.Join(argv, " "), "--hold", "--comment="+mark+" max="+strconv.FormatInt(j.Max, 10))
+}
+
+// Fixed implements besidetest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
+func (b *bench) Fixed(j *day.Job, argv []string, env map[string]string) {
+	var script strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&script, "export %s=%s\n", key, quote(env[key]))
+	}
+	fmt.Fprintf(&script, "exec srun sh -c %s", quote("APPORTION_RANK=$SLURM_PROCID APPORTION_SERVER=$SLURMD_NODENAME exec "+strings.Join(argv, " ")))
+	minutes := int(math.Ceil(2 * j.Work / float64(j.Fixed) / 60))
+	b.sbatch(j.Name, script.String(), "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
+}
+
+// Left implements besidetest.Player.
+func (b *bench) Left() int {
+	return len(strings.Fields(b.slurm("squeue", "-h", "-o", "%i")))
+}
+
+func TestDay(t *testing.T) {
+	besidetest.Daily{Manager: "slurm", Slots: 24, Bench: func(t *testing.T) besidetest.Player {
+		return newBench(t, len(nodes))
+	}}.Day(t)
+}
