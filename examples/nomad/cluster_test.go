@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -23,12 +22,11 @@ const (
 
 // cluster is a Nomad server and its clients, each a process.
 type cluster struct {
-	testing.TB
-	binary, dir string
-	client      *api.Client
-	port        int
-	nodes       []string
-	agents      map[string]*exec.Cmd
+	*besidetest.Daemons
+	binary string
+	client *api.Client
+	port   int
+	nodes  []string
 }
 
 // newCluster starts a server and as many clients as nodes are named.
@@ -56,27 +54,30 @@ func prepare(t testing.TB, nodes ...string) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("a Nomad client needs root")
 	}
-	c := &cluster{TB: t, binary: binary, dir: besidetest.Folder(t, "nomad"), agents: map[string]*exec.Cmd{}}
-	t.Cleanup(c.close)
+	c := &cluster{Daemons: besidetest.NewDaemons(t, "nomad"), binary: binary, nodes: nodes}
 	c.port = besidetest.FreePorts(t, 3*(1+len(nodes)))
-	c.write("server.hcl", fmt.Sprintf(serverConfig, filepath.Join(c.dir, "server"), c.port, c.port+1, c.port+2))
+	c.configure("server", c.port, serverConfig)
 	for i, node := range nodes {
-		p := c.port + 3*(i+1)
-		c.write(node+".hcl", fmt.Sprintf(clientConfig, filepath.Join(c.dir, node), node, p, p+1, p+2, c.port+1, "apportion-"+filepath.Base(c.dir)+"-"+node, "west"))
+		c.configure(node, c.port+3*(i+1), fmt.Sprintf(clientConfig, c.port+1, "apportion-"+filepath.Base(c.Dir)+"-"+node))
 	}
-	c.nodes = nodes
 	return c
+}
+
+// configure writes the configuration of an agent with three ports.
+func (c *cluster) configure(name string, port int, more string) {
+	c.Helper()
+	c.Write(name+".hcl", fmt.Sprintf(agentConfig, filepath.Join(c.Dir, name), name, port, port+1, port+2)+more, 0o600)
 }
 
 // up starts all agents, with more configuration for each, and speaks to them as config says.
 func (c *cluster) up(more string, config *api.Config) {
 	c.Helper()
 	for _, name := range append([]string{"server"}, c.nodes...) {
-		text, err := os.ReadFile(filepath.Join(c.dir, name+".hcl"))
+		text, err := os.ReadFile(filepath.Join(c.Dir, name+".hcl"))
 		if err != nil {
 			c.Fatal(err)
 		}
-		c.write(name+".hcl", string(text)+more)
+		c.Write(name+".hcl", string(text)+more, 0o600)
 		c.start(name)
 	}
 	var err error
@@ -104,80 +105,14 @@ func (c *cluster) address(scheme string) string {
 	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, c.port)
 }
 
-func (c *cluster) write(name, text string) {
-	c.Helper()
-	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
-		c.Fatal(err)
-	}
-}
-
 // start starts an agent: the server, or a client.
 func (c *cluster) start(name string) {
 	c.Helper()
-	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		c.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command(c.binary, "agent", "-config", filepath.Join(c.dir, name+".hcl"))
-	cmd.Stdout, cmd.Stderr = log, log
-	// The mark by which all that it has started is found at the end: plugins have no path in their commands.
-	cmd.Env = append(os.Environ(), "APPORTION_TEST_CLUSTER="+c.dir+"/")
-	if err := cmd.Start(); err != nil {
-		c.Fatal(err)
-	}
-	c.agents[name] = cmd
+	c.Start(name, c.binary, "agent", "-config", filepath.Join(c.Dir, name+".hcl"))
 }
 
-// kill kills an agent. What it has started lives on.
-func (c *cluster) kill(name string) {
-	c.Helper()
-	if err := c.agents[name].Process.Kill(); err != nil {
-		c.Error(err)
-	}
-	_ = c.agents[name].Wait() // it was killed
-}
-
-// close kills all agents; the folder's cleaning kills what they leave behind.
-func (c *cluster) close() {
-	for name := range c.agents {
-		_ = c.agents[name].Process.Kill() // it may be dead
-		_ = c.agents[name].Wait()
-	}
-}
-
-const serverConfig = `
-data_dir = %q
-bind_addr = "127.0.0.1"
-name = "server"
-disable_update_check = true
-leave_on_terminate = false
-ports {
-  http = %d
-  rpc = %d
-  serf = %d
-}
-advertise {
-  http = "127.0.0.1"
-  rpc = "127.0.0.1"
-  serf = "127.0.0.1"
-}
-consul {
-  auto_advertise = false
-  server_auto_join = false
-  client_auto_join = false
-}
-server {
-  enabled = true
-  bootstrap_expect = 1
-  raft_multiplier = 1
-  heartbeat_grace = "2s"
-  min_heartbeat_ttl = "2s"
-  num_schedulers = 1
-}
-`
-
-const clientConfig = `
+// agentConfig is that of every agent, serverConfig and clientConfig what they have beside that.
+const agentConfig = `
 data_dir = %q
 bind_addr = "127.0.0.1"
 name = %q
@@ -198,6 +133,20 @@ consul {
   server_auto_join = false
   client_auto_join = false
 }
+`
+
+const serverConfig = `
+server {
+  enabled = true
+  bootstrap_expect = 1
+  raft_multiplier = 1
+  heartbeat_grace = "2s"
+  min_heartbeat_ttl = "2s"
+  num_schedulers = 1
+}
+`
+
+const clientConfig = `
 client {
   enabled = true
   servers = ["127.0.0.1:%d"]
@@ -205,7 +154,7 @@ client {
   memory_total_mb = 16000
   cgroup_parent = %q
   meta {
-    zone = %q
+    zone = "west"
   }
   options = {
     "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault,cni,bridge"

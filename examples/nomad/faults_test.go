@@ -3,8 +3,6 @@
 package main
 
 import (
-	"flag"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -12,11 +10,6 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
-)
-
-var (
-	faults = flag.Int("faults", 4, "how many faults TestFaults lets happen, one after the other")
-	seed   = flag.Uint64("seed", 2, "which faults TestFaults lets happen")
 )
 
 // nodes are those of the cluster in TestFaults.
@@ -27,12 +20,12 @@ func (b *bench) own() []besidetest.Fault {
 	return []besidetest.Fault{
 		{Name: "a client is killed for a while", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
-			b.kill(node)
+			b.Kill(node)
 			besidetest.Wait(r, time.Second, 15*time.Second)
 			b.start(node)
 		}},
 		{Name: "the server is killed for a while", Do: func(r *rand.Rand) {
-			b.kill("server")
+			b.Kill("server")
 			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.start("server")
 		}},
@@ -99,12 +92,12 @@ func (b *bench) retried(err error) {
 
 // more submits another job.
 func (b *bench) more(r *rand.Rand) {
-	b.Submitted++
-	b.submit(fmt.Sprintf("job-%d", b.Submitted), 1+r.IntN(10), 1000+r.IntN(2000), nil)
+	id, most, steps := b.Another(r)
+	b.submit(id, most, steps, nil)
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
-	b.Play(append(b.own(), b.Common()...), *seed, *faults, b.running, b.more)
+	b.Play(b.own(), b.running, b.more)
 }

@@ -3,14 +3,6 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/examples/internal/beside"
@@ -34,11 +26,4 @@ var program = beside.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch in
 	return n, nil
 }}
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "nomad:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main() }

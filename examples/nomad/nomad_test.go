@@ -22,7 +22,7 @@ type bench struct {
 func newBench(t testing.TB, nodes ...string) *bench {
 	t.Helper()
 	c := newCluster(t, nodes...)
-	return &bench{c, besidetest.New(t, c.dir, "NOMAD_ADDR="+c.address("http"))}
+	return &bench{c, besidetest.New(t, c.Dir, "NOMAD_ADDR="+c.address("http"))}
 }
 
 // submit registers an elastic job as its user does.

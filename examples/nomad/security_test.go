@@ -52,10 +52,10 @@ func (c *cluster) certify() (authority, certificate, key string) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER})))
-	c.write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER})))
-	c.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})))
-	return filepath.Join(c.dir, "ca.pem"), filepath.Join(c.dir, "cert.pem"), filepath.Join(c.dir, "key.pem")
+	c.Write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER})), 0o600)
+	c.Write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER})), 0o600)
+	c.Write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})), 0o600)
+	return filepath.Join(c.Dir, "ca.pem"), filepath.Join(c.Dir, "cert.pem"), filepath.Join(c.Dir, "key.pem")
 }
 
 // The policy that is shipped lets the controller do its work, and nothing else.
@@ -95,7 +95,7 @@ tls {
 		t.Fatal(err)
 	}
 	c.ready(1)
-	b := &bench{c, besidetest.New(t, c.dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
+	b := &bench{c, besidetest.New(t, c.Dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
 	b.submit("a", 4, 40, nil)
 	b.Holds(map[string]int{"a": 4})
 	b.submit("b", 4, 40, nil)

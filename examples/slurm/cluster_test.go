@@ -22,10 +22,8 @@ const requireVariable = "APPORTION_REQUIRE_SLURM"
 
 // cluster is a Slurm cluster whose daemons are processes.
 type cluster struct {
-	testing.TB
-	dir     string
-	port    int
-	daemons map[string]*exec.Cmd
+	*besidetest.Daemons
+	port int
 }
 
 // newCluster starts a cluster with so many nodes of 8 CPUs and 4 GPUs, which are files.
@@ -45,13 +43,12 @@ func newCluster(t testing.TB, nodes int) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("Slurm's daemons need root")
 	}
-	dir := besidetest.Folder(t, "slurm")
-	c := &cluster{TB: t, dir: dir, daemons: map[string]*exec.Cmd{}}
-	t.Cleanup(c.close)
+	c := &cluster{Daemons: besidetest.NewDaemons(t, "slurm")}
+	dir := c.Dir
 	c.port = besidetest.FreePorts(t, nodes+1)
 	c.configure(nodes)
 	t.Setenv("SLURM_CONF", filepath.Join(dir, "etc", "slurm.conf"))
-	c.start("munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
+	c.Start("munged", "munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
 		"--log-file="+dir+"/munge/log", "--seed-file="+dir+"/munge/seed")
 	besidetest.Eventually(c, "munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
 	c.startController()
@@ -71,11 +68,11 @@ func nodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 func (c *cluster) configure(nodes int) {
 	c.Helper()
 	for _, folder := range []string{"etc", "state", "log", "munge", "spool"} {
-		if err := os.MkdirAll(filepath.Join(c.dir, folder), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(c.Dir, folder), 0o755); err != nil {
 			c.Fatal(err)
 		}
 	}
-	if err := os.Chmod(c.dir, 0o755); err != nil {
+	if err := os.Chmod(c.Dir, 0o755); err != nil {
 		c.Fatal(err)
 	}
 	key := make([]byte, 1024)
@@ -86,21 +83,11 @@ func (c *cluster) configure(nodes int) {
 	}
 	host, _, _ = strings.Cut(host, ".")
 	ports := fmt.Sprintf("[%d-%d]", c.port+1, c.port+nodes)
-	for name, text := range map[string]string{
-		"etc/munge.key":  string(key),
-		"etc/slurm.conf": fmt.Sprintf(configuration, host, c.dir, c.port, nodes, ports),
-		"etc/gres.conf":  fmt.Sprintf("NodeName=n[1-%d] Name=gpu File=/dev/tty[0-3]\n", nodes),
-	} {
-		mode := os.FileMode(0o644)
-		if name == "etc/munge.key" {
-			mode = 0o400
-		}
-		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), mode); err != nil {
-			c.Fatal(err)
-		}
-	}
+	c.Write("etc/munge.key", string(key), 0o400)
+	c.Write("etc/slurm.conf", fmt.Sprintf(configuration, host, c.Dir, c.port, nodes, ports), 0o644)
+	c.Write("etc/gres.conf", fmt.Sprintf("NodeName=n[1-%d] Name=gpu File=/dev/tty[0-3]\n", nodes), 0o644)
 	for i := range nodes {
-		if err := os.MkdirAll(filepath.Join(c.dir, "spool", nodeName(i)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(c.Dir, "spool", nodeName(i)), 0o755); err != nil {
 			c.Fatal(err)
 		}
 	}
@@ -136,44 +123,5 @@ NodeName=n[1-%[4]d] NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]s CPUs=8 Real
 PartitionName=p Nodes=n[1-%[4]d] Default=YES MaxTime=INFINITE State=UP
 `
 
-// start starts a daemon.
-func (c *cluster) start(name string, args ...string) {
-	c.Helper()
-	program := name
-	if strings.HasPrefix(name, "n") {
-		program = "slurmd"
-	}
-	log, err := os.OpenFile(filepath.Join(c.dir, "log", name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		c.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = log, log
-	// The mark by which what is left is found at the end.
-	cmd.Env = append(os.Environ(), "APPORTION_TEST_CLUSTER="+c.dir+"/")
-	if err := cmd.Start(); err != nil {
-		c.Fatal(err)
-	}
-	c.daemons[name] = cmd
-}
-
-func (c *cluster) startController()      { c.start("slurmctld", "-D") }
-func (c *cluster) startNode(name string) { c.start(name, "-D", "-N", name) }
-
-// kill kills a daemon. What it has started lives on.
-func (c *cluster) kill(name string) {
-	c.Helper()
-	if err := c.daemons[name].Process.Kill(); err != nil {
-		c.Error(err)
-	}
-	_ = c.daemons[name].Wait() // it was killed
-}
-
-// close kills all daemons; the folder's cleaning kills what they leave behind.
-func (c *cluster) close() {
-	for name := range c.daemons {
-		_ = c.daemons[name].Process.Kill() // it may be dead
-		_ = c.daemons[name].Wait()
-	}
-}
+func (c *cluster) startController()      { c.Start("slurmctld", "slurmctld", "-D") }
+func (c *cluster) startNode(name string) { c.Start(name, "slurmd", "-D", "-N", name) }

@@ -4,19 +4,12 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
-)
-
-var (
-	faults = flag.Int("faults", 4, "how many faults TestFaults lets happen, one after the other")
-	seed   = flag.Uint64("seed", 2, "which faults TestFaults lets happen")
 )
 
 // nodes are those of the cluster in TestFaults.
@@ -27,12 +20,12 @@ func (b *bench) own() []besidetest.Fault {
 	return []besidetest.Fault{
 		{Name: "a slurmd is killed for a while", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
-			b.kill(node)
+			b.Kill(node)
 			besidetest.Wait(r, time.Second, 20*time.Second)
 			b.startNode(node)
 		}},
 		{Name: "slurmctld is killed for a while", Do: func(r *rand.Rand) {
-			b.kill("slurmctld")
+			b.Kill("slurmctld")
 			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.startController()
 		}},
@@ -78,12 +71,12 @@ func (b *bench) held() []string {
 
 // more submits another job.
 func (b *bench) more(r *rand.Rand) {
-	b.Submitted++
-	b.submit(fmt.Sprintf("job-%d", b.Submitted), 1+r.IntN(10), 1000+r.IntN(2000))
+	name, most, steps := b.Another(r)
+	b.submit(name, most, steps)
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, len(nodes))
-	b.Play(append(b.own(), b.Common()...), *seed, *faults, b.held, b.more)
+	b.Play(b.own(), b.held, b.more)
 }

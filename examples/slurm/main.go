@@ -3,14 +3,6 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/apportion/apportion/examples/internal/beside"
 )
 
@@ -19,11 +11,4 @@ var program = beside.Program{Name: "slurm", Kinds: kinds, Connect: func(epoch in
 	return newSlurm(epoch, folder, g), nil
 }}
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "slurm:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main() }

@@ -23,7 +23,7 @@ type bench struct {
 func newBench(t testing.TB, nodes int) *bench {
 	t.Helper()
 	c := newCluster(t, nodes)
-	return &bench{c, besidetest.New(t, c.dir)}
+	return &bench{c, besidetest.New(t, c.Dir)}
 }
 
 // submit submits an elastic job as its user does, and returns its ID. A task takes a CPU.
@@ -36,7 +36,7 @@ func (b *bench) submit(name string, most, steps int, more ...string) string {
 // sbatch submits a job whose tasks take a CPU each, also to a slurmctld that was killed a moment ago, and returns its ID.
 func (b *bench) sbatch(name, script string, options ...string) string {
 	b.Bench.Helper()
-	options = append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.dir}, options...)
+	options = append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.Dir}, options...)
 	var text string
 	besidetest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
 		var err error

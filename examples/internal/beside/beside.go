@@ -13,9 +13,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -114,6 +116,16 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 		s.url = "http://" + s.listen
 	}
 	return s, nil
+}
+
+// Main is the main function of the program: it runs until it is told to end.
+func (p *Program) Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := p.Run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
+		os.Exit(1)
+	}
 }
 
 // Run runs the program until the context ends. An error that wraps flag.ErrHelp was answered.

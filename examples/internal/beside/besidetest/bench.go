@@ -31,9 +31,8 @@ type Bench struct {
 	Dir, Shared string
 	// Trainer is the program that jobs run: with the arguments train -steps N -cost 1ms.
 	Trainer string
-	// Submitted counts the jobs that a test has submitted.
-	Submitted int
 
+	submitted int // how many jobs Another has drawn
 	args, env []string
 	command   *exec.Cmd
 	url       string

@@ -3,9 +3,17 @@
 package besidetest
 
 import (
+	"flag"
+	"fmt"
 	"math/rand/v2"
 	"syscall"
 	"time"
+)
+
+// What Play does.
+var (
+	faults = flag.Int("faults", 8, "how many faults TestFaults lets happen, one after the other")
+	seed   = flag.Uint64("seed", 2, "which faults TestFaults lets happen")
 )
 
 // Fault is something that goes wrong.
@@ -19,8 +27,8 @@ func Wait(r *rand.Rand, from, to time.Duration) {
 	time.Sleep(from + time.Duration(r.Int64N(int64(to-from))))
 }
 
-// Common are the faults that every cluster has.
-func (b *Bench) Common() []Fault {
+// common are the faults that every cluster has.
+func (b *Bench) common() []Fault {
 	kill := func(program string) func(*rand.Rand) {
 		return func(r *rand.Rand) {
 			if pids := Processes(b.Dir, program); len(pids) > 0 {
@@ -44,18 +52,25 @@ func (b *Bench) Common() []Fault {
 	}
 }
 
-// Play lets n faults happen, drawn from a seed, on four jobs or more, and asks the workers' logs after each. In the end
-// every job must end by itself. submitted are the jobs that have not ended, and more submits another.
-func (b *Bench) Play(faults []Fault, seed uint64, n int, submitted func() []string, more func(r *rand.Rand)) {
+// Another draws another job: its name, the most containers that it can use, and its steps.
+func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
+	b.submitted++
+	return fmt.Sprintf("job-%d", b.submitted), 1 + r.IntN(10), 1000 + r.IntN(2000)
+}
+
+// Play lets faults happen, those of the cluster and those that every cluster has, on four jobs or more, and asks the
+// workers' logs after each. In the end every job must end by itself. submitted are the jobs that have not ended, and more
+// submits another. The flags say how many, and from which seed they are drawn.
+func (b *Bench) Play(own []Fault, submitted func() []string, more func(r *rand.Rand)) {
 	b.Helper()
-	r := rand.New(rand.NewPCG(seed, 0))
-	for i := range n {
+	all, r := append(own, b.common()...), rand.New(rand.NewPCG(*seed, 0))
+	for i := range *faults {
 		for len(submitted()) < 4 {
 			more(r)
 		}
 		b.Rests(submitted)
 		// Every fault happens, if there is time, and in another order for every seed.
-		one := faults[(i+r.IntN(2)*r.IntN(len(faults)))%len(faults)]
+		one := all[(i+r.IntN(2)*r.IntN(len(all)))%len(all)]
 		began := time.Now()
 		b.Logf("%3d %s", i, one.Name)
 		one.Do(r)

@@ -24,23 +24,41 @@ func Eventually(t testing.TB, what string, limit time.Duration, is func() bool) 
 	}
 }
 
-// FreePorts returns the first of n ports in a row that are free now, below those that the system gives out by itself.
+// block is how many ports FreePorts has to give at once.
+const block = 50
+
+// FreePorts returns the first of n ports in a row, at most a block, that are free now, below those that the system gives
+// out by itself. Nobody else who asks here is given them until the test has ended: between now and the start of a daemon
+// they are free for everybody.
 func FreePorts(t testing.TB, n int) int {
 	t.Helper()
-	for first := 14000 + os.Getpid()%5000; first < 32000; first += n {
-		free := true
-		for p := first; p < first+n && free; p++ {
-			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
-			if free = err == nil; free {
-				_ = l.Close() // it was free
-			}
+	const low, blocks = 14000, 360
+	for i := range blocks {
+		first := low + (os.Getpid()+i)%blocks*block
+		lock, err := os.OpenFile(filepath.Join(os.TempDir(), "apportion-ports-"+strconv.Itoa(first)), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if free {
+		if n <= block && syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && areFree(first, n) {
+			t.Cleanup(func() { _ = lock.Close() }) // which unlocks it
 			return first
 		}
+		_ = lock.Close() // somebody else has it
 	}
-	t.Fatal("there are no free ports")
+	t.Fatalf("there are no %d free ports", n)
 	return 0
+}
+
+// areFree reports whether nobody listens on ports.
+func areFree(first, n int) bool {
+	for p := first; p < first+n; p++ {
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
+		if err != nil {
+			return false
+		}
+		_ = l.Close() // it was free
+	}
+	return true
 }
 
 // Processes are those whose command begins with a program of this name in a folder.

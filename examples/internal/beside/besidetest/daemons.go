@@ -1,0 +1,77 @@
+// This file runs the daemons of a cluster as processes of a test.
+
+package besidetest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Daemons are those of a cluster, by name, in a folder of their own. All that they have started ends with the test.
+type Daemons struct {
+	testing.TB
+	Dir string
+
+	running map[string]*exec.Cmd
+}
+
+// NewDaemons makes the folder, with a name like this.
+func NewDaemons(t testing.TB, name string) *Daemons {
+	t.Helper()
+	d := &Daemons{TB: t, Dir: Folder(t, name), running: map[string]*exec.Cmd{}}
+	// Before the folder is cleaned, which kills what they leave behind.
+	t.Cleanup(func() {
+		for _, cmd := range d.running {
+			_ = cmd.Process.Kill() // it may be dead
+			_ = cmd.Wait()
+		}
+	})
+	return d
+}
+
+// Write writes a file of the folder.
+func (d *Daemons) Write(name, text string, mode os.FileMode) {
+	d.Helper()
+	name = filepath.Join(d.Dir, name)
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = os.WriteFile(name, []byte(text), mode)
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+// Start starts a daemon, which may have been there before. Its log is the file log/NAME.
+func (d *Daemons) Start(name, program string, args ...string) {
+	d.Helper()
+	file := filepath.Join(d.Dir, "log", name)
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	var log *os.File
+	if err == nil {
+		log, err = os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	// The mark by which all that it has started is found at the end: some of that has no path in its command.
+	cmd.Env = append(os.Environ(), "APPORTION_TEST_CLUSTER="+d.Dir+"/")
+	if err := cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	d.running[name] = cmd
+}
+
+// Kill kills a daemon. What it has started lives on.
+func (d *Daemons) Kill(name string) {
+	d.Helper()
+	if err := d.running[name].Process.Kill(); err != nil {
+		d.Error(err)
+	}
+	_ = d.running[name].Wait() // it was killed
+}

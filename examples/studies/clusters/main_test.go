@@ -1,0 +1,54 @@
+// This file runs the command as a user does.
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+)
+
+func TestHelp(t *testing.T) { commandtest.Help(t, study, "data", "out") }
+
+func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, study) }
+
+func TestFigures(t *testing.T) {
+	charttest.Twice(t, func(out string) error { return study(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 8, elastic)
+}
+
+// What the README shows is what the command prints.
+func TestReadme(t *testing.T) {
+	var out bytes.Buffer
+	if err := study(t.Context(), &out, io.Discard, []string{"-out", t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(out.String(), "\n\n")
+	if !strings.Contains(string(readme), table) {
+		t.Errorf("it does not show\n%s", table)
+	}
+}
+
+// A record that is not there, not whole, or of a day that has not ended is an error.
+func TestBrokenRecords(t *testing.T) {
+	dir := t.TempDir()
+	for _, text := range []string{"", "{", `{"slots": 4, "jobs": [{"name": "a"}]}`} {
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(dir, "nomad-fixed.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := study(t.Context(), io.Discard, io.Discard, []string{"-data", dir, "-out", t.TempDir()}); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
