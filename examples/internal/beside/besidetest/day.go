@@ -69,7 +69,7 @@ func (b *Bench) argv(j *day.Job) []string {
 func (d Daily) Day(t *testing.T) {
 	n, length, limit := 20, 4*time.Minute, 30*time.Minute
 	if *dayFolder == "" {
-		n, length, limit = 4, 20*time.Second, 5*time.Minute
+		n, length, limit = 3, 8*time.Second, 5*time.Minute
 	}
 	const file = "../studies/dorm/data/ms_itp_cluster07.csv"
 	text, err := os.ReadFile(file)
