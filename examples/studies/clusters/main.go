@@ -72,11 +72,13 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	return err
 }
 
+// pictures are the figures of a manager.
+type pictures struct{ held, loss, ends *chart.Figure }
+
 // shown prints the lines of a manager's records, and draws them.
 func shown(w io.Writer, files fs.FS, manager string, policies []string) ([]*chart.Figure, error) {
-	held := chart.New("held", "Slots at work", "time (s)", "part of the cluster")
-	loss := chart.New("loss", "Fairness loss", "time (s)", "")
-	ends := chart.New("completion", "Completion times", "", "from submission to end (s)")
+	p := pictures{chart.New("held", "Slots at work", "time (s)", "part of the cluster"), chart.New("loss", "Fairness loss", "time (s)", ""),
+		chart.New("completion", "Completion times", "", "from submission to end (s)")}
 	for i, name := range []string{"fixed", "elastic"} {
 		r, err := read(files, manager+"-"+name+".json")
 		if err != nil {
@@ -88,15 +90,15 @@ func shown(w io.Writer, files fs.FS, manager string, policies []string) ([]*char
 		}
 		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.2f |\n", policies[i], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
 			m.Last, 100*m.Held, 100*m.Useful, m.Loss)
-		if err := draw(r, i, policies[i], held, loss, ends); err != nil {
+		if err := p.draw(r, i, policies[i]); err != nil {
 			return nil, err
 		}
 	}
-	return []*chart.Figure{held, loss, ends}, nil
+	return []*chart.Figure{p.held, p.loss, p.ends}, nil
 }
 
 // draw adds a record to the figures, as their i-th series of two.
-func draw(r *day.Record, i int, policy string, held, loss, ends *chart.Figure) error {
+func (p *pictures) draw(r *day.Record, i int, policy string) error {
 	samples, err := r.Samples(1)
 	if err != nil {
 		return err
@@ -112,7 +114,7 @@ func draw(r *day.Record, i int, policy string, held, loss, ends *chart.Figure) e
 		names = append(names, fmt.Sprintf("%d", j+1))
 		took = append(took, r.Jobs[j].Ended-r.Jobs[j].At)
 	}
-	return errors.Join(held.Steps(i, policy, parts), loss.Steps(i, policy, losses), ends.Bars(names, i, 2, policy, took))
+	return errors.Join(p.held.Steps(i, policy, parts), p.loss.Steps(i, policy, losses), p.ends.Bars(names, i, 2, policy, took))
 }
 
 // read reads a record.
