@@ -15,6 +15,7 @@ b,100,,1,,,,,,,,,
 c,3600,3600,8,,,,,,,,,
 d,7200,7200,,,,,,,,,,
 e,36000,864000,2,,,,,,,,,
+f,40000,60,8,,,,,,,,,
 `
 
 func TestJobs(t *testing.T) {
@@ -28,12 +29,13 @@ func TestJobs(t *testing.T) {
 			t.Errorf("%+v, want %+v", jobs[i], want[i])
 		}
 	}
-	if two, err := Jobs("day", []byte(rows), 2, 4, time.Minute); err != nil || two[1].Fixed != 4 || two[1].Max != 4 {
+	// Evenly: the first and the third of four. None is larger than the cluster.
+	if two, err := Jobs("day", []byte(rows), 2, 1, time.Minute); err != nil || two[1].At != 25 || two[1].Fixed != 1 || two[1].Max != 1 {
 		t.Errorf("%+v, %v", two, err)
 	}
-	for _, n := range []int{0, 4} {
+	for _, n := range []int{0, 5} {
 		if _, err := Jobs("day", []byte(rows), n, 24, time.Minute); err == nil {
-			t.Errorf("%d jobs of 3", n)
+			t.Errorf("%d jobs of 4", n)
 		}
 	}
 	for _, text := range []string{"", rows + "x,y,z\n"} {

@@ -94,12 +94,6 @@ func (r *Record) fair(at float64) (map[string]float64, error) {
 			claims = append(claims, drf.Claim{ID: j.Name, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: j.Max})
 		}
 	}
-	// More jobs than slots cannot all have the one container that they need.
-	for i := range claims {
-		if int64(len(claims)) > r.Slots {
-			claims[i].Min = 0
-		}
-	}
 	if len(claims) == 0 {
 		return nil, nil
 	}
