@@ -30,14 +30,12 @@ var played embed.FS
 // plays are the records in their order: managers, and the policies on each.
 var plays = []struct {
 	manager string
-	fixed   string // what the manager does by itself
+	// fixed is what the manager does by itself, elastic what the controller beside it does.
+	fixed, elastic string
 }{
-	{"nomad", "Nomad's binpack, fixed counts"},
-	{"slurm", "Slurm's backfill, fixed sizes"},
+	{"nomad", "Nomad's binpack, fixed counts", "Dorm's decisions on Nomad, elastic"},
+	{"slurm", "Slurm's backfill, fixed sizes", "Dorm's decisions on Slurm, elastic"},
 }
-
-// elastic is what the controller beside a manager does.
-const elastic = "Dorm's decisions, elastic jobs"
 
 // study prints a table and writes a figure for each manager.
 func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
@@ -55,11 +53,11 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, "| cluster, policy | jobs | mean completion, s | longest, s | mean slowdown | all ended after, s | slots at work | useful | fairness loss |")
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(stdout, "| cluster, policy | jobs | mean completion, s | longest, s | mean slowdown | all ended after, s | slots at work | useful | fairness loss | pauses | mean pause, s |")
+	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	var published []func() error
 	for _, p := range plays {
-		figures, err := shown(stdout, files, p.manager, []string{p.fixed, elastic})
+		figures, err := shown(stdout, files, p.manager, []string{p.fixed, p.elastic})
 		if err != nil {
 			return err
 		}
@@ -88,8 +86,8 @@ func shown(w io.Writer, files fs.FS, manager string, policies []string) ([]*char
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", manager, name, err)
 		}
-		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.2f |\n", policies[i], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
-			m.Last, 100*m.Held, 100*m.Useful, m.Loss)
+		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.2f | %d | %.1f |\n", policies[i], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
+			m.Last, 100*m.Held, 100*m.Useful, m.Loss, m.Resized, m.Pause)
 		if err := p.draw(r, i, policies[i]); err != nil {
 			return nil, err
 		}

@@ -77,6 +77,17 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// A job that goes on with other containers has paused; one that gets more beside those that it has did not.
+func TestPauses(t *testing.T) {
+	r := &Record{Lives: []Life{{"a", 14, 20}, {"a", 0, 10}, {"b", 0, 30}, {"a", 2, 8}, {"b", 5, 40}, {"a", 26, 27}}}
+	if n, mean := r.pauses(); n != 2 || mean != 5 {
+		t.Errorf("%d pauses of %g", n, mean)
+	}
+	if n, mean := (&Record{}).pauses(); n != 0 || mean != 0 {
+		t.Errorf("%d pauses of %g", n, mean)
+	}
+}
+
 // More jobs than slots have a fair share all the same.
 func TestManyJobs(t *testing.T) {
 	r := &Record{Slots: 2, Jobs: []Job{{Name: "a", Max: 2, Ended: 9}, {Name: "b", Max: 2, Ended: 9}, {Name: "c", Max: 2, Ended: 9}}}

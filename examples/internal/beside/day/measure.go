@@ -3,8 +3,10 @@
 package day
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
@@ -21,6 +23,9 @@ type Measures struct {
 	Held, Useful float64
 	// Loss is the fairness loss, on average over the time.
 	Loss float64
+	// Resized is how often a job had no container at work between two that were; Pause is how long, on average, in seconds.
+	Resized int
+	Pause   float64
 }
 
 // Sample is the cluster at a moment.
@@ -47,6 +52,7 @@ func (r *Record) Measure() (Measures, error) {
 		work += j.Work
 	}
 	m.Useful = work / (float64(r.Slots) * m.Last)
+	m.Resized, m.Pause = r.pauses()
 	samples, err := r.Samples(1)
 	if err != nil {
 		return m, err
@@ -56,6 +62,21 @@ func (r *Record) Measure() (Measures, error) {
 		m.Loss += s.Loss / float64(len(samples))
 	}
 	return m, nil
+}
+
+// pauses returns how often a job had no container at work between two that were, and how long on average.
+func (r *Record) pauses() (n int, mean float64) {
+	lives, until := slices.Clone(r.Lives), map[string]float64{}
+	slices.SortFunc(lives, func(a, b Life) int { return cmp.Compare(a.From, b.From) })
+	total := 0.0
+	for _, l := range lives {
+		if last, was := until[l.Job]; was && l.From > last {
+			n++
+			total += l.From - last
+		}
+		until[l.Job] = max(until[l.Job], l.Until)
+	}
+	return n, total / float64(max(n, 1))
 }
 
 // Samples returns the cluster every so many seconds, until the last job has ended.
