@@ -33,8 +33,8 @@ var plays = []struct {
 	// fixed is what the manager does by itself, elastic what the controller beside it does.
 	fixed, elastic string
 }{
-	{"nomad", "Nomad's binpack, fixed counts", "Dorm's decisions on Nomad, elastic"},
-	{"slurm", "Slurm's backfill, fixed sizes", "Dorm's decisions on Slurm, elastic"},
+	{"nomad", "Nomad: binpack, fixed counts", "Nomad: Dorm, elastic jobs"},
+	{"slurm", "Slurm: backfill, fixed sizes", "Slurm: Dorm, elastic jobs"},
 }
 
 // study prints a table and writes a figure for each manager.
