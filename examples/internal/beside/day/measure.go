@@ -1,4 +1,4 @@
-// This file implements what a day comes to: completion times, utilization and fairness loss, [Dorm] (1) and (3).
+// This file implements what a day comes to: completion times, utilization and fairness loss.
 
 package day
 
