@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -17,11 +15,6 @@ import (
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
-)
-
-var (
-	faults = flag.Int("faults", 4, "how many faults TestFaults lets happen, one after the other")
-	seed   = flag.Uint64("seed", 1, "which faults TestFaults lets happen")
 )
 
 // nodes are those of the cluster in TestFaults.
@@ -122,14 +115,14 @@ func (b *bench) quota(most int64) {
 
 // more submits another job.
 func (b *bench) more(r *rand.Rand) {
-	b.Submitted++
-	b.submit(b.job(fmt.Sprintf("job-%d", b.Submitted), 1+r.IntN(10), 1000+r.IntN(2000), nil))
+	name, most, steps := b.Another(r)
+	b.submit(b.job(name, most, steps, nil))
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, nothing is put where it does not fit, and
 // every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
-	b.Play(append(b.own(), b.Common()...), *seed, *faults, b.running, b.more)
+	b.Play(b.own(), 4, 1, b.running, b.more)
 	b.check()
 }

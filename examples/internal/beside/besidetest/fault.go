@@ -3,6 +3,7 @@
 package besidetest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -10,10 +11,10 @@ import (
 	"time"
 )
 
-// What Play does.
+// What Play does in place of what it is asked for.
 var (
-	faults = flag.Int("faults", 8, "how many faults TestFaults lets happen, one after the other")
-	seed   = flag.Uint64("seed", 2, "which faults TestFaults lets happen")
+	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen, one after the other; 0: some")
+	seedFlag   = flag.Uint64("seed", 0, "which faults TestFaults lets happen; 0: always the same")
 )
 
 // Fault is something that goes wrong.
@@ -58,13 +59,14 @@ func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
 	return fmt.Sprintf("job-%d", b.submitted), 1 + r.IntN(10), 1000 + r.IntN(2000)
 }
 
-// Play lets faults happen, those of the cluster and those that every cluster has, on four jobs or more, and asks the
-// workers' logs after each. In the end every job must end by itself. submitted are the jobs that have not ended, and more
-// submits another. The flags say how many, and from which seed they are drawn.
-func (b *Bench) Play(own []Fault, submitted func() []string, more func(r *rand.Rand)) {
+// Play lets n faults happen, drawn from a seed, those of the cluster and those that every cluster has, on four jobs or more,
+// and asks the workers' logs after each. In the end every job must end by itself. submitted are the jobs that have not
+// ended, and more submits another.
+func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string, more func(r *rand.Rand)) {
 	b.Helper()
-	all, r := append(own, b.common()...), rand.New(rand.NewPCG(*seed, 0))
-	for i := range *faults {
+	n, seed = cmp.Or(*faultsFlag, n), cmp.Or(*seedFlag, seed)
+	all, r := append(own, b.common()...), rand.New(rand.NewPCG(seed, 0))
+	for i := range n {
 		for len(submitted()) < 4 {
 			more(r)
 		}
