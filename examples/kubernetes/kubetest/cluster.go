@@ -179,11 +179,17 @@ func (c *Cluster) Start(component string) {
 // StartJobs starts Kubernetes' own Job controller; a folder KUBEBUILDER_ASSETS has none.
 func (c *Cluster) StartJobs() bool {
 	c.Helper()
+	c.args[JobController] = []string{"--kubeconfig", c.Kubeconfig("")}
+	return c.startOwn(JobController)
+}
+
+// startOwn starts a component that only the one binary has.
+func (c *Cluster) startOwn(component string) bool {
+	c.Helper()
 	if os.Getenv(binaryVariable) == "" {
 		return false
 	}
-	c.args[JobController] = []string{"--kubeconfig", c.Kubeconfig("")}
-	c.Start(JobController)
+	c.Start(component)
 	return true
 }
 

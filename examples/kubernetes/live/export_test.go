@@ -1,0 +1,4 @@
+package live
+
+// IsStale is for tests.
+var IsStale = isStale
