@@ -4,6 +4,7 @@ package admit_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -156,6 +157,38 @@ func TestServers(t *testing.T) {
 	}
 	if n := a.Pods("jobs/ml/second") + a.Pods("jobs/ml/third"); n != 4 {
 		t.Errorf("%d pods, where one of two jobs of four is left room", n)
+	}
+}
+
+// Who has ended, or is gone before it began, gives back what it had reserved. A part of a slot counts as one.
+func TestForget(t *testing.T) {
+	a := newAdmission(t, 2)
+	running := item(t, "running", resize.Max, "2", admit.Work, "55m", admit.Deadline, "30m") // three slots of two pods
+	waiting := item(t, "waiting", resize.Max, "2", admit.Work, "40m", admit.Deadline, "50m")
+	if v := offer(t, a, running); !v.Admitted || !v.End.Equal(at(4)) {
+		t.Errorf("55 minutes on two pods: %+v", v)
+	}
+	if v := offer(t, a, waiting); !v.Admitted || !v.Begin.Equal(at(4)) {
+		t.Errorf("behind it: %+v", v)
+	}
+	full := item(t, "full", resize.Max, "2", admit.Work, "20m", admit.Deadline, "50m", admit.Worth, "0.001")
+	if v := offer(t, a, full); v.Admitted {
+		t.Errorf("five slots are taken: %+v", v)
+	}
+	for _, gone := range []*resize.Item{running, waiting} {
+		if err := errors.Join(a.Forget(gone.ID()), a.Forget(full.ID())); err != nil {
+			t.Fatal(err)
+		}
+		if v := offer(t, a, full); !v.Admitted {
+			t.Errorf("with %s gone: %+v", gone.ID(), v)
+		}
+		if err := a.Forget(full.ID()); err != nil {
+			t.Fatal(err)
+		}
+		again := item(t, gone.Object.GetName(), resize.Max, "2", admit.Work, "40m", admit.Deadline, "50m")
+		if v := offer(t, a, again); !v.Admitted {
+			t.Errorf("%s under its name again: %+v", gone.ID(), v)
+		}
 	}
 }
 
