@@ -121,6 +121,9 @@ func TestLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		pods = append(pods, a.Pods(slow.ID()))
+		if v := offer(t, a, slow); slot == 3 && (!v.End.Equal(at(4)) || !strings.Contains(v.Why, "late")) {
+			t.Errorf("in slot 3: %+v", v)
+		}
 	}
 	if diff := cmp.Diff([]int64{2, 2, 2, 2, 0, 0}, pods); diff != "" {
 		t.Errorf("pods by slot (-want +got):\n%s", diff)
