@@ -83,7 +83,7 @@ func (a *admitter) decide(ctx context.Context) error {
 		if err != nil {
 			continue // it was told
 		}
-		change, err := items[i].Change(a.admission.Pods(items[i].ID()))
+		change, err := items[i].Change(a.admission.Pods(items[i].ID()), nil)
 		if change != nil && err == nil {
 			err = a.carry(ctx, change, verdict.Why)
 		}

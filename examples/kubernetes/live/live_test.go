@@ -234,7 +234,7 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := resize.Item{Kind: &jobs, Object: read}
-	change, err := item.Change(4)
+	change, err := item.Change(4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

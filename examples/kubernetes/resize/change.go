@@ -37,7 +37,7 @@ func (r *Reading) Changes(d *alloc.Decision) ([]Change, error) {
 	var list []Change
 	for i := range d.Shares {
 		share := &d.Shares[i]
-		c, err := r.items[share.ID].Change(share.Containers)
+		c, err := r.items[share.ID].Change(share.Containers, d.Allocation[share.ID])
 		if err != nil {
 			return nil, err
 		}
@@ -57,8 +57,9 @@ func (r *Reading) Changes(d *alloc.Decision) ([]Change, error) {
 	return list, nil
 }
 
-// Change returns what gives an object a number of pods, nil if it has that.
-func (i *Item) Change(to int64) (*Change, error) {
+// Change returns what gives an object a number of pods, nil if it has that. plan says where a decision has them, and is written
+// down beside; nil: nobody knows.
+func (i *Item) Change(to int64, plan map[string]int64) (*Change, error) {
 	count, suspended, err := i.count()
 	if err != nil {
 		return nil, err
@@ -91,6 +92,14 @@ func (i *Item) Change(to int64) (*Change, error) {
 			return nil, err
 		}
 		operations = append(operations, more...)
+	}
+	if plan != nil {
+		// It is an object with annotations, or nobody would have asked for it.
+		text, err := json.Marshal(plan)
+		if err != nil {
+			return nil, err
+		}
+		operations = append(operations, operation{"add", "/metadata/annotations/" + escape.Replace(Plan), string(text)})
 	}
 	return c, c.write(operations...)
 }

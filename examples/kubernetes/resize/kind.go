@@ -133,6 +133,9 @@ func get(object map[string]any, path string) (any, error) {
 	return at, nil
 }
 
+// escape writes a field in a JSON pointer.
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer returns a path as a JSON pointer, RFC 6901.
 func pointer(path string) (string, error) {
 	steps, err := parse(path)
@@ -140,7 +143,6 @@ func pointer(path string) (string, error) {
 		return "", err
 	}
 	var text strings.Builder
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	for _, s := range steps {
 		text.WriteByte('/')
 		if s.item >= 0 {

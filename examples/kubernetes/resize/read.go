@@ -29,6 +29,8 @@ const (
 	Max = snapshot.Prefix + "max"
 	// Paused is the annotation of an object that is to be left as it is: "true".
 	Paused = snapshot.Prefix + "paused"
+	// Plan is the annotation with where a decision has the pods of an object, by node, for schedulers that prefer to hear it.
+	Plan = snapshot.Prefix + "plan"
 )
 
 // Item is an object that may be elastic.
@@ -210,6 +212,7 @@ func (i *Item) standIn() (*batchv1.Job, error) {
 	// Nothing of ours is put before the command, so that it need not be known.
 	template.Spec.Containers[0].Command = []string{"unknown"}
 	delete(annotations, Max)
+	delete(annotations, Plan)
 	manager, pods := snapshot.Manager, int32(most)
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{

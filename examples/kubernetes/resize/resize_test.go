@@ -100,12 +100,12 @@ func changes(t testing.TB, o snapshot.Objects, items ...resize.Item) []resize.Ch
 // Each kind grows from its two pods to the four that the cluster has room for, by a patch of its own count.
 func TestGrow(t *testing.T) {
 	want := map[string]string{
-		"jobs": `[V,{"op":"add","path":"/spec/parallelism","value":4},{"op":"add","path":"/spec/completions","value":4}]`,
+		"jobs": `[V,{"op":"add","path":"/spec/parallelism","value":4},{"op":"add","path":"/spec/completions","value":4},P]`,
 		"jobsets": `[V,{"op":"add","path":"/spec/replicatedJobs/0/template/spec/parallelism","value":4},` +
-			`{"op":"add","path":"/spec/replicatedJobs/0/template/spec/completions","value":4}]`,
-		"rayclusters": `[V,{"op":"add","path":"/spec/workerGroupSpecs/0/replicas","value":4}]`,
+			`{"op":"add","path":"/spec/replicatedJobs/0/template/spec/completions","value":4},P]`,
+		"rayclusters": `[V,{"op":"add","path":"/spec/workerGroupSpecs/0/replicas","value":4},P]`,
 		"pytorchjobs": `scale [V,{"op":"replace","path":"/spec/replicas","value":4}]`,
-		"mpijobs":     `[V,{"op":"add","path":"/spec/mpiReplicaSpecs/Worker/replicas","value":4}]`,
+		"mpijobs":     `[V,{"op":"add","path":"/spec/mpiReplicaSpecs/Worker/replicas","value":4},P]`,
 	}
 	for kind := range objects {
 		i := item(t, kind, "a", map[string]string{resize.Max: "8"})
@@ -115,8 +115,9 @@ func TestGrow(t *testing.T) {
 			t.Fatalf("%s: %+v", kind, list)
 		}
 		got := strings.TrimSpace(list[0].Subresource + " " + string(list[0].Patch))
+		plan := `{"op":"add","path":"/metadata/annotations/apportion.github.io~1plan","value":"{\"n1\":4}"}`
 		version := `{"op":"test","path":"/metadata/resourceVersion","value":"7"}`
-		if diff := cmp.Diff(strings.Replace(want[kind], "V", version, 1), got); diff != "" {
+		if diff := cmp.Diff(strings.NewReplacer("[V", "["+version, "P]", plan+"]").Replace(want[kind]), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
 	}
@@ -140,7 +141,8 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 	list = changes(t, snapshot.Objects{Nodes: []*corev1.Node{node("n1", "3")}}, i)
 	want = `[{"op":"test","path":"/metadata/resourceVersion","value":"7"},{"op":"add","path":"/spec/runPolicy/suspend","value":false},` +
-		`{"op":"add","path":"/spec/pytorchReplicaSpecs/Worker/replicas","value":3}]`
+		`{"op":"add","path":"/spec/pytorchReplicaSpecs/Worker/replicas","value":3},` +
+		`{"op":"add","path":"/metadata/annotations/apportion.github.io~1plan","value":"{\"n1\":3}"}]`
 	if len(list) != 1 || list[0].From != 0 || list[0].To != 3 || string(list[0].Patch) != want {
 		t.Fatalf("%+v\n%s", list, list[0].Patch)
 	}

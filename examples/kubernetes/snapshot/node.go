@@ -25,7 +25,7 @@ const (
 
 // server reads a node of which others use something.
 func server(kinds apportion.Kinds, n *corev1.Node, used apportion.Resources) controller.Server {
-	s := controller.Server{Server: apportion.Server{ID: n.Name, Capacity: less(capacity(kinds, n.Status.Allocatable), used),
+	s := controller.Server{Server: apportion.Server{ID: n.Name, Capacity: less(Capacity(kinds, n.Status.Allocatable), used),
 		Labels: map[string]string{metav1.ObjectNameField: n.Name}, Cordoned: n.Spec.Unschedulable}, Down: down(n)}
 	for key, text := range n.Labels {
 		s.Labels[key] = text

@@ -85,8 +85,8 @@ func request(name corev1.ResourceName, r *corev1.ResourceRequirements) (resource
 	return q, said
 }
 
-// capacity is what a list of quantities holds of each kind.
-func capacity(kinds apportion.Kinds, list corev1.ResourceList) apportion.Resources {
+// Capacity is what a list of quantities holds of each kind, rounded down.
+func Capacity(kinds apportion.Kinds, list corev1.ResourceList) apportion.Resources {
 	c := make(apportion.Resources, len(kinds))
 	for k, kind := range kinds {
 		c[k] = max(0, amount(kind, list[corev1.ResourceName(kind)], false))
