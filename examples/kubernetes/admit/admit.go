@@ -126,7 +126,7 @@ func (a *Admission) Offer(item *resize.Item) (Verdict, error) {
 		a.verdicts[id] = Verdict{Why: d.Reason.Text}
 	}
 	for _, other := range d.Displaced {
-		a.verdicts[other] = Verdict{Why: fmt.Sprintf("%s takes its place, which is worth more for what it takes", id)}
+		a.settle(other, fmt.Sprintf("%s took its place, which is worth more for what it takes", id))
 	}
 	for _, r := range d.Revised {
 		a.promise(r.ID, a.verdicts[r.ID].Why)
@@ -218,11 +218,16 @@ func (a *Admission) setDown(id string, down bool) error {
 // moved writes down what became of jobs that lost a server.
 func (a *Admission) moved(list []primaldual.Displacement, server string) {
 	for _, d := range list {
-		if d.Decision.Admitted {
-			a.promise(d.ID, fmt.Sprintf("server %q has less than it had", server))
-		} else {
-			a.verdicts[d.ID] = Verdict{Why: fmt.Sprintf("server %q has less than it had, and elsewhere: %s", server, d.Decision.Reason.Text)}
-		}
+		a.settle(d, fmt.Sprintf("server %q has less than it had", server))
+	}
+}
+
+// settle writes down what became of a job that has lost its place, for a reason.
+func (a *Admission) settle(d primaldual.Displacement, why string) {
+	if d.Decision.Admitted {
+		a.promise(d.ID, why)
+	} else {
+		a.verdicts[d.ID] = Verdict{Why: why + ", and elsewhere: " + d.Decision.Reason.Text}
 	}
 }
 
