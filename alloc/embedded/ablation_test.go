@@ -28,6 +28,8 @@ var ablations = []struct {
 	{"polish", func(n *tuning.Numbers) { n.Polish = 0 }},
 	{"sets", func(n *tuning.Numbers) { n.Tries = 0 }},
 	{"branch and bound", func(n *tuning.Numbers) { n.Nodes, n.Limits.Size = 0, 0 }},
+	{"exact leaves", func(n *tuning.Numbers) { n.States, n.RestStates = 0, 0 }},
+	{"least worth", func(n *tuning.Numbers) { n.LeastWorth = 0 }},
 	{"recent", func(n *tuning.Numbers) { n.Recent = 0 }},
 	{"limits", func(n *tuning.Numbers) { n.Limits.Size = 0 }},
 	{"lattice", func(*tuning.Numbers) {}},

@@ -27,7 +27,7 @@ type Budgets struct {
 	// looked at: proofs against time. Row "branch and bound".
 	Nodes float64
 	// Subproblems is how many residual problems at leaves a unit of effort pays for, and States the
-	// states of one that is settled exactly. Row "branch and bound".
+	// states of one that is settled exactly. Rows "branch and bound" and "exact leaves".
 	Subproblems, States float64
 	// RestSubproblems and RestStates are the same at leaves that are instances of their own, the former
 	// times the square of the servers, but at most Subproblems: they get dearer with the servers, and with
@@ -92,7 +92,7 @@ type Annealing struct {
 	// without a place tries: a move stays cheap on large clusters.
 	MostCandidates, Homes int
 	// LeastWorth is the part of its value that a container is worth at any price: prices that are too high
-	// do not leave room unused.
+	// do not leave room unused. Row "least worth".
 	LeastWorth float64
 	// PriceShares are the parts of the prices, on loss too, that a fill may charge: none makes it greedy,
 	// nearly all keeps what is scarce for those that need it. Row "prices".
