@@ -46,6 +46,10 @@
 // Where the answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a multiplier
 // for each ceiling, moves keep them all, and enumeration settles tiny instances. There is no branch and bound then.
 //
+// Of applications with options (solver.Choice) an option each is fixed, and the rest is an instance without: up to 16 ways
+// to fix them are all tried, which is exact; beyond that the search starts from what prices prefer, one option in use in
+// each, and goes on to the others by what these would lose at the prices. The bound is that of the prices.
+//
 // # Notation
 //
 //	symbol   Go name                        unit                  where
