@@ -83,6 +83,8 @@ type stage struct {
 	*kubetest.Cluster
 	kubelets *kubetest.Kubelets
 	epoch    int64
+	// blind ends what the newest owner sees; it can still write.
+	blind func()
 }
 
 func newStage(t *testing.T) *stage {
@@ -114,6 +116,7 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 	s.epoch++
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
+	s.blind = stop
 	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, guard: beside.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/token", Every: time.Second}})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +176,7 @@ func stopAll(ctx context.Context, o *owner, job string, attempt int64) error {
 func TestOwner(t *testing.T) {
 	s := newStage(t)
 	for name, test := range map[string]func(*testing.T, *stage){"start once": testStartOnce, "death after every call": testDeathAfterEveryCall,
-		"not admitted": testNotAdmitted, "least rights": testLeastRights} {
+		"stale": testStale, "lost answer": testLostAnswer, "not admitted": testNotAdmitted, "least rights": testLeastRights} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
 }
@@ -226,15 +229,19 @@ func testStartOnce(t *testing.T, s *stage) {
 	if err := o.Stop(ctx, job, 2, "n1"); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the older master: %v", err)
 	}
+	// An attempt that was stopped before it was asked for is over as well.
+	if err := errors.Join(next.Stop(ctx, job, 3, "n1"), next.Start(ctx, s.task("a", 3, spec))); err != nil || len(s.pods(t, "a")) != 1 {
+		t.Errorf("%v, %v", s.pods(t, "a"), err)
+	}
 	// 3. The Job is held until it is forgotten.
 	background := metav1.DeletePropagationBackground
 	if err := s.Client.BatchV1().Jobs(inNamespace).Delete(ctx, "a", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
 		t.Fatal(err)
 	}
-	if err := next.Start(ctx, s.task("a", 3, spec)); err == nil {
+	if err := next.Start(ctx, s.task("a", 4, spec)); err == nil {
 		t.Error("a Job that is being deleted was started")
 	}
-	if err := errors.Join(stopAll(ctx, next, job, 2), next.Forget(ctx, job), next.Forget(ctx, job)); err != nil {
+	if err := errors.Join(stopAll(ctx, next, job, 3), next.Forget(ctx, job), next.Forget(ctx, job)); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Client.BatchV1().Jobs(inNamespace).Get(ctx, "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -314,12 +321,55 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	if text, err := o.Trouble(ctx, snapshot.ID(inNamespace, "q"), 1, "n2"); text != "" || err != nil {
 		t.Errorf("what is being made is no trouble: %q, %v", text, err)
 	}
+	// One that was made and is gone is not made again, when the last can be.
+	if err := s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "q-1-0", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	besidetest.Eventually(t, "the pod is gone", 20*time.Second, func() bool {
+		_, err := s.Client.CoreV1().Pods(inNamespace).Get(ctx, "q-1-0", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
 	if err := policies.ValidatingAdmissionPolicyBindings().Delete(ctx, "no-third", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	besidetest.Eventually(t, "the policy is out of force", 60*time.Second, func() bool { return o.Start(ctx, s.task("q", 1, spec)) == nil })
-	if got := s.pods(t, "q"); !slices.Equal(got, whole("q", 1)) {
+	if got := s.pods(t, "q"); !slices.Equal(got, whole("q", 1)[1:]) {
 		t.Errorf("%v", got)
+	}
+}
+
+// A master that does not see what the next has written writes nothing over it.
+func testStale(t *testing.T, s *stage) {
+	o, spec := s.owner(t, nil), s.submit(t, "s")
+	ctx, job := t.Context(), snapshot.ID(inNamespace, "s")
+	if err := o.Start(ctx, s.task("s", 1, spec)); err != nil {
+		t.Fatal(err)
+	}
+	s.blind()
+	next := s.owner(t, nil)
+	if err := errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task("s", 2, spec))); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Start(ctx, s.task("s", 3, spec)); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("%v", err)
+	}
+	if got := s.pods(t, "s"); !slices.Equal(got, whole("s", 2)) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A pod whose making was not answered is there, and counts as made.
+func testLostAnswer(t *testing.T, s *stage) {
+	lossy := &transport{dies: 2}
+	o, spec := s.owner(t, lossy), s.submit(t, "l")
+	if err := o.Start(t.Context(), s.task("l", 1, spec)); err == nil {
+		t.Fatal("no answer was lost")
+	}
+	lossy.mu.Lock()
+	lossy.dies = -1
+	lossy.mu.Unlock()
+	if err := o.Start(t.Context(), s.task("l", 1, spec)); err != nil || !slices.Equal(s.pods(t, "l"), whole("l", 1)) {
+		t.Errorf("%v, %v", s.pods(t, "l"), err)
 	}
 }
 
