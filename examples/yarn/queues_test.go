@@ -113,6 +113,11 @@ func TestShareQueues(t *testing.T) {
 	defer server.Close()
 	y := newYARN(conf{"yarn.resource-types": gpuKind}, guarded())
 	y.manager = newManager([]string{server.URL})
+	// Elastic jobs have 512 MiB, a core and a GPU of the one node that is up, as the ResourceManager says of containers.
+	servers, total, err := y.leftServers(t.Context())
+	if err != nil || len(servers) != 1 || !servers[0].Capacity.Equal(apportion.Resources{7680, 7, 3}) || !total.Equal(apportion.Resources{8192, 8, 4}) {
+		t.Errorf("%v of %v, %v", servers, total, err)
+	}
 	var text strings.Builder
 	if err := y.shareQueues(t.Context(), 0.2, false, &text); err != nil || body != "" {
 		t.Fatalf("%v: %s", err, body)

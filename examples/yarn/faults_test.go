@@ -1,0 +1,142 @@
+// This file lets everything die, hang and come back on a real YARN cluster, while jobs run on it.
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+)
+
+var (
+	faults = flag.Int("faults", 3, "how many faults TestYARN lets happen, one after the other")
+	seed   = flag.Uint64("seed", 4, "which faults TestYARN lets happen")
+)
+
+// kill kills a daemon. What it has started lives on.
+func (c *cluster) kill(name string) {
+	c.Helper()
+	if err := c.daemons[name].Process.Kill(); err != nil {
+		c.Error(err)
+	}
+	<-c.daemons[name].ended
+}
+
+// holders are the processes of the holder.
+func (c *cluster) holders() []int {
+	var found []int
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range lines {
+		text, _ := os.ReadFile(name)
+		var pid int
+		if strings.HasPrefix(string(text), "java\x00") && strings.Contains(string(text), c.dir+"/") && strings.Contains(string(text), "yarn.Holder") {
+			if _, err := fmt.Sscanf(name, "/proc/%d/cmdline", &pid); err == nil {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found
+}
+
+// refresh has the ResourceManager read the list of nodes that are to go: those that run jobs have some seconds.
+func (c *cluster) refresh(excluded string) {
+	c.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, "excluded"), []byte(excluded), 0o644); err != nil {
+		c.Fatal(err)
+	}
+	argv := append(c.java(rmName, "org.apache.hadoop.yarn.client.cli.RMAdminCLI"), "-refreshNodes", "-g", "20", "-server")
+	besidetest.Eventually(c, "the list of nodes is read", 180*time.Second, func() bool {
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		if err != nil {
+			c.Logf("%v: %.300s", err, out)
+		}
+		return err == nil
+	})
+}
+
+// drain decommissions a node for a while. Its NodeManager ends when that is done.
+func (c *cluster) drain(r *rand.Rand, i, nodes int) {
+	c.Helper()
+	c.refresh(nmName(i))
+	besidetest.Wait(r, time.Second, 30*time.Second)
+	c.refresh("")
+	select {
+	case <-c.daemons[nmName(i)].ended:
+		c.start(nmName(i))
+	case <-time.After(2 * time.Second):
+	}
+	c.ready(nodes)
+}
+
+// faultNodes is how many nodes there are.
+const faultNodes = 3
+
+// own are the faults of a YARN cluster.
+func (b *bench) own() []besidetest.Fault {
+	return []besidetest.Fault{
+		{Name: "a NodeManager is killed for a while", Do: func(r *rand.Rand) {
+			name := nmName(r.IntN(faultNodes))
+			b.kill(name)
+			besidetest.Wait(r, time.Second, 20*time.Second)
+			b.start(name)
+			b.ready(faultNodes)
+		}},
+		{Name: "the ResourceManager is killed for a while", Do: func(r *rand.Rand) {
+			b.kill(rmName)
+			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			b.start(rmName)
+			b.ready(faultNodes)
+		}},
+		{Name: "the holder is killed", Do: func(*rand.Rand) {
+			for _, pid := range b.holders() {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			}
+		}},
+		{Name: "a node is decommissioned and comes back", Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }},
+		{Name: "an application is killed by its user, and another job submitted", Do: func(r *rand.Rand) {
+			if ids := b.held(); len(ids) > 0 {
+				job := ids[r.IntN(len(ids))]
+				for _, a := range b.applications() {
+					if a.Name == job && !a.isOver() {
+						b.withdraw(a.ID)
+					}
+				}
+			}
+			b.more(r)
+		}},
+	}
+}
+
+// held are the jobs that have not ended.
+func (b *bench) held() []string {
+	b.Bench.Helper()
+	files, err := filepath.Glob(filepath.Join(b.Shared, "jobs", "*"+jobEnding))
+	if err != nil {
+		b.Bench.Fatal(err)
+	}
+	for i, name := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(name), jobEnding)
+	}
+	return files
+}
+
+// more submits another job.
+func (b *bench) more(r *rand.Rand) {
+	b.Submitted++
+	b.submit(fmt.Sprintf("job-%d", b.Submitted), 1+r.IntN(4), 1000+r.IntN(2000), nil)
+}
+
+// Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
+func (c *cluster) faults(t *testing.T) {
+	b := newBench(t, c)
+	b.Play(append(b.own(), b.Common()...), *seed, *faults, b.held, b.more)
+}
