@@ -293,3 +293,20 @@ func TestSchedules(t *testing.T) {
 		t.Error("no error for bounds of another cluster")
 	}
 }
+
+// A job with Training may be slower than that says: on a worker of half the speed it runs twice as long, and ends late.
+func TestSlotsWithSpeedup(t *testing.T) {
+	for _, test := range []struct {
+		speed float64
+		ends  time.Duration // 0: not within the three slots
+	}{{2, time.Minute}, {1, 2 * time.Minute}, {0.75, 3 * time.Minute}, {0.5, 0}} {
+		s := inSlots(t)
+		s.Jobs[0].Speedup = func(n int64) float64 { return test.speed * float64(n) }
+		o := place("A", 0, 1)
+		o.Places[0].PS = []apportion.Placement{{Server: 0, Count: 1}}
+		r := run(t, s, &script{orders: []sim.Orders{o}})
+		if got := r.Jobs[0]; got.Completed != (test.ends > 0) || got.Completion != test.ends {
+			t.Errorf("speed %g: completed %v at %v, want %v", test.speed, got.Completed, got.Completion, test.ends)
+		}
+	}
+}

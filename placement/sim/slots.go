@@ -14,7 +14,8 @@ import (
 )
 
 // FromSlots returns the scenario of a cluster and jobs of OASiS, with slots of the given length. fixed
-// is, for each job, how many workers a static scheduler gives it; more than Chunks counts as Chunks.
+// is, for each job, how many workers a static scheduler gives it; more than Chunks counts as Chunks. Speed is linear, as the
+// jobs say, until the caller sets Job.Speedup: jobs then run at other speeds than policies that read Training believe.
 //
 // Errors: apportion.Faults for a bad cluster or job, ErrLength where fixed has another length than
 // jobs, ErrRange for a length of a slot that is not positive, and ErrOverflow for more time than there is.
