@@ -11,7 +11,8 @@
 // What differs between the worlds of the papers is how fast jobs run, and when things happen:
 //
 //   - [Exclusive]: containers reserve their demand, as in Dorm; a job runs at the speed of its number of
-//     containers ([Speedup]).
+//     containers ([Speedup]), or of where they are (Job.SpeedOn): measured step times by placement, servers of
+//     several types.
 //   - [Shared]: each job is one container, and those of a worker share its CPU, as in FlowCon and SpeCon;
 //     a job reports the value of its evaluation function from a learning curve ([Curve]).
 //   - Scenario.Slot: jobs end with a slot, and decisions fall between slots, as in OASiS. [FromSlots] makes

@@ -28,7 +28,7 @@ type job struct {
 	// slices are never changed, only replaced. n is the number of containers.
 	places, ps []apportion.Placement
 	n          int64
-	// speed is its rate on n containers; rate is the one at which it runs now, which is 0 while it
+	// speed is its rate on its containers; rate is the one at which it runs now, which is 0 while it
 	// waits or pauses; limit is that of a Shared worker.
 	speed, rate, limit int64
 	// left is the work that is still to do.
@@ -55,7 +55,7 @@ func (j *job) change(now, cost time.Duration) (err error) {
 	if !j.holds() {
 		return nil
 	}
-	if j.speed, err = j.Job.rate(j.n); err != nil {
+	if j.speed, err = j.RateOn(j.places); err != nil {
 		return err
 	}
 	// The first start costs nothing; every later one resumes from a checkpoint.

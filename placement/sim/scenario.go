@@ -4,6 +4,7 @@ package sim
 
 import (
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -53,6 +54,9 @@ type Job struct {
 	Fixed int64
 	// Speedup is its speed by its number of containers; nil is Linear.
 	Speedup Speedup
+	// SpeedOn is its speed by where its containers are, in the unit of Speedup: on how many servers, and of which
+	// type; nil: Speedup of their number. It must not change its argument. It has no effect on Shared workers.
+	SpeedOn func(on []apportion.Placement) float64
 	// Curve gives its evaluation function by the part of Work that is done; nil: it reports nothing.
 	Curve *Curve
 	// Request is what its user says it needs, for placement by requests; any unit, not negative.
@@ -82,7 +86,7 @@ type Law interface {
 	loss(s *Scenario, jobs []*job, due *[2]fairness) (all, running float64, err error)
 }
 
-// TimeOn returns how long the job takes on n containers without a pause, rounded up to nanoseconds.
+// TimeOn returns how long the job takes on n containers by its Speedup without a pause, rounded up to nanoseconds.
 // Errors: ErrRange for a speed that is none, ErrOverflow for more time than there is.
 func (j *Job) TimeOn(n int64) (time.Duration, error) {
 	rate, err := j.rate(n)
@@ -96,7 +100,26 @@ func (j *Job) TimeOn(n int64) (time.Duration, error) {
 	return d, nil
 }
 
-// rate returns the rate of the job on n containers, n at least 1.
+// RateOn returns the rate of the job on containers, in millionths of speed 1; 0 on none. Errors: ErrRange for a speed
+// that is none. What it costs is what SpeedOn or Speedup costs.
+func (j *Job) RateOn(on []apportion.Placement) (int64, error) {
+	n := count(on)
+	switch {
+	case n == 0:
+		return 0, nil
+	case j.SpeedOn == nil:
+		return j.rate(n)
+	}
+	speed := j.SpeedOn(on)
+	rate, ok := rateOf(speed)
+	if !ok {
+		return 0, &apportion.FieldError{Item: check.Item("job", j.ID, 0), Field: "SpeedOn",
+			Detail: strconv.FormatFloat(speed, 'g', -1, 64), Err: apportion.ErrRange}
+	}
+	return rate, nil
+}
+
+// rate returns the rate of the job on n containers by its Speedup, n at least 1.
 func (j *Job) rate(n int64) (int64, error) {
 	rate, err := j.Speedup.rate(n)
 	if fault := (*apportion.FieldError)(nil); errors.As(err, &fault) {

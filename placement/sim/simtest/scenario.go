@@ -73,9 +73,21 @@ func containers(rng *rand.Rand) *sim.Scenario {
 			// A tenth of the work is serial: more than ten containers are never worth it.
 			job.Speedup, _ = sim.Amdahl(0.1)
 		}
+		if i%4 == 3 {
+			job.SpeedOn = spread
+		}
 		s.Jobs = append(s.Jobs, job)
 	}
 	return s
+}
+
+// spread is the speed of containers of which each server more than the first costs a tenth.
+func spread(on []apportion.Placement) float64 {
+	speed := 0.0
+	for _, p := range on {
+		speed += float64(p.Count)
+	}
+	return speed / (0.9 + 0.1*float64(len(on)))
 }
 
 // falling is a loss that halves quickly and then hardly moves.
