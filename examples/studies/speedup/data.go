@@ -3,21 +3,11 @@
 package main
 
 import (
-	"bytes"
-	_ "embed"
 	"sort"
 
+	"github.com/apportion/apportion/examples/studies/measured"
 	"github.com/apportion/apportion/growth/speedup"
 	"github.com/apportion/apportion/internal/trace"
-)
-
-var (
-	//go:embed data/pollux_placements.csv.gz
-	placements []byte
-	//go:embed data/pollux_scalability.csv.gz
-	scalability []byte
-	//go:embed data/gavel_throughputs.csv
-	throughputs []byte
 )
 
 // job is a model of which steps were measured: on up to 16 containers, by placement, and on up to 64.
@@ -41,14 +31,14 @@ func readJobs() ([]*job, error) {
 		}
 		return byName[name]
 	}
-	for t, err := range trace.Placements("pollux_placements.csv.gz", bytes.NewReader(placements)) {
+	for t, err := range measured.Placements() {
 		if err != nil {
 			return nil, err
 		}
 		j := of(t.App)
 		j.small = append(j.small, observation(&t))
 	}
-	for t, err := range trace.Scalability("pollux_scalability.csv.gz", bytes.NewReader(scalability)) {
+	for t, err := range measured.Scalability() {
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +64,7 @@ type kind struct {
 func readTypes() ([]*kind, error) {
 	byName := map[[2]string]*kind{}
 	var order []*kind
-	for t, err := range trace.Throughputs("gavel_throughputs.csv", bytes.NewReader(throughputs)) {
+	for t, err := range measured.Throughputs() {
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,214 @@
+// This file makes scenarios of workloads: jobs with measured speeds and what they have to do, [Qiao21] §5.1.
+
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/elastic"
+)
+
+var (
+	//go:embed data/workloads.csv
+	workloadsData []byte
+	//go:embed data/traces.csv
+	tracesData []byte
+)
+
+const (
+	// perServer is how many GPUs a server has.
+	perServer = 4
+	// restart is how long a job stands still when its containers change, [Qiao21] §5.3.
+	restart = 30 * time.Second
+)
+
+// workload is a list of jobs and the servers for them.
+type workload struct {
+	name    string
+	servers int
+	jobs    []trace.Job
+}
+
+// shapes are the workloads: those by name, and the servers that hold about what their jobs ask for.
+var shapes = []struct {
+	name    string
+	servers int
+}{
+	{"workload-1", 16}, {"workload-2", 16}, {"workload-3", 16}, {"workload-4", 16},
+	{"philly", 8}, {"itp", 16}, {"theta", 6},
+}
+
+// readWorkloads returns all workloads, in the order of shapes.
+func readWorkloads() ([]*workload, error) {
+	byName := map[string][]trace.Job{}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{"workloads.csv", workloadsData}, {"traces.csv", tracesData}} {
+		for job, err := range trace.Jobs(file.name, bytes.NewReader(file.data)) {
+			if err != nil {
+				return nil, err
+			}
+			byName[job.Group] = append(byName[job.Group], job)
+		}
+	}
+	var all []*workload
+	for _, s := range shapes {
+		if len(byName[s.name]) == 0 {
+			return nil, fmt.Errorf("no jobs of %s", s.name)
+		}
+		all = append(all, &workload{s.name, s.servers, byName[s.name]})
+	}
+	return all, nil
+}
+
+// ncfSamples is how many samples a second a GPU trains a recommender: no step times of it were published, and this is what a P100 was
+// measured to do of [Narayanan20]'s, 8192 samples a step.
+const ncfSamples = 5.548441 * 8192
+
+// world is what was measured of models and accelerators.
+type world struct {
+	models    map[string]*model
+	trainings map[string][]training
+	// faster is by accelerator and model how much faster it computes than what was measured.
+	faster map[string]map[string]float64
+}
+
+func readWorld() (*world, error) {
+	models, err := readModels()
+	if err != nil {
+		return nil, err
+	}
+	trainings, err := readTrainings()
+	if err != nil {
+		return nil, err
+	}
+	faster, err := readRatios()
+	return &world{models, trainings, faster}, err
+}
+
+// accelerators returns so many servers with the types in turn; no types: one without a name.
+func accelerators(servers int, types []string) []apportion.Server {
+	all := make([]apportion.Server, servers)
+	for h := range all {
+		all[h] = apportion.Server{ID: fmt.Sprintf("n%02d", h), Capacity: apportion.Resources{perServer}}
+		if len(types) > 0 {
+			all[h].Labels = map[string]string{elastic.Accelerator: types[h%len(types)]}
+		}
+	}
+	return all
+}
+
+// scenario makes a workload a scenario on servers of some types.
+func (w *world) scenario(load *workload, types []string) (*sim.Scenario, error) {
+	s := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, Servers: accelerators(load.servers, types), AdjustCost: restart}
+	for i := range load.jobs {
+		job, err := w.job(&load.jobs[i], s.Servers)
+		if err != nil {
+			return nil, err
+		}
+		s.Jobs = append(s.Jobs, *job)
+	}
+	return s, nil
+}
+
+// job makes a row of a workload a job.
+func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error) {
+	gpus := int64(math.Round(row.GPUs.Value))
+	j := &sim.Job{Arrival: row.Submit, Fixed: gpus}
+	j.ID, j.Demand, j.Weight, j.Min = row.ID, apportion.Resources{1}, 1, 1
+	name, batch := row.Kind, 0.0
+	if name == "" {
+		name, batch = likeModel(row.Duration.Value, gpus)
+	} else {
+		size, err := strconv.ParseFloat(row.Extra["batch_size"], 64)
+		if err != nil {
+			return nil, fmt.Errorf("job %s: batch size: %w", row.ID, err)
+		}
+		batch = size
+	}
+	j.Model = name
+	one := []apportion.Placement{{Server: 0, Count: 1}}
+	iteration, err := w.iterationOf(name, batch)
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", row.ID, err)
+	}
+	alone := iteration(one, 1)
+	j.Max = 1
+	if m := w.models[name]; m != nil {
+		j.Max = max(gpus, m.mostGPUs(batch))
+	}
+	j.Max = min(j.Max, int64(len(servers)*perServer))
+	j.Fixed = min(j.Fixed, j.Max)
+	j.SpeedOn = func(on []apportion.Placement) float64 { return alone / iteration(on, w.slowest(servers, on, name)) }
+	seconds := alone * iterationsAt(w.trainings[name], batch)
+	if row.Duration.Known {
+		// It takes as long as it took on the GPUs that it was given.
+		plain := func(on []apportion.Placement) float64 { return alone / iteration(on, 1) }
+		seconds = row.Duration.Value.Seconds() * plain(packed(j.Fixed))
+	}
+	j.Work = time.Duration(seconds * float64(time.Second))
+	return j, nil
+}
+
+// iterationOf returns the seconds of an iteration of a model on a placement of GPUs that compute so much faster.
+func (w *world) iterationOf(name string, batch float64) (func(on []apportion.Placement, fast float64) float64, error) {
+	if name == "ncf" {
+		return func(_ []apportion.Placement, fast float64) float64 { return batch / ncfSamples / fast }, nil
+	}
+	m := w.models[name]
+	if m == nil {
+		return nil, fmt.Errorf("no model is called %q", name)
+	}
+	return func(on []apportion.Placement, fast float64) float64 { return m.iteration(on, batch, fast) }, nil
+}
+
+// packed returns places for GPUs on servers that are full but the last.
+func packed(n int64) []apportion.Placement {
+	var on []apportion.Placement
+	for h := 0; n > 0; h++ {
+		on = append(on, apportion.Placement{Server: h, Count: min(n, perServer)})
+		n -= min(n, perServer)
+	}
+	return on
+}
+
+// slowest returns how much faster than measured the slowest of the servers of a job is: all wait for it.
+func (w *world) slowest(servers []apportion.Server, on []apportion.Placement, name string) float64 {
+	slowest := math.Inf(1)
+	for _, p := range on {
+		fast := 1.0
+		if accelerator, typed := servers[p.Server].Labels[elastic.Accelerator]; typed {
+			fast = w.faster[accelerator][name]
+		}
+		slowest = min(slowest, fast)
+	}
+	return slowest
+}
+
+// likeModel returns a model and its batch size for a job of which only time and GPUs are known, by the GPU time of the
+// models' trainings, [Qiao21] Table 1: below 1 GPU hour small, below 10 medium, below 100 large. A job on one GPU has a
+// batch that fits one.
+func likeModel(d time.Duration, gpus int64) (name string, batch float64) {
+	switch hours := d.Hours() * float64(gpus); {
+	case hours < 1:
+		return "cifar10", []float64{2048, 4096}[slices.Min([]int64{gpus / 9, 1})]
+	case hours < 10:
+		return "deepspeech2", []float64{320, 640}[slices.Min([]int64{gpus / 9, 1})]
+	case hours < 30 && gpus <= 16:
+		return "yolov3", 64
+	case gpus <= 16 && hours < 100:
+		return "bert", 384
+	default:
+		return "imagenet", []float64{3200, 6400}[slices.Min([]int64{gpus / 25, 1})]
+	}
+}

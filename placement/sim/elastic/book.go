@@ -1,0 +1,115 @@
+// This file holds what a policy remembers of jobs from one decision to the next: attained service, [Gu19] §4.1, restarts
+// and speeds.
+
+package elastic
+
+import (
+	"time"
+
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// record is what is known of one job.
+type record struct {
+	// service is what it has attained, in container seconds, and on the same by type.
+	service float64
+	on      []float64
+	// restarts is how often its containers were changed.
+	restarts int
+	// speeds are by type and number of containers, from 1; see kind.speeds.
+	speeds [][]float64
+}
+
+// book remembers jobs. The zero value is of a run that has not begun.
+type book struct {
+	kinds []kind
+	// kindOf is by server the position of its type.
+	kindOf []int
+	last   time.Duration
+	jobs   map[string]*record
+}
+
+// open brings the book up to now, before a decision: it adds what jobs have had since the decision before, takes new
+// ones in and forgets those that ended. The error is that of a job's speed.
+func (b *book) open(state *sim.State) error {
+	if b.jobs == nil {
+		b.jobs = map[string]*record{}
+		b.kinds = kinds(state.Scenario.Servers)
+		b.kindOf = make([]int, len(state.Scenario.Servers))
+		for k := range b.kinds {
+			for _, h := range b.kinds[k].servers {
+				b.kindOf[h] = k
+			}
+		}
+	}
+	for _, id := range state.Ended {
+		delete(b.jobs, id)
+	}
+	since := (state.Now - b.last).Seconds()
+	b.last = state.Now
+	for i := range state.Jobs {
+		job := &state.Jobs[i]
+		r := b.jobs[job.ID]
+		if r == nil {
+			r = &record{on: make([]float64, len(b.kinds))}
+			for k := range b.kinds {
+				speeds, err := b.kinds[k].speeds(state.Scenario.Servers, job.Job)
+				if err != nil {
+					return err
+				}
+				r.speeds = append(r.speeds, speeds)
+			}
+			b.jobs[job.ID] = r
+			continue
+		}
+		// What it holds now it has held since the decision before.
+		r.service += float64(since * float64(job.Containers))
+		if k := b.kind(job); k >= 0 {
+			r.on[k] += since
+		}
+	}
+	return nil
+}
+
+// close notes whom the orders restart.
+func (b *book) close(state *sim.State, orders *sim.Orders) {
+	restarted := make(map[string]bool, len(orders.Places))
+	for i := range orders.Places {
+		restarted[orders.Places[i].Job] = true
+	}
+	for i := range state.Jobs {
+		if job := &state.Jobs[i]; restarted[job.ID] && job.Containers > 0 {
+			b.jobs[job.ID].restarts++
+		}
+	}
+}
+
+// kind returns the type of the servers that a job is on, -1 where it waits.
+func (b *book) kind(job *sim.JobState) int {
+	if h := job.Server(); h >= 0 {
+		return b.kindOf[h]
+	}
+	return -1
+}
+
+// fastest returns the type on which a job is fastest with n containers; -1 where no type holds them. The first of equals.
+func (r *record) fastest(n int64) int {
+	best := -1
+	for k := range r.speeds {
+		if n <= int64(len(r.speeds[k])) && (best < 0 || r.speeds[k][n-1] > r.speeds[best][n-1]) {
+			best = k
+		}
+	}
+	return best
+}
+
+// rising returns the best speeds with at most so many containers: a job may leave some of them idle.
+func rising(speeds []float64) []float64 {
+	up := make([]float64, len(speeds))
+	best := 0.0
+	for i, s := range speeds {
+		best = max(best, s)
+		up[i] = best
+	}
+	return up
+}

@@ -1,0 +1,120 @@
+// This file implements the paper's Dorm for jobs whose speed does not grow with their containers for ever: as submitted,
+// and with a threshold on n_max, [Dorm] §III-C.
+
+package elastic
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// Dorm maximizes utilization between fairness loss and adjustments. On several types of servers a job asks for the one on
+// which it is fastest, and for the next one where others already want more than there is.
+type Dorm struct {
+	// Label is its name; empty means "dorm".
+	Label string
+	// Threshold, in [0, 1], takes for n_max the largest number of containers whose mean speed is at least this part of the
+	// speed of one; 0: n_max is what the user asked for, Job.Fixed.
+	Threshold float64
+	// Theta1 and Theta2 are the budgets (15) and (16).
+	Theta1, Theta2 float64
+	// Observe, if not nil, sees every problem and its decision.
+	Observe func(*alloc.Problem, *alloc.Decision)
+
+	book    book
+	decider alloc.Decider
+}
+
+// Name returns the label.
+func (p *Dorm) Name() string {
+	if p.Label == "" {
+		return "dorm"
+	}
+	return p.Label
+}
+
+// Decide asks the optimizer for the utilization.
+func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
+	if err := p.book.open(state); err != nil {
+		return sim.Orders{}, err
+	}
+	problem := state.Problem()
+	problem.Theta1, problem.Theta2 = p.Theta1, p.Theta2
+	types := chooseTypes(&p.book, state, func(job int, kind int) int64 { return p.most(state, job, kind) })
+	for i := range problem.Applications {
+		app := &problem.Applications[i]
+		app.Max = max(app.Min, 1, p.most(state, i, types[i]))
+		requireType(&p.book, app, types[i])
+	}
+	return decide(ctx, &p.decider, &p.book, state, problem, p.Observe)
+}
+
+// most returns n_max of a job on a type.
+func (p *Dorm) most(state *sim.State, job, kind int) int64 {
+	j := &state.Jobs[job]
+	if p.Threshold == 0 {
+		return j.Fixed
+	}
+	speeds := p.book.jobs[j.ID].speeds[kind]
+	most := int64(1)
+	for i, s := range speeds {
+		if n := int64(i + 1); s >= p.Threshold*float64(n)*speeds[0] {
+			most = n
+		}
+	}
+	return most
+}
+
+// requireType restricts an application to servers of a type, where there are several.
+func requireType(b *book, app *alloc.Application, kind int) {
+	if len(b.kinds) < 2 {
+		return
+	}
+	r := apportion.Requirement{Key: Accelerator, Op: apportion.In, Values: []string{b.kinds[kind].name}}
+	if b.kinds[kind].name == "" {
+		r.Op, r.Values = apportion.NotExists, nil
+	}
+	// A new list: the one of the scenario is shared.
+	app.Requires = append(append([]apportion.Requirement(nil), app.Requires...), r)
+}
+
+// gap is what a decision may leave on the table: simulated decisions are many, and a part in a thousand is less than
+// the speeds are known by.
+const gap = 0.001
+
+// decide asks the optimizer and orders what has changed.
+func decide(ctx context.Context, d *alloc.Decider, b *book, state *sim.State, problem *alloc.Problem,
+	observe func(*alloc.Problem, *alloc.Decision)) (sim.Orders, error) {
+	var orders sim.Orders
+	if len(state.Jobs) == 0 {
+		return orders, nil
+	}
+	d.Effort, d.Gap = embedded.Quick, gap
+	decision, err := d.Reallocate(ctx, problem)
+	if err != nil {
+		return orders, err
+	}
+	if observe != nil {
+		observe(problem, decision)
+	}
+	for i := range state.Jobs {
+		job := &state.Jobs[i]
+		held := decision.Allocation[job.ID]
+		var on []apportion.Placement
+		for h := range state.Scenario.Servers {
+			if n := held[state.Scenario.Servers[h].ID]; n > 0 {
+				on = append(on, apportion.Placement{Server: h, Count: n})
+			}
+		}
+		if !slices.Equal(on, job.Places) {
+			orders.Places = append(orders.Places, sim.Place{Job: job.ID, On: on})
+		}
+	}
+	b.close(state, &orders)
+	return orders, nil
+}

@@ -1,0 +1,116 @@
+// This file chooses a type of accelerator for every job, one job after the other, [Narayanan20] §2.1.
+
+package elastic
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// moves is how much faster, with the same number of containers, a running job must be on another type to go there.
+const moves = 1.2
+
+// chooseTypes returns a type of server for each job. Jobs that run stay with theirs while there is room for what most
+// says; then those come first that lose most by the second best type, and each takes the best one for it: that with the
+// largest speed with its part of what is left of the type. One type of servers costs nothing.
+// O(jobs log jobs + jobs x types).
+func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []int {
+	types := make([]int, len(state.Jobs))
+	if len(b.kinds) < 2 {
+		return types
+	}
+	c := &chooser{book: b, state: state, most: most, takers: make([]float64, len(b.kinds)), room: make([]float64, len(b.kinds))}
+	for k := range b.kinds {
+		for _, h := range b.kinds[k].servers {
+			c.room[k] += float64(room(state.Scenario.Servers[h].Capacity, state.Jobs[0].Demand))
+		}
+	}
+	order := make([]int, len(state.Jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.regret(b), c.regret(a)) })
+	// Everybody is counted with the type on which it is fastest, and then, in turn, goes where it is best beside the others:
+	// two rounds, since the first ones could not know of the last.
+	for i := range types {
+		types[i] = c.choose(i, -1)
+		c.takers[types[i]] += c.wants(i, types[i])
+	}
+	for range 2 {
+		for _, i := range order {
+			c.takers[types[i]] -= c.wants(i, types[i])
+			types[i] = c.choose(i, b.kind(&state.Jobs[i]))
+			c.takers[types[i]] += c.wants(i, types[i])
+		}
+	}
+	return types
+}
+
+// chooser is a choice under way: takers is how many containers those want that have chosen a type, of room.
+type chooser struct {
+	book         *book
+	state        *sim.State
+	most         func(job, kind int) int64
+	takers, room []float64
+}
+
+// wants returns how many containers a job would take of a type if it was free.
+func (c *chooser) wants(job, kind int) float64 {
+	return float64(max(1, c.most(job, kind)))
+}
+
+// part returns the speed of a job on a type beside those that have chosen it: with its part of what there is where all want
+// more than that.
+func (c *chooser) part(job, kind int) float64 {
+	speeds := c.book.jobs[c.state.Jobs[job].ID].speeds[kind]
+	if len(speeds) == 0 {
+		return 0
+	}
+	mine := c.wants(job, kind)
+	n := mine * min(1, c.room[kind]/(c.takers[kind]+mine))
+	at := min(max(1, int64(n)), int64(len(speeds)))
+	speed := speeds[at-1]
+	// Less than one container is a part of the time of one; between two numbers lies a straight line.
+	if n < 1 {
+		return speed * n
+	}
+	if at < int64(len(speeds)) {
+		speed += (speeds[at] - speed) * (n - float64(at))
+	}
+	return speed
+}
+
+// choose returns the type on which a job is fastest beside the others; it is loath to leave the one that it is on.
+func (c *chooser) choose(job, now int) int {
+	best, most := 0, -1.0
+	for k := range c.book.kinds {
+		speed := c.part(job, k)
+		if k == now {
+			speed *= moves
+		}
+		if speed > most {
+			best, most = k, speed
+		}
+	}
+	return best
+}
+
+// regret returns how many times as fast a job is with one container on its best type as on its second best.
+func (c *chooser) regret(job int) float64 {
+	first, second := 0.0, 0.0
+	for _, speeds := range c.book.jobs[c.state.Jobs[job].ID].speeds {
+		switch {
+		case len(speeds) == 0:
+		case speeds[0] > first:
+			first, second = speeds[0], first
+		case speeds[0] > second:
+			second = speeds[0]
+		}
+	}
+	if second == 0 {
+		return first
+	}
+	return first / second
+}

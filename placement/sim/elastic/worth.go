@@ -1,0 +1,193 @@
+// This file implements decisions by what containers are worth: speeds, proportional fairness, attained service and the
+// price of a restart, [Kelly98], [Gu19], [Qiao21].
+
+package elastic
+
+import (
+	"context"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// Price says what a restart costs a job that runs, in what its speeds are worth.
+type Price uint8
+
+// The prices.
+const (
+	// Flat multiplies the speeds of a job placed anew by 1 - AdjustCost/Horizon: it will run for about so long before the
+	// next change.
+	Flat Price = iota
+	// Age multiplies them by worth.Restart: young jobs, and those moved often, are dear to move.
+	Age
+	// Free asks nothing.
+	Free
+)
+
+// DefaultHorizon is how long Flat expects a job to run before its next change.
+const DefaultHorizon = 300 * time.Second
+
+// Worth maximizes the sum of what the containers of all jobs are worth, by their speeds.
+type Worth struct {
+	// Label is its name; empty means "worth".
+	Label string
+	// Utility is what a speed is worth; nil means worth.Fair.
+	Utility worth.Utility
+	// Power weighs a job by (1 + service/Scale)^-Power; 0: all weigh alike. Scale is in container seconds; 0 means
+	// DefaultScale.
+	Power, Scale float64
+	// Price is what a restart costs; Horizon is for Flat, 0 means DefaultHorizon.
+	Price   Price
+	Horizon time.Duration
+	// Any lets a job have any number of containers; without it one that needs more than a server gets whole servers.
+	Any bool
+	// Linear takes every container for worth the same, up to Job.Fixed: no curve.
+	Linear bool
+	// Weigh, if not nil, is a further factor of a job's weight; positive.
+	Weigh func(*sim.JobState) float64
+	// Theta1 and Theta2 are the budgets (15) and (16); 0 means 1: none. The smallest is a number just above 0.
+	Theta1, Theta2 float64
+	// Observe, if not nil, sees every problem and its decision.
+	Observe func(*alloc.Problem, *alloc.Decision)
+
+	book    book
+	decider alloc.Decider
+}
+
+// DefaultScale is the service, in container seconds, that halves the weight of a job at power 1.
+const DefaultScale = 7200
+
+// Name returns the label.
+func (p *Worth) Name() string {
+	if p.Label == "" {
+		return "worth"
+	}
+	return p.Label
+}
+
+// Decide states the worths of all jobs and asks the optimizer.
+func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
+	if err := p.book.open(state); err != nil || len(state.Jobs) == 0 {
+		return sim.Orders{}, err
+	}
+	problem := state.Problem()
+	problem.Theta1, problem.Theta2 = orOne(p.Theta1), orOne(p.Theta2)
+	types := chooseTypes(&p.book, state, func(job, kind int) int64 {
+		j := &state.Jobs[job]
+		return useful(p.book.jobs[j.ID].speeds[kind], j.Fixed)
+	})
+	slots := make([]float64, len(p.book.kinds))
+	takers := make([]float64, len(p.book.kinds))
+	for i := range types {
+		takers[types[i]]++
+	}
+	for k := range slots {
+		all, _ := p.book.kinds[k].holds(state.Scenario.Servers, state.Jobs[0].Demand)
+		slots[k] = float64(all)
+	}
+	for i := range problem.Applications {
+		k := types[i]
+		if err := p.state(state, i, k, slots[k]/takers[k], &problem.Applications[i]); err != nil {
+			return sim.Orders{}, err
+		}
+		requireType(&p.book, &problem.Applications[i], k)
+	}
+	return decide(ctx, &p.decider, &p.book, state, problem, p.Observe)
+}
+
+// orOne returns a budget, 1 for 0.
+func orOne(theta float64) float64 {
+	if theta == 0 {
+		return 1
+	}
+	return theta
+}
+
+// useful returns the number of containers up to which each one brings a tenth of what the first one does in the mean, or
+// fixed where that is less.
+func useful(speeds []float64, fixed int64) int64 {
+	most := int64(1)
+	for i, s := range speeds {
+		if s >= 0.5*float64(i+1)*speeds[0] {
+			most = int64(i + 1)
+		}
+	}
+	return max(1, min(most, fixed))
+}
+
+// state fills in what containers on a type are worth to a job, whose fair number of them is fair.
+func (p *Worth) state(state *sim.State, at, k int, fair float64, app *alloc.Application) error {
+	job := &state.Jobs[at]
+	r := p.book.jobs[job.ID]
+	speeds := rising(r.speeds[k])
+	if p.Linear {
+		speeds = speeds[:min(int64(len(speeds)), job.Fixed)]
+		for i := range speeds {
+			speeds[i] = speeds[0] * float64(i+1)
+		}
+	}
+	_, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
+	app.Min, app.Max = 0, int64(len(speeds))
+	app.Counts = p.counts(app.Max, max(1, job.Min), one)
+	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, DefaultScale), p.Power), Restart: p.restart(state, job, r)}
+	if p.Weigh != nil {
+		w.Weight *= p.Weigh(job)
+	}
+	for _, n := range app.Counts {
+		w.Speeds = append(w.Speeds, speeds[n-1])
+	}
+	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, fair)
+	// What it has is worth its speed there, on whatever servers.
+	w.Held = float64(job.Rate) / float64(sim.Whole)
+	if n := job.Containers; n > 0 && (w.Held == 0 || p.Linear) {
+		w.Held = speeds[min(n, int64(len(speeds)))-1]
+	}
+	utility := p.Utility
+	if utility == nil {
+		utility = worth.Fair
+	}
+	worths, err := worth.Of(&w, utility)
+	if err != nil {
+		return err
+	}
+	app.Worth, app.IdleWorth, app.StayWorth = worths.Worth, worths.Idle, worths.Stay
+	return nil
+}
+
+// counts returns the numbers of containers that a job may have, from least to most: all that fit on one server, and then
+// whole servers; all of them with Any.
+func (p *Worth) counts(most, least, perServer int64) []int64 {
+	var counts []int64
+	for n := least; n <= most; n++ {
+		if p.Any || n <= perServer || n%perServer == 0 {
+			counts = append(counts, n)
+		}
+	}
+	return counts
+}
+
+// restart returns what is left of a job's speeds if it is placed anew.
+func (p *Worth) restart(state *sim.State, job *sim.JobState, r *record) float64 {
+	cost := state.Scenario.AdjustCost
+	switch p.Price {
+	case Age:
+		return worth.Restart(state.Now-job.Arrival, cost, r.restarts)
+	case Free:
+		return 1
+	}
+	horizon := p.Horizon
+	if horizon == 0 {
+		horizon = DefaultHorizon
+	}
+	return max(0.01, 1-cost.Seconds()/horizon.Seconds())
+}
+
+// orElse returns x, or what 0 means.
+func orElse(x, zero float64) float64 {
+	if x == 0 {
+		return zero
+	}
+	return x
+}
