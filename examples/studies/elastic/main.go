@@ -2,8 +2,7 @@
 package main
 import ("context";"fmt";"time";"os"
 "github.com/apportion/apportion/placement/sim"
-"github.com/apportion/apportion/placement/sim/elastic"
-"github.com/apportion/apportion/alloc/worth")
+"github.com/apportion/apportion/placement/sim/elastic")
 func main(){
  w,err:=readWorld(); if err!=nil{panic(err)}
  loads,err:=readWorkloads(); if err!=nil{panic(err)}
@@ -11,7 +10,7 @@ func main(){
   if len(os.Args)>1 && l.name!=os.Args[1] {continue}
   s,err:=w.scenario(l,nil); if err!=nil{panic(err)}
   if len(os.Args)>2 { for i:=range s.Jobs { j:=&s.Jobs[i]; r,_:=j.RateOn(packed(j.Fixed)); r4,_:=j.RateOn(packed(min(4,j.Max))); fmt.Println(j.ID,j.Model,j.Fixed,j.Max,j.Work, float64(r4)/1e6, float64(r)/1e6, time.Duration(float64(j.Work)/float64(r)*1e6)) } ; continue}
-  for _,p:=range []sim.Policy{&elastic.Tiresias{},&elastic.Dorm{Theta1:.1,Theta2:.1},&elastic.Worth{Label:"flat"},&elastic.Worth{Label:"age",Price:elastic.Age},&elastic.Worth{Label:"flat .5",Power:.5},&elastic.Worth{Label:"age .5",Price:elastic.Age,Power:.5},&elastic.Worth{Label:"age 1",Price:elastic.Age,Power:1},&elastic.Worth{Label:"flat 1",Power:1},&elastic.Worth{Label:"flat 1 any",Power:1,Any:true},&elastic.Worth{Label:"flat 1 sum",Power:1,Utility:worth.Speedup},&elastic.Worth{Label:"age .5 sum",Power:.5,Price:elastic.Age,Utility:worth.Speedup}} {
+  for _,p:=range []sim.Policy{&elastic.Worth{Label:"np age p0 s7200",Price:elastic.Age,Power:0,Scale:7200},&elastic.Worth{Label:"np age p.5 s7200",Price:elastic.Age,Power:.5,Scale:7200},&elastic.Worth{Label:"np age p1 s36000",Price:elastic.Age,Power:1,Scale:36000},&elastic.Worth{Label:"np flat p.5",Power:.5}}{
    t:=time.Now()
    r,err:=sim.Run(context.Background(),s,p); if err!=nil{fmt.Println(p.Name(),err);continue}
    m,err:=elastic.Measure(s,r); if err!=nil{panic(err)}

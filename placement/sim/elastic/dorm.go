@@ -57,10 +57,10 @@ func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 // most returns n_max of a job on a type.
 func (p *Dorm) most(state *sim.State, job, kind int) int64 {
 	j := &state.Jobs[job]
+	speeds := p.book.jobs[j.ID].speeds[kind]
 	if p.Threshold == 0 {
 		return j.Fixed
 	}
-	speeds := p.book.jobs[j.ID].speeds[kind]
 	most := int64(1)
 	for i, s := range speeds {
 		if n := int64(i + 1); s >= p.Threshold*float64(n)*speeds[0] {

@@ -18,15 +18,10 @@ const moves = 1.2
 // O(jobs log jobs + jobs x types).
 func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []int {
 	types := make([]int, len(state.Jobs))
-	if len(b.kinds) < 2 {
+	if len(b.kinds) < 2 || len(state.Jobs) == 0 {
 		return types
 	}
-	c := &chooser{book: b, state: state, most: most, takers: make([]float64, len(b.kinds)), room: make([]float64, len(b.kinds))}
-	for k := range b.kinds {
-		for _, h := range b.kinds[k].servers {
-			c.room[k] += float64(room(state.Scenario.Servers[h].Capacity, state.Jobs[0].Demand))
-		}
-	}
+	c := &chooser{book: b, state: state, most: most, takers: make([]float64, len(b.kinds))}
 	order := make([]int, len(state.Jobs))
 	for i := range order {
 		order[i] = i
@@ -48,12 +43,12 @@ func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []in
 	return types
 }
 
-// chooser is a choice under way: takers is how many containers those want that have chosen a type, of room.
+// chooser is a choice under way: takers is how many containers those want that have chosen a type.
 type chooser struct {
-	book         *book
-	state        *sim.State
-	most         func(job, kind int) int64
-	takers, room []float64
+	book   *book
+	state  *sim.State
+	most   func(job, kind int) int64
+	takers []float64
 }
 
 // wants returns how many containers a job would take of a type if it was free.
@@ -69,7 +64,8 @@ func (c *chooser) part(job, kind int) float64 {
 		return 0
 	}
 	mine := c.wants(job, kind)
-	n := mine * min(1, c.room[kind]/(c.takers[kind]+mine))
+	all, _ := c.book.kinds[kind].holds(c.state.Scenario.Servers, c.state.Jobs[job].Demand)
+	n := mine * min(1, float64(all)/(c.takers[kind]+mine))
 	at := min(max(1, int64(n)), int64(len(speeds)))
 	speed := speeds[at-1]
 	// Less than one container is a part of the time of one; between two numbers lies a straight line.

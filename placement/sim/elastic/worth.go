@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/internal/enum"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -26,6 +27,17 @@ const (
 	Free
 )
 
+var prices = []string{"flat", "age", "free"}
+
+// String returns the name in lower case.
+func (p Price) String() string { return enum.String(p, prices) }
+
+// MarshalText returns what String returns.
+func (p Price) MarshalText() ([]byte, error) { return enum.Marshal(p, prices) }
+
+// UnmarshalText reads what MarshalText writes.
+func (p *Price) UnmarshalText(text []byte) error { return enum.Unmarshal(p, text, prices) }
+
 // DefaultHorizon is how long Flat expects a job to run before its next change.
 const DefaultHorizon = 300 * time.Second
 
@@ -38,11 +50,17 @@ type Worth struct {
 	// Power weighs a job by (1 + service/Scale)^-Power; 0: all weigh alike. Scale is in container seconds; 0 means
 	// DefaultScale.
 	Power, Scale float64
+	// Floor is what having no container is valued as, in parts of the speed with a fair number of them; 0 means
+	// worth.DefaultFloor.
+	Floor float64
 	// Price is what a restart costs; Horizon is for Flat, 0 means DefaultHorizon.
 	Price   Price
 	Horizon time.Duration
 	// Any lets a job have any number of containers; without it one that needs more than a server gets whole servers.
 	Any bool
+	// Preempt lets a job that runs be suspended for others that gain more; without it each one that runs keeps its least
+	// number of containers, and who comes waits until he finds room for his.
+	Preempt bool
 	// Linear takes every container for worth the same, up to Job.Fixed: no curve.
 	Linear bool
 	// Weigh, if not nil, is a further factor of a job's weight; positive.
@@ -78,18 +96,13 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		j := &state.Jobs[job]
 		return useful(p.book.jobs[j.ID].speeds[kind], j.Fixed)
 	})
-	slots := make([]float64, len(p.book.kinds))
 	takers := make([]float64, len(p.book.kinds))
-	for i := range types {
-		takers[types[i]]++
-	}
-	for k := range slots {
-		all, _ := p.book.kinds[k].holds(state.Scenario.Servers, state.Jobs[0].Demand)
-		slots[k] = float64(all)
+	for _, k := range types {
+		takers[k]++
 	}
 	for i := range problem.Applications {
 		k := types[i]
-		if err := p.state(state, i, k, slots[k]/takers[k], &problem.Applications[i]); err != nil {
+		if err := p.state(state, i, k, takers[k], &problem.Applications[i]); err != nil {
 			return sim.Orders{}, err
 		}
 		requireType(&p.book, &problem.Applications[i], k)
@@ -105,8 +118,8 @@ func orOne(theta float64) float64 {
 	return theta
 }
 
-// useful returns the number of containers up to which each one brings a tenth of what the first one does in the mean, or
-// fixed where that is less.
+// useful returns the largest number of containers that are worth half of the first one in the mean, or fixed where that
+// is less: what a job is expected to want of a type.
 func useful(speeds []float64, fixed int64) int64 {
 	most := int64(1)
 	for i, s := range speeds {
@@ -117,8 +130,9 @@ func useful(speeds []float64, fixed int64) int64 {
 	return max(1, min(most, fixed))
 }
 
-// state fills in what containers on a type are worth to a job, whose fair number of them is fair.
-func (p *Worth) state(state *sim.State, at, k int, fair float64, app *alloc.Application) error {
+// state fills in what containers on a type are worth to a job that shares the type with so many takers, itself among them.
+// A job that the type cannot hold has no worth: package alloc says why it waits.
+func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Application) error {
 	job := &state.Jobs[at]
 	r := p.book.jobs[job.ID]
 	speeds := rising(r.speeds[k])
@@ -128,17 +142,23 @@ func (p *Worth) state(state *sim.State, at, k int, fair float64, app *alloc.Appl
 			speeds[i] = speeds[0] * float64(i+1)
 		}
 	}
-	_, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
+	if int64(len(speeds)) < max(1, job.Min) {
+		return nil
+	}
+	all, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
 	app.Min, app.Max = 0, int64(len(speeds))
+	if !p.Preempt {
+		app.Min = max(1, job.Min)
+	}
 	app.Counts = p.counts(app.Max, max(1, job.Min), one)
-	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, DefaultScale), p.Power), Restart: p.restart(state, job, r)}
+	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, DefaultScale), p.Power), Floor: p.Floor, Restart: p.restart(state, job, r)}
 	if p.Weigh != nil {
 		w.Weight *= p.Weigh(job)
 	}
 	for _, n := range app.Counts {
 		w.Speeds = append(w.Speeds, speeds[n-1])
 	}
-	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, fair)
+	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, float64(all)/takers)
 	// What it has is worth its speed there, on whatever servers.
 	w.Held = float64(job.Rate) / float64(sim.Whole)
 	if n := job.Containers; n > 0 && (w.Held == 0 || p.Linear) {
@@ -152,7 +172,10 @@ func (p *Worth) state(state *sim.State, at, k int, fair float64, app *alloc.Appl
 	if err != nil {
 		return err
 	}
-	app.Worth, app.IdleWorth, app.StayWorth = worths.Worth, worths.Idle, worths.Stay
+	app.Worth, app.StayWorth = worths.Worth, worths.Stay
+	if p.Preempt {
+		app.IdleWorth = worths.Idle
+	}
 	return nil
 }
 

@@ -1,0 +1,51 @@
+// This file holds the rows of a program that say what servers of a type have, [Narayanan20] §4.1, [Jayaram23] §3.3.
+
+package elastic
+
+import (
+	"fmt"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// rows are the capacities of all types of servers, one for each kind of resource, pooled over the servers of a type.
+type rows struct {
+	book  *book
+	state *sim.State
+	// terms are by type and kind of resource.
+	terms [][][]milp.Term
+}
+
+func newRows(b *book, state *sim.State) *rows {
+	r := &rows{book: b, state: state, terms: make([][][]milp.Term, len(b.kinds))}
+	for k := range r.terms {
+		r.terms[k] = make([][]milp.Term, len(state.Scenario.Kinds))
+	}
+	return r
+}
+
+// add says that a variable at 1 is so many containers of a job on a type.
+func (r *rows) add(kind int, job *sim.JobState, n int64, x milp.Var) {
+	for k, q := range job.Demand {
+		if q > 0 {
+			r.terms[kind][k] = append(r.terms[kind][k], milp.Term{Var: x, Coef: float64(n) * float64(q)})
+		}
+	}
+}
+
+// build adds the rows to a program.
+func (r *rows) build(b *milp.Builder) {
+	for kind := range r.terms {
+		for k, terms := range r.terms[kind] {
+			if len(terms) == 0 {
+				continue
+			}
+			total := 0.0
+			for _, h := range r.book.kinds[kind].servers {
+				total += float64(r.state.Scenario.Servers[h].Capacity[k])
+			}
+			b.AtMost(fmt.Sprintf("servers[%d,%d]", kind, k), terms, total)
+		}
+	}
+}
