@@ -35,6 +35,7 @@ import (
 	"github.com/apportion/apportion/growth/speedup"
 	"github.com/apportion/apportion/placement"
 	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/elastic"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -168,6 +169,9 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[sim.Result](), reflect.TypeFor[sim.Sample](), reflect.TypeFor[sim.Outcome](),
 	reflect.TypeFor[sim.Span](), reflect.TypeFor[sim.Shared](),
 
+	reflect.TypeFor[elastic.Measures](), reflect.TypeFor[elastic.Price](), reflect.TypeFor[elastic.Tiresias](),
+	reflect.TypeFor[elastic.Gavel](), reflect.TypeFor[elastic.Sia](),
+
 	reflect.TypeFor[policies.Default](), reflect.TypeFor[policies.FIFO](), reflect.TypeFor[policies.OASiS](),
 	reflect.TypeFor[policies.RRH](), reflect.TypeFor[policies.SpeCon](),
 
@@ -234,6 +238,8 @@ var exempt = map[string]string{
 	"placement/sim.OrderError":       "is an error, whose sort is a sentinel compared by identity",
 	"placement/sim.Scenario":         "holds a function or an interface of the caller's",
 	"placement/sim.State":            "holds a function or an interface of the caller's",
+	"placement/sim/elastic.Dorm":     "holds a function or an interface of the caller's",
+	"placement/sim/elastic.Worth":    "holds a function or an interface of the caller's",
 	"placement/sim/policies.Dorm":    "holds a function or an interface of the caller's",
 	"placement/sim/policies.FlowCon": "holds a function or an interface of the caller's",
 }

@@ -1,20 +1,78 @@
-// Command elastic
+// Command elastic plays jobs that train on any number of GPUs under the schedulers of the last years and under what
+// containers are worth: published workloads and traces, measured step times, on one type of accelerator and on three.
 package main
-import ("context";"fmt";"time";"os"
-"github.com/apportion/apportion/placement/sim"
-"github.com/apportion/apportion/placement/sim/elastic")
-func main(){
- w,err:=readWorld(); if err!=nil{panic(err)}
- loads,err:=readWorkloads(); if err!=nil{panic(err)}
- for _,l:=range loads {
-  if len(os.Args)>1 && l.name!=os.Args[1] {continue}
-  s,err:=w.scenario(l,nil); if err!=nil{panic(err)}
-  if len(os.Args)>2 { for i:=range s.Jobs { j:=&s.Jobs[i]; r,_:=j.RateOn(packed(j.Fixed)); r4,_:=j.RateOn(packed(min(4,j.Max))); fmt.Println(j.ID,j.Model,j.Fixed,j.Max,j.Work, float64(r4)/1e6, float64(r)/1e6, time.Duration(float64(j.Work)/float64(r)*1e6)) } ; continue}
-  for _,p:=range []sim.Policy{&elastic.Worth{Label:"np age p0 s7200",Price:elastic.Age,Power:0,Scale:7200},&elastic.Worth{Label:"np age p.5 s7200",Price:elastic.Age,Power:.5,Scale:7200},&elastic.Worth{Label:"np age p1 s36000",Price:elastic.Age,Power:1,Scale:36000},&elastic.Worth{Label:"np flat p.5",Power:.5}}{
-   t:=time.Now()
-   r,err:=sim.Run(context.Background(),s,p); if err!=nil{fmt.Println(p.Name(),err);continue}
-   m,err:=elastic.Measure(s,r); if err!=nil{panic(err)}
-   fmt.Printf("%s %-15s mean %6.0f med %6.0f p99 %6.0f mk %6.0f restarts %d gpuh %.0f rho %.2f worst %.1f n=%d  %.1fs\n",l.name,p.Name(),m.Mean.Seconds(),m.Median.Seconds(),m.P99.Seconds(),m.Makespan.Seconds(),m.Restarts,m.ContainerHours,m.Rho,m.WorstRho,len(r.Samples),time.Since(t).Seconds())
-  }
- }
+
+import (
+	"context"
+	"io"
+
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/command"
+)
+
+func main() { command.Main("elastic", run) }
+
+// quickJobs is how many jobs of each workload -quick plays.
+const quickJobs = 25
+
+// options are the flags.
+type options struct {
+	quick bool
+	out   string
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := command.Flags("elastic", stderr)
+	flags.BoolVar(&o.quick, "quick", false, "the first 25 jobs of one workload only")
+	command.Out(flags, &o.out)
+	return o, command.Parse(flags, args)
+}
+
+// run prints the tables to stdout, what decisions took to stderr, and writes the figure.
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	w, err := readWorld()
+	if err != nil {
+		return err
+	}
+	loads, err := readWorkloads()
+	if err != nil {
+		return err
+	}
+	some := judged(loads)
+	if o.quick {
+		loads = loads[2:3]
+		loads[0].jobs = loads[0].jobs[:quickJobs]
+		some = loads
+	}
+	plain, err := w.playAll(ctx, loads, nil, contest(), stderr)
+	if err != nil {
+		return err
+	}
+	if err := plain.report(stdout, stderr); err != nil {
+		return err
+	}
+	mixed, err := w.playAll(ctx, some, types, onTypes(), stderr)
+	if err != nil {
+		return err
+	}
+	if err := mixed.reportTypes(stdout); err != nil {
+		return err
+	}
+	parts, err := w.playAll(ctx, some, nil, ablation(), stderr)
+	if err != nil {
+		return err
+	}
+	if err := parts.reportParts(stdout); err != nil {
+		return err
+	}
+	figure, err := figure(plain)
+	if err != nil {
+		return err
+	}
+	return chart.Publish(stdout, o.out, []*chart.Figure{figure})
 }

@@ -71,6 +71,11 @@ func readWorkloads() ([]*workload, error) {
 	return all, nil
 }
 
+// judged returns the workloads that had no say in the settings of the worth, and are large enough for three types of servers.
+func judged(loads []*workload) []*workload {
+	return []*workload{loads[2], loads[3], loads[5]}
+}
+
 // ncfSamples is how many samples a second a GPU trains a recommender: no step times of it were published, and this is what a P100 was
 // measured to do of [Narayanan20]'s, 8192 samples a step.
 const ncfSamples = 5.548441 * 8192
@@ -116,6 +121,8 @@ func (w *world) scenario(load *workload, types []string) (*sim.Scenario, error) 
 		if err != nil {
 			return nil, err
 		}
+		// A job runs on one type, and no type has all servers.
+		job.Fixed = min(job.Fixed, int64(load.servers/max(1, len(types))*perServer))
 		s.Jobs = append(s.Jobs, *job)
 	}
 	return s, nil

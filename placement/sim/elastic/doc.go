@@ -19,7 +19,8 @@
 // # Types of servers
 //
 // Servers with other labels [Accelerator] are of other types; a job runs on one type at a time. Dorm and Worth choose a
-// type for each job and leave the number, and the servers, to package alloc; the others decide on both.
+// type for each job, Dorm one after the other and Worth by Sia's program, and leave the number, and the servers, to
+// package alloc; the others decide on both.
 //
 // # Notation
 //

@@ -26,8 +26,8 @@ type Dorm struct {
 	// Observe, if not nil, sees every problem and its decision.
 	Observe func(*alloc.Problem, *alloc.Decision)
 
-	book    book
-	decider alloc.Decider
+	book      book
+	optimizer optimizer
 }
 
 // Name returns the label.
@@ -51,7 +51,8 @@ func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 		app.Max = max(app.Min, 1, p.most(state, i, types[i]))
 		requireType(&p.book, app, types[i])
 	}
-	return decide(ctx, &p.decider, &p.book, state, problem, p.Observe)
+	p.optimizer.observe = p.Observe
+	return p.optimizer.decide(ctx, state, problem)
 }
 
 // most returns n_max of a job on a type.
@@ -87,20 +88,25 @@ func requireType(b *book, app *alloc.Application, kind int) {
 // the speeds are known by.
 const gap = 0.001
 
+// optimizer is package alloc with what it remembers, and who looks on.
+type optimizer struct {
+	decider alloc.Decider
+	observe func(*alloc.Problem, *alloc.Decision)
+}
+
 // decide asks the optimizer and orders what has changed.
-func decide(ctx context.Context, d *alloc.Decider, b *book, state *sim.State, problem *alloc.Problem,
-	observe func(*alloc.Problem, *alloc.Decision)) (sim.Orders, error) {
+func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc.Problem) (sim.Orders, error) {
 	var orders sim.Orders
 	if len(state.Jobs) == 0 {
 		return orders, nil
 	}
-	d.Effort, d.Gap = embedded.Quick, gap
-	decision, err := d.Reallocate(ctx, problem)
+	o.decider.Effort, o.decider.Gap = embedded.Quick, gap
+	decision, err := o.decider.Reallocate(ctx, problem)
 	if err != nil {
 		return orders, err
 	}
-	if observe != nil {
-		observe(problem, decision)
+	if o.observe != nil {
+		o.observe(problem, decision)
 	}
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
@@ -115,6 +121,5 @@ func decide(ctx context.Context, d *alloc.Decider, b *book, state *sim.State, pr
 			orders.Places = append(orders.Places, sim.Place{Job: job.ID, On: on})
 		}
 	}
-	b.close(state, &orders)
 	return orders, nil
 }

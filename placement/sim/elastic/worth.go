@@ -70,8 +70,8 @@ type Worth struct {
 	// Observe, if not nil, sees every problem and its decision.
 	Observe func(*alloc.Problem, *alloc.Decision)
 
-	book    book
-	decider alloc.Decider
+	book      book
+	optimizer optimizer
 }
 
 // DefaultScale is the service, in container seconds, that halves the weight of a job at power 1.
@@ -92,10 +92,10 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	}
 	problem := state.Problem()
 	problem.Theta1, problem.Theta2 = orOne(p.Theta1), orOne(p.Theta2)
-	types := chooseTypes(&p.book, state, func(job, kind int) int64 {
-		j := &state.Jobs[job]
-		return useful(p.book.jobs[j.ID].speeds[kind], j.Fixed)
-	})
+	types, err := p.types(ctx, state)
+	if err != nil {
+		return sim.Orders{}, err
+	}
 	takers := make([]float64, len(p.book.kinds))
 	for _, k := range types {
 		takers[k]++
@@ -107,7 +107,10 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		}
 		requireType(&p.book, &problem.Applications[i], k)
 	}
-	return decide(ctx, &p.decider, &p.book, state, problem, p.Observe)
+	p.optimizer.observe = p.Observe
+	orders, err := p.optimizer.decide(ctx, state, problem)
+	p.book.close(state, &orders)
+	return orders, err
 }
 
 // orOne returns a budget, 1 for 0.
@@ -118,16 +121,25 @@ func orOne(theta float64) float64 {
 	return theta
 }
 
-// useful returns the largest number of containers that are worth half of the first one in the mean, or fixed where that
-// is less: what a job is expected to want of a type.
-func useful(speeds []float64, fixed int64) int64 {
-	most := int64(1)
-	for i, s := range speeds {
-		if s >= 0.5*float64(i+1)*speeds[0] {
-			most = int64(i + 1)
+// types returns a type of servers for each job: that of its configuration in Sia's program where there are several, and
+// otherwise that which it is on, or on which it is fastest.
+func (p *Worth) types(ctx context.Context, state *sim.State) ([]int, error) {
+	types := make([]int, len(state.Jobs))
+	if len(p.book.kinds) < 2 {
+		return types, nil
+	}
+	for i := range types {
+		job := &state.Jobs[i]
+		if types[i] = p.book.kind(job); types[i] < 0 {
+			types[i] = max(0, p.book.jobs[job.ID].fastest(max(1, job.Min)))
 		}
 	}
-	return max(1, min(most, fixed))
+	// The program sees what this policy has noted of the jobs.
+	wants, err := (&Sia{book: p.book}).solve(ctx, state)
+	for _, w := range wants {
+		types[w.job] = w.kind
+	}
+	return types, err
 }
 
 // state fills in what containers on a type are worth to a job that shares the type with so many takers, itself among them.

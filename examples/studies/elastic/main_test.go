@@ -1,0 +1,178 @@
+// This file runs the command, and tests what its tables are made of.
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/placement/sim/simtest"
+)
+
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "out") }
+
+// read returns what was measured, and the workloads.
+func read(t *testing.T) (*world, []*workload) {
+	t.Helper()
+	w, err := readWorld()
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads, err := readWorkloads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, loads
+}
+
+// The command prints its three tables and the sums of them.
+func TestQuick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, io.Discard, []string{"-quick", "-out", t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"workload-3", "least attained", "Gavel", "Sia", "no curve", "rho", "against Dorm, as submitted"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// small is the table of the policies without an optimizer on 25 jobs.
+const small = `
+          policy  workload-3  less  worst
+          static        1603   0.0    0.0
+  least attained        1603   0.0    0.0
+   marginal gain        1405  12.3   12.3
+             Sia        1407  12.3   12.3
+`
+
+func TestSmallTable(t *testing.T) {
+	w, loads := read(t)
+	loads[2].jobs = loads[2].jobs[:25]
+	got, err := w.playAll(t.Context(), loads[2:3], nil, contest()[:4], io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := got.means(&out, nameLAS); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(small), " ") {
+		t.Errorf("got\n%s", out.String())
+	}
+}
+
+// A packed step is what was measured; between two batch sizes it lies between them; more passes take longer.
+func TestSteps(t *testing.T) {
+	w, _ := read(t)
+	m := w.models["cifar10"]
+	if got := m.step([]byte("1"), 32); got.step != 0.042789 || got.sync != 0.0005 {
+		t.Errorf("%+v", got)
+	}
+	if a, b, c := m.step([]byte("44"), 64).step, m.step([]byte("44"), 70).step, m.step([]byte("44"), 91).step; !(a < b && b < c) {
+		t.Errorf("%v, %v, %v", a, b, c)
+	}
+	// Five servers were not measured: between four and six.
+	a, b, c := m.row(4, 16, 64).step, m.step([]byte("44444"), 64).step, m.row(6, 20, 64).step
+	if b < min(a, c)-0.05 || b > max(a, c)+0.05 {
+		t.Errorf("five servers take %v, four %v, six %v", b, a, c)
+	}
+	one := []apportion.Placement{{Server: 0, Count: 1}}
+	yolo := w.models["yolov3"]
+	p := yolo.step([]byte("1"), 8)
+	if got, want := yolo.iteration(one, 64, 1), 7*(p.step-p.sync)+p.step; math.Abs(got-want) > 1e-12 {
+		t.Errorf("8 passes take %v, want %v", got, want)
+	}
+	// A GPU that computes twice as fast synchronizes no faster.
+	if got, want := yolo.iteration(one, 64, 2), 8*(p.step-p.sync)/2+p.sync; math.Abs(got-want) > 1e-12 {
+		t.Errorf("twice as fast: %v, want %v", got, want)
+	}
+}
+
+// Recorded batch sizes have their iterations; by the noise scale a larger batch takes fewer, but more samples.
+func TestIterations(t *testing.T) {
+	w, _ := read(t)
+	cifar := w.trainings["cifar10"]
+	if got := iterationsAt(cifar, 2048); got != 3178 {
+		t.Error(got)
+	}
+	at := iterationsAt(cifar, 4096)
+	if !(at < 3178 && 4096*at > 2048*3178) {
+		t.Errorf("%v iterations of 4096", at)
+	}
+	// At the size that was recorded the formula is the record.
+	if got := iterationsAt([]training{cifar[0], {cifar[0].base, 1024, 1, 1}}, 2048.0001); math.Abs(got-3178) > 1 {
+		t.Error(got)
+	}
+}
+
+// Every workload is a valid scenario on one type and on three; its jobs run at speed 1 on one GPU, as long as recorded on
+// those that they asked for, and slower on a K80.
+func TestScenarios(t *testing.T) {
+	w, loads := read(t)
+	for _, load := range loads {
+		for _, accelerators := range [][]string{nil, types} {
+			s, err := w.scenario(load, accelerators)
+			if err != nil || s.Validate() != nil || len(s.Jobs) != 160 {
+				t.Fatalf("%s: %d jobs, %v, %v", load.name, len(s.Jobs), err, s.Validate())
+			}
+			for i := range s.Jobs {
+				j := &s.Jobs[i]
+				at := func(h int) float64 { return j.SpeedOn([]apportion.Placement{{Server: h, Count: 1}}) }
+				if accelerators == nil && math.Abs(at(0)-1) > 1e-9 || accelerators != nil && !(at(2) < at(1)) {
+					t.Errorf("%s %s: speeds %v, %v, %v", load.name, j.ID, at(0), at(1), at(2))
+				}
+				if d := load.jobs[i].Duration; d.Known && accelerators == nil {
+					if got := j.Work.Seconds() / j.SpeedOn(packed(j.Fixed)); math.Abs(got-d.Value.Seconds()) > 1 {
+						t.Errorf("%s takes %v s, recorded %v", j.ID, got, d.Value)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What a policy does on measured speeds stands the referee of the simulator.
+func TestReferee(t *testing.T) {
+	w, loads := read(t)
+	loads[1].jobs = loads[1].jobs[:30]
+	s, err := w.scenario(loads[1], types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(t.Context(), s, &elastic.Worth{Price: elastic.Age, Power: power})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := simtest.Check(s, r); err != nil {
+		t.Error(err)
+	}
+}
+
+// The reduction is the mean over the workloads, and the least.
+func TestReduction(t *testing.T) {
+	of := func(times ...float64) []*played {
+		var runs []*played
+		for _, s := range times {
+			runs = append(runs, &played{Measures: &elastic.Measures{Mean: seconds(s)}})
+		}
+		return runs
+	}
+	if mean, worst := reduction(of(50, 110), of(100, 100)); math.Abs(mean-20) > 1e-9 || math.Abs(worst+10) > 1e-9 {
+		t.Errorf("%v, %v", mean, worst)
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,181 @@
+// This file names the policies of the study and plays them, [Qiao21] §5.3.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/elastic"
+)
+
+// entry is a policy under its name in the tables; fresh makes one for a run.
+type entry struct {
+	name  string
+	fresh func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy
+}
+
+// power is the exponent of the weight by attained service. It and the price by age were chosen on workload-1, workload-2
+// and philly; the other workloads had no say.
+const power = 0.5
+
+// dorm is the paper's Dorm with its thresholds, and n_max as submitted or by a threshold.
+func dorm(threshold float64) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
+	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
+		return &elastic.Dorm{Threshold: threshold, Theta1: 0.1, Theta2: 0.1, Observe: observe}
+	}
+}
+
+// byWorth is the worth in full, with a change.
+func byWorth(change func(*elastic.Worth)) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
+	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
+		p := &elastic.Worth{Price: elastic.Age, Power: power, Observe: observe}
+		change(p)
+		return p
+	}
+}
+
+// plainly makes an entry of a policy that has nothing to observe.
+func plainly(name string, fresh func() sim.Policy) entry {
+	return entry{name, func(func(*alloc.Problem, *alloc.Decision)) sim.Policy { return fresh() }}
+}
+
+// The names that the tables compare with.
+const (
+	nameLAS   = "least attained"
+	nameDorm  = "Dorm, as submitted"
+	nameGavel = "Gavel"
+	nameWorth = "worth"
+)
+
+// contest is the list of all policies.
+func contest() []entry {
+	return []entry{
+		plainly("static", func() sim.Policy { return &elastic.Static{} }),
+		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
+		plainly("marginal gain", func() sim.Policy { return &elastic.Optimus{} }),
+		plainly("Sia", func() sim.Policy { return &elastic.Sia{} }),
+		{nameDorm, dorm(0)},
+		{"Dorm, n_max at 0.5", dorm(0.5)},
+		{"Dorm, n_max at 0.7", dorm(0.7)},
+		{nameWorth, byWorth(func(*elastic.Worth) {})},
+	}
+}
+
+// ablation is the worth, and the worth without each of its parts.
+func ablation() []entry {
+	return []entry{
+		{nameWorth, byWorth(func(*elastic.Worth) {})},
+		{"no curve", byWorth(func(p *elastic.Worth) { p.Linear = true })},
+		{"restarts free", byWorth(func(p *elastic.Worth) { p.Price = elastic.Free })},
+		{"restarts at a flat price", byWorth(func(p *elastic.Worth) { p.Price = elastic.Flat })},
+		{"no attained service", byWorth(func(p *elastic.Worth) { p.Power = 0 })},
+		{"any number of GPUs", byWorth(func(p *elastic.Worth) { p.Any = true })},
+		{"sum of speed-ups", byWorth(func(p *elastic.Worth) { p.Utility = worth.Speedup })},
+		{"with preemption", byWorth(func(p *elastic.Worth) { p.Preempt = true })},
+		{"theta 0.1, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2 = 0.1, 0.1 })},
+	}
+}
+
+// onTypes is the list for several types of accelerators.
+func onTypes() []entry {
+	return []entry{
+		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
+		plainly(nameGavel, func() sim.Policy { return &elastic.Gavel{} }),
+		plainly("Sia", func() sim.Policy { return &elastic.Sia{} }),
+		{nameDorm, dorm(0)},
+		{nameWorth, byWorth(func(*elastic.Worth) {})},
+	}
+}
+
+// played is what came of one policy on one workload.
+type played struct {
+	*elastic.Measures
+	// decisions are those of the optimizer, and proven how many of them are within its gap.
+	decisions, proven int
+	// took is the longest time of a decision, and mean the mean.
+	took, mean time.Duration
+}
+
+// timed measures a policy's decisions.
+type timed struct {
+	sim.Policy
+	n          int
+	sum, worst time.Duration
+}
+
+// Decide passes on the question and takes the time.
+func (p *timed) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
+	began := time.Now()
+	orders, err := p.Policy.Decide(ctx, state)
+	took := time.Since(began)
+	p.n, p.sum, p.worst = p.n+1, p.sum+took, max(p.worst, took)
+	return orders, err
+}
+
+// within is the gap that counts as proven: what the policies ask for, and the rounding of a bound.
+const within = 0.001 + 1e-9
+
+// play runs one policy on one workload.
+func (w *world) play(ctx context.Context, load *workload, types []string, e entry) (*played, error) {
+	s, err := w.scenario(load, types)
+	if err != nil {
+		return nil, err
+	}
+	out := &played{}
+	p := &timed{Policy: e.fresh(func(_ *alloc.Problem, d *alloc.Decision) {
+		out.decisions++
+		if d.Gap <= within || d.Proven != solver.Rank(0) {
+			out.proven++
+		}
+	})}
+	r, err := sim.Run(ctx, s, p)
+	if err != nil {
+		return nil, err
+	}
+	if late := slices.IndexFunc(r.Jobs, func(o sim.Outcome) bool { return !o.Completed }); late >= 0 {
+		return nil, fmt.Errorf("%s on %s: job %s never completes", e.name, load.name, r.Jobs[late].ID)
+	}
+	out.took, out.mean = p.worst, p.sum/time.Duration(max(1, p.n))
+	out.Measures, err = elastic.Measure(s, r)
+	return out, err
+}
+
+// table holds by policy, in their order, what came of it by workload.
+type table struct {
+	loads   []*workload
+	entries []entry
+	cells   [][]*played
+}
+
+// playAll plays all policies on all workloads.
+func (w *world) playAll(ctx context.Context, loads []*workload, types []string, entries []entry, stderr io.Writer) (*table, error) {
+	t := &table{loads: loads, entries: entries, cells: make([][]*played, len(entries))}
+	for i := range t.cells {
+		t.cells[i] = make([]*played, len(loads))
+	}
+	err := command.InParallel(ctx, len(entries)*len(loads), stderr, "playing", func(ctx context.Context, at int) (err error) {
+		i, k := at/len(loads), at%len(loads)
+		t.cells[i][k], err = w.play(ctx, loads[k], types, entries[i])
+		return err
+	})
+	return t, err
+}
+
+// row returns what came of a policy.
+func (t *table) row(name string) []*played {
+	for i, e := range t.entries {
+		if e.name == name {
+			return t.cells[i]
+		}
+	}
+	return nil
+}
