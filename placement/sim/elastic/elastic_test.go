@@ -27,6 +27,7 @@ func TestPack(t *testing.T) {
 		{[]int64{4, 2, 3}, 2, "[{1 2}]"},
 		{[]int64{4, 4, 4}, 8, "[{0 4} {1 4}]"},
 		{[]int64{1, 4, 2, 4}, 6, "[{1 4} {2 2}]"},
+		{[]int64{2, 4}, 6, "[{0 2} {1 4}]"},
 		{[]int64{1, 1, 1}, 3, "[{0 1} {1 1} {2 1}]"},
 		{[]int64{1, 0, 1}, 3, "[]"},
 		{[]int64{4, 4}, 3, "[{0 3}]"},
@@ -230,18 +231,47 @@ func TestWorthWeights(t *testing.T) {
 	}
 }
 
-// A dear restart keeps a job where it is; a free one moves it to what is best.
+// A dear restart keeps a job where it is; a free one moves it to what is best: a lets go of a container for b, whatever that
+// costs, and has it back when b is done only if that costs little.
 func TestWorthPrice(t *testing.T) {
-	a, b := job("a", 0, 4000, 1, 4), job("b", 100, 4000, 1, 1)
-	s := scenario(servers(4, ""), a, b)
-	s.Jobs[1].Arrival, s.Jobs[0].Max = 100*time.Second, 3
+	s := scenario(servers(4, ""), job("a", 0, 8000, 1, 4), job("b", 100, 100, 1, 1))
 	s.AdjustCost = 200 * time.Second
-	s.Jobs[0].Max = 4
-	moved := func(p *Worth) int { return run(t, s, p).Jobs[0].Adjusted }
-	// a has to let go of one container for b, whatever it costs; when b is done it may have it back.
-	dear, free := moved(&Worth{Horizon: 250 * time.Second}), moved(&Worth{Price: Free})
-	if dear != 1 || free < 1 {
-		t.Errorf("%d adjustments where one is dear, %d where it is free", dear, free)
+	for _, test := range []struct {
+		policy Worth
+		want   int
+	}{
+		{Worth{Horizon: 250 * time.Second}, 1}, {Worth{Horizon: 200_000 * time.Second}, 2}, {Worth{Price: Free}, 2},
+	} {
+		if got := run(t, s, &test.policy).Jobs[0].Adjusted; got != test.want {
+			t.Errorf("price %v, horizon %v: %d adjustments, want %d", test.policy.Price, test.policy.Horizon, got, test.want)
+		}
+	}
+	// By age: young it stays, later it moves.
+	for work, want := range map[int64]int{100: 1, 40_000: 2} {
+		s.Jobs[0].Work, s.Jobs[1].Work = 400_000*time.Second, time.Duration(work)*time.Second
+		if got := run(t, s, &Worth{Price: Age}).Jobs[0].Adjusted; got != want {
+			t.Errorf("b of %d s: %d adjustments, want %d", work, got, want)
+		}
+	}
+}
+
+// Who has what it wants stays where it is, although another server would do as well.
+func TestSettle(t *testing.T) {
+	a, b := job("a", 0, 1, 2, 2), job("b", 0, 1, 3, 3)
+	state := &sim.State{Scenario: scenario(servers(4, "", ""), a, b), Jobs: []sim.JobState{
+		{Job: &a, New: true, Containers: 2, Places: []apportion.Placement{{Server: 1, Count: 2}}}, {Job: &b, Index: 1, New: true},
+	}}
+	var k book
+	if err := k.open(state); err != nil {
+		t.Fatal(err)
+	}
+	orders := settle(&k, state, []want{{1, 3, 0}, {0, 2, 0}})
+	if got := fmt.Sprint(orders.Places); got != "[{b [{0 3}] [] }]" {
+		t.Error(got)
+	}
+	// Who wants nothing lets go.
+	if got := fmt.Sprint(settle(&k, state, nil).Places); got != "[{a [] [] }]" {
+		t.Error(got)
 	}
 }
 
