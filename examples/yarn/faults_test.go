@@ -3,7 +3,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,11 +14,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
-)
-
-var (
-	faults = flag.Int("faults", 3, "how many faults TestYARN lets happen, one after the other")
-	seed   = flag.Uint64("seed", 4, "which faults TestYARN lets happen")
 )
 
 // kill kills a daemon. What it has started lives on.
@@ -129,14 +123,14 @@ func (b *bench) held() []string {
 	return files
 }
 
-// more submits another job.
+// more submits another job, of at most four containers: those of all fit into the cluster.
 func (b *bench) more(r *rand.Rand) {
-	b.Submitted++
-	b.submit(fmt.Sprintf("job-%d", b.Submitted), 1+r.IntN(4), 1000+r.IntN(2000), nil)
+	name, most, steps := b.Another(r)
+	b.submit(name, 1+most/3, steps, nil)
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func (c *cluster) faults(t *testing.T) {
 	b := newBench(t, c)
-	b.Play(append(b.own(), b.Common()...), *seed, *faults, b.held, b.more)
+	b.Play(b.own(), 3, 4, b.held, b.more)
 }
