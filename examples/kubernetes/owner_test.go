@@ -241,6 +241,9 @@ func testStartOnce(t *testing.T, s *stage) {
 	if err := next.Start(ctx, s.task("a", 4, spec)); err == nil {
 		t.Error("a Job that is being deleted was started")
 	}
+	if _, err := s.Client.BatchV1().Jobs(inNamespace).Get(ctx, "a", metav1.GetOptions{}); err != nil {
+		t.Errorf("the Job is not held: %v", err)
+	}
 	if err := errors.Join(stopAll(ctx, next, job, 3), next.Forget(ctx, job), next.Forget(ctx, job)); err != nil {
 		t.Error(err)
 	}
