@@ -123,7 +123,7 @@ func (b *bench) held() []string {
 	return files
 }
 
-// more submits another job, of at most four containers: those of all fit into the cluster.
+// more submits another job, of at most four containers, since YARN is slow to start them.
 func (b *bench) more(r *rand.Rand) {
 	name, most, steps := b.Another(r)
 	b.submit(name, 1+most/3, steps, nil)
