@@ -46,6 +46,7 @@ func TestDraftPlace(t *testing.T) {
 		want    []apportion.Placement // nil: there is no room
 	}{
 		"one server holds all, the tighter one": {[]int64{8, 3, 5}, nil, []apportion.Placement{{Server: 1, Count: 3}}},
+		"fewer servers before a tight fit":      {[]int64{4, 1}, nil, []apportion.Placement{{Server: 0, Count: 3}}},
 		"the most on one, the rest tight":       {[]int64{1, 2, 1}, nil, []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
 		"as many as a server may have":          {[]int64{8, 8}, func(a *Application) { a.PerServer = 2 }, []apportion.Placement{{Server: 0, Count: 2}, {Server: 1, Count: 1}}},
 		"no more servers than it may be on":     {[]int64{2, 2}, func(a *Application) { a.MaxServers = 1 }, nil},
@@ -104,16 +105,16 @@ func TestDraftFreeable(t *testing.T) {
 	p := gpuProblem(20)
 	p.Theta2 = .5
 	p.Options.NoCeil16 = true
-	p.add(1, 1, 9, 9).AdjustCost = new(int64)
+	p.add(1, 1, 10, 10).AdjustCost = new(int64)
 	*p.Applications[0].AdjustCost = 2
 	p.add(1, 1, 6, 6)
 	p.add(1, 2, 3, 3)
 	d := newDraft(resolve(p))
-	// By GPUs for the cost: five of a1 for 1, eight of a0 for 2, one of a2 for 1.
+	// By GPUs for the cost: five of a1 for 1, nine of a0 for 2, one of a2 for 1.
 	for budget, want := range []struct {
 		amount int64
 		from   []int
-	}{{0, nil}, {5, []int{1}}, {9, []int{1}}, {13, []int{1, 0}}, {14, []int{1, 0, 2}}} {
+	}{{0, nil}, {5, []int{1}}, {10, []int{1}}, {14, []int{1, 0}}, {15, []int{1, 0, 2}}} {
 		d.budget = int64(budget)
 		amount, from := d.freeable(0)
 		if amount != want.amount || !cmp.Equal(from, want.from) {
