@@ -123,6 +123,26 @@ func TestDraftFreeable(t *testing.T) {
 	}
 }
 
+// A solution of somebody else's is taken over whole: who has changed goes down to its fewest, and the books begin anew.
+func TestDraftAdopt(t *testing.T) {
+	p := gpuProblem(4, 4)
+	p.add(1, 1, 4, 4, 0)
+	p.add(1, 1, 4, 0, 4)
+	p.add(1, 2, 2)
+	d := newDraft(resolve(p))
+	if !d.admit(2) || d.spent != 1 {
+		t.Fatalf("%v, spent %d", d.counts, d.spent)
+	}
+	d.adopt([]int{0, 1, 2}, solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 2}}, {{Server: 1, Count: 2}}})
+	want := solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 1}}, {{Server: 1, Count: 2}}}
+	if diff := cmp.Diff(want, d.counts); diff != "" || d.spent != 1 || d.moved[0] || !d.moved[1] {
+		t.Errorf("spent %d, moved %v (-want +got):\n%s", d.spent, d.moved, diff)
+	}
+	if diff := cmp.Diff([]apportion.Resources{{0}, {1}}, d.left); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
 // genDrafted draws a problem on few GPUs in which some run.
 func genDrafted(t *rapid.T) *Problem {
 	var servers []int64
