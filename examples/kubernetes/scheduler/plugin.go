@@ -188,7 +188,7 @@ func (p *Plugin) Score(_ context.Context, _ framework.CycleState, pod *corev1.Po
 	if want <= 0 {
 		return 0, nil
 	}
-	return framework.MaxNodeScore, nil
+	return framework.MaxScore, nil
 }
 
 // plan is what a decision has asked for of the Job of a pod.

@@ -3,6 +3,7 @@
 package scheduler
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -83,7 +84,7 @@ func (n *node) GetPods() []framework.PodInfo {
 // newPlugin returns a plugin that has seen a node of 16 CPUs.
 func newPlugin(t interface{ Fatal(...any) }) (*Plugin, *handle) {
 	h := &handle{shared: informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)}
-	made, err := New(nil, nil, h)
+	made, err := New(context.Background(), nil, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,10 +163,10 @@ func TestPropShares(t *testing.T) {
 			var err error
 			switch rapid.SampledFrom([]string{"reserve", "unreserve", "bound", "ended", "deleted", "pending"}).Draw(t, "event") {
 			case "reserve":
-				err = p.Reserve(nil, nil, one, "n1").AsError()
+				err = p.Reserve(context.Background(), nil, one, "n1").AsError()
 				want[namespace][one.Name] = int64(number)
 			case "unreserve":
-				p.Unreserve(nil, nil, one, "n1")
+				p.Unreserve(context.Background(), nil, one, "n1")
 				delete(want[namespace], one.Name)
 			case "bound":
 				err = p.seePod(bound(one), false)
@@ -209,10 +210,10 @@ func TestGang(t *testing.T) {
 		return m
 	}
 	permit := func(m *corev1.Pod) framework.Code {
-		if err := p.Reserve(nil, nil, m, "n1").AsError(); err != nil {
+		if err := p.Reserve(context.Background(), nil, m, "n1").AsError(); err != nil {
 			t.Fatal(err)
 		}
-		status, patience := p.Permit(nil, nil, m, "n1")
+		status, patience := p.Permit(context.Background(), nil, m, "n1")
 		if (status.Code() == framework.Wait) != (patience > 0) {
 			t.Errorf("%v for %v", status, patience)
 		}
@@ -226,7 +227,7 @@ func TestGang(t *testing.T) {
 	if permit(member("g", 1)) != framework.Wait || permit(member("g", 2)) != framework.Wait {
 		t.Error("one and two of three do not wait")
 	}
-	p.Unreserve(nil, nil, member("g", 1), "n1")
+	p.Unreserve(context.Background(), nil, member("g", 1), "n1")
 	if h.waiting[2].end != "rejected" || other.end != "" {
 		t.Errorf("one of a gang gave up: the next is %q, one of another gang %q", h.waiting[2].end, other.end)
 	}
@@ -258,14 +259,14 @@ func TestScore(t *testing.T) {
 		node *node
 		want int64
 	}{
-		{pod("a", "new", 1, "x"), &node{name: "n1"}, framework.MaxNodeScore},
-		{pod("a", "new", 1, "x"), &node{name: "n1", pods: []*corev1.Pod{pod("a", "1", 1, "x"), pod("a", "2", 1, "other")}}, framework.MaxNodeScore},
+		{pod("a", "new", 1, "x"), &node{name: "n1"}, framework.MaxScore},
+		{pod("a", "new", 1, "x"), &node{name: "n1", pods: []*corev1.Pod{pod("a", "1", 1, "x"), pod("a", "2", 1, "other")}}, framework.MaxScore},
 		{pod("a", "new", 1, "x"), &node{name: "n1", pods: []*corev1.Pod{pod("a", "1", 1, "x"), pod("a", "2", 1, "x")}}, 0},
 		{pod("a", "new", 1, "x"), &node{name: "n2"}, 0},
 		{pod("b", "new", 1, "x"), &node{name: "n1"}, 0},
 		{pod("a", "new", 1, "unknown"), &node{name: "n1"}, 0},
 	} {
-		got, status := p.Score(nil, nil, test.pod, test.node)
+		got, status := p.Score(context.Background(), nil, test.pod, test.node)
 		if got != test.want || !status.IsSuccess() {
 			t.Errorf("%s on %s: %d, %v, want %d", test.pod.Name, test.node.name, got, status, test.want)
 		}
