@@ -86,17 +86,17 @@ func TestJudge(t *testing.T) {
 	}{
 		"nobody":                {nil, false, false, runner.Progress{}},
 		"all ended":             {[]error{nil, nil}, false, false, runner.Progress{Done: true}},
-		"one is alive":          {[]error{nil, errAlive}, false, false, runner.Progress{}},
-		"all are alive":         {[]error{errAlive, errAlive}, true, false, runner.Progress{}},
+		"one is alive":          {[]error{nil, errAlive}, false, false, runner.Progress{Running: true}},
+		"all are alive":         {[]error{errAlive, errAlive}, true, false, runner.Progress{Running: true}},
 		"one failed":            {[]error{nil, bad}, false, false, runner.Progress{Failed: "rank 7: exit status 1"}},
 		"the first of two":      {[]error{bad, worse}, false, false, runner.Progress{Failed: "rank 5: exit status 1"}},
-		"beside one alive":      {[]error{errAlive, worse}, false, false, runner.Progress{Failed: "rank 7: signal: killed"}},
+		"beside one alive":      {[]error{errAlive, worse}, false, false, runner.Progress{Running: true, Failed: "rank 7: signal: killed"}},
 		"unknown, not said":     {[]error{nil, errUnknown}, false, false, runner.Progress{Failed: "rank 7: " + errUnknown.Error()}},
 		"unknown, said":         {[]error{errUnknown, errUnknown}, true, false, runner.Progress{Done: true}},
 		"failed, though said":   {[]error{bad, nil}, true, false, runner.Progress{Failed: "rank 5: exit status 1"}},
 		"stopped":               {[]error{worse, worse}, false, true, runner.Progress{Failed: "stopped"}},
 		"stopped when done":     {[]error{nil, nil}, false, true, runner.Progress{Done: true}},
-		"stopped before an end": {[]error{errAlive, nil}, false, true, runner.Progress{Failed: "stopped"}},
+		"stopped before an end": {[]error{errAlive, nil}, false, true, runner.Progress{Running: true, Failed: "stopped"}},
 	} {
 		folder := runFolder(t.TempDir())
 		if c.stopped {

@@ -76,9 +76,9 @@ func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by jud
 	for i, err := range by.ends {
 		switch {
 		case err == nil, errors.Is(err, errUnknown) && by.done:
-		// Some rank is still at work, so the run is not done.
+		// Some rank is still at work, or has ended so lately that its end is not on record: the next answer has it.
 		case errors.Is(err, errAlive):
-			p.Done = false
+			p.Done, p.Running = false, true
 		default:
 			p.Done = false
 			// The first rank that failed is told: the others often fail because of it.
