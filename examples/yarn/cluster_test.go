@@ -118,15 +118,18 @@ func (c *cluster) nodes() []node {
 // ready waits until so many nodes run.
 func (c *cluster) ready(n int) {
 	c.Helper()
-	besidetest.Eventually(c, "all nodes run", 180*time.Second, func() bool {
-		running := 0
-		for _, one := range c.nodes() {
-			if one.State == "RUNNING" {
-				running++
-			}
+	besidetest.Eventually(c, "all nodes run", 180*time.Second, func() bool { return c.running() == n })
+}
+
+// running returns how many nodes run.
+func (c *cluster) running() int {
+	running := 0
+	for _, one := range c.nodes() {
+		if one.State == "RUNNING" {
+			running++
 		}
-		return running == n
-	})
+	}
+	return running
 }
 
 // compile compiles the holder.

@@ -63,12 +63,15 @@ func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 	c.refresh(nmName(i))
 	besidetest.Wait(r, time.Second, 30*time.Second)
 	c.refresh("")
-	select {
-	case <-c.daemons[nmName(i)].ended:
-		c.start(nmName(i))
-	case <-time.After(2 * time.Second):
-	}
-	c.ready(nodes)
+	// A NodeManager that was told to go may take half a minute to end; one that was not goes on.
+	besidetest.Eventually(c, "the node that was decommissioned runs again", 180*time.Second, func() bool {
+		select {
+		case <-c.daemons[nmName(i)].ended:
+			c.start(nmName(i))
+		default:
+		}
+		return c.running() == nodes
+	})
 }
 
 // faultNodes is how many nodes there are.
