@@ -42,7 +42,7 @@ type told map[string]string
 func (c *Config) loop(ctx context.Context, cluster *Cluster, decide func(context.Context) error) error {
 	for {
 		if err := decide(ctx); err != nil && ctx.Err() == nil {
-			// What could not be decided or asked for now is tried again: nothing was lost by it.
+			// What could not be decided or asked for is tried again with the next decision: nothing was lost by it.
 			c.Log.Error("no decision", "error", err)
 		}
 		select {
