@@ -95,18 +95,6 @@ type oasis struct {
 	tally oasisTally
 }
 
-// oasisTally is what jobs have earned: those that ended, and those that run, in order of admission.
-type oasisTally struct {
-	// Settled is the sum over jobs that have ended, Running what each of the others will earn.
-	Settled float64        `json:"settled"`
-	Running []oasisEarning `json:"running"`
-}
-
-type oasisEarning struct {
-	ID      string  `json:"id"`
-	Utility float64 `json:"utility"`
-}
-
 // answerOASiS plays a stream: 1. read the first line, 2. set the bounds, 3. take up the state if there is
 // one, 4. answer line by line, 5. close with the total.
 func answerOASiS(_ context.Context, c *command) error {
@@ -297,45 +285,6 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 		return answer, err
 	}
 	return oasisRepair{e.id, e.slot}, o.scheduler.Repair(e.id, e.slot)
-}
-
-// settle moves what a job earned to what is settled.
-//
-// A job that is not running changes nothing: the scheduler has said already what is wrong. O(running
-// jobs).
-func (t *oasisTally) settle(id string, utility float64) {
-	for i := range t.Running {
-		if t.Running[i].ID == id {
-			// The order of admission is kept, so that the sum is added up in one order in every run.
-			t.Running = append(t.Running[:i], t.Running[i+1:]...)
-			t.Settled += utility
-			return
-		}
-	}
-}
-
-// change notes the new decision about a job that lost a server.
-func (t *oasisTally) change(id string, d *primaldual.Decision) {
-	if !d.Admitted {
-		t.settle(id, 0)
-		return
-	}
-	for i := range t.Running {
-		if t.Running[i].ID == id {
-			t.Running[i].Utility = d.Utility
-		}
-	}
-}
-
-// total returns what all jobs have earned or will.
-//
-// The sum is in the order of admission. A resumed run has the same tally, and so the same last bit.
-func (t *oasisTally) total() float64 {
-	sum := t.Settled
-	for _, earning := range t.Running {
-		sum += earning.Utility
-	}
-	return sum
 }
 
 // decision writes servers by name.

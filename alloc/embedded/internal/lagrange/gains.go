@@ -1,0 +1,164 @@
+// This file evaluates at prices what an application brings, placed anew or kept, and what that takes, [Geoffrion74].
+
+package lagrange
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+// buildSteps lists the steps of type t, as far as any member that may move can want them.
+func (d *Dual) buildSteps(x []float64, t int32) {
+	// No member can take more than most; below least a member must take even what loses.
+	var most, least int64
+	for _, i := range d.Problem.Types[t].Members {
+		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
+			most, least = max(most, a.Max), max(least, a.Min)
+		}
+	}
+	d.heap = d.heap[:0]
+	// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
+	// rely on ends that rise.
+	for g := range d.Size {
+		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
+			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
+		}
+	}
+	// -lambda delta: the most that a container can save by taking an application towards its share.
+	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
+	if d.Problem.Types[t].Curve != nil || d.choices != nil {
+		floor = math.Inf(-1) // whose worth may be anywhere, or one of which an option must have
+	}
+	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
+}
+
+// profit returns v_t - p_g d_t, less what the ceilings charge.
+// It may be negative: a minimum above zero or the price on loss can demand containers
+// that lose utilization at these prices.
+func (d *Dual) profit(x []float64, t int32, g int) float64 {
+	profit := d.Problem.Types[t].Value
+	price := x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
+	// v_t - sum_k p_gk d_tk, in utilization per container.
+	for k, q := range d.Problem.DemandOf(t) {
+		profit -= float64(price[k] * float64(q))
+	}
+	return profit - d.Surcharge(x, t)
+}
+
+// Surcharge returns what a container of type t pays to the ceilings at x, wherever it is.
+func (d *Dual) Surcharge(x []float64, t int32) float64 {
+	var sum float64
+	for _, use := range d.Problem.Types[t].Uses {
+		sum += float64(x[d.ceilingsAt()+int(use.Ceiling)] * float64(use.Units))
+	}
+	return sum
+}
+
+// best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
+// terms are concave: containers are taken while they bring more than the loss they cause.
+// -Inf says that the servers cannot hold its minimum: the node has no solution.
+func (d *Dual) best(x []float64, i int32) (int64, float64) {
+	a := &d.Problem.Apps[i]
+	steps := d.steps[a.Type]
+	if held := fullest(steps); held < a.Min {
+		return 0, math.Inf(-1)
+	}
+	if curve := d.Problem.Types[a.Type].Curve; curve != nil {
+		return d.bestOf(x, i, curve)
+	}
+	// Up to fair a container saves lambda delta, so it pays while profit > -lambda delta.
+	slope := float64(d.lossPrice(x) * d.Problem.Types[a.Type].Delta)
+	n := worth(steps, -slope)
+	if n > a.Fair {
+		// The one container across the share changes the loss by a fraction of delta, and each later one
+		// costs lambda delta; n = fair is right as soon as the first of these does not pay, as profits fall.
+		at := stepOf(steps, a.Fair+1)
+		fraction := float64(d.lossPrice(x) * (d.Problem.Loss(i, a.Fair+1) - d.Problem.Loss(i, a.Fair)))
+		if at < len(steps) && steps[at].profit > fraction {
+			n = max(a.Fair+1, worth(steps, slope))
+		} else {
+			n = a.Fair
+		}
+	}
+	// Concavity lets the bounds cut the free maximizer off: no second search is needed.
+	n = min(max(n, a.Min), a.Max)
+	return n, fill(steps, n) - float64(d.lossPrice(x)*d.Problem.Loss(i, n))
+}
+
+// bestOf is best where the numbers of containers have worths of their own, w(n), of any shape: each is tried, for
+// fill(n) + w(n) - lambda loss(n). O(numbers x log steps).
+func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float64) {
+	steps := d.steps[d.Problem.Apps[i].Type]
+	held, price := fullest(steps), d.lossPrice(x)
+	at, best := int64(0), math.Inf(-1)
+	for s, n := range curve.At {
+		if n < d.Problem.Apps[i].Min {
+			continue
+		}
+		// Numbers ascend: the rest does not fit either.
+		if n > held {
+			break
+		}
+		// fill(n) + w(n) - lambda loss(n). A strict comparison takes the least of equal numbers, which uses
+		// least.
+		if value := fill(steps, n) + curve.Extra[s] - float64(price*d.Problem.Loss(i, n)); value > best {
+			at, best = n, value
+		}
+	}
+	return at, best
+}
+
+// keepValue returns keep_i = sum_g n_g (v - p_g d) + w(held) + Stay - lambda loss_i(held), at what application i holds.
+func (d *Dual) keepValue(x []float64, i int32) float64 {
+	a := &d.Problem.Apps[i]
+	keep := a.HeldExtra - float64(d.lossPrice(x)*a.HeldLoss)
+	for _, placed := range d.Problem.Inst.Apps[i].Previous {
+		keep += float64(float64(placed.Count) * d.profit(x, a.Type, int(d.ClassOf[placed.Server])))
+	}
+	return keep
+}
+
+// useFree takes what the best count of application i uses and loses from from; useKept what it holds
+// now.
+// from is laid out as the multipliers. O(steps up to its count x kinds).
+func (d *Dual) useFree(i int32, from []float64) {
+	for _, other := range d.othersOf(i) {
+		d.useFree(other, from)
+	}
+	a := &d.Problem.Apps[i]
+	n := d.count[i]
+	from[len(from)-1] -= d.Problem.Loss(i, n)
+	var start int64
+	for _, s := range d.steps[a.Type] {
+		// start is the end of the step before: the first of its containers is number start + 1.
+		if start >= n {
+			return
+		}
+		// The first n containers fill the steps in order; the last step in part.
+		d.use(a.Type, int(s.class), min(s.end, n)-start, from)
+		start = s.end
+	}
+}
+
+func (d *Dual) useKept(i int32, from []float64) {
+	a := &d.Problem.Apps[i]
+	from[len(from)-1] -= a.HeldLoss
+	for _, other := range d.othersOf(i) {
+		from[len(from)-1] -= d.Problem.Loss(other, 0)
+	}
+	for _, placed := range d.Problem.Inst.Apps[i].Previous {
+		d.use(a.Type, int(d.ClassOf[placed.Server]), placed.Count, from)
+	}
+}
+
+// use takes n containers of type t on class g from from, and from the ceilings above them.
+func (d *Dual) use(t int32, g int, n int64, from []float64) {
+	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
+	for k, q := range d.Problem.DemandOf(t) {
+		left[k] -= float64(float64(n) * float64(q))
+	}
+	for _, use := range d.Problem.Types[t].Uses {
+		from[d.ceilingsAt()+int(use.Ceiling)] -= float64(float64(n) * float64(use.Units))
+	}
+}
