@@ -58,13 +58,7 @@ func onHolder(t *testing.T) (y *yarn, told func() []map[string]any) {
 	if err := errors.Join(os.Mkdir(folder, 0o700), y.keep(folder, quote(script))); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		y.holder.mu.Lock()
-		defer y.holder.mu.Unlock()
-		if y.holder.in != nil {
-			_ = y.holder.in.Close()
-		}
-	})
+	t.Cleanup(func() { letGo(t, y.holder) })
 	awaitHolder(t, y)
 	return y, func() []map[string]any {
 		text, _ := os.ReadFile(filepath.Join(dir, "told"))
@@ -80,6 +74,20 @@ func onHolder(t *testing.T) (y *yarn, told func() []map[string]any) {
 		}
 		return list
 	}
+}
+
+// letGo ends the holder's process and waits for it: it writes into the test's folder while it lives.
+func letGo(t *testing.T, h *holder) {
+	h.mu.Lock()
+	if h.in != nil {
+		_ = h.in.Close()
+	}
+	h.mu.Unlock()
+	besidetest.Eventually(t, "the holder ends", 60*time.Second, func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.in == nil
+	})
 }
 
 // awaitHolder waits until the holder answers.
