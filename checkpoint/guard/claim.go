@@ -53,6 +53,11 @@ type Claim struct {
 	Clock agent.Stamp `json:"clock"`
 	// State is what it knows of the run.
 	State State `json:"state"`
+	// Asked is the newest save of which the guard has heard; 0: of none.
+	Asked int64 `json:"asked,omitempty"`
+	// Wait is how long the answer may wait for something to tell that the guard has not heard; 0: not at all. Whoever
+	// answers may ignore it.
+	Wait time.Duration `json:"wait,omitempty"`
 }
 
 // State is what is known of a run.

@@ -36,8 +36,8 @@ type Config struct {
 	Start time.Duration
 	// Grace is the time between SIGTERM and SIGKILL when the guard itself is told to end; 0: SIGKILL at once.
 	Grace time.Duration
-	// Every is how often the guard claims, at most a sixth of the lease; 0: that. It is also how long a save that is asked
-	// for by a grant may be on its way.
+	// Every is how often the guard claims, at most a sixth of the lease; 0: that. It is also how long a save, or a fence, may
+	// be on its way to it from an authority that does not wait with its answers, as one that is asked by files.
 	Every time.Duration
 	// Save is passed on to the trainer when the guard gets it, and sent when a save is asked for by a grant; nil: none is.
 	Save os.Signal

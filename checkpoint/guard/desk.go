@@ -35,6 +35,8 @@ type Desk struct {
 	reached map[string]time.Time
 	// seen is what is known of each run.
 	seen map[ID]Seen
+	// news are closed when guards of a job must hear of something, see Await.
+	news map[string]chan struct{}
 }
 
 // Seen is what a desk knows of a run.
@@ -54,7 +56,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 	}
 	return &Desk{epoch: epoch, length: length, slack: slack, now: now, began: now(),
 		admitted: map[string]int64{}, fenced: map[string]int64{}, begun: map[string]int64{}, started: map[string]int64{},
-		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[ID]Seen{}}
+		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[ID]Seen{}, news: map[string]chan struct{}{}}
 }
 
 // Admit vouches for an attempt of a job from now on, and for none before it. One that was fenced off stays so.
@@ -63,6 +65,7 @@ func (d *Desk) Admit(job string, attempt int64) {
 	defer d.mu.Unlock()
 	d.admitted[job] = max(d.admitted[job], attempt)
 	d.fenced[job] = max(d.fenced[job], attempt-1)
+	d.tell(job)
 }
 
 // AdmitStarted admits an attempt that a desk before this one has seen running as a whole: a guard that has yet to start its
@@ -112,6 +115,7 @@ func (d *Desk) Fence(job string, attempt int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fenced[job] = max(d.fenced[job], attempt)
+	d.tell(job)
 }
 
 // Answer answers a claim. The error wraps checkpoint.ErrFenced if the claim comes from a run of a newer master: this
@@ -128,6 +132,10 @@ func (d *Desk) Answer(c Claim) (Grant, error) {
 	before := d.seen[c.ID]
 	grant, err := d.rule(&c, &before)
 	seen := Seen{Claim: c, Granted: before.Granted}
+	// A claim that a later one of its guard has overtaken knows less.
+	if last := before.Claim; last.Life == c.Life && last.Clock.Boot == c.Clock.Boot && last.Clock.At > c.Clock.At {
+		seen.Claim = last
+	}
 	// A run that has ended says so once more than it is heard, perhaps: the first word of its end stays.
 	if before.Claim.State.Ended != nil && before.Claim.Life == c.Life {
 		seen.Claim.State = before.Claim.State
@@ -148,8 +156,8 @@ func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 		return Grant{Fenced: fmt.Sprintf(format, args...)}, nil
 	}
 	switch {
-	case c.Attempt <= d.fenced[c.Job]:
-		return fenced("attempt %d is over: attempts up to %d are", c.Attempt, d.fenced[c.Job])
+	case d.fencedOff(c) != "":
+		return Grant{Fenced: d.fencedOff(c)}, nil
 	case c.Attempt != d.admitted[c.Job]:
 		return Grant{}, fmt.Errorf("guard: attempt %d of job %q is not known here", c.Attempt, c.Job)
 	// A guard that is started again would start the trainer again, from a checkpoint that may be old.
@@ -163,6 +171,14 @@ func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 	return Grant{Heard: c.Clock, Length: d.length, Save: d.saves[c.ID]}, nil
 }
 
+// fencedOff says why an attempt is over; "": it may go on. d.mu is held.
+func (d *Desk) fencedOff(c *Claim) string {
+	if c.Attempt > d.fenced[c.Job] {
+		return ""
+	}
+	return fmt.Sprintf("attempt %d is over: attempts up to %d are", c.Attempt, d.fenced[c.Job])
+}
+
 // AskSave asks a run to save itself, and returns the number of the save: its guard hears of it with its next grant, and
 // answers by State.Checkpoint, whose Request is that number or a higher one.
 func (d *Desk) AskSave(id ID) int64 {
@@ -173,6 +189,7 @@ func (d *Desk) AskSave(id ID) int64 {
 		d.saves[id] = max(d.saves[id], ack.Request)
 	}
 	d.saves[id]++
+	d.tell(id.Job)
 	return d.saves[id]
 }
 
@@ -184,6 +201,7 @@ func (d *Desk) Forget(job string) {
 	delete(d.fenced, job)
 	delete(d.begun, job)
 	delete(d.started, job)
+	d.tell(job)
 	maps.DeleteFunc(d.saves, func(id ID, _ int64) bool { return id.Job == job })
 	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job })
 }

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // settings are what a test wants of a guard in a process of its own.
 type settings struct {
 	URL, Files, Record, Ack, Request, Script, Cgroup string
-	Start, Grace                                     time.Duration
+	Start, Grace, Every                              time.Duration
 	Attempt                                          int64
 }
 
@@ -66,7 +66,7 @@ func guardMain() int {
 	}
 	end, err := guard.Run(ctx, guard.Config{ID: guard.ID{Job: "lr", Attempt: s.Attempt, Server: "s1"}, Epoch: 3, Authority: a,
 		Argv: []string{"sh", "-c", s.Script}, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
-		Acknowledgement: s.Ack, Cgroup: s.Cgroup, Record: s.Record, Request: s.Request, Every: 50 * time.Millisecond})
+		Acknowledgement: s.Ack, Cgroup: s.Cgroup, Record: s.Record, Request: s.Request, Every: s.Every})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
@@ -102,7 +102,7 @@ func newBench(t *testing.T, length time.Duration) *bench {
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { close(over); server.Close() })
-	b.set = settings{URL: server.URL, Record: filepath.Join(b.dir, "record.json"), Ack: filepath.Join(b.dir, "ack"), Start: 10 * time.Second, Attempt: 5}
+	b.set = settings{URL: server.URL, Record: filepath.Join(b.dir, "record.json"), Ack: filepath.Join(b.dir, "ack"), Start: 10 * time.Second, Attempt: 5, Every: 50 * time.Millisecond}
 	return b
 }
 
@@ -231,23 +231,41 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
+// How often a guard claims does not matter for what it hears, and for what it has to tell.
+func TestNothingWaitsForTheNextClaim(t *testing.T) {
+	b := newBench(t, 6*time.Hour)
+	b.set.Every = time.Hour
+	b.saves()
+	b.desk.Fence("lr", 5)
+	if err := <-b.waited; err == nil {
+		t.Error("the run was fenced off, and has ended well")
+	}
+	if !b.desk.Over(guard.ID{Job: "lr", Attempt: 5, Server: "s1"}) {
+		t.Error("the end was not told")
+	}
+}
+
 // A save that is asked for reaches the trainer by its file and by the signal, and what it acknowledges reaches the desk.
 func TestSaveIsAskedFor(t *testing.T) {
-	b := newBench(t, time.Minute)
+	newBench(t, time.Minute).saves()
+}
+
+// saves starts a trainer and has it save twice.
+func (b *bench) saves() {
+	b.t.Helper()
+	id := guard.ID{Job: "lr", Attempt: 5, Server: "s1"}
 	b.set.Request = filepath.Join(b.dir, "request")
 	b.start(`save() { echo "{\"request\": $(cat $DIR/request), \"files\": [\"f\"]}" > $DIR/new; mv $DIR/new $DIR/ack; }
 		trap save USR1; touch $DIR/ready; while :; do sleep 0.02; done`)
 	b.eventually("the trainer listens", func() bool { _, err := os.Stat(filepath.Join(b.dir, "ready")); return err == nil })
-	answered := func() int64 {
-		seen, _ := b.desk.Seen(guard.ID{Job: "lr", Attempt: 5, Server: "s1"})
-		if ack := seen.Claim.State.Checkpoint; ack != nil {
-			return ack.Request
-		}
-		return 0
-	}
+	b.eventually("its start was told", func() bool { seen, _ := b.desk.Seen(id); return seen.Claim.State.Started })
 	for range 2 {
-		number := b.desk.AskSave(guard.ID{Job: "lr", Attempt: 5, Server: "s1"})
-		b.eventually("the save is acknowledged", func() bool { return answered() == number })
+		number := b.desk.AskSave(id)
+		b.eventually("the save is acknowledged", func() bool {
+			seen, _ := b.desk.Seen(id)
+			ack := seen.Claim.State.Checkpoint
+			return ack != nil && ack.Request == number
+		})
 	}
 }
 

@@ -97,11 +97,11 @@ func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 	return grant, nil
 }
 
-// Handler answers claims that are posted and signed by a guard of the gate's cluster, each once; see package wire for what
-// others get. One that is not granted because the desk does not know the run, or was replaced, is an error: the guard asks
-// again. A run that is fenced off is answered by a grant that says so.
+// Handler answers claims that are posted and signed by a guard of the gate's cluster, each once and as [Desk.Await] does;
+// see package wire for what others get. One that is not granted because the desk does not know the run, or was replaced, is
+// an error: the guard asks again. A run that is fenced off is answered by a grant that says so.
 func (d *Desk) Handler(g *wire.Gate) http.Handler {
-	return wire.Handler(g, func(_ context.Context, c Claim) (Grant, error) { return d.Answer(c) }, wire.Guard)
+	return wire.Handler(g, d.Await, wire.Guard)
 }
 
 // open answers every claim with what answer says, for a socket. One that is none gets 400, one that is not granted 409.

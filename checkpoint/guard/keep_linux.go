@@ -16,10 +16,12 @@ import (
 // recordEvery is how often what is known is written down, if it has changed.
 const recordEvery = 500 * time.Millisecond
 
+// lookEvery is how often the acknowledgement is looked for while a save is under way.
+const lookEvery = 50 * time.Millisecond
+
 // recordAll keeps the record up to date.
 func (g *guard) recordAll(ctx context.Context) {
 	for last := ""; ; {
-		g.readAcknowledgement(ctx)
 		g.mu.Lock()
 		text, _ := json.Marshal(g.state) // which JSON can always hold
 		g.mu.Unlock()
@@ -35,7 +37,32 @@ func (g *guard) recordAll(ctx context.Context) {
 	}
 }
 
-// readAcknowledgement takes in the newest acknowledgement. One that is not there, or half written, changes nothing.
+// lookAll looks for acknowledgements, and often while a save is under way: somebody waits for it.
+func (g *guard) lookAll(ctx context.Context) {
+	for {
+		g.readAcknowledgement(ctx)
+		pause := recordEvery
+		if g.saving() {
+			pause = lookEvery
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.requested:
+		case <-time.After(pause):
+		}
+	}
+}
+
+// saving reports whether a save that a grant has asked for is not acknowledged.
+func (g *guard) saving() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asked > 0 && (g.state.Checkpoint == nil || g.state.Checkpoint.Request < g.asked)
+}
+
+// readAcknowledgement takes in the newest acknowledgement, and has a new one told. One that is not there, or half written,
+// changes nothing.
 func (g *guard) readAcknowledgement(ctx context.Context) {
 	if g.config.Acknowledgement == "" {
 		return
@@ -43,9 +70,15 @@ func (g *guard) readAcknowledgement(ctx context.Context) {
 	ack, err := abandon.Do(ctx, func(context.Context) (ack command.Acknowledgement, err error) {
 		return ack, read(g.config.Acknowledgement, &ack)
 	})
-	if err == nil {
-		g.change(func(s *State) { s.Checkpoint = &ack })
+	if err != nil {
+		return
 	}
+	g.change(func(s *State) {
+		if s.Checkpoint == nil || s.Checkpoint.Request != ack.Request {
+			wake(g.news)
+		}
+		s.Checkpoint = &ack
+	})
 }
 
 // record writes down what is known. A disk that hangs is left alone.

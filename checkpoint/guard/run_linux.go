@@ -43,7 +43,8 @@ func Run(ctx context.Context, c Config) (End, error) {
 	if err := adopt(); err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
-	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1), saves: make(chan int64, 1)}
+	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1), saves: make(chan int64, 1),
+		news: make(chan struct{}, 1), requested: make(chan struct{}, 1)}
 	// 1. Nobody is started for whom nobody vouches.
 	if err := g.begin(ctx); err != nil {
 		return End{}, err
@@ -52,6 +53,8 @@ func Run(ctx context.Context, c Config) (End, error) {
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var under sync.WaitGroup
 	under.Go(func() { g.renewAll(renewing) })
+	under.Go(func() { g.tellAll(renewing) })
+	under.Go(func() { g.lookAll(renewing) })
 	under.Go(func() { g.recordAll(renewing) })
 	end, err := g.guard(ctx)
 	stop()
@@ -107,6 +110,8 @@ type guard struct {
 	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
 	refused chan string   // has room for one: why the run must end
 	saves   chan int64    // has room for one: a save that is asked for
+	// news and requested have room for one: the authority should hear at once of what is known; a trainer was told to save.
+	news, requested chan struct{}
 
 	mu    sync.Mutex
 	lease agent.Lease
@@ -121,11 +126,19 @@ func (g *guard) change(how func(*State)) {
 	how(&g.state)
 }
 
-// claim asks the authority once and takes in its answer. The clock is read before anything is asked: from then on the
-// lease counts.
-func (g *guard) claim(ctx context.Context) error {
+// wake sends to a channel that has room for one, unless that is taken.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// claim asks the authority once and takes in its answer, which may take up to wait while there is nothing to tell. The clock
+// is read before anything is asked: from then on the lease counts.
+func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 	g.mu.Lock()
-	c := Claim{ID: g.config.ID, Epoch: g.config.Epoch, Life: g.life, Clock: agent.Uptime(), State: g.state}
+	c := Claim{ID: g.config.ID, Epoch: g.config.Epoch, Life: g.life, Clock: agent.Uptime(), State: g.state, Asked: g.asked, Wait: wait}
 	g.mu.Unlock()
 	grant, err := abandon.Do(ctx, func(ctx context.Context) (Grant, error) { return g.config.Authority.Renew(ctx, c) })
 	if err != nil {
@@ -153,10 +166,7 @@ func (g *guard) claim(ctx context.Context) error {
 	}
 	g.lease.Length = grant.Length
 	g.lease = g.lease.Renew(grant.Heard, agent.Uptime())
-	select {
-	case g.renewed <- struct{}{}:
-	default: // the keeper has yet to hear of the one before
-	}
+	wake(g.renewed)
 	return nil
 }
 
@@ -177,7 +187,7 @@ func (g *guard) begin(ctx context.Context) error {
 	defer cancel()
 	for {
 		// The answer may be one to an older claim of this guard, and over already.
-		err := g.claim(limited)
+		err := g.claim(limited, 0)
 		if errors.Is(err, ErrRefused) || err == nil && g.left() > 0 {
 			return err
 		}
@@ -191,22 +201,44 @@ func (g *guard) begin(ctx context.Context) error {
 
 // renewAll claims the run again and again. What goes wrong renews nothing, and the keeper knows when the lease is over.
 func (g *guard) renewAll(ctx context.Context) {
-	for {
+	for heard := int64(0); ; {
 		g.mu.Lock()
 		length, pause := g.lease.Length, g.lease.Length/renewParts
 		g.mu.Unlock()
 		if g.config.Every > 0 {
 			pause = min(pause, g.config.Every)
 		}
+		// An authority that waits with its answer makes the pause; one that does not leaves it to the guard.
+		next := time.After(pause)
+		limited, cancel := context.WithTimeout(ctx, pause+length/claimParts)
+		_ = g.claim(limited, pause)
+		cancel()
+		g.mu.Lock()
+		before := heard
+		heard = g.asked
+		g.mu.Unlock()
+		if heard > before && ctx.Err() == nil {
+			continue // an answer that has come early leaves nobody who listens for the next
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-next:
 		}
-		limited, cancel := context.WithTimeout(ctx, length/claimParts)
-		// What was acknowledged by now is told now: whoever asked for the save waits for it.
-		g.readAcknowledgement(limited)
-		_ = g.claim(limited)
+	}
+}
+
+// tellAll claims whenever something has happened, while another claim may wait for its answer. What goes wrong is told by
+// that one's successor.
+func (g *guard) tellAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.news:
+		}
+		limited, cancel := context.WithTimeout(ctx, lastWords)
+		_ = g.claim(limited, 0)
 		cancel()
 	}
 }
@@ -215,7 +247,7 @@ func (g *guard) renewAll(ctx context.Context) {
 func (g *guard) tell(ctx context.Context) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	_ = g.claim(limited)
+	_ = g.claim(limited, 0)
 }
 
 // word is what the keeper is told of the lease.
@@ -364,6 +396,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 				return *r.Ended, nil
 			}
 			g.change(func(s *State) { s.Started, s.Progress.Running = true, true })
+			wake(g.news)
 		case <-g.renewed:
 			say(g.word())
 		case <-g.refused:
@@ -374,6 +407,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 			}
 		case number := <-g.saves:
 			g.request(ctx, number)
+			wake(g.requested)
 			if sig, ok := g.config.Save.(syscall.Signal); ok {
 				say(word{Signal: int(sig)})
 			}

@@ -1,0 +1,64 @@
+// This file implements claims whose answers wait until there is something to tell.
+
+package guard
+
+import (
+	"context"
+	"time"
+)
+
+// Await answers a claim as [Desk.Answer] does, but keeps the answer back for up to Claim.Wait while it says nothing that the
+// guard has not heard: a save, or that the run is fenced off. So guards that claim once a second hear of both at once.
+//
+// What is granted counts from the clock in the claim, however long the answer waits, and the desk remembers a later time:
+// neither makes a lease longer. When the context ends the answer is given.
+func (d *Desk) Await(ctx context.Context, c Claim) (Grant, error) {
+	news := d.newsOf(c.Job)
+	grant, err := d.Answer(c)
+	if err != nil || c.Wait <= 0 {
+		return grant, err
+	}
+	limit := time.NewTimer(min(c.Wait, d.length))
+	defer limit.Stop()
+	for grant.Fenced == "" && grant.Save <= c.Asked {
+		select {
+		case <-news:
+		case <-limit.C:
+			return grant, nil
+		case <-ctx.Done():
+			return grant, nil
+		}
+		news = d.newsOf(c.Job)
+		grant = d.update(&c, grant)
+	}
+	return grant, nil
+}
+
+// update returns what is to be said now to a claim that was granted.
+func (d *Desk) update(c *Claim, grant Grant) Grant {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if why := d.fencedOff(c); why != "" {
+		return Grant{Fenced: why}
+	}
+	grant.Save = d.saves[c.ID]
+	return grant
+}
+
+// newsOf is closed when there is something to tell the guards of a job.
+func (d *Desk) newsOf(job string) <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.news[job] == nil {
+		d.news[job] = make(chan struct{})
+	}
+	return d.news[job]
+}
+
+// tell wakes those who wait to answer the guards of a job. d.mu is held.
+func (d *Desk) tell(job string) {
+	if news := d.news[job]; news != nil {
+		close(news)
+		delete(d.news, job)
+	}
+}
