@@ -16,9 +16,12 @@ func TestParseHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse([]string{"-socket", "/s", "-held", strconv.Itoa(held), "sh"}, io.Discard)
+	for name, value := range map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "5", "APPORTION_SERVER": "s1", EnvEpoch: "3"} {
+		t.Setenv(name, value)
+	}
+	c, err := parse([]string{"-socket", "/s", "-dir", t.TempDir(), "-held", strconv.Itoa(held), "sh"}, io.Discard)
 	if err != nil || c.Held == nil || c.Held.Fd() != uintptr(held) {
-		t.Fatalf("%+v, %v", c, err)
+		t.Fatalf("%v, %v", c.Held, err)
 	}
 	if err := c.Held.Close(); err != nil {
 		t.Error(err)

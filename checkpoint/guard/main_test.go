@@ -45,6 +45,7 @@ func TestParse(t *testing.T) {
 	for name, value := range map[string]string{"JOB": "lr", "ATTEMPT": "5", "SERVER": "s1", "EPOCH": "3"} {
 		t.Setenv("APPORTION_"+name, value)
 	}
+	t.Setenv("TMPDIR", t.TempDir()) // where a guard without a folder makes one
 	token := filepath.Join(t.TempDir(), "token")
 	credential := wire.NewSecret().Credential(wire.Party{Role: wire.Guard})
 	text, err := json.Marshal(credential)
