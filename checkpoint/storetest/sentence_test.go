@@ -313,14 +313,14 @@ var moreFlaws = []flaw{
 		})
 	}},
 	{"cannot list a job whose last was deleted", []string{"Delete"}, func(f *flawed) {
-		deleted := 0
+		var deleted atomic.Int64
 		f.delete = func(ctx context.Context, job string, number int64) error {
-			deleted++
+			deleted.Add(1)
 			return f.mem.Delete(ctx, job, number)
 		}
 		f.list = func(ctx context.Context, job string) ([]store.Manifest, error) {
 			list, err := f.mem.List(ctx, job)
-			if err == nil && len(list) == 0 && deleted > 3 {
+			if err == nil && len(list) == 0 && deleted.Load() > 3 {
 				err = errors.New("the folder is gone")
 			}
 			return list, err
