@@ -7,7 +7,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/transfer"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Order is an effect for one server, with what the server needs to carry it out.
@@ -15,8 +15,9 @@ type Order struct {
 	Effect checkpoint.Effect `json:"effect"`
 	// Spec says what the job runs, for a Resume: the agent hands it to whoever makes its runners.
 	Spec json.RawMessage `json:"spec,omitempty"`
-	// Share is, for a Verify, what the server reads of the checkpoint.
-	Share transfer.Share `json:"share,omitzero"`
+	// Share is, for a Verify, what the server reads of the checkpoint; for a Save, which share of it the server writes, and
+	// the master joins them. Zero is all of it.
+	Share store.Share `json:"share,omitzero"`
 	// Heard is the newest Status.Clock of this agent that has reached the master; see [Lease].
 	Heard Stamp `json:"heard,omitzero"`
 	// Book is the Incarnation.Book of the agent that is meant; empty: any. Another one does nothing and renews no lease.

@@ -33,7 +33,7 @@ func (a *Agent) carryOut(ctx context.Context, order Order) (int64, error) {
 		return -1, a.resume(ctx, order)
 	// A save and a look start nothing, so one that hangs in a disk is left alone: the lane is free for the Stop.
 	case checkpoint.Save:
-		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return a.save(ctx, e) })
+		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return a.save(ctx, order) })
 	case checkpoint.Verify:
 		return abandon.Do(ctx, func(ctx context.Context) (int64, error) { return -1, a.verify(ctx, order) })
 	case checkpoint.Confirm:
@@ -64,11 +64,11 @@ func (a *Agent) resume(ctx context.Context, order Order) error {
 	e := order.Effect
 	// 1. Whatever may fail or take long comes before the first note in the book, and is left alone if it hangs. What
 	// comes of it late is a folder that nobody uses.
-	run, err := abandon.Do(ctx, func(ctx context.Context) (runner.Run, error) { return a.prepare(ctx, e) })
+	r, err := a.runner(e.Job, order.Spec)
 	if err != nil {
 		return err
 	}
-	r, err := a.runner(e.Job, order.Spec)
+	run, err := abandon.Do(ctx, func(ctx context.Context) (runner.Run, error) { return a.prepare(ctx, r, e) })
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *Agent) resume(ctx context.Context, order Order) error {
 }
 
 // prepare makes the folders of an attempt, and fetches the checkpoint that it begins from.
-func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, error) {
+func (a *Agent) prepare(ctx context.Context, r runner.Runner, e checkpoint.Effect) (runner.Run, error) {
 	folder, attempt := string(store.FolderOf(e.Job)), strconv.FormatInt(e.Attempt, 10)
 	// The folder of a job is escaped by the store's rule, since a name may have a slash; that of the
 	// attempt is a number.
@@ -115,15 +115,25 @@ func (a *Agent) prepare(ctx context.Context, e checkpoint.Effect) (runner.Run, e
 	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {
 		return run, err
 	}
-	if _, err := transfer.Load(ctx, a.config.Store, e.Job, e.Checkpoint, run.Restore); err != nil {
+	if _, err := transfer.Load(ctx, a.needed(r, run), e.Job, e.Checkpoint, run.Restore); err != nil {
 		return run, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	return run, nil
 }
 
+// needed is the store as the processes of a run see it that begin here: with those parts that they need.
+func (a *Agent) needed(r runner.Runner, run runner.Run) store.Store {
+	chooser, ok := r.(runner.Chooser)
+	if !ok {
+		return a.config.Store
+	}
+	return transfer.Only(a.config.Store, func(part string) bool { return chooser.Needs(run, part) })
+}
+
 // save has the job write its state and commits it. A commit that is abandoned may still come to its end: its number
 // is not used then, and is pruned with the next one.
-func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
+func (a *Agent) save(ctx context.Context, order Order) (int64, error) {
+	e := order.Effect
 	r, run, err := a.resumed(e)
 	if err != nil {
 		return -1, err
@@ -137,7 +147,16 @@ func (a *Agent) save(ctx context.Context, e checkpoint.Effect) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	_, err = transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
+	if order.Share == (store.Share{}) {
+		_, err = transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
+		return saved.Step, err
+	}
+	// The other servers of the job write theirs at the same time. None is visible before the master has joined them.
+	sharded, ok := a.config.Store.(store.Sharded)
+	if !ok {
+		return -1, fmt.Errorf("agent: a share is asked for, and the store takes whole checkpoints only: %w", errors.ErrUnsupported)
+	}
+	_, err = transfer.SaveShare(ctx, sharded, e.Job, e.Checkpoint, order.Share, saved)
 	return saved.Step, err
 }
 

@@ -6,6 +6,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -86,6 +87,9 @@ func (d *Driver) clean(ctx context.Context, id store.Identity, job string) {
 		}
 		for _, m := range manifests {
 			err = errors.Join(err, d.config.Store.Delete(ctx, job, m.Number))
+		}
+		if err == nil {
+			err = d.pruneShares(ctx, job, math.MaxInt64)
 		}
 		return struct{}{}, err
 	})

@@ -66,6 +66,10 @@ type Options struct {
 	// VerifyOnServers says that the servers of a job read what it has saved, each a share at the same time, and not the master:
 	// it reads a checkpoint only where one of them could not. What a server alone can see must not be a store then.
 	VerifyOnServers bool
+	// Sharded says of which jobs each server saves what is there, all at the same time; package shards has the store for
+	// that. The master joins the shares when all servers have told of the same step. Of other jobs the server of rank 0 saves
+	// all. With VerifyOnServers the master reads nothing of it. It is called from several goroutines. Nil: of none.
+	Sharded func(job string) bool
 	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
 	CompactBytes int64
 	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.
@@ -97,6 +101,9 @@ func (c *Config) check(o *Options) error {
 	if c.Store == nil {
 		faults.Add(item, "Store", apportion.ErrEmpty, "")
 	}
+	if _, ok := c.Store.(store.Sharded); o.Sharded != nil && !ok {
+		faults.Add(item, "Sharded", apportion.ErrConflict, "the store takes whole checkpoints only")
+	}
 	if c.Grace <= 0 {
 		faults.Add(item, "Grace", apportion.ErrRange, c.Grace.String())
 	}
@@ -125,6 +132,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.AppendLimit == 0 {
 		o.AppendLimit = DefaultAppendLimit
+	}
+	if o.Sharded == nil {
+		o.Sharded = func(string) bool { return false }
 	}
 	if o.Spec == nil {
 		o.Spec = func(string) json.RawMessage { return nil }

@@ -56,6 +56,9 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 			return failed(d.verify(ctx, e))
 		}
 	case checkpoint.Save:
+		if d.options.Sharded(e.Job) {
+			return d.saveShares(ctx, e)
+		}
 		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 	}
 	order := agent.Order{Effect: e}
@@ -73,7 +76,7 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 	for i, server := range servers {
 		own := order
 		if e.Action == checkpoint.Verify {
-			own.Share = transfer.Share{Index: i, Of: len(servers)}
+			own.Share = store.Share{Index: i, Of: len(servers)}
 		}
 		go func() { replies <- d.give(ctx, server, own) }()
 	}
@@ -199,7 +202,7 @@ func (d *Driver) prune(ctx context.Context, e checkpoint.Effect) error {
 			return struct{}{}, err
 		}
 		manifests, _ := d.config.Store.List(ctx, e.Job) // damaged ones are left where they are
-		var err error
+		err := d.pruneShares(ctx, e.Job, e.Checkpoint)
 		for _, m := range manifests {
 			// The effect names the oldest checkpoint that is needed; it and all later ones stay.
 			if m.Number < e.Checkpoint {

@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // blind is a store as one server, or the master, sees it: what it cannot read has an error.
@@ -163,7 +162,7 @@ func TestVerifyOnServers(t *testing.T) {
 		mu.Lock()
 		first, second := shares["s1"].Share, shares["s2"].Share
 		mu.Unlock()
-		if first != (transfer.Share{Index: 0, Of: 2}) || second != (transfer.Share{Index: 1, Of: 2}) {
+		if first != (store.Share{Index: 0, Of: 2}) || second != (store.Share{Index: 1, Of: 2}) {
 			t.Errorf("the shares are %+v and %+v", first, second)
 		}
 		// One server does not find what was saved.

@@ -58,6 +58,8 @@ type watched struct {
 	asked  int           // questions
 	// lie changes what is answered; nil: nothing.
 	lie func(agent.Status) agent.Status
+	// after is called when an order was carried out; its error takes the place of the reply. Nil: nothing happens.
+	after func(agent.Order) error
 }
 
 func (s *watched) state() (silent chan struct{}, dead error) {
@@ -93,6 +95,12 @@ func (s *watched) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, erro
 	}
 	reply, err := s.here().Do(ctx, o)
 	s.w.watch(o.Effect.Job)
+	s.mu.Lock()
+	after := s.after
+	s.mu.Unlock()
+	if after != nil && err == nil {
+		err = after(o)
+	}
 	return reply, err
 }
 

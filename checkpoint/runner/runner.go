@@ -24,6 +24,14 @@ type Runner interface {
 	Progress(ctx context.Context, run Run) (Progress, error)
 }
 
+// Chooser is a Runner whose processes need only some parts of a checkpoint on their server: of a model in shards, those of
+// their ranks. The others are not fetched.
+type Chooser interface {
+	Runner
+	// Needs reports whether a part must be in run.Restore here. The checkpoint may be of a run with other containers.
+	Needs(run Run, part string) bool
+}
+
 // Run is one attempt to run a job on a set of containers.
 type Run struct {
 	// Job names the job.

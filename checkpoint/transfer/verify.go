@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
@@ -25,23 +24,15 @@ const maxReaders = 8
 // Verify reads every part of a stored checkpoint and returns its manifest. A part that is not what was
 // committed is an error that wraps ErrCorrupt. O(bytes), in pieces that are read at the same time.
 func Verify(ctx context.Context, s store.Store, job string, number int64) (store.Manifest, error) {
-	return VerifyShare(ctx, s, job, number, Share{})
-}
-
-// Share is one of so many shares of a checkpoint. The zero value is all of it.
-type Share struct {
-	// Index numbers the shares, from 0; Of is how many there are, and 0 stands for 1.
-	Index int `json:"index,omitempty"`
-	Of    int `json:"of,omitempty"`
+	return VerifyShare(ctx, s, job, number, store.Share{})
 }
 
 // VerifyShare is Verify of a share: all of them together read every byte once, and may do so on as many servers. Each opens
 // the checkpoint. O(bytes of the share), and of the manifest.
-func VerifyShare(ctx context.Context, s store.Store, job string, number int64, share Share) (store.Manifest, error) {
+func VerifyShare(ctx context.Context, s store.Store, job string, number int64, share store.Share) (store.Manifest, error) {
 	share.Of = cmp.Or(share.Of, 1)
-	if share.Index < 0 || share.Index >= share.Of {
-		return store.Manifest{}, &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: job}, Field: "Share", Err: apportion.ErrRange,
-			Detail: fmt.Sprintf("%d of %d", share.Index, share.Of)}
+	if err := share.Check(job); err != nil {
+		return store.Manifest{}, err
 	}
 	manifest, err := verify(ctx, s, job, number, share)
 	if err != nil {
@@ -51,7 +42,7 @@ func VerifyShare(ctx context.Context, s store.Store, job string, number int64, s
 }
 
 // verify is VerifyShare without the words around its errors.
-func verify(ctx context.Context, s store.Store, job string, number int64, share Share) (store.Manifest, error) {
+func verify(ctx context.Context, s store.Store, job string, number int64, share store.Share) (store.Manifest, error) {
 	reader, err := s.Open(ctx, job, number)
 	if err != nil {
 		return store.Manifest{}, err

@@ -146,7 +146,7 @@ func TestVerifyShare(t *testing.T) {
 		}
 		const shares = 3
 		for share := range shares {
-			m, err := VerifyShare(t.Context(), s, "lr", 1, Share{share, shares})
+			m, err := VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: shares})
 			if found := errors.Is(err, store.ErrCorrupt); found != (damaged%shares == share) || !found && (err != nil || len(m.Parts) != 7) {
 				t.Errorf("part %d is damaged, share %d of %d: %v", damaged, share, shares, err)
 			}
@@ -156,7 +156,7 @@ func TestVerifyShare(t *testing.T) {
 		}
 	}
 	for _, share := range []int{-1, 3} {
-		if _, err := VerifyShare(t.Context(), s, "lr", 1, Share{share, 3}); !errors.Is(err, apportion.ErrRange) {
+		if _, err := VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: 3}); !errors.Is(err, apportion.ErrRange) {
 			t.Errorf("share %d of 3: %v", share, err)
 		}
 	}

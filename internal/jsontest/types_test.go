@@ -24,7 +24,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/medium"
-	"github.com/apportion/apportion/checkpoint/transfer"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/checkpoint/workerlog"
@@ -77,7 +76,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[checkpoint.Config](), reflect.TypeFor[checkpoint.Timeouts](),
 	reflect.TypeFor[checkpoint.Action](), reflect.TypeFor[checkpoint.Effect](),
 	reflect.TypeFor[checkpoint.Outcome](), reflect.TypeFor[checkpoint.Tick](),
-	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](), reflect.TypeFor[checkpoint.StoreNamed](), reflect.TypeFor[transfer.Share](),
+	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](), reflect.TypeFor[checkpoint.StoreNamed](), reflect.TypeFor[store.Share](),
 	reflect.TypeFor[agent.Ended](), reflect.TypeFor[checkpoint.Orphan](), reflect.TypeFor[checkpoint.Witness](), reflect.TypeFor[checkpoint.Gap](),
 	reflect.TypeFor[checkpoint.Drain](), reflect.TypeFor[checkpoint.Stalled](),
 	reflect.TypeFor[checkpoint.Submit](), reflect.TypeFor[checkpoint.Adjust](),

@@ -140,7 +140,7 @@ func (s *Server) perform(ctx context.Context, h *hosted, order agent.Order) (int
 	case checkpoint.Resume:
 		return -1, s.resume(ctx, h, e)
 	case checkpoint.Save:
-		return s.save(ctx, h, e)
+		return s.save(ctx, h, order)
 	case checkpoint.Verify:
 		return -1, s.verify(ctx, order)
 	case checkpoint.Confirm:
@@ -219,13 +219,33 @@ func (s *Server) expect(ctx context.Context, e checkpoint.Effect) error {
 // errUnread: a checkpoint cannot be read.
 var errUnread = errors.New("agenttest: the checkpoint cannot be read")
 
+// readStep returns the step of a checkpoint. Where servers have saved a share each, all of them hold the same.
 func readStep(ctx context.Context, store store.Store, job string, number int64) (int64, error) {
 	r, err := store.Open(ctx, job, number)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	part, err := r.Part(stepPart)
+	step := int64(-1)
+	for _, p := range r.Manifest().Parts {
+		found, err := readPart(r, p.Name)
+		if err != nil {
+			return 0, err
+		}
+		if step >= 0 && found != step {
+			return 0, fmt.Errorf("%s holds step %d, and another one step %d", p.Name, found, step)
+		}
+		step = found
+	}
+	if step < 0 {
+		return 0, errors.New("the checkpoint holds no step")
+	}
+	return step, nil
+}
+
+// readPart reads the step in one part.
+func readPart(r store.Reader, name string) (int64, error) {
+	part, err := r.Part(name)
 	if err != nil {
 		return 0, err
 	}
@@ -237,9 +257,10 @@ func readStep(ctx context.Context, store store.Store, job string, number int64) 
 	return strconv.ParseInt(string(text), 10, 64)
 }
 
-// save commits the step of an attempt that runs. What was committed under the number before stays, and its step is
-// what the server tells then.
-func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int64, error) {
+// save commits the step of an attempt that runs: as the state of the whole job or, where a share is asked for, as this
+// server's. What was committed under the number before stays, and its step is what the server tells then.
+func (s *Server) save(ctx context.Context, h *hosted, order agent.Order) (int64, error) {
+	e := order.Effect
 	if h.running != e.Attempt {
 		return -1, fmt.Errorf("attempt %d of job %q does not run", e.Attempt, e.Job)
 	}
@@ -249,27 +270,41 @@ func (s *Server) save(ctx context.Context, h *hosted, e checkpoint.Effect) (int6
 	if err := s.expect(ctx, e); err != nil {
 		return -1, err
 	}
-	w, err := s.Store.Begin(ctx, e.Job, e.Checkpoint)
+	name, begin := stepPart, func() (store.Writer, error) { return s.Store.Begin(ctx, e.Job, e.Checkpoint) }
+	if order.Share != (store.Share{}) {
+		sharded, ok := s.Store.(store.Sharded)
+		if !ok {
+			return -1, fmt.Errorf("a share: %w", errors.ErrUnsupported)
+		}
+		name += "-" + s.ID
+		begin = func() (store.Writer, error) { return sharded.BeginShard(ctx, e.Job, e.Checkpoint, order.Share) }
+	}
+	err := commitStep(begin, name, h.progress.Step)
+	if errors.Is(err, store.ErrExists) && name == stepPart { // committed by the same order before, with fewer steps
+		return readStep(ctx, s.Store, e.Job, e.Checkpoint)
+	}
+	return h.progress.Step, err
+}
+
+// commitStep commits one part, which holds a step.
+func commitStep(begin func() (store.Writer, error), name string, step int64) error {
+	w, err := begin()
 	if err != nil {
-		return -1, err
+		return err
 	}
 	// After a Commit an Abort does nothing.
 	defer w.Abort()
-	part, err := w.Part(stepPart)
+	part, err := w.Part(name)
 	if err != nil {
-		return -1, err
+		return err
 	}
-	_, err = io.WriteString(part, strconv.FormatInt(h.progress.Step, 10))
+	_, err = io.WriteString(part, strconv.FormatInt(step, 10))
 	// Both errors count: some stores tell only at Close that a write has failed.
 	if err := errors.Join(err, part.Close()); err != nil {
-		return -1, err
+		return err
 	}
 	_, err = w.Commit()
-	if errors.Is(err, store.ErrExists) { // committed by the same order before, with fewer steps
-		step, err := readStep(ctx, s.Store, e.Job, e.Checkpoint)
-		return step, err
-	}
-	return h.progress.Step, err
+	return err
 }
 
 // host returns what the server has of a job.

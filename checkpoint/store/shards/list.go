@@ -1,0 +1,157 @@
+// This file implements the list of shares: how Join makes it, and how it becomes the manifest of a checkpoint.
+
+package shards
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+)
+
+// listName is the one part of a checkpoint that consists of shares.
+const listName = "apportion-shards"
+
+// list is the content of that part: the parts of each share.
+type list struct {
+	Shares [][]store.Part `json:"shares"`
+}
+
+// parts are those of all shares, in their order.
+func (l list) parts() []store.Part {
+	all := []store.Part{}
+	for _, parts := range l.Shares {
+		all = append(all, parts...)
+	}
+	return all
+}
+
+// check returns an error if two parts have one name.
+func (l list) check() error {
+	of := map[string]int{}
+	for i, parts := range l.Shares {
+		for _, part := range parts {
+			if first, taken := of[part.Name]; taken {
+				return fmt.Errorf("shares %d and %d have a part %.60q each: %w: %w", first, i, part.Name, apportion.ErrDuplicate, store.ErrName)
+			}
+			of[part.Name] = i
+		}
+	}
+	return nil
+}
+
+// Join implements store.Sharded.
+func (s *Store) Join(ctx context.Context, job string, number int64, shares int) (store.Manifest, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return store.Manifest{}, err
+	}
+	if err := (store.Share{Index: 0, Of: shares}).Check(job); err != nil {
+		return store.Manifest{}, medium.Wrap(job, number, err)
+	}
+	var l list
+	for i := range shares {
+		parts, err := s.committed(ctx, shardOf(job, i), number)
+		if err != nil {
+			return store.Manifest{}, medium.Wrap(job, number, fmt.Errorf("share %d of %d: %w", i, shares, err))
+		}
+		l.Shares = append(l.Shares, parts)
+	}
+	if err := l.check(); err != nil {
+		return store.Manifest{}, medium.Wrap(job, number, err)
+	}
+	if err := s.commit(ctx, job, number, l); err != nil {
+		return store.Manifest{}, err
+	}
+	return store.Manifest{Job: job, Number: number, Parts: l.parts()}, nil
+}
+
+// committed returns the parts of a share, which need not be read: its commit has made them durable.
+func (s *Store) committed(ctx context.Context, shard string, number int64) ([]store.Part, error) {
+	r, err := s.under.Open(ctx, shard, number)
+	if err != nil {
+		return nil, err
+	}
+	parts := r.Manifest().Parts
+	return parts, r.Close()
+}
+
+// commit commits the list. This is the moment from which on the checkpoint is there.
+func (s *Store) commit(ctx context.Context, job string, number int64, l list) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	w, err := s.under.Begin(ctx, job, number)
+	if err != nil {
+		return err
+	}
+	part, err := w.Part(listName)
+	if err == nil {
+		_, err = part.Write(text)
+		err = errors.Join(err, part.Close())
+	}
+	if err == nil {
+		_, err = w.Commit()
+	}
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return nil
+}
+
+// isList reports whether a checkpoint consists of shares.
+func isList(m store.Manifest) bool { return len(m.Parts) == 1 && m.Parts[0].Name == listName }
+
+// readList reads the list of a checkpoint that consists of shares.
+func readList(r store.Reader) (list, error) {
+	part, err := r.Part(listName)
+	if err != nil {
+		return list{}, err
+	}
+	text, err := io.ReadAll(part)
+	if err := errors.Join(err, part.Close()); err != nil {
+		return list{}, err
+	}
+	var l list
+	err = json.Unmarshal(text, &l)
+	if err == nil {
+		err = l.check()
+	}
+	// The sums are right, so this was committed so: by another version, or by another hand.
+	if err != nil {
+		err = fmt.Errorf("the list of shares: %w: %w", err, store.ErrCorrupt)
+	}
+	return l, err
+}
+
+// List implements store.Store. It reads the list of each checkpoint that consists of shares.
+func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
+	if err := check(job); err != nil {
+		return nil, err
+	}
+	found, err := s.under.List(ctx, job)
+	// One error of the store behind may speak of several checkpoints; those that it returns are right.
+	faults := []error{err}
+	var manifests []store.Manifest
+	for _, m := range found {
+		if isList(m) {
+			r, err := s.Open(ctx, job, m.Number)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it was deleted a moment ago
+			}
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			m = r.Manifest()
+			faults = append(faults, r.Close())
+		}
+		manifests = append(manifests, m)
+	}
+	return manifests, errors.Join(faults...)
+}

@@ -1,0 +1,117 @@
+// This file implements store.Reader on shares: each is opened when a part of it is read for the first time.
+
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+)
+
+// Open implements store.Store. Of a checkpoint that consists of shares it reads the list, and opens no share.
+func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, err
+	}
+	r, err := s.under.Open(ctx, job, number)
+	if err != nil || !isList(r.Manifest()) {
+		return r, err
+	}
+	l, err := readList(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	return &reader{s: s, ctx: ctx, job: job, number: number, list: l, open: make([]store.Reader, len(l.Shares))}, nil
+}
+
+// reader reads a checkpoint that consists of shares.
+type reader struct {
+	s *Store
+	// It is that of Open, as the store behind has it.
+	ctx    context.Context
+	job    string
+	number int64
+	list   list
+
+	// mu guards what follows.
+	mu sync.Mutex
+	// open are the readers of the shares that were asked for, the others are nil.
+	open   []store.Reader
+	closed bool
+}
+
+var errClosed = errors.New("the reader is closed")
+
+// Manifest implements store.Reader.
+func (r *reader) Manifest() store.Manifest {
+	return store.Manifest{Job: r.job, Number: r.number, Parts: r.list.parts()}
+}
+
+// Part implements store.Reader.
+func (r *reader) Part(name string) (io.ReadCloser, error) {
+	shard, err := r.with(name)
+	if err != nil {
+		return nil, medium.Wrap(r.job, r.number, fmt.Errorf("part %.60q: %w", name, err))
+	}
+	return shard.Part(name)
+}
+
+// Range implements store.Reader.
+func (r *reader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
+	shard, err := r.with(name)
+	if err != nil {
+		return nil, medium.Wrap(r.job, r.number, fmt.Errorf("part %.60q: %w", name, err))
+	}
+	return shard.Range(name, offset, bytes)
+}
+
+// with returns the reader of the share that has a part.
+func (r *reader) with(name string) (store.Reader, error) {
+	i := slices.IndexFunc(r.list.Shares, func(parts []store.Part) bool {
+		return slices.ContainsFunc(parts, func(p store.Part) bool { return p.Name == name })
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return nil, errClosed
+	case i < 0:
+		return nil, store.ErrNotFound
+	case r.open[i] != nil:
+		return r.open[i], nil
+	}
+	shard, err := r.s.under.Open(r.ctx, shardOf(r.job, i), r.number)
+	// The list names it, so it was there. The error of the store is quoted and not wrapped: it is no ErrNotFound.
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("share %d is missing: %v: %w", i, err, store.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Join has listed what was committed then: sums and all must be the same.
+	if !slices.Equal(shard.Manifest().Parts, r.list.Shares[i]) {
+		return nil, errors.Join(fmt.Errorf("share %d has other parts than are listed: %w", i, store.ErrCorrupt), shard.Close())
+	}
+	r.open[i] = shard
+	return shard, nil
+}
+
+// Close implements store.Reader.
+func (r *reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	var err error
+	for i, shard := range r.open {
+		if shard != nil {
+			err, r.open[i] = errors.Join(err, shard.Close()), nil
+		}
+	}
+	return err
+}

@@ -1,0 +1,198 @@
+// This file implements Store: checkpoints of several writers, each of which commits a share.
+
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
+)
+
+// The names behind which shares are kept. No job may be called so.
+const (
+	// reserved begins the names of all jobs of ours; shardPrefix is followed by the index of a share and a slash, and
+	// widthPrefix by the name of the job.
+	reserved    = "apportion-shard"
+	shardPrefix = reserved + "-"
+	widthPrefix = reserved + "s/"
+)
+
+// Store is a [store.Sharded] on another store. It is safe for concurrent use, in several processes as well.
+type Store struct{ under store.Store }
+
+var _ store.Sharded = (*Store)(nil)
+
+// New returns a store whose checkpoints may have several writers. All who use a medium with shares must use it so.
+func New(under store.Store) *Store { return &Store{under} }
+
+// shardOf is the job whose checkpoints are the shares with an index.
+func shardOf(job string, index int) string { return fmt.Sprintf("%s%d/%s", shardPrefix, index, job) }
+
+// check refuses the names that are taken. All else the store behind checks.
+func check(job string) error {
+	if strings.HasPrefix(job, reserved) {
+		return fmt.Errorf("job %.60q: %q begins the names of shares: %w", job, reserved, store.ErrName)
+	}
+	return nil
+}
+
+// enter begins a method that is about one checkpoint.
+func enter(ctx context.Context, job string, number int64) error {
+	err := ctx.Err()
+	if err == nil {
+		err = medium.CheckID(job, number)
+	}
+	if err != nil {
+		return medium.Wrap(job, number, err)
+	}
+	return check(job)
+}
+
+// Begin implements store.Store: a checkpoint of one writer.
+func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, err
+	}
+	w, err := s.under.Begin(ctx, job, number)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{w, job, number}, nil
+}
+
+// BeginShard implements store.Sharded.
+func (s *Store) BeginShard(ctx context.Context, job string, number int64, share store.Share) (store.Writer, error) {
+	if err := enter(ctx, job, number); err != nil {
+		return nil, err
+	}
+	if err := share.Check(job); err != nil {
+		return nil, medium.Wrap(job, number, err)
+	}
+	// How many there are is on record before there is one: a share that nobody looks for would stay for ever.
+	if err := s.widen(ctx, job, share.Of); err != nil {
+		return nil, err
+	}
+	w, err := s.under.Begin(ctx, shardOf(job, share.Index), number)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{w, job, number}, nil
+}
+
+// widen puts on record that a job has so many shares, unless it had as many before.
+func (s *Store) widen(ctx context.Context, job string, shares int) error {
+	width, err := s.width(ctx, job)
+	if err != nil || width >= shares {
+		return err
+	}
+	w, err := s.under.Begin(ctx, widthPrefix+job, int64(shares))
+	if err != nil {
+		return err
+	}
+	// Several writers do this at the same time: the commits are equal, so each succeeds.
+	if _, err := w.Commit(); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return nil
+}
+
+// width is how many shares a checkpoint of the job has had at most.
+func (s *Store) width(ctx context.Context, job string) (int, error) {
+	records, err := s.under.List(ctx, widthPrefix+job)
+	// A record is empty, so its number says all. One that is damaged is not listed, and what it said is not known.
+	if err != nil || len(records) == 0 {
+		return 0, err
+	}
+	return int(records[len(records)-1].Number), nil
+}
+
+// eachShard does something with the jobs of all shares of a job, and gets on with the others where one fails.
+func (s *Store) eachShard(ctx context.Context, job string, do func(shard string) error) error {
+	width, err := s.width(ctx, job)
+	for i := range width {
+		err = errors.Join(err, do(shardOf(job, i)))
+	}
+	return err
+}
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, job string, number int64) error {
+	if err := enter(ctx, job, number); err != nil {
+		return err
+	}
+	// The manifest goes first: a checkpoint that is visible is whole.
+	if err := s.under.Delete(ctx, job, number); err != nil {
+		return err
+	}
+	return s.eachShard(ctx, job, func(shard string) error { return s.under.Delete(ctx, shard, number) })
+}
+
+// Fence implements store.Store. The job's own fence decides what becomes visible; those of the shares save the late ones
+// the work.
+func (s *Store) Fence(ctx context.Context, job string, number int64) error {
+	if err := enter(ctx, job, number); err != nil {
+		return err
+	}
+	if err := s.under.Fence(ctx, job, number); err != nil {
+		return err
+	}
+	return s.eachShard(ctx, job, func(shard string) error { return s.under.Fence(ctx, shard, number) })
+}
+
+// Identity implements store.Store.
+func (s *Store) Identity(ctx context.Context) (store.Identity, error) { return s.under.Identity(ctx) }
+
+// Prune implements store.Sharded.
+func (s *Store) Prune(ctx context.Context, job string, below int64) error {
+	if err := enter(ctx, job, below); err != nil {
+		return err
+	}
+	// Where the list of checkpoints is not whole, a share may belong to one that is missing in it.
+	checkpoints, err := s.under.List(ctx, job)
+	if err != nil {
+		return err
+	}
+	needed := map[int64]bool{}
+	for _, m := range checkpoints {
+		needed[m.Number] = true
+	}
+	return s.eachShard(ctx, job, func(shard string) error {
+		found, err := s.under.List(ctx, shard)
+		for _, m := range found {
+			if m.Number < below && !needed[m.Number] {
+				err = errors.Join(err, s.under.Delete(ctx, shard, m.Number))
+			}
+		}
+		return err
+	})
+}
+
+// writer refuses the name of the list.
+type writer struct {
+	store.Writer
+	job    string
+	number int64
+}
+
+// Part implements store.Writer.
+func (w *writer) Part(name string) (io.WriteCloser, error) {
+	if name == listName {
+		return nil, medium.Wrap(w.job, w.number, fmt.Errorf("part %q is the list of shares: %w", name, store.ErrName))
+	}
+	return w.Writer.Part(name)
+}
+
+// Commit implements store.Writer. What it returns is the manifest of the job, also for a share.
+func (w *writer) Commit() (store.Manifest, error) {
+	m, err := w.Writer.Commit()
+	if err != nil {
+		return store.Manifest{}, err
+	}
+	m.Job = w.job
+	return m, nil
+}
