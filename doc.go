@@ -232,6 +232,8 @@
 //	[ranges of parts, no paper]	checkpoint/store/medium/ranges.go	reader.Range
 //	[sums of chunks, no paper]	checkpoint/store/sums.go	Sums
 //	[collection of leftovers, no paper]	checkpoint/filestore/collect.go	Store.Collect
+//	[checkpoints of several writers, no paper]	checkpoint/store/shards/list.go	Store.Join
+//	[saves of several servers, no paper]	checkpoint/driver/shares.go	Driver.saveShares
 //	[fence in a directory, no paper]	checkpoint/filestore/fence.go	Store.Fence
 //	[identity of a store, no paper]	checkpoint/store/identity.go	Identity
 //	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
