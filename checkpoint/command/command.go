@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 var (
@@ -54,6 +55,10 @@ type Options struct {
 	// Acknowledge demands the acknowledgement even where there is a Format, so that the checkpoint is
 	// not older than the request. Without a Format it is demanded in any case.
 	Acknowledge bool
+	// Needs reports whether processes on this node need a part of the checkpoint that a run begins from; the others are not
+	// fetched. The run's containers tell the ranks; the checkpoint may be of a run with others. A Format sees those that
+	// are fetched alone, so it is for checkpoints without one. Nil: all are needed.
+	Needs func(run runner.Run, part string) bool
 	// Guard is the command of a guard, see package guard: every process is started below one, by this command with
 	// further flags and the process's own behind it. The program is apportion-guard, or one that calls guard.Main. What
 	// such a process starts ends when nobody vouches for the run any more, whatever becomes of the runner. Nil: none.

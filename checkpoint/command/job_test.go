@@ -46,7 +46,7 @@ var jobs map[string]func()
 
 func init() {
 	jobs = map[string]func(){
-		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": resumes, "pair": pair,
+		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": resumes, "pair": pair, "shard": shard,
 		"sleep":   func() { time.Sleep(time.Hour) },
 		"die":     func() { os.Exit(3) },
 		"killed":  func() { must(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },

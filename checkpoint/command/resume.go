@@ -59,6 +59,11 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 	return a.forget(j, run.Attempt)
 }
 
+// Needs implements [runner.Chooser].
+func (a *Runner) Needs(run runner.Run, part string) bool {
+	return a.options.Needs == nil || a.options.Needs(run, part)
+}
+
 // sameRun refuses a run that differs from the one that has the same number.
 func sameRun(before, run *runner.Run) error {
 	if slices.Equal(before.Containers, run.Containers) && before.Dir == run.Dir && before.Restore == run.Restore {

@@ -155,6 +155,11 @@ func testWidths(t *testing.T, s store.Sharded) {
 	for i, of := range widths {
 		wantFiles(t, s, "job", int64(i)+1, sharesOf(int64(i)+1, of))
 	}
+	// However few there were at first and at last, none of the many is overlooked.
+	if err := s.Delete(t.Context(), "job", 4); err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, s, 4, widths[3])
 }
 
 // testSharesAtOnce writes all shares at the same time, each by two writers, and joins them by two masters.
@@ -215,12 +220,23 @@ func testJoinFenced(t *testing.T, s store.Sharded) {
 	wantFiles(t, s, "job", 1, sharesOf(1, 2))
 }
 
-// wantNoShare demands that a share is gone: a Join of those up to it does not find it.
-func wantNoShare(t testing.TB, s store.Sharded, number int64, of int) {
+// wantUnjoined demands that a Join of so many shares does not find all of them.
+func wantUnjoined(t testing.TB, s store.Sharded, number int64, of int) {
 	t.Helper()
 	_, err := s.Join(t.Context(), "job", number, of)
-	wantError(t, fmt.Sprintf("Join of shares of %d that were deleted", number), err, store.ErrNotFound)
+	wantError(t, fmt.Sprintf("Join of shares of %d that are not all there", number), err, store.ErrNotFound)
 	wantAbsent(t, s, "job", number)
+}
+
+// wantGone demands that shares were deleted: a Join finds none, and others can be committed in the place of each.
+func wantGone(t testing.TB, s store.Sharded, number int64, of int) {
+	t.Helper()
+	wantUnjoined(t, s, number, 1)
+	for i := range of {
+		if _, err := writeShare(t.Context(), s, "job", number, store.Share{Index: i, Of: of}, sample(number)); err != nil {
+			t.Errorf("share %d of %d was not deleted: %v", i, number, err)
+		}
+	}
 }
 
 // testDeleteShares: Delete takes the shares as well, of that number and of no other.
@@ -234,9 +250,7 @@ func testDeleteShares(t *testing.T, s store.Sharded) {
 			t.Fatal(err)
 		}
 	}
-	for of := range 3 {
-		wantNoShare(t, s, 2, of+1)
-	}
+	wantGone(t, s, 2, 3)
 	wantFiles(t, s, "job", 1, sharesOf(1, 3))
 	wantFiles(t, s, "job", 3, sharesOf(3, 3))
 }
@@ -255,8 +269,7 @@ func testPruneShares(t *testing.T, s store.Sharded) {
 		}
 	}
 	for number := int64(2); number <= 3; number++ {
-		wantNoShare(t, s, number, 1)
-		wantNoShare(t, s, number, 2)
+		wantGone(t, s, number, 2)
 	}
 	wantFiles(t, s, "job", 1, sharesOf(1, 2))
 	for number := int64(4); number <= 5; number++ {
@@ -284,7 +297,7 @@ func testShareOfTheDead(t *testing.T, s store.Sharded) {
 		}
 		s = again
 	}
-	wantNoShare(t, s, 1, 3)
+	wantUnjoined(t, s, 1, 3)
 	mustShare(t, s, "job", 1, 3, 1)
 	mustJoin(t, s, "job", 1, 3)
 }

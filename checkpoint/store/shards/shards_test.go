@@ -239,3 +239,22 @@ func TestBadList(t *testing.T) {
 		}
 	}
 }
+
+// deleting deletes a checkpoint between its being listed and its being opened.
+type deleting struct{ *storetest.MemStore }
+
+func (d deleting) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	if err := d.Delete(ctx, job, number); err != nil {
+		return nil, err
+	}
+	return d.MemStore.Open(ctx, job, number)
+}
+
+// A checkpoint that is deleted while others are listed is not in the list, and no reason for an error.
+func TestListBesideDelete(t *testing.T) {
+	under := &storetest.MemStore{}
+	save(t, shards.New(under), 1)
+	if list, err := shards.New(deleting{under}).List(t.Context(), "lr"); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
