@@ -269,7 +269,7 @@
 //	[processes of a run, no paper]	checkpoint/command/stop.go	Runner.sweep
 //	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
 //	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Load
-//	[shares of a checkpoint, no paper]	checkpoint/transfer/only.go	Only
+//	[shares of a checkpoint, no paper]	checkpoint/transfer/only.go	Only, Part
 //	[verification in pieces, no paper]	checkpoint/transfer/verify.go	Verify
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
 //	[torch.distributed.checkpoint, no paper]	checkpoint/format/distributed.go	Distributed

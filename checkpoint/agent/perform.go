@@ -147,16 +147,16 @@ func (a *Agent) save(ctx context.Context, order Order) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	if order.Share == (store.Share{}) {
-		_, err = transfer.Save(ctx, a.config.Store, e.Job, e.Checkpoint, saved)
-		return saved.Step, err
-	}
+	into := a.config.Store
 	// The other servers of the job write theirs at the same time. None is visible before the master has joined them.
-	sharded, ok := a.config.Store.(store.Sharded)
-	if !ok {
-		return -1, fmt.Errorf("agent: a share is asked for, and the store takes whole checkpoints only: %w", errors.ErrUnsupported)
+	if order.Share != (store.Share{}) {
+		sharded, ok := into.(store.Sharded)
+		if !ok {
+			return -1, fmt.Errorf("agent: a share is asked for, and the store takes whole checkpoints only: %w", errors.ErrUnsupported)
+		}
+		into = transfer.Part(sharded, order.Share)
 	}
-	_, err = transfer.SaveShare(ctx, sharded, e.Job, e.Checkpoint, order.Share, saved)
+	_, err = transfer.Save(ctx, into, e.Job, e.Checkpoint, saved)
 	return saved.Step, err
 }
 

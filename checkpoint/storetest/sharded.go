@@ -50,9 +50,15 @@ func sharesOf(number int64, of int) (all []file) {
 	return all
 }
 
+// id names a checkpoint.
+type id struct {
+	job    string
+	number int64
+}
+
 // writeShare writes and commits a share.
-func writeShare(ctx context.Context, s store.Sharded, job string, number int64, share store.Share, files []file) (store.Manifest, error) {
-	w, err := s.BeginShard(ctx, job, number, share)
+func writeShare(ctx context.Context, s store.Sharded, of id, share store.Share, files []file) (store.Manifest, error) {
+	w, err := s.BeginShard(ctx, of.job, of.number, share)
 	if err != nil {
 		return store.Manifest{}, err
 	}
@@ -66,14 +72,14 @@ func writeShare(ctx context.Context, s store.Sharded, job string, number int64, 
 }
 
 // mustShare commits shares of the files that they have by themselves.
-func mustShare(t testing.TB, s store.Sharded, job string, number int64, of int, indices ...int) {
+func mustShare(t testing.TB, s store.Sharded, c id, of int, indices ...int) {
 	t.Helper()
 	for _, i := range indices {
-		m, err := writeShare(t.Context(), s, job, number, store.Share{Index: i, Of: of}, shareOf(number, i))
+		m, err := writeShare(t.Context(), s, c, store.Share{Index: i, Of: of}, shareOf(c.number, i))
 		if err != nil {
-			t.Fatalf("share %d of %d of %s/%d: %v", i, of, job, number, err)
+			t.Fatalf("share %d of %d of %s/%d: %v", i, of, c.job, c.number, err)
 		}
-		if want := manifestOf(job, number, shareOf(number, i)); !sameManifest(m, want) {
+		if want := manifestOf(c.job, c.number, shareOf(c.number, i)); !sameManifest(m, want) {
 			t.Fatalf("share %d returned\n%+v, want\n%+v", i, m, want)
 		}
 	}
@@ -99,7 +105,7 @@ func testJoin(t *testing.T, s store.Sharded) {
 		_, err := s.Join(t.Context(), "job", 1, of)
 		wantError(t, fmt.Sprintf("Join of %d of %d shares", i, of), err, store.ErrNotFound)
 		wantAbsent(t, s, "job", 1)
-		mustShare(t, s, "job", 1, of, of-1-i) // the last one first
+		mustShare(t, s, id{"job", 1}, of, of-1-i) // the last one first
 		wantAbsent(t, s, "job", 1)
 	}
 	mustJoin(t, s, "job", 1, of)
@@ -116,14 +122,14 @@ func testJoin(t *testing.T, s store.Sharded) {
 
 // testShareAgain: "Its Commit makes the share durable, under the rules of every Commit", and a number has one content.
 func testShareAgain(t *testing.T, s store.Sharded) {
-	mustShare(t, s, "job", 1, 2, 0, 1, 0)
-	_, err := writeShare(t.Context(), s, "job", 1, store.Share{Index: 1, Of: 2}, sample(1))
+	mustShare(t, s, id{"job", 1}, 2, 0, 1, 0)
+	_, err := writeShare(t.Context(), s, id{"job", 1}, store.Share{Index: 1, Of: 2}, sample(1))
 	wantError(t, "another content of a share", err, store.ErrExists)
 	mustJoin(t, s, "job", 1, 2)
 	_, err = s.Join(t.Context(), "job", 1, 1)
 	wantError(t, "Join of fewer shares", err, store.ErrExists)
 	mustCommit(t, s, "job", 2, sample(2))
-	mustShare(t, s, "job", 2, 1, 0)
+	mustShare(t, s, id{"job", 2}, 1, 0)
 	_, err = s.Join(t.Context(), "job", 2, 1)
 	wantError(t, "Join of a number that one writer has committed", err, store.ErrExists)
 	wantFiles(t, s, "job", 1, sharesOf(1, 2))
@@ -133,7 +139,7 @@ func testShareAgain(t *testing.T, s store.Sharded) {
 // testSharesOfOneName: "ErrName if two have parts of one name".
 func testSharesOfOneName(t *testing.T, s store.Sharded) {
 	for i := range 2 {
-		if _, err := writeShare(t.Context(), s, "job", 1, store.Share{Index: i, Of: 2}, sample(1)); err != nil {
+		if _, err := writeShare(t.Context(), s, id{"job", 1}, store.Share{Index: i, Of: 2}, sample(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +154,7 @@ func testWidths(t *testing.T, s store.Sharded) {
 	widths := []int{3, 1, 2, 12, 2}
 	for i, of := range widths {
 		for shard := range of {
-			mustShare(t, s, "job", int64(i)+1, of, shard)
+			mustShare(t, s, id{"job", int64(i) + 1}, of, shard)
 		}
 		mustJoin(t, s, "job", int64(i)+1, of)
 	}
@@ -180,7 +186,7 @@ func testSharesAtOnce(t *testing.T, s store.Sharded) {
 		}
 	}
 	both(of, func(i int) error {
-		_, err := writeShare(t.Context(), s, "job", 1, store.Share{Index: i, Of: of}, shareOf(1, i))
+		_, err := writeShare(t.Context(), s, id{"job", 1}, store.Share{Index: i, Of: of}, shareOf(1, i))
 		return err
 	})
 	wantAbsent(t, s, "job", 1)
@@ -193,10 +199,10 @@ func testSharesAtOnce(t *testing.T, s store.Sharded) {
 
 // testJoinFenced: a save of an attempt that is over does not become visible, however far it has come.
 func testJoinFenced(t *testing.T, s store.Sharded) {
-	mustShare(t, s, "job", 1, 2, 0, 1)
+	mustShare(t, s, id{"job", 1}, 2, 0, 1)
 	mustJoin(t, s, "job", 1, 2)
-	mustShare(t, s, "job", 2, 2, 0, 1)
-	mustShare(t, s, "job", 3, 2, 0)
+	mustShare(t, s, id{"job", 2}, 2, 0, 1)
+	mustShare(t, s, id{"job", 3}, 2, 0)
 	late, err := s.BeginShard(t.Context(), "job", 3, store.Share{Index: 1, Of: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +221,7 @@ func testJoinFenced(t *testing.T, s store.Sharded) {
 		t.Error("a checkpoint below the fence was joined")
 	}
 	wantAbsent(t, s, "job", 3)
-	mustShare(t, s, "job", 4, 2, 0, 1)
+	mustShare(t, s, id{"job", 4}, 2, 0, 1)
 	mustJoin(t, s, "job", 4, 2)
 	wantFiles(t, s, "job", 1, sharesOf(1, 2))
 }
@@ -233,7 +239,7 @@ func wantGone(t testing.TB, s store.Sharded, number int64, of int) {
 	t.Helper()
 	wantUnjoined(t, s, number, 1)
 	for i := range of {
-		if _, err := writeShare(t.Context(), s, "job", number, store.Share{Index: i, Of: of}, sample(number)); err != nil {
+		if _, err := writeShare(t.Context(), s, id{"job", number}, store.Share{Index: i, Of: of}, sample(number)); err != nil {
 			t.Errorf("share %d of %d was not deleted: %v", i, number, err)
 		}
 	}
@@ -242,7 +248,7 @@ func wantGone(t testing.TB, s store.Sharded, number int64, of int) {
 // testDeleteShares: Delete takes the shares as well, of that number and of no other.
 func testDeleteShares(t *testing.T, s store.Sharded) {
 	for number := range int64(3) {
-		mustShare(t, s, "job", number+1, 3, 0, 1, 2)
+		mustShare(t, s, id{"job", number + 1}, 3, 0, 1, 2)
 		mustJoin(t, s, "job", number+1, 3)
 	}
 	for range 2 {
@@ -257,12 +263,12 @@ func testDeleteShares(t *testing.T, s store.Sharded) {
 
 // testPruneShares: "Prune deletes the shares of a job below a number that belong to no checkpoint".
 func testPruneShares(t *testing.T, s store.Sharded) {
-	mustShare(t, s, "job", 1, 2, 0, 1)
+	mustShare(t, s, id{"job", 1}, 2, 0, 1)
 	mustJoin(t, s, "job", 1, 2)
 	for number := int64(2); number <= 5; number++ {
-		mustShare(t, s, "job", number, 2, 0, 1) // one server of theirs was not in time
+		mustShare(t, s, id{"job", number}, 2, 0, 1) // one server of theirs was not in time
 	}
-	mustShare(t, s, "another", 2, 2, 0, 1)
+	mustShare(t, s, id{"another", 2}, 2, 0, 1)
 	for range 2 {
 		if err := s.Prune(t.Context(), "job", 4); err != nil {
 			t.Fatal(err)
@@ -282,7 +288,7 @@ func testPruneShares(t *testing.T, s store.Sharded) {
 // testShareOfTheDead: one of three servers dies between its part and its commit, another one writes the share, and a
 // process that comes later joins them.
 func testShareOfTheDead(t *testing.T, s store.Sharded) {
-	mustShare(t, s, "job", 1, 3, 0, 2)
+	mustShare(t, s, id{"job", 1}, 3, 0, 2)
 	dead, err := s.BeginShard(t.Context(), "job", 1, store.Share{Index: 1, Of: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +304,7 @@ func testShareOfTheDead(t *testing.T, s store.Sharded) {
 		s = again
 	}
 	wantUnjoined(t, s, 1, 3)
-	mustShare(t, s, "job", 1, 3, 1)
+	mustShare(t, s, id{"job", 1}, 3, 1)
 	mustJoin(t, s, "job", 1, 3)
 }
 
@@ -312,7 +318,7 @@ func testBadShares(t *testing.T, s store.Sharded) {
 		_, err := s.Join(t.Context(), "job", 1, of)
 		wantError(t, fmt.Sprintf("Join of %d shares", of), err, apportion.ErrRange)
 	}
-	mustShare(t, s, "job", 1, 1, 0)
+	mustShare(t, s, id{"job", 1}, 1, 0)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Join(ended, "job", 1, 1)

@@ -1,4 +1,4 @@
-// This file implements Only: the share of a checkpoint that one process needs.
+// This file implements Only and Part: the share of a checkpoint that one process needs, and the one that it writes.
 
 package transfer
 
@@ -13,6 +13,21 @@ import (
 // names. So Load and Verify of it read these and no others: of a checkpoint in shards each process loads its own. All
 // else is as in the store behind it.
 func Only(s store.Store, want func(name string) bool) store.Store { return only{s, want} }
+
+// Part returns a store in which a checkpoint that is begun is this share of it. So Save into it is the save of one of several
+// servers, and the checkpoint is there when the shares of all are joined. All else is as in the store behind it.
+func Part(s store.Sharded, share store.Share) store.Store { return part{s, share} }
+
+// part is a store that takes a share of each checkpoint.
+type part struct {
+	store.Sharded
+	share store.Share
+}
+
+// Begin implements store.Store.
+func (p part) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	return p.BeginShard(ctx, job, number, p.share)
+}
 
 // only is a store that shows some parts.
 type only struct {

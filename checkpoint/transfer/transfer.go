@@ -30,33 +30,23 @@ const blockBytes = 1 << 20
 // file becomes the part of its name. O(bytes).
 func Save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
 	// The words are put around the error in one place, so each names job and checkpoint once.
-	manifest, err := save(ctx, saved, func() (store.Writer, error) { return s.Begin(ctx, job, number) })
+	manifest, err := save(ctx, s, job, number, saved)
 	if err != nil {
 		return store.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)
 	}
 	return manifest, nil
 }
 
-// SaveShare is Save of the files that one of several servers has saved, as its share of the checkpoint. The checkpoint is
-// there when the shares of all servers are joined. O(bytes of the share).
-func SaveShare(ctx context.Context, s store.Sharded, job string, number int64, share store.Share, saved runner.Saved) (store.Manifest, error) {
-	manifest, err := save(ctx, saved, func() (store.Writer, error) { return s.BeginShard(ctx, job, number, share) })
-	if err != nil {
-		return store.Manifest{}, fmt.Errorf("save job %q, checkpoint %d, share %d of %d: %w", job, number, share.Index, share.Of, err)
-	}
-	return manifest, nil
-}
-
 // save writes part after part, each file as it is found, and commits them together. What goes wrong before
 // the commit leaves nothing visible.
-func save(ctx context.Context, saved runner.Saved, begin func() (store.Writer, error)) (store.Manifest, error) {
+func save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
 	// The root keeps the names, which a job may have chosen, inside of its directory.
 	root, err := os.OpenRoot(saved.Dir)
 	if err != nil {
 		return store.Manifest{}, err
 	}
 	defer root.Close()
-	writer, err := begin()
+	writer, err := s.Begin(ctx, job, number)
 	if err != nil {
 		return store.Manifest{}, err
 	}
