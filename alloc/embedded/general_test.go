@@ -18,6 +18,9 @@ func TestSearchOfGeneral(t *testing.T) { checkSearch(t, solvertest.General, .99)
 // And with all that worths by number add.
 func TestSearchOfWorth(t *testing.T) { checkSearch(t, solvertest.Worth, .98) }
 
+// With losses by number the bound knows every number, and the search meets numbers between which losses jump, and misses a few.
+func TestSearchOfLoss(t *testing.T) { checkSearch(t, solvertest.Loss, .96) }
+
 // checkSearch compares search and bound with the optimum, on instances drawn by seed; of those solved such a part at
 // least must be optimal.
 func checkSearch(t *testing.T, draw func(seed uint64) *solver.Instance, optima float64) {

@@ -19,6 +19,10 @@ const lossNoise = 1e-12
 // while it stays as it is: then n is 0, and share counts times 1 - z.
 func (b *builder) loss(a int, placed []milp.Var, stays *milp.Var) {
 	app := &b.inst.Apps[a]
+	// What is stated by number is a part of builder.listed.
+	if app.Losses != nil {
+		return
+	}
 	if b.whole {
 		b.wholeLoss(a, placed, stays)
 		return

@@ -20,14 +20,15 @@ import (
 //	c7      n = sum_h h u_h, u_h in {0,1}        one of the listed numbers h
 //	c8      sum_h u_h = 1, or <= 1 where it may also have none
 //
-// and what they are worth beside Value n: sum_h w_h u_h where the worths w are not concave, else as concave says.
+// and what they are worth beside Value n: sum_h w_h u_h where the worths w are not concave, else as concave says. Losses that are
+// stated by number are sum_h l_h u_h.
 func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
 	app := &b.inst.Apps[a]
 	n := sum(nil, placed, 1)
 	// A list says all there is to say: its numbers are tested against the bounds and the step one by one. So do
-	// worths of any shape, which take a variable for each number, too.
+	// worths and losses of any shape, which take a variable for each number, too.
 	pieces := piecesOf(app)
-	if app.Counts != nil || app.Worth != nil && (pieces == nil || b.whole) {
+	if app.Counts != nil || app.Losses != nil || app.Worth != nil && (pieces == nil || b.whole) {
 		b.listed(a, n, stays)
 		return
 	}
@@ -88,9 +89,9 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 	var chosen []milp.Term
 	free := app.Allows(0)
 	for number, extra := range app.Numbers() {
-		// None needs a variable only where it is worth something: where none is chosen there are none.
+		// None needs a variable only where it is worth or loses something: where none is chosen there are none.
 		if number == 0 {
-			if extra == 0 {
+			if extra == 0 && (app.Losses == nil || app.Loss(0) == 0) {
 				continue
 			}
 			free = false
@@ -100,6 +101,9 @@ func (b *builder) listed(a int, n []milp.Term, stays *milp.Var) {
 		n = append(n, term(u, -float64(number)))
 		if extra != 0 {
 			b.cost = append(b.cost, term(u, extra))
+		}
+		if loss := app.Loss(number); app.Losses != nil && loss > lossNoise {
+			b.losses = append(b.losses, term(u, loss))
 		}
 	}
 	b.Equal(name("c7_a", a), n, 0)

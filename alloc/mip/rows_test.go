@@ -51,7 +51,9 @@ func verbatimPoint(inst *solver.Instance, counts solver.Counts) point {
 		for _, p := range counts[a] {
 			at[fmt.Sprintf("x_a%d_s%d", a, p.Server)] = float64(p.Count)
 		}
-		at[fmt.Sprint("l_a", a)] = inst.Apps[a].Loss(solver.Containers(counts[a]))
+		if inst.Apps[a].Losses == nil { // else the loss is at u
+			at[fmt.Sprint("l_a", a)] = inst.Apps[a].Loss(solver.Containers(counts[a]))
+		}
 		if inst.Apps[a].Adjusted(counts[a]) {
 			at[fmt.Sprint("r_a", a)] = 1
 		}
@@ -94,7 +96,9 @@ func disjunctivePoint(inst *solver.Instance, counts solver.Counts) point {
 			at[fmt.Sprint("z_a", a)] = 1
 			continue
 		}
-		at[fmt.Sprint("l_a", a)] = app.Loss(solver.Containers(counts[a]))
+		if app.Losses == nil {
+			at[fmt.Sprint("l_a", a)] = app.Loss(solver.Containers(counts[a]))
+		}
 		at.numbers(inst, a, counts[a], servers(inst))
 		for _, p := range counts[a] {
 			at[fmt.Sprintf("y_a%d_s%d", a, p.Server)] = float64(p.Count)
@@ -110,7 +114,7 @@ func wholePoint(inst *solver.Instance, counts solver.Counts) point {
 	for a := range inst.Apps {
 		app, n := &inst.Apps[a], float64(solver.Containers(counts[a]))
 		delete(at, fmt.Sprint("l_a", a))
-		if app.Delta == 0 {
+		if app.Delta == 0 || app.Losses != nil {
 			continue
 		}
 		if m := math.Floor(app.Share / app.Delta); n > m {
@@ -199,7 +203,7 @@ func changed(counts solver.Counts, a, j int, more int64) (solver.Counts, bool) {
 // The exact forms admit just the counts that are solutions of P2, at their utilization; the pooled one
 // admits all of them. Reference: [Dorm (6)-(18)].
 func TestRowsSayP2(t *testing.T) {
-	for name, draw := range map[string]func(uint64) *solver.Instance{"Small": solvertest.Small, "General": solvertest.General, "Worth": solvertest.Worth} {
+	for name, draw := range map[string]func(uint64) *solver.Instance{"Small": solvertest.Small, "General": solvertest.General, "Worth": solvertest.Worth, "Loss": solvertest.Loss} {
 		yes, no := 0, 0
 		for seed := range uint64(150) {
 			y, n := rowsSay(t, fmt.Sprintf("%s(%d)", name, seed), draw(seed))

@@ -19,7 +19,7 @@ const Options Constraint = "one option"
 // them has containers. One that runs is Running in the way that it runs now and new in the others, so that a change of
 // the way is one adjustment, and staying is worth something in the present way alone.
 //
-// All of them have the same Share and Idle, and may have no container by themselves. What the application loses, and
+// All of them have the same Idle and lose the same without containers, and may have no container by themselves. What the application loses, and
 // what it is worth without containers, counts once.
 type Choice struct {
 	// Apps are positions in Instance.Apps, ascending, at least one; no other Choice has them.
@@ -56,7 +56,7 @@ func (inst *Instance) unused() (share, idle float64) {
 	for c := range inst.Choices {
 		apps := inst.Choices[c].Apps
 		times := float64(len(apps) - 1)
-		share += float64(times * inst.Apps[apps[0]].Share)
+		share += float64(times * inst.Apps[apps[0]].Loss(0))
 		idle += float64(times * inst.Apps[apps[0]].Idle)
 	}
 	return share, idle
@@ -90,8 +90,8 @@ func checkOptions(faults *apportion.Faults, inst *Instance, c int, taken []bool)
 		}
 		taken[i], last = true, i
 		app, first := &inst.Apps[i], &inst.Apps[choice.Apps[0]]
-		if app.Share != first.Share || app.Idle != first.Idle || !app.Allows(0) {
-			faults.Add(item, "Apps", apportion.ErrConflict, fmt.Sprintf("application %d has another share or worth of having nothing, or must have something", i))
+		if app.Loss(0) != first.Loss(0) || app.Idle != first.Idle || !app.Allows(0) {
+			faults.Add(item, "Apps", apportion.ErrConflict, fmt.Sprintf("application %d has another loss or worth of having nothing, or must have something", i))
 		}
 		if app.Running {
 			runs++

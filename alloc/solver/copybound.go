@@ -164,7 +164,7 @@ func (b *copyBound) addResidents(i int) {
 	}
 }
 
-// wanted returns phi_i: without Worth the function is concave, so its maximum is next to the share or at a bound.
+// wanted returns phi_i: without Worth and Losses the function is concave, so its maximum is next to the share or at a bound.
 func (b *copyBound) wanted(i int) float64 {
 	app := &b.inst.Apps[i]
 	// No more than the empty cluster holds: a maximum may be far larger.
@@ -176,8 +176,11 @@ func (b *copyBound) wanted(i int) float64 {
 			best = math.Max(best, float64(b.m.Container[i]*float64(n))+app.Extra(n)-loss)
 		}
 	}
-	if app.Worth != nil {
+	if app.byNumber() {
 		for n := range app.Numbers() {
+			if n > most {
+				break
+			}
 			try(n)
 		}
 		return best

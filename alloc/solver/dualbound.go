@@ -21,7 +21,7 @@ import (
 //	keep_i = sum_j xprev_ij (v_i - e_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //	e_i = the sum of nu_g d_i over the groups g of i
 //
-// where w_i(n) is App.Extra, whatever its shape. Of a Choice free is the best of its options, with n above 0 in one of
+// where w_i(n) is App.Extra, and |..| stands for App.Loss, both of any shape. Of a Choice free is the best of its options, with n above 0 in one of
 // them or, where it is not Required, in none, and keep that of the option that it runs with. Without prices on ceilings
 // (G) they are left out: what holds without them holds with them.
 //
@@ -189,7 +189,7 @@ type step struct {
 }
 
 // free returns free_i in two parts: without containers, and with some. fill_i is concave in n and so is minus the loss, so without Worth the maximum is at an allowed
-// number next to the end of a step or to the n whose share is share_i, or at a bound; with Worth it may be at any.
+// number next to the end of a step or to the n whose share is share_i, or at a bound; with Worth or Losses it may be at any.
 func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.Resources) (none, some float64) {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
@@ -204,8 +204,8 @@ func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.
 	for _, s := range steps {
 		f.step = s
 		f.end = f.n + min(s.count, app.Max-f.n)
-		// Where numbers have worths of their own each is looked at once, in the step that it ends in.
-		for app.Worth != nil && next >= 0 && next <= f.end {
+		// Where numbers have worths or losses of their own each is looked at once, in the step that it ends in.
+		for app.byNumber() && next >= 0 && next <= f.end {
 			f.within(next)
 			next = app.after(next)
 		}

@@ -19,6 +19,9 @@ func TestBoundsOfGeneral(t *testing.T) { checkBounds(t, solvertest.General) }
 // Nor is one with worths by number, whatever their shape.
 func TestBoundsOfWorth(t *testing.T) { checkBounds(t, solvertest.Worth) }
 
+// Nor is one with losses by number.
+func TestBoundsOfLoss(t *testing.T) { checkBounds(t, solvertest.Loss) }
+
 // Nor is one below ceilings, whatever these cost.
 func TestBoundsOfGrouped(t *testing.T) {
 	checkBounds(t, func(seed uint64) *solver.Instance { return solvertest.Grouped(solvertest.Worth(seed), seed) })

@@ -33,7 +33,7 @@ type Instance struct {
 	Class []int
 	// Apps lists the applications of A^t in the order of their submission.
 	Apps []App
-	// LossBudget is the right side of (15), in shares.
+	// LossBudget is the right side of (15), in the unit of the applications' losses: as a rule shares.
 	LossBudget float64
 	// AdjustBudget is the right side of (16) rounded down, in units of App.Cost.
 	AdjustBudget int64
@@ -81,6 +81,10 @@ type App struct {
 	Delta float64
 	// Share is s^_i, the theoretical dominant share.
 	Share float64
+	// Losses is what it loses by its number of containers, in place of |Delta n - Share|: ascending in N, the first of
+	// none, each finite, not negative and up to MaxWorth, of any shape. Optional. Delta and Share still say about where
+	// it loses least, as a guide for a search.
+	Losses []LossPoint
 	// Running says that the application held containers before, so that it is in A^t-1 and a
 	// change of its containers counts against AdjustBudget.
 	Running bool
@@ -109,16 +113,6 @@ func Containers(placed []apportion.Placement) int64 {
 		n += p.Count
 	}
 	return n
-}
-
-// Loss returns l_i = |delta_i n - share_i|, the fairness loss of the application with n
-// containers (2).
-func (a *App) Loss(n int64) float64 {
-	loss := float64(a.Delta*float64(n)) - a.Share
-	if loss < 0 {
-		return -loss
-	}
-	return loss
 }
 
 // Adjusted returns whether placed differs from what the application holds now (3). An application

@@ -109,7 +109,7 @@ func clone(inst *solver.Instance) *solver.Instance {
 	for i := range c.Apps {
 		app := &c.Apps[i]
 		app.Demand, app.Counts, app.Classes = app.Demand.Clone(), slices.Clone(app.Counts), slices.Clone(app.Classes)
-		app.Worth = slices.Clone(app.Worth)
+		app.Worth, app.Losses = slices.Clone(app.Worth), slices.Clone(app.Losses)
 		app.Previous = append([]apportion.Placement(nil), app.Previous...)
 	}
 	c.Choices = slices.Clone(inst.Choices)
@@ -154,6 +154,10 @@ func refused(p *probe) (err error) {
 		"a worth that is no number":     func(i *solver.Instance) { i.Apps[2].Worth = []float64{math.NaN()} },
 		"a worth beyond all":            func(i *solver.Instance) { i.Apps[2].Worth = []float64{-2 * solver.MaxWorth} },
 		"none without worths":           func(i *solver.Instance) { i.Apps[0].Idle = 1 },
+		"losses that begin with one":    func(i *solver.Instance) { i.Apps[0].Losses = []solver.LossPoint{{N: 1}} },
+		"losses out of order":           func(i *solver.Instance) { i.Apps[0].Losses = []solver.LossPoint{{}, {N: 2}, {N: 2}} },
+		"a loss below nothing":          func(i *solver.Instance) { i.Apps[0].Losses = []solver.LossPoint{{Loss: -1}} },
+		"a loss without end":            func(i *solver.Instance) { i.Apps[0].Losses = []solver.LossPoint{{Loss: math.Inf(1)}} },
 		"staying below nothing":         func(i *solver.Instance) { i.Apps[0].Stay = -1 },
 		"an option that does not exist": func(i *solver.Instance) { i.Choices = []solver.Choice{{Apps: []int{3}}} },
 		"a choice of nothing":           func(i *solver.Instance) { i.Choices = []solver.Choice{{}} },

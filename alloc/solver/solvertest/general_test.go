@@ -115,6 +115,59 @@ func TestForgottenWorthIsCaught(t *testing.T) {
 	}
 }
 
+// A solver that takes losses by number for the formula of shares, or for a line, is caught by random instances.
+func TestForgottenLossIsCaught(t *testing.T) {
+	for name, forget := range map[string]func(app *solver.App){
+		"all of them": func(app *solver.App) { app.Losses = nil },
+		"all but the ends": func(app *solver.App) {
+			if last := len(app.Losses) - 1; last > 1 {
+				app.Losses = []solver.LossPoint{app.Losses[0], app.Losses[last]}
+			}
+		},
+	} {
+		p := &probe{Solver: &twin{forget: func(_ *solver.Instance, app *solver.App) { forget(app) }}, opts: Options{General: defaultGeneral}, ctx: context.Background()}
+		if err := losses(p); err == nil || !strings.HasPrefix(err.Error(), "solvertest.Loss(") {
+			t.Errorf("a solver that forgets %s: %v", name, err)
+		}
+	}
+}
+
+// Losses come in every shape that their comment says, and bind.
+func TestLossShapes(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range uint64(400) {
+		inst := Loss(seed)
+		if err := inst.Validate(); err != nil {
+			t.Fatalf("%d: %v", seed, err)
+		}
+		for i := range inst.Apps {
+			points := inst.Apps[i].Losses
+			if points == nil {
+				seen["by shares"]++
+				continue
+			}
+			last := points[len(points)-1]
+			if last.N < inst.Apps[i].Max {
+				seen["no point at the end"]++
+			}
+			if int64(len(points)) < last.N+1 {
+				seen["a gap"]++
+			}
+			for p := 1; p+1 < len(points); p++ {
+				before := (points[p].Loss - points[p-1].Loss) / float64(points[p].N-points[p-1].N)
+				if after := (points[p+1].Loss - points[p].Loss) / float64(points[p+1].N-points[p].N); after < before {
+					seen["not convex"]++
+				}
+			}
+		}
+	}
+	for _, shape := range []string{"by shares", "no point at the end", "a gap", "not convex"} {
+		if seen[shape] < 40 {
+			t.Errorf("%q %d times", shape, seen[shape])
+		}
+	}
+}
+
 // Worths come in every shape that their comment says.
 func TestWorthShapes(t *testing.T) {
 	seen := map[string]int{}

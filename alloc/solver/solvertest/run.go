@@ -37,6 +37,7 @@ func checks() []check {
 		{"general against enumeration", general},
 		{"known worths", knownWorths},
 		{"worths against enumeration", worths},
+		{"losses against enumeration", losses},
 		{"known options", knownChoices},
 		{"options against enumeration", choices},
 		{"no instance", refused},

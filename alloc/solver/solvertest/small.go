@@ -20,6 +20,9 @@ func general(p *probe) error { return p.enumerates("General", General, p.opts.Ge
 // worths compares random instances with worths by number with enumeration.
 func worths(p *probe) error { return p.enumerates("Worth", Worth, p.opts.General) }
 
+// losses compares random instances with losses by number with enumeration.
+func losses(p *probe) error { return p.enumerates("Loss", Loss, p.opts.General) }
+
 // enumerates compares so many instances, drawn by the function of this name, with enumeration.
 // The seeds count from 0, so that a smaller number of instances is a prefix of a larger one.
 func (p *probe) enumerates(draw string, instance func(seed uint64) *solver.Instance, count int) error {
@@ -193,6 +196,38 @@ func Worth(seed uint64) *solver.Instance {
 		}
 	}
 	return inst
+}
+
+// Loss draws the instance of Worth with this seed, in which most applications state what they lose by their number: more
+// and more away from some number, as much beyond it, and of any other shape.
+func Loss(seed uint64) *solver.Instance {
+	inst := Worth(seed)
+	r := rand.New(rand.NewPCG(seed, 8))
+	for i := range inst.Apps {
+		if r.IntN(4) > 0 {
+			addLosses(r, &inst.Apps[i])
+		}
+	}
+	return inst
+}
+
+// addLosses draws what an application loses with 0, 1, and so on, with gaps between these, and not always up to its Max.
+func addLosses(r *rand.Rand, app *solver.App) {
+	shape, best := r.IntN(3), r.Int64N(4)
+	app.Losses = []solver.LossPoint{}
+	for n := range max(2, app.Max+1-r.Int64N(2)) {
+		// The losses that solvers know as a formula, those of a speed that grows less and less, and any others.
+		loss := float64(max(n-best, best-n)) / 4
+		switch {
+		case shape == 1 && n > best:
+			loss = 1 - 1/float64(1+n-best)
+		case shape == 2:
+			loss = float64(r.IntN(5)) / 4
+		}
+		if n == 0 || r.IntN(5) > 0 {
+			app.Losses = append(app.Losses, solver.LossPoint{N: n, Loss: loss})
+		}
+	}
 }
 
 // addWorth draws a worth for each number that an application may have.

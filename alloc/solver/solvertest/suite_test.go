@@ -137,11 +137,11 @@ func TestRefusedAreNone(t *testing.T) {
 	if err := refused(&probe{Solver: by, ctx: context.Background()}); err != nil {
 		t.Fatal(err)
 	}
-	if len(by.faults) != 36 {
+	if len(by.faults) != 40 {
 		t.Errorf("%d spoilt instances", len(by.faults))
 	}
 	slices.Sort(by.faults)
-	if distinct := len(slices.Compact(by.faults)); distinct < 33 {
+	if distinct := len(slices.Compact(by.faults)); distinct < 37 {
 		t.Errorf("%d different faults: %q", distinct, by.faults)
 	}
 }
@@ -168,7 +168,7 @@ func TestChecks(t *testing.T) {
 	}
 	want := []string{
 		"known answers", "random against enumeration", "known answers of the whole program", "general against enumeration",
-		"known worths", "worths against enumeration", "known options", "options against enumeration", "no instance", "cancelled before the start", "cancelled in the middle",
+		"known worths", "worths against enumeration", "losses against enumeration", "known options", "options against enumeration", "no instance", "cancelled before the start", "cancelled in the middle",
 		"referee/Table2", "deterministic/Table2", "referee/Mixed", "deterministic/Mixed", "referee/Nodes", "deterministic/Nodes",
 	}
 	if !slices.Equal(names, want) {

@@ -100,7 +100,7 @@ func sides(ctx context.Context, inst *solver.Instance, constraint solver.Constra
 		case solver.Fairness:
 			app.Value = 0
 		case solver.Adjust:
-			app.Value, app.Delta, app.Share = 0, 0, 0
+			app.Value, app.Delta, app.Share, app.Losses = 0, 0, 0, nil
 		default:
 			// Max must be at least 1 to be valid; where the minimum is 0 that container is worth
 			// nothing.

@@ -86,7 +86,7 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	return n, fill(steps, n) - float64(d.lossPrice(x)*d.Problem.Loss(i, n))
 }
 
-// bestOf is best where the numbers of containers have worths of their own, w(n), of any shape: each is tried, for
+// bestOf is best where the numbers of containers have worths or losses of their own, w(n) and loss(n), of any shape: each is tried, for
 // fill(n) + w(n) - lambda loss(n). O(numbers x log steps).
 func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float64) {
 	steps := d.steps[d.Problem.Apps[i].Type]

@@ -83,6 +83,9 @@ func (q *Pool) Rebuild(p *Problem) {
 
 // At returns G(n); below the minima each missing container costs another delta. O(1).
 func (q *Pool) At(delta float64, n int64) float64 {
+	if q.only != nil && q.only.Own.Losses != nil {
+		return q.stated(delta, n)
+	}
 	r := n - q.Min
 	if r <= q.down {
 		// The containers missing to the minima are charged as steps of -delta that were not taken: G stays
@@ -102,6 +105,16 @@ func (q *Pool) At(delta float64, n int64) float64 {
 	// All fractional steps are taken, and each further container costs +delta.
 	last := len(q.sums) - 1
 	return low + q.sums[last] + float64(delta*float64(r-int64(last)))
+}
+
+// stated is At where the only member states its losses: they need not be convex.
+func (q *Pool) stated(delta float64, n int64) float64 {
+	loss := q.only.Tally(n).Loss
+	// A search is led towards the minimum as in At.
+	if n < q.Min {
+		loss += float64(delta * float64(q.Min-n))
+	}
+	return loss
 }
 
 // ExtraOf returns what n containers of the members are worth beside their value.

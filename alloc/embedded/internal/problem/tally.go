@@ -3,7 +3,7 @@
 
 package problem
 
-// mostTallies bounds the numbers of an application that are looked up, of 40 bytes each; larger ones are computed.
+// mostTallies bounds the numbers of an application that are looked up, of 48 bytes each; larger ones are computed.
 const mostTallies = 256
 
 // Tally is what a number of containers means to the only member of a type.
@@ -16,6 +16,8 @@ type Tally struct {
 	Missing, Short, Over int64
 	// Extra is what the number is worth beside Value times it, Rise what a container beyond it brings, see Curve.
 	Extra, Rise float64
+	// Loss is what the member loses with the number, where it states its losses.
+	Loss float64
 }
 
 // Tally returns what n containers mean to the only member of type t.
@@ -30,7 +32,7 @@ func (t *DemandType) Tally(n int64) Tally {
 // setTallies computes the tallies of numbers up to most.
 func (t *DemandType) setTallies(most int64) {
 	t.tallies = nil
-	// A large Max keeps 256 entries, 10 KB: most numbers that a search asks for are small.
+	// A large Max keeps 256 entries, 12 KB: most numbers that a search asks for are small.
 	for n := range min(most+1, mostTallies) {
 		t.tallies = append(t.tallies, t.tally(n))
 	}
@@ -39,6 +41,9 @@ func (t *DemandType) setTallies(most int64) {
 // tally computes one. O(log numbers).
 func (t *DemandType) tally(n int64) Tally {
 	var y Tally
+	if t.Own.Losses != nil {
+		y.Loss = t.Own.Loss(n)
+	}
 	if t.Curve != nil {
 		y.Extra, y.Rise = t.Curve.Of(n), t.Curve.Rise(n)
 	}

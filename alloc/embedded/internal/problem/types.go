@@ -52,9 +52,9 @@ func (p *Problem) DemandOf(t int32) []int64 {
 
 // own reports whether an application needs a type of its own.
 func own(app *solver.App) bool {
-	// Each of these makes the member differ from others of the same demand: in worth by number, in the numbers
-	// that it may have, or in how its containers may be spread.
-	return app.Worth != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
+	// Each of these makes the member differ from others of the same demand: in worth or loss by number, in
+	// the numbers that it may have, or in how its containers may be spread.
+	return app.Worth != nil || app.Losses != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
 }
 
 // fit returns how many of the n containers that an empty server of a class holds may be there.

@@ -12,18 +12,20 @@ import (
 // LeastLoss returns the least loss that application i can have within its bounds, or within its
 // maximum alone.
 func (p *Problem) LeastLoss(i int32, minima bool) float64 {
-	a := &p.Apps[i]
-	n := a.Fair
+	a, least := &p.Apps[i], int64(0)
 	if minima {
-		n = max(n, a.Min)
+		least = a.Min
 	}
-	// The loss is convex with its minimum in [s^/delta, s^/delta + 1), so that the least is at n or at n + 1.
-	return math.Min(p.Loss(i, n), p.Loss(i, min(n+1, a.Max)))
+	return p.Inst.Apps[i].LeastLoss(least, a.Max)
 }
 
 // Loss returns l_i with n containers of an application of type t (2).
 func (p *Problem) Loss(i int32, n int64) float64 {
 	a := &p.Apps[i]
+	// Losses that are stated number by number are looked up.
+	if own := p.Types[a.Type].Own; own != nil && own.Losses != nil {
+		return own.Loss(n)
+	}
 	// l_i = |delta n - s^_i|, in shares. float64(...) keeps the product from being fused with the subtraction:
 	// a machine with such an instruction would round differently.
 	return math.Abs(float64(p.Types[a.Type].Delta*float64(n)) - a.share)

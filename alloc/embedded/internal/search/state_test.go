@@ -121,7 +121,7 @@ func (s *State) check(t rapid.TB) {
 func TestStateMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var inst *solver.Instance
-		switch seed := rapid.Uint64Range(0, 1000).Draw(t, "seed"); rapid.IntRange(0, 4).Draw(t, "mix") {
+		switch seed := rapid.Uint64Range(0, 1000).Draw(t, "seed"); rapid.IntRange(0, 5).Draw(t, "mix") {
 		case 0:
 			inst = alloctest.Table2(seed, 6, 8, true)
 		case 1:
@@ -130,6 +130,8 @@ func TestStateMoves(t *testing.T) {
 			inst = alloctest.Mixed(seed, 6, 8, false)
 		case 3:
 			inst = solvertest.Worth(seed)
+		case 4:
+			inst = solvertest.Loss(seed)
 		default:
 			inst = instancetest.Tiny(draws(t))
 		}
@@ -176,11 +178,11 @@ func TestStateMoves(t *testing.T) {
 	})
 }
 
-// What numbers of containers and staying are worth enters and leaves the sums with whoever is freed and kept again.
+// What numbers of containers and staying are worth, and what numbers lose, enters and leaves the sums with whoever is freed and kept again.
 func TestStateOfWorths(t *testing.T) {
 	freed := 0
 	for seed := range uint64(300) {
-		p := problem.New(solvertest.Worth(seed))
+		p := problem.New(solvertest.Loss(seed))
 		if counting.Conflict(p) != nil {
 			continue
 		}
