@@ -141,6 +141,8 @@
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), budgets that cannot bind]	alloc/warnings.go	stopper.warnings, mostLoss
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
+//	[Dorm (2), losses in worth]	alloc/loss.go	LossMeasure, resolved.setLosses
+//	[Dorm (2), losses by number]	alloc/solver/loss.go	App.Loss, App.LeastLoss, App.MostLoss
 //	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
 //	[Dorm (16), knapsack of adjustments]	alloc/solver/knapsack.go	knapsack.best
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap

@@ -146,7 +146,7 @@ func (a *admission) solve() bool {
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
 	for at := range inst.Apps {
 		app := &inst.Apps[at]
-		app.Worth, app.Idle, app.Stay = nil, 0, 0 // whatever it is worth
+		app.Worth, app.Idle, app.Stay, app.Losses = nil, 0, 0, nil // whatever it is worth
 	}
 	// A gap of 1 ends the search with the first solution. It is the embedded solver whoever solves P2, so that
 	// who runs does not depend on the solver.

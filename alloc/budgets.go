@@ -8,9 +8,16 @@ import "math"
 // integer under a ceiling: 0.1 * 2 * 3 is 0.6000000000000001 in float64.
 const ceilTolerance = 1e-9
 
-// lossBudget returns the right side of (15): Theta1 times 2m, the largest possible loss, where m
-// counts the kinds that the cluster has any of.
-func (r *resolved) lossBudget() float64 {
+// lossBudget returns the right side of (15) for P2 over the entries in apps: Theta1 times 2m, the largest possible loss,
+// where m counts the kinds that the cluster has any of; in worth, Theta1 times the applications.
+func (r *resolved) lossBudget(apps []int) float64 {
+	if r.problem.Options.Loss == LossInWorth {
+		seen := make(map[int]bool, len(apps))
+		for _, i := range apps {
+			seen[r.of[i]] = true
+		}
+		return r.problem.Theta1 * float64(len(seen))
+	}
 	// 2m bounds every loss: |s_i - s^_i| <= s_i + s^_i, and the dominant shares of either side sum
 	// to at most one for each of the m kinds.
 	budget := r.problem.Theta1 * float64(2*r.kinds()) // (15)

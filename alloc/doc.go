@@ -24,7 +24,8 @@
 //	(6)   what is on server j fits it; nothing of i is placed anew where j is not open to it, and no more
 //	      than PerServer on one server, MaxServers servers
 //	(7,8) n_i in [Min, Max], a multiple of Step, one of Counts
-//	(15)  sum_i |s_i - s^_i| <= max(ceil(theta1 2m), the least loss within (16))
+//	(15)  sum_i |s_i - s^_i| <= max(ceil(theta1 2m), the least loss within (16)), or in worth
+//	      sum_i |speed_i(n_i)/speed_i(fair) - 1| <= max(theta1 applications, the least loss)
 //	(16)  sum over those that ran and are not forced of AdjustCost r_i <= ceil(theta2 sum AdjustCost)
 //	(G)   sum over i below g of what i uses of k <= L_g[k]   for every queue g with a ceiling
 //	r_i = 0 for the pinned
@@ -40,6 +41,7 @@
 //	d[i][k]     Application.Demand      of the kind, per container Dorm §III-B
 //	w_i         Application.Weight      -                          Dorm §III-B
 //	W_i, K_i    Application.Worth, .IdleWorth, .StayWorth   the caller's   beyond the paper
+//	speed_i     Application.Speed, Options.Loss   any      beyond the paper
 //	H_i         Application.Options, .Option   -                  beyond the paper
 //	n^max       Application.Max         containers                 Dorm (7)
 //	n^min       Application.Min         containers                 Dorm (8)

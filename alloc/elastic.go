@@ -13,7 +13,7 @@ import (
 // LeastLoss says why a loss budget is above what Theta1 gives: no allocation that was found within the
 // adjustment budget (16) loses less than Loss.
 type LeastLoss struct {
-	// Loss is the least fairness loss that was found, in shares: the right side of (15) from then on.
+	// Loss is the least fairness loss that was found, in the unit of Options.Loss: the right side of (15) from then on.
 	Loss float64 `json:"loss"`
 	// Bound is a lower bound on the fairness loss of every allocation; where it is above what Theta1
 	// gives, it is proven that the budget could not be held.
@@ -99,5 +99,11 @@ func leastLossInstance(inst *solver.Instance) *solver.Instance {
 	// Dominant shares of all that fits add up to the number of kinds at most, on either side of (2); nobody
 	// loses more than that.
 	least.LossBudget = float64(2*len(inst.Total) + len(inst.Apps))
+	// Losses in worth have bounds of their own.
+	for i := range least.Apps {
+		if app := &least.Apps[i]; app.Losses != nil {
+			least.LossBudget += app.MostLoss(0, app.Max)
+		}
+	}
 	return &least
 }

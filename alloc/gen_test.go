@@ -52,6 +52,10 @@ func genProblem(t *rapid.T) *alloc.Problem {
 	if rapid.IntRange(0, 2).Draw(t, "worths") == 0 {
 		genWorths(t, p)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "loss in worth") == 0 {
+		p.Options.Loss = alloc.LossInWorth
+		genSpeeds(t, p)
+	}
 	p.Previous = genPrevious(t, p)
 	if rapid.IntRange(0, 2).Draw(t, "has options") == 0 {
 		genOptions(t, p)

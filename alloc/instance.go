@@ -38,8 +38,9 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 		inst.Apps[a] = r.app(i)
 		inst.Apps[a].Share = shares[a]
 	}
+	r.setLosses(apps, inst.Apps, r.fairSpeeds(apps, inst.Apps))
 	inst.Groups, inst.Choices = r.groups(apps), r.choices(apps)
-	inst.LossBudget = r.lossBudget()
+	inst.LossBudget = r.lossBudget(apps)
 	inst.AdjustBudget = r.adjustBudget()
 	return inst
 }
@@ -108,6 +109,7 @@ func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
 			apps[e].Share = inst.Apps[a].Share
 		}
 	}
+	r.setLosses(all, apps, r.fairSpeeds(sharing, inst.Apps))
 	inst.Apps = apps
 	return inst
 }

@@ -18,7 +18,8 @@ import (
 type Option struct {
 	// ID names the option; not empty, unique in its application.
 	ID string `json:"id"`
-	// Demand, Step and Counts are as those of an Application, and so is Worth.
+	// Demand, Step and Counts are as those of an Application, and so are Worth and Speed: all options state a Speed, in one
+	// unit, or none does.
 	Demand apportion.Resources `json:"demand"`
 	// Requires is what the labels of its servers must satisfy, beside what the application requires.
 	Requires []apportion.Requirement `json:"requires,omitzero"`
@@ -29,12 +30,14 @@ type Option struct {
 	Step   int64     `json:"step,omitzero"`
 	Counts []int64   `json:"counts,omitzero"`
 	Worth  []float64 `json:"worth,omitzero"`
+	Speed  []float64 `json:"speed,omitzero"`
 }
 
 // entry returns the application with option o alone.
 func (a *Application) entry(o int) Application {
 	e, option := *a, &a.Options[o]
 	e.Demand, e.Max, e.Min, e.Step, e.Counts, e.Worth = option.Demand, option.Max, option.Min, option.Step, option.Counts, option.Worth
+	e.Speed = option.Speed
 	if e.Max == 0 && len(e.Counts) > 0 {
 		e.Max = e.Counts[len(e.Counts)-1]
 	}
@@ -71,7 +74,7 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 	for _, f := range [...]struct {
 		field string
 		set   bool
-	}{{"Demand", app.Demand != nil}, {"Max", app.Max != 0}, {"Min", app.Min != 0}, {"Step", app.Step != 0}, {"Counts", app.Counts != nil}, {"Worth", app.Worth != nil}} {
+	}{{"Demand", app.Demand != nil}, {"Max", app.Max != 0}, {"Min", app.Min != 0}, {"Step", app.Step != 0}, {"Counts", app.Counts != nil}, {"Worth", app.Worth != nil}, {"Speed", app.Speed != nil}} {
 		if f.set {
 			faults.Add(item, f.field, apportion.ErrConflict, "with Options, which have it each")
 		}
@@ -89,6 +92,9 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 		}
 		seen[option.ID] = true
 		e := app.entry(o)
+		if (option.Speed == nil) != (app.Options[0].Speed == nil) {
+			faults.Add(item, field+"Speed", apportion.ErrConflict, "some options state one, others none")
+		}
 		p.checkDemand(faults, &e, item)
 		checkNumbers(faults, &e, item)
 		// What is wrong with an option is told with its place.

@@ -76,8 +76,11 @@ type Application struct {
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
 	// restart costs it. nil, and anything less than that worth: as much as its number.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
+	// Speed is how fast it runs by its number of containers, in any unit, as Worth has one entry for each number; finite and
+	// not negative. It counts with LossInWorth alone, as what an application loses. nil: as fast as its share is large.
+	Speed []float64 `json:"speed,omitzero"`
 	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather
-	// have first: that gives its theoretical share. They stand in place of Demand, Max, Min, Step, Counts and Worth.
+	// have first: that gives its theoretical share. They stand in place of Demand, Max, Min, Step, Counts, Worth and Speed.
 	// Another option than the present one is an adjustment. nil: there is one way, as these fields say.
 	Options []Option `json:"options,omitzero"`
 	// Option is the ID of the option of what it has in Previous; empty: the first. With one that is not in Options it
@@ -153,6 +156,8 @@ type Options struct {
 	Preempt bool `json:"preempt,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
+	// Loss is what the fairness loss (2) is measured in.
+	Loss LossMeasure `json:"loss,omitempty"`
 	// NoCeil15 drops the ceiling printed in (15): the loss budget is Theta1 * 2m itself.
 	NoCeil15 bool `json:"no_ceil_15,omitempty"`
 	// NoCeil16 drops the ceiling printed in (16): with fewer than 1/Theta2 running applications

@@ -26,9 +26,9 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	nothing in Kinds; an empty ID, Key or list of Values        apportion.ErrEmpty
 //	a repeated kind or ID                                       apportion.ErrDuplicate
 //	a Capacity or Demand that is not one quantity per kind, a
-//	Worth that is not one entry per number of containers        apportion.ErrLength
+//	Worth or Speed without one entry per number of containers   apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
-//	MaxServers or AdjustCost                                    apportion.ErrNegative
+//	MaxServers, AdjustCost or Speed                             apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0           apportion.ErrConflict
@@ -37,12 +37,12 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]; a worth beyond solver.MaxWorth      apportion.ErrRange
-//	a Weight, Theta or worth that is NaN or infinite            apportion.ErrNotFinite
+//	a Weight, Theta, worth or Speed that is NaN or infinite     apportion.ErrNotFinite
 //	capacities or held resources whose sum leaves int64, or
 //	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
 //	no Options in a list of them; an IdleWorth where not every
-//	option has a Worth; Demand, Max, Min, Step, Counts or Worth
-//	beside Options                                              apportion.ErrEmpty, ErrConflict
+//	option has a Worth, a Speed where another has none; Demand,
+//	Max, Min, Step, Counts, Worth or Speed beside Options       apportion.ErrEmpty, ErrConflict
 //	an Option that is named without Options                     apportion.ErrUnknown
 //	with Options.PaperRule and without Options.Displace:
 //	a Previous that names a server which is not there           apportion.ErrUnknown
@@ -65,6 +65,9 @@ func (p *Problem) Validate() error {
 	checkTheta(&faults, "Theta2", p.Theta2)
 	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {
 		faults.Add(apportion.Item{}, "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
+	}
+	if loss := p.Options.Loss; loss != LossInShares && loss != LossInWorth {
+		faults.Add(apportion.Item{}, "Options.Loss", apportion.ErrUnknown, strconv.Quote(string(loss)))
 	}
 	// What runs comes last: its sums mean something only where all before it is right.
 	p.checkPrevious(&faults)
@@ -118,12 +121,14 @@ func (p *Problem) checkDemand(faults *apportion.Faults, app *Application, item a
 	}
 }
 
-// checkNumbers adds what is wrong with how many containers there may be, and with what they are worth.
+// checkNumbers adds what is wrong with how many containers there may be, and with what they are worth and how fast.
 func checkNumbers(faults *apportion.Faults, app *Application, item apportion.Item) {
 	before := len(*faults)
 	checkBounds(faults, app, item)
 	checkCounts(faults, app, item)
-	checkWorth(faults, app, item, len(*faults) == before)
+	sound := len(*faults) == before
+	checkWorth(faults, app, item, sound)
+	checkSpeed(faults, app, item, sound)
 }
 
 // maxCosts is the largest sum of AdjustCosts that a problem may have.

@@ -19,7 +19,7 @@ func (s *stopper) warnings(r *resolved) []string {
 			found = append(found, fmt.Sprintf("the fairness budget of %.4g cannot bind: no allocation loses more than %.4g", inst.LossBudget, most))
 		}
 		stated := theta * float64(2*r.kinds())
-		if budget := r.lossBudget(); !options.NoCeil15 && stated > 0 && budget > 2*stated {
+		if budget := r.lossBudget(nil); options.Loss == LossInShares && !options.NoCeil15 && stated > 0 && budget > 2*stated {
 			found = append(found, fmt.Sprintf("the ceiling of (15) raises the fairness budget from %.4g to %.4g", stated, budget))
 		}
 	}
@@ -33,23 +33,25 @@ func (s *stopper) warnings(r *resolved) []string {
 // where it loses more, or all actual shares, one a kind at most, and all theoretical ones.
 func mostLoss(inst *solver.Instance) float64 {
 	var ends, due float64
+	stated := false // shares bound no losses that are stated by number
 	// Of an application with options the one counts that may lose most: the others are counted where they stand.
 	worst := make(map[int]float64)
 	for c := range inst.Choices {
 		apps := inst.Choices[c].Apps
 		for _, i := range apps {
 			app := &inst.Apps[i]
-			worst[apps[0]] = math.Max(worst[apps[0]], math.Max(app.Loss(0), app.Loss(app.AtMost(app.Max))))
+			worst[apps[0]] = math.Max(worst[apps[0]], app.MostLoss(0, max(0, app.AtMost(app.Max))))
 			if i != apps[0] {
 				worst[i] = 0
 			}
 		}
-		due -= float64(float64(len(apps)-1) * inst.Apps[apps[0]].Share)
+		due -= float64(float64(len(apps)-1) * inst.Apps[apps[0]].Loss(0))
 	}
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		least, most := app.AtLeast(0), app.AtMost(app.Max)
 		due += app.Share
+		stated = stated || app.Losses != nil
 		if loss, optional := worst[i]; optional {
 			ends += loss
 			continue
@@ -57,7 +59,10 @@ func mostLoss(inst *solver.Instance) float64 {
 		if least < 0 {
 			continue // it may have no number, and no allocation exists
 		}
-		ends += math.Max(app.Loss(least), app.Loss(most))
+		ends += app.MostLoss(least, most)
+	}
+	if stated {
+		return ends
 	}
 	kinds := 0
 	for _, total := range inst.Total {

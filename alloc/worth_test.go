@@ -29,7 +29,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 			p.Previous = nil
 		}
 		for i := range p.Applications {
-			p.Applications[i].Min, p.Applications[i].Worth, p.Applications[i].IdleWorth = 0, nil, 0
+			p.Applications[i].Min, p.Applications[i].Worth, p.Applications[i].IdleWorth, p.Applications[i].Speed = 0, nil, 0, nil
 			if p.Applications[i].Demand.IsZero() { // of an option that is gone
 				p.Applications[i].Demand[0] = 1
 			}

@@ -25,7 +25,7 @@
 //	a_i         App.Cost              of AdjustBudget (16), 1 in the paper
 //	e_i         e_a2                  -            it has containers, where it may have none, (7), (8)
 //	t_i         t_a2                  steps        App.Step, (7), (8)
-//	u_ih        u_a2_n4               -            App.Counts or App.Worth, here 4 of them, (7), (8)
+//	u_ih        u_a2_n4               -            App.Counts, Worth or Losses, here 4 of them, (7), (8)
 //	o_ij        o_a2_s3               servers      App.MaxServers
 //	-           i_a2                  -            Choice: it is the option that is placed anew
 //	w_i         w_a2                  as App.Worth  where that is concave, else it is at u_ih

@@ -19,6 +19,8 @@
 // An application may have a worth beside v_i n_i for each number of containers, [App.Worth], of any shape, and one for
 // staying exactly as it is, [App.Stay]. Without them the objective is the utilization, as it is called throughout.
 //
+// An application may state its loss for each number of containers, [App.Losses], in place of |delta_i n_i - share_i|.
+//
 // Groups of applications may have ceilings: what they use together is at most [Group.Ceiling] (G).
 //
 // # Notation

@@ -42,6 +42,8 @@ type dormOutput struct {
 	// Explanation says for each application why it has no more; Prices what more of a resource is worth.
 	Explanation []alloc.Stop `json:"explanation"`
 	Prices      dormPrices   `json:"prices"`
+	// Warnings name budgets that cannot bind.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // The prices are in units of the objective. Fairness is that of a whole share more of the budget (15).
@@ -92,6 +94,7 @@ func answerDorm(ctx context.Context, c *command) error {
 		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation, decision.Shares...).Steps...),
 		Explanation: explanation.Applications,
 		Prices:      dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
+		Warnings:    explanation.Warnings,
 	}
 	// A kept or infeasible allocation has no bound of this problem's objective: to print one would
 	// look like a proof.

@@ -51,7 +51,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.Proven.String(), decision.Interrupted,
 				decision.Metrics, decision.Shares, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Reason, decision.Allocation,
 				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation, decision.Shares...).Steps...), explanation.Applications,
-				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
+				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment}, explanation.Warnings,
 			}
 			// Both are compared as JSON: what the library writes is the form that the schema has.
 			if diff := cmp.Diff(encode(t, want), encode(t, got)); diff != "" {

@@ -3,7 +3,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"os"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -53,4 +57,39 @@ func TestDormByWorth(t *testing.T) {
 	if len(problems) < 8 || prices < 8 {
 		t.Errorf("%d problems with %d prices", len(problems), prices)
 	}
+}
+
+// What worths.py prints is worth.json, but for the last digits of logarithms, and the command decides on it.
+func TestWorthsInPython(t *testing.T) {
+	want := problemIn(t, "worth.json")
+	d := decided(t, encode(t, want))
+	if got := d.Allocation.Containers("text"); got != 4 || d.Gap == nil || *d.Gap != 0 {
+		t.Errorf("%v, gap %v", d.Allocation, d.Gap)
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("NOT TESTED, there is no python3")
+	}
+	text, err := exec.Command(python, "-B", "worths.py").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &alloc.Problem{}
+	if err := json.Unmarshal(text, got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
+		t.Errorf("worth.json against worths.py (-file +python):\n%s", diff)
+	}
+}
+
+// problemIn reads a problem.
+func problemIn(t *testing.T, name string) *alloc.Problem {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	p := &alloc.Problem{}
+	if err != nil || json.Unmarshal(text, p) != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return p
 }

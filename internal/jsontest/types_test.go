@@ -50,7 +50,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Explanation](), reflect.TypeFor[alloc.Stop](), reflect.TypeFor[alloc.KindValue](),
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
 	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
-	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.Record](),
+	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.LossMeasure](), reflect.TypeFor[alloc.Record](),
 	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[apportion.Requirement](),
 	reflect.TypeFor[apportion.Operator](), reflect.TypeFor[alloc.Fragmentation](), reflect.TypeFor[alloc.Fragment](),
 
@@ -69,7 +69,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[mip.Form](),
 
 	reflect.TypeFor[solver.Certificate](), reflect.TypeFor[solver.Settings](), reflect.TypeFor[solver.Conflict](),
-	reflect.TypeFor[solver.Instance](), reflect.TypeFor[solver.Group](), reflect.TypeFor[solver.Choice](), reflect.TypeFor[solver.App](), reflect.TypeFor[solver.Counts](),
+	reflect.TypeFor[solver.Instance](), reflect.TypeFor[solver.Group](), reflect.TypeFor[solver.Choice](), reflect.TypeFor[solver.App](), reflect.TypeFor[solver.LossPoint](), reflect.TypeFor[solver.Counts](),
 	reflect.TypeFor[solver.Multipliers](), reflect.TypeFor[solver.CopyPrices](), reflect.TypeFor[solver.Status](),
 	reflect.TypeFor[solver.Rank](), reflect.TypeFor[solver.Solution](),
 

@@ -28,9 +28,10 @@ const (
 // optionsDorm has an application with options, one of which has nothing beside what it must have.
 const optionsDorm = `{"kinds":["v100","a100"],"servers":[{"id":"s","capacity":[4,4],"labels":{"zone":"a"}}],
 	"applications":[{"id":"a","weight":2,"idle_worth":-1,"option":"new","options":[
-		{"id":"old","demand":[1,0],"counts":[1,2,4],"worth":[1,1.5,2]},
-		{"id":"new","demand":[0,1],"requires":[{"key":"zone","op":"exists"}],"max":4,"min":2,"step":2,"worth":[3,4]}]}],
-	"previous":{"a":{"s":2}},"theta1":1,"theta2":1}`
+		{"id":"old","demand":[1,0],"counts":[1,2,4],"worth":[1,1.5,2],"speed":[1,1.5,2]},
+		{"id":"new","demand":[0,1],"requires":[{"key":"zone","op":"exists"}],"max":4,"min":2,"step":2,"worth":[3,4],"speed":[3,0]}]},
+		{"id":"b","demand":[1,0],"max":2,"speed":[2,3.5]}],
+	"previous":{"a":{"s":2}},"theta1":1,"theta2":1,"options":{"loss":"worth"}}`
 
 const (
 	fullOASiS = `{"kinds":["cpu"],"slots":2,"worker_servers":[{"id":"w","capacity":[4],"labels":{"zone":"a"}}],"ps_servers":[{"id":"p","capacity":[2]}],`

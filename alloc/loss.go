@@ -1,0 +1,124 @@
+// This file measures losses in worth, in place of shares (2): how far an application's speed is from the one with its fair
+// number of containers, section 6 of the general program.
+
+package alloc
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/worth"
+)
+
+// LossMeasure says in what the fairness loss of an application is measured. The zero value is the paper's.
+type LossMeasure string
+
+// The measures.
+const (
+	// LossInShares (the zero value) is |s_i - s^_i|, the distance of dominant shares (2). An application "loses" containers
+	// that it could not use as well.
+	LossInShares LossMeasure = ""
+	// LossInWorth is |speed_i(n) / speed_i(fair) - 1|, the part of the speed with its fair number of containers, s^_i /
+	// delta_i, that it lacks or has beyond it, by Application.Speed. Without Speed an application is as fast as its share
+	// is large. Who is due nothing loses nothing. The budget (15) is then Theta1 times the applications, without a ceiling:
+	// in the mean each may be Theta1 away from its fair speed.
+	LossInWorth LossMeasure = "worth"
+)
+
+// fairSpeeds returns by application how fast it is with its fair number of containers, 0 where it is due nothing: with the
+// first of its options in apps, whose dense forms have their Share. nil where losses are not measured in worth.
+func (r *resolved) fairSpeeds(apps []int, dense []solver.App) []float64 {
+	if r.problem.Options.Loss != LossInWorth {
+		return nil
+	}
+	fair := make([]float64, len(r.entries))
+	for a, i := range apps {
+		first := a == 0 || r.of[i] != r.of[apps[a-1]]
+		if !first || !(dense[a].Share > 0) || !(dense[a].Delta > 0) {
+			continue
+		}
+		app := &r.problem.Applications[i]
+		fair[r.of[i]] = 1
+		if app.Speed != nil {
+			fair[r.of[i]] = worth.FairSpeed(app.positives(), app.Speed, dense[a].Share/dense[a].Delta)
+		}
+	}
+	return fair
+}
+
+// setLosses states by number what the entries in apps lose, dense[a] of apps[a], where that is measured in worth: all
+// options of one application lose against one fair speed. O(sum of numbers).
+func (r *resolved) setLosses(apps []int, dense []solver.App, fair []float64) {
+	if fair == nil {
+		return
+	}
+	for a, i := range apps {
+		app, own := &r.problem.Applications[i], fair[r.of[i]]
+		switch {
+		case own == 0 || !(dense[a].Delta > 0):
+			dense[a].Losses = []solver.LossPoint{{}}
+		case app.Speed != nil:
+			dense[a].Losses = app.losses(own)
+		default:
+			dense[a].Losses = lossesOfShare(&dense[a])
+		}
+	}
+}
+
+// losses returns |speed/fair - 1| by number: having nothing is a speed of 0.
+func (a *Application) losses(fair float64) []solver.LossPoint {
+	points := []solver.LossPoint{{N: 0, Loss: 1}}
+	for at, n := range a.positives() {
+		// What is far beyond the fair speed is cut, so that sums stay exact enough.
+		points = append(points, solver.LossPoint{N: n, Loss: math.Min(solver.MaxWorth, math.Abs(a.Speed[at]/fair-1))})
+	}
+	return points
+}
+
+// lossesOfShare returns |delta n/s^ - 1| by number: it is a line on either side of the fair number, so that the whole numbers
+// next to that and the ends say it all.
+func lossesOfShare(app *solver.App) []solver.LossPoint {
+	points := []solver.LossPoint{{N: 0, Loss: 1}}
+	fair := app.Share / app.Delta
+	below := int64(math.Min(fair, float64(app.Max)))
+	for _, n := range [...]int64{below, min(below, app.Max-1) + 1, app.Max} {
+		if n > points[len(points)-1].N {
+			points = append(points, solver.LossPoint{N: n, Loss: math.Min(solver.MaxWorth, math.Abs(float64(n)/fair-1))})
+		}
+	}
+	return points
+}
+
+// positives lists the numbers above 0 that the application may have, whatever there is room for: those that Worth and
+// Speed have entries for. O(numbers).
+func (a *Application) positives() []int64 {
+	numbers := make([]int64, 0, a.entries())
+	whole := solver.App{Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts}
+	for n := whole.AtLeast(1); n > 0 && len(numbers) < cap(numbers); n = whole.AtLeast(n + 1) {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// checkSpeed adds what is wrong with the speeds of an application; whether there are as many as numbers is asked only
+// where numbers is true: nothing was wrong with those.
+func checkSpeed(faults *apportion.Faults, app *Application, item apportion.Item, numbers bool) {
+	for at, speed := range app.Speed {
+		field := "Speed[" + strconv.Itoa(at) + "]"
+		switch {
+		case math.IsNaN(speed) || math.IsInf(speed, 0):
+			faults.Add(item, field, apportion.ErrNotFinite, formatFloat(speed))
+		case speed < 0:
+			faults.Add(item, field, apportion.ErrNegative, formatFloat(speed))
+		}
+	}
+	if app.Speed == nil || !numbers {
+		return
+	}
+	if want := app.entries(); int64(len(app.Speed)) != want {
+		faults.Add(item, "Speed", apportion.ErrLength, fmt.Sprintf("%d speeds for %d numbers of containers", len(app.Speed), want))
+	}
+}
