@@ -160,8 +160,9 @@ func TestLossOfOptions(t *testing.T) {
 	}
 	// None of the first kind is left: the other option says what is fair.
 	p.Servers[0].Capacity[0] = 0
-	if s := decide(t, p).Shares[0]; s.Loss != 0 || s.Containers != 2 {
-		t.Errorf("%+v, want just what is due", s)
+	p.Applications[0].Options[1].Worth[1] = 1
+	if s := decide(t, p).Shares[0]; s.Loss != .5 || s.Containers != 1 {
+		t.Errorf("%+v, want half of what is due", s)
 	}
 }
 
@@ -176,6 +177,14 @@ func TestBudgetInWorth(t *testing.T) {
 	if d.LeastLoss == nil || math.Abs(d.LeastLoss.Loss-.4) > 1e-9 || math.Abs(d.LeastLoss.Bound-.4) > 1e-6 {
 		t.Errorf("the least loss is %+v", d.LeastLoss)
 	}
+	// One that must stay is a thousand times as fast as due, and nothing is too much for the least loss.
+	p = eight()
+	p.Options.Loss, p.Theta1, p.Previous = alloc.LossInWorth, 0, alloc.Allocation{"flat": {"s": 7}}
+	p.Applications[0].Pinned, p.Applications[0].Speed = true, []float64{1, 1, 1, 1, 1000, 1000, 1000, 1000}
+	d = decide(t, p)
+	if want := 999 + .75; d.LeastLoss == nil || math.Abs(d.LeastLoss.Loss-want) > 1e-9 || d.Allocation.Containers("steep") != 1 {
+		t.Errorf("the least loss is %+v, want %g", d.LeastLoss, want)
+	}
 	p = eight()
 	p.Options.Loss, p.Options.NoCeil15, p.Theta1 = alloc.LossInWorth, false, .1
 	d = decide(t, p)
@@ -184,7 +193,6 @@ func TestBudgetInWorth(t *testing.T) {
 		t.Errorf("budget %g, warnings %q, %v", d.Metrics.LossBudget, e.Warnings, err)
 	}
 	for i := range p.Applications {
-		p.Applications[i].Speed = []float64{1, 1, 1, 1.01, 1.01, 1.01, 1.01, 1.01}
 		p.Applications[i].Min, p.Applications[i].Speed, p.Applications[i].Worth = 3, []float64{1, 1.01, 1.01, 1.01, 1.01, 1.01}, nil
 	}
 	if e, err = alloc.Explain(p, decide(t, p)); err != nil || len(e.Warnings) != 1 {

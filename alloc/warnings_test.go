@@ -15,11 +15,14 @@ func TestMostLoss(t *testing.T) {
 	solved, tight := 0, 0
 	for seed := range uint64(600) {
 		inst := solvertest.General(seed)
+		if seed%2 == 1 {
+			inst = solvertest.Loss(seed)
+		}
 		inst.LossPrice, inst.LossBudget, inst.AdjustBudget = 0, 1e3, 1e3
 		for i := range inst.Apps {
 			app := &inst.Apps[i]
 			app.Delta, _ = app.Demand.DominantShare(inst.Total)
-			app.Value, app.Idle, app.Counts = 0, app.Loss(0), nil
+			app.Value, app.Idle, app.Counts, app.Stay = 0, app.Loss(0), nil, 0
 			app.Worth = []float64{}
 			for n := app.AtLeast(1); n > 0; n = app.AtLeast(n + 1) {
 				app.Worth = append(app.Worth, app.Loss(n)) // so that the optimum is the largest loss
