@@ -174,7 +174,7 @@ func TestBudgetInWorth(t *testing.T) {
 	p.Theta1, p.Servers[0].Capacity[0] = 0, 5
 	d := decide(t, p)
 	// Two and three of 2.5.
-	if d.LeastLoss == nil || math.Abs(d.LeastLoss.Loss-.4) > 1e-9 || math.Abs(d.LeastLoss.Bound-.4) > 1e-6 {
+	if d.LeastLoss == nil || math.Abs(d.LeastLoss.Loss-.4) > 1e-9 || math.Abs(d.LeastLoss.Bound-.4) > 1e-6 || d.Allocation.Containers("steep") != 3 {
 		t.Errorf("the least loss is %+v", d.LeastLoss)
 	}
 	// One that must stay is a thousand times as fast as due, and nothing is too much for the least loss.
