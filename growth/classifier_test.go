@@ -106,6 +106,31 @@ func TestProspect(t *testing.T) {
 	}
 }
 
+// A job that evaluates rarely and is read often, with noise in every reading, stands still on each of its steps:
+// its readings are no independent witnesses that it has converged.
+func TestProspectSteps(t *testing.T) {
+	slow, checks := 0, 0
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var s growth.Series
+		s.Toward(growth.SmallerIsBetter)
+		for i := range 40 * 10 {
+			value := 3 * math.Pow(float64(1+i/40), -0.5) * (1 + 0.01*rng.NormFloat64())
+			outcome := s.Add(time.Duration(i)*10*second, value, growth.Used(1))
+			if i < 80 {
+				continue // one step is no shape yet
+			}
+			checks++
+			if growth.Judge(growth.Prospect{Alpha: 0.05}, &s, outcome) == growth.Slow {
+				slow++
+			}
+		}
+	}
+	if slow > checks/30 {
+		t.Errorf("slow at %d of %d checks", slow, checks)
+	}
+}
+
 // A wider band leaves more open.
 func TestProspectConfidence(t *testing.T) {
 	s := seriesOf(falls(24, 0, 1, 0.2)...) // about 0.12 ahead

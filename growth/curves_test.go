@@ -256,8 +256,8 @@ func hindsight(all []curve, share float64) (mean float64) {
 func TestProspectOnCurves(t *testing.T) {
 	all := curves(t)
 	const interval = 20 * time.Second
-	short := judgeAll(all, growth.Prospect{Alpha: 0.02}, 100*interval, interval)
-	long := judgeAll(all, growth.Prospect{Alpha: 0.02}, 400*interval, interval)
+	short := judgeAll(all, growth.Prospect{Alpha: 0.03}, 100*interval, interval)
+	long := judgeAll(all, growth.Prospect{Alpha: 0.03}, 400*interval, interval)
 	if math.Abs(short.first-long.first) > 0.05 {
 		t.Errorf("marked at %.3f of a short run and %.3f of a long one", short.first, long.first)
 	}
@@ -267,7 +267,7 @@ func TestProspectOnCurves(t *testing.T) {
 		}
 	}
 	decline := judgeAll(all, growth.Decline{Alpha: 0.003}, 100*interval, interval)
-	prospect := judgeAll(all, growth.Prospect{Alpha: 0.03}, 100*interval, interval)
+	prospect := judgeAll(all, growth.Prospect{Alpha: 0.05}, 100*interval, interval)
 	if prospect.first > decline.first+0.01 || prospect.ahead > decline.ahead || prospect.back >= decline.back {
 		t.Errorf("prospect %+v is not better than decline %+v", prospect, decline)
 	}

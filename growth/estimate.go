@@ -17,20 +17,27 @@ const (
 	tailPrior = 4
 	// startPrior weighs the scatter of a single reading when the first value is held against the shape.
 	startPrior = 4
-	// doubling is (3/4) ln 2. The line through the second half of a run has the slope of the curve
-	// at about 3/4 of the run. Where progress follows a logarithm, E = a - b ln w, which is slower
-	// to die out than any power law or exponential, that slope is b/(3w/4), and the gain of running
-	// from w to 2w is b ln 2. flat is the same for the last quarter.
-	doubling = 0.75 * math.Ln2
-	flat     = 0.875 * doubling
+	// late and last are the parts of the run from which on the two lines through its end are drawn.
+	late, last = 0.4, 0.75
+	// doubling is 0.7 ln 2. The line through the run from 0.4 on has the slope of the curve at about 0.7 of
+	// the run. Where progress follows a logarithm, E = a - b ln w, which is slower to die out than any power
+	// law or exponential, that slope is b/(0.7w), and the gain of running from w to 2w is b ln 2. flat is the
+	// same for the last quarter.
+	doubling = (1 + late) / 2 * math.Ln2
+	flat     = (1 + last) / 2 * math.Ln2
+	// mostAlike is the largest correlation of neighbours that counts: a few points tell no more.
+	mostAlike = 0.9
+	// hope is how many standard errors the gain that Ahead is made of lies above the expected one: what
+	// is called converged too early loses more than what is called so too late.
+	hope = 0.2
 	// moved is by how much a shape must explain the values better than no growth at all, in the scatter
 	// that remains, for the job to have grown: noise alone is rarely beyond it.
 	moved = 4
 )
 
 // Estimate is what a run says of its future, over as much work again as was done: a mean over shapes of
-// learning curves, each weighted by how well it fits the history, corrected by the line through the second
-// half as far as that is more than noise.
+// learning curves, each weighted by how well it fits the history, corrected by the line through the later
+// part as far as that is more than noise.
 type Estimate struct {
 	// Level is where the job stands, freed of noise.
 	Level float64 `json:"level"`
@@ -42,8 +49,8 @@ type Estimate struct {
 	// gets worse. Doubt is the standard error.
 	Slope float64 `json:"slope"`
 	Doubt float64 `json:"doubt"`
-	// Ahead is the share of all improvement that the coming half of the work has: expected gain over that
-	// and Improvement. In [-1, 1], 0 where there is no improvement.
+	// Ahead is the share of all improvement that the coming half of the work has: the gain, a fifth of its
+	// standard error above the expected one, over that and Improvement. In [-1, 1], 0 where there is no improvement.
 	Ahead float64 `json:"ahead"`
 	// Rest bounds Ahead by the last quarter of the run alone, noise included; 1 where that is too short
 	// to tell.
@@ -66,6 +73,8 @@ type fit struct {
 	meanV, sumV float64 // mean of v, sum of squares around it
 	best        float64 // least sum of squares around a shape
 	scatter     float64 // variance of a point around its shape
+	widen       float64 // by how much neighbours that stray alike widen the variance of a slope
+	drawn       [len(shapes)][blocks]float64
 }
 
 // prepare fills a fit; false where there is nothing to fit: too few points, no work or no change.
@@ -94,10 +103,10 @@ func (f *fit) prepare(h *history, work float64) bool {
 	return true
 }
 
-// against fits one shape by least squares: height is its size, rest the sum of squares that remains, mean
-// its mean over the points.
-func (f *fit) against(d *drawn) (height, rest, mean float64) {
-	var drawn [blocks]float64
+// against fits the k-th shape by least squares: height is its size, rest the sum of squares that remains, mean
+// its mean over the points, at which it leaves its values in drawn.
+func (f *fit) against(k int) (height, rest, mean float64) {
+	d, drawn := &gallery[k], &f.drawn[k]
 	for i, c := range f.cell[:f.n] {
 		low := d.table[c]
 		drawn[i] = low + float64(f.part[i]*(d.table[c+1]-low))
@@ -128,16 +137,21 @@ func (f *fit) mix() mixture {
 	var heights, rests, means [len(shapes)]float64
 	f.best = math.Inf(1)
 	for k := range gallery {
-		heights[k], rests[k], means[k] = f.against(&gallery[k])
+		heights[k], rests[k], means[k] = f.against(k)
 		f.best = min(f.best, rests[k])
 	}
 	f.scatter = f.best/float64(max(f.n-3, 1)) + float64(misfit*misfit*f.sumV/float64(f.n))
 	var m mixture
 	var total, squares float64
+	var strays [blocks]float64
 	for k := range gallery {
 		g := &gallery[k]
 		weight := g.weight * math.Exp((f.best-rests[k])/(2*f.scatter))
 		gain := heights[k] * (g.now - g.double)
+		for i := range f.n {
+			fitted := float64(heights[k] * (f.drawn[k][i] - means[k]))
+			strays[i] += float64(weight * (f.v[i] - f.meanV - fitted))
+		}
 		total += weight
 		m.gain += float64(weight * gain)
 		squares += float64(weight * gain * gain)
@@ -146,7 +160,26 @@ func (f *fit) mix() mixture {
 	}
 	m.gain, m.level, m.start = m.gain/total, m.level/total, m.start/total
 	m.spread = max(0, squares/total-float64(m.gain*m.gain))
+	f.widen = alike(strays[:f.n])
 	return m
+}
+
+// alike returns by how much the variance of a mean or a slope is larger than that of independent points, from
+// the correlation r of neighbours around the shapes: (1 + r)/(1 - r), as of an autoregressive series. A job that
+// evaluates rarely and is read often stands still between two steps: there all points of a step
+// stray to the same side, and a line through few steps is worth little, however many points it has.
+func alike(strays []float64) float64 {
+	var before, squares, products float64
+	for _, stray := range strays {
+		squares += float64(stray * stray)
+		products += float64(before * stray)
+		before = stray
+	}
+	if !(squares > 0) {
+		return 1
+	}
+	r := max(0, min(products/squares, mostAlike))
+	return (1 + r) / (1 - r)
 }
 
 // tail is the straight line through the end of a run.
@@ -196,6 +229,7 @@ func (h *history) estimate(work, start float64, direction Direction) (Estimate, 
 	better := direction.better(gain, fall)
 	e.Slope, e.Doubt = better*f.scale/f.work, math.Sqrt(variance)*f.scale/f.work
 	if e.Improvement > 0 {
+		better += hope * math.Sqrt(variance)
 		e.Ahead = max(-1, better/max(direction.better(fall, fall)+better, math.Abs(better)))
 	}
 	return e, true
@@ -209,15 +243,15 @@ func (f *fit) begin(first, shaped, size float64) float64 {
 	return float64(believe*first) + float64((1-believe)*(first+shaped)/2)
 }
 
-// correct replaces the gain that the shapes expect by that of the line through the second half, as far as
+// correct replaces the gain that the shapes expect by that of the line through the later part, as far as
 // the line is known better. It returns the gain and its variance.
 func (f *fit) correct(m mixture, improvement float64) (gain, variance float64) {
-	line := f.end(0.5)
+	line := f.end(late)
 	if line.work == 0 {
 		return m.gain, m.spread
 	}
 	scatter := (line.rests + float64(tailPrior*f.scatter)) / float64(line.n-2+tailPrior)
-	noise := scatter / line.work * doubling * doubling
+	noise := f.widen * scatter / line.work * doubling * doubling
 	slack := trust * max(math.Abs(m.gain), floorShare*improvement)
 	weight := slack * slack / (float64(slack*slack) + noise + math.SmallestNonzeroFloat64)
 	gain = float64(weight*-line.slope*doubling) + float64((1-weight)*m.gain)
@@ -227,10 +261,10 @@ func (f *fit) correct(m mixture, improvement float64) (gain, variance float64) {
 // rest returns what the last quarter leaves to hope for, as a share of all improvement: one standard error
 // above the size of its slope.
 func (f *fit) rest(improvement float64) float64 {
-	line := f.end(0.75)
+	line := f.end(last)
 	if line.n < minPoints+1 || line.work == 0 || !(improvement > 0) {
 		return 1
 	}
-	slope := math.Abs(line.slope) + math.Sqrt(line.rests/float64(line.n-2)/line.work)
+	slope := math.Abs(line.slope) + math.Sqrt(f.widen*line.rests/float64(line.n-2)/line.work)
 	return min(1, slope*flat/improvement)
 }

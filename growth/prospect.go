@@ -13,8 +13,8 @@ import (
 const (
 	// DefaultConfidence is one factor of two.
 	DefaultConfidence = 1
-	// enough is the number of averages after which a job that has not improved is not expected to.
-	enough = 64
+	// enough is the number of readings after which a job that has not improved is not expected to.
+	enough = 48
 )
 
 // Prospect judges a job by the share of all its improvement that lies ahead, see [Estimate]: slow below
@@ -25,7 +25,7 @@ const (
 // converged. Values are compared with the job's own improvement, so neither the unit of the evaluation function, nor the
 // interval between checks, nor the length of the job changes the meaning of Alpha.
 //
-// A job that has not improved beyond its noise after twelve averages, that is worse than at its start
+// A job that has not improved beyond its noise after 48 readings, that is worse than at its start
 // where the series knows what is better, or that repeats one value for too long is slow. One that is set
 // back grows again. A jump that nothing announces, such as a step of the learning rate, cannot be
 // foreseen; it is taken back when seen.

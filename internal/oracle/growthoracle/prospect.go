@@ -80,12 +80,30 @@ func tail(x, v []float64, from float64) (xs, vs []float64) {
 }
 
 // shaped is the mean over the shapes: what a run of twice the length brings, where it stands, where it began.
-type shaped struct{ gain, spread, level, start, best, scatter float64 }
+// Widen is what neighbours that stray alike from them do to the variance of a slope.
+type shaped struct{ gain, spread, level, start, best, scatter, widen float64 }
+
+// widening returns (1 + r)/(1 - r) of the correlation r of neighbours among what the shapes leave of the values.
+func widening(strays []float64) float64 {
+	lagged, all := 0.0, 0.0
+	for i, s := range strays {
+		all += s * s
+		if i > 0 {
+			lagged += s * strays[i-1]
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	r := math.Min(0.9, math.Max(0, lagged/all))
+	return (1 + r) / (1 - r)
+}
 
 // shape fits every curve and weighs it by its fit: exp(-rest / (2 scatter)).
 func shape(x, v []float64) shaped {
 	all, weights := curves()
 	var gains, levels, starts, rests []float64
+	var fitted [][]float64
 	for _, curve := range all {
 		var y []float64
 		for i := range x {
@@ -96,6 +114,11 @@ func shape(x, v []float64) shaped {
 		levels = append(levels, mean(v)+height*(curve(1)-mean(y)))
 		starts = append(starts, mean(v)+height*(curve(0)-mean(y)))
 		rests = append(rests, rest)
+		middle := mean(y)
+		for i := range y {
+			y[i] = mean(v) + height*(y[i]-middle)
+		}
+		fitted = append(fitted, y)
 	}
 	s := shaped{best: math.Inf(1)}
 	for _, rest := range rests {
@@ -115,6 +138,13 @@ func shape(x, v []float64) shaped {
 	for k, w := range weights {
 		s.spread += w / total * (gains[k] - s.gain) * (gains[k] - s.gain)
 	}
+	strays := append([]float64(nil), v...)
+	for k, w := range weights {
+		for i := range strays {
+			strays[i] -= w / total * fitted[k][i]
+		}
+	}
+	s.widen = widening(strays)
 	return s
 }
 
@@ -137,24 +167,25 @@ func Look(h History) Outlook {
 	o := Outlook{Level: s.level, Improvement: sign * fall, Slope: sign * gain / h.Now, Doubt: math.Sqrt(variance) / h.Now,
 		Known: product(h.Value, h.Value)-s.best > 4*s.scatter, Rest: 1}
 	if o.Improvement > 0 {
-		o.Ahead = math.Max(-1, sign*gain/math.Max(sign*fall+sign*gain, math.Abs(gain)))
+		hoped := sign*gain + math.Sqrt(variance)/5
+		o.Ahead = math.Max(-1, hoped/math.Max(sign*fall+hoped, math.Abs(hoped)))
 	}
 	// One standard error above the slope of the last quarter, at 7/8 of the run.
 	if xs, vs := tail(x, h.Value, 0.75); len(xs) > 3 && xs[0] >= 0.75 && fall != 0 {
 		slope, rest := regress(xs, vs)
-		above := math.Abs(slope) + math.Sqrt(rest/float64(len(xs)-2)/product(xs, xs))
-		o.Rest = math.Min(1, above*0.875*0.75*math.Ln2/math.Abs(fall))
+		above := math.Abs(slope) + math.Sqrt(s.widen*rest/float64(len(xs)-2)/product(xs, xs))
+		o.Rest = math.Min(1, above*0.875*math.Ln2/math.Abs(fall))
 	}
 	return o
 }
 
-// correct replaces what the shapes expect by the line through the second half, in proportion to what is known
+// correct replaces what the shapes expect by the line through the run from 0.4 on, at 0.7, in proportion to what is known
 // of each: the shapes may be off by half of their gain, or by a fortieth of the improvement.
 func correct(x, v []float64, s shaped, improvement float64) (gain, variance float64) {
-	xs, vs := tail(x, v, 0.5)
+	xs, vs := tail(x, v, 0.4)
 	slope, rest := regress(xs, vs)
-	horizon := 0.75 * math.Ln2
-	noise := (rest + 4*s.scatter) / float64(len(xs)+2) / product(xs, xs) * horizon * horizon
+	horizon := 0.7 * math.Ln2
+	noise := s.widen * (rest + 4*s.scatter) / float64(len(xs)+2) / product(xs, xs) * horizon * horizon
 	slack := 0.5 * math.Max(math.Abs(s.gain), 0.05*improvement)
 	weight := slack * slack / (slack*slack + noise)
 	gain = -weight*slope*horizon + (1-weight)*s.gain
