@@ -16,6 +16,9 @@ import (
 	"github.com/apportion/apportion/placement/sim/policies"
 )
 
+// balanced is the alpha of ours where the time to 95 % of the improvement counts: what is converged has 5 % ahead.
+const balanced = 0.05
+
 // noisyJobs is the number of jobs of a noisy schedule.
 const noisyJobs = 10
 
@@ -40,7 +43,7 @@ func parts(scenario *sim.Scenario) ([]float64, error) {
 func contest(schedules int) *noisy.Contest {
 	intervals := []time.Duration{20 * time.Second, 60 * time.Second}
 	settings := func(interval time.Duration) []setting {
-		return []setting{threshold(0.05, interval, growth.FirstValue), threshold(0.05, interval, growth.LargestGrowth), prospect(interval)}
+		return []setting{threshold(0.05, interval, growth.FirstValue), threshold(0.05, interval, growth.LargestGrowth), prospect(balanced, interval)}
 	}
 	c := &noisy.Contest{
 		Schedules: schedules, Intervals: intervals,

@@ -22,14 +22,18 @@ type setting struct {
 	options  flowcon.Options
 }
 
-// threshold is the thesis' test under one reading of its alpha, prospect is ours.
+// threshold is the thesis' test under one reading of its alpha, prospect is ours at an alpha.
 func threshold(alpha float64, interval time.Duration, n growth.Normalization) setting {
 	return setting{"Threshold, " + n.String(), alpha, interval, flowcon.Options{Normalization: n}}
 }
 
-func prospect(interval time.Duration) setting {
-	return setting{"Prospect", 0, interval, flowcon.Options{Classifier: growth.Prospect{Alpha: 0.02}}}
+func prospect(alpha float64, interval time.Duration) setting {
+	return setting{"Prospect", 0, interval, flowcon.Options{Classifier: growth.Prospect{Alpha: alpha}}}
 }
+
+// patient is the alpha of ours in the tables of completion times: whoever waits for the last of the work loses by an
+// early call what he has ahead, however little it is.
+const patient = 0.02
 
 // classifiers are what the tables compare at one alpha and interval.
 func classifiers(alpha float64, interval time.Duration) []setting {
@@ -37,7 +41,7 @@ func classifiers(alpha float64, interval time.Duration) []setting {
 		threshold(alpha, interval, growth.FirstValue),
 		threshold(alpha, interval, growth.LargestGrowth),
 		threshold(alpha, interval, growth.Raw),
-		prospect(interval),
+		prospect(patient, interval),
 	}
 }
 

@@ -46,7 +46,7 @@ func contestants() []contestant {
 	add("Average with patience", func(a float64) growth.Classifier { return &patience{alpha: a} },
 		1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 	add(ours, func(a float64) growth.Classifier { return growth.Prospect{Alpha: a, Confidence: confidence} },
-		3e-3, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2)
+		0.01, 0.02, 0.03, 0.04, 0.05, 0.08, 0.12, 0.2)
 	return all
 }
 
