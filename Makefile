@@ -83,7 +83,8 @@ endif
 nomad: ## builds the Nomad agent, for tests on a real cluster: some minutes at the first time
 	@test -x $(NOMAD) || (cd examples/nomad/cluster && go build -ldflags '-s -w' -o $(NOMAD) github.com/hashicorp/nomad)
 
-# Where `make kubernetes` builds a Kubernetes control plane. Tests that need it are skipped without.
+# Where `make kubernetes` builds a Kubernetes control plane. Tests that need it are skipped without. The scheduler with the plugin
+# changes with the library, so that its tests link it themselves; here it is compiled once, which is most of the work.
 CONTROLPLANE := examples/kubernetes/cluster
 KUBERNETES := $(CURDIR)/.cache/kubernetes/$(firstword $(shell cat $(addprefix $(CONTROLPLANE)/,go.mod go.sum main.go jobs.go) | cksum))/controlplane
 ifneq ($(wildcard $(KUBERNETES)),)
@@ -93,6 +94,7 @@ endif
 .PHONY: kubernetes
 kubernetes: ## builds a Kubernetes control plane, for tests on a real API server: ten minutes of a CPU at the first time
 	@test -x $(KUBERNETES) || (cd $(CONTROLPLANE) && version=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes) && \
+		go build -o /dev/null ./scheduler && \
 		go build -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$version" -o $(KUBERNETES) .)
 
 .PHONY: slurm

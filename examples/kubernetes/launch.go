@@ -122,7 +122,7 @@ func (o *owner) make(ctx context.Context, p *corev1.Pod) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	// One that was seen already is in the store, and may have gone from there.
-	if _, there, _ := o.store.pods.GetByKey(p.Namespace + "/" + p.Name); !there {
+	if !o.seen.HasPod(p.Namespace, p.Name) {
 		o.made[made.UID] = made
 	}
 	return nil
@@ -227,8 +227,8 @@ func (o *owner) look(ctx context.Context, p *corev1.Pod) error {
 
 // isUp reports whether a node has a kubelet that can end pods.
 func (o *owner) isUp(node string) bool {
-	object, there, err := o.store.nodes.GetByKey(node)
-	return err == nil && there && snapshot.IsUp(object.(*corev1.Node))
+	n := o.seen.Node(node)
+	return n != nil && snapshot.IsUp(n)
 }
 
 // sweepMost is how many pods one sweep takes away.

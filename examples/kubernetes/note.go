@@ -42,7 +42,7 @@ func noteOf(j *batchv1.Job) note {
 func (o *owner) job(ctx context.Context, id string, w *work) (*batchv1.Job, error) {
 	namespace, name := snapshot.Split(id)
 	if w.job != nil {
-		if seen := o.seenJob(id); seen != nil && seen.UID == w.job.UID && newer(seen, w.job) {
+		if seen := o.seen.Job(id); seen != nil && seen.UID == w.job.UID && newer(seen, w.job) {
 			w.job = seen
 		}
 		return w.job, nil

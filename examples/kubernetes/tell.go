@@ -49,7 +49,7 @@ func (o *owner) Tell(ctx context.Context, r *controller.Report) error {
 	}
 	there := map[types.UID]bool{}
 	var err error
-	for _, j := range all[*batchv1.Job](o.store.jobs) {
+	for _, j := range o.seen.Jobs() {
 		id := snapshot.ID(j.Namespace, j.Name)
 		if !snapshot.IsElastic(j) || snapshot.IsFinished(j) || j.DeletionTimestamp != nil {
 			continue
@@ -184,7 +184,7 @@ func (o *owner) announce(ctx context.Context, j *batchv1.Job, reason, sentence s
 
 // Ended implements controller.Cluster: the Job gets the conditions that say that it is over.
 func (o *owner) Ended(ctx context.Context, job string, how checkpoint.Ending) error {
-	j := o.seenJob(job)
+	j := o.seen.Job(job)
 	if j == nil || snapshot.IsFinished(j) {
 		return nil
 	}

@@ -48,10 +48,7 @@ type admitter struct {
 // decide brings the admission up to date, keeps it, and sets the pods of the current slot.
 func (a *admitter) decide(ctx context.Context) error {
 	now := time.Now()
-	o, err := a.cluster.Objects(now)
-	if err != nil {
-		return err
-	}
+	o := a.cluster.Objects(now)
 	items, err := a.cluster.Items()
 	if err != nil {
 		return err

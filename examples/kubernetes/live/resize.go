@@ -39,10 +39,7 @@ type resizer struct {
 
 // decide takes one decision and carries it out.
 func (r *resizer) decide(ctx context.Context) error {
-	o, err := r.cluster.Objects(time.Now())
-	if err != nil {
-		return err
-	}
+	o := r.cluster.Objects(time.Now())
 	items, err := r.cluster.Items()
 	if err != nil {
 		return err

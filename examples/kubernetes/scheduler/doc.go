@@ -19,12 +19,10 @@
 // # Contract
 //
 // The plugin reads informers that the scheduler has, and asks the API server nothing. It depends on the scheduler's framework
-// alone: build it into a scheduler by app.NewSchedulerCommand(app.WithPlugin(scheduler.Name, scheduler.New)), and enable it
-// in a profile as the only plugin of the queue's order.
+// alone. cluster/scheduler is kube-scheduler with the plugin in it; deploy/config.yaml is a profile that enables it, as the only
+// plugin of the queue's order, and deploy/rbac.yaml what it needs beyond the rights of Kubernetes' own scheduler.
 //
 // # Deviations
-//
-// It was tested point by point, not yet inside a scheduler.
 //
 // The scheduler's queue is a heap, which is not put in order anew when shares change: who waits for long may be asked in the
 // order of a while ago. Each pod is compared anew when it comes into the queue again.
