@@ -203,7 +203,7 @@ func TestJobsAreShared(t *testing.T) {
 	b.Holds(map[string]int{"default/a": 12, "default/b": 12})
 	besidetest.Eventually(b.Bench, "users see who has what", 30*time.Second, func() bool {
 		j := b.get("b")
-		return strings.Contains(condition(j, placed), "It has 12 of at most 12 containers") && strings.Contains(condition(j, placed), "bound") &&
+		return strings.Contains(condition(j, snapshot.Placed), "It has 12 of at most 12 containers") && strings.Contains(condition(j, snapshot.Placed), "bound") &&
 			j.Status.Active == 12 && j.Status.Ready != nil && *j.Status.Ready == 12
 	})
 	b.submit(b.job("c", 4, 20, nil))

@@ -23,10 +23,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
-// placed is the type of the condition that says how an elastic Job stands.
-const placed = snapshot.Prefix + "Placed"
-
-// The reasons of that condition.
+// The reasons of the condition snapshot.Placed.
 const (
 	running  = "Running"
 	resizing = "Resizing"
@@ -110,9 +107,9 @@ func (o *owner) tell(ctx context.Context, j *batchv1.Job, now told, r *controlle
 		status = corev1.ConditionTrue
 	}
 	at := metav1.Now()
-	condition := batchv1.JobCondition{Type: placed, Status: status, Reason: now.reason, Message: sentence, LastProbeTime: at, LastTransitionTime: at}
+	condition := batchv1.JobCondition{Type: snapshot.Placed, Status: status, Reason: now.reason, Message: sentence, LastProbeTime: at, LastTransitionTime: at}
 	for i := range j.Status.Conditions {
-		if c := &j.Status.Conditions[i]; c.Type == placed && c.Status == status {
+		if c := &j.Status.Conditions[i]; c.Type == snapshot.Placed && c.Status == status {
 			condition.LastTransitionTime = c.LastTransitionTime
 		}
 	}

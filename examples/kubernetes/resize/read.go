@@ -217,7 +217,7 @@ func (i *Item) standIn() (*batchv1.Job, error) {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: i.Object.GetNamespace(), Name: i.Kind.Resource + "/" + i.Object.GetName(), UID: i.Object.GetUID(),
-			Annotations: annotations, CreationTimestamp: i.Object.GetCreationTimestamp(), ResourceVersion: i.Object.GetResourceVersion(),
+			Labels: i.Object.GetLabels(), Annotations: annotations, CreationTimestamp: i.Object.GetCreationTimestamp(), ResourceVersion: i.Object.GetResourceVersion(),
 		},
 		Spec: batchv1.JobSpec{ManagedBy: &manager, Parallelism: &pods, Template: *template},
 	}, nil

@@ -15,6 +15,7 @@
 //	pod of such a Job                       container
 //	requests, or limits without requests    Application.Demand
 //	namespace                               queue, its ceiling the ResourceQuota less what others use of it
+//	label queue of a Job                    queue below that of its namespace
 //	PriorityClass                           Application.Priority
 //	nodeSelector, required node affinity    Application.Requires on labels
 //	taint that is not tolerated             Application.Requires: no label "taint KEY=VALUE:EFFECT"

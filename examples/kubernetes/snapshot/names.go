@@ -22,10 +22,17 @@ const (
 	Drain = Prefix + "drain"
 	// Weight is the annotation of a Job or a namespace with its weight.
 	Weight = Prefix + "weight"
+	// Queue is the label of a Job with its queue below that of its namespace; without it there is one queue for all such Jobs of
+	// the namespace.
+	Queue = Prefix + "queue"
+	// Queues is the annotation of a namespace with the weights of queues below it, as in "vision=2,speech=0.5"; others weigh 1.
+	Queues = Prefix + "queues"
 	// Attempt is the label of a pod with the number of its run.
 	Attempt = Prefix + "attempt"
 	// Here is the annotation of a pod with how many pods of its run its node has.
 	Here = Prefix + "here"
+	// Placed is the type of the condition of a Job that says how it stands and why.
+	Placed = Prefix + "Placed"
 	// suspended is a label that no node has: what requires it waits.
 	suspended = Prefix + "suspended"
 )

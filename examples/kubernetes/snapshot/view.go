@@ -79,11 +79,7 @@ func (r *Reader) View(o *Objects) *controller.View {
 	}
 	// 3. Jobs, and the queues that they are in.
 	r.readJobs(o, view, newPlaces(nodes, view.Servers))
-	having := map[string]bool{}
-	for i := range view.Jobs {
-		having[view.Jobs[i].Application.Queue] = true
-	}
-	view.Queues = r.queues(o, having, inNamespace)
+	view.Queues = r.queues(o, split(view.Jobs), inNamespace)
 	return view
 }
 
