@@ -210,7 +210,7 @@ func TestFragments(t *testing.T) {
 SIZE OF A POD  FIT  AFTER MOVES  IN ONE PIECE
 2              1    2            2
 4              0    1            1
-the moves: ml/b, ml/c
+the moves: ml/c, ml/b
 `
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
