@@ -255,3 +255,13 @@ func TestWorkItems(t *testing.T) {
 		t.Errorf("%+v %s", list, list[0].Patch)
 	}
 }
+
+// The label of an object names its queue, as a Job's does.
+func TestQueue(t *testing.T) {
+	named, other := item(t, "jobs", "a", map[string]string{resize.Max: "8"}), item(t, "rayclusters", "b", map[string]string{resize.Max: "8"})
+	named.Object.SetLabels(map[string]string{snapshot.Queue: "vision"})
+	p := &resize.Read(gpu, snapshot.Objects{Nodes: []*corev1.Node{node("n1", "4")}}, []resize.Item{named, other}).Problem
+	if got := []string{p.Applications[0].Queue, p.Applications[1].Queue}; !slices.Equal(got, []string{"ml/vision", "ml/default"}) || len(p.Queues) != 3 {
+		t.Errorf("the queues are %v, of %d", got, len(p.Queues))
+	}
+}
