@@ -233,6 +233,9 @@ func (a *Admission) settle(d primaldual.Displacement, why string) {
 
 // job reads what an object says of itself.
 func (a *Admission) job(item *resize.Item) (primaldual.Job, error) {
+	if item.IsKueues() {
+		return primaldual.Job{}, errors.New("it is Kueue's to admit")
+	}
 	annotations := item.Object.GetAnnotations()
 	most, err := strconv.ParseInt(annotations[resize.Max], 10, 32)
 	if err != nil || most < 1 {

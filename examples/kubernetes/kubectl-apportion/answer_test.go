@@ -166,11 +166,11 @@ SIZE OF A POD  FIT  AFTER MOVES  IN ONE PIECE
 	// Of the two that want the four GPUs that are left, each has some.
 	{[]string{"what-if", "-drain", "n2"}, `
 JOB       HAS  NOW  THEN  WHERE THEN  WHY NOT MORE THEN
-ml/big    6    6    3     n1:3        no server has room: nvidia.com/gpu is short on 1 of 1
-ml/small  0    2    1     n1:1        no server has room: nvidia.com/gpu is short on 1 of 1
+ml/big    6    6    2     n1:2        no server has room: nvidia.com/gpu is short on 1 of 1
+ml/small  0    2    2     n1:2        it has its maximum of 2
 saved, stopped and resumed: ml/big
 started: ml/small
-` + leftAlone + `utilization 0.7024 of at most 0.7024 (within 0%), unfairness 0.333 of 4, 1 of 1 adjusted
+` + leftAlone + `utilization 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 1 of 1 adjusted
 `},
 	{[]string{"what-if", "-end", "big"}, `
 JOB       HAS  NOW  THEN  WHERE THEN  WHY NOT MORE THEN
@@ -222,6 +222,16 @@ the moves: ml/c, ml/b
 `
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Who must leave a node that is drained leaves it, whatever the budget for moves by one's own will.
+func TestDrainForces(t *testing.T) {
+	big := job("big", 8)
+	client := fake.NewSimpleClientset(append(pods(big, "n1", 3), node("n1", 4), node("n2", 4), big, job("small", 2))...)
+	got, err := ask(t, client, "what-if", "-drain", "n1", "-arrive", file(t, arriving), "-theta2", "0")
+	if err != nil || strings.Contains(got, "n1:") || !strings.Contains(got, "saved, stopped and resumed: ml/big") {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 

@@ -47,7 +47,6 @@ func (q *query) whatIf(ctx context.Context, c *cluster, _ string, w io.Writer) e
 	if err := table(w, rows...); err != nil {
 		return err
 	}
-	// What is carried out of both is what the change alone costs.
 	steps := alloc.NewPlan(then.Problem, then.Allocation, then.Shares...)
 	for _, said := range []struct {
 		text string
@@ -81,15 +80,14 @@ func (h *change) of(c *cluster, q *query) (*cluster, error) {
 		return nil, errors.New("what-if needs -drain NODE, -arrive FILE or -end JOB")
 	}
 	other := *c
-	other.Nodes, other.Jobs, other.Namespaces = slices.Clone(c.Nodes), slices.Clone(c.Jobs), slices.Clone(c.Namespaces)
+	other.Nodes, other.Jobs = slices.Clone(c.Nodes), slices.Clone(c.Jobs)
 	for _, name := range h.drain {
 		at := slices.IndexFunc(other.Nodes, func(n *corev1.Node) bool { return n.Name == name })
 		if at < 0 {
 			return nil, fmt.Errorf("there is no node %q", name)
 		}
-		drained := other.Nodes[at].DeepCopy()
-		metav1.SetMetaDataAnnotation(&drained.ObjectMeta, snapshot.Drain, "true")
-		other.Nodes[at] = drained
+		// A cordon would let jobs stay for as long as moving them costs too much. A drain ends with a node that nobody has.
+		other.Nodes = slices.Delete(other.Nodes, at, at+1)
 	}
 	for _, name := range h.end {
 		id := q.id(name)

@@ -57,7 +57,7 @@ func (r *Reading) Changes(d *alloc.Decision) ([]Change, error) {
 	return list, nil
 }
 
-// Change returns what gives an object a number of pods, nil if it has that. plan says where a decision has them, and is written
+// Change returns what gives an object a number of pods, nil if it has that, or if only Kueue could do it. plan says where a decision has them, and is written
 // down beside; nil: nobody knows.
 func (i *Item) Change(to int64, plan map[string]int64) (*Change, error) {
 	count, suspended, err := i.count()
@@ -68,7 +68,8 @@ func (i *Item) Change(to int64, plan map[string]int64) (*Change, error) {
 	if suspended {
 		c.From = 0
 	}
-	if c.From == c.To {
+	// Who runs at all is Kueue's to say of its objects.
+	if c.From == c.To || c.To == 0 && i.IsKueues() {
 		return nil, nil
 	}
 	version := operation{"test", "/metadata/resourceVersion", i.Object.GetResourceVersion()}

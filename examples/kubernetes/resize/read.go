@@ -33,6 +33,9 @@ const (
 	Plan = snapshot.Prefix + "plan"
 )
 
+// kueueQueue is the label of an object that is Kueue's to admit.
+const kueueQueue = "kueue.x-k8s.io/queue-name"
+
 // Item is an object that may be elastic.
 type Item struct {
 	Kind   *Kind
@@ -43,6 +46,10 @@ type Item struct {
 func (i *Item) ID() string {
 	return i.Kind.Resource + "/" + i.Object.GetNamespace() + "/" + i.Object.GetName()
 }
+
+// IsKueues reports whether Kueue says when an object runs: the field that suspends it is Kueue's, and only its number of pods may
+// be changed.
+func (i *Item) IsKueues() bool { return i.Object.GetLabels()[kueueQueue] != "" }
 
 // Reading is a cluster at one moment.
 type Reading struct {
@@ -202,8 +209,12 @@ func (i *Item) standIn() (*batchv1.Job, error) {
 	if err != nil || most < 1 {
 		return nil, fmt.Errorf("annotation %s = %q: a number of pods from 1 on", Max, annotations[Max])
 	}
-	if _, _, err := i.count(); err != nil {
+	_, suspended, err := i.count()
+	if err != nil {
 		return nil, err
+	}
+	if suspended && i.IsKueues() {
+		return nil, errors.New("Kueue has it suspended: it is resized when Kueue has admitted it")
 	}
 	template, err := i.Template()
 	if err != nil {

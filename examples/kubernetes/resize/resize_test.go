@@ -265,3 +265,25 @@ func TestQueue(t *testing.T) {
 		t.Errorf("the queues are %v, of %d", got, len(p.Queues))
 	}
 }
+
+// Of an object that is Kueue's the number of pods is changed and nothing else: one that Kueue has suspended is left alone, and none
+// is suspended or taken out of that.
+func TestKueue(t *testing.T) {
+	o := snapshot.Objects{Nodes: []*corev1.Node{node("n1", "4")}}
+	i := item(t, "jobs", "a", map[string]string{resize.Max: "8"})
+	i.Object.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "team"})
+	list := changes(t, o, i)
+	if len(list) != 1 || list[0].To != 4 || strings.Contains(string(list[0].Patch), "suspend") {
+		t.Errorf("%+v", list)
+	}
+	if c, err := i.Change(0, nil); c != nil || err != nil {
+		t.Errorf("it would be suspended: %+v, %v", c, err)
+	}
+	if err := unstructured.SetNestedField(i.Object.Object, true, "spec", "suspend"); err != nil {
+		t.Fatal(err)
+	}
+	r := resize.Read(gpu, o, []resize.Item{i})
+	if why := r.Rejected["jobs/ml/a"]; !strings.Contains(why, "Kueue has it suspended") || len(r.Problem.Applications) != 0 {
+		t.Errorf("%q, %d applications", why, len(r.Problem.Applications))
+	}
+}
