@@ -211,6 +211,11 @@ func TestBadAnnotations(t *testing.T) {
 			t.Errorf("%q: %+v", annotations, v)
 		}
 	}
+	kueues := item(t, "a", resize.Max, "2", admit.Work, "1h")
+	kueues.Object.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "team"})
+	if v, err := a.Offer(kueues); err == nil {
+		t.Errorf("what is Kueue's to admit: %+v", v)
+	}
 	if len(a.Known()) != 0 {
 		t.Errorf("known are %v", a.Known())
 	}

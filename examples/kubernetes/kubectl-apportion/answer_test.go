@@ -229,9 +229,11 @@ the moves: ml/c, ml/b
 func TestDrainForces(t *testing.T) {
 	big := job("big", 8)
 	client := fake.NewSimpleClientset(append(pods(big, "n1", 3), node("n1", 4), node("n2", 4), big, job("small", 2))...)
-	got, err := ask(t, client, "what-if", "-drain", "n1", "-arrive", file(t, arriving), "-theta2", "0")
-	if err != nil || strings.Contains(got, "n1:") || !strings.Contains(got, "saved, stopped and resumed: ml/big") {
-		t.Errorf("%v\n%s", err, got)
+	for _, budget := range []string{"0", "1"} {
+		got, err := ask(t, client, "what-if", "-drain", "n1", "-arrive", file(t, arriving), "-theta2", budget)
+		if err != nil || strings.Contains(got, "n1:") || !strings.Contains(got, "n2:") || !strings.Contains(got, "saved, stopped") {
+			t.Errorf("%v\n%s", err, got)
+		}
 	}
 }
 

@@ -65,6 +65,7 @@ func TestReal(t *testing.T) {
 		}
 		return text.String(), err
 	}
+	arrives := file(t, arriving)
 	for _, test := range []struct {
 		args []string
 		want []string
@@ -72,7 +73,7 @@ func TestReal(t *testing.T) {
 		{[]string{"plan"}, []string{"ml/big    3    6     8", "ml/small  0    2     2"}},
 		{[]string{"explain", "big"}, []string{"has       3: n1:3", "decision  6: "}},
 		{[]string{"fragmentation"}, []string{"5 of nvidia.com/gpu are free"}},
-		{[]string{"what-if", "-drain", "n1", "-arrive", file(t, arriving)}, []string{"ml/new ", "saved, stopped and resumed: ml/big"}},
+		{[]string{"what-if", "-drain", "n1", "-arrive", arrives}, []string{"ml/big    3    6    ", "ml/new ", "n2:", "saved, stopped"}},
 	} {
 		got, err := ask(user, test.args...)
 		for _, want := range test.want {
