@@ -214,7 +214,7 @@ func (i *Item) standIn() (*batchv1.Job, error) {
 		return nil, err
 	}
 	if suspended && i.IsKueues() {
-		return nil, errors.New("Kueue has it suspended: it is resized when Kueue has admitted it")
+		return nil, errors.New("it is suspended by Kueue: it is resized when that has admitted it")
 	}
 	template, err := i.Template()
 	if err != nil {

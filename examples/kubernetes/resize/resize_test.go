@@ -283,7 +283,7 @@ func TestKueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := resize.Read(gpu, o, []resize.Item{i})
-	if why := r.Rejected["jobs/ml/a"]; !strings.Contains(why, "Kueue has it suspended") || len(r.Problem.Applications) != 0 {
+	if why := r.Rejected["jobs/ml/a"]; !strings.Contains(why, "suspended by Kueue") || len(r.Problem.Applications) != 0 {
 		t.Errorf("%q, %d applications", why, len(r.Problem.Applications))
 	}
 }
