@@ -27,6 +27,8 @@ var ablations = []struct {
 	{"repair", func(n *tuning.Numbers) { n.RepairMoves, n.Hope = 0, 0 }},
 	{"polish", func(n *tuning.Numbers) { n.Polish = 0 }},
 	{"sets", func(n *tuning.Numbers) { n.Tries = 0 }},
+	{"climb", func(n *tuning.Numbers) { n.Stride = 0 }},
+	{"slack of a container", func(n *tuning.Numbers) { n.SlackUnits = math.Inf(1) }},
 	{"branch and bound", func(n *tuning.Numbers) { n.Nodes, n.Limits.Size = 0, 0 }},
 	{"exact leaves", func(n *tuning.Numbers) { n.States, n.RestStates = 0, 0 }},
 	{"least worth", func(n *tuning.Numbers) { n.LeastWorth = 0 }},
@@ -68,7 +70,7 @@ func BenchmarkAblation(b *testing.B) {
 			for _, a := range ablations {
 				tune := tuning.Standard()
 				a.without(tune)
-				b.Logf("%-11s without %-17s %s", name, a.part, compare(instances, whole, func(inst *solver.Instance) *solver.Solution {
+				b.Logf("%-11s without %-20s %s", name, a.part, compare(instances, whole, func(inst *solver.Instance) *solver.Solution {
 					return answerWith(tune, inst, a.part != "lattice")
 				}))
 			}

@@ -31,7 +31,7 @@ func (q *Search) bound() float64 {
 	s, sum := q.leaves.S, 0.0
 	for i, in := range q.free {
 		if in {
-			sum += q.gain[i]
+			sum += q.root.gain[i]
 		}
 	}
 	for c := range s.Cells {
@@ -39,7 +39,7 @@ func (q *Search) bound() float64 {
 		if class == pattern.NoClass {
 			return math.Inf(-1)
 		}
-		sum += s.Cells[c].Size * q.best[class]
+		sum += s.Cells[c].Size * q.root.best[class]
 	}
 	return sum
 }
@@ -63,10 +63,10 @@ func TestMissedIsADifference(t *testing.T) {
 			if !in {
 				continue
 			}
-			missed, with := q.missed(int32(i)), q.bound()
-			q.free[i] = false
+			missed, with := q.missedBy(int32(i)), q.bound()
+			q.toggle(int32(i))
 			without := q.bound()
-			q.free[i] = true
+			q.toggle(int32(i))
 			if math.IsInf(with, -1) {
 				continue
 			}
@@ -120,8 +120,8 @@ func checkPrices(t *testing.T, q *Search, x []float64) {
 		for n := a.Min; n <= a.Max; n++ {
 			phi = math.Max(phi, x[a.Type]*float64(n)-lambda*p.Loss(int32(i), n))
 		}
-		if want := phi - p.KeepWorth(int32(i), lambda); a.Pinnable && math.Abs(q.gain[i]-want) > 1e-9 {
-			t.Errorf("application %d gains %g, want %g", i, q.gain[i], want)
+		if want := phi - p.KeepWorth(int32(i), lambda); a.Pinnable && math.Abs(q.root.gain[i]-want) > 1e-9 {
+			t.Errorf("application %d gains %g, want %g", i, q.root.gain[i], want)
 		}
 	}
 	for g := range s.Lists.Classes {
@@ -133,8 +133,8 @@ func checkPrices(t *testing.T, q *Search, x []float64) {
 			}
 			want = math.Max(want, sum)
 		}
-		if math.Abs(q.best[g]-want) > 1e-9 {
-			t.Errorf("the best pattern of class %d is worth %g, want %g", g, q.best[g], want)
+		if math.Abs(q.root.best[g]-want) > 1e-9 {
+			t.Errorf("the best pattern of class %d is worth %g, want %g", g, q.root.best[g], want)
 		}
 	}
 }
@@ -173,18 +173,22 @@ func TestKeepOne(t *testing.T) {
 	q := newSearch(3, nil)
 	var members []int32
 	for i := range q.free {
-		if q.free[i] = q.leaves.S.Problem.Apps[i].Pinnable; !q.free[i] {
+		if len(members) == 3 || !q.leaves.S.Problem.Apps[i].Pinnable {
 			continue
 		}
 		// Where more are free than the budget allows on one server no class is listed.
-		if q.free[i] = len(members) < 3 && !math.IsInf(q.missed(int32(i)), 1); q.free[i] {
-			members = append(members, int32(i))
+		if q.toggle(int32(i)); math.IsInf(q.missedBy(int32(i)), 1) {
+			q.toggle(int32(i))
+			continue
 		}
+		members = append(members, int32(i))
 	}
-	q.n = 3
 	// Prices of 0 make all classes alike: the gains alone tell who is missed.
-	clear(q.best)
-	q.gain[members[0]], q.gain[members[1]], q.gain[members[2]] = 1, 3, 2
+	clear(q.root.best)
+	q.root.gain[members[0]], q.root.gain[members[1]], q.root.gain[members[2]] = 1, 3, 2
+	for i := range q.stale {
+		q.stale[i] = true
+	}
 	spared := map[int32]bool{members[0]: true}
 	for _, want := range []int32{members[2], members[1], members[0]} {
 		before := slices.Clone(q.free)
@@ -243,7 +247,7 @@ func TestRun(t *testing.T) {
 func TestSlackBoundsTheWalk(t *testing.T) {
 	for _, slack := range []float64{0, 0.05} {
 		q := newSearch(2, nil)
-		q.tune = &tuning.Sets{Tries: 1, Slack: slack}
+		q.tune = &tuning.Sets{Tries: 1, Slack: slack, SlackUnits: math.Inf(1)}
 		last, down := q.value(), 0
 		for range 60 {
 			q.Run(t.Context(), 1)

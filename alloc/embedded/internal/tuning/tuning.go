@@ -103,8 +103,13 @@ type Annealing struct {
 type Sets struct {
 	// Tries is how many sets it judges for a unit of effort and five adjustments.
 	Tries float64
-	// Slack is how far below the last set, relative, a set may be and still be walked on from.
-	Slack float64
+	// Slack is how far below the last set, relative, a set may be and still be walked on from, SlackUnits the same in
+	// mean values of a container: the lesser one holds, the latter on large clusters, where 0.3 % of the utilization is
+	// many containers. Row "slack of a container".
+	Slack, SlackUnits float64
+	// A climb exchanges one in Stride of the budget of adjustments at first before it judges: more of them are out of
+	// date at the prices of the set, fewer take more sets to come as far. 0: no climb. Row "climb".
+	Stride int64
 }
 
 // Tree says how branch and bound spends its rounds.
@@ -155,7 +160,7 @@ func Standard() *Numbers {
 			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthWork: 20, WorthCrowd: 60, WorthRepair: 10,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
-		Sets: Sets{Tries: 3, Slack: 0.003},
+		Sets: Sets{Tries: 3, Slack: 0.003, SlackUnits: 0.3, Stride: 8},
 		Tree: Tree{RootRounds: 100, RootTries: 4, NodeRounds: 12, PriceRounds: 25, Visits: 3, Aim: 0.997, Recent: 8},
 		Limits: Limits{
 			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
