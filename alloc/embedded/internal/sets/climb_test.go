@@ -177,9 +177,16 @@ func TestClimb(t *testing.T) {
 	if climbed <= walked {
 		t.Errorf("climbs end at %g in all, walks of as many sets at %g", climbed, walked)
 	}
-	q := newClimb(t, 1)
-	if q.climb(instancetest.NewFuse(0), tries); q.leaves.Judged > 1 {
-		t.Errorf("%d sets judged after the context ended", q.leaves.Judged)
+	for most := range int64(4) {
+		q := newClimb(t, 1)
+		if n := q.climb(t.Context(), most); n != most {
+			t.Errorf("%d sets judged, want %d", n, most)
+		}
+		// A context that ends after one look ends before the first exchange.
+		q = newClimb(t, 1)
+		if n := q.climb(instancetest.NewFuse(int(min(most, 1))), tries); n > 0 {
+			t.Errorf("%d sets judged after the context ended", n)
+		}
 	}
 }
 

@@ -160,7 +160,7 @@ func Standard() *Numbers {
 			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthWork: 20, WorthCrowd: 60, WorthRepair: 10,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
-		Sets: Sets{Tries: 3, Slack: 0.003, SlackUnits: 0.3, Stride: 8},
+		Sets: Sets{Tries: 3, Slack: 0.003, SlackUnits: 2, Stride: 8},
 		Tree: Tree{RootRounds: 100, RootTries: 4, NodeRounds: 12, PriceRounds: 25, Visits: 3, Aim: 0.997, Recent: 8},
 		Limits: Limits{
 			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
