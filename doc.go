@@ -161,6 +161,8 @@
 //	[Land60, branching on who is freed]	alloc/embedded/internal/tree/tree.go	Tree.Run
 //	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
 //	[Schrimpf00, sets]	alloc/embedded/internal/sets/sets.go	Search.Run
+//	[Geoffrion74, sets]	alloc/embedded/internal/sets/prices.go	prices.set, Search.change
+//	[exchanges at prices of a set, no paper]	alloc/embedded/internal/sets/climb.go	Search.climb
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/moves.go	Annealer.propose
 //	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate

@@ -13,7 +13,8 @@
 //     where a unit of a scarce kind, as one of 5 GPUs, is about the gap, nodes also limit how much of that
 //     kind is used.
 //   - sets: a walk over sets of freed applications, [Schrimpf00]: some that share a server are freed, those
-//     that a priced bound misses least are kept for them, and the residual problem judges the set.
+//     that a priced bound misses least are kept for them, and the residual problem judges the set. Where many may
+//     be adjusted a climb goes first, by many exchanges at once.
 //   - leaf: what is known about a set of freed applications. The residual problem is packed by an ascent
 //     from its linear program, and settled for good by branching on counts and by dynamic programming on
 //     slack. Where servers hold too much for lists of patterns, what the kept ones leave is an instance of
