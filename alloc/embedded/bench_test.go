@@ -56,3 +56,22 @@ func BenchmarkSize(b *testing.B) {
 		}
 	}
 }
+
+// Jobs that may use either of two kinds of accelerators, 16 options or more together: the mean over eight instances of the time
+// of one, and of its gap.
+func BenchmarkOptions(b *testing.B) {
+	const seeds = 8
+	for _, size := range [...][2]int{{20, 30}, {100, 100}} {
+		for _, previous := range []bool{false, true} {
+			b.Run(fmt.Sprintf("servers=%d/apps=%d/previous=%v", size[0], size[1], previous), func(b *testing.B) {
+				b.ReportAllocs()
+				gap, n := 0.0, uint64(0)
+				for b.Loop() {
+					sol := solve(b, nil, alloctest.Accelerators(n%seeds, size[0], size[1], previous))
+					gap, n = gap+100*sol.Gap(), n+1
+				}
+				b.ReportMetric(gap/float64(n), "gap%")
+			})
+		}
+	}
+}

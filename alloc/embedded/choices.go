@@ -27,6 +27,8 @@ type chooser struct {
 	*Solver
 	inst *solver.Instance
 	best *solver.Solution // with the bound of all
+	// priced is the bound that the prices alone prove.
+	priced float64
 	// most is the largest bound of those that were fixed, as far as all of them were.
 	most float64
 }
@@ -55,7 +57,8 @@ func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
 	apart, added := c.inst.Apart()
 	opts := rootOptions{tune: tuning.Standard(), effort: c.opts.Effort, fine: true, stop: math.Inf(-1), choices: c.inst.Choices}
 	r := newRoot(ctx, problem.New(apart), opts)
-	c.best.Bound = math.Min(r.bound()-added, c.inst.Cap())
+	c.priced = r.bound() - added
+	c.best.Bound = math.Min(c.priced, c.inst.Cap())
 	c.best.Multipliers = r.multipliers()
 	c.best.Effort = r.taken()
 	return r.better()
@@ -113,7 +116,7 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	looks := min(int(min(c.opts.Effort/effortOfLook, math.MaxInt32)), len(others))
 	for _, other := range others[:looks] {
 		before := picked[other.choice]
-		if before == other.app || ctx.Err() != nil || c.near() {
+		if before == other.app || ctx.Err() != nil || c.near() || c.hopeless(other) {
 			continue
 		}
 		picked[other.choice] = other.app
@@ -129,6 +132,11 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	c.settled()
 }
 
+// hopeless reports whether no solution that uses an option is better than the best answer.
+func (c *chooser) hopeless(o other) bool {
+	return c.best.Counts != nil && c.priced-o.loses <= c.inst.Objective(c.best.Counts)+solver.ObjectiveTolerance
+}
+
 // near reports whether the best answer is as near to the bound as was asked for.
 func (c *chooser) near() bool {
 	return c.best.Counts != nil && c.best.Bound-c.inst.Objective(c.best.Counts) <= math.Max(solver.ObjectiveTolerance, c.opts.Gap*math.Abs(c.best.Bound))
@@ -138,6 +146,8 @@ func (c *chooser) near() bool {
 type other struct {
 	choice, app int
 	regret      float64
+	// loses is what the prices prove to be lost with it: no solution that uses it is worth more than their bound less this.
+	loses float64
 }
 
 // preferred returns the options that the best prices prefer, and the others, those with the least regret first. Whoever is not to be
@@ -164,7 +174,12 @@ func (c *chooser) preferred(prices *lagrange.Descent) (picked []int, others []ot
 		picked[at] = apps[best]
 		for o, i := range apps {
 			if o != best && !c.inst.Apps[head].Pinned {
-				others = append(others, other{at, i, gains[best] - gains[o]})
+				next := other{choice: at, app: i, regret: gains[best] - gains[o]}
+				// Who stays as it is has the option that it runs with, and leaves its adjustment to others.
+				if i != int(head) || !d.Problem.Apps[head].Pinnable {
+					next.loses = math.Max(0, next.regret)
+				}
+				others = append(others, next)
 			}
 		}
 	}
