@@ -132,13 +132,14 @@ func (c *cluster) running() int {
 	return running
 }
 
-// compile compiles the holder.
+// compile compiles the holder, and what runs jobs of fixed sizes beside it.
 func (c *cluster) compile() {
 	c.Helper()
 	sources, err := filepath.Glob("holder/src/main/java/com/github/apportion/yarn/*.java")
 	if err != nil || len(sources) == 0 {
 		c.Fatalf("%v: no sources", err)
 	}
+	sources = append(sources, "holder/src/test/java/com/github/apportion/yarn/Gangs.java")
 	args := append([]string{"--release", "11", "-proc:none", "-Xlint:all,-classfile,-path", "-Werror", "-d", filepath.Join(c.dir, "classes"),
 		"-cp", filepath.Join(c.jars, "*")}, sources...)
 	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {

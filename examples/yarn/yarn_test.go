@@ -111,6 +111,7 @@ func TestYARN(t *testing.T) {
 	t.Run("share", c.share)
 	t.Run("refuse", c.refuse)
 	t.Run("queues", c.queues)
+	t.Run("day", c.day)
 	t.Run("faults", c.faults)
 }
 

@@ -1,0 +1,152 @@
+// This file plays a day of a real trace on a real YARN cluster: by the CapacityScheduler alone, and with the controller
+// beside it.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/beside/day"
+)
+
+// daySlots is how many containers of a day's jobs three nodes hold: a virtual core each.
+const daySlots = 24
+
+// dayPlayer is a bench on which a day is played. It implements besidetest.Player.
+type dayPlayer struct {
+	*bench
+	fixed *gangs
+}
+
+// Beside implements besidetest.Player.
+func (p *dayPlayer) Beside() *besidetest.Bench { return p.Bench }
+
+// Elastic implements besidetest.Player.
+func (p *dayPlayer) Elastic(j *day.Job, argv []string) string {
+	return p.submit(j.Name, int(j.Max), 0, map[string]any{"demand": map[string]any{memoryKind: 500, vcoreKind: 1}, "command": argv})
+}
+
+// Fixed implements besidetest.Player. The job begins when YARN has granted all its containers, wherever these are.
+func (p *dayPlayer) Fixed(j *day.Job, argv []string, env map[string]string) {
+	var script strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&script, "export %s=%s\n", key, quote(env[key]))
+	}
+	fmt.Fprintf(&script, "exec %s\n", strings.Join(argv, " "))
+	name := filepath.Join(p.Shared, j.Name+".sh")
+	if err := os.WriteFile(name, []byte(script.String()), 0o600); err != nil {
+		p.Bench.Fatal(err)
+	}
+	p.fixed.play(map[string]any{"job": j.Name, "queue": "a", "containers": j.Fixed, "memory": 500, "vcores": 1,
+		"command": "exec /bin/sh " + name, "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"})
+}
+
+// Left implements besidetest.Player.
+func (p *dayPlayer) Left() int {
+	left := p.fixed.left() + len(p.held())
+	for _, a := range p.applications() {
+		if !a.isOver() {
+			left++
+		}
+	}
+	return left
+}
+
+// gangs is the program that runs jobs of fixed sizes.
+type gangs struct {
+	testing.TB
+	in io.WriteCloser
+
+	mu      sync.Mutex
+	playing map[string]bool
+}
+
+// newGangs starts it. It ends with the test.
+func newGangs(t testing.TB, c *cluster) *gangs {
+	t.Helper()
+	argv := c.java(rmName, "com.github.apportion.yarn.Gangs")
+	cmd := exec.Command(argv[0], argv[1:]...)
+	log, err := os.Create(filepath.Join(c.dir, "gangs.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gangs{TB: t, in: in, playing: map[string]bool{}}
+	heard := make(chan struct{})
+	go func() { defer close(heard); g.hear(out) }()
+	t.Cleanup(func() {
+		_ = in.Close() // which ends it
+		<-heard
+		_ = cmd.Wait() // however it ends
+		_ = log.Close()
+	})
+	return g
+}
+
+// play has a job played.
+func (g *gangs) play(order map[string]any) {
+	g.Helper()
+	text, err := json.Marshal(order)
+	if err == nil {
+		g.mu.Lock()
+		g.playing[order["job"].(string)] = true
+		g.mu.Unlock()
+		_, err = g.in.Write(append(text, '\n'))
+	}
+	if err != nil {
+		g.Fatal(err)
+	}
+}
+
+// hear takes in how jobs have ended.
+func (g *gangs) hear(out io.Reader) {
+	lines := json.NewDecoder(out)
+	for {
+		var ended struct{ Job, Fault string }
+		if lines.Decode(&ended) != nil {
+			return
+		}
+		if ended.Fault != "" {
+			g.Errorf("job %s: %s", ended.Job, ended.Fault)
+		}
+		g.mu.Lock()
+		delete(g.playing, ended.Job)
+		g.mu.Unlock()
+	}
+}
+
+// left is how many jobs have not ended.
+func (g *gangs) left() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.playing)
+}
+
+// day plays days, each with a controller of its own.
+func (c *cluster) day(t *testing.T) {
+	besidetest.Daily{Manager: "yarn", Slots: daySlots, Bench: func(t *testing.T) besidetest.Player {
+		return &dayPlayer{newBench(t, c), newGangs(t, c)}
+	}}.Day(t)
+}
