@@ -28,6 +28,8 @@ type declared struct {
 	Queue    string `json:"queue"`
 	Priority int32  `json:"priority,omitzero"`
 	Label    string `json:"label,omitempty"`
+	// Application is the ID of the application whose master follows decisions; empty: there will be an unmanaged one.
+	Application string `json:"application,omitempty"`
 	// Demand is what one container takes, by YARN's names of resources.
 	Demand map[string]int64 `json:"demand"`
 	// Command is what every container runs, as an argument vector, and Env its environment.
@@ -107,6 +109,9 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 	if len(s.Command) == 0 {
 		return errors.New("command is empty")
 	}
+	if s.Application != "" && !applicationID.MatchString(s.Application) {
+		return fmt.Errorf("application %q is not the ID of one", s.Application)
+	}
 	for name := range s.Env {
 		if !isVariable(name) {
 			return fmt.Errorf("env %q is no name of a variable", name)
@@ -152,7 +157,7 @@ const partition = "partition"
 
 // application is the job for the optimizer. YARN grants multiples of least, so that is what is counted with.
 func (s *submission) application(kinds apportion.Kinds, least apportion.Resources) alloc.Application {
-	a := alloc.Application{ID: s.Job, Weight: 1, Min: 1, Max: s.Max, Step: s.Step, PerServer: s.PerServer, MaxServers: s.MaxServers,
+	a := alloc.Application{ID: s.Job, Queue: s.Queue, Weight: 1, Min: 1, Max: s.Max, Step: s.Step, PerServer: s.PerServer, MaxServers: s.MaxServers,
 		Priority: int64(s.Priority), Demand: make(apportion.Resources, len(kinds)),
 		Requires: []apportion.Requirement{{Key: partition, Op: apportion.In, Values: []string{s.Label}}}}
 	if s.Weight != nil {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,8 +24,11 @@ import (
 // open has the holder hold the application of a job, and says why it does not yet; "": it does.
 func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) {
 	var answer held
-	err = y.holder.call(ctx, map[string]any{"op": "open", "job": s.Job, "user": s.User, "queue": s.Queue, "label": s.Label,
-		"priority": s.Priority, "stamp": s.Stamp}, &answer)
+	if s.Application != "" {
+		answer, err = y.masters.follow(s.Application, s.Job, s.User)
+	} else {
+		err = y.openHeld(ctx, s, &answer)
+	}
 	switch {
 	case err != nil || answer.State == "open":
 		return "", err
@@ -36,9 +38,36 @@ func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) 
 	return cmp.Or(answer.Why, "its application is "+answer.State), nil
 }
 
+// openHeld has the holder hold the application of a job.
+func (y *yarn) openHeld(ctx context.Context, s *submission, answer *held) error {
+	return y.holder.call(ctx, map[string]any{"op": "open", "job": s.Job, "user": s.User, "queue": s.Queue, "label": s.Label,
+		"priority": s.Priority, "stamp": s.Stamp}, answer)
+}
+
 // end has the application of a job end.
 func (y *yarn) end(ctx context.Context, job, status, why string) error {
+	if id, err := y.followerOf(job); err != nil || id != "" {
+		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Status, o.Why = status, why }))
+	}
 	return y.order(ctx, job, map[string]any{"op": "end", "status": status, "why": why})
+}
+
+// followerOf is the application of a job whose master follows; "": it has none.
+func (y *yarn) followerOf(job string) (id string, err error) {
+	y.mu.Lock()
+	id, seen := y.followed[job]
+	y.mu.Unlock()
+	if seen {
+		return id, nil
+	}
+	// Its file is gone, and this controller has not seen it.
+	known, err := y.masters.known()
+	for one, of := range known {
+		if of == job && (id == "" || numberOf(one) > numberOf(id)) {
+			id = one
+		}
+	}
+	return id, err
 }
 
 // order sends an order about a job. One that is not held has no application in which anything could be done, or is about
@@ -50,7 +79,7 @@ func (y *yarn) order(ctx context.Context, job string, order map[string]any) erro
 	if !errors.As(err, &refused) {
 		return err
 	}
-	apps, listErr := y.manager.applications(ctx, y.instance)
+	apps, listErr := y.applications(ctx, nil)
 	if listErr != nil {
 		return errors.Join(err, listErr)
 	}
@@ -99,6 +128,9 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 		}
 	}
 	order["resources"] = others
+	if s.Application != "" {
+		return y.masters.order(s.Application, func(o *orders) { o.Run = order })
+	}
 	return y.holder.call(ctx, order, &struct{}{})
 }
 
@@ -154,19 +186,7 @@ func (y *yarn) prepare(s *submission, t *managed.Task) error {
 		}
 		names = append(names, name)
 	}
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	owner, err := user.Lookup(s.User)
-	if err != nil {
-		return err
-	}
-	uid, _ := strconv.Atoi(owner.Uid) // which is a number on this system
-	gid, _ := strconv.Atoi(owner.Gid)
-	for _, name := range names {
-		err = errors.Join(err, os.Chown(name, uid, gid))
-	}
-	return err
+	return giveTo(s.User, names...)
 }
 
 // tokenName is the token of guards in the folder of a run.
@@ -201,13 +221,16 @@ func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\'
 // Stop implements managed.Manager. What is given back is YARN's again at once, whether its node answers or not; what lives
 // there is the guards' to say.
 func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) error {
+	if id, err := y.followerOf(job); err != nil || id != "" {
+		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Stop = max(o.Stop, attempt) }))
+	}
 	return y.order(ctx, job, map[string]any{"op": "stop", "attempt": attempt})
 }
 
 // Trouble implements managed.Manager: a container that is over without its guard having said a word has not started, and
 // one that nobody asked YARN for will not come.
 func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
-	all, err := y.holder.list(ctx)
+	all, err := y.standing(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -220,6 +243,23 @@ func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server st
 		return "", err
 	}
 	return troubleOf(&one, attempt, server, counts[server]), nil
+}
+
+// standing says how all applications stand, by job.
+func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
+	all, err := y.holder.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := y.masters.known()
+	for _, job := range known {
+		id, ofErr := y.followerOf(job)
+		if ofErr == nil && id != "" {
+			all[job], ofErr = y.masters.stands(id)
+		}
+		err = errors.Join(err, ofErr)
+	}
+	return all, err
 }
 
 // troubleOf says why so many containers of a run will not start on a server; "": they may.
@@ -249,7 +289,7 @@ func (y *yarn) ghosts(ctx context.Context) map[string]string {
 	if y.holder == nil {
 		return nil
 	}
-	all, err := y.holder.list(ctx)
+	all, err := y.standing(ctx)
 	if err != nil {
 		return nil // the guards are heard whoever holds the applications
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,9 +36,11 @@ type yarn struct {
 	guard   beside.Guarded
 	// jobs is the folder of the jobs, and folder that of what must be remembered.
 	jobs, folder string
-	// holder holds the applications, all of which have the tag instance; nil: a dry run.
+	// holder holds the applications, all of which have the tag instance, and masters are those of users that follow; nil: a
+	// dry run.
 	holder   *holder
 	instance string
+	masters  *masters
 
 	// starting lets one run after the other be asked for: all servers of a run ask for it at the same time.
 	starting sync.Mutex
@@ -45,6 +48,8 @@ type yarn struct {
 	mu sync.Mutex
 	// stamps are those of the jobs that were submitted, by name.
 	stamps map[string]string
+	// followed are the applications of jobs whose masters follow, by name.
+	followed map[string]string
 	// least is what YARN's grants are multiples of; nil: it was not asked yet.
 	least apportion.Resources
 }
@@ -52,13 +57,14 @@ type yarn struct {
 var _ beside.Cluster = (*yarn)(nil)
 
 func newYARN(c conf, g beside.Guarded) *yarn {
-	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}}
+	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
 }
 
 // keep keeps what must be remembered in a folder, and has a holder started by a command when one is needed.
 func (y *yarn) keep(folder, command string) error {
 	y.folder = folder
-	if err := os.MkdirAll(filepath.Join(y.jobs, over), 0o755); err != nil {
+	y.masters = &masters{folder: filepath.Join(filepath.Dir(y.guard.TokenFile), "masters")}
+	if err := errors.Join(os.MkdirAll(filepath.Join(y.jobs, over), 0o755), os.MkdirAll(y.masters.folder, 0o755)); err != nil {
 		return err
 	}
 	instance, err := instanceIn(filepath.Join(folder, "instance"))
@@ -78,43 +84,108 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	apps, err := y.manager.applications(ctx, y.instance)
+	jobs, err := y.readJobs()
+	if err != nil {
+		return nil, err
+	}
+	apps, err := y.applications(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
 	view := &controller.View{Rejected: map[string]string{}}
-	if err := y.lookAtJobs(ctx, view, apps, least); err != nil {
+	if err := y.lookAtJobs(ctx, view, jobs, apps, least); err != nil {
 		return nil, err
 	}
-	return view, y.lookAtNodes(ctx, view, apps)
+	all, err := y.holdings(ctx, apps)
+	if err != nil {
+		return nil, err
+	}
+	if err := y.lookAtNodes(ctx, view, all); err != nil {
+		return nil, err
+	}
+	return view, y.lookAtQueues(ctx, view, apps, all)
 }
 
-// ownUse is what applications of elastic jobs have on each node.
-func (y *yarn) ownUse(ctx context.Context, apps []application) (map[string]apportion.Resources, error) {
-	own := map[string]apportion.Resources{}
-	for i := range apps {
-		list, err := y.containersOf(ctx, &apps[i])
+// readJobs reads the jobs; none for a dry run that was not told where they are.
+func (y *yarn) readJobs() ([]submission, error) {
+	if y.jobs == "" {
+		return nil, nil
+	}
+	return readJobs(y.jobs, y.kinds)
+}
+
+// applications lists the applications of the controller's jobs: those that its holder has submitted, and those of masters
+// that follow.
+func (y *yarn) applications(ctx context.Context, jobs []submission) ([]application, error) {
+	following := map[string]string{}
+	if y.masters != nil {
+		var err error
+		if following, err = y.masters.known(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range jobs {
+		if id := jobs[i].Application; id != "" {
+			following[id] = jobs[i].Job
+		}
+	}
+	all, err := y.manager.applications(ctx)
+	var own []application
+	for _, a := range all {
+		if job, follows := following[a.ID]; follows {
+			a.Name, a.follows = job, true
+			own = append(own, a)
+		} else if y.instance == "" || slices.Contains(strings.Split(a.Tags, ","), y.instance) {
+			own = append(own, a)
+		}
+	}
+	return own, err
+}
+
+// holding is an application and its containers that live.
+type holding struct {
+	application
+	containers []container
+}
+
+// holdings are what applications have that have not ended.
+func (y *yarn) holdings(ctx context.Context, apps []application) ([]holding, error) {
+	var all []holding
+	for _, a := range apps {
+		if a.isOver() {
+			continue
+		}
+		list, err := y.manager.containers(ctx, a.ID)
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range list {
-			if own[c.Node] == nil {
-				own[c.Node] = make(apportion.Resources, len(y.kinds))
+		all = append(all, holding{a, list})
+	}
+	return all, nil
+}
+
+// ownUse is what runs of elastic jobs have on each node.
+func ownUse(all []holding, kinds apportion.Kinds) map[string]apportion.Resources {
+	own := map[string]apportion.Resources{}
+	for i := range all {
+		for _, c := range all[i].containers {
+			if c.Priority != runPriority {
+				continue
 			}
-			for k, amount := range c.Allocated.vector(y.kinds) {
+			if own[c.Node] == nil {
+				own[c.Node] = make(apportion.Resources, len(kinds))
+			}
+			for k, amount := range c.Allocated.vector(kinds) {
 				own[c.Node][k] += amount
 			}
 		}
 	}
-	return own, nil
+	return own
 }
 
 // lookAtNodes adds the nodes.
-func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []application) error {
-	own, err := y.ownUse(ctx, apps)
-	if err != nil {
-		return err
-	}
+func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []holding) error {
+	own := ownUse(all, y.kinds)
 	nodes, err := y.manager.nodes(ctx)
 	if err != nil {
 		return err
@@ -128,14 +199,6 @@ func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, apps []ap
 		view.Servers = append(view.Servers, s)
 	}
 	return nil
-}
-
-// containersOf lists the containers of an application that has not ended.
-func (y *yarn) containersOf(ctx context.Context, a *application) ([]container, error) {
-	if a.isOver() {
-		return nil, nil
-	}
-	return y.manager.containers(ctx, a.ID)
 }
 
 // serverOf reads a node. own is what runs of elastic jobs have there.
@@ -161,32 +224,33 @@ func serverOf(n *node, own apportion.Resources, kinds apportion.Kinds) controlle
 }
 
 // lookAtJobs adds the jobs. Each has an application of YARN's, which is submitted as soon as the job is seen.
-func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, apps []application, least apportion.Resources) error {
-	if y.jobs == "" {
-		return nil // a dry run that was not told where they are
-	}
-	jobs, err := readJobs(y.jobs, y.kinds)
-	if err != nil {
-		return err
-	}
-	there := map[string]bool{}
+func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []submission, apps []application, least apportion.Resources) error {
+	there := map[string]*submission{}
 	for i := range jobs {
 		s := &jobs[i]
-		there[s.Job] = true
+		there[s.Job] = s
 		if s.fault != nil {
 			view.Rejected[s.Job] = s.fault.Error()
 			continue
 		}
-		if err := y.lookAtJob(ctx, view, s, newestOf(apps, s.Job, s.Stamp), least); err != nil {
+		if err := y.lookAtJob(ctx, view, s, newestOf(apps, s), least); err != nil {
 			return err
 		}
 	}
 	for i := range apps {
-		// Its user has removed the file.
-		if a := &apps[i]; !a.isOver() && !there[a.Name] && y.holder != nil {
+		a := &apps[i]
+		switch s := there[a.Name]; {
+		case a.follows && a.isOver() && (s == nil || s.Application != a.ID) && y.masters != nil:
+			if err := y.masters.forget(a.ID); err != nil {
+				return err
+			}
+		case !a.isOver() && s == nil && y.holder != nil:
+			// Its user has removed the file.
 			view.Withdrawn = append(view.Withdrawn, a.Name)
-			s := submission{Job: a.Name, User: a.User, Stamp: stampOf(a), declared: declared{Queue: a.Queue}}
-			_, _ = y.open(ctx, &s) // it is opened again with the next look
+			if !a.follows {
+				gone := submission{Job: a.Name, User: a.User, Stamp: stampOf(a), declared: declared{Queue: a.Queue}}
+				_, _ = y.open(ctx, &gone) // it is opened again with the next look
+			}
 		}
 	}
 	return nil
@@ -195,10 +259,13 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, apps []app
 // lookAtJob adds a job, of which YARN may know an application.
 func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submission, known *application, least apportion.Resources) error {
 	y.mu.Lock()
-	y.stamps[s.Job] = s.Stamp
+	y.stamps[s.Job], y.followed[s.Job] = s.Stamp, s.Application
 	y.mu.Unlock()
 	switch {
-	case known != nil && known.State == "KILLED":
+	case s.Application != "" && (known == nil || known.User != s.User):
+		view.Rejected[s.Job] = fmt.Sprintf("YARN knows no application %s of type %s of %s's", s.Application, applicationType, s.User)
+		return nil
+	case known != nil && (known.State == "KILLED" || known.State == "FAILED" && known.follows):
 		view.Withdrawn = append(view.Withdrawn, s.Job)
 		return nil
 	case known != nil && known.State == "FINISHED":
@@ -210,22 +277,31 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 			why = "it is not held yet: " + err.Error()
 		}
 		// One that has its application and is about to be held again goes on.
-		if why != "" && (known == nil || known.State != "RUNNING") {
+		if why != "" && (known == nil || known.State != "RUNNING" || known.follows) {
 			view.Rejected[s.Job] = why
 			return nil
 		}
+	}
+	if known != nil {
+		s.Queue = known.Queue // which may have been moved
 	}
 	text, err := json.Marshal(s)
 	view.Jobs = append(view.Jobs, controller.Job{Application: s.application(y.kinds, least), Spec: text})
 	return err
 }
 
-// newestOf is the newest application of a job; nil: YARN knows none.
-func newestOf(apps []application, job, stamp string) *application {
+// newestOf is the newest application of a job, or the one that it names; nil: YARN knows none.
+func newestOf(apps []application, s *submission) *application {
 	var newest *application
 	for i := range apps {
 		a := &apps[i]
-		if a.Name == job && stampOf(a) == stamp && (newest == nil || numberOf(a.ID) > numberOf(newest.ID)) {
+		if s.Application != "" {
+			if a.ID == s.Application {
+				return a
+			}
+			continue
+		}
+		if a.Name == s.Job && stampOf(a) == s.Stamp && (newest == nil || numberOf(a.ID) > numberOf(newest.ID)) {
 			newest = a
 		}
 	}
@@ -310,7 +386,7 @@ func (y *yarn) bury(job string) error {
 
 // Forget implements controller.Cluster. A job that was withdrawn has an application until now.
 func (y *yarn) Forget(ctx context.Context, job string) error {
-	apps, err := y.manager.applications(ctx, y.instance)
+	apps, err := y.applications(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -326,30 +402,36 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 	}
 	y.mu.Lock()
 	delete(y.stamps, job)
+	delete(y.followed, job)
 	y.mu.Unlock()
 	return os.RemoveAll(filepath.Join(y.folder, string(store.FolderOf(job))))
 }
 
 // Running implements beside.Cluster.
 func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
-	apps, err := y.manager.applications(ctx, y.instance)
+	jobs, err := y.readJobs()
 	if err != nil {
 		return nil, err
 	}
+	apps, err := y.applications(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	all, err := y.holdings(ctx, apps)
 	running := alloc.Allocation{}
-	for i := range apps {
-		list, err := y.containersOf(ctx, &apps[i])
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range list {
-			if running[apps[i].Name] == nil {
-				running[apps[i].Name] = map[string]int64{}
+	for i := range all {
+		job := all[i].Name
+		for _, c := range all[i].containers {
+			if c.Priority != runPriority {
+				continue
 			}
-			running[apps[i].Name][c.Node]++
+			if running[job] == nil {
+				running[job] = map[string]int64{}
+			}
+			running[job][c.Node]++
 		}
 	}
-	return running, nil
+	return running, err
 }
 
 // instanceIn reads the tag of this controller's applications, or makes it at the first time.

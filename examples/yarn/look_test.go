@@ -29,7 +29,12 @@ var words = map[string]string{
 	"/ws/v1/cluster/apps/application_1_0010/appattempts": `{"appAttempts":{"appAttempt":[{"id":1,"appAttemptId":"appattempt_1_0010_000001"},
 		{"id":2,"appAttemptId":"appattempt_1_0010_000002"}]}}`,
 	"/ws/v1/cluster/apps/application_1_0010/appattempts/appattempt_1_0010_000002/containers": `{"container":{"containerId":"c1",
-		"assignedNodeId":"n1:45454","allocatedResources":{"entry":[{"key":"memory-mb","value":"512"},{"key":"vcores","value":"1"},{"key":"yarn.io/gpu","value":"1"}]}}}`,
+		"assignedNodeId":"n1:45454","priority":"1","allocatedResources":{"entry":[{"key":"memory-mb","value":"512"},{"key":"vcores","value":"1"},{"key":"yarn.io/gpu","value":"1"}]}}}`,
+	"/ws/v1/cluster/scheduler": `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler","queuePath":"root","queues":{"queue":[
+		{"queuePath":"root.a","capacity":60.0,"capacities":{"queueCapacitiesByPartition":[{"partitionName":"","absoluteCapacity":60.0,"absoluteMaxCapacity":100.0},
+			{"partitionName":"fast","absoluteCapacity":60.0,"absoluteMaxCapacity":75.0}]}},
+		{"queuePath":"root.b","capacity":40.0,"capacities":{"queueCapacitiesByPartition":{"partitionName":"","absoluteCapacity":40.0,"absoluteMaxCapacity":50.0}},"queues":{"queue":{
+			"queuePath":"root.b.only","capacity":100.0,"capacities":{"queueCapacitiesByPartition":{"partitionName":"","absoluteCapacity":40.0,"absoluteMaxCapacity":50.0}}}}}]}}}}`,
 	"/conf?yarn.scheduler.minimum-allocation-mb":     `{"property":{"key":"yarn.scheduler.minimum-allocation-mb","value":"128","isFinal":false}}`,
 	"/conf?yarn.scheduler.minimum-allocation-vcores": `{"property":{"key":"yarn.scheduler.minimum-allocation-vcores","value":"1"}}`,
 }
@@ -136,10 +141,14 @@ func TestKnownApplications(t *testing.T) {
 func TestNewestOf(t *testing.T) {
 	apps := []application{{ID: "application_1_9999", Name: "lr", Tags: "apportion-x,t5"}, {ID: "application_1_10000", Name: "lr", Tags: "t5,apportion-x"},
 		{ID: "application_1_10001", Name: "lr", Tags: "t6,apportion-x"}, {ID: "application_1_10002", Name: "other", Tags: "t5"}}
-	if a := newestOf(apps, "lr", "t5"); a == nil || a.ID != "application_1_10000" {
+	if a := newestOf(apps, &submission{Job: "lr", Stamp: "t5"}); a == nil || a.ID != "application_1_10000" {
 		t.Errorf("%+v", a)
 	}
-	if a := newestOf(apps, "lr", "t7"); a != nil {
+	if a := newestOf(apps, &submission{Job: "lr", Stamp: "t7"}); a != nil {
+		t.Errorf("%+v", a)
+	}
+	named := declared{Application: "application_1_10002"}
+	if a := newestOf(apps, &submission{Job: "lr", Stamp: "t5", declared: named}); a == nil || a.ID != "application_1_10002" {
 		t.Errorf("%+v", a)
 	}
 	if got := stampOf(&application{Tags: "apportion-t1x,team"}); got != "" {
@@ -156,7 +165,7 @@ func TestLookFails(t *testing.T) {
 		y := onWords(t)
 		y.jobs = t.TempDir()
 		old := words[path]
-		words[path] = `{"nodes":3,"apps":3,"property":3}`
+		words[path] = `{"nodes":3,"apps":3,"property":3,"scheduler":3}`
 		if view, err := y.Look(t.Context()); err == nil {
 			t.Errorf("without %s: %+v", path, view)
 		}

@@ -21,9 +21,12 @@ import (
 
 // queue is a queue of the CapacityScheduler, by percentages of its parent.
 type queue struct {
-	Path     string  `json:"queuePath"`
-	Capacity float64 `json:"capacity"`
-	Queues   struct {
+	Path       string  `json:"queuePath"`
+	Capacity   float64 `json:"capacity"`
+	Capacities struct {
+		ByPartition list[partitionCapacity] `json:"queueCapacitiesByPartition"`
+	} `json:"capacities"`
+	Queues struct {
 		Queue list[queue] `json:"queue"`
 	} `json:"queues"`
 }
@@ -104,14 +107,15 @@ func (y *yarn) leftServers(ctx context.Context) (servers []apportion.Server, tot
 	if err != nil {
 		return nil, nil, err
 	}
-	apps, err := y.manager.applications(ctx, "")
+	apps, err := y.manager.applications(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	own, err := y.ownUse(ctx, apps)
+	all, err := y.holdings(ctx, apps)
 	if err != nil {
 		return nil, nil, err
 	}
+	own := ownUse(all, y.kinds)
 	total = make(apportion.Resources, len(y.kinds))
 	for i := range nodes {
 		s := serverOf(&nodes[i], nil, y.kinds)

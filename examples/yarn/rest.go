@@ -176,6 +176,9 @@ type application struct {
 	State       string `json:"state"`
 	Tags        string `json:"applicationTags"`
 	Diagnostics string `json:"diagnostics"`
+
+	// follows says that its master is one of its user's own, which follows decisions.
+	follows bool
 }
 
 // isOver reports whether an application has ended.
@@ -183,27 +186,27 @@ func (a *application) isOver() bool {
 	return a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED"
 }
 
-// applications lists the applications of elastic jobs, those with a tag if there is one, in the order of submission.
-func (m *manager) applications(ctx context.Context, tag string) ([]application, error) {
+// applications lists the applications of elastic jobs, whoever's, in the order of submission.
+func (m *manager) applications(ctx context.Context) ([]application, error) {
 	var answer struct {
 		Apps struct {
 			App list[application] `json:"app"`
 		} `json:"apps"`
 	}
-	path := "/ws/v1/cluster/apps?applicationTypes=" + applicationType
-	if tag != "" {
-		path += "&applicationTags=" + tag
-	}
-	err := m.get(ctx, path, &answer)
+	err := m.get(ctx, "/ws/v1/cluster/apps?applicationTypes="+applicationType, &answer)
 	return answer.Apps.App, err
 }
 
 // container is a container that lives by the ResourceManager's word.
 type container struct {
-	ID        string  `json:"containerId"`
-	Node      string  `json:"assignedNodeId"`
-	Allocated amounts `json:"allocatedResources"`
+	ID        string   `json:"containerId"`
+	Node      string   `json:"assignedNodeId"`
+	Priority  quantity `json:"priority"`
+	Allocated amounts  `json:"allocatedResources"`
 }
+
+// runPriority is the priority of containers of runs. Others of their applications, such as those of masters, have another.
+const runPriority = 1
 
 // containers lists the containers of an application, which belong to its newest attempt.
 func (m *manager) containers(ctx context.Context, id string) ([]container, error) {

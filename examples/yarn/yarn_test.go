@@ -77,7 +77,7 @@ func (b *bench) applications() []application {
 	var list []application
 	besidetest.Eventually(b.Bench, "the ResourceManager answers", 90*time.Second, func() (so bool) {
 		var err error
-		list, err = b.manager.applications(context.Background(), "")
+		list, err = b.manager.applications(context.Background())
 		return err == nil
 	})
 	return list

@@ -44,6 +44,11 @@ final class Book {
     return true;
   }
 
+  /** Notes that an attempt was asked for before this book was begun. */
+  void begun(long attempt) {
+    started = Math.max(started, attempt);
+  }
+
   /** Notes that a container is wanted of the attempt that was begun last. */
   void want(int rank, String server) {
     entries.put(Entry.number(started, rank), new Entry(started, rank, server, Entry.State.WANTED));
@@ -83,7 +88,7 @@ final class Book {
     Entry e = new Entry(Entry.attemptOf(number), Entry.rankOf(number), container.getNodeId().toString(), Entry.State.STARTED);
     e.container = container;
     entries.put(number, e);
-    started = Math.max(started, e.attempt);
+    begun(e.attempt);
     return e;
   }
 

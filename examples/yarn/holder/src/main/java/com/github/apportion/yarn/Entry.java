@@ -61,6 +61,11 @@ final class Entry {
     return attempt << RANK_BITS | rank;
   }
 
+  /** Reports whether a number is that of a container of a run: the least is that of the first attempt. */
+  static boolean isOfRun(long number) {
+    return attemptOf(number) > 0;
+  }
+
   /** Returns the attempt of a container by its number. */
   static long attemptOf(long number) {
     return number >> RANK_BITS;

@@ -39,6 +39,7 @@ public final class Holder {
   private final ObjectMapper json = new ObjectMapper();
   private final Map<String, Master> masters = new TreeMap<>();
   private final Configuration conf;
+  private final Clients clients;
   private final Executor starts;
   private final String instance;
   private final long heartbeat;
@@ -47,11 +48,13 @@ public final class Holder {
    * Makes a holder.
    *
    * @param conf the configuration of Hadoop's clients
+   * @param clients where applications have their connections from
    * @param instance the tag of this controller's applications
    * @param heartbeat the pause between two heartbeats of an application, in milliseconds
    */
-  Holder(Configuration conf, String instance, long heartbeat) {
+  Holder(Configuration conf, Clients clients, String instance, long heartbeat) {
     this.conf = conf;
+    this.clients = clients;
     this.instance = instance;
     this.heartbeat = heartbeat;
     starts = Executors.newFixedThreadPool(STARTS, Holder::daemon);
@@ -115,7 +118,7 @@ public final class Holder {
       if (master != null && !master.isClosed()) {
         throw new IllegalArgumentException("the application of an earlier job of this name has not ended");
       }
-      master = new Master(conf, starts, instance, heartbeat, order);
+      master = new Master(conf, clients, starts, instance, heartbeat, order);
       masters.put(job, master);
       daemon(master).start();
     }
@@ -132,7 +135,7 @@ public final class Holder {
     // Standard output belongs to the answers, whatever a library logs there.
     PrintStream out = System.out;
     System.setOut(System.err);
-    Holder holder = new Holder(new YarnConfiguration(), args[0], Long.parseLong(args[1]));
+    Holder holder = new Holder(new YarnConfiguration(), Clients.HADOOP, args[0], Long.parseLong(args[1]));
     out.println(JsonNodeFactory.instance.objectNode().put("ready", true));
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {

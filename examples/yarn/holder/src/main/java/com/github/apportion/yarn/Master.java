@@ -1,13 +1,12 @@
 package com.github.apportion.yarn;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.security.PrivilegedExceptionAction;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -32,7 +31,6 @@ import org.apache.hadoop.yarn.client.api.AMRMClient.ContainerRequest;
 import org.apache.hadoop.yarn.client.api.NMClient;
 import org.apache.hadoop.yarn.client.api.NMTokenCache;
 import org.apache.hadoop.yarn.client.api.YarnClient;
-import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.ApplicationAttemptNotFoundException;
 import org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
@@ -67,15 +65,13 @@ final class Master implements Runnable {
   private final int priority;
   private final Set<String> tags;
   private final long heartbeat;
-  private final boolean portInName;
-  private final Book book = new Book();
+  private final Clients clients;
+  private final Requests requests;
 
   private State state = State.OPENING;
   private String why = "";
-  private Task task;
   private FinalApplicationStatus ending;
   private String endingWhy = "";
-  private final List<Entry> back = new ArrayList<>();
 
   // What follows belongs to the thread of run.
   private final UserGroupInformation client;
@@ -90,14 +86,16 @@ final class Master implements Runnable {
    * Makes the master of a job.
    *
    * @param conf the client's configuration
+   * @param clients where it has its connections from
    * @param starts what containers are started by, since a NodeManager may take its time
    * @param instance a tag that tells the applications of one controller from those of others
    * @param heartbeat the pause between two heartbeats, in milliseconds
    * @param order an order with the fields job, user, queue, label, priority and stamp
    * @throws IOException if the user cannot be impersonated
    */
-  Master(Configuration conf, Executor starts, String instance, long heartbeat, JsonNode order) throws IOException {
+  Master(Configuration conf, Clients clients, Executor starts, String instance, long heartbeat, JsonNode order) throws IOException {
     this.conf = conf;
+    this.clients = clients;
     this.starts = starts;
     this.heartbeat = heartbeat;
     job = order.path("job").asText();
@@ -107,7 +105,7 @@ final class Master implements Runnable {
     priority = order.path("priority").asInt();
     // The ResourceManager keeps tags in small letters.
     tags = Set.of(instance, order.path("stamp").asText());
-    portInName = conf.getBoolean(YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME, false);
+    requests = new Requests(conf);
     client = impersonate(user);
   }
 
@@ -128,22 +126,13 @@ final class Master implements Runnable {
 
   /** Notes that a run is wanted, and has that asked for soon. */
   synchronized void start(long attempt, Task wanted, JsonNode parts) {
-    if (!book.begin(attempt)) {
-      return;
-    }
-    task = wanted;
-    for (JsonNode part : parts) {
-      int first = part.path("first").asInt();
-      for (int i = 0; i < part.path("count").asInt(); i++) {
-        book.want(first + i, part.path("server").asText());
-      }
-    }
+    requests.start(attempt, wanted, parts);
     notifyAll();
   }
 
   /** Notes that all runs up to one are to end, and has their containers given back soon. */
   synchronized void stop(long attempt) {
-    back.addAll(book.stop(attempt));
+    requests.stop(attempt);
     notifyAll();
   }
 
@@ -161,18 +150,8 @@ final class Master implements Runnable {
 
   /** Writes into an answer how the application and its containers stand. */
   synchronized void tell(ObjectNode answer, boolean withContainers) {
-    answer.put("state", state.name().toLowerCase(java.util.Locale.ROOT)).put("why", why).put("stopped", book.stopped());
-    if (!withContainers) {
-      return;
-    }
-    ArrayNode list = answer.putArray("containers");
-    for (Entry e : book.entries()) {
-      ObjectNode one = list.addObject();
-      one.put("attempt", e.attempt).put("rank", e.rank).put("server", e.server);
-      one.put("state", e.state.name().toLowerCase(java.util.Locale.ROOT));
-      one.put("id", e.container == null ? "" : e.container.getId().toString());
-      one.put("exit", e.exit).put("why", e.why);
-    }
+    answer.put("state", state.name().toLowerCase(Locale.ROOT)).put("why", why);
+    requests.tell(answer, withContainers);
   }
 
   @Override
@@ -181,8 +160,7 @@ final class Master implements Runnable {
       while (!isClosed()) {
         beat();
         synchronized (this) {
-          boolean hasOrders = rm != null && !(book.in(Entry.State.WANTED).isEmpty() && back.isEmpty());
-          if (state != State.CLOSED && !hasOrders) {
+          if (state != State.CLOSED && !(rm != null && requests.hasNews())) {
             wait(heartbeat);
           }
         }
@@ -219,7 +197,7 @@ final class Master implements Runnable {
     }
     why = words == null ? "" : words;
     if (state == State.CLOSED || state == State.REFUSED) {
-      book.gone("the application is gone: " + why);
+      requests.gone("the application is gone: " + why);
     }
   }
 
@@ -251,7 +229,7 @@ final class Master implements Runnable {
     }
     if (yarn == null) {
       yarn = as(client, () -> {
-        YarnClient made = YarnClient.createYarnClient();
+        YarnClient made = clients.yarn();
         made.init(conf);
         made.start();
         return made;
@@ -284,9 +262,7 @@ final class Master implements Runnable {
     if (how == YarnApplicationState.FAILED && !submitted) {
       application = null;
       submitted = true;
-      synchronized (this) {
-        book.gone("the application is gone: " + words);
-      }
+      requests.gone("the application is gone: " + words);
       return;
     }
     note(how == YarnApplicationState.FAILED ? State.REFUSED : State.CLOSED, words);
@@ -336,14 +312,14 @@ final class Master implements Runnable {
     self.addToken(as(client, () -> yarn.getAMRMToken(application)));
     // One cache for each application: in the one that all share, tokens of two applications on one node collide.
     NMTokenCache tokens = new NMTokenCache();
-    AMRMClient<ContainerRequest> made = AMRMClient.createAMRMClient();
+    AMRMClient<ContainerRequest> made = clients.rm();
     made.setNMTokenCache(tokens);
     List<Container> found = as(self, () -> {
       made.init(conf);
       made.start();
       return made.registerApplicationMaster("", 0, "").getContainersFromPreviousAttempts();
     });
-    nm = NMClient.createNMClient();
+    nm = clients.nm();
     nm.setNMTokenCache(tokens);
     nm.cleanupRunningContainersOnStop(false);
     as(self, () -> {
@@ -352,23 +328,12 @@ final class Master implements Runnable {
       return null;
     });
     rm = made;
-    synchronized (this) {
-      // What was asked for of an attempt before is not asked for any more.
-      for (Entry e : book.in(Entry.State.ASKED)) {
-        e.state = Entry.State.WANTED;
-      }
-      book.keepOnly(found);
-      for (Container container : found) {
-        Entry e = book.adopt(container);
-        if (e != null) {
-          NMClient node = nm;
-          UserGroupInformation ugi = self;
-          starts.execute(() -> ask(node, ugi, e));
-        }
-      }
-      state = State.OPEN;
-      why = "";
+    NMClient node = nm;
+    UserGroupInformation ugi = self;
+    for (Entry e : requests.takeOver(found)) {
+      starts.execute(() -> ask(node, ugi, e));
     }
+    note(State.OPEN, "");
   }
 
   /** Asks a NodeManager of a container that was found, which may never have been started. */
@@ -376,9 +341,7 @@ final class Master implements Runnable {
     try {
       ContainerStatus status = as(ugi, () -> node.getContainerStatus(e.container.getId(), e.container.getNodeId()));
       if (status.getState() == ContainerState.COMPLETE) {
-        synchronized (this) {
-          book.over(e, status.getExitStatus(), status.getDiagnostics());
-        }
+        requests.completed(status);
       }
     } catch (YarnException x) {
       giveBack(e, "its node does not know it: " + x.getMessage());
@@ -390,8 +353,7 @@ final class Master implements Runnable {
   }
 
   private synchronized void giveBack(Entry e, String words) {
-    book.over(e, Book.UNKNOWN_EXIT, words);
-    back.add(e);
+    requests.failed(e, words);
     notifyAll();
   }
 
@@ -400,16 +362,8 @@ final class Master implements Runnable {
     FinalApplicationStatus how;
     synchronized (this) {
       how = ending;
-      for (Entry e : book.in(Entry.State.WANTED)) {
-        e.request = request(e);
-        rm.addContainerRequest(e.request);
-        e.state = Entry.State.ASKED;
-      }
-      for (Entry e : back) {
-        release(e);
-      }
-      back.clear();
     }
+    requests.ask(rm);
     if (how != null) {
       as(self, () -> {
         rm.unregisterApplicationMaster(how, endingWhy, "");
@@ -419,43 +373,16 @@ final class Master implements Runnable {
       return;
     }
     AllocateResponse response = as(self, () -> rm.allocate(0.5f));
-    synchronized (this) {
-      why = "";
-      response.getAllocatedContainers().forEach(this::granted);
-      for (ContainerStatus s : response.getCompletedContainersStatuses()) {
-        book.over(s.getContainerId(), s.getExitStatus(), s.getDiagnostics());
+    note(null, "");
+    for (Container container : response.getAllocatedContainers()) {
+      Requests.Start start = requests.granted(rm, container);
+      if (start != null) {
+        NMClient node = nm;
+        UserGroupInformation ugi = self;
+        starts.execute(() -> launch(node, ugi, start.task, start.entry));
       }
     }
-  }
-
-  /** Returns what the ResourceManager is asked: this container on this server, and nowhere else. */
-  private ContainerRequest request(Entry e) {
-    String host = portInName ? e.server : e.server.substring(0, e.server.lastIndexOf(':'));
-    return new ContainerRequest(
-        task.demand, new String[] {host}, null, Priority.newInstance(1), Entry.number(e.attempt, e.rank), false);
-  }
-
-  private void release(Entry e) {
-    if (e.container != null) {
-      rm.releaseAssignedContainer(e.container.getId());
-    } else if (e.request != null) {
-      rm.removeContainerRequest(e.request);
-    }
-    e.request = null;
-  }
-
-  private void granted(Container container) {
-    Entry e = book.grant(container);
-    if (e == null) {
-      rm.releaseAssignedContainer(container.getId());
-      return;
-    }
-    rm.removeContainerRequest(e.request);
-    e.request = null;
-    Task run = task;
-    NMClient node = nm;
-    UserGroupInformation ugi = self;
-    starts.execute(() -> launch(node, ugi, run, e));
+    response.getCompletedContainersStatuses().forEach(requests::completed);
   }
 
   private void launch(NMClient node, UserGroupInformation ugi, Task run, Entry e) {
@@ -463,11 +390,7 @@ final class Master implements Runnable {
         ContainerLaunchContext.newInstance(Map.of(), run.environmentOf(e), List.of(run.command), null, null, null);
     try {
       as(ugi, () -> node.startContainer(e.container, context));
-      synchronized (this) {
-        if (e.state == Entry.State.GRANTED) {
-          e.state = Entry.State.STARTED;
-        }
-      }
+      requests.started(e);
     } catch (YarnException | IOException x) {
       giveBack(e, "its node has not started it: " + x.getMessage());
     } catch (InterruptedException x) {

@@ -15,7 +15,7 @@ public class HolderTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private static JsonNode say(String line) throws IOException {
-    return JSON.readTree(new Holder(new Configuration(false), "x", 100).answer(line));
+    return JSON.readTree(new Holder(new Configuration(false), Clients.HADOOP, "x", 100).answer(line));
   }
 
   /** Every line is answered, with its own id. */

@@ -1,0 +1,232 @@
+// This file tests what is ordered of masters of users' own, and what is read of them.
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const follower = "application_1_0042"
+
+// following is a job whose master follows.
+func following(t *testing.T) *submission {
+	t.Helper()
+	s := jobsOf(t, map[string]string{"lr.json": strings.Replace(goodJob, `"queue"`, `"application":"`+follower+`","queue"`, 1)})[0]
+	if s.fault != nil || s.Application != follower {
+		t.Fatalf("%+v", s)
+	}
+	return &s
+}
+
+// says writes the answer of a master.
+func says(t *testing.T, y *yarn, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(y.masters.folder, follower, toldName, answerName), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ordered are the orders of the application.
+func ordered(t *testing.T, y *yarn) orders {
+	t.Helper()
+	o, err := y.masters.read(follower)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *o
+}
+
+// A master is heard of before its job counts, and then told what to hold; the holder is told nothing.
+func TestFollower(t *testing.T) {
+	y, told := onHolder(t)
+	s := following(t)
+	ctx := t.Context()
+	if why, err := y.open(ctx, s); err != nil || !strings.Contains(why, "has not said a word") {
+		t.Fatalf("%q, %v", why, err)
+	}
+	says(t, y, `{"state":"open","stopped":0,"begun":0,"containers":[]}`)
+	if why, err := y.open(ctx, s); err != nil || why != "" {
+		t.Fatalf("%q, %v", why, err)
+	}
+	task := taskOf(t, 3)
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.Spec = text
+	for range 2 {
+		if err := y.Start(ctx, task); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := ordered(t, y); o.Job != "lr" || o.Run["attempt"] != 3.0 || o.Run["memory"] != 500.0 || o.Stop != 0 {
+		t.Errorf("%+v", o)
+	}
+	// It has said nothing of the containers yet, and one is over.
+	says(t, y, `{"state":"open","containers":[{"attempt":3,"server":"n1:1","state":"over","exit":-100,"id":"c1"}]}`)
+	if got, err := y.Trouble(ctx, "lr", 3, "n1:1"); err != nil || !strings.Contains(got, "c1, is over: -100") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if found := y.ghosts(ctx); !strings.Contains(found["n1:1"], "lr") {
+		t.Errorf("%v", found)
+	}
+	// Stops do not go back, and what is ended is so by its status.
+	for _, attempt := range []int64{3, 2} {
+		if err := y.Stop(ctx, "lr", attempt, "n1:1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := y.end(ctx, "lr", "SUCCEEDED", "completed"); err != nil {
+		t.Fatal(err)
+	}
+	if o := ordered(t, y); o.Stop != 3 || o.Status != "SUCCEEDED" || o.Why != "completed" || o.Run["attempt"] != 3.0 {
+		t.Errorf("%+v", o)
+	}
+	if list := told(); len(list) != 0 {
+		t.Errorf("the holder was told %v", list)
+	}
+}
+
+// What was ordered before this controller was started is found again, by the newest application of the job.
+func TestFollowerOf(t *testing.T) {
+	y, _ := onHolder(t)
+	for _, id := range []string{"application_1_9", follower, "application_1_10"} {
+		if _, err := y.masters.follow(id, "lr", following(t).User); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if id, err := y.followerOf("lr"); err != nil || id != follower {
+		t.Errorf("%q, %v", id, err)
+	}
+	// The file of the job says that it has no such master any more.
+	y.followed["lr"] = ""
+	if id, err := y.followerOf("lr"); err != nil || id != "" {
+		t.Errorf("%q, %v", id, err)
+	}
+	if id, err := y.followerOf("other"); err != nil || id != "" {
+		t.Errorf("%q, %v", id, err)
+	}
+	if err := y.masters.forget(follower); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := y.masters.known(); err != nil || len(known) != 2 || known["application_1_10"] != "lr" {
+		t.Errorf("%v, %v", known, err)
+	}
+}
+
+// Whoever may write answers can have nothing else read or written in their place.
+func TestAnswersOfStrangers(t *testing.T) {
+	y, _ := onHolder(t)
+	s := following(t)
+	if _, err := y.masters.follow(follower, s.Job, s.User); err != nil {
+		t.Fatal(err)
+	}
+	answer := filepath.Join(y.masters.folder, follower, toldName, answerName)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(`{"state":"open"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, make := range map[string]func() error{
+		"a link":   func() error { return os.Symlink(secret, answer) },
+		"a pipe":   func() error { return syscall.Mkfifo(answer, 0o600) },
+		"a folder": func() error { return os.Mkdir(answer, 0o700) },
+		"half":     func() error { return os.WriteFile(answer, []byte(`{"state":"op`), 0o600) },
+	} {
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := y.masters.stands(follower); err == nil {
+			t.Errorf("%s is read as %+v", what, h)
+		}
+		if err := os.RemoveAll(answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{"": 0o711, toldName: 0o700, ordersName: 0o600} {
+		if info, err := os.Stat(filepath.Join(y.masters.folder, follower, name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+// The ID of an application is part of the name of a folder, so nothing else is one.
+func TestBadApplications(t *testing.T) {
+	for _, id := range []string{"application_1", "../application_1_2", "application_1_2/..", "job_1_2"} {
+		list := jobsOf(t, map[string]string{"lr.json": strings.Replace(goodJob, `"queue"`, `"application":"`+id+`","queue"`, 1)})
+		if len(list) != 1 || list[0].fault == nil || !strings.Contains(list[0].fault.Error(), "is not the ID") {
+			t.Errorf("%q: %+v", id, list)
+		}
+	}
+}
+
+// lookFollowing looks at a job whose application is as YARN says, and says what became of the job.
+func lookFollowing(t *testing.T, owner, state string) (got string) {
+	t.Helper()
+	y := onWords(t)
+	y.jobs = t.TempDir()
+	y.instance = "apportion-me"
+	s := following(t)
+	file := filepath.Join(y.jobs, "lr.json")
+	text := strings.Replace(goodJob, `"queue"`, `"application":"`+follower+`","queue"`, 1)
+	if err := errors.Join(os.Mkdir(filepath.Join(y.jobs, over), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if owner == "" {
+		owner = s.User
+	}
+	old := words["/ws/v1/cluster/apps"]
+	defer func() { words["/ws/v1/cluster/apps"] = old }()
+	words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"` + follower + `","name":"mine","queue":"b.only","user":"` + owner + `","state":"` + state + `","applicationTags":""}}}`
+	view, err := y.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, gone := os.Stat(file)
+	switch {
+	case len(view.Jobs) == 1 && view.Jobs[0].Application.ID == "lr":
+		return "job"
+	case len(view.Withdrawn) == 1 && view.Withdrawn[0] == "lr":
+		return "withdrawn"
+	case len(view.Rejected) == 1:
+		return view.Rejected["lr"]
+	case gone != nil:
+		return "aside"
+	}
+	return "nothing"
+}
+
+func TestKnownFollowers(t *testing.T) {
+	for state, want := range map[string]string{"RUNNING": "job", "ACCEPTED": "job", "KILLED": "withdrawn", "FAILED": "withdrawn", "FINISHED": "aside"} {
+		if got := lookFollowing(t, "", state); got != want {
+			t.Errorf("%s: %q, want %q", state, got, want)
+		}
+	}
+	if got := lookFollowing(t, "somebody", "RUNNING"); !strings.Contains(got, "knows no application "+follower) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The folder of an application that is over goes when no job has its name any more.
+func TestForgottenFollowers(t *testing.T) {
+	y := onWords(t)
+	y.jobs = t.TempDir()
+	y.masters = &masters{folder: t.TempDir()}
+	for _, id := range []string{"application_1_0009", "application_1_0010"} {
+		if _, err := y.masters.follow(id, "gone", following(t).User); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := y.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The first has failed, the second runs.
+	if known, err := y.masters.known(); err != nil || len(known) != 1 || known["application_1_0010"] != "gone" {
+		t.Errorf("%v, %v", known, err)
+	}
+}
