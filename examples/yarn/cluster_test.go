@@ -139,7 +139,11 @@ func (c *cluster) compile() {
 	if err != nil || len(sources) == 0 {
 		c.Fatalf("%v: no sources", err)
 	}
-	sources = append(sources, "holder/src/test/java/com/github/apportion/yarn/Gangs.java")
+	example, err := filepath.Glob("holder/src/main/java/com/github/apportion/yarn/example/*.java")
+	if err != nil {
+		c.Fatal(err)
+	}
+	sources = append(append(sources, example...), "holder/src/test/java/com/github/apportion/yarn/Gangs.java")
 	args := append([]string{"--release", "11", "-proc:none", "-Xlint:all,-classfile,-path", "-Werror", "-d", filepath.Join(c.dir, "classes"),
 		"-cp", filepath.Join(c.jars, "*")}, sources...)
 	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
@@ -211,6 +215,8 @@ func (c *cluster) configure(name string, i int) {
 		"yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": "1000",
 		"yarn.nm.liveness-monitor.expiry-interval-ms":                      "10000",
 		"yarn.scheduler.configuration.store.class":                         "memory",
+		"yarn.node-labels.enabled":                                         "true",
+		"yarn.node-labels.fs-store.root-dir":                               "file://" + filepath.Join(c.dir, "labels"),
 		"yarn.scheduler.minimum-allocation-mb":                             "128",
 		"yarn.acl.enable":                                                  "true",
 		"yarn.admin.acl":                                                   "root",
@@ -254,20 +260,23 @@ func (c *cluster) configure(name string, i int) {
 	}
 }
 
-// configureQueues writes the queues: a and b are for everybody, closed for root alone.
+// configureQueues writes the queues: a and b are for everybody, small too, which may have a quarter at most, and closed is for
+// root alone. The partition fast, when there is one, is queue a's.
 func (c *cluster) configureQueues(folder string) {
 	c.Helper()
 	scheduler := map[string]string{}
-	maps.Copy(scheduler, map[string]string{"root.queues": "a,b,closed", "maximum-am-resource-percent": "1.0", "node-locality-delay": "-1",
+	maps.Copy(scheduler, map[string]string{"root.queues": "a,b,closed,small", "maximum-am-resource-percent": "1.0", "node-locality-delay": "-1",
 		"resource-calculator":          "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
-		"root.acl_submit_applications": " ", "root.acl_administer_queue": "root"})
-	for queue, capacity := range map[string]string{"a": "50", "b": "40", "closed": "10"} {
+		"root.acl_submit_applications": " ", "root.acl_administer_queue": "root",
+		"root.accessible-node-labels.fast.capacity": "100", "root.a.accessible-node-labels.fast.capacity": "100"})
+	for queue, capacity := range map[string]string{"a": "50", "b": "40", "closed": "5", "small": "5"} {
 		scheduler["root."+queue+".capacity"] = capacity
 		scheduler["root."+queue+".maximum-capacity"] = "100"
 		scheduler["root."+queue+".user-limit-factor"] = "10"
 		scheduler["root."+queue+".acl_submit_applications"] = "*"
 	}
 	scheduler["root.closed.acl_submit_applications"] = "root"
+	scheduler["root.small.maximum-capacity"] = "25"
 	prefixed := map[string]string{}
 	for key, value := range scheduler {
 		prefixed["yarn.scheduler.capacity."+key] = value

@@ -26,13 +26,16 @@ func (c *cluster) kill(name string) {
 }
 
 // holders are the processes of the holder.
-func (c *cluster) holders() []int {
+func (c *cluster) holders() []int { return c.javas("yarn.Holder") }
+
+// javas are the processes of the cluster's that run a class of this name.
+func (c *cluster) javas(class string) []int {
 	var found []int
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range lines {
 		text, _ := os.ReadFile(name)
 		var pid int
-		if strings.HasPrefix(string(text), "java\x00") && strings.Contains(string(text), c.dir+"/") && strings.Contains(string(text), "yarn.Holder") {
+		if strings.HasPrefix(string(text), "java\x00") && strings.Contains(string(text), c.dir+"/") && strings.Contains(string(text), "."+class) {
 			if _, err := fmt.Sscanf(name, "/proc/%d/cmdline", &pid); err == nil {
 				found = append(found, pid)
 			}

@@ -111,6 +111,7 @@ func TestYARN(t *testing.T) {
 	t.Run("share", c.share)
 	t.Run("refuse", c.refuse)
 	t.Run("queues", c.queues)
+	t.Run("places", c.places)
 	t.Run("day", c.day)
 	t.Run("faults", c.faults)
 }
@@ -222,7 +223,7 @@ func (c *cluster) queues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range root.Queues.Queue {
-		if want := map[string]float64{"root.a": 1, "root.b": 98, "root.closed": 1}[q.Path]; math.Abs(q.Capacity-want) > 0.01 {
+		if want := map[string]float64{"root.a": 1, "root.b": 97, "root.closed": 1, "root.small": 1}[q.Path]; math.Abs(q.Capacity-want) > 0.01 {
 			t.Errorf("queue %s has %g, want %g:\n%s", q.Path, q.Capacity, want, told.String())
 		}
 	}
@@ -233,7 +234,7 @@ func (c *cluster) queues(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The other tests have the queues as they were.
-	if err := c.manager.set(ctx, map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 1000}); err != nil {
+	if err := c.manager.set(ctx, map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 500, "root.small": 500}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,147 @@
+// This file tests on the real cluster whose containers may be where: of masters of users' own, below ceilings of queues, and
+// in partitions.
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+)
+
+// places plays one job whose master is a container of its own, beside others.
+func (c *cluster) places(t *testing.T) {
+	b := newBench(t, c)
+	id := b.manage()
+	mine := b.submit("mine", 12, 100000, map[string]any{"application": id, "queue": "b"})
+	b.Holds(map[string]int{mine: 12})
+	b.belowCeiling(mine)
+	// The master dies. What runs goes on, and the next one does what is decided then.
+	before := b.masters()
+	if len(before) != 1 {
+		t.Fatalf("masters %v", before)
+	}
+	if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	besidetest.Eventually(b.Bench, "another master has taken its place", 90*time.Second, func() bool {
+		after := b.masters()
+		return len(after) == 1 && after[0] != before[0]
+	})
+	b.inPartitions(mine)
+	b.remove(mine)
+	besidetest.Eventually(b.Bench, "the master has ended as it was told", 60*time.Second, func() bool { b.Report(); return b.stateOf(id) == "FINISHED" })
+	besidetest.Eventually(b.Bench, "nothing is left of its orders", 60*time.Second, func() bool {
+		_, err := os.Stat(filepath.Join(b.Shared, "masters", id))
+		return os.IsNotExist(err)
+	})
+	b.Check()
+}
+
+// belowCeiling has two jobs in a queue that may have a quarter of the cluster, and only one of them fits: the reason names
+// the queue. They go again.
+func (b *bench) belowCeiling(mine string) {
+	b.Bench.Helper()
+	first := b.submit("first", 12, 100000, map[string]any{"queue": "small", "min": 2})
+	b.Holds(map[string]int{mine: 9, first: 3})
+	second := b.submit("second", 12, 100000, map[string]any{"queue": "small", "min": 2})
+	besidetest.Eventually(b.Bench, "the page names the queue", 60*time.Second, func() bool {
+		r := b.Report()
+		for i := range r.Jobs {
+			if r.Jobs[i].Job.Name == second && strings.Contains(r.Jobs[i].Why, "root.small") {
+				return true
+			}
+		}
+		return false
+	})
+	b.remove(first)
+	b.remove(second)
+	b.Holds(map[string]int{mine: 12})
+}
+
+// inPartitions makes a partition of the third node: a job that asks for it gets that node alone, and others leave it.
+func (b *bench) inPartitions(mine string) {
+	b.Bench.Helper()
+	b.post("add-node-labels", "<nodeLabelsInfo><nodeLabelInfo><name>fast</name><exclusivity>true</exclusivity></nodeLabelInfo></nodeLabelsInfo>")
+	third := b.nodeID(2)
+	b.post("nodes/"+third+"/replace-labels?labels=fast", "")
+	fast := b.submit("fast", 12, 100000, map[string]any{"label": "fast"})
+	b.Holds(map[string]int{mine: 8, fast: 4})
+	for _, j := range b.Report().Jobs {
+		for _, server := range j.Job.Containers {
+			if (server == third) != (j.Job.Name == fast) {
+				b.Bench.Errorf("%s has a container on %s", j.Job.Name, server)
+			}
+		}
+	}
+	b.remove(fast)
+	b.post("nodes/"+third+"/replace-labels?labels=", "")
+	b.Holds(map[string]int{mine: 12})
+}
+
+// post posts something to the ResourceManager.
+func (b *bench) post(path, body string) []byte {
+	b.Bench.Helper()
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	text, err := b.manager.do(b.Bench.Context(), "POST", "/ws/v1/cluster/"+path+mark+"user.name=root", []byte(body))
+	if err != nil {
+		b.Bench.Fatal(err)
+	}
+	return text
+}
+
+// remove removes the file of a job.
+func (b *bench) remove(job string) {
+	b.Bench.Helper()
+	if err := os.Remove(b.jobFile(job)); err != nil {
+		b.Bench.Fatal(err)
+	}
+}
+
+// masters are the processes of the masters that follow.
+func (b *bench) masters() []int { return b.javas("example.ElasticMaster") }
+
+// stateOf is how YARN says that an application stands.
+func (b *bench) stateOf(id string) string {
+	for _, a := range b.applications() {
+		if a.ID == id {
+			return a.State
+		}
+	}
+	return ""
+}
+
+// manage submits an application whose master is the example, and returns its ID. Its containers outlive the master.
+func (b *bench) manage() string {
+	b.Bench.Helper()
+	var made struct {
+		ID string `json:"application-id"`
+	}
+	if err := json.Unmarshal(b.post("apps/new-application", ""), &made); err != nil {
+		b.Bench.Fatal(err)
+	}
+	var script strings.Builder
+	script.WriteString("exec")
+	for _, word := range append(b.java(rmName, "com.github.apportion.yarn.example.ElasticMaster"), filepath.Join(b.Shared, "masters")) {
+		script.WriteString(" " + quote(word))
+	}
+	name := filepath.Join(b.Shared, "master.sh")
+	if err := os.WriteFile(name, []byte(script.String()+"\n"), 0o644); err != nil {
+		b.Bench.Fatal(err)
+	}
+	b.post("apps", `<application-submission-context><application-id>`+made.ID+`</application-id><application-name>mine</application-name>
+		<application-type>`+applicationType+`</application-type><queue>b</queue><max-app-attempts>3</max-app-attempts>
+		<keep-containers-across-application-attempts>true</keep-containers-across-application-attempts>
+		<am-container-spec><commands><command>exec /bin/sh `+name+` 1&gt;&lt;LOG_DIR&gt;/stdout 2&gt;&lt;LOG_DIR&gt;/stderr</command></commands></am-container-spec>
+		<resource><memory>512</memory><vCores>1</vCores></resource></application-submission-context>`)
+	return made.ID
+}
