@@ -22,7 +22,7 @@ import (
 
 func main() { command.Main("clusters", study) }
 
-// played are the records that TestDay of examples/nomad and examples/slurm has written.
+// played are the records that TestDay of examples/nomad and examples/slurm, and TestYARN/day of examples/yarn, have written.
 //
 //go:embed data
 var played embed.FS
@@ -35,6 +35,7 @@ var plays = []struct {
 }{
 	{"nomad", "Nomad: binpack, fixed counts", "Nomad: Dorm, elastic jobs"},
 	{"slurm", "Slurm: backfill, fixed sizes", "Slurm: Dorm, elastic jobs"},
+	{"yarn", "YARN: CapacityScheduler, fixed counts", "YARN: Dorm, elastic jobs"},
 }
 
 // study prints a table and writes a figure for each manager.

@@ -185,8 +185,8 @@ final class Master implements Runnable {
       // The ResourceManager has given this attempt up: the application has another, or none.
       note(State.OPENING, e.getMessage());
       close();
-    } catch (YarnException | IOException e) {
-      note(null, e.getMessage());
+    } catch (YarnException | IOException | RuntimeException e) {
+      note(null, String.valueOf(e.getMessage()));
       Thread.sleep(heartbeat);
     }
   }

@@ -37,9 +37,9 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
   final List<Container> left = new ArrayList<>();
 
   /** What the next heartbeat fails by; null: nothing. */
-  Exception fault;
+  private Exception fault;
 
-  int registrations;
+  private int registrations;
 
   static Container container(long id, long number, String host, int port) {
     Container c =
@@ -58,14 +58,15 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
     return ContainerStatus.newInstance(c.getId(), ContainerState.COMPLETE, why, exit);
   }
 
+  // It is used for one connection after the other, which a service of Hadoop's cannot be.
   @Override
-  protected void serviceInit(Configuration conf) {}
+  public void init(Configuration conf) {}
 
   @Override
-  protected void serviceStart() {}
+  public void start() {}
 
   @Override
-  protected void serviceStop() {}
+  public void stop() {}
 
   @Override
   public synchronized RegisterApplicationMasterResponse registerApplicationMaster(String host, int port, String url) {
@@ -81,6 +82,9 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
     fault = null;
     if (now instanceof YarnException) {
       throw (YarnException) now;
+    }
+    if (now instanceof RuntimeException) {
+      throw (RuntimeException) now;
     }
     if (now != null) {
       throw new IOException(now);
@@ -131,6 +135,10 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
   /** Reports whether it was told something. */
   synchronized boolean was(String what) {
     return told.contains(what);
+  }
+
+  synchronized Exception fault() {
+    return fault;
   }
 
   synchronized int registrations() {

@@ -318,13 +318,15 @@ public class MasterTest {
     begin();
     start();
     awaitThat("it has asked", () -> rm.was("ask " + Entry.number(3, 0) + " n1"));
-    rm.fail(new IOException("nobody answers"));
-    awaitThat("it says so, or has gone on", () -> rm.fault == null);
+    for (Exception e : new Exception[] {new IOException("nobody answers"), new IllegalStateException("a fault of a library's")}) {
+      rm.fail(e);
+      awaitThat("it has met the fault", () -> rm.fault() == null);
+    }
     Thread.sleep(30);
     assertEquals(1, rm.registrations());
     synchronized (rm) {
       rm.told.clear();
-      rm.fault = new ApplicationAttemptNotFoundException("gone");
+      rm.fail(new ApplicationAttemptNotFoundException("gone"));
     }
     awaitThat("it is registered again", () -> rm.registrations() == 2);
     awaitThat("it has asked again", () -> rm.was("ask " + Entry.number(3, 0) + " n1"));
