@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -144,8 +145,11 @@ func (g *gangs) left() int {
 	return len(g.playing)
 }
 
-// day plays days, each with a controller of its own.
+// day plays days, each with a controller of its own, if their records are wanted: short ones are Nomad's and Slurm's tests.
 func (c *cluster) day(t *testing.T) {
+	if flag.Lookup("day").Value.String() == "" {
+		t.Skip("-day is not set: a day takes six minutes under each policy")
+	}
 	besidetest.Daily{Manager: "yarn", Slots: daySlots, Bench: func(t *testing.T) besidetest.Player {
 		return &dayPlayer{newBench(t, c), newGangs(t, c)}
 	}}.Day(t)

@@ -173,7 +173,9 @@ type held struct {
 	State string `json:"state"`
 	Why   string `json:"why"`
 	// Stopped is the highest attempt that was stopped.
-	Stopped    int64           `json:"stopped"`
+	Stopped int64 `json:"stopped"`
+	// Begun is the highest attempt of which a master of a user's own has read that it is wanted.
+	Begun      int64           `json:"begun"`
 	Containers []heldContainer `json:"containers"`
 }
 

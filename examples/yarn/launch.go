@@ -238,6 +238,10 @@ func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server st
 	if !isHeld || one.State == "opening" {
 		return "", nil // it is about to be held again
 	}
+	id, err := y.followerOf(job)
+	if err != nil || id != "" && one.Begun < attempt {
+		return "", err // its master is about to read of it
+	}
 	counts, err := y.noted(job, attempt)
 	if err != nil {
 		return "", err

@@ -68,9 +68,16 @@ func TestFollower(t *testing.T) {
 	if o := ordered(t, y); o.Job != "lr" || o.Run["attempt"] != 3.0 || o.Run["memory"] != 500.0 || o.Stop != 0 {
 		t.Errorf("%+v", o)
 	}
-	// It has said nothing of the containers yet, and one is over.
-	says(t, y, `{"state":"open","containers":[{"attempt":3,"server":"n1:1","state":"over","exit":-100,"id":"c1"}]}`)
+	// It has not read that yet, which is no trouble.
+	if got, err := y.Trouble(ctx, "lr", 3, "n2:1"); err != nil || got != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+	// It has, and asks for some of the containers only, one of which is over.
+	says(t, y, `{"state":"open","begun":3,"containers":[{"attempt":3,"server":"n1:1","state":"over","exit":-100,"id":"c1"}]}`)
 	if got, err := y.Trouble(ctx, "lr", 3, "n1:1"); err != nil || !strings.Contains(got, "c1, is over: -100") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := y.Trouble(ctx, "lr", 3, "n2:1"); err != nil || !strings.Contains(got, "not asked for 2") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if found := y.ghosts(ctx); !strings.Contains(found["n1:1"], "lr") {

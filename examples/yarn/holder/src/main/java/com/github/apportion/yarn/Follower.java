@@ -148,17 +148,16 @@ public final class Follower {
     JsonNode run = orders.path("run");
     long attempt = run.path("attempt").asLong();
     if (attempt > begun) {
-      // It is on record first: an attempt of this application after this one must not ask for the same run again.
       begun = attempt;
-      tell();
       requests.start(attempt, new Task(run), run.path("parts"));
     }
     if (orders.hasNonNull("status")) {
       ending = FinalApplicationStatus.valueOf(orders.path("status").asText());
       why = orders.path("why").asText();
     }
-    requests.ask(rm);
+    // It is on record first: an attempt of the application after this one must not ask for the same run again.
     tell();
+    requests.ask(rm);
   }
 
   /**

@@ -57,6 +57,7 @@ public class MasterTest {
   private final List<ApplicationSubmissionContext> submitted = Collections.synchronizedList(new ArrayList<>());
   private volatile YarnException refusal;
   private volatile YarnException nodeFault;
+  private volatile YarnApplicationState after = YarnApplicationState.ACCEPTED;
   private volatile ContainerState found = ContainerState.RUNNING;
   private Master master;
   private Thread thread;
@@ -96,7 +97,7 @@ public class MasterTest {
         throw refusal;
       }
       submitted.add(context);
-      known.add(report(context.getApplicationId(), YarnApplicationState.ACCEPTED, context.getApplicationTags()));
+      known.add(report(context.getApplicationId(), after, context.getApplicationTags()));
       return context.getApplicationId();
     }
 
@@ -359,7 +360,7 @@ public class MasterTest {
     }
   }
 
-  /** One that was taken over and has failed is submitted anew, once. */
+  /** One that has failed after it had run is submitted anew; one that has failed before is refused. */
   @Test
   public void aFailedOneIsSubmittedAgain() throws IOException, InterruptedException {
     known.add(report(ApplicationId.newInstance(1, 9), YarnApplicationState.RUNNING, Set.of("me", "t5")));
@@ -371,8 +372,11 @@ public class MasterTest {
     awaitThat("it is registered again", () -> rm.registrations() == 2);
     awaitState("open");
     reportOf(submitted.get(0).getApplicationId()).setYarnApplicationState(YarnApplicationState.FAILED);
+    after = YarnApplicationState.FAILED;
     rm.fail(new ApplicationAttemptNotFoundException("gone again"));
     awaitState("refused");
-    assertEquals(1, submitted.size());
+    assertTrue(stands().path("why").asText().contains("as told"));
+    assertEquals(2, submitted.size());
+    assertEquals(2, rm.registrations());
   }
 }
