@@ -258,10 +258,15 @@ func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
 	known, err := y.masters.known()
 	for _, job := range known {
 		id, ofErr := y.followerOf(job)
-		if ofErr == nil && id != "" {
-			all[job], ofErr = y.masters.stands(id)
+		if ofErr != nil || id == "" {
+			err = errors.Join(err, ofErr)
+			continue
 		}
-		err = errors.Join(err, ofErr)
+		one, fault := y.masters.stands(id)
+		if fault != nil {
+			one = held{State: "opening", Why: fault.Error()} // whatever its user writes there, it is that job's alone
+		}
+		all[job] = one
 	}
 	return all, err
 }

@@ -155,6 +155,11 @@ func TestAnswersOfStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// No word of a job's master is a matter of other jobs.
+	says(t, y, `{"state":3}`)
+	if all, err := y.standing(t.Context()); err != nil || all["lr"].State != "opening" || !strings.Contains(all["lr"].Why, follower) {
+		t.Errorf("%+v, %v", all, err)
+	}
 	for name, mode := range map[string]os.FileMode{"": 0o711, toldName: 0o700, ordersName: 0o600} {
 		if info, err := os.Stat(filepath.Join(y.masters.folder, follower, name)); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", name, info, err)
