@@ -105,37 +105,44 @@ func (b *bench) withdraw(id string) {
 	})
 }
 
-// On one cluster, since its start takes long: jobs come, share it, finish, and are withdrawn; and everything dies.
+// On one cluster, since its start takes long: jobs come, share it below ceilings and in partitions, finish, and are withdrawn;
+// and everything dies.
 func TestYARN(t *testing.T) {
 	c := newCluster(t, 3)
 	t.Run("share", c.share)
 	t.Run("refuse", c.refuse)
 	t.Run("queues", c.queues)
-	t.Run("places", c.places)
 	t.Run("day", c.day)
 	t.Run("faults", c.faults)
 }
 
+// The first job has a master of its user's own in a container, all others are held.
 func (c *cluster) share(t *testing.T) {
 	b := newBench(t, c)
-	first := b.submit("a", 12, 100000, nil)
+	id := b.manage()
+	first := b.submit("a", 12, 100000, map[string]any{"application": id, "queue": "b"})
 	b.Holds(map[string]int{first: 12})
 	second := b.submit("b", 6, 100000, map[string]any{"weight": 2, "queue": "b"})
 	b.Holds(map[string]int{first: 6, second: 6})
 	third := b.submit("c", 4, 20, nil)
 	besidetest.Eventually(b.Bench, "c has done its work, and so says YARN", 90*time.Second, func() bool { b.Report(); return b.state(third) == "FINISHED" })
 	b.Holds(map[string]int{first: 6, second: 6})
+	b.replaceMaster()
 	for _, a := range b.applications() {
-		if a.Name == first {
+		if a.Name == second {
 			b.withdraw(a.ID)
 		}
 	}
-	b.Holds(map[string]int{second: 6})
-	if err := os.Remove(b.jobFile(second)); err != nil {
-		t.Fatal(err)
-	}
-	besidetest.Eventually(b.Bench, "b has no application any more", 60*time.Second, func() bool { b.Report(); return b.state(second) == "FINISHED" })
-	for _, job := range []string{first, third} {
+	b.Holds(map[string]int{first: 12})
+	b.belowCeiling(first)
+	b.inPartitions(first)
+	b.remove(first)
+	besidetest.Eventually(b.Bench, "the master of a has ended as it was told", 60*time.Second, func() bool { b.Report(); return b.stateOf(id) == "FINISHED" })
+	besidetest.Eventually(b.Bench, "nothing is left of its orders", 60*time.Second, func() bool {
+		_, err := os.Stat(filepath.Join(b.Shared, "masters", id))
+		return os.IsNotExist(err)
+	})
+	for _, job := range []string{second, third} {
 		besidetest.Eventually(b.Bench, "the file of "+job+" is put aside", 30*time.Second, func() bool {
 			found, _ := filepath.Glob(filepath.Join(b.Shared, "jobs", over, job+".*"))
 			return len(found) == 1
