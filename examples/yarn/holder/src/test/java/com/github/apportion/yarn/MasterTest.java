@@ -55,6 +55,7 @@ public class MasterTest {
   private final List<String> nodes = Collections.synchronizedList(new ArrayList<>());
   private final List<ApplicationReport> known = Collections.synchronizedList(new ArrayList<>());
   private final List<ApplicationSubmissionContext> submitted = Collections.synchronizedList(new ArrayList<>());
+  private final List<ApplicationId> mastered = Collections.synchronizedList(new ArrayList<>());
   private volatile YarnException refusal;
   private volatile YarnException nodeFault;
   private volatile YarnApplicationState after = YarnApplicationState.ACCEPTED;
@@ -115,6 +116,7 @@ public class MasterTest {
 
     @Override
     public Token<AMRMTokenIdentifier> getAMRMToken(ApplicationId id) {
+      mastered.add(id);
       return new Token<>();
     }
   }
@@ -278,6 +280,7 @@ public class MasterTest {
     begin();
     awaitState("open");
     assertEquals(List.of(), submitted);
+    assertEquals(List.of(ApplicationId.newInstance(1, 9)), mastered);
     assertEquals("started", stateOf(0));
     start();
     Thread.sleep(50);
