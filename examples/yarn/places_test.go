@@ -36,7 +36,7 @@ func (b *bench) replaceMaster() {
 // the queue.
 func (b *bench) belowCeiling(mine string) {
 	b.Bench.Helper()
-	first := b.submit("first", 12, 100000, map[string]any{"queue": "small", "min": 2})
+	first := b.submit("first", 12, 100000, map[string]any{"queue": "small", "min": 3})
 	b.Holds(map[string]int{mine: 9, first: 3})
 	second := b.submit("second", 12, 100000, map[string]any{"queue": "small", "min": 2})
 	besidetest.Eventually(b.Bench, "the page names the queue", 60*time.Second, func() bool {
