@@ -20,7 +20,7 @@ import (
 // deepTree is a tree of which one queue may have half of the cluster, and one of its leaves three tenths.
 const deepTree = `{"queuePath":"root","queues":{"queue":[
 	{"queuePath":"root.a","capacity":30.0,"capacities":{"queueCapacitiesByPartition":{"partitionName":"","absoluteCapacity":30.0,"absoluteMaxCapacity":50.0}},"queues":{"queue":[
-		{"queuePath":"root.a.x","capacity":100.0,"capacities":{"queueCapacitiesByPartition":{"partitionName":"","absoluteCapacity":30.0,"absoluteMaxCapacity":30.000001}}},
+		{"queuePath":"root.a.x","capacity":100.0,"capacities":{"queueCapacitiesByPartition":{"partitionName":"","absoluteCapacity":30.0,"absoluteMaxCapacity":29.999998}}},
 		{"queuePath":"root.a.y","capacity":0.0,"capacities":{"queueCapacitiesByPartition":{"partitionName":"","absoluteCapacity":0.0,"absoluteMaxCapacity":50.0}}}]}},
 	{"queuePath":"root.b","capacity":70.0,"capacities":{"queueCapacitiesByPartition":[{"partitionName":"","absoluteCapacity":70.0,"absoluteMaxCapacity":100.0},
 		{"partitionName":"fast","absoluteCapacity":100.0,"absoluteMaxCapacity":100.0},{"partitionName":"gone","absoluteCapacity":100.0,"absoluteMaxCapacity":10.0}]},
@@ -140,6 +140,27 @@ func TestNoQueues(t *testing.T) {
 	view, err := y.Look(t.Context())
 	if err != nil || len(view.Queues) != 0 || len(view.Jobs) != 1 || view.Jobs[0].Application.Queue != "" {
 		t.Errorf("%+v, %v", view, err)
+	}
+}
+
+// What applications that are not this controller's have in a queue is not left for its jobs.
+func TestOthersInQueues(t *testing.T) {
+	const path = "/ws/v1/cluster/apps"
+	old := words[path]
+	defer func() { words[path] = old }()
+	words[path] = strings.TrimSuffix(old, "]}}") + `,{"id":"application_1_0077","user":"bob","name":"etl","queue":"only","state":"RUNNING","applicationTags":"",
+		"resourceInfo":{"resourceUsagesByPartition":{"used":` + information([]int{1000, 2, 1}) + `}}}]}}`
+	y := onWords(t)
+	y.instance = "apportion-x"
+	view, err := y.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range view.Queues {
+		want := map[string]string{"root.a": "[14336 14 7]", "root.b": "[3096 2 1]", "root.b.only": "[3096 2 1]"}[q.ID]
+		if got := fmt.Sprint(q.Ceiling); got != want {
+			t.Errorf("%s: %s, want %s", q.ID, got, want)
+		}
 	}
 }
 

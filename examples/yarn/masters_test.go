@@ -194,7 +194,7 @@ func lookFollowing(t *testing.T, owner, state string) (got string) {
 	}
 	old := words["/ws/v1/cluster/apps"]
 	defer func() { words["/ws/v1/cluster/apps"] = old }()
-	words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"` + follower + `","name":"mine","queue":"b.only","user":"` + owner + `","state":"` + state + `","applicationTags":""}}}`
+	words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"` + follower + `","name":"mine","queue":"root.b.only","user":"` + owner + `","state":"` + state + `","applicationTags":""}}}`
 	view, err := y.Look(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,8 @@ func lookFollowing(t *testing.T, owner, state string) (got string) {
 	_, gone := os.Stat(file)
 	switch {
 	case len(view.Jobs) == 1 && view.Jobs[0].Application.ID == "lr":
-		return "job"
+		// The application was moved to another queue than its file says.
+		return "job of " + view.Jobs[0].Application.Queue
 	case len(view.Withdrawn) == 1 && view.Withdrawn[0] == "lr":
 		return "withdrawn"
 	case len(view.Rejected) == 1:
@@ -214,7 +215,7 @@ func lookFollowing(t *testing.T, owner, state string) (got string) {
 }
 
 func TestKnownFollowers(t *testing.T) {
-	for state, want := range map[string]string{"RUNNING": "job", "ACCEPTED": "job", "KILLED": "withdrawn", "FAILED": "withdrawn", "FINISHED": "aside"} {
+	for state, want := range map[string]string{"RUNNING": "job of root.b.only", "ACCEPTED": "job of root.b.only", "KILLED": "withdrawn", "FAILED": "withdrawn", "FINISHED": "aside"} {
 		if got := lookFollowing(t, "", state); got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
