@@ -141,7 +141,18 @@ func TestAnswersOfStrangers(t *testing.T) {
 	}
 	for what, make := range map[string]func() error{
 		"a link":   func() error { return os.Symlink(secret, answer) },
-		"a pipe":   func() error { return syscall.Mkfifo(answer, 0o600) },
+		"a pipe": func() error {
+			if err := syscall.Mkfifo(answer, 0o600); err != nil {
+				return err
+			}
+			// Whoever reads it would wait for more, since its writer never ends.
+			f, err := os.OpenFile(answer, os.O_RDWR, 0)
+			if err == nil {
+				t.Cleanup(func() { _ = f.Close() })
+				_, err = f.WriteString(`{"state":"open"}`)
+			}
+			return err
+		},
 		"a folder": func() error { return os.Mkdir(answer, 0o700) },
 		"half":     func() error { return os.WriteFile(answer, []byte(`{"state":"op`), 0o600) },
 	} {
