@@ -129,10 +129,10 @@ func (b *bench) held() []string {
 	return files
 }
 
-// more submits another job, of at most four containers, since YARN is slow to start them.
+// more submits another job, of at most four containers, since YARN is slow to start them, and of half the steps.
 func (b *bench) more(r *rand.Rand) {
 	name, most, steps := b.Another(r)
-	b.submit(name, 1+most/3, steps, nil)
+	b.submit(name, 1+most/3, steps/2, nil)
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.

@@ -140,7 +140,7 @@ func TestAnswersOfStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, make := range map[string]func() error{
-		"a link":   func() error { return os.Symlink(secret, answer) },
+		"a link": func() error { return os.Symlink(secret, answer) },
 		"a pipe": func() error {
 			if err := syscall.Mkfifo(answer, 0o600); err != nil {
 				return err
