@@ -111,6 +111,8 @@
 //	[general program (G), referee]	alloc/solver/group.go	Group, Instance.checkGroups
 //	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
 //	[general program (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
+//	[general program (G), maxima]	alloc/embedded/maxima.go	run.apportioned, run.divide
+//	[general program (G), kept ceilings]	alloc/embedded/internal/lagrange/whole.go	Dual.Whole
 //	[general program (G), moves]	alloc/embedded/internal/search/ceilings.go	Annealer.relieve, Annealer.giveWay
 //	[general program §4, nu]	alloc/embedded/internal/problem/ceilings.go	Problem.compileCeilings
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -148,40 +149,45 @@ func BenchmarkCluster(b *testing.B) {
 	}
 }
 
+// queued puts the applications below so many queues in two levels, of which those of the lower one may have allowed times
+// their part of the cluster; 0 stands for no ceilings.
+func queued(p *alloc.Problem, queues int, allowed float64) {
+	total := make(apportion.Resources, len(p.Kinds))
+	for _, server := range p.Servers {
+		for k, c := range server.Capacity {
+			total[k] += c
+		}
+	}
+	tops := max(1, queues/6)
+	leaves := queues - tops
+	for q := range queues {
+		queue := drf.Queue{ID: fmt.Sprint("q", q), Weight: 1}
+		if q >= tops {
+			queue.Parent = fmt.Sprint("q", q%tops)
+		}
+		for _, c := range total {
+			if q >= tops && allowed > 0 {
+				queue.Ceiling = append(queue.Ceiling, int64(allowed*float64(c)/float64(leaves)))
+			}
+		}
+		p.Queues = append(p.Queues, queue)
+	}
+	for i := range p.Applications {
+		p.Applications[i].Queue = fmt.Sprint("q", tops+i%leaves)
+	}
+}
+
 // What queues cost beside the flat problem: 30 of them in two levels, without ceilings, with some that allow a leaf four
 // times its part of the cluster, and with some that allow it just that.
 func BenchmarkQueues(b *testing.B) {
-	queued := func(p *alloc.Problem, allowed float64) {
-		total := make(apportion.Resources, len(p.Kinds))
-		for _, server := range p.Servers {
-			for k, c := range server.Capacity {
-				total[k] += c
-			}
-		}
-		for q := range 30 {
-			queue := drf.Queue{ID: fmt.Sprint("q", q), Weight: 1}
-			if q >= 5 {
-				queue.Parent = fmt.Sprint("q", q%5)
-			}
-			for _, c := range total {
-				if q >= 5 && allowed > 0 {
-					queue.Ceiling = append(queue.Ceiling, int64(allowed*float64(c)/25))
-				}
-			}
-			p.Queues = append(p.Queues, queue)
-		}
-		for i := range p.Applications {
-			p.Applications[i].Queue = fmt.Sprint("q", 5+i%25)
-		}
-	}
 	for _, family := range alloctest.Families()[:2] {
 		for _, previous := range []bool{false, true} {
 			for _, c := range []struct {
 				name   string
 				change func(*alloc.Problem)
 			}{
-				{"flat", func(*alloc.Problem) {}}, {"free", func(p *alloc.Problem) { queued(p, 0) }},
-				{"loose", func(p *alloc.Problem) { queued(p, 4) }}, {"tight", func(p *alloc.Problem) { queued(p, 1) }},
+				{"flat", func(*alloc.Problem) {}}, {"free", func(p *alloc.Problem) { queued(p, 30, 0) }},
+				{"loose", func(p *alloc.Problem) { queued(p, 30, 4) }}, {"tight", func(p *alloc.Problem) { queued(p, 30, 1) }},
 			} {
 				b.Run(fmt.Sprintf("%s/previous=%v/%s", family.Name, previous, c.name), func(b *testing.B) {
 					p := problemtest.Draw(family, 0, 100, 100, previous)
@@ -196,6 +202,46 @@ func BenchmarkQueues(b *testing.B) {
 						b.ReportMetric(float64(len(d.Waiting)+len(d.Suspended)), "without")
 					}
 				})
+			}
+		}
+	}
+}
+
+// The same on six clusters of each size and number of queues: what all decisions below ceilings take together, in times
+// of what the flat ones take, the worst of the six, and the mean gap.
+func BenchmarkQueueCost(b *testing.B) {
+	decide := func(p *alloc.Problem) (time.Duration, float64) {
+		begin := time.Now()
+		d, err := alloc.Reallocate(context.Background(), p, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(begin), 100 * d.Gap
+	}
+	for _, c := range []struct{ size, queues int }{{100, 30}, {50, 30}, {200, 30}, {100, 10}, {100, 60}} {
+		for _, family := range alloctest.Families()[:2] {
+			for _, previous := range []bool{false, true} {
+				for _, allowed := range []float64{4, 2, 1} {
+					b.Run(fmt.Sprintf("size=%d/queues=%d/%s/previous=%v/allowed=%g", c.size, c.queues, family.Name, previous, allowed), func(b *testing.B) {
+						for b.Loop() {
+							var flat, below time.Duration
+							var worst, gap float64
+							const clusters = 6
+							for seed := range uint64(clusters) {
+								p := problemtest.Draw(family, seed, c.size, c.size, previous)
+								alone, _ := decide(p)
+								queued(p, c.queues, allowed)
+								took, left := decide(p)
+								flat, below = flat+alone, below+took
+								worst, gap = max(worst, took.Seconds()/alone.Seconds()), gap+left/clusters
+							}
+							b.ReportMetric(below.Seconds()/flat.Seconds(), "times-flat")
+							b.ReportMetric(worst, "worst")
+							b.ReportMetric(below.Seconds()*1000/clusters, "ms")
+							b.ReportMetric(gap, "gap-%")
+						}
+					})
+				}
 			}
 		}
 	}

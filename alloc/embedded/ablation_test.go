@@ -34,6 +34,9 @@ var ablations = []struct {
 	{"least worth", func(n *tuning.Numbers) { n.LeastWorth = 0 }},
 	{"recent", func(n *tuning.Numbers) { n.Recent = 0 }},
 	{"limits", func(n *tuning.Numbers) { n.Limits.Size = 0 }},
+	{"kept ceilings", func(n *tuning.Numbers) { n.Tried = 0 }},
+	{"maxima", func(n *tuning.Numbers) { n.Divided = 0 }},
+	{"near", func(n *tuning.Numbers) { n.Near = 0 }},
 	{"lattice", func(*tuning.Numbers) {}},
 }
 
@@ -44,16 +47,21 @@ func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solv
 		p.Step = 0
 	}
 	r := newRun(p, &Options{Effort: Default}, tune)
+	r.listed = true
 	r.search(context.Background())
 	return r.solution()
 }
 
-// judges are the instances by which a part earns its place: both kinds of clusters full and half empty, and
-// decisions of the long days.
+// judges are the instances by which a part earns its place: both kinds of clusters full and half empty, decisions of the
+// long days, and the paper's cluster below ceilings.
 func judges() map[string][]instancetest.Known {
 	known := map[string][]instancetest.Known{"decisions": instancetest.Decisions(), "half empty": instancetest.HalfEmpty()}
 	for _, ref := range alloctest.References() {
 		known["references"] = append(known["references"], instancetest.Known{Name: ref.Name, Instance: ref.Instance, Objective: ref.Objective})
+	}
+	for seed := range uint64(24) {
+		inst := quartered(seed, 50, 48, seed%2 == 0, float64(int(1)<<(seed/2%3)))
+		known["ceilings"] = append(known["ceilings"], instancetest.Known{Instance: inst})
 	}
 	return known
 }
@@ -110,13 +118,15 @@ func TestAblationsMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("solves some instances a dozen times")
 	}
-	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth")}
+	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
+		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2)}
 	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
 		p := problem.New(inst)
 		if !lattice {
 			p.Step = 0
 		}
 		r := newRun(p, &Options{Effort: Default}, tune)
+		r.listed = true
 		r.search(t.Context())
 		return fmt.Sprintf("%g %g %d", r.a.Best.Objective, r.bound(), r.effort())
 	}

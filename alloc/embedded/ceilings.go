@@ -7,6 +7,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -16,27 +18,12 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 	if conflict := impossible(inst); conflict != nil {
 		return infeasible(conflict)
 	}
-	plain := *inst
-	plain.Groups = nil
-	// A hurried answer tells as a rule whether ceilings are in the way, so that the effort is spent once. Its bound counts
-	// where multipliers of ceilings prove less.
-	quick := *s
-	quick.opts.Effort = min(quick.opts.Effort, Quick/4)
-	relaxed := quick.solve(ctx, &plain)
-	if relaxed.Status == solver.Infeasible {
+	relaxed, listed := s.relaxed(ctx, inst)
+	if relaxed.Status == solver.Infeasible || relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil {
 		return relaxed
 	}
-	effort := relaxed.Effort
-	if relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil {
-		relaxed = s.solve(ctx, &plain)
-		relaxed.Effort += effort
-		if relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil {
-			return relaxed
-		}
-		effort = relaxed.Effort
-	}
-	sol := s.solve(ctx, inst)
-	sol.Effort += effort
+	sol, _ := s.solveBeside(ctx, inst, beside{listed: listed})
+	sol.Effort += relaxed.Effort
 	if sol.Status != solver.Infeasible && relaxed.Bound < sol.Bound-solver.ObjectiveTolerance {
 		sol.Bound, sol.Searched = relaxed.Bound, true
 		if sol.Status.HasSolution() {
@@ -44,6 +31,45 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 		}
 	}
 	return sol
+}
+
+// relaxed answers inst without its ceilings, as far as that is worth it: an early answer tells as a rule whether ceilings
+// are in the way, so that the effort is spent once. Its bound counts where multipliers of ceilings prove less. It reports
+// whether servers have lists of patterns.
+func (s *Solver) relaxed(ctx context.Context, inst *solver.Instance) (sol *solver.Solution, listed bool) {
+	plain := *inst
+	plain.Groups = nil
+	sol, listed = s.solveBeside(ctx, &plain, beside{within: inst})
+	// Where servers have lists of patterns that search has stopped by itself.
+	if listed || sol.Status != solver.Unknown {
+		return sol, listed
+	}
+	quick := *s
+	quick.opts.Effort = min(quick.opts.Effort, Quick/4)
+	effort := sol.Effort
+	if early := quick.early(ctx, inst, &plain); early > 0 {
+		sol.Effort += early
+		return sol, false
+	}
+	sol = quick.solve(ctx, &plain)
+	if sol.Status.HasSolution() && inst.Check(sol.Counts) == nil {
+		effort += sol.Effort
+		sol = s.solve(ctx, &plain)
+	}
+	sol.Effort += effort
+	return sol, false
+}
+
+// early returns the work of a first solution of plain, which is inst without ceilings, if that exceeds them, else 0.
+func (s *Solver) early(ctx context.Context, inst, plain *solver.Instance) int64 {
+	r := newRun(problem.New(plain), &s.opts, tuning.Standard())
+	r.within = inst
+	r.a.Construct(ctx)
+	r.warmUp(ctx, plain.Cap())
+	if r.a.Best.Found && r.exceeds(&r.a.Best) {
+		return r.a.Work
+	}
+	return 0
 }
 
 // impossible returns a ceiling that not even the fewest containers of all that must have some hold, nil where there is

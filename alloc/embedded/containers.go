@@ -18,27 +18,54 @@ const mostRestPatterns = 200_000
 
 // searchContainers anneals several times, branches, and polishes what comes out.
 func (r *run) searchContainers(ctx context.Context) {
-	r.warmUp(ctx)
-	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained(), nil})
-	// The guide is set before any start: annealing without prices packs what is scarce first come, first
-	// served.
-	r.a.Guide(r.root.d, r.root.descent.Best)
+	// On fresh clusters a search below maxima answers soon, so that prices come first there.
+	if r.listed && r.p.Pinnable == 0 {
+		r.lowerRoot(ctx)
+		if !r.reached() {
+			r.warmUp(ctx, r.goal())
+		}
+	} else {
+		r.warmUp(ctx, r.p.Inst.Cap()-solver.ObjectiveTolerance)
+		r.lowerRoot(ctx)
+	}
 	starts := r.newStarts()
-	starts.next(ctx)
-	for starts.next(ctx) {
+	for !(r.divided && r.reached()) && starts.next(ctx) {
 	}
 	r.branch(ctx)
 	if r.tree != nil {
 		r.extra += r.tree.Nodes + r.tree.Judged
 	}
-	r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
+	r.polish(ctx)
+}
+
+// lowerRoot computes the root bound, sets the guide, and searches below maxima where there are ceilings.
+func (r *run) lowerRoot(ctx context.Context) {
+	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained(), nil})
+	// The guide is set before any start: annealing without prices packs what is scarce first come, first
+	// served.
+	r.a.Guide(r.root.d, r.root.descent.Best)
+	if len(r.p.Ceilings) > 0 && ctx.Err() == nil {
+		counts := r.keepCeilings()
+		if r.listed {
+			r.divide(ctx, counts)
+		}
+	}
+}
+
+// polish makes a polish for what is preferred among equals.
+func (r *run) polish(ctx context.Context) {
+	work := r.work()
+	if len(r.p.Ceilings) > 0 {
+		work = math.Min(work, r.tune.MostPolish)
+	}
+	r.a.Polish(ctx, int64(r.tune.Polish*work))
 }
 
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.
-func (r *run) warmUp(ctx context.Context) {
+// It ends at goal, which is what no solution can exceed while there is no bound.
+func (r *run) warmUp(ctx context.Context, goal float64) {
 	for range r.tune.WarmUps {
-		// The goal is what no solution can exceed: there is no bound yet.
-		r.a.Run(ctx, int64(r.tune.WarmUp*r.work()), r.tune.Hot*r.a.Unit(), r.p.Inst.Cap()-solver.ObjectiveTolerance)
+		r.a.Run(ctx, int64(r.tune.WarmUp*r.work()), r.tune.Hot*r.a.Unit(), goal)
 		if r.a.Best.Found {
 			break
 		}
@@ -105,7 +132,11 @@ func (r *run) work() float64 {
 	case r.p.Worthy:
 		// unit falls with the square root of the size, so that work grows with the square root of it.
 		unit = r.tune.WorthWork * math.Sqrt(r.tune.WorthCrowd/size)
-	// Below ceilings the answer without them has been searched for already.
+	case len(r.p.Ceilings) > 0 && r.p.Pinnable > 0:
+		unit = r.tune.CeilingWork
+		if r.divided {
+			unit = r.tune.DividedWork
+		}
 	case r.p.Budget <= 0 || len(r.p.Ceilings) > 0:
 		unit = r.tune.FreshWork
 	}

@@ -44,8 +44,11 @@
 // whatever shape the worths are, and enumeration settles tiny instances.
 //
 // Ceilings of groups (G) that can be exceeded tell applications apart too: those of one type are below the same ones.
-// Where the answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a multiplier
-// for each ceiling, moves keep them all, and enumeration settles tiny instances. There is no branch and bound then.
+// Where an early answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a
+// multiplier for each ceiling, a last evaluation keeps those of groups without a common application instead of pricing
+// them, moves keep them all, and enumeration settles tiny instances. There is no branch and bound then. Where servers
+// have lists of patterns a search by sets comes first (maxima.go), below maxima under which the ceilings hold: with
+// nobody who may stay it is mostly the answer, and what it leaves is less than a part of a container.
 //
 // Of applications with options (solver.Choice) an option each is fixed, and the rest is an instance without: up to 16 ways
 // to fix them are all tried, which is exact; beyond that the search starts from what prices prefer, one option in use in

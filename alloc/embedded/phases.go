@@ -16,12 +16,16 @@ func (r *run) search(ctx context.Context) {
 	if r.p.Plain {
 		r.s = pattern.New(r.p, pattern.MostPatterns)
 	}
+	if r.s == nil && r.within != nil {
+		r.refused = true
+		return
+	}
 	if r.s != nil {
 		r.searchSets(ctx)
 	} else {
 		r.searchContainers(ctx)
 	}
-	if r.p.Plain && !r.a.Best.Found {
+	if r.p.Plain && !r.a.Best.Found && !r.refused {
 		r.fillMinima(ctx)
 	}
 }

@@ -31,22 +31,38 @@ type run struct {
 	tune *tuning.Numbers
 	a    *search.Annealer // holds the incumbent
 	root *root
-	tree *tree.Tree     // nil until there is one
-	s    *pattern.Cells // nil where the servers are too large for lists of patterns
+	tree *tree.Tree // nil until there is one
+	// whole is the bound with ceilings that are kept, see lagrange.Dual.Whole; +Inf where there is none.
+	whole float64
+	s     *pattern.Cells // nil where the servers are too large for lists of patterns
+	beside
+	// refused says that an early answer exceeds the ceilings of within, or that there are no lists of patterns to find
+	// one soon by.
+	refused bool
+	// divided: a search below maxima has found a solution.
+	divided bool
 	// extra counts the nodes and rounds of the proofs.
 	extra int64
 	// unfillable: it was shown that the minima have no room.
 	unfillable bool
 }
 
+// beside is what is known about an instance with ceilings where one without them is searched, and the other way round.
+type beside struct {
+	// within has the ceilings that an early answer must keep for a search without them to go on; nil: none.
+	within *solver.Instance
+	// listed: without its ceilings the instance has lists of patterns.
+	listed bool
+}
+
 func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
-	return &run{p: p, opts: *opts, tune: tune, a: search.New(search.NewState(p), opts.Seed, tune)}
+	return &run{p: p, opts: *opts, tune: tune, whole: math.Inf(1), a: search.New(search.NewState(p), opts.Seed, tune)}
 }
 
 // bound returns the best bound.
 func (r *run) bound() float64 {
 	// Each bound is valid, and so the least of them is. Cap bounds the utilization by the capacity alone.
-	bound, best := math.Min(r.root.bound(), r.p.Inst.Cap()), &r.a.Best
+	bound, best := math.Min(math.Min(r.root.bound(), r.whole), r.p.Inst.Cap()), &r.a.Best
 	if r.tree != nil {
 		// The annealer may hold a better incumbent than the tree: the tree bounds what it has not cut off.
 		bound = math.Min(bound, math.Max(r.tree.Bound(), best.Objective))
@@ -57,6 +73,9 @@ func (r *run) bound() float64 {
 	}
 	return bound
 }
+
+// reached reports whether the incumbent is as good as the search wants it.
+func (r *run) reached() bool { return r.a.Best.Found && r.attained() >= r.goal() }
 
 // attained returns the utilization of the incumbent, -Inf where there is none.
 func (r *run) attained() float64 {
@@ -71,7 +90,11 @@ func (r *run) goal() float64 {
 	bound := r.bound()
 	// With a Gap the search stops at bound - gap |bound|; the tolerance is where two utilizations count as
 	// equal.
-	return bound - math.Max(solver.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
+	least := math.Max(solver.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
+	if r.divided && r.p.Pinnable == 0 {
+		least = math.Max(least, float64(r.tune.Near*r.a.Unit()))
+	}
+	return bound - least
 }
 
 // states returns how many states an exact leaf may take, with so many for a unit of effort.

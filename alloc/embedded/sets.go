@@ -18,7 +18,16 @@ func (r *run) searchSets(ctx context.Context) {
 	// The leaves stop at the same gap as the whole search, else the tree would split what nobody asks for.
 	l.Gap, l.States = r.opts.Gap, r.states(r.tune.States)
 	r.tree = tree.New(ctx, l, r.tune, r.warmStart())
-	r.improveSets(ctx, l)
+	if r.within != nil {
+		// A part of the effort tells as a rule, and lowers the bound on the way.
+		finished := r.improveSets(ctx, l, min(r.opts.Effort, Quick/4))
+		if r.refused = l.Found && r.exceeds(leaf.Unpack(r.s, &l.Best)); r.refused {
+			r.limitSets(ctx, min(r.opts.Effort, Quick/4), finished)
+			r.extra += r.tree.Nodes + l.Judged + r.tree.Descent.Rounds
+			return
+		}
+	}
+	r.limitSets(ctx, r.opts.Effort, r.improveSets(ctx, l, r.opts.Effort))
 	// The incumbent of the sets may be worse than that of the annealer, which kept what runs now: Adopt
 	// compares.
 	if l.Found {
@@ -31,32 +40,41 @@ func (r *run) searchSets(ctx context.Context) {
 }
 
 // improveSets searches until the gap is small enough or the effort is spent: by a walk over sets, then by branch
-// and bound with the decomposition as the bound of a node. What turns on a unit of a scarce kind is worth
-// another tree.
-func (r *run) improveSets(ctx context.Context, l *leaf.Leaves) {
+// and bound with the decomposition as the bound of a node. It reports whether there is nothing left to search.
+func (r *run) improveSets(ctx context.Context, l *leaf.Leaves, effort Effort) (finished bool) {
 	// The root has already proven that nothing better than the incumbent exists.
 	if r.tree.RootBound <= l.Cut() {
-		return
+		return true
 	}
 	// Whom the last decision freed is a good set to begin with, where little has changed.
 	if set := r.lastFreed(); set != nil {
 		l.Judge(func(i int32) bool { return set[i] })
 	}
-	effort := float64(r.opts.Effort)
 	// tries = effort max(1, B/5), B the budget of adjustments: more of them make more sets.
-	tries := math.Min(effort*math.Max(1, float64(r.p.Budget)/5), r.tune.MostEffort)
+	tries := math.Min(float64(effort)*math.Max(1, float64(r.p.Budget)/5), r.tune.MostEffort)
 	sets.New(l, r.tree.RootX, r.opts.Seed, r.tune).Run(ctx, int64(r.tune.Tries*tries))
+	nodes, work := r.setNodes(effort)
+	return r.tree.Run(ctx, int64(nodes), r.tree.Work+int64(work))
+}
+
+// setNodes returns how many nodes, and how much work at leaves, so much effort pays for.
+func (r *run) setNodes(effort Effort) (nodes, work float64) {
 	// A node costs its rounds, each of them in proportion to what the decomposition looks at.
 	unit := float64(len(r.s.Subsets) + len(r.s.EntryApp) + len(r.p.Apps) + r.s.Lists.Total)
 	// nodes = effort Nodes / (cost of a round) / (rounds of a node).
-	nodes := math.Min(r.tune.Nodes*effort/unit, math.MaxInt32) / float64(r.tune.NodeRounds)
-	work := math.Min(r.tune.Subproblems*effort, math.MaxInt32)
-	// A tree that is finished has nothing left to limit.
-	if r.tree.Run(ctx, int64(nodes), r.tree.Work+int64(work)) || !r.tree.TurnsOnUnit() || r.tune.Limits.Size == 0 {
+	nodes = math.Min(r.tune.Nodes*float64(effort)/unit, math.MaxInt32) / float64(r.tune.NodeRounds)
+	return nodes, math.Min(r.tune.Subproblems*float64(effort), math.MaxInt32)
+}
+
+// limitSets goes on with another tree where what is left turns on a unit of a scarce kind. A tree that is finished has
+// nothing left to limit.
+func (r *run) limitSets(ctx context.Context, effort Effort, finished bool) {
+	if finished || !r.tree.TurnsOnUnit() || r.tune.Limits.Size == 0 {
 		return
 	}
 	r.tree.BeginLimits()
 	// Nodes and work are counted from the beginning, so that the second tree gets its share on top.
+	nodes, work := r.setNodes(effort)
 	r.tree.Run(ctx, r.tree.Nodes+int64(r.tune.Limits.Size*nodes), r.tree.Work+int64(r.tune.Limits.Size*work))
 }
 

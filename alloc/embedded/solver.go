@@ -66,12 +66,32 @@ func (s *Solver) settings() solver.Settings {
 
 // solve answers an instance without options.
 func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solution {
+	sol, _ := s.solveBeside(ctx, inst, beside{})
+	return sol
+}
+
+// solveBeside is solve, but gives up where an early answer exceeds the ceilings of known.within or cannot be had: what it
+// returns then has a bound alone. It reports whether servers have lists of patterns.
+func (s *Solver) solveBeside(ctx context.Context, inst *solver.Instance, known beside) (sol *solver.Solution, listed bool) {
 	p := problem.New(inst)
 	if conflict := counting.Conflict(p); conflict != nil {
-		return infeasible(conflict)
+		return infeasible(conflict), false
 	}
 	run := newRun(p, &s.opts, tuning.Standard())
+	run.beside = known
 	run.search(ctx)
+	if !run.refused {
+		return s.concluded(ctx, run), run.s != nil
+	}
+	sol = &solver.Solution{Bound: p.Inst.Cap(), Effort: run.a.Work + run.extra}
+	if run.tree != nil {
+		sol.Bound = math.Min(sol.Bound, run.tree.Bound())
+	}
+	return sol, run.s != nil
+}
+
+// concluded returns the answer of a search that has ended.
+func (s *Solver) concluded(ctx context.Context, run *run) *solver.Solution {
 	// Enumeration replaces the search's answer where it can finish; prices come last, because they
 	// only matter when nothing was found.
 	sol := run.solution()

@@ -48,7 +48,7 @@ func TestWarmUpEnds(t *testing.T) {
 			t.Fatalf("%s: no solution at first", name)
 		}
 		before := r.a.Work
-		r.warmUp(t.Context())
+		r.warmUp(t.Context(), r.p.Inst.Cap())
 		work := r.a.Work - before
 		least, most := int64(0), int64(0)
 		if c.some {

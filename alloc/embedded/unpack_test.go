@@ -33,7 +33,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 		l := leaf.NewLeaves(s)
 		l.States = r.states(r.tune.States)
 		r.s, r.tree = s, tree.New(t.Context(), l, r.tune, nil)
-		r.improveSets(t.Context(), l)
+		r.limitSets(t.Context(), r.opts.Effort, r.improveSets(t.Context(), l, r.opts.Effort))
 		if !l.Found {
 			continue
 		}

@@ -6,6 +6,8 @@ package search
 import (
 	"context"
 	"math"
+
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Construct completes the first state greedily, or as much of it as there is time for until ctx ends.
@@ -18,6 +20,27 @@ func (a *Annealer) Construct(ctx context.Context) {
 	}
 	a.recreate(ctx, m)
 	// Even the greedy state may be a solution, and the step rule of the root bound needs an incumbent early.
+	a.record()
+}
+
+// Load goes to the state that has these containers, where whoever may stay and is not adjusted is kept, and records it.
+func (a *Annealer) Load(counts solver.Counts) {
+	p := a.S.p
+	s := nobody(p)
+	for i, placed := range counts {
+		if p.Apps[i].Pinnable && !p.Inst.Apps[i].Adjusted(placed) {
+			s.settle(int32(i))
+		}
+	}
+	s.formPools()
+	for i, placed := range counts {
+		for _, on := range placed {
+			if s.free[i] {
+				s.put(on.Server, p.Apps[i].Type, on.Count)
+			}
+		}
+	}
+	a.S = s
 	a.record()
 }
 

@@ -85,3 +85,45 @@ func TestFillPaysCeilings(t *testing.T) {
 		t.Errorf("worth %g with a surcharge, %g without", got, free)
 	}
 }
+
+// A solution that is loaded is the state from then on, and the incumbent if it is better.
+func TestLoad(t *testing.T) {
+	a := below(t)
+	a.Load(solver.Counts{{{Server: 0, Count: 3}}, {{Server: 1, Count: 2}}, {{Server: 2, Count: 1}}})
+	if a.S.below[0] != 0 || !a.Best.Found || a.S.pools[1].N != 2 || a.Best.Objective != a.S.worth() {
+		t.Errorf("%d left, found %v, %d containers, objective %g of %g", a.S.below[0], a.Best.Found, a.S.pools[1].N, a.Best.Objective, a.S.worth())
+	}
+	best := a.Best.Objective
+	a.Load(solver.Counts{{{Server: 0, Count: 1}}, nil, nil})
+	if a.S.pools[0].N != 1 || a.Best.Objective != best {
+		t.Errorf("%d containers, objective %g, want %g", a.S.pools[0].N, a.Best.Objective, best)
+	}
+	a.Load(solver.Counts{{{Server: 0, Count: 4}}, nil, {{Server: 2, Count: 1}}})
+	if a.S.exceeded != 1 || a.Best.Objective != best {
+		t.Errorf("%d ceilings exceeded, objective %g, want %g", a.S.exceeded, a.Best.Objective, best)
+	}
+}
+
+// Whoever may stay and is as it was is kept, the others are free.
+func TestLoadKeeps(t *testing.T) {
+	inst := instancetest.Crowd(3, 3, 4, 1, 0)
+	for i := range inst.Apps {
+		inst.Apps[i].Running, inst.Apps[i].Cost, inst.Apps[i].Previous = true, 1, []apportion.Placement{{Server: 0, Count: 1}}
+	}
+	inst.AdjustBudget = 1
+	a := New(NewState(problem.New(instancetest.Finish(inst))), 1, tuning.Standard())
+	counts := make(solver.Counts, len(inst.Apps))
+	for i := range counts {
+		counts[i] = inst.Apps[i].Previous
+	}
+	counts[1] = []apportion.Placement{{Server: 1, Count: 2}}
+	a.Load(counts)
+	for i, free := range a.S.free {
+		if free != (i == 1) {
+			t.Errorf("application %d free: %v", i, free)
+		}
+	}
+	if a.S.Freed != 1 {
+		t.Errorf("%d freed", a.S.Freed)
+	}
+}

@@ -14,6 +14,7 @@ type Numbers struct {
 	Sets
 	Tree
 	Limits
+	Ceilings
 }
 
 // Budgets say what one unit of effort pays for.
@@ -36,11 +37,11 @@ type Budgets struct {
 	RestSubproblems, RestStates, RestPatterns float64
 	// Work is how much of annealing a unit of effort pays for, for each server and application, in
 	// placements chosen: a move is as many as its fills choose, so that time is in proportion. FreshWork is the same
-	// where nobody may be exchanged, which takes a part of the moves, and below ceilings, where the answer without them
-	// has taken a part of the time. A unit of effort pays for no more than
+	// where nobody may be exchanged, which takes a part of the moves, and CeilingWork below ceilings, which make a move
+	// dear, or DividedWork where a search below maxima has answered before. A unit of effort pays for no more than
 	// UnitWork, so that the usual efforts end within seconds on the largest clusters, and annealing gains
 	// nothing from more than MostEffort. Row "annealing".
-	Work, FreshWork, UnitWork, MostEffort float64
+	Work, FreshWork, CeilingWork, DividedWork, UnitWork, MostEffort float64
 	// Filled is how many steps of the last attempt to place all minima a unit of effort pays for: it is
 	// made where nothing else has found a solution, and full clusters are kept as they are without it.
 	Filled float64
@@ -143,6 +144,20 @@ type Limits struct {
 	LimitRounds int
 }
 
+// Ceilings says how instances with ceilings of groups are solved.
+type Ceilings struct {
+	// Tried is how many ways to fill one ceiling the bound with kept ceilings looks at before it goes by prices: nearly
+	// all ceilings of a few applications take some dozens. Row "kept ceilings".
+	Tried int
+	// Divided is the part of the effort for a search below maxima that hold the ceilings, where servers have lists of
+	// patterns. Row "maxima".
+	Divided float64
+	// Near is how far from the bound, in mean values of a container, a search of a fresh cluster may end that has begun
+	// below maxima: what is left is mostly the bound's, which no more work closes, as there is no branch and bound. Row
+	// "near".
+	Near float64
+}
+
 // Standard returns the numbers that every solver has.
 func Standard() *Numbers {
 	return &Numbers{
@@ -150,7 +165,7 @@ func Standard() *Numbers {
 			Rounds: 100_000, FewestRounds: 30, MostRounds: 400,
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
-			Work: 120, FreshWork: 40, UnitWork: 100_000, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
+			Work: 120, FreshWork: 40, CeilingWork: 22, DividedWork: 5, UnitWork: 100_000, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
 		},
 		Phases: Phases{
 			WarmUp: 0.03, WarmUps: 4, Polish: 0.1, MostPolish: 100_000,
@@ -165,5 +180,6 @@ func Standard() *Numbers {
 		Limits: Limits{
 			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
 		},
+		Ceilings: Ceilings{Tried: 5000, Divided: 0.25, Near: 0.04},
 	}
 }
