@@ -18,15 +18,24 @@ const quickJobs = 25
 // options are the flags.
 type options struct {
 	quick bool
-	out   string
+	// quality is how often the curves of each workload are drawn; 0: the other tables.
+	quality int
+	out     string
 }
 
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := command.Flags("elastic", stderr)
 	flags.BoolVar(&o.quick, "quick", false, "the first 25 jobs of one workload only")
+	flags.IntVar(&o.quality, "quality", 0, "instead of all this: how often to draw learning curves for each workload, with weights by growth")
 	command.Out(flags, &o.out)
-	return o, command.Parse(flags, args)
+	if err := command.Parse(flags, args); err != nil {
+		return nil, err
+	}
+	if o.quality < 0 {
+		return nil, command.Misused(flags, "-quality must not be negative")
+	}
+	return o, nil
 }
 
 // run prints the tables to stdout, what decisions took to stderr, and writes the figure.
@@ -48,6 +57,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		loads = loads[2:3]
 		loads[0].jobs = loads[0].jobs[:quickJobs]
 		some = loads
+	}
+	if o.quality > 0 {
+		return w.reportQuality(ctx, stdout, stderr, some, o.quality)
 	}
 	plain, err := w.playAll(ctx, loads, nil, contest(), stderr)
 	if err != nil {

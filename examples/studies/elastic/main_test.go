@@ -17,7 +17,7 @@ import (
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "out") }
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "quality", "out") }
 
 // read returns what was measured, and the workloads.
 func read(t *testing.T) (*world, []*workload) {

@@ -18,7 +18,10 @@ const learned = 0.95
 
 // Part returns the part of its work after which a job has learned, by a curve of which the last value lies on
 // the better side: from then on the best mean of the newest 5 % of the points is good enough.
-func Part(steps, values []float64) float64 {
+func Part(steps, values []float64) float64 { return PartOf(steps, values, learned) }
+
+// PartOf is Part for another share of all improvement, in [0, 1].
+func PartOf(steps, values []float64, share float64) float64 {
 	sign := 1.0
 	if values[len(values)-1] > values[0] {
 		sign = -1
@@ -37,7 +40,7 @@ func Part(steps, values []float64) float64 {
 	}
 	last := len(values) - 1
 	for i := range best {
-		if best[0]-best[i] >= learned*(best[0]-best[last]) {
+		if best[0]-best[i] >= share*(best[0]-best[last]) {
 			return (steps[i] - steps[0]) / (steps[last] - steps[0])
 		}
 	}

@@ -1,0 +1,162 @@
+// This file measures how much sooner jobs with recorded learning curves reach a given quality where their weight follows
+// their growth, and what that costs those that have converged.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
+	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/elastic"
+)
+
+// recordedRuns are the curves that jobs draw from: they all fall.
+var recordedRuns = []string{
+	"algoperf_librispeech_deepspeech_baseline_01", "deepobs_cifar10_3c3d_gradientdescent_best", "deepobs_fmnist_vae_momentum_best",
+	"deepobs_mnist_vae_adam_best", "deepobs_svhn_wrn164_momentum_best", "deepobs_tolstoi_char_rnn_momentum_best", "mlperf_rnnt_a100",
+	"pollux_deepspeech2_bs20",
+}
+
+// qualities are the parts of the improvement that are waited for; the last is that of watcher.learned.
+var qualities = []float64{0.5, 0.8, 0.95}
+
+// recording is a recorded run.
+type recording struct {
+	curve *sim.Curve
+	// parts are the parts of the work after which each of the qualities is reached.
+	parts []float64
+}
+
+// readRecordings returns recordedRuns.
+func readRecordings() ([]recording, error) {
+	var all []recording
+	for _, name := range recordedRuns {
+		steps, values, err := trace.Recorded(name)
+		if err != nil {
+			return nil, err
+		}
+		curve, err := sim.NewCurve(steps, values)
+		if err != nil {
+			return nil, err
+		}
+		r := recording{curve: curve}
+		for _, q := range qualities {
+			r.parts = append(r.parts, noisy.PartOf(steps, values, q))
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// outcome is what came of a run: the mean times from submission to each quality and to the end, then from 95 % to the
+// end, all in seconds, and the restarts.
+type outcome [6]float64
+
+const (
+	endColumn     = 3
+	restColumn    = 4
+	restartColumn = 5
+)
+
+// qualityOf plays a workload whose jobs have drawn curves.
+func (w *world) qualityOf(ctx context.Context, load *workload, all []recording, seed uint64, noise noisy.Noise, knows knowledge) (outcome, error) {
+	var sum outcome
+	s, err := w.scenario(load, nil)
+	if err != nil {
+		return sum, err
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	policy := &watcher{Worth: elastic.Worth{Price: elastic.Age, Power: power}, knows: knows, noise: noise, seed: seed << 32, learned: map[string]float64{}}
+	drawn := make([]recording, len(s.Jobs))
+	for i := range s.Jobs {
+		drawn[i] = all[random.IntN(len(all))]
+		s.Jobs[i].Curve = drawn[i].curve
+		policy.learned[s.Jobs[i].ID] = drawn[i].parts[len(qualities)-1]
+	}
+	result, err := sim.Run(ctx, s, policy)
+	if err != nil {
+		return sum, err
+	}
+	for i := range result.Jobs {
+		job := &result.Jobs[i]
+		if !job.Completed {
+			return sum, fmt.Errorf("%s: job %s never completes", load.name, job.ID)
+		}
+		for q, part := range drawn[i].parts {
+			sum[q] += noisy.Learned(job, s.Jobs[i].Work, part).Seconds()
+		}
+		sum[endColumn] += job.Response().Seconds()
+	}
+	for k := range sum {
+		sum[k] /= float64(len(result.Jobs))
+	}
+	sum[restColumn] = sum[endColumn] - sum[len(qualities)-1]
+	measures, err := elastic.Measure(s, result)
+	if err != nil {
+		return sum, err
+	}
+	sum[restartColumn] = float64(measures.Restarts)
+	return sum, nil
+}
+
+// reportQuality plays every workload so many times, with other curves each time, and prints by how many percent each
+// kind of knowledge changes the times that nothing leads to.
+func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loads []*workload, draws int) error {
+	all, err := readRecordings()
+	if err != nil {
+		return err
+	}
+	noises := []noisy.Noise{{Name: "clean"}, {Name: "10 %", Share: 0.1}}
+	runs, each := len(loads)*draws, len(knowledges)
+	cells := make([]outcome, len(noises)*runs*each)
+	err = command.InParallel(ctx, len(cells), stderr, "playing", func(ctx context.Context, at int) (err error) {
+		noise, run, knows := noises[at/each/runs], at/each%runs, knowledge(at%each)
+		cells[at], err = w.qualityOf(ctx, loads[run/draws], all, uint64(run%draws+1), noise, knows)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "Jobs with recorded learning curves, %d workloads with %d draws of curves each, readings every %v, checks every %v.\n", len(loads), draws, readEvery, checkEvery)
+	fmt.Fprintf(stdout, "By how many percent the mean times from submission to a part of the improvement, to the end, and from 95 %% to the end\nchange against the worth without growth, with standard errors; restarts are counted.\n\n")
+	out := newTable(stdout)
+	fmt.Fprintln(out, "noise\tweight\tto 50 %\tto 80 %\tto 95 %\tto the end\tafter 95 %\trestarts\t")
+	for n := range noises {
+		for k := range each {
+			fmt.Fprintf(out, "%s\t%s\t", noises[n].Name, knowledges[k])
+			for column := range restartColumn {
+				changes := make([]float64, runs)
+				for run := range runs {
+					base := cells[(n*runs+run)*each]
+					changes[run] = 100 * (cells[(n*runs+run)*each+k][column]/base[column] - 1)
+				}
+				fmt.Fprintf(out, "%s\t", withError(changes))
+			}
+			restarts := 0.0
+			for run := range runs {
+				restarts += cells[(n*runs+run)*each+k][restartColumn] / float64(runs)
+			}
+			fmt.Fprintf(out, "%.0f\t\n", restarts)
+		}
+	}
+	return out.Flush()
+}
+
+// withError returns a mean and its standard error.
+func withError(values []float64) string {
+	n, mean, squares := float64(len(values)), 0.0, 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += float64((v - mean) * (v - mean))
+	}
+	return fmt.Sprintf("%+.1f (%.1f)", mean, math.Sqrt(squares/math.Max(1, n-1)/n))
+}
