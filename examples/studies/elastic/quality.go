@@ -78,15 +78,23 @@ const (
 	restartColumn = 5
 )
 
+// trial is one run: a workload, the draw of its curves, the noise of readings and what weights are made of.
+type trial struct {
+	load  *workload
+	seed  uint64
+	noise noisy.Noise
+	knows knowledge
+}
+
 // qualityOf plays a workload whose jobs have drawn curves.
-func (w *world) qualityOf(ctx context.Context, load *workload, all []recording, seed uint64, noise noisy.Noise, knows knowledge) (outcome, error) {
+func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcome, error) {
 	var sum outcome
-	s, err := w.scenario(load, nil)
+	s, err := w.scenario(t.load, nil)
 	if err != nil {
 		return sum, err
 	}
-	random := rand.New(rand.NewPCG(seed, 0))
-	policy := &watcher{Worth: elastic.Worth{Price: elastic.Age, Power: power}, knows: knows, noise: noise, seed: seed << 32, learned: map[string]float64{}}
+	random := rand.New(rand.NewPCG(t.seed, 0))
+	policy := &watcher{Worth: elastic.Worth{Price: elastic.Age, Power: power}, knows: t.knows, noise: t.noise, seed: t.seed << 32, learned: map[string]float64{}}
 	drawn := make([]recording, len(s.Jobs))
 	for i := range s.Jobs {
 		drawn[i] = all[random.IntN(len(all))]
@@ -100,7 +108,7 @@ func (w *world) qualityOf(ctx context.Context, load *workload, all []recording, 
 	for i := range result.Jobs {
 		job := &result.Jobs[i]
 		if !job.Completed {
-			return sum, fmt.Errorf("%s: job %s never completes", load.name, job.ID)
+			return sum, fmt.Errorf("%s: job %s never completes", t.load.name, job.ID)
 		}
 		for q, part := range drawn[i].parts {
 			sum[q] += noisy.Learned(job, s.Jobs[i].Work, part).Seconds()
@@ -131,7 +139,7 @@ func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loa
 	cells := make([]outcome, len(noises)*runs*each)
 	err = command.InParallel(ctx, len(cells), stderr, "playing", func(ctx context.Context, at int) (err error) {
 		noise, run, knows := noises[at/each/runs], at/each%runs, knowledge(at%each)
-		cells[at], err = w.qualityOf(ctx, loads[run/draws], all, uint64(run%draws+1), noise, knows)
+		cells[at], err = w.qualityOf(ctx, all, trial{loads[run/draws], uint64(run%draws + 1), noise, knows})
 		return err
 	})
 	if err != nil {

@@ -115,11 +115,11 @@ func TestQualityOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := w.qualityOf(t.Context(), loads[2], all, 1, noisy.Noise{}, nothing)
+	first, err := w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := w.qualityOf(t.Context(), loads[2], all, 1, noisy.Noise{Share: 0.3}, nothing)
+	again, err := w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1, noise: noisy.Noise{Share: 0.3}})
 	if err != nil || again != first {
 		t.Errorf("%v, then %v (%v)", first, again, err)
 	}
