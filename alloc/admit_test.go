@@ -1,0 +1,148 @@
+// This file tests admission by itself: why somebody is refused (which budget, how many, from whom), and who is suspended
+// for whom.
+
+package alloc
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// refusals returns why each application that is not taken in is refused, by ID.
+func refusals(t *testing.T, p *Problem) map[string]apportion.Reason {
+	t.Helper()
+	reasons := make(map[string]apportion.Reason)
+	for i, reason := range resolve(p).admitAll(t.Context()).refused {
+		reasons[p.Applications[i].ID] = reason
+	}
+	return reasons
+}
+
+// A reason has how many are needed and free of the kind that is shortest, how many could be freed within the budget, and
+// who would give them.
+func TestRefusalNumbers(t *testing.T) {
+	for name, test := range map[string]struct {
+		draw func() *Problem
+		want map[string]apportion.Reason
+	}{
+		"nobody may be adjusted": {func() *Problem {
+			p := gpuProblem(4)
+			p.Theta2 = 0
+			p.add(1, 1, 3, 3)
+			p.add(2, 1, 1)
+			return p
+		}, map[string]apportion.Reason{"a1": {Constraint: solver.Capacity, Kind: "gpu", Need: 2, Have: 1,
+			Text: "it needs 2 gpu for 1 container; those who run or were taken in before it leave 1, and 0 can be freed within the adjustment budget"}}},
+		"one may be adjusted and gives too little": {func() *Problem {
+			p := gpuProblem(4)
+			p.Theta2 = 1
+			p.add(1, 2, 4, 4)
+			p.add(1, 3, 3)
+			return p
+		}, map[string]apportion.Reason{"a1": {Constraint: solver.Capacity, Kind: "gpu", Applications: []string{"a0"}, Need: 3, Have: 0,
+			Text: `it needs 3 gpu for 3 containers; those who run or were taken in before it leave 0, and 2 can be freed within the adjustment budget (by "a0")`}}},
+		"the budget is for one of two, who gives most": {func() *Problem {
+			p := gpuProblem(8)
+			p.Theta2 = 0.5
+			p.add(1, 2, 3, 3)
+			p.add(1, 1, 5, 5)
+			p.add(1, 5, 5)
+			return p
+		}, map[string]apportion.Reason{"a2": {Constraint: solver.Capacity, Kind: "gpu", Applications: []string{"a1"}, Need: 5, Have: 0,
+			Text: `it needs 5 gpu for 5 containers; those who run or were taken in before it leave 0, and 4 can be freed within the adjustment budget (by "a1")`}}},
+		"who was taken in before has the last one": {func() *Problem {
+			p := gpuProblem(1)
+			p.add(1, 1, 1)
+			p.add(1, 1, 1).Weight = 2
+			return p
+		}, map[string]apportion.Reason{"a1": {Constraint: solver.Capacity, Kind: "gpu", Need: 1, Have: 0,
+			Text: "it needs 1 gpu for 1 container; those who run or were taken in before it leave 0, and 0 can be freed within the adjustment budget"}}},
+		"enough in all, on no server": {func() *Problem {
+			p := gpuProblem(2, 2)
+			p.Theta2 = 0
+			p.add(1, 1, 1, 1, 0)
+			p.add(1, 1, 1, 0, 1)
+			p.add(2, 1, 1)
+			return p
+		}, map[string]apportion.Reason{"a2": {Constraint: solver.Adjust, Need: 1, Have: 0,
+			Text: "it needs 2 gpu for 1 container; those who run or were taken in before it leave 2, and 0 can be freed within the adjustment budget: no way was found to have that on the servers that are open to it, with 0 of 0 left to adjust"}}},
+		"more than the cluster has": {func() *Problem {
+			p := gpuProblem(2)
+			p.add(1, 3, 3)
+			return p
+		}, map[string]apportion.Reason{"a0": {Constraint: solver.Minimum, Applications: []string{"a0"}, Need: 3, Have: 2,
+			Text: "it needs 3 containers and 2 fit the empty cluster"}}},
+	} {
+		if diff := cmp.Diff(test.want, refusals(t, test.draw())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Two who ask for the same are refused for the same reason, without another question; one who asks for less is asked
+// for himself and may come in.
+func TestAlikeAreRefusedAlike(t *testing.T) {
+	p := gpuProblem(1)
+	p.Theta2 = 0
+	p.add(2, 1, 1, 0)
+	p.Servers[0].Capacity[0] = 3
+	p.add(2, 1, 1)
+	p.add(2, 1, 1)
+	p.add(1, 1, 1)
+	a := resolve(p).admitAll(t.Context())
+	if diff := cmp.Diff(a.refused[1], a.refused[2]); diff != "" || len(a.refused) != 2 || !a.in[0] || !a.in[3] {
+		t.Errorf("refused are %v\n%s", a.refused, diff)
+	}
+	if len(a.alike) != 1 {
+		t.Errorf("%d requests are remembered, want that of two alike", len(a.alike))
+	}
+}
+
+// Of several that may be suspended for one of higher priority it is the lowest, and of these the cheapest; nobody goes
+// in vain, and who goes is told for whom.
+func TestPreemptionReasons(t *testing.T) {
+	p := gpuProblem(2, 2, 2)
+	p.Theta2 = 0
+	p.Options.Preempt = true
+	for j := range 3 {
+		running := make([]int64, 3)
+		running[j] = 2
+		app := p.add(1, 2, 2, running...)
+		cost := []int64{1, 5, 2}[j]
+		app.Preemptible, app.Priority, app.AdjustCost = true, []int64{1, 0, 0}[j], &cost
+	}
+	p.add(1, 2, 2).Priority = 2
+	a := resolve(p).admitAll(t.Context())
+	if len(a.preempted) != 1 || len(a.refused) != 0 {
+		t.Fatalf("preempted are %v, refused %v; one of the cheapest is enough", a.preempted, a.refused)
+	}
+	reason, gone := a.preempted[2]
+	if !gone || a.in[2] || !a.in[3] || !strings.Contains(reason.Text, `"a3"`) || !cmp.Equal(reason.Applications, []string{"a3"}) {
+		t.Errorf("preempted are %v, want a2 for a3", a.preempted)
+	}
+	// Equal priority suspends nobody.
+	p.Applications[3].Priority = 0
+	if a := resolve(p).admitAll(t.Context()); len(a.preempted) != 0 || len(a.refused) != 1 {
+		t.Errorf("preempted are %v, refused %v, want none and a3", a.preempted, a.refused)
+	}
+}
+
+// The forced come before the newcomers, each by priority; equals in the order of submission.
+func TestQueueOrder(t *testing.T) {
+	p := gpuProblem(4, 4)
+	p.Servers[1].Capacity[0] = 0
+	p.add(1, 1, 1)
+	p.add(1, 1, 1).Priority = 3
+	p.add(1, 1, 1, 0, 1) // its server is gone
+	p.add(1, 1, 1, 1, 0) // stays, and asks for nothing
+	p.add(1, 1, 1)
+	p.add(1, 1, 1, 0, 1).Priority = 1
+	if diff := cmp.Diff([]int{5, 2, 1, 0, 4}, resolve(p).queue()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
