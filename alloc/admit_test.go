@@ -84,6 +84,20 @@ func TestRefusalNumbers(t *testing.T) {
 	}
 }
 
+// Of several kinds the one that is shortest is named, wherever it stands.
+func TestRefusalNamesTheShortest(t *testing.T) {
+	for at, kinds := range []apportion.Kinds{{"cpu", "gpu"}, {"gpu", "cpu"}} {
+		p := gpuProblem(4)
+		p.Kinds, p.Theta2 = kinds, 0
+		p.Servers[0].Capacity = apportion.Resources{4, 4}
+		p.add(0, 1, 1, 1).Demand = apportion.Resources{3 - 2*int64(at), 1 + 2*int64(at)}
+		p.add(0, 1, 1).Demand = apportion.Resources{2 - int64(at), 1 + int64(at)}
+		if r := refusals(t, p)["a1"]; r.Kind != "cpu" || r.Need != 2 || r.Have != 1 {
+			t.Errorf("kinds %v: %+v, want 2 of 1 cpu", kinds, r)
+		}
+	}
+}
+
 // Two who ask for the same are refused for the same reason, without another question; one who asks for less is asked
 // for himself and may come in.
 func TestAlikeAreRefusedAlike(t *testing.T) {
