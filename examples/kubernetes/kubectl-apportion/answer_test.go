@@ -231,7 +231,7 @@ func TestDrainForces(t *testing.T) {
 	client := fake.NewSimpleClientset(append(pods(big, "n1", 3), node("n1", 4), node("n2", 4), big, job("small", 2))...)
 	for _, budget := range []string{"0", "1"} {
 		got, err := ask(t, client, "what-if", "-drain", "n1", "-arrive", file(t, arriving), "-theta2", budget)
-		if err != nil || strings.Contains(got, "n1:") || !strings.Contains(got, "n2:") || !strings.Contains(got, "saved, stopped") {
+		if err != nil || strings.Contains(got, "n1:") || !strings.Contains(got, "n2:") || !strings.Contains(got, "saved, stopped") || !strings.Contains(got, "it needs 3 nvidia.com/gpu") {
 			t.Errorf("%v\n%s", err, got)
 		}
 	}

@@ -36,6 +36,26 @@ func podOf(name string, owner string) *corev1.Pod {
 	return p
 }
 
+// watching waits until every kind is watched, which begins after all was listed: what a client without a server creates in between
+// is never heard of.
+func watching(t *testing.T, c *Cluster, client *fake.Clientset) {
+	t.Helper()
+	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+		n := 0
+		for _, action := range client.Actions() {
+			if action.GetVerb() == "watch" {
+				n++
+			}
+		}
+		if n >= len(c.watched) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d kinds are watched", n, len(c.watched))
+		}
+	}
+}
+
 // begin watches a cluster that has these objects.
 func begin(t *testing.T, withJobs bool, objects ...runtime.Object) (*Cluster, *fake.Clientset) {
 	t.Helper()
@@ -45,13 +65,14 @@ func begin(t *testing.T, withJobs bool, objects ...runtime.Object) (*Cluster, *f
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := c.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		stop()
 		c.shared.Shutdown()
 	})
+	if err := c.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	watching(t, c, client)
 	return c, client
 }
 
@@ -134,6 +155,7 @@ func TestOnPod(t *testing.T) {
 	if err := c.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
+	watching(t, c, client)
 	pods, p := client.CoreV1().Pods("ml"), podOf("a", "")
 	for _, do := range []func() error{
 		func() error { _, err := pods.Create(ctx, p, metav1.CreateOptions{}); return err },
