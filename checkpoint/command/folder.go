@@ -180,14 +180,14 @@ func (a *Runner) lock(ctx context.Context, j jobFolder) (unlock func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	for {
+	for pace := a.paced(); ; {
 		// The lock is asked for, not waited for, so that the context can end the wait.
 		locked, err := tryLock(file)
 		if locked {
 			return func() { _ = file.Close() }, nil // which gives up the lock
 		}
 		if err == nil {
-			err = a.pause(ctx)
+			err = pace.pause(ctx)
 		}
 		if err != nil {
 			return nil, errors.Join(err, file.Close())

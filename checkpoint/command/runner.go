@@ -86,11 +86,22 @@ func (a *Runner) ranks(run *runner.Run) []int {
 	return ranks
 }
 
+// pacer waits between two looks at what is waited for: shortly at first, since most of it is there at once, and then longer and
+// longer, up to Options.Poll.
+type pacer struct{ next, longest time.Duration }
+
+// firstPause is how many times shorter than Options.Poll the first pause is.
+const firstPause = 16
+
+// paced returns the pacer of one wait.
+func (a *Runner) paced() *pacer { return &pacer{a.options.Poll / firstPause, a.options.Poll} }
+
 // pause waits for one interval, and returns the context's error when it ends.
-func (a *Runner) pause(ctx context.Context) error {
+func (p *pacer) pause(ctx context.Context) error {
 	// A timer that is stopped is freed at once; time.After would keep it until it fires.
-	timer := time.NewTimer(a.options.Poll)
+	timer := time.NewTimer(p.next)
 	defer timer.Stop()
+	p.next = min(2*p.next, p.longest)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

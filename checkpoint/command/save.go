@@ -71,7 +71,7 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 	if err := s.request(ctx, mark.Ranks); err != nil {
 		return runner.Saved{}, err
 	}
-	for {
+	for pace := a.paced(); ; {
 		// Asked before the files are looked at: what is written before the end is then seen.
 		alive, err := a.running(ctx, a.folder(run.Job), folder, mark.Ranks)
 		if err != nil {
@@ -91,7 +91,7 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 		if missing == nil {
 			return saved, nil
 		}
-		if err := a.pause(ctx); err != nil {
+		if err := pace.pause(ctx); err != nil {
 			return runner.Saved{}, fmt.Errorf("%w: %w", err, missing)
 		}
 	}

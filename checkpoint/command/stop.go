@@ -160,7 +160,8 @@ func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find f
 	// been known.
 	began, polite := time.Now(), grace > 0
 	known, asked := map[int]process{}, map[process]bool{}
-	for quiet := 0; ; {
+	quiet := 0
+	for pace := a.paced(); ; {
 		if known, err = find(leaders, known); err != nil {
 			return err
 		}
@@ -181,7 +182,7 @@ func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find f
 		default:
 			a.askAll(leaders, known, asked)
 		}
-		if err := a.pause(ctx); err != nil {
+		if err := pace.pause(ctx); err != nil {
 			// The numbers are sorted, so that two messages about the same processes read the same.
 			alive := slices.Sorted(maps.Keys(known))
 			return fmt.Errorf("processes %v: %w", alive, err)
