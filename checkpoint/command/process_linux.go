@@ -68,10 +68,10 @@ func (a *Runner) killGroup(leader process) {
 	}
 }
 
-// names reports whether an environment names a run of the job of an attempt up to this one.
+// names reports whether an environment names a run of the job of an attempt up to this one. It begins with a zero byte, which
+// keeps a variable whose name ends alike from matching.
 func (j jobFolder) names(environment []byte, upTo int64) bool {
-	// The zero byte in front keeps a variable whose name ends alike from matching.
-	_, rest, found := bytes.Cut(append([]byte{0}, environment...), []byte("\x00"+EnvRunDir+"="+j.runs()))
+	_, rest, found := bytes.Cut(environment, []byte("\x00"+EnvRunDir+"="+j.runs()))
 	digits, _, _ := bytes.Cut(rest, []byte{0})
 	attempt, err := strconv.ParseInt(string(digits), 10, 64)
 	return found && err == nil && attempt <= upTo
@@ -86,6 +86,7 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		return nil, err
 	}
 	all, found := map[int]proc.Status{}, map[int]process{}
+	var environment []byte // of one process after the other, in one buffer
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		// The runner never counts itself, even if it was started by a job.
@@ -102,7 +103,7 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		// The number of a group whose leader has ended may be given to a stranger.
 		led = led && a.alive(leader)
 		// Of other users' processes the environment cannot be read; they are not ours.
-		environment, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+		environment, _ = proc.Read("/proc/"+e.Name()+"/environ", append(environment[:0], 0))
 		if led || known[pid] == p || j.names(environment, upTo) {
 			found[pid] = p
 		}

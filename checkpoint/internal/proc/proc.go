@@ -8,8 +8,10 @@ import (
 	"errors"
 	"os"
 	"strconv"
-	"strings"
 )
+
+// minRead is the least room for a read: most files of /proc fit in.
+const minRead = 4096
 
 // Status is what the system says about a process.
 type Status struct {
@@ -23,22 +25,22 @@ type Status struct {
 // Stat returns the status of a process that is alive. One that has ended and was not waited for is not.
 func Stat(pid int) (Status, bool) {
 	// One read gives all fields of one moment; several files could be of two processes.
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	text, err := Read("/proc/"+strconv.Itoa(pid)+"/stat", make([]byte, 0, minRead))
 	if err != nil {
 		return Status{}, false
 	}
 	// The second field is the program's name in parentheses, with anything in it.
 	// The last parenthesis is the right one: a name may contain others, and a job may choose its name.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	const state, parent, group, start = 0, 1, 2, 19 // proc(5), less the two fields before
-	if len(fields) <= start || strings.Contains("ZXx", fields[state]) {
+	if len(fields) <= start || bytes.ContainsAny(fields[state], "ZXx") {
 		return Status{}, false
 	}
 	var s Status
 	var errs [3]error
-	s.Parent, errs[0] = strconv.Atoi(fields[parent])
-	s.Group, errs[1] = strconv.Atoi(fields[group])
-	s.Start, errs[2] = strconv.ParseUint(fields[start], 10, 64)
+	s.Parent, errs[0] = strconv.Atoi(string(fields[parent]))
+	s.Group, errs[1] = strconv.Atoi(string(fields[group]))
+	s.Start, errs[2] = strconv.ParseUint(string(fields[start]), 10, 64)
 	return s, errors.Join(errs[:]...) == nil
 }
 

@@ -75,3 +75,33 @@ func TestDescendants(t *testing.T) {
 	}
 	_ = cmd.Wait()
 }
+
+// Read returns all of a file behind what the buffer holds, however long it is, and uses the buffer again.
+func TestRead(t *testing.T) {
+	long := strings.Repeat("a long environment ", 2000)
+	child := exec.Command("sleep", "60")
+	child.Env = []string{"FIRST=1", "LONG=" + long}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { child.Process.Kill(); child.Wait() })
+	name := "/proc/" + strconv.Itoa(child.Process.Pid) + "/environ"
+	want := "begin FIRST=1\x00LONG=" + long + "\x00"
+	buffer := []byte("begin ")
+	for range 2 {
+		got, err := proc.Read(name, buffer[:len("begin ")])
+		if err != nil || string(got) != want {
+			t.Errorf("%d bytes, %v, want %d: %.40q", len(got), err, len(want), got)
+		}
+		buffer = got
+	}
+	if grown := testing.AllocsPerRun(20, func() { _, _ = proc.Read(name, buffer[:0]) }); grown > 3 {
+		t.Errorf("%v allocations with a buffer that is long enough", grown)
+	}
+	if _, err := proc.Read("/proc/1073741824/environ", nil); !os.IsNotExist(err) {
+		t.Errorf("of a process that is not there: %v", err)
+	}
+	if _, err := proc.Read("/proc", nil); err == nil {
+		t.Error("a folder was read")
+	}
+}

@@ -1,0 +1,45 @@
+//go:build linux
+
+// This file implements Read for Linux: four system calls for a file of /proc, where an os.File makes nine.
+
+package proc
+
+import (
+	"os"
+	"syscall"
+)
+
+// Read returns what a file of /proc holds. It appends to the buffer, which is used again for the next one: whoever looks at all
+// processes reads two files of each, and allocates nothing. A file of a process that has ended is an error.
+func Read(name string, buffer []byte) ([]byte, error) {
+	fd, err := again(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	if err != nil {
+		return buffer, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	// A descriptor that was read only has nothing to lose.
+	defer syscall.Close(fd)
+	for {
+		// There is always room, so that no bytes mean the end.
+		if cap(buffer)-len(buffer) < minRead {
+			buffer = append(buffer, make([]byte, max(minRead, cap(buffer)))...)[:len(buffer)]
+		}
+		n, err := again(func() (int, error) { return syscall.Read(fd, buffer[len(buffer):cap(buffer)]) })
+		if err != nil {
+			return buffer, &os.PathError{Op: "read", Path: name, Err: err}
+		}
+		if n == 0 {
+			return buffer, nil
+		}
+		buffer = buffer[:len(buffer)+n]
+	}
+}
+
+// again makes a system call until no signal has come between.
+func again(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}
