@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 )
 
@@ -81,6 +82,53 @@ func TestSilenceIsOnRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.quiet()
+		w.close()
+	})
+}
+
+// A server that registers again and again, and that nobody can reach, holds its jobs for the grace and no longer: to register
+// is no answer. The job is free for other servers then, and nothing new is begun there meanwhile.
+func TestRegistersUnreachable(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		before := w.runs("lr", "s1")
+		w.servers["s1"].set(nil, errors.New("no route to host"))
+		began := time.Now()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		registered := make(chan int, 1)
+		go func() {
+			n := 0
+			for ctx.Err() == nil {
+				if err := w.join("s1"); err == nil {
+					t.Error("a server joins that does not answer")
+				}
+				n++
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Second):
+				}
+			}
+			registered <- n
+		}()
+		w.quiet("s1")
+		w.must(submit("late"), adjust("late", "s1"))
+		w.await("lr", in(checkpoint.Idle))
+		if took := time.Since(began); took < w.config.Grace || took > w.config.Grace+w.config.Grace/4 {
+			t.Errorf("it is free after %v, the grace is %v", took, w.config.Grace)
+		}
+		w.must(adjust("lr", "s2"))
+		if j := w.await("lr", on("s2")); j.Job.Attempt == before.Job.Attempt {
+			t.Errorf("%+v", j.Job)
+		}
+		s := w.d.State()
+		if j, _ := s.Job("late"); j.Job.Attempt != 0 {
+			t.Errorf("something was begun on a server that nobody reaches: %+v", j.Job)
+		}
+		stop()
+		if n := <-registered; n < 10 {
+			t.Errorf("it has registered %d times", n)
+		}
 		w.close()
 	})
 }
