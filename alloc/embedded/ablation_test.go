@@ -118,7 +118,7 @@ func TestAblationsMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("solves some instances a dozen times")
 	}
-	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
+	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), alloctest.Table2(1, 1000, 500, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2)}
 	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
 		p := problem.New(inst)
