@@ -24,7 +24,7 @@ func (b *bench) Elastic(j *day.Job, argv []string) string {
 
 // Fixed implements besidetest.Player: a batch job with a count. Nomad starts the containers that have room, whatever
 // becomes of the others; those give up after a while, and are started again.
-func (b *bench) Fixed(j *day.Job, argv []string, env map[string]string) {
+func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
 	job := b.job(j.Name, argv, nil)
 	env["APPORTION_RANK"], env["APPORTION_SERVER"] = "${NOMAD_ALLOC_INDEX}", "${node.unique.name}"
 	group := job.TaskGroups[0]

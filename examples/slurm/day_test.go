@@ -24,7 +24,7 @@ func (b *bench) Elastic(j *day.Job, argv []string) string {
 }
 
 // Fixed implements besidetest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
-func (b *bench) Fixed(j *day.Job, argv []string, env map[string]string) {
+func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
 	var script strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&script, "export %s=%s\n", key, quote(env[key]))

@@ -15,6 +15,6 @@
 //
 // # Limits
 //
-// Of a pod only the first container is run, by its command and the values of its environment. Volumes, images and probes are
-// not looked at. Nobody collects the pods of Jobs that are gone, and nobody keeps nodes ready but the test.
+// Of a pod only the first container is run, by its command and its environment, with annotations and the node by the downward
+// API. Volumes, images and probes are not looked at. Nobody collects the pods of Jobs that are gone, and nobody keeps nodes ready but the test.
 package kubetest

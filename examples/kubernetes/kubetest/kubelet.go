@@ -120,10 +120,11 @@ func (k *Kubelets) live(ctx context.Context, p *pod) {
 		}
 	}
 	k.await(ctx, p.Spec.NodeName)
-	k.say(ctx, p, phase, why)
+	// Whoever hears that it has ended may bind another pod to the node at once.
 	k.mu.Lock()
 	p.admitted = false
 	k.mu.Unlock()
+	k.say(ctx, p, phase, why)
 	<-p.deleted.Done()
 	k.await(ctx, p.Spec.NodeName)
 	none := int64(0)

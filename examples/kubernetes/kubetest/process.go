@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,7 +33,7 @@ func Process(dir string) Run {
 		}
 		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOSTNAME=" + p.Name}
 		for i := range c.Env {
-			command.Env = append(command.Env, c.Env[i].Name+"="+c.Env[i].Value)
+			command.Env = append(command.Env, c.Env[i].Name+"="+valueOf(p, &c.Env[i]))
 		}
 		command.Dir, command.Stdout, command.Stderr = dir, log, log
 		if command.Run() == nil {
@@ -40,4 +41,19 @@ func Process(dir string) Run {
 		}
 		return max(1, command.ProcessState.ExitCode())
 	}
+}
+
+// valueOf is the value of a variable: its text, or what the downward API says of an annotation of the pod or of its node.
+func valueOf(p *corev1.Pod, v *corev1.EnvVar) string {
+	if v.ValueFrom == nil || v.ValueFrom.FieldRef == nil {
+		return v.Value
+	}
+	path := v.ValueFrom.FieldRef.FieldPath
+	if key, is := strings.CutPrefix(path, "metadata.annotations['"); is {
+		return p.Annotations[strings.TrimSuffix(key, "']")]
+	}
+	if path == "spec.nodeName" {
+		return p.Spec.NodeName
+	}
+	return ""
 }

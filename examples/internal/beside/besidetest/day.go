@@ -27,6 +27,8 @@ var dayFolder = flag.String("day", "", "play a whole day of 20 jobs in some minu
 const (
 	Fixed   = "fixed"
 	Elastic = "elastic"
+	// Gang is Fixed for a Player that lets a job begin only when all of its containers have room.
+	Gang = "gang"
 )
 
 // Daily is a cluster manager on which a day is played.
@@ -34,6 +36,8 @@ type Daily struct {
 	// Manager is its name, and Slots how many containers the cluster holds.
 	Manager string
 	Slots   int64
+	// Policies are those of a whole day, in their order; nil: Fixed and Elastic. Short are those of a short one; nil: the same.
+	Policies, Short []string
 	// Bench starts a cluster and a controller.
 	Bench func(t *testing.T) Player
 }
@@ -45,8 +49,8 @@ type Player interface {
 	// Elastic submits an elastic job whose containers run a command line, and returns what they are told that it is called.
 	Elastic(j *day.Job, argv []string) string
 	// Fixed submits a job with its fixed containers, each of which runs a command line with these variables, beside its own
-	// number, from 0, in APPORTION_RANK.
-	Fixed(j *day.Job, argv []string, env map[string]string)
+	// number, from 0, in APPORTION_RANK. The policy is Fixed or Gang.
+	Fixed(policy string, j *day.Job, argv []string, env map[string]string)
 	// Left is how many jobs have not ended.
 	Left() int
 }
@@ -67,16 +71,22 @@ func (b *Bench) argv(j *day.Job) []string {
 
 // Day plays a day under each policy. Elastic jobs are asked whether anything ran twice or was lost.
 func (d Daily) Day(t *testing.T) {
-	n, length, limit := 20, 4*time.Minute, 30*time.Minute
+	n, length, limit, policies := 20, 4*time.Minute, 30*time.Minute, d.Policies
 	if *dayFolder == "" {
 		n, length, limit = 3, 8*time.Second, 5*time.Minute
+		if d.Short != nil {
+			policies = d.Short
+		}
+	}
+	if policies == nil {
+		policies = []string{Fixed, Elastic}
 	}
 	const file = "../studies/dorm/data/ms_itp_cluster07.csv"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, policy := range []string{Fixed, Elastic} {
+	for _, policy := range policies {
 		t.Run(policy, func(t *testing.T) {
 			jobs, err := day.Jobs(filepath.Base(file), text, n, d.Slots, length)
 			if err != nil {
@@ -119,7 +129,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.Fatal(err)
 		}
-		p.Fixed(j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
+		p.Fixed(r.Policy, j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
 			command.EnvContainers: strconv.FormatInt(j.Fixed, 10), command.EnvCheckpointDir: dir})
 	}
 	Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
