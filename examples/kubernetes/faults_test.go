@@ -5,10 +5,13 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
+	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,6 +34,24 @@ func (b *bench) own() []besidetest.Fault {
 			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.cluster.Start(kubetest.APIServer)
 			b.cluster.Ready()
+		}},
+		{Name: "the controller is killed in one of its writes", Do: func(r *rand.Rand) { b.killInWrite(r) }},
+		{Name: "nothing is seen for a while, and all is written", Do: func(r *rand.Rand) {
+			b.proxy.Blind()
+			b.more(r)
+			b.evict(r, r.IntN(3))
+			besidetest.Wait(r, time.Second, 10*time.Second)
+			b.proxy.See(r.IntN(2) == 0)
+		}},
+		{Name: "a node is deleted while its pods run, and comes back", Do: func(r *rand.Rand) {
+			node := one(r)
+			b.kubelets.Stop(node)
+			b.kubelets.RemoveNode(node)
+			besidetest.Wait(r, 0, 12*time.Second)
+			b.kubelets.Collect(node)
+			besidetest.Wait(r, 0, 4*time.Second)
+			b.kubelets.AddNode(newNode(node))
+			b.kubelets.Go(node)
 		}},
 		{Name: "a kubelet is silent, and its pods run", Do: func(r *rand.Rand) {
 			node := one(r)
@@ -66,6 +87,24 @@ func (b *bench) own() []besidetest.Fault {
 			besidetest.Wait(r, time.Second, 6*time.Second)
 			b.quota(1000)
 		}},
+		{Name: "others have used up a quota for a while", Do: func(r *rand.Rand) {
+			b.useUp(true)
+			b.more(r)
+			besidetest.Wait(r, time.Second, 8*time.Second)
+			b.useUp(false)
+		}},
+		{Name: "a webhook denies pods for a while", Do: func(r *rand.Rand) {
+			b.strictly(r, func() {
+				b.more(r)
+				besidetest.Wait(r, 2*time.Second, 10*time.Second)
+			})
+		}},
+		{Name: "every write is refused once, or its answer lost", Do: func(r *rand.Rand) {
+			b.proxy.Meddle(oneRefusal(r))
+			b.more(r)
+			besidetest.Wait(r, 2*time.Second, 10*time.Second)
+			b.proxy.Meddle(nil)
+		}},
 		{Name: "a job is deleted by its user, and another submitted", Do: func(r *rand.Rand) {
 			if ids := b.running(); len(ids) > 0 {
 				_, name := snapshot.Split(ids[r.IntN(len(ids))])
@@ -74,6 +113,92 @@ func (b *bench) own() []besidetest.Fault {
 			b.more(r)
 		}},
 	}
+}
+
+// killInWrite kills the controller when one of the writes that come next is carried out, before it hears the answer; or after a
+// while, if there are not so many.
+func (b *bench) killInWrite(r *rand.Rand) {
+	last, reached, ended := 1+r.IntN(20), make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	writes := 0
+	b.proxy.Meddle(func(q *kubetest.Request) kubetest.Fate {
+		if !q.Writes() || q.Resource == "leases" {
+			return kubetest.Fate{}
+		}
+		mu.Lock()
+		writes++
+		n := writes
+		mu.Unlock()
+		switch {
+		case n < last:
+			return kubetest.Fate{}
+		case n == last:
+			close(reached)
+			return kubetest.Fate{Lost: true}
+		}
+		<-ended // what comes after it is not carried out
+		return kubetest.Fate{Status: http.StatusServiceUnavailable}
+	})
+	b.more(r)
+	select {
+	case <-reached:
+	case <-time.After(10 * time.Second):
+	}
+	b.End()
+	close(ended)
+	b.proxy.Meddle(nil)
+	b.Begin()
+}
+
+// oneRefusal has every write to an object refused once, or carried out without an answer.
+func oneRefusal(r *rand.Rand) func(q *kubetest.Request) kubetest.Fate {
+	draw := rand.New(rand.NewPCG(r.Uint64(), 0))
+	var mu sync.Mutex
+	met := map[string]bool{}
+	return func(q *kubetest.Request) kubetest.Fate {
+		mu.Lock()
+		defer mu.Unlock()
+		key := q.Verb + " " + q.Resource + " " + q.Name
+		if !q.Writes() || q.Resource == "leases" || met[key] {
+			return kubetest.Fate{}
+		}
+		met[key] = true
+		switch draw.IntN(3) {
+		case 0:
+			return kubetest.Fate{Lost: true}
+		case 1:
+			if q.Verb == "patch" {
+				return kubetest.Fate{Status: http.StatusConflict}
+			}
+		}
+		return kubetest.Fate{Status: http.StatusInternalServerError}
+	}
+}
+
+// useUp says whether a quota, which leaves enough by its text, is used up, as it is when others were faster.
+func (b *bench) useUp(is bool) {
+	b.Helper()
+	quotas := b.cluster.Client.CoreV1().ResourceQuotas(inNamespace)
+	hard := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(1000, resource.DecimalSI)}
+	const name = "used"
+	b.insist("the quota of others is taken", func(ctx context.Context) error {
+		if !is {
+			err := quotas.Delete(ctx, name, metav1.DeleteOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return err
+		}
+		there, err := quotas.Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			there, err = quotas.Create(ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}, metav1.CreateOptions{})
+		}
+		if err == nil {
+			there.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: hard}
+			_, err = quotas.UpdateStatus(ctx, there, metav1.UpdateOptions{})
+		}
+		return err
+	})
 }
 
 // evict deletes pods of elastic jobs, as others may.
@@ -98,9 +223,7 @@ func (b *bench) quota(most int64) {
 	quotas := b.cluster.Client.CoreV1().ResourceQuotas(inNamespace)
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "most"}, Spec: corev1.ResourceQuotaSpec{
 		Hard: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(most, resource.DecimalSI)}}}
-	besidetest.Eventually(b.Bench, "the quota is taken", 60*time.Second, func() bool {
-		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
-		defer stop()
+	b.insist("the quota is taken", func(ctx context.Context) error {
 		there, err := quotas.Get(ctx, q.Name, metav1.GetOptions{})
 		if err == nil {
 			there.Spec = q.Spec
@@ -108,8 +231,7 @@ func (b *bench) quota(most int64) {
 		} else {
 			_, err = quotas.Create(ctx, q, metav1.CreateOptions{})
 		}
-		b.retried(err)
-		return err == nil
+		return err
 	})
 }
 

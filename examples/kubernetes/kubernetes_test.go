@@ -28,13 +28,32 @@ type bench struct {
 	*besidetest.Bench
 	cluster  *kubetest.Cluster
 	kubelets *kubetest.Kubelets
+	// proxy is between the controller and the API server.
+	proxy *kubetest.Proxy
+	// strict makes the webhook that denies pods.
+	strict *webhook
 }
 
 // inNamespace is the namespace of the test's jobs.
 const inNamespace = "default"
 
-// newBench starts all that there is, on nodes with room for eight containers each.
+// newBench starts all that there is, on nodes with room for eight containers each, which are processes.
 func newBench(t testing.TB, nodes ...string) *bench {
+	t.Helper()
+	var list []*corev1.Node
+	for _, node := range nodes {
+		list = append(list, newNode(node))
+	}
+	return newBenchOf(t, kubetest.Process, list)
+}
+
+// newNode is a node with room for eight containers.
+func newNode(name string) *corev1.Node {
+	return kubetest.NewNode(name, kubetest.List("cpu", "8", "memory", "16Gi", "pods", "110"))
+}
+
+// newBenchOf starts all that there is, on nodes whose kubelets run containers as run says, which is told the folder of the test.
+func newBenchOf(t testing.TB, run func(dir string) kubetest.Run, nodes []*corev1.Node) *bench {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("real jobs on a real cluster take a minute")
@@ -42,12 +61,13 @@ func newBench(t testing.TB, nodes ...string) *bench {
 	kubetest.Require(t)
 	dir := besidetest.Folder(t, "kube")
 	b := &bench{cluster: kubetest.New(t, dir)}
-	b.kubelets = b.cluster.NewKubelets(kubetest.Process(dir))
+	b.kubelets = b.cluster.NewKubelets(run(dir))
 	for _, node := range nodes {
-		b.kubelets.AddNode(kubetest.NewNode(node, kubetest.List("cpu", "8", "memory", "16Gi", "pods", "110")))
+		b.kubelets.AddNode(node)
 	}
 	b.grant()
-	b.Bench = besidetest.New(t, dir, "KUBECONFIG="+b.cluster.Kubeconfig(kubetest.ControllerToken), "POD_NAMESPACE=apportion")
+	b.proxy = b.cluster.NewProxy()
+	b.Bench = besidetest.New(t, dir, "KUBECONFIG="+b.cluster.KubeconfigBy(b.proxy, kubetest.ControllerToken), "POD_NAMESPACE=apportion")
 	return b
 }
 

@@ -147,14 +147,25 @@ func (c *Cluster) Ready() {
 // Kubeconfig writes a file by which a program reaches the API server with a token; "": that of one who may do anything.
 func (c *Cluster) Kubeconfig(token string) string {
 	c.Helper()
-	token = cmp.Or(token, adminToken)
-	return c.write("kubeconfig-"+token, []byte(fmt.Sprintf(`apiVersion: v1
+	return c.kubeconfig("kubeconfig-"+cmp.Or(token, adminToken), token, fmt.Sprintf("server: %q, certificate-authority: %q", c.Config.Host, filepath.Join(c.Dir, "certs", "apiserver.crt")))
+}
+
+// KubeconfigBy writes one by which a program reaches the API server through a proxy.
+func (c *Cluster) KubeconfigBy(p *Proxy, token string) string {
+	c.Helper()
+	return c.kubeconfig("kubeconfig-by-proxy", token, fmt.Sprintf("server: %q", p.URL))
+}
+
+// kubeconfig writes a file with this name, for the cluster at a server.
+func (c *Cluster) kubeconfig(name, token, server string) string {
+	c.Helper()
+	return c.write(name, []byte(fmt.Sprintf(`apiVersion: v1
 kind: Config
-clusters: [{name: test, cluster: {server: %q, certificate-authority: %q}}]
+clusters: [{name: test, cluster: {%s}}]
 users: [{name: test, user: {token: %s}}]
 contexts: [{name: test, context: {cluster: test, user: test}}]
 current-context: test
-`, c.Config.Host, filepath.Join(c.Dir, "certs", "apiserver.crt"), token)))
+`, server, cmp.Or(token, adminToken))))
 }
 
 // Start starts a component.

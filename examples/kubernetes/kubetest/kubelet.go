@@ -30,9 +30,13 @@ type Run func(ctx context.Context, p *corev1.Pod) int
 type Kubelets struct {
 	cluster *Cluster
 	run     Run
+	// under are the lives of pods.
+	under sync.WaitGroup
 
-	mu      sync.Mutex
-	pods    map[types.UID]*pod
+	mu   sync.Mutex
+	pods map[types.UID]*pod
+	// on are the pods that hold room, by node.
+	on      map[string]map[types.UID]*pod
 	nodes   map[string]corev1.ResourceList
 	stopped map[string]bool
 	refused []string
@@ -44,8 +48,6 @@ type pod struct {
 	// deleted ends when the pod is to go.
 	deleted context.Context
 	remove  func()
-	// admitted says that it holds room.
-	admitted bool
 }
 
 // poll is how often is looked whether a kubelet that was stopped goes on.
@@ -54,7 +56,7 @@ const poll = 50 * time.Millisecond
 // NewKubelets plays the kubelets until the test ends.
 func (c *Cluster) NewKubelets(run Run) *Kubelets {
 	c.Helper()
-	k := &Kubelets{cluster: c, run: run, pods: map[types.UID]*pod{}, nodes: map[string]corev1.ResourceList{}, stopped: map[string]bool{}}
+	k := &Kubelets{cluster: c, run: run, pods: map[types.UID]*pod{}, on: map[string]map[types.UID]*pod{}, nodes: map[string]corev1.ResourceList{}, stopped: map[string]bool{}}
 	ctx, stop := context.WithCancel(context.Background())
 	bound := informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "spec.nodeName!=" })
 	shared := informers.NewSharedInformerFactoryWithOptions(c.Client, 0, bound)
@@ -73,7 +75,7 @@ func (c *Cluster) NewKubelets(run Run) *Kubelets {
 	}
 	shared.Start(ctx.Done())
 	shared.WaitForCacheSync(ctx.Done())
-	c.Cleanup(func() { stop(); shared.Shutdown() })
+	c.Cleanup(func() { stop(); shared.Shutdown(); k.under.Wait() })
 	return k
 }
 
@@ -89,13 +91,10 @@ func (k *Kubelets) see(ctx context.Context, p *corev1.Pod, gone bool) {
 		known = &pod{Pod: p}
 		known.deleted, known.remove = context.WithCancel(ctx)
 		k.pods[p.UID] = known
-		go k.live(ctx, known)
+		k.under.Go(func() { k.live(ctx, known) })
 	}
 	if gone || p.DeletionTimestamp != nil {
 		known.remove()
-	}
-	if gone {
-		known.admitted = false
 	}
 }
 
@@ -119,11 +118,11 @@ func (k *Kubelets) live(ctx context.Context, p *pod) {
 			end()
 		}
 	}
-	k.await(ctx, p.Spec.NodeName)
 	// Whoever hears that it has ended may bind another pod to the node at once.
 	k.mu.Lock()
-	p.admitted = false
+	delete(k.on[p.Spec.NodeName], p.UID)
 	k.mu.Unlock()
+	k.await(ctx, p.Spec.NodeName)
 	k.say(ctx, p, phase, why)
 	<-p.deleted.Done()
 	k.await(ctx, p.Spec.NodeName)
@@ -159,10 +158,8 @@ func (k *Kubelets) admit(p *pod) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(capacity)) {
 		used := requestOf(p.Pod, name)
-		for _, other := range k.pods {
-			if other.admitted && other.Spec.NodeName == p.Spec.NodeName {
-				used.Add(requestOf(other.Pod, name))
-			}
+		for _, other := range k.on[p.Spec.NodeName] {
+			used.Add(requestOf(other.Pod, name))
 		}
 		if most := capacity[name]; used.Cmp(most) > 0 {
 			why := fmt.Sprintf("OutOf%s", name)
@@ -170,7 +167,10 @@ func (k *Kubelets) admit(p *pod) string {
 			return why
 		}
 	}
-	p.admitted = true
+	if k.on[p.Spec.NodeName] == nil {
+		k.on[p.Spec.NodeName] = map[types.UID]*pod{}
+	}
+	k.on[p.Spec.NodeName][p.UID] = p
 	return ""
 }
 

@@ -42,6 +42,25 @@ func (k *Kubelets) AddNode(n *corev1.Node) {
 	})
 }
 
+// RemoveNode takes a node away. Its kubelet is not told, and goes on with what runs there.
+func (k *Kubelets) RemoveNode(name string) {
+	k.cluster.Helper()
+	k.try("a node is taken away", func(ctx context.Context) error {
+		return k.cluster.Client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
+	})
+}
+
+// Collect forgets the pods that are bound to a node, as what collects the pods of nodes that are gone does: nobody has seen
+// them end.
+func (k *Kubelets) Collect(node string) {
+	k.cluster.Helper()
+	none := int64(0)
+	k.try("the pods of a node are forgotten", func(ctx context.Context) error {
+		return k.cluster.Client.CoreV1().Pods(metav1.NamespaceDefault).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &none},
+			metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+	})
+}
+
 // Change changes a node, its status, or both.
 func (k *Kubelets) Change(node string, how func(n *corev1.Node)) {
 	k.cluster.Helper()

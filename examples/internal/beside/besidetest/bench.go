@@ -115,21 +115,36 @@ func (b *Bench) Signal(s syscall.Signal) {
 	}
 }
 
-// Report asks the controller how everything stands; nil: it does not answer. It notes what checkpoints count.
-func (b *Bench) Report() *controller.Report {
+// Ask asks the controller for a page of its API; nil: it does not answer.
+func (b *Bench) Ask(path string) []byte {
 	token, err := os.ReadFile(filepath.Join(b.Shared, "master", "user.token"))
 	if err != nil {
 		return nil
 	}
 	client := http.Client{Timeout: 10 * time.Second}
-	response, err := client.Get(b.url + "/state?token=" + strings.TrimSpace(string(token)))
+	response, err := client.Get(b.url + path + "?token=" + strings.TrimSpace(string(token)))
 	if err != nil {
 		return nil
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// Process is the number of the controller's process.
+func (b *Bench) Process() int { return b.command.Process.Pid }
+
+// Report asks the controller how everything stands; nil: it does not answer. It notes what checkpoints count.
+func (b *Bench) Report() *controller.Report {
+	text := b.Ask("/state")
+	if text == nil {
+		return nil
+	}
 	var r controller.Report
-	if err != nil || json.Unmarshal(text, &r) != nil {
+	if json.Unmarshal(text, &r) != nil {
 		b.unrest = string(text)
 		return nil
 	}
