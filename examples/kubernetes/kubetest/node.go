@@ -94,7 +94,7 @@ func (k *Kubelets) SetReady(node string, ready corev1.ConditionStatus) {
 // try tries something until the API server takes it.
 func (k *Kubelets) try(what string, do func(ctx context.Context) error) {
 	k.cluster.Helper()
-	besidetest.Eventually(k.cluster, what, 60*time.Second, func() bool {
+	besidetest.Eventually(k.cluster, what, patience, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		err := do(ctx)
@@ -104,3 +104,6 @@ func (k *Kubelets) try(what string, do func(ctx context.Context) error) {
 		return err == nil
 	})
 }
+
+// patience is how long is tried what must succeed in the end.
+const patience = 60 * time.Second

@@ -3,8 +3,10 @@
 package kubetest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -30,7 +32,7 @@ const (
 type Request struct {
 	// Verb is as in roles of Kubernetes. Resource is its name, with a subresource behind a slash.
 	Verb, Resource string
-	// Namespace and Name are of one object; "": the request is not about one.
+	// Namespace and Name are of one object; "": the request is not about one, or its name is drawn when it is made.
 	Namespace, Name string
 	// At is when it came.
 	At time.Time
@@ -129,6 +131,9 @@ func requestTo(r *http.Request) *Request {
 	switch {
 	case r.Method == http.MethodPost:
 		q.Verb = "create"
+		if q.Name == "" {
+			q.Name = nameIn(r)
+		}
 	case r.Method == http.MethodPut:
 		q.Verb = "update"
 	case r.Method != http.MethodGet:
@@ -141,6 +146,19 @@ func requestTo(r *http.Request) *Request {
 		q.Verb = "get"
 	}
 	return q
+}
+
+// nameIn is the name of the object in the body of a request, which can be read again.
+func nameIn(r *http.Request) string {
+	text, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	var object struct {
+		Metadata struct{ Name string }
+	}
+	if err != nil || json.Unmarshal(text, &object) != nil {
+		return ""
+	}
+	return object.Metadata.Name
 }
 
 // ServeHTTP implements http.Handler.

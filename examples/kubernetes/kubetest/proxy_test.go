@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,7 +25,8 @@ func upstream(t *testing.T) (p *Proxy, done *atomic.Int64) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		done.Add(1)
 		if r.URL.Query().Get("watch") == "" {
-			fmt.Fprint(w, r.Header.Get("Authorization"))
+			body, _ := io.ReadAll(r.Body)
+			fmt.Fprint(w, r.Header.Get("Authorization"), string(body))
 			return
 		}
 		fmt.Fprintln(w, "first")
@@ -36,11 +38,11 @@ func upstream(t *testing.T) (p *Proxy, done *atomic.Int64) {
 }
 
 // ask asks the proxy, and returns status and answer; 0: there was none.
-func ask(t *testing.T, p *Proxy, method, path string) (int, string) {
+func ask(t *testing.T, p *Proxy, method, path, body string) (int, string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	r, err := http.NewRequestWithContext(ctx, method, p.URL+path, nil)
+	r, err := http.NewRequestWithContext(ctx, method, p.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,19 +60,20 @@ func ask(t *testing.T, p *Proxy, method, path string) (int, string) {
 func TestProxyCounts(t *testing.T) {
 	p, _ := upstream(t)
 	for _, c := range []struct {
-		method, path string
-		want         Request
+		method, path, body string
+		want               Request
 	}{
-		{"GET", "/api/v1/pods", Request{Verb: Lists, Resource: "pods"}},
-		{"GET", "/api/v1/nodes/n1", Request{Verb: "get", Resource: "nodes", Name: "n1"}},
-		{"GET", "/api/v1/namespaces/a", Request{Verb: "get", Resource: "namespaces", Name: "a"}},
-		{"POST", "/api/v1/namespaces/a/pods", Request{Verb: "create", Resource: "pods", Namespace: "a"}},
-		{"PATCH", "/apis/batch/v1/namespaces/a/jobs/x/status", Request{Verb: "patch", Resource: "jobs/status", Namespace: "a", Name: "x"}},
-		{"DELETE", "/api/v1/namespaces/a/pods/x", Request{Verb: "delete", Resource: "pods", Namespace: "a", Name: "x"}},
-		{"PUT", "/apis/coordination.k8s.io/v1/namespaces/a/leases/x", Request{Verb: "update", Resource: "leases", Namespace: "a", Name: "x"}},
-		{"GET", "/readyz", Request{Verb: Lists, Resource: "readyz"}},
+		{"GET", "/api/v1/pods", "", Request{Verb: Lists, Resource: "pods"}},
+		{"GET", "/api/v1/nodes/n1", "", Request{Verb: "get", Resource: "nodes", Name: "n1"}},
+		{"GET", "/api/v1/namespaces/a", "", Request{Verb: "get", Resource: "namespaces", Name: "a"}},
+		{"POST", "/api/v1/namespaces/a/pods", `{"metadata":{"name":"x"}}`, Request{Verb: "create", Resource: "pods", Namespace: "a", Name: "x"}},
+		{"POST", "/api/v1/namespaces/a/events", `{"metadata":{"generateName":"x-"}}`, Request{Verb: "create", Resource: "events", Namespace: "a"}},
+		{"PATCH", "/apis/batch/v1/namespaces/a/jobs/x/status", "", Request{Verb: "patch", Resource: "jobs/status", Namespace: "a", Name: "x"}},
+		{"DELETE", "/api/v1/namespaces/a/pods/x", "", Request{Verb: "delete", Resource: "pods", Namespace: "a", Name: "x"}},
+		{"PUT", "/apis/coordination.k8s.io/v1/namespaces/a/leases/x", "", Request{Verb: "update", Resource: "leases", Namespace: "a", Name: "x"}},
+		{"GET", "/readyz", "", Request{Verb: Lists, Resource: "readyz"}},
 	} {
-		if status, text := ask(t, p, c.method, c.path); status != http.StatusOK || text != "mine" {
+		if status, text := ask(t, p, c.method, c.path, c.body); status != http.StatusOK || text != "mine"+c.body {
 			t.Errorf("%s %s: %d %q", c.method, c.path, status, text)
 		}
 		seen := p.Take()
@@ -97,13 +100,13 @@ func TestProxyMeddles(t *testing.T) {
 		status int
 		done   int64
 	}{{"a", http.StatusConflict, 0}, {"b", 0, 1}, {"c", http.StatusOK, 2}} {
-		status, _ := ask(t, p, "PATCH", "/api/v1/namespaces/n/pods/"+want.name)
+		status, _ := ask(t, p, "PATCH", "/api/v1/namespaces/n/pods/"+want.name, "")
 		if status != want.status || done.Load() != want.done {
 			t.Errorf("%d: status %d, %d carried out", i, status, done.Load())
 		}
 	}
 	p.Meddle(nil)
-	if status, _ := ask(t, p, "PATCH", "/api/v1/namespaces/n/pods/a"); status != http.StatusOK {
+	if status, _ := ask(t, p, "PATCH", "/api/v1/namespaces/n/pods/a", ""); status != http.StatusOK {
 		t.Errorf("%d", status)
 	}
 }
@@ -116,20 +119,20 @@ func TestProxyBlinds(t *testing.T) {
 	watching := func() <-chan string {
 		ended := make(chan string, 1)
 		go func() {
-			status, text := ask(t, p, "GET", watch)
+			status, text := ask(t, p, "GET", watch, "")
 			ended <- fmt.Sprint(status, " ", text)
 		}()
 		return ended
 	}
 	first := watching()
-	besidetest.Eventually(t, "it watches", 60*time.Second, func() bool { return done.Load() == 1 })
+	besidetest.Eventually(t, "it watches", patience, func() bool { return done.Load() == 1 })
 	p.Blind()
 	if text := <-first; text != "200 first\n" && text != "0 " {
 		t.Errorf("%q", text)
 	}
 	second := watching()
-	besidetest.Eventually(t, "it asks again", 60*time.Second, func() bool { return len(p.Take()) > 0 })
-	if status, _ := ask(t, p, "POST", "/api/v1/namespaces/n/pods"); status != http.StatusOK {
+	besidetest.Eventually(t, "it asks again", patience, func() bool { return len(p.Take()) > 0 })
+	if status, _ := ask(t, p, "POST", "/api/v1/namespaces/n/pods", ""); status != http.StatusOK {
 		t.Errorf("%d", status)
 	}
 	if done.Load() != 2 {
@@ -140,7 +143,7 @@ func TestProxyBlinds(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	third := watching()
-	besidetest.Eventually(t, "it watches", 60*time.Second, func() bool { return done.Load() == 3 })
+	besidetest.Eventually(t, "it watches", patience, func() bool { return done.Load() == 3 })
 	p.cut()
 	<-third
 }

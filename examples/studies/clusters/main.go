@@ -22,20 +22,25 @@ import (
 
 func main() { command.Main("clusters", study) }
 
-// played are the records that TestDay of examples/nomad and examples/slurm, and TestYARN/day of examples/yarn, have written.
+// played are the records that TestDay of examples/nomad, examples/slurm and examples/kubernetes, and TestYARN/day of
+// examples/yarn, have written.
 //
 //go:embed data
 var played embed.FS
 
-// plays are the records in their order: managers, and the policies on each.
-var plays = []struct {
-	manager string
-	// fixed is what the manager does by itself, elastic what the controller beside it does.
-	fixed, elastic string
-}{
-	{"nomad", "Nomad: binpack, fixed counts", "Nomad: Dorm, elastic jobs"},
-	{"slurm", "Slurm: backfill, fixed sizes", "Slurm: Dorm, elastic jobs"},
-	{"yarn", "YARN: CapacityScheduler, fixed counts", "YARN: Dorm, elastic jobs"},
+// play are the records of a manager, by policy: the end of the file's name, and what the policy is called.
+type play struct {
+	manager  string
+	policies [][2]string
+}
+
+// plays are the records in their order: what the manager does by itself comes first, and the controller beside it last.
+var plays = []play{
+	{"nomad", [][2]string{{"fixed", "Nomad: binpack, fixed counts"}, {"elastic", "Nomad: Dorm, elastic jobs"}}},
+	{"slurm", [][2]string{{"fixed", "Slurm: backfill, fixed sizes"}, {"elastic", "Slurm: Dorm, elastic jobs"}}},
+	{"yarn", [][2]string{{"fixed", "YARN: CapacityScheduler, fixed counts"}, {"elastic", "YARN: Dorm, elastic jobs"}}},
+	{"kubernetes", [][2]string{{"fixed", "Kubernetes: stock Jobs, default scheduler"}, {"gang", "Kubernetes: gangs of fixed size"},
+		{"elastic", "Kubernetes: Dorm, elastic jobs"}}},
 }
 
 // study prints a table and writes a figure for each manager.
@@ -57,8 +62,9 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	fmt.Fprintln(stdout, "| cluster, policy | jobs | mean completion, s | longest, s | mean slowdown | all ended after, s | slots at work | useful | fairness loss | pauses | mean pause, s |")
 	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	var published []func() error
-	for _, p := range plays {
-		figures, err := shown(stdout, files, p.manager, []string{p.fixed, p.elastic})
+	for i := range plays {
+		p := &plays[i]
+		figures, err := p.shown(stdout, files)
 		if err != nil {
 			return err
 		}
@@ -75,29 +81,29 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 type pictures struct{ held, loss, ends *chart.Figure }
 
 // shown prints the lines of a manager's records, and draws them.
-func shown(w io.Writer, files fs.FS, manager string, policies []string) ([]*chart.Figure, error) {
-	p := pictures{chart.New("held", "Slots at work", "time (s)", "part of the cluster"), chart.New("loss", "Fairness loss", "time (s)", ""),
+func (p *play) shown(w io.Writer, files fs.FS) ([]*chart.Figure, error) {
+	drawn := pictures{chart.New("held", "Slots at work", "time (s)", "part of the cluster"), chart.New("loss", "Fairness loss", "time (s)", ""),
 		chart.New("completion", "Completion times", "", "from submission to end (s)")}
-	for i, name := range []string{"fixed", "elastic"} {
-		r, err := read(files, manager+"-"+name+".json")
+	for i, policy := range p.policies {
+		r, err := read(files, p.manager+"-"+policy[0]+".json")
 		if err != nil {
 			return nil, err
 		}
 		m, err := r.Measure()
 		if err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", manager, name, err)
+			return nil, fmt.Errorf("%s, %s: %w", p.manager, policy[0], err)
 		}
-		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.2f | %d | %.1f |\n", policies[i], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
+		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.2f | %d | %.1f |\n", policy[1], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
 			m.Last, 100*m.Held, 100*m.Useful, m.Loss, m.Resized, m.Pause)
-		if err := p.draw(r, i, policies[i]); err != nil {
+		if err := drawn.draw(r, i, len(p.policies), policy[1]); err != nil {
 			return nil, err
 		}
 	}
-	return []*chart.Figure{p.held, p.loss, p.ends}, nil
+	return []*chart.Figure{drawn.held, drawn.loss, drawn.ends}, nil
 }
 
-// draw adds a record to the figures, as their i-th series of two.
-func (p *pictures) draw(r *day.Record, i int, policy string) error {
+// draw adds a record to the figures, as their i-th series of n.
+func (p *pictures) draw(r *day.Record, i, n int, policy string) error {
 	samples, err := r.Samples(1)
 	if err != nil {
 		return err
@@ -113,7 +119,7 @@ func (p *pictures) draw(r *day.Record, i int, policy string) error {
 		names = append(names, fmt.Sprintf("%d", j+1))
 		took = append(took, r.Jobs[j].Ended-r.Jobs[j].At)
 	}
-	return errors.Join(p.held.Steps(i, policy, parts), p.loss.Steps(i, policy, losses), p.ends.Bars(names, i, 2, policy, took))
+	return errors.Join(p.held.Steps(i, policy, parts), p.loss.Steps(i, policy, losses), p.ends.Bars(names, i, n, policy, took))
 }
 
 // read reads a record.

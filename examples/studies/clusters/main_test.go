@@ -19,7 +19,7 @@ func TestHelp(t *testing.T) { commandtest.Help(t, study, "data", "out") }
 func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, study) }
 
 func TestFigures(t *testing.T) {
-	charttest.Twice(t, func(out string) error { return study(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 12, plays[0].elastic, plays[1].elastic, plays[2].elastic)
+	charttest.Twice(t, func(out string) error { return study(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 16, "Nomad: Dorm, elastic jobs", "Slurm: Dorm, elastic jobs", "YARN: Dorm, elastic jobs", "Kubernetes: gangs of fixed size")
 }
 
 // What the README shows is what the command prints.

@@ -1,0 +1,382 @@
+// This file measures the controller on many nodes: how long it takes from an event to the pods, what it asks of the API server
+// for that, and how much memory it needs. The pods are no processes.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/kubernetes/kubetest"
+	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+)
+
+// trainers are containers with guard and trainer that take no time and no process. Pods of others wait for their end.
+type trainers struct {
+	// token is the file with the guards' credential.
+	token  string
+	client *http.Client
+}
+
+// newTrainers returns how the kubelets of a test in a folder run containers.
+func newTrainers(dir string) kubetest.Run {
+	t := &trainers{filepath.Join(dir, "shared", "guard.token"), &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	return t.run
+}
+
+// How often containers claim: those that are asked to save, and the others.
+const (
+	savingEvery = 500 * time.Millisecond
+	idleEvery   = 10 * time.Second
+)
+
+// run is a kubetest.Run.
+func (t *trainers) run(ctx context.Context, p *corev1.Pod) int {
+	if p.Labels[snapshot.Attempt] == "" {
+		<-ctx.Done()
+		return 1
+	}
+	env := map[string]string{}
+	for _, v := range p.Spec.Containers[0].Env {
+		env[v.Name] = v.Value
+	}
+	config := guard.Config{}
+	text, err := os.ReadFile(t.token)
+	var credential wire.Credential
+	if err == nil {
+		credential, err = wire.ReadCredential(text)
+	}
+	if err != nil || config.FromEnvironment(func(name string) string { return env[name] }) != nil {
+		return 128
+	}
+	args := p.Spec.Containers[0].Args
+	one := &trainer{dir: env[command.EnvCheckpointDir], ask: &guard.HTTP{URL: args[slices.Index(args, "-url")+1], Credential: credential, Client: t.client},
+		claim: guard.Claim{ID: config.ID, Epoch: config.Epoch, Life: string(p.UID), Clock: agent.Stamp{Boot: "test", At: time.Second}}}
+	return one.live(ctx)
+}
+
+// trainer is one container.
+type trainer struct {
+	dir   string
+	ask   guard.Authority
+	claim guard.Claim
+	saved int64
+}
+
+// live claims until the container is to end, and returns its exit code.
+func (t *trainer) live(ctx context.Context) int {
+	for {
+		grant, err := t.ask.Renew(ctx, t.claim)
+		pause := idleEvery
+		if t.claim.Rank == 0 || err != nil {
+			pause = savingEvery
+		}
+		switch state := &t.claim.State; {
+		case err != nil:
+		case grant.Fenced != "":
+			return t.end(guard.Fenced)
+		case !state.Started:
+			state.Started, state.Progress.Running, pause = true, true, 0
+		case grant.Save > t.saved:
+			t.save(grant.Save)
+			pause = 0
+		}
+		select {
+		case <-ctx.Done():
+			return t.end(guard.Asked)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// save writes a checkpoint.
+func (t *trainer) save(number int64) {
+	name, step := fmt.Sprint("state-", number), number
+	if os.WriteFile(filepath.Join(t.dir, name), []byte("learnt"), 0o600) == nil {
+		t.saved, t.claim.State.Checkpoint = number, &command.Acknowledgement{Request: number, Step: &step, Files: []string{name}}
+	}
+}
+
+// end says that the trainer has ended.
+func (t *trainer) end(why guard.Why) int {
+	t.claim.State.Ended, t.claim.State.Progress.Running = &guard.End{Code: -1, Signal: "killed", Why: why}, false
+	for range 3 {
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		_, err := t.ask.Renew(ctx, t.claim)
+		if stop(); err == nil {
+			break
+		}
+	}
+	return 1
+}
+
+// crowd is a cluster of many nodes of eight GPUs. Others use three of each; elastic jobs that want more than there is have the
+// rest.
+type crowd struct {
+	*bench
+	nodes, jobs int
+}
+
+// Sizes of a crowd.
+const (
+	gpus, gpusOfOthers = 8, 3
+	nodesPerJob        = 5
+	mostOfJob          = 40
+)
+
+// newCrowd starts a cluster and its jobs, and waits until they run.
+func newCrowd(t testing.TB, nodes int) *crowd {
+	t.Helper()
+	var list []*corev1.Node
+	for i := range nodes {
+		list = append(list, kubetest.NewNode(fmt.Sprintf("n%04d", i), kubetest.List("cpu", "64", "memory", "512Gi", "nvidia.com/gpu", strconv.Itoa(gpus), "pods", "110")))
+	}
+	c := &crowd{newBenchOf(t, newTrainers, list), nodes, nodes / nodesPerJob}
+	// The leases of guards that claim seldom are long. A decision is as unfair, and moves as much, as by default.
+	c.Set("-theta1", "0.2", "-theta2", "0.3", "-lease", "60s", "-save", "1h")
+	c.others(list)
+	for i := range c.jobs {
+		c.submitOn(fmt.Sprintf("job-%03d", i))
+	}
+	c.rests("all run", func(held map[string]int) bool { return len(held) == c.jobs && sum(held) == c.free() })
+	return c
+}
+
+// free is how many GPUs elastic jobs can have.
+func (c *crowd) free() int { return c.nodes * (gpus - gpusOfOthers) }
+
+// sum is the sum of numbers.
+func sum(held map[string]int) int {
+	n := 0
+	for _, one := range held {
+		n += one
+	}
+	return n
+}
+
+// others starts the pods of others.
+func (c *crowd) others(nodes []*corev1.Node) {
+	c.Helper()
+	var under sync.WaitGroup
+	free := make(chan struct{}, 16)
+	for i := range nodes {
+		for k := range gpusOfOthers {
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "apportion", Name: fmt.Sprintf("other-%d-%d", i, k)}, Spec: corev1.PodSpec{NodeName: nodes[i].Name,
+				Containers: []corev1.Container{{Name: "c", Image: "none", Resources: corev1.ResourceRequirements{
+					Requests: kubetest.List("nvidia.com/gpu", "1"), Limits: kubetest.List("nvidia.com/gpu", "1")}}}}}
+			free <- struct{}{}
+			under.Go(func() {
+				defer func() { <-free }()
+				if _, err := c.cluster.Client.CoreV1().Pods(p.Namespace).Create(c.Context(), p, metav1.CreateOptions{}); err != nil {
+					c.Errorf("a pod of others: %v", err)
+				}
+			})
+		}
+	}
+	under.Wait()
+}
+
+// submitOn submits a job that can use more than its share.
+func (c *crowd) submitOn(name string) {
+	c.Helper()
+	j := c.job(name, mostOfJob, 0, nil)
+	wants := kubetest.List("nvidia.com/gpu", "1", "cpu", "1", "memory", "1Gi")
+	j.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: wants, Limits: wants}
+	c.submit(j)
+}
+
+// settled is how long nothing may change until everything counts as done: longer than the controller gathers changes.
+const settled = 4 * time.Second
+
+// rests waits until all jobs run and hold what is wanted, and nothing changes any more. It returns when each decision was
+// taken, and on how many jobs.
+func (c *crowd) rests(what string, want func(held map[string]int) bool) map[time.Time]int {
+	c.Helper()
+	decisions := map[time.Time]int{}
+	since, before := time.Now(), ""
+	besidetest.Eventually(c.Bench, what, 10*time.Minute, func() bool {
+		time.Sleep(150 * time.Millisecond)
+		var last struct {
+			At      time.Time
+			Took    time.Duration
+			Problem struct{ Applications []struct{ ID string } }
+		}
+		r := c.Report()
+		if r == nil || json.Unmarshal(c.Ask("/decision"), &last) != nil {
+			return false
+		}
+		if !last.At.IsZero() {
+			decisions[last.At.Add(last.Took)] = len(last.Problem.Applications)
+		}
+		held, still := map[string]int{}, fmt.Sprint(len(decisions))
+		for i := range r.Jobs {
+			j := &r.Jobs[i].Job
+			still += fmt.Sprint(j.Name, j.Attempt, j.Phase, j.Order)
+			if j.Phase == checkpoint.Running && j.Order == 0 {
+				held[j.Name] = len(j.Containers)
+			}
+		}
+		if still != before || !want(held) {
+			since, before = time.Now(), still
+		}
+		return time.Since(since) > settled
+	})
+	return decisions
+}
+
+// effort is what an event has cost.
+type effort struct {
+	// decided is the time from the event to the first decision on it, and bound to the last pod that was made.
+	decided, bound time.Duration
+	// decisions is how many were taken, and changed how many jobs have pods that were made or deleted.
+	decisions, changed int
+	// requests counts them by verb and resource, but for those that hold the Lease.
+	requests map[string]int
+	// twice are pods that were made or deleted more than once, and told the Jobs that were written to although nothing of them
+	// has changed.
+	twice, told []string
+}
+
+// total is the number of requests.
+func (e *effort) total() int { return sum(e.requests) }
+
+// jobOf is the Job of a request on a Job, or on a pod of it, which is named after it.
+func jobOf(q *kubetest.Request) string {
+	if q.Resource != "pods" {
+		return q.Name
+	}
+	parts := strings.Split(q.Name, "-")
+	return strings.Join(parts[:max(0, len(parts)-2)], "-")
+}
+
+// after has something happen, and measures what comes of it.
+func (c *crowd) after(event func(), jobs int, want func(held map[string]int) bool) *effort {
+	c.Helper()
+	c.proxy.Take()
+	event()
+	at := time.Now()
+	e := &effort{requests: map[string]int{}}
+	for when, n := range c.rests("the event is dealt with", want) {
+		if when.After(at) {
+			e.decisions++
+		}
+		if took := when.Sub(at); when.After(at) && n == jobs && (e.decided == 0 || took < e.decided) {
+			e.decided = took
+		}
+	}
+	changed, names, written := map[string]bool{}, map[string]int{}, map[string]bool{}
+	for _, q := range c.proxy.Take() {
+		if q.Resource == "leases" {
+			continue
+		}
+		e.requests[q.Verb+" "+q.Resource]++
+		switch q.Resource {
+		case "pods":
+			names[q.Verb+" "+q.Name]++
+			changed[jobOf(&q)] = true
+			if q.Verb == "create" {
+				e.bound = q.At.Sub(at)
+			}
+		case "jobs", "jobs/status":
+			written[q.Name] = true
+		}
+	}
+	for name, n := range names {
+		if n > 1 {
+			e.twice = append(e.twice, name)
+		}
+	}
+	for name := range written {
+		if !changed[name] {
+			e.told = append(e.told, name)
+		}
+	}
+	e.changed = len(changed)
+	return e
+}
+
+// arrive measures the arrival of one more job, and leave that it is withdrawn again.
+func (c *crowd) arrive(name string) *effort {
+	c.Helper()
+	return c.after(func() { c.submitOn(name) }, c.jobs+1, func(held map[string]int) bool { return held["default/"+name] > 0 && sum(held) == c.free() })
+}
+
+func (c *crowd) leave(name string) *effort {
+	c.Helper()
+	return c.after(func() { c.delete(name) }, c.jobs, func(held map[string]int) bool { return len(held) == c.jobs && sum(held) == c.free() })
+}
+
+// memory is what the controller holds of memory, in MiB.
+func (c *crowd) memory() float64 {
+	c.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process()))
+	if err != nil {
+		c.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
+			kib, _ := strconv.ParseFloat(fields[1], 64)
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+// What the controller asks of the API server is for the jobs that it changes, however many there are.
+func TestSize(t *testing.T) {
+	c := newCrowd(t, 100)
+	arrival, departure := c.arrive("late"), c.leave("late")
+	for what, e := range map[string]*effort{"arrives": arrival, "leaves": departure} {
+		t.Logf("a job %s: decided after %v, bound after %v; %d decisions, %d jobs changed, %d calls: %v; told: %v", what, e.decided, e.bound, e.decisions, e.changed, e.total(), e.requests, e.told)
+	}
+	t.Logf("%.0f MiB", c.memory())
+	if refused := c.kubelets.Refused(); len(refused) > 0 {
+		t.Errorf("kubelets refused %d pods: %v", len(refused), refused[0])
+	}
+}
+
+// BenchmarkSize measures an arrival on more and more nodes: seconds to the first decision on it, and to the last pod, calls for
+// each decision, and MiB.
+func BenchmarkSize(b *testing.B) {
+	for _, nodes := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("nodes=%d/pods=%d", nodes, nodes*(gpus-gpusOfOthers)), func(b *testing.B) {
+			c := newCrowd(b, nodes)
+			var all []*effort
+			for b.Loop() {
+				name := fmt.Sprintf("late-%d", len(all))
+				all = append(all, c.arrive(name))
+				c.leave(name)
+			}
+			var decided, bound, calls, decisions float64
+			for _, e := range all {
+				b.Logf("%+v", *e)
+				decided, bound = decided+e.decided.Seconds(), bound+e.bound.Seconds()
+				calls, decisions = calls+float64(e.total()), decisions+float64(e.decisions)
+			}
+			n := float64(len(all))
+			b.ReportMetric(decided/n, "decision-s")
+			b.ReportMetric(bound/n, "bound-s")
+			b.ReportMetric(calls/decisions, "calls/decision")
+			b.ReportMetric(c.memory(), "MiB")
+		})
+	}
+}
