@@ -5,7 +5,8 @@
 //
 // [New] starts etcd and kube-apiserver, from the one binary that `make kubernetes` builds, or from the folder
 // KUBEBUILDER_ASSETS, as other projects have it. Each can be killed and started again. [Cluster.NewKubelets] plays the
-// kubelets of all nodes.
+// kubelets of all nodes. [Cluster.NewProxy] stands between a program and the API server: it counts requests, refuses some or
+// loses their answers, and cuts watches.
 //
 // # Contract
 //
