@@ -153,7 +153,7 @@ func (c *Cluster) Kubeconfig(token string) string {
 // KubeconfigBy writes one by which a program reaches the API server through a proxy.
 func (c *Cluster) KubeconfigBy(p *Proxy, token string) string {
 	c.Helper()
-	return c.kubeconfig("kubeconfig-by-proxy", token, fmt.Sprintf("server: %q", p.URL))
+	return c.kubeconfig("kubeconfig-by-proxy", token, fmt.Sprintf("server: %q, certificate-authority: %q", p.URL, c.write("proxy.crt", p.Authority)))
 }
 
 // kubeconfig writes a file with this name, for the cluster at a server.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -53,8 +54,9 @@ type Fate struct {
 
 // Proxy is between a program and the API server. It is safe for concurrent use.
 type Proxy struct {
-	// URL is where programs reach it, without TLS.
-	URL string
+	// URL is where programs reach it, and Authority the certificate, as PEM, by which they know it.
+	URL       string
+	Authority []byte
 
 	through http.Handler
 	mu      sync.Mutex
@@ -91,8 +93,10 @@ func NewProxy(t testing.TB, config *rest.Config) *Proxy {
 	p := &Proxy{through: through, watches: map[*Request]context.CancelFunc{}}
 	server := httptest.NewUnstartedServer(p)
 	server.Config.ErrorLog = through.ErrorLog
-	server.Start()
-	p.URL = server.URL
+	// A program shows no token to whom it does not know.
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	p.URL, p.Authority = server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	t.Cleanup(func() {
 		p.See(false)
 		p.Meddle(nil)
