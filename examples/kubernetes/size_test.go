@@ -249,7 +249,7 @@ type effort struct {
 	decided, bound time.Duration
 	// decisions is how many were taken, and changed how many jobs have pods that were made or deleted.
 	decisions, changed int
-	// requests counts them by verb and resource, but for those that hold the Lease.
+	// requests counts them by verb and resource, but for watches and those that hold the Lease.
 	requests map[string]int
 	// twice are pods that were made or deleted more than once, and told the Jobs that were written to although nothing of them
 	// has changed.
@@ -258,6 +258,45 @@ type effort struct {
 
 // total is the number of requests.
 func (e *effort) total() int { return sum(e.requests) }
+
+// What may be asked for each job that changes. Its note says that the attempt is over, that the next one begins, and that its
+// pods are made; it is read once. Its users are told of each step of a resize, and beside that of pods as they come and go.
+const (
+	notes  = 4
+	reads  = 1
+	steps  = 6
+	events = 4
+)
+
+// faults says what more was asked for than is allowed.
+func (e *effort) faults() []string {
+	var list []string
+	most := func(what string, n int) {
+		if got := e.requests[what]; got > n {
+			list = append(list, fmt.Sprintf("%d times %s, at most %d are for %d jobs that have changed", got, what, n, e.changed))
+		}
+	}
+	pods := e.requests["create pods"] + e.requests["delete pods"]
+	most("patch jobs", notes*e.changed)
+	most("get jobs", reads*e.changed)
+	most("patch jobs/status", steps*e.changed+2*pods)
+	most("create events", events*e.changed)
+	for what := range e.requests {
+		if !slices.Contains([]string{"create pods", "delete pods", "patch jobs", "get jobs", "patch jobs/status", "create events"}, what) {
+			most(what, 0)
+		}
+	}
+	if len(e.twice) > 0 {
+		list = append(list, fmt.Sprintf("asked for twice: %v", e.twice))
+	}
+	if len(e.told) > 0 {
+		list = append(list, fmt.Sprintf("written to without a change: %v", e.told))
+	}
+	if e.decisions == 0 || e.changed == 0 {
+		list = append(list, fmt.Sprintf("%d decisions, %d jobs changed", e.decisions, e.changed))
+	}
+	return list
+}
 
 // jobOf is the Job of a request on a Job, or on a pod of it, which is named after it.
 func jobOf(q *kubetest.Request) string {
@@ -285,7 +324,8 @@ func (c *crowd) after(event func(), jobs int, want func(held map[string]int) boo
 	}
 	changed, names, written := map[string]bool{}, map[string]int{}, map[string]bool{}
 	for _, q := range c.proxy.Take() {
-		if q.Resource == "leases" {
+		// A watch that has lasted for some minutes begins anew.
+		if q.Resource == "leases" || q.Verb == kubetest.Watches {
 			continue
 		}
 		e.requests[q.Verb+" "+q.Resource]++
@@ -344,11 +384,18 @@ func (c *crowd) memory() float64 {
 // What the controller asks of the API server is for the jobs that it changes, however many there are.
 func TestSize(t *testing.T) {
 	c := newCrowd(t, 100)
-	arrival, departure := c.arrive("late"), c.leave("late")
-	for what, e := range map[string]*effort{"arrives": arrival, "leaves": departure} {
-		t.Logf("a job %s: decided after %v, bound after %v; %d decisions, %d jobs changed, %d calls: %v; told: %v", what, e.decided, e.bound, e.decisions, e.changed, e.total(), e.requests, e.told)
+	for _, event := range []struct {
+		name string
+		do   func(string) *effort
+	}{{"arrives", c.arrive}, {"leaves", c.leave}} {
+		e := event.do("late")
+		t.Logf("a job %s: decided after %.2f s, bound after %.2f s, %d decisions, %d jobs changed, %d calls: %v", event.name, e.decided.Seconds(), e.bound.Seconds(),
+			e.decisions, e.changed, e.total(), e.requests)
+		for _, fault := range e.faults() {
+			t.Errorf("a job %s: %s", event.name, fault)
+		}
 	}
-	t.Logf("%.0f MiB", c.memory())
+	t.Logf("the controller needs %.0f MiB", c.memory())
 	if refused := c.kubelets.Refused(); len(refused) > 0 {
 		t.Errorf("kubelets refused %d pods: %v", len(refused), refused[0])
 	}
