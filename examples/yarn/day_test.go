@@ -39,7 +39,7 @@ func (p *dayPlayer) Elastic(j *day.Job, argv []string) string {
 }
 
 // Fixed implements besidetest.Player. The job begins when YARN has granted all its containers, wherever these are.
-func (p *dayPlayer) Fixed(j *day.Job, argv []string, env map[string]string) {
+func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
 	var script strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&script, "export %s=%s\n", key, quote(env[key]))

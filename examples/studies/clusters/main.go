@@ -59,8 +59,8 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, "| cluster, policy | jobs | mean completion, s | longest, s | mean slowdown | all ended after, s | slots at work | useful | fairness loss | pauses | mean pause, s |")
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(stdout, "| cluster, policy | jobs | mean completion, s | longest, s | mean slowdown | all ended after, s | slots at work | useful | fragments | fairness loss | pauses | mean pause, s |")
+	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	var published []func() error
 	for i := range plays {
 		p := &plays[i]
@@ -93,8 +93,8 @@ func (p *play) shown(w io.Writer, files fs.FS) ([]*chart.Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", p.manager, policy[0], err)
 		}
-		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.2f | %d | %.1f |\n", policy[1], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
-			m.Last, 100*m.Held, 100*m.Useful, m.Loss, m.Resized, m.Pause)
+		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.0f %% | %.0f %% | %.0f %% | %.2f | %d | %.1f |\n", policy[1], len(r.Jobs), m.Mean, m.Longest, m.Slowdown,
+			m.Last, 100*m.Held, 100*m.Useful, 100*m.Fragments, m.Loss, m.Resized, m.Pause)
 		if err := drawn.draw(r, i, len(p.policies), policy[1]); err != nil {
 			return nil, err
 		}

@@ -61,15 +61,19 @@ func TestMeasure(t *testing.T) {
 	// Alone at the end the first should have all four slots, and has half of them, for a third of the time.
 	want := Measures{Mean: 20, Longest: 30, Last: 30, Slowdown: (30/30.0 + 10/20.0) / 2, Held: 100 / 120.0, Useful: 80 / 120.0, Loss: 0.5 / 3}
 	for _, c := range [][2]float64{{m.Mean, want.Mean}, {m.Longest, want.Longest}, {m.Last, want.Last}, {m.Slowdown, want.Slowdown}, {m.Held, want.Held},
-		{m.Useful, want.Useful}, {m.Loss, want.Loss}} {
+		{m.Useful, want.Useful}, {m.Loss, want.Loss}, {m.Fragments, 0}} {
 		if math.Abs(c[0]-c[1]) > 1e-9 {
 			t.Errorf("%+v, want %+v", m, want)
 		}
 	}
 	// One that waits has nothing of its share.
 	r.Lives = r.Lives[:2]
-	if samples, err := r.Samples(10); err != nil || len(samples) != 3 || samples[0].Held != 0.5 || math.Abs(samples[1].Loss-(0.25+0.5)) > 1e-9 {
+	if samples, err := r.Samples(10); err != nil || len(samples) != 3 || samples[0].Held != 0.5 || math.Abs(samples[1].Loss-(0.25+0.5)) > 1e-9 ||
+		samples[0].Fragments != 0 || samples[1].Fragments != 0.75 || samples[2].Fragments != 0 {
 		t.Errorf("%+v, %v", samples, err)
+	}
+	if m, err := r.Measure(); err != nil || math.Abs(m.Fragments-0.75/3) > 1e-9 {
+		t.Errorf("%+v, %v", m, err)
 	}
 	r.Jobs[1].Ended = 0
 	if _, err := r.Measure(); err == nil || !strings.Contains(err.Error(), "b has not ended") {

@@ -23,6 +23,9 @@ type Measures struct {
 	Held, Useful float64
 	// Loss is the fairness loss, on average over the time.
 	Loss float64
+	// Fragments is the part of the slots that was idle while a job that was there had no container at work, on average over
+	// the time: room that nobody could use, or had not begun to use.
+	Fragments float64
 	// Resized is how often a job had no container at work between two that were; Pause is how long, on average, in seconds.
 	Resized int
 	Pause   float64
@@ -32,8 +35,8 @@ type Measures struct {
 type Sample struct {
 	At float64
 	// Held is the part of the slots that are at work; Loss the sum, over the jobs that are there, of how far what each has is
-	// from its fair share.
-	Held, Loss float64
+	// from its fair share; Fragments the part that is idle if a job that is there has nothing at work.
+	Held, Loss, Fragments float64
 }
 
 // Measure measures a day all of whose jobs have ended.
@@ -60,6 +63,7 @@ func (r *Record) Measure() (Measures, error) {
 	for _, s := range samples {
 		m.Held += s.Held / float64(len(samples))
 		m.Loss += s.Loss / float64(len(samples))
+		m.Fragments += s.Fragments / float64(len(samples))
 	}
 	return m, nil
 }
@@ -101,6 +105,9 @@ func (r *Record) Samples(every float64) ([]Sample, error) {
 		}
 		for job, share := range fair {
 			s.Loss += math.Abs(has[job] - share)
+			if has[job] == 0 {
+				s.Fragments = 1 - s.Held
+			}
 		}
 		samples = append(samples, s)
 	}
