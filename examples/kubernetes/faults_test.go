@@ -3,9 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -23,9 +25,22 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// own are the faults of a Kubernetes cluster.
+// own are the faults of a Kubernetes cluster, of all kinds in turn.
 func (b *bench) own() []besidetest.Fault {
-	one := func(r *rand.Rand) string { return nodes[r.IntN(len(nodes))] }
+	var all []besidetest.Fault
+	kinds := [][]besidetest.Fault{b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers()}
+	for i := range slices.MaxFunc(kinds, func(x, y []besidetest.Fault) int { return cmp.Compare(len(x), len(y)) }) {
+		for _, kind := range kinds {
+			if i < len(kind) {
+				all = append(all, kind[i])
+			}
+		}
+	}
+	return all
+}
+
+// faultsOfControl are those of the control plane, of the controller, and of what is between them.
+func (b *bench) faultsOfControl() []besidetest.Fault {
 	return []besidetest.Fault{
 		{Name: "the API server is killed in the middle of a plan", Do: func(r *rand.Rand) {
 			b.more(r)
@@ -43,6 +58,25 @@ func (b *bench) own() []besidetest.Fault {
 			besidetest.Wait(r, time.Second, 10*time.Second)
 			b.proxy.See(r.IntN(2) == 0)
 		}},
+		{Name: "the controller is killed in the middle of a plan", Do: func(r *rand.Rand) {
+			b.more(r)
+			besidetest.Wait(r, 0, 4*time.Second)
+			b.End()
+			b.Begin()
+		}},
+		{Name: "every write is refused once, or its answer lost", Do: func(r *rand.Rand) {
+			b.proxy.Meddle(oneRefusal(r))
+			b.more(r)
+			besidetest.Wait(r, 2*time.Second, 10*time.Second)
+			b.proxy.Meddle(nil)
+		}},
+	}
+}
+
+// faultsOfNodes are those of nodes and kubelets.
+func (b *bench) faultsOfNodes() []besidetest.Fault {
+	one := func(r *rand.Rand) string { return nodes[r.IntN(len(nodes))] }
+	return []besidetest.Fault{
 		{Name: "a node is deleted while its pods run, and comes back", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Stop(node)
@@ -61,13 +95,6 @@ func (b *bench) own() []besidetest.Fault {
 			b.kubelets.Go(node)
 			b.kubelets.SetReady(node, corev1.ConditionTrue)
 		}},
-		{Name: "the controller is killed in the middle of a plan", Do: func(r *rand.Rand) {
-			b.more(r)
-			besidetest.Wait(r, 0, 4*time.Second)
-			b.End()
-			b.Begin()
-		}},
-		{Name: "pods are evicted", Do: func(r *rand.Rand) { b.evict(r, 1+r.IntN(4)) }},
 		{Name: "a node is tainted for a while", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Change(node, func(n *corev1.Node) {
@@ -82,6 +109,13 @@ func (b *bench) own() []besidetest.Fault {
 			besidetest.Wait(r, time.Second, 6*time.Second)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Annotations = nil })
 		}},
+	}
+}
+
+// faultsOfUsers are what users and other programs do.
+func (b *bench) faultsOfUsers() []besidetest.Fault {
+	return []besidetest.Fault{
+		{Name: "pods are evicted", Do: func(r *rand.Rand) { b.evict(r, 1+r.IntN(4)) }},
 		{Name: "a quota is lowered for a while", Do: func(r *rand.Rand) {
 			b.quota(int64(4 + r.IntN(8)))
 			besidetest.Wait(r, time.Second, 6*time.Second)
@@ -98,12 +132,6 @@ func (b *bench) own() []besidetest.Fault {
 				b.more(r)
 				besidetest.Wait(r, 2*time.Second, 10*time.Second)
 			})
-		}},
-		{Name: "every write is refused once, or its answer lost", Do: func(r *rand.Rand) {
-			b.proxy.Meddle(oneRefusal(r))
-			b.more(r)
-			besidetest.Wait(r, 2*time.Second, 10*time.Second)
-			b.proxy.Meddle(nil)
 		}},
 		{Name: "a job is deleted by its user, and another submitted", Do: func(r *rand.Rand) {
 			if ids := b.running(); len(ids) > 0 {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
@@ -134,18 +136,16 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 	if err != nil || uid == nil {
 		return err
 	}
-	asked := map[string]bool{}
 	for began := time.Now(); ; {
 		left := false
 		for _, p := range o.podsOf(uid.UID) {
 			if p.Spec.NodeName != server || attemptOf(p) > attempt || !snapshot.IsLive(p) {
 				continue
 			}
-			if p.DeletionTimestamp == nil && !asked[p.Name] {
+			if p.DeletionTimestamp == nil && !o.isRemoved(p) {
 				if err := o.remove(ctx, p, nil); err != nil {
 					return err
 				}
-				asked[p.Name] = true
 			}
 			if time.Since(began) > unseen {
 				if err := o.look(ctx, p); err != nil {
@@ -166,7 +166,7 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 }
 
 // pause is the pause between two looks at pods that are to go; unseen is after how long a pod that was made and never seen is
-// asked for.
+// asked for, and one whose deletion was not seen is deleted again.
 const (
 	pause  = 100 * time.Millisecond
 	unseen = 5 * time.Second
@@ -199,9 +199,22 @@ func (o *owner) remove(ctx context.Context, p *corev1.Pod, grace *int64) error {
 	err := o.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: grace,
 		Preconditions: metav1.NewUIDPreconditions(string(p.UID))})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // it is gone
+		err = nil // it is gone
+	}
+	if err == nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.removed[p.UID] = time.Now()
 	}
 	return err
+}
+
+// isRemoved reports whether a pod was deleted here a moment ago: that may not be seen yet, and need not be asked for again.
+func (o *owner) isRemoved(p *corev1.Pod) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at, was := o.removed[p.UID]
+	return was && time.Since(at) < unseen
 }
 
 // look asks for a pod that was made and never seen, and forgets it if it is gone.
@@ -237,6 +250,9 @@ const sweepMost = 50
 // sweep takes away pods that no Stop has met: those that a master before this one made too late, and what is left of attempts
 // before the newest.
 func (o *owner) sweep(ctx context.Context, jobs []*batchv1.Job) {
+	o.mu.Lock()
+	maps.DeleteFunc(o.removed, func(_ types.UID, at time.Time) bool { return time.Since(at) >= unseen })
+	o.mu.Unlock()
 	swept := 0
 	for _, j := range jobs {
 		if !snapshot.IsElastic(j) || j.Annotations[snapshot.Note] == "" {
@@ -246,7 +262,7 @@ func (o *owner) sweep(ctx context.Context, jobs []*batchv1.Job) {
 		for _, p := range o.podsOf(j.UID) {
 			attempt := attemptOf(p)
 			old := snapshot.IsLive(p) && attempt <= n.Stopped || !snapshot.IsLive(p) && attempt < n.Attempt
-			if old && p.DeletionTimestamp == nil && swept < sweepMost {
+			if old && p.DeletionTimestamp == nil && !o.isRemoved(p) && swept < sweepMost {
 				swept++
 				_ = o.remove(ctx, p, nil) // with the next look it is tried again
 			}

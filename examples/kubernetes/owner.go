@@ -37,6 +37,8 @@ type owner struct {
 	works map[string]*work
 	// made are pods that were made here and not seen since, by UID.
 	made map[types.UID]*corev1.Pod
+	// removed is when pods were deleted here, by UID, for as long as that may not be seen yet.
+	removed map[types.UID]time.Time
 	// told is what the users of each Job were told last.
 	told map[types.UID]told
 }
@@ -68,7 +70,7 @@ func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.
 		return nil, err
 	}
 	o := &owner{master: m, client: client, seen: seen, reader: snapshot.NewReader(kinds), works: map[string]*work{},
-		made: map[types.UID]*corev1.Pod{}, told: map[types.UID]told{}}
+		made: map[types.UID]*corev1.Pod{}, removed: map[types.UID]time.Time{}, told: map[types.UID]told{}}
 	err = seen.OnPod(func(p *corev1.Pod) {
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -4,12 +4,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,113 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/agent"
-	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/checkpoint/guard"
-	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
-	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
-
-// trainers are containers with guard and trainer that take no time and no process. Pods of others wait for their end.
-type trainers struct {
-	// token is the file with the guards' credential.
-	token  string
-	client *http.Client
-}
-
-// newTrainers returns how the kubelets of a test in a folder run containers.
-func newTrainers(dir string) kubetest.Run {
-	t := &trainers{filepath.Join(dir, "shared", "guard.token"), &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	return t.run
-}
-
-// How often containers claim: those that are asked to save, and the others.
-const (
-	savingEvery = 500 * time.Millisecond
-	idleEvery   = 10 * time.Second
-)
-
-// run is a kubetest.Run.
-func (t *trainers) run(ctx context.Context, p *corev1.Pod) int {
-	if p.Labels[snapshot.Attempt] == "" {
-		<-ctx.Done()
-		return 1
-	}
-	env := map[string]string{}
-	for _, v := range p.Spec.Containers[0].Env {
-		env[v.Name] = v.Value
-	}
-	config := guard.Config{}
-	text, err := os.ReadFile(t.token)
-	var credential wire.Credential
-	if err == nil {
-		credential, err = wire.ReadCredential(text)
-	}
-	if err != nil || config.FromEnvironment(func(name string) string { return env[name] }) != nil {
-		return 128
-	}
-	args := p.Spec.Containers[0].Args
-	one := &trainer{dir: env[command.EnvCheckpointDir], ask: &guard.HTTP{URL: args[slices.Index(args, "-url")+1], Credential: credential, Client: t.client},
-		claim: guard.Claim{ID: config.ID, Epoch: config.Epoch, Life: string(p.UID), Clock: agent.Stamp{Boot: "test", At: time.Second}}}
-	return one.live(ctx)
-}
-
-// trainer is one container.
-type trainer struct {
-	dir   string
-	ask   guard.Authority
-	claim guard.Claim
-	saved int64
-}
-
-// live claims until the container is to end, and returns its exit code.
-func (t *trainer) live(ctx context.Context) int {
-	for {
-		grant, err := t.ask.Renew(ctx, t.claim)
-		pause := idleEvery
-		if t.claim.Rank == 0 || err != nil {
-			pause = savingEvery
-		}
-		switch state := &t.claim.State; {
-		case err != nil:
-		case grant.Fenced != "":
-			return t.end(guard.Fenced)
-		case !state.Started:
-			state.Started, state.Progress.Running, pause = true, true, 0
-		case grant.Save > t.saved:
-			t.save(grant.Save)
-			pause = 0
-		}
-		select {
-		case <-ctx.Done():
-			return t.end(guard.Asked)
-		case <-time.After(pause):
-		}
-	}
-}
-
-// save writes a checkpoint.
-func (t *trainer) save(number int64) {
-	name, step := fmt.Sprint("state-", number), number
-	if os.WriteFile(filepath.Join(t.dir, name), []byte("learnt"), 0o600) == nil {
-		t.saved, t.claim.State.Checkpoint = number, &command.Acknowledgement{Request: number, Step: &step, Files: []string{name}}
-	}
-}
-
-// end says that the trainer has ended.
-func (t *trainer) end(why guard.Why) int {
-	t.claim.State.Ended, t.claim.State.Progress.Running = &guard.End{Code: -1, Signal: "killed", Why: why}, false
-	for range 3 {
-		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
-		_, err := t.ask.Renew(ctx, t.claim)
-		if stop(); err == nil {
-			break
-		}
-	}
-	return 1
-}
 
 // crowd is a cluster of many nodes of eight GPUs. Others use three of each; elastic jobs that want more than there is have the
 // rest.
@@ -245,8 +138,9 @@ func (c *crowd) rests(what string, want func(held map[string]int) bool) map[time
 
 // effort is what an event has cost.
 type effort struct {
-	// decided is the time from the event to the first decision on it, and bound to the last pod that was made.
-	decided, bound time.Duration
+	// decided is the time from the event to the first decision on it, bound to the last pod of the first attempt of a job that
+	// arrives, and last to the last pod that was made of any job.
+	decided, bound, last time.Duration
 	// decisions is how many were taken, and changed how many jobs have pods that were made or deleted.
 	decisions, changed int
 	// requests counts them by verb and resource, but for watches and those that hold the Lease.
@@ -307,8 +201,8 @@ func jobOf(q *kubetest.Request) string {
 	return strings.Join(parts[:max(0, len(parts)-2)], "-")
 }
 
-// after has something happen, and measures what comes of it.
-func (c *crowd) after(event func(), jobs int, want func(held map[string]int) bool) *effort {
+// after has something happen to a job, after which there are so many, and measures what comes of it.
+func (c *crowd) after(event func(), name string, jobs int, want func(held map[string]int) bool) *effort {
 	c.Helper()
 	c.proxy.Take()
 	event()
@@ -334,20 +228,23 @@ func (c *crowd) after(event func(), jobs int, want func(held map[string]int) boo
 			names[q.Verb+" "+q.Name]++
 			changed[jobOf(&q)] = true
 			if q.Verb == "create" {
+				e.last = q.At.Sub(at)
+			}
+			if q.Verb == "create" && strings.HasPrefix(q.Name, name+"-1-") {
 				e.bound = q.At.Sub(at)
 			}
 		case "jobs", "jobs/status":
 			written[q.Name] = true
 		}
 	}
-	for name, n := range names {
+	for what, n := range names {
 		if n > 1 {
-			e.twice = append(e.twice, name)
+			e.twice = append(e.twice, what)
 		}
 	}
-	for name := range written {
-		if !changed[name] {
-			e.told = append(e.told, name)
+	for job := range written {
+		if !changed[job] {
+			e.told = append(e.told, job)
 		}
 	}
 	e.changed = len(changed)
@@ -357,12 +254,12 @@ func (c *crowd) after(event func(), jobs int, want func(held map[string]int) boo
 // arrive measures the arrival of one more job, and leave that it is withdrawn again.
 func (c *crowd) arrive(name string) *effort {
 	c.Helper()
-	return c.after(func() { c.submitOn(name) }, c.jobs+1, func(held map[string]int) bool { return held["default/"+name] > 0 && sum(held) == c.free() })
+	return c.after(func() { c.submitOn(name) }, name, c.jobs+1, func(held map[string]int) bool { return held["default/"+name] > 0 && sum(held) == c.free() })
 }
 
 func (c *crowd) leave(name string) *effort {
 	c.Helper()
-	return c.after(func() { c.delete(name) }, c.jobs, func(held map[string]int) bool { return len(held) == c.jobs && sum(held) == c.free() })
+	return c.after(func() { c.delete(name) }, name, c.jobs, func(held map[string]int) bool { return len(held) == c.jobs && sum(held) == c.free() })
 }
 
 // memory is what the controller holds of memory, in MiB.
@@ -389,7 +286,7 @@ func TestSize(t *testing.T) {
 		do   func(string) *effort
 	}{{"arrives", c.arrive}, {"leaves", c.leave}} {
 		e := event.do("late")
-		t.Logf("a job %s: decided after %.2f s, bound after %.2f s, %d decisions, %d jobs changed, %d calls: %v", event.name, e.decided.Seconds(), e.bound.Seconds(),
+		t.Logf("a job %s: decided after %.2f s, bound after %.2f s, all pods after %.2f s; %d decisions, %d jobs changed, %d calls: %v", event.name, e.decided.Seconds(), e.bound.Seconds(), e.last.Seconds(),
 			e.decisions, e.changed, e.total(), e.requests)
 		for _, fault := range e.faults() {
 			t.Errorf("a job %s: %s", event.name, fault)
@@ -413,15 +310,16 @@ func BenchmarkSize(b *testing.B) {
 				all = append(all, c.arrive(name))
 				c.leave(name)
 			}
-			var decided, bound, calls, decisions float64
+			var decided, bound, last, calls, decisions float64
 			for _, e := range all {
 				b.Logf("%+v", *e)
-				decided, bound = decided+e.decided.Seconds(), bound+e.bound.Seconds()
+				decided, bound, last = decided+e.decided.Seconds(), bound+e.bound.Seconds(), last+e.last.Seconds()
 				calls, decisions = calls+float64(e.total()), decisions+float64(e.decisions)
 			}
 			n := float64(len(all))
 			b.ReportMetric(decided/n, "decision-s")
 			b.ReportMetric(bound/n, "bound-s")
+			b.ReportMetric(last/n, "all-pods-s")
 			b.ReportMetric(calls/decisions, "calls/decision")
 			b.ReportMetric(c.memory(), "MiB")
 		})

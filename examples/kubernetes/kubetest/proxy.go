@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -20,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -156,13 +157,18 @@ func requestTo(r *http.Request) *Request {
 func nameIn(r *http.Request) string {
 	text, err := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(text))
-	var object struct {
-		Metadata struct{ Name string }
-	}
-	if err != nil || json.Unmarshal(text, &object) != nil {
+	if err != nil {
 		return ""
 	}
-	return object.Metadata.Name
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+	if err != nil {
+		return ""
+	}
+	named, err := meta.Accessor(object)
+	if err != nil {
+		return ""
+	}
+	return named.GetName()
 }
 
 // ServeHTTP implements http.Handler.
