@@ -278,6 +278,36 @@ func (c *crowd) memory() float64 {
 	return 0
 }
 
+// An effort that is more than its jobs need has faults.
+func TestEffort(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		change func(e *effort)
+		want   int
+	}{
+		{"as it should be", func(*effort) {}, 0},
+		{"a list", func(e *effort) { e.requests["list pods"] = 1 }, 1},
+		{"too many notes", func(e *effort) { e.requests["patch jobs"]++ }, 1},
+		{"too many reads", func(e *effort) { e.requests["get jobs"]++ }, 1},
+		{"too many words", func(e *effort) { e.requests["patch jobs/status"]++ }, 1},
+		{"too many events", func(e *effort) { e.requests["create events"]++ }, 1},
+		{"a pod twice", func(e *effort) { e.twice = []string{"a-1-0"} }, 1},
+		{"a job for nothing", func(e *effort) { e.told = []string{"a"} }, 1},
+		{"nothing is done", func(e *effort) { *e = effort{} }, 1},
+	} {
+		e := &effort{decisions: 1, changed: 2, requests: map[string]int{"create pods": 3, "delete pods": 2, "patch jobs": 2 * notes, "get jobs": 2 * reads,
+			"patch jobs/status": 2*steps + 10, "create events": 2 * events}}
+		if c.change(e); len(e.faults()) != c.want {
+			t.Errorf("%s: %v", c.what, e.faults())
+		}
+	}
+	for want, q := range map[string]kubetest.Request{"a-b": {Resource: "pods", Name: "a-b-12-3"}, "c-1": {Resource: "jobs/status", Name: "c-1"}, "": {Resource: "pods"}} {
+		if got := jobOf(&q); got != want {
+			t.Errorf("%+v is of %q", q, got)
+		}
+	}
+}
+
 // What the controller asks of the API server is for the jobs that it changes, however many there are.
 func TestSize(t *testing.T) {
 	c := newCrowd(t, 100)
