@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,14 +78,12 @@ const together = 8
 
 // makeAll makes those pods of a run that this program has not made. w.mu is held.
 func (o *owner) makeAll(ctx context.Context, w *work, pods []*corev1.Pod) error {
-	var mu sync.Mutex
+	due := slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return w.pods[p.Name] })
+	var mu sync.Mutex // keeps what follows apart
 	var making sync.WaitGroup
 	var faults []error
 	free := make(chan struct{}, together)
-	for _, p := range pods {
-		if w.pods[p.Name] {
-			continue
-		}
+	for _, p := range due {
 		free <- struct{}{}
 		making.Go(func() {
 			defer func() { <-free }()
