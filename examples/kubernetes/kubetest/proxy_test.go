@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,7 +43,7 @@ func upstream(t *testing.T) (p *Proxy, done *atomic.Int64) {
 // ask asks the proxy, and returns status and answer; 0: there was none.
 func ask(t *testing.T, p *Proxy, method, path, body string) (int, string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := context.WithTimeout(t.Context(), patience/2)
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, method, p.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -58,7 +59,10 @@ func ask(t *testing.T, p *Proxy, method, path, body string) (int, string) {
 		return 0, ""
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(answer.Body) // a watch that is cut has an end
+	text, err := io.ReadAll(answer.Body) // a watch that is cut has an end
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%s %s has no end", method, path)
+	}
 	return answer.StatusCode, string(text)
 }
 
@@ -136,6 +140,7 @@ func TestProxyBlinds(t *testing.T) {
 	if text := <-first; text != "200 first\n" && text != "0 " {
 		t.Errorf("%q", text)
 	}
+	p.Take()
 	second := watching()
 	besidetest.Eventually(t, "it asks again", patience, func() bool { return len(p.Take()) > 0 })
 	if status, _ := ask(t, p, "POST", "/api/v1/namespaces/n/pods", ""); status != http.StatusOK {
