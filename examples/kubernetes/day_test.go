@@ -142,7 +142,7 @@ func TestGangs(t *testing.T) {
 func TestDay(t *testing.T) {
 	const slots = 24
 	besidetest.Daily{Manager: "kubernetes", Slots: slots, Policies: []string{besidetest.Fixed, besidetest.Gang, besidetest.Elastic},
-		Short: []string{besidetest.Gang, besidetest.Elastic},
+		Short: []string{besidetest.Gang},
 		Bench: func(t *testing.T) besidetest.Player {
 			b := newBench(t, nodes...)
 			if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {

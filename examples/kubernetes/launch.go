@@ -141,8 +141,8 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 			if p.Spec.NodeName != server || attemptOf(p) > attempt || !snapshot.IsLive(p) {
 				continue
 			}
-			if p.DeletionTimestamp == nil && !o.isRemoved(p) {
-				if err := o.remove(ctx, p, nil); err != nil {
+			if p.DeletionTimestamp == nil {
+				if err := o.remove(ctx, p); err != nil {
 					return err
 				}
 			}
@@ -193,27 +193,27 @@ func (o *owner) over(ctx context.Context, job string, attempt int64) (*batchv1.J
 	return found, err
 }
 
-// remove deletes a pod, this very one and no other of its name, with a grace or with its own.
-func (o *owner) remove(ctx context.Context, p *corev1.Pod, grace *int64) error {
-	err := o.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: grace,
-		Preconditions: metav1.NewUIDPreconditions(string(p.UID))})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		err = nil // it is gone
-	}
-	if err == nil {
-		o.mu.Lock()
-		defer o.mu.Unlock()
+// remove deletes a pod, this very one and no other of its name. One that was deleted here a moment ago, or is being deleted, is
+// left alone: that may not be seen yet.
+func (o *owner) remove(ctx context.Context, p *corev1.Pod) error {
+	o.mu.Lock()
+	at, was := o.removed[p.UID]
+	was = was && time.Since(at) < unseen
+	if !was {
 		o.removed[p.UID] = time.Now()
 	}
-	return err
-}
-
-// isRemoved reports whether a pod was deleted here a moment ago: that may not be seen yet, and need not be asked for again.
-func (o *owner) isRemoved(p *corev1.Pod) bool {
+	o.mu.Unlock()
+	if was {
+		return nil
+	}
+	err := o.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(p.UID))})
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it goes, or is gone
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	at, was := o.removed[p.UID]
-	return was && time.Since(at) < unseen
+	delete(o.removed, p.UID)
+	return err
 }
 
 // look asks for a pod that was made and never seen, and forgets it if it is gone.
@@ -261,9 +261,9 @@ func (o *owner) sweep(ctx context.Context, jobs []*batchv1.Job) {
 		for _, p := range o.podsOf(j.UID) {
 			attempt := attemptOf(p)
 			old := snapshot.IsLive(p) && attempt <= n.Stopped || !snapshot.IsLive(p) && attempt < n.Attempt
-			if old && p.DeletionTimestamp == nil && !o.isRemoved(p) && swept < sweepMost {
+			if old && p.DeletionTimestamp == nil && swept < sweepMost {
 				swept++
-				_ = o.remove(ctx, p, nil) // with the next look it is tried again
+				_ = o.remove(ctx, p) // with the next look it is tried again
 			}
 		}
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func TestMakeAll(t *testing.T) {
 	o.store.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w := &work{pods: map[string]bool{}}
 	var pods []*corev1.Pod
-	for i := range 20 * together {
+	for i := range 5 * together {
 		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: fmt.Sprintf("p-%d", i)}})
 	}
 	if err := o.makeAll(t.Context(), w, pods); err == nil || len(w.pods) != len(pods)-1 {
@@ -48,26 +49,40 @@ func TestMakeAll(t *testing.T) {
 	}
 }
 
-// A pod that was deleted here is not deleted again for a while, whoever meets it.
+// A pod is deleted once, however many meet it at the same time; again when that was not seen for long, or has failed.
 func TestRemovedOnce(t *testing.T) {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: "p", UID: "u"}}
-	other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: "p", UID: "v"}}
-	client := fake.NewClientset(p)
+	client, refuses := fake.NewClientset(), false
+	client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if refuses {
+			return true, nil, errors.New("not today")
+		}
+		return true, nil, nil
+	})
 	o := &owner{client: client, removed: map[types.UID]time.Time{}}
-	if o.isRemoved(p) {
-		t.Error("it was not deleted yet")
+	removes := func(uid types.UID, calls int, wantErr bool) {
+		t.Helper()
+		client.ClearActions()
+		var under sync.WaitGroup
+		for range 20 {
+			under.Go(func() {
+				err := o.remove(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: "p", UID: uid}})
+				if err != nil && !wantErr {
+					t.Error(err)
+				}
+			})
+		}
+		under.Wait()
+		if got := len(client.Actions()); got != calls && !wantErr || wantErr && got == 0 {
+			t.Errorf("%d calls for pod %s, want %d", got, uid, calls)
+		}
 	}
-	if err := o.remove(t.Context(), p, nil); err != nil || !o.isRemoved(p) || o.isRemoved(other) {
-		t.Errorf("%v, %v", err, o.removed)
-	}
-	// What was not seen for long is tried again.
-	o.removed[p.UID] = time.Now().Add(-unseen)
-	if o.isRemoved(p) {
-		t.Error("nobody tries again")
-	}
-	// A deletion that failed was none.
-	client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("not today") })
-	if err := o.remove(t.Context(), other, nil); err == nil || o.isRemoved(other) {
-		t.Errorf("%v, %v", err, o.removed)
-	}
+	removes("u", 1, false)
+	removes("u", 0, false)
+	removes("v", 1, false) // another of its name
+	o.removed["u"] = time.Now().Add(-unseen)
+	removes("u", 1, false)
+	refuses = true
+	removes("w", 0, true)
+	refuses = false
+	removes("w", 1, false)
 }

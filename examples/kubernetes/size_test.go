@@ -98,7 +98,7 @@ func (c *crowd) submitOn(name string) {
 }
 
 // settled is how long nothing may change until everything counts as done: longer than the controller gathers changes.
-const settled = 4 * time.Second
+const settled = 3 * time.Second
 
 // rests waits until all jobs run and hold what is wanted, and nothing changes any more. It returns when each decision was
 // taken, and on how many jobs.
@@ -216,6 +216,7 @@ func (c *crowd) after(event func(), name string, jobs int, want func(held map[st
 			e.decided = took
 		}
 	}
+	first := "" // how pods of its first attempt are called
 	changed, names, written := map[string]bool{}, map[string]int{}, map[string]bool{}
 	for _, q := range c.proxy.Take() {
 		// A watch that has lasted for some minutes begins anew.
@@ -230,7 +231,11 @@ func (c *crowd) after(event func(), name string, jobs int, want func(held map[st
 			if q.Verb == "create" {
 				e.last = q.At.Sub(at)
 			}
-			if q.Verb == "create" && strings.HasPrefix(q.Name, name+"-1-") {
+			run := q.Name[:strings.LastIndex(q.Name, "-")+1]
+			if first == "" && jobOf(&q) == name {
+				first = run
+			}
+			if q.Verb == "create" && run == first {
 				e.bound = q.At.Sub(at)
 			}
 		case "jobs", "jobs/status":
