@@ -51,6 +51,7 @@ func newCrowd(t testing.TB, nodes int) *crowd {
 		c.submitOn(fmt.Sprintf("job-%03d", i))
 	}
 	c.rests("all run", func(held map[string]int) bool { return len(held) == c.jobs && sum(held) == c.free() })
+	c.quiet()
 	return c
 }
 
@@ -98,7 +99,7 @@ func (c *crowd) submitOn(name string) {
 }
 
 // settled is how long nothing may change until everything counts as done: longer than the controller gathers changes.
-const settled = 3 * time.Second
+const settled = 2 * time.Second
 
 // rests waits until all jobs run and hold what is wanted, and nothing changes any more. It returns when each decision was
 // taken, and on how many jobs.
@@ -134,6 +135,23 @@ func (c *crowd) rests(what string, want func(held map[string]int) bool) map[time
 		return time.Since(since) > settled
 	})
 	return decisions
+}
+
+// quiet waits until the controller asks for nothing any more, and returns what it has asked for since it was waited for last,
+// but for watches and those that hold the Lease.
+func (c *crowd) quiet() []kubetest.Request {
+	c.Helper()
+	var all []kubetest.Request
+	last := time.Now()
+	besidetest.Eventually(c.Bench, "nothing is asked for", 5*time.Minute, func() bool {
+		for _, q := range c.proxy.Take() {
+			if q.Resource != "leases" && q.Verb != kubetest.Watches {
+				all, last = append(all, q), time.Now()
+			}
+		}
+		return time.Since(last) > settled
+	})
+	return all
 }
 
 // effort is what an event has cost.
@@ -204,7 +222,6 @@ func jobOf(q *kubetest.Request) string {
 // after has something happen to a job, after which there are so many, and measures what comes of it.
 func (c *crowd) after(event func(), name string, jobs int, want func(held map[string]int) bool) *effort {
 	c.Helper()
-	c.proxy.Take()
 	event()
 	at := time.Now()
 	e := &effort{requests: map[string]int{}}
@@ -218,11 +235,7 @@ func (c *crowd) after(event func(), name string, jobs int, want func(held map[st
 	}
 	first := "" // how pods of its first attempt are called
 	changed, names, written := map[string]bool{}, map[string]int{}, map[string]bool{}
-	for _, q := range c.proxy.Take() {
-		// A watch that has lasted for some minutes begins anew.
-		if q.Resource == "leases" || q.Verb == kubetest.Watches {
-			continue
-		}
+	for _, q := range c.quiet() {
 		e.requests[q.Verb+" "+q.Resource]++
 		switch q.Resource {
 		case "pods":
