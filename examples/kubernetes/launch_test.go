@@ -15,7 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
+
+	"github.com/apportion/apportion/examples/kubernetes/watch"
 )
 
 // Many pods of a run are made at the same time, each once, however often it is asked for.
@@ -29,8 +30,11 @@ func TestMakeAll(t *testing.T) {
 		}
 		return false, nil, nil
 	})
-	o := &owner{client: client, made: map[types.UID]*corev1.Pod{}}
-	o.store.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	seen, err := watch.New(client, true) // it sees nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &owner{client: client, seen: seen, made: map[types.UID]*corev1.Pod{}}
 	w := &work{pods: map[string]bool{}}
 	var pods []*corev1.Pod
 	for i := range 5 * together {
