@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -121,24 +122,38 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	if err := s.prepare(&declared, &t); err != nil {
 		return err
 	}
-	for _, part := range t.Servers() {
-		note, err := os.OpenFile(filepath.Join(notes, fmt.Sprintf("%d-%s", t.Attempt, part.Server)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err == nil {
-			err = errors.Join(note.Sync(), note.Close())
-		}
-		if err != nil {
-			return err
-		}
-		_, err = command(ctx, s.script(&declared, &t, part), "sbatch", options(&declared, &t, part)...)
-		s.forgetList()
-		if err != nil {
-			return err
-		}
+	parts := t.Servers()
+	faults := make([]error, len(parts))
+	room := make(chan struct{}, submitters)
+	var all sync.WaitGroup
+	for i, part := range parts {
+		room <- struct{}{}
+		all.Go(func() {
+			faults[i] = s.submit(ctx, &declared, &t, part, notes)
+			<-room
+		})
 	}
-	return nil
+	all.Wait()
+	s.forgetList()
+	return errors.Join(faults...)
+}
+
+// submitters is how many parts of a run are submitted at the same time: sbatch mostly waits.
+const submitters = 8
+
+// submit submits a part, unless there is a note that this was begun before.
+func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part, notes string) error {
+	note, err := os.OpenFile(filepath.Join(notes, fmt.Sprintf("%d-%s", t.Attempt, part.Server)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(note.Sync(), note.Close())
+	}
+	if err == nil {
+		_, err = command(ctx, s.script(declared, t, part), "sbatch", options(declared, t, part)...)
+	}
+	return err
 }
 
 // prepare puts the script and the token into the folder of the run, for the user of the job.

@@ -228,7 +228,7 @@ func TestStartOnce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "exit"), []byte("1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(t.Context(), task); err == nil || submitted() != 3 {
+	if err := s.Start(t.Context(), task); err == nil || submitted() != 4 {
 		t.Errorf("%d are submitted, %v", submitted(), err)
 	}
 }
