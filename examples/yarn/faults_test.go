@@ -25,8 +25,12 @@ func (c *cluster) kill(name string) {
 	<-c.daemons[name].ended
 }
 
-// holders are the processes of the holder.
-func (c *cluster) holders() []int { return c.javas("yarn.Holder") }
+// killHolder kills the process that holds the applications.
+func (c *cluster) killHolder() {
+	for _, pid := range c.javas("yarn.Holder") {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+}
 
 // javas are the processes of the cluster's that run a class of this name.
 func (c *cluster) javas(class string) []int {
@@ -96,11 +100,7 @@ func (b *bench) own() []besidetest.Fault {
 			b.start(rmName)
 			b.ready(faultNodes)
 		}},
-		{Name: "the holder is killed", Do: func(*rand.Rand) {
-			for _, pid := range b.holders() {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
-			}
-		}},
+		{Name: "the holder is killed", Do: func(*rand.Rand) { b.killHolder() }},
 		{Name: "a node is decommissioned and comes back", Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }},
 		{Name: "an application is killed by its user, and another job submitted", Do: func(r *rand.Rand) {
 			if ids := b.held(); len(ids) > 0 {

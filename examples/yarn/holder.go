@@ -31,6 +31,8 @@ var errNotHeld = errors.New("the holder does not answer")
 // holder is the process that holds the applications. It is started when it is needed, and again when it has died.
 type holder struct {
 	command, instance string
+	// tokens is the folder where it keeps the tokens of applications, for the next holder.
+	tokens string
 
 	mu      sync.Mutex
 	started time.Time
@@ -40,8 +42,8 @@ type holder struct {
 	waiting map[int64]chan []byte
 }
 
-func newHolder(command, instance string) *holder {
-	return &holder{command: command, instance: instance, waiting: map[int64]chan []byte{}}
+func newHolder(command, instance, tokens string) *holder {
+	return &holder{command: command, instance: instance, tokens: tokens, waiting: map[int64]chan []byte{}}
 }
 
 // randomWord is a word that nobody else has, in small letters.
@@ -53,7 +55,7 @@ func (h *holder) begin() error {
 		return nil
 	}
 	h.started = time.Now()
-	cmd := exec.Command("sh", "-c", "exec "+h.command+` "$@"`, "sh", h.instance, strconv.FormatInt(heartbeat.Milliseconds(), 10))
+	cmd := exec.Command("sh", "-c", "exec "+h.command+` "$@"`, "sh", h.instance, strconv.FormatInt(heartbeat.Milliseconds(), 10), h.tokens)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -74,7 +74,7 @@ func (y *yarn) keep(folder, command string) error {
 	if command == "" {
 		command = holderCommand
 	}
-	y.instance, y.holder = instance, newHolder(command, instance)
+	y.instance, y.holder = instance, newHolder(command, instance, filepath.Join(folder, "tokens"))
 	return nil
 }
 

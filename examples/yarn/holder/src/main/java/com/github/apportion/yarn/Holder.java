@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
@@ -40,6 +41,7 @@ public final class Holder {
   private final Map<String, Master> masters = new TreeMap<>();
   private final Configuration conf;
   private final Clients clients;
+  private final Tokens tokens;
   private final Executor starts;
   private final String instance;
   private final long heartbeat;
@@ -49,12 +51,14 @@ public final class Holder {
    *
    * @param conf the configuration of Hadoop's clients
    * @param clients where applications have their connections from
+   * @param tokens where their tokens are kept
    * @param instance the tag of this controller's applications
    * @param heartbeat the pause between two heartbeats of an application, in milliseconds
    */
-  Holder(Configuration conf, Clients clients, String instance, long heartbeat) {
+  Holder(Configuration conf, Clients clients, Tokens tokens, String instance, long heartbeat) {
     this.conf = conf;
     this.clients = clients;
+    this.tokens = tokens;
     this.instance = instance;
     this.heartbeat = heartbeat;
     starts = Executors.newFixedThreadPool(STARTS, Holder::daemon);
@@ -118,7 +122,7 @@ public final class Holder {
       if (master != null && !master.isClosed()) {
         throw new IllegalArgumentException("the application of an earlier job of this name has not ended");
       }
-      master = new Master(conf, clients, starts, instance, heartbeat, order);
+      master = new Master(conf, clients, tokens, starts, instance, heartbeat, order);
       masters.put(job, master);
       daemon(master).start();
     }
@@ -128,14 +132,15 @@ public final class Holder {
   /**
    * Runs the holder.
    *
-   * @param args the tag of the controller's applications, and the pause between two heartbeats in milliseconds
+   * @param args the tag of the controller's applications, the pause between two heartbeats in milliseconds, and the folder where
+   *     the tokens of applications are kept
    * @throws IOException if standard input cannot be read
    */
   public static void main(String[] args) throws IOException {
     // Standard output belongs to the answers, whatever a library logs there.
     PrintStream out = System.out;
     System.setOut(System.err);
-    Holder holder = new Holder(new YarnConfiguration(), Clients.HADOOP, args[0], Long.parseLong(args[1]));
+    Holder holder = new Holder(new YarnConfiguration(), Clients.HADOOP, new Tokens(Path.of(args[2])), args[0], Long.parseLong(args[1]));
     out.println(JsonNodeFactory.instance.objectNode().put("ready", true));
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {

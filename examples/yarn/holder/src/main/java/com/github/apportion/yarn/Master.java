@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.Token;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -34,6 +35,7 @@ import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.exceptions.ApplicationAttemptNotFoundException;
 import org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.apache.hadoop.yarn.security.AMRMTokenIdentifier;
 
 /**
  * The unmanaged application master of one job. A thread of its own runs {@link #run}: it submits the application, or takes
@@ -66,6 +68,7 @@ final class Master implements Runnable {
   private final Set<String> tags;
   private final long heartbeat;
   private final Clients clients;
+  private final Tokens tokens;
   private final Requests requests;
 
   private State state = State.OPENING;
@@ -87,15 +90,18 @@ final class Master implements Runnable {
    *
    * @param conf the client's configuration
    * @param clients where it has its connections from
+   * @param tokens where the token of its application is kept
    * @param starts what containers are started by, since a NodeManager may take its time
    * @param instance a tag that tells the applications of one controller from those of others
    * @param heartbeat the pause between two heartbeats, in milliseconds
    * @param order an order with the fields job, user, queue, label, priority and stamp
    * @throws IOException if the user cannot be impersonated
    */
-  Master(Configuration conf, Clients clients, Executor starts, String instance, long heartbeat, JsonNode order) throws IOException {
+  Master(Configuration conf, Clients clients, Tokens tokens, Executor starts, String instance, long heartbeat, JsonNode order)
+      throws IOException {
     this.conf = conf;
     this.clients = clients;
+    this.tokens = tokens;
     this.starts = starts;
     this.heartbeat = heartbeat;
     job = order.path("job").asText();
@@ -258,7 +264,8 @@ final class Master implements Runnable {
   }
 
   /** Notes how the application has ended. One that has failed after it had run is submitted once more. */
-  private void ended(YarnApplicationState how, String words) {
+  private void ended(YarnApplicationState how, String words) throws IOException {
+    tokens.forget(application);
     if (how == YarnApplicationState.FAILED && !submitted) {
       application = null;
       submitted = true;
@@ -309,18 +316,18 @@ final class Master implements Runnable {
   /** Registers with the ResourceManager, and takes over what there is. */
   private void register() throws YarnException, IOException, InterruptedException {
     self = UserGroupInformation.createRemoteUser(user);
-    self.addToken(as(client, () -> yarn.getAMRMToken(application)));
+    self.addToken(token());
     // One cache for each application: in the one that all share, tokens of two applications on one node collide.
-    NMTokenCache tokens = new NMTokenCache();
+    NMTokenCache cache = new NMTokenCache();
     AMRMClient<ContainerRequest> made = clients.rm();
-    made.setNMTokenCache(tokens);
+    made.setNMTokenCache(cache);
     List<Container> found = as(self, () -> {
       made.init(conf);
       made.start();
       return made.registerApplicationMaster("", 0, "").getContainersFromPreviousAttempts();
     });
     nm = clients.nm();
-    nm.setNMTokenCache(tokens);
+    nm.setNMTokenCache(cache);
     nm.cleanupRunningContainersOnStop(false);
     as(self, () -> {
       nm.init(conf);
@@ -334,6 +341,28 @@ final class Master implements Runnable {
       starts.execute(() -> ask(node, ugi, e));
     }
     note(State.OPEN, "");
+  }
+
+  /** Returns the token of this attempt, which is kept before anything is done with it: it may be given out only once. */
+  private Token<AMRMTokenIdentifier> token() throws YarnException, IOException, InterruptedException {
+    Token<AMRMTokenIdentifier> given = as(client, () -> yarn.getAMRMToken(application));
+    if (given == null) {
+      given = tokens.of(application);
+    }
+    if (given == null) {
+      throw new IOException("the token of " + application + " was lost; YARN gives another one to its next attempt");
+    }
+    tokens.keep(application, given);
+    return given;
+  }
+
+  /** Keeps the token that the ResourceManager may have put in the place of the one before. */
+  private void keepToken() throws IOException {
+    for (Token<?> t : self.getTokens()) {
+      if (t.getKind().equals(AMRMTokenIdentifier.KIND_NAME)) {
+        tokens.keep(application, t);
+      }
+    }
   }
 
   /** Asks a NodeManager of a container that was found, which may never have been started. */
@@ -370,6 +399,7 @@ final class Master implements Runnable {
         return null;
       });
       note(State.CLOSED, endingWhy);
+      tokens.forget(application);
       return;
     }
     AllocateResponse response = as(self, () -> rm.allocate(0.5f));
@@ -383,6 +413,7 @@ final class Master implements Runnable {
       }
     }
     response.getCompletedContainersStatuses().forEach(requests::completed);
+    keepToken();
   }
 
   private void launch(NMClient node, UserGroupInformation ugi, Task run, Entry e) {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.Token;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
 import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterResponse;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
@@ -19,6 +21,7 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.client.api.AMRMClient.ContainerRequest;
 import org.apache.hadoop.yarn.client.api.impl.AMRMClientImpl;
 import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.apache.hadoop.yarn.security.AMRMTokenIdentifier;
 import org.apache.hadoop.yarn.util.Records;
 
 /** A ResourceManager as a master's connection shows it, which says what a test has it say and writes down what it is told. */
@@ -35,6 +38,9 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
 
   /** What a registration finds. */
   final List<Container> left = new ArrayList<>();
+
+  /** The token that heartbeats put in the place of the one before; null: none. */
+  volatile Token<AMRMTokenIdentifier> rolled;
 
   /** What the next heartbeat fails by; null: nothing. */
   private Exception fault;
@@ -69,7 +75,10 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
   public void stop() {}
 
   @Override
-  public synchronized RegisterApplicationMasterResponse registerApplicationMaster(String host, int port, String url) {
+  public synchronized RegisterApplicationMasterResponse registerApplicationMaster(String host, int port, String url) throws IOException {
+    if (UserGroupInformation.getCurrentUser().getTokens().isEmpty()) {
+      throw new IOException("SIMPLE authentication is not enabled");
+    }
     registrations++;
     RegisterApplicationMasterResponse response = Records.newRecord(RegisterApplicationMasterResponse.class);
     response.setContainersFromPreviousAttempts(new ArrayList<>(left));
@@ -88,6 +97,9 @@ final class FakeRM extends AMRMClientImpl<ContainerRequest> {
     }
     if (now != null) {
       throw new IOException(now);
+    }
+    if (rolled != null) {
+      UserGroupInformation.getCurrentUser().addToken(rolled);
     }
     AllocateResponse response = Records.newRecord(AllocateResponse.class);
     response.setAllocatedContainers(new ArrayList<>(grants));

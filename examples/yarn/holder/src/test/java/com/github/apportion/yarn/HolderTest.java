@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.Test;
@@ -15,7 +16,7 @@ public class HolderTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private static JsonNode say(String line) throws IOException {
-    return JSON.readTree(new Holder(new Configuration(false), Clients.HADOOP, "x", 100).answer(line));
+    return JSON.readTree(new Holder(new Configuration(false), Clients.HADOOP, new Tokens(Path.of("nowhere")), "x", 100).answer(line));
   }
 
   /** Every line is answered, with its own id. */

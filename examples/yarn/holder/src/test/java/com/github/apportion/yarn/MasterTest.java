@@ -8,14 +8,19 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
 import org.apache.hadoop.yarn.api.protocolrecords.GetNewApplicationResponse;
@@ -45,17 +50,23 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.security.AMRMTokenIdentifier;
 import org.apache.hadoop.yarn.util.Records;
 import org.junit.After;
+import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
 
 /** Tests the master of one job against a cluster that says what it is told to say. */
 public class MasterTest {
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Where the tokens are. */
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
   private final FakeRM rm = new FakeRM();
   private final List<String> nodes = Collections.synchronizedList(new ArrayList<>());
   private final List<ApplicationReport> known = Collections.synchronizedList(new ArrayList<>());
   private final List<ApplicationSubmissionContext> submitted = Collections.synchronizedList(new ArrayList<>());
   private final List<ApplicationId> mastered = Collections.synchronizedList(new ArrayList<>());
+  private final Map<ApplicationId, Integer> asked = new ConcurrentHashMap<>();
   private volatile YarnException refusal;
   private volatile YarnException nodeFault;
   private volatile YarnApplicationState after = YarnApplicationState.ACCEPTED;
@@ -117,8 +128,14 @@ public class MasterTest {
     @Override
     public Token<AMRMTokenIdentifier> getAMRMToken(ApplicationId id) {
       mastered.add(id);
-      return new Token<>();
+      // It is given out until a master has registered, and not any more.
+      int before = asked.computeIfAbsent(id, x -> rm.registrations());
+      return rm.registrations() > before ? null : token("first");
     }
+  }
+
+  private static Token<AMRMTokenIdentifier> token(String password) {
+    return new Token<>(new byte[] {1}, password.getBytes(StandardCharsets.US_ASCII), AMRMTokenIdentifier.KIND_NAME, new Text("rm"));
   }
 
   /** The NodeManagers. */
@@ -204,7 +221,7 @@ public class MasterTest {
             return new FakeNodes();
           }
         };
-    master = new Master(new Configuration(false), clients, Runnable::run, "me", 5, order);
+    master = new Master(new Configuration(false), clients, new Tokens(folder.getRoot().toPath().resolve("tokens")), Runnable::run, "me", 5, order);
     thread = new Thread(master);
     thread.start();
   }
@@ -285,6 +302,47 @@ public class MasterTest {
     start();
     Thread.sleep(50);
     assertEquals("the run is asked for once", 1, stands().path("containers").size());
+  }
+
+  /** A token is given out once: the next holder registers with the one that was kept, as it was put in the place of the first. */
+  @Test
+  public void theNextHolderHasTheToken() throws IOException, InterruptedException {
+    begin();
+    awaitState("open");
+    Path kept = folder.getRoot().toPath().resolve("tokens").resolve(submitted.get(0).getApplicationId().toString());
+    assertEquals(token("first").encodeToUrlString(), Files.readString(kept));
+    rm.rolled = token("second");
+    String second = token("second").encodeToUrlString();
+    awaitThat("the second is kept", () -> read(kept).equals(second));
+    end();
+    rm.rolled = null;
+    begin();
+    awaitState("open");
+    assertEquals(2, rm.registrations());
+    assertEquals(second, Files.readString(kept));
+    master.end(FinalApplicationStatus.SUCCEEDED, "done");
+    awaitState("closed");
+    awaitThat("it is forgotten", () -> !Files.exists(kept));
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+
+  /** Without the token nobody can register, and that is said. */
+  @Test
+  public void aTokenThatIsLost() throws IOException, InterruptedException {
+    begin();
+    awaitState("open");
+    end();
+    Files.delete(folder.getRoot().toPath().resolve("tokens").resolve(submitted.get(0).getApplicationId().toString()));
+    begin();
+    awaitThat("it is said", () -> stands().path("why").asText().contains("was lost"));
+    assertEquals(1, rm.registrations());
   }
 
   /** One that its node does not know was never started, and is given back; one that has ended there is over. */
