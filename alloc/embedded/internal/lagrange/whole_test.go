@@ -132,3 +132,21 @@ func TestWholeContainers(t *testing.T) {
 		t.Errorf("without looks %g, and %g with prices", loose, desc.Bound)
 	}
 }
+
+// One of three may be adjusted, from 1 container to 3: the budget times its price is part of the bound, which then is exact
+// without any price on room.
+func TestWholeBudget(t *testing.T) {
+	inst := instancetest.Crowd(4, 3, 4, 1, 0)
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Max, app.Running, app.Cost, app.Previous = 3, true, 1, []apportion.Placement{{Server: i, Count: 1}}
+	}
+	inst.AdjustBudget = 1
+	inst.Groups = []solver.Group{{Apps: []int{0, 1, 2}, Ceiling: apportion.Resources{8}}}
+	p := problem.New(instancetest.Finish(inst))
+	d := NewDual(p, true)
+	whole, _ := d.Whole(make([]float64, d.Dim()), 1000)
+	if unit := 1 / float64(p.Total[0]); math.Abs(whole-5*unit) > 1e-9 {
+		t.Errorf("the bound is %g containers, want 1 + 1 + 3", whole/unit)
+	}
+}
