@@ -1,0 +1,146 @@
+// This file implements how a guard renews its lease, and tells what has happened.
+
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/internal/abandon"
+)
+
+// Parts of a lease: a claim is made every sixth of it, and has a quarter of it to be answered, so that several may fail.
+const (
+	renewParts = 6
+	claimParts = 4
+)
+
+// retry is the pause between claims before the first grant.
+const retry = 200 * time.Millisecond
+
+// wake sends to a channel that has room for one, unless that is taken.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// claim asks the authority once and takes in its answer, which may take up to wait while there is nothing to tell. The clock
+// is read before anything is asked: from then on the lease counts.
+func (g *guard) claim(ctx context.Context, wait time.Duration) error {
+	g.mu.Lock()
+	c := Claim{ID: g.config.ID, Epoch: g.config.Epoch, Life: g.life, Clock: agent.Uptime(), State: g.state, Asked: g.asked, Wait: wait}
+	g.mu.Unlock()
+	grant, err := abandon.Do(ctx, func(ctx context.Context) (Grant, error) { return g.config.Authority.Renew(ctx, c) })
+	if err != nil {
+		return err
+	}
+	if grant.Fenced != "" {
+		select {
+		case g.refused <- grant.Fenced:
+		default: // it was told before
+		}
+		return fmt.Errorf("%w: %s", ErrRefused, grant.Fenced)
+	}
+	if grant.Length <= 0 {
+		return errors.New("guard: a grant without a length")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if grant.Save > g.asked {
+		g.asked = grant.Save
+		select {
+		case <-g.saves: // one that was not begun is not asked for any more
+		default:
+		}
+		g.saves <- grant.Save
+	}
+	g.lease.Length = grant.Length
+	g.lease = g.lease.Renew(grant.Heard, agent.Uptime())
+	wake(g.renewed)
+	return nil
+}
+
+// left is how long the lease goes on.
+func (g *guard) left() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lease.Left(agent.Uptime())
+}
+
+// begin asks until the run is granted, for no longer than Config.Start.
+func (g *guard) begin(ctx context.Context) error {
+	limit := g.config.Start
+	if limit == 0 {
+		limit = DefaultStart
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		// The answer may be one to an older claim of this guard, and over already.
+		err := g.claim(limited, 0)
+		if errors.Is(err, ErrRefused) || err == nil && g.left() > 0 {
+			return err
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("%w: nobody vouches for it: %w", ErrRefused, errors.Join(err, limited.Err()))
+		case <-time.After(retry):
+		}
+	}
+}
+
+// renewAll claims the run again and again. What goes wrong renews nothing, and the keeper knows when the lease is over.
+func (g *guard) renewAll(ctx context.Context) {
+	for heard := int64(0); ; {
+		g.mu.Lock()
+		length, pause := g.lease.Length, g.lease.Length/renewParts
+		g.mu.Unlock()
+		if g.config.Every > 0 {
+			pause = min(pause, g.config.Every)
+		}
+		// An authority that waits with its answer makes the pause; one that does not leaves it to the guard.
+		next := time.After(pause)
+		limited, cancel := context.WithTimeout(ctx, pause+length/claimParts)
+		_ = g.claim(limited, pause)
+		cancel()
+		g.mu.Lock()
+		before := heard
+		heard = g.asked
+		g.mu.Unlock()
+		if heard > before && ctx.Err() == nil {
+			continue // an answer that has come early leaves nobody who listens for the next
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-next:
+		}
+	}
+}
+
+// tellAll claims whenever something has happened, while another claim may wait for its answer. What goes wrong is told by
+// that one's successor.
+func (g *guard) tellAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.news:
+		}
+		limited, cancel := context.WithTimeout(ctx, lastWords)
+		_ = g.claim(limited, 0)
+		cancel()
+	}
+}
+
+// tell claims once more, so that the authority knows of the end. It may not answer: the record tells, too.
+func (g *guard) tell(ctx context.Context) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	_ = g.claim(limited, 0)
+}

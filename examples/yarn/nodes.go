@@ -1,0 +1,92 @@
+// This file reads the nodes of a cluster, and what is held on them.
+
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/controller"
+)
+
+// holding is an application and its containers that live.
+type holding struct {
+	application
+	containers []container
+}
+
+// holdings are what applications have that have not ended.
+func (y *yarn) holdings(ctx context.Context, apps []application) ([]holding, error) {
+	var all []holding
+	for _, a := range apps {
+		if a.isOver() {
+			continue
+		}
+		list, err := y.manager.containers(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, holding{a, list})
+	}
+	return all, nil
+}
+
+// ownUse is what runs of elastic jobs have on each node.
+func ownUse(all []holding, kinds apportion.Kinds) map[string]apportion.Resources {
+	own := map[string]apportion.Resources{}
+	for i := range all {
+		for _, c := range all[i].containers {
+			if c.Priority != runPriority {
+				continue
+			}
+			if own[c.Node] == nil {
+				own[c.Node] = make(apportion.Resources, len(kinds))
+			}
+			for k, amount := range c.Allocated.vector(kinds) {
+				own[c.Node][k] += amount
+			}
+		}
+	}
+	return own
+}
+
+// lookAtNodes adds the nodes.
+func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []holding) error {
+	own := ownUse(all, y.kinds)
+	nodes, err := y.manager.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	ghosts := y.ghosts(ctx)
+	for i := range nodes {
+		s := serverOf(&nodes[i], own[nodes[i].ID], y.kinds)
+		if s.Down == "" {
+			s.Down = ghosts[s.ID]
+		}
+		view.Servers = append(view.Servers, s)
+	}
+	return nil
+}
+
+// serverOf reads a node. own is what runs of elastic jobs have there.
+func serverOf(n *node, own apportion.Resources, kinds apportion.Kinds) controller.Server {
+	label := ""
+	if len(n.Labels) > 0 {
+		label = n.Labels[0] // a node is in one partition
+	}
+	s := controller.Server{Server: apportion.Server{ID: n.ID, Labels: map[string]string{"host": n.Host, "rack": n.Rack, partition: label}}}
+	s.Draining = n.State == "DECOMMISSIONING"
+	if n.State != "RUNNING" && !s.Draining {
+		s.Down = strings.TrimSpace("YARN calls it " + n.State + " " + n.Health)
+	}
+	s.Capacity = n.Total.vector(kinds)
+	for k, used := range n.Used.vector(kinds) {
+		if own != nil {
+			used -= own[k]
+		}
+		s.Capacity[k] = max(0, s.Capacity[k]-max(0, used))
+	}
+	// A node that is decommissioned is as large as what is used there, for YARN; nothing new comes there in any case.
+	return s
+}
