@@ -125,6 +125,7 @@
 //	[Dorm (11), (12), (15)]	alloc/mip/loss.go	builder.loss, builder.wholeLoss
 //	[Dorm (7), (8), (16), steps, lists, costs]	alloc/mip/numbers.go	builder.numbers, builder.adjustCosts
 //	[Dorm P1 (5), containers moved]	alloc/mip/moved.go	movement
+//	[proofs refuted by what is attained, no paper]	alloc/mip/refute.go	Solver.refute
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows

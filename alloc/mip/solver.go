@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -37,7 +36,8 @@ func New(backend milp.Solver, form Form, opts *Options) *Solver {
 }
 
 // Solve implements solver.Solver. The error is what inst.Validate finds, apportion.ErrUnknown for
-// the form, or what the back-end says about a program that it could not run.
+// the form, what the back-end says about a program that it could not run, or a [*milp.WrongAnswerError] if its answer
+// does not hold, or its proof: the embedded solver attains more at little effort.
 func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
 	// 1. What is no instance never reaches a back-end: forms and back-ends need not fear their input.
 	if err := inst.Validate(); err != nil {
@@ -53,13 +53,21 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if err != nil {
 		return nil, fmt.Errorf("mip: P2 in the %s form: %w", s.form, err)
 	}
-	// 3. Infeasible is final for every form, since a relaxation without a solution leaves P2 none.
+	// 3. Infeasible is final for every form, since a relaxation without a solution leaves P2 none. A solver that stops
+	// early may have no bound at all, +Inf; the cap always holds.
+	bound := math.Min(answer.Bound, inst.Cap())
 	if answer.Status == milp.Infeasible {
-		return s.infeasible(ctx, inst)
+		bound = math.Inf(-1)
+	}
+	other, err := s.refute(ctx, inst, &answer, bound)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status == milp.Infeasible {
+		return s.infeasible(other), nil
 	}
 	solution := &solver.Solution{
-		// A solver that stops early may have no bound at all, +Inf; the cap always holds.
-		Bound:       math.Min(answer.Bound, inst.Cap()),
+		Bound:       bound,
 		Effort:      answer.Nodes,
 		Interrupted: answer.Status == milp.Cancelled,
 		Certificate: s.certificate(),
@@ -80,17 +88,13 @@ func (s *Solver) certificate() solver.Certificate {
 	}
 }
 
-// infeasible says why, as far as the embedded solver finds out.
-func (s *Solver) infeasible(ctx context.Context, inst *solver.Instance) (*solver.Solution, error) {
-	// General solvers prove infeasibility without naming a constraint that a person could lift.
-	why, err := embedded.New(&embedded.Options{Effort: embedded.Quick}).Solve(ctx, inst)
-	if err != nil {
-		return nil, err
-	}
+// infeasible says why, as far as the embedded solver has found out: general solvers prove infeasibility without naming a
+// constraint that a person could lift.
+func (s *Solver) infeasible(why *solver.Solution) *solver.Solution {
 	return &solver.Solution{
 		Status:      solver.Infeasible,
 		Bound:       math.Inf(-1),
 		Conflict:    why.Conflict,
 		Certificate: s.certificate(),
-	}, nil
+	}
 }
