@@ -7,6 +7,7 @@ package command
 import (
 	"os/exec"
 	"testing"
+	"time"
 )
 
 // An environment names a run wherever the variable stands in it, and no variable whose name only ends alike.
@@ -32,8 +33,14 @@ func TestNames(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = leader.Process.Kill(); _ = leader.Wait() })
 	a := &Runner{}
-	found, err := a.members(j, 7, nil, nil)
-	if _, ours := found[leader.Process.Pid]; err != nil || !ours {
-		t.Errorf("%v, %v: a process whose first variable names the run is not found", found, err)
+	// A program that has only just begun has no environment yet.
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		found, err := a.members(j, 7, nil, nil)
+		if _, ours := found[leader.Process.Pid]; ours && err == nil {
+			return
+		}
+		if err != nil || time.Now().After(limit) {
+			t.Fatalf("%v, %v: a process whose first variable names the run is not found", found, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -188,6 +189,19 @@ func (b *bench) eventually(what string, is func() bool) {
 	}
 }
 
+// claimed waits until the guards on these servers have a grant of this moment, but for those that nobody hears.
+func (b *bench) claimed(servers ...string) {
+	b.Helper()
+	until := b.clock.time().Add(lease)
+	b.eventually("the guards have claimed", func() bool {
+		claimed := true
+		b.Each("lr", func(c *managedtest.Container) {
+			claimed = claimed && (c.Deaf || !slices.Contains(servers, c.Server) || c.Until.Equal(until))
+		})
+		return claimed
+	})
+}
+
 var errDown = errors.New("it is down")
 
 // clock is a time that a test moves.
@@ -232,12 +246,7 @@ func TestDownIsNotDead(t *testing.T) {
 		t.Errorf("a server that is down says %v", err)
 	}
 	b.clock.move(window) // the guards get their last grants
-	last := b.clock.time().Add(lease)
-	b.eventually("the guards have claimed", func() bool {
-		claimed := true
-		b.Each("lr", func(c *managedtest.Container) { claimed = claimed && (c.Server != "here" || c.Until.Equal(last)) })
-		return claimed
-	})
+	b.claimed("here")
 	over := func() bool {
 		return b.fleet.Desk().AllOver(guard.ID{Job: "lr", Attempt: 1, Server: "here"}, []int{0, 1})
 	}
@@ -283,12 +292,11 @@ func TestStopWaitsForGuards(t *testing.T) {
 		t.Fatalf("it was stopped while a container lives: %+v", reply)
 	case <-time.After(30 * time.Millisecond):
 	}
-	b.clock.move(lease + slack + time.Second)
+	b.clock.move(lease + time.Second)
+	b.eventually("the lease ends the other", func() bool { return len(b.Live("lr", "here")) == 0 })
+	b.clock.move(slack)
 	if reply := <-stopped; reply.Outcome != checkpoint.Done {
 		t.Errorf("%+v", reply)
-	}
-	if live := b.Live("lr", "here"); len(live) > 0 {
-		t.Errorf("attempts %v live", live)
 	}
 }
 
@@ -306,7 +314,7 @@ func TestNextMaster(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.fleet.Desk().Reached("there")
-		time.Sleep(10 * time.Millisecond)
+		b.claimed("here", "there")
 	}
 	b.lives(1, 1)
 	status, err := b.reach()
@@ -402,7 +410,7 @@ func TestSilentContainer(t *testing.T) {
 		if _, err := b.reach(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Millisecond)
+		b.claimed("here")
 	}
 	status, err := b.reach()
 	if err != nil || len(status.Jobs) != 1 || !strings.Contains(status.Jobs[0].Progress.Failed, "rank 1: nothing was heard") {
