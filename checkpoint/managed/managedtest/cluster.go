@@ -4,6 +4,7 @@
 package managedtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -54,8 +55,9 @@ type Cluster struct {
 
 	mu         sync.Mutex
 	containers []*Container
-	asked      map[string]int64 // by job, the highest attempt that was asked for or stopped
-	starts     map[string]int   // by run
+	asked      map[string]int64  // by job, the highest attempt that was asked for or stopped
+	starts     map[string]int    // by run
+	refused    map[string]string // by run: why none of its containers will ever start
 	down       map[string]bool
 	full, late bool
 	trouble    string
@@ -68,7 +70,7 @@ func New(desk func() *guard.Desk, now func() time.Time) *Cluster {
 	if now == nil {
 		now = time.Now
 	}
-	return &Cluster{desk: desk, now: now, asked: map[string]int64{}, starts: map[string]int{}, down: map[string]bool{}}
+	return &Cluster{desk: desk, now: now, asked: map[string]int64{}, starts: map[string]int{}, refused: map[string]string{}, down: map[string]bool{}}
 }
 
 // runOf names a run.
@@ -114,6 +116,7 @@ func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 	c.asked[task.Job] = task.Attempt
 	c.starts[runOf(task.Job, task.Attempt)]++
 	if c.full {
+		c.refused[runOf(task.Job, task.Attempt)] = c.trouble
 		return nil
 	}
 	for _, part := range task.Servers() {
@@ -139,11 +142,11 @@ func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server stri
 	return nil
 }
 
-// Trouble implements managed.Manager.
-func (c *Cluster) Trouble(context.Context, string, int64, string) (string, error) {
+// Trouble implements managed.Manager. What was never started is not started later, whatever is said by then.
+func (c *Cluster) Trouble(_ context.Context, job string, attempt int64, _ string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.trouble, nil
+	return cmp.Or(c.trouble, c.refused[runOf(job, attempt)]), nil
 }
 
 // Run calls Step again and again until the context ends.
