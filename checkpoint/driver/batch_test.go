@@ -54,6 +54,7 @@ func gatedWorld(w *world) *gated {
 	w.wrap = func(j driver.Journal) driver.Journal { g.Journal = j; return g }
 	w.options.Poll = time.Second // no tick comes between
 	w.open()
+	synctest.Wait() // what it writes at first is written
 	return g
 }
 
