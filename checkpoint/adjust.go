@@ -47,7 +47,7 @@ func (m *Machine) add(j *Job) {
 	m.jobs[j.Name] = j
 }
 
-// apply refuses the whole event if a job is unknown or has ended, a server is unknown or drained, a target has
+// apply refuses the whole event if a job is unknown or has ended, a server is unknown, drained or cordoned, a target has
 // containers but fewer than Min, or the deadline cannot be written down.
 func (a Adjust) apply(m *Machine) error {
 	names := slices.Sorted(maps.Keys(a.Targets))
@@ -101,6 +101,7 @@ func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []st
 	case len(target) > 0 && len(target) < j.Min:
 		faults.Add(item, "Targets", apportion.ErrRange, fmt.Sprintf("%d containers, fewer than Min %d", len(target), j.Min))
 	}
+	var places map[string]int // made where it is needed
 	for i, server := range target {
 		field := fmt.Sprintf("Targets[%d]", i)
 		switch host := m.servers[server]; {
@@ -108,6 +109,13 @@ func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []st
 			faults.Add(item, field, apportion.ErrUnknown, strconv.Quote(server))
 		case host.Draining:
 			faults.Add(item, field, apportion.ErrConflict, strconv.Quote(server)+" is drained")
+		case host.Cordoned:
+			if places == nil {
+				places = j.places()
+			}
+			if places[server]--; places[server] < 0 {
+				faults.Add(item, field, apportion.ErrConflict, strconv.Quote(server)+" is cordoned: "+host.Detail)
+			}
 		}
 	}
 }

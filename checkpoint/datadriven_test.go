@@ -39,6 +39,7 @@ type script struct {
 //	submit a b min=2
 //	adjust a=(s1,s1) b=() within=30
 //	drain s1 within=30, drain s1 over: within seconds
+//	cordon s1 within=30, cordon s1 over: for so many seconds
 //	fail save/a=2 stop/b=-1: lets so many effects fail, -1 all
 //	play n=3: answers effects in order until none is left, or so many
 //	answer 7 outcome=damaged: answers one effect
@@ -109,6 +110,9 @@ func (s *script) events(t *testing.T, d *datadriven.TestData) (events []checkpoi
 	}
 	if d.Cmd == "drain" {
 		return []checkpoint.Event{checkpoint.Drain{ID: d.CmdArgs[0].Key, Deadline: s.deadline(t, d), Over: d.HasArg("over")}}
+	}
+	if d.Cmd == "cordon" {
+		return []checkpoint.Event{checkpoint.Cordon{ID: d.CmdArgs[0].Key, Detail: "no disk", Until: s.deadline(t, d), Over: d.HasArg("over")}}
 	}
 	for _, arg := range d.CmdArgs {
 		if arg.Key == "min" || arg.Key == "outcome" || arg.Key == "attempt" {

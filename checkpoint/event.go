@@ -95,6 +95,18 @@ type Drain struct {
 	Over bool `json:"over,omitempty"`
 }
 
+// Cordon says that nothing more is to be placed on a server, as after effects that have failed there again and again. What
+// is there stays: a target may name the server as often as the job has containers there, or is to have, and no more often.
+type Cordon struct {
+	ID string `json:"id"`
+	// Detail says why, in words.
+	Detail string `json:"detail,omitempty"`
+	// Until is when the cordon ends, by the clock of Tick; zero: when another Cordon says Over, or the server is fenced.
+	Until time.Time `json:"until,omitzero"`
+	// Over ends a cordon.
+	Over bool `json:"over,omitempty"`
+}
+
 // Checkpoint asks that a running job be saved and go on. In every other phase it does nothing.
 type Checkpoint struct {
 	Job string `json:"job"`

@@ -29,6 +29,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 	Finished{}.name():     read[Finished],
 	Exited{}.name():       read[Exited],
 	Drain{}.name():        read[Drain],
+	Cordon{}.name():       read[Cordon],
 	Stalled{}.name():      read[Stalled],
 	Orphan{}.name():       read[Orphan],
 	Reply{}.name():        read[Reply],
@@ -39,7 +40,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 //	{"event":"adjust","targets":{"lr":["s1","s2"]}}
 //
 // The values of "event" are tick, server-up, server-silent, server-fenced, store, submit, adjust, checkpoint, cancel, forget,
-// finished, exited, drain, stalled, orphan and reply; the other keys are the fields of that type. An unknown event is an
+// finished, exited, drain, cordon, stalled, orphan and reply; the other keys are the fields of that type. An unknown event is an
 // [*apportion.FieldError] with apportion.ErrUnknown; a key that the type does not have, and anything
 // behind the object, is an error, too.
 func UnmarshalEvent(data []byte) (Event, error) {
@@ -105,6 +106,7 @@ func (Forget) name() string       { return "forget" }
 func (Finished) name() string     { return "finished" }
 func (Exited) name() string       { return "exited" }
 func (Drain) name() string        { return "drain" }
+func (Cordon) name() string       { return "cordon" }
 func (Stalled) name() string      { return "stalled" }
 func (Orphan) name() string       { return "orphan" }
 func (Reply) name() string        { return "reply" }
@@ -188,6 +190,12 @@ func (e Exited) MarshalJSON() ([]byte, error) {
 func (d Drain) MarshalJSON() ([]byte, error) {
 	type fields Drain
 	return tagged(d.name(), fields(d))
+}
+
+// MarshalJSON returns {"event":"cordon", ...}.
+func (c Cordon) MarshalJSON() ([]byte, error) {
+	type fields Cordon
+	return tagged(c.name(), fields(c))
 }
 
 // MarshalJSON returns {"event":"stalled", ...}.

@@ -80,7 +80,7 @@ func events() *rapid.Generator[checkpoint.Event] {
 		name, number := text().Draw(t, "name"), numbers().Draw(t, "number")
 		vector := apportion.Resources(rapid.SliceOf(numbers()).Draw(t, "vector"))
 		moment := time.Unix(number%(1<<33), number&0x1fffffff).UTC()
-		switch kind := rapid.IntRange(0, 13).Draw(t, "type"); kind {
+		switch kind := rapid.IntRange(0, 14).Draw(t, "type"); kind {
 		case 0:
 			return checkpoint.Tick{Now: moment}
 		case 1:
@@ -108,6 +108,9 @@ func events() *rapid.Generator[checkpoint.Event] {
 			return checkpoint.Stalled{Job: name, Attempt: number, Detail: text().Draw(t, "detail")}
 		case 12:
 			return checkpoint.Drain{ID: name, Deadline: rapid.SampledFrom([]time.Time{{}, moment}).Draw(t, "deadline"), Over: number%2 == 0}
+		case 13:
+			return checkpoint.Cordon{ID: name, Detail: text().Draw(t, "detail"), Over: number%2 == 0,
+				Until: rapid.SampledFrom([]time.Time{{}, moment}).Draw(t, "until")}
 		default:
 			outcomes := []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Damaged, checkpoint.Unreadable, checkpoint.Fenced}
 			return checkpoint.Reply{ID: number, Job: name, Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
@@ -138,24 +141,25 @@ func TestEventsSurviveJSON(t *testing.T) {
 // TestEventText pins the text, which other languages write.
 func TestEventText(t *testing.T) {
 	for want, event := range map[string]checkpoint.Event{
-		`{"event":"tick","now":"2026-01-02T03:04:05.000000006Z"}`:                     checkpoint.Tick{Now: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
-		`{"event":"server-up","server":{"id":"s1","capacity":[4,16]}}`:                checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4, 16}}},
-		`{"event":"server-silent","id":"s1"}`:                                         checkpoint.ServerSilent{ID: "s1"},
-		`{"event":"drain","id":"s1","deadline":"2026-01-02T03:04:05Z"}`:               checkpoint.Drain{ID: "s1", Deadline: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
-		`{"event":"drain","id":"s1","over":true}`:                                     checkpoint.Drain{ID: "s1", Over: true},
-		`{"event":"stalled","job":"lr","attempt":3,"detail":"no step"}`:               checkpoint.Stalled{Job: "lr", Attempt: 3, Detail: "no step"},
-		`{"event":"store","id":"A"}`:                                                  checkpoint.StoreNamed{ID: "A"},
-		`{"event":"server-fenced","id":"s1"}`:                                         checkpoint.ServerFenced{ID: "s1"},
-		`{"event":"submit","job":"a/b","demand":[1,2]}`:                               checkpoint.Submit{Job: "a/b", Demand: apportion.Resources{1, 2}},
-		`{"event":"submit","job":"a","demand":[1],"min":2}`:                           checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 2},
-		`{"event":"adjust","targets":{"a":["s1","s1"],"b":null}}`:                     checkpoint.Adjust{Targets: map[string][]string{"b": nil, "a": {"s1", "s1"}}},
-		`{"event":"checkpoint","job":"a"}`:                                            checkpoint.Checkpoint{Job: "a"},
-		`{"event":"cancel","job":"a"}`:                                                checkpoint.Cancel{Job: "a"},
-		`{"event":"forget","job":"a"}`:                                                checkpoint.Forget{Job: "a"},
-		`{"event":"finished","job":"a","attempt":3}`:                                  checkpoint.Finished{Job: "a", Attempt: 3},
-		`{"event":"exited","job":"a","attempt":3,"detail":"signal: killed"}`:          checkpoint.Exited{Job: "a", Attempt: 3, Detail: "signal: killed"},
-		`{"event":"reply","id":7,"job":"a","outcome":"done","step":120}`:              checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Done, Step: 120},
-		`{"event":"reply","id":7,"job":"a","outcome":"failed","detail":"x","step":0}`: checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Failed, Detail: "x"},
+		`{"event":"tick","now":"2026-01-02T03:04:05.000000006Z"}`:                        checkpoint.Tick{Now: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
+		`{"event":"server-up","server":{"id":"s1","capacity":[4,16]}}`:                   checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4, 16}}},
+		`{"event":"server-silent","id":"s1"}`:                                            checkpoint.ServerSilent{ID: "s1"},
+		`{"event":"drain","id":"s1","deadline":"2026-01-02T03:04:05Z"}`:                  checkpoint.Drain{ID: "s1", Deadline: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		`{"event":"cordon","id":"s1","detail":"no disk","until":"2026-01-02T03:04:05Z"}`: checkpoint.Cordon{ID: "s1", Detail: "no disk", Until: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		`{"event":"drain","id":"s1","over":true}`:                                        checkpoint.Drain{ID: "s1", Over: true},
+		`{"event":"stalled","job":"lr","attempt":3,"detail":"no step"}`:                  checkpoint.Stalled{Job: "lr", Attempt: 3, Detail: "no step"},
+		`{"event":"store","id":"A"}`:                                                     checkpoint.StoreNamed{ID: "A"},
+		`{"event":"server-fenced","id":"s1"}`:                                            checkpoint.ServerFenced{ID: "s1"},
+		`{"event":"submit","job":"a/b","demand":[1,2]}`:                                  checkpoint.Submit{Job: "a/b", Demand: apportion.Resources{1, 2}},
+		`{"event":"submit","job":"a","demand":[1],"min":2}`:                              checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 2},
+		`{"event":"adjust","targets":{"a":["s1","s1"],"b":null}}`:                        checkpoint.Adjust{Targets: map[string][]string{"b": nil, "a": {"s1", "s1"}}},
+		`{"event":"checkpoint","job":"a"}`:                                               checkpoint.Checkpoint{Job: "a"},
+		`{"event":"cancel","job":"a"}`:                                                   checkpoint.Cancel{Job: "a"},
+		`{"event":"forget","job":"a"}`:                                                   checkpoint.Forget{Job: "a"},
+		`{"event":"finished","job":"a","attempt":3}`:                                     checkpoint.Finished{Job: "a", Attempt: 3},
+		`{"event":"exited","job":"a","attempt":3,"detail":"signal: killed"}`:             checkpoint.Exited{Job: "a", Attempt: 3, Detail: "signal: killed"},
+		`{"event":"reply","id":7,"job":"a","outcome":"done","step":120}`:                 checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Done, Step: 120},
+		`{"event":"reply","id":7,"job":"a","outcome":"failed","detail":"x","step":0}`:    checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Failed, Detail: "x"},
 	} {
 		if text, err := json.Marshal(event); err != nil || string(text) != want {
 			t.Errorf("%#v is written as\n%s, %v, want\n%s", event, text, err, want)

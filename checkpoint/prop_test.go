@@ -75,6 +75,7 @@ func (c *chaos) actions() map[string]func(*rapid.T) {
 		"server":    c.server,
 		"kill":      c.kill,
 		"drain":     c.drainServer,
+		"cordon":    c.cordonServer,
 		"stalled":   c.stall,
 		"damage":    c.damage,
 		"forgotten": c.forget,
@@ -265,6 +266,14 @@ func (c *chaos) drainServer(t *rapid.T) {
 	d := checkpoint.Drain{ID: rapid.SampledFrom(serverNames).Draw(t, "server"), Over: rapid.Bool().Draw(t, "over")}
 	if rapid.Bool().Draw(t, "hurry") {
 		d.Deadline = c.now.Add(time.Minute)
+	}
+	_ = c.step(c.master(t), d) // it may not be there
+}
+
+func (c *chaos) cordonServer(t *rapid.T) {
+	d := checkpoint.Cordon{ID: rapid.SampledFrom(serverNames).Draw(t, "server"), Over: rapid.Bool().Draw(t, "over")}
+	if rapid.Bool().Draw(t, "for a while") {
+		d.Until = c.now.Add(time.Minute)
 	}
 	_ = c.step(c.master(t), d) // it may not be there
 }

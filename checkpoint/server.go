@@ -30,6 +30,7 @@ func (s ServerUp) apply(m *Machine) error {
 		}
 		// Agents say again and again that they are there: what is no news is not written down.
 		host.Incarnation, host.Draining = cmp.Or(s.Incarnation, before.Incarnation), before.Draining
+		host.Cordoned, host.Detail, host.Until = before.Cordoned, before.Detail, before.Until
 		if host.Capacity.Equal(before.Capacity) && host.Incarnation == before.Incarnation && !before.Silent {
 			return nil
 		}

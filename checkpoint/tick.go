@@ -20,6 +20,7 @@ func (t Tick) apply(m *Machine) error {
 			m.books.change(name)
 		}
 	}
+	m.uncordon(t.Now)
 	// The names are ascending, so that what is due at one tick happens in one order on every run.
 	for _, name := range m.names {
 		j := m.jobs[name]

@@ -60,6 +60,13 @@ type Options struct {
 	// StallAfter is how long a running job may report no new step before its processes are ended and another attempt goes
 	// on from the newest checkpoint; 0: for ever. It must be longer than the longest step.
 	StallAfter time.Duration
+	// CordonAfter is how many effects of one kind in a row must fail at a server that answers, those of several jobs or such
+	// as end one, until nothing more is placed there for CordonFor, see checkpoint.Cordon; 0: none are too many. Then it is
+	// tried again: if the next one fails as well, it is for twice as long, up to sixteen times. Of all servers at most half
+	// are cordoned so. What fails on all of several servers counts for none of them, and saves are not counted.
+	CordonAfter int
+	// CordonFor is how long a server is cordoned at first; 0: DefaultCordonFor.
+	CordonFor time.Duration
 	// Retain is how long a job that has ended is remembered. Then its checkpoints are deleted and it is forgotten, by its
 	// servers as well; 0: for ever, and whoever forgets it deletes its checkpoints.
 	Retain time.Duration
@@ -81,6 +88,7 @@ type Options struct {
 // What zero stands for in Options.
 const (
 	DefaultPoll         = 100 * time.Millisecond
+	DefaultCordonFor    = time.Minute
 	DefaultCompactBytes = 4 << 20
 	DefaultAppendLimit  = 30 * time.Second
 )
@@ -113,6 +121,7 @@ func (c *Config) check(o *Options) error {
 	}{
 		{"Poll", int64(o.Poll)}, {"Silence", int64(o.Silence)}, {"StallAfter", int64(o.StallAfter)},
 		{"SaveEvery", int64(o.SaveEvery)}, {"Retain", int64(o.Retain)},
+		{"CordonAfter", int64(o.CordonAfter)}, {"CordonFor", int64(o.CordonFor)},
 		{"CompactBytes", o.CompactBytes}, {"AppendLimit", int64(o.AppendLimit)},
 	} {
 		if f.value < 0 {
@@ -126,6 +135,9 @@ func (c *Config) check(o *Options) error {
 func (o *Options) setDefaults() {
 	if o.Poll == 0 {
 		o.Poll = DefaultPoll
+	}
+	if o.CordonFor == 0 {
+		o.CordonFor = DefaultCordonFor
 	}
 	if o.CompactBytes == 0 {
 		o.CompactBytes = DefaultCompactBytes

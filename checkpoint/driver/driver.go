@@ -43,6 +43,7 @@ type Driver struct {
 	compactAt int64                // the size at which the journal is compacted next
 	saved     map[string]time.Time // when a job was last asked to save itself
 	since     map[string]time.Time // when a job was first seen to have ended
+	failing   map[deed]*failing    // what has failed where
 
 	view    view
 	members members
@@ -58,7 +59,7 @@ type message struct {
 // come back as [apportion.Faults].
 func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Driver, error) {
 	d := &Driver{machine: m, journal: j, config: config, epoch: m.Epoch(),
-		inbox: make(chan message), ended: make(chan struct{}), named: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}}
+		inbox: make(chan message), ended: make(chan struct{}), named: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}, failing: map[deed]*failing{}}
 	if options != nil {
 		d.options = *options
 	}
@@ -132,7 +133,7 @@ func (d *Driver) State() State {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	// Empty lists are not nil, so that JSON has [] and not null for them.
-	s := State{Servers: []apportion.Server{}, Silent: []string{}, Draining: []string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
+	s := State{Servers: []apportion.Server{}, Silent: []string{}, Draining: []string{}, Cordoned: map[string]string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
 		host := v.servers[id]
 		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: host.Capacity.Clone()})
@@ -141,6 +142,9 @@ func (d *Driver) State() State {
 		}
 		if host.Draining {
 			s.Draining = append(s.Draining, id)
+		}
+		if host.Cordoned {
+			s.Cordoned[id] = host.Detail
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {

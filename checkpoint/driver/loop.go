@@ -136,6 +136,7 @@ func (d *Driver) commit(ctx context.Context) error {
 	// 2. Publish: whoever looks at the state sees only what is durable. Lost members go first, so that
 	// an effect that is begun below finds no agent of a server that is gone.
 	d.members.drop(ready.Record.Lost)
+	maps.DeleteFunc(d.failing, func(it deed, _ *failing) bool { return slices.Contains(ready.Record.Lost, it.server) })
 	d.view.apply(ready.Record)
 	// 3. Perform: an effect that is begun now is in the journal, and the next master begins it again
 	// if this one dies.

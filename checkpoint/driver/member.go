@@ -44,6 +44,13 @@ func (m *member) met(s agent.Status) {
 	m.seen, m.last, m.self = time.Now(), s.Clock, s.Incarnation
 }
 
+// answered is when the member has last answered.
+func (m *member) answered() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.seen
+}
+
 // known is the stamp to hand back, and who it is from.
 // Handing back an older stamp than the newest is harmless: the lease ends earlier than it need.
 func (m *member) known() (agent.Stamp, agent.Incarnation) {

@@ -33,31 +33,40 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 			_ = d.prune(limited, e) // what it leaves, the next one takes
 			return
 		}
-		reply := d.carryOut(limited, e)
+		reply, seen := d.carryOut(limited, e)
 		// The reply is named here and not by the agent, since it may be joined from those of several.
 		reply.ID, reply.Job = e.ID, e.Job
 		_ = d.ask(ctx, func() error { // the loop sees the error
 			if d.options.Trace != nil {
 				d.options.Trace(Traced{e, issued, time.Now(), reply})
 			}
-			return d.step(reply)
+			if err := d.step(reply); err != nil {
+				return err
+			}
+			return d.weigh(e, seen, time.Now())
 		})
 	})
 }
 
-// carryOut does an effect everywhere and says how it went.
-func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.Reply {
+// verdict is how an effect went on one server.
+type verdict struct {
+	server string
+	reply  checkpoint.Reply
+}
+
+// carryOut does an effect everywhere and says how it went, together and on each server.
+func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply, []verdict) {
 	servers := e.Servers
 	switch e.Action {
 	// The store is asked, and not the server that has saved: the master checks with its own eyes, or all servers of the
 	// job do, each a share.
 	case checkpoint.Verify:
 		if !d.options.VerifyOnServers {
-			return failed(d.verify(ctx, e))
+			return failed(d.verify(ctx, e)), nil
 		}
 	case checkpoint.Save:
 		if d.options.Sharded(e.Job) {
-			return d.saveShares(ctx, e)
+			return d.saveShares(ctx, e), nil
 		}
 		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 	}
@@ -66,30 +75,33 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) checkpoint.R
 		order.Spec = d.options.Spec(e.Job)
 	}
 	// The channel has room for all, so that no goroutine stays behind when the context ends.
-	replies := make(chan checkpoint.Reply, len(servers)+1)
+	replies := make(chan verdict, len(servers)+1)
 	waited := len(servers)
 	if e.Action == checkpoint.Create {
 		// The store is fenced while the servers make containers: the attempt begins when both are done.
 		waited++
-		go func() { replies <- failed(d.fence(ctx, e)) }()
+		go func() { replies <- verdict{"", failed(d.fence(ctx, e))} }()
 	}
 	for i, server := range servers {
 		own := order
 		if e.Action == checkpoint.Verify {
 			own.Share = store.Share{Index: i, Of: len(servers)}
 		}
-		go func() { replies <- d.give(ctx, server, own) }()
+		go func() { replies <- verdict{server, d.give(ctx, server, own)} }()
 	}
-	all := failed(nil)
+	all, seen := failed(nil), make([]verdict, 0, len(servers))
 	// All are waited for, also after one has failed: a reply means that nothing of the effect is under
 	// way.
 	for range waited {
-		all = worse(all, <-replies)
+		v := <-replies
+		if all = worse(all, v.reply); v.server != "" {
+			seen = append(seen, v)
+		}
 	}
 	if all.Outcome == checkpoint.Damaged || all.Outcome == checkpoint.Unreadable {
-		return d.readAgain(ctx, e, all)
+		return d.readAgain(ctx, e, all), seen
 	}
-	return all
+	return all, seen
 }
 
 // readAgain is the second reader of a checkpoint that a server could not read. What the master can read is the server's

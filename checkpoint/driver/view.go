@@ -24,6 +24,8 @@ type State struct {
 	Silent []string `json:"silent"`
 	// Draining are those of them that no target may name, ascending.
 	Draining []string `json:"draining"`
+	// Cordoned are those of them on which nothing more is placed, with the reason in words.
+	Cordoned map[string]string `json:"cordoned"`
 	// Jobs are all that were not forgotten, ascending by name.
 	Jobs []checkpoint.Job `json:"jobs"`
 	// Progress is the newest that the processes of jobs have told, by name.
