@@ -63,6 +63,9 @@
 // does a job that is known to hang. One that dies again and again without a confirmed checkpoint in between waits longer
 // and longer before its next attempt.
 //
+// Nothing more is placed on a server that is cordoned, and what is there stays: a driver does that where effects fail again
+// and again at a server that answers.
+//
 // Of several jobs, those that only give up containers begin first; a job that needs room begins when it
 // is there and keeps it reserved; where jobs wait for each other in a circle, the first of them begins
 // without. A job that runs waits running.

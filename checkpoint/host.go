@@ -17,11 +17,9 @@ type Host struct {
 	Silent bool `json:"silent,omitempty"`
 	// Draining says that no target may name the server, see [Drain].
 	Draining bool `json:"draining,omitempty"`
-	// Cordoned says that nothing more is placed on the server, see [Cordon]; Detail says why, and Until is when that ends
-	// by itself, zero: never.
-	Cordoned bool      `json:"cordoned,omitempty"`
-	Detail   string    `json:"detail,omitempty"`
-	Until    time.Time `json:"until,omitzero"`
+	// Detail says why the server is Cordoned, see [Cordon]; Until is when that ends by itself, zero: never.
+	Detail string    `json:"detail,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
 }
 
 // Clone returns a copy that shares nothing with h.

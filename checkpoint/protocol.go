@@ -91,7 +91,7 @@ func (m *Machine) Jobs() []Job {
 func (m *Machine) Servers() []apportion.Server {
 	servers := make([]apportion.Server, 0, len(m.servers))
 	for _, id := range slices.Sorted(maps.Keys(m.servers)) {
-		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Capacity.Clone()})
+		servers = append(servers, apportion.Server{ID: id, Capacity: m.servers[id].Capacity.Clone(), Cordoned: m.servers[id].Cordoned})
 	}
 	return servers
 }

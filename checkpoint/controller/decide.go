@@ -76,7 +76,7 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	for _, s := range state.Servers {
 		// One that is silent, or not in the cluster any more, keeps what it has until it is known that nothing lives there.
 		if host := hosts[s.ID]; host != nil {
-			s.Labels, s.Cordoned = host.Labels, host.Cordoned || host.Down != "" || host.Draining
+			s.Labels, s.Cordoned = host.Labels, s.Cordoned || host.Cordoned || host.Down != "" || host.Draining
 		} else {
 			s.Cordoned = true
 		}

@@ -55,6 +55,12 @@
 // server have ended before ServerFenced is said. From then on nothing is sent to it any more: it is back when it
 // joins again.
 //
+// # Servers that answer and can do nothing
+//
+// A server whose disk is full, or that cannot start processes any more, answers, and so is never lost. With
+// Options.CordonAfter it is cordoned when too many effects have failed there in a row, with the last of them as the reason,
+// and tried again later. It is never given up for that: what runs there may run well, and what cannot be ended there lives.
+//
 // # Why no checkpoint of another store counts
 //
 // The driver asks the store which it is, and that is on record. Every effect names it, and whoever reads or writes a checkpoint

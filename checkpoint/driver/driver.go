@@ -133,10 +133,10 @@ func (d *Driver) State() State {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	// Empty lists are not nil, so that JSON has [] and not null for them.
-	s := State{Servers: []apportion.Server{}, Silent: []string{}, Draining: []string{}, Cordoned: map[string]string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
+	s := State{Servers: []apportion.Server{}, Silent: []string{}, Draining: []string{}, Cordons: map[string]string{}, Jobs: []checkpoint.Job{}, Progress: maps.Clone(v.progress), changed: v.changed}
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
 		host := v.servers[id]
-		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: host.Capacity.Clone()})
+		s.Servers = append(s.Servers, apportion.Server{ID: id, Capacity: host.Capacity.Clone(), Cordoned: host.Cordoned})
 		if host.Silent {
 			s.Silent = append(s.Silent, id)
 		}
@@ -144,7 +144,7 @@ func (d *Driver) State() State {
 			s.Draining = append(s.Draining, id)
 		}
 		if host.Cordoned {
-			s.Cordoned[id] = host.Detail
+			s.Cordons[id] = host.Detail
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {

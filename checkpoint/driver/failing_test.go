@@ -38,10 +38,10 @@ func (w *world) cordoned(servers ...string) time.Duration {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	is := func(s *driver.State) bool {
-		return len(s.Cordoned) == len(servers) && !slices.ContainsFunc(servers, func(id string) bool { return s.Cordoned[id] == "" })
+		return len(s.Cordons) == len(servers) && !slices.ContainsFunc(servers, func(id string) bool { return s.Cordons[id] == "" })
 	}
 	if s, err := w.d.Await(ctx, is); err != nil {
-		w.t.Fatalf("%v are cordoned, want %v", s.Cordoned, servers)
+		w.t.Fatalf("%v are cordoned, want %v", s.Cordons, servers)
 	}
 	return time.Since(began)
 }
@@ -67,13 +67,17 @@ func TestFailingServerIsCordoned(t *testing.T) {
 		if j := w.tries("a", "s1"); j.Job.Phase != checkpoint.Idle {
 			t.Fatalf("it runs: %+v", j.Job)
 		}
-		if s := w.d.State(); len(s.Cordoned) > 0 {
-			t.Errorf("%v are cordoned after three failures", s.Cordoned)
+		if s := w.d.State(); len(s.Cordons) > 0 {
+			t.Errorf("%v are cordoned after three failures", s.Cordons)
 		}
 		w.must(submit("b"), adjust("b", "s1"))
 		w.cordoned("s1")
-		if why := w.d.State().Cordoned["s1"]; !strings.Contains(why, "resume") || !strings.Contains(why, "no disk") {
+		s := w.d.State()
+		if why := s.Cordons["s1"]; !strings.Contains(why, "resume") || !strings.Contains(why, "no disk") {
 			t.Errorf("the reason is %q", why)
+		}
+		if cordoned := []bool{s.Servers[0].Cordoned, s.Servers[1].Cordoned}; !slices.Equal(cordoned, []bool{true, false}) {
+			t.Errorf("s1 and s2 are cordoned: %v", cordoned)
 		}
 		w.must(submit("c"))
 		if err := w.d.Apply(t.Context(), adjust("c", "s1")); !errors.Is(err, apportion.ErrConflict) {
@@ -99,8 +103,8 @@ func TestFailingServerIsCordoned(t *testing.T) {
 		// All is forgotten.
 		broken.Store(true)
 		w.tries("f", "s1")
-		if s := w.d.State(); len(s.Cordoned) > 0 {
-			t.Errorf("%v are cordoned after three failures", s.Cordoned)
+		if s := w.d.State(); len(s.Cordons) > 0 {
+			t.Errorf("%v are cordoned after three failures", s.Cordons)
 		}
 		if j := w.await("healthy", on("s1", "s2")); j.Job.Attempt != healthy.Job.Attempt {
 			t.Errorf("it was disturbed: %+v", j.Job)
@@ -133,8 +137,8 @@ func TestJobsAtFault(t *testing.T) {
 					w.must(submit(job), adjust(job, target...))
 					w.await(job, in(checkpoint.Idle))
 				}
-				if s := w.d.State(); len(s.Cordoned) > 0 {
-					t.Errorf("%v are cordoned", s.Cordoned)
+				if s := w.d.State(); len(s.Cordons) > 0 {
+					t.Errorf("%v are cordoned", s.Cordons)
 				}
 				w.close()
 			})
@@ -152,7 +156,7 @@ func TestCannotEnd(t *testing.T) {
 		w.runs("stubborn", "s1")
 		w.must(checkpoint.Cancel{Job: "stubborn"})
 		w.cordoned("s1")
-		if why := w.d.State().Cordoned["s1"]; !strings.Contains(why, "stop") {
+		if why := w.d.State().Cordons["s1"]; !strings.Contains(why, "stop") {
 			t.Errorf("the reason is %q", why)
 		}
 		broken.Store(false)
@@ -178,8 +182,8 @@ func TestNotAllAreCordoned(t *testing.T) {
 				w.await(job, in(checkpoint.Idle))
 			}
 		}
-		if s := w.d.State(); len(s.Cordoned) != 1 {
-			t.Errorf("%v of three servers are cordoned", s.Cordoned)
+		if s := w.d.State(); len(s.Cordons) != 1 {
+			t.Errorf("%v of three servers are cordoned", s.Cordons)
 		}
 		w.close()
 	})
@@ -196,20 +200,20 @@ func TestCordonIsOnRecord(t *testing.T) {
 		w.must(submit("x"), submit("y"), adjust("x", "s2"), adjust("y", "s2"))
 		w.quiet("s2")
 		time.Sleep(5 * time.Second)
-		if s := w.d.State(); len(s.Cordoned) > 0 {
-			t.Errorf("%v are cordoned, which do not answer", s.Cordoned)
+		if s := w.d.State(); len(s.Cordons) > 0 {
+			t.Errorf("%v are cordoned, which do not answer", s.Cordons)
 		}
 		w.tries("a", "s1")
 		w.must(submit("b"), adjust("b", "s1"))
 		w.cordoned("s1")
-		before := w.d.State().Cordoned
+		before := w.d.State().Cordons
 		w.close()
 		broken.Store(false)
 		if err := errors.Join(w.start(), w.join("s1"), w.join("s3")); err != nil {
 			t.Fatal(err)
 		}
-		if s := w.d.State(); !cmp.Equal(s.Cordoned, before) {
-			t.Errorf("%v are cordoned, before %v", s.Cordoned, before)
+		if s := w.d.State(); !cmp.Equal(s.Cordons, before) {
+			t.Errorf("%v are cordoned, before %v", s.Cordons, before)
 		}
 		if took := w.cordoned(); took > 10*time.Minute || took < 9*time.Minute {
 			t.Errorf("it was cordoned for another %v", took)

@@ -18,14 +18,14 @@ import (
 
 // State is what a driver knows. It is the caller's own.
 type State struct {
-	// Servers are those that are there, ascending by ID.
+	// Servers are those that are there, ascending by ID; Cordoned are those on which nothing more may be placed.
 	Servers []apportion.Server `json:"servers"`
 	// Silent are those of them that do not answer, ascending: nothing is started there, and what runs there may run on.
 	Silent []string `json:"silent"`
 	// Draining are those of them that no target may name, ascending.
 	Draining []string `json:"draining"`
-	// Cordoned are those of them on which nothing more is placed, with the reason in words.
-	Cordoned map[string]string `json:"cordoned"`
+	// Cordons say in words why servers are cordoned, by ID.
+	Cordons map[string]string `json:"cordons"`
 	// Jobs are all that were not forgotten, ascending by name.
 	Jobs []checkpoint.Job `json:"jobs"`
 	// Progress is the newest that the processes of jobs have told, by name.

@@ -78,7 +78,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[checkpoint.Outcome](), reflect.TypeFor[checkpoint.Tick](),
 	reflect.TypeFor[checkpoint.ServerUp](), reflect.TypeFor[checkpoint.ServerFenced](), reflect.TypeFor[checkpoint.ServerSilent](), reflect.TypeFor[checkpoint.StoreNamed](), reflect.TypeFor[store.Share](),
 	reflect.TypeFor[agent.Ended](), reflect.TypeFor[checkpoint.Orphan](), reflect.TypeFor[checkpoint.Witness](), reflect.TypeFor[checkpoint.Gap](),
-	reflect.TypeFor[checkpoint.Drain](), reflect.TypeFor[checkpoint.Stalled](),
+	reflect.TypeFor[checkpoint.Drain](), reflect.TypeFor[checkpoint.Cordon](), reflect.TypeFor[checkpoint.Stalled](),
 	reflect.TypeFor[checkpoint.Submit](), reflect.TypeFor[checkpoint.Adjust](),
 	reflect.TypeFor[checkpoint.Checkpoint](), reflect.TypeFor[checkpoint.Cancel](),
 	reflect.TypeFor[checkpoint.Forget](), reflect.TypeFor[checkpoint.Finished](),
