@@ -79,7 +79,6 @@ func (d *Driver) count(e checkpoint.Effect, v verdict, now time.Time) error {
 	}
 	length := d.options.CordonFor << min(f.times, doublings)
 	f.times++
-	f.row = d.options.CordonAfter - 1
 	return d.step(checkpoint.Cordon{ID: v.server, Until: now.Add(length),
 		Detail: fmt.Sprintf("effects have failed in a row, the last: %s: %s", e.Action, v.reply.Detail)})
 }

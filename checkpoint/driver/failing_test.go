@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,26 +168,32 @@ func TestCannotEnd(t *testing.T) {
 
 // Where most servers fail it is something else: no more than half of them are cordoned.
 func TestNotAllAreCordoned(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		var broken atomic.Bool
-		w.options.CordonAfter, w.options.CordonFor = 3, time.Hour
-		ids := []string{"s1", "s2", "s3"}
-		for _, id := range ids {
-			w.fails(id, &broken, checkpoint.Create)
+	for n, want := range []int{0, 0, 1, 1, 2} {
+		slots := map[string]int64{}
+		for i := range n {
+			slots[fmt.Sprint("s", i)] = 4
 		}
-		w.open()
-		for i := range 9 {
-			job := fmt.Sprint("job", i)
-			w.must(submit(job))
-			if err := w.d.Apply(t.Context(), adjust(job, ids[i%3])); err == nil {
-				w.await(job, in(checkpoint.Idle))
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, slots)
+			var broken atomic.Bool
+			w.options.CordonAfter, w.options.CordonFor = 3, time.Hour
+			for id := range slots {
+				w.fails(id, &broken, checkpoint.Create)
 			}
-		}
-		if s := w.d.State(); len(s.Cordons) != 1 {
-			t.Errorf("%v of three servers are cordoned", s.Cordons)
-		}
-		w.close()
-	})
+			w.open()
+			for i := range 3 * n {
+				job := fmt.Sprint("job", i)
+				w.must(submit(job))
+				if err := w.d.Apply(t.Context(), adjust(job, fmt.Sprint("s", i%n))); err == nil {
+					w.await(job, in(checkpoint.Idle))
+				}
+			}
+			if s := w.d.State(); len(s.Cordons) != want {
+				t.Errorf("%v of %d servers are cordoned, want %d", s.Cordons, n, want)
+			}
+			w.close()
+		})
+	}
 }
 
 // A server that does not answer is silent and no more. A cordon is on record, for the next driver as well.

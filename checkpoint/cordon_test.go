@@ -1,0 +1,52 @@
+// This file tests what is on record of a cordon; testdata/cases/cordon has what it does.
+
+package checkpoint_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+)
+
+func TestCordonOnRecord(t *testing.T) {
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := apportion.Server{ID: "s1", Capacity: apportion.Resources{2}}
+	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
+	free := checkpoint.Host{Server: server}
+	closed := checkpoint.Host{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{2}, Cordoned: true}, Detail: "no disk", Until: until.UTC()}
+	for i, step := range []struct {
+		event checkpoint.Event
+		want  checkpoint.Host
+		news  bool
+	}{
+		{checkpoint.ServerUp{Server: server}, free, true},
+		{checkpoint.Cordon{ID: "s1", Detail: "no disk", Until: until}, closed, true},
+		{checkpoint.Cordon{ID: "s1", Detail: "no disk", Until: until}, closed, false},
+		{checkpoint.ServerUp{Server: server}, closed, false},
+		{checkpoint.Cordon{ID: "s1", Detail: "whatever", Until: until, Over: true}, free, true},
+		{checkpoint.Cordon{ID: "s1", Over: true}, free, false},
+		{checkpoint.Cordon{ID: "s1", Detail: "no disk", Until: until}, closed, true},
+		{checkpoint.Tick{Now: until.Add(-time.Second)}, closed, false},
+		{checkpoint.Tick{Now: until}, free, true},
+	} {
+		if err := m.Step(step.event); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if host, _ := m.Host("s1"); !reflect.DeepEqual(host, step.want) {
+			t.Errorf("step %d: %+v, want %+v", i, host, step.want)
+		}
+		if news := len(m.Ready().Record.Servers) > 0; news != step.news {
+			t.Errorf("step %d is on record: %v", i, news)
+		}
+	}
+	if err := m.Step(checkpoint.Cordon{ID: "s1", Until: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); !errors.Is(err, apportion.ErrRange) {
+		t.Errorf("a time that no journal can hold: %v", err)
+	}
+}
