@@ -263,7 +263,7 @@
 //	[lease of an agent and its runs, no paper]	checkpoint/guard/vouch.go	Vouching
 //	[signed calls, no paper]	checkpoint/wire/sign.go	Gate
 //	[runs judged by their workers, no paper]	checkpoint/workerlog/check.go	Check
-//	[Dorm §III, a master beside a cluster manager]	checkpoint/controller/controller.go	Controller.Run
+//	[Dorm §III, a master beside a cluster manager]	checkpoint/controller/run.go	Controller.Run
 //	[Dorm §IV, when a decision is due]	checkpoint/controller/decide.go	Controller.decideAll
 //	[jobs that a cluster manager runs, no paper]	checkpoint/managed/fleet.go	Fleet.Agent
 //	[agents of one name, no paper]	checkpoint/agent/incarnation.go	Incarnation

@@ -15,9 +15,11 @@ import (
 // time, asks it for the joint decision and carries out its totals. Which containers stand on which server is the
 // manager's choice then, and what was decided of that is lost. Its methods are safe for concurrent use.
 type Advisor struct {
-	config  Config
+	config Config
+	// running says what the jobs have; there is no protocol here that would know.
 	running func(context.Context) (alloc.Allocation, error)
 
+	// mu guards last, which Run writes and Last reads.
 	mu   sync.Mutex
 	last Taken
 }
@@ -31,9 +33,12 @@ func NewAdvisor(config Config, running func(context.Context) (alloc.Allocation, 
 // Run decides until the context ends: whenever servers, jobs or what these have is not as it was. While the cluster cannot be
 // seen there is no decision, but a Fault: what was decided before may be wrong by now.
 func (a *Advisor) Run(ctx context.Context) {
+	// last is the shape of the problem that was decided last; its zero is that of no problem, so that the first look
+	// decides.
 	var last shape
 	for {
 		taken, err := a.decide(ctx, &last)
+		// An error because the context has ended is the end, and no fault of the cluster.
 		if err != nil && ctx.Err() == nil {
 			a.config.Report(err)
 			taken = &Taken{At: time.Now(), Fault: err.Error()}
@@ -53,6 +58,7 @@ func (a *Advisor) Run(ctx context.Context) {
 
 // decide takes a decision if the shape of the problem is not the last one; nil: it is.
 func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
+	// The shape is kept only where all has gone well: after a fault the next look decides anew.
 	before := *last
 	*last = shape{}
 	p, err := problemOf(ctx, a.config, a.running)

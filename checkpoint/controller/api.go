@@ -1,34 +1,23 @@
-// This file implements what a controller answers by HTTP: to people, to programs, and to guards.
+// This file implements what a controller tells of itself: how everything stands, and why.
 
 package controller
 
 import (
-	"crypto/subtle"
-	"encoding/json"
 	"math"
-	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/wire"
 )
-
-// Access says who is let in by a controller's handler.
-type Access struct {
-	// User is the bearer token of those who look; empty: nobody may.
-	User string
-	// Guards is the gate for claims, which parties of the role wire.Guard sign; nil: nobody may claim.
-	Guards *wire.Gate
-}
 
 // Report is what a controller tells of itself, as JSON.
 type Report struct {
-	Servers []Server    `json:"servers"`
-	Silent  []string    `json:"silent"`
-	Jobs    []JobReport `json:"jobs"`
+	// Servers are as the newest look has seen them; Silent are those whose guards or manager do not answer, by ID.
+	Servers []Server `json:"servers"`
+	Silent  []string `json:"silent"`
+	// Jobs are those of the checkpoint protocol, also those that have ended and are not forgotten yet.
+	Jobs []JobReport `json:"jobs"`
 	// Rejected says of jobs that cannot be understood why.
 	Rejected map[string]string `json:"rejected,omitempty"`
 	// Objective, Bound and Gap are those of the newest decision. A decision that was cut short may have no bound: Bound
@@ -43,6 +32,8 @@ type Report struct {
 
 // JobReport is how a job stands.
 type JobReport struct {
+	// Job is how the protocol has it, Progress what its run has told last, and Share what it has of the cluster beside
+	// what it deserves, by the newest decision.
 	Job      checkpoint.Job  `json:"job"`
 	Progress runner.Progress `json:"progress"`
 	Share    alloc.Share     `json:"share,omitzero"`
@@ -50,16 +41,19 @@ type JobReport struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Report returns how everything stands.
+// Report returns how everything stands. Its parts are read one after the other, and what happens in between may show in
+// one and not in the other: a job that has just been submitted has no share yet.
 func (c *Controller) Report() Report {
 	state, view, last := c.State(), c.View(), c.Last()
 	r := Report{Servers: []Server{}, Silent: state.Silent, Jobs: []JobReport{}, Fault: last.Fault}
+	// Before the first look there is no view, and before the first decision none of its numbers.
 	if view != nil {
 		r.Servers, r.Rejected = slices.Clone(view.Servers), view.Rejected
 	}
 	shares, waiting := map[string]alloc.Share{}, map[string]string{}
 	if d := last.Decision; d != nil {
 		r.Status, r.Objective = d.Status, d.Objective
+		// JSON has no infinity, which is the bound of a decision that was cut short.
 		if !math.IsInf(d.Bound, 0) {
 			r.Bound, r.Gap = d.Bound, d.Gap
 		}
@@ -73,6 +67,8 @@ func (c *Controller) Report() Report {
 	for i := range state.Jobs {
 		j := &state.Jobs[i]
 		one := JobReport{Job: *j, Progress: state.Progress[j.Name], Share: shares[j.Name], Why: waiting[j.Name]}
+		// What the decision says goes first: it is why nothing was asked for. The protocol says why something that was
+		// asked for has not come about.
 		if one.Why == "" && j.Reason.Constraint != "" {
 			one.Why = j.Reason.Constraint + ": " + j.Reason.Text
 		}
@@ -89,6 +85,7 @@ func (c *Controller) Explain() (string, error) {
 
 // explain is the decision in words.
 func (t *Taken) explain() (string, error) {
+	// No decision is no error: a controller that has just begun has none, and one that cannot decide says why.
 	if t.Decision == nil {
 		if t.Fault != "" {
 			return "No decision could be taken: " + t.Fault + "\n", nil
@@ -100,72 +97,4 @@ func (t *Taken) explain() (string, error) {
 		return "", err
 	}
 	return e.String(), nil
-}
-
-// Handler answers requests:
-//
-//	GET /             a page for people
-//	GET /state        a Report
-//	GET /explain      why the jobs have what they have, as text
-//	GET /decision     the newest decision with its problem, a Taken
-//	GET /metrics      numbers, in the text format of Prometheus
-//	POST /lease       claims of guards, see guard.Desk.Handler
-//
-// The claims are signed, see package wire. All others ask for the token of users, as a bearer token, or for the page as ?token=.
-func (c *Controller) Handler(access Access) http.Handler {
-	mux := http.NewServeMux()
-	handle(mux, "GET /{$}", access.User, c.page)
-	handle(mux, "GET /state", access.User, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
-	handle(mux, "GET /metrics", access.User, c.metrics)
-	handleDecision(mux, access.User, c.Last)
-	if access.Guards != nil {
-		mux.Handle("POST /lease", c.fleet.Desk().Handler(access.Guards))
-	}
-	return mux
-}
-
-// handle answers those who show the token.
-func handle(mux *http.ServeMux, pattern, token string, answer http.HandlerFunc) {
-	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if !allowed(r, token) {
-			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
-			return
-		}
-		answer(w, r)
-	})
-}
-
-// handleDecision answers with the newest decision, as JSON and in words.
-func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
-	handle(mux, "GET /decision", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, last()) })
-	handle(mux, "GET /explain", token, func(w http.ResponseWriter, _ *http.Request) {
-		taken := last()
-		text, err := taken.explain()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte(text)) // whoever asked is gone
-	})
-}
-
-// allowed reports whether a request shows the token. A browser shows it as ?token=.
-func allowed(r *http.Request, token string) bool {
-	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if given == "" {
-		given = r.URL.Query().Get("token")
-	}
-	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
-}
-
-// answer answers with a value as JSON.
-func answer(w http.ResponseWriter, value any) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(text, '\n')) // whoever asked is gone
 }

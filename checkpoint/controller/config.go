@@ -36,7 +36,8 @@ type Config struct {
 	Look time.Duration
 	// Missing is how long a job may be missing in the cluster before it counts as withdrawn; 0: DefaultMissing.
 	Missing time.Duration
-	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle.
+	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle. Every decision may stop and
+	// start jobs, so several arrivals at a time are better decided together.
 	Settle time.Duration
 	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.
 	Decide Decide
@@ -48,7 +49,10 @@ type Config struct {
 
 // What zeros of a Config stand for.
 const (
-	DefaultLease  = 30 * time.Second
+	// DefaultLease bounds two things at once: how long a controller may be away before runs end, and how long the jobs of a
+	// server that has died wait until nothing can live there any more.
+	DefaultLease = 30 * time.Second
+	// A manager answers a look in milliseconds, and jobs train for hours: once a second costs little and delays nobody.
 	DefaultLook   = time.Second
 	DefaultSettle = time.Second
 	// DefaultMissing is long against what a manager takes to read its own records.
@@ -57,6 +61,7 @@ const (
 
 // Validate returns the faults of a Config as [apportion.Faults].
 func (c *Config) Validate() error {
+	// All faults are gathered and told at once, so that whoever sets a controller up sees them together.
 	var faults apportion.Faults
 	item := apportion.Item{ID: "config"}
 	for _, f := range []struct {
@@ -81,7 +86,8 @@ func (c *Config) Validate() error {
 	return faults.Err()
 }
 
-// filled returns a copy with the defaults in place of zeros.
+// filled returns a copy with the defaults in place of zeros. Required fields stay as they are: Advisor and Plan leave
+// most of them empty.
 func (c Config) filled() Config {
 	if c.Lease == 0 {
 		c.Lease = DefaultLease
@@ -96,6 +102,8 @@ func (c Config) filled() Config {
 		c.Settle = DefaultSettle
 	}
 	if c.Decide == nil {
+		// One Decider for all decisions: what it has learnt from one makes the next faster. A second is long for a search
+		// and short for a cluster that waits; what was found by then counts.
 		var d alloc.Decider
 		c.Decide = func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error) {
 			limited, cancel := context.WithTimeout(ctx, time.Second)

@@ -1,4 +1,4 @@
-// This file implements Controller: the loops around a cluster, [Dorm] §III.
+// This file declares Controller, what its loops share, and how it is made.
 
 package controller
 
@@ -21,21 +21,27 @@ type Controller struct {
 	fleet  *managed.Fleet
 	driver *driver.Driver
 
-	// missing is since when jobs are missing in the cluster; the goroutine of follow alone touches it.
+	// These two belong to the goroutine of follow and need no lock. missing is since when jobs are missing in the cluster,
+	// and agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs.
 	missing map[string]time.Time
+	agents  map[string]*managed.Agent
 
+	// mu guards what follows: follow writes the look, decideAll reads it and writes the decision, the driver asks for specs
+	// and, by way of its agents, for servers that are up, and requests by HTTP read everything.
 	mu sync.Mutex
-	// seen is the newest look at the cluster; servers and specs are indexes of it.
+	// seen is the newest look at the cluster, which nobody changes once it is here, and servers an index of it, by ID.
 	seen    *View
 	servers map[string]*Server
-	specs   map[string]json.RawMessage
-	agents  map[string]*managed.Agent
-	last    Taken
+	// specs are what jobs run, by ID, as the newest look that had them has said: one that is missing for a moment, or
+	// cannot be understood any more, may have to be started again meanwhile.
+	specs map[string]json.RawMessage
+	// last is the newest decision, or the fault in its place.
+	last Taken
 }
 
 // Taken is a decision that was taken, and on what.
 type Taken struct {
-	// At is when, and Took how long it took.
+	// At is when the decision was begun, and Took how long it took, without its being carried out.
 	At   time.Time     `json:"at"`
 	Took time.Duration `json:"took"`
 	// Problem and Decision are nil before the first. Fault is why none could be taken; what was decided before counts on.
@@ -50,28 +56,36 @@ func New(config Config) (*Controller, error) {
 		return nil, err
 	}
 	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
+	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
 	if config.Options != nil {
 		options = *config.Options
 	}
 	options.Spec = c.spec
+	// How long a server may be out of reach follows from both rhythms: it must outlast a few failed questions, however
+	// seldom the driver asks, and must not be a large part of what runs can live without a controller.
 	poll := options.Poll
 	if poll == 0 {
 		poll = driver.DefaultPoll
 	}
 	window := max(windowPolls*poll, c.config.Lease/windowParts)
 	var err error
+	// The fleet stands between the driver and the manager. It is told of the machine's jobs, since guards of runs that
+	// an earlier controller has started claim from the first moment on.
 	c.fleet, err = managed.NewFleet(managed.Config{Manager: config.Cluster, Store: config.Store, Dir: config.Dir, Shared: config.Shared,
 		Epoch: config.Machine.Epoch(), Lease: c.config.Lease, Slack: c.config.Lease/10 + slack, Window: window,
 		Report: c.config.Report}, config.Machine.Jobs())
 	if err != nil {
 		return nil, err
 	}
+	// The driver may take a server for lost only when no run can live there any more, which the fleet knows: a lease, what
+	// clocks drift apart, and what it takes to kill.
 	c.driver, err = driver.New(config.Machine, config.Journal, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
 	return c, err
 }
 
-// slack is what it takes to kill, beside what clocks drift apart: a machine that is busy is late by this, at most.
+// slack is what it takes to kill, beside what clocks drift apart, which is taken to be a tenth of the lease at most: a
+// machine that is busy is late by this, at most.
 const slack = 2 * time.Second
 
 // A server counts as not reached when this many questions of the driver have failed, and a part of the lease is over.
@@ -79,20 +93,6 @@ const (
 	windowPolls = 10
 	windowParts = 5
 )
-
-// Run runs the controller until the context ends, and returns nil then; otherwise why the driver has ended. Jobs run on
-// until their leases are over.
-func (c *Controller) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var under sync.WaitGroup
-	under.Go(func() { c.follow(ctx) })
-	under.Go(func() { c.decideAll(ctx) })
-	err := c.driver.Run(ctx)
-	stop()
-	under.Wait()
-	return err
-}
 
 // State is what the driver knows of jobs and servers, and Await waits until something is so, see [driver.Driver.Await].
 func (c *Controller) State() driver.State { return c.driver.State() }
@@ -126,7 +126,8 @@ func (c *Controller) spec(job string) json.RawMessage {
 	return c.specs[job]
 }
 
-// up says whether a server is up by the newest look.
+// up says why a server is not up by the newest look; nil: it is. The agent of a server that is not up gives the driver no
+// answer, which is all that the protocol has to know.
 func (c *Controller) up(server string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

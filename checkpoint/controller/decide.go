@@ -20,15 +20,20 @@ import (
 // decideAll decides until the context ends: whenever what a decision is about has changed, and not more often than once in
 // a Settle. What was asked for and could not be had is asked for again less and less often, unless something else changes.
 func (c *Controller) decideAll(ctx context.Context) {
+	// last is the shape that was decided last. due is when what jobs have may be a reason to decide again: it changes when a
+	// job cannot be moved and goes back to what it had, and whoever asked at once would move it for ever. What is asked of
+	// a decision is another matter: that is decided in the next round.
 	var last shape
 	var due time.Time
 	again := patience{first: c.config.Settle}
 	for {
 		state := c.driver.State()
 		if view := c.View(); view != nil {
+			// State and view are of different moments, and problem takes from each what that knows better.
 			p := c.problem(view, &state)
 			if now := shapeOf(p); now.asked != last.asked || now.has != last.has && !time.Now().Before(due) {
 				adjust, err := c.decide(ctx, p, &state)
+				// After a fault nothing counts as decided, and the next round tries again.
 				if last = now; err != nil {
 					last = shape{}
 					c.config.Report(err)
@@ -49,8 +54,10 @@ const maxPause = 30 * time.Second
 
 // patience is how long to wait before the same is asked for again: it doubles for as long as nothing else is.
 type patience struct {
+	// first is the pause after something new was asked for, pause the one of now.
 	first, pause time.Duration
-	asked        map[string][]string
+	// asked are the targets of the newest decision that had any: containers by job, each by its server.
+	asked map[string][]string
 }
 
 // after returns the pause after these targets; none leave it as it is.
@@ -65,9 +72,11 @@ func (p *patience) after(targets map[string][]string) time.Duration {
 	return p.pause
 }
 
-// problem is what there is to decide: servers, jobs, and where these are to be.
+// problem is what there is to decide: servers, jobs, and where these are to be. Which servers and jobs there are, what they
+// have and what that takes are the protocol's word, which has been written down; what is wished for them is the cluster's.
 func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	p := c.config.Problem
+	// The lists are made anew, so that nothing is appended to those of the Config.
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
 	hosts := map[string]*Server{}
 	for i := range view.Servers {
@@ -91,6 +100,7 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 		p.Applications = append(p.Applications, app)
 		jobs = append(jobs, *j)
 	}
+	// A job of the view that the protocol does not know yet is submitted by follow and comes with a later round.
 	submitted := map[string]bool{}
 	for i := range view.Jobs {
 		submitted[view.Jobs[i].Application.ID] = true
@@ -105,6 +115,7 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 			add(alloc.Application{ID: j.Name, Weight: 1, Min: n, Max: n, Pinned: true}, j)
 		}
 	}
+	// A job that is being moved counts where it is to be: what was decided stands, unless something else changes.
 	p.Previous = bridge.Previous(jobs, p.Servers)
 	return &p
 }
@@ -115,7 +126,8 @@ func onSilent(j *checkpoint.Job, silent []string) bool {
 	return slices.ContainsFunc(j.Containers, func(server string) bool { return slices.Contains(silent, server) })
 }
 
-// shape is what a decision depends on, as text: what is asked of it, servers and jobs, and what these have.
+// shape is what a decision depends on, as text: what is asked of it, servers and jobs, and what these have. Two problems of
+// one shape have the same answer, so that there is nothing to decide. Text is compared and never parsed.
 type shape struct{ asked, has string }
 
 // shapeOf is the shape of a problem.
@@ -127,7 +139,8 @@ func shapeOf(p *alloc.Problem) shape {
 	return shape{text(p.Servers) + text(p.Applications) + text(p.Queues), text(p.Previous)}
 }
 
-// decide takes a decision and has it carried out. It returns what was asked for.
+// decide takes a decision and has it carried out. It returns what was asked for, which is empty where all jobs are to be
+// what they are. To be carried out means to be written down by the driver: jobs move afterwards.
 func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver.State) (checkpoint.Adjust, error) {
 	taken := Taken{At: time.Now(), Problem: p}
 	decision, err := c.config.Decide(ctx, p)
@@ -135,6 +148,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 	if err == nil {
 		taken.Decision = decision
 	}
+	// Targets names jobs that change; the others have no part in the adjustment and go on undisturbed.
 	var adjust checkpoint.Adjust
 	if err == nil {
 		adjust, err = bridge.Targets(p, decision.Allocation, state.Jobs)
@@ -142,6 +156,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 	if err == nil && len(adjust.Targets) > 0 {
 		err = c.driver.Apply(ctx, adjust)
 	}
+	// A decision that could not be handed on is shown beside its fault: it was taken, and nothing of it happens.
 	if err != nil {
 		taken.Fault = err.Error()
 	}
@@ -151,7 +166,8 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 	return adjust, err
 }
 
-// Plan takes a decision on how the cluster looks, and does nothing: what a controller would begin with.
+// Plan takes a decision on how the cluster looks, and does nothing: what a controller would begin with. Of the Config it uses
+// what [NewAdvisor] does; running is what the jobs have now, by job and server.
 func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.Problem, *alloc.Decision, error) {
 	config = config.filled()
 	p, err := problemOf(ctx, config, func(context.Context) (alloc.Allocation, error) { return running, nil })
@@ -168,6 +184,7 @@ func problemOf(ctx context.Context, config Config, running func(context.Context)
 	if err != nil {
 		return nil, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
+	// What cannot be decided about leaves before the problem is made, so that one bad job is no fault of all.
 	sift(view, &config.Problem)
 	p := config.Problem
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
@@ -177,6 +194,8 @@ func problemOf(ctx context.Context, config Config, running func(context.Context)
 	for i := range view.Servers {
 		s := view.Servers[i].Server
 		s.Cordoned = s.Cordoned || view.Servers[i].Draining
+		// A server that is down stays in the list, since jobs may stand on it, and has room for nothing: its jobs are moved
+		// by this decision. There is no protocol here that would wait until nothing lives there.
 		if view.Servers[i].Down != "" {
 			s.Capacity = make(apportion.Resources, len(p.Kinds))
 		}

@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -40,6 +39,8 @@ func (c *Controller) look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
+	// The look is seen by all others before anything of it is handed on: a driver that lets a server in asks at once
+	// whether it is up.
 	sift(view, &c.config.Problem)
 	c.see(view)
 	state := c.driver.State()
@@ -54,6 +55,8 @@ func sift(view *View, like *alloc.Problem) {
 	}
 	var jobs []Job
 	for _, job := range view.Jobs {
+		// A job is tried alone, on a server without anything: what is wrong then is wrong with the job, or with the
+		// queues, and not with what the cluster has.
 		alone := alloc.Problem{Kinds: like.Kinds, Queues: slices.Concat(like.Queues, view.Queues), Applications: []alloc.Application{job.Application},
 			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(like.Kinds))}}}
 		err := errors.Join(alone.Validate(), store.CheckJob(job.Application.ID))
@@ -63,6 +66,7 @@ func sift(view *View, like *alloc.Problem) {
 		switch {
 		case err != nil:
 			rejected[job.Application.ID] = err.Error()
+		// Of two jobs with one ID the first counts; the ID is rejected and stands, so that users are told.
 		case seen[job.Application.ID]:
 			rejected[job.Application.ID] = apportion.ErrDuplicate.Error()
 		default:
@@ -73,12 +77,13 @@ func sift(view *View, like *alloc.Problem) {
 	view.Jobs, view.Rejected = jobs, rejected
 }
 
-// see keeps a look.
+// see keeps a look and the index of its servers, which change together, and adds to what is known of jobs. What a job that
+// is gone has run is dropped by forget.
 func (c *Controller) see(view *View) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = view
-	c.servers, c.specs = make(map[string]*Server, len(view.Servers)), make(map[string]json.RawMessage, len(view.Jobs))
+	c.servers = make(map[string]*Server, len(view.Servers))
 	for i := range view.Servers {
 		c.servers[view.Servers[i].ID] = &view.Servers[i]
 	}
@@ -89,6 +94,7 @@ func (c *Controller) see(view *View) {
 
 // followServers lets servers in that are up, with what they have now, and begins and ends drains.
 func (c *Controller) followServers(ctx context.Context, view *View, state *driver.State) error {
+	// known are the servers of the protocol, with what they had when they were let in.
 	known := map[string]apportion.Resources{}
 	for _, s := range state.Servers {
 		known[s.ID] = s.Capacity
@@ -96,6 +102,8 @@ func (c *Controller) followServers(ctx context.Context, view *View, state *drive
 	var err error
 	for i := range view.Servers {
 		s := &view.Servers[i]
+		// A server that is down is not told to be lost here. Its guards may live, and the driver finds out by itself when
+		// nothing can run there any more.
 		if s.Down != "" {
 			continue
 		}
@@ -121,6 +129,7 @@ func (c *Controller) join(ctx context.Context, s *Server) error {
 		}
 		a, c.agents[id] = made, made
 	}
+	// The driver keeps what it is given, so it gets a copy of its own.
 	return c.driver.Join(ctx, apportion.Server{ID: s.ID, Capacity: s.Capacity.Clone()}, a)
 }
 
@@ -135,6 +144,8 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		switch j, known := state.Job(job.Application.ID); {
 		case !known:
 			err = errors.Join(err, c.submit(ctx, job))
+		// The manager is told at every look for as long as it lists the job: its answer to an earlier call may have been
+		// lost.
 		case j.Job.Phase == checkpoint.Ended:
 			err = errors.Join(err, c.config.Cluster.Ended(ctx, job.Application.ID, j.Job.Ending))
 		}
@@ -142,6 +153,8 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 	for id := range maps.Keys(view.Rejected) {
 		wanted[id] = true // one that cannot be understood any more runs on as it was
 	}
+	// Jobs that are not in the cluster any more go in two steps, with looks in between: they are cancelled, which ends
+	// what runs, and once they have ended they are forgotten.
 	for i := range state.Jobs {
 		j := &state.Jobs[i]
 		switch {
@@ -158,6 +171,7 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 // isWithdrawn reports whether a job that is not in the view was withdrawn: the manager says so, or it has been missing for
 // long enough.
 func (c *Controller) isWithdrawn(view *View, job string) bool {
+	// The clock begins with the first look that misses the job. It stops when a look has it again, see followJobs.
 	since, missing := c.missing[job]
 	if !missing {
 		since = time.Now()
@@ -176,6 +190,9 @@ func (c *Controller) submit(ctx context.Context, job *Job) error {
 }
 
 // forget removes what is known of a job that has ended, and its checkpoints. Another job may have its name then.
+//
+// The protocol's record goes last but for what is in memory: a controller that dies in between finds the job there, ended,
+// and does it all again. Each step may be done twice.
 func (c *Controller) forget(ctx context.Context, job string) error {
 	manifests, err := c.config.Store.List(ctx, job)
 	for _, m := range manifests {
@@ -192,5 +209,8 @@ func (c *Controller) forget(ctx context.Context, job string) error {
 	}
 	c.fleet.Desk().Forget(job)
 	delete(c.missing, job)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.specs, job)
 	return nil
 }

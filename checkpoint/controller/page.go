@@ -19,10 +19,12 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// content is what the page shows.
+// content is what the page shows. Its names are those of page.html.
 type content struct {
 	Report
-	Kinds       []string
+	// Kinds are the heads of the columns of resources.
+	Kinds []string
+	// Explanation is Explain's text, and Rows are the jobs of the report in its order.
 	Explanation string
 	Rows        []row
 }
@@ -30,6 +32,7 @@ type content struct {
 // row is a job on the page, with its containers on each server.
 type row struct {
 	JobReport
+	// Cells are numbers of containers, in the order of the report's servers.
 	Cells []int64
 }
 
@@ -48,17 +51,21 @@ func (c *Controller) page(w http.ResponseWriter, _ *http.Request) {
 	if shown.Explanation, err = c.Explain(); err != nil {
 		shown.Explanation = err.Error()
 	}
+	// The page is complete before the first byte goes out, so that a fault can still be answered with its status.
 	var text bytes.Buffer
 	if err := pageTemplate.Execute(&text, shown); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	// IDs and reasons come from users. The template escapes them, and a browser that obeys this runs nothing even if it
+	// did not.
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	_, _ = text.WriteTo(w) // the browser is gone
 }
 
-// metrics writes numbers in the text format of Prometheus.
+// metrics writes numbers in the text format of Prometheus. All are gauges, attempts as well: they count those of jobs that
+// are known, and jobs are forgotten.
 func (c *Controller) metrics(w http.ResponseWriter, _ *http.Request) {
 	r, last := c.Report(), c.Last()
 	phases, attempts, containers := map[string]int{}, int64(0), 0
@@ -72,6 +79,7 @@ func (c *Controller) metrics(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(&text, "# HELP apportion_%s %s\n# TYPE apportion_%s gauge\napportion_%s %v\n", name, help, name, name, value)
 	}
 	fmt.Fprintf(&text, "# HELP apportion_jobs Jobs by phase of the checkpoint protocol.\n# TYPE apportion_jobs gauge\n")
+	// In the order of their names, so that two answers can be compared line by line.
 	for _, phase := range slices.Sorted(maps.Keys(phases)) {
 		fmt.Fprintf(&text, "apportion_jobs{phase=%q} %d\n", phase, phases[phase])
 	}

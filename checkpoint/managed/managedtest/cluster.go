@@ -29,6 +29,7 @@ type Container struct {
 	// Until is when its lease is over.
 	Until time.Time
 
+	// dir is where the trainer writes its checkpoints, and saved the newest save that it has acknowledged.
 	dir   string
 	saved int64
 }
@@ -36,7 +37,7 @@ type Container struct {
 // Alive reports whether the trainer runs.
 func (c *Container) Alive() bool { return c.State.Started && c.State.Ended == nil }
 
-// End ends the trainer.
+// End ends the trainer. One that has ended before keeps its first end.
 func (c *Container) End(e guard.End) {
 	if c.State.Ended != nil {
 		return
@@ -50,17 +51,18 @@ func (c *Container) End(e guard.End) {
 // Cluster is a cluster manager in memory. Guards claim once in a round, when Step is called. It implements
 // managed.Manager and is safe for concurrent use.
 type Cluster struct {
+	// desk is asked for at every step, since tests replace the master, and its desk with it.
 	desk func() *guard.Desk
 	now  func() time.Time
 
 	mu         sync.Mutex
-	containers []*Container
+	containers []*Container      // all that ever were, also those that have ended
 	asked      map[string]int64  // by job, the highest attempt that was asked for or stopped
-	starts     map[string]int    // by run
+	starts     map[string]int    // by run, how often it was started: more than once is a fault of whoever asks
 	refused    map[string]string // by run: why none of its containers will ever start
-	down       map[string]bool
-	full, late bool
-	trouble    string
+	down       map[string]bool   // by server: the manager reaches nothing there
+	full, late bool              // see Say
+	trouble    string            // what Trouble answers for every run
 }
 
 var _ managed.Manager = (*Cluster)(nil)
@@ -110,16 +112,19 @@ func (c *Cluster) ForgetJob(job string) {
 func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// Every server of a run asks; the first one counts. So does a Stop that has overtaken its Start.
 	if task.Attempt <= c.asked[task.Job] {
 		return nil
 	}
 	c.asked[task.Job] = task.Attempt
 	c.starts[runOf(task.Job, task.Attempt)]++
+	// A manager without room takes a task all the same, as real ones do, and says later why nothing has come of it.
 	if c.full {
 		c.refused[runOf(task.Job, task.Attempt)] = c.trouble
 		return nil
 	}
 	for _, part := range task.Servers() {
+		// What is asked for on a server that is down is lost: this manager does not make up for it when it is back.
 		for rank := part.First; rank < part.First+part.Count && !c.down[part.Server]; rank++ {
 			id := guard.ID{Job: task.Job, Attempt: task.Attempt, Server: part.Server, Rank: rank}
 			c.containers = append(c.containers, &Container{dir: task.Dir, Deaf: c.late && rank > 0,
@@ -169,6 +174,7 @@ func (c *Cluster) Step() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.containers {
+		// A lease that is over kills before anything is claimed, as a guard that wakes up late does.
 		if one.Alive() && c.now().After(one.Until) {
 			one.End(guard.End{Code: -1, Signal: "killed", Why: guard.LeaseOver})
 		}
@@ -177,6 +183,7 @@ func (c *Cluster) Step() error {
 		}
 		grant, err := c.desk().Answer(one.Claim)
 		switch {
+		// A claim without an answer leaves the lease as it is. One that has ended claims on, so that its end is known.
 		case err != nil || one.State.Ended != nil:
 		case grant.Fenced != "":
 			one.End(guard.End{Code: -1, Signal: "killed", Why: guard.Fenced})

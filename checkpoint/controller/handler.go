@@ -1,0 +1,92 @@
+// This file implements what a controller answers by HTTP: to people, to programs, and to guards.
+
+package controller
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/wire"
+)
+
+// Access says who is let in by a controller's handler.
+type Access struct {
+	// User is the bearer token of those who look; empty: nobody may.
+	User string
+	// Guards is the gate for claims, which parties of the role wire.Guard sign; nil: nobody may claim.
+	Guards *wire.Gate
+}
+
+// Handler answers requests:
+//
+//	GET /             a page for people
+//	GET /state        a Report
+//	GET /explain      why the jobs have what they have, as text
+//	GET /decision     the newest decision with its problem, a Taken
+//	GET /metrics      numbers, in the text format of Prometheus
+//	POST /lease       claims of guards, see guard.Desk.Handler
+//
+// The claims are signed, see package wire. All others ask for the token of users, as a bearer token, or for the page as ?token=.
+func (c *Controller) Handler(access Access) http.Handler {
+	mux := http.NewServeMux()
+	handle(mux, "GET /{$}", access.User, c.page)
+	handle(mux, "GET /state", access.User, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
+	handle(mux, "GET /metrics", access.User, c.metrics)
+	handleDecision(mux, access.User, c.Last)
+	// Claims have a gate of their own in place of the token: a guard must not be able to read what users may, nor a user
+	// to vouch for a run.
+	if access.Guards != nil {
+		mux.Handle("POST /lease", c.fleet.Desk().Handler(access.Guards))
+	}
+	return mux
+}
+
+// handle answers those who show the token.
+func handle(mux *http.ServeMux, pattern, token string, answer http.HandlerFunc) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if !allowed(r, token) {
+			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
+			return
+		}
+		answer(w, r)
+	})
+}
+
+// handleDecision answers with the newest decision, as JSON and in words.
+func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
+	handle(mux, "GET /decision", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, last()) })
+	handle(mux, "GET /explain", token, func(w http.ResponseWriter, _ *http.Request) {
+		taken := last()
+		text, err := taken.explain()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte(text)) // whoever asked is gone
+	})
+}
+
+// allowed reports whether a request shows the token. A browser shows it as ?token=. Without a token nobody is let in, and
+// the comparison takes equally long whatever is given, so that its time tells nothing of the token.
+func allowed(r *http.Request, token string) bool {
+	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if given == "" {
+		given = r.URL.Query().Get("token")
+	}
+	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
+}
+
+// answer answers with a value as JSON.
+func answer(w http.ResponseWriter, value any) {
+	// The text is complete before the first byte goes out, so that a fault can still be answered with its status.
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(text, '\n')) // whoever asked is gone
+}
