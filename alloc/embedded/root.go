@@ -57,8 +57,7 @@ func (o *rootOptions) dual(p *problem.Problem, coarse bool) *lagrange.Dual {
 func (r *root) lower(ctx context.Context, d *lagrange.Dual, opts *rootOptions) {
 	descent := lagrange.NewPriceDescent(d)
 	if r.d != nil {
-		// The finer dual starts where the coarser one ended: cold it hardly moves on large clusters
-		// (p2_solver.md §9).
+		// The finer dual starts where the coarser one ended: cold it hardly moves on large clusters.
 		d.Refine(descent.X, r.d, r.descent.Best)
 		descent.Start()
 	}

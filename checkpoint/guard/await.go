@@ -13,11 +13,13 @@ import (
 // What is granted counts from the clock in the claim, however long the answer waits, and the desk remembers a later time:
 // neither makes a lease longer. When the context ends the answer is given.
 func (d *Desk) Await(ctx context.Context, c Claim) (Grant, error) {
+	// The channel is taken before the answer is made: what happens in between closes it, and is not missed.
 	news := d.newsOf(c.Job)
 	grant, err := d.Answer(c)
 	if err != nil || c.Wait <= 0 {
 		return grant, err
 	}
+	// A guard may ask for any wait. Beyond a length its lease would be over before it had its answer.
 	limit := time.NewTimer(min(c.Wait, d.length))
 	defer limit.Stop()
 	for grant.Fenced == "" && grant.Save <= c.Asked {
@@ -28,13 +30,16 @@ func (d *Desk) Await(ctx context.Context, c Claim) (Grant, error) {
 		case <-ctx.Done():
 			return grant, nil
 		}
+		// A closed channel is replaced, and again before the look. The news may be another container's, and then the wait
+		// goes on.
 		news = d.newsOf(c.Job)
 		grant = d.update(&c, grant)
 	}
 	return grant, nil
 }
 
-// update returns what is to be said now to a claim that was granted.
+// update returns what is to be said now to a claim that was granted. It grants nothing anew: Heard and Length stay those of
+// the answer, however much later this is.
 func (d *Desk) update(c *Claim, grant Grant) Grant {
 	d.mu.Lock()
 	defer d.mu.Unlock()

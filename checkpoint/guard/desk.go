@@ -16,12 +16,14 @@ import (
 // A desk knows what it is told: whoever opens one vouches for all attempts that may run, by Admit, before the first claim
 // is answered.
 type Desk struct {
+	// What NewDesk was given, and when that was: desks before this one may have vouched for runs until then.
 	epoch  int64
 	length time.Duration
 	slack  time.Duration
 	now    func() time.Time
 	began  time.Time
 
+	// mu guards what follows. Nobody waits for anything while it is held.
 	mu sync.Mutex
 	// admitted and fenced are, by job, the attempt that may run and the highest that must not; begun is the lowest that
 	// no desk before this one has vouched for.
@@ -63,6 +65,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 func (d *Desk) Admit(job string, attempt int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// Both only ever rise, so calls may come in any order: an old attempt that is admitted late changes nothing.
 	d.admitted[job] = max(d.admitted[job], attempt)
 	d.fenced[job] = max(d.fenced[job], attempt-1)
 	d.tell(job)
@@ -82,6 +85,7 @@ func (d *Desk) AdmitStarted(job string, attempt int64) {
 func (d *Desk) Begin(job string, attempt int64) {
 	d.mu.Lock()
 	known, begun := d.admitted[job] >= attempt, d.begun[job]
+	// The lowest attempt that is new is kept. Those above it are new as well, since attempts are numbered upward.
 	if !known && begun == 0 {
 		d.begun[job] = attempt
 	}
@@ -230,6 +234,7 @@ func (d *Desk) over(id ID) bool {
 	if begun := d.begun[id.Job]; seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun {
 		return true
 	}
+	// A grant of a desk before this one may be as young as this desk, and is counted as if it were.
 	last := d.began
 	if seen.Granted.After(last) {
 		last = seen.Granted
@@ -243,6 +248,7 @@ func (d *Desk) Lost(id ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	seen, begun := d.seen[id], d.begun[id.Job]
+	// starts: nobody has ever vouched for it, so it is not lost but on its way.
 	starts := seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun
 	return !starts && seen.Claim.State.Ended == nil && d.over(id)
 }
@@ -258,6 +264,7 @@ func (d *Desk) AllOver(upTo ID, ranks []int) bool {
 			return false
 		}
 	}
+	// The ranks are those of the newest attempt. Earlier ones may have had others there, of which only claims tell.
 	for id := range d.seen {
 		if id.Job == upTo.Job && id.Attempt <= upTo.Attempt && id.Server == upTo.Server && !d.over(id) {
 			return false

@@ -16,7 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/wire"
 )
 
-// maxBody bounds a claim and an answer, in bytes.
+// maxBody bounds a claim and an answer, in bytes. A claim is largest with the list of files of a save in it.
 const maxBody = 1 << 16
 
 // HTTP asks a desk that answers at a URL, see [Desk.Handler].
@@ -50,6 +50,7 @@ func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
 	if h.Credential == (wire.Credential{}) {
 		return h.post(ctx, c)
 	}
+	// The client of package wire signs the path beside the body, so that a claim cannot be posted again elsewhere.
 	address, err := url.Parse(h.URL)
 	if err != nil {
 		return Grant{}, err

@@ -13,10 +13,11 @@ import (
 	"github.com/apportion/apportion/internal/durable"
 )
 
-// recordEvery is how often what is known is written down, if it has changed.
+// recordEvery is how often what is known is written down, if it has changed. Progress changes with every line of output, and
+// nobody reads the record but after a death.
 const recordEvery = 500 * time.Millisecond
 
-// lookEvery is how often the acknowledgement is looked for while a save is under way.
+// lookEvery is how often the acknowledgement is looked for while a save is under way: a resize waits for it.
 const lookEvery = 50 * time.Millisecond
 
 // recordAll keeps the record up to date.
@@ -74,6 +75,7 @@ func (g *guard) readAcknowledgement(ctx context.Context) {
 		return
 	}
 	g.change(func(s *State) {
+		// The same acknowledgement is read again and again and is news once.
 		if s.Checkpoint == nil || s.Checkpoint.Request != ack.Request {
 			wake(g.news)
 		}

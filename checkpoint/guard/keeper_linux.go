@@ -69,14 +69,14 @@ func Keep() {
 // keeper is what the keeper's program knows.
 type keeper struct {
 	reports *json.Encoder
-	words   chan word
-	ended   chan syscall.WaitStatus
+	words   chan word               // from the guard; closed when it has died
+	ended   chan syscall.WaitStatus // has room for one: how the trainer ended
 
-	boot    string
-	until   time.Duration
-	trainer int
-	gone    bool // the trainer has ended and was waited for, so that its number may be another's
-	cgroup  string
+	boot    string        // the boot in which the lease was granted
+	until   time.Duration // since that boot: when the lease is over
+	trainer int           // its process ID, and that of its group
+	gone    bool          // the trainer has ended and was waited for, so that its number may be another's
+	cgroup  string        // the folder of its control group; empty: it has none
 }
 
 // report tells the guard. One that is gone hears nothing.
@@ -119,6 +119,7 @@ func (k *keeper) makeCgroup(below string) *os.File {
 	if err != nil {
 		return nil
 	}
+	// A group that cannot be killed at once is of no use here: the kernel may be too old, or this be cgroup v1.
 	group, err := os.Open(dir)
 	if _, killErr := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil || killErr != nil {
 		_ = os.Remove(dir)
@@ -175,6 +176,7 @@ func (k *keeper) hear(w word, there bool) Why {
 		return GuardGone
 	case w.Kill != "":
 		return w.Kill
+	// To pass a signal on is a word without a lease.
 	case w.Signal != 0:
 		_ = syscall.Kill(k.trainer, syscall.Signal(w.Signal)) // it may have ended
 	case w.Boot == k.boot:
@@ -213,6 +215,8 @@ func (k *keeper) finish(end End) {
 
 // endAll kills the control group, the process group and every descendant, until none is left.
 func (k *keeper) endAll() {
+	// From the surest to the last resort: the group has all that has ever come of the trainer, the process group what has
+	// not left it, and the list of processes whoever has.
 	if k.cgroup != "" {
 		_ = os.WriteFile(filepath.Join(k.cgroup, "cgroup.kill"), []byte("1"), 0)
 	}

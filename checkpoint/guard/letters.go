@@ -42,7 +42,8 @@ type Letters struct {
 
 var _ Authority = (*Letters)(nil)
 
-// letter is the name of a run's letters, without their ending.
+// letter is the name of a run's letters, without their ending. Names of jobs and servers may hold any character, so they are
+// written as folders are; two runs never share a name.
 func (id ID) letter() string {
 	return string(store.FolderOf(id.Job)) + "-" + strconv.FormatInt(id.Attempt, 10) + "-" + strconv.Itoa(id.Rank) + "-" + string(store.FolderOf(id.Server))
 }
@@ -86,6 +87,7 @@ func readLetter(ctx context.Context, p Place, name string, value any) error {
 // are no claims are left alone. What goes wrong is told to report, unless that is nil, and tried again at the next look. It
 // renews nothing.
 func (d *Desk) AnswerLetters(ctx context.Context, p Place, pause time.Duration, report func(error)) {
+	// before are the claims that were answered, by the letters' name. It is this loop's own: another desk answers for itself.
 	before := map[string]Claim{}
 	for {
 		if err := d.answerAll(ctx, p, before); err != nil && ctx.Err() == nil && report != nil {

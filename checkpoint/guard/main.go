@@ -38,6 +38,7 @@ const (
 // apportion-guard, see its -help. program is how this very program is called so that it calls Main, for the keeper that a
 // guard starts; nil: by its name alone.
 func Main(program, args []string, stderr io.Writer) int {
+	// A guard starts this same program as its keeper, so that one file serves both.
 	if len(args) == 1 && args[0] == keepWord {
 		Keep()
 		return 0
@@ -67,6 +68,7 @@ const keepWord = "keep"
 
 // status is the exit status for an end.
 func status(end End, err error) int {
+	// A scheduler that reads the status only must be able to tell a run that may be tried again from one that must not.
 	switch {
 	case errors.Is(err, ErrRefused) && errors.Is(err, context.DeadlineExceeded), end.Why == LeaseOver:
 		return exitLease
@@ -167,6 +169,7 @@ func setFiles(own map[string]string, dir string) error {
 			return err
 		}
 	}
+	// Both or none: a request without an acknowledgement would be waited for in vain.
 	own[command.EnvSaveRequest] = filepath.Join(dir, "request")
 	own[command.EnvSaveAck] = filepath.Join(dir, "acknowledgement")
 	return nil

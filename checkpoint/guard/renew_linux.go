@@ -18,7 +18,7 @@ const (
 	claimParts = 4
 )
 
-// retry is the pause between claims before the first grant.
+// retry is the pause between claims before the first grant. Nothing runs yet, and a container waits.
 const retry = 200 * time.Millisecond
 
 // wake sends to a channel that has room for one, unless that is taken.
@@ -46,6 +46,7 @@ func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 		}
 		return fmt.Errorf("%w: %s", ErrRefused, grant.Fenced)
 	}
+	// A lease without a length would be over at once; an authority that says so is broken, and is asked again.
 	if grant.Length <= 0 {
 		return errors.New("guard: a grant without a length")
 	}
@@ -59,6 +60,7 @@ func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 		}
 		g.saves <- grant.Save
 	}
+	// Renew keeps the later of the two ends: an answer that was overtaken by a newer one shortens nothing.
 	g.lease.Length = grant.Length
 	g.lease = g.lease.Renew(grant.Heard, agent.Uptime())
 	wake(g.renewed)
@@ -96,6 +98,7 @@ func (g *guard) begin(ctx context.Context) error {
 
 // renewAll claims the run again and again. What goes wrong renews nothing, and the keeper knows when the lease is over.
 func (g *guard) renewAll(ctx context.Context) {
+	// heard is the newest save that an answer has brought.
 	for heard := int64(0); ; {
 		g.mu.Lock()
 		length, pause := g.lease.Length, g.lease.Length/renewParts

@@ -93,16 +93,18 @@ func (e End) String() string {
 	return text
 }
 
-// guard is one run.
+// guard is one run. Five goroutines share it: one attends to the keeper, and four renew, tell, look and record. They wake each
+// other by channels that have room for one, since a second word of the same kind says nothing new.
 type guard struct {
 	config  Config
-	life    string
+	life    string        // names this guard, in all its claims
 	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
 	refused chan string   // has room for one: why the run must end
 	saves   chan int64    // has room for one: a save that is asked for
 	// news and requested have room for one: the authority should hear at once of what is known; a trainer was told to save.
 	news, requested chan struct{}
 
+	// mu guards what follows. Nothing slow is done while it is held: a disk or a network that hangs must not stop renewing.
 	mu    sync.Mutex
 	lease agent.Lease
 	asked int64 // the newest save that a grant has asked for
@@ -159,6 +161,7 @@ func (g *guard) startKeeper() (*kept, error) {
 		}
 		argv = []string{self, keepWord}
 	}
+	// Two pipes, orders down and reports up. Each side sees the end of the other's as its death.
 	ordersRead, orders, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -176,6 +179,7 @@ func (g *guard) startKeeper() (*kept, error) {
 	}
 	// What ends this process' group, as a terminal does, leaves the keeper to do its work.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// The trainer inherits the keeper's output, which this process reads for progress.
 	output, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -249,6 +253,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 		signal.Notify(saves, g.config.Save)
 		defer signal.Stop(saves)
 	}
+	// asked is nil once the end was asked for, and patience until then: neither is waited for while it is nil.
 	asked, patience := ctx.Done(), (<-chan time.Time)(nil)
 	for {
 		select {
@@ -261,10 +266,12 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 			case r.Ended != nil:
 				return *r.Ended, nil
 			}
+			// What is left is the word that the trainer runs, which the authority should hear before the next claim.
 			g.change(func(s *State) { s.Started, s.Progress.Running = true, true })
 			wake(g.news)
 		case <-g.renewed:
 			say(g.word())
+		// Fenced off means at once: another attempt may be waiting for this end.
 		case <-g.refused:
 			say(word{Kill: Fenced})
 		case sig := <-saves:

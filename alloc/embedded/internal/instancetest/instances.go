@@ -177,7 +177,7 @@ func Clone(inst *solver.Instance) *solver.Instance {
 
 // AddWorths draws worths of any shape for the numbers of some applications of a small instance, and for staying.
 // All worths are quarters, so that sums of them are exact and ties are real; negative ones and ones that fall
-// come up, since W may be of any shape (p2_general.md §2).
+// come up, since W may be of any shape.
 func AddWorths(draw Drawer, inst *solver.Instance) {
 	for i := range inst.Apps {
 		app := &inst.Apps[i]

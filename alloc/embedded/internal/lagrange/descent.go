@@ -138,7 +138,7 @@ func (d *Descent) round() {
 	d.still = 0
 	for c, step := range b.move {
 		// x_c = best_c + scale_c move_c. Rounding may lead a hair below 0, where a multiplier of an inequality
-		// makes the bound invalid: it is clamped (p2_solver.md §8).
+		// makes the bound invalid: it is clamped.
 		d.X[c] = d.Best[c] + float64(d.Scale[c]*step)
 		if c >= d.free && c < d.last {
 			d.X[c] = math.Max(0, d.X[c])

@@ -79,8 +79,7 @@ func (k *packing) SettleExactly(ctx context.Context, cut float64, states int) bo
 		}
 	}
 	for _, t := range r.Types {
-		// best_t is taken at the N that the prices want, p2_solver.md §2: every other N has a slack of at
-		// least 0.
+		// best_t is taken at the N that the prices want: every other N has a slack of at least 0.
 		n := r.Wanted(t, r.S.Problem.Types[t].Value-r.Pi[t], r.Lambda)
 		q.best = append(q.best, q.worth(t, n))
 	}

@@ -3,8 +3,7 @@
 package problem
 
 // Choice says about a pinnable application whether a node of the tree leaves it open.
-// It is z_i of p2_solver.md §5, with a third value for "not decided". The zero value is Open, so that a fresh
-// slice is the root node.
+// The zero value is Open, so that a fresh slice is the root node.
 type Choice int8
 
 const (

@@ -107,8 +107,7 @@ func (p *Problem) compileApps() {
 			a.Min = 0
 		}
 		a.Held = solver.Containers(source.Previous)
-		// z_i = 1 is possible for these alone; the others must be freed, and count against (16) (p2_solver.md
-		// §8).
+		// These alone can stay as they are; the others must be freed, and count against (16).
 		a.Pinnable = source.Running && p.Inst.MayStay(i)
 		a.Max = min(source.Max, room[a.Type], p.Below(a.Type, limits))
 		// Where it may stay it may hold more than it could have anew.
@@ -116,7 +115,7 @@ func (p *Problem) compileApps() {
 			a.Max = max(a.Max, a.Held)
 		}
 		if source.Delta > 0 {
-			// f = floor(s^_i / delta), p2_solver.md §1. Compared as floats first: with a tiny delta f does not
+			// f = floor(s^_i / delta). Compared as floats first: with a tiny delta f does not
 			// fit int64.
 			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
 			// float64(a.Max) may round up beyond a.Max.

@@ -60,7 +60,7 @@ func (c *Curve) steady(fair int64) float64 {
 // measure computes the slopes.
 // The envelope is the upper hull of the points (At, Extra), by a scan that keeps a stack of corners; each
 // point is pushed and popped once, O(numbers). W need not be concave: the envelope is tight for bounds, the
-// listed numbers stay for answers (p2_general.md §4).
+// listed numbers stay for answers.
 func (c *Curve) measure() {
 	c.rise = make([]float64, max(0, len(c.At)-1))
 	var hull []int // positions of the corners of the envelope so far

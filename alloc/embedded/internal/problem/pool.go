@@ -65,8 +65,8 @@ func (q *Pool) Rebuild(p *Problem) {
 		}
 		q.down = AddSaturated(q.down, a.Fair-a.Min)
 		if a.Fair < a.Max {
-			// The fractional step has the slope delta - 2 (s^_i - delta f), p2_solver.md §1; it is taken from
-			// Loss, so that G agrees with the sum of the members' losses.
+			// The fractional step has the slope delta - 2 (s^_i - delta f), f the fair count; it is taken
+			// from Loss, so that G agrees with the sum of the members' losses.
 			q.slopes = append(q.slopes, p.Loss(i, a.Fair+1)-p.Loss(i, a.Fair))
 		}
 	}

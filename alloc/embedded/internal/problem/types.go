@@ -65,7 +65,7 @@ func (t *DemandType) fit(class int, n int64) int64 {
 			return 0
 		}
 	}
-	// q_i of p2_general.md §1: at most so many containers on one server.
+	// At most so many containers on one server, whatever there is room for.
 	if t.Own != nil && t.Own.PerServer > 0 {
 		n = min(n, t.Own.PerServer)
 	}

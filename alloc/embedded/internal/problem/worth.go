@@ -110,7 +110,7 @@ func (p *Problem) Wanted(i int32, price, lambda float64) (int64, float64) {
 }
 
 // KeepWorth returns v n - lambda loss_i(n) for the n containers that application i holds.
-// It is keep_i of p2_solver.md §3 without any price for the room, which multipliers on copies pay for.
+// It is keep_i of pattern.Cells, without any price for the room, which multipliers on copies pay for.
 func (p *Problem) KeepWorth(i int32, lambda float64) float64 {
 	a := &p.Apps[i]
 	return float64(p.Types[a.Type].Value*float64(a.Held)) - float64(lambda*a.HeldLoss)

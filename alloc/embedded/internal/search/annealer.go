@@ -65,7 +65,7 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 			a.pinnables = append(a.pinnables, int32(i))
 		}
 	}
-	// A missing container costs 0.5 in the paper's P2 (p2_solver.md §9), or twice what any container brings
+	// A missing container costs 0.5 in the paper's P2, or twice what any container brings
 	// where that is more: else a minimum could be traded for a dear container.
 	a.missingWeight = 0.5 * s.p.Scale
 	for t := range s.p.Types {
@@ -93,7 +93,7 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 		a.surcharge[t] = d.Surcharge(x, int32(t))
 	}
 	a.lambda = d.Lambda(x)
-	// P = max(1, 3 lambda), p2_solver.md §9: below lambda the search would gain by exceeding the budget (15),
+	// P = max(1, 3 lambda): below lambda the search would gain by exceeding the budget (15),
 	// as lambda is what a share of it brings.
 	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
 	for i, often := range d.Often {

@@ -83,7 +83,6 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 
 // clearSome clears one to three servers.
 func (a *Annealer) clearSome(m *move) bool {
-	// p2_solver.md §9 ruins one to four servers at once.
 	for range 1 + a.rng.Below(3) {
 		a.clear(m, a.rng.Below(a.S.p.Servers))
 	}

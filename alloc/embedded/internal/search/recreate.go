@@ -45,7 +45,7 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 	if s.missing > 0 {
 		a.placeMissing(ctx, m)
 	}
-	// charge is drawn from {0, .5, .8, .95} (p2_solver.md §9) for the whole move: fills of one move that
+	// charge is drawn from tuning.Numbers.PriceShares for the whole move: fills of one move that
 	// differ in it would work against each other.
 	by := taste{charge: a.tune.PriceShares[a.rng.Below(len(a.tune.PriceShares))], noise: a.rng.Float()}
 	// Step 2: the servers that lost something, in the order in which they did. fill touches no further server,
@@ -198,8 +198,7 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 			for k, q := range s.p.DemandOf(t) {
 				size += float64(float64(q) * a.inverse[k])
 			}
-			// score = worth noise / sum_k d_k/left_k, p2_solver.md §9: worth by the part of the server that it
-			// takes.
+			// score = worth noise / sum_k d_k/left_k: worth by the part of the server that it takes.
 			if score := a.cand[c].worth * a.cand[c].noise / size; best < 0 || score > most {
 				best, most = c, score
 			}

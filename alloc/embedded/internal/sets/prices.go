@@ -37,8 +37,8 @@ func (u *prices) set(s *pattern.Cells, worth []float64, lambda float64) {
 	}
 	for i := range p.Apps {
 		if t := p.Apps[i].Type; p.Apps[i].Pinnable {
-			// phi_i = max over n of (v - worth) n - lambda loss_i(n), and gain = phi_i - keep_i, p2_solver.md
-			// §3.
+			// phi_i = max over n of (v - worth) n - lambda loss_i(n), and gain = phi_i - keep_i, as in
+			// pattern.Cells.
 			_, phi := p.Wanted(int32(i), p.Types[t].Value-worth[t], lambda)
 			u.gain[i] = phi - p.KeepWorth(int32(i), lambda)
 		}

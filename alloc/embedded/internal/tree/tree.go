@@ -30,7 +30,7 @@ type bounder interface {
 // Tree is one search for the best set of free applications.
 // Answers holds the incumbent and the cut that all nodes are compared with; leaves write it, so that a better
 // solution rules out nodes that already wait. by settles leaves and judges sets: by lists of patterns, or
-// where those explode by the rest as an instance of its own (p2_solver.md §9). Descent is shared by all nodes,
+// where those explode by the rest as an instance of its own. Descent is shared by all nodes,
 // each of which begins it anew: so a node needs memory of its own only once it has children. choice also holds
 // what fix has decided, beyond what the node came with; its children inherit both.
 type Tree struct {
@@ -62,8 +62,8 @@ type Tree struct {
 
 // New bounds the root with the decomposition. warm may change where the descent begins; nil: it does not.
 func New(ctx context.Context, l *leaf.Leaves, tune *tuning.Numbers, warm func(x []float64)) *Tree {
-	// The bound of a node is that of p2_solver.md §3: each server has a copy S_j of which of its applications
-	// are freed.
+	// The bound of a node is that of solver.CopyBound: each server has a copy S_j of which of its applications are
+	// freed.
 	ev := lagrange.NewDecomposition(l.S)
 	ev.Decide(make([]problem.Choice, len(l.Problem.Apps)))
 	d := lagrange.NewCopyDescent(ev)
@@ -108,7 +108,7 @@ func (t *Tree) setRoot() {
 func (t *Tree) target() float64 {
 	switch {
 	// With an incumbent target = Aim Value. Aim lies below 1: aimed at the incumbent itself the bound stays 8
-	// to 30 % high, p2_solver.md §7.
+	// to 30 % high.
 	case t.Found:
 		return t.tune.Aim * t.Value
 	// Without an incumbent a fixed part of the bound is all that target can be; that part lies below the bound
@@ -197,8 +197,7 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 			t.drop(n.bound)
 			return nil
 		}
-		// F* is tried at every node, because survivors of branch and bound feed their sets to the search
-		// (p2_solver.md §9).
+		// F* is tried at every node, because survivors of branch and bound feed their sets to the search.
 		t.try()
 		// With one adjustment left there are as many leaves as candidates, and last settles all of them:
 		// further nodes would each decide about one.
@@ -290,8 +289,7 @@ func (t *Tree) remember() {
 // fix decides what the scores leave no choice about, and returns how many that are: to free another
 // one costs the worst of F* its place, to keep one of F* lets the best outside in.
 func (t *Tree) fix() int {
-	// The rule is reduced-cost fixing, p2_solver.md §5, at the multipliers that the descent ended at (Back was
-	// called).
+	// The rule is reduced-cost fixing, at the multipliers that the descent ended at (Back was called).
 	sel, cut := t.sel, t.Cut()
 	fixed := 0
 	// All is sorted by score, and its first len(Chosen) are F*: the position alone tells on which side an
