@@ -18,24 +18,24 @@ var nodes = []string{"n1", "n2", "n3"}
 // own are the faults of a Nomad cluster.
 func (b *bench) own() []besidetest.Fault {
 	return []besidetest.Fault{
-		{Name: "a client is killed for a while", Do: func(r *rand.Rand) {
+		{Name: "a client is killed for a while", Of: "client", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.Kill(node)
 			besidetest.Wait(r, time.Second, 15*time.Second)
 			b.start(node)
 		}},
-		{Name: "the server is killed for a while", Do: func(r *rand.Rand) {
+		{Name: "the server is killed for a while", Of: "server", Do: func(r *rand.Rand) {
 			b.Kill("server")
 			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.start("server")
 		}},
-		{Name: "a node is drained", Do: func(r *rand.Rand) {
+		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
 			id := b.nodeID(nodes[r.IntN(len(nodes))])
 			b.drain(id, &api.DrainSpec{Deadline: time.Minute})
 			besidetest.Wait(r, time.Second, 6*time.Second)
 			b.drain(id, nil)
 		}},
-		{Name: "a job is stopped by its user, and another submitted", Do: func(r *rand.Rand) {
+		{Name: "a job is stopped by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
 			if ids := b.running(); len(ids) > 0 {
 				_, _, err := b.client.Jobs().Deregister(ids[r.IntN(len(ids))], false, nil)
 				b.retried(err)

@@ -18,24 +18,24 @@ var nodes = []string{"n1", "n2", "n3"}
 // own are the faults of a Slurm cluster.
 func (b *bench) own() []besidetest.Fault {
 	return []besidetest.Fault{
-		{Name: "a slurmd is killed for a while", Do: func(r *rand.Rand) {
+		{Name: "a slurmd is killed for a while", Of: "slurmd", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.Kill(node)
 			besidetest.Wait(r, time.Second, 20*time.Second)
 			b.startNode(node)
 		}},
-		{Name: "slurmctld is killed for a while", Do: func(r *rand.Rand) {
+		{Name: "slurmctld is killed for a while", Of: "slurmctld", Do: func(r *rand.Rand) {
 			b.Kill("slurmctld")
 			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.startController()
 		}},
-		{Name: "a node is drained", Do: func(r *rand.Rand) {
+		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.slurm("scontrol", "update", "NodeName="+node, "State=DRAIN", "Reason=test")
 			besidetest.Wait(r, time.Second, 6*time.Second)
 			b.slurm("scontrol", "update", "NodeName="+node, "State=RESUME")
 		}},
-		{Name: "a job is cancelled by its user, and another submitted", Do: func(r *rand.Rand) {
+		{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
 			if ids := b.held(); len(ids) > 0 {
 				id := ids[r.IntN(len(ids))]
 				b.slurm("scancel", id[strings.LastIndex(id, ".")+1:])

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,8 +34,10 @@ type cluster struct {
 	testing.TB
 	dir, jars string
 	port      int
-	daemons   map[string]*daemon
 	manager   *manager
+
+	mu      sync.Mutex
+	daemons map[string]*daemon
 }
 
 // daemon is a process, and whether it has ended.
@@ -307,7 +310,16 @@ func (c *cluster) start(name string) {
 		_ = cmd.Wait() // it is killed in the end
 		close(d.ended)
 	}()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.daemons[name] = d
+}
+
+// daemon is the newest process of a name.
+func (c *cluster) daemon(name string) *daemon {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.daemons[name]
 }
 
 // close kills all daemons; the folder's cleaning kills what they leave behind.

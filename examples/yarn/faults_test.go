@@ -19,10 +19,11 @@ import (
 // kill kills a daemon. What it has started lives on.
 func (c *cluster) kill(name string) {
 	c.Helper()
-	if err := c.daemons[name].Process.Kill(); err != nil {
+	d := c.daemon(name)
+	if err := d.Process.Kill(); err != nil {
 		c.Error(err)
 	}
-	<-c.daemons[name].ended
+	<-d.ended
 }
 
 // killHolder kills the process that holds the applications.
@@ -73,7 +74,7 @@ func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 	// A NodeManager that was told to go may take half a minute to end; one that was not goes on.
 	besidetest.Eventually(c, "the node that was decommissioned runs again", 180*time.Second, func() bool {
 		select {
-		case <-c.daemons[nmName(i)].ended:
+		case <-c.daemon(nmName(i)).ended:
 			c.start(nmName(i))
 		default:
 		}
@@ -87,22 +88,22 @@ const faultNodes = 3
 // own are the faults of a YARN cluster.
 func (b *bench) own() []besidetest.Fault {
 	return []besidetest.Fault{
-		{Name: "a NodeManager is killed for a while", Do: func(r *rand.Rand) {
+		{Name: "a NodeManager is killed for a while", Of: "node", Do: func(r *rand.Rand) {
 			name := nmName(r.IntN(faultNodes))
 			b.kill(name)
 			besidetest.Wait(r, time.Second, 20*time.Second)
 			b.start(name)
 			b.ready(faultNodes)
 		}},
-		{Name: "the ResourceManager is killed for a while", Do: func(r *rand.Rand) {
+		{Name: "the ResourceManager is killed for a while", Of: rmName, Do: func(r *rand.Rand) {
 			b.kill(rmName)
 			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.start(rmName)
 			b.ready(faultNodes)
 		}},
-		{Name: "the holder is killed", Do: func(*rand.Rand) { b.killHolder() }},
-		{Name: "a node is decommissioned and comes back", Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }},
-		{Name: "an application is killed by its user, and another job submitted", Do: func(r *rand.Rand) {
+		{Name: "the holder is killed", Of: "holder", Do: func(*rand.Rand) { b.killHolder() }},
+		{Name: "a node is decommissioned and comes back", Of: "node", Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }},
+		{Name: "an application is killed by its user, and another job submitted", Of: "job", Do: func(r *rand.Rand) {
 			if ids := b.held(); len(ids) > 0 {
 				job := ids[r.IntN(len(ids))]
 				for _, a := range b.applications() {

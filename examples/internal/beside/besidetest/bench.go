@@ -34,10 +34,18 @@ type Bench struct {
 
 	submitted int // how many jobs Another has drawn
 	args, env []string
-	command   *exec.Cmd
-	url       string
+	// now is the controller that leads; every one listens on an address of its own behind the front.
+	now       *process
+	front     *front
+	port      int // the first of two, on which one controller and the next listen
 	confirmed []workerlog.Confirmed
 	unrest    string // what did not rest when it was last looked
+}
+
+// process is a controller in a process.
+type process struct {
+	*exec.Cmd
+	address string
 }
 
 // New builds the controller of the folder in which the test runs, the guard and the trainer, and starts the controller.
@@ -51,9 +59,8 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	b.Trainer = b.build("inhouse", "../studies", "./inhouse")
 	b.build("controller", ".", ".")
 	guard := b.build("apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
-	address := "127.0.0.1:" + strconv.Itoa(FreePorts(t, 1))
-	b.url = "http://" + address
-	b.args = []string{"-shared", b.Shared, "-listen", address, "-guard", guard, "-lease", "6s", "-every", "200ms",
+	b.front, b.port = newFront(t), FreePorts(t, 2)
+	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",
 		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s"}
 	b.Begin()
 	t.Cleanup(func() {
@@ -81,17 +88,37 @@ func (b *Bench) build(name, from, pkg string) string {
 // Begin starts the controller.
 func (b *Bench) Begin() {
 	b.Helper()
+	b.lead(b.start())
+}
+
+// start starts a controller, which waits until no other leads.
+func (b *Bench) start() *process {
+	b.Helper()
 	log, err := os.OpenFile(filepath.Join(b.Dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer log.Close()
-	b.command = exec.Command(filepath.Join(b.Dir, "controller"), b.args...)
-	b.command.Env = append(os.Environ(), b.env...)
-	b.command.Stdout, b.command.Stderr = log, log
-	if err := b.command.Start(); err != nil {
+	p := &process{address: b.address(0)}
+	if b.now != nil && b.now.address == p.address {
+		p.address = b.address(1)
+	}
+	p.Cmd = exec.Command(filepath.Join(b.Dir, "controller"), append([]string{"-listen", p.address}, b.args...)...)
+	p.Env = append(os.Environ(), b.env...)
+	p.Stdout, p.Stderr = log, log
+	if err := p.Start(); err != nil {
 		b.Fatal(err)
 	}
+	return p
+}
+
+// address is the i-th of the two on which controllers listen.
+func (b *Bench) address(i int) string { return "127.0.0.1:" + strconv.Itoa(b.port+i) }
+
+// lead puts a controller in charge.
+func (b *Bench) lead(p *process) {
+	b.now = p
+	b.front.turn(p.address)
 }
 
 // Set starts the controller again with more flags.
@@ -104,25 +131,28 @@ func (b *Bench) Set(flags ...string) {
 
 // End kills the controller.
 func (b *Bench) End() {
-	_ = b.command.Process.Kill() // it may have ended
-	_ = b.command.Wait()
+	_ = b.now.Process.Kill() // it may have ended
+	_ = b.now.Wait()
 }
 
 // Signal sends the controller a signal.
 func (b *Bench) Signal(s syscall.Signal) {
-	if err := b.command.Process.Signal(s); err != nil {
+	if err := b.now.Process.Signal(s); err != nil {
 		b.Error(err)
 	}
 }
 
 // Ask asks the controller for a page of its API; nil: it does not answer.
-func (b *Bench) Ask(path string) []byte {
+func (b *Bench) Ask(path string) []byte { return b.ask(b.front.address(), path) }
+
+// ask asks a controller at an address; nil: it does not answer.
+func (b *Bench) ask(address, path string) []byte {
 	token, err := os.ReadFile(filepath.Join(b.Shared, "master", "user.token"))
 	if err != nil {
 		return nil
 	}
 	client := http.Client{Timeout: 10 * time.Second}
-	response, err := client.Get(b.url + path + "?token=" + strings.TrimSpace(string(token)))
+	response, err := client.Get("http://" + address + path + "?token=" + strings.TrimSpace(string(token)))
 	if err != nil {
 		return nil
 	}
@@ -135,7 +165,7 @@ func (b *Bench) Ask(path string) []byte {
 }
 
 // Process is the number of the controller's process.
-func (b *Bench) Process() int { return b.command.Process.Pid }
+func (b *Bench) Process() int { return b.now.Process.Pid }
 
 // Report asks the controller how everything stands; nil: it does not answer. It notes what checkpoints count.
 func (b *Bench) Report() *controller.Report {

@@ -6,14 +6,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
-// Daemons are those of a cluster, by name, in a folder of their own. All that they have started ends with the test.
+// Daemons are those of a cluster, by name, in a folder of their own. All that they have started ends with the test. Several may be
+// killed and started at the same time.
 type Daemons struct {
 	testing.TB
 	Dir string
 
+	mu      sync.Mutex
 	running map[string]*exec.Cmd
 }
 
@@ -64,14 +67,19 @@ func (d *Daemons) Start(name, program string, args ...string) {
 	if err := cmd.Start(); err != nil {
 		d.Fatal(err)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.running[name] = cmd
 }
 
 // Kill kills a daemon. What it has started lives on.
 func (d *Daemons) Kill(name string) {
 	d.Helper()
-	if err := d.running[name].Process.Kill(); err != nil {
+	d.mu.Lock()
+	cmd := d.running[name]
+	d.mu.Unlock()
+	if err := cmd.Process.Kill(); err != nil {
 		d.Error(err)
 	}
-	_ = d.running[name].Wait() // it was killed
+	_ = cmd.Wait() // it was killed
 }

@@ -7,20 +7,27 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
 
 // What Play does in place of what it is asked for.
 var (
-	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen, one after the other; 0: some")
+	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen; 0: some")
+	forFlag    = flag.Duration("for", 0, "how long TestFaults lets faults happen, if there are not so many before; 0: no limit")
 	seedFlag   = flag.Uint64("seed", 0, "which faults TestFaults lets happen; 0: always the same")
 )
 
 // Fault is something that goes wrong.
 type Fault struct {
 	Name string
-	Do   func(r *rand.Rand)
+	// Of is what it touches: faults of different things may happen at the same time. "": it happens alone.
+	Of string
+	Do func(r *rand.Rand)
 }
 
 // Wait waits for a time that is drawn.
@@ -38,18 +45,68 @@ func (b *Bench) common() []Fault {
 		}
 	}
 	return []Fault{
-		{"a worker is killed", kill("inhouse")},
-		{"a guard is killed", kill("apportion-guard")},
-		{"the controller is killed", func(r *rand.Rand) {
+		{Name: "a worker is killed", Of: "worker", Do: kill("inhouse")},
+		{Name: "a guard is killed", Of: "guard", Do: kill("apportion-guard")},
+		{Name: "the controller is killed", Of: controllers, Do: func(r *rand.Rand) {
 			b.End()
 			Wait(r, 0, 8*time.Second)
 			b.Begin()
 		}},
-		{"the controller is stopped for a while", func(r *rand.Rand) {
+		{Name: "the controller is stopped for a while", Of: controllers, Do: func(r *rand.Rand) {
 			b.Signal(syscall.SIGSTOP)
 			Wait(r, time.Second, 8*time.Second)
 			b.Signal(syscall.SIGCONT)
 		}},
+		{Name: "a second controller waits, and follows the first when that is killed", Of: controllers, Do: b.follow},
+		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: controllers, Do: b.replace},
+	}
+}
+
+// controllers is what faults of the controller touch.
+const controllers = "controller"
+
+// leadLimit is how long it may take until a controller leads: where leadership is a lease, that must be over.
+const leadLimit = 90 * time.Second
+
+// leads reports whether a controller leads: one that waits answers nobody.
+func (b *Bench) leads(p *process) bool { return b.ask(p.address, "/state") != nil }
+
+// follow lets a second controller wait for the first, which is killed.
+func (b *Bench) follow(r *rand.Rand) {
+	second := b.start()
+	Wait(r, time.Second, 4*time.Second)
+	if b.leads(second) {
+		b.Error("two controllers lead")
+	}
+	b.End()
+	Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
+	b.lead(second)
+}
+
+// replace lets a second controller lead while the first is stopped and its lock is lost, as that of a machine that is cut off
+// is. The first, when it goes on, must find that out and end.
+func (b *Bench) replace(r *rand.Rand) {
+	first := b.now
+	b.Signal(syscall.SIGSTOP)
+	_ = os.Remove(filepath.Join(b.Shared, "master", "lock")) // where leadership is no lock there is none
+	second := b.start()
+	Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
+	b.lead(second)
+	Wait(r, 0, 5*time.Second)
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		b.Error(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- first.Wait() }()
+	select {
+	case err := <-ended:
+		if err == nil {
+			b.Error("the first controller has ended as if all were well")
+		}
+	case <-time.After(leadLimit):
+		b.Error("the first controller goes on beside the second")
+		_ = first.Process.Kill() // it may have ended
+		<-ended
 	}
 }
 
@@ -59,23 +116,27 @@ func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
 	return fmt.Sprintf("job-%d", b.submitted), 1 + r.IntN(10), 1000 + r.IntN(2000)
 }
 
-// Play lets n faults happen, drawn from a seed, those of the cluster and those that every cluster has, on four jobs or more,
-// and asks the workers' logs after each. In the end every job must end by itself. submitted are the jobs that have not
-// ended, and more submits another.
+// Play lets n faults happen, drawn from a seed, those of the cluster and those that every cluster has, on four jobs or more, up
+// to five of them at the same time, and asks the workers' logs after these. Every fault happens before any happens twice. In
+// the end every job must end by itself. submitted are the jobs that have not ended, and more submits another.
 func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string, more func(r *rand.Rand)) {
 	b.Helper()
 	n, seed = cmp.Or(*faultsFlag, n), cmp.Or(*seedFlag, seed)
-	all, r := append(own, b.common()...), rand.New(rand.NewPCG(seed, 0))
-	for i := range n {
+	r := rand.New(rand.NewPCG(seed, 0))
+	d := deck{all: append(own, b.common()...), r: r}
+	start := time.Now()
+	for played := 0; played < n && (*forFlag == 0 || time.Since(start) < *forFlag); {
 		for len(submitted()) < 4 {
 			more(r)
 		}
 		b.Rests(submitted)
-		// Every fault happens, if there is time, and in another order for every seed.
-		one := all[(i+r.IntN(2)*r.IntN(len(all)))%len(all)]
+		hand := d.draw(min(1+r.IntN(together), n-played))
 		began := time.Now()
-		b.Logf("%3d %s", i, one.Name)
-		one.Do(r)
+		for _, one := range hand {
+			b.Logf("%3d %s", played, one.Name)
+			played++
+		}
+		b.happen(r, hand)
 		b.Rests(submitted)
 		b.Logf("    all is well after %.1f s", time.Since(began).Seconds())
 		b.Check()
@@ -85,4 +146,51 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 	}
 	Eventually(b, "every job ends", 240*time.Second, func() bool { b.Report(); return len(submitted()) == 0 })
 	b.Check()
+}
+
+// together is how many faults happen at the same time, at most, and apart how far their beginnings are from each other.
+const (
+	together = 5
+	apart    = 3 * time.Second
+)
+
+// happen lets faults happen, and waits until they have.
+func (b *Bench) happen(r *rand.Rand, hand []Fault) {
+	var all sync.WaitGroup
+	for i, one := range hand {
+		own := rand.New(rand.NewPCG(r.Uint64(), 0))
+		all.Go(func() {
+			if i > 0 {
+				Wait(own, 0, apart)
+			}
+			one.Do(own)
+		})
+	}
+	all.Wait()
+}
+
+// deck are faults in an order that is drawn: each comes before any comes twice.
+type deck struct {
+	all, left []Fault
+	r         *rand.Rand
+}
+
+// draw takes the next fault, and beside it others that touch other things, up to n in all.
+func (d *deck) draw(n int) []Fault {
+	if len(d.left) == 0 {
+		d.left = slices.Clone(d.all)
+		d.r.Shuffle(len(d.left), func(i, j int) { d.left[i], d.left[j] = d.left[j], d.left[i] })
+	}
+	hand, touched := d.left[:1:1], map[string]bool{d.left[0].Of: true, "": true}
+	var rest []Fault
+	for _, one := range d.left[1:] {
+		if len(hand) < n && hand[0].Of != "" && !touched[one.Of] {
+			touched[one.Of] = true
+			hand = append(hand, one)
+		} else {
+			rest = append(rest, one)
+		}
+	}
+	d.left = rest
+	return hand
 }
