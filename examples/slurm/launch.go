@@ -108,9 +108,23 @@ func (s *slurm) forgetList() {
 	s.looked = time.Time{}
 }
 
+// start is what keeps starts of a job apart.
+func (s *slurm) start(job string) *sync.Mutex {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.starts[job] == nil {
+		s.starts[job] = &sync.Mutex{}
+	}
+	return s.starts[job]
+}
+
 // Start implements managed.Manager. A note of each part is made before it is submitted, so that none is submitted twice:
-// Slurm forgets jobs that have ended.
+// Slurm forgets jobs that have ended. Whoever finds a note waits until what it says is done: a part that Slurm does not have
+// is a fault from then on.
 func (s *slurm) Start(ctx context.Context, t managed.Task) error {
+	one := s.start(t.Job)
+	one.Lock()
+	defer one.Unlock()
 	var declared spec
 	if err := json.Unmarshal(t.Spec, &declared); err != nil {
 		return err

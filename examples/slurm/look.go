@@ -38,13 +38,15 @@ type slurm struct {
 	down map[string]bool
 	// specs are the jobs that were read, by ID: nothing of a held job changes but by its user.
 	specs map[string]spec
+	// starts keep apart those who have runs of one job started: each of its servers does.
+	starts map[string]*sync.Mutex
 	// looked is when the runs were read last.
 	looked time.Time
 	runs   []run
 }
 
 func newSlurm(epoch int64, folder string, g beside.Guarded) *slurm {
-	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, specs: map[string]spec{}}
+	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, specs: map[string]spec{}, starts: map[string]*sync.Mutex{}}
 }
 
 var _ beside.Cluster = (*slurm)(nil)
@@ -272,6 +274,7 @@ func (s *slurm) Forget(_ context.Context, job string) error {
 	}
 	s.mu.Lock()
 	delete(s.specs, job)
+	delete(s.starts, job)
 	s.mu.Unlock()
 	return os.RemoveAll(filepath.Join(s.folder, string(store.FolderOf(job))))
 }

@@ -4,10 +4,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -231,4 +233,34 @@ func TestStartOnce(t *testing.T) {
 	if err := s.Start(t.Context(), task); err == nil || submitted() != 4 {
 		t.Errorf("%d are submitted, %v", submitted(), err)
 	}
+}
+
+// Every server of a run asks for it at the same time, and whoever is told that it was asked for finds it in Slurm.
+func TestStartWaits(t *testing.T) {
+	bin, dir := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	count, token := filepath.Join(dir, "count"), filepath.Join(dir, "token")
+	for name, text := range map[string]string{filepath.Join(bin, "sbatch"): "#!/bin/sh\nsleep 0.2\necho x >> " + count + "\n", token: "t"} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := readRecord(heldJob)
+	r["UserId"], r["GroupId"] = fmt.Sprintf("me(%d)", os.Getuid()), fmt.Sprintf("me(%d)", os.Getgid())
+	text, err := json.Marshal(spec{Record: r, Script: "#!/bin/sh\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSlurm(4, t.TempDir(), beside.Guarded{Program: "/bin/guard", TokenFile: token})
+	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2", "n3"}, Dir: t.TempDir()}}
+	var all sync.WaitGroup
+	for range task.Containers {
+		all.Go(func() {
+			err := s.Start(t.Context(), task)
+			if text, _ := os.ReadFile(count); err != nil || strings.Count(string(text), "x") != len(task.Containers) {
+				t.Errorf("it is said to be asked for when %d of %d parts are submitted: %v", strings.Count(string(text), "x"), len(task.Containers), err)
+			}
+		})
+	}
+	all.Wait()
 }
