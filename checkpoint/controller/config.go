@@ -20,7 +20,8 @@ type Decide func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error)
 type Config struct {
 	// Cluster is the cluster manager.
 	Cluster Cluster
-	// Machine and Journal are as journal.Open returns them. Journal belongs to the controller from New on.
+	// Machine and Journal are as journal.Open returns them. Journal belongs to the controller from New on. If it is a Leader,
+	// guards are answered only while its master leads, and the controller ends soon after it does not.
 	Machine *checkpoint.Machine
 	Journal driver.Journal
 	// Store keeps the checkpoints.

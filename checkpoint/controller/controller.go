@@ -78,6 +78,9 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
+	if leader, is := config.Journal.(Leader); is {
+		c.fleet.Desk().RequireLead(leader.Leads)
+	}
 	// The driver may take a server for lost only when no run can live there any more, which the fleet knows: a lease, what
 	// clocks drift apart, and what it takes to kill.
 	c.driver, err = driver.New(config.Machine, config.Journal, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)

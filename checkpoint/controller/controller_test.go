@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/guard"
@@ -290,6 +291,51 @@ func TestNextController(t *testing.T) {
 		return errors.Is(err, driver.ErrEnded)
 	})
 	b.holds(map[string]int{"a": 4, "b": 4, "c": 4})
+}
+
+// A controller that was replaced while it has nothing to write finds out by itself: from the first moment on it vouches for
+// nothing, and it ends soon.
+func TestReplacedWhileIdle(t *testing.T) {
+	b := newBench(t)
+	b.submit(6, "a")
+	b.holds(map[string]int{"a": 6})
+	b.stop()
+	b.config.Options = &driver.Options{Poll: 10 * time.Millisecond, SaveEvery: time.Hour}
+	machine, records, err := journal.Open(b.disk, checkpoint.Config{Kinds: b.config.Problem.Kinds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := b.config
+	config.Machine, config.Journal, config.Look = machine, records, time.Hour
+	first, err := controller.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mu.Lock()
+	b.c = first
+	b.mu.Unlock()
+	job := b.job("a")
+	claim := guard.Claim{ID: guard.ID{Job: "a", Attempt: job.Attempt, Server: job.Containers[0]}, Epoch: 1, Life: "x", Clock: agent.Stamp{Boot: "b", At: time.Minute},
+		State: guard.State{Started: true}}
+	first.Desk().Reached(claim.Server)
+	if grant, err := first.Desk().Answer(claim); err != nil || grant.Length != lease {
+		t.Fatalf("%+v, %v", grant, err)
+	}
+	config.Look = 5 * time.Millisecond
+	idle, err := controller.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- idle.Run(context.Background()) }()
+	b.begin()
+	if grant, err := first.Desk().Answer(claim); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("%+v, %v", grant, err)
+	}
+	if err := <-ended; !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("it has ended with %v", err)
+	}
+	b.holds(map[string]int{"a": 6})
 }
 
 // A job that is missing for a moment, as after the manager was started again, keeps all that it has. One that its user has

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -16,8 +17,14 @@ func (c *Controller) Run(ctx context.Context) error {
 	var under sync.WaitGroup
 	under.Go(func() { c.follow(ctx) })
 	under.Go(func() { c.decideAll(ctx) })
+	var replaced error
+	under.Go(func() {
+		if replaced = c.untilReplaced(ctx); replaced != nil {
+			stop()
+		}
+	})
 	err := c.driver.Run(ctx)
 	stop()
 	under.Wait()
-	return err
+	return errors.Join(err, replaced)
 }

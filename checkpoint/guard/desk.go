@@ -23,6 +23,9 @@ type Desk struct {
 	now    func() time.Time
 	began  time.Time
 
+	// leads says whether the master is not replaced; nil: nobody asks.
+	leads func() error
+
 	// mu guards what follows. Nobody waits for anything while it is held.
 	mu sync.Mutex
 	// admitted and fenced are, by job, the attempt that may run and the highest that must not; begun is the lowest that
@@ -107,6 +110,11 @@ func (d *Desk) RequireReach(window time.Duration) {
 	d.window = window
 }
 
+// RequireLead has the desk vouch for runs only while leads returns nil. A master that was cut off or stopped, and goes on, may
+// be heard by guards when its successor has begun to wait for their leases to be over: it must not renew them. leads is
+// called for every claim, by several goroutines, and is fixed before the first claim.
+func (d *Desk) RequireLead(leads func() error) { d.leads = leads }
+
 // Reached says that the master has reached a server now.
 func (d *Desk) Reached(server string) {
 	d.mu.Lock()
@@ -127,6 +135,11 @@ func (d *Desk) Fence(job string, attempt int64) {
 func (d *Desk) Answer(c Claim) (Grant, error) {
 	if err := c.validate(); err != nil {
 		return Grant{}, fmt.Errorf("guard: %w", err)
+	}
+	if d.leads != nil {
+		if err := d.leads(); err != nil {
+			return Grant{}, fmt.Errorf("guard: master %d may have been replaced: %w", d.epoch, err)
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

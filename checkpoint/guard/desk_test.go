@@ -457,3 +457,29 @@ func TestDeskRequiresReach(t *testing.T) {
 		t.Error("the server was not reached in the window")
 	}
 }
+
+// A master that was replaced renews nothing, whatever it believes of a run, and says so by the error that means that; one that
+// cannot tell renews nothing either.
+func TestDeskRequiresLead(t *testing.T) {
+	d, now := desk()
+	var leads error
+	d.RequireLead(func() error { return leads })
+	d.Admit("lr", 5)
+	if g, err := d.Answer(claim(5, "a")); err != nil || g.Length == 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+	granted, _ := d.Seen(claim(5, "a").ID)
+	for _, leads = range []error{fmt.Errorf("replaced: %w", checkpoint.ErrFenced), errors.New("the disk is gone")} {
+		*now = now.Add(time.Second)
+		if g, err := d.Answer(claim(5, "a")); !errors.Is(err, leads) || g != (guard.Grant{}) {
+			t.Errorf("%+v, %v", g, err)
+		}
+	}
+	if seen, _ := d.Seen(claim(5, "a").ID); !seen.Granted.Equal(granted.Granted) {
+		t.Errorf("granted at %v, and %v", granted.Granted, seen.Granted)
+	}
+	leads = nil
+	if g, err := d.Answer(claim(5, "a")); err != nil || g.Length == 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs"
@@ -35,6 +36,8 @@ type Journal struct {
 	spared bool
 	// gone says that the file which was claimed is not there any more.
 	gone bool
+	// own is number for whoever asks Leads; while the next number is being taken it is that one already.
+	own atomic.Int64
 	// unlock gives back what Standby has taken; nil: nothing.
 	unlock func() error
 	err    error // of the first call that failed; the journal is of no use from then on
@@ -108,8 +111,10 @@ func (j *Journal) Compact(snapshot checkpoint.Record) error {
 func (j *Journal) compact(snapshot checkpoint.Record) error {
 	// The old file stays open until the new number is taken: a refusal leaves the journal as it was.
 	number, old := j.number+1, j.file
+	j.own.Store(number)
 	file, err := claim(j.fsys, number)
 	if err != nil {
+		j.own.Store(j.number)
 		return fmt.Errorf("journal %d: %w", number, err)
 	}
 	j.number, j.file, j.gone = number, file, false
@@ -204,6 +209,20 @@ func (j *Journal) checkNewest() error {
 		return err
 	}
 	if files.highest > j.number {
+		return checkpoint.ErrFenced
+	}
+	return nil
+}
+
+// Leads returns nil if no other has opened the journal since, and ErrFenced if one has. It looks at the directory, writes
+// nothing, and may be called by any goroutine at any time: Append finds the same out, but a master that has nothing to
+// append may vouch for runs, which its successor takes for ended some time after it has opened the journal.
+func (j *Journal) Leads() error {
+	files, err := list(j.fsys)
+	if err != nil {
+		return fmt.Errorf("checkpoint: the journal: %w", err)
+	}
+	if files.highest > j.own.Load() {
 		return checkpoint.ErrFenced
 	}
 	return nil

@@ -78,7 +78,9 @@ func claimNext(fsys vfs.FS) (*Journal, error) {
 		number := files.highest + 1
 		file, err := claim(fsys, number)
 		if err == nil {
-			return &Journal{fsys: fsys, file: file, number: number}, nil
+			j := &Journal{fsys: fsys, file: file, number: number}
+			j.own.Store(number)
+			return j, nil
 		}
 		if !errors.Is(err, checkpoint.ErrFenced) {
 			return nil, fmt.Errorf("journal %d: %w", number, err)

@@ -1,0 +1,59 @@
+// This file tests how a master that writes nothing finds out that it was replaced.
+
+package journal
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// A journal leads from Open on, in the middle of its own Compact as well, until another is opened, whether that comes to an
+// end or not.
+func TestLeads(t *testing.T) {
+	mem := vfstest.NewMem()
+	var first *Journal
+	asked := 0
+	var broken error
+	fsys := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if first == nil || op == vfstest.List {
+			return broken
+		}
+		asked++
+		if err := first.Leads(); err != nil && broken == nil {
+			t.Errorf("in the middle of its work: %v", err)
+		}
+		return nil
+	})
+	m, j := mustOpen(t, fsys)
+	first = j
+	for range 3 {
+		if err := errors.Join(appendEvent(m, j, server("s")), j.Compact(m.Snapshot()), j.Leads()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked < 10 {
+		t.Errorf("asked %d times", asked)
+	}
+	broken = errors.New("no answer")
+	if err := j.Leads(); !errors.Is(err, broken) || errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("a disk that does not answer: %v", err)
+	}
+	broken = nil
+	_, second := mustOpen(t, mem)
+	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("the first after the second: %v", err)
+	}
+	if err := second.Leads(); err != nil {
+		t.Errorf("the second: %v", err)
+	}
+	first = nil
+	if err := j.Compact(m.Snapshot()); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("a compaction of the first: %v", err)
+	}
+	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("the first after it has tried: %v", err)
+	}
+}
