@@ -18,7 +18,8 @@
 //
 // Each change is one transaction, with the condition that the key under which this master leads has still the revision with
 // which it was created. That revision is the master's epoch: revisions ascend, and no later leader's key is older. A leader's
-// key goes when its lease is over, and only then is there another leader. So a record that was appended is there when the
+// key goes when its lease is over, and only then is there another leader; [Journal.Leads] says without asking anybody whether
+// that may be so. So a record that was appended is there when the
 // next leader reads, and none comes after that: what a disk's journal has to look for after each record, etcd decides within
 // it.
 //

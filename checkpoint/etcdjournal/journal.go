@@ -26,6 +26,7 @@ type Journal struct {
 	lead    *concurrency.Election
 	keys    keys
 	options Options
+	term    term
 	// next is the number of the next record, bytes the length of those since the newest snapshot.
 	next  int64
 	bytes int64
@@ -58,6 +59,7 @@ func (j *Journal) Close() error {
 	if j.err == nil {
 		j.err = fs.ErrClosed
 	}
+	j.end()
 	ctx, cancel := context.WithTimeout(context.Background(), j.options.Limit)
 	defer cancel()
 	// The lease takes the key along. Where etcd does not answer it ends by itself.

@@ -26,7 +26,7 @@ func TestJournal(t *testing.T) {
 		run  func(t *testing.T, c *cluster, prefix string)
 	}{
 		{"follows", testFollows}, {"refuses", testRefuses}, {"long", testLong}, {"pieces", testLeftPieces}, {"compacted", testCompacted}, {"corrupt", testCorrupt},
-		{"answer", testLostAnswer}, {"paused", testPaused}, {"slow", testSlow}, {"silent", testSilent},
+		{"answer", testLostAnswer}, {"paused", testPaused}, {"slow", testSlow}, {"silent", testSilent}, {"leads", testLeads},
 		{"driver", testDrivers}, {"parted", testParted}, {"killed", testKilled}, {"majority", testMajority},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -76,6 +76,9 @@ func Open(ctx context.Context, client *clientv3.Client, config checkpoint.Config
 	}
 	m, err := j.recover(ctx, config, j.lead.Rev())
 	if err == nil {
+		err = j.begin(ctx)
+	}
+	if err == nil {
 		// The first transaction shows that this master leads still. From here on it is the one who writes.
 		err = j.Compact(m.Snapshot())
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"math/bits"
 	"strconv"
 	"testing"
 	"time"
@@ -24,13 +25,32 @@ func (b *bench) Elastic(j *day.Job, argv []string) string {
 
 // Fixed implements besidetest.Player: a batch job with a count. Nomad starts the containers that have room, whatever
 // becomes of the others; those give up after a while, and are started again.
-func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
+// With Preempt the allocations of a job make room for those of one with fewer containers, and begin anew when there is room.
+func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) {
 	job := b.job(j.Name, argv, nil)
 	env["APPORTION_RANK"], env["APPORTION_SERVER"] = "${NOMAD_ALLOC_INDEX}", "${node.unique.name}"
 	group := job.TaskGroups[0]
+	if policy == besidetest.Preempt {
+		b.preempt()
+		job.Priority = ptr(priority(j))
+	}
 	job.Type, group.Count, group.Tasks[0].Env = ptr(api.JobTypeBatch), ptr(int(j.Fixed)), env
 	group.RestartPolicy = &api.RestartPolicy{Attempts: ptr(1000), Interval: ptr(24 * time.Hour), Delay: ptr(time.Second), Mode: ptr("fail")}
 	b.register(job)
+}
+
+// priority is that of a job among those that preempt each other: lower for each binary digit of its number of containers. Nomad lets
+// one of 10 more go first.
+func priority(j *day.Job) int { return 70 - 10*bits.Len64(uint64(j.Fixed)) }
+
+// preempt has Nomad end allocations for others of a higher priority, which it does not for batch jobs unless it is told.
+func (b *bench) preempt() {
+	b.Bench.Helper()
+	config := &api.SchedulerConfiguration{SchedulerAlgorithm: api.SchedulerAlgorithmBinpack,
+		PreemptionConfig: api.PreemptionConfig{BatchSchedulerEnabled: true, ServiceSchedulerEnabled: true}}
+	if _, _, err := b.client.Operator().SchedulerSetConfiguration(config, nil); err != nil {
+		b.Bench.Fatal(err)
+	}
 }
 
 // Left implements besidetest.Player.
@@ -50,7 +70,7 @@ func (b *bench) Left() int {
 }
 
 func TestDay(t *testing.T) {
-	besidetest.Daily{Manager: "nomad", Slots: 24, Bench: func(t *testing.T) besidetest.Player {
+	besidetest.Daily{Manager: "nomad", Slots: 24, Policies: []string{besidetest.Fixed, besidetest.Preempt, besidetest.Elastic}, Short: []string{besidetest.Fixed, besidetest.Elastic}, Bench: func(t *testing.T) besidetest.Player {
 		return newBench(t, nodes...)
 	}}.Day(t)
 }

@@ -26,4 +26,7 @@ var program = beside.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch in
 	return n, nil
 }}
 
-func main() { program.Main() }
+func main() {
+	program.Flags = etcdFlags(&program)
+	program.Main()
+}

@@ -64,6 +64,9 @@ type Program struct {
 	// Lead waits until no other controller leads, and returns a context that ends when another may, and what gives the lead
 	// back; nil: a lock in the folder that controllers share.
 	Lead func(ctx context.Context) (context.Context, func(), error)
+	// Journal waits until no other controller leads and opens the journal that it has left, in place of Lead and of the files in
+	// a folder, and returns what is to be closed when the controller has ended; nil: those. Flags may set it.
+	Journal func(ctx context.Context, config checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error)
 	// Connect returns the cluster manager for the master of an epoch, which keeps what it must remember in a folder of its
 	// own; for a dry run the epoch is 0 and there is no folder.
 	Connect func(epoch int64, folder string, g Guarded) (Cluster, error)
@@ -182,7 +185,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 1. One controller at a time: the next waits here until this one has gone.
-	ctx, release, err := p.lead(ctx, filepath.Join(master, "lock"))
+	ctx, release, err := p.lead(ctx, filepath.Join(master, "lock"), s.advise)
 	if err != nil {
 		return err
 	}
@@ -191,9 +194,11 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return p.advise(ctx, s, config, access, stdout)
 	}
 	// 2. What the one before has left.
-	if err := p.open(s, &config, master); err != nil {
+	closer, err := p.open(ctx, s, &config, master)
+	if err != nil {
 		return err
 	}
+	defer func() { _ = closer.Close() }() // the driver has closed the journal, or that has told why not
 	c, err := controller.New(config)
 	if err != nil {
 		return err
@@ -260,23 +265,41 @@ func tell(ctx context.Context, teller Teller, c *controller.Controller, config *
 }
 
 // open opens journal and store, and connects to the manager.
-func (p *Program) open(s *settings, config *controller.Config, master string) error {
-	disk, err := vfs.NewOS(filepath.Join(master, "journal"))
-	if err != nil {
-		return err
-	}
+func (p *Program) open(ctx context.Context, s *settings, config *controller.Config, master string) (closer io.Closer, err error) {
 	store, err := filestore.Open(filepath.Join(master, "store"), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	config.Machine, config.Journal, err = journal.Open(disk, checkpoint.Config{Kinds: p.Kinds})
+	open := p.Journal
+	if open == nil {
+		open = files(filepath.Join(master, "journal"))
+	}
+	config.Machine, config.Journal, closer, err = open(ctx, checkpoint.Config{Kinds: p.Kinds})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config.Store, config.Dir, config.Shared = store, filepath.Join(master, "agents"), s.shared
 	config.Cluster, err = p.Connect(config.Machine.Epoch(), filepath.Join(master, "cluster"),
 		Guarded{Program: s.guard, URL: s.url + "/lease", TokenFile: filepath.Join(s.shared, guardToken), Every: s.every})
-	return err
+	if err != nil {
+		return nil, errors.Join(err, config.Journal.Close(), closer.Close())
+	}
+	return closer, nil
+}
+
+// files opens a journal of files in a folder.
+func files(folder string) func(context.Context, checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
+	return func(_ context.Context, config checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
+		disk, err := vfs.NewOS(folder)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		machine, records, err := journal.Open(disk, config)
+		if err != nil {
+			return nil, nil, nil, errors.Join(err, disk.Close())
+		}
+		return machine, records, disk, nil
+	}
 }
 
 // guardToken is the file with the credential of the guards, which jobs can read as well. It signs claims, and nobody who

@@ -10,8 +10,11 @@ import (
 	"time"
 )
 
-// lead leads as the program does.
-func (p *Program) lead(ctx context.Context, lock string) (context.Context, func(), error) {
+// lead leads as the program does. Who advises opens no journal.
+func (p *Program) lead(ctx context.Context, lock string, advise bool) (context.Context, func(), error) {
+	if p.Journal != nil && !advise {
+		return ctx, func() {}, nil // to open it is to lead
+	}
 	if p.Lead != nil {
 		return p.Lead(ctx)
 	}

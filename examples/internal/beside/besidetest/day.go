@@ -29,6 +29,8 @@ const (
 	Elastic = "elastic"
 	// Gang is Fixed for a Player that lets a job begin only when all of its containers have room.
 	Gang = "gang"
+	// Preempt is Fixed for a Player whose jobs have priorities, of which the lower make room for the higher.
+	Preempt = "preempt"
 )
 
 // Daily is a cluster manager on which a day is played.
@@ -49,7 +51,7 @@ type Player interface {
 	// Elastic submits an elastic job whose containers run a command line, and returns what they are told that it is called.
 	Elastic(j *day.Job, argv []string) string
 	// Fixed submits a job with its fixed containers, each of which runs a command line with these variables, beside its own
-	// number, from 0, in APPORTION_RANK. The policy is Fixed or Gang.
+	// number, from 0, in APPORTION_RANK. The policy is Fixed, Gang or Preempt.
 	Fixed(policy string, j *day.Job, argv []string, env map[string]string)
 	// Left is how many jobs have not ended.
 	Left() int

@@ -57,8 +57,8 @@ func (b *Bench) common() []Fault {
 			Wait(r, time.Second, 8*time.Second)
 			b.Signal(syscall.SIGCONT)
 		}},
-		{Name: "a second controller waits, and follows the first when that is killed", Of: controllers, Do: b.follow},
-		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: controllers, Do: b.replace},
+		{Name: "a second controller waits, and follows the first when that is killed", Of: controllers, Do: b.Follow},
+		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: controllers, Do: b.Replace},
 	}
 }
 
@@ -71,8 +71,8 @@ const leadLimit = 90 * time.Second
 // leads reports whether a controller leads: one that waits answers nobody.
 func (b *Bench) leads(p *process) bool { return b.ask(p.address, "/state") != nil }
 
-// follow lets a second controller wait for the first, which is killed.
-func (b *Bench) follow(r *rand.Rand) {
+// Follow lets a second controller wait for the first, which is killed.
+func (b *Bench) Follow(r *rand.Rand) {
 	second := b.start()
 	Wait(r, time.Second, 4*time.Second)
 	if b.leads(second) {
@@ -83,9 +83,9 @@ func (b *Bench) follow(r *rand.Rand) {
 	b.lead(second)
 }
 
-// replace lets a second controller lead while the first is stopped and its lock is lost, as that of a machine that is cut off
+// Replace lets a second controller lead while the first is stopped and its lock is lost, as that of a machine that is cut off
 // is. The first, when it goes on, must find that out and end.
-func (b *Bench) replace(r *rand.Rand) {
+func (b *Bench) Replace(r *rand.Rand) {
 	first := b.now
 	b.Signal(syscall.SIGSTOP)
 	_ = os.Remove(filepath.Join(b.Shared, "master", "lock")) // where leadership is no lock there is none
