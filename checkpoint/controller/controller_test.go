@@ -21,7 +21,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/guard"
@@ -299,43 +298,66 @@ func TestReplacedWhileIdle(t *testing.T) {
 	b := newBench(t)
 	b.submit(6, "a")
 	b.holds(map[string]int{"a": 6})
+	idle, ended := b.beginIdle()
+	job := b.job("a")
+	id := guard.ID{Job: "a", Attempt: job.Attempt, Server: job.Containers[0]}
+	b.eventually("it has vouched for what runs", func() bool {
+		seen, _ := idle.Desk().Seen(id)
+		return !seen.Granted.IsZero() && fmt.Sprint(b.held()) == "map[a:6]" && idle.Last().Decision != nil
+	})
+	time.Sleep(10 * b.config.Look) // what is new to it is written by now
+	seen, _ := idle.Desk().Seen(id)
+	b.begin()
+	if grant, err := idle.Desk().Answer(seen.Claim); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("%+v, %v", grant, err)
+	}
+	b.endsReplaced(ended)
+	b.holds(map[string]int{"a": 6})
+}
+
+// So does one that has no jobs, and would never write again.
+func TestReplacedWithoutJobs(t *testing.T) {
+	b := newBench(t)
+	_, ended := b.beginIdle()
+	b.eventually("it has seen the cluster", func() bool { s := b.now().State(); return len(s.Servers) == 3 })
+	time.Sleep(10 * b.config.Look) // what is new to it is written by now
+	b.begin()
+	b.endsReplaced(ended)
+}
+
+// beginIdle starts a controller that saves nothing by itself, in place of the one that runs, and that nobody stops.
+func (b *bench) beginIdle() (idle *controller.Controller, ended <-chan error) {
+	b.Helper()
 	b.stop()
 	b.config.Options = &driver.Options{Poll: 10 * time.Millisecond, SaveEvery: time.Hour}
 	machine, records, err := journal.Open(b.disk, checkpoint.Config{Kinds: b.config.Problem.Kinds})
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	config := b.config
-	config.Machine, config.Journal, config.Look = machine, records, time.Hour
-	first, err := controller.New(config)
-	if err != nil {
-		t.Fatal(err)
+	config.Machine, config.Journal = machine, records
+	if idle, err = controller.New(config); err != nil {
+		b.Fatal(err)
 	}
 	b.mu.Lock()
-	b.c = first
+	b.c, b.stop = idle, func() {}
 	b.mu.Unlock()
-	job := b.job("a")
-	claim := guard.Claim{ID: guard.ID{Job: "a", Attempt: job.Attempt, Server: job.Containers[0]}, Epoch: 1, Life: "x", Clock: agent.Stamp{Boot: "b", At: time.Minute},
-		State: guard.State{Started: true}}
-	first.Desk().Reached(claim.Server)
-	if grant, err := first.Desk().Answer(claim); err != nil || grant.Length != lease {
-		t.Fatalf("%+v, %v", grant, err)
+	end := make(chan error, 1)
+	go func() { end <- idle.Run(context.Background()) }()
+	return idle, end
+}
+
+// endsReplaced waits until a controller has ended since another has its journal.
+func (b *bench) endsReplaced(ended <-chan error) {
+	b.Helper()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, checkpoint.ErrFenced) {
+			b.Errorf("it has ended with %v", err)
+		}
+	case <-time.After(60 * time.Second):
+		b.Fatal("it goes on")
 	}
-	config.Look = 5 * time.Millisecond
-	idle, err := controller.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- idle.Run(context.Background()) }()
-	b.begin()
-	if grant, err := first.Desk().Answer(claim); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("%+v, %v", grant, err)
-	}
-	if err := <-ended; !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("it has ended with %v", err)
-	}
-	b.holds(map[string]int{"a": 6})
 }
 
 // A job that is missing for a moment, as after the manager was started again, keeps all that it has. One that its user has

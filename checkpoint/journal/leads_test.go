@@ -41,7 +41,18 @@ func TestLeads(t *testing.T) {
 	if err := j.Leads(); !errors.Is(err, broken) || errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("a disk that does not answer: %v", err)
 	}
-	broken = nil
+	broken, first = nil, nil
+	// Another has taken the next number, and has not come to an end with it.
+	claim, err := mem.Create(name(j.number+1, claimed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
+		t.Errorf("the first while another opens: %v", err)
+	}
+	if err := errors.Join(claim.Close(), mem.Remove(name(j.number+1, claimed))); err != nil {
+		t.Fatal(err)
+	}
 	_, second := mustOpen(t, mem)
 	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first after the second: %v", err)
@@ -49,7 +60,6 @@ func TestLeads(t *testing.T) {
 	if err := second.Leads(); err != nil {
 		t.Errorf("the second: %v", err)
 	}
-	first = nil
 	if err := j.Compact(m.Snapshot()); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("a compaction of the first: %v", err)
 	}
