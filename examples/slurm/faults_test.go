@@ -33,7 +33,7 @@ func (b *bench) own() []besidetest.Fault {
 			node := nodes[r.IntN(len(nodes))]
 			b.slurm("scontrol", "update", "NodeName="+node, "State=DRAIN", "Reason=test")
 			besidetest.Wait(r, time.Second, 6*time.Second)
-			b.slurm("scontrol", "update", "NodeName="+node, "State=RESUME")
+			b.resume(node)
 		}},
 		{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
 			if ids := b.held(); len(ids) > 0 {
@@ -43,6 +43,16 @@ func (b *bench) own() []besidetest.Fault {
 			b.more(r)
 		}},
 	}
+}
+
+// resume ends the drain of a node. slurmctld that was killed meanwhile may have forgotten the drain, and refuses then.
+func (b *bench) resume(node string) {
+	b.Bench.Helper()
+	besidetest.Eventually(b.Bench, node+" is not drained any more", 60*time.Second, func() bool {
+		_, _ = command(context.Background(), "", "scontrol", "update", "NodeName="+node, "State=RESUME") // what became of it is looked at
+		text, err := command(context.Background(), "", "scontrol", "-o", "show", "node", node)
+		return err == nil && !strings.Contains(readRecord(text)["State"], "DRAIN")
+	})
 }
 
 // slurm runs one of Slurm's commands until its daemons take it.
