@@ -231,7 +231,7 @@ func TestSuite(t *testing.T) {
 
 func (b *bench) do(e checkpoint.Effect) checkpoint.Reply {
 	b.t.Helper()
-	e.Job, e.Epoch = "lr", 1
+	e.Job, e.Epoch = "lr", max(e.Epoch, 1)
 	e.Containers = []string{"here", "here", "there"}
 	replied := make(chan checkpoint.Reply, 1)
 	order := agent.Order{Effect: e, Spec: json.RawMessage(`{}`), Heard: b.heard}

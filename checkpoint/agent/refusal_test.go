@@ -168,6 +168,34 @@ func TestNothingStartsBeforeTheBook(t *testing.T) {
 	b.must(checkpoint.Stop, 1, 0)
 }
 
+// What is news to the book is not done, and counts as not done, before it is written down: here that there is a newer master.
+func TestNothingIsDoneBeforeTheBook(t *testing.T) {
+	b := newBench(t)
+	var full atomic.Bool
+	b.config.Disk = vfstest.Hooked(b.config.Disk, func(op vfstest.Op, name string) error {
+		if full.Load() && op == vfstest.Sync {
+			return vfstest.ErrInjected
+		}
+		return nil
+	})
+	b.restart()
+	b.must(checkpoint.Create, 1, 0)
+	b.must(checkpoint.Resume, 1, 0)
+	before := b.fake.said()
+	full.Store(true)
+	for _, e := range []checkpoint.Effect{
+		{Action: checkpoint.Save, Attempt: 1, Checkpoint: 2, Epoch: 7}, {Action: checkpoint.Confirm, Attempt: 1, Epoch: 7},
+		{Action: checkpoint.Create, Attempt: 3, Epoch: 7},
+	} {
+		if r := b.do(e); r.Outcome != checkpoint.Failed {
+			t.Errorf("%s: %+v", e.Action, r)
+		}
+	}
+	if said := b.fake.said(); said != before {
+		t.Errorf("the runner was told to %q, before %q", said, before)
+	}
+}
+
 // An attempt that was created and not resumed has nothing to save and is not running.
 func TestSaveNeedsResume(t *testing.T) {
 	b := newBench(t)

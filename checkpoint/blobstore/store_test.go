@@ -22,6 +22,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/medium"
+	"github.com/apportion/apportion/checkpoint/store/shards"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -157,6 +158,33 @@ func TestInline(t *testing.T) {
 		s.options.Form = medium.Form{SHA256: true}
 		return inMemory{s}
 	})
+}
+
+// withShares is a subject whose checkpoints may have several writers.
+type withShares struct {
+	*shards.Store
+	under subject
+}
+
+func sharded(s subject) withShares { return withShares{shards.New(s), s} }
+
+// Restart implements storetest.Restarter.
+func (w withShares) Restart(t testing.TB) store.Store { return sharded(w.under.Restart(t).(subject)) }
+
+// Leftovers implements storetest.Restarter.
+func (w withShares) Leftovers(t testing.TB) int { return w.under.Leftovers(t) }
+
+// TestShares lets several writers write a checkpoint into a bucket, each its share.
+func TestShares(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) subject{
+		"memory": func(t *testing.T) subject { return memory(t) },
+		"files":  func(t *testing.T) subject { return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1")) },
+		"s3":     func(t *testing.T) subject { return newSubject(t, openURL(t, s3URL(t, nil))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.RunSharded(t, func(t *testing.T) store.Sharded { return sharded(open(t)) })
+		})
+	}
 }
 
 // memory returns a store in a bucket of its own in memory.

@@ -388,6 +388,44 @@ func TestSyncBesideFails(t *testing.T) {
 	}
 }
 
+// TestOneSyncBeside lets the sync that runs beside take long, while more is written, and fail: no other begins before it has
+// ended, for its error would be lost with it.
+func TestOneSyncBeside(t *testing.T) {
+	var syncs atomic.Int64
+	slow := make(chan struct{})
+	s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+		if op != vfstest.Sync || !strings.HasSuffix(name, "/0") || syncs.Add(1) > 1 {
+			return nil
+		}
+		<-slow
+		return syscall.EIO
+	}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Begin(t.Context(), "job", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := w.Part("part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := []byte(strings.Repeat("x", flushBytes))
+	for range 4 {
+		if _, err := part.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(slow)
+	if err := part.Close(); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Close after %d syncs: %v, want EIO", syncs.Load(), err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Error(err)
+	}
+}
+
 // mountTmpfs mounts a file system in memory for the time of the test, which must be root's to do so.
 func mountTmpfs(t *testing.T, size string) string {
 	t.Helper()
