@@ -309,6 +309,31 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 	}
 }
 
+// What is given back from a slot on leaves the slots before it taken.
+func TestReleaseFrom(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	l, err := NewLedger(cluster, bounds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := plainJob("j", 1)
+	in := func(slot int) Schedule {
+		return Schedule{{Slot: slot, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 1, Count: 1}}}}
+	}
+	all := slices.Concat(in(1), in(2), in(3))
+	if err := l.Commit(&j, all); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(&j, all, 2); err != nil {
+		t.Fatal(err)
+	}
+	for slot, want := range map[int]error{1: nil, 2: ErrNotTaken, 3: ErrNotTaken} {
+		if err := l.Release(&j, in(slot), 0); !errors.Is(err, want) {
+			t.Errorf("slot %d, of which all is given back from 2 on: %v, want %v", slot, err, want)
+		}
+	}
+}
+
 func TestLedgerAsks(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
 	l, _ := NewLedger(cluster, bounds, nil)

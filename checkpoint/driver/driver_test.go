@@ -625,9 +625,14 @@ func TestCompaction(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var compactions atomic.Int64
 		w.wrap = func(j driver.Journal) driver.Journal { return &counted{j, &compactions} }
-		w.options.CompactBytes = 4000
 		w.open()
 		w.runs("lr", "s1")
+		if n := compactions.Load(); n > 0 {
+			t.Errorf("%d compactions of a short journal", n)
+		}
+		w.close()
+		w.options.CompactBytes = 4000
+		w.open()
 		for range 30 {
 			w.must(adjust("lr", "s2"))
 			w.await("lr", on("s2"))

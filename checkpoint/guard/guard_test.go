@@ -64,8 +64,12 @@ func guardMain() int {
 	if err := os.Setenv(role, "keep"); err != nil {
 		panic(err)
 	}
+	argv := []string{"sh", "-c", s.Script}
+	if s.Script == "" {
+		argv = []string{"/nowhere/trainer"}
+	}
 	end, err := guard.Run(ctx, guard.Config{ID: guard.ID{Job: "lr", Attempt: s.Attempt, Server: "s1"}, Epoch: 3, Authority: a,
-		Argv: []string{"sh", "-c", s.Script}, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
+		Argv: argv, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
 		Acknowledgement: s.Ack, Cgroup: s.Cgroup, Record: s.Record, Request: s.Request, Every: s.Every})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -392,6 +396,18 @@ func TestLateStart(t *testing.T) {
 				t.Error("it was started")
 			}
 		})
+	}
+}
+
+// A trainer that cannot be started was not started: nobody is told that it was.
+func TestNoSuchTrainer(t *testing.T) {
+	b := newBench(t, 2*time.Second)
+	b.start("")
+	if code := b.ends(); code != 99 {
+		t.Errorf("exit status %d", code)
+	}
+	if seen, _ := b.desk.Seen(guard.ID{Job: "lr", Attempt: 5, Server: "s1"}); seen.Claim.Life == "" || seen.Claim.State.Started {
+		t.Errorf("the desk has heard %+v", seen.Claim)
 	}
 }
 

@@ -68,8 +68,8 @@ func TestParse(t *testing.T) {
 	}
 	// The number of the container and the files of saves are told to the trainer as well.
 	dir := t.TempDir()
-	c, err = parse([]string{"-files", "f", "-rank", "4+2", "-dir", dir, "-every", "1s", "sh"}, io.Discard)
-	if err != nil || c.Rank != 6 || c.Every != time.Second || c.Request != filepath.Join(dir, "request") || c.Acknowledgement != filepath.Join(dir, "acknowledgement") {
+	c, err = parse([]string{"-files", "f", "-rank", "4+2", "-dir", dir, "-every", "1s", "-start", "7s", "sh"}, io.Discard)
+	if err != nil || c.Rank != 6 || c.Every != time.Second || c.Start != 7*time.Second || c.Request != filepath.Join(dir, "request") || c.Acknowledgement != filepath.Join(dir, "acknowledgement") {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, want := range []string{"APPORTION_RANK=6", "APPORTION_SAVE_REQUEST=" + c.Request, "APPORTION_SAVE_ACK=" + c.Acknowledgement} {
