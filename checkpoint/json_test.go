@@ -212,6 +212,27 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestRecoverRefusesContainers: what a job has is in order, and on servers that are on record.
+func TestRecoverRefusesContainers(t *testing.T) {
+	servers := []checkpoint.Host{{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}}, {Server: apportion.Server{ID: "s2", Capacity: apportion.Resources{4}}}}
+	for name, list := range map[string][]string{"out of order": {"s2", "s1"}, "an unknown server": {"s1", "s3"}} {
+		for field, set := range map[string]func(j *checkpoint.Job){
+			"Target": func(j *checkpoint.Job) { j.Target = list }, "Fallback": func(j *checkpoint.Job) { j.Fallback = list },
+			"Wanted": func(j *checkpoint.Job) { j.Wanted = list }, "Containers": func(j *checkpoint.Job) { j.Containers, j.Target = list, list },
+		} {
+			j := checkpoint.Job{Name: "a", Demand: apportion.Resources{1}, Min: 1, Phase: checkpoint.Waiting, Target: []string{"s1", "s2"}}
+			record := checkpoint.Record{Next: 9, Servers: servers, Jobs: []checkpoint.Job{j}}
+			if _, err := checkpoint.Recover(simConfig(), 1, record); err != nil {
+				t.Fatalf("the right one: %v", err)
+			}
+			set(&record.Jobs[0])
+			if _, err := checkpoint.Recover(simConfig(), 1, record); !errors.Is(err, checkpoint.ErrCorrupt) {
+				t.Errorf("%s %s: %v", field, name, err)
+			}
+		}
+	}
+}
+
 // TestRecoverRefusesPhase: a record that no JSON has gone through may hold any phase.
 func TestRecoverRefusesPhase(t *testing.T) {
 	record := checkpoint.Record{Next: 1, Jobs: []checkpoint.Job{{Name: "a", Demand: slot, Min: 1, Phase: "dreaming"}}}
