@@ -36,7 +36,7 @@ type play struct {
 
 // plays are the records in their order: what the manager does by itself comes first, and the controller beside it last.
 var plays = []play{
-	{"nomad", [][2]string{{"fixed", "Nomad: binpack, fixed counts"}, {"elastic", "Nomad: Dorm, elastic jobs"}}},
+	{"nomad", [][2]string{{"fixed", "Nomad: binpack, fixed counts"}, {"preempt", "Nomad: the same, with preemption"}, {"elastic", "Nomad: Dorm, elastic jobs"}}},
 	{"slurm", [][2]string{{"fixed", "Slurm: backfill, fixed sizes"}, {"elastic", "Slurm: Dorm, elastic jobs"}}},
 	{"yarn", [][2]string{{"fixed", "YARN: CapacityScheduler, fixed counts"}, {"elastic", "YARN: Dorm, elastic jobs"}}},
 	{"kubernetes", [][2]string{{"fixed", "Kubernetes: stock Jobs, default scheduler"}, {"gang", "Kubernetes: gangs of fixed size"},
