@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,4 +106,93 @@ func TestCommands(t *testing.T) {
 	if found < 30 {
 		t.Errorf("only %d commands", found)
 	}
+}
+
+// place matches a Go file named in a text, and the function named behind it.
+var place = regexp.MustCompile("`([a-z/]+[.]go)`(?:[ \n]+\\(`([A-Za-z]+)`\\))?")
+
+// Go files that the texts name by their path from the root are there, and declare what is named behind them.
+func TestPlaces(t *testing.T) {
+	texts, _ := repository(t)
+	found := 0
+	for _, name := range texts {
+		for _, match := range place.FindAllStringSubmatch(read(t, name), -1) {
+			file, declared := match[1], match[2]
+			if !strings.Contains(file, "/") {
+				continue // beside the text, or a word for a kind of file
+			}
+			source, err := os.ReadFile(filepath.FromSlash(file))
+			if _, beside := os.Stat(filepath.Join(filepath.Dir(name), file)); err != nil && beside != nil {
+				t.Errorf("%s names %s, which is not there", name, file)
+			}
+			if err != nil || declared == "" {
+				continue
+			}
+			found++
+			if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + declared + `\(`).Match(source) {
+				t.Errorf("%s: %s declares no %s", name, file, declared)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d functions are named", found)
+	}
+}
+
+// tested matches "go test" with what it is told, to the end of the code or of the line, and "cd FOLDER && " before it.
+var tested = regexp.MustCompile("(?:(?m:^)|`)(?:cd ([a-z/]+) && )?go test ([^`\n]*(?:\n +[^`\n]+`)?)")
+
+// Tests and benchmarks that the texts tell to run are there, in the package behind them.
+func TestTestCommands(t *testing.T) {
+	texts, _ := repository(t)
+	found := 0
+	for _, name := range texts {
+		for _, match := range tested.FindAllStringSubmatch(read(t, name), -1) {
+			words := strings.Fields(strings.Trim(match[2], "`"))
+			// What is behind -args is for the test itself.
+			if at := slices.Index(words, "-args"); at >= 0 {
+				words = words[:at]
+			}
+			wanted, folder := "", ""
+			for i, word := range words {
+				switch {
+				case (word == "-run" || word == "-bench") && i+1 < len(words):
+					// Names of subtests are not looked at.
+					if pattern, _, _ := strings.Cut(strings.Trim(words[i+1], "'"), "/"); pattern != "NONE" && pattern != "^$" {
+						wanted = pattern
+					}
+				case strings.HasPrefix(word, "."):
+					folder = word
+				}
+			}
+			if wanted == "" || folder == "" {
+				continue
+			}
+			found++
+			// Folders are relative to the root, or to the folder of the text.
+			if !declares(t, filepath.Join(match[1], folder), wanted) && !declares(t, filepath.Join(filepath.Dir(name), match[1], folder), wanted) {
+				t.Errorf("%s: %q: no test of this name in %s", name, match[0], folder)
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d commands", found)
+	}
+}
+
+// declares reports whether the tests of a folder have one whose name matches a pattern, as go test looks for it.
+func declares(t *testing.T, folder, pattern string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, match := range regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w*)\(`).FindAllStringSubmatch(read(t, file), -1) {
+			if ok, err := regexp.MatchString(pattern, match[1]); ok || err != nil {
+				return err == nil
+			}
+		}
+	}
+	return false
 }

@@ -23,8 +23,9 @@ const tools = library + "/internal/tools"
 
 // sources are programs on modules of ours.
 var sources = map[string]string{
-	"":                      "package main\n\nimport \"" + library + "/alloc\"\n\nfunc main() { _ = alloc.Reallocate }\n",
-	"/checkpoint/blobstore": "package main\n\nimport \"" + library + "/checkpoint/blobstore\"\n\nfunc main() { _ = blobstore.Open }\n",
+	"":                        "package main\n\nimport \"" + library + "/alloc\"\n\nfunc main() { _ = alloc.Reallocate }\n",
+	"/checkpoint/blobstore":   "package main\n\nimport \"" + library + "/checkpoint/blobstore\"\n\nfunc main() { _ = blobstore.Open }\n",
+	"/checkpoint/etcdjournal": "package main\n\nimport \"" + library + "/checkpoint/etcdjournal\"\n\nfunc main() { _ = etcdjournal.Open }\n",
 }
 
 // stranger is a machine on which nothing of ours is installed: it has a proxy, an empty module cache, and a
@@ -69,7 +70,7 @@ func publish(t *testing.T) *stranger {
 // download makes sure that the modules that others need from elsewhere are in the module cache of this machine.
 func download(t *testing.T) {
 	t.Helper()
-	for _, folder := range []string{root, root + "/checkpoint/blobstore"} {
+	for _, folder := range []string{root, root + "/checkpoint/blobstore", root + "/checkpoint/etcdjournal"} {
 		cmd := exec.Command("go", "mod", "download")
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -102,7 +103,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestFetch installs the command, runs quickstart, and builds a program on the library and on blobstore:
+// TestFetch installs the command, runs quickstart, and builds a program on the library and on each module below checkpoint:
 // each as a stranger does once a version is published.
 func TestFetch(t *testing.T) {
 	if testing.Short() {
@@ -168,6 +169,7 @@ func TestReadme(t *testing.T) {
 	for _, command := range []string{
 		"go install " + library + "/examples/apportion@" + version, "go run " + library + "/examples/quickstart@" + version,
 		"go get " + library + "@" + version, "go get " + library + "/checkpoint/blobstore@" + version,
+		"go get " + library + "/checkpoint/etcdjournal@" + version,
 		"go work init . ../apportion ../apportion/checkpoint/blobstore",
 	} {
 		if !strings.Contains(string(readme), command) {
