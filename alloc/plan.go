@@ -56,7 +56,8 @@ type Plan struct {
 
 // NewPlan returns the plan from p.Previous to next. Applications whose containers do not change
 // appear nowhere in it. Options are those in shares, as a Decision has them, else those in use before; with another
-// option every container of an application changes. Of a problem that is not valid Forced is not known. O(size of both allocations, sorted; applications x servers x kinds).
+// option every container of an application changes. Of a problem that is not valid Forced is not known. O(size of both
+// allocations, sorted; applications x servers x kinds).
 func NewPlan(p *Problem, next Allocation, shares ...Share) *Plan {
 	plan := &Plan{}
 	o := newOptionChange(p, shares)

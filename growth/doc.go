@@ -14,8 +14,9 @@
 // A history is at most 31 averages, each of as many readings. Sixteen shapes of learning curves, exponentials
 // and power laws over the part of the run, are fitted by least squares; their mean, weighted by exp(-rest /
 // (2 scatter)), says what as much work again would bring, and the line through the later part corrects it as far as
-// it is more than noise; what strays from the shapes and likes its neighbours counts for fewer readings. So a young or noisy job is judged by the shape of its whole run, and an old one by
-// its end. A reading that leaps away counts once two more confirm it; a leap for the worse begins the history anew.
+// it is more than noise; what strays from the shapes as its neighbours do counts for fewer readings. So a young or
+// noisy job is judged by the shape of its whole run, and an old one by its end. A reading that leaps away counts once
+// two more confirm it; a leap for the worse begins the history anew.
 //
 // # Notation
 //

@@ -61,9 +61,10 @@
 // not part of the contract.
 //
 // The run earns at least 1/(2 alpha) of the offline optimum if (a) U and L are valid for all jobs, (b)
-// the optimum admits a job that is worth something and demands something on both sides, (c) every job takes a small part of any one server in any one slot, all its
-// workers there together, and (d) no better schedule of an admitted job was hidden by a server without
-// room. With jobs that take much of a server the ratio can be anything; [Certify] holds always.
+// the optimum admits a job that is worth something and demands something on both sides, (c) every job takes a small part
+// of any one server in any one slot, all its workers there together, and (d) no better schedule of an admitted job was
+// hidden by a server without room. With jobs that take much of a server the ratio can be anything; [Certify] holds
+// always.
 //
 // With [Learning] there are no bounds and no alpha. What holds then, for any jobs whatever:
 //

@@ -14,7 +14,8 @@ import (
 )
 
 // AddServer adds a server to a side, after those that are there, in the current slot and all later ones. Jobs stay
-// where they are; Revise lets them use it. A server that is on the other list already is from then on open to both sides. Errors are those of Cluster.Validate, and ErrTooLarge.
+// where they are; Revise lets them use it. A server that is on the other list already is from then on open to both
+// sides. Errors are those of Cluster.Validate, and ErrTooLarge.
 func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
 	// All checks are made on a copy: an error must leave the scheduler as it is.
 	cluster := s.ledger.cluster.clone()

@@ -15,8 +15,9 @@ var ErrViolated = errors.New("solver: constraint violated")
 
 // Check returns nil if counts is a solution of inst: one entry per application, ascending servers
 // that exist and are open to it, positive counts, capacities (6) held exactly, allowed numbers (7)(8), fairness
-// loss (15) within LossTolerance, adjustments (16), ceilings (G) and one option of each Choice. Otherwise it returns the first violation, wrapping
-// ErrViolated. O(applications + placements + servers + applications of all groups) times kinds.
+// loss (15) within LossTolerance, adjustments (16), ceilings (G) and one option of each Choice. Otherwise it returns the
+// first violation, wrapping ErrViolated. O(applications + placements + servers + applications of all groups) times
+// kinds.
 func (inst *Instance) Check(counts Counts) error {
 	if len(counts) != len(inst.Apps) {
 		return fmt.Errorf("%w: %d entries for %d applications", ErrViolated, len(counts), len(inst.Apps))

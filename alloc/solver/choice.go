@@ -19,8 +19,8 @@ const Options Constraint = "one option"
 // them has containers. One that runs is Running in the way that it runs now and new in the others, so that a change of
 // the way is one adjustment, and staying is worth something in the present way alone.
 //
-// All of them have the same Idle and lose the same without containers, and may have no container by themselves. What the application loses, and
-// what it is worth without containers, counts once.
+// All of them have the same Idle and lose the same without containers, and may have no container by themselves. What the
+// application loses, and what it is worth without containers, counts once.
 type Choice struct {
 	// Apps are positions in Instance.Apps, ascending, at least one; no other Choice has them.
 	Apps []int `json:"apps"`

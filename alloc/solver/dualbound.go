@@ -21,9 +21,9 @@ import (
 //	keep_i = sum_j xprev_ij (v_i - e_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //	e_i = the sum of nu_g d_i over the groups g of i
 //
-// where w_i(n) is App.Extra, and |..| stands for App.Loss, both of any shape. Of a Choice free is the best of its options, with n above 0 in one of
-// them or, where it is not Required, in none, and keep that of the option that it runs with. Without prices on ceilings
-// (G) they are left out: what holds without them holds with them.
+// where w_i(n) is App.Extra, and |..| stands for App.Loss, both of any shape. Of a Choice free is the best of its
+// options, with n above 0 in one of them or, where it is not Required, in none, and keep that of the option that it runs
+// with. Without prices on ceilings (G) they are left out: what holds without them holds with them.
 //
 // A running application that cannot stay as it is (displaced, outside its bounds, too large for a
 // server by itself) must take its gain and uses up the budget. The bound is -Inf where the
@@ -188,8 +188,9 @@ type step struct {
 	count  int64
 }
 
-// free returns free_i in two parts: without containers, and with some. fill_i is concave in n and so is minus the loss, so without Worth the maximum is at an allowed
-// number next to the end of a step or to the n whose share is share_i, or at a bound; with Worth or Losses it may be at any.
+// free returns free_i in two parts: without containers, and with some. fill_i is concave in n and so is minus the loss,
+// so without Worth the maximum is at an allowed number next to the end of a step or to the n whose share is share_i, or
+// at a bound; with Worth or Losses it may be at any.
 func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.Resources) (none, some float64) {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))

@@ -52,7 +52,8 @@ func (s *State) check(faults *apportion.Faults, m *Manager) {
 
 // Restore returns the Manager that had a state: with the same settings it decides as that one would
 // have. With other settings it goes on with what is known under the new ones; readings and marks stay
-// valid. What has happened since the state was saved is told by events, as ever. A state that no manager can have had is refused, as apportion.Faults.
+// valid. What has happened since the state was saved is told by events, as ever. A state that no manager can have had is
+// refused, as apportion.Faults.
 func Restore(config ManagerConfig, options *ManagerOptions, state State) (*Manager, error) {
 	m, err := NewManager(config, options)
 	if err != nil {

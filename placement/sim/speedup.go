@@ -27,8 +27,9 @@ func Amdahl(serial float64) (Speedup, error) {
 	}, nil
 }
 
-// WorkOn turns a time that was measured on some containers into work. It returns the Work of a job that takes d on n containers, rounded up to nanoseconds; nil is
-// Linear. Errors: ErrRange for n below 1, a time that is negative or a speed that is none, ErrOverflow.
+// WorkOn turns a time that was measured on some containers into work. It returns the Work of a job that takes d on n
+// containers, rounded up to nanoseconds; nil is Linear. Errors: ErrRange for n below 1, a time that is negative or a
+// speed that is none, ErrOverflow.
 func WorkOn(speedup Speedup, n int64, d time.Duration) (time.Duration, error) {
 	if n < 1 || d < 0 {
 		return 0, &apportion.FieldError{Field: "n", Detail: strconv.FormatInt(n, 10) + " containers for " + d.String(), Err: apportion.ErrRange}

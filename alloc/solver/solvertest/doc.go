@@ -4,9 +4,9 @@
 // # What it computes
 //
 // Small instances with known answers; random ones of the paper's program and of the whole one against
-// exhaustive enumeration: statuses, optima, bounds, ranks of the preference; generated clusters of the sizes that the caller chooses: the referee,
-// certificates, determinism, an instance that is left alone; contexts that end before and during a
-// search; instances that are none.
+// exhaustive enumeration: statuses, optima, bounds, ranks of the preference; generated clusters of the sizes that the
+// caller chooses: the referee, certificates, determinism, an instance that is left alone; contexts that end before and
+// during a search; instances that are none.
 //
 // # Contract
 //

@@ -35,8 +35,8 @@ type Member[T any] struct {
 	step  uint64 // the newest step that named it
 }
 
-// find returns the position of the member of that name, or -1; guess is its position in the input. A caller that lists the jobs by id, or in
-// the same order of a subset, is answered without the map.
+// find returns the position of the member of that name, or -1; guess is its position in the input. A caller that lists
+// the jobs by id, or in the same order of a subset, is answered without the map.
 func (r *Roster[T]) find(guess int, name string) int {
 	if guess < len(r.Members) && r.Members[guess].ID == name {
 		return guess

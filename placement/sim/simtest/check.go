@@ -14,9 +14,9 @@ import (
 )
 
 // Check goes over the spans of all jobs with integers of any size, and over the samples with the spans; it
-// uses nothing that the simulator computed but those. It returns what is wrong with a result of a scenario, or nil: every job did exactly its work, at
-// the speed of what it held, between its arrival and its completion; nothing was held by two; and
-// the samples ascend and say what was in use.
+// uses nothing that the simulator computed but those. It returns what is wrong with a result of a scenario, or nil:
+// every job did exactly its work, at the speed of what it held, between its arrival and its completion; nothing was held
+// by two; and the samples ascend and say what was in use.
 func Check(s *sim.Scenario, r *sim.Result) error {
 	// What follows pairs jobs with their outcomes by position.
 	if len(r.Jobs) != len(s.Jobs) {

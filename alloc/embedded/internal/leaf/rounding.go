@@ -58,8 +58,8 @@ func newPacking(r *colgen.Residual) *packing {
 }
 
 // pack looks for a whole solution, which it has found if found; it stops when one is worth goal.
-// Two starts: the integer part of the program's solution, then servers filled at its prices. From each it climbs with a penalty on loss above the
-// budget, which grows until the loss fits.
+// Two starts: the integer part of the program's solution, then servers filled at its prices. From each it climbs with a
+// penalty on loss above the budget, which grows until the loss fits.
 func (k *packing) pack(goal float64) {
 	k.Found = false
 	for _, start := range [...]func(){k.floor, k.fillPriced} {

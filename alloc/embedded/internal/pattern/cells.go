@@ -74,7 +74,8 @@ func New(p *problem.Problem, limit int) *Cells { return Of(NewLists(p, limit)) }
 
 // Of lists the cells of the problem of ps by its lists; nil where that is too much.
 //
-// Servers without residents merge by class; each of the others is a cell of its own. Invariant: Subsets and ClassOfMask end with what the last cell that stays has.
+// Servers without residents merge by class; each of the others is a cell of its own. Invariant: Subsets and ClassOfMask
+// end with what the last cell that stays has.
 func Of(ps *Lists) *Cells {
 	p := ps.p
 	s := &Cells{Problem: p, Lists: ps, CellOf: make([]int32, p.Servers)}
