@@ -184,7 +184,9 @@ func (w *world) start() error {
 
 func (w *world) join(id string) error {
 	server := apportion.Server{ID: id, Capacity: apportion.Resources{w.slots[id]}}
-	return w.d.Join(context.Background(), server, w.servers[id])
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	return w.d.Join(ctx, server, w.servers[id])
 }
 
 // over returns what a driver has ended with, which must be soon.
@@ -211,7 +213,9 @@ func (w *world) close() {
 // must applies events.
 func (w *world) must(events ...checkpoint.Event) {
 	w.t.Helper()
-	if err := w.d.Apply(context.Background(), events...); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	if err := w.d.Apply(ctx, events...); err != nil {
 		w.t.Fatal(err)
 	}
 }
