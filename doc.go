@@ -107,6 +107,10 @@
 //	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
 //	[general program H, rows]	alloc/mip/choices.go	builder.choices
 //	[general program H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
+//	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/totals.go	Totals, NewTotals
+//	[Pisinger95, ways of applications]	alloc/embedded/internal/lagrange/lister.go	lister, newCells
+//	[Pisinger95, what is used]	alloc/embedded/internal/lagrange/ledger.go	Totals.Best, ledger.run
+//	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, chooser.byTotals, pack
 //	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, fix
 //	[general program (G), referee]	alloc/solver/group.go	Group, Instance.checkGroups
 //	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
@@ -378,6 +382,8 @@
 //     Management Science 15(1), 1968.
 //   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
 //     Clusters. INFOCOM 2018.
+//   - [Pisinger95] D. Pisinger. A minimal algorithm for the multiple-choice knapsack problem. European Journal
+//     of Operational Research 83(2), 1995.
 //   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization
 //     results using the ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual

@@ -37,6 +37,7 @@ var ablations = []struct {
 	{"kept ceilings", func(n *tuning.Numbers) { n.Tried = 0 }},
 	{"maxima", func(n *tuning.Numbers) { n.Divided = 0 }},
 	{"near", func(n *tuning.Numbers) { n.Near = 0 }},
+	{"joined servers", func(n *tuning.Numbers) { n.Totals = 0 }},
 	{"lattice", func(*tuning.Numbers) {}},
 }
 
@@ -121,6 +122,9 @@ func TestAblationsMatter(t *testing.T) {
 	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2),
 		alloctest.Table2(1, 500, 400, true)}
+	worthy := alloctest.GPUs(1, 6, 8, true)
+	alloctest.AddWorths(1, worthy)
+	instances = append(instances, worthy)
 	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
 		p := problem.New(inst)
 		if !lattice {

@@ -27,6 +27,8 @@ type chooser struct {
 	*Solver
 	inst *solver.Instance
 	best *solver.Solution // with the bound of all
+	// apart is inst with every option apart.
+	apart *problem.Problem
 	// priced is the bound that the prices alone prove.
 	priced float64
 	// most is the largest bound of those that were fixed, as far as all of them were.
@@ -56,7 +58,8 @@ func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solve
 func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
 	apart, added := c.inst.Apart()
 	opts := rootOptions{tune: tuning.Standard(), effort: c.opts.Effort, fine: true, stop: math.Inf(-1), choices: c.inst.Choices}
-	r := newRoot(ctx, problem.New(apart), opts)
+	c.apart = problem.New(apart)
+	r := newRoot(ctx, c.apart, opts)
 	c.priced = r.bound() - added
 	c.best.Bound = math.Min(c.priced, c.inst.Cap())
 	c.best.Multipliers = r.multipliers()
@@ -104,6 +107,7 @@ func (c *chooser) settled() {
 // search tries options, one application after the other, from those that the prices prefer.
 func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	picked, others := c.preferred(prices)
+	others = c.byTotals(ctx, picked, others)
 	quick := *c.Solver
 	quick.opts.Effort = min(quick.opts.Effort, Quick)
 	_, reached := c.try(ctx, &quick, picked)

@@ -26,10 +26,11 @@ func (r *run) searchContainers(ctx context.Context) {
 		}
 	} else {
 		r.warmUp(ctx, r.p.Inst.Cap()-solver.ObjectiveTolerance)
+		r.byTotals(ctx)
 		r.lowerRoot(ctx)
 	}
 	starts := r.newStarts()
-	for !(r.divided && r.reached()) && starts.next(ctx) {
+	for !((r.divided || r.joined) && r.reached()) && starts.next(ctx) {
 	}
 	r.branch(ctx)
 	if r.tree != nil {
@@ -40,7 +41,12 @@ func (r *run) searchContainers(ctx context.Context) {
 
 // lowerRoot computes the root bound, sets the guide, and searches below maxima where there are ceilings.
 func (r *run) lowerRoot(ctx context.Context) {
-	r.root = newRoot(ctx, r.p, rootOptions{r.tune, r.opts.Effort, true, r.attained(), nil})
+	effort := r.opts.Effort
+	// What is proven already needs no more than prices for its certificate.
+	if r.joined && r.reached() {
+		effort = 1
+	}
+	r.root = newRoot(ctx, r.p, rootOptions{r.tune, effort, true, r.attained(), nil})
 	// The guide is set before any start: annealing without prices packs what is scarce first come, first
 	// served.
 	r.a.Guide(r.root.d, r.root.descent.Best)

@@ -41,7 +41,9 @@
 //
 // Where numbers of containers have worths of their own each application is a type by itself, and the search is the one
 // by containers: moves follow the slope of the concave envelope (problem.Curve), the price bound tries every number, of
-// whatever shape the worths are, and enumeration settles tiny instances.
+// whatever shape the worths are, and enumeration settles tiny instances. Before the search goes on the servers that have an
+// application in common are joined to one (lagrange.Totals), and dynamic programming on what is used finds the best numbers for
+// these: that is a bound for any shape of the worths, and where the numbers can be packed it is the answer, proven.
 //
 // Ceilings of groups (G) that can be exceeded tell applications apart too: those of one type are below the same ones.
 // Where an early answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a
@@ -52,7 +54,8 @@
 //
 // Of applications with options (solver.Choice) an option each is fixed, and the rest is an instance without: up to 16 ways
 // to fix them are all tried, which is exact; beyond that the search starts from what prices prefer, one option in use in
-// each, and goes on to the others by what these would lose at the prices. The bound is that of the prices.
+// each, or by the best numbers on joined servers where these are found, and goes on to the others by what these would lose at
+// the prices. The bound is the lesser one of the prices and of the joined servers.
 //
 // # Notation
 //
@@ -97,7 +100,8 @@
 // bounds what grows with the effort, each part by a constant of its own: the lists of patterns
 // (mostCounts, mostResiduals, mostSubsets), programs (mostRows, mostPricings), the cuts of a descent, 8 priceCuts K
 // for each server at most, what is known of
-// sets (mostSeenBytes), the nodes that wait (mostOpenBytes), and the states of a leaf (mostStateBytes). At the
+// sets (mostSeenBytes), the nodes that wait (mostOpenBytes), the states of a leaf (mostStateBytes), and those of joined
+// servers (mostLedger). At the
 // usual efforts hardly any of it is used: 1,000 servers and 500 applications that all differ take 3 MB,
 // see BenchmarkHeap.
 //
@@ -119,6 +123,8 @@
 //	             minimization. Mathematical Programming 46, 1990.
 //	[Land60]     A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems.
 //	             Econometrica 28(3), 1960.
+//	[Pisinger95] D. Pisinger. A minimal algorithm for the multiple-choice knapsack problem. European
+//	             Journal of Operational Research 83(2), 1995.
 //	[Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking
 //	             optimization results using the ruin and recreate principle. Journal of Computational
 //	             Physics 159(2), 2000.

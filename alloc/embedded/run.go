@@ -34,13 +34,17 @@ type run struct {
 	tree *tree.Tree // nil until there is one
 	// whole is the bound with ceilings that are kept, see lagrange.Dual.Whole; +Inf where there is none.
 	whole float64
-	s     *pattern.Cells // nil where the servers are too large for lists of patterns
+	// totals is the bound by what all use together, see lagrange.Totals; +Inf where there is none.
+	totals float64
+	s      *pattern.Cells // nil where the servers are too large for lists of patterns
 	beside
 	// refused says that an early answer exceeds the ceilings of within, or that there are no lists of patterns to find
 	// one soon by.
 	refused bool
 	// divided: a search below maxima has found a solution.
 	divided bool
+	// joined: the joined servers have a best choice, which is the bound totals.
+	joined bool
 	// extra counts the nodes and rounds of the proofs.
 	extra int64
 	// unfillable: it was shown that the minima have no room.
@@ -56,13 +60,16 @@ type beside struct {
 }
 
 func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
-	return &run{p: p, opts: *opts, tune: tune, whole: math.Inf(1), a: search.New(search.NewState(p), opts.Seed, tune)}
+	return &run{p: p, opts: *opts, tune: tune, whole: math.Inf(1), totals: math.Inf(1), a: search.New(search.NewState(p), opts.Seed, tune)}
 }
 
 // bound returns the best bound.
 func (r *run) bound() float64 {
 	// Each bound is valid, and so the least of them is. Cap bounds the utilization by the capacity alone.
-	bound, best := math.Min(math.Min(r.root.bound(), r.whole), r.p.Inst.Cap()), &r.a.Best
+	bound, best := math.Min(math.Min(r.whole, r.totals), r.p.Inst.Cap()), &r.a.Best
+	if r.root != nil {
+		bound = math.Min(bound, r.root.bound())
+	}
 	if r.tree != nil {
 		// The annealer may hold a better incumbent than the tree: the tree bounds what it has not cut off.
 		bound = math.Min(bound, math.Max(r.tree.Bound(), best.Objective))

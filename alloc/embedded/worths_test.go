@@ -1,14 +1,9 @@
 package embedded_test
 
 import (
-	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"math"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded"
@@ -18,13 +13,12 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-var (
-	worthSeeds   = flag.Int("worths", 10, "how many instances of each kind BenchmarkWorths looks at")
-	worthPatient = flag.Duration("worthpatience", 10*time.Second, "how long HiGHS has for each of them")
-)
-
-// worthInstance draws an instance with worths by number, half of them with a budget for every adjustment.
+// worthInstance draws an instance with worths by number, half of them with a budget for every adjustment, or one whose
+// applications have options.
 func worthInstance(family string, seed uint64, servers, apps int, previous bool) *solver.Instance {
+	if family == "options" {
+		return alloctest.Accelerators(seed, servers, apps, previous)
+	}
 	draw := map[string]func(uint64, int, int, bool) *solver.Instance{"table2": alloctest.Table2, "mixed": alloctest.Mixed, "gpus": alloctest.GPUs}[family]
 	inst := draw(seed, servers, apps, previous)
 	alloctest.AddWorths(seed, inst)
@@ -33,22 +27,6 @@ func worthInstance(family string, seed uint64, servers, apps int, previous bool)
 	}
 	inst.LossBudget *= 2
 	return inst
-}
-
-// BenchmarkWorths compares the default effort with HiGHS on instances with worths by number, and prints a table; run it
-// with
-//
-//	go test -run NONE -bench Worths -benchtime 1x -v ./alloc/embedded -worths 20
-func BenchmarkWorths(b *testing.B) {
-	for b.Loop() {
-		for _, size := range [][2]int{{20, 30}, {100, 100}} {
-			for _, family := range []string{"gpus", "table2", "mixed"} {
-				for _, previous := range []bool{false, true} {
-					compareWorths(b, family, size[0], size[1], previous)
-				}
-			}
-		}
-	}
 }
 
 // Where HiGHS proves an optimum with worths by number it is within the bound here, and hardly above the answer.
@@ -90,61 +68,4 @@ func TestWorthsAgainstHiGHS(t *testing.T) {
 	if !testing.Short() && (compared < 8 || float64(close) < .9*float64(compared)) {
 		t.Errorf("of %d instances %d are within a thousandth", compared, close)
 	}
-}
-
-// compareWorths prints a row of the table: by how much the default effort falls short of the better of both answers,
-// how far its bound is from its own, and how long it takes.
-func compareWorths(b *testing.B, family string, servers, apps int, previous bool) {
-	var short, gaps, millis []float64
-	better := 0
-	for seed := range uint64(*worthSeeds) {
-		inst := worthInstance(family, seed, servers, apps, previous)
-		start := time.Now()
-		got, err := embedded.New(nil).Solve(b.Context(), inst)
-		if err != nil {
-			b.Fatal(err)
-		}
-		millis = append(millis, float64(time.Since(start).Microseconds())/1000)
-		ctx, cancel := context.WithTimeout(b.Context(), *worthPatient)
-		want, err := mip.New(ortools.HiGHS{}, mip.Disjunctive, &mip.Options{Search: milp.Options{RelativeGap: 1e-4}}).Solve(ctx, inst)
-		cancel()
-		if errors.Is(err, ortools.ErrUnavailable) {
-			b.Skipf("NOT MEASURED, OR-Tools is missing: %v", err)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		if !want.Status.HasSolution() && !got.Status.HasSolution() {
-			continue
-		}
-		if !got.Status.HasSolution() {
-			short = append(short, 1)
-			continue
-		}
-		best := got.Objective
-		if want.Status.HasSolution() && want.Objective > best {
-			best = want.Objective
-		} else {
-			better++
-		}
-		if got.Bound < best-1e-6 {
-			b.Errorf("%s, seed %d: bound %g, and %g can be had", family, seed, got.Bound, best)
-		}
-		short, gaps = append(short, (best-got.Objective)/math.Abs(best)), append(gaps, got.Gap())
-	}
-	within := 0
-	for _, s := range short {
-		if s <= 0.001 {
-			within++
-		}
-	}
-	b.Logf("%-22s within 0.1 %%: %d of %d, short median %.3f %% most %.3f %%, no worse %d, gap median %.3f %% most %.3f %%, ms median %.1f most %.1f",
-		fmt.Sprintf("%s %dx%d %v", family, servers, apps, previous), within, len(short), 100*middle(short), 100*slices.Max(short), better,
-		100*middle(gaps), 100*slices.Max(gaps), middle(millis), slices.Max(millis))
-}
-
-// middle returns the median, and sorts x.
-func middle(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
 }

@@ -49,6 +49,10 @@ type Budgets struct {
 	// MostCells pairs of application and server, where it ends within milliseconds.
 	Enumerated int64
 	MostCells  int
+	// Totals is how many pairs of a state and a way the exact bound of joined servers looks at for a unit of effort, where
+	// numbers of containers have worths of their own, after TotalRounds of its descent. Row "joined servers".
+	Totals      float64
+	TotalRounds int
 }
 
 // Phases say how the work of annealing is spent.
@@ -166,6 +170,7 @@ func Standard() *Numbers {
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
 			Work: 120, FreshWork: 40, CeilingWork: 22, DividedWork: 5, UnitWork: 100_000, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
+			Totals: 3000, TotalRounds: 60,
 		},
 		Phases: Phases{
 			WarmUp: 0.03, WarmUps: 4, Polish: 0.1, MostPolish: 100_000,

@@ -1,0 +1,219 @@
+// This file finds the best choice of ways in Totals exactly: by dynamic programming on what is used, where nobody takes a way
+// that loses more at the prices than the best choice can, [Pisinger95].
+
+package lagrange
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+)
+
+const (
+	// firstRegret is the first part of the bound that a choice may lose at the prices, and wider by what it grows when there
+	// is none.
+	firstRegret, wider = 1e-5, 4
+	// mostLedger bounds the states of a ledger at any effort: they take about 100 bytes each.
+	mostLedger = 500_000
+)
+
+// Best returns a bound on what all ways together bring, at most that of the prices, and the choice that attains it, by
+// application -1 for Stays, and nil where it is not known. attained is what is reached already: choices that are not
+// worth more by a margin are not looked for, and the bound is then no less. work is how many pairs of a
+// state and a way are looked at.
+//
+// A choice that is worth B - d or more, where B is the bound of the prices, is one whose ways lose no more than d
+// together, against the best of each application, with what is left of the limits at its price. All of these are
+// visited, for a small d first.
+func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64) (bound float64, counts []int64) {
+	bound = t.descent.Back()
+	if math.IsInf(bound, 0) {
+		return bound, nil
+	}
+	priced, rounding := bound, equal*math.Max(1, math.Abs(bound))
+	last := math.Min(bound-attained-margin, t.widest()+rounding)
+	for lose := math.Max(rounding, firstRegret*math.Abs(priced)); ; lose *= wider {
+		lose = math.Min(lose, last)
+		if lose <= 0 || ctx.Err() != nil {
+			return bound, nil
+		}
+		l := t.newLedger(lose)
+		if !l.run(&work) {
+			return bound, nil
+		}
+		if at, value := l.best(priced); at >= 0 {
+			return math.Min(bound, value+rounding), l.counts(at)
+		}
+		if bound = priced - lose + rounding; lose >= last {
+			return bound, nil
+		}
+	}
+}
+
+// widest returns what any choice within the limits loses at the prices at most.
+func (t *Totals) widest() float64 {
+	x, sum := t.descent.Best, 0.0
+	for r, limit := range t.limits {
+		sum += float64(x[r] * float64(limit))
+	}
+	for a := range t.takers {
+		_, best := t.takers[a].best(x)
+		worst := best
+		for w := range t.takers[a].ways {
+			worst = math.Min(worst, t.takers[a].ways[w].priced(x))
+		}
+		sum += best - worst
+	}
+	return sum
+}
+
+// ledger is the dynamic program of one d.
+type ledger struct {
+	t    *Totals
+	x    []float64
+	lose float64
+	// rows are the takers with the ways that lose no more than d, those with most of them first.
+	rows []ledgerRow
+	// states of each row: what is used up to it, what that loses, and where it came from.
+	layers [][]ledgerState
+}
+
+type ledgerRow struct {
+	taker int
+	ways  []ledgerWay
+	// least and most is what this and the later ones use, by row of Totals.
+	least, most [mostRows]int64
+}
+
+type ledgerWay struct {
+	way  int
+	lose float64
+}
+
+type ledgerState struct {
+	use    [mostRows]int64
+	lose   float64
+	before int32
+	way    int32
+}
+
+// newLedger lists the ways that lose no more than lose.
+func (t *Totals) newLedger(lose float64) *ledger {
+	l := &ledger{t: t, x: t.descent.Best, lose: lose}
+	for a := range t.takers {
+		_, best := t.takers[a].best(l.x)
+		row := ledgerRow{taker: a}
+		for w := range t.takers[a].ways {
+			if d := best - t.takers[a].ways[w].priced(l.x); d <= lose {
+				row.ways = append(row.ways, ledgerWay{w, d})
+			}
+		}
+		slices.SortStableFunc(row.ways, func(a, b ledgerWay) int { return cmp.Compare(a.lose, b.lose) })
+		l.rows = append(l.rows, row)
+	}
+	slices.SortStableFunc(l.rows, func(a, b ledgerRow) int { return cmp.Compare(len(b.ways), len(a.ways)) })
+	var least, most [mostRows]int64
+	for at := len(l.rows) - 1; at >= 0; at-- {
+		row := &l.rows[at]
+		for r := range t.limits {
+			low, high := int64(math.MaxInt64), int64(0)
+			for _, way := range row.ways {
+				q := t.takers[row.taker].ways[way.way].use[r]
+				low, high = min(low, q), max(high, q)
+			}
+			least[r], most[r] = problem.AddSaturated(least[r], low), problem.AddSaturated(most[r], high)
+		}
+		row.least, row.most = least, most
+	}
+	return l
+}
+
+// run visits all states, and reports whether work was enough.
+func (l *ledger) run(work *int64) bool {
+	states, visited := []ledgerState{{way: -1}}, 0
+	for at := range l.rows {
+		var least, most [mostRows]int64
+		if at+1 < len(l.rows) {
+			least, most = l.rows[at+1].least, l.rows[at+1].most
+		}
+		var next []ledgerState
+		known := make(map[[mostRows]int64]int32, len(states))
+		ways := l.t.takers[l.rows[at].taker].ways
+		for s := range states {
+			for _, way := range l.rows[at].ways {
+				if *work--; *work < 0 {
+					return false
+				}
+				state := ledgerState{states[s].use, states[s].lose + way.lose, int32(s), int32(way.way)}
+				if state.lose > l.lose {
+					break // the others lose more
+				}
+				for r, q := range ways[way.way].use {
+					state.use[r] = problem.AddSaturated(state.use[r], q)
+				}
+				if !l.hopes(&state, &least, &most) {
+					continue
+				}
+				if to, there := known[state.use]; !there {
+					known[state.use] = int32(len(next))
+					next = append(next, state)
+				} else if state.lose < next[to].lose {
+					next[to] = state
+				}
+			}
+		}
+		l.layers, states = append(l.layers, next), next
+		if visited += len(next); visited > mostLedger {
+			return false
+		}
+	}
+	return true
+}
+
+// hopes reports whether a state leaves enough for the least that comes, and little enough beside the most that comes.
+func (l *ledger) hopes(state *ledgerState, least, most *[mostRows]int64) bool {
+	lose := state.lose
+	for r, limit := range l.t.limits {
+		left := limit - state.use[r]
+		if left < least[r] {
+			return false
+		}
+		if unused := left - most[r]; unused > 0 {
+			lose += float64(l.x[r] * float64(unused))
+		}
+	}
+	return lose <= l.lose
+}
+
+// best returns the last state that is worth most, and its worth; -1 where there is none. priced is the bound of the prices.
+func (l *ledger) best(priced float64) (at int, value float64) {
+	at, value = -1, math.Inf(-1)
+	if len(l.layers) == 0 {
+		return at, value
+	}
+	for s, state := range l.layers[len(l.layers)-1] {
+		worth := priced - state.lose
+		for r, limit := range l.t.limits {
+			worth -= float64(l.x[r] * float64(limit-state.use[r]))
+		}
+		if worth > value {
+			at, value = s, worth
+		}
+	}
+	return at, value
+}
+
+// counts returns the choice that led to a last state, by application.
+func (l *ledger) counts(at int) []int64 {
+	counts := make([]int64, len(l.t.p.Apps))
+	for row := len(l.layers) - 1; row >= 0; row-- {
+		state := &l.layers[row][at]
+		way := &l.t.takers[l.rows[row].taker].ways[state.way]
+		counts[way.app] = way.n
+		at = int(state.before)
+	}
+	return counts
+}

@@ -1,0 +1,185 @@
+// This file lists the ways that an application may have, and the cells of servers that these use, for Totals.
+
+package lagrange
+
+import (
+	"slices"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// cells are the classes of servers joined where an application may be on both.
+type cells struct {
+	inst  *solver.Instance
+	of    map[int]int // by class
+	count int
+}
+
+// newCells joins the classes that any application may use together. O(classes x sum of lists of classes).
+func newCells(inst *solver.Instance) *cells {
+	c := &cells{inst: inst, of: map[int]int{}}
+	for j := range inst.Capacity {
+		if class := c.classOf(j); class >= 0 {
+			if _, known := c.of[class]; !known {
+				c.of[class] = c.count
+				c.count++
+			}
+		}
+	}
+	for i := range inst.Apps {
+		open := inst.Apps[i].Classes
+		if open == nil {
+			c.joinAll()
+			break
+		}
+		first := slices.IndexFunc(open, func(class int) bool { _, known := c.of[class]; return known })
+		for at := first + 1; first >= 0 && at < len(open); at++ {
+			c.join(open[first], open[at])
+		}
+	}
+	c.number()
+	return c
+}
+
+// number gives the cells that are left numbers from 0, in the order of their first servers.
+func (c *cells) number() {
+	number := map[int]int{}
+	for j := range c.inst.Capacity {
+		if old, known := c.of[c.classOf(j)]; known {
+			if _, numbered := number[old]; !numbered {
+				number[old] = len(number)
+			}
+		}
+	}
+	for class, old := range c.of {
+		c.of[class] = number[old]
+	}
+	c.count = max(1, len(number))
+}
+
+func (c *cells) classOf(j int) int {
+	if c.inst.Class == nil {
+		return 0
+	}
+	return c.inst.Class[j]
+}
+
+func (c *cells) ofServer(j int) int { return c.of[c.classOf(j)] }
+
+// join makes the cells of two classes one, if there are servers of both.
+func (c *cells) join(a, b int) {
+	to, here := c.of[a]
+	from, there := c.of[b]
+	if !here || !there || to == from {
+		return
+	}
+	for class, cell := range c.of {
+		if cell == from {
+			c.of[class] = to
+		}
+	}
+}
+
+func (c *cells) joinAll() {
+	for class := range c.of {
+		c.of[class] = 0
+	}
+}
+
+// ofApp returns the cell in which an application may be placed anew, -1 where there is none.
+func (c *cells) ofApp(app *solver.App) int {
+	if app.Classes == nil {
+		return 0
+	}
+	for _, class := range app.Classes {
+		if cell, known := c.of[class]; known {
+			return cell
+		}
+	}
+	return -1
+}
+
+// lister lists ways.
+type lister struct {
+	t      *Totals
+	cells  *cells
+	listed int
+}
+
+// add adds a way of application i to a taker, unless it uses more of a row than there is.
+func (l *lister) add(to *taker, i int, n int64, value, loss float64, use []int64) {
+	for r, q := range use {
+		if q > l.t.limits[r] {
+			return
+		}
+	}
+	to.ways = append(to.ways, totalWay{int32(i), n, value - float64(l.t.p.Inst.LossPrice*loss), loss, use})
+	l.listed++
+}
+
+// anew returns what a change of application i takes, nothing else.
+func (l *lister) anew(i int) []int64 {
+	use := make([]int64, len(l.t.limits))
+	if app := &l.t.p.Inst.Apps[i]; app.Running {
+		use[len(use)-1] = app.Cost
+	}
+	return use
+}
+
+// none adds the way without containers.
+func (l *lister) none(to *taker, i int) {
+	if l.t.p.Apps[i].Fixed {
+		return
+	}
+	app := &l.t.p.Inst.Apps[i]
+	l.add(to, i, 0, app.Extra(0), app.Loss(0), l.anew(i))
+}
+
+// some adds all ways with containers, those that stay as they are first.
+func (l *lister) some(to *taker, i int) {
+	p := l.t.p
+	a, app := &p.Apps[i], &p.Inst.Apps[i]
+	demand := p.DemandOf(a.Type)
+	if a.Pinnable || app.Running && p.Inst.MayStay(i) {
+		use := make([]int64, len(l.t.limits))
+		for _, placed := range app.Previous {
+			for k, q := range demand {
+				at := l.cells.ofServer(placed.Server)*p.Kinds + k
+				use[at] = problem.AddSaturated(use[at], problem.MulSaturated(placed.Count, q))
+			}
+		}
+		held := solver.Containers(app.Previous)
+		l.add(to, i, Stays, float64(app.Value*float64(held))+app.Extra(held)+app.Stay, app.Loss(held), use)
+	}
+	cell := l.cells.ofApp(app)
+	if a.Fixed || cell < 0 {
+		return
+	}
+	for n, extra := range app.Numbers() {
+		if n > a.Max || l.listed > mostListed {
+			break
+		}
+		if n == 0 {
+			continue
+		}
+		use := l.anew(i)
+		for k, q := range demand {
+			use[cell*p.Kinds+k] = problem.MulSaturated(n, q)
+		}
+		l.add(to, i, n, float64(app.Value*float64(n))+extra, app.Loss(n), use)
+	}
+}
+
+// leave charges whoever has another option in use for leaving the one that runs, entry i.
+func (l *lister) leave(to *taker, i int) {
+	app := &l.t.p.Inst.Apps[i]
+	if !app.Running {
+		return
+	}
+	for w := range to.ways {
+		if way := &to.ways[w]; int(way.app) != i {
+			way.use[len(way.use)-1] = problem.AddSaturated(way.use[len(way.use)-1], app.Cost)
+		}
+	}
+}

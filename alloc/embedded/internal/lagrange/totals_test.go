@@ -1,0 +1,225 @@
+package lagrange
+
+import (
+	"math"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/counting"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
+)
+
+// plenty is more work than any instance here takes.
+const plenty = 1 << 30
+
+// totalsOf joins the servers of an instance; nil where that cannot be done.
+func totalsOf(inst *solver.Instance) *Totals {
+	apart, _ := inst.Apart()
+	p := problem.New(apart)
+	if counting.Conflict(p) != nil {
+		return nil
+	}
+	return NewTotals(p, inst.Choices, inst.LossBudget)
+}
+
+// most tries all choices of ways: what the best of those within the limits brings, losses at their price.
+func (t *Totals) most(at int, left []int64, price float64) float64 {
+	if at == len(t.takers) {
+		return float64(price * t.losses)
+	}
+	best := math.Inf(-1)
+	for w := range t.takers[at].ways {
+		way := &t.takers[at].ways[w]
+		fits := true
+		for r, q := range way.use {
+			left[r] -= q
+			fits = fits && left[r] >= 0
+		}
+		if fits {
+			best = math.Max(best, way.value-float64(price*way.loss)+t.most(at+1, left, price))
+		}
+		for r, q := range way.use {
+			left[r] += q
+		}
+	}
+	return best
+}
+
+// choices returns how many choices of ways there are, at most 100000.
+func (t *Totals) choices() float64 {
+	n := 1.0
+	for a := range t.takers {
+		n = math.Min(100_000, n*float64(len(t.takers[a].ways)))
+	}
+	return n
+}
+
+// The bound of joined servers is above every solution, no more than that of the prices, and what the best choice of ways
+// brings, which it names. Sometimes it is below that of the prices.
+func TestTotalsAgainstTwin(t *testing.T) {
+	seeds := uint64(400)
+	if testing.Short() {
+		seeds = 100
+	}
+	compared, below := 0, 0
+	for name, draw := range map[string]func(uint64) *solver.Instance{"small": solvertest.Small, "general": solvertest.General, "worth": solvertest.Worth, "choices": solvertest.Choices} {
+		for seed := range seeds {
+			inst := draw(seed)
+			totals := totalsOf(inst)
+			if totals == nil || totals.choices() >= 100_000 {
+				continue
+			}
+			priced := totals.Lower(t.Context(), 40)
+			bound, counts := totals.Best(t.Context(), plenty, math.Inf(-1), 0)
+			if math.IsInf(bound, 0) {
+				continue
+			}
+			if best, _ := p2oracle.Best(inst); best != nil && bound < inst.Objective(best)-1e-9 {
+				t.Errorf("%s %d: bound %.12g, and %.12g can be had", name, seed, bound, inst.Objective(best))
+			}
+			price := totals.descent.Best[len(totals.limits)]
+			want := totals.most(0, append([]int64(nil), totals.limits...), price)
+			if math.IsInf(want, -1) {
+				continue // no choice: the bound is any number then
+			}
+			compared++
+			if math.Abs(bound-want) > 1e-7*math.Max(1, math.Abs(want)) || bound > priced+1e-9 {
+				t.Errorf("%s %d: bound %.12g of %.12g by prices, the best choice is %.12g", name, seed, bound, priced, want)
+			}
+			if bound < priced-1e-9 {
+				below++
+			}
+			if counts == nil {
+				t.Errorf("%s %d: no choice, the best one is %.12g", name, seed, want)
+				continue
+			}
+			if got := totals.valueOf(counts, price); math.Abs(got-want) > 1e-7*math.Max(1, math.Abs(want)) {
+				t.Errorf("%s %d: %v bring %.12g, the best choice is %.12g", name, seed, counts, got, want)
+			}
+			// Who has as much already learns that there is no more.
+			if again, none := totals.Best(t.Context(), plenty, want, 1e-6); none != nil || again > want+2e-6 {
+				t.Errorf("%s %d: with %.12g attained the bound is %.12g, by %v", name, seed, want, again, none)
+			}
+		}
+	}
+	if compared < 100 || below < 5 {
+		t.Errorf("%d bounds, %d of them below those of prices", compared, below)
+	}
+}
+
+// valueOf is what numbers by application bring, -Inf where they are more than the limits.
+func (t *Totals) valueOf(counts []int64, price float64) float64 {
+	sum, left := float64(price*t.losses), append([]int64(nil), t.limits...)
+	for a := range t.takers {
+		found := -1
+		for w := range t.takers[a].ways {
+			way := &t.takers[a].ways[w]
+			if counts[way.app] == way.n && (way.n != 0 || found < 0) {
+				found = w
+			}
+		}
+		if found < 0 {
+			return math.Inf(-1)
+		}
+		way := &t.takers[a].ways[found]
+		sum += way.value - float64(price*way.loss)
+		for r, q := range way.use {
+			if left[r] -= q; left[r] < 0 {
+				return math.Inf(-1)
+			}
+		}
+	}
+	return sum
+}
+
+// Jobs that gain nothing before their fourth container: prices take each for a part of one, whole choices do not.
+func TestTotalsWhole(t *testing.T) {
+	inst := instancetest.Crowd(2, 3, 3, 1, 0) // six units for three jobs
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Min, app.Max, app.Elective = 1, 4, true
+		app.Worth = []float64{0, 0, 0, 4}
+	}
+	inst = instancetest.Finish(inst)
+	for i := range inst.Apps {
+		inst.Apps[i].Value = 0
+	}
+	totals := totalsOf(inst)
+	priced := totals.Lower(t.Context(), 100)
+	if math.Abs(priced-6) > 1e-6 {
+		t.Errorf("prices prove %g, want 6", priced)
+	}
+	bound, counts := totals.Best(t.Context(), plenty, math.Inf(-1), 0)
+	if math.Abs(bound-4) > 1e-6 || counts == nil {
+		t.Errorf("bound %g by %v, want 4", bound, counts)
+	}
+	// Without work it is that of the prices, or of as far as it came.
+	if short, none := totals.Best(t.Context(), 10, math.Inf(-1), 0); none != nil || short < 4 || short > priced+1e-9 {
+		t.Errorf("bound %g by %v without work", short, none)
+	}
+}
+
+// Servers that no application may use both of have limits of their own; one application open to both joins them.
+func TestTotalsCells(t *testing.T) {
+	inst := instancetest.Crowd(4, 2, 4, 1, 0)
+	inst.Class = []int{0, 1, 0, 1}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Min, app.Max, app.Elective, app.Classes = 1, 16, true, []int{i}
+	}
+	inst = instancetest.Finish(inst)
+	value := inst.Apps[0].Value
+	if bound := totalsOf(inst).Lower(t.Context(), 100); math.Abs(bound-16*value) > 1e-6 {
+		t.Errorf("the bound is %g containers, want 16", bound/value)
+	}
+	inst.Apps[1].Classes = []int{0}
+	if bound := totalsOf(inst).Lower(t.Context(), 100); math.Abs(bound-8*value) > 1e-6 {
+		t.Errorf("the bound is %g containers for both on half of the servers, want 8", bound/value)
+	}
+	inst.Apps[1].Classes = []int{-7, 0, 1} // there are no servers of the first one
+	if bound := totalsOf(inst).Lower(t.Context(), 100); math.Abs(bound-16*value) > 1e-6 {
+		t.Errorf("the bound is %g containers with one on all servers, want 16", bound/value)
+	}
+}
+
+// The ways of an application that runs: to stay costs nothing, to leave or to change costs its part of the budget, and to
+// change the option too.
+func TestTotalsBudget(t *testing.T) {
+	inst := instancetest.Crowd(3, 3, 4, 1, 0)
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Min, app.Max, app.Running, app.Cost, app.Previous = 1, 4, true, 1, []apportion.Placement{{Server: i, Count: 1}}
+	}
+	inst.AdjustBudget = 1
+	inst = instancetest.Finish(inst)
+	unit := inst.Apps[0].Value
+	totals := totalsOf(inst)
+	totals.Lower(t.Context(), 100)
+	if bound, counts := totals.Best(t.Context(), plenty, math.Inf(-1), 0); math.Abs(bound-6*unit) > 1e-6 || counts == nil {
+		t.Errorf("the bound is %g containers by %v, want 4 + 1 + 1", bound/unit, counts)
+	}
+	for seed := range uint64(4) {
+		inst := alloctest.Accelerators(seed, 4, 6, true)
+		totals := totalsOf(inst)
+		for a := range totals.takers {
+			for _, way := range totals.takers[a].ways {
+				charged, runs := int64(0), inst.Apps[inst.Choices[a].Apps[0]].Running || inst.Apps[inst.Choices[a].Apps[1]].Running
+				if len(way.use) > 0 && totals.limits[len(totals.limits)-1] == inst.AdjustBudget {
+					charged = way.use[len(way.use)-1]
+				}
+				if want := int64(0); runs && way.n != Stays {
+					if want = 1; charged != want {
+						t.Errorf("seed %d: %d containers of %d cost %d, want %d", seed, way.n, way.app, charged, want)
+					}
+				} else if charged != want {
+					t.Errorf("seed %d: %d containers of %d cost %d, want %d", seed, way.n, way.app, charged, want)
+				}
+			}
+		}
+	}
+}

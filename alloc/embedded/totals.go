@@ -1,0 +1,118 @@
+// This file uses the exact bound of joined servers: as a bound, and as the numbers of containers to begin with.
+
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// byTotals bounds an instance with worths of its own by what all use together, and packs the numbers that attain the
+// bound, where they can be packed at once.
+func (r *run) byTotals(ctx context.Context) {
+	if r.p.Plain || r.tune.Totals <= 0 || ctx.Err() != nil {
+		return
+	}
+	t := lagrange.NewTotals(r.p, nil, r.p.Inst.LossBudget)
+	if t == nil {
+		return
+	}
+	t.Lower(ctx, r.tune.TotalRounds)
+	bound, counts := t.Best(ctx, int64(r.tune.Totals*float64(r.opts.Effort)), r.attained(), solver.ObjectiveTolerance/2)
+	r.totals = bound
+	r.joined = true
+	if counts == nil {
+		return
+	}
+	if placed := pack(r.p.Inst, counts); r.p.Inst.Check(placed) == nil {
+		r.a.Load(placed)
+	}
+}
+
+// pack places numbers of containers, -1 for what an application has, where they fit best: on the server that holds all
+// that are left of an application with the least room to spare, or else on that which holds most. What does not fit is
+// left out. O(servers x servers in use) for each application.
+func pack(inst *solver.Instance, numbers []int64) solver.Counts {
+	placed, left := make(solver.Counts, len(inst.Apps)), make([]apportion.Resources, len(inst.Capacity))
+	for j := range left {
+		left[j] = inst.Capacity[j].Clone()
+	}
+	take := func(i int, p apportion.Placement) {
+		for k, q := range inst.Apps[i].Demand {
+			left[p.Server][k] -= p.Count * q
+		}
+		placed[i] = append(placed[i], p)
+	}
+	var anew []int
+	for i, n := range numbers {
+		switch {
+		case n == lagrange.Stays:
+			for _, p := range inst.Apps[i].Previous {
+				take(i, p)
+			}
+		case n > 0:
+			anew = append(anew, i)
+		}
+	}
+	slices.SortStableFunc(anew, func(a, b int) int { return cmp.Compare(inst.Apps[b].Delta, inst.Apps[a].Delta) })
+	for _, i := range anew {
+		for n := numbers[i]; n > 0; {
+			best, most := -1, int64(0)
+			for j := range left {
+				if !inst.Open(i, j) || slices.ContainsFunc(placed[i], func(p apportion.Placement) bool { return p.Server == j }) {
+					continue
+				}
+				room := inst.Apps[i].Demand.CountIn(left[j])
+				if limit := inst.Apps[i].PerServer; limit > 0 {
+					room = min(room, limit)
+				}
+				if room > most && most < n || room >= n && room < most {
+					best, most = j, room
+				}
+			}
+			if best < 0 {
+				break
+			}
+			count := min(n, most)
+			take(i, apportion.Placement{Server: best, Count: count})
+			n -= count
+		}
+		slices.SortFunc(placed[i], func(a, b apportion.Placement) int { return cmp.Compare(a.Server, b.Server) })
+	}
+	return placed
+}
+
+// byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
+// place of those that prices prefer, which are the first others then.
+func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []other {
+	tune := tuning.Standard()
+	t := lagrange.NewTotals(c.apart, c.inst.Choices, c.inst.LossBudget)
+	if t == nil {
+		return others
+	}
+	t.Lower(ctx, tune.TotalRounds)
+	bound, counts := t.Best(ctx, int64(tune.Totals*float64(c.opts.Effort)), math.Inf(-1), 0)
+	// The certificate has the multipliers that prices by server have, which prove what they prove.
+	c.best.Searched = c.best.Searched || bound < c.best.Bound-solver.ObjectiveTolerance
+	c.best.Bound = math.Min(c.best.Bound, bound)
+	if counts == nil {
+		return others
+	}
+	var first []other
+	for at, before := range picked {
+		for _, i := range c.inst.Choices[at].Apps {
+			if counts[i] != 0 && i != before {
+				first = append(first, other{choice: at, app: before})
+				picked[at] = i
+			}
+		}
+	}
+	return append(first, others...)
+}
