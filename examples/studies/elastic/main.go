@@ -20,7 +20,9 @@ type options struct {
 	quick bool
 	// quality is how often the curves of each workload are drawn; 0: the other tables.
 	quality int
-	out     string
+	// others: the workloads that had no say, and nothing else.
+	others bool
+	out    string
 }
 
 func parse(args []string, stderr io.Writer) (*options, error) {
@@ -28,6 +30,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags := command.Flags("elastic", stderr)
 	flags.BoolVar(&o.quick, "quick", false, "the first 25 jobs of one workload only")
 	flags.IntVar(&o.quality, "quality", 0, "instead of all this: how often to draw learning curves for each workload, with weights by growth")
+	flags.BoolVar(&o.others, "others", false, "instead of all this: ten stretches of traces that had no say in any setting")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
@@ -47,6 +50,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	w, err := readWorld()
 	if err != nil {
 		return err
+	}
+	if o.others {
+		return w.playOthers(ctx, stdout, stderr, o.quick)
 	}
 	loads, err := readWorkloads()
 	if err != nil {
@@ -87,4 +93,21 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return err
 	}
 	return chart.Publish(stdout, o.out, []*chart.Figure{figure})
+}
+
+// playOthers plays the workloads that had no say, with quick one of them, and prints their table.
+func (w *world) playOthers(ctx context.Context, stdout, stderr io.Writer, quick bool) error {
+	loads, err := readOthers()
+	if err != nil {
+		return err
+	}
+	if quick {
+		loads = loads[8:9]
+		loads[0].jobs = loads[0].jobs[:quickJobs]
+	}
+	t, err := w.playAll(ctx, loads, nil, thresholds(), stderr)
+	if err != nil {
+		return err
+	}
+	return t.reportOthers(stdout)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "quality", "out") }
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "quality", "others", "out") }
 
 // read returns what was measured, and the workloads.
 func read(t *testing.T) (*world, []*workload) {
@@ -43,6 +43,45 @@ func TestQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"workload-3", "least attained", "Gavel", "Sia", "no curve", "rho", "against Dorm, as submitted"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// The stretches that had no say are others than those of the tables, and each is a workload of 160 jobs.
+func TestOthers(t *testing.T) {
+	_, loads := read(t)
+	known := map[string]bool{}
+	source := func(id string) string { return id[strings.LastIndex(id, "/")+1:] }
+	for _, load := range loads {
+		for _, job := range load.jobs {
+			known[source(job.ID)] = true
+		}
+	}
+	others, err := readOthers()
+	if err != nil || len(others) != len(otherShapes) {
+		t.Fatalf("%d workloads, %v", len(others), err)
+	}
+	for _, load := range others {
+		if len(load.jobs) != 160 || load.servers < 8 {
+			t.Errorf("%s has %d jobs and %d servers", load.name, len(load.jobs), load.servers)
+		}
+		for _, job := range load.jobs {
+			if known[source(job.ID)] {
+				t.Errorf("job %s of %s is in the tables, or twice here", job.ID, load.name)
+			}
+			known[source(job.ID)] = true
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, io.Discard, []string{"-quick", "-others"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"theta-c", "had no say", "Dorm, n_max at 0.7", "against the better threshold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -59,6 +59,8 @@ func plainly(name string, fresh func() sim.Policy) entry {
 const (
 	nameLAS   = "least attained"
 	nameDorm  = "Dorm, as submitted"
+	nameHalf  = "Dorm, n_max at 0.5"
+	nameMore  = "Dorm, n_max at 0.7"
 	nameGavel = "Gavel"
 	nameWorth = "worth"
 )
@@ -71,8 +73,19 @@ func contest() []entry {
 		plainly("marginal gain", func() sim.Policy { return &elastic.Optimus{} }),
 		plainly("Sia", func() sim.Policy { return &elastic.Sia{} }),
 		{nameDorm, dorm(0)},
-		{"Dorm, n_max at 0.5", dorm(0.5)},
-		{"Dorm, n_max at 0.7", dorm(0.7)},
+		{nameHalf, dorm(0.5)},
+		{nameMore, dorm(0.7)},
+		{nameWorth, byWorth(func(*elastic.Worth) {})},
+	}
+}
+
+// thresholds is the list for the workloads that had no say.
+func thresholds() []entry {
+	return []entry{
+		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
+		{nameDorm, dorm(0)},
+		{nameHalf, dorm(0.5)},
+		{nameMore, dorm(0.7)},
 		{nameWorth, byWorth(func(*elastic.Worth) {})},
 	}
 }
@@ -90,6 +103,8 @@ func ablation() []entry {
 		{"proportional fairness", byWorth(func(p *elastic.Worth) { p.Utility = worth.Fair })},
 		{"with preemption", byWorth(func(p *elastic.Worth) { p.Preempt = true })},
 		{"theta 0.1, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2 = 0.1, 0.1 })},
+		{"theta 0.1 of speed, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2, p.Loss = 0.1, 0.1, alloc.LossInWorth })},
+		{"theta 0.1 of speed, 1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Loss = 0.1, alloc.LossInWorth })},
 	}
 }
 

@@ -28,6 +28,12 @@ func (t *table) report(w, stderr io.Writer) error {
 	if err := t.details(w); err != nil {
 		return err
 	}
+	t.wins(w)
+	return t.times(stderr)
+}
+
+// wins prints by how much the worth is ahead.
+func (t *table) wins(w io.Writer) {
 	fmt.Fprintln(w, "What the worth wins in the mean of the workloads, and in the worst, in percent:")
 	for _, against := range []string{nameLAS, nameDorm} {
 		mean, worst := reduction(t.row(nameWorth), t.row(against))
@@ -35,7 +41,16 @@ func (t *table) report(w, stderr io.Writer) error {
 	}
 	mean, worst := reduction(t.row(nameWorth), t.bestThreshold())
 	fmt.Fprintf(w, "- against the better threshold of each workload: %.1f, %.1f\n\n", mean, worst)
-	return t.times(stderr)
+}
+
+// reportOthers prints the table of the workloads that had no say.
+func (t *table) reportOthers(w io.Writer) error {
+	fmt.Fprintf(w, "Mean completion time in seconds on stretches that had no say; the reduction is against %q.\n\n", nameLAS)
+	if err := t.means(w, nameLAS); err != nil {
+		return err
+	}
+	t.wins(w)
+	return nil
 }
 
 // reportTypes prints the table of several types.
@@ -52,7 +67,7 @@ func (t *table) reportParts(w io.Writer) error {
 
 // bestThreshold returns by workload the run of the better threshold on n_max.
 func (t *table) bestThreshold() []*played {
-	a, b := t.row("Dorm, n_max at 0.5"), t.row("Dorm, n_max at 0.7")
+	a, b := t.row(nameHalf), t.row(nameMore)
 	best := make([]*played, len(a))
 	for k := range a {
 		best[k] = slices.MinFunc([]*played{a[k], b[k]}, func(a, b *played) int { return cmp.Compare(a.Mean, b.Mean) })

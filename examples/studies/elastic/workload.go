@@ -22,6 +22,8 @@ var (
 	workloadsData []byte
 	//go:embed data/traces.csv
 	tracesData []byte
+	//go:embed data/others.csv
+	othersData []byte
 )
 
 const (
@@ -38,29 +40,58 @@ type workload struct {
 	jobs    []trace.Job
 }
 
-// shapes are the workloads: those by name, and the servers that hold about what their jobs ask for.
-var shapes = []struct {
+// shape is a workload by name, and the servers that hold about what its jobs ask for.
+type shape struct {
 	name    string
 	servers int
-}{
+}
+
+// shapes are the workloads of the tables.
+var shapes = []shape{
 	{"workload-1", 16}, {"workload-2", 16}, {"workload-3", 16}, {"workload-4", 16},
 	{"philly", 8}, {"itp", 16}, {"theta", 6},
 }
 
-// readWorkloads returns all workloads, in the order of shapes.
+// otherShapes are stretches of the same traces, and of other clusters of ITP, that had no say in any setting.
+var otherShapes = []shape{
+	{"philly-1", 32}, {"philly-3", 32}, {"philly-5", 32}, {"philly-7", 16}, {"philly-9", 19}, {"philly-11", 32},
+	{"itp-5", 8}, {"itp-7", 26}, {"theta-c", 8}, {"theta-d", 8},
+}
+
+// readWorkloads returns the workloads of the tables, in the order of shapes.
 func readWorkloads() ([]*workload, error) {
 	byName := map[string][]trace.Job{}
-	for _, file := range []struct {
-		name string
-		data []byte
-	}{{"workloads.csv", workloadsData}, {"traces.csv", tracesData}} {
-		for job, err := range trace.Jobs(file.name, bytes.NewReader(file.data)) {
-			if err != nil {
-				return nil, err
-			}
-			byName[job.Group] = append(byName[job.Group], job)
-		}
+	if err := readJobs(byName, "workloads.csv", workloadsData); err != nil {
+		return nil, err
 	}
+	if err := readJobs(byName, "traces.csv", tracesData); err != nil {
+		return nil, err
+	}
+	return shaped(byName, shapes)
+}
+
+// readOthers returns the workloads that had no say, in the order of otherShapes.
+func readOthers() ([]*workload, error) {
+	byName := map[string][]trace.Job{}
+	if err := readJobs(byName, "others.csv", othersData); err != nil {
+		return nil, err
+	}
+	return shaped(byName, otherShapes)
+}
+
+// readJobs adds the jobs of a file by workload.
+func readJobs(byName map[string][]trace.Job, name string, data []byte) error {
+	for job, err := range trace.Jobs(name, bytes.NewReader(data)) {
+		if err != nil {
+			return err
+		}
+		byName[job.Group] = append(byName[job.Group], job)
+	}
+	return nil
+}
+
+// shaped gives workloads their servers.
+func shaped(byName map[string][]trace.Job, shapes []shape) ([]*workload, error) {
 	var all []*workload
 	for _, s := range shapes {
 		if len(byName[s.name]) == 0 {

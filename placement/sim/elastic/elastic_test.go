@@ -231,6 +231,38 @@ func TestWorthWeights(t *testing.T) {
 	}
 }
 
+// A budget of speed holds two jobs at the speeds of their fair numbers, whatever they weigh; one of shares that is as large
+// as its first container does not.
+func TestWorthLoss(t *testing.T) {
+	a, b := job("a", 0, 1000, 1, 8), job("b", 0, 1000, 1, 8)
+	a.Speedup, _ = sim.Amdahl(0.02)
+	b.Speedup, _ = sim.Amdahl(0.02)
+	decided := func(theta1 float64, loss alloc.LossMeasure) (n [2]int64) {
+		p := &Worth{Theta1: theta1, Loss: loss, Weigh: func(j *sim.JobState) float64 { return map[string]float64{"a": 50, "b": 1}[j.ID] }}
+		p.Observe = func(q *alloc.Problem, _ *alloc.Decision) {
+			if stated := q.Applications[0].Speed != nil; stated != (loss == alloc.LossInWorth) {
+				t.Errorf("losses in %q, and speeds are stated: %v", loss, stated)
+			}
+		}
+		r := run(t, scenario(servers(8, ""), a, b), p)
+		for i := range n {
+			n[i] = r.Jobs[i].Spans[0].Places[0].Count
+		}
+		return n
+	}
+	for _, test := range []struct {
+		theta1 float64
+		loss   alloc.LossMeasure
+		want   [2]int64
+	}{
+		{0, alloc.LossInShares, [2]int64{7, 1}}, {0.05, alloc.LossInWorth, [2]int64{4, 4}}, {0.3, alloc.LossInWorth, [2]int64{5, 3}}, {0, alloc.LossInWorth, [2]int64{7, 1}},
+	} {
+		if got := decided(test.theta1, test.loss); got != test.want {
+			t.Errorf("theta %v in %q: %v, want %v", test.theta1, test.loss, got, test.want)
+		}
+	}
+}
+
 // A dear restart keeps a job where it is; a free one moves it to what is best: a lets go of a container for b, whatever that
 // costs, and has it back when b is done only if that costs little.
 func TestWorthPrice(t *testing.T) {

@@ -67,6 +67,8 @@ type Worth struct {
 	Weigh func(*sim.JobState) float64
 	// Theta1 and Theta2 are the budgets (15) and (16); 0 means 1: none. The smallest is a number just above 0.
 	Theta1, Theta2 float64
+	// Loss is what Theta1 bounds: losses in shares, or of speed.
+	Loss alloc.LossMeasure
 	// Observe, if not nil, sees every problem and its decision.
 	Observe func(*alloc.Problem, *alloc.Decision)
 
@@ -91,7 +93,7 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		return sim.Orders{}, err
 	}
 	problem := state.Problem()
-	problem.Theta1, problem.Theta2 = orOne(p.Theta1), orOne(p.Theta2)
+	problem.Theta1, problem.Theta2, problem.Options.Loss = orOne(p.Theta1), orOne(p.Theta2), p.Loss
 	types, err := p.types(ctx, state)
 	if err != nil {
 		return sim.Orders{}, err
@@ -169,6 +171,9 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 	}
 	for _, n := range app.Counts {
 		w.Speeds = append(w.Speeds, speeds[n-1])
+	}
+	if p.Loss == alloc.LossInWorth {
+		app.Speed = w.Speeds
 	}
 	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, float64(all)/takers)
 	// What it has is worth its speed there, on whatever servers.
