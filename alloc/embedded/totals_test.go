@@ -46,7 +46,7 @@ func TestPack(t *testing.T) {
 }
 
 // Jobs on GPUs with worths by number are proven by joined servers, whatever the shape of the worths; by prices and
-// the search alone hardly any of them is. So are those with options, of which there are too many ways to try.
+// the search alone fewer are. So are those with options, of which there are too many ways to try.
 func TestJoinedServersProve(t *testing.T) {
 	proven, without := 0, 0
 	for seed := range uint64(4) {
@@ -54,12 +54,11 @@ func TestJoinedServersProve(t *testing.T) {
 			inst := alloctest.GPUs(seed, 8, 12, previous)
 			alloctest.AddWorths(seed, inst)
 			tune := tuning.Standard()
+			// Only a budget of losses that binds is priced, and leaves a gap.
 			if sol := answerWith(tune, inst, true); sol.Status == solver.Optimal {
 				proven++
-			} else if sol.Status.HasSolution() {
+			} else if sol.Gap() > 0.001 {
 				t.Errorf("seed %d, previous %v: %g of %g", seed, previous, sol.Objective, sol.Bound)
-			} else {
-				proven++ // the budgets allow none
 			}
 			tune.Totals = 0
 			if answerWith(tune, inst, true).Status == solver.Optimal {
@@ -77,7 +76,7 @@ func TestJoinedServersProve(t *testing.T) {
 			}
 		}
 	}
-	if without >= proven {
+	if proven < 6 || without >= proven {
 		t.Errorf("%d proven, and %d without joined servers", proven, without)
 	}
 }

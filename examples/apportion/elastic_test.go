@@ -163,7 +163,7 @@ func TestWorthLoop(t *testing.T) {
 		if used != 64 || *d.Gap > 1e-6 {
 			t.Errorf("round %d: %d of 64 GPUs in use, gap %g", round, used, *d.Gap)
 		}
-		if round > 0 && d.Metrics.Adjusted > int64(jobs)/4 {
+		if round > 0 && d.Metrics.Adjusted > jobs/4 {
 			t.Errorf("round %d: %d jobs adjusted", round, d.Metrics.Adjusted)
 		}
 		p.Previous = d.Allocation

@@ -44,10 +44,16 @@ func dorm(threshold float64) func(func(*alloc.Problem, *alloc.Decision)) sim.Pol
 // byWorth is the worth in full, with a change.
 func byWorth(change func(*elastic.Worth)) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
-		p := &elastic.Worth{Utility: root, Price: elastic.Flat, Horizon: horizon, Any: true, Power: power, Observe: observe}
-		change(p)
-		return p
+		p := inFull()
+		p.Observe = observe
+		change(&p)
+		return &p
 	}
+}
+
+// inFull is the worth with all its parts.
+func inFull() elastic.Worth {
+	return elastic.Worth{Utility: root, Price: elastic.Flat, Horizon: horizon, Any: true, Power: power}
 }
 
 // plainly makes an entry of a policy that has nothing to observe.

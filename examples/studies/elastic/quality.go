@@ -94,7 +94,7 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 		return sum, err
 	}
 	random := rand.New(rand.NewPCG(t.seed, 0))
-	policy := &watcher{Worth: elastic.Worth{Price: elastic.Age, Power: power}, knows: t.knows, noise: t.noise, seed: t.seed << 32, learned: map[string]float64{}}
+	policy := &watcher{Worth: inFull(), knows: t.knows, noise: t.noise, seed: t.seed << 32, learned: map[string]float64{}}
 	drawn := make([]recording, len(s.Jobs))
 	for i := range s.Jobs {
 		drawn[i] = all[random.IntN(len(all))]

@@ -107,14 +107,15 @@ type lister struct {
 	listed int
 }
 
-// add adds a way of application i to a taker, unless it uses more of a row than there is.
-func (l *lister) add(to *taker, i int, n int64, value, loss float64, use []int64) {
-	for r, q := range use {
+// add adds a way to a taker, unless it uses more of a row than there is, and charges it for its loss.
+func (l *lister) add(to *taker, way totalWay) {
+	for r, q := range way.use {
 		if q > l.t.limits[r] {
 			return
 		}
 	}
-	to.ways = append(to.ways, totalWay{int32(i), n, value - float64(l.t.p.Inst.LossPrice*loss), loss, use})
+	way.value -= float64(l.t.p.Inst.LossPrice * way.loss)
+	to.ways = append(to.ways, way)
 	l.listed++
 }
 
@@ -133,7 +134,7 @@ func (l *lister) none(to *taker, i int) {
 		return
 	}
 	app := &l.t.p.Inst.Apps[i]
-	l.add(to, i, 0, app.Extra(0), app.Loss(0), l.anew(i))
+	l.add(to, totalWay{int32(i), 0, app.Extra(0), app.Loss(0), l.anew(i)})
 }
 
 // some adds all ways with containers, those that stay as they are first.
@@ -150,7 +151,7 @@ func (l *lister) some(to *taker, i int) {
 			}
 		}
 		held := solver.Containers(app.Previous)
-		l.add(to, i, Stays, float64(app.Value*float64(held))+app.Extra(held)+app.Stay, app.Loss(held), use)
+		l.add(to, totalWay{int32(i), Stays, float64(app.Value*float64(held)) + app.Extra(held) + app.Stay, app.Loss(held), use})
 	}
 	cell := l.cells.ofApp(app)
 	if a.Fixed || cell < 0 {
@@ -167,7 +168,7 @@ func (l *lister) some(to *taker, i int) {
 		for k, q := range demand {
 			use[cell*p.Kinds+k] = problem.MulSaturated(n, q)
 		}
-		l.add(to, i, n, float64(app.Value*float64(n))+extra, app.Loss(n), use)
+		l.add(to, totalWay{int32(i), n, float64(app.Value*float64(n)) + extra, app.Loss(n), use})
 	}
 }
 
