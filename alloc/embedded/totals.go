@@ -17,7 +17,7 @@ import (
 // byTotals bounds an instance with worths of its own by what all use together, and packs the numbers that attain the
 // bound, where they can be packed at once.
 func (r *run) byTotals(ctx context.Context) {
-	if r.p.Plain || r.tune.Totals <= 0 || ctx.Err() != nil {
+	if !r.p.Worthy || r.tune.Totals <= 0 || ctx.Err() != nil {
 		return
 	}
 	t := lagrange.NewTotals(r.p, nil, r.p.Inst.LossBudget)
