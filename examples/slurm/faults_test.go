@@ -88,5 +88,5 @@ func (b *bench) more(r *rand.Rand) {
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, len(nodes))
-	b.Play(b.own(), 6, 2, b.held, b.more)
+	b.Play(append(b.own(), b.Seconds()...), 6, 2, b.held, b.more)
 }

@@ -139,5 +139,5 @@ func (b *bench) more(r *rand.Rand) {
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func (c *cluster) faults(t *testing.T) {
 	b := newBench(t, c)
-	b.Play(b.own(), 3, 4, b.held, b.more)
+	b.Play(append(b.own(), b.Seconds()...), 3, 4, b.held, b.more)
 }

@@ -57,6 +57,12 @@ func (b *Bench) common() []Fault {
 			Wait(r, time.Second, 8*time.Second)
 			b.Signal(syscall.SIGCONT)
 		}},
+	}
+}
+
+// Seconds are the faults of two controllers, where leadership is a lock in the shared folder or a journal that is free soon.
+func (b *Bench) Seconds() []Fault {
+	return []Fault{
 		{Name: "a second controller waits, and follows the first when that is killed", Of: controllers, Do: b.Follow},
 		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: controllers, Do: b.Replace},
 	}
