@@ -129,8 +129,7 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	if err := json.Unmarshal(t.Spec, &declared); err != nil {
 		return err
 	}
-	notes := filepath.Join(s.folder, string(store.FolderOf(t.Job)))
-	if err := os.MkdirAll(notes, 0o700); err != nil {
+	if err := os.MkdirAll(s.notes(t.Job), 0o700); err != nil {
 		return err
 	}
 	if err := s.prepare(&declared, &t); err != nil {
@@ -143,7 +142,7 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	for i, part := range parts {
 		room <- struct{}{}
 		all.Go(func() {
-			faults[i] = s.submit(ctx, &declared, &t, part, notes)
+			faults[i] = s.submit(ctx, &declared, &t, part)
 			<-room
 		})
 	}
@@ -155,9 +154,15 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 // submitters is how many parts of a run are submitted at the same time: sbatch mostly waits.
 const submitters = 8
 
+// notes is the folder with the notes of a job's parts, and noteOf that of one.
+func (s *slurm) notes(job string) string { return filepath.Join(s.folder, string(store.FolderOf(job))) }
+func (s *slurm) noteOf(job string, attempt int64, server string) string {
+	return filepath.Join(s.notes(job), fmt.Sprintf("%d-%s", attempt, server))
+}
+
 // submit submits a part, unless there is a note that this was begun before.
-func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part, notes string) error {
-	note, err := os.OpenFile(filepath.Join(notes, fmt.Sprintf("%d-%s", t.Attempt, part.Server)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part) error {
+	note, err := os.OpenFile(s.noteOf(t.Job, t.Attempt, part.Server), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -305,8 +310,20 @@ func troubleOf(runs []run, job string, attempt int64, server string) string {
 }
 
 // Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one
-// that Slurm does not have was asked for while nobody answered.
+// that Slurm does not have was asked for while nobody answered. One that was not asked for yet, or is just being submitted, which
+// a busy slurmctld takes seconds for, is no trouble: the question may be there first.
 func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+	one := s.start(job)
+	if !one.TryLock() {
+		return "", nil
+	}
+	defer one.Unlock()
+	if _, err := os.Stat(s.noteOf(job, attempt, server)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return "", err
+	}
 	runs, err := s.list(ctx)
 	if err != nil {
 		return "", err

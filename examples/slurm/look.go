@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/internal/beside"
 )
 
@@ -276,7 +274,7 @@ func (s *slurm) Forget(_ context.Context, job string) error {
 	delete(s.specs, job)
 	delete(s.starts, job)
 	s.mu.Unlock()
-	return os.RemoveAll(filepath.Join(s.folder, string(store.FolderOf(job))))
+	return os.RemoveAll(s.notes(job))
 }
 
 // Running implements beside.Cluster.

@@ -253,8 +253,35 @@ func TestStartWaits(t *testing.T) {
 	}
 	s := newSlurm(4, t.TempDir(), beside.Guarded{Program: "/bin/guard", TokenFile: token})
 	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2", "n3"}, Dir: t.TempDir()}}
+	// The question how it stands comes before, while and after it is asked for. This Slurm says that it has nothing of it.
+	if err := os.WriteFile(filepath.Join(bin, "squeue"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	trouble := func() string {
+		why, err := s.Trouble(t.Context(), "lr.12", 3, "n2")
+		if err != nil {
+			t.Error(err)
+		}
+		return why
+	}
+	if why := trouble(); why != "" {
+		t.Errorf("before it was asked for: %s", why)
+	}
+	defer func() {
+		if why := trouble(); why == "" {
+			t.Error("Slurm has lost it, and that is no trouble")
+		}
+	}()
 	var all sync.WaitGroup
 	for range task.Containers {
+		all.Go(func() {
+			for text, _ := os.ReadFile(count); strings.Count(string(text), "x") == 0; text, _ = os.ReadFile(count) {
+				if why := trouble(); why != "" {
+					t.Errorf("while it is being submitted: %s", why)
+					return
+				}
+			}
+		})
 		all.Go(func() {
 			err := s.Start(t.Context(), task)
 			if text, _ := os.ReadFile(count); err != nil || strings.Count(string(text), "x") != len(task.Containers) {
