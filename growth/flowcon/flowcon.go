@@ -292,6 +292,7 @@ func (e *Executor) round() round {
 		sums:   e.sums,
 		option: e.options.BoundConvergedOnly,
 	}
+	_, r.rated = e.options.Classifier.(growth.Rater)
 	clear(r.sums)
 	for i := range e.roster.Members {
 		state := e.roster.Members[i].State

@@ -75,25 +75,35 @@ func (s *jobState) measured() bool { return s.silent || s.nothing || s.track.Ser
 type round struct {
 	free    bool // every job is converged
 	waiting bool // a job is not measured yet
+	rated   bool // the classifier says how fast jobs grow, see growth.Rater
 	bound   float64
 	sums    []float64 // S of each kind
 	option  bool      // BoundConvergedOnly
 }
 
+// keeps reports whether a measured job of that category keeps its limit, line 24.
+func (r *round) keeps(category growth.Category) bool {
+	return !r.rated && (category == growth.Watching || category == growth.Progressing && r.waiting)
+}
+
 // limit returns the limit of one job for kind k, and the rule that sets it. While a newcomer is not
 // measured its growth counts as infinite: the others' shares of S are 0, and jobs that grow keep
 // what they have until it is known how much there is to share.
+//
+// Where growth is rated no limit is kept. Jobs arrive more often than an interval passes, so that some newcomer
+// is waited for at most runs, and noise leaves many a job in between: both kept limits of 1 for long that nothing had
+// earned. Measured jobs that grow share among all that are measured instead, and what they leave is the newcomer's.
 func (r *round) limit(state *jobState, k int) (float64, Rule) {
 	switch {
 	case r.free:
 		return 1, FreeCompetition
 	case !state.measured():
 		return 1, Unmeasured
-	case state.category == growth.Watching, state.category == growth.Progressing && r.waiting:
+	case r.keeps(state.category):
 		return 0, Kept
 	}
-	share := 0.0
-	if !r.waiting && r.sums[k] > 0 {
+	share, yields := 0.0, r.waiting && (!r.rated || state.category == growth.Converged)
+	if !yields && r.sums[k] > 0 {
 		share = state.growth[k] / r.sums[k]
 	}
 	if share < r.bound && (state.category == growth.Converged || !r.option) {
