@@ -55,6 +55,10 @@
 //     for ever where it did.
 //   - With a classifier that is a [growth.Rater], as Prospect is, limits are shares of the signed pace
 //     over means of readings, not of the size of the newest difference, which for a converged job is its noise.
+//   - With such a classifier no limit is kept: jobs that are watched, and those that grow while a newcomer is not
+//     measured, have their shares among all that are measured. The listing keeps both, and where jobs come more
+//     often than an interval passes a limit of 1 then stands for as long as they come. Converged jobs yield to a
+//     newcomer as listed.
 //   - (4.3), of which the listings are an approximation, prints "s.t. sum r_i R_max" without a relation,
 //     and an objective without the variable. Read as growth in proportion to what is granted it gives
 //     all to one job, which in the simulator did no better than shares and is left out.

@@ -65,7 +65,7 @@ type Options struct {
 	// leaves no choice of Beta.
 	BoundOneMore bool
 	// Classifier replaces the test of lines 4 and 7; nil means Threshold{Alpha, Normalization}. One that
-	// is a [growth.Rater] says as well what limits are shares of.
+	// is a [growth.Rater] says as well what limits are shares of, and none is kept from run to run.
 	Classifier growth.Classifier
 }
 
