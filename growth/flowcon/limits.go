@@ -106,7 +106,7 @@ func (r *round) limit(state *jobState, k int) (float64, Rule) {
 	if !yields && r.sums[k] > 0 {
 		share = state.growth[k] / r.sums[k]
 	}
-	if share < r.bound && (state.category == growth.Converged || !r.option) {
+	if share < r.bound && (state.category != growth.Progressing || !r.option) {
 		return r.bound, LowerBound
 	}
 	return share, GrowthShare

@@ -53,6 +53,8 @@ func TestRatedLimits(t *testing.T) {
 			[][]reading{scene(203, 201), scene(203, 201), with(scene(201, 204), 205)}, map[string]float64{"a": 0.005, "b": 0.005, "new": 1}},
 		{"a newcomer is measured", rated(), [][]reading{scene(203, 1), scene(203, 1), with(scene(201, 104), 205), with(scene(201, 104), 205)},
 			map[string]float64{"a": 0.1, "b": 0.4, "new": 0.5}},
+		{"watched, bound as printed", &flowcon.Options{Classifier: told{}, BoundConvergedOnly: true},
+			[][]reading{scene(203, 0), scene(203, 0), scene(201, 100)}, map[string]float64{"a": 1, "b": 0.25}},
 		{"converged beside a newcomer", rated(), [][]reading{scene(203, 1), scene(203, 1), with(scene(203, 1), 204)},
 			map[string]float64{"a": 0.75, "b": 1. / 300, "new": 1}},
 		{"converged, the newcomer measured", rated(), [][]reading{scene(203, 1), scene(203, 1), with(scene(203, 1), 204), with(scene(203, 1), 204)},
