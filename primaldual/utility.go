@@ -120,10 +120,16 @@ func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
 }
 
 // tolerated appends f_i(d) for d in [from, to] to dst for an admitted job, and makes values that break
-// the rules of Utility keep them.
+// the rules of Utility keep them. The time is O(to).
 func (j *Job) tolerated(dst []float64, from, to int) []float64 {
 	// most is the least value so far, so that the result never increases even if the utility does.
 	most := math.MaxFloat64
+	// Before from, values without a meaning are passed over: the job cannot have ended there, perhaps never could.
+	for d := int(j.ShortestSlots()) - 1; d < from; d++ {
+		if value := j.Utility.Value(d); value >= 0 {
+			most = min(most, value)
+		}
+	}
 	for d := from; d <= to; d++ {
 		value := j.Utility.Value(d)
 		// !(x >= 0) holds for what is not a number, too.
@@ -149,10 +155,5 @@ func (j *Job) worthUntil(completion int, worth float64, last int) int {
 // earned returns what an admitted job is worth that ends d slots after its arrival, not later than
 // planned: at least promised, its utility as decided.
 func (j *Job) earned(d int, promised float64) float64 {
-	// Comparisons with NaN are false, so that promised stands against a utility that breaks its
-	// rules by now.
-	if value := j.Utility.Value(d); value > promised && !math.IsInf(value, 0) {
-		return value
-	}
-	return promised
+	return max(promised, j.tolerated(nil, d, d)[0])
 }

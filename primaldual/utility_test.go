@@ -64,3 +64,24 @@ func TestEarned(t *testing.T) {
 		}
 	}
 }
+
+// What breaks its rules before the first slot that is asked for counts there too, but for what is no value.
+func TestToleratedCountsFromTheStart(t *testing.T) {
+	nan := math.NaN()
+	for _, test := range []struct {
+		values []float64
+		want   float64 // of the last slot
+	}{{[]float64{9, 4, 8}, 4}, {[]float64{9, nan, 8}, 8}, {[]float64{9, -1, 10}, 9}, {[]float64{nan, math.Inf(1), 7}, 7}, {[]float64{5, 4, nan}, 0}} {
+		j := &Job{
+			Epochs: 1, Chunks: 1, Minibatches: 1, MinibatchSlots: 1, WorkerBandwidth: 1, PSBandwidth: 1,
+			Utility: UtilityFunc(func(d int) float64 { return test.values[d] }),
+		}
+		last := len(test.values) - 1
+		if got := j.tolerated(nil, last, last)[0]; got != test.want {
+			t.Errorf("%v: %g in the end, want %g", test.values, got, test.want)
+		}
+		if got := j.earned(last, 6); got != max(6, test.want) {
+			t.Errorf("%v: earned %g, promised 6, want %g", test.values, got, max(6, test.want))
+		}
+	}
+}

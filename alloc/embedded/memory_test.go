@@ -65,6 +65,15 @@ func TestHeap(t *testing.T) {
 			}
 		}
 	}
+	// Nothing is like anything else, in sizes up to 125 x 125: what is kept by pairs, types or shapes is largest there.
+	for _, servers := range []int{5, 18, 50, 125} {
+		for _, apps := range []int{16, 57, 125} {
+			inst := instancetest.Unlike(1, servers, apps, 6)
+			if peak := peakHeap(func() { solve(t, nil, inst) }); peak > most/2 {
+				t.Errorf("%d unlike servers, %d applications: %d MB", servers, apps, peak>>20)
+			}
+		}
+	}
 	for _, previous := range []bool{false, true} {
 		inst := alloctest.Nodes(1, 1000, 500, previous)
 		for i := range inst.Apps {

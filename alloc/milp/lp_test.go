@@ -187,29 +187,34 @@ func TestWriteLPSaysTheModel(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, &text)
 		}
-		names := lpNames(m.Variables(), m.VariableName)
-		costs := map[int]float64{}
-		for j := range m.Variables() {
-			v := m.Variable(j)
-			costs[j] = v.Cost
-			lower, bounded := p.lower[names[j]]
-			upper := p.upper[names[j]]
-			if !bounded {
-				lower, upper = 0, math.Inf(1)
-			}
-			if lower != v.Lower || upper != v.Upper || p.integer[names[j]] != v.Integer {
-				t.Fatalf("%s: [%g %g], integer %v; the model has %+v\n%s", names[j], lower, upper, p.integer[names[j]], v, &text)
-			}
-		}
-		if p.maximise != (m.Sense() == Maximize) || p.constant != m.Constant() || !sameTerms(p.cost, names, costs) {
-			t.Fatalf("objective %v + %g, maximise %v\n%s", p.cost, p.constant, p.maximise, &text)
-		}
-		checkLPRows(t, m, p, names, text.String())
+		checkLP(t, m, p, text.String())
 	})
 }
 
+// checkLP compares what a reader has understood of a file with the model.
+func checkLP(t rapid.TB, m *Model, p *lpProgram, text string) {
+	names := lpNames(m.Variables(), m.VariableName)
+	costs := map[int]float64{}
+	for j := range m.Variables() {
+		v := m.Variable(j)
+		costs[j] = v.Cost
+		lower, bounded := p.lower[names[j]]
+		upper := p.upper[names[j]]
+		if !bounded {
+			lower, upper = 0, math.Inf(1)
+		}
+		if lower != v.Lower || upper != v.Upper || p.integer[names[j]] != v.Integer {
+			t.Fatalf("%s: [%g %g], integer %v; the model has %+v\n%s", names[j], lower, upper, p.integer[names[j]], v, text)
+		}
+	}
+	if p.maximise != (m.Sense() == Maximize) || p.constant != m.Constant() || !sameTerms(p.cost, names, costs) {
+		t.Fatalf("objective %v + %g, maximise %v\n%s", p.cost, p.constant, p.maximise, text)
+	}
+	checkLPRows(t, m, p, names, text)
+}
+
 // checkLPRows compares the rows of a file with those of a model, of which a range is two and a free row none.
-func checkLPRows(t *rapid.T, m *Model, p *lpProgram, names []string, text string) {
+func checkLPRows(t rapid.TB, m *Model, p *lpProgram, names []string, text string) {
 	rows, taken := p.rows, map[string]bool{}
 	for i := range m.Rows() {
 		row := m.Row(i)

@@ -36,7 +36,8 @@
 // # Contract
 //
 // Pure functions of the instance; a Solver's answers are as reproducible as its back-end's. Every answer
-// has passed the referees of milp and of solver.Instance.
+// has passed the referees of milp and of solver.Instance, and its bound is no less than what the embedded solver attains at
+// little effort. What general solvers call optimal may be 1e-7 below the best, the gap at which they stop.
 //
 // # Deviations
 //

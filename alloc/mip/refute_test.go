@@ -8,14 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
 )
 
 // modest is a back-end that takes an answer for the best that is worse by a step.
-type modest struct{ bb.Solver }
+type modest struct {
+	bb.Solver
+	step float64
+}
 
 // step is what an answer is worse by, at least: more than tolerances, and less than most containers bring.
 const step = 1e-3
@@ -25,7 +30,7 @@ func (m modest) Solve(ctx context.Context, model *milp.Model, opts *milp.Options
 	if err != nil || !best.HasSolution() {
 		return best, err
 	}
-	worse, err := limited(model, best.Objective-step)
+	worse, err := limited(model, best.Objective-m.step)
 	if err != nil {
 		return milp.Solution{}, err
 	}
@@ -72,7 +77,7 @@ func TestWrongProofIsRefuted(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d: an honest back-end: %v", seed, err)
 		}
-		answer, err := mip.New(modest{}, mip.Verbatim, nil).Solve(t.Context(), inst)
+		answer, err := mip.New(modest{step: step}, mip.Verbatim, nil).Solve(t.Context(), inst)
 		var wrong *milp.WrongAnswerError
 		switch {
 		case errors.As(err, &wrong):
@@ -100,5 +105,26 @@ func TestWrongInfeasibility(t *testing.T) {
 	var wrong *milp.WrongAnswerError
 	if s, err := mip.New(liar, mip.Verbatim, nil).Solve(t.Context(), solvertest.Tiny()); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no allocation") {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A back-end whose tolerance hides a better answer does not make its proof a wrong one, but the bound is no less than what
+// is attained, and the answer is not called optimal.
+func TestBoundIsAttainable(t *testing.T) {
+	// Containers of two sizes that differ by less than a part in a million: 500 of the second are the most.
+	inst := &solver.Instance{Capacity: []apportion.Resources{{1e15}}, Total: apportion.Resources{1e15}, LossBudget: 2}
+	for _, demand := range []int64{1_998_000_000_000, 1_998_000_900_000} {
+		value := float64(demand) / 1e15
+		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{demand}, Max: 500, Share: 0.4995, Value: value, Delta: value})
+	}
+	const most, hidden, tolerance = 0.99900045, 2e-7, 1e-7 // tolerance: of general solvers, as doc.go says
+	for by, want := range map[float64]solver.Status{hidden: solver.Feasible, 0: solver.Optimal} {
+		s, err := mip.New(modest{step: by}, mip.Disjunctive, nil).Solve(t.Context(), inst)
+		if err != nil || s.Status != want || s.Bound < most-solver.ObjectiveTolerance {
+			t.Errorf("worse by %g: %+v, %v; want %v and a bound of %.12g", by, s, err, want, most)
+		}
+		if s.Status == solver.Optimal && s.Objective < most-tolerance {
+			t.Errorf("optimal with %.12g, and %.12g is attained", s.Objective, most)
+		}
 	}
 }

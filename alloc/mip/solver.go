@@ -66,6 +66,11 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if answer.Status == milp.Infeasible {
 		return s.infeasible(other), nil
 	}
+	// Within proofTolerance a proof stands, but no bound is below what is attained: what the back-end's tolerances
+	// let it overlook counts as a gap.
+	if other.Status.HasSolution() {
+		bound = math.Max(bound, other.Objective)
+	}
 	solution := &solver.Solution{
 		Bound:       bound,
 		Effort:      answer.Nodes,

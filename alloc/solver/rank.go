@@ -13,7 +13,8 @@ const (
 	Unknown Status = iota
 	// Feasible: a solution, not shown to be best; Bound says how much better one could be.
 	Feasible
-	// Optimal: a solution whose utilization no other exceeds by more than ObjectiveTolerance.
+	// Optimal: a solution whose utilization no other exceeds by more than ObjectiveTolerance, or where a general
+	// solver proves it (package mip) by more than 1e-7, the gap at which such solvers stop.
 	Optimal
 	// Infeasible: P2 has no solution; Conflict says why.
 	Infeasible

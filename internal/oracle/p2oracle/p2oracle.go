@@ -1,10 +1,14 @@
+// This file tries every allocation of an instance.
+
 // Package p2oracle is the exhaustive twin of every P2 solver: it tries every allocation of a tiny
 // instance and compares them literally. It shares nothing with a solver but the definitions of
 // package solver, has no bound, no symmetry and no cleverness, and serves tests only.
 //
 // # Contract
 //
-// Best is deterministic and takes time exponential in servers x applications.
+// Best is deterministic and takes time exponential in servers x applications. It compares within the tolerances of
+// solvers, so that what it puts first may be less than the most by as much for each solution it meets; [Most] knows no
+// tolerance.
 //
 // # References
 //
@@ -23,23 +27,35 @@ import (
 // number of allocations that are solutions; nil and 0 where there is none.
 func Best(inst *solver.Instance) (solver.Counts, int) {
 	// All cells are zero at first; visit fills them from the first to the last and leaves them zero again.
-	w := walk{inst: inst, x: make([][]int64, len(inst.Apps))}
-	for i := range w.x {
-		w.x[i] = make([]int64, len(inst.Capacity))
-	}
 	// The number of cells is servers times applications, and each cell multiplies the cases: a handful of
 	// either is the most.
-	w.visit(0)
-	return w.best, w.solutions
+	solutions := 0
+	var best solver.Counts
+	walkOver(inst, func(counts solver.Counts) {
+		solutions++
+		// best is the first allocation that nothing has beaten.
+		if best == nil || preferred(inst, counts, best) {
+			best = counts
+		}
+	})
+	return best, solutions
 }
 
 // walk is the state of the search: x is the allocation under way, application by server.
 type walk struct {
 	inst *solver.Instance
 	x    [][]int64
-	// best is the first allocation that nothing has beaten, solutions how many were met.
-	best      solver.Counts
-	solutions int
+	// met is called with every solution.
+	met func(solver.Counts)
+}
+
+// walkOver calls met with every solution of inst, in lexicographic order.
+func walkOver(inst *solver.Instance, met func(solver.Counts)) {
+	w := walk{inst: inst, x: make([][]int64, len(inst.Apps)), met: met}
+	for i := range w.x {
+		w.x[i] = make([]int64, len(inst.Capacity))
+	}
+	w.visit(0)
 }
 
 // visit tries every value of the cell-th x[i][j] that its server and its application's maximum
@@ -79,7 +95,7 @@ func (w *walk) fits(j int) bool {
 	return true
 }
 
-// judge keeps x if it is a solution and preferred to the best so far.
+// judge tells of x if it is a solution.
 func (w *walk) judge() {
 	counts := make(solver.Counts, len(w.x))
 	for i, row := range w.x {
@@ -90,26 +106,22 @@ func (w *walk) judge() {
 		}
 	}
 	// (7)-(9), (15) and (16) as the contract of all solvers states them.
-	if w.inst.Check(counts) != nil {
-		return
-	}
-	w.solutions++
-	if w.best == nil || w.preferred(counts) {
-		w.best = counts
+	if w.inst.Check(counts) == nil {
+		w.met(counts)
 	}
 }
 
 // preferred compares the four levels in turn; x itself decides by the order of the visits.
-func (w *walk) preferred(counts solver.Counts) bool {
+func preferred(inst *solver.Instance, counts, best solver.Counts) bool {
 	// (10), then the loss of (2), then (3), then containers moved, as solver.Rank has them.
-	if d := w.inst.Objective(counts) - w.inst.Objective(w.best); math.Abs(d) > solver.ObjectiveTolerance {
+	if d := inst.Objective(counts) - inst.Objective(best); math.Abs(d) > solver.ObjectiveTolerance {
 		return d > 0
 	}
-	if d := w.inst.FairnessLoss(counts) - w.inst.FairnessLoss(w.best); math.Abs(d) > solver.LossTolerance {
+	if d := inst.FairnessLoss(counts) - inst.FairnessLoss(best); math.Abs(d) > solver.LossTolerance {
 		return d < 0
 	}
-	if a, b := w.inst.AdjustedApps(counts), w.inst.AdjustedApps(w.best); a != b {
+	if a, b := inst.AdjustedApps(counts), inst.AdjustedApps(best); a != b {
 		return a < b
 	}
-	return w.inst.Moved(counts) < w.inst.Moved(w.best)
+	return inst.Moved(counts) < inst.Moved(best)
 }

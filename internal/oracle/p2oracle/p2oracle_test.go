@@ -89,10 +89,10 @@ func TestPreferredLevels(t *testing.T) {
 		{"adjusted applications", counts(0, 4, 4, 0), counts(3, 1, 3, 1)},
 		{"moved containers", counts(3, 1, 4, 0), counts(2, 2, 4, 0)},
 	} {
-		if w := (&walk{inst: inst, best: test.worse}); !w.preferred(test.better) {
+		if !preferred(inst, test.better, test.worse) {
 			t.Errorf("%s: %v is not preferred to %v", test.name, test.better, test.worse)
 		}
-		if w := (&walk{inst: inst, best: test.better}); w.preferred(test.worse) {
+		if preferred(inst, test.worse, test.better) {
 			t.Errorf("%s: %v is preferred to %v", test.name, test.worse, test.better)
 		}
 	}

@@ -52,7 +52,7 @@ func NewPriceDescent(d *Dual) *Descent {
 // all residents of a server would bring there, by their footprint. It has not been started.
 // The start of mu_ij is most_j Delta_i n_ij / sum over residents of Delta n, where most_j is the gain of
 // the best subset of server j over freeing nobody: the multipliers of one server sum to that gain, so
-// that freeing all of its residents neither pays nor costs.
+// that freeing all of its residents neither pays nor costs. Where no Delta is positive they share alike.
 func NewCopyDescent(ev *Decomposition) *Descent {
 	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)
@@ -85,7 +85,11 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 		}
 		for b, i := range p.Residents[j] {
 			e := types + 1 + int(c.Entry) + b
-			d.X[e] = most * p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]) / foot
+			part := 1 / float64(c.Residents)
+			if foot > 0 {
+				part = p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]) / foot
+			}
+			d.X[e] = most * part
 			// Never 0, for a server whose residents block nothing now may block something at other
 			// prices.
 			d.Scale[e] = math.Max(most, 1e-6) / float64(c.Residents)

@@ -1,0 +1,122 @@
+// This file tests what becomes of jobs whose utilities break their rules after they were admitted.
+
+package primaldual
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+)
+
+// turning is a utility that keeps the rules up to a time, and after it is worth something else.
+type turning struct {
+	Utility
+	until int
+	after float64
+}
+
+func (u turning) Value(d int) float64 {
+	if d > u.until {
+		return u.after
+	}
+	return u.Utility.Value(d)
+}
+
+// turned counts what happened to jobs that turn, and holds what each was promised.
+type turned struct {
+	t        *testing.T
+	promised map[string]float64
+	late     int // decisions about jobs that had been admitted before
+}
+
+// decided checks a decision about a job that runs: it is never worth more than it was, and always a number.
+func (k *turned) decided(id string, d *Decision) {
+	if !(d.Utility >= 0) || d.Utility > k.promised[id] {
+		k.t.Fatalf("%s was promised %g: %+v", id, k.promised[id], d)
+	}
+	k.late++
+	if k.promised[id] = d.Utility; !d.Admitted {
+		delete(k.promised, id)
+	}
+}
+
+// event plays one event, and fails on any error: what has happened must be recorded.
+func (k *turned) event(m *machine) {
+	id, side, server, slot := m.server()
+	var out []Displacement
+	var err error
+	switch m.draw(0, 6) {
+	case 0:
+		out, err = m.s.Fail(id, slot)
+	case 1:
+		err = m.s.Repair(id, slot)
+	case 2:
+		if slot > m.s.First() {
+			out, err = m.s.Drain(id, slot)
+		}
+	case 3:
+		capacity := m.cluster.servers(Side(side))[server].Capacity.Clone()
+		capacity[0] = int64(m.draw(0, m.size.capacity))
+		out, err = m.s.SetCapacity(id, capacity)
+	case 4:
+		var ended []Finish
+		ended, err = m.s.Advance(m.s.First() + m.draw(0, 1))
+		for _, f := range ended {
+			delete(k.promised, f.ID)
+		}
+	case 5:
+		if ids := slices.Sorted(maps.Keys(k.promised)); len(ids) > 0 {
+			job := ids[m.draw(0, len(ids)-1)]
+			var e Extension
+			if e, err = m.s.Extend(job, 1); err == nil && e.Decision.Admitted {
+				k.decided(job, &e.Decision)
+			}
+		}
+	case 6:
+		m.s.Revise()
+	}
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for i := range out {
+		k.decided(out[i].ID, &out[i].Decision)
+	}
+	if err := m.s.recount(); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// Whatever utilities turn into beyond the horizon at which their jobs were offered, every event is recorded, and no job
+// is worth more for it.
+func TestUtilitiesTurn(t *testing.T) {
+	k := &turned{t: t}
+	for seed := range uint64(120) {
+		m := newMachine(fromSeed(seed))
+		if seed%2 == 1 {
+			m = newLearningMachine(fromSeed(seed))
+		}
+		k.promised = map[string]float64{}
+		for step := range 40 {
+			j := m.size.jobsOf(m.draw, m.cluster)[0]
+			j.ID, j.Arrival = fmt.Sprint("j", step), max(m.clock, m.s.First())
+			j.Utility = turning{j.Utility, m.s.Last() - j.Arrival, []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e9}[m.draw(0, 4)]}
+			d, err := m.s.Offer(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.clock = j.Arrival
+			for i := range d.Displaced {
+				k.decided(d.Displaced[i].ID, &d.Displaced[i].Decision)
+			}
+			if d.Admitted {
+				k.promised[j.ID] = d.Utility
+			}
+			k.event(m)
+		}
+	}
+	if k.late < 100 {
+		t.Errorf("only %d decisions about jobs that ran", k.late)
+	}
+}
