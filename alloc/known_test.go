@@ -56,6 +56,7 @@ func (k known) problem(t testing.TB) *alloc.Problem {
 func TestKnownProblems(t *testing.T) {
 	for _, k := range knownProblems {
 		p := k.problem(t)
+		least := math.Inf(1)
 		for _, effort := range []embedded.Effort{embedded.Quick, embedded.Default} {
 			d, err := alloc.Reallocate(t.Context(), p, embedded.New(&embedded.Options{Effort: effort}))
 			if err != nil || d.Status != alloc.Decided {
@@ -65,7 +66,10 @@ func TestKnownProblems(t *testing.T) {
 			if d.Bound < k.attained-little || d.Objective > k.most+little || d.Bound > float64(len(p.Kinds))+little {
 				t.Errorf("%s, effort %d: utilization %.12g, bound %.12g; %.12g is attained, and no more than %.12g", k.name, effort, d.Objective, d.Bound, k.attained, k.most)
 			}
-			if effort < embedded.Default {
+			if d.Bound > least+little {
+				t.Errorf("%s: bound %.12g, with less effort %.12g", k.name, d.Bound, least)
+			}
+			if least = d.Bound; effort < embedded.Default {
 				continue
 			}
 			if gap := math.Max(0, (d.Bound-d.Objective)/d.Bound); gap > k.gap+little || k.gap == 0 && d.Proven < solver.ByUtilization {

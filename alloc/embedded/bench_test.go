@@ -121,3 +121,14 @@ func BenchmarkUnlike(b *testing.B) {
 		})
 	}
 }
+
+// Clusters of which half of the jobs have just finished, up to 10,000 servers.
+func BenchmarkHalf(b *testing.B) {
+	for _, mix := range instancetest.Generators[:3] {
+		for _, size := range [...][2]int{{100, 100}, {1000, 500}, {10_000, 5000}} {
+			b.Run(fmt.Sprintf("mix=%s/servers=%d/apps=%d", mix.Name, size[0], size[1]), func(b *testing.B) {
+				benchmark(b, nil, instancetest.Half(mix.Generate(1, size[0], size[1], true)))
+			})
+		}
+	}
+}
