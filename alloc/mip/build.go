@@ -15,9 +15,10 @@ import (
 // Build writes inst in the given form: O(applications x servers) variables, kinds times as
 // many coefficients.
 //
-// Rows hold whole numbers up to 2^53 exactly. A kind of which a server, or a class of them, has more is
-// counted in a larger unit: the greatest common divisor of the demands where that is enough, which is
-// exact, else so many times it that demands and capacities, rounded down, fit; the model is then Relaxed.
+// Rows hold whole numbers up to 2^53 exactly, and some back-ends take none above 10^15. A kind of which a server, or a
+// class of them, has more than that is counted in a larger unit: the greatest common divisor of the demands, which is
+// exact, or where that leaves more than 2^53 so many times it that demands and capacities, rounded down, fit; the model is
+// then Relaxed.
 //
 // The error is apportion.ErrUnknown for a form that is none of the three, or the builder's for numbers of containers above 2^53.
 func Build(inst *solver.Instance, form Form) (*Model, error) {

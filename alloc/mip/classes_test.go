@@ -157,8 +157,8 @@ func TestMulSaturated(t *testing.T) {
 	}
 }
 
-// In its unit no place has more than 2^53 of a kind; the unit is 1 where that is so anyway, divides every
-// demand where nothing was rounded, and is no larger than it must be.
+// In its unit no place has more than 2^53 of a kind; the unit is 1 where no place has much anyway, divides every
+// demand where nothing was rounded, and is no larger than it must be to be exact.
 func TestUnitsFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		quantity := rapid.OneOf(rapid.Int64Range(1, 100), rapid.Int64Range(1, math.MaxInt64/2))
@@ -175,7 +175,7 @@ func TestUnitsFor(t *testing.T) {
 			common = gcd(common, apps[i].Demand[0])
 		}
 		switch {
-		case most <= maxExact || common == 0:
+		case most <= large || common == 0:
 			if unit[0] != 1 || rounded {
 				t.Errorf("unit %d, rounded %v, of %g", unit[0], rounded, most)
 			}

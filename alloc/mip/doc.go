@@ -43,7 +43,7 @@
 //
 //   - M is as small as each pair of application and server allows, not one large number.
 //   - (15) is widened by solver.LossTolerance, as the referee allows.
-//   - Kinds of which there are more than 2^53 units are counted in larger ones, see [Build].
+//   - Kinds of which there are more than 10^15 units are counted in larger ones, see [Build].
 //
 // # References
 //

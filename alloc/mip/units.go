@@ -11,8 +11,9 @@ import (
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// maxExact is the largest integer up to which float64 holds every integer.
-const maxExact = 1 << 53
+// maxExact is the largest integer up to which float64 holds every integer; large is what no back-end finds too much, as a
+// petabyte of bytes: SCIP may loop beyond it.
+const maxExact, large = 1 << 53, 1e15
 
 // places are where containers may be: servers, or classes of equal ones.
 type places struct {
@@ -47,8 +48,8 @@ func servers(inst *solver.Instance) places {
 	return p
 }
 
-// unitsFor returns 1 for every kind of which no place has more than maxExact, and for the others the
-// least multiple of the greatest common divisor g of the demands that brings them below it. Rows divide
+// unitsFor returns 1 for every kind of which no place has more than large, and for the others the
+// least multiple of the greatest common divisor g of the demands that brings them below maxExact. Rows divide
 // demands and capacities by the unit, rounded down. With the unit g that is exact, since what a place
 // uses is a multiple of g. With a larger unit u it is a relaxation, and rounded is true: where
 // sum_i d_i x_i <= c, also sum_i floor(d_i/u) x_i <= c/u, and the left side is whole.
@@ -74,7 +75,7 @@ func unitsFor(apps []solver.App, p places) (unit []int64, rounded bool) {
 
 // unitFor returns the unit of a sum of multiples of common that is at most most, see unitsFor.
 func unitFor(common int64, most float64) (unit int64, rounded bool) {
-	if most <= maxExact || common == 0 { // what nobody demands has no rows
+	if most <= large || common == 0 { // what nobody demands has no rows
 		return 1, false
 	}
 	// times is at least 1, because dividing by the common divisor alone loses nothing.

@@ -99,3 +99,27 @@ func TestUnitsRound(t *testing.T) {
 		}
 	}
 }
+
+// A petabyte in bytes is counted in what the demands are multiples of, which is exact: some back-ends refuse larger numbers.
+func TestUnitsOfPetabytes(t *testing.T) {
+	const gigabyte, most = 1_000_000_000, 1e15
+	inst := &solver.Instance{LossBudget: 2, Capacity: []apportion.Resources{{4_000_001 * gigabyte}, {4_000_001 * gigabyte}}, Total: apportion.Resources{8_000_002 * gigabyte}}
+	for _, demand := range []int64{1_500_000 * gigabyte, 900_003 * gigabyte} {
+		share := float64(demand) / float64(inst.Total[0])
+		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{demand}, Max: 4, Value: share, Delta: share, Share: share})
+	}
+	for _, form := range mip.Forms() {
+		model, err := mip.Build(inst, form)
+		if err != nil || model.Relaxed != (form == mip.Class) {
+			t.Fatalf("%s: %+v, %v", form, model, err)
+		}
+		for i := range model.MILP.Rows() {
+			row := model.MILP.Row(i)
+			for _, coef := range append([]float64{row.Upper}, row.Coefs...) {
+				if math.Abs(coef) > most && !math.IsInf(coef, 0) {
+					t.Errorf("%s: row %s has %g", form, model.MILP.RowName(i), coef)
+				}
+			}
+		}
+	}
+}
