@@ -32,12 +32,17 @@ func TestUtilityValues(t *testing.T) {
 	}
 }
 
+// worthJob returns a job of one slot that is worth so much.
+func worthJob(worth Utility) *Job {
+	return &Job{Arrival: 1, Epochs: 1, Chunks: 1, Minibatches: 1, MinibatchSlots: 1, WorkerBandwidth: 1, PSBandwidth: 1, Utility: worth}
+}
+
 // Whatever a utility turns into, what is tolerated of it keeps the rules, and keeps values that do.
 func TestToleratedProperty(t *testing.T) {
 	value := rapid.OneOf(rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e300}))
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(value, 1, 8).Draw(t, "values")
-		j := &Job{Arrival: 1, Utility: UtilityFunc(func(d int) float64 { return values[d] })}
+		j := worthJob(UtilityFunc(func(d int) float64 { return values[d] }))
 		got := j.tolerated(nil, 0, len(values)-1)
 		before, sound := math.Inf(1), true
 		for d, x := range got {
@@ -58,8 +63,7 @@ func TestEarned(t *testing.T) {
 	for _, test := range []struct{ value, promised, want float64 }{
 		{5, 3, 5}, {3, 3, 3}, {2, 3, 3}, {math.NaN(), 3, 3}, {math.Inf(1), 3, 3}, {math.Inf(-1), 3, 3}, {0, 0, 0},
 	} {
-		j := &Job{Arrival: 1, Utility: Constant(test.value)}
-		if got := j.earned(0, test.promised); got != test.want {
+		if got := worthJob(Constant(test.value)).earned(0, test.promised); got != test.want {
 			t.Errorf("value %g, promised %g: %g earned, want %g", test.value, test.promised, got, test.want)
 		}
 	}
@@ -72,10 +76,7 @@ func TestToleratedCountsFromTheStart(t *testing.T) {
 		values []float64
 		want   float64 // of the last slot
 	}{{[]float64{9, 4, 8}, 4}, {[]float64{9, nan, 8}, 8}, {[]float64{9, -1, 10}, 9}, {[]float64{nan, math.Inf(1), 7}, 7}, {[]float64{5, 4, nan}, 0}} {
-		j := &Job{
-			Epochs: 1, Chunks: 1, Minibatches: 1, MinibatchSlots: 1, WorkerBandwidth: 1, PSBandwidth: 1,
-			Utility: UtilityFunc(func(d int) float64 { return test.values[d] }),
-		}
+		j := worthJob(UtilityFunc(func(d int) float64 { return test.values[d] }))
 		last := len(test.values) - 1
 		if got := j.tolerated(nil, last, last)[0]; got != test.want {
 			t.Errorf("%v: %g in the end, want %g", test.values, got, test.want)

@@ -1,13 +1,10 @@
 package embedded
 
 import (
-	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -74,60 +71,6 @@ func BenchmarkOptions(b *testing.B) {
 					gap, n = gap+100*sol.Gap(), n+1
 				}
 				b.ReportMetric(gap/float64(n), "gap%")
-			})
-		}
-	}
-}
-
-// How long after the end of its context a decision comes: the longest of eight contexts that end evenly over the time
-// that it takes, or over the first ten seconds of it.
-func BenchmarkLate(b *testing.B) {
-	const limits, most = 8, 10 * time.Second
-	for _, size := range [...][2]int{{100, 100}, {2000, 2000}, {10_000, 5000}} {
-		for _, mix := range instancetest.Generators[:3] {
-			for _, previous := range []bool{false, true} {
-				b.Run(fmt.Sprintf("mix=%s/servers=%d/apps=%d/previous=%v", mix.Name, size[0], size[1], previous), func(b *testing.B) {
-					inst := mix.Generate(1, size[0], size[1], previous)
-					// after decides within limit and returns the time that it took.
-					after := func(limit time.Duration) time.Duration {
-						ctx, cancel := context.WithTimeout(b.Context(), limit)
-						defer cancel()
-						start := time.Now()
-						if _, err := New(nil).Solve(ctx, inst); err != nil {
-							b.Fatal(err)
-						}
-						return time.Since(start)
-					}
-					var latest time.Duration
-					for b.Loop() {
-						whole := min(most, after(most))
-						for n := range limits {
-							limit := whole * time.Duration(n) / limits
-							latest = max(latest, after(limit)-limit)
-						}
-					}
-					b.ReportMetric(float64(latest.Microseconds())/1000, "late-ms")
-				})
-			}
-		}
-	}
-}
-
-// Clusters in which nothing is like anything else: few servers with many applications, many with few, and one.
-func BenchmarkUnlike(b *testing.B) {
-	for _, size := range [...][3]int{{7, 57, 6}, {18, 16, 6}, {125, 125, 6}, {1, 1000, 3}, {1, 1000, 6}} {
-		b.Run(fmt.Sprintf("servers=%d/apps=%d/kinds=%d", size[0], size[1], size[2]), func(b *testing.B) {
-			benchmark(b, nil, instancetest.Unlike(1, size[0], size[1], size[2]))
-		})
-	}
-}
-
-// Clusters of which half of the jobs have just finished, up to 10,000 servers.
-func BenchmarkHalf(b *testing.B) {
-	for _, mix := range instancetest.Generators[:3] {
-		for _, size := range [...][2]int{{100, 100}, {1000, 500}, {10_000, 5000}} {
-			b.Run(fmt.Sprintf("mix=%s/servers=%d/apps=%d", mix.Name, size[0], size[1]), func(b *testing.B) {
-				benchmark(b, nil, instancetest.Half(mix.Generate(1, size[0], size[1], true)))
 			})
 		}
 	}
