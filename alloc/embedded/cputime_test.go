@@ -45,10 +45,10 @@ func benchmarkCPU(b *testing.B, inst *solver.Instance) {
 	b.ReportMetric(float64((cpuTime(b)-start).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
-// How long after the end of its context a decision comes: the longest of eight contexts that end evenly over the time
-// that it takes, or over the first ten seconds of it.
+// How long after the end of its context a decision comes: the longest of four contexts that end evenly over the time
+// that it takes, or over the first four seconds of it.
 func BenchmarkLate(b *testing.B) {
-	const limits, most = 8, 10 * time.Second
+	const limits, most = 4, 4 * time.Second
 	for _, size := range [...][2]int{{100, 100}, {2000, 2000}, {10_000, 5000}} {
 		for _, mix := range instancetest.Generators[:3] {
 			for _, previous := range []bool{false, true} {

@@ -34,7 +34,7 @@ func Unlike(seed uint64, servers, apps, kinds int) *solver.Instance {
 			app.Demand[k] = max(0, r.Int64N(containerHas*4/3)-containerHas/3)
 		}
 		if app.Demand.IsZero() {
-			app.Demand[0] = 1
+			app.Demand[0] = 1 + r.Int64N(containerHas)
 		}
 		inst.Apps = append(inst.Apps, app)
 	}
