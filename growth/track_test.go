@@ -65,6 +65,17 @@ func TestTrackAverages(t *testing.T) {
 	}
 }
 
+// A reading before all time does not count, the first one neither.
+func TestTrackBeforeTime(t *testing.T) {
+	var track growth.Track
+	if track.Offer(-1, 8, []float64{1}) {
+		t.Error("a first reading before all time counts")
+	}
+	if !track.Offer(0, 8, []float64{1}) || track.Offer(-1, 4, []float64{1}) {
+		t.Error("want the reading at 0 alone")
+	}
+}
+
 // A reading from the future costs the interval in which it came, and no more.
 func TestTrackFuture(t *testing.T) {
 	var track growth.Track
