@@ -24,21 +24,23 @@ func (u turning) Value(d int) float64 {
 	return u.Utility.Value(d)
 }
 
-// turned counts what happened to jobs that turn, and holds what each was promised.
+// turned counts what happened to jobs that turn, and holds those that run.
 type turned struct {
-	t        *testing.T
-	promised map[string]float64
-	late     int // decisions about jobs that had been admitted before
+	t    *testing.T
+	jobs map[string]Job
+	late int // decisions about jobs that had been admitted before
 }
 
-// decided checks a decision about a job that runs: it is never worth more than it was, and always a number.
+// decided checks a decision about a job that runs: it is worth a number, and no more than its utility said at that time,
+// or when it was last sound.
 func (k *turned) decided(id string, d *Decision) {
-	if !(d.Utility >= 0) || d.Utility > k.promised[id] {
-		k.t.Fatalf("%s was promised %g: %+v", id, k.promised[id], d)
+	job := k.jobs[id]
+	sound := job.Utility.(turning)
+	if !(d.Utility >= 0) || d.Admitted && d.Utility > sound.Utility.Value(min(d.Completion-job.Arrival, sound.until)) {
+		k.t.Fatalf("%s of slot %d, sound up to %d: %+v", id, job.Arrival, sound.until, d)
 	}
-	k.late++
-	if k.promised[id] = d.Utility; !d.Admitted {
-		delete(k.promised, id)
+	if k.late++; !d.Admitted {
+		delete(k.jobs, id)
 	}
 }
 
@@ -64,10 +66,10 @@ func (k *turned) event(m *machine) {
 		var ended []Finish
 		ended, err = m.s.Advance(m.s.First() + m.draw(0, 1))
 		for _, f := range ended {
-			delete(k.promised, f.ID)
+			delete(k.jobs, f.ID)
 		}
 	case 5:
-		if ids := slices.Sorted(maps.Keys(k.promised)); len(ids) > 0 {
+		if ids := slices.Sorted(maps.Keys(k.jobs)); len(ids) > 0 {
 			job := ids[m.draw(0, len(ids)-1)]
 			var e Extension
 			if e, err = m.s.Extend(job, 1); err == nil && e.Decision.Admitted {
@@ -97,7 +99,7 @@ func TestUtilitiesTurn(t *testing.T) {
 		if seed%2 == 1 {
 			m = newLearningMachine(fromSeed(seed))
 		}
-		k.promised = map[string]float64{}
+		k.jobs = map[string]Job{}
 		for step := range 40 {
 			j := m.size.jobsOf(m.draw, m.cluster)[0]
 			j.ID, j.Arrival = fmt.Sprint("j", step), max(m.clock, m.s.First())
@@ -111,7 +113,7 @@ func TestUtilitiesTurn(t *testing.T) {
 				k.decided(d.Displaced[i].ID, &d.Displaced[i].Decision)
 			}
 			if d.Admitted {
-				k.promised[j.ID] = d.Utility
+				k.jobs[j.ID] = j
 			}
 			k.event(m)
 		}

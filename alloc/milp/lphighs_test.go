@@ -112,7 +112,10 @@ func withoutDust(m *Model) bool {
 // HiGHS reads out of every file what the model says: ranges, equations, free rows and variables, names that are none.
 func TestHiGHSReadsLP(t *testing.T) {
 	python, library := libhighs(t)
-	const files = 600
+	files := 600
+	if testing.Short() {
+		files = 60
+	}
 	models, texts := make([]*Model, 0, files), make([]string, 0, files)
 	args := []string{filepath.Join("testdata", "highs.py"), library}
 	for seed := 0; len(models) < files; seed++ {
