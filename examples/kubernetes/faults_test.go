@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -25,24 +24,15 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// own are the faults of a Kubernetes cluster, of all kinds in turn.
+// own are the faults of a Kubernetes cluster.
 func (b *bench) own() []besidetest.Fault {
-	var all []besidetest.Fault
-	kinds := [][]besidetest.Fault{b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers()}
-	for i := range slices.MaxFunc(kinds, func(x, y []besidetest.Fault) int { return cmp.Compare(len(x), len(y)) }) {
-		for _, kind := range kinds {
-			if i < len(kind) {
-				all = append(all, kind[i])
-			}
-		}
-	}
-	return all
+	return slices.Concat(b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers(), b.Seconds())
 }
 
 // faultsOfControl are those of the control plane, of the controller, and of what is between them.
 func (b *bench) faultsOfControl() []besidetest.Fault {
 	return []besidetest.Fault{
-		{Name: "the API server is killed in the middle of a plan", Do: func(r *rand.Rand) {
+		{Name: "the API server is killed in the middle of a plan", Of: kubetest.APIServer, Do: func(r *rand.Rand) {
 			b.more(r)
 			besidetest.Wait(r, 0, 3*time.Second)
 			b.cluster.Kill(kubetest.APIServer)
@@ -50,21 +40,21 @@ func (b *bench) faultsOfControl() []besidetest.Fault {
 			b.cluster.Start(kubetest.APIServer)
 			b.cluster.Ready()
 		}},
-		{Name: "the controller is killed in one of its writes", Do: func(r *rand.Rand) { b.killInWrite(r) }},
-		{Name: "nothing is seen for a while, and all is written", Do: func(r *rand.Rand) {
+		{Name: "the controller is killed in one of its writes", Of: besidetest.Controllers, Do: func(r *rand.Rand) { b.killInWrite(r) }},
+		{Name: "nothing is seen for a while, and all is written", Of: "watches", Do: func(r *rand.Rand) {
 			b.proxy.Blind()
 			b.more(r)
 			b.evict(r, r.IntN(3))
 			besidetest.Wait(r, time.Second, 10*time.Second)
 			b.proxy.See(r.IntN(2) == 0)
 		}},
-		{Name: "the controller is killed in the middle of a plan", Do: func(r *rand.Rand) {
+		{Name: "the controller is killed in the middle of a plan", Of: besidetest.Controllers, Do: func(r *rand.Rand) {
 			b.more(r)
 			besidetest.Wait(r, 0, 4*time.Second)
 			b.End()
 			b.Begin()
 		}},
-		{Name: "every write is refused once, or its answer lost", Do: func(r *rand.Rand) {
+		{Name: "every write is refused once, or its answer lost", Of: besidetest.Controllers, Do: func(r *rand.Rand) {
 			b.proxy.Meddle(oneRefusal(r))
 			b.more(r)
 			besidetest.Wait(r, 2*time.Second, 10*time.Second)
@@ -77,7 +67,7 @@ func (b *bench) faultsOfControl() []besidetest.Fault {
 func (b *bench) faultsOfNodes() []besidetest.Fault {
 	one := func(r *rand.Rand) string { return nodes[r.IntN(len(nodes))] }
 	return []besidetest.Fault{
-		{Name: "a node is deleted while its pods run, and comes back", Do: func(r *rand.Rand) {
+		{Name: "a node is deleted while its pods run, and comes back", Of: "kubelet", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Stop(node)
 			b.kubelets.RemoveNode(node)
@@ -87,7 +77,7 @@ func (b *bench) faultsOfNodes() []besidetest.Fault {
 			b.kubelets.AddNode(newNode(node))
 			b.kubelets.Go(node)
 		}},
-		{Name: "a kubelet is silent, and its pods run", Do: func(r *rand.Rand) {
+		{Name: "a kubelet is silent, and its pods run", Of: "kubelet", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Stop(node)
 			b.kubelets.SetReady(node, corev1.ConditionUnknown)
@@ -95,7 +85,7 @@ func (b *bench) faultsOfNodes() []besidetest.Fault {
 			b.kubelets.Go(node)
 			b.kubelets.SetReady(node, corev1.ConditionTrue)
 		}},
-		{Name: "a node is tainted for a while", Do: func(r *rand.Rand) {
+		{Name: "a node is tainted for a while", Of: "taints", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Change(node, func(n *corev1.Node) {
 				n.Spec.Taints = []corev1.Taint{{Key: "repair", Value: "soon", Effect: corev1.TaintEffectNoSchedule}}
@@ -103,7 +93,7 @@ func (b *bench) faultsOfNodes() []besidetest.Fault {
 			besidetest.Wait(r, time.Second, 6*time.Second)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Spec.Taints = nil })
 		}},
-		{Name: "a node is drained", Do: func(r *rand.Rand) {
+		{Name: "a node is drained", Of: "drains", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Annotations = map[string]string{snapshot.Drain: "true"} })
 			besidetest.Wait(r, time.Second, 6*time.Second)
@@ -115,25 +105,25 @@ func (b *bench) faultsOfNodes() []besidetest.Fault {
 // faultsOfUsers are what users and other programs do.
 func (b *bench) faultsOfUsers() []besidetest.Fault {
 	return []besidetest.Fault{
-		{Name: "pods are evicted", Do: func(r *rand.Rand) { b.evict(r, 1+r.IntN(4)) }},
-		{Name: "a quota is lowered for a while", Do: func(r *rand.Rand) {
+		{Name: "pods are evicted", Of: "pods", Do: func(r *rand.Rand) { b.evict(r, 1+r.IntN(4)) }},
+		{Name: "a quota is lowered for a while", Of: "quota", Do: func(r *rand.Rand) {
 			b.quota(int64(4 + r.IntN(8)))
 			besidetest.Wait(r, time.Second, 6*time.Second)
 			b.quota(1000)
 		}},
-		{Name: "others have used up a quota for a while", Do: func(r *rand.Rand) {
+		{Name: "others have used up a quota for a while", Of: "used quota", Do: func(r *rand.Rand) {
 			b.useUp(true)
 			b.more(r)
 			besidetest.Wait(r, time.Second, 8*time.Second)
 			b.useUp(false)
 		}},
-		{Name: "a webhook denies pods for a while", Do: func(r *rand.Rand) {
+		{Name: "a webhook denies pods for a while", Of: "webhook", Do: func(r *rand.Rand) {
 			b.strictly(r, func() {
 				b.more(r)
 				besidetest.Wait(r, 2*time.Second, 10*time.Second)
 			})
 		}},
-		{Name: "a job is deleted by its user, and another submitted", Do: func(r *rand.Rand) {
+		{Name: "a job is deleted by its user, and another submitted", Of: "users", Do: func(r *rand.Rand) {
 			if ids := b.running(); len(ids) > 0 {
 				_, name := snapshot.Split(ids[r.IntN(len(ids))])
 				b.delete(name)
@@ -273,6 +263,7 @@ func (b *bench) more(r *rand.Rand) {
 // every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
-	b.Play(b.own(), 4, 1, b.running, b.more)
+	b.Set("-leader-lease", "10s")
+	b.Play(b.own(), 5, 1, b.running, b.more)
 	b.check()
 }

@@ -67,7 +67,7 @@ func newBenchOf(t testing.TB, run func(dir string) kubetest.Run, nodes []*corev1
 	}
 	b.grant()
 	b.proxy = b.cluster.NewProxy()
-	b.Bench = besidetest.New(t, dir, "KUBECONFIG="+b.cluster.KubeconfigBy(b.proxy, kubetest.ControllerToken), "POD_NAMESPACE=apportion")
+	b.Bench = besidetest.New(t, dir, "KUBECONFIG="+b.cluster.KubeconfigBy(b.proxy, kubetest.ControllerToken), "POD_NAMESPACE=apportion", "POD_NAME=apportion-"+besidetest.Number)
 	return b
 }
 

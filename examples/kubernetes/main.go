@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		host, _ := os.Hostname() // "": the flag is needed
 		flags.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")
 		flags.StringVar(&s.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the namespace of this program, for its Lease")
-		flags.StringVar(&s.identity, "identity", host, "the name under which this program leads: one that is started again under its name leads at once")
+		flags.StringVar(&s.identity, "identity", cmp.Or(os.Getenv("POD_NAME"), host), "the name under which this program leads: one that is started again under its name leads at once")
 		flags.DurationVar(&s.leaderLease, "leader-lease", 2*time.Minute, "how long the API server may be away before another may lead")
 		flags.StringVar(&s.claim, "claim", "", "the PersistentVolumeClaim with the shared folder, in the namespace of each job; empty: pods have it anyhow")
 		flags.StringVar(&s.image, "guard-image", "", "an image with /usr/local/bin/apportion-guard and cp, by which the guard comes to the path of -guard; empty: pods have it anyhow")

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ type Bench struct {
 	// Trainer is the program that jobs run: with the arguments train -steps N -cost 1ms.
 	Trainer string
 
-	submitted int // how many jobs Another has drawn
+	submitted atomic.Int64 // how many jobs Another has drawn
 	args, env []string
 	// now is the controller that leads; every one listens on an address of its own behind the front.
 	now       *process
@@ -45,11 +46,15 @@ type Bench struct {
 // process is a controller in a process.
 type process struct {
 	*exec.Cmd
+	number  int // 0 or 1
 	address string
 }
 
-// New builds the controller of the folder in which the test runs, the guard and the trainer, and starts the controller.
-// The folder lies two below the repository's.
+// Number stands in a variable's value for the number of the controller, 0 or 1, that is started with it.
+const Number = "{number}"
+
+// New builds the controller of the folder in which the test runs, the guard and the trainer, and starts the controller with
+// these variables beside the test's. The folder lies two below the repository's.
 func New(t testing.TB, dir string, env ...string) *Bench {
 	t.Helper()
 	b := &Bench{TB: t, Dir: dir, Shared: filepath.Join(dir, "shared"), env: env}
@@ -85,35 +90,36 @@ func (b *Bench) build(name, from, pkg string) string {
 	return program
 }
 
-// Begin starts the controller.
+// Begin starts the controller, as the one before where that has ended.
 func (b *Bench) Begin() {
 	b.Helper()
-	b.lead(b.start())
+	i := 0
+	if b.now != nil {
+		i = b.now.number
+	}
+	b.lead(b.start(i))
 }
 
-// start starts a controller, which waits until no other leads.
-func (b *Bench) start() *process {
+// start starts a controller on the i-th address, which waits until no other leads.
+func (b *Bench) start(i int) *process {
 	b.Helper()
 	log, err := os.OpenFile(filepath.Join(b.Dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer log.Close()
-	p := &process{address: b.address(0)}
-	if b.now != nil && b.now.address == p.address {
-		p.address = b.address(1)
-	}
+	p := &process{number: i, address: "127.0.0.1:" + strconv.Itoa(b.port+i)}
 	p.Cmd = exec.Command(filepath.Join(b.Dir, "controller"), append([]string{"-listen", p.address}, b.args...)...)
-	p.Env = append(os.Environ(), b.env...)
+	p.Env = os.Environ()
+	for _, variable := range b.env {
+		p.Env = append(p.Env, strings.ReplaceAll(variable, Number, strconv.Itoa(i)))
+	}
 	p.Stdout, p.Stderr = log, log
 	if err := p.Start(); err != nil {
 		b.Fatal(err)
 	}
 	return p
 }
-
-// address is the i-th of the two on which controllers listen.
-func (b *Bench) address(i int) string { return "127.0.0.1:" + strconv.Itoa(b.port+i) }
 
 // lead puts a controller in charge.
 func (b *Bench) lead(p *process) {

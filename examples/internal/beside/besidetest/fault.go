@@ -19,6 +19,7 @@ import (
 var (
 	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen; 0: some")
 	forFlag    = flag.Duration("for", 0, "how long TestFaults lets faults happen, if there are not so many before; 0: no limit")
+	moreFlag   = flag.Int("together", 5, "how many of them happen at the same time, at most")
 	seedFlag   = flag.Uint64("seed", 0, "which faults TestFaults lets happen; 0: always the same")
 )
 
@@ -47,12 +48,12 @@ func (b *Bench) common() []Fault {
 	return []Fault{
 		{Name: "a worker is killed", Of: "worker", Do: kill("inhouse")},
 		{Name: "a guard is killed", Of: "guard", Do: kill("apportion-guard")},
-		{Name: "the controller is killed", Of: controllers, Do: func(r *rand.Rand) {
+		{Name: "the controller is killed", Of: Controllers, Do: func(r *rand.Rand) {
 			b.End()
 			Wait(r, 0, 8*time.Second)
 			b.Begin()
 		}},
-		{Name: "the controller is stopped for a while", Of: controllers, Do: func(r *rand.Rand) {
+		{Name: "the controller is stopped for a while", Of: Controllers, Do: func(r *rand.Rand) {
 			b.Signal(syscall.SIGSTOP)
 			Wait(r, time.Second, 8*time.Second)
 			b.Signal(syscall.SIGCONT)
@@ -63,13 +64,13 @@ func (b *Bench) common() []Fault {
 // Seconds are the faults of two controllers, where leadership is a lock in the shared folder or a journal that is free soon.
 func (b *Bench) Seconds() []Fault {
 	return []Fault{
-		{Name: "a second controller waits, and follows the first when that is killed", Of: controllers, Do: b.Follow},
-		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: controllers, Do: b.Replace},
+		{Name: "a second controller waits, and follows the first when that is killed", Of: Controllers, Do: b.Follow},
+		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: Controllers, Do: b.Replace},
 	}
 }
 
-// controllers is what faults of the controller touch.
-const controllers = "controller"
+// Controllers is what faults of the controller touch.
+const Controllers = "controller"
 
 // leadLimit is how long it may take until a controller leads: where leadership is a lease, that must be over.
 const leadLimit = 90 * time.Second
@@ -79,7 +80,7 @@ func (b *Bench) leads(p *process) bool { return b.ask(p.address, "/state") != ni
 
 // Follow lets a second controller wait for the first, which is killed.
 func (b *Bench) Follow(r *rand.Rand) {
-	second := b.start()
+	second := b.start(1 - b.now.number)
 	Wait(r, time.Second, 4*time.Second)
 	if b.leads(second) {
 		b.Error("two controllers lead")
@@ -95,7 +96,7 @@ func (b *Bench) Replace(r *rand.Rand) {
 	first := b.now
 	b.Signal(syscall.SIGSTOP)
 	_ = os.Remove(filepath.Join(b.Shared, "master", "lock")) // where leadership is no lock there is none
-	second := b.start()
+	second := b.start(1 - b.now.number)
 	Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
 	b.lead(second)
 	Wait(r, 0, 5*time.Second)
@@ -118,8 +119,7 @@ func (b *Bench) Replace(r *rand.Rand) {
 
 // Another draws another job: its name, the most containers that it can use, and its steps.
 func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
-	b.submitted++
-	return fmt.Sprintf("job-%d", b.submitted), 1 + r.IntN(10), 1000 + r.IntN(2000)
+	return fmt.Sprintf("job-%d", b.submitted.Add(1)), 1 + r.IntN(10), 1000 + r.IntN(2000)
 }
 
 // Play lets n faults happen, drawn from a seed, those of the cluster and those that every cluster has, on four jobs or more, up
@@ -136,7 +136,7 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 			more(r)
 		}
 		b.Rests(submitted)
-		hand := d.draw(min(1+r.IntN(together), n-played))
+		hand := d.draw(min(1+r.IntN(*moreFlag), n-played))
 		began := time.Now()
 		for _, one := range hand {
 			b.Logf("%3d %s", played, one.Name)
@@ -154,11 +154,8 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 	b.Check()
 }
 
-// together is how many faults happen at the same time, at most, and apart how far their beginnings are from each other.
-const (
-	together = 5
-	apart    = 3 * time.Second
-)
+// apart is how far the beginnings of faults of one hand are from each other, at most.
+const apart = 3 * time.Second
 
 // happen lets faults happen, and waits until they have.
 func (b *Bench) happen(r *rand.Rand, hand []Fault) {
