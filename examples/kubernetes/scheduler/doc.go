@@ -4,7 +4,7 @@
 //
 // Of two pods that wait, the one with the higher priority is next; of equal ones that of the namespace with the lesser weighted
 // dominant share of what is bound now, compared exactly by [drf.Sorter]; then the one that came first. A pod of a gang waits
-// until all of the gang have a place. Of the nodes that a pod fits on, those are preferred where the plan of its Job has more
+// until all of the gang have a place, or [Args.Patience] is over. Of the nodes that a pod fits on, those are preferred where the plan of its Job has more
 // pods than are there.
 //
 // # Notation

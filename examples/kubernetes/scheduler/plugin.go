@@ -25,12 +25,10 @@ import (
 // Name is the plugin's name in profiles.
 const Name = "Apportion"
 
-// patience is how long a pod of a gang waits for the others. Then all of them give their places back.
-const patience = 30 * time.Second
-
 // Plugin is one of the scheduler's. It is safe for concurrent use.
 type Plugin struct {
 	handle framework.Handle
+	args   Args
 	shares *shares
 	gangs  gangs
 	jobs   batchlisters.JobLister
@@ -44,13 +42,17 @@ var (
 	_ framework.SignPlugin      = (*Plugin)(nil)
 )
 
-// New makes the plugin for a scheduler.
-func New(_ context.Context, _ runtime.Object, handle framework.Handle) (framework.Plugin, error) {
+// New makes the plugin for a scheduler, with Args as the scheduler's configuration has them.
+func New(_ context.Context, given runtime.Object, handle framework.Handle) (framework.Plugin, error) {
+	args, err := readArgs(given)
+	if err != nil {
+		return nil, err
+	}
 	s, err := newShares(snapshot.Kinds())
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{handle: handle, shares: s, gangs: gangs{placed: map[types.UID]map[types.UID]bool{}}}
+	p := &Plugin{handle: handle, args: args, shares: s, gangs: gangs{placed: map[types.UID]map[types.UID]bool{}}}
 	shared := handle.SharedInformerFactory()
 	p.jobs = shared.Batch().V1().Jobs().Lister()
 	for _, watch := range []struct {
@@ -154,7 +156,7 @@ func (p *Plugin) Unreserve(_ context.Context, _ framework.CycleState, pod *corev
 // Permit implements framework.PermitPlugin: a pod of a gang waits for the others, and the last one lets them all go.
 func (p *Plugin) Permit(_ context.Context, _ framework.CycleState, pod *corev1.Pod, _ string) (*framework.Status, time.Duration) {
 	if missing := p.gangs.missing(pod); missing > 0 {
-		return framework.NewStatus(framework.Wait, fmt.Sprintf("%d of its gang have no place yet", missing)), patience
+		return framework.NewStatus(framework.Wait, fmt.Sprintf("%d of its gang have no place yet", missing)), p.args.Patience.Duration
 	}
 	p.each(pod, func(w framework.WaitingPod) { w.Allow(Name) })
 	return nil, 0
