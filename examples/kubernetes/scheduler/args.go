@@ -3,6 +3,8 @@
 package scheduler
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // Args are the plugin's in the pluginConfig of a scheduler's configuration. Nothing said is the zero Args.
@@ -39,7 +40,9 @@ func readArgs(given runtime.Object) (Args, error) {
 		if given.ContentType != "" && given.ContentType != runtime.ContentTypeJSON {
 			return args, fmt.Errorf("the arguments of %s are %s, not JSON", Name, given.ContentType)
 		}
-		if err := strictjson.Unmarshal(given.Raw, &args, nil); err != nil {
+		text := json.NewDecoder(bytes.NewReader(given.Raw))
+		text.DisallowUnknownFields()
+		if err := text.Decode(&args); err != nil {
 			return args, fmt.Errorf("the arguments of %s: %w", Name, err)
 		}
 	default:

@@ -63,7 +63,7 @@ func TestArgsRefused(t *testing.T) {
 		`{"patience": "-1m"}`:              "patience is out of range",
 		`{"patience": "15m1s"}`:            "between 1s and 15m0s",
 		`{"patience": 30}`:                 "patience",
-		`{"patience": "long"}`:             "patience",
+		`{"patience": "long"}`:             "invalid duration",
 		`{"patience": "1m", "order": "x"}`: "order",
 		`[`:                                "the arguments of Apportion",
 	} {
