@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,9 +13,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
@@ -65,61 +62,11 @@ func newBenchOf(t testing.TB, run func(dir string) kubetest.Run, nodes []*corev1
 	for _, node := range nodes {
 		b.kubelets.AddNode(node)
 	}
-	b.grant()
+	// The controller is a process of the test and no pod, but has the rights of its manifests.
+	b.cluster.ApplyFolder("deploy")
 	b.proxy = b.cluster.NewProxy()
 	b.Bench = besidetest.New(t, dir, "KUBECONFIG="+b.cluster.KubeconfigBy(b.proxy, kubetest.ControllerToken), "POD_NAMESPACE=apportion", "POD_NAME=apportion-"+besidetest.Number)
 	return b
-}
-
-// grant gives the controller's user what the shipped manifests give it.
-func (b *bench) grant() {
-	c := b.cluster
-	c.Helper()
-	ctx, client := context.Background(), c.Client
-	_, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apportion"}}, metav1.CreateOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
-	text, err := os.ReadFile("deploy/rbac.yaml")
-	if err != nil {
-		c.Fatal(err)
-	}
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		var meta metav1.TypeMeta
-		err := yaml.Unmarshal([]byte(document), &meta)
-		read := func(into any) {
-			if err == nil {
-				err = yaml.UnmarshalStrict([]byte(document), into)
-			}
-		}
-		switch meta.Kind {
-		case "ClusterRole":
-			var role rbacv1.ClusterRole
-			read(&role)
-			_, err = client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{})
-		case "ClusterRoleBinding":
-			var binding rbacv1.ClusterRoleBinding
-			read(&binding)
-			_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &binding, metav1.CreateOptions{})
-		case "Role":
-			var role rbacv1.Role
-			read(&role)
-			_, err = client.RbacV1().Roles(role.Namespace).Create(ctx, &role, metav1.CreateOptions{})
-		case "RoleBinding":
-			var binding rbacv1.RoleBinding
-			read(&binding)
-			_, err = client.RbacV1().RoleBindings(binding.Namespace).Create(ctx, &binding, metav1.CreateOptions{})
-		case "ServiceAccount":
-			var account corev1.ServiceAccount
-			read(&account)
-			_, err = client.CoreV1().ServiceAccounts(account.Namespace).Create(ctx, &account, metav1.CreateOptions{})
-		default:
-			c.Fatalf("deploy/rbac.yaml has a %s", meta.Kind)
-		}
-		if err != nil {
-			c.Fatalf("%s: %v", meta.Kind, err)
-		}
-	}
 }
 
 // job is an elastic Job as its user writes it. A container takes an eighth of a node.

@@ -176,7 +176,7 @@ func stopAll(ctx context.Context, o *owner, job string, attempt int64) error {
 func TestOwner(t *testing.T) {
 	s := newStage(t)
 	for name, test := range map[string]func(*testing.T, *stage){"start once": testStartOnce, "death after every call": testDeathAfterEveryCall,
-		"stale": testStale, "lost answer": testLostAnswer, "not admitted": testNotAdmitted, "least rights": testLeastRights} {
+		"stale": testStale, "lost answer": testLostAnswer, "not admitted": testNotAdmitted, "least rights": testLeastRights, "manifests": testManifests} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
 }
@@ -378,7 +378,7 @@ func testLostAnswer(t *testing.T, s *stage) {
 
 // The rights that are shipped let the controller do nothing else. That they are enough the other tests show, which have them.
 func testLeastRights(t *testing.T, s *stage) {
-	(&bench{cluster: s.Cluster}).grant()
+	s.ApplyFolder("deploy")
 	config := rest.CopyConfig(s.Config)
 	config.BearerToken = kubetest.ControllerToken
 	limited, err := kubernetes.NewForConfig(config)

@@ -4,15 +4,18 @@ package kubetest
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
-	"time"
+	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
-
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
 
 	"github.com/apportion/apportion/examples/internal/beside/besidetest"
 )
@@ -42,32 +45,110 @@ func (c *Cluster) Dynamic() dynamic.Interface {
 	return client
 }
 
-// Apply creates what the documents of a manifest say. The name of a resource is taken for the plural of its kind.
+// Apply applies the documents of a manifest, as kubectl apply --server-side does: a field that the API server does not know is an
+// error. The name of a resource is taken for the plural of its kind.
 func (c *Cluster) Apply(manifest string) {
 	c.Helper()
-	client := c.Dynamic()
+	c.apply(documents(c, manifest))
+}
+
+// ApplyFolder applies what a kustomization says, as kubectl apply -k does, as far as ours go: resources, and the names of images.
+func (c *Cluster) ApplyFolder(dir string) {
+	c.Helper()
+	c.apply(kustomized(c, dir))
+}
+
+// documents are the objects of a manifest.
+func documents(t testing.TB, manifest string) []*unstructured.Unstructured {
+	t.Helper()
+	var list []*unstructured.Unstructured
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
 		o := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil {
-			c.Fatal(err)
+			t.Fatal(err)
 		}
-		gvr := o.GroupVersionKind().GroupVersion().WithResource(strings.ToLower(o.GetKind()) + "s")
-		c.create(client, gvr, o)
+		list = append(list, o)
+	}
+	return list
+}
+
+// kustomization is what is understood of one.
+type kustomization struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Resources  []string `json:"resources"`
+	Images     []struct {
+		Name    string `json:"name"`
+		NewName string `json:"newName"`
+		NewTag  string `json:"newTag"`
+	} `json:"images"`
+}
+
+// kustomized are the objects that a folder with a kustomization stands for.
+func kustomized(t testing.TB, dir string) []*unstructured.Unstructured {
+	t.Helper()
+	read := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	var k kustomization
+	if err := yaml.UnmarshalStrict(read("kustomization.yaml"), &k); err != nil {
+		t.Fatal(err)
+	}
+	var list []*unstructured.Unstructured
+	for _, name := range k.Resources {
+		for _, o := range documents(t, string(read(name))) {
+			for _, image := range k.Images {
+				setImage(o.Object, image.Name, image.NewName+":"+image.NewTag)
+			}
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// setImage gives every container that has an image of this name, without a tag, another one.
+func setImage(value any, name, image string) {
+	switch in := value.(type) {
+	case map[string]any:
+		if in["image"] == name {
+			in["image"] = image
+		}
+		for _, one := range in {
+			setImage(one, name, image)
+		}
+	case []any:
+		for _, one := range in {
+			setImage(one, name, image)
+		}
 	}
 }
 
-// create creates an object, as soon as the API server has its kind.
-func (c *Cluster) create(client dynamic.Interface, gvr schema.GroupVersionResource, o *unstructured.Unstructured) {
+// apply applies objects, each as soon as the API server has its kind.
+func (c *Cluster) apply(list []*unstructured.Unstructured) {
 	c.Helper()
-	var in dynamic.ResourceInterface = client.Resource(gvr)
-	if namespace := o.GetNamespace(); namespace != "" {
-		in = client.Resource(gvr).Namespace(namespace)
-	}
-	var err error
-	besidetest.Eventually(c, o.GetKind()+" "+o.GetName()+" is created", 60*time.Second, func() bool {
-		if _, err = in.Create(context.Background(), o, metav1.CreateOptions{}); err != nil {
-			c.Logf("%s %s: %v", o.GetKind(), o.GetName(), err)
+	client := c.Dynamic()
+	for _, o := range list {
+		gvr := o.GroupVersionKind().GroupVersion().WithResource(strings.ToLower(o.GetKind()) + "s")
+		var in dynamic.ResourceInterface = client.Resource(gvr)
+		if namespace := o.GetNamespace(); namespace != "" {
+			in = client.Resource(gvr).Namespace(namespace)
 		}
-		return err == nil
-	})
+		text, err := o.MarshalJSON()
+		if err != nil {
+			c.Fatal(err)
+		}
+		// What is wrong by itself is not tried again.
+		besidetest.Eventually(c, fmt.Sprintf("%s %s is applied", o.GetKind(), o.GetName()), patience, func() bool {
+			_, err = in.Patch(context.Background(), o.GetName(), types.ApplyPatchType, text,
+				metav1.PatchOptions{FieldManager: "test", FieldValidation: metav1.FieldValidationStrict})
+			return err == nil || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+		})
+		if err != nil {
+			c.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+	}
 }

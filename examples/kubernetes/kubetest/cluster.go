@@ -51,12 +51,17 @@ type Cluster struct {
 	running map[string]*exec.Cmd
 }
 
-// Users that the API server knows, by their tokens.
+// Users that the API server knows, by their tokens. Beside the admin they are the service accounts of our manifests, which have no
+// rights but those that a test gives them.
 const (
-	adminToken = "token-of-admin"
-	// ControllerToken is that of ControllerUser, which has no rights but those that a test gives it.
-	ControllerToken = "token-of-controller"
-	ControllerUser  = "system:serviceaccount:apportion:apportion"
+	adminToken       = "token-of-admin"
+	ControllerUser   = "system:serviceaccount:apportion:apportion"
+	ControllerToken  = "token-of-apportion"
+	CountsToken      = "token-of-apportion-counts"
+	SchedulerToken   = "token-of-apportion-scheduler"
+	otherUsersTokens = ControllerToken + "," + ControllerUser + ",2,system:serviceaccounts\n" +
+		CountsToken + "," + ControllerUser + "-counts,3,system:serviceaccounts\n" +
+		SchedulerToken + "," + ControllerUser + "-scheduler,4,system:serviceaccounts\n"
 )
 
 // New starts a control plane in a folder, or skips the test where there is none.
@@ -68,7 +73,7 @@ func New(t testing.TB, dir string) *Cluster {
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", port+1)
 	c.args[Etcd] = []string{"--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync", "--log-level", "error"}
-	key, tokens := c.write("accounts.key", newKey(t)), c.write("tokens.csv", []byte(fmt.Sprintf("%s,admin,1,system:masters\n%s,%s,2,system:serviceaccounts\n", adminToken, ControllerToken, ControllerUser)))
+	key, tokens := c.write("accounts.key", newKey(t)), c.write("tokens.csv", []byte(adminToken+",admin,1,system:masters\n"+otherUsersTokens))
 	c.args[APIServer] = []string{"--etcd-servers=" + client, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port+2),
 		"--cert-dir=" + filepath.Join(dir, "certs"), "--token-auth-file=" + tokens, "--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,

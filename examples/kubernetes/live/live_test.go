@@ -66,10 +66,9 @@ func newBench(t testing.TB) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user := "subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: \"" + kubetest.ControllerUser + "\"}]"
-	b.Apply(strings.ReplaceAll(string(roles), "subjects: [{kind: ServiceAccount, name: apportion-counts, namespace: apportion}]", user))
+	b.Apply(string(roles))
 	config := rest.CopyConfig(b.Config)
-	config.BearerToken = kubetest.ControllerToken
+	config.BearerToken = kubetest.CountsToken
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)

@@ -47,9 +47,7 @@ func newReal(t *testing.T) *real {
 	// A container runs until its pod is deleted.
 	r.kubelets = r.NewKubelets(func(ctx context.Context, _ *corev1.Pod) int { <-ctx.Done(); return 1 })
 	r.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: apportion}")
-	account := "subjects: [{kind: ServiceAccount, name: apportion-scheduler, namespace: apportion}]"
-	user := "subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: \"" + kubetest.ControllerUser + "\"}]"
-	r.Apply(strings.ReplaceAll(read(t, "deploy/rbac.yaml"), account, user))
+	r.Apply(read(t, "deploy/rbac.yaml"))
 	r.start(t, dir)
 	return r
 }
@@ -75,7 +73,7 @@ func (r *real) start(t *testing.T, dir string) {
 	}
 	config := filepath.Join(dir, "config.yaml")
 	// A gang gives its places back after seconds, which is a profile's to say.
-	text := strings.ReplaceAll(read(t, "deploy/config.yaml"), "patience: 30s", "patience: 8s") + fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 500, burst: 1000}\npodMaxBackoffSeconds: 1\n", r.Kubeconfig(kubetest.ControllerToken))
+	text := strings.ReplaceAll(read(t, "deploy/config.yaml"), "patience: 30s", "patience: 8s") + fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 500, burst: 1000}\npodMaxBackoffSeconds: 1\n", r.Kubeconfig(kubetest.SchedulerToken))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +251,7 @@ func (r *real) gang() {
 func (r *real) rights() {
 	r.Helper()
 	config := rest.CopyConfig(r.Config)
-	config.BearerToken = kubetest.ControllerToken
+	config.BearerToken = kubetest.SchedulerToken
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		r.Fatal(err)
