@@ -45,11 +45,13 @@ func (c *Cluster) Dynamic() dynamic.Interface {
 	return client
 }
 
-// Apply applies the documents of a manifest, as kubectl apply --server-side does: a field that the API server does not know is an
+// Apply applies the documents of manifests, as kubectl apply --server-side does: a field that the API server does not know is an
 // error. The name of a resource is taken for the plural of its kind.
-func (c *Cluster) Apply(manifest string) {
+func (c *Cluster) Apply(manifests ...string) {
 	c.Helper()
-	c.apply(documents(c, manifest))
+	for _, manifest := range manifests {
+		c.apply(documents(c, manifest))
+	}
 }
 
 // ApplyFolder applies what a kustomization says, as kubectl apply -k does, as far as ours go: resources, and the names of images.

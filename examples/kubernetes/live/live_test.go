@@ -149,28 +149,11 @@ func (b *bench) runs(want map[string]int) {
 	})
 }
 
-// crd declares a custom resource whose fields nobody checks.
-const crd = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: pytorchjobs.kubeflow.org}
-spec:
-  group: kubeflow.org
-  scope: Namespaced
-  names: {kind: PyTorchJob, listKind: PyTorchJobList, plural: pytorchjobs, singular: pytorchjob}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-    subresources:
-      scale: {specReplicasPath: .spec.pytorchReplicaSpecs.Worker.replicas, statusReplicasPath: .status.replicas}`
-
 // A job grows while the cluster is idle, gives way to another, also one of another kind, and grows again when that is gone.
 // Users who write at the same time are not overwritten.
 func TestResize(t *testing.T) {
 	b := newBench(t)
-	b.Apply(crd)
+	b.Apply(definitions(t)...)
 	b.job("first", 2, false, "max", "8")
 	b.runs(map[string]int{"first": 2})
 	gvr := b.config.Objects[3].GroupVersionResource
