@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,38 +31,64 @@ type Clients struct {
 // Cluster is what informers hold. Its methods may be called by several goroutines.
 type Cluster struct {
 	*watch.Cluster
-	objects []informers.GenericInformer
-	kinds   []*resize.Kind // of objects
+	discovery discovery.DiscoveryInterface
+	others    dynamicinformer.DynamicSharedInformerFactory
+
+	mu      sync.Mutex
+	objects []objects
+	// missing are the kinds that the API server did not have when it was asked last.
+	missing []*resize.Kind
+}
+
+// objects are all of one kind.
+type objects struct {
+	kind     *resize.Kind
+	informer informers.GenericInformer
 }
 
 // Watch begins to watch all that is decided by, and the objects of those kinds that the API server has. It returns when all
 // has been seen once. Watching ends with the context.
 func Watch(ctx context.Context, clients Clients, kinds []resize.Kind) (*Cluster, error) {
-	seen, err := watch.New(clients, false)
+	// Not the struct around it, which hides what else the client can be asked.
+	seen, err := watch.New(clients.Interface, false)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Cluster: seen}
-	others := dynamicinformer.NewDynamicSharedInformerFactory(clients.Dynamic, 0)
+	c := &Cluster{Cluster: seen, discovery: clients.Discovery(), others: dynamicinformer.NewDynamicSharedInformerFactory(clients.Dynamic, 0)}
 	for i := range kinds {
-		there, err := served(clients.Discovery(), kinds[i].GroupVersionResource)
-		if err != nil {
-			return nil, err
-		}
-		if !there {
-			continue
-		}
-		informer := others.ForResource(kinds[i].GroupVersionResource)
-		c.objects, c.kinds = append(c.objects, informer), append(c.kinds, &kinds[i])
-		if err := c.Add(informer.Informer()); err != nil {
-			return nil, err
-		}
+		c.missing = append(c.missing, &kinds[i])
+	}
+	if err := c.Look(ctx); err != nil {
+		return nil, err
 	}
 	if len(c.objects) == 0 {
 		return nil, errors.New("the API server has none of the kinds that can be resized")
 	}
-	others.Start(ctx.Done())
 	return c, c.Start(ctx)
+}
+
+// Look asks which kinds the API server has that it did not have before, since definitions are installed at any time, and begins
+// to watch them. It does not wait until they have been seen. A call for each kind that is missing.
+func (c *Cluster) Look(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	missing := c.missing
+	c.missing = nil
+	var faults []error
+	for _, kind := range missing {
+		there, err := served(c.discovery, kind.GroupVersionResource)
+		if err == nil && there {
+			informer := c.others.ForResource(kind.GroupVersionResource)
+			if err = c.Add(informer.Informer()); err == nil {
+				c.objects = append(c.objects, objects{kind, informer})
+				continue
+			}
+		}
+		faults = append(faults, err)
+		c.missing = append(c.missing, kind)
+	}
+	c.others.Start(ctx.Done())
+	return errors.Join(faults...)
 }
 
 // served reports whether the API server has a resource.
@@ -81,16 +108,21 @@ func served(d discovery.DiscoveryInterface, gvr schema.GroupVersionResource) (bo
 	return false, nil
 }
 
-// Items returns the objects that may be resized.
+// Items returns the objects that may be resized, of the kinds of which all were seen.
 func (c *Cluster) Items() ([]resize.Item, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var items []resize.Item
-	for at, informer := range c.objects {
-		list, err := informer.Lister().List(labels.Everything())
+	for _, of := range c.objects {
+		if !of.informer.Informer().HasSynced() {
+			continue
+		}
+		list, err := of.informer.Lister().List(labels.Everything())
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range list {
-			items = append(items, resize.Item{Kind: c.kinds[at], Object: o.(*unstructured.Unstructured)})
+			items = append(items, resize.Item{Kind: of.kind, Object: o.(*unstructured.Unstructured)})
 		}
 	}
 	return items, nil

@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -77,8 +77,13 @@ func newBench(t testing.TB) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	log, err := os.Create(filepath.Join(b.Dir, "live.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() }) // nobody writes any more
 	b.config = live.Config{Clients: live.Clients{Interface: typed, Dynamic: untyped}, Kinds: apportion.Kinds{"cpu"}, Objects: resize.Kinds(),
-		Quiet: 50 * time.Millisecond, Every: 2 * time.Second, Events: b.events, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+		Quiet: 50 * time.Millisecond, Every: 2 * time.Second, Events: b.events, Log: slog.New(slog.NewTextHandler(log, nil))}
 	return b
 }
 
@@ -153,14 +158,8 @@ func (b *bench) runs(want map[string]int) {
 // Users who write at the same time are not overwritten.
 func TestResize(t *testing.T) {
 	b := newBench(t)
-	b.Apply(definitions(t)...)
 	b.job("first", 2, false, "max", "8")
 	b.runs(map[string]int{"first": 2})
-	gvr := b.config.Objects[3].GroupVersionResource
-	besidetest.Eventually(t, "the API server has PyTorchJobs", limit, func() bool {
-		_, err := b.dynamic.Resource(gvr).List(context.Background(), metav1.ListOptions{})
-		return err == nil
-	})
 	b.follow(func(ctx context.Context) error {
 		return live.Resize(ctx, b.config, alloc.Problem{Theta1: 0, Theta2: 1})
 	})
@@ -168,7 +167,9 @@ func TestResize(t *testing.T) {
 	b.job("second", 1, true, "max", "8")
 	b.runs(map[string]int{"first": 4, "second": 4})
 
-	// A PyTorchJob is resized by its subresource scale; nobody makes its pods here.
+	// Custom resources are installed while it runs. A PyTorchJob is resized by its subresource scale; nobody makes its pods here.
+	b.Apply(definitions(t)...)
+	gvr := b.config.Objects[3].GroupVersionResource
 	b.Apply(`
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob

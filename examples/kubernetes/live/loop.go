@@ -26,7 +26,7 @@ type Config struct {
 	Kinds   apportion.Kinds
 	Objects []resize.Kind
 	// Quiet is how long nothing may have happened before a decision is taken, so that a burst of events costs one; Every is
-	// the time after which one is taken anyhow.
+	// the time after which one is taken anyhow, and after which the API server is asked for kinds that it did not have before.
 	Quiet, Every time.Duration
 	// Dry says that changes are logged and not made.
 	Dry bool
@@ -40,7 +40,13 @@ type told map[string]string
 
 // loop decides whenever something has changed, until the context ends.
 func (c *Config) loop(ctx context.Context, cluster *Cluster, decide func(context.Context) error) error {
-	for {
+	for looked := time.Now(); ; {
+		if time.Since(looked) >= c.Every {
+			looked = time.Now()
+			if err := cluster.Look(ctx); err != nil && ctx.Err() == nil {
+				c.Log.Error("kinds that are new are not known", "error", err) // the next look asks again
+			}
+		}
 		if err := decide(ctx); err != nil && ctx.Err() == nil {
 			// What could not be decided or asked for is tried again with the next decision: nothing was lost by it.
 			c.Log.Error("no decision", "error", err)
