@@ -124,7 +124,7 @@ func (o *owner) make(ctx context.Context, p *corev1.Pod) error {
 	defer o.mu.Unlock()
 	// One that was seen already is in the store, and may have gone from there.
 	if !o.seen.HasPod(p.Namespace, p.Name) {
-		o.made[made.UID] = made
+		o.made[made.UID] = &madePod{made, time.Now()}
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 	if err != nil || uid == nil {
 		return err
 	}
-	for began := time.Now(); ; {
+	for {
 		left := false
 		for _, p := range o.podsOf(uid.UID) {
 			if p.Spec.NodeName != server || attemptOf(p) > attempt || !snapshot.IsLive(p) {
@@ -146,10 +146,8 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 					return err
 				}
 			}
-			if time.Since(began) > unseen {
-				if err := o.look(ctx, p); err != nil {
-					return err
-				}
+			if err := o.look(ctx, p); err != nil {
+				return err
 			}
 			left = true
 		}
@@ -164,8 +162,8 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 	}
 }
 
-// pause is the pause between two looks at pods that are to go; unseen is after how long a pod that was made and never seen is
-// asked for, and one whose deletion was not seen is deleted again.
+// pause is the pause between two looks at pods that are to go; unseen is after how long a pod that was made and not seen is
+// asked for, each time, and one whose deletion was not seen is deleted again.
 const (
 	pause  = 100 * time.Millisecond
 	unseen = 5 * time.Second
@@ -216,24 +214,25 @@ func (o *owner) remove(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// look asks for a pod that was made and never seen, and forgets it if it is gone.
+// look asks for a pod that was made and for a while not seen, and forgets it if it is gone: it may have come and gone while nothing
+// was to be seen.
 func (o *owner) look(ctx context.Context, p *corev1.Pod) error {
 	o.mu.Lock()
-	_, is := o.made[p.UID]
+	known, is := o.made[p.UID]
+	due := is && time.Since(known.at) > unseen
 	o.mu.Unlock()
-	if !is {
+	if !due {
 		return nil
 	}
 	there, err := o.client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
-	if err == nil && there.UID == p.UID {
-		return nil
-	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.made, p.UID)
+	if known.at = time.Now(); err != nil || there.UID != p.UID {
+		delete(o.made, p.UID)
+	}
 	return nil
 }
 
@@ -284,6 +283,9 @@ func (o *owner) Trouble(ctx context.Context, job string, attempt int64, server s
 	if n.Attempt < attempt {
 		return "", nil // it was not asked for yet
 	}
+	if err := o.lookAll(ctx, j.UID, server, attempt); err != nil {
+		return "", err
+	}
 	there := 0
 	for _, p := range o.podsOf(j.UID) {
 		if p.Spec.NodeName != server || attemptOf(p) != attempt {
@@ -306,6 +308,18 @@ func (o *owner) Trouble(ctx context.Context, job string, attempt int64, server s
 		return fmt.Sprintf("%d of its %d pods on %s are gone", want-there, want, server), nil
 	}
 	return "", nil
+}
+
+// lookAll asks for those pods of an attempt on a node that were made and for a while not seen.
+func (o *owner) lookAll(ctx context.Context, job types.UID, server string, attempt int64) error {
+	for _, p := range o.podsOf(job) {
+		if p.Spec.NodeName == server && attemptOf(p) == attempt {
+			if err := o.look(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // stuck are reasons for which a container does not start, by themselves.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/kubernetes/watch"
 )
 
@@ -34,7 +36,7 @@ func TestMakeAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &owner{client: client, seen: seen, made: map[types.UID]*corev1.Pod{}}
+	o := &owner{client: client, seen: seen, made: map[types.UID]*madePod{}}
 	w := &work{pods: map[string]bool{}}
 	var pods []*corev1.Pod
 	for i := range 5 * together {
@@ -89,4 +91,59 @@ func TestRemovedOnce(t *testing.T) {
 	removes("w", 0, true)
 	refuses = false
 	removes("w", 1, false)
+}
+
+// A pod that was made, and has gone before anybody saw it, is missed: it is asked for after a while, and not more often than that.
+func TestMadeAndNeverSeen(t *testing.T) {
+	const id, attempt = inNamespace + "/a", 7
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: "a", UID: "job", Annotations: map[string]string{
+		snapshot.Note: `{"epoch":1,"attempt":7,"by":1,"made":7}`}}}
+	client := fake.NewClientset(job)
+	seen, err := watch.New(client, true) // it sees nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &owner{master: master{epoch: 1}, client: client, seen: seen, made: map[types.UID]*madePod{}, works: map[string]*work{
+		id: {attempt: attempt, parts: map[string]int{"n1": 2}}}}
+	for i := range 2 {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: podName("a", attempt, i), UID: types.UID(fmt.Sprint("pod", i)),
+			Labels:          map[string]string{snapshot.Attempt: "7"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}}, Spec: corev1.PodSpec{NodeName: "n1"}}
+		if err := o.make(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says := func(want string, calls int) {
+		t.Helper()
+		before := len(client.Actions())
+		for range 3 {
+			if text, err := o.Trouble(t.Context(), id, attempt, "n1"); text != want || err != nil {
+				t.Errorf("%q, %v, want %q", text, err, want)
+			}
+		}
+		if got := len(client.Actions()) - before; got != calls {
+			t.Errorf("%d calls, want %d", got, calls)
+		}
+	}
+	later := func() {
+		for _, p := range o.made {
+			p.at = p.at.Add(-2 * unseen)
+		}
+	}
+	says("", 1) // the Job is read once
+	later()
+	says("", 2)
+	if err := client.CoreV1().Pods(inNamespace).Delete(t.Context(), podName("a", attempt, 1), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	says("", 0)
+	later()
+	says("1 of its 2 pods on n1 are gone", 2)
+	// Another pod has the name of one.
+	later()
+	other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: podName("a", attempt, 0), UID: "other"}}
+	if _, err := client.CoreV1().Pods(inNamespace).Update(t.Context(), other, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	says("its pods on n1 are gone", 1)
 }

@@ -36,7 +36,7 @@ type owner struct {
 	// works are what is known of each job, by ID.
 	works map[string]*work
 	// made are pods that were made here and not seen since, by UID.
-	made map[types.UID]*corev1.Pod
+	made map[types.UID]*madePod
 	// removed is when pods were deleted here, by UID, for as long as that may not be seen yet.
 	removed map[types.UID]time.Time
 	// told is what the users of each Job were told last.
@@ -63,6 +63,13 @@ type work struct {
 	parts map[string]int
 }
 
+// madePod is a pod that was made here and not seen since.
+type madePod struct {
+	*corev1.Pod
+	// at is when it was known to be there last: when it was made, or when it was asked for.
+	at time.Time
+}
+
 // newOwner returns the cluster when all of it has been seen.
 func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.Kinds, m master) (*owner, error) {
 	seen, err := watch.New(client, true)
@@ -70,7 +77,7 @@ func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.
 		return nil, err
 	}
 	o := &owner{master: m, client: client, seen: seen, reader: snapshot.NewReader(kinds), works: map[string]*work{},
-		made: map[types.UID]*corev1.Pod{}, removed: map[types.UID]time.Time{}, told: map[types.UID]told{}}
+		made: map[types.UID]*madePod{}, removed: map[types.UID]time.Time{}, told: map[types.UID]told{}}
 	err = seen.OnPod(func(p *corev1.Pod) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -112,8 +119,8 @@ func (o *owner) podsOf(job types.UID) []*corev1.Pod {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for uid, p := range o.made {
-		if !seen[uid] && snapshot.Owner(p) == job {
-			pods = append(pods, p)
+		if !seen[uid] && snapshot.Owner(p.Pod) == job {
+			pods = append(pods, p.Pod)
 		}
 	}
 	return pods
