@@ -136,6 +136,8 @@ func TestKinds(t *testing.T) {
 	for i := range kinds {
 		b.stopsAndGoesOn(&kinds[i])
 	}
+	t.Run("stale", b.stale)
+	t.Run("rights", b.rights)
 }
 
 // stopsAndGoesOn suspends an object, and lets it go on with three pods.

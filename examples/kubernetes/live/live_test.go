@@ -203,9 +203,8 @@ spec: {pytorchReplicaSpecs: {Worker: {replicas: 1, template: {spec: {containers:
 	}
 }
 
-// A patch holds for the version that was read, and the API server says so in a way that is understood.
-func TestStale(t *testing.T) {
-	b := newBench(t)
+// stale: a patch holds for the version that was read, and the API server says so in a way that is understood.
+func (b *bench) stale(t *testing.T) {
 	b.job("a", 1, false, "max", "8")
 	jobs := resize.Kinds()[0]
 	read, err := b.dynamic.Resource(jobs.GroupVersionResource).Namespace("default").Get(t.Context(), "a", metav1.GetOptions{})
@@ -232,10 +231,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// The role does all of the above and nothing else.
-func TestRights(t *testing.T) {
-	b := newBench(t)
-	b.job("a", 1, false)
+// rights: the role does all that it is for, as the other tests show, and nothing else.
+func (b *bench) rights(t *testing.T) {
 	ctx, c := t.Context(), b.config.Clients
 	for what, call := range map[string]func() error{
 		"read secrets": func() error { _, err := c.CoreV1().Secrets("default").List(ctx, metav1.ListOptions{}); return err },
