@@ -38,7 +38,8 @@ type Daily struct {
 	// Manager is its name, and Slots how many containers the cluster holds.
 	Manager string
 	Slots   int64
-	// Policies are those of a whole day, in their order; nil: Fixed and Elastic. Short are those of a short one; nil: the same.
+	// Policies are those of a whole day, in their order; nil: Fixed and Elastic. Short are those of a short one; nil: the same,
+	// empty: there is none.
 	Policies, Short []string
 	// Bench starts a cluster and a controller.
 	Bench func(t *testing.T) Player
