@@ -3,6 +3,8 @@ package alloctest
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,6 +55,36 @@ func checkSound(t *testing.T, inst *solver.Instance) {
 		delta, _ := app.Demand.DominantShare(inst.Total)
 		if math.Abs(value-app.Value) > 1e-12 || delta != app.Delta || !(app.Share >= 0 && app.Share <= 1) {
 			t.Errorf("application %d: value %g delta %g share %g", i, app.Value, app.Delta, app.Share)
+		}
+	}
+}
+
+// An instance of one's own is read like those that are here; a solver need not have answered it.
+func TestReadReference(t *testing.T) {
+	const text = `{"kinds": ["cpu"], "servers": [[4], [6]], "applications": [{"demand": [1], "min": 1, "max": 2}, {"demand": [2], "min": 0, "max": 3}],
+		"previous": {"1": {"1": 2, "0": 1}}, "theoretical_share": [0.25, 0.5], "loss_budget": 0.5, "adjust_budget": 3%s}`
+	ref, err := ReadReference("mine", fmt.Appendf(nil, text, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSound(t, ref.Instance)
+	want := []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}
+	if inst := ref.Instance; ref.Name != "mine" || inst.AdjustBudget != 3 || inst.LossBudget != .5 || inst.Apps[0].Running || !slices.Equal(inst.Apps[1].Previous, want) {
+		t.Errorf("%+v", ref)
+	}
+	if ref.Objective != 0 || ref.Bound != 0 || ref.Seconds != 0 {
+		t.Errorf("answered with %g, %g after %g s", ref.Objective, ref.Bound, ref.Seconds)
+	}
+	if ref, err = ReadReference("", fmt.Appendf(nil, text, `, "reference": {"model": "class relaxation", "objective": 0.8, "bound": 0.9, "seconds": 1.5}`)); err != nil || !ref.Relaxed || ref.Objective != .8 || ref.Bound != .9 || ref.Seconds != 1.5 {
+		t.Errorf("%+v, %v", ref, err)
+	}
+	for _, broken := range [][2]string{
+		{text, ""}, {text, "{"}, {text, "[]"}, {`budget": 3`, `budget": "much"`}, {`"1": 2`, `"x": 2`}, {`"1": 2`, `"7": 2`}, {`[[4]`, `[[4, 1]`}, {`[1], "min"`, `[], "min"`},
+		{`0.25, `, ``}, {`[[4], [6]]`, `[]`}, {`[[4], [6]]`, `[[9223372036854775807], [1]]`}, {`"max": 2`, `"max": 0`},
+	} {
+		changed := strings.Replace(strings.Replace(text, broken[0], broken[1], 1), "%s", "", 1)
+		if ref, err := ReadReference("", []byte(changed)); err == nil {
+			t.Errorf("%q is read as %+v", changed, ref)
 		}
 	}
 }

@@ -204,26 +204,3 @@ func TestNewInstance(t *testing.T) {
 		t.Errorf("%+v, want nothing of a kind that is not there", app)
 	}
 }
-
-// A reference that cannot be read is an error with a cause, not an instance of zeros.
-func TestParse(t *testing.T) {
-	const head, tail = `{"Kinds":["cpu"],"Servers":[[4],[4]],"Applications":[{"Demand":[1],"Max":3,"Min":1}],"theoretical_share":[0.5],"loss_budget":1,`,
-		`"Reference":{"Model":"class relaxation","Objective":0.5,"Bound":0.75}}`
-	ref, err := parse("one", []byte(head+`"adjust_budget":2,"Previous":{"0":{"1":2,"0":1}},`+tail))
-	if err != nil || ref.Name != "one" || !ref.Relaxed || ref.Objective != .5 || ref.Bound != .75 {
-		t.Fatalf("%+v, %v", ref, err)
-	}
-	want := solver.App{Demand: apportion.Resources{1}, Min: 1, Max: 3, Value: .125, Delta: .125, Share: .5, Running: true, Cost: 1,
-		Previous: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}
-	if diff := cmp.Diff(want, ref.Instance.Apps[0]); diff != "" || ref.Instance.AdjustBudget != 2 || ref.Instance.LossBudget != 1 {
-		t.Errorf("budgets %g and %d, application:\n%s", ref.Instance.LossBudget, ref.Instance.AdjustBudget, diff)
-	}
-	if ref, err = parse("fresh", []byte(head+tail)); err != nil || ref.Instance.AdjustBudget != 0 || ref.Instance.Apps[0].Running {
-		t.Errorf("%+v, %v", ref, err)
-	}
-	for _, text := range []string{``, `[]`, head, head + `"Previous":{"0":{"first":1}},` + tail, head + `"adjust_budget":"much",` + tail} {
-		if ref, err := parse("bad", []byte(text)); err == nil {
-			t.Errorf("%s is read as %+v", text, ref)
-		}
-	}
-}

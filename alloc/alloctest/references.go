@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/check"
 )
 
 //go:embed testdata/p2/*.json
@@ -31,6 +32,8 @@ type Reference struct {
 	// Relaxed says that the model pooled equal servers: Objective is then itself only an upper
 	// bound, though one that is nearly always attainable.
 	Relaxed bool
+	// Seconds is how long that took.
+	Seconds float64
 }
 
 // file is the form of testdata/p2.
@@ -38,7 +41,7 @@ type Reference struct {
 // Names of fields are matched whatever their case; shares and budgets are stored, not recomputed,
 // because the general solver was given these very numbers.
 type file struct {
-	Kinds        []string
+	Kinds        apportion.Kinds
 	Servers      []apportion.Resources
 	Applications []struct {
 		Demand   apportion.Resources
@@ -53,6 +56,7 @@ type file struct {
 	Reference    struct {
 		Model            string
 		Objective, Bound float64
+		Seconds          float64
 	}
 }
 
@@ -70,7 +74,7 @@ func References() []Reference {
 	for e, entry := range entries {
 		data, err := files.ReadFile("testdata/p2/" + entry.Name())
 		if err == nil {
-			references[e], err = parse(strings.TrimSuffix(entry.Name(), path.Ext(entry.Name())), data)
+			references[e], err = ReadReference(strings.TrimSuffix(entry.Name(), path.Ext(entry.Name())), data)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("alloctest: %s: %v", entry.Name(), err))
@@ -79,10 +83,15 @@ func References() []Reference {
 	return references
 }
 
-// parse reads one reference: the instance as numbers, and what a general solver found.
-func parse(name string, data []byte) (Reference, error) {
+// ReadReference reads an instance from JSON as the files of this package have it, which are what [References]
+// returns: so a solver is measured on instances of one's own too. "reference" may be left out where no solver has
+// answered; Objective and Bound are 0 then. The error is that of the JSON, or [apportion.Faults] of what is no instance.
+func ReadReference(name string, data []byte) (Reference, error) {
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil {
+		return Reference{}, err
+	}
+	if err := f.check(); err != nil {
 		return Reference{}, err
 	}
 	claims := make([]claim, len(f.Applications))
@@ -111,9 +120,30 @@ func parse(name string, data []byte) (Reference, error) {
 		// A map has no order, and a Previous ascends by server.
 		sort.Slice(app.Previous, func(a, b int) bool { return app.Previous[a].Server < app.Previous[b].Server })
 	}
+	if err := inst.Validate(); err != nil {
+		return Reference{}, err
+	}
 	return Reference{
 		Name: name, Instance: inst,
 		Objective: f.Reference.Objective, Bound: f.Reference.Bound,
-		Relaxed: f.Reference.Model == "class relaxation",
+		Relaxed: f.Reference.Model == "class relaxation", Seconds: f.Reference.Seconds,
 	}, nil
+}
+
+// check returns what would keep an instance from being made: vectors of another length than the kinds, or too large
+// together, and a share too many or too few.
+func (f *file) check() error {
+	var faults apportion.Faults
+	servers := make([]apportion.Server, len(f.Servers))
+	for j, capacity := range f.Servers {
+		servers[j] = apportion.Server{ID: strconv.Itoa(j), Capacity: capacity}
+	}
+	check.Servers(&faults, f.Kinds, servers)
+	for i := range f.Applications {
+		check.Resources(&faults, f.Kinds, f.Applications[i].Demand, check.Item("application", "", i), "demand")
+	}
+	if len(f.TheoreticalShare) != len(f.Applications) {
+		faults.Add(apportion.Item{}, "theoretical_share", apportion.ErrLength, fmt.Sprintf("%d for %d applications", len(f.TheoreticalShare), len(f.Applications)))
+	}
+	return faults.Err()
 }

@@ -128,6 +128,31 @@ func Medium(seed uint64) *solver.Instance {
 	return inst
 }
 
+// Everything draws the instance of Medium with this seed, and has what all others here have: worths and losses by number
+// for some, ceilings in half of them, and two applications that are options of one in a third.
+func Everything(seed uint64) *solver.Instance {
+	inst := Medium(seed)
+	r := rand.New(rand.NewPCG(seed, 9))
+	for i := range inst.Apps {
+		if r.IntN(3) == 0 {
+			addWorth(r, &inst.Apps[i])
+		}
+		if r.IntN(4) == 0 {
+			addLosses(r, &inst.Apps[i])
+		}
+	}
+	if r.IntN(3) == 0 {
+		inst.Apps[4].Losses = inst.Apps[3].Losses // of the two together
+		choice := solver.Choice{Apps: []int{3, 4}, Required: r.IntN(3) == 0}
+		inst.Choices = append(inst.Choices, choice)
+		makeOptions(inst, &choice)
+	}
+	if r.IntN(2) == 0 {
+		Grouped(inst, seed)
+	}
+	return inst
+}
+
 // generalize gives an instance some of what the paper's have not.
 func generalize(r *rand.Rand, inst *solver.Instance) {
 	// Three classes for two servers: some applications find all closed to them.

@@ -31,7 +31,10 @@ type options struct {
 	limit     time.Duration
 	workers   int
 	growth    bool
-	out       string
+	// certificates: bounds and proofs are compared instead; data is a folder of instances, none if empty.
+	certificates bool
+	data         string
+	out          string
 }
 
 // allForms are the ways to write P2.
@@ -46,6 +49,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.DurationVar(&o.limit, "limit", 3*time.Second, "how long each search may take")
 	flags.IntVar(&o.workers, "workers", 2, "threads of the solvers that can be told")
 	flags.BoolVar(&o.growth, "growth", false, "instead: how the embedded solver's time grows with servers, applications, kinds and demands, until it exceeds -limit")
+	flags.BoolVar(&o.certificates, "certificates", false, "instead: the embedded solver's bound beside the linear relaxation, and its time to proof beside that of HiGHS, both of the disjunctive form")
+	flags.StringVar(&o.data, "data", "", "take the instances from the JSON files of this folder, in the form of alloc/alloctest/testdata/p2")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
@@ -118,6 +123,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	if o.growth {
 		return o.runGrowth(ctx, stdout, stderr)
+	}
+	if o.certificates {
+		return o.runCertificates(ctx, stdout, stderr)
 	}
 	s, err := newStudy(o)
 	if err != nil {

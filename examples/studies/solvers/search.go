@@ -42,14 +42,20 @@ func measureOwn(ctx context.Context, inst *solver.Instance, e effort, limit time
 			return nil, err
 		}
 		times = append(times, elapsed)
-		last = point{objective: math.NaN(), bound: solution.Bound, proven: solution.Status == solver.Optimal}
-		if solution.Status.HasSolution() {
-			last.objective = solution.Objective
-		}
+		last = pointOf(solution, 0)
 	}
 	slices.Sort(times)
 	last.after = times[repeats/2]
 	return trace{last}, nil
+}
+
+// pointOf returns what the embedded solver had in the end.
+func pointOf(sol *solver.Solution, after time.Duration) point {
+	p := point{after: after, objective: math.NaN(), bound: sol.Bound, proven: sol.Status == solver.Optimal}
+	if sol.Status.HasSolution() {
+		p.objective = sol.Objective
+	}
+	return p
 }
 
 // search is a general solver on a form of an instance.

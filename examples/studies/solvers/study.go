@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/mip"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
 )
@@ -69,18 +70,16 @@ func newStudy(o *options) (*study, error) {
 	if why != nil {
 		s.skipped = append(s.skipped, fmt.Sprintf("%s: %v", strings.Join(absent, ", "), why))
 	}
-	for _, ref := range alloctest.References() {
-		if !o.instances.MatchString(ref.Name) {
-			continue
-		}
-		inst := &instance{Reference: ref, fresh: strings.Contains(ref.Name, "_fresh_")}
+	references, err := o.references()
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range references {
+		inst := &instance{Reference: ref, fresh: !slices.ContainsFunc(ref.Instance.Apps, isRunning)}
 		for _, b := range solvers {
 			inst.cells = append(inst.cells, s.cellsOf(inst, b, o.forms)...)
 		}
 		s.instances = append(s.instances, inst)
-	}
-	if len(s.instances) == 0 {
-		return nil, fmt.Errorf("no instance has a name like %q", o.instances)
 	}
 	if slices.ContainsFunc(solvers, func(b backend.Backend) bool { return b.Name == backend.BranchAndBound }) &&
 		slices.ContainsFunc(s.instances, func(i *instance) bool { return i.size() > smallSize }) {
@@ -106,7 +105,7 @@ func available(b backend.Backend) error {
 }
 
 // size is the number of pairs of application and server.
-func (i *instance) size() int { return len(i.Instance.Apps) * len(i.Instance.Capacity) }
+func (i *instance) size() int { return size(i.Instance) }
 
 // smallSize is the largest size that is given to bb.
 const smallSize = 600
@@ -178,3 +177,5 @@ func (i *instance) best() float64 {
 	}
 	return best
 }
+
+func isRunning(app solver.App) bool { return app.Running }

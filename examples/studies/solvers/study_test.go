@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/solver"
 )
 
 // All instances, from the smallest to the largest; branch and bound gets the smallest only, and the
@@ -80,8 +79,6 @@ func TestMeasureCancelled(t *testing.T) {
 		t.Errorf("%v, %d instances, want 1:\n%s", err, len(s.instances), &text)
 	}
 }
-
-func isRunning(app solver.App) bool { return app.Running }
 
 // The best known is the reference's, unless that is a relaxation's, or a better answer.
 func TestBest(t *testing.T) {
