@@ -9,13 +9,8 @@ import (
 	"slices"
 )
 
-const (
-	// mostWays bounds the numbers of containers that one application is tried with: with more its ceiling keeps its
-	// price.
-	mostWays = 200
-	// equal is by how much a choice must be better to count: less is rounding.
-	equal = 1e-12
-)
+// equal is by how much a choice must be better to count: less is rounding.
+const equal = 1e-12
 
 // Whole returns the bound at x with the ceilings of as many groups as have no application in common kept instead of
 // priced,
@@ -157,13 +152,13 @@ func (w *whole) below(g int32, x, priced []float64) float64 {
 	return math.Min(sum, b.best+equal)
 }
 
-// ways lists those of application i, the best at the prices first; none where there are too many.
+// ways lists those of application i, the best at the prices first; none where there are more than may be tried.
 func (w *whole) ways(i, g int32, x []float64) []way {
 	d := w.d
 	a, t := &d.Problem.Apps[i], &d.Problem.Types[d.Problem.Apps[i].Type]
 	most := min(a.Max, fullest(d.steps[a.Type]))
 	// A ceiling alone allows no more of one application either.
-	if most-a.Min > mostWays {
+	if most-a.Min > int64(w.most) {
 		return nil
 	}
 	// each is what a container pays to the ceiling.
