@@ -38,11 +38,20 @@ var ablations = []struct {
 	{"maxima", func(n *tuning.Numbers) { n.Divided = 0 }},
 	{"near", func(n *tuning.Numbers) { n.Near = 0 }},
 	{"joined servers", func(n *tuning.Numbers) { n.Totals = 0 }},
+	{"ceiling work", func(n *tuning.Numbers) { n.CeilingWork = n.Work }},
+	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
+	{"ways", func(n *tuning.Numbers) { n.Ways = 0 }},
+	{"looks", func(n *tuning.Numbers) { n.Looks = 0 }},
 	{"lattice", func(*tuning.Numbers) {}},
 }
 
-// answerWith is Solve by the given numbers.
+// answerWith is Solve by the given numbers; with ceilings and without options it is the search that keeps them alone.
 func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solver.Solution {
+	if len(inst.Choices) > 0 {
+		s := New(nil)
+		s.tune = tune
+		return s.answer(context.Background(), inst)
+	}
 	p := problem.New(inst)
 	if !lattice {
 		p.Step = 0
@@ -54,7 +63,7 @@ func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solv
 }
 
 // judges are the instances by which a part earns its place: both kinds of clusters full and half empty, decisions of the
-// long days, and the paper's cluster below ceilings.
+// long days, the paper's cluster below ceilings, and jobs that may run on either of two kinds of accelerators.
 func judges() map[string][]instancetest.Known {
 	known := map[string][]instancetest.Known{"decisions": instancetest.Decisions(), "half empty": instancetest.HalfEmpty()}
 	for _, ref := range alloctest.References() {
@@ -64,6 +73,11 @@ func judges() map[string][]instancetest.Known {
 		inst := quartered(seed, 50, 48, seed%2 == 0, float64(int(1)<<(seed/2%3)))
 		known["ceilings"] = append(known["ceilings"], instancetest.Known{Instance: inst})
 	}
+	for seed := range uint64(16) {
+		// Four jobs have 16 ways together, and twelve more than are tried one by one.
+		inst := alloctest.Accelerators(seed, 4, 4+int(seed%2)*8, seed/2%2 == 0)
+		known["options"] = append(known["options"], instancetest.Known{Instance: inst})
+	}
 	return known
 }
 
@@ -72,18 +86,31 @@ func judges() map[string][]instancetest.Known {
 // finds. Run it with
 //
 //	go test -run NONE -bench Ablation -benchtime 1x -v ./alloc/embedded
+//
+// or, for one sort of judges, with -bench Ablation/ceilings. A part that is for none of them is left out.
 func BenchmarkAblation(b *testing.B) {
-	for b.Loop() {
-		for name, instances := range judges() {
-			whole := make([]float64, len(instances))
-			for _, a := range ablations {
-				tune := tuning.Standard()
-				a.without(tune)
-				b.Logf("%-11s without %-20s %s", name, a.part, compare(instances, whole, func(inst *solver.Instance) *solver.Solution {
-					return answerWith(tune, inst, a.part != "lattice")
-				}))
+	for name, instances := range judges() {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				ablate(b, instances)
 			}
+		})
+	}
+}
+
+// ablate prints a line for each part that matters to some of the instances.
+func ablate(b *testing.B, instances []instancetest.Known) {
+	whole := make([]float64, len(instances))
+	for _, a := range ablations {
+		matters := func(known instancetest.Known) bool { return looksAt(a.part, known.Instance) }
+		if a.part != "nothing" && !slices.ContainsFunc(instances, matters) {
+			continue
 		}
+		tune := tuning.Standard()
+		a.without(tune)
+		b.Logf("without %-20s %s", a.part, compare(instances, whole, func(inst *solver.Instance) *solver.Solution {
+			return answerWith(tune, inst, a.part != "lattice")
+		}))
 	}
 }
 
@@ -121,11 +148,15 @@ func TestAblationsMatter(t *testing.T) {
 	}
 	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2),
-		alloctest.Table2(1, 500, 400, true)}
+		alloctest.Table2(1, 500, 400, true), alloctest.Accelerators(0, 4, 4, false), alloctest.Accelerators(1, 4, 12, false)}
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
 	instances = append(instances, worthy)
 	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
+		if len(inst.Choices) > 0 {
+			sol := answerWith(tune, inst, lattice)
+			return fmt.Sprintf("%g %g %d", sol.Objective, sol.Bound, sol.Effort)
+		}
 		p := problem.New(inst)
 		if !lattice {
 			p.Step = 0
@@ -159,10 +190,12 @@ func TestAblationsMatter(t *testing.T) {
 // clusters to the large one, and the other parts to the others.
 func looksAt(part string, inst *solver.Instance) bool {
 	switch part {
-	case "kept ceilings", "maxima", "near":
+	case "kept ceilings", "maxima", "near", "ceiling work", "divided work":
 		return len(inst.Groups) > 0
+	case "ways", "looks":
+		return len(inst.Choices) > 0
 	case "climb", "slack of a container":
 		return len(inst.Apps) >= 200
 	}
-	return len(inst.Groups) == 0 && len(inst.Apps) < 200
+	return len(inst.Groups)+len(inst.Choices) == 0 && len(inst.Apps) < 200
 }

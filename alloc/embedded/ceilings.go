@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -62,7 +61,7 @@ func (s *Solver) relaxed(ctx context.Context, inst *solver.Instance) (sol *solve
 
 // early returns the work of a first solution of plain, which is inst without ceilings, if that exceeds them, else 0.
 func (s *Solver) early(ctx context.Context, inst, plain *solver.Instance) int64 {
-	r := newRun(problem.New(plain), &s.opts, tuning.Standard())
+	r := newRun(problem.New(plain), &s.opts, s.tune)
 	r.within = inst
 	r.a.Construct(ctx)
 	r.warmUp(ctx, plain.Cap())

@@ -11,15 +11,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
-)
-
-const (
-	// mostWays is how many ways to fix all options are tried one by one.
-	mostWays = 16
-	// effortOfLook is how much effort pays for a look at another option: each takes a Quick solution.
-	effortOfLook = 5
 )
 
 // chooser is one call of Solve on an instance with options.
@@ -43,9 +35,9 @@ func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solve
 	r := c.bound(ctx)
 	ways := 1
 	for _, choice := range inst.Choices {
-		ways = min(ways*len(choice.Apps), mostWays+1)
+		ways = min(ways*len(choice.Apps), c.tune.Ways+1)
 	}
-	if ways <= mostWays {
+	if ways <= c.tune.Ways {
 		c.all(ctx)
 	} else {
 		c.search(ctx, r)
@@ -57,7 +49,7 @@ func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solve
 // bound sets the bound of all solutions and what proves it, and returns the descent that has the prices.
 func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
 	apart, added := c.inst.Apart()
-	opts := rootOptions{tune: tuning.Standard(), effort: c.opts.Effort, fine: true, stop: math.Inf(-1), choices: c.inst.Choices}
+	opts := rootOptions{tune: c.tune, effort: c.opts.Effort, fine: true, stop: math.Inf(-1), choices: c.inst.Choices}
 	c.apart = problem.New(apart)
 	r := newRoot(ctx, c.apart, opts)
 	c.priced = r.bound() - added
@@ -117,7 +109,7 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 			picked, reached = now, value
 		}
 	}
-	looks := min(int(min(c.opts.Effort/effortOfLook, math.MaxInt32)), len(others))
+	looks := int(math.Min(c.tune.Looks*float64(c.opts.Effort), float64(len(others))))
 	for _, other := range others[:looks] {
 		before := picked[other.choice]
 		if before == other.app || ctx.Err() != nil || c.near() || c.hopeless(other) {

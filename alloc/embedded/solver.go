@@ -17,12 +17,15 @@ import (
 const Name = "embedded"
 
 // Solver answers P2 as the package comment says. It is safe for concurrent use.
-type Solver struct{ opts Options }
+type Solver struct {
+	opts Options
+	tune *tuning.Numbers
+}
 
 // New returns a Solver; nil options mean the defaults, and so do an Effort below 1 and a Gap that
 // is no number in [0, 1].
 func New(opts *Options) *Solver {
-	s := &Solver{}
+	s := &Solver{tune: tuning.Standard()}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -77,7 +80,7 @@ func (s *Solver) solveBeside(ctx context.Context, inst *solver.Instance, known b
 	if conflict := counting.Conflict(p); conflict != nil {
 		return infeasible(conflict), false
 	}
-	run := newRun(p, &s.opts, tuning.Standard())
+	run := newRun(p, &s.opts, s.tune)
 	run.beside = known
 	run.search(ctx)
 	if !run.refused {

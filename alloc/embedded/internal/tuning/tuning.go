@@ -15,6 +15,7 @@ type Numbers struct {
 	Tree
 	Limits
 	Ceilings
+	Options
 }
 
 // Budgets say what one unit of effort pays for.
@@ -162,6 +163,16 @@ type Ceilings struct {
 	Near float64
 }
 
+// Options says how instances with options of applications are solved.
+type Options struct {
+	// Ways is how many ways to fix all options are solved one by one, each with the whole effort, which proves the best of
+	// them. Row "ways".
+	Ways int
+	// Looks is how many options beside those that prices prefer are looked at for a unit of effort, each by a Quick
+	// solution. Row "looks".
+	Looks float64
+}
+
 // Standard returns the numbers that every solver has.
 func Standard() *Numbers {
 	return &Numbers{
@@ -186,5 +197,6 @@ func Standard() *Numbers {
 			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
 		},
 		Ceilings: Ceilings{Tried: 5000, Divided: 0.25, Near: 0.04},
+		Options:  Options{Ways: 16, Looks: 0.2},
 	}
 }
