@@ -1,9 +1,16 @@
 package embedded
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -43,7 +50,7 @@ func BenchmarkSize(b *testing.B) {
 		generate func(uint64, int, int, bool) *solver.Instance
 	}{{"table2", alloctest.Table2}, {"mixed", alloctest.Mixed}}
 	for _, mix := range mixes {
-		for _, size := range [...][2]int{{20, 50}, {100, 100}, {1000, 500}, {10_000, 5000}} {
+		for _, size := range [...][2]int{{20, 50}, {100, 100}, {500, 2000}, {1000, 500}, {10_000, 5000}} {
 			if mix.name == "mixed" && size[0] > 1000 {
 				continue
 			}
@@ -73,5 +80,86 @@ func BenchmarkOptions(b *testing.B) {
 				b.ReportMetric(gap/float64(n), "gap%")
 			})
 		}
+	}
+}
+
+// Whoever has a millisecond gets an answer soon after, on 500 servers with 2,000 applications too.
+func BenchmarkHurry(b *testing.B) {
+	for _, family := range alloctest.Families() {
+		for _, previous := range []bool{false, true} {
+			b.Run(fmt.Sprintf("mix=%s/previous=%v", family.Name, previous), func(b *testing.B) {
+				inst, _ := family.Draw(1, 500, 2000, previous)
+				found := 0.0
+				for b.Loop() {
+					ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+					sol, err := New(nil).Solve(ctx, inst)
+					cancel()
+					if err != nil {
+						b.Fatal(err)
+					}
+					if found = 0; sol.Status.HasSolution() {
+						found = 1
+					}
+				}
+				b.ReportMetric(found, "found")
+			})
+		}
+	}
+}
+
+// knapsacks are ways to draw demands of one kind that fill a server of 1,000 units by their numbers alone: each of 60
+// applications may run or not.
+var knapsacks = map[string]func(r *rand.Rand, inst *solver.Instance){
+	"subset sums": func(r *rand.Rand, inst *solver.Instance) {
+		for range 60 {
+			pack(inst, 150+r.Int64N(400), 1)
+		}
+	},
+	// Three and three fill a server each, and nothing else does.
+	"triplets": func(r *rand.Rand, inst *solver.Instance) {
+		for range 20 {
+			a := 251 + r.Int64N(120)
+			b := 251 + r.Int64N(240)
+			b = min(b, 1000-a-251)
+			pack(inst, a, 1)
+			pack(inst, b, 1)
+			pack(inst, 1000-a-b, 1)
+		}
+	},
+	// All four containers of an application or none.
+	"gangs": func(r *rand.Rand, inst *solver.Instance) {
+		for range 60 {
+			pack(inst, 60+r.Int64N(200), 4)
+		}
+	},
+}
+
+// pack adds an application that has n containers of that demand, or none.
+func pack(inst *solver.Instance, demand, n int64) {
+	part := float64(demand) / float64(inst.Total[0])
+	inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{demand}, Min: n, Max: n, Elective: true, Value: part, Delta: part, Cost: 1})
+}
+
+// BenchmarkKnapsacks takes 20 servers and demands that fill them by their numbers alone, eight clusters each: the mean
+// time and gap.
+func BenchmarkKnapsacks(b *testing.B) {
+	for _, sort := range slices.Sorted(maps.Keys(knapsacks)) {
+		b.Run(strings.ReplaceAll(sort, " ", "-"), func(b *testing.B) {
+			const seeds = 8
+			gap, n, worst := 0.0, uint64(0), time.Duration(0)
+			for b.Loop() {
+				inst := &solver.Instance{Total: apportion.Resources{20_000}, LossBudget: 60}
+				for range 20 {
+					inst.Capacity = append(inst.Capacity, apportion.Resources{1000})
+				}
+				knapsacks[sort](rand.New(rand.NewPCG(n%seeds, 10)), inst)
+				start := time.Now()
+				sol := solve(b, nil, inst)
+				worst = max(worst, time.Since(start))
+				gap, n = gap+100*sol.Gap(), n+1
+			}
+			b.ReportMetric(gap/float64(n), "gap%")
+			b.ReportMetric(worst.Seconds(), "worst-s")
+		})
 	}
 }
