@@ -307,3 +307,33 @@ func TestGeneralIsMixed(t *testing.T) {
 		t.Errorf("%d of 300 have a solution", solvable)
 	}
 }
+
+// Everything is valid, the same when drawn again, and in a few hundred instances has each of what others have apart.
+func TestEverything(t *testing.T) {
+	var worths, losses, ceilings, choices, closed int
+	for seed := range uint64(300) {
+		inst := Everything(seed)
+		if err := inst.Validate(); err != nil {
+			t.Fatalf("%d: %v", seed, err)
+		}
+		if !reflect.DeepEqual(inst, Everything(seed)) {
+			t.Fatalf("%d is another one when drawn again", seed)
+		}
+		has := func(ok func(app solver.App) bool) int {
+			if slices.ContainsFunc(inst.Apps, ok) {
+				return 1
+			}
+			return 0
+		}
+		worths += has(func(app solver.App) bool { return app.Worth != nil })
+		losses += has(func(app solver.App) bool { return app.Losses != nil })
+		closed += has(func(app solver.App) bool { return app.Classes != nil })
+		ceilings += min(1, len(inst.Groups))
+		choices += len(inst.Choices)
+	}
+	for what, n := range map[string]int{"worths": worths, "losses": losses, "closed servers": closed, "ceilings": ceilings, "choices": choices} {
+		if n < 60 {
+			t.Errorf("%d of 300 have %s", n, what)
+		}
+	}
+}

@@ -133,7 +133,11 @@ func Medium(seed uint64) *solver.Instance {
 func Everything(seed uint64) *solver.Instance {
 	inst := Medium(seed)
 	r := rand.New(rand.NewPCG(seed, 9))
+	// So much together leaves few solutions, unless budgets are larger and most may have nothing.
+	inst.LossBudget += float64(r.IntN(4))
+	inst.AdjustBudget += r.Int64N(6)
 	for i := range inst.Apps {
+		inst.Apps[i].Elective = inst.Apps[i].Elective || r.IntN(3) > 0
 		if r.IntN(3) == 0 {
 			addWorth(r, &inst.Apps[i])
 		}
