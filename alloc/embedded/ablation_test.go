@@ -74,8 +74,9 @@ func judges() map[string][]instancetest.Known {
 		known["ceilings"] = append(known["ceilings"], instancetest.Known{Instance: inst})
 	}
 	for seed := range uint64(16) {
-		// Four jobs have 16 ways together, and twelve more than are tried one by one.
-		inst := alloctest.Accelerators(seed, 4, 4+int(seed%2)*8, seed/2%2 == 0)
+		// Four jobs have 16 ways together, and thirty more than are tried one by one.
+		size := [...][2]int{{4, 4}, {20, 30}}[seed%2]
+		inst := alloctest.Accelerators(seed, size[0], size[1], seed/2%2 == 0)
 		known["options"] = append(known["options"], instancetest.Known{Instance: inst})
 	}
 	return known
@@ -148,7 +149,8 @@ func TestAblationsMatter(t *testing.T) {
 	}
 	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2),
-		alloctest.Table2(1, 500, 400, true), alloctest.Accelerators(0, 4, 4, false), alloctest.Accelerators(1, 4, 12, false)}
+		alloctest.Table2(1, 500, 400, true), alloctest.Accelerators(0, 4, 4, false),
+		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false)}
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
 	instances = append(instances, worthy)

@@ -39,7 +39,7 @@ type Budgets struct {
 	// Work is how much of annealing a unit of effort pays for, for each server and application, in
 	// placements chosen: a move is as many as its fills choose, so that time is in proportion. FreshWork is the same
 	// where nobody may be exchanged, which takes a part of the moves, and CeilingWork below ceilings, which make a move
-	// dear, or DividedWork where a search below maxima has answered before. A unit of effort pays for no more than
+	// dear, or DividedWork where a search below maxima has answered before: rows "ceiling work" and "divided work", by time. A unit of effort pays for no more than
 	// UnitWork, so that the usual efforts end within seconds on the largest clusters, and annealing gains
 	// nothing from more than MostEffort. Row "annealing".
 	Work, FreshWork, CeilingWork, DividedWork, UnitWork, MostEffort float64
