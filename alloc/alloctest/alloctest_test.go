@@ -79,7 +79,7 @@ func TestReadReference(t *testing.T) {
 		t.Errorf("%+v, %v", ref, err)
 	}
 	for _, broken := range [][2]string{
-		{text, ""}, {text, "{"}, {text, "[]"}, {`budget": 3`, `budget": "much"`}, {`"1": 2`, `"x": 2`}, {`"1": 2`, `"7": 2`}, {`[[4]`, `[[4, 1]`}, {`[1], "min"`, `[], "min"`},
+		{text, ""}, {text, "{"}, {text, "[]"}, {`budget": 3`, `budget": "much"`}, {`"1": 2`, `"x": 2`}, {`"1": 2`, `"7": 2`}, {`[[4]`, `[[4, 1]`}, {`[1], "min"`, `[], "min"`}, {`[1], "min"`, `[1, 1], "min"`},
 		{`0.25, `, ``}, {`[[4], [6]]`, `[]`}, {`[[4], [6]]`, `[[9223372036854775807], [1]]`}, {`"max": 2`, `"max": 0`},
 	} {
 		changed := strings.Replace(strings.Replace(text, broken[0], broken[1], 1), "%s", "", 1)

@@ -116,28 +116,32 @@ func General(seed uint64) *solver.Instance {
 
 // Medium draws an instance like those of General on four servers with five applications: too large to be
 // enumerated, and small enough for any general solver.
-func Medium(seed uint64) *solver.Instance {
+func Medium(seed uint64) *solver.Instance { return medium(seed, 4, 5) }
+
+// medium is Medium with other sizes.
+func medium(seed uint64, servers, apps int) *solver.Instance {
 	r := rand.New(rand.NewPCG(seed, 4))
 	// Budgets grow with the number of applications, so that they bind as often as in small instances.
 	inst := &solver.Instance{Total: make(apportion.Resources, 1+r.IntN(3)), LossBudget: []float64{1, 2, 6}[r.IntN(3)], AdjustBudget: 2 + r.Int64N(6)}
-	addServers(r, inst, 4)
-	for range 5 {
+	addServers(r, inst, servers)
+	for range apps {
 		inst.Apps = append(inst.Apps, smallApp(r, inst))
 	}
 	generalize(r, inst)
 	return inst
 }
 
-// Everything draws the instance of Medium with this seed, and has what all others here have: worths and losses by number
-// for some, ceilings in half of them, and two applications that are options of one in a third.
+// Everything draws an instance like those of Medium on seven servers with ten applications, which has what all others here
+// have: worths and losses by number for some, ceilings in half of them, and two applications that are options of one in a
+// third.
 func Everything(seed uint64) *solver.Instance {
-	inst := Medium(seed)
+	inst := medium(seed, 7, 10)
 	r := rand.New(rand.NewPCG(seed, 9))
 	// So much together leaves few solutions, unless budgets are larger and most may have nothing.
-	inst.LossBudget += float64(r.IntN(4))
-	inst.AdjustBudget += r.Int64N(6)
+	inst.LossBudget += float64(2 * r.IntN(5))
+	inst.AdjustBudget += r.Int64N(20)
 	for i := range inst.Apps {
-		inst.Apps[i].Elective = inst.Apps[i].Elective || r.IntN(3) > 0
+		inst.Apps[i].Elective = inst.Apps[i].Elective || r.IntN(8) > 0
 		if r.IntN(3) == 0 {
 			addWorth(r, &inst.Apps[i])
 		}
