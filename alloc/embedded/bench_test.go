@@ -137,7 +137,7 @@ func BenchmarkHurry(b *testing.B) {
 var knapsacks = map[string]func(r *rand.Rand, inst *solver.Instance){
 	"subset sums": func(r *rand.Rand, inst *solver.Instance) {
 		for range 60 {
-			pack(inst, 150+r.Int64N(400), 1)
+			addSack(inst, 150+r.Int64N(400), 1)
 		}
 	},
 	// Three and three fill a server each, and nothing else does.
@@ -146,21 +146,21 @@ var knapsacks = map[string]func(r *rand.Rand, inst *solver.Instance){
 			a := 251 + r.Int64N(120)
 			b := 251 + r.Int64N(240)
 			b = min(b, 1000-a-251)
-			pack(inst, a, 1)
-			pack(inst, b, 1)
-			pack(inst, 1000-a-b, 1)
+			addSack(inst, a, 1)
+			addSack(inst, b, 1)
+			addSack(inst, 1000-a-b, 1)
 		}
 	},
 	// All four containers of an application or none.
 	"gangs": func(r *rand.Rand, inst *solver.Instance) {
 		for range 60 {
-			pack(inst, 60+r.Int64N(200), 4)
+			addSack(inst, 60+r.Int64N(200), 4)
 		}
 	},
 }
 
-// pack adds an application that has n containers of that demand, or none.
-func pack(inst *solver.Instance, demand, n int64) {
+// addSack adds an application that has n containers of that demand, or none.
+func addSack(inst *solver.Instance, demand, n int64) {
 	part := float64(demand) / float64(inst.Total[0])
 	inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{demand}, Min: n, Max: n, Elective: true, Value: part, Delta: part, Cost: 1})
 }
