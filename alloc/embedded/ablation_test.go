@@ -41,7 +41,6 @@ var ablations = []struct {
 	{"ceiling work", func(n *tuning.Numbers) { n.CeilingWork = n.Work }},
 	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
 	{"ways", func(n *tuning.Numbers) { n.Ways = 0 }},
-	{"looks", func(n *tuning.Numbers) { n.Looks = 0 }},
 	{"lattice", func(*tuning.Numbers) {}},
 }
 
@@ -194,7 +193,7 @@ func looksAt(part string, inst *solver.Instance) bool {
 	switch part {
 	case "kept ceilings", "maxima", "near", "ceiling work", "divided work":
 		return len(inst.Groups) > 0
-	case "ways", "looks":
+	case "ways":
 		return len(inst.Choices) > 0
 	case "climb", "slack of a container":
 		return len(inst.Apps) >= 200

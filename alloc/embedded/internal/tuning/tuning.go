@@ -169,7 +169,7 @@ type Options struct {
 	// them. Row "ways".
 	Ways int
 	// Looks is how many options beside those that prices prefer are looked at for a unit of effort, each by a Quick
-	// solution. Row "looks".
+	// solution.
 	Looks float64
 }
 
