@@ -166,7 +166,7 @@ func (o *owner) Stop(ctx context.Context, job string, attempt int64, server stri
 // asked for, each time, and one whose deletion was not seen is deleted again.
 const (
 	pause  = 100 * time.Millisecond
-	unseen = 5 * time.Second
+	unseen = 20 * time.Second
 )
 
 // over notes that attempts up to one are over. It returns the Job, nil if it is not there.
