@@ -146,7 +146,10 @@ func (r *run) work() float64 {
 	case r.p.Budget <= 0 || len(r.p.Ceilings) > 0:
 		unit = r.tune.FreshWork
 	}
-	return math.Min(float64(r.opts.Effort), r.tune.MostEffort) * math.Min(unit*size, r.tune.UnitWork)
+	if !r.p.Worthy {
+		size = math.Min(size, r.tune.Crowd)
+	}
+	return math.Min(float64(r.opts.Effort), r.tune.MostEffort) * unit * size
 }
 
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.

@@ -70,6 +70,10 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 // the fewest of them first.
 func (a *Annealer) trim(m *move) {
 	s := a.S
+	// A number that is not allowed is short of one that is, so that mostly there is none to look for.
+	if s.missing == 0 {
+		return
+	}
 	for _, t := range s.active {
 		// over falls by what is taken away: the loop ends at the next number below that is allowed.
 		for over := s.pools[t].Over(); over > 0; {

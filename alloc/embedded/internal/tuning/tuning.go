@@ -39,10 +39,10 @@ type Budgets struct {
 	// Work is how much of annealing a unit of effort pays for, for each server and application, in
 	// placements chosen: a move is as many as its fills choose, so that time is in proportion. FreshWork is the same
 	// where nobody may be exchanged, which takes a part of the moves, and CeilingWork below ceilings, which make a move
-	// dear, or DividedWork where a search below maxima has answered before: rows "ceiling work" and "divided work", by time. A unit of effort pays for no more than
-	// UnitWork, so that the usual efforts end within seconds on the largest clusters, and annealing gains
-	// nothing from more than MostEffort. Row "annealing".
-	Work, FreshWork, CeilingWork, DividedWork, UnitWork, MostEffort float64
+	// dear, or DividedWork where a search below maxima has answered before: rows "ceiling work" and "divided work", by
+	// time. More servers and applications than Crowd count as so many, so that the usual efforts end within seconds on
+	// the largest clusters, and annealing gains nothing from more than MostEffort. Row "annealing".
+	Work, FreshWork, CeilingWork, DividedWork, Crowd, MostEffort float64
 	// Filled is how many steps of the last attempt to place all minima a unit of effort pays for: it is
 	// made where nothing else has found a solution, and full clusters are kept as they are without it.
 	Filled float64
@@ -180,7 +180,7 @@ func Standard() *Numbers {
 			Rounds: 100_000, FewestRounds: 30, MostRounds: 400,
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
-			Work: 120, FreshWork: 40, CeilingWork: 22, DividedWork: 5, UnitWork: 100_000, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
+			Work: 120, FreshWork: 40, CeilingWork: 22, DividedWork: 5, Crowd: 833, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
 			Totals: 3000, TotalRounds: 60,
 		},
 		Phases: Phases{
