@@ -21,7 +21,7 @@ var block = bytes.Repeat([]byte("a block of bytes"), (1<<20)/16)
 func BenchmarkSave(b *testing.B) {
 	for medium, url := range map[string]func(b *testing.B) string{
 		"mem":  func(*testing.B) string { return "mem://" },
-		"file": func(b *testing.B) string { return "file://" + b.TempDir() + "?no_tmp_dir=1" },
+		"file": func(b *testing.B) string { return "file://" + b.TempDir() + "?no_tmp_dir=1&metadata=skip" },
 		"s3":   func(b *testing.B) string { return s3URL(b, nil) },
 	} {
 		for _, mebibytes := range []int{1, 64} {

@@ -17,11 +17,11 @@
 // [Open] takes the URL of a bucket. The schemes that it knows are those whose driver the program imports,
 // and it pays for no other:
 //
-//	s3://bucket?region=eu-west-1     _ "gocloud.dev/blob/s3blob"
-//	gs://bucket                      _ "gocloud.dev/blob/gcsblob"
-//	azblob://container               _ "gocloud.dev/blob/azureblob"
-//	file:///directory?no_tmp_dir=1   _ "gocloud.dev/blob/fileblob"
-//	mem://                           _ "gocloud.dev/blob/memblob"
+//	s3://bucket?region=eu-west-1                   _ "gocloud.dev/blob/s3blob"
+//	gs://bucket                                    _ "gocloud.dev/blob/gcsblob"
+//	azblob://container                             _ "gocloud.dev/blob/azureblob"
+//	file:///directory?no_tmp_dir=1&metadata=skip   _ "gocloud.dev/blob/fileblob"
+//	mem://                                         _ "gocloud.dev/blob/memblob"
 //
 // A store in a part of a bucket is blob.PrefixedBucket, or prefix= in the URL.
 //
@@ -30,7 +30,8 @@
 // That of store.Store. Beyond:
 //
 //   - Durability is that of the medium. The clouds promise it; the driver for directories does not sync,
-//     so there a checkpoint survives the process, not the machine: use package filestore.
+//     so there a checkpoint survives the process, not the machine: use package filestore. It wants metadata=skip, or it
+//     writes a second file beside each, of which readers meet the half.
 //   - Of several writers of one number exactly one wins, because the medium refuses to write a manifest
 //     that exists. The drivers for S3, Google, Azure and memory do that in one step. The driver for
 //     directories looks first and writes then: writers that share a Store are kept apart, those of

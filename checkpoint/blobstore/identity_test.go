@@ -13,7 +13,7 @@ import (
 )
 
 func TestIdentityOfAnotherBucket(t *testing.T) {
-	url := "file://" + t.TempDir() + "?no_tmp_dir=1"
+	url := "file://" + t.TempDir() + "?no_tmp_dir=1&metadata=skip"
 	s := openURL(t, url)
 	id, err := s.Identity(t.Context())
 	if err != nil || s.Close() != nil {

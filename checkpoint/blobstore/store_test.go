@@ -178,7 +178,7 @@ func (w withShares) Leftovers(t testing.TB) int { return w.under.Leftovers(t) }
 func TestShares(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) subject{
 		"memory": func(t *testing.T) subject { return memory(t) },
-		"files":  func(t *testing.T) subject { return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1")) },
+		"files":  func(t *testing.T) subject { return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&metadata=skip")) },
 		"s3":     func(t *testing.T) subject { return newSubject(t, openURL(t, s3URL(t, nil))) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -201,14 +201,14 @@ func memory(t testing.TB) subject {
 
 func TestFiles(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
-		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1"))
+		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&metadata=skip"))
 	})
 }
 
 // TestPrefix is a store in a part of a bucket.
 func TestPrefix(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
-		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&prefix=a/b/"))
+		return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&metadata=skip&prefix=a/b/"))
 	})
 }
 
