@@ -178,8 +178,10 @@ func (w withShares) Leftovers(t testing.TB) int { return w.under.Leftovers(t) }
 func TestShares(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) subject{
 		"memory": func(t *testing.T) subject { return memory(t) },
-		"files":  func(t *testing.T) subject { return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&metadata=skip")) },
-		"s3":     func(t *testing.T) subject { return newSubject(t, openURL(t, s3URL(t, nil))) },
+		"files": func(t *testing.T) subject {
+			return newSubject(t, openURL(t, "file://"+t.TempDir()+"?no_tmp_dir=1&metadata=skip"))
+		},
+		"s3": func(t *testing.T) subject { return newSubject(t, openURL(t, s3URL(t, nil))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.RunSharded(t, func(t *testing.T) store.Sharded { return sharded(open(t)) })
