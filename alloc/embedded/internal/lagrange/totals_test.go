@@ -102,7 +102,8 @@ func TestTotalsAgainstTwin(t *testing.T) {
 				t.Errorf("%s %d: %v bring %.12g, the best choice is %.12g", name, seed, counts, got, want)
 			}
 			// Who has as much already learns that there is no more.
-			if again, none := totals.Best(t.Context(), plenty, want, 1e-6); none != nil || again > want+2e-6 {
+			near := 1e-6 * math.Max(1, math.Abs(want))
+			if again, none := totals.Best(t.Context(), plenty, want, near); none != nil || again > want+2*near {
 				t.Errorf("%s %d: with %.12g attained the bound is %.12g, by %v", name, seed, want, again, none)
 			}
 		}
