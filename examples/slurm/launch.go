@@ -295,11 +295,13 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 	}
 }
 
-// troubleOf says why a part of a run will not start; "": it may.
-func troubleOf(runs []run, job string, attempt int64, server string) string {
+// troubleOf says why a part of a run will not start on a server, which may be closed; "": it may.
+func troubleOf(runs []run, job string, attempt int64, server string, closed bool) string {
 	for _, one := range runs {
 		switch {
 		case one.job != job || one.attempt != attempt || one.node != server:
+		case one.state == "PENDING" && closed:
+			return fmt.Sprintf("Slurm's job %s waits for a node that is drained: %s", one.id, one.reason)
 		case slices.Contains(alive, one.state):
 			return ""
 		default:
@@ -311,7 +313,8 @@ func troubleOf(runs []run, job string, attempt int64, server string) string {
 
 // Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one
 // that Slurm does not have was asked for while nobody answered. One that was not asked for yet, or is just being submitted, which
-// a busy slurmctld takes seconds for, is no trouble: the question may be there first.
+// a busy slurmctld takes seconds for, is no trouble: the question may be there first. One that waits for a node that was drained,
+// by its administrator or by slurmctld itself, has its run started elsewhere, as everything else leaves the node.
 func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
 	one := s.start(job)
 	if !one.TryLock() {
@@ -328,5 +331,8 @@ func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server s
 	if err != nil {
 		return "", err
 	}
-	return troubleOf(runs, job, attempt, server), nil
+	s.mu.Lock()
+	closed := s.closed[server]
+	s.mu.Unlock()
+	return troubleOf(runs, job, attempt, server, closed), nil
 }

@@ -32,8 +32,8 @@ type slurm struct {
 	guard  beside.Guarded
 
 	mu sync.Mutex
-	// down are the nodes that did not answer Slurm at the newest look.
-	down map[string]bool
+	// down are the nodes that did not answer Slurm at the newest look, and closed those on which nothing is started.
+	down, closed map[string]bool
 	// specs are the jobs that were read, by ID: nothing of a held job changes but by its user.
 	specs map[string]spec
 	// starts keep apart those who have runs of one job started: each of its servers does.
@@ -85,17 +85,17 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 			return nil, err
 		}
 	}
-	down := map[string]bool{}
+	down, closed := map[string]bool{}, map[string]bool{}
 	for _, r := range readRecords(nodes) {
 		server, err := serverOf(r, own[r["NodeName"]])
 		if err != nil {
 			return nil, err
 		}
-		down[server.ID] = server.Down != ""
+		down[server.ID], closed[server.ID] = server.Down != "", server.Draining
 		view.Servers = append(view.Servers, server)
 	}
 	s.mu.Lock()
-	s.down = down
+	s.down, s.closed = down, closed
 	s.mu.Unlock()
 	return view, nil
 }

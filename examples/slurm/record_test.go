@@ -136,12 +136,22 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A part is in trouble when it has ended, when Slurm has none, and when it waits for a node that is drained.
 func TestTroubleOf(t *testing.T) {
 	runs := []run{{id: "7", job: "lr.12", node: "n1", state: "RUNNING", attempt: 3}, {id: "8", job: "lr.12", node: "n2", state: "FAILED", reason: "NonZeroExitCode", attempt: 3},
-		{id: "5", job: "lr.12", node: "n3", state: "FAILED", attempt: 2}}
-	for node, want := range map[string]string{"n1": "", "n2": "Slurm's job 8 is FAILED: NonZeroExitCode", "n3": "Slurm has no job for it"} {
-		if got := troubleOf(runs, "lr.12", 3, node); got != want {
-			t.Errorf("%s: %q, want %q", node, got, want)
+		{id: "5", job: "lr.12", node: "n3", state: "FAILED", attempt: 2}, {id: "9", job: "lr.12", node: "n4", state: "PENDING", reason: "Resources", attempt: 3}}
+	for _, c := range []struct {
+		node   string
+		closed bool
+		want   string
+	}{
+		{"n1", false, ""}, {"n1", true, ""},
+		{"n2", false, "Slurm's job 8 is FAILED: NonZeroExitCode"},
+		{"n3", false, "Slurm has no job for it"},
+		{"n4", false, ""}, {"n4", true, "Slurm's job 9 waits for a node that is drained: Resources"},
+	} {
+		if got := troubleOf(runs, "lr.12", 3, c.node, c.closed); got != c.want {
+			t.Errorf("%s, closed is %v: %q, want %q", c.node, c.closed, got, c.want)
 		}
 	}
 }
