@@ -85,11 +85,10 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 		}
 		for b, i := range p.Residents[j] {
 			e := types + 1 + int(c.Entry) + b
-			part := 1 / float64(c.Residents)
+			d.X[e] = most / float64(c.Residents)
 			if foot > 0 {
-				part = p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]) / foot
+				d.X[e] = most * p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]) / foot
 			}
-			d.X[e] = most * part
 			// Never 0, for a server whose residents block nothing now may block something at other
 			// prices.
 			d.Scale[e] = math.Max(most, 1e-6) / float64(c.Residents)
