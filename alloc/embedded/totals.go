@@ -25,7 +25,7 @@ func (r *run) byTotals(ctx context.Context) {
 		return
 	}
 	t.Lower(ctx, r.tune.TotalRounds)
-	bound, counts := t.Best(ctx, int64(r.tune.Totals*float64(r.opts.Effort)), r.attained(), solver.ObjectiveTolerance/2)
+	bound, counts := t.Best(ctx, totalsWork(r.tune, r.opts.Effort), r.attained(), solver.ObjectiveTolerance/2)
 	r.totals = bound
 	r.joined = true
 	if counts == nil {
@@ -34,6 +34,12 @@ func (r *run) byTotals(ctx context.Context) {
 	if placed := pack(r.p.Inst, counts); r.p.Inst.Check(placed) == nil {
 		r.a.Load(placed)
 	}
+}
+
+// totalsWork returns how many pairs of a state and a way an effort pays for. It is the same on every machine, however large the
+// effort: a float64 that int64 does not hold becomes another number on each.
+func totalsWork(tune *tuning.Numbers, effort Effort) int64 {
+	return int64(math.Min(tune.Totals*float64(effort), math.MaxInt32))
 }
 
 // pack places numbers of containers, -1 for what an application has, where they fit best: on the server that holds all
@@ -92,13 +98,15 @@ func pack(inst *solver.Instance, numbers []int64) solver.Counts {
 // byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
 // place of those that prices prefer, which are the first others then.
 func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []other {
-	tune := tuning.Standard()
+	if c.tune.Totals <= 0 || ctx.Err() != nil {
+		return others
+	}
 	t := lagrange.NewTotals(c.apart, c.inst.Choices, c.inst.LossBudget)
 	if t == nil {
 		return others
 	}
-	t.Lower(ctx, tune.TotalRounds)
-	bound, counts := t.Best(ctx, int64(tune.Totals*float64(c.opts.Effort)), math.Inf(-1), 0)
+	t.Lower(ctx, c.tune.TotalRounds)
+	bound, counts := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), math.Inf(-1), 0)
 	// The certificate has the multipliers that prices by server have, which prove what they prove.
 	c.best.Searched = c.best.Searched || bound < c.best.Bound-solver.ObjectiveTolerance
 	c.best.Bound = math.Min(c.best.Bound, bound)

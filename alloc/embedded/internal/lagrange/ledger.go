@@ -16,8 +16,10 @@ const (
 	// firstRegret is the first part of the bound that a choice may lose at the prices, and wider by what it grows when there
 	// is none.
 	firstRegret, wider = 1e-5, 4
-	// mostLedger bounds the states of a ledger at any effort: they take about 100 bytes each.
+	// mostLedger bounds the states of a ledger at any effort: they take about 150 bytes each with what finds them again.
 	mostLedger = 500_000
+	// contextEvery is how many states lie between two looks at a context.
+	contextEvery = 64
 )
 
 // Best returns a bound on what all ways together bring, at most that of the prices, and the choice that attains it, by
@@ -41,7 +43,7 @@ func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64)
 			return bound, nil
 		}
 		l := t.newLedger(lose)
-		if !l.run(&work) {
+		if !l.run(ctx, &work) {
 			return bound, nil
 		}
 		if at, value := l.best(priced); at >= 0 {
@@ -131,8 +133,9 @@ func (t *Totals) newLedger(lose float64) *ledger {
 	return l
 }
 
-// run visits all states, and reports whether work was enough.
-func (l *ledger) run(work *int64) bool {
+// run visits all states, and reports whether it has: neither work, mostLedger nor ctx has stopped it. A layer keeps states
+// while it is made, so that mostLedger counts each as it comes.
+func (l *ledger) run(ctx context.Context, work *int64) bool {
 	states, visited := []ledgerState{{way: -1}}, 0
 	for at := range l.rows {
 		var least, most [mostRows]int64
@@ -143,6 +146,9 @@ func (l *ledger) run(work *int64) bool {
 		known := make(map[[mostRows]int64]int32, len(states))
 		ways := l.t.takers[l.rows[at].taker].ways
 		for s := range states {
+			if s%contextEvery == 0 && ctx.Err() != nil {
+				return false
+			}
 			for _, way := range l.rows[at].ways {
 				if *work--; *work < 0 {
 					return false
@@ -158,6 +164,9 @@ func (l *ledger) run(work *int64) bool {
 					continue
 				}
 				if to, there := known[state.use]; !there {
+					if visited++; visited > mostLedger {
+						return false
+					}
 					known[state.use] = int32(len(next))
 					next = append(next, state)
 				} else if state.lose < next[to].lose {
@@ -166,9 +175,6 @@ func (l *ledger) run(work *int64) bool {
 			}
 		}
 		l.layers, states = append(l.layers, next), next
-		if visited += len(next); visited > mostLedger {
-			return false
-		}
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package lagrange
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -222,5 +223,30 @@ func TestTotalsBudget(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// However much work is allowed, a ledger keeps no more states than mostLedger, also within one layer, and none once its context has
+// ended.
+func TestLedgerIsBounded(t *testing.T) {
+	const ways = 1000 // two applications have a million choices, which all use another amount
+	totals := &Totals{limits: []int64{ways * ways}, descent: &Descent{Best: []float64{0, 0}}}
+	for _, unit := range []int64{1, ways} {
+		var one taker
+		for n := range int64(ways) {
+			one.ways = append(one.ways, totalWay{use: []int64{n * unit}})
+		}
+		totals.takers = append(totals.takers, one)
+	}
+	const plenty = 100 * ways * ways
+	work := int64(plenty)
+	if l := totals.newLedger(1); l.run(t.Context(), &work) || plenty-work > mostLedger+ways {
+		t.Errorf("%d pairs were looked at", plenty-work)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	work = plenty
+	if l := totals.newLedger(1); l.run(ctx, &work) || work != plenty {
+		t.Errorf("%d pairs were looked at after the end", plenty-work)
 	}
 }
