@@ -27,8 +27,19 @@ type measure struct {
 	lengths []int
 	// longest is the number of lines of the longest file.
 	longest int
-	// references are pairs of files, backward those that run against the best order.
-	references, backward int
+	// references counts pairs of files.
+	references int
+	// order holds the names of the files in the order that has the fewest backward references.
+	order []string
+	// backward lists the references that run against this order, in the order of the files that name.
+	backward []reference
+}
+
+// reference is a pair of files of which from names what to declares.
+type reference struct {
+	from, to string
+	// names holds what from uses of to, ascending, methods by their name alone.
+	names []string
 }
 
 // load measures every package of the module in dir that matches patterns, ascending by path.
@@ -70,7 +81,7 @@ func measurePackage(p *packages.Package) (measure, error) {
 		m.comments += commentLines(p.Fset, f)
 		m.declarations(p.Fset, f)
 	}
-	m.references, m.backward = references(p)
+	m.refer(p)
 	tests, err := filepath.Glob(filepath.Join(filepath.Dir(p.GoFiles[0]), "*_test.go"))
 	for _, name := range tests {
 		text, fault := os.ReadFile(name)
@@ -146,17 +157,18 @@ func (m *measure) add(o *measure) {
 	m.exported += o.exported
 	m.lengths = append(m.lengths, o.lengths...)
 	m.longest = max(m.longest, o.longest)
-	m.references, m.backward = m.references+o.references, m.backward+o.backward
+	m.references, m.backward = m.references+o.references, append(m.backward, o.backward...)
 }
 
-// references returns how many pairs of files of p there are of which one names what the other
-// declares, and how many of them run backward.
-func references(p *packages.Package) (all, backward int) {
+// refer counts the pairs of files of p of which one names what the other declares, and lists those
+// that run backward.
+func (m *measure) refer(p *packages.Package) {
 	position := make(map[*token.File]int, len(p.Syntax))
 	for i, f := range p.Syntax {
 		position[p.Fset.File(f.FileStart)] = i
 	}
 	g := newGraph(len(p.Syntax))
+	names := make(map[[2]int][]string)
 	for name, object := range p.TypesInfo.Uses {
 		if object.Pkg() != p.Types || !named(p, object) {
 			continue
@@ -165,9 +177,20 @@ func references(p *packages.Package) (all, backward int) {
 		to, out := position[p.Fset.File(object.Pos())]
 		if in && out && from != to {
 			g[from][to] = true
+			names[[2]int{from, to}] = append(names[[2]int{from, to}], name.Name)
 		}
 	}
-	return g.arcs(), g.backward(g.order())
+	m.references = g.arcs()
+	// The position of the package clause names the file that a person wrote, where cgo rewrote it.
+	file := func(i int) string { return filepath.Base(p.Fset.Position(p.Syntax[i].Package).Filename) }
+	order := g.order()
+	for _, i := range order {
+		m.order = append(m.order, file(i))
+	}
+	for _, arc := range g.backward(order) {
+		used := slices.Sorted(slices.Values(names[arc]))
+		m.backward = append(m.backward, reference{from: file(arc[0]), to: file(arc[1]), names: slices.Compact(used)})
+	}
 }
 
 // named reports whether object is declared by a name of the package or is a method or a field of one.

@@ -32,29 +32,29 @@ func (g graph) arcs() int {
 	return count
 }
 
-// backward returns the number of arcs that lead from a later to an earlier node of order.
-func (g graph) backward(order []int) int {
-	count := 0
+// backward returns the arcs that lead from a later to an earlier node of order.
+func (g graph) backward(order []int) [][2]int {
+	var arcs [][2]int
 	for at, i := range order {
 		for _, j := range order[:at] {
 			if g[i][j] {
-				count++
+				arcs = append(arcs, [2]int{i, j})
 			}
 		}
 	}
-	return count
+	return arcs
 }
 
 // order returns the nodes in an order with few backward arcs. It starts from the greedy order and moves
 // one node at a time to its best place until no move helps. O(n^3) a round.
 func (g graph) order() []int {
 	order := g.greedy()
-	for least := g.backward(order); ; {
+	for least := len(g.backward(order)); ; {
 		improved := false
 		for from := range order {
 			for to := range order {
 				moved := move(order, from, to)
-				if b := g.backward(moved); b < least {
+				if b := len(g.backward(moved)); b < least {
 					order, least, improved = moved, b, true
 				}
 			}
