@@ -103,7 +103,7 @@
 //	[Dorm §III-B]	alloc/problem.go	Application, Problem
 //	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
 //	[general program H]	alloc/option.go	Option, Problem.apart, resolved.choices
-//	[general program H, referee]	alloc/solver/choice.go	Choice, Instance.checkChoices
+//	[general program H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
 //	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
 //	[general program H, rows]	alloc/mip/choices.go	builder.choices
 //	[general program H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
@@ -112,7 +112,7 @@
 //	[Pisinger95, what is used]	alloc/embedded/internal/lagrange/ledger.go	Totals.Best, ledger.run
 //	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, chooser.byTotals, pack
 //	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, fix
-//	[general program (G), referee]	alloc/solver/group.go	Group, Instance.checkGroups
+//	[general program (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room
 //	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
 //	[general program (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
 //	[general program (G), maxima]	alloc/embedded/maxima.go	run.apportioned, run.divide
@@ -130,7 +130,8 @@
 //	[Dorm (7), (8), (16), steps, lists, costs]	alloc/mip/numbers.go	builder.numbers, builder.adjustCosts
 //	[Dorm P1 (5), containers moved]	alloc/mip/moved.go	movement
 //	[proofs refuted by what is attained, no paper]	alloc/mip/refute.go	Solver.refute
-//	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance
+//	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance, App, Choice, Group
+//	[Dorm (3), who stays]	alloc/solver/place.go	App.Adjusted, Instance.MayStay
 //	[Dorm (6)-(9), (15), (16)]	alloc/solver/check.go	Instance.Check
 //	[Dorm (7), (8), steps and lists]	alloc/solver/count.go	App.Allows
 //	[worth by number, prices of restarts, no paper]	alloc/solver/worth.go	App.WorthOf

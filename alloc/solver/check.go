@@ -3,15 +3,11 @@
 package solver
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/exact"
 )
-
-// ErrViolated is what every violation found by Check is.
-var ErrViolated = errors.New("solver: constraint violated")
 
 // Check returns nil if counts is a solution of inst: one entry per application, ascending servers
 // that exist and are open to it, positive counts, capacities (6) held exactly, allowed numbers (7)(8), fairness

@@ -1,32 +1,15 @@
-// This file holds applications that may run in one of several ways, of which at most one is in use: the options H of
-// the general program.
+// This file checks and relaxes applications that may run in one of several ways, of which at most one is in use: the
+// options H of the general program.
 
 package solver
 
 import (
 	"fmt"
 	"slices"
-	"strconv"
-
-	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // Options is the constraint that an application uses one of its options, beside those of the paper.
 const Options Constraint = "one option"
-
-// Choice is an application that may run in several ways, each of which is an entry of Instance.Apps: at most one of
-// them has containers. One that runs is Running in the way that it runs now and new in the others, so that a change of
-// the way is one adjustment, and staying is worth something in the present way alone.
-//
-// All of them have the same Idle and lose the same without containers, and may have no container by themselves. What the
-// application loses, and what it is worth without containers, counts once.
-type Choice struct {
-	// Apps are positions in Instance.Apps, ascending, at least one; no other Choice has them.
-	Apps []int `json:"apps"`
-	// Required: one of them has containers.
-	Required bool `json:"required,omitempty"`
-}
 
 // inUse returns how many of the entries have containers, at least 2 standing for more.
 func (c *Choice) inUse(counts Counts) int {
@@ -74,32 +57,6 @@ func (inst *Instance) Apart() (apart *Instance, added float64) {
 	share, idle := inst.unused()
 	relaxed.LossBudget += share
 	return &relaxed, idle - float64(inst.LossPrice*share)
-}
-
-// checkOptions adds what is wrong with choice c; taken says which applications are in one before it.
-func checkOptions(faults *apportion.Faults, inst *Instance, c int, taken []bool) {
-	choice, item := &inst.Choices[c], check.Item("choice", "", c)
-	if len(choice.Apps) == 0 {
-		faults.Add(item, "Apps", apportion.ErrEmpty, "")
-	}
-	last, runs := -1, 0
-	for _, i := range choice.Apps {
-		if i <= last || i >= len(inst.Apps) || taken[i] {
-			faults.Add(item, "Apps", apportion.ErrRange, strconv.Itoa(i))
-			return
-		}
-		taken[i], last = true, i
-		app, first := &inst.Apps[i], &inst.Apps[choice.Apps[0]]
-		if app.Loss(0) != first.Loss(0) || app.Idle != first.Idle || !app.Allows(0) {
-			faults.Add(item, "Apps", apportion.ErrConflict, fmt.Sprintf("application %d has another loss or worth of having nothing, or must have something", i))
-		}
-		if app.Running {
-			runs++
-		}
-	}
-	if runs > 1 {
-		faults.Add(item, "Apps", apportion.ErrConflict, "it runs in two ways at once")
-	}
 }
 
 // choiceOf returns for every application the position of its Choice, or -1.

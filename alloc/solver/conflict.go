@@ -1,6 +1,9 @@
-// This file holds why an Instance has no solution: Constraint and Conflict.
+// This file holds the names of the constraints, what a violation of one is, and why an Instance has no solution:
+// Constraint, ErrViolated and Conflict.
 
 package solver
+
+import "errors"
 
 // Constraint names a constraint of P2. It is a plain text, so that it can stand in an
 // apportion.Reason and be compared with the constants below.
@@ -13,6 +16,9 @@ const (
 	Fairness Constraint = "fairness loss (15)"
 	Adjust   Constraint = "adjustment (16)"
 )
+
+// ErrViolated is what every violation found by Check is.
+var ErrViolated = errors.New("solver: constraint violated")
 
 // Conflict explains why an Instance has no solution: the named constraints cannot hold together
 // for the named applications.

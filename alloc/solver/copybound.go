@@ -128,11 +128,6 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 	return b
 }
 
-// counts reports whether servers count on application i to stay where it is: it may, and leaving costs.
-func (inst *Instance) counts(i int) bool {
-	return inst.MayStay(i) && (inst.Apps[i].Cost > 0 || inst.Apps[i].Pinned)
-}
-
 // packingOn returns what may be packed on server j and those of its class.
 func (b *copyBound) packingOn(j int) *packing {
 	p := &packing{}

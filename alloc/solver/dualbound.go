@@ -4,6 +4,7 @@
 package solver
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -197,7 +198,7 @@ func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.
 	for j := range steps {
 		steps[j] = step{m.profit(inst, i, j, net), inst.most(i, j, room[j])}
 	}
-	slices.SortFunc(steps, func(a, b step) int { return compareFloats(b.profit, a.profit) })
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.profit, a.profit) })
 	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
 	none, f.best = f.best, math.Inf(-1)
@@ -244,23 +245,4 @@ func (f *filling) try(n int64, value float64) {
 	if f.app.Allows(n) {
 		f.best = math.Max(f.best, value+f.app.Extra(n)-float64(f.lossPrice*f.app.Loss(n)))
 	}
-}
-
-// fairCount returns floor(share_i / delta_i), or 0 where delta_i is 0.
-func (a *App) fairCount() int64 {
-	if a.Delta <= 0 {
-		return 0
-	}
-	return int64(math.Min(a.Share/a.Delta, float64(a.Max)))
-}
-
-// compareFloats orders two numbers that are not NaN.
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

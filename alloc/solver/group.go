@@ -1,4 +1,4 @@
-// This file holds groups of applications that have a ceiling together: (G) of the general program.
+// This file sums up what groups of applications use below the ceiling that they have together: (G) of the general program.
 
 package solver
 
@@ -7,10 +7,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
-
-	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // Ceiling is the constraint (G), beside those of the paper.
@@ -18,14 +14,6 @@ const Ceiling Constraint = "ceiling (G)"
 
 // NoLimit as a quantity of a Group's Ceiling means that the kind has no limit.
 const NoLimit = math.MaxInt64
-
-// Group is a set of applications, those below one queue, and the most that all of them may use together.
-type Group struct {
-	// Apps are positions in Instance.Apps, ascending.
-	Apps []int `json:"apps"`
-	// Ceiling has one quantity a kind, in [0, NoLimit].
-	Ceiling apportion.Resources `json:"ceiling"`
-}
 
 // checkGroups returns the first ceiling that counts exceed.
 func (inst *Instance) checkGroups(counts Counts) error {
@@ -79,18 +67,4 @@ func (inst *Instance) Room(i int, containers []int64) int64 {
 		}
 	}
 	return room
-}
-
-// checkGroup adds what is wrong with group g.
-func checkGroup(faults *apportion.Faults, inst *Instance, g int) {
-	group, item := &inst.Groups[g], check.Item("group", "", g)
-	checkVector(faults, group.Ceiling, len(inst.Total), item, "Ceiling")
-	last := -1
-	for _, i := range group.Apps {
-		if i <= last || i >= len(inst.Apps) {
-			faults.Add(item, "Apps", apportion.ErrRange, strconv.Itoa(i))
-			return
-		}
-		last = i
-	}
 }

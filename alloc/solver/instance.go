@@ -1,10 +1,8 @@
-// This file holds the Instance: P2 with every name resolved, [Dorm §IV].
+// This file holds the Instance and its parts: P2 with every name resolved, [Dorm §IV].
 
 package solver
 
 import (
-	"slices"
-
 	"github.com/apportion/apportion"
 )
 
@@ -102,6 +100,33 @@ type App struct {
 	Previous []apportion.Placement
 }
 
+// Choice is an application that may run in several ways, each of which is an entry of Instance.Apps: at most one of
+// them has containers. One that runs is Running in the way that it runs now and new in the others, so that a change of
+// the way is one adjustment, and staying is worth something in the present way alone.
+//
+// All of them have the same Idle and lose the same without containers, and may have no container by themselves. What the
+// application loses, and what it is worth without containers, counts once.
+type Choice struct {
+	// Apps are positions in Instance.Apps, ascending, at least one; no other Choice has them.
+	Apps []int `json:"apps"`
+	// Required: one of them has containers.
+	Required bool `json:"required,omitempty"`
+}
+
+// Group is a set of applications, those below one queue, and the most that all of them may use together.
+type Group struct {
+	// Apps are positions in Instance.Apps, ascending.
+	Apps []int `json:"apps"`
+	// Ceiling has one quantity a kind, in [0, NoLimit].
+	Ceiling apportion.Resources `json:"ceiling"`
+}
+
+// LossPoint is what an application loses with N containers, in the unit of Instance.LossBudget.
+type LossPoint struct {
+	N    int64   `json:"n"`
+	Loss float64 `json:"loss"`
+}
+
 // Counts says where the containers of every application are: Counts[i] is ascending in Server and
 // each Count is positive. It is the sparse form of Dorm's x[i][j].
 type Counts [][]apportion.Placement
@@ -113,71 +138,4 @@ func Containers(placed []apportion.Placement) int64 {
 		n += p.Count
 	}
 	return n
-}
-
-// Adjusted returns whether placed differs from what the application holds now (3). An application
-// that was not running is never adjusted.
-func (a *App) Adjusted(placed []apportion.Placement) bool {
-	return a.Running && (a.Displaced || !SamePlaces(a.Previous, placed))
-}
-
-// MayStay reports whether application i can keep exactly what it has, as far as it alone decides.
-//
-// Other applications may still be in its way on a server that shrank; that is for (6) to say. An
-// application that may not stay costs its Cost of AdjustBudget in every solution.
-func (inst *Instance) MayStay(i int) bool {
-	app := &inst.Apps[i]
-	tooMany := func(p apportion.Placement) bool {
-		return app.PerServer > 0 && p.Count > app.PerServer || p.Count > app.Demand.CountIn(inst.Capacity[p.Server])
-	}
-	return app.Running && !app.Displaced && app.Allows(Containers(app.Previous)) && !app.tooWide(app.Previous) &&
-		!slices.ContainsFunc(app.Previous, tooMany)
-}
-
-// Open reports whether application i may be placed anew on server j, whatever room there is.
-func (inst *Instance) Open(i, j int) bool {
-	classes := inst.Apps[i].Classes
-	if classes == nil {
-		return true
-	}
-	_, open := slices.BinarySearch(classes, inst.classOf(j))
-	return open
-}
-
-// tooWide reports whether placed is on more servers than the application may be on.
-func (a *App) tooWide(placed []apportion.Placement) bool {
-	return a.MaxServers > 0 && int64(len(placed)) > a.MaxServers
-}
-
-// classOf returns the class of server j.
-func (inst *Instance) classOf(j int) int {
-	if inst.Class == nil {
-		return 0
-	}
-	return inst.Class[j]
-}
-
-// most returns how many containers application i may have on server j if room is what the others leave.
-func (inst *Instance) most(i, j int, room apportion.Resources) int64 {
-	if !inst.Open(i, j) {
-		return 0
-	}
-	n := inst.Apps[i].Demand.CountIn(room)
-	if c := inst.Apps[i].PerServer; c > 0 {
-		n = min(n, c)
-	}
-	return n
-}
-
-// SamePlaces reports whether two placements are the same, container by container.
-func SamePlaces(a, b []apportion.Placement) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for s := range a {
-		if a[s] != b[s] {
-			return false
-		}
-	}
-	return true
 }

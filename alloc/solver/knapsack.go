@@ -4,6 +4,7 @@
 package solver
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -39,7 +40,7 @@ func (k *knapsack) best() float64 {
 	// The dearest gain for its cost comes first; what costs nothing is always taken. Of equals the cheaper
 	// one comes first, so that the order of the applications does not matter.
 	slices.SortFunc(k.items, func(a, b gain) int {
-		if order := compareFloats(b.gain*float64(a.cost), a.gain*float64(b.cost)); order != 0 {
+		if order := cmp.Compare(b.gain*float64(a.cost), a.gain*float64(b.cost)); order != 0 {
 			return order
 		}
 		return int(max(-1, min(1, a.cost-b.cost)))

@@ -13,12 +13,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// LossPoint is what an application loses with N containers, in the unit of Instance.LossBudget.
-type LossPoint struct {
-	N    int64   `json:"n"`
-	Loss float64 `json:"loss"`
-}
-
 // Loss returns l_i = |delta_i n - share_i|, the fairness loss of the application with n containers (2). With Losses it
 // is theirs: on the line between the points next to n, and beyond the last point as much as there. O(log Losses).
 func (a *App) Loss(n int64) float64 {
@@ -61,6 +55,14 @@ func (a *App) LeastLoss(least, most int64) float64 {
 		}
 	}
 	return lowest
+}
+
+// fairCount returns floor(share_i / delta_i), or 0 where delta_i is 0.
+func (a *App) fairCount() int64 {
+	if a.Delta <= 0 {
+		return 0
+	}
+	return int64(math.Min(a.Share/a.Delta, float64(a.Max)))
 }
 
 // MostLoss returns the largest loss with least to most containers. O(Losses).

@@ -1,4 +1,5 @@
-// This file holds what a solver answers: Solution, its gap and its form in JSON.
+// This file holds what a solver answers: Solution with the Certificate that proves it and who gave it, its gap and its
+// form in JSON.
 
 package solver
 
@@ -57,6 +58,37 @@ func Gap(objective, bound float64) float64 {
 
 // plain is a Solution without its methods.
 type plain Solution
+
+// Certificate is the proof that comes with an answer, as data: with it and the instance anyone can
+// compute an upper bound afresh, see Certified. It survives encoding/json unchanged.
+type Certificate struct {
+	// Multipliers are prices for DualBound and for explanations, Copies such for CopyBound; each is
+	// nil where the solver has none.
+	Multipliers *Multipliers `json:"multipliers,omitempty"`
+	Copies      *CopyPrices  `json:"copies,omitempty"`
+	// Searched says that the solver's bound is lower than the prices prove: branch and bound or
+	// enumeration ruled out the rest, which only doing it again can verify, or no utilization lies
+	// between, since they come in steps.
+	Searched bool `json:"searched,omitempty"`
+	// By says who gave the answer and what it was told, so that it can be asked again.
+	By Settings `json:"by,omitzero"`
+}
+
+// Settings name a solver and all that its answer depends on beside the instance.
+type Settings struct {
+	// Solver is its name, for instance "embedded" or "highs"; empty: not known.
+	Solver string `json:"solver"`
+	// Form is how P2 was written as a linear program; empty where it was not.
+	Form string `json:"form,omitempty"`
+	// Effort, Gap, Seed and Preference are the options of that name; 0 where the solver has none.
+	Effort     int64   `json:"effort,omitempty"`
+	Gap        float64 `json:"gap,omitempty"`
+	Seed       uint64  `json:"seed,omitempty"`
+	Preference Rank    `json:"preference,omitempty"`
+	// Warm says that the search started from what an earlier decision had left: asked again without
+	// it, the solver may prefer another of several equally good answers.
+	Warm bool `json:"warm,omitempty"`
+}
 
 // solutionJSON is the form of a Solution in JSON, which has no infinities.
 type solutionJSON struct {

@@ -135,3 +135,43 @@ func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion
 		faults.Add(item, "Pinned", apportion.ErrConflict, "it does not run, or cannot stay")
 	}
 }
+
+// checkGroup adds what is wrong with group g.
+func checkGroup(faults *apportion.Faults, inst *Instance, g int) {
+	group, item := &inst.Groups[g], check.Item("group", "", g)
+	checkVector(faults, group.Ceiling, len(inst.Total), item, "Ceiling")
+	last := -1
+	for _, i := range group.Apps {
+		if i <= last || i >= len(inst.Apps) {
+			faults.Add(item, "Apps", apportion.ErrRange, strconv.Itoa(i))
+			return
+		}
+		last = i
+	}
+}
+
+// checkOptions adds what is wrong with choice c; taken says which applications are in one before it.
+func checkOptions(faults *apportion.Faults, inst *Instance, c int, taken []bool) {
+	choice, item := &inst.Choices[c], check.Item("choice", "", c)
+	if len(choice.Apps) == 0 {
+		faults.Add(item, "Apps", apportion.ErrEmpty, "")
+	}
+	last, runs := -1, 0
+	for _, i := range choice.Apps {
+		if i <= last || i >= len(inst.Apps) || taken[i] {
+			faults.Add(item, "Apps", apportion.ErrRange, strconv.Itoa(i))
+			return
+		}
+		taken[i], last = true, i
+		app, first := &inst.Apps[i], &inst.Apps[choice.Apps[0]]
+		if app.Loss(0) != first.Loss(0) || app.Idle != first.Idle || !app.Allows(0) {
+			faults.Add(item, "Apps", apportion.ErrConflict, fmt.Sprintf("application %d has another loss or worth of having nothing, or must have something", i))
+		}
+		if app.Running {
+			runs++
+		}
+	}
+	if runs > 1 {
+		faults.Add(item, "Apps", apportion.ErrConflict, "it runs in two ways at once")
+	}
+}

@@ -44,25 +44,6 @@ func Choices(seed uint64) *solver.Instance {
 	return inst
 }
 
-// makeOptions gives the entries of a choice what options have in common.
-func makeOptions(inst *solver.Instance, choice *solver.Choice) {
-	first := &inst.Apps[choice.Apps[0]]
-	idle, runs := first.Idle, false
-	for _, i := range choice.Apps {
-		if inst.Apps[i].Worth == nil {
-			idle = 0
-		}
-	}
-	for _, i := range choice.Apps {
-		app := &inst.Apps[i]
-		app.Share, app.Idle, app.Elective = first.Share, idle, true
-		if runs {
-			app.Running, app.Displaced, app.Pinned, app.Previous = false, false, false, nil
-		}
-		runs = runs || app.Running
-	}
-}
-
 // withOption gives Tiny an application more, with NN as its first option.
 func withOption(i *solver.Instance, required bool, other solver.App) {
 	other.Share = i.Apps[2].Share

@@ -327,3 +327,22 @@ func generalizeApp(r *rand.Rand, app *solver.App) {
 		app.Pinned = app.Running && !app.Displaced
 	}
 }
+
+// makeOptions gives the entries of a choice what options have in common.
+func makeOptions(inst *solver.Instance, choice *solver.Choice) {
+	first := &inst.Apps[choice.Apps[0]]
+	idle, runs := first.Idle, false
+	for _, i := range choice.Apps {
+		if inst.Apps[i].Worth == nil {
+			idle = 0
+		}
+	}
+	for _, i := range choice.Apps {
+		app := &inst.Apps[i]
+		app.Share, app.Idle, app.Elective = first.Share, idle, true
+		if runs {
+			app.Running, app.Displaced, app.Pinned, app.Previous = false, false, false, nil
+		}
+		runs = runs || app.Running
+	}
+}
