@@ -100,9 +100,9 @@
 //	[Bhattacharya13, next client]	drf/treesorter.go	TreeSorter
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
 //	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
-//	[Dorm §III-B]	alloc/problem.go	Application, Problem
+//	[Dorm §III-B]	alloc/problem.go	Problem, Application, Option
 //	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
-//	[general program H]	alloc/option.go	Option, Problem.apart, resolved.choices
+//	[general program H]	alloc/option.go	Problem.apart, resolved.choices
 //	[general program H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
 //	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
 //	[general program H, rows]	alloc/mip/choices.go	builder.choices
@@ -140,7 +140,8 @@
 //	[Qiao21 §4.2, price of a restart]	alloc/worth/weight.go	Restart
 //	[Gu19 §4.1, attained service]	alloc/worth/weight.go	Attained
 //	[worths of a job, no paper]	alloc/worth/worth.go	Of, FairSpeed
-//	[worth by number, as stated, no paper]	alloc/worth.go	Application.numbers, resolved.stay, stopper.gain
+//	[worth by number, as stated, no paper]	alloc/worth.go	Application.numbers, resolved.stay
+//	[worth by number, next step, no paper]	alloc/stop.go	stopper.gain
 //	[worth by number, concave, no paper]	alloc/mip/worth.go	builder.concave
 //	[worth by number, envelope, no paper]	alloc/embedded/internal/problem/curve.go	Curve
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
@@ -149,7 +150,7 @@
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), budgets that cannot bind]	alloc/warnings.go	stopper.warnings, mostLoss
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
-//	[Dorm (2), losses in worth]	alloc/loss.go	LossMeasure, resolved.setLosses
+//	[Dorm (2), losses in worth]	alloc/loss.go	resolved.fairSpeeds, resolved.setLosses
 //	[Dorm (2), losses by number]	alloc/solver/loss.go	App.Loss, App.LeastLoss, App.MostLoss
 //	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
 //	[Dorm (16), knapsack of adjustments]	alloc/solver/knapsack.go	knapsack.best

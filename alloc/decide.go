@@ -156,6 +156,33 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 	return err
 }
 
+// attained returns what the applications in list are worth together under counts, one entry for each application of
+// the problem.
+func (r *resolved) attained(list []int, counts solver.Counts) float64 {
+	var sum float64
+	last := -1
+	for _, i := range list {
+		// Of an application with options the one in use counts, or one for all.
+		if e := r.inUse(r.of[i], counts); r.of[i] != last {
+			app := r.app(e)
+			sum, last = sum+app.WorthOf(counts[e]), r.of[i]
+		}
+	}
+	return sum
+}
+
+// setWorths fills in what every application brings, where anyone states a worth: those in list, which P2 was about.
+func (r *resolved) setWorths(d *Decision, list []int, counts solver.Counts) {
+	if !r.problem.worthy() {
+		return
+	}
+	for _, i := range list {
+		e := r.inUse(r.of[i], counts)
+		app := r.app(e)
+		d.Shares[r.of[i]].Worth = app.WorthOf(counts[e])
+	}
+}
+
 // sharesUnder returns how every application of the problem fares under counts.
 func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Share {
 	shares := make([]Share, len(r.entries))

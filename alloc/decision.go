@@ -125,6 +125,18 @@ type Metrics struct {
 	ExtraServers int64 `json:"extra_servers"`
 }
 
+// LeastLoss says why a loss budget is above what Theta1 gives: no allocation that was found within the
+// adjustment budget (16) loses less than Loss.
+type LeastLoss struct {
+	// Loss is the least fairness loss that was found, in the unit of Options.Loss: the right side of (15) from then on.
+	Loss float64 `json:"loss"`
+	// Bound is a lower bound on the fairness loss of every allocation; where it is above what Theta1
+	// gives, it is proven that the budget could not be held.
+	Bound float64 `json:"bound"`
+	// Certificate is what proves Bound, on the instance with every Value 0 and a LossPrice of 1.
+	Certificate solver.Certificate `json:"certificate,omitzero"`
+}
+
 // decisionFields is a Decision without its methods.
 type decisionFields Decision
 

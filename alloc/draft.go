@@ -186,26 +186,6 @@ func (d *draft) cost(i int) int64 {
 	return app.Cost
 }
 
-// admit takes application i in at its fewest containers: where there is room, else where others that may be
-// changed make some by going down to theirs. It changes nothing and returns false where it finds no way.
-func (d *draft) admit(i int) bool {
-	n := d.least(i)
-	if n < 0 {
-		return false
-	}
-	// One that is forced off a full server may stay if others make way; that moves nobody twice.
-	if d.r.running(i) && d.r.mayStay(i) && d.fits(i, d.r.previous[i]) {
-		d.put(i, d.r.previous[i])
-		d.enter(i)
-		return true
-	}
-	if !d.place(i, n) && !d.makeRoom(i, n) {
-		return false
-	}
-	d.enter(i)
-	return true
-}
-
 // adopt takes over counts, those of a solution for apps, less what those that have changed have beyond their
 // fewest containers.
 func (d *draft) adopt(apps []int, counts solver.Counts) {

@@ -10,18 +10,6 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// LeastLoss says why a loss budget is above what Theta1 gives: no allocation that was found within the
-// adjustment budget (16) loses less than Loss.
-type LeastLoss struct {
-	// Loss is the least fairness loss that was found, in the unit of Options.Loss: the right side of (15) from then on.
-	Loss float64 `json:"loss"`
-	// Bound is a lower bound on the fairness loss of every allocation; where it is above what Theta1
-	// gives, it is proven that the budget could not be held.
-	Bound float64 `json:"bound"`
-	// Certificate is what proves Bound, on the instance with every Value 0 and a LossPrice of 1.
-	Certificate solver.Certificate `json:"certificate,omitzero"`
-}
-
 // solveElastic solves P2 for all who are in the draft, with the loss budget that Theta1 gives if that can be had,
 // else with the least loss. The draft shows that there is a solution, so that the answer always has one.
 func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver) (*attempt, error) {

@@ -45,55 +45,6 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 	return inst
 }
 
-// app returns the dense form of application i, but for its theoretical share, which depends on who else
-// is there.
-func (r *resolved) app(i int) solver.App {
-	app := &r.problem.Applications[i]
-	cost := int64(1)
-	if app.AdjustCost != nil {
-		cost = *app.AdjustCost
-	}
-	// Whoever must move is charged by the paper's rule alone.
-	if r.forced[i] && !r.problem.Options.PaperRule {
-		cost = 0
-	}
-	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
-	// there keeps products of counts and demands small.
-	//
-	// What runs now may be more than fits, where a server has shrunk or is closed: a maximum below it would
-	// forbid staying even where nothing else does, and a minimum cut to it would allow that.
-	reach := max(r.room[i], solver.Containers(r.previous[i]))
-	least := app.Min
-	// One more than that is as impossible as any larger minimum, and small enough to multiply.
-	if least > reach {
-		least = reach + 1
-	}
-	most := min(app.Max, max(1, least, reach))
-	dense := solver.App{
-		Demand:     app.Demand,
-		Min:        least,
-		Max:        most,
-		Value:      r.value(app.Demand),
-		Delta:      r.delta(app.Demand),
-		Step:       app.Step,
-		Counts:     app.Counts,
-		PerServer:  app.PerServer,
-		MaxServers: app.MaxServers,
-		Classes:    r.open.open[i],
-		Running:    r.running(i),
-		Cost:       cost,
-		Pinned:     r.pinned[i],
-		Displaced:  r.displaced[i] || r.leaving[i],
-		Previous:   r.previous[i],
-		Elective:   len(r.options(i)) > 1, // another one may be in use
-	}
-	if app.Worth != nil {
-		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
-	}
-	dense.Stay = r.stay(i, &dense)
-	return dense
-}
-
 // instanceOfAll is P2 over every application, with the theoretical share of those that are not in sharing set
 // to 0.
 func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {

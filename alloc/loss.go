@@ -4,28 +4,10 @@
 package alloc
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/worth"
-)
-
-// LossMeasure says in what the fairness loss of an application is measured. The zero value is the paper's.
-type LossMeasure string
-
-// The measures.
-const (
-	// LossInShares (the zero value) is |s_i - s^_i|, the distance of dominant shares (2). An application "loses" containers
-	// that it could not use as well.
-	LossInShares LossMeasure = ""
-	// LossInWorth is |speed_i(n) / speed_i(fair) - 1|, the part of the speed with its fair number of containers, s^_i /
-	// delta_i, that it lacks or has beyond it, by Application.Speed. Without Speed an application is as fast as its share
-	// is large. Who is due nothing loses nothing. The budget (15) is then Theta1 times the applications, without a ceiling:
-	// in the mean each may be Theta1 away from its fair speed.
-	LossInWorth LossMeasure = "worth"
 )
 
 // fairSpeeds returns by application how fast it is with its fair number of containers, 0 where it is due nothing: with the
@@ -101,24 +83,4 @@ func (a *Application) positives() []int64 {
 		numbers = append(numbers, n)
 	}
 	return numbers
-}
-
-// checkSpeed adds what is wrong with the speeds of an application; whether there are as many as numbers is asked only
-// where numbers is true: nothing was wrong with those.
-func checkSpeed(faults *apportion.Faults, app *Application, item apportion.Item, numbers bool) {
-	for at, speed := range app.Speed {
-		field := "Speed[" + strconv.Itoa(at) + "]"
-		switch {
-		case math.IsNaN(speed) || math.IsInf(speed, 0):
-			faults.Add(item, field, apportion.ErrNotFinite, formatFloat(speed))
-		case speed < 0:
-			faults.Add(item, field, apportion.ErrNegative, formatFloat(speed))
-		}
-	}
-	if app.Speed == nil || !numbers {
-		return
-	}
-	if want := app.entries(); int64(len(app.Speed)) != want {
-		faults.Add(item, "Speed", apportion.ErrLength, fmt.Sprintf("%d speeds for %d numbers of containers", len(app.Speed), want))
-	}
 }

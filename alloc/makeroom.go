@@ -1,4 +1,5 @@
-// This file makes room in a draft for one that has none, by taking it from as few as can give it.
+// This file takes one application into a draft: where there is room, else where as few others as possible make room by
+// going down to their fewest containers.
 
 package alloc
 
@@ -12,6 +13,26 @@ import (
 // mostVictims bounds how many applications are asked to make room for one: with it the time of a decision is
 // bounded where thousands wait. On fewer applications all are asked.
 const mostVictims = 256
+
+// admit takes application i in at its fewest containers: where there is room, else where others that may be
+// changed make some by going down to theirs. It changes nothing and returns false where it finds no way.
+func (d *draft) admit(i int) bool {
+	n := d.least(i)
+	if n < 0 {
+		return false
+	}
+	// One that is forced off a full server may stay if others make way; that moves nobody twice.
+	if d.r.running(i) && d.r.mayStay(i) && d.fits(i, d.r.previous[i]) {
+		d.put(i, d.r.previous[i])
+		d.enter(i)
+		return true
+	}
+	if !d.place(i, n) && !d.makeRoom(i, n) {
+		return false
+	}
+	d.enter(i)
+	return true
+}
 
 // makeRoom places n containers of application i after others have gone down to their fewest: one of them if
 // that is enough, else more and more of them.

@@ -1,5 +1,5 @@
-// This file holds what a caller asks: Problem, Application, Allocation and the options for the
-// readings of the paper, [Dorm §III-B, §IV].
+// This file holds what a caller asks: Problem with its Applications, the Options of each, an Allocation, and the
+// options for the readings of the paper, [Dorm §III-B, §IV].
 
 package alloc
 
@@ -97,6 +97,25 @@ type Application struct {
 	Resume []string `json:"resume,omitzero"`
 }
 
+// Option is one way to run an application: on one kind of accelerator, or with containers of one size.
+type Option struct {
+	// ID names the option; not empty, unique in its application.
+	ID string `json:"id"`
+	// Demand, Step and Counts are as those of an Application, and so are Worth and Speed: all options state a Speed, in one
+	// unit, or none does.
+	Demand apportion.Resources `json:"demand"`
+	// Requires is what the labels of its servers must satisfy, beside what the application requires.
+	Requires []apportion.Requirement `json:"requires,omitzero"`
+	// Max and Min bound its containers; a Max of 0 is the last of Counts. Where one option has a Min of 0 the application
+	// may be without containers.
+	Max    int64     `json:"max,omitzero"`
+	Min    int64     `json:"min,omitzero"`
+	Step   int64     `json:"step,omitzero"`
+	Counts []int64   `json:"counts,omitzero"`
+	Worth  []float64 `json:"worth,omitzero"`
+	Speed  []float64 `json:"speed,omitzero"`
+}
+
 // UnmarshalJSON reads an application; a weight that is absent is 1, one of 0 stays 0 and is for
 // Problem.Validate to refuse. What the text leaves out is zero, whatever a held before.
 func (a *Application) UnmarshalJSON(text []byte) error {
@@ -187,6 +206,21 @@ const (
 	PureDRF ShareRule = "pure"
 	// WholeDRF fills whole containers one by one, within Min and Max.
 	WholeDRF ShareRule = "whole"
+)
+
+// LossMeasure says in what the fairness loss of an application is measured. The zero value is the paper's.
+type LossMeasure string
+
+// The measures.
+const (
+	// LossInShares (the zero value) is |s_i - s^_i|, the distance of dominant shares (2). An application "loses" containers
+	// that it could not use as well.
+	LossInShares LossMeasure = ""
+	// LossInWorth is |speed_i(n) / speed_i(fair) - 1|, the part of the speed with its fair number of containers, s^_i /
+	// delta_i, that it lacks or has beyond it, by Application.Speed. Without Speed an application is as fast as its share
+	// is large. Who is due nothing loses nothing. The budget (15) is then Theta1 times the applications, without a ceiling:
+	// in the mean each may be Theta1 away from its fair speed.
+	LossInWorth LossMeasure = "worth"
 )
 
 // serverIndex maps the ID of every server to its position.

@@ -122,3 +122,25 @@ func (r *resolved) unservable(i int) apportion.Reason {
 	reason.Text = fmt.Sprintf("it needs %d containers and %d fit the empty cluster", max(1, app.Min), r.room[i])
 	return reason
 }
+
+// withOption puts the option that a reason is about before its text, where there are several.
+func (r *resolved) withOption(i int, reason apportion.Reason) apportion.Reason {
+	if len(r.options(i)) > 1 {
+		reason.Text = fmt.Sprintf("with option %q %s", r.problem.Applications[i].Option, reason.Text)
+	}
+	return reason
+}
+
+// reasonOf joins the reasons of the options of one application: the first is told with its numbers, the text is of all.
+func (r *resolved) reasonOf(options []int, why func(e int) apportion.Reason) apportion.Reason {
+	var joined apportion.Reason
+	for at, e := range options {
+		reason := r.withOption(e, why(e))
+		if at == 0 {
+			joined = reason
+		} else {
+			joined.Text += "; " + reason.Text
+		}
+	}
+	return joined
+}

@@ -105,11 +105,3 @@ func (r *resolved) sharesOfTree(apps []int, claims []drf.Claim) []float64 {
 	}
 	return shares
 }
-
-// must returns the filling of claims that Validate has found right; an error is a bug of ours.
-func must[T any](filling T, err error) T {
-	if err != nil {
-		panic("alloc: a valid problem gave drf a bad claim: " + err.Error())
-	}
-	return filling
-}

@@ -199,6 +199,31 @@ func (s *stopper) noRoom(r room, demand apportion.Resources) apportion.Reason {
 		Text: fmt.Sprintf("no server has room: %s is short on %d of %d", kind, r.short, r.could)}
 }
 
+// gain returns what the next number of containers would bring to application a of the instance: beside that it would
+// be adjusted, which ends its staying. last is what its last step up to what it has has brought. Both are 0 where
+// there is no such number; of one that states no worth a container brings its Value.
+func (s *stopper) gain(a int, app *Application) (gain, last float64) {
+	dense, placed := &s.instance.Apps[a], s.counts[a]
+	stay := 0.0
+	if dense.Running && !dense.Adjusted(placed) {
+		stay = dense.Stay
+	}
+	if app.Worth == nil {
+		return dense.Value - stay, 0
+	}
+	whole, n := app.numbers(), solver.Containers(placed)
+	if next := whole.AtLeast(n + 1); next > 0 {
+		gain = whole.Extra(next) - whole.Extra(n) - stay
+	}
+	if n > 0 {
+		// From a minimum above 0 there is no way down.
+		if before := whole.AtMost(n - 1); before >= 0 {
+			last = whole.Extra(n) - whole.Extra(before)
+		}
+	}
+	return gain, last
+}
+
 // cheapest returns the price of a container of application a on the server, among those that could hold it, where
 // it is least.
 func (s *stopper) cheapest(a int) float64 {

@@ -4,7 +4,6 @@ package alloc
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -112,25 +111,6 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 	}
 }
 
-// checkDemand adds what is wrong with what one container needs.
-func (p *Problem) checkDemand(faults *apportion.Faults, app *Application, item apportion.Item) {
-	check.Resources(faults, p.Kinds, app.Demand, item, "Demand")
-	// What is not there at all has the wrong length, which is fault enough.
-	if app.Demand != nil && app.Demand.IsZero() {
-		faults.Add(item, "Demand", apportion.ErrNoDemand, "")
-	}
-}
-
-// checkNumbers adds what is wrong with how many containers there may be, and with what they are worth and how fast.
-func checkNumbers(faults *apportion.Faults, app *Application, item apportion.Item) {
-	before := len(*faults)
-	checkBounds(faults, app, item)
-	checkCounts(faults, app, item)
-	sound := len(*faults) == before
-	checkWorth(faults, app, item, sound)
-	checkSpeed(faults, app, item, sound)
-}
-
 // maxCosts is the largest sum of AdjustCosts that a problem may have.
 const maxCosts = 1 << 53
 
@@ -150,24 +130,6 @@ func checkLimits(faults *apportion.Faults, app *Application, item apportion.Item
 	}
 }
 
-// checkCounts adds what is wrong with the numbers of containers beside their bounds.
-func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item) {
-	if app.Step < 0 {
-		faults.Add(item, "Step", apportion.ErrNegative, strconv.FormatInt(app.Step, 10))
-	}
-	last := int64(0)
-	for c, n := range app.Counts {
-		if n <= last {
-			faults.Add(item, "Counts["+strconv.Itoa(c)+"]", apportion.ErrRange, fmt.Sprintf("%d after %d", n, last))
-			return
-		}
-		last = n
-	}
-	if app.Counts != nil && len(app.Counts) == 0 {
-		faults.Add(item, "Counts", apportion.ErrEmpty, "")
-	}
-}
-
 // checkWeight adds a weight that is not positive, not finite, or outside the range in which shares
 // are exact.
 func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) {
@@ -176,23 +138,6 @@ func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) 
 	check.Weight(faults, weight, item)
 	if len(*faults) == before && (weight < drf.MinWeight || weight > drf.MaxWeight) {
 		faults.Add(item, "Weight", apportion.ErrRange, formatFloat(weight))
-	}
-}
-
-// checkBounds adds bounds that are negative or contradict each other.
-func checkBounds(faults *apportion.Faults, app *Application, item apportion.Item) {
-	if app.Min < 0 {
-		faults.Add(item, "Min", apportion.ErrNegative, strconv.FormatInt(app.Min, 10))
-	}
-	switch {
-	// Only the first of these faults is told: a negative Max lies below every Min as well.
-	case app.Max < 0:
-		faults.Add(item, "Max", apportion.ErrNegative, strconv.FormatInt(app.Max, 10))
-	case app.Max == 0:
-		faults.Add(item, "Max", apportion.ErrRange, "0 containers at most")
-	case app.Min > app.Max:
-		faults.Add(item, "Min", apportion.ErrConflict,
-			strconv.FormatInt(app.Min, 10)+" is above Max "+strconv.FormatInt(app.Max, 10))
 	}
 }
 
@@ -286,6 +231,3 @@ func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources
 		}
 	}
 }
-
-// formatFloat writes a number so that it reads back the same.
-func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -1,0 +1,84 @@
+// This file states one application in the dense form of package solver, and asks it what one application alone decides:
+// whether it fits, and whether it may stay.
+
+package alloc
+
+import "github.com/apportion/apportion/alloc/solver"
+
+// app returns the dense form of application i, but for its theoretical share, which depends on who else
+// is there.
+func (r *resolved) app(i int) solver.App {
+	app := &r.problem.Applications[i]
+	cost := int64(1)
+	if app.AdjustCost != nil {
+		cost = *app.AdjustCost
+	}
+	// Whoever must move is charged by the paper's rule alone.
+	if r.forced[i] && !r.problem.Options.PaperRule {
+		cost = 0
+	}
+	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
+	// there keeps products of counts and demands small.
+	//
+	// What runs now may be more than fits, where a server has shrunk or is closed: a maximum below it would
+	// forbid staying even where nothing else does, and a minimum cut to it would allow that.
+	reach := max(r.room[i], solver.Containers(r.previous[i]))
+	least := app.Min
+	// One more than that is as impossible as any larger minimum, and small enough to multiply.
+	if least > reach {
+		least = reach + 1
+	}
+	most := min(app.Max, max(1, least, reach))
+	dense := solver.App{
+		Demand:     app.Demand,
+		Min:        least,
+		Max:        most,
+		Value:      r.value(app.Demand),
+		Delta:      r.delta(app.Demand),
+		Step:       app.Step,
+		Counts:     app.Counts,
+		PerServer:  app.PerServer,
+		MaxServers: app.MaxServers,
+		Classes:    r.open.open[i],
+		Running:    r.running(i),
+		Cost:       cost,
+		Pinned:     r.pinned[i],
+		Displaced:  r.displaced[i] || r.leaving[i],
+		Previous:   r.previous[i],
+		Elective:   len(r.options(i)) > 1, // another one may be in use
+	}
+	if app.Worth != nil {
+		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
+	}
+	dense.Stay = r.stay(i, &dense)
+	return dense
+}
+
+// fits reports whether the open servers, if they were empty, held a number of containers that application i may
+// have, and at least one.
+func (r *resolved) fits(i int) bool {
+	app := r.app(i)
+	first := app.AtLeast(1)
+	return first > 0 && first <= r.room[i]
+}
+
+// mayStay reports whether application i, which runs, may keep what it has, as far as it alone decides.
+func (r *resolved) mayStay(i int) bool {
+	// The referee's test, on an instance with this application alone.
+	one := solver.Instance{Capacity: r.capacity, Apps: []solver.App{r.app(i)}}
+	return one.MayStay(0)
+}
+
+// servable lists the applications that P2 is about: those that run, and the newcomers for which the open
+// servers have room when they are empty.
+func (r *resolved) servable() []int {
+	var apps []int
+	for i := range r.problem.Applications {
+		// One that runs stays in P2 even where its minimum no longer fits: it must not vanish
+		// silently.
+		if r.running(i) || r.fits(i) {
+			apps = append(apps, i)
+		}
+	}
+	return apps
+}

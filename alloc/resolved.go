@@ -1,0 +1,97 @@
+// This file holds a problem with its names looked up, and what is asked of it everywhere.
+
+package alloc
+
+import (
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/exact"
+)
+
+// resolved is a valid problem with its names looked up. The fields by application have one entry
+// for each of problem.Applications, among which every option of the given problem is one.
+type resolved struct {
+	problem *Problem
+	given   *Problem // as the caller has it
+	of      []int    // the position in given.Applications
+	entries [][]int  // by position in given.Applications: the entries, ascending
+
+	capacity  []apportion.Resources // of a cordoned server only what is used of it
+	total     apportion.Resources
+	open      *eligibility
+	room      []int64                 // how many containers the open servers hold of it when they are empty
+	previous  [][]apportion.Placement // where its containers are, on servers that exist
+	displaced []bool                  // some of its containers are where they cannot stay
+	forced    []bool                  // it cannot stay, or is on a server that is too full: a change is free
+	pinned    []bool                  // it must stay, and can
+	leaving   []bool                  // it leaves the cordoned servers that it is on
+	// tree is that of the queues, nil without any; limited lists those with a ceiling, above the positions in limited of
+	// those above each application.
+	tree        *drf.Tree
+	limited     []int
+	above       [][]int
+	overCeiling []bool // forced by a ceiling that is below what is used
+}
+
+// running says whether application i is in A^t-1.
+func (r *resolved) running(i int) bool { return len(r.previous[i]) > 0 || r.displaced[i] }
+
+// most returns how many containers application i may have on server j if room is left there.
+func (r *resolved) most(i, j int, room apportion.Resources) int64 {
+	if !r.open.mayCome(i, j) {
+		return 0
+	}
+	app := &r.problem.Applications[i]
+	n := app.Demand.CountIn(room)
+	if app.PerServer > 0 {
+		n = min(n, app.PerServer)
+	}
+	return n
+}
+
+// used returns what is used on every server now, as far as int64 holds it.
+func (r *resolved) used() []apportion.Resources {
+	used := make([]apportion.Resources, len(r.problem.Servers))
+	for j := range used {
+		used[j] = make(apportion.Resources, len(r.problem.Kinds))
+	}
+	for i, placed := range r.previous {
+		for _, p := range placed {
+			// Validate has seen that the sums fit int64.
+			_ = exact.AddTimesTo(used[p.Server], used[p.Server], p.Count, r.problem.Applications[i].Demand)
+		}
+	}
+	return used
+}
+
+// options returns the entries of the application of entry i.
+func (r *resolved) options(i int) []int { return r.entries[r.of[i]] }
+
+// idle reports whether the application of entry i may be without containers.
+func (r *resolved) idle(i int) bool {
+	return slices.ContainsFunc(r.options(i), func(e int) bool { return r.problem.Applications[e].Min == 0 })
+}
+
+// runs returns the entry that application o runs as, or -1: it does not run.
+func (r *resolved) runs(o int) int {
+	if at := slices.IndexFunc(r.entries[o], r.running); at >= 0 {
+		return r.entries[o][at]
+	}
+	return -1
+}
+
+// isForced reports whether application o runs and cannot stay as it is.
+func (r *resolved) isForced(o int) bool {
+	e := r.runs(o)
+	return e >= 0 && r.forced[e]
+}
+
+// must returns the filling of claims that Validate has found right; an error is a bug of ours.
+func must[T any](filling T, err error) T {
+	if err != nil {
+		panic("alloc: a valid problem gave drf a bad claim: " + err.Error())
+	}
+	return filling
+}
