@@ -17,24 +17,25 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// mostQuestions bounds how often one decision asks a solver whether somebody fits whom best fit finds no place
-// for. Clusters of a few applications never come near it; where thousands wait it bounds the time.
-const mostQuestions = 16
-
-// admission is who is taken in, and why the others are not.
+// admission is who is taken in, and why the others are not. The draft in it is an allocation that holds everybody who is
+// in at the fewest containers, so that P2 for them has a solution whatever a solver finds.
 type admission struct {
 	*draft
 	ctx       context.Context
 	refused   map[int]apportion.Reason // by application of the given problem: newcomers that wait, and the forced that are suspended
 	preempted map[int]apportion.Reason // by application of the given problem: suspended for one of higher priority
-	questions int                      // what is left of mostQuestions
+	questions int                      // how often a solver may still be asked
 	alike     map[string]int           // what a refused application asks for -> its position in the given problem
 }
 
 // admitAll takes in as many as can be had: those that run and are not forced, the forced, then newcomers, each
 // by priority and then in the order of submission. Who cannot be had blocks nobody.
+//
+// That somebody is refused is certain only where fits or a ceiling says so, or a solver has shown it: best fit and a
+// search within its effort may miss a way. That somebody is taken in is certain always. When ctx ends no solver is asked
+// any more. O(newcomers x applications x servers x kinds), and r.limits.questions searches.
 func (r *resolved) admitAll(ctx context.Context) *admission {
-	a := &admission{draft: newDraft(r), ctx: ctx, questions: mostQuestions,
+	a := &admission{draft: newDraft(r), ctx: ctx, questions: r.limits.questions,
 		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason), alike: make(map[string]int)}
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
@@ -50,7 +51,8 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 }
 
 // queue lists those who ask to be taken in: the forced before the newcomers, each by priority. Of an application with
-// options it has the one that it runs as, or the first.
+// options it has the one that it runs as, or the first. The sort is stable, so that the order of submission decides
+// between equals.
 func (r *resolved) queue() []int {
 	var queue []int
 	for o, entries := range r.entries {
@@ -78,7 +80,8 @@ func (r *resolved) queue() []int {
 	return queue
 }
 
-// ask takes application i in if it can be had, and says why if not.
+// ask takes application i in if it can be had, and says why if not. An option that the empty cluster could not hold is not
+// tried. Where it returns false nothing has changed.
 func (a *admission) ask(i int) (apportion.Reason, bool) {
 	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
 	var options []int
@@ -98,7 +101,8 @@ func (a *admission) ask(i int) (apportion.Reason, bool) {
 		// Whoever asks for the same after it finds no more room.
 		return a.refused[before], false
 	}
-	// From cheap to dear: best fit, a search over all, and only then others are suspended.
+	// From cheap to dear: best fit, a search over all, and only then others are suspended. Options are tried in their
+	// order, each way for all of them before the next way.
 	if slices.ContainsFunc(options, a.admit) || a.search(options) || slices.ContainsFunc(options, a.preempt) {
 		return apportion.Reason{}, true
 	}
@@ -106,7 +110,8 @@ func (a *admission) ask(i int) (apportion.Reason, bool) {
 	return a.r.reasonOf(options, a.refusal), false
 }
 
-// request is what application i asks for: two with the same request fit, or do not, alike.
+// request is what application i asks for: two with the same request fit, or do not, alike. It has all that place and
+// exchange look at; a field that is missing here would refuse somebody who could be had.
 func (a *admission) request(i int) string {
 	app := a.r.app(i)
 	key := fmt.Sprint(app.Demand, a.least(i), app.PerServer, app.MaxServers, app.Classes, strconv.Quote(a.r.problem.Applications[i].Queue))
@@ -120,8 +125,9 @@ func (a *admission) request(i int) string {
 	return key
 }
 
-// search asks the solver whether the application with these options can be had beside all that are in. Where the room of
-// the whole cluster does not suffice nobody is asked.
+// search asks the solver whether the application with these options can be had beside all that are in, and takes its
+// answer over if so. Where the room of the whole cluster does not suffice for any of them nobody is asked: that is
+// known without a search, and it is the usual reason to wait.
 func (a *admission) search(options []int) bool {
 	if !slices.ContainsFunc(options, func(e int) bool { return a.shortKind(e) < 0 }) {
 		return false
@@ -135,7 +141,9 @@ func (a *admission) search(options []int) bool {
 	return false
 }
 
-// solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over.
+// solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over. It reports whether it
+// got one: false as well where the questions are used up, or the context has ended. What comes back is checked like any
+// answer, and is as good as a draft.
 func (a *admission) solve() bool {
 	if a.questions == 0 || a.ctx.Err() != nil {
 		return false
@@ -158,7 +166,8 @@ func (a *admission) solve() bool {
 	return true
 }
 
-// shortKind returns a kind of which application i needs more than all could give up for it, or -1.
+// shortKind returns a kind of which application i needs more than all could give up for it, or -1. It looks at the cluster
+// as one server and at each kind alone, so that a kind is a proof, and -1 is none.
 func (a *admission) shortKind(i int) int {
 	n := a.least(i)
 	for k, q := range a.r.problem.Applications[i].Demand {
@@ -171,7 +180,8 @@ func (a *admission) shortKind(i int) int {
 }
 
 // preempt suspends others of lower priority for application i: one if that is enough, else more and more of
-// them, and none in vain.
+// them, and none in vain. Where it returns false the draft is what it was. Suspending counts against no budget; what
+// admit then changes beside it does. O(victims) calls of admit.
 func (a *admission) preempt(i int) bool {
 	if !a.r.problem.Options.Preempt {
 		return false
@@ -201,6 +211,7 @@ func (a *admission) preempt(i int) bool {
 			}
 		}
 	}
+	// All of them together are not enough: everybody goes on as before.
 	if !a.in[i] {
 		for _, v := range victims {
 			undo(v)
@@ -219,7 +230,8 @@ func (a *admission) preempt(i int) bool {
 }
 
 // preemptible lists who may be suspended for application i: of the lowest priority first, then the cheapest,
-// then the last that came.
+// then the last that came. They run, hold something, are Preemptible and not pinned, and are of lower Priority than i;
+// so nobody is suspended for one whom it could suspend in turn.
 func (a *admission) preemptible(i int) []int {
 	apps := a.r.problem.Applications
 	var list []int
@@ -240,7 +252,9 @@ func (a *admission) preemptible(i int) []int {
 	return list
 }
 
-// drain moves those away from cordoned servers who can go elsewhere within what is left of the budget.
+// drain moves those away from cordoned servers who can go elsewhere within what is left of the budget. Whoever cannot stays
+// there, and is asked again in the next decision. An application leaves all its cordoned servers at once or none, since
+// each change is a restart.
 func (a *admission) drain() {
 	for i, placed := range a.r.previous {
 		cordoned := func(p apportion.Placement) bool { return a.r.problem.Servers[p.Server].Cordoned }
@@ -256,7 +270,8 @@ func (a *admission) drain() {
 		if cost > a.budget-a.spent {
 			continue
 		}
-		// P2 is told that it has to leave, or it would keep it where the utilization is highest.
+		// P2 is told that it has to leave, or it would keep it where the utilization is highest. The dense form of the
+		// application says so from here on, which solve below relies upon.
 		a.r.leaving[i] = true
 		if a.leave(i) {
 			a.spent += cost
@@ -267,7 +282,8 @@ func (a *admission) drain() {
 	}
 }
 
-// leave places application i anew by best fit: with as many containers as it has if it can, else with its fewest.
+// leave places application i anew by best fit: with as many containers as it has if it can, else with its fewest. Best fit
+// knows no cordoned server, so that wherever it goes it has left.
 func (a *admission) leave(i int) bool {
 	before := a.remove(i)
 	app := a.r.app(i)
@@ -281,7 +297,9 @@ func (a *admission) leave(i int) bool {
 }
 
 // refusal says why application i is not taken in, in its own kinds. Of several kinds the one that is shortest
-// is named, with how much of it is free, how much others would give up within the budget, and who they are.
+// is named, with how much of it is free, how much others would give up within the budget, and who they are. Need and
+// Have are in units of that kind, or adjustments where every kind would suffice. It reads the draft as it is when i is
+// refused: what others took before, and nothing of those who come after.
 func (a *admission) refusal(i int) apportion.Reason {
 	p, n := a.r.problem, a.least(i)
 	if reason := a.r.ceilingReason(i, n, func(c int) apportion.Resources { return a.below[c] }); reason.Constraint != "" {
@@ -333,7 +351,7 @@ func containers(n int64) string {
 	return fmt.Sprintf("%d containers", n)
 }
 
-// preemptedFor says why application v is suspended.
+// preemptedFor says why application v is suspended: for application i, whose priority is higher.
 func (a *admission) preemptedFor(v, i int) apportion.Reason {
 	apps := a.r.problem.Applications
 	return apportion.Reason{Constraint: solver.Capacity, Applications: []string{apps[i].ID},

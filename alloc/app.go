@@ -6,7 +6,8 @@ package alloc
 import "github.com/apportion/apportion/alloc/solver"
 
 // app returns the dense form of application i, but for its theoretical share, which depends on who else
-// is there.
+// is there, and for losses in worth, which depend on that share. Bounds are cut to what there is room for; slices are
+// shared with the problem. O(1), and with a Worth O(numbers).
 func (r *resolved) app(i int) solver.App {
 	app := &r.problem.Applications[i]
 	cost := int64(1)
@@ -47,6 +48,7 @@ func (r *resolved) app(i int) solver.App {
 		Previous:   r.previous[i],
 		Elective:   len(r.options(i)) > 1, // another one may be in use
 	}
+	// A stated worth takes the place of the utilization, and does not come on top of it.
 	if app.Worth != nil {
 		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
 	}
@@ -55,14 +57,15 @@ func (r *resolved) app(i int) solver.App {
 }
 
 // fits reports whether the open servers, if they were empty, held a number of containers that application i may
-// have, and at least one.
+// have, and at least one. MaxServers is left out, so that yes may be too much, and no is certain.
 func (r *resolved) fits(i int) bool {
 	app := r.app(i)
 	first := app.AtLeast(1)
 	return first > 0 && first <= r.room[i]
 }
 
-// mayStay reports whether application i, which runs, may keep what it has, as far as it alone decides.
+// mayStay reports whether application i, which runs, may keep what it has, as far as it alone decides: who else is on its
+// servers is not asked here. Admission, resolve and the solvers so have one answer to this question.
 func (r *resolved) mayStay(i int) bool {
 	// The referee's test, on an instance with this application alone.
 	one := solver.Instance{Capacity: r.capacity, Apps: []solver.App{r.app(i)}}

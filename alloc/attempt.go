@@ -26,7 +26,8 @@ type attempt struct {
 	least    *LeastLoss // why the loss budget is above what Theta1 gives; nil: it is not
 }
 
-// solve makes one attempt with the given applications.
+// solve makes one attempt with the given applications, positions in the problem, ascending. That P2 has no solution is an
+// attempt like another; an error means that the solver could not run, or that its answer is wrong.
 func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*attempt, error) {
 	inst := r.instance(apps)
 	solution, err := solve(ctx, inst, by)
@@ -36,7 +37,8 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 	return &attempt{apps: apps, instance: inst, solution: solution}, nil
 }
 
-// solve asks a solver, and the referee about the answer.
+// solve asks a solver, and the referee about the answer. All solutions in this package come through here, so that none
+// is used unchecked.
 func solve(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solver.Solution, error) {
 	// The solver sees the dense instance alone: no names, no clock, nothing that it could change in
 	// the caller's problem.

@@ -53,6 +53,7 @@ func (r *resolved) adjustBudget() int64 {
 			sum += r.app(i).Cost
 		}
 	}
+	// (16) counts whole costs, so that whatever is below the next whole number is of no use.
 	budget := r.problem.Theta2 * float64(sum) // (16)
 	if r.problem.Options.NoCeil16 {
 		return int64(math.Floor(budget + ceilTolerance))

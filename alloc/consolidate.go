@@ -13,7 +13,7 @@ import (
 
 // consolidate places the newcomers of a solution, and those that change, again with the numbers that they have:
 // all of them by best fit, the largest first, if that takes fewer servers, else one after the other. Whoever
-// stays as it is stays. Utilization, loss and who is adjusted do not change. O(those placed anew x servers
+// stays as it is stays. It is the last step of a decision, and pays off for whoever trains on many servers at once. Utilization, loss and who is adjusted do not change. O(those placed anew x servers
 // used x servers x kinds).
 func (r *resolved) consolidate(a *attempt) {
 	d, moving := r.asPlaced(a)
@@ -52,7 +52,7 @@ func (r *resolved) consolidate(a *attempt) {
 }
 
 // asPlaced returns a draft whose room is what those leave who stay as they are, and lists the others that have
-// containers, the largest first. The draft's counts name what these have, but do not take room for it yet.
+// containers, the largest dominant share first. The draft's counts name what these have, but do not take room for it yet.
 func (r *resolved) asPlaced(a *attempt) (d *draft, moving []int) {
 	d = newDraft(r)
 	for i := range d.counts {
@@ -80,8 +80,10 @@ func (r *resolved) asPlaced(a *attempt) (d *draft, moving []int) {
 	return d, moving
 }
 
-// placeAll places the applications in moving by best fit with the numbers that they have in before.
+// placeAll places the applications in moving by best fit with the numbers that they have in before. Where it returns false
+// some are placed and others not, and the draft is of no more use.
 func (d *draft) placeAll(moving []int, before solver.Counts) bool {
+	// before is the slice that asPlaced has given to the draft, and the caller reads it afterwards.
 	d.counts = slices.Clone(d.counts)
 	for _, i := range moving {
 		d.counts[i] = nil
@@ -94,7 +96,7 @@ func (d *draft) placeAll(moving []int, before solver.Counts) bool {
 	return true
 }
 
-// gather places application i on fewer servers if there is room for that.
+// gather places application i on fewer servers if there is room for that, and else leaves it where it is.
 func (d *draft) gather(i int) {
 	before := d.remove(i)
 	if d.place(i, solver.Containers(before)) {

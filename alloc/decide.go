@@ -21,7 +21,8 @@ func (r *resolved) decided(a, refused *attempt) (*Decision, error) {
 	return d, nil
 }
 
-// concluded builds the decision of those who were taken in.
+// concluded builds the decision of those who were taken in, answered by a; who says why the others are not. Shares are
+// those among who is in alone, since whoever waits claims nothing of this cluster.
 func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	d, err := r.answer(a, a.apps)
 	if err != nil {
@@ -35,6 +36,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		if ran && r.leaving[i] {
 			d.Draining = append(d.Draining, w.ID)
 		}
+		// Of those without containers P2 has left some with none, and admission has refused the others.
 		switch {
 		case d.Shares[o].Containers > 0:
 		case who.in[i]:
@@ -54,7 +56,8 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	return d, nil
 }
 
-// setApart tells the preempted, who count against no budget, from the others that are adjusted.
+// setApart tells the preempted, who count against no budget, from the others that are adjusted: they were left out, and
+// need not have been.
 func (r *resolved) setApart(d *Decision) {
 	positions := appIndex(r.given.Applications)
 	for _, w := range d.Suspended {
@@ -66,7 +69,7 @@ func (r *resolved) setApart(d *Decision) {
 	}
 }
 
-// add lists an application without containers as suspended or as waiting.
+// add lists an application without containers as suspended, where it ran, or as waiting.
 func (d *Decision) add(w Waiting, ran bool) {
 	if ran {
 		d.Suspended = append(d.Suspended, w)
@@ -156,8 +159,8 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 	return err
 }
 
-// attained returns what the applications in list are worth together under counts, one entry for each application of
-// the problem.
+// attained returns what the applications in list, ascending, are worth together under counts, one entry for each
+// application of the problem. It sums in the order of the list, as Instance.Objective does, so that both round alike.
 func (r *resolved) attained(list []int, counts solver.Counts) float64 {
 	var sum float64
 	last := -1
@@ -171,7 +174,8 @@ func (r *resolved) attained(list []int, counts solver.Counts) float64 {
 	return sum
 }
 
-// setWorths fills in what every application brings, where anyone states a worth: those in list, which P2 was about.
+// setWorths fills in what every application brings, where anyone states a worth: those in list, which P2 was about. The
+// others bring nothing, and their share of the objective stays 0.
 func (r *resolved) setWorths(d *Decision, list []int, counts solver.Counts) {
 	if !r.problem.worthy() {
 		return
@@ -183,7 +187,8 @@ func (r *resolved) setWorths(d *Decision, list []int, counts solver.Counts) {
 	}
 }
 
-// sharesUnder returns how every application of the problem fares under counts.
+// sharesUnder returns how every application of the problem fares under counts, in the order of the problem. inst has an
+// entry for every application, counts too.
 func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Share {
 	shares := make([]Share, len(r.entries))
 	for o := range shares {
@@ -251,7 +256,8 @@ func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
 	return Waiting{Reason: reason, LeftOut: true}
 }
 
-// behind is the reason of a newcomer that stands in the queue behind the one called id.
+// behind is the reason of a newcomer that stands in the queue behind the one called id: the constraint of that one, without
+// its numbers, which are not those of this newcomer.
 func behind(id string, of apportion.Reason) apportion.Reason {
 	return apportion.Reason{
 		Constraint:   of.Constraint,

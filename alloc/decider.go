@@ -41,7 +41,8 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	return decision, err
 }
 
-// remembering is a solver that keeps what its last solution leaves for the next instance.
+// remembering is a solver that keeps what its last solution leaves for the next instance. One decision may ask it several
+// times; the last answer is that of the P2 that the decision is about.
 type remembering struct {
 	by   *embedded.Solver
 	last *embedded.Warm

@@ -67,7 +67,8 @@ type Decision struct {
 	Certificate solver.Certificate `json:"certificate,omitzero"`
 }
 
-// Share is how one application fares.
+// Share is how one application fares under the decision. Shares are parts of what the cluster has of the kind of which the
+// part is largest.
 type Share struct {
 	ID string `json:"id"`
 	// Option is the ID of the option in use; empty where it has no containers, or no options.
@@ -87,7 +88,8 @@ type Share struct {
 	Worth float64 `json:"worth,omitzero"`
 }
 
-// Waiting is an application that holds no containers after the decision.
+// Waiting is an application that holds no containers after the decision, and why. It is no fault: asked again when something
+// has finished, the next decision may serve it.
 type Waiting struct {
 	ID string `json:"id"`
 	// Reason says why; its Constraint is one of the constants of package solver.
@@ -96,7 +98,8 @@ type Waiting struct {
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// Metrics are equations (1)-(4) of the paper for one allocation.
+// Metrics are equations (1)-(4) of the paper for one allocation, and beside them what the paper does not count: who had to
+// change, and on how many servers applications are spread.
 type Metrics struct {
 	// Utilization[k] is u_k, the used part of kind k of the whole cluster; 0 where the cluster has
 	// none of it.
@@ -148,7 +151,8 @@ type decisionJSON struct {
 	Gap   *number.Float `json:"gap,omitempty"`
 }
 
-// implied is the bound and the gap of a decision whose JSON has none.
+// implied is the bound and the gap of a decision whose JSON has none: infinite where it was decided, since JSON has no
+// infinity, and 0 where nothing was.
 func (s Status) implied() float64 {
 	if s == Decided {
 		return math.Inf(1)

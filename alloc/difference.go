@@ -47,7 +47,8 @@ func faultsOf(found []Difference) apportion.Faults {
 // none is the value of an entry that is not there.
 const none = "none"
 
-// comparison collects differences.
+// comparison collects differences, in the order in which they are found. Its methods each compare one field, or fields of
+// one sort.
 type comparison struct{ found []Difference }
 
 // differences lists the fields in which two decisions differ, in the order of the fields; numbers
@@ -160,7 +161,8 @@ func (c *comparison) shares(a, b []Share) {
 	}
 }
 
-// waiting compares who waits or is suspended, and why in words.
+// waiting compares who waits or is suspended, and why in words, position by position: both lists are in the order of the
+// problem, so that one that is missing shows in all that follow it.
 func (c *comparison) waiting(field string, a, b []Waiting) {
 	for w := range max(len(a), len(b)) {
 		item, textA, textB := apportion.Item{}, none, none

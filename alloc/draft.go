@@ -12,7 +12,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// draft is an allocation that holds (6), (7), (8) and (16), and what it leaves.
+// draft is an allocation that holds (6), (7), (8), (16) and (G), and what it leaves. It never holds (15): shares are known
+// only when all who are in are. Between the methods left and below are what capacities and ceilings have beside counts;
+// remove and put keep that so, and nothing else writes to them.
 type draft struct {
 	r      *resolved
 	budget int64                 // the right side of (16)
@@ -50,14 +52,15 @@ func newDraft(r *resolved) *draft {
 	return d
 }
 
-// enter takes the application of entry i in, with all options that P2 is asked about.
+// enter takes the application of entry i in, with all options that P2 is asked about: those that the empty cluster could
+// hold, and the one that it runs with. Containers are put elsewhere.
 func (d *draft) enter(i int) {
 	for _, e := range d.r.options(i) {
 		d.in[e] = d.r.running(e) || d.r.fits(e)
 	}
 }
 
-// leaveOut takes the application of entry i out.
+// leaveOut takes the application of entry i out, with all its options. Its containers, if it has any, are removed elsewhere.
 func (d *draft) leaveOut(i int) {
 	for _, e := range d.r.options(i) {
 		d.in[e] = false
@@ -70,7 +73,8 @@ func (d *draft) put(i int, placed []apportion.Placement) {
 	d.take(i, 1)
 }
 
-// take charges the servers with what application i has, sign times.
+// take charges the servers, and the ceilings above it, with what application i has, sign times: 1 when it comes, -1 when it
+// goes. left and below may become negative for a moment while a caller tries something.
 func (d *draft) take(i int, sign int64) {
 	for _, p := range d.counts[i] {
 		for k, q := range d.r.problem.Applications[i].Demand {
@@ -100,7 +104,8 @@ func (d *draft) remove(i int) []apportion.Placement {
 	return placed
 }
 
-// fits reports whether application i could have these containers beside the others.
+// fits reports whether application i, which has none in the draft, could have these containers beside the others: it is
+// asked about what an application has had, so that labels and limits by server are not asked again.
 func (d *draft) fits(i int, placed []apportion.Placement) bool {
 	if solver.Containers(placed) > d.ceilingRoom(i) {
 		return false
@@ -157,7 +162,8 @@ func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (serve
 }
 
 // rest returns how much server j would have left beside n containers of application i, each kind as a part of
-// the whole cluster.
+// the whole cluster, so that kinds with large units weigh no more than others. Kinds that i does not demand count as well:
+// a container without GPUs so goes to a server without any.
 func (d *draft) rest(i, j int, n int64) float64 {
 	rest := 0.0
 	for k, q := range d.r.problem.Applications[i].Demand {
@@ -177,7 +183,8 @@ func (d *draft) least(i int) int64 {
 	return app.AtLeast(1)
 }
 
-// cost returns what changing application i takes from the budget (16), beyond what has been spent.
+// cost returns what changing application i takes from the budget (16), beyond what has been spent: an adjustment is paid
+// once, however often the draft changes its mind.
 func (d *draft) cost(i int) int64 {
 	if d.moved[i] {
 		return 0
@@ -189,7 +196,8 @@ func (d *draft) cost(i int) int64 {
 // adopt takes over counts, those of a solution for apps, less what those that have changed have beyond their
 // fewest containers.
 func (d *draft) adopt(apps []int, counts solver.Counts) {
-	// The solution knows nothing of the draft, so that all is counted anew.
+	// The solution knows nothing of the draft, so that all is counted anew. What was spent is too: the solution holds (16)
+	// by itself.
 	for i := range d.counts {
 		d.remove(i)
 	}
@@ -238,7 +246,7 @@ func (d *draft) taken() []int {
 	return apps
 }
 
-// free returns how much of kind k is left on all servers together.
+// free returns how much of kind k is left on all servers together, however it is broken up.
 func (d *draft) free(k int) int64 {
 	var free int64
 	for j := range d.left {

@@ -50,7 +50,8 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 }
 
 // loosen raises the loss budget of a to the least loss that the solver finds, or to that of the draft, and
-// returns the allocation that has it.
+// returns the allocation that has it: of the two that which loses less. Where that is within the budget after all, the
+// budget stays, and a.least is nil.
 func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, by solver.Solver) (solver.Counts, error) {
 	inst := leastLossInstance(a.instance)
 	s, err := solve(ctx, inst, by)
@@ -75,7 +76,9 @@ func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, 
 	return counts, nil
 }
 
-// leastLossInstance is the same program with the least fairness loss as objective, and without a loss budget.
+// leastLossInstance is the same program with the least fairness loss as objective, and without a loss budget. Its
+// objective is minus the loss, so that an upper bound on it is minus a lower bound on the loss. It is a copy, which shares
+// vectors with inst.
 func leastLossInstance(inst *solver.Instance) *solver.Instance {
 	least := *inst
 	least.Apps = append([]solver.App(nil), inst.Apps...)

@@ -90,7 +90,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	}, nil
 }
 
-// stops explains every application.
+// stops explains every application, in the order of the problem; a is the P2 behind d, and s answers for it.
 func (r *resolved) stops(s *stopper, a *attempt, d *Decision) []Stop {
 	p, counts := r.problem, r.scatter(a.apps, s.counts)
 	// Two indices make the loop below linear: who waits by name, and where an application stands in
@@ -129,7 +129,8 @@ func (r *resolved) stops(s *stopper, a *attempt, d *Decision) []Stop {
 	return all
 }
 
-// kindValues returns what is left of every kind and what more of it is worth.
+// kindValues returns what is left of every kind and what more of it is worth. Unused counts cordoned servers as the
+// decision does, with nothing free. O(servers x kinds).
 func kindValues(s *stopper) []KindValue {
 	p := s.problem
 	values := make([]KindValue, len(p.Kinds))
@@ -176,7 +177,8 @@ func (e *Explanation) String() string {
 	return text.String()
 }
 
-// gains returns the sentence that compares what more containers would bring, the most first.
+// gains returns the sentence that compares what more containers would bring, the most first; those at their maximum have
+// nothing to compare.
 func (e *Explanation) gains() string {
 	stops := slices.Clone(e.Applications)
 	slices.SortStableFunc(stops, func(a, b Stop) int { return cmp.Compare(b.Gain, a.Gain) })

@@ -56,6 +56,8 @@ func NewFragmentation(p *Problem, kind string, allocation Allocation) (*Fragment
 	if err != nil {
 		return nil, err
 	}
+	// The draft begins with what runs. It is emptied and filled with the allocation, but keeps who may be moved at which
+	// cost.
 	d := newDraft(r)
 	for i := range counts {
 		d.remove(i)
@@ -77,7 +79,8 @@ func NewFragmentation(p *Problem, kind string, allocation Allocation) (*Fragment
 	return f, nil
 }
 
-// hold gives application i what it has, and refuses what no server could hold.
+// hold gives application i what it has, and refuses quantities that leave int64. A server may be overfilled by it, and then
+// has less than nothing left, which no piece fits.
 func (d *draft) hold(i int, placed []apportion.Placement) error {
 	used := make(apportion.Resources, len(d.r.total))
 	for _, p := range placed {
@@ -90,7 +93,8 @@ func (d *draft) hold(i int, placed []apportion.Placement) error {
 	return nil
 }
 
-// measure fills in what is free, and returns how many containers of each size fit.
+// measure fills in what is free of kind k, and returns how many containers of each size fit: sizes 1, 2, 4, ... up to the
+// largest open server.
 func (f *Fragmentation) measure(d *draft, k int) []int64 {
 	largest := int64(0)
 	f.Free = 0
@@ -122,7 +126,9 @@ func (d *draft) pieces(k int, size int64) (n int64) {
 	return n
 }
 
-// consolidate moves applications while that makes room for more containers of a large size.
+// consolidate moves applications while that makes room for more containers of a large size: each round tries every
+// application that may be moved, and moves the one with the best score. A round either improves the score, of which there
+// are finitely many, or is the last.
 func (f *Fragmentation) consolidate(d *draft, k int) {
 	for {
 		best, score := -1, f.score(d, k)
@@ -155,7 +161,7 @@ func (f *Fragmentation) consolidate(d *draft, k int) {
 	}
 }
 
-// tighter returns where best fit puts application i, if that is elsewhere.
+// tighter returns where best fit puts application i, if that is elsewhere. The draft is the same before and after.
 func (d *draft) tighter(i int) (placed []apportion.Placement, ok bool) {
 	was := d.remove(i)
 	n := int64(0)
@@ -170,7 +176,8 @@ func (d *draft) tighter(i int) (placed []apportion.Placement, ok bool) {
 	return placed, ok
 }
 
-// score counts the pieces of each size, from the largest on.
+// score counts the pieces of each size, from the largest on: scores are compared entry by entry, so that one more large
+// piece is worth any number of small ones.
 func (f *Fragmentation) score(d *draft, k int) []int64 {
 	score := make([]int64, 0, len(f.Fragments))
 	for at := len(f.Fragments) - 1; at >= 0; at-- {

@@ -28,7 +28,9 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 	return inst, apps, nil
 }
 
-// instance builds P2 for the given applications, with the budgets that Theta1 and Theta2 give.
+// instance builds P2 for the given applications, with the budgets that Theta1 and Theta2 give. apps are positions in
+// r.problem, ascending, and become positions 0, 1, ... of the instance; options of one application are neighbours in both.
+// Slices are shared with the problem, and no solver writes to them. O(applications x kinds), and the cost of DRF.
 func (r *resolved) instance(apps []int) *solver.Instance {
 	// Shares are those among apps alone: an application that is left out of P2 claims nothing of
 	// the cluster.
@@ -49,7 +51,8 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 // to 0.
 func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
 	inst := r.instance(sharing)
-	// Share 0 means that whoever has no part in it loses nothing (2) by having nothing.
+	// Share 0 means that whoever has no part in it loses nothing (2) by having nothing. Positions are those of the problem
+	// here, so that groups and choices are stated anew.
 	apps, all := make([]solver.App, len(r.problem.Applications)), make([]int, len(r.problem.Applications))
 	for i := range apps {
 		apps[i], all[i] = r.app(i), i

@@ -16,6 +16,8 @@ func (r *resolved) fairSpeeds(apps []int, dense []solver.App) []float64 {
 	if r.problem.Options.Loss != LossInWorth {
 		return nil
 	}
+	// One fair speed for an application, whichever option it uses: a loss says how far it is from what it is due, and that
+	// does not change with the way it runs.
 	fair := make([]float64, len(r.entries))
 	for a, i := range apps {
 		first := a == 0 || r.of[i] != r.of[apps[a-1]]
@@ -40,6 +42,7 @@ func (r *resolved) setLosses(apps []int, dense []solver.App, fair []float64) {
 	for a, i := range apps {
 		app, own := &r.problem.Applications[i], fair[r.of[i]]
 		switch {
+		// Who is due nothing, or counts for nothing, loses nothing whatever it has: a single point says so.
 		case own == 0 || !(dense[a].Delta > 0):
 			dense[a].Losses = []solver.LossPoint{{}}
 		case app.Speed != nil:
@@ -50,7 +53,8 @@ func (r *resolved) setLosses(apps []int, dense []solver.App, fair []float64) {
 	}
 }
 
-// losses returns |speed/fair - 1| by number: having nothing is a speed of 0.
+// losses returns |speed/fair - 1| by number, one point for each number that the application may have: having nothing is a
+// speed of 0, and a loss of 1. fair is above 0.
 func (a *Application) losses(fair float64) []solver.LossPoint {
 	points := []solver.LossPoint{{N: 0, Loss: 1}}
 	for at, n := range a.positives() {

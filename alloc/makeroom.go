@@ -10,10 +10,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// mostVictims bounds how many applications are asked to make room for one: with it the time of a decision is
-// bounded where thousands wait. On fewer applications all are asked.
-const mostVictims = 256
-
 // admit takes application i in at its fewest containers: where there is room, else where others that may be
 // changed make some by going down to theirs. It changes nothing and returns false where it finds no way.
 func (d *draft) admit(i int) bool {
@@ -35,7 +31,8 @@ func (d *draft) admit(i int) bool {
 }
 
 // makeRoom places n containers of application i after others have gone down to their fewest: one of them if
-// that is enough, else more and more of them.
+// that is enough, else more and more of them. It reports whether it did; if not, nothing has changed. At most
+// r.limits.victims are asked one by one, and then sets of them that grow by half.
 func (d *draft) makeRoom(i int, n int64) bool {
 	victims := d.victims(i)
 	// One alone is tried first, so that as few as possible are adjusted.
@@ -45,7 +42,7 @@ func (d *draft) makeRoom(i int, n int64) bool {
 		}
 	}
 	for last := 2; last <= len(victims); last++ {
-		// The set doubles, so that many victims cost few tries.
+		// The set grows by half, so that many victims cost few tries.
 		if d.exchange(i, n, victims[:last]) {
 			return true
 		}
@@ -55,7 +52,8 @@ func (d *draft) makeRoom(i int, n int64) bool {
 }
 
 // victims lists who may go down to fewer containers, or elsewhere, for application i within the budget: those
-// whose change costs least come first, then those who give most.
+// whose change costs least come first, then those who give most. Who has been moved already costs nothing more, and so
+// is asked before others. O(applications x servers of each x kinds).
 func (d *draft) victims(i int) []int {
 	app := &d.r.problem.Applications[i]
 	type victim struct {
@@ -97,13 +95,14 @@ func (d *draft) victims(i int) []int {
 		}
 	})
 	victims := make([]int, 0, len(list))
-	for _, v := range list[:min(len(list), mostVictims)] {
+	for _, v := range list[:min(len(list), d.r.limits.victims)] {
 		victims = append(victims, v.i)
 	}
 	return victims
 }
 
-// sharesCeiling reports whether application v is below a ceiling that leaves too little for application i.
+// sharesCeiling reports whether application v is below a ceiling that leaves too little for application i: what v gives up
+// then counts for i wherever it is.
 func (d *draft) sharesCeiling(i, v int) bool {
 	if d.ceilingRoom(i) >= d.least(i) {
 		return false
@@ -125,7 +124,8 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 		cost += d.cost(v)
 		before[at] = d.remove(v)
 	}
-	// The newcomer goes first, since the room was made for it.
+	// The newcomer goes first, since the room was made for it. Each victim then finds its fewest containers in what is
+	// left, on its own servers or on others.
 	done := cost <= d.budget-d.spent && d.place(i, n)
 	placed := 0
 	for ; done && placed < len(victims); placed++ {
@@ -139,6 +139,7 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 		}
 		return true
 	}
+	// Some of them may have been placed; taking away what has no containers does nothing.
 	for _, v := range victims {
 		d.remove(v)
 	}

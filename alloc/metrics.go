@@ -19,7 +19,8 @@ import (
 // them; without shares those that they run with, or the first ones.
 //
 // Errors: what Validate finds in p; apportion.ErrUnknown, ErrNegative and ErrOverflow for an
-// allocation that names what is not there, or holds what no cluster can.
+// allocation that names what is not there, or holds what no cluster can. An allocation that overfills a server is
+// measured like any other. O(applications x servers x kinds), as resolving p is.
 func Measure(p *Problem, allocation Allocation, shares ...Share) (Metrics, error) {
 	if err := p.Validate(); err != nil {
 		return Metrics{}, err
@@ -32,7 +33,8 @@ func Measure(p *Problem, allocation Allocation, shares ...Share) (Metrics, error
 	return r.measure(r.instanceOfAll(r.sharing(counts)), counts)
 }
 
-// measure computes the metrics of counts, one entry for each application of inst.
+// measure computes the metrics of counts, one entry for each application of inst, which is an instance of all. The error is
+// apportion.ErrOverflow where containers times demand leave int64.
 func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics, error) {
 	used := make(apportion.Resources, len(r.total))
 	// The sum is exact: containers times demand in int64, divided by the total only at the end.
@@ -49,6 +51,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		LossBudget:   inst.LossBudget,
 		AdjustBudget: inst.AdjustBudget,
 	}
+	// What is forced and how far applications are spread is no part of (1)-(4), and says who did what.
 	fewest := serversNeeded{r: r, known: make(map[string][]int64)}
 	for i := range counts {
 		if r.forced[i] && inst.Apps[i].Adjusted(counts[i]) {
@@ -94,7 +97,8 @@ func (s *serversNeeded) beyond(i int, placed []apportion.Placement) int64 {
 	return max(0, int64(len(placed))-fewest)
 }
 
-// holds lists how many containers of application i each server holds when it is empty, in descending order.
+// holds lists how many containers of application i each server holds when it is empty, in descending order. What it depends
+// on is the key: demand, limit by server and the classes that are open.
 func (s *serversNeeded) holds(i int) []int64 {
 	app := &s.r.problem.Applications[i]
 	s.key = binary.LittleEndian.AppendUint64(s.key[:0], uint64(app.PerServer))

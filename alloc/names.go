@@ -11,7 +11,8 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// allocation turns counts, one entry for each application of the problem, into names.
+// allocation turns counts, one entry for each application of the problem, into names. Of an application with options at
+// most one entry has containers, so that the ID of the application is key enough. The maps are fresh.
 func (r *resolved) allocation(counts solver.Counts) Allocation {
 	allocation := make(Allocation, len(counts))
 	for i, placed := range counts {
@@ -30,7 +31,9 @@ func (r *resolved) allocation(counts solver.Counts) Allocation {
 }
 
 // counts is the inverse of allocation over all applications, with the options in shares, or where there are none with
-// those that they run with; an error names what does not exist.
+// those that they run with. It is for allocations from outside, which nobody has checked: the error is
+// apportion.Faults with every application, option and server that does not exist, and every negative count. Whether the
+// containers fit is not asked.
 func (r *resolved) counts(allocation Allocation, shares []Share) (solver.Counts, error) {
 	var faults apportion.Faults
 	index := serverIndex(r.problem.Servers)
@@ -43,6 +46,7 @@ func (r *resolved) counts(allocation Allocation, shares []Share) (solver.Counts,
 			faults.Add(item, "Allocation", apportion.ErrUnknown, "")
 			continue
 		}
+		// A share may name an option; the one that it runs with, or the first, stands in where it does not.
 		app := &r.given.Applications[o]
 		at := app.present(used[id])
 		if used[id] == "" {
@@ -65,7 +69,8 @@ func (r *resolved) counts(allocation Allocation, shares []Share) (solver.Counts,
 	return counts, faults.Err()
 }
 
-// scatter turns counts over apps into counts over all applications of the problem.
+// scatter turns counts over apps, positions in the problem, into counts over all applications of the problem; those that
+// are not in apps have nothing.
 func (r *resolved) scatter(apps []int, counts solver.Counts) solver.Counts {
 	all := make(solver.Counts, len(r.problem.Applications))
 	for a, i := range apps {
@@ -102,7 +107,8 @@ func placements(places map[string]int64, index map[string]int) (placed []apporti
 	return placed, displaced
 }
 
-// optionsUsed maps the ID of every application with an option in shares to that.
+// optionsUsed maps the ID of every application with an option in shares to that. Applications without containers, or
+// without options, are not in it.
 func optionsUsed(shares []Share) map[string]string {
 	used := make(map[string]string)
 	for _, share := range shares {

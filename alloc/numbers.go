@@ -17,6 +17,7 @@ import (
 
 // checkNumbers adds what is wrong with how many containers there may be, and with what they are worth and how fast.
 func checkNumbers(faults *apportion.Faults, app *Application, item apportion.Item) {
+	// How many worths there must be follows from the numbers, so that these come first, and must be right.
 	before := len(*faults)
 	checkBounds(faults, app, item)
 	checkCounts(faults, app, item)
@@ -112,7 +113,8 @@ func checkStates(faults *apportion.Faults, app *Application, item apportion.Item
 	}
 }
 
-// checkAmount adds a worth that is not finite, or beyond solver.MaxWorth.
+// checkAmount adds a worth that is not finite, or beyond solver.MaxWorth of either sign: above it sums would lose what
+// tolerances take for granted.
 func checkAmount(faults *apportion.Faults, item apportion.Item, field string, w float64) {
 	switch {
 	case math.IsNaN(w) || math.IsInf(w, 0):
@@ -165,7 +167,8 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 	}
 }
 
-// checkDemand adds what is wrong with what one container needs.
+// checkDemand adds what is wrong with what one container needs: a wrong length, a negative quantity, or nothing of any kind,
+// of which a server could hold any number.
 func (p *Problem) checkDemand(faults *apportion.Faults, app *Application, item apportion.Item) {
 	check.Resources(faults, p.Kinds, app.Demand, item, "Demand")
 	// What is not there at all has the wrong length, which is fault enough.

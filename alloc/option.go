@@ -9,7 +9,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// entry returns the application with option o alone.
+// entry returns the application with option o alone: an application without options, whose Option says which one it was,
+// as resolved.problem has it.
 func (a *Application) entry(o int) Application {
 	e, option := *a, &a.Options[o]
 	e.Demand, e.Max, e.Min, e.Step, e.Counts, e.Worth = option.Demand, option.Max, option.Min, option.Step, option.Counts, option.Worth
@@ -22,7 +23,7 @@ func (a *Application) entry(o int) Application {
 	return e
 }
 
-// entries returns what the application may run as: itself, or one entry for each option.
+// entriesOf returns what the application may run as: itself, or one entry for each option, in their order.
 func (a *Application) entriesOf() []Application {
 	if a.Options == nil {
 		return []Application{*a}
@@ -61,7 +62,8 @@ func (p *Problem) apart() (apart *Problem, of []int) {
 	return &entries, of
 }
 
-// choices returns the options among apps: one Choice for each application that has several.
+// choices returns the options among apps: one Choice for each application that has several, with positions in apps.
+// An application of whose options one alone is among apps still is a Choice, of one way.
 func (r *resolved) choices(apps []int) []solver.Choice {
 	var choices []solver.Choice
 	last := -1
@@ -81,7 +83,8 @@ func (r *resolved) choices(apps []int) []solver.Choice {
 }
 
 // inUse returns the entry of application o that has containers under counts, else the one that it runs as, else the first
-// that there is room for, else the first.
+// that there is room for, else the first: the entry about which shares, reasons and explanations speak. counts has one
+// entry for each application of the problem.
 func (r *resolved) inUse(o int, counts solver.Counts) int {
 	entries := r.entries[o]
 	if at := slices.IndexFunc(entries, func(e int) bool { return len(counts[e]) > 0 }); at >= 0 {

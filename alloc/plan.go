@@ -61,7 +61,8 @@ type Plan struct {
 func NewPlan(p *Problem, next Allocation, shares ...Share) *Plan {
 	plan := &Plan{}
 	o := newOptionChange(p, shares)
-	// 1. State is saved before a container goes, else it would be lost with the container.
+	// 1. State is saved before a container goes, else it would be lost with the container. Who has finished, or starts, has
+	// nothing to save.
 	plan.classify(p, next, o)
 	plan.findForced(p)
 	for _, id := range merge(plan.Affected, plan.Suspended) {
@@ -90,7 +91,8 @@ func NewPlan(p *Problem, next Allocation, shares ...Share) *Plan {
 // add appends a step.
 func (plan *Plan) add(step Step) { plan.Steps = append(plan.Steps, step) }
 
-// classify sorts the applications of both allocations by what happens to them.
+// classify sorts the applications of both allocations by what happens to them. Each is in one list at most, and in none if
+// all of its containers stay. What next says of an application that is not in the problem is ignored: it has finished.
 func (plan *Plan) classify(p *Problem, next Allocation, o *optionChange) {
 	known := appIndex(p.Applications)
 	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
@@ -114,7 +116,8 @@ func (plan *Plan) classify(p *Problem, next Allocation, o *optionChange) {
 	}
 }
 
-// findForced lists those that change because they must.
+// findForced lists those that change because they must. A plan is possible for a problem that is not valid, and then this
+// list stays empty.
 func (plan *Plan) findForced(p *Problem) {
 	changed := merge(plan.Affected, plan.Suspended)
 	// What has to move is known of a valid problem alone.
@@ -130,7 +133,8 @@ func (plan *Plan) findForced(p *Problem) {
 	slices.Sort(plan.Forced)
 }
 
-// containers adds step for every server where more than less holds.
+// containers adds step for every server where more holds more containers than less, with the difference, ascending by the ID
+// of the server.
 func (plan *Plan) containers(step Step, more, less map[string]int64) {
 	for _, server := range slices.Sorted(maps.Keys(more)) {
 		// Containers that stay on their server are not in the plan, although their application
@@ -168,7 +172,8 @@ func merge(lists ...[]string) []string {
 // optionChange says with which option each application ran, and runs from now on, by their IDs.
 type optionChange struct{ before, after map[string]string }
 
-// newOptionChange finds the options before and after: without a share the option stays.
+// newOptionChange finds the options before and after: without a share the option stays. An application without options is in
+// neither map, so that both sides are "" and the same.
 func newOptionChange(p *Problem, shares []Share) *optionChange {
 	o := &optionChange{before: make(map[string]string), after: optionsUsed(shares)}
 	for i := range p.Applications {

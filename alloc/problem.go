@@ -11,7 +11,8 @@ import (
 )
 
 // Problem is one decision to take: the cluster, the applications that want containers, and what is
-// running now.
+// running now. The zero value is no problem, since it has no Kinds; Validate says what a problem must be. In JSON fields
+// have the names in their tags, and the command reads the same form.
 type Problem struct {
 	// Kinds names the kinds of resources; at least one.
 	Kinds apportion.Kinds `json:"kinds"`
@@ -132,11 +133,12 @@ func (a *Application) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Allocation maps an application's ID to a server's ID to its number of containers there. An entry
-// of zero says the same as none.
+// Allocation maps an application's ID to a server's ID to its number of containers there, 0 or more. An entry
+// of zero says the same as none. nil is an allocation in which nobody has anything.
 type Allocation map[string]map[string]int64
 
-// Containers returns how many containers the application called id holds in a.
+// Containers returns how many containers the application called id holds in a, 0 where it is not there. Of an allocation that
+// nobody has validated the sum may wrap around.
 func (a Allocation) Containers(id string) int64 {
 	var n int64
 	for _, count := range a[id] {
@@ -145,7 +147,7 @@ func (a Allocation) Containers(id string) int64 {
 	return n
 }
 
-// Clone returns a copy of a without entries of zero.
+// Clone returns a copy of a without entries of zero, which shares nothing with a.
 func (a Allocation) Clone() Allocation {
 	b := make(Allocation, len(a))
 	for id, places := range a {
@@ -223,7 +225,7 @@ const (
 	LossInWorth LossMeasure = "worth"
 )
 
-// serverIndex maps the ID of every server to its position.
+// serverIndex maps the ID of every server to its position. Of two with one ID, which Validate refuses, the last counts.
 func serverIndex(servers []apportion.Server) map[string]int {
 	index := make(map[string]int, len(servers))
 	for j, server := range servers {

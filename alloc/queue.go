@@ -18,7 +18,8 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// checkQueues adds what is wrong with the queues, and with those that applications name.
+// checkQueues adds what is wrong with the queues, which drf.NewTree finds, and with those that applications name: they
+// belong to the ends of the tree alone.
 func (p *Problem) checkQueues(faults *apportion.Faults) {
 	// The quantities are compared with the kinds alone here: what there is of them is no matter.
 	if len(p.Kinds) > 0 {
@@ -44,7 +45,9 @@ func (p *Problem) checkQueues(faults *apportion.Faults) {
 	}
 }
 
-// limitedQueues lists the positions of the queues that have a ceiling, those that are further down first.
+// limitedQueues lists the positions of the queues that have a ceiling in any kind, those that are further down first, and
+// of one depth in the order of the problem: whoever is told what stands in its way hears of its own queue first.
+// O(queues x depth).
 func (p *Problem) limitedQueues() []int {
 	at := make(map[string]int, len(p.Queues))
 	for q := range p.Queues {
@@ -67,7 +70,8 @@ func (p *Problem) limitedQueues() []int {
 	return list
 }
 
-// resolveQueues builds the tree, and notes which ceilings are above each application.
+// resolveQueues builds the tree, and notes which ceilings are above each application, the lowest first. It cuts the room of
+// each to what these leave when nobody else is below them. Positions c are those in r.limited.
 func (r *resolved) resolveQueues() {
 	p := r.problem
 	if len(p.Queues) == 0 {
@@ -99,7 +103,9 @@ func (r *resolved) ceiling(c int) apportion.Resources {
 	return apportion.Resources(r.problem.Queues[r.limited[c]].Ceiling)
 }
 
-// belowCeilings returns how many containers of application i fit where so much is left of every ceiling.
+// belowCeilings returns how many containers of application i fit where so much is left of every ceiling: the least over
+// all ceilings above it and all kinds that it demands, and the largest number where nothing limits it. What is left may be
+// negative, which counts as nothing.
 func (r *resolved) belowCeilings(i int, left func(c int) apportion.Resources) int64 {
 	most := int64(math.MaxInt64)
 	if r.tree == nil {
@@ -116,7 +122,8 @@ func (r *resolved) belowCeilings(i int, left func(c int) apportion.Resources) in
 	return most
 }
 
-// groups returns the ceilings over apps: one group for each, in their order.
+// groups returns the ceilings over apps: one group for each, in their order, with positions in apps. A group may have no
+// application; it is there all the same, so that positions of groups and ceilings agree.
 func (r *resolved) groups(apps []int) []solver.Group {
 	var groups []solver.Group
 	for c := range r.limited {
@@ -151,7 +158,8 @@ func (r *resolved) forceBelowCeilings() {
 		for len(left) > 0 && r.exceeds(c, left) {
 			gone, left = append(gone, left[0]), left[1:]
 		}
-		// Whoever was too little by itself may stay after all.
+		// Whoever was too little by itself may stay after all: the last one that went may have freed enough without those
+		// before it. So nobody is forced in vain.
 		for _, i := range gone {
 			if with := append(slices.Clone(left), i); !r.exceeds(c, with) {
 				left = with
@@ -162,7 +170,8 @@ func (r *resolved) forceBelowCeilings() {
 	}
 }
 
-// exceeds reports whether these applications use more than the c-th ceiling with what they hold.
+// exceeds reports whether these applications use more than the c-th ceiling with what they hold. Products of 128 bits make
+// it exact for any quantities.
 func (r *resolved) exceeds(c int, apps []int) bool {
 	for k, limit := range r.ceiling(c) {
 		left := uint64(limit)
@@ -195,7 +204,7 @@ func (r *resolved) ceilingReason(i int, n int64, left func(c int) apportion.Reso
 	return apportion.Reason{}
 }
 
-// ceilingText is the reason of a ceiling of a queue.
+// ceilingText is the reason of a ceiling of a queue: need, limit and left are in units of the kind.
 func ceilingText(queue *drf.Queue, kind string, need float64, limit, left int64) apportion.Reason {
 	return apportion.Reason{
 		Constraint: solver.Ceiling, Kind: kind, Need: need, Have: float64(left),

@@ -34,6 +34,7 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	if by == nil {
 		by = embedded.New(nil)
 	}
+	// Without servers the paper's P2 does not exist, and nobody can be served by either rule.
 	r := resolve(p)
 	if p.Options.PaperRule && len(p.Servers) > 0 {
 		return r.byPaper(ctx, by)
@@ -50,7 +51,7 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	return r.concluded(answer, a)
 }
 
-// byPaper takes the decision as the paper has it.
+// byPaper takes the decision as the paper has it: one P2 for everybody, and what ran before where it has no solution.
 func (r *resolved) byPaper(ctx context.Context, by solver.Solver) (*Decision, error) {
 	// 1. The paper's P2: everybody who could be served at all.
 	whole, err := r.solve(ctx, r.servable(), by)

@@ -12,7 +12,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// reason translates the conflict of an attempt without a solution.
+// reason translates the conflict of an attempt without a solution: positions become IDs, and numbers a sentence. Where the
+// solver has shown nothing the reason says so, and names no constraint.
 func (r *resolved) reason(a *attempt) apportion.Reason {
 	switch {
 	case a.solution.Status != solver.Infeasible && a.solution.Interrupted:
@@ -69,7 +70,7 @@ func conflictText(reason *apportion.Reason, concerned string, held []solver.Cons
 	return text.String()
 }
 
-// unit names what Need and Have of a reason count.
+// unit names what Need and Have of a reason count, with a space before it; "" where a bare number says enough.
 func unit(reason *apportion.Reason) string {
 	switch {
 	case reason.Kind != "":
@@ -97,7 +98,8 @@ func listIDs(ids []string) string {
 	return text
 }
 
-// unservable says why newcomer i can never run on these servers.
+// unservable says why newcomer i can never run on these servers, even if they were empty: a kind that is not there, the
+// ceiling of a queue, or too little room for its minimum. It is asked only about whom fits has refused.
 func (r *resolved) unservable(i int) apportion.Reason {
 	app := &r.problem.Applications[i]
 	reason := apportion.Reason{
@@ -123,7 +125,7 @@ func (r *resolved) unservable(i int) apportion.Reason {
 	return reason
 }
 
-// withOption puts the option that a reason is about before its text, where there are several.
+// withOption puts the option that a reason is about before its text, where there are several; i is the entry of the option.
 func (r *resolved) withOption(i int, reason apportion.Reason) apportion.Reason {
 	if len(r.options(i)) > 1 {
 		reason.Text = fmt.Sprintf("with option %q %s", r.problem.Applications[i].Option, reason.Text)

@@ -66,7 +66,7 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 	return differences(r.Decision, again), nil
 }
 
-// check refuses a document that is no record.
+// check refuses a document that is no record of this version. Whether decision and problem belong together is for Verify.
 func (r *Record) check() error {
 	// All faults are collected, as Validate does, so that a caller corrects a document in one round.
 	var faults apportion.Faults

@@ -19,7 +19,8 @@ type eligibility struct {
 	suitable [][]int // by application: the same with cordoned servers counted as open
 }
 
-// newEligibility finds the classes. O(servers x distinct lists of requirements).
+// newEligibility finds the classes. Servers without labels and applications without requirements give one class, which is the
+// paper's cluster. Classes are numbered in the order of the servers. O(servers x distinct lists of requirements).
 func newEligibility(servers []apportion.Server, apps []Application) *eligibility {
 	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
 	// Thousands of applications share a few lists, and servers are compared with lists, not with applications.
@@ -88,7 +89,7 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 	return e
 }
 
-// classes returns the class of every server, nil where all are of one.
+// classes returns the class of every server as solver.Instance.Class has it: nil where all are of one.
 func (e *eligibility) classes() []int {
 	if e.single {
 		return nil
@@ -105,7 +106,8 @@ func (e *eligibility) mayCome(i, j int) bool {
 	return open
 }
 
-// suits reports whether the labels of server j satisfy application i, whether or not it is cordoned.
+// suits reports whether the labels of server j satisfy application i, whether or not it is cordoned: what runs on a server
+// may stay there when it is cordoned, and not when its labels no longer fit.
 func (e *eligibility) suits(i, j int) bool {
 	_, suits := slices.BinarySearch(e.suitable[i], e.class[j])
 	return suits

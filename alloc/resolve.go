@@ -8,7 +8,11 @@ import (
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// resolve looks up the names of a valid problem. O(servers x applications x kinds), to tell what fits.
+// resolve looks up the names of a valid problem: everything that Validate refuses has been refused before, so that no
+// lookup can fail here. The problem is only read. O(servers x applications x kinds), to tell what fits.
+//
+// The order matters: what is used decides the capacity of cordoned servers, capacities decide the total and the room,
+// rooms are cut by the ceilings of queues, and only then can be said who cannot stay.
 func resolve(p *Problem) *resolved {
 	given := p
 	p, of := p.apart()
@@ -29,11 +33,13 @@ func resolve(p *Problem) *resolved {
 		leaving:   make([]bool, apps),
 
 		overCeiling: make([]bool, apps),
+		limits:      standard,
 	}
 	index := serverIndex(p.Servers)
 	for i, o := range of {
 		r.entries[o] = append(r.entries[o], i)
 	}
+	// What an application has now belongs to the one entry that it runs as.
 	for o := range given.Applications {
 		app := &given.Applications[o]
 		placed, displaced := placements(p.Previous[app.ID], index)
@@ -74,6 +80,7 @@ func resolve(p *Problem) *resolved {
 // findForced tells who cannot stay as it is, section 3 of the general program: a server is gone or too full, or
 // the numbers and places that the application may have have changed.
 func (r *resolved) findForced(used []apportion.Resources) {
+	// 1. Each by itself: labels, numbers, limits by server, and a server that is too small even for it alone.
 	for i := range r.previous {
 		for _, p := range r.previous[i] {
 			r.displaced[i] = r.displaced[i] || !r.open.suits(i, p.Server)
@@ -82,10 +89,13 @@ func (r *resolved) findForced(used []apportion.Resources) {
 		r.pinned[i] = r.problem.Applications[i].Pinned && stays
 		r.forced[i] = r.running(i) && !stays
 	}
+	// The paper knows no machine that shrinks: with its rule Validate has refused servers that hold too much, or
+	// Displace leaves them to (6).
 	if r.problem.Options.PaperRule {
 		return
 	}
-	// A server that holds too much forces all on it, but for the pinned, so long as these fit.
+	// 2. A server that holds too much forces all on it, but for the pinned, so long as these fit. The second round looks
+	// at what the pinned use alone, and spares nobody.
 	for _, spare := range [...]bool{true, false} {
 		over := make([]bool, len(used))
 		for j := range used {
@@ -103,7 +113,7 @@ func (r *resolved) findForced(used []apportion.Resources) {
 	r.forceBelowCeilings()
 }
 
-// usedByPinned returns what the pinned use on every server.
+// usedByPinned returns what the pinned use on every server: those that may stay and must.
 func (r *resolved) usedByPinned() []apportion.Resources {
 	only := *r
 	only.previous = make([][]apportion.Placement, len(r.previous))

@@ -13,10 +13,14 @@ import (
 // resolved is a valid problem with its names looked up. The fields by application have one entry
 // for each of problem.Applications, among which every option of the given problem is one.
 type resolved struct {
+	// problem has one application for each entry; it is given itself where no application has options. An index i into its
+	// applications is called an entry, an index o into those of given an application, wherever the two differ.
 	problem *Problem
 	given   *Problem // as the caller has it
-	of      []int    // the position in given.Applications
+	of      []int    // by entry: the position in given.Applications
 	entries [][]int  // by position in given.Applications: the entries, ascending
+
+	// The fields by server have one entry for each of problem.Servers, total one a kind.
 
 	capacity  []apportion.Resources // of a cordoned server only what is used of it
 	total     apportion.Resources
@@ -33,12 +37,26 @@ type resolved struct {
 	limited     []int
 	above       [][]int
 	overCeiling []bool // forced by a ceiling that is below what is used
+	limits      limits
 }
 
-// running says whether application i is in A^t-1.
+// limits bound the time of admission where thousands wait. BenchmarkAdmission shows what each brings and costs.
+type limits struct {
+	// questions is how often one decision asks a solver whether somebody fits whom best fit finds no place for.
+	questions int
+	// victims is how many applications are asked to make room for one.
+	victims int
+}
+
+// standard is what every decision uses.
+var standard = limits{questions: 4, victims: 256}
+
+// running says whether application i is in A^t-1: it has containers on servers that exist, or had some where it cannot
+// keep them. An entry of zero containers in Previous does not make it run.
 func (r *resolved) running(i int) bool { return len(r.previous[i]) > 0 || r.displaced[i] }
 
-// most returns how many containers application i may have on server j if room is left there.
+// most returns how many containers application i may have on server j if room is left there: 0 where the server is
+// cordoned or its labels do not satisfy the application. Min, Max and MaxServers are not looked at.
 func (r *resolved) most(i, j int, room apportion.Resources) int64 {
 	if !r.open.mayCome(i, j) {
 		return 0
@@ -51,7 +69,8 @@ func (r *resolved) most(i, j int, room apportion.Resources) int64 {
 	return n
 }
 
-// used returns what is used on every server now, as far as int64 holds it.
+// used returns what is used on every server now, by those that still are in the problem: what has finished uses
+// nothing. It may be more than a server has. O(servers x kinds + placements x kinds).
 func (r *resolved) used() []apportion.Resources {
 	used := make([]apportion.Resources, len(r.problem.Servers))
 	for j := range used {
@@ -59,22 +78,25 @@ func (r *resolved) used() []apportion.Resources {
 	}
 	for i, placed := range r.previous {
 		for _, p := range placed {
-			// Validate has seen that the sums fit int64.
+			// Validate has refused sums that leave int64.
 			_ = exact.AddTimesTo(used[p.Server], used[p.Server], p.Count, r.problem.Applications[i].Demand)
 		}
 	}
 	return used
 }
 
-// options returns the entries of the application of entry i.
+// options returns the entries of the application of entry i, i among them: one where the application has no options.
+// The slice is shared and only read.
 func (r *resolved) options(i int) []int { return r.entries[r.of[i]] }
 
-// idle reports whether the application of entry i may be without containers.
+// idle reports whether the application of entry i may be without containers: one option with a Min of 0 is enough, since
+// none of the others need be in use.
 func (r *resolved) idle(i int) bool {
 	return slices.ContainsFunc(r.options(i), func(e int) bool { return r.problem.Applications[e].Min == 0 })
 }
 
-// runs returns the entry that application o runs as, or -1: it does not run.
+// runs returns the entry that application o runs as, or -1: it does not run. At most one entry of an application runs,
+// since Previous is resolved for one option.
 func (r *resolved) runs(o int) int {
 	if at := slices.IndexFunc(r.entries[o], r.running); at >= 0 {
 		return r.entries[o][at]
@@ -82,7 +104,7 @@ func (r *resolved) runs(o int) int {
 	return -1
 }
 
-// isForced reports whether application o runs and cannot stay as it is.
+// isForced reports whether application o runs and cannot stay as it is, so that its change counts against no budget.
 func (r *resolved) isForced(o int) bool {
 	e := r.runs(o)
 	return e >= 0 && r.forced[e]

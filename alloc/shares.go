@@ -8,7 +8,8 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
-// value returns v = sum_k d_k / C_k, what one container adds to (10).
+// value returns v = sum_k d_k / C_k, what one container adds to (10), over the kinds of which the cluster has any. Who
+// demands another kind fits nowhere, and its value is never used.
 func (r *resolved) value(demand apportion.Resources) float64 {
 	var value float64
 	for k, d := range demand {
@@ -19,14 +20,16 @@ func (r *resolved) value(demand apportion.Resources) float64 {
 	return value
 }
 
-// delta returns max_k d_k / C_k, the dominant share of one container (2).
+// delta returns max_k d_k / C_k, the dominant share of one container (2): what n containers have is n times that, since
+// all of them are alike.
 func (r *resolved) delta(demand apportion.Resources) float64 {
 	share, _ := demand.DominantShare(r.total)
 	return share
 }
 
 // shares returns the theoretical dominant share s^ of each of apps, by DRF on the pooled cluster. An application claims
-// what its first option in apps demands, and all of its options have that share.
+// what its first option in apps demands, and all of its options have that share: one application is one claim, however
+// many ways it may run in. Each share is in [0, 1].
 func (r *resolved) shares(apps []int) []float64 {
 	var heads []int
 	for a, i := range apps {
@@ -45,7 +48,8 @@ func (r *resolved) shares(apps []int) []float64 {
 	return shares
 }
 
-// claimed returns the shares of entries of as many applications.
+// claimed returns the shares of entries of as many applications: no two in apps are options of one application. Which
+// rule is behind them is for Options.Share to say, and queues come before it.
 func (r *resolved) claimed(apps []int) []float64 {
 	claims := make([]drf.Claim, len(apps))
 	for a, i := range apps {
@@ -65,6 +69,7 @@ func (r *resolved) claimed(apps []int) []float64 {
 		}
 	}
 	shares := make([]float64, len(apps))
+	// With queues every share is one of the whole tree: what a queue leaves goes to its siblings first.
 	if r.tree != nil {
 		return r.sharesOfTree(apps, claims)
 	}

@@ -18,7 +18,8 @@ const (
 	Worthless solver.Constraint = "worth (10)"
 )
 
-// stopper holds what the reasons of all applications share: an allocation as an answer to one P2.
+// stopper holds what the reasons of all applications share: an allocation as an answer to one P2. It is filled once in
+// O(servers x applications x kinds), and then asked about each application.
 type stopper struct {
 	problem     *Problem
 	instance    *solver.Instance
@@ -102,6 +103,7 @@ func (s *stopper) ceiling(a int, n int64) apportion.Reason {
 	if len(s.instance.Groups) == 0 || s.instance.Room(a, has) >= n {
 		return apportion.Reason{}
 	}
+	// Groups of the instance are the queues with a ceiling, in the same order, so that position g is queue q.
 	demand := s.instance.Apps[a].Demand
 	for g, q := range s.problem.limitedQueues() {
 		group := &s.instance.Groups[g]
@@ -121,7 +123,7 @@ func (s *stopper) ceiling(a int, n int64) apportion.Reason {
 	return apportion.Reason{}
 }
 
-// room is where a container could be.
+// room is where a container of one application could be, among the servers that it may be placed on.
 type room struct {
 	could   int   // servers open to it that would hold it if they were empty
 	blocked int   // of these, servers where it does not fit now
@@ -171,7 +173,8 @@ func (s *stopper) room(a int) room {
 	return r
 }
 
-// more returns how many more containers of application a server j, which is open to it, may take.
+// more returns how many more containers of application a server j, which is open to it, may take: what has room there, up
+// to PerServer with those that are there, and 0 on one server more than MaxServers allows.
 func (s *stopper) more(a, j int) int64 {
 	app := &s.instance.Apps[a]
 	n, here := app.Demand.CountIn(s.left[j]), int64(0)
@@ -189,7 +192,8 @@ func (s *stopper) more(a, j int) int64 {
 	return n
 }
 
-// noRoom is the reason where every server that could hold a container is too full, or has as many as it may.
+// noRoom is the reason where every server that could hold a container is too full, or has as many as it may. Need is what
+// one container takes of the kind that is short, Have the most of it that one of these servers has left.
 func (s *stopper) noRoom(r room, demand apportion.Resources) apportion.Reason {
 	if r.short == 0 {
 		return apportion.Reason{Constraint: solver.Capacity, Text: "the servers that it may be on have as many of its containers as they may"}
@@ -208,6 +212,7 @@ func (s *stopper) gain(a int, app *Application) (gain, last float64) {
 	if dense.Running && !dense.Adjusted(placed) {
 		stay = dense.Stay
 	}
+	// Utilization is linear in the number of containers, so that there is nothing to say about the last one.
 	if app.Worth == nil {
 		return dense.Value - stay, 0
 	}
@@ -246,7 +251,7 @@ func (s *stopper) cheapest(a int) float64 {
 	return best
 }
 
-// price returns the price of one unit of kind k on server j.
+// price returns the price of one unit of kind k on server j, in units of the objective; 0 without multipliers.
 func (s *stopper) price(j, k int) float64 {
 	if s.multipliers == nil {
 		return 0
@@ -254,7 +259,8 @@ func (s *stopper) price(j, k int) float64 {
 	return s.multipliers.Server[j][k]
 }
 
-// lossPrice returns the price of one unit of the fairness budget.
+// lossPrice returns the price of one unit of the fairness budget, a whole share where that is its unit; 0 without
+// multipliers.
 func (s *stopper) lossPrice() float64 {
 	if s.multipliers == nil {
 		return 0
@@ -262,7 +268,7 @@ func (s *stopper) lossPrice() float64 {
 	return s.multipliers.Loss
 }
 
-// adjustPrice returns the price of one more adjusted application.
+// adjustPrice returns the price of one more adjusted application, or of one more unit of AdjustCost; 0 without multipliers.
 func (s *stopper) adjustPrice() float64 {
 	if s.multipliers == nil {
 		return 0

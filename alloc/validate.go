@@ -114,7 +114,7 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 // maxCosts is the largest sum of AdjustCosts that a problem may have.
 const maxCosts = 1 << 53
 
-// checkLimits adds what is wrong with the limits by server, and with the cost.
+// checkLimits adds what is wrong with the limits by server, and with the cost: each may be 0, none below.
 func checkLimits(faults *apportion.Faults, app *Application, item apportion.Item) {
 	cost := int64(0)
 	if app.AdjustCost != nil {
@@ -176,7 +176,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 // keepsServers reports whether what runs must fit the servers: the paper knows no machine that fails.
 func (p *Problem) keepsServers() bool { return p.Options.PaperRule && !p.Options.Displace }
 
-// previousCheck is the check of what runs now, application by application.
+// previousCheck is the check of what runs now, application by application, in the order of their IDs: a map has none.
 type previousCheck struct {
 	problem *Problem
 	faults  *apportion.Faults
@@ -222,7 +222,7 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 	}
 }
 
-// checkFill adds the servers that hold more than they have.
+// checkFill adds the servers that hold more than they have; used has a vector for each of them.
 func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources) {
 	for j, server := range p.Servers {
 		if !used[j].FitsIn(server.Capacity) {

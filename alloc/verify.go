@@ -81,7 +81,9 @@ func mismatch(field, detail string) error {
 }
 
 // rebuild returns the P2 that d answers, with the answer, from p and d alone. It refuses a pair that
-// does not belong together.
+// does not belong together: ErrMismatch, with every field that does not follow. Nothing in d is believed but the
+// allocation, the options in use, who was left out and the certificate, and these are checked. Explain and Verify begin
+// with it, so that neither meets a decision of another problem.
 func rebuild(p *Problem, d *Decision) (*attempt, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -110,7 +112,8 @@ func rebuild(p *Problem, d *Decision) (*attempt, error) {
 	return a, nil
 }
 
-// answered returns the P2 behind d, and checks the counts and the certificate against it.
+// answered returns the P2 behind d, and checks the counts and the certificate against it. all has an entry for each
+// application of the problem.
 func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if d.Status == Kept {
 		a := &attempt{instance: r.instanceOfAll(r.servable()), solution: &solver.Solution{Counts: all}}
@@ -166,11 +169,13 @@ func (r *resolved) setLeaving(d *Decision) error {
 	return nil
 }
 
-// loosened sets the loss budget to the least loss, after it has checked what proves that.
+// loosened sets the loss budget to the least loss, after it has checked what proves that: a decision that claims a loose
+// budget without need is refused.
 func (a *attempt) loosened() error {
 	if !(a.least.Loss > a.instance.LossBudget) || !(a.least.Bound <= a.least.Loss) {
 		return mismatch("LeastLoss", fmt.Sprintf("%g of at least %g, where the budget is %g", a.least.Loss, a.least.Bound, a.instance.LossBudget))
 	}
+	// The certificate bounds minus the loss from above. No loss is negative, so that less than 0 proves nothing.
 	inst := leastLossInstance(a.instance)
 	certified, err := a.least.Certificate.Certified(inst)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// warnings lists the budgets that cannot bind, whatever is decided, and those that a ceiling has loosened by more than
-// half. A threshold of 1 is meant to be no limit, and is not warned about.
+// warnings lists the budgets that cannot bind, whatever is decided, and those that a ceiling has more than
+// doubled. A threshold of 1 is meant to be no limit, and is not warned about.
 func (s *stopper) warnings(r *resolved) []string {
 	var found []string
 	inst, options := s.instance, &s.problem.Options
@@ -73,7 +73,8 @@ func mostLoss(inst *solver.Instance) float64 {
 	return math.Min(ends, float64(kinds)+due)
 }
 
-// mostCost returns what it costs to adjust all that may be adjusted, or the largest number where that is less.
+// mostCost returns what it costs to adjust all that may be adjusted, or the largest number where that is less: the pinned may
+// not, and the forced cost nothing.
 func mostCost(inst *solver.Instance) int64 {
 	var sum int64
 	for i := range inst.Apps {

@@ -18,6 +18,7 @@ func (a *Application) numbers() solver.App {
 		return n
 	}
 	n.Worth, n.Idle = a.Worth, a.IdleWorth
+	// Package solver has one entry for each of Counts, also for those that are outside the bounds.
 	if a.Counts != nil {
 		// Of a list each entry has a worth there, and only those within the bounds have one here.
 		n.Worth = make([]float64, len(a.Counts))
@@ -32,7 +33,8 @@ func (a *Application) numbers() solver.App {
 	return n
 }
 
-// entries returns how many worths an application must state: one for each number above 0 that it may have.
+// entries returns how many worths an application must state: one for each number above 0 that it may have, whatever there
+// is room for, so that what is right for one cluster is right for another. O(1), and with Counts O(Counts).
 func (a *Application) entries() int64 {
 	n := solver.App{Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts}
 	if a.Counts != nil {
@@ -63,7 +65,8 @@ func (p *Problem) worthy() bool {
 	return false
 }
 
-// worths returns the worths of application i for the numbers of its dense form.
+// worths returns the worths of application i for the numbers of its dense form, whose bounds are narrower than its own:
+// without Counts one entry for each number that is left, with Counts one for each number in the list. O(numbers).
 func (r *resolved) worths(i int, dense *solver.App) []float64 {
 	app := &r.problem.Applications[i]
 	if app.Worth == nil {

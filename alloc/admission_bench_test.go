@@ -1,0 +1,92 @@
+// This file measures what the limits of admission bring and cost, on crowded clusters.
+
+package alloc
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+)
+
+// crowd draws a cluster of the family that is full: running applications hold up to their fewest containers and some
+// more, others that held the rest have just finished, and as many newcomers ask for 1 to 8 containers.
+func crowd(family alloctest.Family, seed uint64, servers, running, newcomers int) *Problem {
+	inst, weights := family.Draw(seed, servers, running+newcomers, false)
+	r := rand.New(rand.NewPCG(seed, 1))
+	p := &Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}, Theta1: .1, Theta2: .1, Previous: Allocation{}}
+	left := make([]apportion.Resources, servers)
+	for j, capacity := range inst.Capacity {
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: capacity})
+		left[j] = capacity.Clone()
+	}
+	for i := range inst.Apps {
+		app := Application{ID: fmt.Sprint("a", i), Demand: inst.Apps[i].Demand, Weight: weights[i], Min: 1 + r.Int64N(8)}
+		app.Max = max(app.Min, inst.Apps[i].Max)
+		p.Applications = append(p.Applications, app)
+	}
+	// Everybody takes what it wants where it comes first, as a scheduler without a plan does.
+	for i := range running {
+		app := &p.Applications[i]
+		n := app.Min + r.Int64N(4)
+		for _, j := range r.Perm(servers) {
+			for ; n > 0 && app.Demand.FitsIn(left[j]); n-- {
+				if p.Previous[app.ID] == nil {
+					p.Previous[app.ID] = make(map[string]int64)
+				}
+				p.Previous[app.ID][p.Servers[j].ID]++
+				for k, d := range app.Demand {
+					left[j][k] -= d
+				}
+			}
+		}
+		app.Min = max(1, min(app.Min, p.Previous.Containers(app.ID)))
+	}
+	return p
+}
+
+// crowds are the clusters on which the limits are judged: where pieces do not fit each other questions are asked, and
+// where more run than are asked to make room that limit binds.
+var crowds = []struct {
+	family                      int
+	servers, running, newcomers int
+	draws                       uint64
+	limits                      []limits
+}{
+	{1, 10, 15, 30, 10, []limits{{0, 256}, {1, 256}, {2, 256}, {4, 256}, {8, 256}, {16, 256}, {64, 256}}},
+	{1, 20, 30, 30, 10, []limits{{0, 256}, {1, 256}, {2, 256}, {4, 256}, {8, 256}, {16, 256}}},
+	{1, 30, 60, 60, 4, []limits{{0, 256}, {1, 256}, {2, 256}, {4, 256}, {8, 256}, {16, 256}}},
+	{0, 200, 1000, 400, 1, []limits{{0, 0}, {0, 16}, {0, 64}, {0, 256}, {0, 1024}}},
+	{1, 200, 1000, 400, 1, []limits{{0, 0}, {0, 16}, {0, 64}, {0, 256}, {0, 1024}}},
+	{2, 200, 1000, 800, 1, []limits{{0, 0}, {0, 16}, {0, 64}, {0, 256}, {0, 1024}}},
+}
+
+// BenchmarkAdmission removes one limit of admission at a time, or makes it tighter: how many newcomers are taken in, and
+// in what time.
+func BenchmarkAdmission(b *testing.B) {
+	for _, c := range crowds {
+		family := alloctest.Families()[c.family]
+		for _, l := range c.limits {
+			b.Run(fmt.Sprintf("%s/servers=%d/running=%d/newcomers=%d/questions=%d/victims=%d", family.Name, c.servers, c.running, c.newcomers, l.questions, l.victims), func(b *testing.B) {
+				newcomers := 0
+				for b.Loop() {
+					newcomers = 0
+					for seed := range c.draws {
+						r := resolve(crowd(family, seed, c.servers, c.running, c.newcomers))
+						r.limits = l
+						a := r.admitAll(context.Background())
+						for i, in := range a.in {
+							if in && !r.running(i) {
+								newcomers++
+							}
+						}
+					}
+				}
+				b.ReportMetric(float64(newcomers)/float64(c.draws), "admitted")
+			})
+		}
+	}
+}
