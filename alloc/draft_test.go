@@ -48,6 +48,8 @@ func TestDraftPlace(t *testing.T) {
 		"one server holds all, the tighter one": {[]int64{8, 3, 5}, nil, []apportion.Placement{{Server: 1, Count: 3}}},
 		"fewer servers before a tight fit":      {[]int64{4, 1}, nil, []apportion.Placement{{Server: 0, Count: 3}}},
 		"the most on one, the rest tight":       {[]int64{1, 2, 1}, nil, []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
+		"of equals the first":                   {[]int64{3, 3}, nil, []apportion.Placement{{Server: 0, Count: 3}}},
+		"of equals the tighter, in turn":        {[]int64{5, 4, 6}, nil, []apportion.Placement{{Server: 1, Count: 3}}},
 		"as many as a server may have":          {[]int64{8, 8}, func(a *Application) { a.PerServer = 2 }, []apportion.Placement{{Server: 0, Count: 2}, {Server: 1, Count: 1}}},
 		"no more servers than it may be on":     {[]int64{2, 2}, func(a *Application) { a.MaxServers = 1 }, nil},
 		"no room":                               {[]int64{1, 1}, nil, nil},
