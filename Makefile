@@ -120,6 +120,10 @@ rewrite: ## write the golden files again; read the difference before you commit 
 	$(call each,packages=$$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | sed -n 's/ .*cockroachdb.datadriven.*//p'); \
 		test -z "$$packages" || go test $$packages -rewrite)
 
+.PHONY: records
+records: ## runs the studies whose output the READMEs show, whole, and compares; ten minutes. With ARGS=-rewrite, writes them again
+	cd examples/studies && APPORTION_RECORDS=1 go test -timeout $(LIMIT) -run TestRecords ./dorm ./oasis ./elastic ./flowcon/... ./specon ./speedup ./clusters $(if $(ARGS),-args $(ARGS))
+
 .PHONY: lint
 lint: format vet staticcheck tidy ## everything that looks at the source only
 

@@ -74,15 +74,23 @@ func TestPackagesInReadme(t *testing.T) {
 // link matches the target of a link in Markdown that lies in the repository.
 var link = regexp.MustCompile(`\]\(([^)#\s:]+)[)#]`)
 
-func TestLinks(t *testing.T) {
+// eachMatch calls do with every match of a pattern in the texts of the repository, with the groups of the match.
+func eachMatch(t *testing.T, pattern *regexp.Regexp, do func(name string, match []string)) {
+	t.Helper()
 	texts, _ := repository(t)
 	for _, name := range texts {
-		for _, match := range link.FindAllStringSubmatch(read(t, name), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(name), match[1])); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+		for _, match := range pattern.FindAllStringSubmatch(read(t, name), -1) {
+			do(name, match)
 		}
 	}
+}
+
+func TestLinks(t *testing.T) {
+	eachMatch(t, link, func(name string, match []string) {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(name), match[1])); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
 }
 
 // command matches "go run -C FOLDER PROGRAM", "go run PROGRAM" and the same with go build.
@@ -91,18 +99,15 @@ var command = regexp.MustCompile("go (?:run|build) (?:-C ([a-z/]+) )?(?:-o \\S+ 
 // What the texts tell to run is there; programs without a folder are relative to the root, or to the folder
 // of the text.
 func TestCommands(t *testing.T) {
-	texts, _ := repository(t)
 	found := 0
-	for _, name := range texts {
-		for _, match := range command.FindAllStringSubmatch(read(t, name), -1) {
-			found++
-			program := filepath.Join(match[1], match[2])
-			_, err := os.Stat(filepath.Join(program, "main.go"))
-			if _, beside := os.Stat(filepath.Join(filepath.Dir(name), program)); err != nil && (match[1] != "" || beside != nil) {
-				t.Errorf("%s: %q: there is no program in %s", name, strings.TrimSpace(match[0]), program)
-			}
+	eachMatch(t, command, func(name string, match []string) {
+		found++
+		program := filepath.Join(match[1], match[2])
+		_, err := os.Stat(filepath.Join(program, "main.go"))
+		if _, beside := os.Stat(filepath.Join(filepath.Dir(name), program)); err != nil && (match[1] != "" || beside != nil) {
+			t.Errorf("%s: %q: there is no program in %s", name, strings.TrimSpace(match[0]), program)
 		}
-	}
+	})
 	if found < 30 {
 		t.Errorf("only %d commands", found)
 	}
@@ -113,27 +118,24 @@ var place = regexp.MustCompile("`([a-z/]+[.]go)`(?:[ \n]+\\(`([A-Za-z]+)`\\))?")
 
 // Go files that the texts name by their path from the root are there, and declare what is named behind them.
 func TestPlaces(t *testing.T) {
-	texts, _ := repository(t)
 	found := 0
-	for _, name := range texts {
-		for _, match := range place.FindAllStringSubmatch(read(t, name), -1) {
-			file, declared := match[1], match[2]
-			if !strings.Contains(file, "/") {
-				continue // beside the text, or a word for a kind of file
-			}
-			source, err := os.ReadFile(filepath.FromSlash(file))
-			if _, beside := os.Stat(filepath.Join(filepath.Dir(name), file)); err != nil && beside != nil {
-				t.Errorf("%s names %s, which is not there", name, file)
-			}
-			if err != nil || declared == "" {
-				continue
-			}
-			found++
-			if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + declared + `\(`).Match(source) {
-				t.Errorf("%s: %s declares no %s", name, file, declared)
-			}
+	eachMatch(t, place, func(name string, match []string) {
+		file, declared := match[1], match[2]
+		if !strings.Contains(file, "/") {
+			return // beside the text, or a word for a kind of file
 		}
-	}
+		source, err := os.ReadFile(filepath.FromSlash(file))
+		if _, beside := os.Stat(filepath.Join(filepath.Dir(name), file)); err != nil && beside != nil {
+			t.Errorf("%s names %s, which is not there", name, file)
+		}
+		if err != nil || declared == "" {
+			return
+		}
+		found++
+		if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + declared + `\(`).Match(source) {
+			t.Errorf("%s: %s declares no %s", name, file, declared)
+		}
+	})
 	if found < 20 {
 		t.Errorf("only %d functions are named", found)
 	}
@@ -144,40 +146,43 @@ var tested = regexp.MustCompile("(?:(?m:^)|`)(?:cd ([a-z/]+) && )?go test ([^`\n
 
 // Tests and benchmarks that the texts tell to run are there, in the package behind them.
 func TestTestCommands(t *testing.T) {
-	texts, _ := repository(t)
 	found := 0
-	for _, name := range texts {
-		for _, match := range tested.FindAllStringSubmatch(read(t, name), -1) {
-			words := strings.Fields(strings.Trim(match[2], "`"))
-			// What is behind -args is for the test itself.
-			if at := slices.Index(words, "-args"); at >= 0 {
-				words = words[:at]
-			}
-			wanted, folder := "", ""
-			for i, word := range words {
-				switch {
-				case (word == "-run" || word == "-bench") && i+1 < len(words):
-					// Names of subtests are not looked at.
-					if pattern, _, _ := strings.Cut(strings.Trim(words[i+1], "'"), "/"); pattern != "NONE" && pattern != "^$" {
-						wanted = pattern
-					}
-				case strings.HasPrefix(word, "."):
-					folder = word
-				}
-			}
-			if wanted == "" || folder == "" {
-				continue
-			}
-			found++
-			// Folders are relative to the root, or to the folder of the text.
-			if !declares(t, filepath.Join(match[1], folder), wanted) && !declares(t, filepath.Join(filepath.Dir(name), match[1], folder), wanted) {
-				t.Errorf("%s: %q: no test of this name in %s", name, match[0], folder)
-			}
+	eachMatch(t, tested, func(name string, match []string) {
+		folder, wanted := toldToTest(match[2])
+		if wanted == "" || folder == "" {
+			return
 		}
-	}
+		found++
+		// Folders are relative to the root, or to the folder of the text.
+		if !declares(t, filepath.Join(match[1], folder), wanted) && !declares(t, filepath.Join(filepath.Dir(name), match[1], folder), wanted) {
+			t.Errorf("%s: %q: no test of this name in %s", name, match[0], folder)
+		}
+	})
 	if found < 8 {
 		t.Errorf("only %d commands", found)
 	}
+}
+
+// toldToTest returns the folder behind "go test", and the pattern of the tests or benchmarks that are to run there; both
+// are empty where the arguments do not say so.
+func toldToTest(arguments string) (folder, wanted string) {
+	words := strings.Fields(strings.Trim(arguments, "`"))
+	// What is behind -args is for the test itself.
+	if at := slices.Index(words, "-args"); at >= 0 {
+		words = words[:at]
+	}
+	for i, word := range words {
+		switch {
+		case (word == "-run" || word == "-bench") && i+1 < len(words):
+			// Names of subtests are not looked at.
+			if pattern, _, _ := strings.Cut(strings.Trim(words[i+1], "'"), "/"); pattern != "NONE" && pattern != "^$" {
+				wanted = pattern
+			}
+		case strings.HasPrefix(word, "."):
+			folder = word
+		}
+	}
+	return folder, wanted
 }
 
 // declares reports whether the tests of a folder have one whose name matches a pattern, as go test looks for it.

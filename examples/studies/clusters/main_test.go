@@ -3,11 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
@@ -22,21 +20,8 @@ func TestFigures(t *testing.T) {
 	charttest.Twice(t, func(out string) error { return study(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 16, "Nomad: Dorm, elastic jobs", "Slurm: Dorm, elastic jobs", "YARN: Dorm, elastic jobs", "Kubernetes: gangs of fixed size")
 }
 
-// What the README shows is what the command prints.
-func TestReadme(t *testing.T) {
-	var out bytes.Buffer
-	if err := study(t.Context(), &out, io.Discard, []string{"-out", t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, _, _ := strings.Cut(out.String(), "\n\n")
-	if !strings.Contains(string(readme), table) {
-		t.Errorf("it does not show\n%s", table)
-	}
-}
+// TestRecords runs the commands of testdata/record, whose output the README shows.
+func TestRecords(t *testing.T) { commandtest.Records(t, study, nil, "all") }
 
 // A record that is not there, not whole, or of a day that has not ended is an error.
 func TestBrokenRecords(t *testing.T) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"io"
+	"regexp"
 	"testing"
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
@@ -12,6 +13,14 @@ import (
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
 func TestCases(t *testing.T) { commandtest.Cases(t, run) }
+
+// TestRecords runs the commands of testdata/record, whose output the README shows, without the seconds that decisions took.
+func TestRecords(t *testing.T) { commandtest.Records(t, run, withoutSeconds, "rules", "trace") }
+
+// decided matches the row of a policy below "Decisions", up to the three columns of seconds.
+var decided = regexp.MustCompile(`(?m)^(Dorm-\d(?: +\d+){2}(?: +[\d.]+ %){3} +[\d.]+ +\d+) .*$`)
+
+func withoutSeconds(text string) string { return decided.ReplaceAllString(text, "$1  (seconds)") }
 
 // With the library's own solver every decision keeps the thresholds, and applications run faster
 // than under Swarm.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,25 +38,5 @@ func TestRuleResult(t *testing.T) {
 	// Half of the GPUs for two hours and all for one, of four hours, on one of ten days.
 	if got, want := strings.Fields(r.String()), strings.Fields("1 of 10 2 of 400 30m0s 2h30m0s 5 %"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// The table in the README is what the command prints.
-func TestRulesInReadme(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays forty days")
-	}
-	var out strings.Builder
-	if err := compareRules(t.Context(), &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(out.String()) {
-		if line = "    " + strings.TrimRight(line, " \n"); !strings.Contains(string(readme), line+"\n") {
-			t.Errorf("the README has no line %q", line)
-		}
 	}
 }

@@ -19,6 +19,9 @@ import (
 
 func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "quality", "others", "out") }
 
+// TestRecords runs the commands of testdata/record, whose output the README shows.
+func TestRecords(t *testing.T) { commandtest.Records(t, run, nil) }
+
 // read returns what was measured, and the workloads.
 func read(t *testing.T) (*world, []*workload) {
 	t.Helper()

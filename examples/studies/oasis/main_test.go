@@ -17,6 +17,9 @@ import (
 // the trace play two traces on eight clusters.
 func TestCases(t *testing.T) { commandtest.Cases(t, run, "traces") }
 
+// TestRecords runs the commands of testdata/record, whose output the README shows.
+func TestRecords(t *testing.T) { commandtest.Records(t, run, nil) }
+
 // The figures are files that viewers can open, and the same every time; all but one name every policy.
 func TestFigures(t *testing.T) {
 	var folder string

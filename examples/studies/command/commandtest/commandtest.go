@@ -28,19 +28,44 @@ func Cases(t *testing.T, run command.Run, slow ...string) {
 		if testing.Short() && slices.Contains(slow, filepath.Base(path)) {
 			t.Skip("takes long")
 		}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return output(t, run, d) })
+	})
+}
+
+// recordsVariable asks for the complete runs as well, which take minutes each: `make records` sets it.
+const recordsVariable = "APPORTION_RECORDS"
+
+// Records does the same with the complete runs in testdata/record, whose output the READMEs show. Those that are named
+// quick run always, the others where `make records` asks for them. What differs from run to run, like seconds, is taken out
+// by mask, which may be nil.
+func Records(t *testing.T, run command.Run, mask func(string) string, quick ...string) {
+	datadriven.Walk(t, "testdata/record", func(t *testing.T, path string) {
+		asked := os.Getenv(recordsVariable) != ""
+		if !asked && (testing.Short() || !slices.Contains(quick, filepath.Base(path))) {
+			t.Skipf("a complete run: %s=1 asks for it", recordsVariable)
+		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var text bytes.Buffer
-			out := t.TempDir()
-			args := []string{"-out", out}
-			for _, arg := range d.CmdArgs {
-				args = append(args, argument(arg.String()))
+			text := output(t, run, d)
+			if mask != nil {
+				text = mask(text)
 			}
-			if err := run(t.Context(), &text, &text, args); err != nil {
-				text.WriteString("error: " + err.Error() + "\n")
-			}
-			return strings.ReplaceAll(text.String(), out, "OUT")
+			return text
 		})
 	})
+}
+
+// output runs a case and returns all that it prints.
+func output(t *testing.T, run command.Run, d *datadriven.TestData) string {
+	var text bytes.Buffer
+	out := t.TempDir()
+	args := []string{"-out", out}
+	for _, arg := range d.CmdArgs {
+		args = append(args, argument(arg.String()))
+	}
+	if err := run(t.Context(), &text, &text, args); err != nil {
+		text.WriteString("error: " + err.Error() + "\n")
+	}
+	return strings.ReplaceAll(text.String(), out, "OUT")
 }
 
 // argument turns name=value of a case into a flag.

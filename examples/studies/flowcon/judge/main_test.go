@@ -13,6 +13,9 @@ import (
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
 func TestCases(t *testing.T) { commandtest.Cases(t, run) }
 
+// TestRecords runs the commands of testdata/record, whose output the README shows.
+func TestRecords(t *testing.T) { commandtest.Records(t, run, nil) }
+
 // The figures are files that viewers can open, and the same every time.
 func TestFigures(t *testing.T) {
 	charttest.Twice(t, func(out string) error {
