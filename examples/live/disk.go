@@ -8,6 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
+)
+
+const (
+	// diskBytes is the size of the store's disk: many checkpoints of the jobs here.
+	diskBytes = 8 << 20
+	// fullFor is how long the disk is full.
+	fullFor = 30 * time.Second
 )
 
 // mount puts a small file system in memory on a folder, which takes root, and returns how to take it away.

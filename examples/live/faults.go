@@ -21,16 +21,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
-// fault is something that goes wrong.
-type fault struct {
-	what string
-	// job is the one that it hits. It happens while that job runs and has steps that no checkpoint holds.
-	job string
-	do  func(ctx context.Context, f *failing) error
-	// disk says that the store must be on a disk of its own.
-	disk bool
-}
-
 // faults in the order in which they happen. The last process of an MXNet job is its parameter server.
 var faults = []fault{
 	{"kill -9 of a trainer (PyTorch, first process)", "lstm", killRank(0), false},
@@ -55,30 +45,7 @@ func unlucky() []harness.Job {
 	}
 }
 
-// failing is a play in which things fail.
-type failing struct {
-	place  cluster.Place
-	faults []fault // those to come
-	play   *cluster.Play
-	sample *cluster.Sample
-
-	done    []happened
-	filled  bool
-	cleared time.Duration // when the disk has room again
-}
-
-// happened is a fault, when, and at which step of its job.
-type happened struct {
-	fault
-	at   time.Time
-	step int64
-}
-
 const (
-	// diskBytes is the size of the store's disk: many checkpoints of the jobs here.
-	diskBytes = 8 << 20
-	// fullFor is how long the disk is full.
-	fullFor = 30 * time.Second
 	// unseen is how many steps a job may do between the last look at it and its death.
 	unseen = 2
 	// quiet is between two faults, at least.

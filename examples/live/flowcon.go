@@ -27,6 +27,8 @@ import (
 	"github.com/apportion/apportion/growth/flowcon"
 )
 
+func init() { subcommands["flowcon"] = flowConRuns }
+
 // mixed are the jobs at a scale of 1: the thesis' schedule, a long job that is soon as good as done and
 // then others, the last the shortest.
 func mixed(scale float64) []harness.Job {
@@ -40,24 +42,6 @@ func mixed(scale float64) []harness.Job {
 		of(18, "network", "mxnet", "--model", "network", 3000),
 		of(22, "lstm", "pytorch", "--cell", "lstm", 900),
 	}
-}
-
-// worker is one CPU and the jobs that share it.
-type worker struct {
-	jobs   []harness.Job
-	kit    *harness.Kit
-	place  cluster.Place
-	writer node.Writer
-	runner node.Runner
-	every  time.Duration // between samples
-	stdout io.Writer
-}
-
-// trial is one run of the jobs.
-type trial struct {
-	times   []time.Duration // of each job, from its start
-	samples []node.Sample
-	curves  [][]master.Point
 }
 
 func flowConRuns(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {

@@ -19,8 +19,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/chart"
 )
 
-func init() { subcommands["flowcon"] = flowConRuns }
-
 // report prints the completion times, each from the start of its job, and the makespans.
 func (w *worker) report(without, with []*trial) error {
 	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)

@@ -34,9 +34,6 @@ func init() {
 	policies["DS"] = func(s *setting) (master.Decider, error) { return speconDecider(s, true) }
 }
 
-// nodes are the two servers, which have a CPU each; as many jobs as fit share it.
-var nodes = []apportion.Server{{ID: "left", Capacity: apportion.Resources{6, 6}}, {ID: "right", Capacity: apportion.Resources{6, 6}}}
-
 // models are a long and a short job of each framework.
 var models = map[string][2]struct {
 	option, value string
@@ -111,25 +108,6 @@ func mean(points []master.Point) float64 {
 		sum += p.Value
 	}
 	return sum / float64(len(points))
-}
-
-// contest is the same stream of jobs under several schedulers.
-type contest struct {
-	stdout   io.Writer
-	dir      cluster.Place
-	jobs     []harness.Job
-	interval time.Duration
-	first    bool
-	plays    []*show
-}
-
-// show is one play of it.
-type show struct {
-	name, policy string
-	s3           bool
-	record       *harness.Record
-	ended        []time.Duration // each job
-	adjustments  []harness.Adjustment
 }
 
 func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) error {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -27,29 +26,11 @@ const (
 	metaStopped = metaPrefix + "stopped"
 )
 
-// childEnding ends the names of child jobs, which the controller registers and nobody else.
-const childEnding = "/run"
-
-func childOf(job string) string { return job + childEnding }
-func isChild(job string) bool   { return strings.HasSuffix(job, childEnding) }
-func groupOf(attempt int64, node string) string {
-	return "a" + strconv.FormatInt(attempt, 10) + "-" + node
-}
-
 // attemptOf is the attempt that a group belongs to.
 func attemptOf(group string) int64 {
 	number, _, _ := strings.Cut(strings.TrimPrefix(group, "a"), "-")
 	attempt, _ := strconv.ParseInt(number, 10, 64) // the groups of children have such names
 	return attempt
-}
-
-// child is the child of a job.
-type child struct {
-	// mu keeps registrations apart: the servers of a job all ask for them at the same time.
-	mu sync.Mutex
-	// looked is when allocations were read last.
-	looked      time.Time
-	allocations []*api.AllocationListStub
 }
 
 // child returns what is known of a child job.

@@ -12,101 +12,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/managed"
-	"github.com/apportion/apportion/checkpoint/store"
 )
-
-// run is a part of a run: what a job has on one node, a job of Slurm's.
-type run struct {
-	id, job, node, state, reason string
-	attempt, tasks               int64
-}
-
-// alive are the states of jobs of which something may live.
-var alive = []string{"PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
-
-// nameOf is the name of a part: apportion/JOB/aATTEMPT/NODE.
-func nameOf(job string, attempt int64, node string) string {
-	return fmt.Sprintf("%s/%s/a%d/%s", mark, job, attempt, node)
-}
-
-// names are those of parts. A name of a job may have slashes.
-var names = regexp.MustCompile(`^` + mark + `/(.*)/a(\d+)/([^/]+)$`)
-
-// readRun reads the line of a job; false: it is no part of a run.
-func readRun(id, name, state, reason, tasks string) (run, bool) {
-	parts := names.FindStringSubmatch(name)
-	if parts == nil {
-		return run{}, false
-	}
-	attempt, err := strconv.ParseInt(parts[2], 10, 64)
-	count, err2 := strconv.ParseInt(tasks, 10, 64)
-	return run{id, parts[1], parts[3], state, reason, attempt, count}, err == nil && err2 == nil
-}
-
-// ownUse is what a record of a job says about a part of a run: its node, and what it takes there while it lives.
-func ownUse(r record) (node string, demand apportion.Resources, isOwn bool) {
-	one, isOwn := readRun(r["JobId"], r["JobName"], r["JobState"], r["Reason"], r["NumTasks"])
-	if !isOwn {
-		return "", nil, false
-	}
-	demand = make(apportion.Resources, len(kinds))
-	if !slices.Contains(alive, one.state) || r["NodeList"] == "" {
-		return one.node, demand, true
-	}
-	for one := range strings.SplitSeq(r["TRES"], ",") {
-		key, text, _ := strings.Cut(one, "=")
-		switch key {
-		case "cpu":
-			demand[0], _ = strconv.ParseInt(text, 10, 64) // Slurm's own numbers
-		case "mem":
-			demand[1], _ = megabytes(text)
-		}
-	}
-	demand[2] = gpus(r["TresPerNode"])
-	return one.node, demand, true
-}
-
-// runsAge is how old a list of runs may be: many ask for one at the same time.
-const runsAge = 100 * time.Millisecond
-
-// list returns all parts of runs that Slurm still knows.
-func (s *slurm) list(ctx context.Context) ([]run, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.looked) < runsAge {
-		return s.runs, nil
-	}
-	text, err := command(ctx, "", "squeue", "-h", "-t", "all", "--Format", "JobID:|,State:|,Reason:|,NumTasks:|,Name:1024")
-	if err != nil {
-		return nil, err
-	}
-	var runs []run
-	for line := range strings.SplitSeq(text, "\n") {
-		if f := strings.SplitN(line, "|", 5); len(f) == 5 {
-			if one, isRun := readRun(f[0], strings.TrimSpace(f[4]), f[1], f[2], f[3]); isRun {
-				runs = append(runs, one)
-			}
-		}
-	}
-	s.looked, s.runs = time.Now(), runs
-	return runs, nil
-}
-
-// forgetList has the runs read again when they are asked for next: what was just submitted is not in the list from before.
-func (s *slurm) forgetList() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.looked = time.Time{}
-}
 
 // start is what keeps starts of a job apart.
 func (s *slurm) start(job string) *sync.Mutex {
@@ -153,12 +66,6 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 
 // submitters is how many parts of a run are submitted at the same time: sbatch mostly waits.
 const submitters = 8
-
-// notes is the folder with the notes of a job's parts, and noteOf that of one.
-func (s *slurm) notes(job string) string { return filepath.Join(s.folder, string(store.FolderOf(job))) }
-func (s *slurm) noteOf(job string, attempt int64, server string) string {
-	return filepath.Join(s.notes(job), fmt.Sprintf("%d-%s", attempt, server))
-}
 
 // submit submits a part, unless there is a note that this was begun before.
 func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part) error {

@@ -14,13 +14,6 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
-// partitionCapacity is what a queue may have of a partition, in percent of the whole partition.
-type partitionCapacity struct {
-	Name     string  `json:"partitionName"`
-	Absolute float64 `json:"absoluteCapacity"`
-	Most     float64 `json:"absoluteMaxCapacity"`
-}
-
 // lookAtQueues adds the queues, and says of each job in which it is.
 func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []application, all []holding) error {
 	root, err := y.manager.queues(ctx)

@@ -201,3 +201,6 @@ func (h *holder) list(ctx context.Context) (map[string]held, error) {
 	err := h.call(ctx, map[string]any{"op": "list"}, &answer)
 	return answer.Jobs, err
 }
+
+// holderCommand starts the holder with the configuration and the jars of the cluster.
+const holderCommand = "yarn jar /usr/local/lib/apportion-yarn-holder.jar"

@@ -25,9 +25,6 @@ const (
 	jobsVariable = "APPORTION_YARN_JOBS"
 )
 
-// holderCommand starts the holder with the configuration and the jars of the cluster.
-const holderCommand = "yarn jar /usr/local/lib/apportion-yarn-holder.jar"
-
 // program is the controller as a program, on the cluster of a configuration.
 func program(c conf) *beside.Program {
 	kinds := c.kinds()

@@ -317,3 +317,10 @@ func tell(stdout io.Writer, q *queue, wanted map[string]int64) error {
 	}
 	return nil
 }
+
+// partitionCapacity is what a queue may have of a partition, in percent of the whole partition.
+type partitionCapacity struct {
+	Name     string  `json:"partitionName"`
+	Absolute float64 `json:"absoluteCapacity"`
+	Most     float64 `json:"absoluteMaxCapacity"`
+}

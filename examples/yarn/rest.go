@@ -234,3 +234,6 @@ func (m *manager) containers(ctx context.Context, id string) ([]container, error
 	}
 	return answer.Container, err
 }
+
+// applicationType is the type of the applications of elastic jobs.
+const applicationType = "APPORTION"

@@ -349,3 +349,15 @@ func made(name string, draw func() string) (string, error) {
 	text, err := os.ReadFile(name)
 	return strings.TrimSpace(string(text)), err
 }
+
+// lead leads as the program does. Who advises opens no journal.
+func (p *Program) lead(ctx context.Context, lock string, advise bool) (context.Context, func(), error) {
+	if p.Journal != nil && !advise {
+		return ctx, func() {}, nil // to open it is to lead
+	}
+	if p.Lead != nil {
+		return p.Lead(ctx)
+	}
+	release, err := hold(ctx, lock)
+	return ctx, release, err
+}

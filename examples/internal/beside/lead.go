@@ -10,18 +10,6 @@ import (
 	"time"
 )
 
-// lead leads as the program does. Who advises opens no journal.
-func (p *Program) lead(ctx context.Context, lock string, advise bool) (context.Context, func(), error) {
-	if p.Journal != nil && !advise {
-		return ctx, func() {}, nil // to open it is to lead
-	}
-	if p.Lead != nil {
-		return p.Lead(ctx)
-	}
-	release, err := hold(ctx, lock)
-	return ctx, release, err
-}
-
 // hold waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
 // the lock cannot do, a controller that was cut off and goes on, the journal does: it is fenced off by the next.
 func hold(ctx context.Context, name string) (release func(), err error) {

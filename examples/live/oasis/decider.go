@@ -9,33 +9,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/primaldual"
 )
-
-// Config says what the policies of this package work on.
-type Config struct {
-	// Cluster has the servers of the two sides; schedules reach over its Slots from the current one.
-	Cluster *primaldual.Cluster
-	// Bounds set the prices.
-	Bounds primaldual.Bounds
-	// Slot is the length of a slot.
-	Slot time.Duration
-	// Book is the path of the file that is kept.
-	Book string
-	// Now is the clock; nil: that of the system.
-	Now func() time.Time
-}
-
-func (c *Config) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
-}
 
 // Decider is OASiS as a [master.Decider].
 type Decider struct {

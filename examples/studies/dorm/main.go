@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
@@ -54,9 +53,4 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		fmt.Fprintln(stdout)
 	}
 	return nil
-}
-
-// measured returns the period of the averages.
-func (o *options) measured() time.Duration {
-	return time.Duration(o.hours * float64(time.Hour))
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"io"
+	"time"
 
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
@@ -60,4 +61,9 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, command.Misused(flags, "-solver %v", unknown)
 	}
 	return o, nil
+}
+
+// measured returns the period of the averages.
+func (o *options) measured() time.Duration {
+	return time.Duration(o.hours * float64(time.Hour))
 }

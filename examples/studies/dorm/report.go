@@ -5,9 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -48,16 +46,6 @@ func (s *study) cell(m *measure, policy int) string {
 		text += " / " + m.paper[policy]
 	}
 	return text
-}
-
-// noNumber stands where a run has no such number, or a ratio to zero.
-const noNumber = "-"
-
-func number(x float64, decimals int) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return noNumber
-	}
-	return strconv.FormatFloat(x, 'f', decimals, 64)
 }
 
 // longShare returns the share of applications that run longer than the paper's 6 hours under the

@@ -22,13 +22,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
 )
 
-// arrival is a job of the demonstration and when it is submitted.
-type arrival struct {
-	at    time.Duration
-	app   alloc.Application
-	train train.Job // what its processes do together
-}
-
 // newArrival makes a job whose processes are this program.
 func newArrival(at time.Duration, name string, job train.Job, weight float64, most int64) (arrival, error) {
 	program, err := os.Executable()
@@ -84,23 +77,6 @@ func demo(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return err
 	}
 	return chart.Publish(stdout, *out, figures)
-}
-
-// drive is a demonstration under way.
-type drive struct {
-	place     cluster.Place
-	stdout    io.Writer
-	arrivals  []arrival
-	servers   []apportion.Server
-	killEvery time.Duration // 0: never
-	killMost  int
-	random    *rand.Rand
-
-	live     *cluster.Cluster
-	play     cluster.Play
-	outcomes []*outcome
-	kill     time.Duration // the next time
-	killed   int
 }
 
 // run starts the cluster, plays the jobs and tells how it went.

@@ -16,16 +16,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
 )
 
-// outcome is what became of a job.
-type outcome struct {
-	name   string
-	runs   int
-	points []master.Point
-	// off is the largest difference of a loss from that of the same job alone and undisturbed. Sums over
-	// several processes round differently, so it is not zero.
-	off float64
-}
-
 // curveTolerance bounds what rounding may change in a loss. A step lost or done twice changes losses by
 // more than a thousandth.
 const curveTolerance = 1e-6

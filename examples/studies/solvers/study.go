@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/mip"
@@ -20,32 +17,6 @@ import (
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
 )
-
-// study is the instances and what is measured on them.
-type study struct {
-	limit     time.Duration
-	workers   int
-	instances []*instance
-	// skipped says which solvers are left out, and why.
-	skipped []string
-}
-
-// instance is one problem and what came of it.
-type instance struct {
-	alloctest.Reference
-	// fresh says that nothing runs before.
-	fresh bool
-	cells []*cell
-}
-
-// cell is a solver on an instance: on a form, or with an effort for the embedded one.
-type cell struct {
-	solver, form string
-	measure      func(ctx context.Context, near float64) (trace, error)
-	points       trace
-	// failed is why there are no points.
-	failed error
-}
 
 // newStudy chooses the instances, in the order of their size, and the solvers that are there.
 func newStudy(o *options) (*study, error) {
@@ -104,9 +75,6 @@ func available(b backend.Backend) error {
 	return err
 }
 
-// size is the number of pairs of application and server.
-func (i *instance) size() int { return size(i.Instance) }
-
 // smallSize is the largest size that is given to bb.
 const smallSize = 600
 
@@ -159,23 +127,6 @@ func (s *study) measure(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// best returns the best utilization known: the reference's, unless it is that of a relaxation, or that
-// of an answer here.
-func (i *instance) best() float64 {
-	best := math.Inf(-1)
-	if !i.Relaxed {
-		best = i.Objective
-	}
-	for _, c := range i.cells {
-		for _, p := range c.points {
-			if p.objective > best { // false for NaN
-				best = p.objective
-			}
-		}
-	}
-	return best
 }
 
 func isRunning(app solver.App) bool { return app.Running }

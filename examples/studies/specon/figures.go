@@ -48,15 +48,6 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 	return all, nil
 }
 
-// workers names the workers as the thesis does, from 1.
-func workers(n int) []string {
-	names := make([]string, n)
-	for w := range names {
-		names[w] = fmt.Sprintf("Worker-%d", w+1)
-	}
-	return names
-}
-
 // distribution draws on which worker each job ran when.
 func distribution(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
 	rows := make([]string, len(scenario.Jobs))

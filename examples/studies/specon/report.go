@@ -134,14 +134,3 @@ func moves(result *sim.Result, job int) string {
 	}
 	return text[:len(text)-len("; ")]
 }
-
-// singleRandom is the schedule of the parameter study, detailed the one whose jobs are shown.
-const (
-	singleRandom = "vae"
-	detailed     = "random-30"
-)
-
-// find returns the study of a schedule under random placement.
-func find(studies []*study, name string) *study {
-	return studies[slices.IndexFunc(studies, func(s *study) bool { return s.name == name && !s.even })]
-}

@@ -102,3 +102,12 @@ func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 	}
 	return scenario, nil
 }
+
+// workers names the workers as the thesis does, from 1.
+func workers(n int) []string {
+	names := make([]string, n)
+	for w := range names {
+		names[w] = fmt.Sprintf("Worker-%d", w+1)
+	}
+	return names
+}

@@ -1,10 +1,12 @@
-// This file keeps what is over: slurmctld that was killed may come back with jobs that were cancelled a moment before.
+// This file keeps notes in the folder of the controller: which parts were submitted, which nobody may do twice, and what is over,
+// since slurmctld that was killed may come back with jobs that were cancelled a moment before.
 
 package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +18,12 @@ import (
 
 // slurmTime is how Slurm writes a time, in the zone of the machine: to the second, and in the order of texts.
 const slurmTime = "2006-01-02T15:04:05"
+
+// notes is the folder with the notes of a job's parts, and noteOf that of one.
+func (s *slurm) notes(job string) string { return filepath.Join(s.folder, string(store.FolderOf(job))) }
+func (s *slurm) noteOf(job string, attempt int64, server string) string {
+	return filepath.Join(s.notes(job), fmt.Sprintf("%d-%s", attempt, server))
+}
 
 // graves is the folder with a note of each job that is over.
 const graves = "over"

@@ -1,0 +1,30 @@
+// This file names the child jobs that the controller registers, one for each elastic job.
+
+package main
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// childEnding ends the names of child jobs, which the controller registers and nobody else.
+const childEnding = "/run"
+
+func childOf(job string) string { return job + childEnding }
+func isChild(job string) bool   { return strings.HasSuffix(job, childEnding) }
+func groupOf(attempt int64, node string) string {
+	return "a" + strconv.FormatInt(attempt, 10) + "-" + node
+}
+
+// child is the child of a job.
+type child struct {
+	// mu keeps registrations apart: the servers of a job all ask for them at the same time.
+	mu sync.Mutex
+	// looked is when allocations were read last.
+	looked      time.Time
+	allocations []*api.AllocationListStub
+}

@@ -1,0 +1,43 @@
+// This file lists how servers and jobs stand, for clients and for the page.
+
+package master
+
+import (
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/runner"
+)
+
+// View is how a job stands.
+type View struct {
+	Job        checkpoint.Job       `json:"job"`
+	Progress   runner.Progress      `json:"progress"`
+	Waiting    string               `json:"waiting,omitempty"`
+	Share      alloc.Share          `json:"share"`
+	Checkpoint checkpoint.Confirmed `json:"checkpoint"`
+}
+
+// List is the answer to /list.
+type List struct {
+	Jobs    []View             `json:"jobs"`
+	Servers []apportion.Server `json:"servers"`
+	// Utilization and Bound are those of the last verdict; not there if its decider does not know.
+	Utilization float64 `json:"utilization,omitzero"`
+	Bound       float64 `json:"bound,omitzero"`
+}
+
+// list returns how all jobs stand, in the order of submission.
+func (m *Master) list() List {
+	s, verdict := m.driver.State(), m.last()
+	l := List{Servers: s.Servers, Utilization: verdict.Utilization, Bound: verdict.Bound}
+	for _, app := range m.specs.all() {
+		j, known := s.Job(app.ID)
+		if !known {
+			continue // it is being submitted
+		}
+		l.Jobs = append(l.Jobs, View{Job: j.Job, Progress: j.Progress, Checkpoint: j.Job.Newest(),
+			Share: verdict.Shares[app.ID], Waiting: verdict.Waiting[app.ID]})
+	}
+	return l
+}

@@ -1,0 +1,62 @@
+// This file declares the cluster as the controller remembers it between two looks.
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/beside"
+)
+
+// yarn is a YARN cluster as the controller sees it. It implements beside.Cluster.
+type yarn struct {
+	kinds   apportion.Kinds
+	manager *manager
+	guard   beside.Guarded
+	// jobs is the folder of the jobs, and folder that of what must be remembered.
+	jobs, folder string
+	// holder holds the applications, all of which have the tag instance, and masters are those of users that follow; nil: a
+	// dry run.
+	holder   *holder
+	instance string
+	masters  *masters
+
+	// starting lets one run after the other be asked for: all servers of a run ask for it at the same time.
+	starting sync.Mutex
+
+	mu sync.Mutex
+	// stamps are those of the jobs that were submitted, by name.
+	stamps map[string]string
+	// followed are the applications of jobs whose masters follow, by name.
+	followed map[string]string
+	// least is what YARN's grants are multiples of; nil: it was not asked yet.
+	least apportion.Resources
+}
+
+var _ beside.Cluster = (*yarn)(nil)
+
+func newYARN(c conf, g beside.Guarded) *yarn {
+	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
+}
+
+// keep keeps what must be remembered in a folder, and has a holder started by a command when one is needed.
+func (y *yarn) keep(folder, command string) error {
+	y.folder = folder
+	y.masters = &masters{folder: filepath.Join(filepath.Dir(y.guard.TokenFile), "masters")}
+	if err := errors.Join(os.MkdirAll(filepath.Join(y.jobs, over), 0o755), os.MkdirAll(y.masters.folder, 0o755)); err != nil {
+		return err
+	}
+	instance, err := instanceIn(filepath.Join(folder, "instance"))
+	if err != nil {
+		return err
+	}
+	if command == "" {
+		command = holderCommand
+	}
+	y.instance, y.holder = instance, newHolder(command, instance, filepath.Join(folder, "tokens"))
+	return nil
+}
