@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/primaldual"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "admit:", err)
@@ -20,9 +21,12 @@ func main() {
 }
 
 // run offers four jobs, one after the other, to a cluster with six slots of time.
+// Time is counted in slots from 1. The scheduler sees one job after the other and never revises what it has
+// promised.
 func run(w io.Writer) error {
 	cluster := &primaldual.Cluster{
 		Kinds: apportion.Kinds{"gpu"}, Slots: 6,
+		// Workers and parameter servers run on machines of their own, as in the paper.
 		WorkerServers: []apportion.Server{{ID: "gpu-1", Capacity: apportion.Resources{4}}},
 		PSServers:     []apportion.Server{{ID: "cpu-1", Capacity: apportion.Resources{4}}},
 	}
@@ -37,12 +41,14 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// nil leaves all options at their defaults.
 	scheduler, err := primaldual.NewScheduler(cluster, &bounds, nil)
 	if err != nil {
 		return err
 	}
 	earned := 0.0
 	for _, job := range jobs {
+		// Offer commits what it promises: the schedule is in the ledger when it returns.
 		decision, err := scheduler.Offer(job)
 		if err != nil {
 			return err
@@ -55,6 +61,7 @@ func run(w io.Writer) error {
 			fmt.Fprintf(w, ": %s", decision.Reason.Text)
 		}
 		fmt.Fprintln(w)
+		// A schedule may have gaps, and other numbers of workers in each slot.
 		for _, plan := range decision.Schedule {
 			fmt.Fprintf(w, "  slot %d: %d workers\n", plan.Slot, count(plan.Workers))
 		}
@@ -70,6 +77,8 @@ func run(w io.Writer) error {
 }
 
 // job returns one that needs some worker-slots, with at most four workers at a time.
+// Chunks and minibatches are the paper's units of work: an epoch has four chunks, and a worker does one in
+// a slot.
 func job(id string, arrival int, workerSlots int64, utility primaldual.Utility) primaldual.Job {
 	return primaldual.Job{
 		ID: id, Arrival: arrival, Epochs: workerSlots / 4, Chunks: 4, Minibatches: 10,

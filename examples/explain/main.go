@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "explain:", err)
@@ -28,6 +29,7 @@ func run(w io.Writer) error {
 		Kinds: apportion.Kinds{"gpu", "cpu"},
 		Servers: []apportion.Server{
 			{ID: "node-1", Capacity: apportion.Resources{4, 32}},
+			// The second server has no GPU, so that CPUs alone are left there.
 			{ID: "node-2", Capacity: apportion.Resources{0, 32}},
 		},
 		Applications: []alloc.Application{

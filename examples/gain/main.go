@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/growth/speedup"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "gain:", err)
@@ -27,9 +28,11 @@ func main() {
 }
 
 // gpus are how many GPUs a server has.
+// Speeds depend on how many servers a job is spread over, so that the size of a server matters.
 const gpus = 4
 
 // job is what a scheduler knows of a job that runs: how long its steps took on what it had, and its loss.
+// Nothing of it has to be asked of a user: a trainer measures both while it runs.
 type job struct {
 	id    string
 	steps []speedup.Observation
@@ -39,6 +42,7 @@ type job struct {
 
 // run shares 8 GPUs between a job that scales well and still learns, and one that scales badly and has nearly converged.
 func run(w io.Writer) error {
+	// The second job hardly gains from its fourth GPU.
 	jobs := []job{
 		{"resnet", []speedup.Observation{
 			{Containers: 1, Servers: 1, Samples: 256, Seconds: 0.80}, {Containers: 2, Servers: 1, Samples: 256, Seconds: 0.42},
@@ -49,6 +53,7 @@ func run(w io.Writer) error {
 			{Containers: 4, Servers: 1, Samples: 64, Seconds: 0.13},
 		}, func(minute float64) float64 { return 1 + 3*math.Exp(-minute/4) }, map[string]int64{"n2": 4}},
 	}
+	// Thresholds of 1 let the decision be about worth alone.
 	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{}, Servers: []apportion.Server{
 		{ID: "n1", Capacity: apportion.Resources{gpus}}, {ID: "n2", Capacity: apportion.Resources{gpus}},
 	}}
@@ -73,9 +78,12 @@ func run(w io.Writer) error {
 
 // application states what containers are worth to a job: the logarithm of how fast it runs (proportional fairness), times
 // the part of its improvement that is still ahead.
+// Its result replaces Weight times containers by a table: Worth[n-1] is what n containers are worth.
 func (j *job) application(w io.Writer) (alloc.Application, error) {
 	app := alloc.Application{ID: j.id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}
 	// 1. How fast would it be with other numbers of containers?
+	// Request is what the job was submitted with, which counts as a guess as long as nothing better is
+	// known.
 	known := speedup.Estimator{Request: app.Max}
 	for _, o := range j.steps {
 		if err := known.Observe(o); err != nil {
@@ -86,12 +94,14 @@ func (j *job) application(w io.Writer) (alloc.Application, error) {
 	if err != nil {
 		return app, err
 	}
+	// Numbers beyond what was measured are extrapolated, at most to twice as many.
 	counts := []int64{1, 2, 3, 4, 5, 6, 7, 8}
 	speeds, err := curve.Speeds(counts, gpus)
 	if err != nil {
 		return app, err
 	}
 	// 2. How much has it still to learn?
+	// A reading a minute, for half an hour.
 	var series growth.Series
 	series.Toward(growth.SmallerIsBetter)
 	for minute := range 30 {
@@ -102,6 +112,7 @@ func (j *job) application(w io.Writer) (alloc.Application, error) {
 		ahead = e.Ahead
 	}
 	// 3. What is each number worth? It has run for half an hour, and a restart takes a minute.
+	// Stay is what the present number is worth without the price of a restart.
 	worths, err := worth.Of(&worth.Job{Speeds: speeds, Fair: worth.FairSpeed(counts, speeds, gpus), Weight: worth.Growth(ahead, 0.1),
 		Held: speeds[gpus-1], Restart: worth.Restart(30*time.Minute, time.Minute, 1)}, worth.Fair)
 	if err != nil {

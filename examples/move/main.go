@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/growth/specon"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "move:", err)
@@ -33,6 +34,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// CPUs are the one kind of resources here.
 	cpus := func(n int64) apportion.Resources { return apportion.Resources{n} }
 	events := []specon.Event{
 		// The manager is told of everything as events: workers that come, jobs that arrive, readings of
@@ -41,10 +43,12 @@ func run(w io.Writer) error {
 		{Kind: specon.WorkerUp, Worker: "west", Capacity: cpus(8)},
 	}
 	names := []string{"vae", "gru", "bert"}
+	// All begin on the same worker: the uneven start that SpeCon is made for.
 	for _, name := range names {
 		events = append(events, specon.Event{Kind: specon.Arrival, Job: name, Demand: cpus(2), Worker: "east"})
 	}
 	// Readings of three minutes. vae falls quickly and then hardly moves, the others go on learning.
+	// A step is an interval: readings first, then the decision.
 	for step := range 6 {
 		now := time.Duration(step) * interval
 		events = append(events, readings(names, step, now)...)
@@ -70,6 +74,7 @@ func run(w io.Writer) error {
 }
 
 // report prints what a tick has changed: categories, requests for another worker, and moves.
+// An answer is the manager's to a job that asked for another worker, whether it was granted or not.
 func report(w io.Writer, d *specon.Decision) {
 	fmt.Fprintf(w, "%4.0f s\n", d.Time.Seconds())
 	for _, c := range d.Changes {

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "plan:", err)
@@ -46,6 +47,7 @@ func run(w io.Writer) error {
 		return err
 	}
 	for _, share := range decision.Shares {
+		// Containers sums over the servers.
 		fmt.Fprintf(w, "%-5s had %d, gets %d", share.ID, problem.Previous.Containers(share.ID), share.Containers)
 		if share.Adjusted {
 			fmt.Fprint(w, ": saved, stopped and resumed")

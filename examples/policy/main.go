@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/placement/sim/policies"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "policy:", err)
@@ -26,6 +27,7 @@ func main() {
 
 // shortest is the policy: the job with the least work first, as many containers as fit, and nobody is
 // ever adjusted. Two methods are all that the simulator asks for.
+// It keeps nothing between decisions, and need not: the state has it all.
 type shortest struct{}
 
 // Name implements sim.Policy.

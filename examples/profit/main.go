@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/growth/flowcon"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "profit:", err)
@@ -22,11 +23,15 @@ func main() {
 
 // run watches two jobs of one worker: one is nearly done learning, the other has just begun.
 func run(w io.Writer) error {
+	// Alpha is the gain per second and share of CPU below which a job counts as slow, in the unit of its
+	// loss; with losses near 1 that is half a hundredth.
 	const interval = 20 * time.Second
+	// nil leaves the classifier at the thesis' own.
 	executor, err := flowcon.New(flowcon.Config{Interval: interval, Alpha: 0.005, Kinds: 1}, nil)
 	if err != nil {
 		return err
 	}
+	// Step fills it in, so that nothing is allocated at each check.
 	var decision flowcon.Decision
 	for step := range 7 {
 		// A reading is the job's own loss, and the share of the CPU that it has used since the one before.
@@ -41,6 +46,7 @@ func run(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(w, "%4.0f s, %s:\n", now.Seconds(), decision.Trigger)
+		// Changes are moves between the three lists of the thesis: new, watching, converged.
 		for _, change := range decision.Changes {
 			fmt.Fprintf(w, "  %-5s %s -> %s: %s\n", change.Job, change.From, change.To, change.Cause)
 		}

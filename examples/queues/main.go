@@ -25,6 +25,7 @@ func run(w io.Writer) error {
 	kinds, capacity := apportion.Kinds{"gpu", "cpu"}, apportion.Resources{16, 128}
 	// A queue without a parent is part of the whole cluster. A guarantee is what it gets before anybody has more than is
 	// guaranteed; a ceiling is the most that all below it have together, NoLimit of a kind that has none.
+	// Weights count among siblings alone.
 	tree, err := drf.NewTree(capacity, []drf.Queue{
 		{ID: "research", Weight: 2, Guarantee: apportion.Resources{8, 64}},
 		{ID: "vision", Parent: "research", Weight: 1},
@@ -42,6 +43,7 @@ func run(w io.Writer) error {
 		{ID: "ranker", Queue: "product", Demand: apportion.Resources{1, 4}, Weight: 1, Max: drf.NoMax},
 		{ID: "visitor", Queue: "guests", Demand: apportion.Resources{1, 2}, Weight: 1, Max: drf.NoMax},
 	}
+	// Whole containers, as they would run.
 	filling, err := tree.FillWhole(claims)
 	if err != nil {
 		return err
@@ -57,6 +59,7 @@ func run(w io.Writer) error {
 
 // next shows the order in which a scheduler would serve clients, container by container.
 func next(w io.Writer, tree *drf.Tree, claims []drf.Claim) error {
+	// The sorter is the incremental form of the filling: it answers who is next without filling anew.
 	sorter := tree.NewSorter()
 	for _, claim := range claims {
 		if _, err := sorter.Add(claim.ID, claim.Queue, claim.Weight, claim.Demand); err != nil {
@@ -65,6 +68,7 @@ func next(w io.Writer, tree *drf.Tree, claims []drf.Claim) error {
 	}
 	fmt.Fprintf(w, "\nfirst come:")
 	for range 8 {
+		// Next changes nothing. Whoever starts a container tells the sorter by Allocate.
 		client := sorter.Next()
 		// A container that the cluster or a ceiling has no room for is not started: the client is skipped until
 		// something changes.
@@ -90,6 +94,7 @@ func next(w io.Writer, tree *drf.Tree, claims []drf.Claim) error {
 // reclaim shows what a scheduler would take back to make room for those who are below their guarantees.
 func reclaim(w io.Writer, tree *drf.Tree) error {
 	// Of what runs here 5 of the 9 GPUs of product are borrowed, since 4 are guaranteed to it.
+	// Since is when a container began, in any unit; Loss is what is lost with it.
 	taken, err := tree.Reclaim([]drf.Holding{
 		{ID: "ranker-1", Queue: "product", Held: apportion.Resources{4, 16}, Since: 10, Loss: 30},
 		{ID: "ranker-2", Queue: "product", Held: apportion.Resources{5, 20}, Since: 25, Loss: 5},

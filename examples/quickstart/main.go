@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
@@ -24,6 +25,7 @@ func main() {
 }
 
 // run asks and prints. app-1 and app-2 are running; app-3 needs the GPUs of slave-1, which is full.
+// The numbers are those of the paper's figure.
 func run(w io.Writer) error {
 	// Quantities are whole numbers in the caller's own units: here CPUs, GPUs and gigabytes, in the order
 	// of Kinds.
@@ -42,6 +44,7 @@ func run(w io.Writer) error {
 			{ID: "app-3", Executor: "MPI-Caffe", Demand: apportion.Resources{1, 1, 8}, Weight: 2, Max: 5, Min: 1,
 				Start: []string{"start.sh"}},
 		},
+		// Who is not in Previous is new, and starts instead of being adjusted.
 		Previous: alloc.Allocation{
 			"app-1": {"slave-1": 2, "slave-2": 4},
 			"app-2": {"slave-1": 4, "slave-3": 4},
@@ -67,6 +70,7 @@ func run(w io.Writer) error {
 }
 
 // printAllocation prints a line for each application: its shares and its containers by server.
+// A share is the part of the cluster's resource of which an application has most.
 func printAllocation(w io.Writer, problem *alloc.Problem, decision *alloc.Decision) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "\tshare\tfair share")
@@ -89,6 +93,7 @@ func printAllocation(w io.Writer, problem *alloc.Problem, decision *alloc.Decisi
 }
 
 // printPlan prints a line for each step, with the command that the application brought along.
+// Steps that are the application's own, such as save and resume, have no server.
 func printPlan(w io.Writer, plan *alloc.Plan) {
 	fmt.Fprintln(w, "\nplan:")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

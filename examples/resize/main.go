@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "resize:", err)
@@ -31,6 +32,7 @@ func run(w io.Writer) error {
 	// The cluster outlives the masters, as servers do.
 	c := &cluster{out: w, saved: map[int64]int64{}}
 	gpus := func(n int64) apportion.Resources { return apportion.Resources{n} }
+	// The first master lives on.
 	err = c.master(dir, -1,
 		// What the master learns and what it is asked for are events, of which the journal keeps a record.
 		checkpoint.ServerUp{Server: apportion.Server{ID: "north", Capacity: gpus(2)}},
@@ -53,6 +55,7 @@ func run(w io.Writer) error {
 }
 
 // cluster is the world of the job: how many steps it has done, and what was saved under which number.
+// Only perform changes it: the machine never learns how a container is made.
 type cluster struct {
 	out   io.Writer
 	steps int64
@@ -61,6 +64,8 @@ type cluster struct {
 
 // master opens the journal, steps the machine through events and all that follows from them, and dies
 // after that many effects; -1: it does not.
+// It is the loop that every scheduler around the machine has; package checkpoint/driver has it with retries
+// and real agents.
 func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error {
 	disk, err := vfs.NewOS(dir)
 	if err != nil {
@@ -71,9 +76,11 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 	if err != nil {
 		return err
 	}
+	// A master that dies leaves the file as it is: every record is whole or ends the journal.
 	defer records.Close()
 	for {
 		// What is to be done must be durable before it is done.
+		// Ready hands over what has come since the last time, once.
 		ready := machine.Ready()
 		if err := records.Append(ready.Record); err != nil {
 			return err
@@ -87,6 +94,7 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 				events = append(events, reply)
 			}
 		}
+		// Nothing is left to do and nobody has answered: the machine is at rest.
 		if len(events) == 0 {
 			break
 		}
@@ -102,6 +110,8 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 }
 
 // perform does an effect. A real one asks the agents of the servers, and takes its time.
+// An effect that was performed before may come again after a restart, and must then do no harm: here it is
+// counted anew.
 func (c *cluster) perform(e checkpoint.Effect) checkpoint.Reply {
 	reply := checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done}
 	text := string(e.Action)

@@ -22,6 +22,8 @@ import (
 )
 
 // start is what keeps starts of a job apart.
+// Its callers hold the lock while they submit, and Trouble tries it, to learn whether somebody is
+// submitting just now.
 func (s *slurm) start(job string) *sync.Mutex {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,6 +37,8 @@ func (s *slurm) start(job string) *sync.Mutex {
 // Slurm forgets jobs that have ended. Whoever finds a note waits until what it says is done: a part that Slurm does not have
 // is a fault from then on.
 func (s *slurm) Start(ctx context.Context, t managed.Task) error {
+	// Every server of the run calls this with the same task. The first submits all parts; the others find
+	// the notes.
 	one := s.start(t.Job)
 	one.Lock()
 	defer one.Unlock()
@@ -50,6 +54,7 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	}
 	parts := t.Servers()
 	faults := make([]error, len(parts))
+	// The channel bounds how many sbatch run beside each other.
 	room := make(chan struct{}, submitters)
 	var all sync.WaitGroup
 	for i, part := range parts {
@@ -60,6 +65,7 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 		})
 	}
 	all.Wait()
+	// A list from before the submission would not have the parts, and Trouble would call them missing.
 	s.forgetList()
 	return errors.Join(faults...)
 }
@@ -68,7 +74,10 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 const submitters = 8
 
 // submit submits a part, unless there is a note that this was begun before.
+// That the note is there and the job is not, since the master died in between, is found by Trouble, and
+// costs an attempt: nothing ever runs twice for it.
 func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part) error {
+	// O_EXCL decides among all who try: exactly one makes the file.
 	note, err := os.OpenFile(s.noteOf(t.Job, t.Attempt, part.Server), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -83,6 +92,8 @@ func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, par
 }
 
 // prepare puts the script and the token into the folder of the run, for the user of the job.
+// The folder is on the disk that all nodes see; the token lets a guard speak for this run, so that only the
+// user of the job may read it.
 func (s *slurm) prepare(declared *spec, t *managed.Task) error {
 	token, err := os.ReadFile(s.guard.TokenFile)
 	if err != nil {
@@ -94,9 +105,11 @@ func (s *slurm) prepare(declared *spec, t *managed.Task) error {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			return err
 		}
+		// WriteFile does not change the mode of a file that was there.
 		if err := os.Chmod(name, 0o700); err != nil {
 			return err
 		}
+		// A controller that is not root serves the jobs of its own user, who owns the files already.
 		if os.Geteuid() == 0 {
 			err = errors.Join(err, os.Chown(name, uid, gid))
 		}
@@ -108,6 +121,7 @@ func (s *slurm) prepare(declared *spec, t *managed.Task) error {
 }
 
 // owner is the user of a job and the group, as in UserId=anna(1000).
+// What cannot be read is 0, root; Slurm never prints that for a job of anybody else.
 func owner(r record) (uid, gid int) {
 	number := func(text string) int {
 		_, inner, _ := strings.Cut(text, "(")
@@ -118,13 +132,18 @@ func owner(r record) (uid, gid int) {
 }
 
 // options are those of sbatch for a part of a run.
+// They are sorted, so that tests and logs show the same command each time.
 func options(declared *spec, t *managed.Task, part managed.Part) []string {
 	r, n := declared.Record, int64(part.Count)
+	// What is asked for is exact: this node, so many tasks, no requeue, so that Slurm never starts the part
+	// anywhere else or again.
 	demand, _ := demandOf(r) // which was read before
 	uid, gid := owner(r)
 	args := []string{"--parsable", "--no-requeue", "--job-name=" + nameOf(t.Job, t.Attempt, part.Server), "--nodelist=" + part.Server, "--nodes=1",
 		"--ntasks=" + strconv.Itoa(part.Count), "--cpus-per-task=" + strconv.FormatInt(demand[0], 10), "--chdir=" + r["WorkDir"],
+		// NONE keeps the controller's environment from the job; the script exports what the run is told.
 		"--output=" + filepath.Join(t.Dir, part.Server+".out"), "--export=NONE"}
+	// Memory and GPUs are asked for by node, as the number of tasks on it is known.
 	if demand[1] > 0 {
 		args = append(args, "--mem="+strconv.FormatInt(demand[1]*n, 10))
 	}
@@ -144,9 +163,11 @@ func options(declared *spec, t *managed.Task, part managed.Part) []string {
 }
 
 // script is the batch script of a part: a guard around every task, and the user's script in it.
+// The guard runs inside srun, one for each task, since a guard must see the processes that it ends.
 func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) string {
 	var text strings.Builder
 	text.WriteString("#!/bin/sh\n")
+	// The order of the exports does not matter to the shell; it is sorted for the tests.
 	env := t.Environment(part.Server)
 	for _, key := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
@@ -166,10 +187,16 @@ func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) strin
 }
 
 // quote quotes a text for the shell.
+// A quote inside is closed, escaped and opened again, which every POSIX shell understands.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Stop implements managed.Manager.
+// It returns when nothing of the attempt, or of one before it, can live on the server by Slurm's word, or
+// when Slurm does not reach the node: there only the leases of the guards say when it is over, and the
+// caller waits for these.
 func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server string) error {
+	// Each part is cancelled once; after that it is only watched, as scancel of a job that is completing
+	// does nothing.
 	for asked := map[string]bool{}; ; {
 		runs, err := s.list(ctx)
 		if err != nil {
@@ -177,6 +204,7 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 		}
 		left := false
 		for _, one := range runs {
+			// An attempt that is later than the one to stop is somebody else's business.
 			if one.job != job || one.attempt > attempt || one.node != server || !slices.Contains(alive, one.state) {
 				continue
 			}
@@ -203,10 +231,12 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 }
 
 // troubleOf says why a part of a run will not start on a server, which may be closed; "": it may.
+// It is a function of the list alone, so that its cases can be tested without a cluster.
 func troubleOf(runs []run, job string, attempt int64, server string, closed bool) string {
 	for _, one := range runs {
 		switch {
 		case one.job != job || one.attempt != attempt || one.node != server:
+		// Slurm would hold it until somebody resumes the node, which may be never.
 		case one.state == "PENDING" && closed:
 			return fmt.Sprintf("Slurm's job %s waits for a node that is drained: %s", one.id, one.reason)
 		case slices.Contains(alive, one.state):
@@ -224,10 +254,13 @@ func troubleOf(runs []run, job string, attempt int64, server string, closed bool
 // by its administrator or by slurmctld itself, has its run started elsewhere, as everything else leaves the node.
 func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
 	one := s.start(job)
+	// Somebody is submitting this job's parts: whether one is missing cannot be said now, and is asked
+	// again soon.
 	if !one.TryLock() {
 		return "", nil
 	}
 	defer one.Unlock()
+	// Without a note nobody has submitted the part yet.
 	if _, err := os.Stat(s.noteOf(job, attempt, server)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil

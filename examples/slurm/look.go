@@ -20,6 +20,9 @@ import (
 )
 
 // Look implements controller.Cluster.
+// Two commands are read one after the other, so that a job may have changed between them: what runs is
+// counted from the list of jobs and subtracted from what the nodes say is taken, and a difference shows as
+// room that somebody else has, for one look.
 func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 	nodes, err := command(ctx, "", "scontrol", "-d", "-o", "show", "node")
 	if err != nil {
@@ -30,6 +33,7 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 		return nil, err
 	}
 	view := &controller.View{Rejected: map[string]string{}}
+	// own sums, by node, what the parts of runs take. The rest of a node's use is other people's.
 	own := map[string]apportion.Resources{}
 	for _, r := range readRecords(jobs) {
 		if node, demand, isOwn := ownUse(r); isOwn {
@@ -45,6 +49,7 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 			return nil, err
 		}
 	}
+	// They are made anew and put in place as a whole: Stop and Trouble read them from other goroutines.
 	down, closed := map[string]bool{}, map[string]bool{}
 	for _, r := range readRecords(nodes) {
 		server, err := serverOf(r, own[r["NodeName"]])
@@ -61,9 +66,13 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 }
 
 // idOf names a job of Slurm as an application.
+// Names are not unique in Slurm and numbers say little to people; together they are both. Ended reads the
+// number back.
 func idOf(r record) string { return r["JobName"] + "." + r["JobId"] }
 
 // readJob adds a job that is held for the controller.
+// A job that was cancelled by its user stays visible for a while (MinJobAge), long enough for a look to see
+// it.
 func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) error {
 	words := strings.Fields(r["Comment"])
 	if len(words) > 0 && words[0] == mark && r["JobState"] == "CANCELLED" {
@@ -72,15 +81,19 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) er
 	if len(words) == 0 || words[0] != mark || r["JobState"] != "PENDING" || !strings.HasPrefix(r["Reason"], "JobHeld") {
 		return nil
 	}
+	// slurmctld has forgotten that it was cancelled: it is cancelled again.
 	if over, err := s.isBuried(idOf(r), r["SubmitTime"]); over || err != nil {
 		return errors.Join(err, s.cancel(ctx, r["JobId"]))
 	}
+	// A job that cannot be understood is listed with the reason and stays held. It is read again at each
+	// look, since its user may change it by scontrol.
 	app, err := applicationOf(r, words[1:])
 	if err != nil {
 		view.Rejected[idOf(r)] = err.Error()
 		return nil
 	}
 	s.mu.Lock()
+	// The script of a job cannot change while it is held, so that it is fetched once.
 	known, there := s.specs[app.ID]
 	s.mu.Unlock()
 	if !there {
@@ -98,6 +111,8 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) er
 }
 
 // applicationOf reads a job that is held.
+// What the words mean is in README.md. Weight 1 and at least one task are the defaults; max is required, as
+// the controller's Validate says of an application without it.
 func applicationOf(r record, words []string) (alloc.Application, error) {
 	app := alloc.Application{ID: idOf(r), Weight: 1, Min: 1}
 	numbers := map[string]*int64{"min": &app.Min, "max": &app.Max, "step": &app.Step, "per_server": &app.PerServer,
@@ -120,6 +135,7 @@ func applicationOf(r record, words []string) (alloc.Application, error) {
 			return app, fmt.Errorf("comment %q: %w", word, err)
 		}
 	}
+	// These fields bind a job to nodes or to other jobs, which no decision could respect.
 	for _, field := range []string{"ReqNodeList", "ExcNodeList", "Dependency"} {
 		if r[field] != "" {
 			return app, fmt.Errorf("%s=%s cannot be honoured", field, r[field])
@@ -134,6 +150,7 @@ func applicationOf(r record, words []string) (alloc.Application, error) {
 }
 
 // signalName is the name of a signal as the guard takes it.
+// Other signals end a process that does not expect them.
 func signalName(text string) (string, error) {
 	name := strings.TrimPrefix(text, "SIG")
 	switch name {
@@ -144,6 +161,8 @@ func signalName(text string) (string, error) {
 }
 
 // demandOf is what one task of a job takes.
+// CPUs count at least one. Memory is Slurm's by CPU or by node, whichever is set; of one that is set by
+// node each task takes all, as the tasks that share a node are not known yet.
 func demandOf(r record) (apportion.Resources, error) {
 	cpu, err := r.number("CPUs/Task")
 	if err != nil {
@@ -162,6 +181,7 @@ func demandOf(r record) (apportion.Resources, error) {
 }
 
 // requirementsOf turns partition and features of a job into requirements on labels, see serverOf.
+// Each becomes the existence of a label, which serverOf gives to the nodes that have it.
 func requirementsOf(r record) ([]apportion.Requirement, error) {
 	list := []apportion.Requirement{}
 	if partition := r["Partition"]; strings.Contains(partition, ",") {
@@ -180,8 +200,12 @@ func requirementsOf(r record) ([]apportion.Requirement, error) {
 }
 
 // serverOf reads a node. own is what runs of elastic jobs have there.
+// What others use is the node's use less the own one, never below zero: between two looks the own use may
+// be counted before the node's. Capacity is what remains for elastic jobs.
 func serverOf(r record, own apportion.Resources) (controller.Server, error) {
 	s := controller.Server{Server: apportion.Server{ID: r["NodeName"], Labels: map[string]string{}}}
+	// A state is a word with flags, such as IDLE+DRAIN or DOWN*, where the star says that slurmd does not
+	// answer.
 	state := r["State"]
 	for _, word := range []string{"DOWN", "FAIL", "UNKNOWN", "POWERED_DOWN", "NOT_RESPONDING", "INVAL", "*"} {
 		if strings.Contains(state, word) {
@@ -205,6 +229,7 @@ func serverOf(r record, own apportion.Resources) (controller.Server, error) {
 		}
 		*to = n
 	}
+	// GPUs are not among the node's plain numbers; -d prints those in use.
 	total[2], used[2] = gpus(r["Gres"]), gpus(r["GresUsed"])
 	s.Capacity = total
 	for k := range total {
@@ -218,6 +243,7 @@ func serverOf(r record, own apportion.Resources) (controller.Server, error) {
 }
 
 // Ended implements controller.Cluster: the held job is cancelled, as its user would do.
+// The note comes first: a job that is cancelled without it might come back.
 func (s *slurm) Ended(ctx context.Context, job string, _ checkpoint.Ending) error {
 	if err := s.bury(job, time.Now()); err != nil {
 		return err
@@ -226,6 +252,7 @@ func (s *slurm) Ended(ctx context.Context, job string, _ checkpoint.Ending) erro
 }
 
 // Forget implements controller.Cluster.
+// It is called when the journal has recorded that the job is over, after which nobody asks for its notes.
 func (s *slurm) Forget(_ context.Context, job string) error {
 	if err := s.bury(job, time.Now()); err != nil {
 		return err
@@ -238,6 +265,7 @@ func (s *slurm) Forget(_ context.Context, job string) error {
 }
 
 // Running implements beside.Cluster.
+// It serves a dry run, which has no journal to read.
 func (s *slurm) Running(ctx context.Context) (alloc.Allocation, error) {
 	runs, err := s.list(ctx)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 const slurmTime = "2006-01-02T15:04:05"
 
 // notes is the folder with the notes of a job's parts, and noteOf that of one.
+// A name of a job may hold anything; FolderOf makes a name of a folder of it that no other job has.
 func (s *slurm) notes(job string) string { return filepath.Join(s.folder, string(store.FolderOf(job))) }
 func (s *slurm) noteOf(job string, attempt int64, server string) string {
 	return filepath.Join(s.notes(job), fmt.Sprintf("%d-%s", attempt, server))
@@ -29,6 +30,7 @@ func (s *slurm) noteOf(job string, attempt int64, server string) string {
 const graves = "over"
 
 // bury notes that a job is over: whatever of that name was submitted until now is not to run again.
+// The note is made durable before the job is cancelled: a master that dies between the two cancels again.
 func (s *slurm) bury(job string, now time.Time) error {
 	folder := filepath.Join(s.folder, graves)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -39,6 +41,8 @@ func (s *slurm) bury(job string, now time.Time) error {
 
 // isBuried reports whether a job that Slurm shows is one that is over. A later one may have its name and, from a slurmctld
 // that has forgotten some, its number.
+// submitted is Slurm's own time in seconds, and texts of slurmTime compare as times do. What was submitted
+// in the very second of the funeral counts as over.
 func (s *slurm) isBuried(job, submitted string) (bool, error) {
 	text, err := os.ReadFile(filepath.Join(s.folder, graves, string(store.FolderOf(job))))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,6 +52,7 @@ func (s *slurm) isBuried(job, submitted string) (bool, error) {
 }
 
 // cancel cancels a held job.
+// One that is no more is no error: scancel says so and succeeds.
 func (s *slurm) cancel(ctx context.Context, number string) error {
 	_, err := command(ctx, "", "scancel", number)
 	return err

@@ -16,9 +16,13 @@ import (
 )
 
 // alive are the states of jobs of which something may live.
+// A job in none of them has ended, and its processes with it, as far as Slurm knows: the guards' leases
+// cover the rest.
 var alive = []string{"PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
 
 // nameOf is the name of a part: apportion/JOB/aATTEMPT/NODE.
+// The name is all that tells a later master whose the job is: slurmctld keeps it, and nobody has to
+// remember a number.
 func nameOf(job string, attempt int64, node string) string {
 	return fmt.Sprintf("%s/%s/a%d/%s", mark, job, attempt, node)
 }
@@ -27,6 +31,8 @@ func nameOf(job string, attempt int64, node string) string {
 var names = regexp.MustCompile(`^` + mark + `/(.*)/a(\d+)/([^/]+)$`)
 
 // readRun reads the line of a job; false: it is no part of a run.
+// Whoever submits a job under such a name by hand is taken at their word: it is counted as the controller's
+// own.
 func readRun(id, name, state, reason, tasks string) (run, bool) {
 	parts := names.FindStringSubmatch(name)
 	if parts == nil {
@@ -38,15 +44,19 @@ func readRun(id, name, state, reason, tasks string) (run, bool) {
 }
 
 // ownUse is what a record of a job says about a part of a run: its node, and what it takes there while it lives.
+// The demand is what Slurm has allocated and not what was asked for, as Slurm rounds memory and whole cores
+// up. It is zero where nothing can live any more.
 func ownUse(r record) (node string, demand apportion.Resources, isOwn bool) {
 	one, isOwn := readRun(r["JobId"], r["JobName"], r["JobState"], r["Reason"], r["NumTasks"])
 	if !isOwn {
 		return "", nil, false
 	}
 	demand = make(apportion.Resources, len(kinds))
+	// A part that waits has a node in its name, but takes nothing of it yet.
 	if !slices.Contains(alive, one.state) || r["NodeList"] == "" {
 		return one.node, demand, true
 	}
+	// TRES is a list such as cpu=4,mem=2000M,node=1,billing=4.
 	for one := range strings.SplitSeq(r["TRES"], ",") {
 		key, text, _ := strings.Cut(one, "=")
 		switch key {
@@ -61,9 +71,12 @@ func ownUse(r record) (node string, demand apportion.Resources, isOwn bool) {
 }
 
 // runsAge is how old a list of runs may be: many ask for one at the same time.
+// The agents of all servers of a run ask in the same moment, and squeue costs slurmctld a lock over all its
+// jobs.
 const runsAge = 100 * time.Millisecond
 
 // list returns all parts of runs that Slurm still knows.
+// The name stands last in the line, as it is the only field in which a separator may occur.
 func (s *slurm) list(ctx context.Context) ([]run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

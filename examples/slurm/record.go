@@ -14,6 +14,8 @@ import (
 )
 
 // command runs one of Slurm's commands and returns what it prints.
+// Its error has the command and the beginning of what that wrote to stderr, as Slurm's exit codes say
+// little.
 func command(ctx context.Context, stdin string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var out, fault bytes.Buffer
@@ -25,12 +27,16 @@ func command(ctx context.Context, stdin string, name string, args ...string) (st
 }
 
 // record is a line of `scontrol -o show`.
+// A key that is not there and one with an empty value are the same.
 type record map[string]string
 
 // keys begin with a letter at the start of the line or after a space, and end with an equals sign: values may have spaces.
+// Values such as Comment are free text, so that a key inside of one cannot be told from the next; those
+// that decide anything stand before it.
 var keys = regexp.MustCompile(`(?:^| )([A-Z][A-Za-z:/*]*)=`)
 
 // readRecord reads a line.
+// The value of a key reaches to the next key or the end of the line.
 func readRecord(line string) record {
 	r := record{}
 	found := keys.FindAllStringSubmatchIndex(line, -1)
@@ -49,6 +55,7 @@ func readRecord(line string) record {
 }
 
 // readRecords reads all lines.
+// "No jobs in the system" is a line without a key, and no record.
 func readRecords(text string) []record {
 	var list []record
 	for line := range strings.SplitSeq(text, "\n") {
@@ -74,10 +81,14 @@ func (r record) number(key string) (int64, error) {
 var errSize = errors.New("a number with K, M, G or T is a size")
 
 // megabytes reads a size, in MB where no unit is said.
+// Results are rounded to the nearest MB. Sizes beyond 2^40 MB are refused, since sums of them could
+// overflow.
 func megabytes(text string) (int64, error) {
 	if text == "" || text == "0" {
 		return 0, nil
 	}
+	// The digits are what is left without the unit, and the unit what is left without the digits: anything
+	// else makes one of them invalid.
 	digits, unit := strings.TrimRight(text, "KMGT"), strings.TrimLeft(text, "0123456789.")
 	n, err := strconv.ParseFloat(digits, 64)
 	factor, known := map[string]float64{"": 1, "K": 1.0 / 1024, "M": 1, "G": 1024, "T": 1 << 20}[unit]
@@ -88,6 +99,8 @@ func megabytes(text string) (int64, error) {
 }
 
 // gpus counts the GPUs in a list of generic resources, as gpu:4, gres:gpu:a100:2(IDX:0-1) or gres/gpu=3.
+// It counts entries of all types alike: an application asks for GPUs without a type, and a typed request is
+// one for as many.
 func gpus(list string) int64 {
 	total := int64(0)
 	for one := range strings.SplitSeq(list, ",") {

@@ -11,15 +11,21 @@ import (
 )
 
 // kinds are the kinds of resources: CPUs, memory in MB, and generic resources called gpu.
+// The order is that of every vector here: demandOf, serverOf and ownUse fill the places by number.
 var kinds = apportion.Kinds{"cpu", "memory", "gpu"}
 
 // slurm is a Slurm cluster as the controller sees it. It implements beside.Cluster.
+// Slurm keeps the jobs and their states, so that nothing here needs to outlive the process but the notes in
+// the folder: what follows is what the newest look found, and may be thrown away.
 type slurm struct {
+	// epoch numbers the masters: the larger one is the later.
 	epoch int64
 	// folder holds a note of each part of a run before it is submitted.
 	folder string
 	guard  beside.Guarded
 
+	// mu guards all that follows. It is not held while one of Slurm's commands runs, but for list, whose
+	// callers would all ask the same.
 	mu sync.Mutex
 	// down are the nodes that did not answer Slurm at the newest look, and closed those on which nothing is started.
 	down, closed map[string]bool
@@ -32,6 +38,8 @@ type slurm struct {
 	runs   []run
 }
 
+// newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
+// written.
 func newSlurm(epoch int64, folder string, g beside.Guarded) *slurm {
 	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, specs: map[string]spec{}, starts: map[string]*sync.Mutex{}}
 }
@@ -39,6 +47,8 @@ func newSlurm(epoch int64, folder string, g beside.Guarded) *slurm {
 var _ beside.Cluster = (*slurm)(nil)
 
 // spec is what a job runs.
+// It travels with the job through the controller's journal as JSON, so that a later master starts the job's
+// next run without asking Slurm for it.
 type spec struct {
 	// Record is the job as Slurm shows it, and Script its batch script.
 	Record record `json:"record"`
@@ -46,9 +56,11 @@ type spec struct {
 }
 
 // mark begins the comment of a job that is for the controller.
+// The same word begins the names of the parts of its runs.
 const mark = "apportion"
 
 // run is a part of a run: what a job has on one node, a job of Slurm's.
+// Several runs of a job are known at the same time while one replaces the other; attempt tells them apart.
 type run struct {
 	id, job, node, state, reason string
 	attempt, tasks               int64

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
+// The program is in run, so that its test can read what it prints.
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "verify:", err)
@@ -45,6 +46,7 @@ func run(w io.Writer) error {
 
 	// The solver may have ruled out more than prices prove. Doing it again shows that.
 	// The record has all that the search depended on, and no clock: the same comes out on any machine.
+	// nil takes the solver that the record names.
 	differences, err := record.Replay(context.Background(), nil)
 	if err != nil {
 		return err

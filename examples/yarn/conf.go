@@ -16,9 +16,11 @@ import (
 )
 
 // conf is a configuration: values by name.
+// It is what Hadoop's client reads, so that the controller needs no settings of its own for the cluster.
 type conf map[string]string
 
 // readConf reads the configuration in a folder; an empty one where there is none.
+// A later file overrides an earlier one. Variables inside of values are not resolved.
 func readConf(folder string) (conf, error) {
 	c := conf{}
 	if folder == "" {
@@ -49,6 +51,7 @@ func readConf(folder string) (conf, error) {
 }
 
 // list reads a value with commas.
+// Blanks around the words do not count, and empty words are left out.
 func (c conf) list(name string) []string {
 	var list []string
 	for word := range strings.SplitSeq(c[name], ",") {
@@ -66,6 +69,7 @@ const (
 )
 
 // kinds are the kinds of resources: memory in MiB, virtual cores, and those of the cluster's own, such as yarn.io/gpu.
+// Their order is the order of every vector. The two that every cluster has come first.
 func (c conf) kinds() apportion.Kinds {
 	kinds := apportion.Kinds{memoryKind, vcoreKind}
 	for _, name := range c.list("yarn.resource-types") {
@@ -77,6 +81,7 @@ func (c conf) kinds() apportion.Kinds {
 }
 
 // addresses are where the web services of the ResourceManagers are: one, or several of which one is active.
+// Only http is spoken. Without any setting it is the address of a cluster on this machine.
 func (c conf) addresses() []string {
 	const address, host = "yarn.resourcemanager.webapp.address", "yarn.resourcemanager.hostname"
 	endings := []string{""}

@@ -15,11 +15,13 @@ import (
 )
 
 // lookAtQueues adds the queues, and says of each job in which it is.
+// A FairScheduler or FifoScheduler answers without queues: then jobs have no queue, and all share alike.
 func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []application, all []holding) error {
 	root, err := y.manager.queues(ctx)
 	if err != nil {
 		return err
 	}
+	// Jobs name a queue by its path or, where that is unique, by its last word, as YARN's own tools do.
 	paths := leaves(&root)
 	for i := range view.Jobs {
 		a := &view.Jobs[i].Application
@@ -36,6 +38,7 @@ func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []a
 	if err != nil {
 		return err
 	}
+	// others sums what applications of other people use, by the path of their queue.
 	others := map[string]apportion.Resources{}
 	add := func(queue string, amounts apportion.Resources) {
 		path := paths[queue]
@@ -48,9 +51,11 @@ func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []a
 	}
 	for i := range tenants {
 		if !slices.ContainsFunc(apps, func(a application) bool { return a.ID == tenants[i].ID }) {
+			// Elastic applications are left out here, as their containers are what is decided about.
 			add(tenants[i].Queue, tenants[i].used(y.kinds))
 		}
 	}
+	// The containers of a master's own needs count as somebody else's.
 	for i := range all {
 		for _, c := range all[i].containers {
 			if c.Priority != runPriority {
@@ -63,6 +68,7 @@ func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []a
 }
 
 // partitions are what the nodes that are up have, by the label of their partition.
+// Nodes that are down count for nothing: capacities are percentages of what is there.
 func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resources {
 	total := map[string]apportion.Resources{}
 	for i := range nodes {
@@ -82,6 +88,7 @@ func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resour
 }
 
 // leaves are the paths of the queues that hold applications, by path, and by name where only one has it.
+// Only queues without children hold applications.
 func leaves(root *queue) map[string]string {
 	paths, twice := map[string]string{}, map[string]bool{}
 	var walk func(q *queue)
@@ -105,10 +112,13 @@ func leaves(root *queue) map[string]string {
 }
 
 // leastWeight is the weight of a queue that is guaranteed nothing, in percent.
+// YARN allows a queue of capacity 0 that lives from what others leave; a weight of 0 would give it nothing
+// even then.
 const leastWeight = 0.01
 
 // groups are the queues below one: capacities are weights, and less what others have there, guarantees; maximum capacities
 // are ceilings.
+// The list is in the order of the tree, parents first, as the library asks for.
 func groups(parent *queue, total map[string]apportion.Resources, others map[string]apportion.Resources, kinds int) []drf.Queue {
 	var list []drf.Queue
 	for i := range parent.Queues.Queue {
@@ -119,6 +129,8 @@ func groups(parent *queue, total map[string]apportion.Resources, others map[stri
 		}
 		taken := taken(q, others, kinds)
 		g.Guarantee = left(q, total, taken, func(p *partitionCapacity) float64 { return p.Absolute })
+		// A maximum of 100 % in every partition that has nodes is no ceiling, and the optimizer is spared
+		// one.
 		if slices.ContainsFunc(q.Capacities.ByPartition, func(p partitionCapacity) bool { return p.Most < 100 && total[p.Name] != nil }) {
 			g.Ceiling = drf.Ceiling(left(q, total, taken, func(p *partitionCapacity) float64 { return p.Most }))
 		}
@@ -128,6 +140,7 @@ func groups(parent *queue, total map[string]apportion.Resources, others map[stri
 }
 
 // taken is what others have in a queue and those below it.
+// The cost is queues times their depth, a few hundred steps.
 func taken(q *queue, others map[string]apportion.Resources, kinds int) apportion.Resources {
 	v := make(apportion.Resources, kinds)
 	copy(v, others[q.Path])
@@ -140,9 +153,11 @@ func taken(q *queue, others map[string]apportion.Resources, kinds int) apportion
 }
 
 // roundOff is what percentages of YARN's, which are floats of 32 bits, may be too small by, as a part.
+// Without it a guarantee of 30 % of 10 containers would count as 2.
 const roundOff = 1e-6
 
 // left is the part of all partitions that a queue may have, less what is taken there.
+// It is never below zero: YARN may have lent others more than the queue's part.
 func left(q *queue, total map[string]apportion.Resources, taken apportion.Resources, part func(*partitionCapacity) float64) apportion.Resources {
 	v := make(apportion.Resources, len(taken))
 	for k := range v {

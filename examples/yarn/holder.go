@@ -20,15 +20,19 @@ import (
 )
 
 // heartbeat is the pause between two heartbeats of an application.
+// YARN answers requests for containers with heartbeats, so that this is about how long a grant takes.
 const heartbeat = 250 * time.Millisecond
 
 // holderPause is the shortest time between two starts of a holder.
+// One that cannot start, for want of a jar say, would otherwise be started without a pause.
 const holderPause = time.Second
 
 // errNotHeld says that the holder has only just been started, and answers nothing yet; or that it has died.
 var errNotHeld = errors.New("the holder does not answer")
 
 // holder is the process that holds the applications. It is started when it is needed, and again when it has died.
+// It speaks JSON, a line an order and a line an answer, so that no port is open that anybody else could
+// call.
 type holder struct {
 	command, instance string
 	// tokens is the folder where it keeps the tokens of applications, for the next holder.
@@ -42,11 +46,13 @@ type holder struct {
 	waiting map[int64]chan []byte
 }
 
+// newHolder starts nothing: the first order does.
 func newHolder(command, instance, tokens string) *holder {
 	return &holder{command: command, instance: instance, tokens: tokens, waiting: map[int64]chan []byte{}}
 }
 
 // randomWord is a word that nobody else has, in small letters.
+// Twelve letters and digits of base 32 are 60 bits.
 func randomWord() string { return strings.ToLower(rand.Text()[:12]) }
 
 // begin starts the process if there is none. The caller holds mu.
@@ -55,6 +61,8 @@ func (h *holder) begin() error {
 		return nil
 	}
 	h.started = time.Now()
+	// The command is the shell's, since Hadoop's own is one with variables; the arguments behind it are
+	// not, and need no quotes.
 	cmd := exec.Command("sh", "-c", "exec "+h.command+` "$@"`, "sh", h.instance, strconv.FormatInt(heartbeat.Milliseconds(), 10), h.tokens)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -74,6 +82,8 @@ func (h *holder) begin() error {
 }
 
 // read hands the answers to those who wait, until there are no more.
+// It runs until the pipe ends, which is when the process has ended or has been killed. Those who wait are
+// told by a channel that closes.
 func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
 	lines := bufio.NewReader(out)
 	for {
@@ -96,6 +106,7 @@ func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
 }
 
 // hear takes in a line.
+// An answer nobody waits for any more is dropped.
 func (h *holder) hear(line []byte) {
 	var head struct {
 		ID    int64 `json:"id"`
@@ -114,6 +125,8 @@ func (h *holder) hear(line []byte) {
 }
 
 // send sends an order and returns where its answer will come.
+// A Java process takes seconds to begin: until it has said that it is ready, orders are refused rather than
+// kept, since a look repeats all of them.
 func (h *holder) send(order map[string]any) (<-chan []byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,6 +142,7 @@ func (h *holder) send(order map[string]any) (<-chan []byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The buffer of one lets the reader go on when nobody takes the answer.
 	answer := make(chan []byte, 1)
 	h.waiting[h.number] = answer
 	if _, err := h.in.Write(append(text, '\n')); err != nil {
@@ -139,11 +153,13 @@ func (h *holder) send(order map[string]any) (<-chan []byte, error) {
 }
 
 // refusal is what the holder says of an order that it cannot carry out.
+// It is told apart from errNotHeld: asking again would not help.
 type refusal string
 
 func (r refusal) Error() string { return "the holder: " + string(r) }
 
 // call sends an order and reads its answer.
+// into gets the whole line, whose fields beside id and error depend on the order.
 func (h *holder) call(ctx context.Context, order map[string]any, into any) error {
 	answer, err := h.send(order)
 	if err != nil {
@@ -170,6 +186,7 @@ func (h *holder) call(ctx context.Context, order map[string]any, into any) error
 }
 
 // held is how an application of the holder's stands.
+// Both the holder and the masters of users answer in this form.
 type held struct {
 	// State is opening, open, refused or closed; Why says why it is refused, or what goes wrong.
 	State string `json:"state"`

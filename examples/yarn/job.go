@@ -129,6 +129,7 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 }
 
 // isVariable reports whether the shell takes a text as the name of a variable.
+// Anything else would be taken for a command by the shell that exports it.
 func isVariable(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -140,6 +141,7 @@ func isVariable(name string) bool {
 }
 
 // ownerOf is the name of the user to whom a file belongs.
+// The file's owner is who the job runs as: whoever may write into the folder can name nobody else.
 func ownerOf(info fs.FileInfo) (string, error) {
 	stat, isStat := info.Sys().(*syscall.Stat_t)
 	if !isStat {
@@ -153,9 +155,11 @@ func ownerOf(info fs.FileInfo) (string, error) {
 }
 
 // partition is the label of servers that names their partition; that of most is empty.
+// A job without a label runs on nodes without one and on no others, as in YARN.
 const partition = "partition"
 
 // application is the job for the optimizer. YARN grants multiples of least, so that is what is counted with.
+// Weight and Min are 1 where the file does not say, and 0 where it says 0; Validate judges what it says.
 func (s *submission) application(kinds apportion.Kinds, least apportion.Resources) alloc.Application {
 	a := alloc.Application{ID: s.Job, Queue: s.Queue, Weight: 1, Min: 1, Max: s.Max, Step: s.Step, PerServer: s.PerServer, MaxServers: s.MaxServers,
 		Priority: int64(s.Priority), Demand: make(apportion.Resources, len(kinds)),

@@ -22,6 +22,7 @@ import (
 )
 
 // open has the holder hold the application of a job, and says why it does not yet; "": it does.
+// It is called at each look and is without effect for an application that is open.
 func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) {
 	var answer held
 	if s.Application != "" {
@@ -39,12 +40,14 @@ func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) 
 }
 
 // openHeld has the holder hold the application of a job.
+// The stamp becomes a tag, by which a later controller knows which submission the application is for.
 func (y *yarn) openHeld(ctx context.Context, s *submission, answer *held) error {
 	return y.holder.call(ctx, map[string]any{"op": "open", "job": s.Job, "user": s.User, "queue": s.Queue, "label": s.Label,
 		"priority": s.Priority, "stamp": s.Stamp}, answer)
 }
 
 // end has the application of a job end.
+// An application that has ended is as it should be, and no error.
 func (y *yarn) end(ctx context.Context, job, status, why string) error {
 	if id, err := y.followerOf(job); err != nil || id != "" {
 		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Status, o.Why = status, why }))
@@ -53,6 +56,7 @@ func (y *yarn) end(ctx context.Context, job, status, why string) error {
 }
 
 // followerOf is the application of a job whose master follows; "": it has none.
+// Of several that have followed for a job of this name the newest counts.
 func (y *yarn) followerOf(job string) (id string, err error) {
 	y.mu.Lock()
 	id, seen := y.followed[job]
@@ -72,6 +76,7 @@ func (y *yarn) followerOf(job string) (id string, err error) {
 
 // order sends an order about a job. One that is not held has no application in which anything could be done, or is about
 // to be held.
+// Where the application is over or was never there, there is nothing to order, and nil says so.
 func (y *yarn) order(ctx context.Context, job string, order map[string]any) error {
 	order["job"] = job
 	err := y.holder.call(ctx, order, &struct{}{})
@@ -194,6 +199,8 @@ const tokenName = "guard.token"
 
 // script is what every container of a run runs: a guard, and the user's command in it. Server and rank come from the
 // holder. The files by which saves are asked for are in the container's own folder.
+// The environment of the job comes first, so that no job can name another job, attempt or folder than its
+// own.
 func (y *yarn) script(s *submission, t *managed.Task) string {
 	var text strings.Builder
 	text.WriteString("#!/bin/sh\n")
@@ -202,6 +209,7 @@ func (y *yarn) script(s *submission, t *managed.Task) string {
 		env = map[string]string{}
 	}
 	maps.Copy(env, t.Environment(""))
+	// All containers of a run have the same script: the guard asks its node for the name.
 	delete(env, command.EnvServer)
 	for _, key := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
@@ -220,6 +228,8 @@ func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\'
 
 // Stop implements managed.Manager. What is given back is YARN's again at once, whether its node answers or not; what lives
 // there is the guards' to say.
+// It says nothing of one server, since a run is given up as a whole; the fence of the agent has seen to it
+// that no earlier attempt is asked for again.
 func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) error {
 	if id, err := y.followerOf(job); err != nil || id != "" {
 		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Stop = max(o.Stop, attempt) }))
@@ -229,6 +239,8 @@ func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) er
 
 // Trouble implements managed.Manager: a container that is over without its guard having said a word has not started, and
 // one that nobody asked YARN for will not come.
+// An answer says why the run is to be started elsewhere or again. While it cannot be known it is empty, and
+// the question comes again with the next look.
 func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
 	all, err := y.standing(ctx)
 	if err != nil {
@@ -250,6 +262,8 @@ func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server st
 }
 
 // standing says how all applications stand, by job.
+// The applications that the holder holds and those whose masters follow answer in one form; a master whose
+// answer cannot be read is as one that has not said a word.
 func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
 	all, err := y.holder.list(ctx)
 	if err != nil {
@@ -272,6 +286,8 @@ func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
 }
 
 // troubleOf says why so many containers of a run will not start on a server; "": they may.
+// It is a function of the answer alone, for its tests. Containers that are wanted, asked, granted or
+// started count; one that is over is the trouble itself.
 func troubleOf(h *held, attempt int64, server string, count int) string {
 	for _, c := range h.Containers {
 		if c.Attempt != attempt || c.Server != server {
@@ -289,6 +305,7 @@ func troubleOf(h *held, attempt int64, server string, count int) string {
 }
 
 // lostExit is the exit status that the ResourceManager gives containers whose node it has lost.
+// It is YARN's ContainerExitStatus.ABORTED.
 const lostExit = -100
 
 // ghosts are the nodes on which containers may live that YARN has lost, with the reason why nothing may run there: a node
@@ -306,6 +323,8 @@ func (y *yarn) ghosts(ctx context.Context) map[string]string {
 }
 
 // ghostsOf finds them in what the holder says.
+// Jobs are looked at in the order of their names, so that a node with two ghosts names the same one each
+// time.
 func ghostsOf(all map[string]held) map[string]string {
 	found := map[string]string{}
 	for _, job := range slices.Sorted(maps.Keys(all)) {

@@ -25,7 +25,10 @@ import (
 )
 
 // Look implements controller.Cluster.
+// It makes some five requests. They are not one snapshot: what changes between them shows as others' use
+// for one look, and the next one puts it right.
 func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
+	// Everything that is counted is in multiples of YARN's least grant.
 	least, err := y.leastOf(ctx)
 	if err != nil {
 		return nil, err
@@ -62,6 +65,7 @@ func (y *yarn) readJobs() ([]submission, error) {
 
 // applications lists the applications of the controller's jobs: those that its holder has submitted, and those of masters
 // that follow.
+// An application of another controller on the same cluster has another tag and is none of ours.
 func (y *yarn) applications(ctx context.Context, jobs []submission) ([]application, error) {
 	following := map[string]string{}
 	if y.masters != nil {
@@ -71,6 +75,8 @@ func (y *yarn) applications(ctx context.Context, jobs []submission) ([]applicati
 		}
 	}
 	for i := range jobs {
+		// A master that has not been told yet that it may follow has no folder, but its job's file names
+		// it.
 		if id := jobs[i].Application; id != "" {
 			following[id] = jobs[i].Job
 		}
@@ -81,6 +87,7 @@ func (y *yarn) applications(ctx context.Context, jobs []submission) ([]applicati
 		if job, follows := following[a.ID]; follows {
 			a.Name, a.follows = job, true
 			own = append(own, a)
+			// For a dry run without a tag every application of the type counts.
 		} else if y.instance == "" || slices.Contains(strings.Split(a.Tags, ","), y.instance) {
 			own = append(own, a)
 		}
@@ -89,6 +96,8 @@ func (y *yarn) applications(ctx context.Context, jobs []submission) ([]applicati
 }
 
 // lookAtJobs adds the jobs. Each has an application of YARN's, which is submitted as soon as the job is seen.
+// Every file is a job that is there, or one that is rejected with a reason; an application without a file
+// was withdrawn.
 func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []submission, apps []application, least apportion.Resources) error {
 	there := map[string]*submission{}
 	for i := range jobs {
@@ -105,6 +114,7 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 	for i := range apps {
 		a := &apps[i]
 		switch s := there[a.Name]; {
+		// Its job has gone, or has another application now: nobody asks for its orders any more.
 		case a.follows && a.isOver() && (s == nil || s.Application != a.ID) && y.masters != nil:
 			if err := y.masters.forget(a.ID); err != nil {
 				return err
@@ -113,6 +123,8 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 			// Its user has removed the file.
 			view.Withdrawn = append(view.Withdrawn, a.Name)
 			if !a.follows {
+				// The holder takes an order for an application only when it holds it, so that it must hold
+				// it once more to end it.
 				gone := submission{Job: a.Name, User: a.User, Stamp: stampOf(a), declared: declared{Queue: a.Queue}}
 				_, _ = y.open(ctx, &gone) // it is opened again with the next look
 			}
@@ -122,17 +134,20 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 }
 
 // lookAtJob adds a job, of which YARN may know an application.
+// known is the newest application that YARN has for this very submission; nil where there is none yet.
 func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submission, known *application, least apportion.Resources) error {
 	y.mu.Lock()
 	y.stamps[s.Job], y.followed[s.Job] = s.Stamp, s.Application
 	y.mu.Unlock()
 	switch {
+	// Whoever submits a job may name his own application only.
 	case s.Application != "" && (known == nil || known.User != s.User):
 		view.Rejected[s.Job] = fmt.Sprintf("YARN knows no application %s of type %s of %s's", s.Application, applicationType, s.User)
 		return nil
 	case known != nil && (known.State == "KILLED" || known.State == "FAILED" && known.follows):
 		view.Withdrawn = append(view.Withdrawn, s.Job)
 		return nil
+	// The job is over and its file was not put aside yet.
 	case known != nil && known.State == "FINISHED":
 		return y.bury(s.Job) // a controller before this one has not come to that
 	}
@@ -142,6 +157,8 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 			why = "it is not held yet: " + err.Error()
 		}
 		// One that has its application and is about to be held again goes on.
+		// A job that has never run is rejected while it is not held. One that runs is not taken away for
+		// the seconds that a holder needs to start.
 		if why != "" && (known == nil || known.State != "RUNNING" || known.follows) {
 			view.Rejected[s.Job] = why
 			return nil
@@ -156,6 +173,8 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 }
 
 // newestOf is the newest application of a job, or the one that it names; nil: YARN knows none.
+// A name may have been used before: the stamp, which is the file's time, tells submissions of one name
+// apart.
 func newestOf(apps []application, s *submission) *application {
 	var newest *application
 	for i := range apps {
@@ -174,12 +193,14 @@ func newestOf(apps []application, s *submission) *application {
 }
 
 // numberOf is the number in the ID of an application, application_TIME_NUMBER.
+// It rises within one ResourceManager's life, which is all that newestOf needs.
 func numberOf(id string) int64 {
 	n, _ := strconv.ParseInt(id[strings.LastIndex(id, "_")+1:], 10, 64) // YARN's own numbers
 	return n
 }
 
 // stampOf is the stamp among the tags of an application.
+// A tag is lower case and may have been given by a user; the first of the form t and digits counts.
 func stampOf(a *application) string {
 	for tag := range strings.SplitSeq(a.Tags, ",") {
 		if _, err := strconv.ParseInt(strings.TrimPrefix(tag, "t"), 10, 64); err == nil && strings.HasPrefix(tag, "t") {
@@ -190,6 +211,8 @@ func stampOf(a *application) string {
 }
 
 // leastOf asks once what YARN's grants are multiples of.
+// It does not change while the ResourceManager runs, and a later one with other numbers is met by a later
+// controller. Kinds beside memory and cores have no least.
 func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 	y.mu.Lock()
 	least := y.least
@@ -197,6 +220,7 @@ func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 	if least != nil {
 		return least, nil
 	}
+	// Two looks at the same time would both ask, and store the same.
 	least = make(apportion.Resources, len(y.kinds))
 	for k, name := range []string{"yarn.scheduler.minimum-allocation-mb", "yarn.scheduler.minimum-allocation-vcores"} {
 		var answer struct {
@@ -216,6 +240,8 @@ func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 }
 
 // Ended implements controller.Cluster: the application ends, and the file of the job is put aside.
+// A controller that dies between the two finds the application FINISHED at its next look, and puts the file
+// aside then.
 func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending) error {
 	status := map[checkpoint.Ending]string{checkpoint.Completed: "SUCCEEDED", checkpoint.Cancelled: "KILLED"}[how]
 	if status == "" {
@@ -228,6 +254,7 @@ func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending) err
 }
 
 // bury puts the file of a job aside, if it is still that of the submission that was seen.
+// A file that its user has replaced meanwhile has another stamp, and is a job of its own.
 func (y *yarn) bury(job string) error {
 	y.mu.Lock()
 	stamp := y.stamps[job]
@@ -240,6 +267,7 @@ func (y *yarn) bury(job string) error {
 	if err != nil {
 		return err
 	}
+	// The rename is made durable on both sides.
 	disk, err := vfs.NewOS(y.jobs)
 	if err != nil {
 		return err
@@ -250,6 +278,8 @@ func (y *yarn) bury(job string) error {
 }
 
 // Forget implements controller.Cluster. A job that was withdrawn has an application until now.
+// It comes after the journal has recorded that the job is over, so that nothing can ask for its notes
+// again.
 func (y *yarn) Forget(ctx context.Context, job string) error {
 	apps, err := y.applications(ctx, nil)
 	if err != nil {
@@ -273,6 +303,7 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 }
 
 // Running implements beside.Cluster.
+// Containers with another priority belong to an application master's own needs.
 func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 	jobs, err := y.readJobs()
 	if err != nil {
@@ -300,6 +331,7 @@ func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 }
 
 // instanceIn reads the tag of this controller's applications, or makes it at the first time.
+// The tag must be the same for every controller of this folder, as it is how their applications are found.
 func instanceIn(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,6 +26,7 @@ const (
 )
 
 // program is the controller as a program, on the cluster of a configuration.
+// Connect is called again for each term of leadership, with the folder of that controller.
 func program(c conf) *beside.Program {
 	kinds := c.kinds()
 	return &beside.Program{Name: "yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g beside.Guarded) (beside.Cluster, error) {
@@ -35,12 +36,14 @@ func program(c conf) *beside.Program {
 			return y, nil // a dry run: nothing is held
 		}
 		if y.jobs == "" {
+			// The token's folder is the shared one.
 			y.jobs = filepath.Join(filepath.Dir(g.TokenFile), "jobs")
 		}
 		return y, y.keep(folder, os.Getenv(holderVariable))
 	}}
 }
 
+// An interrupt ends the context, and a controller that ends by it leaves all jobs running.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -21,6 +21,7 @@ import (
 )
 
 // masters are the application masters that follow. Each application has a folder, by its ID.
+// mu keeps a read and the write that follows together; the masters themselves only read.
 type masters struct {
 	folder string
 	mu     sync.Mutex
@@ -34,9 +35,12 @@ const (
 )
 
 // longestAnswer is what is read of an answer at most, in bytes.
+// A user's master could otherwise have the controller read without an end.
 const longestAnswer = 16 << 20
 
 // orders are what an application is to hold.
+// They are a file and not a call, so that a master that was away finds the newest word, and a controller
+// that was killed needs no connection back.
 type orders struct {
 	// Job is the job's name, and User whose it is.
 	Job  string `json:"job"`
@@ -53,6 +57,7 @@ type orders struct {
 var applicationID = regexp.MustCompile(`^application_[0-9]+_[0-9]+$`)
 
 // follow returns how the application of a job stands that follows by a master of its user's, which is told that it may.
+// It is called at each look and changes nothing when all is in place.
 func (m *masters) follow(id, job, owner string) (held, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,6 +84,7 @@ func (m *masters) follow(id, job, owner string) (held, error) {
 }
 
 // order changes the orders of an application.
+// Orders that were never written are an error: a master must have been told first that it may follow.
 func (m *masters) order(id string, change func(*orders)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,6 +110,8 @@ func (m *masters) read(id string) (*orders, error) {
 }
 
 // write writes orders, which nobody but the user of the application can read.
+// It is written whole or not at all, and readable by one user only, as commands and variables of a job are
+// in it.
 func (m *masters) write(id string, o *orders) error {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -114,6 +122,7 @@ func (m *masters) write(id string, o *orders) error {
 }
 
 // stands reads how an application stands, by its master's word.
+// The file is the user's to write, so that nothing of it is believed beyond the job that it is about.
 func (m *masters) stands(id string) (held, error) {
 	// A link could name a file of somebody else's, and a pipe would not end.
 	f, err := os.OpenFile(filepath.Join(m.folder, id, toldName, answerName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -135,6 +144,7 @@ func (m *masters) stands(id string) (held, error) {
 }
 
 // known are the jobs of the applications that have a folder, by ID.
+// A folder without orders is one that was just being made, and counts as none.
 func (m *masters) known() (map[string]string, error) {
 	folders, err := os.ReadDir(m.folder)
 	if err != nil {
@@ -161,6 +171,7 @@ func (m *masters) forget(id string) error {
 }
 
 // giveTo gives files to a user, if this program may.
+// Links are not followed: what is given away is the name itself.
 func giveTo(owner string, names ...string) error {
 	if os.Geteuid() != 0 {
 		return nil

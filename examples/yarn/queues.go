@@ -20,6 +20,7 @@ import (
 )
 
 // queue is a queue of the CapacityScheduler, by percentages of its parent.
+// It is what the web service answers, as far as it is used here.
 type queue struct {
 	Path       string  `json:"queuePath"`
 	Capacity   float64 `json:"capacity"`
@@ -43,6 +44,7 @@ func (m *manager) queues(ctx context.Context) (queue, error) {
 }
 
 // tenant is an application that runs or waits, and what it has and wants.
+// Pending is what it has asked for and not been granted.
 type tenant struct {
 	application
 	Type       string `json:"applicationType"`
@@ -79,6 +81,8 @@ func (t *tenant) used(kinds apportion.Kinds) apportion.Resources {
 
 // rigid is an application for the optimizer: containers of one size, the average of those that it has, up to as many as it
 // asks for. Which of them it really gets is YARN's choice. False: it neither has nor asks for anything.
+// Sizes are rounded up, so that what is decided fits. An application that has no container yet counts as
+// one container of all that it wants.
 func rigid(t *tenant, kinds apportion.Kinds) (alloc.Application, bool) {
 	has := t.used(kinds)
 	wants := has.Clone()
@@ -102,6 +106,7 @@ func rigid(t *tenant, kinds apportion.Kinds) (alloc.Application, bool) {
 }
 
 // leftServers are the nodes that are up, with what elastic jobs leave of them, and what all nodes have.
+// A node that is drained is left out: nothing new is placed there.
 func (y *yarn) leftServers(ctx context.Context) (servers []apportion.Server, total apportion.Resources, err error) {
 	nodes, err := y.manager.nodes(ctx)
 	if err != nil {
@@ -136,6 +141,8 @@ func (y *yarn) leftServers(ctx context.Context) (servers []apportion.Server, tot
 
 // deserve decides what every application that is not elastic deserves of what the elastic ones leave, and what that makes
 // for the queue of each: parts of the cluster, by path. The shares are by dominant resource.
+// Elastic jobs keep what they have, and their queues a part for it. Nothing of the decision is carried out
+// by containers: YARN moves them itself when the queues' capacities change.
 func (y *yarn) deserve(ctx context.Context, theta1 float64) (p *alloc.Problem, d *alloc.Decision, parts map[string]float64, err error) {
 	servers, total, err := y.leftServers(ctx)
 	if err != nil {
@@ -145,6 +152,8 @@ func (y *yarn) deserve(ctx context.Context, theta1 float64) (p *alloc.Problem, d
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	// Theta2 is 1, since YARN does not move containers for a decision and so no adjustment needs to be
+	// bounded.
 	p = &alloc.Problem{Kinds: y.kinds, Servers: servers, Theta1: theta1, Theta2: 1, Applications: []alloc.Application{}}
 	parts = map[string]float64{}
 	queues := map[string]string{}
@@ -170,6 +179,7 @@ func (y *yarn) deserve(ctx context.Context, theta1 float64) (p *alloc.Problem, d
 }
 
 // dominant is the dominant share of so many containers.
+// A kind of which the cluster has nothing counts for nothing.
 func dominant(demand apportion.Resources, containers int64, total apportion.Resources) float64 {
 	share := 0.0
 	for k := range total {
@@ -181,6 +191,7 @@ func dominant(demand apportion.Resources, containers int64, total apportion.Reso
 }
 
 // leastPart is what a queue has at least, in hundredths of a percent: its next application must be able to begin.
+// Without it an application that comes to an empty queue could not even start its master.
 const leastPart = 100
 
 // whole is all of a parent, in hundredths of a percent.
@@ -188,6 +199,7 @@ const whole = 100_00
 
 // capacities turns parts of the cluster into the capacities of all queues below one, by path, in hundredths of a percent of
 // the parent; those of siblings add up to all of it. Where nobody below a parent deserves anything all stays as it is.
+// Parts are rounded down, and what is left by that goes to the largest.
 func capacities(parent *queue, parts map[string]float64, into map[string]int64) {
 	children := parent.Queues.Queue
 	if len(children) == 0 {
@@ -218,6 +230,7 @@ func capacities(parent *queue, parts map[string]float64, into map[string]int64) 
 }
 
 // partOf is what a queue and those below it deserve.
+// It sums the leaves, as only those have applications.
 func partOf(q *queue, parts map[string]float64) float64 {
 	part := parts[q.Path]
 	for i := range q.Queues.Queue {
@@ -241,6 +254,8 @@ type queueUpdate struct {
 }
 
 // set sets capacities. All change at once, or none.
+// It needs a ResourceManager whose configuration is kept in a store that can be changed, and one that lets
+// this user change it; YARN's refusal is the error.
 func (m *manager) set(ctx context.Context, wanted map[string]int64) error {
 	var u update
 	for path, part := range wanted {
@@ -248,6 +263,7 @@ func (m *manager) set(ctx context.Context, wanted map[string]int64) error {
 		one.Entry.Key, one.Entry.Value = "capacity", percent(part)
 		u.Queues = append(u.Queues, one)
 	}
+	// The order makes the request the same each time.
 	slices.SortFunc(u.Queues, func(a, b queueUpdate) int { return strings.Compare(a.Name, b.Name) })
 	text, err := xml.Marshal(u)
 	if err != nil {
@@ -262,6 +278,7 @@ func percent(part int64) string { return fmt.Sprintf("%d.%02d", part/100, part%1
 
 // shareQueues is the program for queues: it prints what applications deserve and why, and what that makes of the queues,
 // and sets it if it is told to.
+// It has flags of its own, and needs neither holder nor journal.
 func shareQueues(ctx context.Context, c conf, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("yarn queues", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -319,6 +336,7 @@ func tell(stdout io.Writer, q *queue, wanted map[string]int64) error {
 }
 
 // partitionCapacity is what a queue may have of a partition, in percent of the whole partition.
+// Absolute and Most are percentages of the whole partition, and not of the parent.
 type partitionCapacity struct {
 	Name     string  `json:"partitionName"`
 	Absolute float64 `json:"absoluteCapacity"`

@@ -38,6 +38,7 @@ func newManager(addresses []string) *manager {
 var errAbsent = errors.New("the ResourceManager does not know it")
 
 // get reads an answer of the ResourceManager that is active.
+// A read that finds nothing is errAbsent.
 func (m *manager) get(ctx context.Context, path string, into any) error {
 	text, err := m.do(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -50,6 +51,8 @@ func (m *manager) get(ctx context.Context, path string, into any) error {
 }
 
 // do sends a request to one after the other until one answers it.
+// Of several ResourceManagers the one that stands by answers with a redirect or an error, and the next is
+// asked. An answer that something is absent is an answer.
 func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	var faults error
 	for _, address := range m.addresses {
@@ -70,6 +73,7 @@ func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]b
 	return nil, faults
 }
 
+// Redirects are not followed by the client: what is redirected is the standby's.
 func (m *manager) send(request *http.Request) ([]byte, error) {
 	response, err := m.client.Do(request)
 	if err != nil {
@@ -89,8 +93,10 @@ func (m *manager) send(request *http.Request) ([]byte, error) {
 }
 
 // list is a list of which YARN writes a single element without brackets, and none as null or not at all.
+// That is what Jackson makes of lists in XML terms, which the web services began with.
 type list[T any] []T
 
+// null and an object are told apart by decoding into a pointer.
 func (l *list[T]) UnmarshalJSON(text []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return json.Unmarshal(text, (*[]T)(l))
@@ -104,6 +110,7 @@ func (l *list[T]) UnmarshalJSON(text []byte) error {
 }
 
 // quantity is a number that YARN writes with quotes in some places.
+// A number with a fraction is an error: quantities of resources have none.
 type quantity int64
 
 func (q *quantity) UnmarshalJSON(text []byte) error {
@@ -113,6 +120,7 @@ func (q *quantity) UnmarshalJSON(text []byte) error {
 }
 
 // amounts are quantities of resources by name, in the two forms that YARN has for them.
+// Queues have the second form, nodes and containers the first.
 type amounts struct {
 	ResourceInformations struct {
 		ResourceInformation list[struct {
@@ -127,6 +135,7 @@ type amounts struct {
 }
 
 // vector is the amounts of the kinds.
+// A kind that is not named counts as 0, and a name that is no kind is left out.
 func (a *amounts) vector(kinds apportion.Kinds) apportion.Resources {
 	v := make(apportion.Resources, len(kinds))
 	for k, kind := range kinds {
@@ -145,6 +154,7 @@ func (a *amounts) vector(kinds apportion.Kinds) apportion.Resources {
 }
 
 // node is a NodeManager as the ResourceManager sees it.
+// Rack is not decided by.
 type node struct {
 	ID     string       `json:"id"`
 	Host   string       `json:"nodeHostName"`
@@ -157,6 +167,7 @@ type node struct {
 }
 
 // nodes lists all NodeManagers, also those that are gone.
+// YARN lists the states that are asked for, and without any only those that are alive.
 func (m *manager) nodes(ctx context.Context) ([]node, error) {
 	var answer struct {
 		Nodes struct {
@@ -168,6 +179,7 @@ func (m *manager) nodes(ctx context.Context) ([]node, error) {
 }
 
 // application is an application of YARN's.
+// Tags are words with commas between: the controller's own, and the stamp of the submission.
 type application struct {
 	ID          string `json:"id"`
 	User        string `json:"user"`
@@ -182,11 +194,13 @@ type application struct {
 }
 
 // isOver reports whether an application has ended.
+// An application that is being killed is not over: its containers may live.
 func (a *application) isOver() bool {
 	return a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED"
 }
 
 // applications lists the applications of elastic jobs, whoever's, in the order of submission.
+// Those that have ended are listed as well, for as long as YARN remembers them.
 func (m *manager) applications(ctx context.Context) ([]application, error) {
 	var answer struct {
 		Apps struct {
@@ -206,9 +220,11 @@ type container struct {
 }
 
 // runPriority is the priority of containers of runs. Others of their applications, such as those of masters, have another.
+// YARN counts priorities within one application, so that they say nothing against others.
 const runPriority = 1
 
 // containers lists the containers of an application, which belong to its newest attempt.
+// Attempts are numbered with leading zeros, so that the largest text is the newest.
 func (m *manager) containers(ctx context.Context, id string) ([]container, error) {
 	path := "/ws/v1/cluster/apps/" + id + "/appattempts"
 	var attempts struct {

@@ -13,7 +13,11 @@ import (
 )
 
 // yarn is a YARN cluster as the controller sees it. It implements beside.Cluster.
+// Nothing of a run is remembered here alone: the holder, the notes in folder and the numbers that YARN
+// keeps with containers say what was asked for, so that a controller that is killed is followed by one that
+// knows as much.
 type yarn struct {
+	// manager answers reads by the web services, guard says how the processes of a run are guarded.
 	kinds   apportion.Kinds
 	manager *manager
 	guard   beside.Guarded
@@ -26,8 +30,10 @@ type yarn struct {
 	masters  *masters
 
 	// starting lets one run after the other be asked for: all servers of a run ask for it at the same time.
+	// It is held while a run's note is written and its order sent, and is never taken together with mu.
 	starting sync.Mutex
 
+	// mu guards the rest, which a look writes and the agents' calls read.
 	mu sync.Mutex
 	// stamps are those of the jobs that were submitted, by name.
 	stamps map[string]string
@@ -39,11 +45,14 @@ type yarn struct {
 
 var _ beside.Cluster = (*yarn)(nil)
 
+// newYARN returns a cluster that can be read and not changed: without a holder nothing is asked of YARN.
 func newYARN(c conf, g beside.Guarded) *yarn {
 	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
 }
 
 // keep keeps what must be remembered in a folder, and has a holder started by a command when one is needed.
+// It makes the folders and reads the tag, and starts nothing yet. The folder of the masters lies beside the
+// guards' token, which all nodes see.
 func (y *yarn) keep(folder, command string) error {
 	y.folder = folder
 	y.masters = &masters{folder: filepath.Join(filepath.Dir(y.guard.TokenFile), "masters")}

@@ -33,6 +33,7 @@ import (
 )
 
 // Guarded is how the guards of containers are started.
+// The controller tells the manager's side of a job how to start its processes, and never starts one itself.
 type Guarded struct {
 	// Program is the path of apportion-guard on the servers, URL where the controller hears claims, and TokenFile the file
 	// on the servers with the credential that signs them, see package wire.
@@ -42,13 +43,16 @@ type Guarded struct {
 }
 
 // Cluster is a cluster manager that can also say what runs, for a plan that is not carried out.
+// The four programs implement it, and nothing else of them is known here.
 type Cluster interface {
 	controller.Cluster
 	// Running is what runs of elastic jobs, by the manager's own word.
+	// It reads what is there and not what a journal says, as a dry run has none.
 	Running(ctx context.Context) (alloc.Allocation, error)
 }
 
 // Teller is a Cluster that tells the users of the manager how their jobs stand.
+// It is optional: a Cluster that implements it is told after each look.
 type Teller interface {
 	// Tell says what has changed since it was told last.
 	Tell(ctx context.Context, r *controller.Report) error
@@ -76,6 +80,7 @@ type Program struct {
 }
 
 // settings are the flags.
+// shared, private and url have defaults that follow from others, which parse fills in.
 type settings struct {
 	shared, private, listen, url, guard string
 	theta1, theta2                      float64
@@ -93,6 +98,8 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:7190", "the address of page, API and leases")
 	flags.StringVar(&s.url, "url", "", "how servers reach that address (default http://ADDRESS)")
 	flags.StringVar(&s.guard, "guard", "/usr/local/bin/apportion-guard", "the path of apportion-guard on the servers")
+	// The two thresholds are those of [Dorm] (15) and (16), a little wider than the paper's: a cluster with
+	// others' jobs in it moves by itself.
 	flags.Float64Var(&s.theta1, "theta1", 0.2, "how unfair a decision may be, from 0 to 1")
 	flags.Float64Var(&s.theta2, "theta2", 0.3, "the part of the running jobs that one decision may move by its own will")
 	flags.DurationVar(&s.lease, "lease", controller.DefaultLease, "how long jobs run on without a controller")
@@ -112,6 +119,7 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	if s.private == "" {
 		s.private = filepath.Join(s.shared, "master")
 	}
+	// A relative path would mean something else on each server.
 	if !filepath.IsAbs(s.shared) && !s.dryRun {
 		return s, errors.New("-shared is needed, an absolute path")
 	}
@@ -122,6 +130,7 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 }
 
 // Main is the main function of the program: it runs until it is told to end.
+// Bad flags have been explained by the flag package, and help is no failure.
 func (p *Program) Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -147,6 +156,8 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 }
 
 // plan prints a decision and carries nothing out.
+// It goes the way of the controller as far as the decision, so that what it prints is what the controller
+// would do next.
 func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.Writer) error {
 	cluster, err := p.Connect(0, "", Guarded{})
 	if err != nil {
@@ -173,6 +184,8 @@ func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.
 var folders = []string{"journal", "store", "agents", "cluster"}
 
 // control runs the controller, or the advisor in its place.
+// The order matters: nothing of the one before may be opened before that one has gone, and no guard may be
+// answered before its journal has been read.
 func (p *Program) control(ctx context.Context, s *settings, config controller.Config, stdout io.Writer) error {
 	master := s.private
 	for _, folder := range folders {
@@ -185,6 +198,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 1. One controller at a time: the next waits here until this one has gone.
+	// ctx ends when another controller may lead, and everything below with it.
 	ctx, release, err := p.lead(ctx, filepath.Join(master, "lock"), s.advise)
 	if err != nil {
 		return err
@@ -210,6 +224,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 	}
 	defer end()
 	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, access.User)
+	// What tells must have ended before the journal is closed, hence the wait in the deferred call.
 	if teller, tells := config.Cluster.(Teller); tells {
 		ctx, stop := context.WithCancel(ctx)
 		var told sync.WaitGroup
@@ -221,6 +236,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 }
 
 // advise decides for somebody else until the context ends.
+// It opens neither journal nor store, since it carries nothing out.
 func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, access controller.Access, stdout io.Writer) error {
 	cluster, err := p.Advised()
 	if err != nil {
@@ -239,6 +255,8 @@ func (p *Program) advise(ctx context.Context, s *settings, config controller.Con
 }
 
 // serve answers requests at an address until end is called.
+// The caller's address may have port 0: the one that was chosen is returned. A client that sends no header
+// in ten seconds is dropped.
 func serve(listen string, handler http.Handler) (address net.Addr, end func(), err error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -250,6 +268,8 @@ func serve(listen string, handler http.Handler) (address net.Addr, end func(), e
 }
 
 // tell tells how everything stands, as often as the cluster is looked at.
+// An error is reported and the next try comes with the next look: what the manager's users see may be old,
+// and is never wrong for long.
 func tell(ctx context.Context, teller Teller, c *controller.Controller, config *controller.Config) {
 	for {
 		r := c.Report()
@@ -265,6 +285,8 @@ func tell(ctx context.Context, teller Teller, c *controller.Controller, config *
 }
 
 // open opens journal and store, and connects to the manager.
+// On an error nothing stays open. The journal's epoch, which rises with each master, fences off the one
+// before.
 func (p *Program) open(ctx context.Context, s *settings, config *controller.Config, master string) (closer io.Closer, err error) {
 	store, err := filestore.Open(filepath.Join(master, "store"), nil)
 	if err != nil {
@@ -288,6 +310,8 @@ func (p *Program) open(ctx context.Context, s *settings, config *controller.Conf
 }
 
 // files opens a journal of files in a folder.
+// A folder's lock keeps two controllers of one machine apart; the journal keeps those of two machines
+// apart.
 func files(folder string) func(context.Context, checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
 	return func(_ context.Context, config checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
 		disk, err := vfs.NewOS(folder)
@@ -307,6 +331,8 @@ func files(folder string) func(context.Context, checkpoint.Config) (*checkpoint.
 const guardToken = "guard.token"
 
 // accessIn reads what lets people and guards in, or makes it at the first time.
+// Both secrets are drawn once and kept, so that a page that was bookmarked and guards that run survive the
+// controller.
 func accessIn(private, shared string) (controller.Access, error) {
 	user, err := made(filepath.Join(private, "user.token"), rand.Text)
 	if err != nil {
@@ -336,6 +362,8 @@ func accessIn(private, shared string) (controller.Access, error) {
 }
 
 // made reads a file that is nobody else's, after it has made it if it was not there.
+// The file is made with a mode that lets nobody else read it, before anything is written to it; of two who
+// try one makes it and both read the same.
 func made(name string, draw func() string) (string, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -351,6 +379,7 @@ func made(name string, draw func() string) (string, error) {
 }
 
 // lead leads as the program does. Who advises opens no journal.
+// The release that it returns is called once, when the controller has ended.
 func (p *Program) lead(ctx context.Context, lock string, advise bool) (context.Context, func(), error) {
 	if p.Journal != nil && !advise {
 		return ctx, func() {}, nil // to open it is to lead

@@ -12,12 +12,15 @@ import (
 
 // hold waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
 // the lock cannot do, a controller that was cut off and goes on, the journal does: it is fenced off by the next.
+// It asks five times a second, since a lock that is waited for in the kernel could not be given up when the
+// context ends.
 func hold(ctx context.Context, name string) (release func(), err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	for {
+		// The lock is the open file's: it goes when the process dies, however it dies.
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return func() { _ = f.Close() }, nil

@@ -21,6 +21,7 @@ const maxLines = 150
 
 // Run compares what the program in the folder of the test prints with testdata/cases, and runs it twice, which must
 // print the same. The file must be short, and its question in the table of examples/README.md.
+// Each of the small programs calls it from its test and has no other.
 func Run(t *testing.T, run func(io.Writer) error) {
 	t.Helper()
 	source, err := os.ReadFile("main.go")
@@ -31,6 +32,7 @@ func Run(t *testing.T, run func(io.Writer) error) {
 		t.Errorf("main.go has %d lines, more than %d", lines, maxLines)
 	}
 	checkRow(t, source)
+	// make rewrite writes the cases again.
 	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var first, second strings.Builder
@@ -50,6 +52,7 @@ func Run(t *testing.T, run func(io.Writer) error) {
 var answers = regexp.MustCompile(`(?m)^// [A-Z]\w+ answers: (.*\?)`)
 
 // checkRow looks for the program and its question in the table of examples/README.md.
+// So the table of questions is complete without anybody looking after it.
 func checkRow(t *testing.T, source []byte) {
 	t.Helper()
 	question := answers.FindSubmatch(source)

@@ -101,16 +101,20 @@ func (o *options) certify(ctx context.Context, ref alloctest.Reference) (*certif
 		c.proof = proof.after
 	}
 	relaxed, err := relax(ctx, ref.Instance)
-	if errors.Is(err, ortools.ErrUnavailable) {
-		c.failed = err
-		return c, nil
-	}
-	if err != nil {
+	absent := errors.Is(err, ortools.ErrUnavailable)
+	switch {
+	case err == nil:
+		c.relaxed = relaxed
+	case !absent:
 		return nil, err
 	}
-	c.relaxed = relaxed
 	if !slices.ContainsFunc(o.solvers, func(b backend.Backend) bool { return b.Name == backend.HiGHS }) {
+		// What is on record needs no library.
 		c.other, c.failed = recorded(ref)
+		return c, nil
+	}
+	if absent {
+		c.failed = err
 		return c, nil
 	}
 	one := search{ref.Instance, ortools.HiGHS{}, mip.Disjunctive, o.limit, 1, 0}

@@ -26,6 +26,8 @@ import (
 )
 
 // Bench is a controller in a process of its own, and what the test has seen of it.
+// Its methods fail the test when the controller cannot be started; what the controller does is for the test
+// to judge.
 type Bench struct {
 	testing.TB
 	// Dir is the folder of the test's cluster, and Shared the one that all its nodes see.
@@ -33,17 +35,21 @@ type Bench struct {
 	// Trainer is the program that jobs run: with the arguments train -steps N -cost 1ms.
 	Trainer string
 
+	// Several goroutines of a test may submit at the same time.
 	submitted atomic.Int64 // how many jobs Another has drawn
 	args, env []string
 	// now is the controller that leads; every one listens on an address of its own behind the front.
-	now       *process
-	front     *front
-	port      int // the first of two, on which one controller and the next listen
+	now   *process
+	front *front
+	port  int // the first of two, on which one controller and the next listen
+	// confirmed is what the controller has called confirmed whenever it was asked: Check compares the
+	// workers' own logs with it.
 	confirmed []workerlog.Confirmed
 	unrest    string // what did not rest when it was last looked
 }
 
 // process is a controller in a process.
+// number chooses the port, and what Number stands for in its variables.
 type process struct {
 	*exec.Cmd
 	number  int // 0 or 1
@@ -55,12 +61,16 @@ const Number = "{number}"
 
 // New builds the controller of the folder in which the test runs, the guard and the trainer, and starts the controller with
 // these variables beside the test's. The folder lies two below the repository's.
+// Leases are six seconds and looks a third of one, so that a fault shows within seconds; the thresholds let
+// every decision move everything, which is the hardest case for what carries it out.
 func New(t testing.TB, dir string, env ...string) *Bench {
 	t.Helper()
 	b := &Bench{TB: t, Dir: dir, Shared: filepath.Join(dir, "shared"), env: env}
 	if err := os.MkdirAll(b.Shared, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// Building takes seconds where the cache is warm. A test binary cannot be its own trainer, since the
+	// guards start it.
 	b.Trainer = b.build("inhouse", "../studies", "./inhouse")
 	b.build("controller", ".", ".")
 	guard := b.build("apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
@@ -68,6 +78,7 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",
 		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s"}
 	b.Begin()
+	// The controller ends before the folder goes; its log is shown only for a test that has failed.
 	t.Cleanup(func() {
 		b.End()
 		if t.Failed() {
@@ -79,6 +90,7 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 }
 
 // build builds a program into the folder of the test and returns its path.
+// The program is built in the module that it belongs to, hence from.
 func (b *Bench) build(name, from, pkg string) string {
 	b.Helper()
 	program := filepath.Join(b.Dir, name)
@@ -91,6 +103,7 @@ func (b *Bench) build(name, from, pkg string) string {
 }
 
 // Begin starts the controller, as the one before where that has ended.
+// The next controller has another address, and everybody reaches it by the front, as behind a service.
 func (b *Bench) Begin() {
 	b.Helper()
 	i := 0
@@ -101,6 +114,7 @@ func (b *Bench) Begin() {
 }
 
 // start starts a controller on the i-th address, which waits until no other leads.
+// The log is shared by all controllers of the test and appended to.
 func (b *Bench) start(i int) *process {
 	b.Helper()
 	log, err := os.OpenFile(filepath.Join(b.Dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -122,12 +136,14 @@ func (b *Bench) start(i int) *process {
 }
 
 // lead puts a controller in charge.
+// From here on calls through the front reach it.
 func (b *Bench) lead(p *process) {
 	b.now = p
 	b.front.turn(p.address)
 }
 
 // Set starts the controller again with more flags.
+// Flags that were given before are overridden by the later ones.
 func (b *Bench) Set(flags ...string) {
 	b.Helper()
 	b.End()
@@ -136,6 +152,7 @@ func (b *Bench) Set(flags ...string) {
 }
 
 // End kills the controller.
+// It is killed and not asked to end: no test may depend on a controller's last words.
 func (b *Bench) End() {
 	_ = b.now.Process.Kill() // it may have ended
 	_ = b.now.Wait()
@@ -152,6 +169,7 @@ func (b *Bench) Signal(s syscall.Signal) {
 func (b *Bench) Ask(path string) []byte { return b.ask(b.front.address(), path) }
 
 // ask asks a controller at an address; nil: it does not answer.
+// Ten seconds bound one question; whoever needs an answer asks again.
 func (b *Bench) ask(address, path string) []byte {
 	token, err := os.ReadFile(filepath.Join(b.Shared, "master", "user.token"))
 	if err != nil {
@@ -174,6 +192,7 @@ func (b *Bench) ask(address, path string) []byte {
 func (b *Bench) Process() int { return b.now.Process.Pid }
 
 // Report asks the controller how everything stands; nil: it does not answer. It notes what checkpoints count.
+// A test calls it often while it waits, since what is confirmed is known from these looks alone.
 func (b *Bench) Report() *controller.Report {
 	text := b.Ask("/state")
 	if text == nil {
@@ -193,6 +212,7 @@ func (b *Bench) Report() *controller.Report {
 }
 
 // Holds waits until the jobs that run hold so many containers each.
+// A job that is being adjusted counts as holding nothing, so that it returns only when all is at rest.
 func (b *Bench) Holds(want map[string]int) {
 	b.Helper()
 	Eventually(b, fmt.Sprintf("the jobs hold %v", want), 90*time.Second, func() bool {
@@ -216,6 +236,8 @@ func (b *Bench) Holds(want map[string]int) {
 var resting = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoint.Verifying, checkpoint.Ended}
 
 // Rests waits until all of these jobs, and all others that the controller knows, run or have ended.
+// submitted is asked each time, as it may still grow. Two minutes bound the wait: a fault costs a lease, a
+// start and a decision.
 func (b *Bench) Rests(submitted func() []string) {
 	b.Helper()
 	Eventually(b, "all jobs run or have ended", 120*time.Second, func() bool {
@@ -241,6 +263,8 @@ func (b *Bench) Rests(submitted func() []string) {
 }
 
 // Check asks the workers' logs.
+// It is the judge of every test here: nothing ran twice, and no confirmed step was lost, by the word of
+// those who did the work.
 func (b *Bench) Check() {
 	b.Helper()
 	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))

@@ -12,19 +12,24 @@ import (
 
 // Daemons are those of a cluster, by name, in a folder of their own. All that they have started ends with the test. Several may be
 // killed and started at the same time.
+// A cluster manager's daemons start processes that outlive them, which is what the tests are about; so the
+// folder's cleaning finds these by a variable of their environment.
 type Daemons struct {
 	testing.TB
 	Dir string
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// mu guards it: faults come from several goroutines.
 	running map[string]*exec.Cmd
 }
 
 // NewDaemons makes the folder, with a name like this.
+// The path of the folder is short, since sockets in it may have 108 bytes only.
 func NewDaemons(t testing.TB, name string) *Daemons {
 	t.Helper()
 	d := &Daemons{TB: t, Dir: Folder(t, name), running: map[string]*exec.Cmd{}}
 	// Before the folder is cleaned, which kills what they leave behind.
+	// Cleanups run in the reverse order: this one before that of Folder.
 	t.Cleanup(func() {
 		for _, cmd := range d.running {
 			_ = cmd.Process.Kill() // it may be dead
@@ -48,6 +53,8 @@ func (d *Daemons) Write(name, text string, mode os.FileMode) {
 }
 
 // Start starts a daemon, which may have been there before. Its log is the file log/NAME.
+// It returns when the process has begun, and not when the daemon answers: a caller that needs that waits by
+// Eventually.
 func (d *Daemons) Start(name, program string, args ...string) {
 	d.Helper()
 	file := filepath.Join(d.Dir, "log", name)
@@ -73,6 +80,7 @@ func (d *Daemons) Start(name, program string, args ...string) {
 }
 
 // Kill kills a daemon. What it has started lives on.
+// It waits until the process is gone, so that its port and its files are free.
 func (d *Daemons) Kill(name string) {
 	d.Helper()
 	d.mu.Lock()

@@ -34,6 +34,7 @@ const (
 )
 
 // Daily is a cluster manager on which a day is played.
+// The four controllers have one each, and their tests call Day.
 type Daily struct {
 	// Manager is its name, and Slots how many containers the cluster holds.
 	Manager string
@@ -46,6 +47,7 @@ type Daily struct {
 }
 
 // Player is a cluster on which a day is played.
+// One is made for each policy, on a cluster that is fresh.
 type Player interface {
 	// Beside returns the bench of the controller.
 	Beside() *Bench
@@ -59,12 +61,15 @@ type Player interface {
 }
 
 // What a step of a day's job takes: a batch of samples, each of which takes a while without work.
+// A step is 0.32 s of pretended work, so that a save or a resize costs steps as it would cost minutes of a
+// real job.
 const (
 	batch = 64
 	cost  = 5 * time.Millisecond
 )
 
 // steps is how many steps are as much work as a job has.
+// A job of less than one step does one.
 func steps(j *day.Job) int { return max(1, int(math.Round(j.Work/(batch*cost).Seconds()))) }
 
 // argv is the command line of a container of a job.
@@ -73,6 +78,8 @@ func (b *Bench) argv(j *day.Job) []string {
 }
 
 // Day plays a day under each policy. Elastic jobs are asked whether anything ran twice or was lost.
+// Without -day it is a test like others: three jobs in eight seconds, to see that every policy is still
+// played to its end.
 func (d Daily) Day(t *testing.T) {
 	n, length, limit, policies := 20, 4*time.Minute, 30*time.Minute, d.Policies
 	if *dayFolder == "" {
@@ -84,6 +91,7 @@ func (d Daily) Day(t *testing.T) {
 	if policies == nil {
 		policies = []string{Fixed, Elastic}
 	}
+	// The trace is one day of one cluster; see its notice.
 	const file = "../studies/dorm/data/ms_itp_cluster07.csv"
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -96,6 +104,8 @@ func (d Daily) Day(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &day.Record{Manager: d.Manager, Policy: policy, Slots: d.Slots, Jobs: jobs}
+			// The record is measured by the same code that the study uses, which fails where a job has not
+			// ended.
 			play(d.Bench(t), r, limit)
 			m, err := r.Measure()
 			if err != nil {
@@ -110,11 +120,13 @@ func (d Daily) Day(t *testing.T) {
 }
 
 // play submits the jobs at their times, waits until all have ended, and reads the workers' logs.
+// Arrivals are kept to within a tenth of a second. It fails the test when the jobs do not end within limit.
 func play(p Player, r *day.Record, limit time.Duration) {
 	b := p.Beside()
 	b.Helper()
 	// A decision may be as unfair as the program's default, and move more jobs than that: jobs here are minutes long.
 	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
+	// called finds a job by the name that its workers write into their logs.
 	called := map[string]*day.Job{}
 	began := time.Now()
 	for i := range r.Jobs {
@@ -128,6 +140,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 			continue
 		}
 		called[j.Name] = j
+		// A job with fixed containers has one attempt, whose folder nobody else makes.
 		dir := filepath.Join(b.Shared, "runs", j.Name, "1")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.Fatal(err)
@@ -143,6 +156,8 @@ func play(p Player, r *day.Record, limit time.Duration) {
 }
 
 // readLives reads from the workers' logs who worked when, and when each job was done.
+// A life is one process of a worker, from its first line to its last: what lies before, its start, counts
+// as not at work.
 func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.Time) {
 	b.Helper()
 	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))
@@ -166,6 +181,7 @@ func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.
 			order = append(order, life)
 		}
 		life.Until = at
+		// Rank 0 writes the end when the last step of all is done.
 		if l.Worker == workerlog.End && l.Rank == 0 {
 			j.Ended = at
 		}
@@ -176,6 +192,7 @@ func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.
 }
 
 // writeRecord writes a record, with times in milliseconds.
+// Milliseconds are more than the play can be trusted for, and keep the file small.
 func writeRecord(t *testing.T, r *day.Record) {
 	t.Helper()
 	round := func(x *float64) { *x = math.Round(*x*1000) / 1000 }

@@ -16,6 +16,7 @@ import (
 )
 
 // What Play does in place of what it is asked for.
+// They make one test a campaign: thousands of faults by hand, a handful in the gate.
 var (
 	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen; 0: some")
 	forFlag    = flag.Duration("for", 0, "how long TestFaults lets faults happen, if there are not so many before; 0: no limit")
@@ -24,6 +25,8 @@ var (
 )
 
 // Fault is something that goes wrong.
+// Do returns when the fault is over and what was broken runs again; the jobs may still be on their way to
+// rest.
 type Fault struct {
 	Name string
 	// Of is what it touches: faults of different things may happen at the same time. "": it happens alone.
@@ -32,12 +35,15 @@ type Fault struct {
 }
 
 // Wait waits for a time that is drawn.
+// from must be less than to.
 func Wait(r *rand.Rand, from, to time.Duration) {
 	time.Sleep(from + time.Duration(r.Int64N(int64(to-from))))
 }
 
 // common are the faults that every cluster has.
+// Beside these each cluster manager has its own: its daemons, its nodes, its users.
 func (b *Bench) common() []Fault {
+	// One of the processes is drawn; none may be there, which is no fault and harms nothing.
 	kill := func(program string) func(*rand.Rand) {
 		return func(r *rand.Rand) {
 			if pids := Processes(b.Dir, program); len(pids) > 0 {
@@ -73,12 +79,15 @@ func (b *Bench) Seconds() []Fault {
 const Controllers = "controller"
 
 // leadLimit is how long it may take until a controller leads: where leadership is a lease, that must be over.
+// The longest is that of a lease in etcd.
 const leadLimit = 90 * time.Second
 
 // leads reports whether a controller leads: one that waits answers nobody.
+// It asks the process itself and not the front, since two of them live.
 func (b *Bench) leads(p *process) bool { return b.ask(p.address, "/state") != nil }
 
 // Follow lets a second controller wait for the first, which is killed.
+// The second must not lead while the first lives, which is looked at once, in the middle of the wait.
 func (b *Bench) Follow(r *rand.Rand) {
 	second := b.start(1 - b.now.number)
 	Wait(r, time.Second, 4*time.Second)
@@ -92,17 +101,21 @@ func (b *Bench) Follow(r *rand.Rand) {
 
 // Replace lets a second controller lead while the first is stopped and its lock is lost, as that of a machine that is cut off
 // is. The first, when it goes on, must find that out and end.
+// It is the fault that locks cannot prevent and fences must: two controllers that both believe in
+// themselves.
 func (b *Bench) Replace(r *rand.Rand) {
 	first := b.now
 	b.Signal(syscall.SIGSTOP)
 	_ = os.Remove(filepath.Join(b.Shared, "master", "lock")) // where leadership is no lock there is none
 	second := b.start(1 - b.now.number)
 	Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
+	// Calls go to the second from here on; the first, when it wakes, has work in its hands that is old.
 	b.lead(second)
 	Wait(r, 0, 5*time.Second)
 	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
 		b.Error(err)
 	}
+	// An exit without an error would say that it had been asked to end, which nobody did.
 	ended := make(chan error, 1)
 	go func() { ended <- first.Wait() }()
 	select {
@@ -118,6 +131,7 @@ func (b *Bench) Replace(r *rand.Rand) {
 }
 
 // Another draws another job: its name, the most containers that it can use, and its steps.
+// Jobs end by themselves after a while, so that arrivals and ends happen among the faults as well.
 func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
 	return fmt.Sprintf("job-%d", b.submitted.Add(1)), 1 + r.IntN(10), 1000 + r.IntN(2000)
 }
@@ -125,6 +139,7 @@ func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
 // Play lets n faults happen, drawn from a seed, those of the cluster and those that every cluster has, on four jobs or more, up
 // to five of them at the same time, and asks the workers' logs after these. Every fault happens before any happens twice. In
 // the end every job must end by itself. submitted are the jobs that have not ended, and more submits another.
+// The same seed draws the same faults, at other moments: what runs meanwhile depends on the machine.
 func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string, more func(r *rand.Rand)) {
 	b.Helper()
 	n, seed = cmp.Or(*faultsFlag, n), cmp.Or(*seedFlag, seed)
@@ -132,6 +147,7 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 	d := deck{all: append(own, b.common()...), r: r}
 	start := time.Now()
 	for played := 0; played < n && (*forFlag == 0 || time.Since(start) < *forFlag); {
+		// Four jobs on three nodes are enough that somebody waits and somebody has something to give.
 		for len(submitted()) < 4 {
 			more(r)
 		}
@@ -145,6 +161,7 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 		b.happen(r, hand)
 		b.Rests(submitted)
 		b.Logf("    all is well after %.1f s", time.Since(began).Seconds())
+		// After each hand, so that a violation is found close to what caused it.
 		b.Check()
 		if b.Failed() {
 			return
@@ -155,9 +172,11 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 }
 
 // apart is how far the beginnings of faults of one hand are from each other, at most.
+// It spans a save, a stop and a start, so that a fault may meet any of these.
 const apart = 3 * time.Second
 
 // happen lets faults happen, and waits until they have.
+// Each fault draws from a source of its own, as they run beside each other.
 func (b *Bench) happen(r *rand.Rand, hand []Fault) {
 	var all sync.WaitGroup
 	for i, one := range hand {
@@ -173,12 +192,15 @@ func (b *Bench) happen(r *rand.Rand, hand []Fault) {
 }
 
 // deck are faults in an order that is drawn: each comes before any comes twice.
+// Like a deck of cards: without it some faults of thirty would not come in a hundred draws.
 type deck struct {
 	all, left []Fault
 	r         *rand.Rand
 }
 
 // draw takes the next fault, and beside it others that touch other things, up to n in all.
+// n is at least 1. A fault that must be alone is drawn alone, and what is not drawn stays in its order for
+// the next time.
 func (d *deck) draw(n int) []Fault {
 	if len(d.left) == 0 {
 		d.left = slices.Clone(d.all)

@@ -11,6 +11,8 @@ import (
 )
 
 // front hands connections on to whichever controller is in charge. Its methods are safe for concurrent use.
+// It is no load balancer: everything goes to one controller, and a connection never outlives that one's
+// charge.
 type front struct {
 	listener net.Listener
 
@@ -32,6 +34,7 @@ func newFront(t testing.TB) *front {
 	f.all.Go(f.accept)
 	t.Cleanup(func() {
 		_ = listener.Close() // which ends accept
+		// Copies end when their connections are closed, and only then may the test end.
 		f.turn("")
 		f.all.Wait()
 	})
@@ -42,6 +45,7 @@ func newFront(t testing.TB) *front {
 func (f *front) address() string { return f.listener.Addr().String() }
 
 // turn hands what comes from now on to another address, and ends what was handed to the one before; "": nobody is there.
+// Whoever had asked the one before sees its connection end, as with a machine that is gone.
 func (f *front) turn(to string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,6 +68,8 @@ func (f *front) accept() {
 }
 
 // hand hands a connection on until either end closes it, or somebody else is in charge.
+// It asks twice who is in charge: a connection that was made while that changed would stay with the old
+// one.
 func (f *front) hand(from net.Conn) {
 	defer func() { _ = from.Close() }()
 	f.mu.Lock()
@@ -83,6 +89,7 @@ func (f *front) hand(from net.Conn) {
 	if !isInCharge {
 		return
 	}
+	// One end closes, and the deferred calls close the other, which ends the second copy.
 	ended := make(chan struct{}, 2)
 	for _, pair := range [][2]net.Conn{{to, from}, {from, to}} {
 		f.all.Go(func() {

@@ -15,6 +15,8 @@ import (
 )
 
 // Eventually waits until something is so, and ends the test if that takes longer than the limit.
+// It is how every test here waits: for a condition and never for a time. The limit is for a machine that is
+// busy.
 func Eventually(t testing.TB, what string, limit time.Duration, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
@@ -25,6 +27,7 @@ func Eventually(t testing.TB, what string, limit time.Duration, is func() bool) 
 }
 
 // block is how many ports FreePorts has to give at once.
+// A cluster takes up to a few dozen.
 const block = 50
 
 // FreePorts returns the first of n ports in a row, at most a block, that are free now, below those that the system gives
@@ -32,6 +35,7 @@ const block = 50
 // they are free for everybody.
 func FreePorts(t testing.TB, n int) int {
 	t.Helper()
+	// From 14000 to 32000, below Linux' default of 32768.
 	const low, blocks = 14000, 360
 	for i := range blocks {
 		first := low + (os.Getpid()+i)%blocks*block
@@ -39,6 +43,8 @@ func FreePorts(t testing.TB, n int) int {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// The lock is among processes of this machine that use this function; the ports themselves are
+		// tried as well.
 		if n <= block && syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && areFree(first, n) {
 			t.Cleanup(func() { _ = lock.Close() }) // which unlocks it
 			return first
@@ -50,6 +56,7 @@ func FreePorts(t testing.TB, n int) int {
 }
 
 // areFree reports whether nobody listens on ports.
+// Others may take one right after it.
 func areFree(first, n int) bool {
 	for p := first; p < first+n; p++ {
 		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
@@ -62,11 +69,13 @@ func areFree(first, n int) bool {
 }
 
 // Processes are those whose command begins with a program of this name in a folder.
+// It reads /proc, since a daemon's children are not children of the test.
 func Processes(dir, program string) []int {
 	return processes(func(line, _ []byte) bool { return bytes.HasPrefix(line, []byte(filepath.Join(dir, program)+"\x00")) })
 }
 
 // processes are the numbers of those whose command and environment are as is says.
+// Processes of other users, whose environment cannot be read, do not count.
 func processes(is func(line, env []byte) bool) []int {
 	var found []int
 	folders, _ := filepath.Glob("/proc/[0-9]*")
@@ -83,6 +92,8 @@ func processes(is func(line, env []byte) bool) []int {
 
 // KillAll kills every process that has a folder in its command or environment, until there is none; and unmounts what was
 // mounted there.
+// A process that is killed may have started another in between, hence the rounds; two seconds are enough
+// for all that was seen.
 func KillAll(dir string) {
 	mark := []byte(strings.TrimSuffix(dir, "/") + "/")
 	for range 40 {
@@ -105,6 +116,7 @@ func KillAll(dir string) {
 
 // Folder is a new folder with a short name, since the sockets of daemons have paths of at most 107 bytes. What is left of
 // its processes ends with the test; the folder stays if the test has failed.
+// Its cleaning is the last that runs, as it is the first that was registered.
 func Folder(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", name)

@@ -14,6 +14,7 @@ import (
 )
 
 // Job is a job of a day. Times are in seconds of the play, from its beginning.
+// It is written to the record as it was played, and the study reads nothing else.
 type Job struct {
 	Name string  `json:"name"`
 	At   float64 `json:"at"`
@@ -23,10 +24,13 @@ type Job struct {
 	// Work is how long one container needs for it, in seconds.
 	Work float64 `json:"work"`
 	// Ended is when its work was done; 0: never.
+	// A record with such a job cannot be measured.
 	Ended float64 `json:"ended,omitzero"`
 }
 
 // Life is a container of a job that was at work.
+// It begins when the worker's own log says that it was at work, not when the manager says that it was
+// started.
 type Life struct {
 	Job   string  `json:"job"`
 	From  float64 `json:"from"`
@@ -34,6 +38,7 @@ type Life struct {
 }
 
 // Record is a day that was played.
+// It is JSON in examples/studies/clusters/data, made by TestDay of each controller.
 type Record struct {
 	// Manager is the cluster's, Policy who decided.
 	Manager string `json:"manager"`
@@ -45,6 +50,7 @@ type Record struct {
 }
 
 // What a job of a trace becomes.
+// Both were chosen so that twenty jobs keep the cluster busy and the day still ends.
 const (
 	// elastic: a job on g GPUs can use up to elastic x g containers.
 	elastic = 4
@@ -54,6 +60,8 @@ const (
 
 // Jobs returns n jobs of a trace that spans a day, picked evenly from it, with the day made as short as length: submit
 // times, durations and numbers of GPUs are the trace's, a container stands for a GPU.
+// Jobs without GPUs or without a known duration are left out. Work is that of one container: a job on g
+// GPUs for d seconds has d x g. Errors name the file and its row.
 func Jobs(file string, text []byte, n int, slots int64, length time.Duration) ([]Job, error) {
 	var rows []trace.Job
 	for row, err := range trace.Jobs(file, bytes.NewReader(text)) {
@@ -70,6 +78,7 @@ func Jobs(file string, text []byte, n int, slots int64, length time.Duration) ([
 	if slots < 1 || length <= 0 {
 		return nil, errors.New("a day without a cluster, or without an end")
 	}
+	// faster is how many seconds of the trace pass in a second of the play.
 	faster := float64(24*time.Hour) / float64(length)
 	var jobs []Job
 	for i := range n {

@@ -13,6 +13,8 @@ import (
 )
 
 // Measures are what a day comes to.
+// All are means over jobs or over time of one play, so that they carry no error bars: two plays of one day
+// differ by a few per cent.
 type Measures struct {
 	// Mean and Longest are completion times, from submission to end, in seconds; Last is when the last job ended.
 	Mean, Longest, Last float64
@@ -48,6 +50,7 @@ func (r *Record) Measure() (Measures, error) {
 		if j.Ended == 0 {
 			return m, fmt.Errorf("%s has not ended", j.Name)
 		}
+		// Work / Fixed is how long the job takes on its fixed containers if it begins at once.
 		took := j.Ended - j.At
 		m.Mean += took / float64(len(r.Jobs))
 		m.Slowdown += took / (j.Work / float64(j.Fixed)) / float64(len(r.Jobs))
@@ -69,6 +72,7 @@ func (r *Record) Measure() (Measures, error) {
 }
 
 // pauses returns how often a job had no container at work between two that were, and how long on average.
+// Containers of one job overlap; a pause begins where the last of those that were there has ended.
 func (r *Record) pauses() (n int, mean float64) {
 	lives, until := slices.Clone(r.Lives), map[string]float64{}
 	slices.SortFunc(lives, func(a, b Life) int { return cmp.Compare(a.From, b.From) })
@@ -84,6 +88,8 @@ func (r *Record) pauses() (n int, mean float64) {
 }
 
 // Samples returns the cluster every so many seconds, until the last job has ended.
+// A sample is taken in the middle of its interval. The cost is samples times lives, some hundred thousand
+// steps for a day.
 func (r *Record) Samples(every float64) ([]Sample, error) {
 	last := 0.0
 	for i := range r.Jobs {
@@ -115,6 +121,8 @@ func (r *Record) Samples(every float64) ([]Sample, error) {
 }
 
 // fair returns the share that each job should have which was there at a time.
+// The share is that of dominant resource fairness with one kind of resource, in whole parts of the cluster,
+// of those that have arrived and not ended, whether they run or wait.
 func (r *Record) fair(at float64) (map[string]float64, error) {
 	var claims []drf.Claim
 	for _, j := range r.Jobs {
